@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+// status.c: names and texts of the statuses, from the one list.
+#include "foliot/status.h"
+
+const char *foliot_status_name(foliot_status status)
+{
+    static const struct {
+        foliot_status status;
+        const char *name;
+    } names[] = {
+#define ROW(code, value, text) {FOLIOT_##code, #code},
+        FOLIOT_STATUS_LIST(ROW)
+#undef ROW
+    };
+    for (unsigned i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (names[i].status == status)
+            return names[i].name;
+    return "UNKNOWN";
+}
+
+const char *foliot_status_text(foliot_status status)
+{
+    switch (status) {
+#define CASE(code, value, text)                                                                    \
+    case FOLIOT_##code:                                                                            \
+        return text;
+        FOLIOT_STATUS_LIST(CASE)
+#undef CASE
+    }
+    return "no such status";
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+// contact.h: the stages `collide` and `solve` as the step sees them.
+#ifndef FOLIOT_SIM_CONTACT_H
+#define FOLIOT_SIM_CONTACT_H
+
+#include "sim/state.h"
+
+// Bytes of the table `contact_workspace`, and its preparation at init and restore.
+size_t foliot__contact_workspace_bytes(const foliot_world_config *config);
+void foliot__contact_prepare(foliot_world *world);
+
+// Called before the integrator moves anything: remembers what continuous collision needs.
+void foliot__contact_begin(const foliot__step *step);
+// Finds contacts of the moved bodies (impacts on the way included).
+void foliot__collide(const foliot__step *step);
+// Applies impulses and position corrections. Clears world->acceleration_valid if a position changed.
+void foliot__solve_contacts(const foliot__step *step);
+
+#endif

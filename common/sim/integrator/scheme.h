@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+// scheme.h: an integrator is a row of data and one function.
+#ifndef FOLIOT_SIM_INTEGRATOR_SCHEME_H
+#define FOLIOT_SIM_INTEGRATOR_SCHEME_H
+
+#include "sim/force.h"
+#include "sim/state.h"
+
+typedef struct foliot__scheme {
+    foliot_integrator_info info;
+    uint8_t scratch_vectors; // vector fields of scratch that a step uses (forces may use none of them)
+    // Advances position, velocity and what truth the scheme has of its own, over step->dt. Rotation
+    // included (rotation.h). Leaves world->acceleration_valid true only if it is. Rods included where
+    // info.rods says so (rattle.h).
+    void (*advance)(const foliot__step *step);
+    // One step back to the same bits; NULL but for reversible-leapfrog.
+    void (*retreat)(const foliot__step *step);
+} foliot__scheme;
+
+// NULL for a number that names none.
+const foliot__scheme *foliot__scheme_of(foliot_integrator id);
+
+// One function a scheme (or a family, which looks up its table by the world's integrator).
+void foliot__advance_splitting(const foliot__step *step);      // splitting.c: all kick/drift tables
+void foliot__advance_explicit_euler(const foliot__step *step); // runge_kutta.c
+void foliot__advance_improved_euler(const foliot__step *step);
+void foliot__advance_velocity_verlet_corrected(const foliot__step *step);
+void foliot__advance_midpoint(const foliot__step *step);
+void foliot__advance_heun(const foliot__step *step);
+void foliot__advance_rk4(const foliot__step *step);
+void foliot__advance_verlet(const foliot__step *step);         // verlet.c
+void foliot__advance_time_corrected_verlet(const foliot__step *step);
+void foliot__advance_implicit_euler(const foliot__step *step); // implicit.c
+void foliot__advance_implicit_midpoint(const foliot__step *step);
+void foliot__advance_kinematic(const foliot__step *step);      // kinematic.c
+void foliot__advance_kinematic_average(const foliot__step *step);
+void foliot__advance_kinematic_strang(const foliot__step *step);
+void foliot__advance_lattice(const foliot__step *step);        // lattice.c
+void foliot__retreat_lattice(const foliot__step *step);
+
+#endif

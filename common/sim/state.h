@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// state.h: what lies inside a world's block. For files of common/sim alone.
+//
+// The block is a header (struct foliot_world) and tables at offsets from its start: structure of
+// arrays, each table aligned to 64 bytes, body tables padded to a multiple of FOLIOT__LANES slots whose
+// inverse mass is 0 and whose values are 0, so that loops may run over whole lanes. No pointers.
+//
+// Truth decides the future and is digested; cache is rebuilt from truth and has no influence on results.
+#ifndef FOLIOT_SIM_STATE_H
+#define FOLIOT_SIM_STATE_H
+
+#include "sim/floating_point.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "foliot/world.h"
+
+#define FOLIOT__LANES 8 // doubles in the widest lane we use (AVX-512); a multiple of every other
+#define FOLIOT__BLOCK_MAGIC 0x31544f494c4f46u
+
+// A vector field over bodies, structure of arrays.
+typedef struct foliot__v3 {
+    double *x, *y, *z;
+} foliot__v3;
+
+typedef double foliot__f64;
+typedef int64_t foliot__i64;
+typedef uint32_t foliot__u32;
+
+// Truth that changes only at spawns, despawns and breaks: digested through `definition_digest`.
+#define FOLIOT__BODY_DEFINITION(X)                                                                 \
+    X(f64, mass)                                                                                   \
+    X(f64, inertia_x)                                                                              \
+    X(f64, inertia_y)                                                                              \
+    X(f64, inertia_z)                                                                              \
+    X(f64, constant_x) /* the body's own constant force */                                         \
+    X(f64, constant_y)                                                                             \
+    X(f64, constant_z)                                                                             \
+    X(f64, friction)                                                                               \
+    X(f64, restitution)                                                                            \
+    X(f64, radius)                                                                                 \
+    X(f64, half_x) /* box half extents; plane: normal */                                           \
+    X(f64, half_y)                                                                                 \
+    X(f64, half_z)                                                                                 \
+    X(f64, plane_offset)                                                                           \
+    X(u32, shape_kind)                                                                             \
+    X(u32, generation)
+
+// Rebuilt from truth, or meaningless between steps.
+#define FOLIOT__BODY_CACHE(X)                                                                      \
+    X(f64, inverse_mass) /* 0: static, frozen, dead, padding */                                    \
+    X(f64, inverse_inertia_x)                                                                      \
+    X(f64, inverse_inertia_y)                                                                      \
+    X(f64, inverse_inertia_z)                                                                      \
+    X(f64, acceleration_x) /* of the position-dependent forces, see foliot__acceleration_now */    \
+    X(f64, acceleration_y)                                                                         \
+    X(f64, acceleration_z)                                                                         \
+    X(f64, applied_x) /* force that is constant over the tick: the body's own and its player's */  \
+    X(f64, applied_y)                                                                              \
+    X(f64, applied_z)                                                                              \
+    X(f64, torque_x) /* constant over the tick, world axes */                                      \
+    X(f64, torque_y)                                                                               \
+    X(f64, torque_z)
+
+// Truth of a player: the controls held, and whose body.
+typedef struct foliot__player {
+    uint32_t body;     // slot, FOLIOT_NO_BODY if not joined
+    uint32_t sequence; // of the last input applied
+    int8_t axes[FOLIOT_AXES];
+    uint16_t buttons;
+    uint16_t joined;
+} foliot__player;
+
+// All tables of the block: X(C type, name, entries). Entry counts are fields of foliot__capacity.
+#define FOLIOT__OTHER_TABLES(X)                                                                    \
+    X(double, scratch, scratch) /* `scratch_vectors` vector fields for the integrator */           \
+    X(foliot_force_definition, force, forces)                                                      \
+    X(foliot_constraint_definition, constraint, constraints)                                       \
+    X(uint8_t, constraint_broken, constraints) /* truth, in the definition digest */               \
+    X(double, constraint_force, constraints)   /* cache: of the last step, for break_force */      \
+    X(foliot__player, player, players)                                                             \
+    X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
+    X(foliot_event, event, events)                                                                 \
+    X(uint8_t, force_workspace, force_workspace_bytes)         /* owned by force.c */              \
+    X(uint8_t, contact_workspace, contact_workspace_bytes)     /* owned by collide/ */             \
+    X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */
+
+typedef struct foliot__capacity {
+    uint32_t slots; // padded to FOLIOT__LANES
+    uint32_t forces, constraints, contacts, players, spawns, events;
+    size_t scratch; // doubles
+    size_t force_workspace_bytes, contact_workspace_bytes, constraint_workspace_bytes;
+} foliot__capacity;
+
+enum {
+#define ENUM_TRUTH(type, name, text) FOLIOT__TABLE_##name,
+#define ENUM_BODY(type, name) FOLIOT__TABLE_##name,
+#define ENUM_OTHER(type, name, entries) FOLIOT__TABLE_##name,
+    FOLIOT_BODY_TRUTH(ENUM_TRUTH) FOLIOT__BODY_DEFINITION(ENUM_BODY) FOLIOT__BODY_CACHE(ENUM_BODY)
+        FOLIOT__OTHER_TABLES(ENUM_OTHER) FOLIOT__TABLE_COUNT
+#undef ENUM_TRUTH
+#undef ENUM_BODY
+#undef ENUM_OTHER
+};
+
+struct foliot_world {
+    uint64_t magic;
+    uint64_t block_bytes;
+    foliot__capacity capacity;
+    uint64_t offset[FOLIOT__TABLE_COUNT];
+
+    // Fixed by the scene.
+    double dt;
+    double gravity[3];
+    double speed_max; // infinite: no clamp
+    double tolerance;
+    uint32_t substeps;
+    uint32_t integrator; // foliot_integrator
+    uint32_t start, form;
+    uint32_t iterations_max, constraint_iterations;
+    uint32_t force_count, constraint_count;
+    uint32_t scene_bodies; // the first slots; never reused
+    uint32_t player_limit, control, spawn_count;
+    double control_force, control_torque;
+    foliot_body_definition spawn; // its name is NULL
+    uint32_t truth_fields; // bit f: field f is digested in this world (see foliot__truth_fields)
+    uint32_t rotates;      // some body has an inertia
+    uint32_t collides;     // some pair of shapes can touch
+    uint32_t scratch_vectors;
+
+    // Truth.
+    uint64_t tick;
+    foliot__rng rng;
+    uint32_t body_count; // slots up to the last one ever in use
+    double lab_time;     // time-corrected-verlet: sum of the dts
+    double lab_dt;       // and the last one; 0 before the first step
+    foliot_digest definition_digest; // of body definitions and broken constraints; kept up to date
+
+    // Cache.
+    uint32_t definition_dirty;
+    uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
+    double acceleration_time;    // ... at this time
+    uint32_t event_count;
+    foliot_world_counters counters;
+};
+
+// foliot__mass(world): the table, as a pointer into the block. One function a table.
+#define ACCESS(type, name)                                                                         \
+    static inline type *foliot__##name(const foliot_world *world)                                  \
+    {                                                                                              \
+        return (type *)(void *)((char *)(uintptr_t)world + world->offset[FOLIOT__TABLE_##name]);   \
+    }
+#define ACCESS_TRUTH(type, name, text) ACCESS(foliot__##type, name)
+#define ACCESS_BODY(type, name) ACCESS(foliot__##type, name)
+#define ACCESS_OTHER(type, name, entries) ACCESS(type, name)
+FOLIOT_BODY_TRUTH(ACCESS_TRUTH)
+FOLIOT__BODY_DEFINITION(ACCESS_BODY)
+FOLIOT__BODY_CACHE(ACCESS_BODY)
+FOLIOT__OTHER_TABLES(ACCESS_OTHER)
+#undef ACCESS
+#undef ACCESS_TRUTH
+#undef ACCESS_BODY
+#undef ACCESS_OTHER
+
+// The vector fields by name.
+#define VECTOR(name)                                                                               \
+    static inline foliot__v3 foliot__##name(const foliot_world *world)                             \
+    {                                                                                              \
+        return (foliot__v3){foliot__##name##_x(world), foliot__##name##_y(world),                  \
+                            foliot__##name##_z(world)};                                            \
+    }
+VECTOR(position)
+VECTOR(velocity)
+VECTOR(angular_velocity)
+VECTOR(previous)
+VECTOR(inertia)
+VECTOR(inverse_inertia)
+VECTOR(constant)
+VECTOR(acceleration)
+VECTOR(applied)
+VECTOR(torque)
+#undef VECTOR
+
+// Scratch vector field number k < world->scratch_vectors, for the integrator's own use in a step.
+static inline foliot__v3 foliot__scratch_vector(const foliot_world *world, uint32_t k)
+{
+    size_t slots = world->capacity.slots;
+    double *x = foliot__scratch(world) + 3 * slots * k;
+    return (foliot__v3){x, x + slots, x + 2 * slots};
+}
+
+// Slots in use, rounded up to whole lanes.
+static inline uint32_t foliot__lanes(const foliot_world *world)
+{
+    return (world->body_count + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
+}
+
+// One integrator step (a substep of a tick), as every stage sees it.
+typedef struct foliot__step {
+    foliot_world *world;
+    const foliot_host *host; // never NULL: an empty one where the caller gave none
+    double dt;               // of this substep
+    double time;             // at its start
+    double time_end;         // at its end: the next one's `time` to the bit
+    uint32_t count;          // slots in use; foliot__lanes(world) of them are valid rows
+} foliot__step;
+
+// Runs task(context, 0 .. count - 1) on the host's threads, or here. Results must not depend on order.
+void foliot__run_tasks(const foliot_host *host, uint32_t count,
+                       void (*task)(void *context, uint32_t index), void *context);
+
+// Appends to the step's events; counted if there is no room.
+void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b);
+
+// Mass properties that follow from flags and definition: inverse mass, inverse inertia. After any change.
+void foliot__body_refresh(foliot_world *world, uint32_t slot);
+
+#endif

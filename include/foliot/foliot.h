@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+// foliot.h: everything, in the order of the data's way.
+#ifndef FOLIOT_FOLIOT_H
+#define FOLIOT_FOLIOT_H
+
+#include "foliot/status.h"
+#include "foliot/version.h"
+#include "foliot/math.h"
+#include "foliot/input.h"
+#include "foliot/integrator.h"
+#include "foliot/scene.h"
+#include "foliot/scene_reader.h"
+#include "foliot/world.h"
+#include "foliot/digest.h"
+
+#endif
