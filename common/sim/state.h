@@ -80,9 +80,9 @@ typedef struct foliot__player {
     X(foliot_constraint_definition, constraint, constraints)                                       \
     X(uint8_t, constraint_broken, constraints) /* truth, in the definition digest */               \
     X(double, constraint_force, constraints)   /* cache: of the last step, for break_force */      \
-    X(foliot__player, player, players)                                                             \
+    X(foliot__player, players, players)                                                            \
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
-    X(foliot_event, event, events)                                                                 \
+    X(foliot_event, events, events)                                                                \
     X(uint8_t, force_workspace, force_workspace_bytes)         /* owned by force.c */              \
     X(uint8_t, contact_workspace, contact_workspace_bytes)     /* owned by collide/ */             \
     X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */
