@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT
+// registry.c: what every integrator is, once, for scenes, recordings, the lab and the library
+// alike. Constant data and a search; it runs nothing.
+//
+// The claims (order, symplectic, reversible, evaluations) are measured in tests/unit/test_order.c
+// and its neighbours, which loop over these rows.
+
+#include "sim/integrator/scheme.h"
+
+#include <string.h>
+
+#include "foliot/integrator.h"
+
+#define NAME_BYTES_MAX 40 // longer than every name and alias; what a caller writes is cut to it
+
+// Columns: orders (position forces, damped oscillator, free rotation) and evaluations a step. An
+// order_damped of 0: the scheme refuses damping.
+static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
+    [FOLIOT_EXPLICIT_EULER] =
+        {.info = {.id = FOLIOT_EXPLICIT_EULER,
+                  .name = "explicit-euler",
+                  .aliases = "forward-euler",
+                  .order = 1,
+                  .order_damped = 1,
+                  .rotation_order = 2,
+                  .evaluations = 1,
+                  .contacts = true,
+                  .summary = "Position and velocity both advanced from the state at t; gains "
+                             "energy, kept to show why not."},
+         .scratch_vectors = 1,
+         .advance = foliot__advance_explicit_euler},
+    [FOLIOT_SEMI_IMPLICIT_EULER] =
+        {.info = {.id = FOLIOT_SEMI_IMPLICIT_EULER,
+                  .name = "semi-implicit-euler",
+                  .aliases = "symplectic-euler euler-cromer",
+                  .order = 1,
+                  .order_damped = 1,
+                  .rotation_order = 2,
+                  .symplectic = true,
+                  .evaluations = 1,
+                  .contacts = true,
+                  .rods = true,
+                  .summary = "Velocity first, then position with the new velocity. The default."},
+         .scratch_vectors = 1,
+         .advance = foliot__advance_splitting},
+    [FOLIOT_IMPLICIT_EULER] =
+        {.info = {.id = FOLIOT_IMPLICIT_EULER,
+                  .name = "implicit-euler",
+                  .aliases = "backward-euler",
+                  .order = 1,
+                  .order_damped = 1,
+                  .rotation_order = 2,
+                  .contacts = true,
+                  .summary = "Velocity and position at t + 1 by Newton's method; stable at any "
+                             "stiffness, loses energy."},
+         .scratch_vectors = 12,
+         .advance = foliot__advance_implicit_euler},
+    [FOLIOT_VERLET] =
+        {.info = {.id = FOLIOT_VERLET,
+                  .name = "verlet",
+                  .aliases = "stormer-verlet central-difference",
+                  .order = 2,
+                  .order_damped = 2,
+                  .rotation_order = 2,
+                  .symplectic = true,
+                  .reversible = FOLIOT_REVERSIBLE,
+                  .evaluations = 1,
+                  .contacts = true,
+                  .summary = "Positions of two ticks give the third; velocity is their central "
+                             "difference."},
+         .scratch_vectors = 12,
+         .advance = foliot__advance_verlet},
+    [FOLIOT_TIME_CORRECTED_VERLET] =
+        {.info = {.id = FOLIOT_TIME_CORRECTED_VERLET,
+                  .name = "time-corrected-verlet",
+                  .aliases = "",
+                  .order = 2,
+                  .order_damped = 2,
+                  .rotation_order = 2,
+                  .evaluations = 1,
+                  .contacts = true,
+                  .lab_only = true,
+                  .summary = "Verlet for a changing dt; equals verlet where dt is constant."},
+         .scratch_vectors = 12,
+         .advance = foliot__advance_time_corrected_verlet},
+    [FOLIOT_VELOCITY_VERLET] =
+        {.info = {.id = FOLIOT_VELOCITY_VERLET,
+                  .name = "velocity-verlet",
+                  .aliases = "",
+                  .order = 2,
+                  .order_damped = 2,
+                  .rotation_order = 2,
+                  .symplectic = true,
+                  .reversible = FOLIOT_REVERSIBLE,
+                  .evaluations = 1,
+                  .contacts = true,
+                  .rods = true,
+                  .summary = "Kick-drift-kick; exact for constant acceleration at any dt."},
+         .scratch_vectors = 1,
+         .advance = foliot__advance_splitting},
+    [FOLIOT_VELOCITY_VERLET_CORRECTED] =
+        {.info = {.id = FOLIOT_VELOCITY_VERLET_CORRECTED,
+                  .name = "velocity-verlet-corrected",
+                  .aliases = "",
+                  .order = 1,
+                  .order_damped = 1,
+                  .rotation_order = 2,
+                  .evaluations = 2,
+                  .summary = "Predicts the position, averages both accelerations into the "
+                             "velocity, then moves with it; loses energy, there to be measured."},
+         .scratch_vectors = 4,
+         .advance = foliot__advance_velocity_verlet_corrected},
+    [FOLIOT_LEAPFROG] = {.info = {.id = FOLIOT_LEAPFROG,
+                                  .name = "leapfrog",
+                                  .aliases = "newton-stormer-verlet position-verlet",
+                                  .order = 2,
+                                  .order_damped = 2,
+                                  .rotation_order = 2,
+                                  .symplectic = true,
+                                  .reversible = FOLIOT_REVERSIBLE,
+                                  .evaluations = 1,
+                                  .contacts = true,
+                                  .rods = true,
+                                  .summary = "Drift-kick-drift."},
+                         .scratch_vectors = 1,
+                         .advance = foliot__advance_splitting},
+    [FOLIOT_MIDPOINT] = {.info = {.id = FOLIOT_MIDPOINT,
+                                  .name = "midpoint",
+                                  .aliases = "rk2 explicit-midpoint",
+                                  .order = 2,
+                                  .order_damped = 2,
+                                  .rotation_order = 2,
+                                  .evaluations = 2,
+                                  .summary =
+                                      "Explicit midpoint rule: the slope half a step ahead."},
+                         .scratch_vectors = 4,
+                         .advance = foliot__advance_midpoint},
+    [FOLIOT_HEUN] = {.info =
+                         {.id = FOLIOT_HEUN,
+                          .name =
+                              "heun",
+                          .aliases = "",
+                          .order = 2,
+                          .order_damped = 2,
+                          .rotation_order = 2,
+                          .evaluations = 2,
+                          .summary =
+                              "True Heun: the slopes at both ends averaged, in position as well."},
+                     .scratch_vectors = 4,
+                     .advance = foliot__advance_heun},
+    [FOLIOT_IMPROVED_EULER] =
+        {.info = {.id = FOLIOT_IMPROVED_EULER,
+                  .name = "improved-euler",
+                  .aliases = "",
+                  .order = 1,
+                  .order_damped = 1,
+                  .rotation_order = 2,
+                  .evaluations = 1,
+                  .contacts = true,
+                  .summary = "Forward velocity, trapezoid position: first order in spite of its "
+                             "name."},
+         .scratch_vectors = 1,
+         .advance = foliot__advance_improved_euler},
+    [FOLIOT_RK4] = {.info = {.id = FOLIOT_RK4,
+                             .name = "rk4",
+                             .aliases = "runge-kutta",
+                             .order = 4,
+                             .order_damped = 4,
+                             .rotation_order = 4,
+                             .evaluations = 4,
+                             .summary = "Classic Runge-Kutta of order four; loses energy slowly."},
+                    .scratch_vectors = 6,
+                    .advance = foliot__advance_rk4},
+    [FOLIOT_IMPLICIT_MIDPOINT] =
+        {.info = {.id = FOLIOT_IMPLICIT_MIDPOINT,
+                  .name = "implicit-midpoint",
+                  .aliases = "",
+                  .order = 2,
+                  .order_damped = 2,
+                  .rotation_order = 2,
+                  .symplectic = true,
+                  .reversible = FOLIOT_REVERSIBLE,
+                  .contacts = true,
+                  .summary = "The midpoint rule solved by Newton's method; symplectic, and stable "
+                             "at any stiffness."},
+         .scratch_vectors = 12,
+         .advance = foliot__advance_implicit_midpoint},
+    [FOLIOT_KINEMATIC] =
+        {.info = {.id = FOLIOT_KINEMATIC,
+                  .name = "kinematic",
+                  .aliases = "",
+                  .order = 1,
+                  .order_damped = 1,
+                  .rotation_order = 2,
+                  .evaluations = 1,
+                  .contacts = true,
+                  .summary = "Every force adds its own exact motion; exact for one constant or "
+                             "one spring force, order 2 for several undamped ones."},
+         .scratch_vectors = 12,
+         .advance = foliot__advance_kinematic},
+    [FOLIOT_KINEMATIC_AVERAGE] =
+        {.info = {.id = FOLIOT_KINEMATIC_AVERAGE,
+                  .name = "kinematic-average",
+                  .aliases = "",
+                  .order = 1,
+                  .order_damped = 1,
+                  .rotation_order = 2,
+                  .evaluations = 1,
+                  .contacts = true,
+                  .summary = "Kinematic with the average velocity; order 2 where every force has "
+                             "a closed form and none is damped."},
+         .scratch_vectors = 12,
+         .advance = foliot__advance_kinematic_average},
+    [FOLIOT_KINEMATIC_STRANG] =
+        {.info = {.id = FOLIOT_KINEMATIC_STRANG,
+                  .name = "kinematic-strang",
+                  .aliases = "",
+                  .order = 2,
+                  .order_damped = 2,
+                  .rotation_order = 2,
+                  .symplectic = true,
+                  .reversible = FOLIOT_REVERSIBLE,
+                  .evaluations = 1,
+                  .contacts = true,
+                  .summary = "Kicks around the exact motion under drift, constant forces, linear "
+                             "drag and anchored springs summed."},
+         .scratch_vectors = 12,
+         .advance = foliot__advance_kinematic_strang},
+    [FOLIOT_YOSHIDA4] = {.info = {.id = FOLIOT_YOSHIDA4,
+                                  .name = "yoshida4",
+                                  .aliases = "forest-ruth",
+                                  .order = 4,
+                                  .order_damped = 4,
+                                  .rotation_order = 4,
+                                  .symplectic = true,
+                                  .reversible = FOLIOT_REVERSIBLE,
+                                  .evaluations = 3,
+                                  .rods = true,
+                                  .summary = "Three leapfrog steps composed to order four."},
+                         .scratch_vectors = 1,
+                         .advance = foliot__advance_splitting},
+    [FOLIOT_PEFRL4] =
+        {.info = {.id = FOLIOT_PEFRL4,
+                  .name = "pefrl4",
+                  .aliases = "",
+                  .order = 4,
+                  .order_damped = 4,
+                  .rotation_order =
+                      2,
+                  .symplectic = true,
+                  .reversible = FOLIOT_REVERSIBLE,
+                  .evaluations = 4,
+                  .summary = "Position-extended Forest-Ruth-like: order four with an error 36 "
+                             "times smaller than yoshida4's."},
+         .scratch_vectors = 1,
+         .advance = foliot__advance_splitting},
+    [FOLIOT_YOSHIDA6] = {.info = {.id = FOLIOT_YOSHIDA6,
+                                  .name = "yoshida6",
+                                  .aliases = "",
+                                  .order = 6,
+                                  .order_damped = 6,
+                                  .rotation_order = 6,
+                                  .symplectic = true,
+                                  .reversible = FOLIOT_REVERSIBLE,
+                                  .evaluations = 7,
+                                  .rods = true,
+                                  .summary = "Seven leapfrog steps composed to order six."},
+                         .scratch_vectors = 1,
+                         .advance = foliot__advance_splitting},
+    [FOLIOT_BLANES_MOAN6] =
+        {.info = {.id = FOLIOT_BLANES_MOAN6,
+                  .name = "blanes-moan6",
+                  .aliases = "srkn11b",
+                  .order = 6,
+                  .order_damped = 4,
+                  .rotation_order = 2,
+                  .symplectic = true,
+                  .reversible = FOLIOT_REVERSIBLE,
+                  .evaluations = 11,
+                  .summary = "Runge-Kutta-Nystrom splitting of order six; order four with drag."},
+         .scratch_vectors = 1,
+         .advance = foliot__advance_splitting},
+    [FOLIOT_KAHAN_LI8] = {.info = {.id = FOLIOT_KAHAN_LI8,
+                                   .name = "kahan-li8",
+                                   .aliases = "",
+                                   .order = 8,
+                                   .order_damped = 8,
+                                   .rotation_order = 8,
+                                   .symplectic = true,
+                                   .reversible = FOLIOT_REVERSIBLE,
+                                   .evaluations = 17,
+                                   .rods = true,
+                                   .summary = "Seventeen leapfrog steps composed to order eight."},
+                          .scratch_vectors = 1,
+                          .advance = foliot__advance_splitting},
+    [FOLIOT_REVERSIBLE_LEAPFROG] =
+        {.info = {.id = FOLIOT_REVERSIBLE_LEAPFROG,
+                  .name = "reversible-leapfrog",
+                  .aliases = "",
+                  .order = 2,
+                  .order_damped = 0,
+                  .rotation_order = 2,
+                  .symplectic = true,
+                  .reversible = FOLIOT_REVERSIBLE_TO_BITS,
+                  .evaluations = 1,
+                  .summary = "Leapfrog on a lattice of 2^-40: running backwards returns to the "
+                             "very bits it came from."},
+         .scratch_vectors = 2,
+         .advance = foliot__advance_lattice,
+         .retreat = foliot__retreat_lattice},
+};
+
+const foliot__scheme *foliot__scheme_of(foliot_integrator id)
+{
+    if ((int)id <= FOLIOT_INTEGRATOR_NONE || (int)id >= FOLIOT_INTEGRATOR_COUNT)
+        return NULL;
+    return &schemes[id];
+}
+
+// The n-th word of a row: its name, then its aliases. Its length, 0 where there are no more.
+static size_t word_of(const foliot_integrator_info *info, unsigned n, const char **word)
+{
+    if (n == 0) {
+        *word = info->name;
+        return strlen(info->name);
+    }
+    const char *at = info->aliases;
+    for (;; n--) {
+        at += strspn(at, " ");
+        size_t length = strcspn(at, " ");
+        if (n == 1 || length == 0) {
+            *word = at;
+            return length;
+        }
+        at += length;
+    }
+}
+
+const foliot_integrator_info *foliot_integrator_describe(foliot_integrator id)
+{
+    const foliot__scheme *scheme = foliot__scheme_of(id);
+    return scheme != NULL ? &scheme->info : NULL;
+}
+
+foliot_integrator foliot_integrator_find(const char *name)
+{
+    size_t bytes = name != NULL ? strlen(name) : 0;
+    for (int id = FOLIOT_INTEGRATOR_NONE + 1; id < FOLIOT_INTEGRATOR_COUNT && bytes > 0; id++) {
+        const char *word;
+        size_t length;
+        for (unsigned n = 0; (length = word_of(&schemes[id].info, n, &word)) > 0; n++)
+            if (length == bytes && memcmp(word, name, bytes) == 0)
+                return (foliot_integrator)id;
+    }
+    return FOLIOT_INTEGRATOR_NONE;
+}
+
+// People write Velocity_Verlet as well: case and the kind of gap are no difference.
+static char folded(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c == '_' || c == ' ' ? '-' : c;
+}
+
+static unsigned least(unsigned a, unsigned b, unsigned c)
+{
+    unsigned ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+// Levenshtein's distance (1965): insertions, deletions and substitutions, row by row.
+static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+    unsigned row[NAME_BYTES_MAX + 1];
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 1; i <= a_length; i++) {
+        unsigned diagonal = row[0];
+        row[0] = (unsigned)i;
+        for (size_t j = 1; j <= b_length; j++) {
+            unsigned above = row[j];
+            unsigned change = folded(a[i - 1]) != folded(b[j - 1]);
+            row[j] = least(above + 1, row[j - 1] + 1, diagonal + change);
+            diagonal = above;
+        }
+    }
+    return row[b_length];
+}
+
+const char *foliot_integrator_nearest(const char *name)
+{
+    size_t bytes = name != NULL ? strlen(name) : 0;
+    if (bytes > NAME_BYTES_MAX)
+        bytes = NAME_BYTES_MAX;
+    const char *nearest = schemes[FOLIOT_SEMI_IMPLICIT_EULER].info.name;
+    unsigned distance_min = UINT32_MAX;
+    for (int id = FOLIOT_INTEGRATOR_NONE + 1; id < FOLIOT_INTEGRATOR_COUNT && bytes > 0; id++) {
+        const char *word;
+        size_t length;
+        for (unsigned n = 0; (length = word_of(&schemes[id].info, n, &word)) > 0; n++) {
+            unsigned distance = edit_distance(word, length, name, bytes);
+            if (distance < distance_min) {
+                distance_min = distance;
+                // An alias is no string of its own: the row's name stands for it.
+                nearest = schemes[id].info.name;
+            }
+        }
+    }
+    return nearest;
+}
