@@ -14,7 +14,7 @@
 
 // Bytes of the table `force_workspace`, and its preparation from the table `force` (compact springs,
 // runs of equal kind, sums of drag coefficients). Called at init and again at restore.
-size_t foliot__force_workspace_bytes(const foliot_scene *scene, uint32_t slots);
+size_t foliot__force_workspace_bytes(const foliot_world_config *config);
 void foliot__force_prepare(foliot_world *world);
 
 // Everything: a := a(x, v, t), the three parts together. `a` must not alias x or v. Counts one evaluation.

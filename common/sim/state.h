@@ -50,6 +50,12 @@ typedef uint32_t foliot__u32;
 
 // Rebuilt from truth, or meaningless between steps.
 #define FOLIOT__BODY_CACHE(X)                                                                      \
+    X(f64, before_position_x) /* at the tick's start: for faults */                               \
+    X(f64, before_position_y)                                                                      \
+    X(f64, before_position_z)                                                                      \
+    X(f64, before_velocity_x)                                                                      \
+    X(f64, before_velocity_y)                                                                      \
+    X(f64, before_velocity_z)                                                                      \
     X(f64, inverse_mass) /* 0: static, frozen, dead, padding */                                    \
     X(f64, inverse_inertia_x)                                                                      \
     X(f64, inverse_inertia_y)                                                                      \
@@ -67,7 +73,6 @@ typedef uint32_t foliot__u32;
 // Truth of a player: the controls held, and whose body.
 typedef struct foliot__player {
     uint32_t body;     // slot, FOLIOT_NO_BODY if not joined
-    uint32_t sequence; // of the last input applied
     int8_t axes[FOLIOT_AXES];
     uint16_t buttons;
     uint16_t joined;
@@ -121,6 +126,7 @@ struct foliot_world {
     uint32_t start, form;
     uint32_t iterations_max, constraint_iterations;
     uint32_t force_count, constraint_count;
+    uint32_t bodies_max;   // slots that may be in use
     uint32_t scene_bodies; // the first slots; never reused
     uint32_t player_limit, control, spawn_count;
     double control_force, control_torque;
@@ -181,6 +187,8 @@ VECTOR(constant)
 VECTOR(acceleration)
 VECTOR(applied)
 VECTOR(torque)
+VECTOR(before_position)
+VECTOR(before_velocity)
 #undef VECTOR
 
 // Scratch vector field number k < world->scratch_vectors, for the integrator's own use in a step.
@@ -213,6 +221,12 @@ void foliot__run_tasks(const foliot_host *host, uint32_t count,
 
 // Appends to the step's events; counted if there is no room.
 void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b);
+
+// A velocity was changed by other than the integrator: what a scheme remembers of it is void.
+static inline void foliot__velocity_changed(foliot_world *world, uint32_t slot)
+{
+    foliot__flags(world)[slot] &= ~(uint32_t)FOLIOT_BODY_STARTED;
+}
 
 // Mass properties that follow from flags and definition: inverse mass, inverse inertia. After any change.
 void foliot__body_refresh(foliot_world *world, uint32_t slot);

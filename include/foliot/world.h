@@ -157,6 +157,7 @@ typedef struct foliot_world_config {
     uint32_t constraints_max;
     uint32_t contacts_max;
     uint32_t players_max;
+    uint32_t spawns_max;
     foliot_integrator integrator;
 } foliot_world_config;
 
@@ -179,9 +180,11 @@ void foliot_world_copy(void *block, const foliot_world *from);
 // mode leave the world as it was.
 foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs, uint32_t count,
                                 const foliot_host *host);
-// One tick back, reversible-leapfrog only (FOLIOT_UNSUPPORTED else): `inputs` are those that the
-// step forward was given, and `before` the players' controls are restored from the input log by tape.
-foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *inputs, uint32_t count,
+// One tick back to the very bits of the tick before, reversible-leapfrog only. `before` are the controls
+// that players held before the inputs of the tick that is undone, one a player whose controls it changed,
+// ordered by player. A tick with joins or leaves cannot be undone this way: restore a keyframe.
+// FOLIOT_UNSUPPORTED for other schemes, FOLIOT_INVALID at tick 0 and for disordered controls.
+foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *before, uint32_t count,
                                      const foliot_host *host);
 // As foliot_world_step with another dt, for time-corrected-verlet in the lab.
 foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_host *host);

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+// layout.c: where everything lies in a world's block. Knows sizes and offsets, nothing of physics.
+#include "sim/constraint.h"
+#include "sim/contact.h"
+#include "sim/force.h"
+#include "sim/integrator/scheme.h"
+#include "sim/layout.h"
+#include "sim/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t align64(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+foliot_world_config foliot_world_config_from(const foliot_scene *scene)
+{
+    uint32_t needed = scene->body_count + scene->players.limit;
+    uint32_t bodies = scene->bodies_max > needed ? scene->bodies_max : needed;
+    return (foliot_world_config){
+        .bodies_max = bodies,
+        .forces_max = scene->force_count + 1, // the scene's gravity is one
+        .constraints_max = scene->constraint_count,
+        .contacts_max = bodies * 8 + 64,
+        .players_max = scene->players.limit,
+        .spawns_max = scene->players.limit ? scene->players.position_count : 0,
+        .integrator = scene->integrator,
+    };
+}
+
+static bool capacity_of(const foliot_world_config *config, foliot__capacity *capacity)
+{
+    const foliot__scheme *scheme = foliot__scheme_of(config->integrator);
+    if (!scheme || config->bodies_max > FOLIOT_BODIES_MAX || config->bodies_max == 0 ||
+        config->forces_max > FOLIOT_FORCES_MAX + 1 ||
+        config->constraints_max > FOLIOT_CONSTRAINTS_MAX ||
+        config->players_max > FOLIOT_PLAYERS_MAX || config->spawns_max > FOLIOT_BODIES_MAX)
+        return false;
+    uint32_t slots = (config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
+    *capacity = (foliot__capacity){
+        .slots = slots,
+        .forces = config->forces_max,
+        .constraints = config->constraints_max,
+        .contacts = config->contacts_max,
+        .players = config->players_max,
+        .spawns = 3 * config->spawns_max,
+        .events = FOLIOT_EVENTS_MAX,
+        .scratch = (size_t)3 * slots * scheme->scratch_vectors,
+        .force_workspace_bytes = foliot__force_workspace_bytes(config),
+        .contact_workspace_bytes = foliot__contact_workspace_bytes(config),
+        .constraint_workspace_bytes = foliot__constraint_workspace_bytes(config),
+    };
+    return true;
+}
+
+// Fills offsets; returns the size of the whole block.
+static size_t lay_out(const foliot__capacity *capacity, uint64_t offset[FOLIOT__TABLE_COUNT])
+{
+    size_t at = align64(sizeof(foliot_world));
+#define PLACE(type, name, entries)                                                                 \
+    offset[FOLIOT__TABLE_##name] = at;                                                             \
+    at += align64(sizeof(type) * (size_t)(entries));
+#define PLACE_TRUTH(type, name, text) PLACE(foliot__##type, name, capacity->slots)
+#define PLACE_BODY(type, name) PLACE(foliot__##type, name, capacity->slots)
+#define PLACE_OTHER(type, name, entries) PLACE(type, name, capacity->entries)
+    FOLIOT_BODY_TRUTH(PLACE_TRUTH)
+    FOLIOT__BODY_DEFINITION(PLACE_BODY)
+    FOLIOT__BODY_CACHE(PLACE_BODY)
+    FOLIOT__OTHER_TABLES(PLACE_OTHER)
+#undef PLACE
+#undef PLACE_TRUTH
+#undef PLACE_BODY
+#undef PLACE_OTHER
+    return at;
+}
+
+size_t foliot_world_bytes(const foliot_world_config *config)
+{
+    foliot__capacity capacity;
+    uint64_t offset[FOLIOT__TABLE_COUNT];
+    return capacity_of(config, &capacity) ? lay_out(&capacity, offset) : 0;
+}
+
+foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_config *config)
+{
+    foliot__capacity capacity;
+    if ((uintptr_t)block % FOLIOT_WORLD_ALIGNMENT != 0 || !capacity_of(config, &capacity))
+        return FOLIOT_INVALID;
+    uint64_t offset[FOLIOT__TABLE_COUNT];
+    size_t needed = lay_out(&capacity, offset);
+    if (bytes < needed)
+        return FOLIOT_FULL;
+    memset(block, 0, needed);
+    foliot_world *world = block;
+    world->magic = FOLIOT__BLOCK_MAGIC;
+    world->block_bytes = needed;
+    world->capacity = capacity;
+    memcpy(world->offset, offset, sizeof offset);
+    world->bodies_max = config->bodies_max;
+    world->integrator = config->integrator;
+    world->scratch_vectors = foliot__scheme_of(config->integrator)->scratch_vectors;
+    return FOLIOT_OK;
+}
+
+foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world)
+{
+    foliot_status status = foliot_scene_check(scene, NULL);
+    if (status != FOLIOT_OK)
+        return status;
+    foliot_world_config config = foliot_world_config_from(scene);
+    size_t bytes = foliot_world_bytes(&config);
+    void *block = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
+    if (!block)
+        return bytes ? FOLIOT_MEMORY : FOLIOT_INVALID;
+    status = foliot_world_init(block, bytes, &config, scene, world);
+    if (status != FOLIOT_OK)
+        free(block);
+    return status;
+}
+
+void foliot_world_destroy(foliot_world *world)
+{
+    free(world);
+}
+
+size_t foliot_world_size(const foliot_world *world)
+{
+    return world->block_bytes;
+}
+
+void foliot_world_copy(void *block, const foliot_world *from)
+{
+    memcpy(block, from, from->block_bytes);
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: MIT
+// step.c: the one function that advances time. Stages in their order, nothing else; each stage's work
+// is in its own file. The door checks everything, so that a refused step leaves the world as it was.
+#include "sim/body.h"
+#include "sim/constraint.h"
+#include "sim/contact.h"
+#include "sim/force.h"
+#include "sim/integrator/scheme.h"
+#include "sim/player.h"
+#include "sim/state.h"
+#include "sim/truth.h"
+
+#include <string.h>
+
+static const foliot_host no_host;
+
+const char *foliot_stage_name(foliot_stage stage)
+{
+    static const char *const names[] = {
+#define NAME(name) #name,
+        FOLIOT_STAGE_LIST(NAME)
+#undef NAME
+    };
+    return (unsigned)stage < FOLIOT_STAGE_COUNT ? names[stage] : "none";
+}
+
+void foliot__run_tasks(const foliot_host *host, uint32_t count,
+                       void (*task)(void *context, uint32_t index), void *context)
+{
+    if (host->run && count > 1) {
+        host->run(host->run_user, count, task, context);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        task(context, i);
+}
+
+void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b)
+{
+    if (world->event_count == world->capacity.events) {
+        world->counters.events_dropped++;
+        return;
+    }
+    foliot__events(world)[world->event_count++] = (foliot_event){kind, a, b};
+}
+
+// Time at the start of substep `s` of the present tick: one rounding of the count, so that the end of
+// one step and the start of the next are the same bits.
+static double time_at(const foliot_world *world, uint32_t s)
+{
+    if (foliot__scheme_of((foliot_integrator)world->integrator)->info.lab_only)
+        return world->lab_time;
+    return ((double)world->tick * world->substeps + s) * (world->dt / world->substeps);
+}
+
+double foliot_world_time(const foliot_world *world)
+{
+    return time_at(world, 0);
+}
+
+static bool sound(double x)
+{
+    return x >= -FOLIOT_POSITION_MAX && x <= FOLIOT_POSITION_MAX; // false for NaN
+}
+
+static bool body_sound(const foliot_world *world, uint32_t i)
+{
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    if (!(sound(x.x[i]) && sound(x.y[i]) && sound(x.z[i]) && sound(v.x[i]) && sound(v.y[i]) &&
+          sound(v.z[i])))
+        return false;
+    if (!world->rotates)
+        return true;
+    foliot__v3 w = foliot__angular_velocity(world);
+    return sound(w.x[i]) && sound(w.y[i]) && sound(w.z[i]) &&
+           sound(foliot__orientation_w(world)[i]) && sound(foliot__orientation_x(world)[i]) &&
+           sound(foliot__orientation_y(world)[i]) && sound(foliot__orientation_z(world)[i]);
+}
+
+static void clamp_speed(foliot_world *world, uint32_t i)
+{
+    foliot__v3 v = foliot__velocity(world);
+    double speed2 = (v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i];
+    if (!(speed2 > world->speed_max * world->speed_max))
+        return;
+    double scale = world->speed_max / foliot__sqrt(speed2);
+    v.x[i] *= scale;
+    v.y[i] *= scale;
+    v.z[i] *= scale;
+    foliot__velocity_changed(world, i);
+}
+
+static void remember(foliot_world *world)
+{
+    size_t bytes = sizeof(double) * world->body_count;
+    foliot__v3 x = foliot__position(world), x0 = foliot__before_position(world);
+    foliot__v3 v = foliot__velocity(world), v0 = foliot__before_velocity(world);
+    memcpy(x0.x, x.x, bytes);
+    memcpy(x0.y, x.y, bytes);
+    memcpy(x0.z, x.z, bytes);
+    memcpy(v0.x, v.x, bytes);
+    memcpy(v0.y, v.y, bytes);
+    memcpy(v0.z, v.z, bytes);
+}
+
+static void finish(foliot_world *world)
+{
+    for (uint32_t i = 0; i < world->body_count; i++)
+        if (!body_sound(world, i))
+            foliot__body_freeze(world, i);
+    if (world->speed_max < FOLIOT_POSITION_MAX)
+        for (uint32_t i = 0; i < world->body_count; i++)
+            clamp_speed(world, i);
+    foliot__definition_refresh(world);
+}
+
+static void stage_done(const foliot_host *host, foliot_world *world, foliot_stage stage, bool last)
+{
+    if (last && host->after_stage)
+        host->after_stage(host->stage_user, world, stage);
+}
+
+// force, integrate, collide, solve: one integrator step.
+static void substep(const foliot__step *step, const foliot__scheme *scheme, bool last)
+{
+    foliot_world *world = step->world;
+    foliot__contact_begin(step);
+    stage_done(step->host, world, FOLIOT_STAGE_force, last);
+    scheme->advance(step);
+    stage_done(step->host, world, FOLIOT_STAGE_integrate, last);
+    foliot__collide(step);
+    stage_done(step->host, world, FOLIOT_STAGE_collide, last);
+    foliot__solve_distances(step);
+    foliot__solve_contacts(step);
+    stage_done(step->host, world, FOLIOT_STAGE_solve, last);
+}
+
+static void advance(foliot_world *world, double dt, const foliot_host *host)
+{
+    const foliot__scheme *scheme = foliot__scheme_of((foliot_integrator)world->integrator);
+    for (uint32_t s = 0; s < world->substeps; s++) {
+        foliot__step step = {.world = world, .host = host, .dt = dt / world->substeps,
+                             .time = time_at(world, s), .count = world->body_count};
+        step.time_end = scheme->info.lab_only ? step.time + step.dt : time_at(world, s + 1);
+        substep(&step, scheme, s + 1 == world->substeps);
+        if (scheme->info.lab_only)
+            world->lab_time = step.time_end;
+    }
+}
+
+static foliot_status tick(foliot_world *world, double dt, const foliot_input *inputs,
+                          uint32_t count, const foliot_host *host)
+{
+    if (!foliot__floating_point_sound())
+        return FOLIOT_FLOATING_POINT;
+    if (!foliot__inputs_ordered(world, inputs, count))
+        return FOLIOT_INVALID;
+    if (!host)
+        host = &no_host;
+    world->event_count = 0;
+    foliot__players_apply(world, inputs, count);
+    remember(world);
+    stage_done(host, world, FOLIOT_STAGE_input, true);
+    advance(world, dt, host);
+    finish(world);
+    world->tick++;
+    stage_done(host, world, FOLIOT_STAGE_finish, true);
+    return FOLIOT_OK;
+}
+
+foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs, uint32_t count,
+                                const foliot_host *host)
+{
+    return tick(world, world->dt, inputs, count, host);
+}
+
+foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_host *host)
+{
+    if (!foliot__scheme_of((foliot_integrator)world->integrator)->info.lab_only)
+        return FOLIOT_UNSUPPORTED;
+    if (!(dt > 0 && dt < FOLIOT_POSITION_MAX))
+        return FOLIOT_INVALID;
+    return tick(world, dt, NULL, 0, host);
+}
+
+foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *before,
+                                     uint32_t count, const foliot_host *host)
+{
+    const foliot__scheme *scheme = foliot__scheme_of((foliot_integrator)world->integrator);
+    if (!scheme->retreat)
+        return FOLIOT_UNSUPPORTED;
+    if (!foliot__floating_point_sound())
+        return FOLIOT_FLOATING_POINT;
+    if (world->tick == 0 || !foliot__inputs_ordered(world, before, count))
+        return FOLIOT_INVALID;
+    world->event_count = 0;
+    foliot__players_push(world);
+    remember(world);
+    world->tick--;
+    for (uint32_t s = world->substeps; s-- > 0;) {
+        foliot__step step = {.world = world, .host = host ? host : &no_host,
+                             .dt = world->dt / world->substeps, .time = time_at(world, s),
+                             .time_end = time_at(world, s + 1), .count = world->body_count};
+        scheme->retreat(&step);
+    }
+    foliot__players_apply(world, before, count);
+    return FOLIOT_OK;
+}
