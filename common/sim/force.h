@@ -7,9 +7,13 @@
 //   velocity part: drag, springs' dampers, callbacks with velocity_dependent set.
 //
 // Within a part forces are summed in the scene's order. Rows of static, frozen and dead bodies come out 0.
+//
+// The kinematic schemes move some forces by their own exact motion: what force_exact.h names (gravity and the
+// applied part among it) is left out of every function below but foliot__force_potential in their worlds.
 #ifndef FOLIOT_SIM_FORCE_H
 #define FOLIOT_SIM_FORCE_H
 
+#include "sim/force_exact.h"
 #include "sim/state.h"
 
 // Bytes of the table `force_workspace`, and its preparation from the table `force` (compact springs,
