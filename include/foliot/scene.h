@@ -163,7 +163,7 @@ typedef struct foliot_scene {
 // What is wrong with a scene, and where: a path such as "forces[3].stiffness" and a sentence.
 typedef struct foliot_scene_problem {
     char path[96];
-    char text[320];
+    char text[640];
 } foliot_scene_problem;
 
 // Documented defaults of every key: integrator semi-implicit-euler, 1 substep, no gravity. The caller

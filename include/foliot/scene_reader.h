@@ -11,7 +11,7 @@
 typedef struct foliot_scene_error {
     char file[256];
     unsigned line, column; // from 1
-    char message[768];
+    char message[1280];
 } foliot_scene_error;
 
 // Reads FILE; CSV files named in it are looked for beside it. On FOLIOT_OK *scene is one to destroy

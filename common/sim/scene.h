@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT
+// scene.h: what the rest of common/sim and the scene reader ask about a scene beside the public
+// header.
+#ifndef FOLIOT_SIM_SCENE_H
+#define FOLIOT_SIM_SCENE_H
+
+#include "foliot/scene.h"
+
+// Some pair of shapes of this scene can touch: a moving sphere, box or capsule and any other shape
+// that is no point, players' bodies included. The one place that says so.
+bool foliot__scene_collides(const foliot_scene *scene);
+
+// A body with this definition turns: it moves, and it has a shape or principal moments of its own.
+bool foliot__body_rotates(const foliot_body_definition *body);
+
+// Names in order of (hash, text), for look-up in O(log n). Sorted rather than hashed into buckets:
+// no choice of names makes it slow, and the order is the same everywhere.
+typedef struct foliot__name_entry {
+    uint64_t hash;
+    const char *name;
+    uint32_t index;
+} foliot__name_entry;
+
+uint64_t foliot__name_hash(const char *name); // FNV-1a, 64 bits
+// Sorts `entries`; `spare` has as many. Entries of equal name stay in order of index.
+void foliot__names_sort(foliot__name_entry *entries, foliot__name_entry *spare, uint32_t count);
+// Index stored with the first entry of that name, FOLIOT_NO_BODY if there is none.
+uint32_t foliot__names_find(const foliot__name_entry *entries, uint32_t count, const char *name);
+
+#endif
