@@ -2,9 +2,9 @@
 // constraint.c: distance constraints by position correction.
 #include "sim/constraint.h"
 
-size_t foliot__constraint_workspace_bytes(const foliot_scene *scene)
+size_t foliot__constraint_workspace_bytes(const foliot_world_config *config)
 {
-    (void)scene;
+    (void)config;
     return 0;
 }
 
