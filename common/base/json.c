@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT
+// json.c: RFC 8259, written as it comes; nothing is kept but one bit a level.
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/text.h"
+
+foliot__json foliot__json_to(FILE *out)
+{
+    return (foliot__json){.out = out};
+}
+
+static void quote(FILE *out, const char *text)
+{
+    fputc('"', out);
+    while (*text) {
+        uint32_t c;
+        size_t length = foliot__utf8_decode(text, &c);
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (c == '"' || c == '\\')
+            fprintf(out, "\\%c", (char)c);
+        else if (c == '\n')
+            fputs("\\n", out);
+        else if (c == '\t')
+            fputs("\\t", out);
+        else if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029)
+            fprintf(out, "\\u%04x", (unsigned)c);
+        else
+            fwrite(text, 1, length, out);
+        text += length ? length : 1;
+    }
+    fputc('"', out);
+}
+
+// The comma and the key before a value.
+static void place(foliot__json *json, const char *key)
+{
+    uint32_t bit = UINT32_C(1) << (json->depth & 31);
+    bool in_object = json->depth > 0 && !(json->is_array & bit);
+    FOLIOT_ASSERT(in_object == (key != NULL));
+    FOLIOT_ASSERT(json->depth > 0 || !(json->filled & bit));
+    if (json->filled & bit)
+        fputc(',', json->out);
+    json->filled |= bit;
+    if (key) {
+        quote(json->out, key);
+        fputc(':', json->out);
+    }
+}
+
+static void open(foliot__json *json, const char *key, bool array)
+{
+    place(json, key);
+    FOLIOT_ASSERT(json->depth + 1 < FOLIOT__JSON_DEPTH_MAX);
+    json->depth++;
+    uint32_t bit = UINT32_C(1) << json->depth;
+    json->filled &= ~bit;
+    json->is_array = array ? json->is_array | bit : json->is_array & ~bit;
+    fputc(array ? '[' : '{', json->out);
+}
+
+void foliot__json_object(foliot__json *json, const char *key)
+{
+    open(json, key, false);
+}
+
+void foliot__json_array(foliot__json *json, const char *key)
+{
+    open(json, key, true);
+}
+
+void foliot__json_close(foliot__json *json)
+{
+    FOLIOT_ASSERT(json->depth > 0);
+    fputc(json->is_array >> json->depth & 1 ? ']' : '}', json->out);
+    json->depth--;
+}
+
+void foliot__json_text(foliot__json *json, const char *key, const char *value)
+{
+    if (!value) {
+        foliot__json_null(json, key);
+        return;
+    }
+    place(json, key);
+    quote(json->out, value);
+}
+
+void foliot__json_real(foliot__json *json, const char *key, double value)
+{
+    if (value - value != 0) {
+        foliot__json_null(json, key);
+        return;
+    }
+    char text[40];
+    snprintf(text, sizeof text, "%.17g", value);
+    // An embedder may have chosen a locale whose point is a comma.
+    char *comma = strchr(text, ',');
+    if (comma)
+        *comma = '.';
+    place(json, key);
+    fputs(text, json->out);
+}
+
+void foliot__json_reals(foliot__json *json, const char *key, const double *values, uint32_t count)
+{
+    foliot__json_array(json, key);
+    for (uint32_t i = 0; i < count; i++)
+        foliot__json_real(json, NULL, values[i]);
+    foliot__json_close(json);
+}
+
+void foliot__json_count(foliot__json *json, const char *key, uint64_t value)
+{
+    place(json, key);
+    fprintf(json->out, "%" PRIu64, value);
+}
+
+void foliot__json_integer(foliot__json *json, const char *key, int64_t value)
+{
+    place(json, key);
+    fprintf(json->out, "%" PRId64, value);
+}
+
+void foliot__json_bool(foliot__json *json, const char *key, bool value)
+{
+    place(json, key);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void foliot__json_null(foliot__json *json, const char *key)
+{
+    place(json, key);
+    fputs("null", json->out);
+}
+
+void foliot__json_line(foliot__json *json)
+{
+    FOLIOT_ASSERT(json->depth == 0);
+    fputc('\n', json->out);
+    json->filled = 0;
+}

@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+// options.c: reads a command line against its table. Reads every argument once to find the command,
+// and once more to obey; writes nothing until it is asked to.
+#include "base/options.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/text.h"
+#include "foliot/version.h"
+
+static foliot__options_outcome wrong(foliot__arguments *arguments, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static foliot__options_outcome wrong(foliot__arguments *arguments, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    vsnprintf(arguments->message, sizeof arguments->message, format, list);
+    va_end(list);
+    return FOLIOT__OPTIONS_WRONG;
+}
+
+static bool is_option(const char *argument)
+{
+    return argument[0] == '-' && argument[1] != 0;
+}
+
+// Is `argument` "--NAME" or "--NAME=..."?
+static bool names(const char *argument, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(argument, "--", 2) == 0 && strncmp(argument + 2, name, length) == 0 &&
+           (argument[2 + length] == 0 || argument[2 + length] == '=');
+}
+
+static const foliot__option *option_of(const foliot__command *command, const char *argument)
+{
+    for (const foliot__option *o = command->options; o && o->name; o++)
+        if (names(argument, o->name))
+            return o;
+    return NULL;
+}
+
+// Does the argument after this one belong to it? Asked before the command is known: tables must agree.
+static bool takes_next(const foliot__program *program, const char *argument)
+{
+    if (strchr(argument, '='))
+        return false;
+    for (const foliot__command *c = program->commands; c->name; c++) {
+        const foliot__option *o = option_of(c, argument);
+        if (o)
+            return o->kind != FOLIOT__OPTION_FLAG;
+    }
+    return false;
+}
+
+static const foliot__command *command_named(const foliot__program *program, const char *name)
+{
+    for (const foliot__command *c = program->commands; c->name; c++)
+        if (strcmp(c->name, name) == 0)
+            return c;
+    return NULL;
+}
+
+static foliot__options_outcome unknown_command(const foliot__program *program, const char *written,
+                                               foliot__arguments *arguments)
+{
+    const char *nearest = NULL;
+    uint32_t least = UINT32_MAX;
+    for (const foliot__command *c = program->commands; c->name; c++) {
+        uint32_t distance = foliot__word_distance(written, c->name);
+        if (distance < least) {
+            least = distance;
+            nearest = c->name;
+        }
+    }
+    char clean[128];
+    foliot__text_clean(clean, sizeof clean, written);
+    if (nearest && foliot__word_close(written, least))
+        return wrong(arguments, "there is no command '%s'; did you mean '%s'?", clean, nearest);
+    return wrong(arguments, "there is no command '%s'", clean);
+}
+
+// The command's place in argv, 0 if it is the default one; negative if there is none.
+static int find_command(const foliot__program *program, int argc, char **argv,
+                        foliot__arguments *arguments)
+{
+    const foliot__command *standard = command_named(program, "");
+    const char *written = NULL;
+    int at = 0;
+    for (int i = 1; i < argc && !written && strcmp(argv[i], "--") != 0; i++) {
+        if (is_option(argv[i])) {
+            i += takes_next(program, argv[i]);
+            continue;
+        }
+        written = argv[i];
+        at = i;
+    }
+    arguments->command = written && written[0] ? command_named(program, written) : NULL;
+    if (arguments->command)
+        return at;
+    arguments->command = standard;
+    if (standard)
+        return 0;
+    if (written)
+        unknown_command(program, written, arguments);
+    else
+        wrong(arguments, "no command given");
+    return -1;
+}
+
+static bool in_range(const foliot__option *option, double value)
+{
+    if (option->kind == FOLIOT__OPTION_POSITIVE)
+        return value > 0;
+    if (option->low == 0 && option->high == 0 && option->kind == FOLIOT__OPTION_REAL)
+        return true;
+    bool open = option->kind == FOLIOT__OPTION_COUNT && option->high == 0;
+    return value >= option->low && (open || value <= option->high);
+}
+
+static foliot__options_outcome bad_number(const foliot__option *option, const char *written,
+                                          foliot__arguments *arguments)
+{
+    char clean[64], range[96] = "";
+    foliot__text_clean(clean, sizeof clean, written);
+    const char *what = option->kind == FOLIOT__OPTION_COUNT ? "a whole number" : "a number";
+    if (option->kind == FOLIOT__OPTION_POSITIVE)
+        snprintf(range, sizeof range, " above 0");
+    else if (option->high != 0)
+        snprintf(range, sizeof range, " from %.15g to %.15g", option->low, option->high);
+    else if (option->low != 0)
+        snprintf(range, sizeof range, ", at least %.15g", option->low);
+    return wrong(arguments, "--%s wants %s%s, not '%s'", option->name, what, range, clean);
+}
+
+static foliot__options_outcome take(const foliot__option *option, const char *value,
+                                    foliot__arguments *arguments)
+{
+    double real;
+    uint64_t count;
+    foliot__texts *texts = option->to;
+    switch (option->kind) {
+    case FOLIOT__OPTION_FLAG:
+        *(bool *)option->to = true;
+        break;
+    case FOLIOT__OPTION_TEXT:
+        if (!value[0])
+            return wrong(arguments, "--%s wants %s, not an empty text", option->name, option->value);
+        *(const char **)option->to = value;
+        break;
+    case FOLIOT__OPTION_TEXTS:
+        if (!value[0])
+            return wrong(arguments, "--%s wants %s, not an empty text", option->name, option->value);
+        if (texts->count == FOLIOT__TEXTS_MAX)
+            return wrong(arguments, "--%s is given more than %d times", option->name,
+                         FOLIOT__TEXTS_MAX);
+        texts->items[texts->count++] = value;
+        break;
+    case FOLIOT__OPTION_COUNT:
+        if (!foliot__parse_count(value, &count) || !in_range(option, (double)count))
+            return bad_number(option, value, arguments);
+        *(uint64_t *)option->to = count;
+        break;
+    case FOLIOT__OPTION_REAL:
+    case FOLIOT__OPTION_POSITIVE:
+        if (!foliot__parse_real(value, &real) || !in_range(option, real))
+            return bad_number(option, value, arguments);
+        *(double *)option->to = real;
+        break;
+    }
+    if (option->given)
+        *option->given = true;
+    return FOLIOT__OPTIONS_RUN;
+}
+
+static foliot__options_outcome unknown_option(const foliot__command *command, const char *written,
+                                              foliot__arguments *arguments)
+{
+    char name[FOLIOT__WORD_MAX + 2], clean[FOLIOT__WORD_MAX + 2];
+    size_t length = strcspn(written, "=");
+    snprintf(name, sizeof name, "%.*s", (int)(length < 65 ? length : 65), written);
+    const char *nearest = "help";
+    uint32_t least = foliot__word_distance(name, "--help");
+    for (const foliot__option *o = command->options; o && o->name; o++) {
+        char known[FOLIOT__WORD_MAX];
+        snprintf(known, sizeof known, "--%s", o->name);
+        uint32_t distance = foliot__word_distance(name, known);
+        if (distance < least) {
+            least = distance;
+            nearest = o->name;
+        }
+    }
+    foliot__text_clean(clean, sizeof clean, name);
+    if (foliot__word_close(name, least))
+        return wrong(arguments, "there is no option %s; did you mean --%s?", clean, nearest);
+    return wrong(arguments, "there is no option %s", clean);
+}
+
+static bool is_number(const char *text)
+{
+    double ignored;
+    return foliot__parse_real(text, &ignored);
+}
+
+// Reads the option at argv[*at] and moves *at to its last argument.
+static foliot__options_outcome read_option(foliot__arguments *arguments, int argc, char **argv,
+                                           int *at, uint64_t *seen)
+{
+    const char *argument = argv[*at];
+    const foliot__option *option = option_of(arguments->command, argument);
+    if (!option)
+        return unknown_option(arguments->command, argument, arguments);
+    size_t index = (size_t)(option - arguments->command->options);
+    FOLIOT_ASSERT(index < 64);
+    if ((*seen >> index & 1) && option->kind != FOLIOT__OPTION_TEXTS)
+        return wrong(arguments, "--%s is given twice", option->name);
+    *seen |= UINT64_C(1) << index;
+    const char *value = strchr(argument, '=');
+    if (option->kind == FOLIOT__OPTION_FLAG) {
+        if (value)
+            return wrong(arguments, "--%s takes no value", option->name);
+        return take(option, NULL, arguments);
+    }
+    if (value)
+        return take(option, value + 1, arguments);
+    if (*at + 1 >= argc || (is_option(argv[*at + 1]) && !is_number(argv[*at + 1])))
+        return wrong(arguments, "--%s wants a value: %s", option->name, option->value);
+    *at += 1;
+    return take(option, argv[*at], arguments);
+}
+
+static foliot__options_outcome check_operands(foliot__arguments *arguments)
+{
+    const foliot__command *command = arguments->command;
+    char clean[128];
+    if (arguments->operand_count < command->operands_min)
+        return wrong(arguments, "too few operands; the use is: %s", command->synopsis);
+    if (arguments->operand_count > command->operands_max) {
+        const char *extra = arguments->operands[command->operands_max];
+        return wrong(arguments, "'%s' is one operand too many; the use is: %s",
+                     foliot__text_clean(clean, sizeof clean, extra), command->synopsis);
+    }
+    return FOLIOT__OPTIONS_RUN;
+}
+
+// --help and --version win over every mistake beside them.
+static foliot__options_outcome asked(const foliot__program *program, int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+            return FOLIOT__OPTIONS_HELP;
+        if (strcmp(argv[i], "--version") == 0)
+            return FOLIOT__OPTIONS_VERSION;
+        if (is_option(argv[i]))
+            i += takes_next(program, argv[i]);
+    }
+    return FOLIOT__OPTIONS_RUN;
+}
+
+foliot__options_outcome foliot__options_read(const foliot__program *program, int argc, char **argv,
+                                             foliot__arguments *arguments)
+{
+    *arguments = (foliot__arguments){.operands = argv + (argc > 0)};
+    foliot__options_outcome outcome = asked(program, argc, argv);
+    int command_at = find_command(program, argc, argv, arguments);
+    if (outcome != FOLIOT__OPTIONS_RUN) {
+        if (command_at == 0)
+            arguments->command = NULL;
+        return outcome;
+    }
+    if (command_at < 0)
+        return FOLIOT__OPTIONS_WRONG;
+    bool options_end = false;
+    uint64_t seen = 0;
+    for (int i = 1; i < argc; i++) {
+        if (i == command_at)
+            continue;
+        if (!options_end && strcmp(argv[i], "--") == 0) {
+            options_end = true;
+        } else if (!options_end && is_option(argv[i])) {
+            outcome = read_option(arguments, argc, argv, &i, &seen);
+            if (outcome != FOLIOT__OPTIONS_RUN)
+                return outcome;
+        } else {
+            // Never beyond i: every operand was read from its place or a later one.
+            arguments->operands[arguments->operand_count++] = argv[i];
+        }
+    }
+    return check_operands(arguments);
+}
+
+// -- what people see ----------------------------------------------------------------------------
+
+static void help_options(const foliot__option *options, FILE *out)
+{
+    fprintf(out, "\nOptions:\n");
+    for (const foliot__option *o = options; o && o->name; o++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        fprintf(out, "  %-26s %s%s\n", left, o->help ? o->help : "",
+                o->kind == FOLIOT__OPTION_TEXTS ? " (repeatable)" : "");
+    }
+    fprintf(out, "  %-26s %s\n", "--help", "this text");
+    fprintf(out, "  %-26s %s\n", "--version", "version, build and fingerprint");
+}
+
+static void help_usage(const foliot__program *program, const foliot__command *command, FILE *out)
+{
+    fprintf(out, "  %s%s%s%s%s\n", program->name, command->name[0] ? " " : "", command->name,
+            command->synopsis && command->synopsis[0] ? " " : "",
+            command->synopsis ? command->synopsis : "");
+}
+
+static void help_program(const foliot__program *program, FILE *out)
+{
+    fprintf(out, "Examples:\n%s\n%s %s\n\nUsage:\n", program->examples, program->name,
+            program->summary);
+    uint32_t count = 0;
+    for (const foliot__command *c = program->commands; c->name; c++, count++)
+        help_usage(program, c, out);
+    if (count == 1) {
+        help_options(program->commands[0].options, out);
+        return;
+    }
+    fprintf(out, "\nCommands:\n");
+    for (const foliot__command *c = program->commands; c->name; c++)
+        fprintf(out, "  %-14s %s\n", c->name[0] ? c->name : "(none)", c->summary);
+    const foliot__command *standard = command_named(program, "");
+    if (standard)
+        help_options(standard->options, out);
+    fprintf(out, "\n'%s COMMAND --help' tells more about one of them.\n", program->name);
+}
+
+void foliot__options_help(const foliot__program *program, const foliot__command *command, FILE *out)
+{
+    if (!command) {
+        help_program(program, out);
+        return;
+    }
+    fprintf(out, "Examples:\n%s\n%s %s %s\n\nUsage:\n", command->examples, program->name,
+            command->name, command->summary);
+    help_usage(program, command, out);
+    help_options(command->options, out);
+}
+
+static int complain(const foliot__program *program, const foliot__command *command,
+                    const char *message)
+{
+    const char *name = command ? command->name : "";
+    const char *blank = name[0] ? " " : "";
+    fprintf(stderr, "%s%s%s: %s\nTry '%s%s%s --help'.\n", program->name, blank, name, message,
+            program->name, blank, name);
+    return FOLIOT__EXIT_USAGE;
+}
+
+int foliot__options_wrong(const foliot__program *program, const foliot__arguments *arguments,
+                          const char *format, ...)
+{
+    char message[512];
+    va_list list;
+    va_start(list, format);
+    vsnprintf(message, sizeof message, format, list);
+    va_end(list);
+    return complain(program, arguments->command, message);
+}
+
+int foliot__options_start(const foliot__program *program, int argc, char **argv,
+                          foliot__arguments *arguments)
+{
+    char fingerprint[33] = "";
+    switch (foliot__options_read(program, argc, argv, arguments)) {
+    case FOLIOT__OPTIONS_RUN:
+        return -1;
+    case FOLIOT__OPTIONS_HELP:
+        foliot__options_help(program, arguments->command, stdout);
+        return FOLIOT__EXIT_FINE;
+    case FOLIOT__OPTIONS_VERSION:
+        program->fingerprint(fingerprint);
+        printf("%s %s\nbuild %s\nfingerprint %s\n", program->name, foliot_version(), foliot_build(),
+               fingerprint);
+        return FOLIOT__EXIT_FINE;
+    case FOLIOT__OPTIONS_WRONG:
+        break;
+    }
+    return complain(program, arguments->command, arguments->message);
+}

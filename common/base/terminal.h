@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// terminal.h: may we draw and colour, and how wide is it.
+#ifndef FOLIOT_BASE_TERMINAL_H
+#define FOLIOT_BASE_TERMINAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+bool foliot__is_terminal(FILE *stream);
+// A terminal, NO_COLOR (no-color.org) absent or empty, and TERM not "dumb".
+bool foliot__may_colour(FILE *stream);
+// Columns and rows of the terminal behind the stream; 80 x 24 where there is none.
+void foliot__terminal_size(FILE *stream, uint32_t *columns, uint32_t *rows);
+
+// A one-line progress bar on stderr, only where that is a terminal: silent elsewhere. Cheap to call:
+// it draws when a whole per cent has passed.
+typedef struct foliot__progress {
+    const char *what;
+    uint64_t total;
+    uint32_t percent; // last one drawn
+    bool draws;
+} foliot__progress;
+foliot__progress foliot__progress_begin(const char *what, uint64_t total);
+void foliot__progress_at(foliot__progress *progress, uint64_t done);
+void foliot__progress_end(foliot__progress *progress); // wipes the line
+
+#endif

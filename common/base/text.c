@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// text.c: strict numbers, word distance, clean names.
+#include "base/text.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+bool foliot__parse_real(const char *text, double *value)
+{
+    if (!text[0] || is_space(text[0]))
+        return false;
+    char *end;
+    double parsed = strtod(text, &end);
+    // inf - inf and nan - nan are no zeros: one test for both.
+    if (*end || end == text || parsed - parsed != 0)
+        return false;
+    *value = parsed;
+    return true;
+}
+
+bool foliot__parse_count(const char *text, uint64_t *value)
+{
+    uint64_t sum = 0;
+    if (!text[0])
+        return false;
+    for (; *text; text++) {
+        if (*text < '0' || *text > '9')
+            return false;
+        uint64_t digit = (uint64_t)(*text - '0');
+        if (sum > (UINT64_MAX - digit) / 10)
+            return false;
+        sum = sum * 10 + digit;
+    }
+    *value = sum;
+    return true;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+// Optimal string alignment (Damerau 1964 with each pair swapped once), three rows of the table.
+uint32_t foliot__word_distance(const char *a, const char *b)
+{
+    size_t m = strnlen(a, FOLIOT__WORD_MAX), n = strnlen(b, FOLIOT__WORD_MAX);
+    uint32_t rows[3][FOLIOT__WORD_MAX + 1];
+    for (uint32_t j = 0; j <= n; j++)
+        rows[0][j] = j;
+    for (uint32_t i = 1; i <= m; i++) {
+        uint32_t *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
+        now[0] = i;
+        for (uint32_t j = 1; j <= n; j++) {
+            uint32_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            best = least(best, least(now[j - 1], last[j]) + 1);
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                best = least(best, before[j - 2] + 1);
+            now[j] = best;
+        }
+    }
+    return rows[m % 3][n];
+}
+
+bool foliot__word_close(const char *written, uint32_t distance)
+{
+    size_t length = strnlen(written, FOLIOT__WORD_MAX);
+    return distance <= 2 ? distance < length : distance <= length / 3;
+}
+
+size_t foliot__utf8_decode(const char *text, uint32_t *character)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
+    size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf5 ? 4 : 0;
+    if (length < 2) {
+        *character = s[0];
+        return s[0] ? length : 0;
+    }
+    uint32_t value = s[0] & (0xffu >> (length + 1));
+    for (size_t i = 1; i < length; i++) {
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+        value = value << 6 | (s[i] & 0x3fu);
+    }
+    if (value < smallest[length] || value > 0x10ffff || (value >= 0xd800 && value <= 0xdfff))
+        return 0;
+    *character = value;
+    return length;
+}
+
+static bool harmless(uint32_t c)
+{
+    bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
+    bool separator = c == 0x2028 || c == 0x2029;
+    bool direction = c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
+                     (c >= 0x2066 && c <= 0x2069) || c == 0x61c;
+    return !control && !separator && !direction && c != 0xfeff;
+}
+
+char *foliot__text_clean(char *out, size_t capacity, const char *in)
+{
+    size_t at = 0;
+    while (*in) {
+        uint32_t c;
+        size_t length = foliot__utf8_decode(in, &c);
+        if (length && harmless(c)) {
+            if (at + length >= capacity)
+                break;
+            memcpy(out + at, in, length);
+            at += length;
+        }
+        in += length ? length : 1;
+    }
+    if (capacity)
+        out[at] = 0;
+    return out;
+}

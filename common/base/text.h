@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// text.h: texts that people write and read: strict numbers, the nearest known word, names made safe for
+// a terminal. Knows no options and no files.
+#ifndef FOLIOT_BASE_TEXT_H
+#define FOLIOT_BASE_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The whole text is one finite number ("0.1", "1e-3", "0x1p-4"): no blanks, no leftovers, no nan, no
+// infinity. False leaves *value alone. Programs never change LC_NUMERIC, so the point is a point.
+bool foliot__parse_real(const char *text, double *value);
+// The whole text is one decimal integer without sign, below 2^64.
+bool foliot__parse_count(const char *text, uint64_t *value);
+
+// How many insertions, deletions, changes and swaps of neighbours turn one word into the other. Only
+// the first FOLIOT__WORD_MAX bytes count.
+#define FOLIOT__WORD_MAX 64
+uint32_t foliot__word_distance(const char *a, const char *b);
+// True if `distance` makes one a likely slip of the other, rather than another word altogether.
+bool foliot__word_close(const char *written, uint32_t distance);
+
+// Copies `in` for a terminal, a log or a file's name: control characters (C0, DEL, C1), line and
+// paragraph separators, direction overrides and bytes that are no UTF-8 are left out. Cut at whole characters to
+// fit; always closed with a zero. Returns `out`.
+char *foliot__text_clean(char *out, size_t capacity, const char *in);
+
+// Length in bytes of the well-formed UTF-8 character at `text` and its value; 0 if there is none.
+size_t foliot__utf8_decode(const char *text, uint32_t *character);
+
+#endif

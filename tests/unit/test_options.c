@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT
+// test_options.c: command lines against a table with every kind of option; values, order, sentences.
+#include "../support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/options.h"
+#include "base/text.h"
+
+static double dt, offset;
+static uint64_t ticks, port;
+static bool json, dt_given;
+static const char *file;
+static foliot__texts sessions;
+static foliot__arguments arguments;
+
+static const foliot__option run_options[] = {
+    {"dt", "DT", FOLIOT__OPTION_POSITIVE, &dt, .given = &dt_given, .help = "step"},
+    {"offset", "X", FOLIOT__OPTION_REAL, &offset, .low = -10, .high = 10, .help = "shift"},
+    {"ticks", "N", FOLIOT__OPTION_COUNT, &ticks, .low = 1, .help = "how many"},
+    {"port", "PORT", FOLIOT__OPTION_COUNT, &port, .high = 65535, .help = "where"},
+    {"record", "FILE", FOLIOT__OPTION_TEXT, &file, .help = "to a file"},
+    {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &sessions, .help = "one more"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json, .help = "as JSON"},
+    {0},
+};
+static const foliot__command commands[] = {
+    {"run", "SCENE [--dt DT]", "runs a scene", "  prog run ball.yaml\n", run_options, 1, 1},
+    {"verify", "FILE...", "verifies", "  prog verify a b\n", NULL, 1, UINT32_MAX},
+    {0},
+};
+static const foliot__command with_default[] = {
+    {"", "SCENE", "hosts", "  prog ball.yaml\n", run_options, 1, 1},
+    {"check", "SCENE", "checks", "  prog check ball.yaml\n", NULL, 1, 1},
+    {0},
+};
+
+static void no_fingerprint(char text[33])
+{
+    strcpy(text, "00000000000000000000000000000000");
+}
+
+static const foliot__program program = {"prog", "does things.", "  prog run x\n", commands,
+                                        no_fingerprint};
+static const foliot__program server = {"serve", "serves.", "  serve x\n", with_default,
+                                       no_fingerprint};
+
+// Splits a line at blanks; '' stands for an empty argument.
+static foliot__options_outcome read_for(const foliot__program *of, const char *line)
+{
+    static char copy[8192], name[] = "prog", *argv[600];
+    int argc = 0;
+    dt = offset = 0;
+    ticks = port = 0;
+    json = dt_given = false;
+    file = NULL;
+    sessions.count = 0;
+    snprintf(copy, sizeof copy, "%s", line);
+    argv[argc++] = name;
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        argv[argc++] = strcmp(word, "''") == 0 ? word + 2 : word;
+    argv[argc] = NULL;
+    return foliot__options_read(of, argc, argv, &arguments);
+}
+
+static void check_wrong(const char *line, const char *message)
+{
+    assert_int_equal(read_for(&program, line), FOLIOT__OPTIONS_WRONG);
+    assert_string_equal(arguments.message, message);
+}
+
+static void values_come_after_a_blank_or_an_equals_sign(void **state)
+{
+    (void)state;
+    assert_int_equal(read_for(&program, "run a.yaml --dt 0.25 --ticks=7 --json --record=x=y"),
+                     FOLIOT__OPTIONS_RUN);
+    check_bits(dt, 0.25);
+    assert_true(dt_given && json);
+    assert_int_equal(ticks, 7);
+    assert_string_equal(file, "x=y");
+    assert_string_equal(arguments.command->name, "run");
+    assert_int_equal(arguments.operand_count, 1);
+    assert_string_equal(arguments.operands[0], "a.yaml");
+}
+
+static void what_is_not_given_keeps_its_default(void **state)
+{
+    (void)state;
+    assert_int_equal(read_for(&program, "run a"), FOLIOT__OPTIONS_RUN);
+    assert_false(dt_given);
+    assert_int_equal(port, 0);
+    assert_null(file);
+}
+
+static void options_and_operands_come_in_any_order(void **state)
+{
+    (void)state;
+    assert_int_equal(read_for(&program, "--dt 0.5 --json run --ticks 3 a.yaml --port 80"),
+                     FOLIOT__OPTIONS_RUN);
+    check_bits(dt, 0.5);
+    assert_int_equal(ticks, 3);
+    assert_int_equal(port, 80);
+    assert_string_equal(arguments.operands[0], "a.yaml");
+    assert_int_equal(read_for(&program, "verify a b c -- --dt -x"), FOLIOT__OPTIONS_RUN);
+    assert_int_equal(arguments.operand_count, 5);
+    assert_string_equal(arguments.operands[3], "--dt");
+    assert_string_equal(arguments.operands[4], "-x");
+}
+
+static void negative_numbers_are_values(void **state)
+{
+    (void)state;
+    assert_int_equal(read_for(&program, "run a --offset -2.5"), FOLIOT__OPTIONS_RUN);
+    check_bits(offset, -2.5);
+    assert_int_equal(read_for(&program, "run a --record=-x"), FOLIOT__OPTIONS_RUN);
+    assert_string_equal(file, "-x");
+    assert_int_equal(read_for(&program, "run - --dt 1"), FOLIOT__OPTIONS_RUN);
+    assert_string_equal(arguments.operands[0], "-");
+    check_wrong("run a --record --json", "--record wants a value: FILE");
+}
+
+static void repeatable_options_are_collected(void **state)
+{
+    (void)state;
+    assert_int_equal(read_for(&program, "run a --session a=b --session=c=d"), FOLIOT__OPTIONS_RUN);
+    assert_int_equal(sessions.count, 2);
+    assert_string_equal(sessions.items[0], "a=b");
+    assert_string_equal(sessions.items[1], "c=d");
+    char line[8192] = "run a";
+    for (int i = 0; i <= FOLIOT__TEXTS_MAX; i++)
+        strcat(line, " --session=x");
+    check_wrong(line, "--session is given more than 256 times");
+}
+
+static void numbers_are_read_strictly(void **state)
+{
+    (void)state;
+    check_wrong("run a --dt 0", "--dt wants a number above 0, not '0'");
+    check_wrong("run a --dt -1", "--dt wants a number above 0, not '-1'");
+    check_wrong("run a --dt 0.1s", "--dt wants a number above 0, not '0.1s'");
+    check_wrong("run a --dt nan", "--dt wants a number above 0, not 'nan'");
+    check_wrong("run a --dt inf", "--dt wants a number above 0, not 'inf'");
+    check_wrong("run a --dt 1e999", "--dt wants a number above 0, not '1e999'");
+    check_wrong("run a --dt=", "--dt wants a number above 0, not ''");
+    check_wrong("run a --offset 11", "--offset wants a number from -10 to 10, not '11'");
+    check_wrong("run a --ticks 0", "--ticks wants a whole number, at least 1, not '0'");
+    check_wrong("run a --ticks 1.5", "--ticks wants a whole number, at least 1, not '1.5'");
+    check_wrong("run a --ticks=-1", "--ticks wants a whole number, at least 1, not '-1'");
+    check_wrong("run a --ticks 18446744073709551616",
+                "--ticks wants a whole number, at least 1, not '18446744073709551616'");
+    check_wrong("run a --port 65536", "--port wants a whole number from 0 to 65535, not '65536'");
+    assert_int_equal(read_for(&program, "run a --ticks 18446744073709551615"), FOLIOT__OPTIONS_RUN);
+    assert_true(ticks == UINT64_MAX);
+    assert_int_equal(read_for(&program, "run a --dt 0x1p-6"), FOLIOT__OPTIONS_RUN);
+    check_bits(dt, 0x1p-6);
+}
+
+static void mistakes_are_one_sentence_and_name_the_nearest(void **state)
+{
+    (void)state;
+    check_wrong("", "no command given");
+    check_wrong("rnu a", "there is no command 'rnu'; did you mean 'run'?");
+    check_wrong("dance a", "there is no command 'dance'");
+    check_wrong("''", "there is no command ''");
+    check_wrong("run a --tick 5", "there is no option --tick; did you mean --ticks?");
+    check_wrong("run a --sesion=x=y", "there is no option --sesion; did you mean --session?");
+    check_wrong("run a --frobnicate", "there is no option --frobnicate");
+    check_wrong("run a -dt 1", "there is no option -dt; did you mean --dt?");
+    check_wrong("run a --dt 1 --dt 2", "--dt is given twice");
+    check_wrong("run a --json --json", "--json is given twice");
+    check_wrong("run a --json=yes", "--json takes no value");
+    check_wrong("run a --dt", "--dt wants a value: DT");
+    check_wrong("run a --record ''", "--record wants FILE, not an empty text");
+    check_wrong("run", "too few operands; the use is: SCENE [--dt DT]");
+    check_wrong("run a b", "'b' is one operand too many; the use is: SCENE [--dt DT]");
+    check_wrong("verify a --json", "there is no option --json");
+}
+
+static void control_characters_never_reach_the_message(void **state)
+{
+    (void)state;
+    check_wrong("run a --dt \x1b[2J1", "--dt wants a number above 0, not '[2J1'");
+    check_wrong("\x1b[31mzzzzzzz", "there is no command '[31mzzzzzzz'");
+}
+
+static void help_and_version_win_over_mistakes(void **state)
+{
+    (void)state;
+    assert_int_equal(read_for(&program, "--help"), FOLIOT__OPTIONS_HELP);
+    assert_null(arguments.command);
+    assert_int_equal(read_for(&program, "run --dt 0 --help"), FOLIOT__OPTIONS_HELP);
+    assert_string_equal(arguments.command->name, "run");
+    assert_int_equal(read_for(&program, "--version"), FOLIOT__OPTIONS_VERSION);
+    assert_int_equal(read_for(&program, "verify -- --version"), FOLIOT__OPTIONS_RUN);
+    // A value that looks like it is a value.
+    assert_int_equal(read_for(&server, "--help"), FOLIOT__OPTIONS_HELP);
+    assert_null(arguments.command);
+    assert_int_equal(read_for(&server, "check --help"), FOLIOT__OPTIONS_HELP);
+    assert_string_equal(arguments.command->name, "check");
+}
+
+static void a_program_may_have_a_command_without_a_name(void **state)
+{
+    (void)state;
+    assert_int_equal(read_for(&server, "ball.yaml --dt 1"), FOLIOT__OPTIONS_RUN);
+    assert_string_equal(arguments.command->name, "");
+    assert_string_equal(arguments.operands[0], "ball.yaml");
+    assert_int_equal(read_for(&server, "check ball.yaml"), FOLIOT__OPTIONS_RUN);
+    assert_string_equal(arguments.command->name, "check");
+    assert_int_equal(arguments.operand_count, 1);
+    assert_int_equal(read_for(&server, "-- check"), FOLIOT__OPTIONS_RUN);
+    assert_string_equal(arguments.command->name, "");
+    assert_string_equal(arguments.operands[0], "check");
+}
+
+static void help_begins_with_examples_and_lists_every_option(void **state)
+{
+    (void)state;
+    char *text;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    foliot__options_help(&program, &commands[0], out);
+    fclose(out);
+    assert_int_equal(strncmp(text, "Examples:\n  prog run ball.yaml\n", 31), 0);
+    for (const foliot__option *o = run_options; o->name; o++) {
+        char name[32];
+        snprintf(name, sizeof name, "  --%s", o->name);
+        assert_non_null(strstr(text, name));
+    }
+    assert_non_null(strstr(text, "--session NAME=SCENE       one more (repeatable)\n"));
+    free(text);
+}
+
+static void words_are_measured(void **state)
+{
+    (void)state;
+    assert_int_equal(foliot__word_distance("rk4", "rk4"), 0);
+    assert_int_equal(foliot__word_distance("", "abc"), 3);
+    assert_int_equal(foliot__word_distance("kitten", "sitting"), 3);
+    assert_int_equal(foliot__word_distance("rnu", "run"), 1);
+    assert_int_equal(foliot__word_distance("abcdef", "abdcfe"), 2);
+}
+
+static void names_are_cleaned(void **state)
+{
+    (void)state;
+    char out[16];
+    assert_string_equal(foliot__text_clean(out, sizeof out, "a\x1b[31mb\r\n\x7f"), "a[31mb");
+    assert_string_equal(foliot__text_clean(out, sizeof out, "\xc2\x9b" "2J\xe2\x80\xae" "x\xff"), "2Jx");
+    assert_string_equal(foliot__text_clean(out, sizeof out, "\xe6\x97\xa5\xe6\x9c\xac"),
+                        "\xe6\x97\xa5\xe6\x9c\xac");
+    // Cut at a whole character.
+    assert_string_equal(foliot__text_clean(out, 5, "abc\xe6\x97\xa5"), "abc");
+    assert_string_equal(foliot__text_clean(out, 1, "abc"), "");
+}
+
+static void the_worst_exit_code_wins(void **state)
+{
+    (void)state;
+    assert_int_equal(foliot__exit_worse(0, 0), 0);
+    assert_int_equal(foliot__exit_worse(0, 1), 1);
+    assert_int_equal(foliot__exit_worse(5, 1), 5);
+    assert_int_equal(foliot__exit_worse(5, 3), 3);
+    assert_int_equal(foliot__exit_worse(3, 4), 4);
+    assert_int_equal(foliot__exit_worse(75, 0), 75);
+    assert_int_equal(foliot__exit_worse(75, 1), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(values_come_after_a_blank_or_an_equals_sign),
+        cmocka_unit_test(what_is_not_given_keeps_its_default),
+        cmocka_unit_test(options_and_operands_come_in_any_order),
+        cmocka_unit_test(negative_numbers_are_values),
+        cmocka_unit_test(repeatable_options_are_collected),
+        cmocka_unit_test(numbers_are_read_strictly),
+        cmocka_unit_test(mistakes_are_one_sentence_and_name_the_nearest),
+        cmocka_unit_test(control_characters_never_reach_the_message),
+        cmocka_unit_test(help_and_version_win_over_mistakes),
+        cmocka_unit_test(a_program_may_have_a_command_without_a_name),
+        cmocka_unit_test(help_begins_with_examples_and_lists_every_option),
+        cmocka_unit_test(words_are_measured),
+        cmocka_unit_test(names_are_cleaned),
+        cmocka_unit_test(the_worst_exit_code_wins),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
