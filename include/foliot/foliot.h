@@ -12,5 +12,7 @@
 #include "foliot/scene_reader.h"
 #include "foliot/world.h"
 #include "foliot/digest.h"
+#include "foliot/recording.h"
+#include "foliot/replay.h"
 
 #endif

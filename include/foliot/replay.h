@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: MIT
+// replay.h: reads recordings and runs them through the same step. Needs nothing but libc.
+//
+// A recording is hostile bytes: whatever is wrong with it is a status and a foliot_damage, never a
+// crash. What is whole before the damage replays.
+#ifndef FOLIOT_REPLAY_H
+#define FOLIOT_REPLAY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/digest.h"
+#include "foliot/input.h"
+#include "foliot/scene.h"
+#include "foliot/status.h"
+#include "foliot/world.h"
+
+typedef struct foliot_replay foliot_replay;
+
+// The first thing wrong with a recording. FOLIOT_OK: nothing found so far. FOLIOT_TRUNCATED: it ends
+// inside a block, or between blocks without its closing block. FOLIOT_CORRUPT: bytes are not what was
+// written. FOLIOT_VERSION, FOLIOT_UNSUPPORTED: whole, but not for this build.
+typedef struct foliot_damage {
+    foliot_status status;
+    uint64_t block;  // number of the damaged block; 0 holds the header
+    uint64_t offset; // where it starts: everything before is whole
+    char text[192];  // complete: "block 7 at offset 1234: ..."
+} foliot_damage;
+
+typedef struct foliot_replay_summary {
+    uint32_t format;
+    const foliot_scene *scene; // owned by the replay
+    char integrator[32];
+    double dt;
+    uint64_t seed;
+    foliot_digest fingerprint; // of the build that recorded
+    char build[96], version[32];
+    uint64_t first_tick;
+    uint64_t last_tick; // whole up to here, as far as was read: all after foliot_replay_scan
+    bool closed;        // the closing block is there
+    foliot_digest final_digest; // if closed
+    uint64_t bytes;     // of the file
+    // Counted by foliot_replay_scan:
+    uint64_t blocks, keyframes, inputs, digests;
+    uint32_t players;   // distinct ones that joined
+    uint64_t input_bytes, digest_bytes, keyframe_bytes, other_bytes;
+    uint32_t notes;     // "resumed" and the like
+    uint32_t records_unknown; // of optional types that this build does not know
+} foliot_replay_summary;
+
+// FOLIOT_IO if there is no such file; FOLIOT_OK whenever a header could be read, however damaged the
+// rest may be; else the status of the damage, and *damage (may be NULL) says what and where.
+// `*replay` stands at the recording's first tick.
+foliot_status foliot_replay_open(const char *file, foliot_replay **replay, foliot_damage *damage);
+// From memory, which must stay while the replay is open.
+foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **replay,
+                                       foliot_damage *damage);
+void foliot_replay_close(foliot_replay *replay);
+
+// The host of every step: runner, callbacks. Copied.
+void foliot_replay_host(foliot_replay *replay, const foliot_host *host);
+
+const foliot_replay_summary *foliot_replay_about(const foliot_replay *replay);
+const foliot_damage *foliot_replay_damage(const foliot_replay *replay);
+// Reads the whole file: every checksum, every record, all counts. Returns the damage's status.
+// The replay's place is kept.
+foliot_status foliot_replay_scan(foliot_replay *replay);
+
+// -- through time ------------------------------------------------------------------------------
+
+const foliot_world *foliot_replay_world(const foliot_replay *replay);
+uint64_t foliot_replay_tick(const foliot_replay *replay);
+// One tick on. FOLIOT_NOT_FOUND at the end; FOLIOT_CORRUPT, FOLIOT_TRUNCATED, FOLIOT_UNSUPPORTED where the
+// recording is damaged.
+foliot_status foliot_replay_step(foliot_replay *replay);
+// One tick back: to the same bits by the inverse step under reversible-leapfrog, else from a keyframe.
+// FOLIOT_NOT_FOUND at the first tick.
+foliot_status foliot_replay_step_back(foliot_replay *replay);
+// To any tick: from the nearest keyframe before it. FOLIOT_NOT_FOUND if the recording does not reach it.
+// A refused seek leaves the replay where it was.
+foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
+
+// Inputs that the step from `tick` to `tick` + 1 is given, valid until the next call; the tick must be in the
+// segment (between two keyframes) where the replay stands. FOLIOT_NOT_FOUND else.
+foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick, const foliot_input **inputs,
+                                   uint32_t *count);
+// What was recorded of the digest of `tick`, same condition: *bytes of digest's canonical 16 (high first,
+// most significant byte first), 0 if none was.
+uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16]);
+// The recorded keyframe of exactly this tick, same condition; NULL if there is none.
+const uint8_t *foliot_replay_keyframe(foliot_replay *replay, uint64_t tick, size_t *length);
+
+// -- comparing ---------------------------------------------------------------------------------
+
+// Where two runs differ first. What is not known is said so.
+typedef struct foliot_divergence {
+    uint64_t tick;
+    bool stage_known, field_known;
+    foliot_stage stage;
+    uint32_t body;       // slot, FOLIOT_NO_BODY: not in a body (players, random generator)
+    foliot_field field;  // valid if body is one
+    uint64_t expected, actual; // bit patterns, if field_known
+    uint64_t ulps;       // distance of the two in representable values
+    uint32_t bodies, fields; // that differ at this place in all
+} foliot_divergence;
+
+// A fault put into the state that tick `tick` produces, after `stage`.
+typedef struct foliot_perturbation {
+    uint64_t tick;
+    foliot_stage stage;
+    uint32_t body;
+    foliot_field field;
+    int64_t ulps;
+} foliot_perturbation;
+
+typedef struct foliot_verdict {
+    foliot_status status; // FOLIOT_OK: match; FOLIOT_DIVERGED; FOLIOT_CORRUPT (for TRUNCATED too);
+                          // FOLIOT_UNSUPPORTED (for VERSION too); FOLIOT_INVALID: no such perturbation
+    uint64_t ticks;       // that were replayed and agree
+    foliot_digest digest; // of the state after them
+    bool digest_known;
+    uint64_t cut_at;      // offset up to which the file is whole, if damaged
+    bool fingerprint_differs;
+    foliot_divergence divergence; // if FOLIOT_DIVERGED
+    foliot_damage damage;
+} foliot_verdict;
+
+// Replays from the first tick and compares every digest and keyframe. `perturbation` NULL: none.
+// The replay is left at the last tick replayed. FOLIOT_OK whenever there is a verdict.
+foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
+                                   foliot_verdict *verdict);
+
+#endif
