@@ -6,30 +6,11 @@
 #include "sim/contact.h"
 #include "sim/force.h"
 #include "sim/layout.h"
+#include "sim/scene.h"
 #include "sim/state.h"
 #include "sim/truth.h"
 
 #include <string.h>
-
-static bool rotates(const foliot_body_definition *body)
-{
-    return !body->is_static && body->shape.kind != FOLIOT_SHAPE_POINT;
-}
-
-static bool collides(const foliot_scene *scene)
-{
-    uint32_t solid = 0, moving = 0;
-    for (uint32_t i = 0; i < scene->body_count; i++) {
-        bool has_shape = scene->bodies[i].shape.kind != FOLIOT_SHAPE_POINT;
-        solid += has_shape;
-        moving += has_shape && !scene->bodies[i].is_static;
-    }
-    if (scene->players.limit && scene->players.body.shape.kind != FOLIOT_SHAPE_POINT) {
-        solid += scene->players.limit;
-        moving += scene->players.limit;
-    }
-    return moving > 0 && solid > 1;
-}
 
 static void take_settings(foliot_world *world, const foliot_scene *scene)
 {
@@ -49,10 +30,10 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
     world->control_torque = scene->players.torque;
     world->spawn = scene->players.body;
     world->spawn.name = NULL;
-    world->collides = collides(scene);
-    world->rotates = scene->players.limit && rotates(&scene->players.body);
+    world->collides = foliot__scene_collides(scene);
+    world->rotates = scene->players.limit && foliot__body_rotates(&scene->players.body);
     for (uint32_t i = 0; i < scene->body_count; i++)
-        world->rotates |= rotates(&scene->bodies[i]);
+        world->rotates |= foliot__body_rotates(&scene->bodies[i]);
     // Its steps back return to the same bits; rotation has no such scheme, so nothing rotates there.
     if (scene->integrator == FOLIOT_REVERSIBLE_LEAPFROG)
         world->rotates = 0;
