@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# fuzz.sh FOLDER SECONDS FUZZER...: runs each over its seed corpus (tests/fuzz/corpus/NAME) and SECONDS more.
+set -u
+folder=$1 seconds=$2
+shift 2
+passed=0 failed=0
+mkdir -p "$folder/found"
+one() {
+    local fuzzer=$1 name seeds
+    name=$(basename "$fuzzer")
+    seeds=tests/fuzz/corpus/${name#fuzz_}
+    mkdir -p "$folder/corpus/$name" "$seeds"
+    "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="$folder/found/$name-" "$folder/corpus/$name" "$seeds" \
+        >"$folder/$name.log" 2>&1
+}
+running=()
+for fuzzer in "$@"; do
+    one "$fuzzer" &
+    running+=("$!")
+    if [ $((${#running[@]} % 2)) = 0 ]; then wait; fi
+done
+for i in "${!running[@]}"; do
+    name=$(basename "${@:$((i + 1)):1}")
+    if wait "${running[$i]}"; then
+        passed=$((passed + 1))
+        echo "ok - $name $(grep -o 'number_of_executed_units: .*' "$folder/$name.log")"
+    else
+        failed=$((failed + 1))
+        echo "not ok - $name"
+        tail -n 30 "$folder/$name.log"
+    fi
+done
+[ -z "${RESULTS:-}" ] || echo "$passed $failed" >>"$RESULTS"
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
