@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// transport.h: packets between peers. Two makers: ENet over UDP, and memory on a virtual clock; both with
+// the same seeded impairment. Time is an argument. Nothing here knows what the bytes mean.
+#ifndef FOLIOT_TRANSPORT_H
+#define FOLIOT_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/status.h"
+
+#define FOLIOT_PACKET_BYTES_MAX 1200   // of an unreliable packet: larger ones are refused, never fragmented
+#define FOLIOT_RELIABLE_BYTES_MAX (1u << 20) // of a reliable one; it is cut into pieces inside
+#define FOLIOT_PEERS_MAX 4000
+#define FOLIOT_PORT_DEFAULT 7777
+
+typedef struct foliot_transport foliot_transport;
+
+// A connection, as long as it lasts. Zero is null; a value is never used twice.
+typedef struct foliot_peer_id {
+    uint64_t value;
+} foliot_peer_id;
+
+typedef enum foliot_delivery {
+    FOLIOT_UNRELIABLE, // unsequenced: may be lost, repeated, reordered
+    FOLIOT_RELIABLE,   // in order, on a channel of its own
+} foliot_delivery;
+
+typedef enum foliot_transport_event_kind {
+    FOLIOT_TRANSPORT_CONNECTED,
+    FOLIOT_TRANSPORT_DISCONNECTED, // reason: foliot_disconnect_reason or what the peer gave
+    FOLIOT_TRANSPORT_RECEIVED,
+} foliot_transport_event_kind;
+
+typedef struct foliot_transport_event {
+    foliot_transport_event_kind kind;
+    foliot_peer_id peer;
+    uint32_t reason;
+    foliot_delivery delivery;
+    const uint8_t *bytes; // until the next poll
+    size_t length;
+} foliot_transport_event;
+
+// What a network does to packets, in one direction. All zero: nothing.
+typedef enum foliot_jitter_kind {
+    FOLIOT_JITTER_UNIFORM,    // delay + U(jitter_min, jitter_max)
+    FOLIOT_JITTER_NORMAL,     // delay + |N(jitter_min, jitter_max - jitter_min)|
+    FOLIOT_JITTER_CORRELATED, // a random walk within the bounds: packets keep their order
+} foliot_jitter_kind;
+typedef struct foliot_impairment {
+    double loss;      // 0..1, share of packets
+    double burst;     // mean length of a run of losses (Gilbert model); <= 1: independent
+    double duplicate; // 0..1
+    double reorder;   // 0..1: share of packets held back until the next two have passed
+    double delay_ms, jitter_min_ms, jitter_max_ms;
+    foliot_jitter_kind jitter_kind;
+    double rate_bits;    // a second; 0: unlimited
+    uint32_t queue_bytes; // in front of the rate limit; what does not fit is lost. 0: 64 KiB
+    uint64_t seed;
+} foliot_impairment;
+
+// "loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,rate=1mbit,queue=64k,burst=3,
+// jitter-kind=uniform|normal|correlated,seed=7". FOLIOT_INVALID with a sentence in `problem` (may be NULL).
+foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment, char *problem,
+                                      size_t problem_bytes);
+
+// Counted since the transport was made.
+#define FOLIOT_TRANSPORT_COUNTERS(X)                                                               \
+    X(packets_sent) X(bytes_sent) X(packets_received) X(bytes_received)                            \
+    X(packets_refused) /* larger than the limit, or to a peer that is gone */                      \
+    X(packets_lost) X(packets_duplicated) X(packets_reordered) X(packets_queue_full) /* impairment's */ \
+    X(datagrams_dropped_source) /* source port 0, or not a peer and not asking properly */         \
+    X(datagrams_dropped_cookie) /* asked to connect without proof of the address */                \
+    X(datagrams_dropped_malformed) X(datagrams_dropped_fragment)                                   \
+    X(service_errors) /* the host's service failed and was survived */                             \
+    X(connects_refused) /* no slot */ X(connects) X(disconnects)
+typedef struct foliot_transport_counters {
+#define FOLIOT_COUNTER_FIELD(name) uint64_t name;
+    FOLIOT_TRANSPORT_COUNTERS(FOLIOT_COUNTER_FIELD)
+#undef FOLIOT_COUNTER_FIELD
+} foliot_transport_counters;
+
+typedef struct foliot_transport_config {
+    const char *bind;  // address to listen on, "127.0.0.1"; NULL: does not listen
+    uint16_t port;     // 0: any free one
+    uint32_t peers_max;
+    uint32_t timeout_ms; // a peer unheard of for so long is gone
+    foliot_impairment send, receive;
+    uint64_t secret;   // for cookies; 0: drawn from the system
+} foliot_transport_config;
+foliot_transport_config foliot_transport_config_default(void);
+
+// ENet. FOLIOT_AGAIN: the port is busy; FOLIOT_INVALID: no such address.
+foliot_status foliot_transport_enet(const foliot_transport_config *config, uint64_t now_ns,
+                                    foliot_transport **transport);
+
+// Memory: transports made on one hub reach each other by the port that they listen on.
+typedef struct foliot_hub foliot_hub;
+foliot_status foliot_hub_create(foliot_hub **hub);
+void foliot_hub_destroy(foliot_hub *hub); // after its transports
+foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_config *config,
+                                      uint64_t now_ns, foliot_transport **transport);
+
+void foliot_transport_destroy(foliot_transport *transport);
+
+// Begins to connect; CONNECTED or DISCONNECTED follows. FOLIOT_NOT_FOUND: the name has no address.
+foliot_status foliot_transport_connect(foliot_transport *transport, const char *host, uint16_t port,
+                                       uint64_t now_ns, foliot_peer_id *peer);
+// Tells the peer and forgets it, at once or after what was sent reliably has arrived.
+void foliot_transport_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
+                                 bool at_once);
+// The next event, false if there is none now. Receives at most what has arrived by `now_ns`.
+bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event);
+// FOLIOT_FULL: larger than the limit, or the peer holds too much; FOLIOT_NOT_FOUND: gone. Both counted.
+foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id peer,
+                                    foliot_delivery delivery, const uint8_t *bytes, size_t length);
+// Puts on the network what was sent since; once after a tick's broadcast.
+void foliot_transport_flush(foliot_transport *transport, uint64_t now_ns);
+// When to poll again at the latest, for impairment and time-outs, though nothing arrives.
+uint64_t foliot_transport_wake_ns(const foliot_transport *transport);
+// The socket to wait on, -1 for memory.
+int foliot_transport_descriptor(const foliot_transport *transport);
+uint16_t foliot_transport_port(const foliot_transport *transport);
+// "127.0.0.1:40312" of a peer, for people.
+void foliot_transport_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
+                                   size_t bytes);
+// Round-trip time of a peer in ns as measured by the transport; 0 if unknown.
+uint64_t foliot_transport_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
+const foliot_transport_counters *foliot_transport_counted(const foliot_transport *transport);
+
+#endif
