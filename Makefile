@@ -21,7 +21,7 @@ WERROR ?= 0
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith \
             -Wwrite-strings -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
-INCLUDES := -Iinclude -Icommon
+INCLUDES := -Iinclude -Icommon -Itests/support
 # Last on every compile line: these decide bits, so no CFLAGS may replace them (docs/DETERMINISM.md).
 BIT_FLAGS := -std=gnu11 -ffp-contract=off -fno-math-errno
 # -fno-fast-math alone does not undo every part of it; the sources #error on what remains.
