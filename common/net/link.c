@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+// link.c: the model of a bad network. Every packet draws the same numbers in the same order, so that a
+// seed and a sequence of packets give the same fates whatever options are zero.
+#include "net/link.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define HELD_PACKETS 2    // that pass before a held one goes on
+#define HELD_NS 50000000u // or this time, when nothing else comes
+#define QUEUE_BYTES_DEFAULT 65536
+
+void foliot__link_init(foliot__link *link, const foliot_impairment *impairment,
+                       foliot_transport_counters *counters)
+{
+    *link = (foliot__link){.impairment = *impairment, .counters = counters, .walk = 0.5};
+    link->rng = foliot__rng_seeded(impairment->seed);
+}
+
+void foliot__link_close(foliot__link *link)
+{
+    for (size_t i = 0; i < link->count; i++)
+        free(link->heap[i].bytes);
+    for (unsigned i = 0; i < link->held_count; i++)
+        free(link->held[i].bytes);
+    free(link->heap);
+    *link = (foliot__link){0};
+}
+
+bool foliot__impairment_none(const foliot_impairment *i)
+{
+    return i->loss <= 0 && i->duplicate <= 0 && i->reorder <= 0 && i->delay_ms <= 0 &&
+           i->jitter_max_ms <= 0 && i->rate_bits <= 0;
+}
+
+// Gilbert's model (1960): runs of losses of mean length `burst`, the overall share being `loss`.
+static bool lost(foliot__link *link, double draw)
+{
+    const foliot_impairment *i = &link->impairment;
+    if (i->burst <= 1 || i->loss >= 1)
+        return draw < i->loss;
+    double leave = 1 / i->burst, enter = leave * i->loss / (1 - i->loss);
+    link->in_burst = link->in_burst ? draw >= leave : draw < enter;
+    return link->in_burst;
+}
+
+// A standard normal value from two uniform ones (Box and Muller 1958).
+static double normal(double u1, double u2)
+{
+    return sqrt(-2 * log(1 - u1)) * cos(6.283185307179586 * u2);
+}
+
+static double jitter_ms(foliot__link *link, double u1, double u2)
+{
+    const foliot_impairment *i = &link->impairment;
+    double width = i->jitter_max_ms - i->jitter_min_ms;
+    switch (i->jitter_kind) {
+    case FOLIOT_JITTER_NORMAL:
+        return fabs(i->jitter_min_ms + width * normal(u1, u2));
+    case FOLIOT_JITTER_CORRELATED:
+        link->walk = fmin(1, fmax(0, link->walk + 0.2 * (u1 - 0.5)));
+        return i->jitter_min_ms + width * link->walk;
+    case FOLIOT_JITTER_UNIFORM:
+    default:
+        return i->jitter_min_ms + width * u1;
+    }
+}
+
+// When the last bit has left the rate limit's queue; false if the queue is full.
+static bool leave_queue(foliot__link *link, uint64_t now_ns, size_t length, uint64_t *left_ns)
+{
+    const foliot_impairment *i = &link->impairment;
+    *left_ns = now_ns;
+    if (i->rate_bits <= 0)
+        return true;
+    uint64_t start = link->busy_until_ns > now_ns ? link->busy_until_ns : now_ns;
+    double waiting_bytes = (double)(start - now_ns) * 1e-9 * i->rate_bits / 8;
+    if (waiting_bytes + (double)length > (i->queue_bytes ? i->queue_bytes : QUEUE_BYTES_DEFAULT))
+        return false;
+    link->busy_until_ns = start + (uint64_t)((double)length * 8e9 / i->rate_bits);
+    *left_ns = link->busy_until_ns;
+    return true;
+}
+
+bool foliot__link_fate(foliot__link *link, uint64_t now_ns, size_t length, uint64_t *due_ns)
+{
+    double loss_draw = foliot__rng_unit(&link->rng);
+    double u1 = foliot__rng_unit(&link->rng);
+    double u2 = foliot__rng_unit(&link->rng);
+    uint64_t left_ns;
+    double jitter = jitter_ms(link, u1, u2);
+    if (lost(link, loss_draw)) {
+        link->counters->packets_lost++;
+        return false;
+    }
+    if (!leave_queue(link, now_ns, length, &left_ns)) {
+        link->counters->packets_queue_full++;
+        return false;
+    }
+    *due_ns = left_ns + (uint64_t)((link->impairment.delay_ms + jitter) * 1e6);
+    if (link->impairment.jitter_kind == FOLIOT_JITTER_CORRELATED && *due_ns < link->last_due_ns)
+        *due_ns = link->last_due_ns;
+    link->last_due_ns = *due_ns;
+    return true;
+}
+
+static bool before(const foliot__packet *a, const foliot__packet *b)
+{
+    return a->due_ns < b->due_ns || (a->due_ns == b->due_ns && a->order < b->order);
+}
+
+static void swap(foliot__packet *a, foliot__packet *b)
+{
+    foliot__packet t = *a;
+    *a = *b;
+    *b = t;
+}
+
+static foliot_status insert(foliot__link *link, foliot__packet packet)
+{
+    if (link->count == link->capacity) {
+        size_t capacity = link->capacity ? 2 * link->capacity : 64;
+        foliot__packet *heap = realloc(link->heap, capacity * sizeof *heap);
+        if (!heap) {
+            free(packet.bytes);
+            return FOLIOT_MEMORY;
+        }
+        link->heap = heap;
+        link->capacity = capacity;
+    }
+    packet.order = link->order++;
+    size_t at = link->count++;
+    link->heap[at] = packet;
+    for (; at > 0 && before(&link->heap[at], &link->heap[(at - 1) / 2]); at = (at - 1) / 2)
+        swap(&link->heap[at], &link->heap[(at - 1) / 2]);
+    return FOLIOT_OK;
+}
+
+static foliot_status packet_of(uint64_t due_ns, uint64_t tag, const uint8_t *bytes, size_t length,
+                               foliot__packet *packet)
+{
+    *packet = (foliot__packet){.due_ns = due_ns, .tag = tag, .length = length};
+    packet->bytes = malloc(length ? length : 1);
+    if (!packet->bytes)
+        return FOLIOT_MEMORY;
+    memcpy(packet->bytes, bytes, length);
+    return FOLIOT_OK;
+}
+
+foliot_status foliot__link_schedule(foliot__link *link, uint64_t due_ns, uint64_t tag,
+                                    const uint8_t *bytes, size_t length)
+{
+    foliot__packet packet;
+    foliot_status status = packet_of(due_ns, tag, bytes, length, &packet);
+    return status == FOLIOT_OK ? insert(link, packet) : status;
+}
+
+// Packets that were held back go on when enough others have passed.
+static void release_held(foliot__link *link, uint64_t now_ns, bool passed)
+{
+    for (unsigned i = 0; i < link->held_count;) {
+        if (passed && link->held_left[i] > 0)
+            link->held_left[i]--;
+        if (link->held[i].due_ns > now_ns && link->held_left[i] > 0) {
+            i++;
+            continue;
+        }
+        insert(link, link->held[i]);
+        link->held_count--;
+        memmove(&link->held[i], &link->held[i + 1], (link->held_count - i) * sizeof link->held[0]);
+        memmove(&link->held_left[i], &link->held_left[i + 1], link->held_count - i);
+    }
+}
+
+foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t tag, const uint8_t *bytes,
+                                size_t length)
+{
+    double duplicate_draw = foliot__rng_unit(&link->rng);
+    double reorder_draw = foliot__rng_unit(&link->rng);
+    uint64_t due_ns;
+    bool arrives = foliot__link_fate(link, now_ns, length, &due_ns);
+    foliot_status status = FOLIOT_OK;
+    if (arrives && reorder_draw < link->impairment.reorder && link->held_count < FOLIOT__HELD_MAX) {
+        foliot__packet packet;
+        status = packet_of(due_ns + HELD_NS, tag, bytes, length, &packet);
+        if (status != FOLIOT_OK)
+            return status;
+        link->held_left[link->held_count] = HELD_PACKETS;
+        link->held[link->held_count++] = packet;
+        link->counters->packets_reordered++;
+        return FOLIOT_OK;
+    }
+    if (arrives)
+        status = foliot__link_schedule(link, due_ns, tag, bytes, length);
+    release_held(link, now_ns, arrives);
+    if (status == FOLIOT_OK && duplicate_draw < link->impairment.duplicate &&
+        foliot__link_fate(link, now_ns, length, &due_ns)) {
+        link->counters->packets_duplicated++;
+        status = foliot__link_schedule(link, due_ns, tag, bytes, length);
+    }
+    return status;
+}
+
+static void sift_down(foliot__link *link)
+{
+    for (size_t at = 0;;) {
+        size_t child = 2 * at + 1;
+        if (child >= link->count)
+            return;
+        if (child + 1 < link->count && before(&link->heap[child + 1], &link->heap[child]))
+            child++;
+        if (!before(&link->heap[child], &link->heap[at]))
+            return;
+        swap(&link->heap[child], &link->heap[at]);
+        at = child;
+    }
+}
+
+bool foliot__link_pop(foliot__link *link, uint64_t now_ns, foliot__packet *packet)
+{
+    release_held(link, now_ns, false);
+    if (link->count == 0 || link->heap[0].due_ns > now_ns)
+        return false;
+    *packet = link->heap[0];
+    link->heap[0] = link->heap[--link->count];
+    sift_down(link);
+    return true;
+}
+
+uint64_t foliot__link_next_ns(const foliot__link *link)
+{
+    uint64_t next = link->count ? link->heap[0].due_ns : UINT64_MAX;
+    for (unsigned i = 0; i < link->held_count; i++)
+        if (link->held[i].due_ns < next)
+            next = link->held[i].due_ns;
+    return next;
+}
