@@ -1,0 +1,420 @@
+// SPDX-License-Identifier: MIT
+// kinematic.c: schemes in which forces move bodies by their own exact motion. Forces without a
+// closed form are force.c's, as accelerations; which are which is force_exact.c's. Static, frozen
+// and dead bodies never move here.
+//
+// kinematic: each force alone would change (v, x) by (dv, v dt + dx) over the step; all changes are
+// added to free motion. kinematic-average takes dx = dv dt / 2 instead. Both after "True Physics"
+// (physicsforgames, 2010), for any number of forces and dimensions. kinematic-strang sums what is
+// linear per body and moves that exactly, between half kicks of the rest (Strang, SIAM J. Numer.
+// Anal. 5, 506, 1968).
+
+#include "sim/integrator/scheme.h"
+
+#include <string.h>
+
+#include "foliot/math.h"
+#include "sim/integrator/oscillator.h"
+#include "sim/integrator/rotation.h"
+
+enum { DX, DV, REST, KINEMATIC_VECTORS }; // scratch of kinematic, kinematic-average
+enum { PULL, LINEAR, STRANG_VECTORS };    // scratch of kinematic-strang
+
+// The oscillator of the last parameters asked for: neighbours mostly have the same.
+typedef struct memo {
+    double stiffness, drag, t;
+    foliot__oscillator after;
+} memo;
+
+static const foliot__oscillator *recall(memo *last, double stiffness, double drag, double t)
+{
+    if (!(last->stiffness == stiffness && last->drag == drag && last->t == t))
+        *last = (memo){stiffness, drag, t, foliot__oscillator_after(stiffness, drag, t)};
+    return &last->after;
+}
+
+static memo memo_empty(void)
+{
+    return (memo){.stiffness = -1};
+}
+
+static void clear(const foliot__step *step, foliot__v3 field)
+{
+    size_t bytes = sizeof(double) * foliot__lanes(step->world);
+    memset(field.x, 0, bytes);
+    memset(field.y, 0, bytes);
+    memset(field.z, 0, bytes);
+}
+
+static unsigned rotation_order(const foliot__step *step)
+{
+    return foliot__scheme_of((foliot_integrator)step->world->integrator)->info.rotation_order;
+}
+
+// -- kinematic and kinematic-average
+// ----------------------------------------------------------------
+
+typedef struct sums {
+    const foliot__step *step;
+    foliot__v3 x, v;   // the state at the step's start
+    foliot__v3 dx, dv; // what the forces add to free motion
+    bool average;
+    memo last;
+} sums;
+
+static void add(sums *s, uint32_t i, const double dv[3], const double dx[3])
+{
+    double half = 0.5 * s->step->dt;
+    s->dv.x[i] += dv[0];
+    s->dv.y[i] += dv[1];
+    s->dv.z[i] += dv[2];
+    s->dx.x[i] += s->average ? dv[0] * half : dx[0];
+    s->dx.y[i] += s->average ? dv[1] * half : dx[1];
+    s->dx.z[i] += s->average ? dv[2] * half : dx[2];
+}
+
+// Acceleration a from time `begin` to `end` of the step.
+static void add_constant(sums *s, uint32_t i, const double a[3], double begin, double end)
+{
+    double gain = end - begin, reach = gain * (s->step->dt - 0.5 * (begin + end));
+    double dv[3], dx[3];
+    for (int d = 0; d < 3; d++) {
+        dv[d] = a[d] * gain;
+        dx[d] = a[d] * reach;
+    }
+    add(s, i, dv, dx);
+}
+
+static void add_uniform(sums *s, const double a[3])
+{
+    const double *inverse_mass = foliot__inverse_mass(s->step->world);
+    for (uint32_t i = 0; i < s->step->count; i++)
+        if (inverse_mass[i] > 0)
+            add_constant(s, i, a, 0, s->step->dt);
+}
+
+static void add_applied(sums *s)
+{
+    const double *inverse_mass = foliot__inverse_mass(s->step->world);
+    foliot__v3 applied = foliot__applied(s->step->world);
+    for (uint32_t i = 0; i < s->step->count; i++) {
+        if (!(inverse_mass[i] > 0))
+            continue;
+        const double a[3] = {applied.x[i] * inverse_mass[i], applied.y[i] * inverse_mass[i],
+                             applied.z[i] * inverse_mass[i]};
+        add_constant(s, i, a, 0, s->step->dt);
+    }
+}
+
+static void add_pulse(sums *s, const foliot_force_definition *force)
+{
+    double inverse_mass = foliot__inverse_mass(s->step->world)[force->a];
+    double begin = foliot_clamp(force->as.constant.start - s->step->time, 0, s->step->dt);
+    double end = foliot_clamp(force->as.constant.end - s->step->time, 0, s->step->dt);
+    double a[3];
+    for (int d = 0; d < 3; d++)
+        a[d] = force->as.constant.force[d] * inverse_mass;
+    if (inverse_mass > 0 && end > begin)
+        add_constant(s, force->a, a, begin, end);
+}
+
+// Two ends by their relative coordinate and reduced mass, the centre of mass moving on; an end that
+// does not move has inverse mass 0, and a point of the world is such an end.
+static void add_spring(sums *s, const foliot_force_definition *force)
+{
+    uint32_t a = force->a, b = force->b;
+    const double *inverse_mass = foliot__inverse_mass(s->step->world);
+    const double *point = force->as.spring.point;
+    bool anchored = b == FOLIOT_NO_BODY;
+    double ma = inverse_mass[a], mb = anchored ? 0 : inverse_mass[b], reduced = ma + mb;
+    if (!(reduced > 0))
+        return;
+    double k = force->as.spring.stiffness * reduced;
+    const foliot__oscillator *o =
+        recall(&s->last, k, force->as.spring.damping * reduced, s->step->dt);
+    const double r[3] = {(anchored ? point[0] : s->x.x[b]) - s->x.x[a],
+                         (anchored ? point[1] : s->x.y[b]) - s->x.y[a],
+                         (anchored ? point[2] : s->x.z[b]) - s->x.z[a]};
+    const double w[3] = {(anchored ? 0 : s->v.x[b]) - s->v.x[a],
+                         (anchored ? 0 : s->v.y[b]) - s->v.y[a],
+                         (anchored ? 0 : s->v.z[b]) - s->v.z[a]};
+    double dva[3], dxa[3], dvb[3], dxb[3];
+    for (int d = 0; d < 3; d++) {
+        double dw = w[d] * o->loss - k * r[d] * o->gain, dr = w[d] * o->lag - k * r[d] * o->reach;
+        dva[d] = -(ma / reduced) * dw;
+        dxa[d] = -(ma / reduced) * dr;
+        dvb[d] = (mb / reduced) * dw;
+        dxb[d] = (mb / reduced) * dr;
+    }
+    if (ma > 0)
+        add(s, a, dva, dxa);
+    if (mb > 0)
+        add(s, b, dvb, dxb);
+}
+
+// log(1 + z) / z for z >= 0, by Kahan's quotient: the error that 1 + z makes cancels.
+static double log_ratio(double z)
+{
+    double u = 1 + z;
+    return u == 1 ? 1 : foliot_log(u) / (u - 1);
+}
+
+// v' = -(linear + quadratic |v|) v keeps the direction: with E = (1 - exp(-linear t)) / linear and
+// z = quadratic |v| E, the speed falls by exp(-linear t) / (1 + z) on the way E log(1 + z) / z |v|.
+static void add_drag(sums *s, const foliot_force_definition *force)
+{
+    const double *inverse_mass = foliot__inverse_mass(s->step->world);
+    for (uint32_t i = 0; i < s->step->count; i++) {
+        if (!(inverse_mass[i] > 0))
+            continue;
+        const double v[3] = {s->v.x[i], s->v.y[i], s->v.z[i]};
+        double linear = force->as.drag.linear * inverse_mass[i];
+        const foliot__oscillator *o = recall(&s->last, 0, linear, s->step->dt);
+        double loss = o->loss, lag = o->lag;
+        if (force->as.drag.quadratic > 0) {
+            double speed = foliot__sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
+            double z = force->as.drag.quadratic * inverse_mass[i] * speed * o->gain;
+            loss = (o->loss - z) / (1 + z);
+            lag = o->gain * log_ratio(z) - s->step->dt;
+        }
+        double dv[3], dx[3];
+        for (int d = 0; d < 3; d++) {
+            dv[d] = v[d] * loss;
+            dx[d] = v[d] * lag;
+        }
+        add(s, i, dv, dx);
+    }
+}
+
+static void add_force(sums *s, const foliot_force_definition *force)
+{
+    switch (force->kind) {
+    case FOLIOT_FORCE_UNIFORM:
+        add_uniform(s, force->as.uniform.acceleration);
+        break;
+    case FOLIOT_FORCE_CONSTANT:
+        add_pulse(s, force);
+        break;
+    case FOLIOT_FORCE_SPRING:
+        add_spring(s, force);
+        break;
+    case FOLIOT_FORCE_DRAG:
+        add_drag(s, force);
+        break;
+    default:
+        break;
+    }
+}
+
+// Forces without a closed form, as semi-implicit Euler has them: dx = dv dt.
+static void add_rest(sums *s)
+{
+    double dt = s->step->dt;
+    foliot__v3 a = foliot__scratch_vector(s->step->world, REST);
+    foliot__force_total(s->step, s->x, s->v, s->step->time, a);
+    for (uint32_t i = 0; i < s->step->count; i++) {
+        s->dv.x[i] += a.x[i] * dt;
+        s->dv.y[i] += a.y[i] * dt;
+        s->dv.z[i] += a.z[i] * dt;
+        s->dx.x[i] += a.x[i] * dt * dt;
+        s->dx.y[i] += a.y[i] * dt * dt;
+        s->dx.z[i] += a.z[i] * dt * dt;
+    }
+}
+
+static void apply(const sums *s)
+{
+    const double *inverse_mass = foliot__inverse_mass(s->step->world);
+    double dt = s->step->dt;
+    for (uint32_t i = 0; i < s->step->count; i++) {
+        if (!(inverse_mass[i] > 0))
+            continue;
+        s->x.x[i] += s->v.x[i] * dt + s->dx.x[i];
+        s->x.y[i] += s->v.y[i] * dt + s->dx.y[i];
+        s->x.z[i] += s->v.z[i] * dt + s->dx.z[i];
+        s->v.x[i] += s->dv.x[i];
+        s->v.y[i] += s->dv.y[i];
+        s->v.z[i] += s->dv.z[i];
+    }
+}
+
+static void advance_kinematic(const foliot__step *step, bool average)
+{
+    foliot_world *world = step->world;
+    sums s = {.step = step,
+              .x = foliot__position(world),
+              .v = foliot__velocity(world),
+              .dx = foliot__scratch_vector(world, DX),
+              .dv = foliot__scratch_vector(world, DV),
+              .average = average,
+              .last = memo_empty()};
+    clear(step, s.dx);
+    clear(step, s.dv);
+    add_applied(&s);
+    for (uint32_t k = 0; k < world->force_count; k++)
+        if (foliot__scheme_moves_force(world, &foliot__force(world)[k]))
+            add_force(&s, &foliot__force(world)[k]);
+    add_rest(&s);
+    apply(&s);
+    world->acceleration_valid = 0;
+    foliot__rotate(step, rotation_order(step));
+}
+
+void foliot__advance_kinematic(const foliot__step *step)
+{
+    advance_kinematic(step, false);
+}
+
+void foliot__advance_kinematic_average(const foliot__step *step)
+{
+    advance_kinematic(step, true);
+}
+
+// -- kinematic-strang
+// ---------------------------------------------------------------------------------
+
+// What acts on each body, per unit of mass: pull = constants + springs at the present position.
+typedef struct field {
+    const foliot__step *step;
+    foliot__v3 pull;
+    double *stiffness, *drag;
+} field;
+
+static void pull(const field *f, uint32_t i, double ax, double ay, double az)
+{
+    f->pull.x[i] += ax;
+    f->pull.y[i] += ay;
+    f->pull.z[i] += az;
+}
+
+static void gather_everywhere(const field *f, const foliot_force_definition *force)
+{
+    const double *inverse_mass = foliot__inverse_mass(f->step->world);
+    bool uniform = force->kind == FOLIOT_FORCE_UNIFORM;
+    const double *g = force->as.uniform.acceleration;
+    for (uint32_t i = 0; i < f->step->count; i++) {
+        if (!(inverse_mass[i] > 0))
+            continue;
+        if (uniform)
+            pull(f, i, g[0], g[1], g[2]);
+        else
+            f->drag[i] += force->as.drag.linear * inverse_mass[i];
+    }
+}
+
+static void gather_constant(const field *f, const foliot_force_definition *force, double elapsed)
+{
+    double inverse_mass = foliot__inverse_mass(f->step->world)[force->a];
+    const double *push = force->as.constant.force;
+    if (force->as.constant.start - f->step->time <= elapsed &&
+        force->as.constant.end - f->step->time > elapsed)
+        pull(f, force->a, push[0] * inverse_mass, push[1] * inverse_mass, push[2] * inverse_mass);
+}
+
+// Anchored to a point or to a static body; a moving end b on a static end a comes the other way
+// round.
+static void gather_spring(const field *f, const foliot_force_definition *force)
+{
+    foliot_world *world = f->step->world;
+    const double *inverse_mass = foliot__inverse_mass(world);
+    foliot__v3 x = foliot__position(world);
+    bool a_moves = inverse_mass[force->a] > 0;
+    uint32_t i = a_moves || force->b == FOLIOT_NO_BODY ? force->a : force->b;
+    uint32_t j = i == force->a ? force->b : force->a;
+    const double *point = force->as.spring.point;
+    double k = force->as.spring.stiffness * inverse_mass[i];
+    f->stiffness[i] += k;
+    f->drag[i] += force->as.spring.damping * inverse_mass[i];
+    pull(f, i, k * ((j == FOLIOT_NO_BODY ? point[0] : x.x[j]) - x.x[i]),
+         k * ((j == FOLIOT_NO_BODY ? point[1] : x.y[j]) - x.y[i]),
+         k * ((j == FOLIOT_NO_BODY ? point[2] : x.z[j]) - x.z[i]));
+}
+
+static void gather_force(const field *f, const foliot_force_definition *force, double elapsed)
+{
+    switch (force->kind) {
+    case FOLIOT_FORCE_UNIFORM:
+    case FOLIOT_FORCE_DRAG:
+        gather_everywhere(f, force);
+        break;
+    case FOLIOT_FORCE_CONSTANT:
+        gather_constant(f, force, elapsed);
+        break;
+    case FOLIOT_FORCE_SPRING:
+        gather_spring(f, force);
+        break;
+    default:
+        break;
+    }
+}
+
+static field gather(const foliot__step *step, double elapsed)
+{
+    foliot_world *world = step->world;
+    foliot__v3 linear = foliot__scratch_vector(world, LINEAR);
+    field f = {step, foliot__scratch_vector(world, PULL), linear.x, linear.y};
+    clear(step, f.pull);
+    clear(step, linear);
+    foliot__force_add_applied(step, f.pull);
+    for (uint32_t k = 0; k < world->force_count; k++)
+        if (foliot__scheme_moves_force(world, &foliot__force(world)[k]))
+            gather_force(&f, &foliot__force(world)[k], elapsed);
+    return f;
+}
+
+// The exact flow while no pulse begins or ends.
+static void flow(const foliot__step *step, double elapsed, double duration)
+{
+    foliot_world *world = step->world;
+    const double *inverse_mass = foliot__inverse_mass(world);
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    field f = gather(step, elapsed);
+    memo last = memo_empty();
+    for (uint32_t i = 0; i < step->count; i++) {
+        if (!(inverse_mass[i] > 0))
+            continue;
+        const foliot__oscillator *o = recall(&last, f.stiffness[i], f.drag[i], duration);
+        x.x[i] += v.x[i] * duration + (v.x[i] * o->lag + f.pull.x[i] * o->reach);
+        x.y[i] += v.y[i] * duration + (v.y[i] * o->lag + f.pull.y[i] * o->reach);
+        x.z[i] += v.z[i] * duration + (v.z[i] * o->lag + f.pull.z[i] * o->reach);
+        v.x[i] += v.x[i] * o->loss + f.pull.x[i] * o->gain;
+        v.y[i] += v.y[i] * o->loss + f.pull.y[i] * o->gain;
+        v.z[i] += v.z[i] * o->loss + f.pull.z[i] * o->gain;
+    }
+}
+
+// How far into the step the next pulse begins or ends, dt if none does.
+static double next_edge(const foliot__step *step, double elapsed)
+{
+    double next = step->dt;
+    for (uint32_t k = 0; k < step->world->force_count; k++) {
+        const foliot_force_definition *force = &foliot__force(step->world)[k];
+        if (force->kind != FOLIOT_FORCE_CONSTANT)
+            continue;
+        double start = force->as.constant.start - step->time;
+        double end = force->as.constant.end - step->time;
+        next = start > elapsed && start < next ? start : next;
+        next = end > elapsed && end < next ? end : next;
+    }
+    return next;
+}
+
+static void kick_rest(const foliot__step *step, double time)
+{
+    foliot_world *world = step->world;
+    foliot__v3 a = foliot__acceleration_now(step, time);
+    foliot__force_kick(step, foliot__position(world), foliot__velocity(world), a, time,
+                       0.5 * step->dt, FOLIOT__KICK_EXACT);
+}
+
+void foliot__advance_kinematic_strang(const foliot__step *step)
+{
+    kick_rest(step, step->time);
+    for (double elapsed = 0, next; elapsed < step->dt; elapsed = next) {
+        next = next_edge(step, elapsed);
+        flow(step, elapsed, next - elapsed);
+    }
+    step->world->acceleration_valid = 0;
+    kick_rest(step, step->time_end);
+    foliot__rotate(step, rotation_order(step));
+}
