@@ -53,7 +53,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .contacts = true,
                   .summary = "Velocity and position at t + 1 by Newton's method; stable at any "
                              "stiffness, loses energy."},
-         .scratch_vectors = 12,
+         .scratch_vectors = 11,
          .advance = foliot__advance_implicit_euler},
     [FOLIOT_VERLET] =
         {.info = {.id = FOLIOT_VERLET,
@@ -183,7 +183,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .contacts = true,
                   .summary = "The midpoint rule solved by Newton's method; symplectic, and stable "
                              "at any stiffness."},
-         .scratch_vectors = 12,
+         .scratch_vectors = 11,
          .advance = foliot__advance_implicit_midpoint},
     [FOLIOT_KINEMATIC] =
         {.info = {.id = FOLIOT_KINEMATIC,
@@ -196,7 +196,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .contacts = true,
                   .summary = "Every force adds its own exact motion; exact for one constant or "
                              "one spring force, order 2 for several undamped ones."},
-         .scratch_vectors = 12,
+         .scratch_vectors = 3,
          .advance = foliot__advance_kinematic},
     [FOLIOT_KINEMATIC_AVERAGE] =
         {.info = {.id = FOLIOT_KINEMATIC_AVERAGE,
@@ -209,7 +209,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .contacts = true,
                   .summary = "Kinematic with the average velocity; order 2 where every force has "
                              "a closed form and none is damped."},
-         .scratch_vectors = 12,
+         .scratch_vectors = 3,
          .advance = foliot__advance_kinematic_average},
     [FOLIOT_KINEMATIC_STRANG] =
         {.info = {.id = FOLIOT_KINEMATIC_STRANG,
@@ -224,7 +224,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .contacts = true,
                   .summary = "Kicks around the exact motion under drift, constant forces, linear "
                              "drag and anchored springs summed."},
-         .scratch_vectors = 12,
+         .scratch_vectors = 2,
          .advance = foliot__advance_kinematic_strang},
     [FOLIOT_YOSHIDA4] = {.info = {.id = FOLIOT_YOSHIDA4,
                                   .name = "yoshida4",

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: MIT
+// implicit.c: implicit Euler and the implicit midpoint rule (Hairer, Lubich and Wanner, Geometric
+// Numerical Integration, II.1). Both solve one equation for a stage velocity w,
+//
+//     g(w) = w - v - h a(x + h w, w, t + h) = 0,
+//
+// with h = dt, and (x + dt w, w) as the result, for implicit Euler; with h = dt / 2 and (x + dt w,
+// 2 w - v) for the midpoint rule. Newton's method with the forces' Jacobians, halving an update
+// that does not make g smaller; its linear systems by BiCGSTAB (van der Vorst, SIAM J. Sci. Stat.
+// Comput. 13, 631, 1992), which needs products with the Jacobian alone and no symmetry. Every sum
+// has a fixed order.
+//
+// Converged means: the last update was below `tolerance` times the largest speed, or below what
+// rounding makes of the largest coordinate. Otherwise the step is counted as a failure, and the
+// iterate with the smallest g is used.
+
+#include "sim/integrator/scheme.h"
+
+#include <float.h>
+#include <string.h>
+
+#include "foliot/math.h"
+#include "sim/integrator/rotation.h"
+
+#define LINEAR_ITERATIONS_MAX 1000 // of BiCGSTAB, two products each
+#define LINEAR_TOLERANCE 1e-4 // of the residual, relative: Newton's next iteration mends the rest
+#define HALVINGS_MAX 12       // of one update
+#define BREAKDOWN 1e-10       // cosine between residual and shadow at which BiCGSTAB starts afresh
+#define ROUNDING (4 * DBL_EPSILON) // of a coordinate that a few forces were summed at
+
+typedef enum vector {
+    STAGE_VELOCITY, // w
+    STAGE_POSITION, // x + h w
+    RESIDUAL,       // g(w)
+    UPDATE,
+    LINEAR_RESIDUAL,
+    SHADOW,
+    DIRECTION,
+    DIRECTION_IMAGE,
+    DISPLACEMENT,
+    TRIAL_VELOCITY, // also the best update so far of a linear solve
+    TRIAL_RESIDUAL, // also the image of the linear residual
+    VECTORS
+} vector;
+
+// One solve. Rows of bodies that do not move are 0 in every vector but STAGE_POSITION.
+typedef struct stage {
+    const foliot__step *step;
+    double h, time;
+    uint32_t lanes;
+    foliot__v3 field[VECTORS];
+} stage;
+
+// -- vectors
+// ------------------------------------------------------------------------------------------
+
+// to = a x + b y, row by row; any of them may be the same.
+static void combine(const stage *s, vector to, double a, vector x, double b, vector y)
+{
+    const foliot__v3 *t = &s->field[to], *p = &s->field[x], *q = &s->field[y];
+    for (uint32_t i = 0; i < s->lanes; i++) {
+        t->x[i] = a * p->x[i] + b * q->x[i];
+        t->y[i] = a * p->y[i] + b * q->y[i];
+        t->z[i] = a * p->z[i] + b * q->z[i];
+    }
+}
+
+static void assign(const stage *s, vector to, vector from)
+{
+    size_t bytes = sizeof(double) * s->lanes;
+    memcpy(s->field[to].x, s->field[from].x, bytes);
+    memcpy(s->field[to].y, s->field[from].y, bytes);
+    memcpy(s->field[to].z, s->field[from].z, bytes);
+}
+
+// Summed in lanes of fixed width, so that a compiler may use vectors without choosing an order of
+// its own.
+static double dot(const stage *s, vector a, vector b)
+{
+    double sum[FOLIOT__LANES] = {0};
+    const foliot__v3 *p = &s->field[a], *q = &s->field[b];
+    for (uint32_t i = 0; i < s->lanes; i += FOLIOT__LANES)
+        for (uint32_t l = 0; l < FOLIOT__LANES; l++)
+            sum[l] +=
+                (p->x[i + l] * q->x[i + l] + p->y[i + l] * q->y[i + l]) + p->z[i + l] * q->z[i + l];
+    return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
+}
+
+static double norm(const stage *s, vector a)
+{
+    return foliot__sqrt(dot(s, a, a));
+}
+
+static double absolute(double x)
+{
+    return x < 0 ? -x : x;
+}
+
+static double largest(const stage *s, foliot__v3 f)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < s->lanes; i++) {
+        most = foliot_max(most, absolute(f.x[i]));
+        most = foliot_max(most, absolute(f.y[i]));
+        most = foliot_max(most, absolute(f.z[i]));
+    }
+    return most;
+}
+
+static void clear(const stage *s, vector to)
+{
+    size_t bytes = sizeof(double) * s->lanes;
+    memset(s->field[to].x, 0, bytes);
+    memset(s->field[to].y, 0, bytes);
+    memset(s->field[to].z, 0, bytes);
+}
+
+// -- the equation
+// ---------------------------------------------------------------------------------------
+
+// to = g(w) and STAGE_POSITION = x + h w.
+static void evaluate(const stage *s, vector w, vector to)
+{
+    const foliot_world *world = s->step->world;
+    const double *inverse_mass = foliot__inverse_mass(world);
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    const foliot__v3 *y = &s->field[STAGE_POSITION], *u = &s->field[w], *g = &s->field[to];
+    for (uint32_t i = 0; i < s->lanes; i++) {
+        y->x[i] = x.x[i] + s->h * u->x[i];
+        y->y[i] = x.y[i] + s->h * u->y[i];
+        y->z[i] = x.z[i] + s->h * u->z[i];
+    }
+    foliot__force_total(s->step, *y, *u, s->time, *g);
+    for (uint32_t i = 0; i < s->lanes; i++) {
+        bool moves = inverse_mass[i] > 0;
+        g->x[i] = moves ? (u->x[i] - v.x[i]) - s->h * g->x[i] : 0;
+        g->y[i] = moves ? (u->y[i] - v.y[i]) - s->h * g->y[i] : 0;
+        g->z[i] = moves ? (u->z[i] - v.z[i]) - s->h * g->z[i] : 0;
+    }
+}
+
+// to = g'(w) from: from - h (da/dx h from + da/dv from).
+static void apply_jacobian(const stage *s, vector from, vector to)
+{
+    combine(s, DISPLACEMENT, s->h, from, 0, from);
+    foliot__force_jacobian_apply(s->step, s->field[STAGE_POSITION], s->field[STAGE_VELOCITY],
+                                 s->time, s->field[DISPLACEMENT], s->field[from], s->field[to]);
+    combine(s, to, 1, from, -s->h, to);
+}
+
+// -- linear systems
+// -------------------------------------------------------------------------------------
+
+static double restart(const stage *s)
+{
+    assign(s, SHADOW, LINEAR_RESIDUAL);
+    assign(s, DIRECTION, LINEAR_RESIDUAL);
+    return dot(s, LINEAR_RESIDUAL, LINEAR_RESIDUAL);
+}
+
+// One iteration of BiCGSTAB on UPDATE. Returns the next rho, 0 where it must start afresh.
+static double iterate(const stage *s, double rho)
+{
+    vector image = TRIAL_RESIDUAL;
+    apply_jacobian(s, DIRECTION, DIRECTION_IMAGE);
+    double sigma = dot(s, SHADOW, DIRECTION_IMAGE);
+    if (sigma == 0)
+        return 0;
+    double alpha = rho / sigma;
+    combine(s, LINEAR_RESIDUAL, 1, LINEAR_RESIDUAL, -alpha, DIRECTION_IMAGE);
+    combine(s, UPDATE, 1, UPDATE, alpha, DIRECTION);
+    apply_jacobian(s, LINEAR_RESIDUAL, image);
+    double square = dot(s, image, image);
+    double omega = square > 0 ? dot(s, image, LINEAR_RESIDUAL) / square : 0;
+    combine(s, UPDATE, 1, UPDATE, omega, LINEAR_RESIDUAL);
+    combine(s, LINEAR_RESIDUAL, 1, LINEAR_RESIDUAL, -omega, image);
+    double next = dot(s, SHADOW, LINEAR_RESIDUAL);
+    if (omega == 0 || absolute(next) <= BREAKDOWN * norm(s, SHADOW) * norm(s, LINEAR_RESIDUAL))
+        return 0;
+    combine(s, DIRECTION, 1, DIRECTION, -omega, DIRECTION_IMAGE);
+    combine(s, DIRECTION, 1, LINEAR_RESIDUAL, next / rho * (alpha / omega), DIRECTION);
+    return next;
+}
+
+// UPDATE solves g'(w) UPDATE = -g(w) up to a residual of `enough`; false where it is only the best found.
+static bool solve_linear(const stage *s, double enough)
+{
+    double best = norm(s, RESIDUAL);
+    clear(s, UPDATE);
+    clear(s, TRIAL_VELOCITY);
+    combine(s, LINEAR_RESIDUAL, -1, RESIDUAL, 0, RESIDUAL);
+    double rho = restart(s);
+    for (uint32_t n = 0; n < LINEAR_ITERATIONS_MAX && best > enough; n++) {
+        rho = iterate(s, rho);
+        double residual = norm(s, LINEAR_RESIDUAL);
+        if (!(residual < DBL_MAX))
+            break;
+        if (residual < best) {
+            best = residual;
+            assign(s, TRIAL_VELOCITY, UPDATE);
+        }
+        if (rho == 0)
+            rho = restart(s);
+    }
+    assign(s, UPDATE, TRIAL_VELOCITY);
+    return best <= enough;
+}
+
+// -- Newton's method
+// ------------------------------------------------------------------------------------
+
+static stage stage_begin(const foliot__step *step, double h, double time)
+{
+    foliot_world *world = step->world;
+    stage s = {.step = step, .h = h, .time = time, .lanes = foliot__lanes(world)};
+    for (uint32_t k = 0; k < VECTORS; k++)
+        s.field[k] = foliot__scratch_vector(world, k);
+    const double *inverse_mass = foliot__inverse_mass(world);
+    foliot__v3 v = foliot__velocity(world), w = s.field[STAGE_VELOCITY];
+    for (uint32_t i = 0; i < s.lanes; i++) {
+        bool moves = inverse_mass[i] > 0;
+        w.x[i] = moves ? v.x[i] : 0;
+        w.y[i] = moves ? v.y[i] : 0;
+        w.z[i] = moves ? v.z[i] : 0;
+    }
+    return s;
+}
+
+// The size below which an update no longer counts.
+static double negligible(const stage *s)
+{
+    const foliot_world *world = s->step->world;
+    double speed =
+        foliot_max(largest(s, s->field[STAGE_VELOCITY]), largest(s, foliot__velocity(world)));
+    return world->tolerance * speed + ROUNDING * largest(s, s->field[STAGE_POSITION]) / s->h;
+}
+
+// w += UPDATE, halved until g is smaller than `size`; its new size, or `size` and w as it was.
+static double descend(const stage *s, double size)
+{
+    double share = 1;
+    for (int n = 0; n <= HALVINGS_MAX; n++, share *= 0.5) {
+        combine(s, TRIAL_VELOCITY, 1, STAGE_VELOCITY, share, UPDATE);
+        evaluate(s, TRIAL_VELOCITY, TRIAL_RESIDUAL);
+        double trial = norm(s, TRIAL_RESIDUAL);
+        if (trial < size) {
+            assign(s, STAGE_VELOCITY, TRIAL_VELOCITY);
+            assign(s, RESIDUAL, TRIAL_RESIDUAL);
+            return trial;
+        }
+    }
+    return size;
+}
+
+static bool newton(const stage *s)
+{
+    foliot_world *world = s->step->world;
+    evaluate(s, STAGE_VELOCITY, RESIDUAL);
+    double size = norm(s, RESIDUAL);
+    if (!(size < DBL_MAX)) { // a fault: let it show in the bodies that have it, which the step then freezes
+        combine(s, STAGE_VELOCITY, 1, STAGE_VELOCITY, -1, RESIDUAL);
+        return false;
+    }
+    for (uint32_t n = 0; n < world->iterations_max; n++) {
+        double limit = negligible(s);
+        world->counters.solver_iterations++;
+        bool solved = solve_linear(s, foliot_max(LINEAR_TOLERANCE * size, 0.1 * limit));
+        if (solved && largest(s, s->field[UPDATE]) <= limit) {
+            combine(s, STAGE_VELOCITY, 1, STAGE_VELOCITY, 1, UPDATE);
+            return true;
+        }
+        double smaller = descend(s, size);
+        if (!(smaller < size))
+            return false;
+        size = smaller;
+    }
+    return false;
+}
+
+static stage solve(const foliot__step *step, double h, double time)
+{
+    stage s = stage_begin(step, h, time);
+    if (!newton(&s))
+        step->world->counters.solver_failures++;
+    return s;
+}
+
+// -- schemes
+// ----------------------------------------------------------------------------------------------
+
+// x += dt w, v = share w + (1 - share) v.
+static void finish(const stage *s, double share)
+{
+    foliot_world *world = s->step->world;
+    const double *inverse_mass = foliot__inverse_mass(world);
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    foliot__v3 w = s->field[STAGE_VELOCITY];
+    for (uint32_t i = 0; i < s->step->count; i++) {
+        if (!(inverse_mass[i] > 0))
+            continue;
+        x.x[i] += s->step->dt * w.x[i];
+        x.y[i] += s->step->dt * w.y[i];
+        x.z[i] += s->step->dt * w.z[i];
+        v.x[i] = share * w.x[i] + (1 - share) * v.x[i];
+        v.y[i] = share * w.y[i] + (1 - share) * v.y[i];
+        v.z[i] = share * w.z[i] + (1 - share) * v.z[i];
+    }
+    world->acceleration_valid = 0;
+    foliot__rotate(s->step,
+                   foliot__scheme_of((foliot_integrator)world->integrator)->info.rotation_order);
+}
+
+void foliot__advance_implicit_euler(const foliot__step *step)
+{
+    stage s = solve(step, step->dt, step->time_end);
+    finish(&s, 1);
+}
+
+void foliot__advance_implicit_midpoint(const foliot__step *step)
+{
+    stage s = solve(step, 0.5 * step->dt, 0.5 * (step->time + step->time_end));
+    finish(&s, 2);
+}
