@@ -2,6 +2,8 @@
 // body.c: a body's row across the tables. A row out of use is all zeros but its generation.
 #include "sim/body.h"
 
+#include "sim/integrator/lattice.h"
+
 // Principal moments of the solid shape, uniform density.
 static void shape_inertia(const foliot_shape *shape, double mass, double inertia[3])
 {
@@ -70,6 +72,7 @@ void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_de
     foliot__half_z(world)[slot] = extent[2];
     foliot__flags(world)[slot] = FOLIOT_BODY_ALIVE | (still ? FOLIOT_BODY_STATIC : 0) | flags;
     foliot__body_refresh(world, slot);
+    foliot__lattice_enter(world, slot);
 }
 
 void foliot__body_erase(foliot_world *world, uint32_t slot)
@@ -99,6 +102,7 @@ void foliot__body_freeze(foliot_world *world, uint32_t slot)
     foliot__flags(world)[slot] &= ~(uint32_t)FOLIOT_BODY_STARTED;
     write_vector(foliot__previous(world), slot, zero);
     foliot__body_refresh(world, slot);
+    foliot__lattice_enter(world, slot);
     if (world->counters.frozen_bodies++ == 0) {
         world->counters.first_frozen_tick = world->tick;
         world->counters.first_frozen_body = slot;

@@ -68,7 +68,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .contacts = true,
                   .summary = "Positions of two ticks give the third; velocity is their central "
                              "difference."},
-         .scratch_vectors = 12,
+         .scratch_vectors = 7,
          .advance = foliot__advance_verlet},
     [FOLIOT_TIME_CORRECTED_VERLET] =
         {.info = {.id = FOLIOT_TIME_CORRECTED_VERLET,
@@ -81,7 +81,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .contacts = true,
                   .lab_only = true,
                   .summary = "Verlet for a changing dt; equals verlet where dt is constant."},
-         .scratch_vectors = 12,
+         .scratch_vectors = 7,
          .advance = foliot__advance_time_corrected_verlet},
     [FOLIOT_VELOCITY_VERLET] =
         {.info = {.id = FOLIOT_VELOCITY_VERLET,
@@ -133,7 +133,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                                   .evaluations = 2,
                                   .summary =
                                       "Explicit midpoint rule: the slope half a step ahead."},
-                         .scratch_vectors = 4,
+                         .scratch_vectors = 3,
                          .advance = foliot__advance_midpoint},
     [FOLIOT_HEUN] = {.info =
                          {.id = FOLIOT_HEUN,
@@ -169,7 +169,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                              .rotation_order = 4,
                              .evaluations = 4,
                              .summary = "Classic Runge-Kutta of order four; loses energy slowly."},
-                    .scratch_vectors = 6,
+                    .scratch_vectors = 5,
                     .advance = foliot__advance_rk4},
     [FOLIOT_IMPLICIT_MIDPOINT] =
         {.info = {.id = FOLIOT_IMPLICIT_MIDPOINT,

@@ -9,11 +9,8 @@
 
 #include "sim/state.h"
 
-// A torque-free rotation of every body over `duration` (may be negative), order 2, symmetric.
-void foliot__rotate_free(const foliot__step *step, double duration);
-// angular momentum += torque * duration.
-void foliot__rotate_kick(const foliot__step *step, double duration);
-// Both over step->dt, composed to `order` (2, 4, 6 or 8) with the weights of yoshida4, yoshida6, kahan-li8.
+// Rotation of every body over step->dt, torque kicks between free turns, composed to `order` (2, 4, 6
+// or 8) with the weights of yoshida4, yoshida6, kahan-li8.
 // Does nothing in a world in which no body rotates.
 void foliot__rotate(const foliot__step *step, unsigned order);
 

@@ -13,7 +13,8 @@ typedef struct foliot__scheme {
     // included (rotation.h). Leaves world->acceleration_valid true only if it is. Rods included where
     // info.rods says so (rattle.h).
     void (*advance)(const foliot__step *step);
-    // One step back to the same bits; NULL but for reversible-leapfrog.
+    // One step back to the same bits; NULL but for reversible-leapfrog. `step` is the step that is undone:
+    // its own time, time_end and dt.
     void (*retreat)(const foliot__step *step);
 } foliot__scheme;
 

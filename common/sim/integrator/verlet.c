@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT
+// verlet.c: Stoermer-Verlet, in which two positions make the third, and its form for a changing dt.
+//
+// Truth is x(t) and `previous` = x(t - dt). The velocity u = (x - previous) / dt of the step before
+// is kicked by everything at x, and x moves with it:
+//
+//     x(t + dt) = x + dt (u + a dt)                       = 2 x - previous + a dt^2, and with drag
+//     b x(t + dt) = (2 x - previous (1 - b dt/2) + a dt^2) / (1 + b dt/2),
+//
+// which is what the implicit midpoint rule for u says (the Cayley kick), so that all forces that
+// depend on velocity see the central difference. The reported velocity is that difference, (x(t +
+// dt) - x(t - dt)) / 2 dt, at the tick it is reported with: the step ends by looking one kick ahead
+// with the acceleration that the next step begins with, and a player's push as it was in this one.
+//
+// A body without FOLIOT_BODY_STARTED (new, or its velocity was changed by a contact or a clamp)
+// starts from its velocity by Taylor's formula, which keeps order 2; tick 0 may start by the
+// classic Runge-Kutta rule. Whoever moves a position and leaves `previous` changes the velocity by
+// as much, as Jakobsen wants it.
+
+#include "sim/integrator/scheme.h"
+
+#include "sim/integrator/lanes.h"
+#include "sim/integrator/rotation.h"
+#include "sim/integrator/runge_kutta.h"
+
+enum { BEFORE, AHEAD, RK4 }; // scratch vectors: u, u one kick ahead, and five for the start
+
+static bool moves(const foliot_world *world, uint32_t i)
+{
+    return foliot__inverse_mass(world)[i] > 0;
+}
+
+static bool started(const foliot_world *world, uint32_t i)
+{
+    return (foliot__flags(world)[i] & FOLIOT_BODY_STARTED) != 0;
+}
+
+static bool all_started(const foliot__step *step)
+{
+    for (uint32_t i = 0; i < step->count; i++)
+        if (moves(step->world, i) && !started(step->world, i))
+            return false;
+    return true;
+}
+
+// u := (x - previous) / dt_before; what does not move has none.
+static void take_differences(const foliot__step *step, double dt_before, foliot__v3 u)
+{
+    foliot_world *world = step->world;
+    foliot__v3 x = foliot__position(world), p = foliot__previous(world);
+    const double *inverse_mass = foliot__inverse_mass(world);
+    uint32_t rows = foliot__lanes(world);
+    FOLIOT__FOR_LANES(rows, i)
+    {
+        u.x[i] = inverse_mass[i] > 0 ? (x.x[i] - p.x[i]) / dt_before : 0;
+        u.y[i] = inverse_mass[i] > 0 ? (x.y[i] - p.y[i]) / dt_before : 0;
+        u.z[i] = inverse_mass[i] > 0 ? (x.z[i] - p.z[i]) / dt_before : 0;
+    }
+}
+
+// Bodies that have no `previous`: the u from which a kick by `duration` makes v + a dt / 2.
+static void start_by_taylor(const foliot__step *step, double duration, foliot__v3 u)
+{
+    foliot_world *world = step->world;
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    foliot__v3 a = foliot__scratch_vector(world, AHEAD);
+    foliot__copy(a, foliot__acceleration_now(step, step->time), foliot__lanes(world));
+    foliot__force_add_applied(step, a);
+    foliot__force_add_velocity_part(step, x, v, step->time, a);
+    double back = duration - step->dt / 2;
+    for (uint32_t i = 0; i < step->count; i++) {
+        if (!moves(world, i) || started(world, i))
+            continue;
+        u.x[i] = v.x[i] - back * a.x[i];
+        u.y[i] = v.y[i] - back * a.y[i];
+        u.z[i] = v.z[i] - back * a.z[i];
+    }
+}
+
+// The same bodies, once u is kicked: the classic rule's mean velocity instead.
+static void start_by_rk4(const foliot__step *step, foliot__v3 u)
+{
+    foliot_world *world = step->world;
+    foliot__v3 dx, dv;
+    foliot__rk4_slopes(step, RK4, &dx, &dv);
+    for (uint32_t i = 0; i < step->count; i++) {
+        if (!moves(world, i) || started(world, i))
+            continue;
+        u.x[i] = dx.x[i] / 6;
+        u.y[i] = dx.y[i] / 6;
+        u.z[i] = dx.z[i] / 6;
+    }
+}
+
+static void move(const foliot__step *step, foliot__v3 u)
+{
+    foliot_world *world = step->world;
+    uint32_t rows = foliot__lanes(world);
+    foliot__v3 x = foliot__position(world);
+    foliot__copy(foliot__previous(world), x, rows);
+    foliot__add_scaled(x, u, step->dt, rows);
+    for (uint32_t i = 0; i < step->count; i++)
+        if (moves(world, i))
+            foliot__flags(world)[i] |= FOLIOT_BODY_STARTED;
+    world->acceleration_valid = 0;
+}
+
+static void kick(const foliot__step *step, foliot__v3 u, double time, double duration)
+{
+    foliot__v3 a = foliot__acceleration_now(step, time);
+    foliot__force_kick(step, foliot__position(step->world), u, a, time, duration,
+                       FOLIOT__KICK_CAYLEY);
+}
+
+// v := the mean of the velocities before and after the place where the body is.
+static void report_velocity(const foliot__step *step, foliot__v3 u)
+{
+    foliot_world *world = step->world;
+    uint32_t rows = foliot__lanes(world);
+    foliot__v3 v = foliot__velocity(world), next = foliot__scratch_vector(world, AHEAD);
+    foliot__copy(next, u, rows);
+    kick(step, next, step->time_end, step->dt);
+    FOLIOT__FOR_LANES(rows, i)
+    {
+        v.x[i] = (u.x[i] + next.x[i]) / 2;
+        v.y[i] = (u.y[i] + next.y[i]) / 2;
+        v.z[i] = (u.z[i] + next.z[i]) / 2;
+    }
+}
+
+// `duration`: how long the forces at x act, between the middles of the step before and of this one.
+static void advance(const foliot__step *step, double dt_before, double duration)
+{
+    foliot_world *world = step->world;
+    foliot__v3 u = foliot__scratch_vector(world, BEFORE);
+    bool all = all_started(step);
+    take_differences(step, dt_before, u);
+    if (!all)
+        start_by_taylor(step, duration, u);
+    kick(step, u, step->time, duration);
+    if (!all && world->start == 1 && world->tick == 0)
+        start_by_rk4(step, u);
+    move(step, u);
+    report_velocity(step, u);
+    foliot__rotate(step, foliot__scheme_of(world->integrator)->info.rotation_order);
+}
+
+void foliot__advance_verlet(const foliot__step *step)
+{
+    advance(step, step->dt, step->dt);
+}
+
+// x + (x - previous) (dt / dt_before) + a dt (dt + dt_before) / 2, or with a dt^2 as many write it,
+// which is of order 1 where dt changes. The same bits as verlet where it does not.
+void foliot__advance_time_corrected_verlet(const foliot__step *step)
+{
+    foliot_world *world = step->world;
+    double dt_before = world->lab_dt > 0 ? world->lab_dt : step->dt;
+    double duration = world->form == 1 ? step->dt : (step->dt + dt_before) / 2;
+    advance(step, dt_before, duration);
+    world->lab_dt = step->dt;
+}
