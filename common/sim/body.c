@@ -2,6 +2,8 @@
 // body.c: a body's row across the tables. A row out of use is all zeros but its generation.
 #include "sim/body.h"
 
+
+#include "sim/contact.h"
 #include "sim/integrator/lattice.h"
 
 // Principal moments of the solid shape, uniform density.
@@ -86,6 +88,7 @@ void foliot__body_erase(foliot_world *world, uint32_t slot)
 #undef ERASE_TRUTH
 #undef ERASE_BODY
     foliot__generation(world)[slot] = generation;
+    foliot__contact_forget(world, slot);
 }
 
 void foliot__body_freeze(foliot_world *world, uint32_t slot)

@@ -16,4 +16,7 @@ void foliot__collide(const foliot__step *step);
 // Applies impulses and position corrections. Clears world->acceleration_valid if a position changed.
 void foliot__solve_contacts(const foliot__step *step);
 
+// A slot was emptied: what its contacts pushed is no business of the body that comes next.
+void foliot__contact_forget(foliot_world *world, uint32_t slot);
+
 #endif

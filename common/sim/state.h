@@ -86,6 +86,13 @@ typedef struct foliot__player {
     X(uint8_t, constraint_broken, constraints) /* truth, in the definition digest */               \
     X(double, constraint_force, constraints)   /* cache: of the last step, for break_force */      \
     X(foliot__player, players, players)                                                            \
+    /* truth: the contacts that pushed in the last step, ascending (key, feature), for the next to start */ \
+    /* from; key: slot a << 32 | slot b, a < b; the impulse is what b got from a, world axes */    \
+    X(uint64_t, contact_key, contacts)                                                             \
+    X(uint32_t, contact_feature, contacts) /* which features of the two shapes; 0 for spheres */   \
+    X(double, contact_impulse_x, contacts)                                                         \
+    X(double, contact_impulse_y, contacts)                                                         \
+    X(double, contact_impulse_z, contacts)                                                         \
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
     X(foliot_event, events, events)                                                                \
     X(uint8_t, force_workspace, force_workspace_bytes)         /* owned by force.c */              \
@@ -140,6 +147,7 @@ struct foliot_world {
     uint64_t tick;
     foliot__rng rng;
     uint32_t body_count; // slots up to the last one ever in use
+    uint32_t contact_count; // rows of the contact tables
     double lab_time;     // time-corrected-verlet: sum of the dts
     double lab_dt;       // and the last one; 0 before the first step
     foliot_digest definition_digest; // of body definitions and broken constraints; kept up to date
