@@ -13,6 +13,8 @@
 
 // -- defaults ------------------------------------------------------------------------------------
 
+static const double origin[1][3] = {{0, 0, 0}};
+
 foliot_scene foliot_scene_default(void)
 {
     return (foliot_scene){
@@ -27,7 +29,11 @@ foliot_scene foliot_scene_default(void)
         .constraint_iterations = 8,
         .seed = 1,
         .speed_max = INFINITE,
-        .players = {.body = foliot_body_default(), .control = FOLIOT_CONTROL_THRUST},
+        .players = {.body = foliot_body_default(),
+                    .positions = origin,
+                    .position_count = 1,
+                    .control = FOLIOT_CONTROL_THRUST,
+                    .force = 10},
     };
 }
 

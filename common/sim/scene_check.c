@@ -180,9 +180,13 @@ static void check_rules(checker *c, place at, const rule *rules, const void *def
 {
     for (const rule *r = rules; r->key && c->status == FOLIOT_OK; r++) {
         const double *values = (const double *)(const void *)((const char *)definition + r->offset);
-        for (unsigned k = 0; k < r->count; k++)
-            if (!in_range(r->kind, values[k]))
-                complain(c, FOLIOT_INVALID, at, r->key, "%s", range_text(r->kind));
+        for (unsigned k = 0; k < r->count; k++) {
+            if (in_range(r->kind, values[k]))
+                continue;
+            char key[48];
+            snprintf(key, sizeof key, r->count > 1 ? "%s[%u]" : "%s", r->key, k);
+            complain(c, FOLIOT_INVALID, at, key, "%s", range_text(r->kind));
+        }
     }
 }
 
@@ -341,18 +345,15 @@ static void check_names_unique(checker *c, foliot__name_entry *entries)
             entries[count++] = (foliot__name_entry){foliot__name_hash(name), name, i};
     }
     foliot__names_sort(entries, entries + scene->body_count, count);
-    uint32_t second = NOWHERE, first = NOWHERE; // the earliest second one
+    uint32_t second = NOWHERE; // the earliest one that comes too late
     for (uint32_t k = 1; k < count; k++) {
         const foliot__name_entry *a = &entries[k - 1], *b = &entries[k];
-        if (a->hash == b->hash && b->index < second && strcmp(a->name, b->name) == 0) {
+        if (a->hash == b->hash && b->index < second && strcmp(a->name, b->name) == 0)
             second = b->index;
-            first = a->index;
-        }
     }
     if (second != NOWHERE)
         complain(c, FOLIOT_INVALID, (place){"bodies", second}, "name",
-                 "`%s` is the name of bodies[%u] already", scene->bodies[second].name,
-                 (unsigned)first);
+                 "another body is called `%s` already", scene->bodies[second].name);
 }
 
 static void check_bodies(checker *c)
@@ -455,8 +456,8 @@ static void check_force(checker *c, place at, const foliot_force_definition *for
         if (force->as.spring.damping_kind > FOLIOT_DAMPING_ISOTROPIC)
             complain(c, FOLIOT_INVALID, at, "damping", "is damping of no known kind");
     } else if (force->kind == FOLIOT_FORCE_CONSTANT) {
-        if (check_reference(c, at, "a", force->a, false) && is_static(c->scene, force->a))
-            complain(c, FOLIOT_INVALID, at, "a", "a static body never moves");
+        if (check_reference(c, at, "body", force->a, false) && is_static(c->scene, force->a))
+            complain(c, FOLIOT_INVALID, at, "body", "a static body never moves");
         if (!(force->as.constant.end > force->as.constant.start)) // may be infinite
             complain(c, FOLIOT_INVALID, at, "end", "must be later than `start`");
     } else if (force->kind == FOLIOT_FORCE_CALLBACK) {

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// arena.h: memory in chunks that is given back all at once. What it gave stays where it is until
+// then.
+#ifndef FOLIOT_BASE_ARENA_H
+#define FOLIOT_BASE_ARENA_H
+
+#include <stddef.h>
+
+typedef struct foliot__arena {
+    struct foliot__arena_chunk
+        *newest; // NULL: nothing taken yet; an all-zero arena is an empty one
+} foliot__arena;
+
+// `bytes` aligned to 16, not cleared. NULL if there is no memory.
+void *foliot__arena_take(foliot__arena *arena, size_t bytes);
+// A copy of `length` bytes with a zero behind them.
+char *foliot__arena_text(foliot__arena *arena, const char *text, size_t length);
+void foliot__arena_free(foliot__arena *arena);
+
+#endif

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// assembly.h: a scene while it is put together, and for every part of it the place in the text that
+// it came from, so that a fault found later still names that place.
+#ifndef FOLIOT_SCENE_ASSEMBLY_H
+#define FOLIOT_SCENE_ASSEMBLY_H
+
+#include "scene/schema.h"
+
+// A CSV file in memory: its header and where it was named.
+typedef struct foliot__csv foliot__csv;
+
+// A rectangle of bodies, rows from top to bottom: body (row, column) is number first + row *
+// columns + column.
+typedef struct foliot__grid {
+    uint32_t rows, columns, first;
+} foliot__grid;
+
+// Where a body, force or constraint was written.
+typedef struct foliot__origin {
+    const foliot__node *item; // of the list `bodies`, `forces` or `constraints`
+    uint32_t item_index;
+    uint32_t csv_line;        // 0 where the item is all there is
+    const foliot__csv *csv;   // NULL likewise
+    const foliot__grid *grid; // that a body belongs to, or NULL
+} foliot__origin;
+
+typedef struct foliot__list {
+    char *items; // heap
+    foliot__origin *origins;
+    size_t item_bytes;
+    uint32_t count, capacity, count_max;
+} foliot__list;
+
+typedef struct foliot__assembly {
+    foliot__source source; // first: the one is the other
+    foliot_scene scene;    // but for the lists, until the end
+    double tick_hz;        // 0: not given
+    foliot__list bodies, forces, constraints;
+} foliot__assembly;
+
+// Appends a copy; false with a fault where the list is full.
+bool foliot__append(foliot__assembly *assembly, foliot__list *list, const void *item,
+                    const foliot__origin *origin, const foliot__path *path);
+
+// keys.c: reads the whole document into the assembly.
+void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top);
+
+// csv.c: appends the bodies of a file; `body` holds what its columns leave out.
+void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
+                      const foliot__path *path, const foliot_body_definition *body,
+                      const foliot__origin *origin);
+// A fault at the cell that the body's value `key` ("position[1]") came from.
+void foliot__csv_fault(foliot__assembly *assembly, const foliot__origin *origin, const char *key,
+                       foliot_status status, const char *sentence);
+
+// grid.c: appends the bodies of a grid; and one force or constraint for each of its links.
+typedef enum foliot__links {
+    FOLIOT__LINKS_STRAIGHT,
+    FOLIOT__LINKS_DIAGONAL,
+    FOLIOT__LINKS_SECOND
+} foliot__links;
+extern const char *const foliot__links_words[];
+void foliot__read_grid(foliot__assembly *assembly, const foliot__node *node,
+                       const foliot__path *path, const foliot_body_definition *body,
+                       const foliot__origin *origin);
+// Calls `link` for every pair of linked bodies that are not both static, in a fixed order.
+void foliot__each_link(foliot__assembly *assembly, const foliot__grid *grid, uint32_t links,
+                       void (*link)(foliot__assembly *assembly, uint32_t a, uint32_t b,
+                                    void *context),
+                       void *context);
+// The grid whose name stands at `node`; NULL with a fault.
+const foliot__grid *foliot__grid_named(foliot__assembly *assembly, const foliot__node *node,
+                                       const foliot__path *path);
+
+// reader.c: the whole file in the reading's arena, with a zero behind it. NULL where it cannot be
+// read.
+char *foliot__file_text(foliot__reading *reading, const char *file, size_t *length);
+
+static inline foliot_body_definition *foliot__body_at(const foliot__assembly *assembly,
+                                                      uint32_t index)
+{
+    return (foliot_body_definition *)(void *)assembly->bodies.items + index;
+}
+
+#endif

@@ -1,0 +1,669 @@
+// SPDX-License-Identifier: MIT
+// keys.c: every key of a scene, as tables; docs/SCENES.md describes them in the same order. What a
+// table cannot say (one of two keys, a default that depends on others) is in the functions between.
+#include "scene/assembly.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "foliot/input.h"
+
+#define PLAYERS_LIMIT_DEFAULT 16
+#define END                                                                                        \
+    {                                                                                              \
+        NULL, FOLIOT__SKIP, 0, false, 0, NULL, NULL                                                \
+    }
+
+// clang-format off
+#define NUMBER(name, structure, member) {name, FOLIOT__NUMBER, offsetof(structure, member), false, 1, NULL, NULL}
+#define VECTOR(name, structure, member, count) {name, FOLIOT__VECTOR, offsetof(structure, member), false, count, NULL, NULL}
+#define WHOLE(name, structure, member) {name, FOLIOT__WHOLE, offsetof(structure, member), false, 1, NULL, NULL}
+#define FLAG(name, structure, member) {name, FOLIOT__FLAG, offsetof(structure, member), false, 1, NULL, NULL}
+#define TEXT(name, structure, member) {name, FOLIOT__TEXT, offsetof(structure, member), false, 1, NULL, NULL}
+#define CHOICE(name, structure, member, words) {name, FOLIOT__CHOICE, offsetof(structure, member), false, 1, words, NULL}
+#define BODY(name, structure, member) {name, FOLIOT__BODY, offsetof(structure, member), false, 1, NULL, NULL}
+#define NESTED(name, structure, member, read) {name, FOLIOT__NESTED, offsetof(structure, member), false, 1, NULL, read}
+#define SKIP(name) {name, FOLIOT__SKIP, 0, false, 1, NULL, NULL}
+#define REQUIRED(name, type, structure, member, count) {name, type, offsetof(structure, member), true, count, NULL, NULL}
+// clang-format on
+
+static foliot__assembly *assembly_of(foliot__source *source)
+{
+    return (foliot__assembly *)(void *)source;
+}
+
+static bool sound(const foliot__source *source)
+{
+    return source->reading.status == FOLIOT_OK;
+}
+
+// At the value of `key` in the mapping `node`, or at the mapping's start where it has none.
+static void fault_at(foliot__source *source, const foliot__node *node, const foliot__path *path,
+                     const char *key, const char *sentence)
+{
+    foliot__path step = {path, key, 0};
+    const foliot__node *value = node->kind == FOLIOT__MAPPING ? foliot__value_of(node, key) : NULL;
+    foliot__fault(&source->reading, FOLIOT_INVALID, value ? value->place : node->place, &step, "%s",
+                  sentence);
+}
+
+// -- shapes --------------------------------------------------------------------------------------
+
+static const char *const shape_words[] = {"point", "sphere", "plane", "box", "capsule", NULL};
+
+static const foliot__key point_keys[] = {SKIP("kind"), END};
+static const foliot__key sphere_keys[] = {
+    SKIP("kind"),
+    REQUIRED("radius", FOLIOT__NUMBER, foliot_shape, radius, 1),
+    END,
+};
+static const foliot__key plane_keys[] = {
+    SKIP("kind"),
+    VECTOR("normal", foliot_shape, normal, 3),
+    NUMBER("offset", foliot_shape, offset),
+    END,
+};
+static const foliot__key box_keys[] = {
+    SKIP("kind"),
+    REQUIRED("half", FOLIOT__VECTOR, foliot_shape, half, 3),
+    END,
+};
+static const foliot__key capsule_keys[] = {
+    SKIP("kind"),
+    REQUIRED("radius", FOLIOT__NUMBER, foliot_shape, radius, 1),
+    REQUIRED("half_length", FOLIOT__NUMBER, foliot_shape, half[2], 1),
+    END,
+};
+static const foliot__key *const shape_keys[] = {point_keys, sphere_keys, plane_keys, box_keys,
+                                                capsule_keys};
+
+// False for the zero vector.
+static bool normalise(double v[3])
+{
+    double length = __builtin_sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+    for (unsigned k = 0; k < 3 && length > 0; k++)
+        v[k] /= length;
+    return length > 0;
+}
+
+static void read_shape(foliot__source *source, const foliot__node *node, const foliot__path *path,
+                       void *target)
+{
+    foliot_shape *shape = target;
+    uint32_t kind;
+    if (!foliot__read_kind(source, node, path, "kind", shape_words, &kind))
+        return;
+    *shape = foliot_body_default().shape;
+    shape->kind = kind;
+    foliot__read_mapping(source, node, path, shape_keys[kind], shape);
+    if (sound(source) && kind == FOLIOT_SHAPE_PLANE && !normalise(shape->normal))
+        fault_at(source, node, path, "normal", "must not be the zero vector");
+}
+
+// -- bodies --------------------------------------------------------------------------------------
+
+// The keys of a body at `at` (a member and a dot, or nothing) inside `structure`.
+// clang-format off
+#define BODY_KEYS(structure, at)                                                                   \
+    NUMBER("mass", structure, at mass),                                                            \
+    VECTOR("inertia", structure, at inertia, 3),                                                   \
+    VECTOR("velocity", structure, at velocity, 3),                                                 \
+    VECTOR("orientation", structure, at orientation, 4),                                           \
+    VECTOR("angular_velocity", structure, at angular_velocity, 3),                                 \
+    VECTOR("force", structure, at force, 3),                                                       \
+    NUMBER("friction", structure, at friction),                                                    \
+    NUMBER("restitution", structure, at restitution),                                              \
+    NESTED("shape", structure, at shape, read_shape)
+// clang-format on
+
+static const foliot__key body_keys[] = {
+    TEXT("name", foliot_body_definition, name),
+    FLAG("static", foliot_body_definition, is_static),
+    VECTOR("position", foliot_body_definition, position, 3),
+    BODY_KEYS(foliot_body_definition, ),
+    SKIP("csv"),
+    SKIP("grid"),
+    END,
+};
+
+static void read_body_item(foliot__source *source, const foliot__node *node,
+                           const foliot__path *path, void *target)
+{
+    foliot__assembly *assembly = target;
+    foliot_body_definition body = foliot_body_default();
+    foliot__origin origin = {.item = node, .item_index = path->index};
+    foliot__read_mapping(source, node, path, body_keys, &body);
+    if (!sound(source))
+        return;
+    const foliot__node *csv = foliot__value_of(node, "csv"), *grid = foliot__value_of(node, "grid");
+    if (csv && grid)
+        fault_at(source, node, path, "grid", "a body list is from a CSV file or a grid, not both");
+    else if (csv && body.name)
+        fault_at(source, node, path, "name", "the CSV file's column `name` names its bodies");
+    else if (csv)
+        foliot__read_csv(assembly, csv, &(foliot__path){path, "csv", 0}, &body, &origin);
+    else if (grid)
+        foliot__read_grid(assembly, grid, &(foliot__path){path, "grid", 0}, &body, &origin);
+    else
+        foliot__append(assembly, &assembly->bodies, &body, &origin, path);
+}
+
+static void read_bodies(foliot__source *source, const foliot__node *node, const foliot__path *path,
+                        void *target)
+{
+    (void)target;
+    foliot__read_sequence(source, node, path, read_body_item, assembly_of(source));
+}
+
+// Sorts the bodies' names, so that forces and constraints find them.
+static void sort_names(foliot__assembly *assembly)
+{
+    uint32_t count = 0;
+    size_t bytes = (assembly->bodies.count + (size_t)1) * sizeof(foliot__name_entry);
+    foliot__name_entry *entries = foliot__take(&assembly->source.reading, bytes);
+    foliot__name_entry *spare = foliot__take(&assembly->source.reading, bytes);
+    if (!entries || !spare)
+        return;
+    for (uint32_t i = 0; i < assembly->bodies.count; i++) {
+        const char *name = foliot__body_at(assembly, i)->name;
+        if (name && *name)
+            entries[count++] = (foliot__name_entry){foliot__name_hash(name), name, i};
+    }
+    foliot__names_sort(entries, spare, count);
+    assembly->source.names = (foliot__names){entries, count};
+}
+
+// -- springs and constraints: from `a` to `b` or to an anchor, or along a grid's links
+// ----------------
+
+// What the items of `forces` and `constraints` hold besides the definition itself.
+typedef struct link_item {
+    union {
+        foliot_force_definition force;
+        foliot_constraint_definition constraint;
+    } as;
+    uint32_t links; // foliot__links
+} link_item;
+
+typedef struct ends {
+    bool grid;   // along a grid
+    bool length; // the key is given
+} ends;
+
+// Which of `a`, `b`, the anchor and `grid` are there, one way of the three.
+static ends check_ends(foliot__source *source, const foliot__node *node, const foliot__path *path)
+{
+    ends e = {.grid = foliot__value_of(node, "grid"), .length = foliot__value_of(node, "length")};
+    bool a = foliot__value_of(node, "a"), b = foliot__value_of(node, "b");
+    bool anchor = foliot__value_of(node, "anchor");
+    if (e.grid && (a || b || anchor))
+        fault_at(source, node, path,
+                 a   ? "a"
+                 : b ? "b"
+                     : "anchor",
+                 "cannot stand beside `grid`, which names all the bodies");
+    else if (!e.grid && foliot__value_of(node, "links"))
+        fault_at(source, node, path, "links", "needs `grid`");
+    else if (!e.grid && !a)
+        fault_at(source, node, path, "a", "this key is required (or `grid`)");
+    else if (!e.grid && !b && !anchor)
+        fault_at(source, node, path, "b", "this key is required (or `anchor`)");
+    else if (b && anchor)
+        fault_at(source, node, path, "anchor", "cannot stand beside `b`: it is the other end");
+    return e;
+}
+
+static double distance_at_start(const foliot__assembly *assembly, uint32_t a, uint32_t b,
+                                const double anchor[3])
+{
+    const double *from = foliot__body_at(assembly, a)->position;
+    const double *to = b == FOLIOT_NO_BODY ? anchor : foliot__body_at(assembly, b)->position;
+    double d[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
+    return __builtin_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+}
+
+// -- forces --------------------------------------------------------------------------------------
+
+static const char *const damping_words[] = {"along", "isotropic", NULL};
+static const char *const force_words[] = {"uniform", "constant",  "spring", "drag",
+                                          "newton",  "attractor", NULL};
+
+static void read_damping(foliot__source *source, const foliot__node *node, const foliot__path *path,
+                         void *target)
+{
+    if (node->kind == FOLIOT__SCALAR && strcmp(node->as.text, "isotropic") == 0)
+        foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+                      "must be a number; `damping_kind: isotropic` goes beside it");
+    else
+        foliot__read_number(source, node, path, target);
+}
+
+#define FORCE(member) as.force.as.member
+static const foliot__key uniform_keys[] = {
+    SKIP("kind"),
+    REQUIRED("acceleration", FOLIOT__VECTOR, link_item, FORCE(uniform.acceleration), 3),
+    END,
+};
+static const foliot__key constant_keys[] = {
+    SKIP("kind"),
+    REQUIRED("body", FOLIOT__BODY, link_item, as.force.a, 1),
+    REQUIRED("force", FOLIOT__VECTOR, link_item, FORCE(constant.force), 3),
+    NUMBER("start", link_item, FORCE(constant.start)),
+    NUMBER("end", link_item, FORCE(constant.end)),
+    END,
+};
+static const foliot__key spring_keys[] = {
+    SKIP("kind"),
+    BODY("a", link_item, as.force.a),
+    BODY("b", link_item, as.force.b),
+    VECTOR("anchor", link_item, FORCE(spring.point), 3),
+    SKIP("grid"),
+    CHOICE("links", link_item, links, foliot__links_words),
+    REQUIRED("stiffness", FOLIOT__NUMBER, link_item, FORCE(spring.stiffness), 1),
+    NESTED("damping", link_item, FORCE(spring.damping), read_damping),
+    CHOICE("damping_kind", link_item, FORCE(spring.damping_kind), damping_words),
+    NUMBER("length", link_item, FORCE(spring.length)),
+    END,
+};
+static const foliot__key drag_keys[] = {
+    SKIP("kind"),
+    NUMBER("linear", link_item, FORCE(drag.linear)),
+    NUMBER("quadratic", link_item, FORCE(drag.quadratic)),
+    END,
+};
+static const foliot__key newton_keys[] = {
+    SKIP("kind"),
+    REQUIRED("constant", FOLIOT__NUMBER, link_item, FORCE(newton.constant), 1),
+    NUMBER("softening", link_item, FORCE(newton.softening)),
+    END,
+};
+static const foliot__key attractor_keys[] = {
+    SKIP("kind"),
+    VECTOR("position", link_item, FORCE(attractor.point), 3),
+    REQUIRED("strength", FOLIOT__NUMBER, link_item, FORCE(attractor.strength), 1),
+    END,
+};
+static const foliot__key *const force_keys[] = {uniform_keys, constant_keys, spring_keys,
+                                                drag_keys,    newton_keys,   attractor_keys};
+
+// One link of a grid, made from the item's definition.
+typedef struct grid_context {
+    link_item item;
+    ends ends;
+    const foliot__origin *origin;
+    const foliot__path *path;
+} grid_context;
+
+static void append_spring(foliot__assembly *assembly, uint32_t a, uint32_t b, void *context)
+{
+    const grid_context *grid = context;
+    foliot_force_definition spring = grid->item.as.force;
+    spring.a = a;
+    spring.b = b;
+    if (!grid->ends.length)
+        spring.as.spring.length = distance_at_start(assembly, a, b, NULL);
+    foliot__append(assembly, &assembly->forces, &spring, grid->origin, grid->path);
+}
+
+static void append_force(foliot__assembly *assembly, const foliot__node *node,
+                         const foliot__path *path, const link_item *item)
+{
+    foliot__source *source = &assembly->source;
+    foliot__origin origin = {.item = node, .item_index = path->index};
+    ends e = {false, false};
+    if (item->as.force.kind == FOLIOT_FORCE_SPRING)
+        e = check_ends(source, node, path);
+    if (!sound(source))
+        return;
+    if (!e.grid) {
+        foliot__append(assembly, &assembly->forces, &item->as.force, &origin, path);
+        return;
+    }
+    grid_context context = {*item, e, &origin, path};
+    const foliot__node *name = foliot__value_of(node, "grid");
+    const foliot__grid *grid = foliot__grid_named(assembly, name, &(foliot__path){path, "grid", 0});
+    if (grid)
+        foliot__each_link(assembly, grid, item->links, append_spring, &context);
+}
+
+static void read_force_item(foliot__source *source, const foliot__node *node,
+                            const foliot__path *path, void *target)
+{
+    link_item item;
+    uint32_t kind;
+    memset(&item, 0, sizeof item);
+    if (!foliot__read_kind(source, node, path, "kind", force_words, &kind))
+        return;
+    item.as.force = foliot_force_default((foliot_force_kind)kind);
+    foliot__read_mapping(source, node, path, force_keys[kind], &item);
+    if (sound(source))
+        append_force(target, node, path, &item);
+}
+
+// -- constraints ---------------------------------------------------------------------------------
+
+static const char *const constraint_words[] = {"distance", "rod", "ball", "hinge", "weld", NULL};
+
+#define CONSTRAINT(member) as.constraint.member
+#define CONSTRAINT_ENDS                                                                            \
+    BODY("a", link_item, CONSTRAINT(a)), BODY("b", link_item, CONSTRAINT(b)),                      \
+        VECTOR("anchor", link_item, CONSTRAINT(anchor_b), 3), SKIP("grid"),                        \
+        CHOICE("links", link_item, links, foliot__links_words),                                    \
+        NUMBER("length", link_item, CONSTRAINT(length)),                                           \
+        NUMBER("break_force", link_item, CONSTRAINT(break_force))
+static const foliot__key distance_keys[] = {
+    SKIP("kind"),
+    CONSTRAINT_ENDS,
+    NUMBER("length_min", link_item, CONSTRAINT(length_min)),
+    NUMBER("stiffness", link_item, CONSTRAINT(stiffness)),
+    END,
+};
+static const foliot__key rod_keys[] = {SKIP("kind"), CONSTRAINT_ENDS, END};
+static const foliot__key *const constraint_keys[] = {distance_keys, rod_keys};
+
+static void append_link(foliot__assembly *assembly, uint32_t a, uint32_t b, void *context)
+{
+    const grid_context *grid = context;
+    foliot_constraint_definition link = grid->item.as.constraint;
+    link.a = a;
+    link.b = b;
+    if (!grid->ends.length)
+        link.length = distance_at_start(assembly, a, b, link.anchor_b);
+    foliot__append(assembly, &assembly->constraints, &link, grid->origin, grid->path);
+}
+
+static void append_constraint(foliot__assembly *assembly, const foliot__node *node,
+                              const foliot__path *path, const link_item *item)
+{
+    foliot__origin origin = {.item = node, .item_index = path->index};
+    grid_context context = {*item, check_ends(&assembly->source, node, path), &origin, path};
+    if (!sound(&assembly->source))
+        return;
+    if (!context.ends.grid) {
+        append_link(assembly, item->as.constraint.a, item->as.constraint.b, &context);
+        return;
+    }
+    const foliot__node *name = foliot__value_of(node, "grid");
+    const foliot__grid *grid = foliot__grid_named(assembly, name, &(foliot__path){path, "grid", 0});
+    if (grid)
+        foliot__each_link(assembly, grid, item->links, append_link, &context);
+}
+
+static void read_constraint_item(foliot__source *source, const foliot__node *node,
+                                 const foliot__path *path, void *target)
+{
+    link_item item;
+    uint32_t kind;
+    memset(&item, 0, sizeof item);
+    if (!foliot__read_kind(source, node, path, "kind", constraint_words, &kind))
+        return;
+    if (kind > FOLIOT_CONSTRAINT_ROD) {
+        foliot__path step = {path, "kind", 0};
+        foliot__fault(&source->reading, FOLIOT_REFUSED, foliot__value_of(node, "kind")->place,
+                      &step,
+                      "this version does not simulate `%s` joints; it has `distance` and `rod`",
+                      constraint_words[kind]);
+        return;
+    }
+    item.as.constraint = foliot_constraint_default((foliot_constraint_kind)kind);
+    foliot__read_mapping(source, node, path, constraint_keys[kind], &item);
+    if (sound(source))
+        append_constraint(target, node, path, &item);
+}
+
+// -- players -------------------------------------------------------------------------------------
+
+static const char *const control_words[] = {"none", "thrust", "vessel", NULL};
+
+static const foliot__key controls_keys[] = {
+    CHOICE("kind", foliot_players_definition, control, control_words),
+    NUMBER("force", foliot_players_definition, force),
+    NUMBER("torque", foliot_players_definition, torque),
+    END,
+};
+
+static void read_controls(foliot__source *source, const foliot__node *node,
+                          const foliot__path *path, void *target)
+{
+    foliot__read_mapping(source, node, path, controls_keys, target);
+}
+
+static void read_position(foliot__source *source, const foliot__node *node,
+                          const foliot__path *path, void *target)
+{
+    double(*positions)[3] = target;
+    foliot__read_vector(source, node, path, 3, positions[path->index]);
+}
+
+static void read_positions(foliot__source *source, const foliot__node *node,
+                           const foliot__path *path, void *target)
+{
+    foliot_players_definition *players = target;
+    double(*positions)[3] = foliot__take(&source->reading, (node->count + (size_t)1) * 24);
+    if (!positions)
+        return;
+    foliot__read_sequence(source, node, path, read_position, positions);
+    players->positions = (const double(*)[3])positions;
+    players->position_count = node->count;
+}
+
+static const foliot__key spawn_keys[] = {
+    {"positions", FOLIOT__NESTED, 0, false, 1, NULL, read_positions},
+    BODY_KEYS(foliot_players_definition, body.),
+    END,
+};
+
+static void read_spawn(foliot__source *source, const foliot__node *node, const foliot__path *path,
+                       void *target)
+{
+    foliot__read_mapping(source, node, path, spawn_keys, target);
+}
+
+// Nested readers of these tables are given the players' definition itself, hence the offset 0 of
+// its parts.
+static const foliot__key players_keys[] = {
+    SKIP("limit"),
+    {"spawn", FOLIOT__NESTED, 0, false, 1, NULL, read_spawn},
+    {"controls", FOLIOT__NESTED, 0, false, 1, NULL, read_controls},
+    END,
+};
+
+static void read_players(foliot__source *source, const foliot__node *node, const foliot__path *path,
+                         void *target)
+{
+    foliot_players_definition *players = target;
+    players->limit = PLAYERS_LIMIT_DEFAULT;
+    foliot__read_mapping(source, node, path, players_keys, players);
+    const foliot__node *limit = sound(source) ? foliot__value_of(node, "limit") : NULL;
+    foliot__path step = {path, "limit", 0};
+    if (limit && foliot__read_whole(source, limit, &step, &players->limit) && players->limit == 0)
+        foliot__fault(&source->reading, FOLIOT_INVALID, limit->place, &step,
+                      "must lie between 1 and %d", FOLIOT_PLAYERS_MAX);
+}
+
+// -- the top -------------------------------------------------------------------------------------
+
+static const char *const start_words[] = {"taylor", "rk4", NULL};
+static const char *const form_words[] = {"corrected", "plain", NULL};
+
+static void read_integrator_name(foliot__source *source, const foliot__node *node,
+                                 const foliot__path *path, void *target)
+{
+    const char *name;
+    if (!foliot__read_text(source, node, path, &name))
+        return;
+    foliot_integrator found = foliot_integrator_find(name);
+    *(foliot_integrator *)target = found;
+    if (found == FOLIOT_INTEGRATOR_NONE)
+        foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+                      "no integrator is called `%.64s`; did you mean `%s`?", name,
+                      foliot_integrator_nearest(name));
+}
+
+static const foliot__key integrator_keys[] = {
+    {"name", FOLIOT__NESTED, offsetof(foliot_scene, integrator), true, 1, NULL,
+     read_integrator_name},
+    CHOICE("start", foliot_scene, start, start_words),
+    CHOICE("form", foliot_scene, form, form_words),
+    NUMBER("tolerance", foliot_scene, tolerance),
+    WHOLE("iterations", foliot_scene, iterations_max),
+    END,
+};
+
+// An option of a scheme that would not look at it is a mistake, not a matter of taste.
+static void check_integrator_option(foliot__source *source, const foliot__node *node,
+                                    const foliot__path *path, const char *key, bool fits,
+                                    const char *which)
+{
+    foliot__path step = {path, key, 0};
+    const foliot__node *value = foliot__value_of(node, key);
+    if (value && !fits)
+        foliot__fault(&source->reading, FOLIOT_INVALID, value->place, &step, "only %s this key",
+                      which);
+}
+
+static void read_integrator(foliot__source *source, const foliot__node *node,
+                            const foliot__path *path, void *target)
+{
+    foliot_scene *scene = target;
+    if (node->kind != FOLIOT__MAPPING) {
+        read_integrator_name(source, node, path, &scene->integrator);
+        return;
+    }
+    foliot__read_mapping(source, node, path, integrator_keys, scene);
+    if (!sound(source))
+        return;
+    foliot_integrator id = scene->integrator;
+    bool solves = id == FOLIOT_IMPLICIT_EULER || id == FOLIOT_IMPLICIT_MIDPOINT;
+    bool starts = id == FOLIOT_VERLET || id == FOLIOT_TIME_CORRECTED_VERLET;
+    check_integrator_option(source, node, path, "start", starts,
+                            "verlet and time-corrected-verlet have");
+    check_integrator_option(source, node, path, "form", id == FOLIOT_TIME_CORRECTED_VERLET,
+                            "time-corrected-verlet has");
+    check_integrator_option(source, node, path, "tolerance", solves,
+                            "implicit-euler and implicit-midpoint have");
+    check_integrator_option(source, node, path, "iterations", solves,
+                            "implicit-euler and implicit-midpoint have");
+}
+
+static const foliot__key units_keys[] = {
+    TEXT("length", foliot_scene, unit_length),
+    TEXT("time", foliot_scene, unit_time),
+    TEXT("mass", foliot_scene, unit_mass),
+    END,
+};
+static const foliot__key limits_keys[] = {
+    NUMBER("speed_max", foliot_scene, speed_max),
+    WHOLE("bodies_max", foliot_scene, bodies_max),
+    END,
+};
+
+static void read_units(foliot__source *source, const foliot__node *node, const foliot__path *path,
+                       void *target)
+{
+    foliot__read_mapping(source, node, path, units_keys, target);
+}
+
+static void read_limits(foliot__source *source, const foliot__node *node, const foliot__path *path,
+                        void *target)
+{
+    foliot__read_mapping(source, node, path, limits_keys, target);
+}
+
+#define SCENE(member) scene.member
+static const foliot__key top_keys[] = {
+    SKIP("foliot"),
+    REQUIRED("name", FOLIOT__TEXT, foliot__assembly, SCENE(name), 1),
+    NESTED("units", foliot__assembly, scene, read_units),
+    NUMBER("dt", foliot__assembly, SCENE(dt)),
+    NUMBER("tick_hz", foliot__assembly, tick_hz),
+    NUMBER("pace_hz", foliot__assembly, SCENE(pace_hz)),
+    WHOLE("substeps", foliot__assembly, SCENE(substeps)),
+    NESTED("integrator", foliot__assembly, scene, read_integrator),
+    WHOLE("constraint_iterations", foliot__assembly, SCENE(constraint_iterations)),
+    {"seed", FOLIOT__SEED, offsetof(foliot__assembly, SCENE(seed)), false, 1, NULL, NULL},
+    VECTOR("gravity", foliot__assembly, SCENE(gravity), 3),
+    NESTED("limits", foliot__assembly, scene, read_limits),
+    SKIP("forces"), // once the bodies' names are known
+    NESTED("bodies", foliot__assembly, bodies, read_bodies),
+    SKIP("constraints"), // likewise
+    NESTED("players", foliot__assembly, SCENE(players), read_players),
+    END,
+};
+
+static bool check_format(foliot__source *source, const foliot__node *top)
+{
+    foliot__path path = {NULL, "foliot", 0};
+    uint32_t format;
+    if (top->kind != FOLIOT__MAPPING) {
+        foliot__fault(&source->reading, FOLIOT_INVALID, top->place, NULL,
+                      "a scene is a mapping of keys and starts with `foliot: 1`");
+        return false;
+    }
+    const foliot__node *value = foliot__value_of(top, "foliot");
+    if (!value || strcmp(top->as.first->as.text, "foliot") != 0) {
+        foliot__fault(&source->reading, FOLIOT_INVALID, top->place, &path,
+                      value ? "this key must be the first"
+                            : "this key is required, as the first: `foliot: 1`");
+        return false;
+    }
+    if (foliot__read_whole(source, value, &path, &format) && format != FOLIOT_SCENE_FORMAT)
+        foliot__fault(&source->reading, FOLIOT_INVALID, value->place, &path,
+                      "this version reads scenes of format %d", FOLIOT_SCENE_FORMAT);
+    return sound(source);
+}
+
+static bool time_in_seconds(const char *unit)
+{
+    static const char *const words[] = {"s", "sec", "second", "seconds"};
+    for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(unit, words[i]) == 0)
+            return true;
+    return false;
+}
+
+// dt and pace from the two or three keys that give them.
+static void settle_time(foliot__assembly *assembly, const foliot__node *top)
+{
+    foliot__source *source = &assembly->source;
+    foliot_scene *scene = &assembly->scene;
+    bool dt = foliot__value_of(top, "dt"), tick_hz = foliot__value_of(top, "tick_hz");
+    if (dt == tick_hz) {
+        fault_at(source, top, NULL, dt ? "tick_hz" : "dt",
+                 dt ? "cannot stand beside `dt`: they say the same"
+                    : "this key is required (or `tick_hz`)");
+        return;
+    }
+    if (tick_hz) {
+        scene->dt = 1 / assembly->tick_hz;
+        if (!(scene->dt > 0) || scene->dt - scene->dt != 0)
+            fault_at(source, top, NULL, "tick_hz", "must be a finite number greater than 0");
+    }
+    if (!foliot__value_of(top, "pace_hz") && time_in_seconds(scene->unit_time) && scene->dt > 0)
+        scene->pace_hz = tick_hz ? assembly->tick_hz : 1 / scene->dt;
+    const foliot__node *pace = foliot__value_of(top, "pace_hz");
+    if (pace && !(scene->pace_hz > 0))
+        fault_at(source, top, NULL, "pace_hz", "must be a finite number greater than 0");
+}
+
+void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top)
+{
+    foliot__source *source = &assembly->source;
+    if (!check_format(source, top))
+        return;
+    foliot__read_mapping(source, top, NULL, top_keys, assembly);
+    if (!sound(source))
+        return;
+    settle_time(assembly, top);
+    if (!foliot__value_of(top, "bodies") && !foliot__value_of(top, "players"))
+        fault_at(source, top, NULL, "bodies", "this key is required (or `players`)");
+    sort_names(assembly);
+    const foliot__node *forces = foliot__value_of(top, "forces");
+    const foliot__node *constraints = foliot__value_of(top, "constraints");
+    if (forces && sound(source))
+        foliot__read_sequence(source, forces, &(foliot__path){NULL, "forces", 0}, read_force_item,
+                              assembly);
+    if (constraints && sound(source))
+        foliot__read_sequence(source, constraints, &(foliot__path){NULL, "constraints", 0},
+                              read_constraint_item, assembly);
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: MIT
+// reader.c: from a file to a checked scene in one heap block. Either the whole is sound, or nothing
+// comes out but the first fault and its place.
+#include "foliot/scene_reader.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scene/assembly.h"
+
+#define FILE_BYTES_MAX ((size_t)1 << 30)
+#define READ_BYTES 65536
+
+// -- files ---------------------------------------------------------------------------------------
+
+static char *read_stream(foliot__reading *reading, FILE *stream, size_t *length)
+{
+    size_t capacity = READ_BYTES, used = 0;
+    char *text = malloc(capacity + 1);
+    while (text && used < FILE_BYTES_MAX) {
+        used += fread(text + used, 1, capacity - used, stream);
+        if (used < capacity)
+            break;
+        capacity *= 2;
+        char *more = realloc(text, capacity + 1);
+        if (!more)
+            free(text);
+        text = more;
+    }
+    char *kept = NULL;
+    if (text && !ferror(stream) && used < FILE_BYTES_MAX)
+        kept = foliot__take(reading, used + 1);
+    if (kept) {
+        memcpy(kept, text, used);
+        kept[used] = 0;
+        *length = used;
+    }
+    free(text);
+    return kept;
+}
+
+char *foliot__file_text(foliot__reading *reading, const char *file, size_t *length)
+{
+    FILE *stream = fopen(file, "rbe");
+    if (!stream)
+        return NULL;
+    char *text = read_stream(reading, stream, length);
+    fclose(stream);
+    return text;
+}
+
+// -- lists ---------------------------------------------------------------------------------------
+
+static bool grow(foliot__list *list)
+{
+    uint32_t capacity = list->capacity ? 2 * list->capacity : 64;
+    char *items = realloc(list->items, capacity * list->item_bytes);
+    if (items)
+        list->items = items;
+    foliot__origin *origins = realloc(list->origins, capacity * sizeof *origins);
+    if (origins)
+        list->origins = origins;
+    if (items && origins)
+        list->capacity = capacity;
+    return items && origins;
+}
+
+bool foliot__append(foliot__assembly *assembly, foliot__list *list, const void *item,
+                    const foliot__origin *origin, const foliot__path *path)
+{
+    foliot__reading *reading = &assembly->source.reading;
+    if (reading->status != FOLIOT_OK)
+        return false;
+    if (list->count == list->count_max)
+        foliot__fault(reading, FOLIOT_INVALID, origin->item->place, path,
+                      "this is one more than the %u that a world holds", (unsigned)list->count_max);
+    else if (list->count == list->capacity && !grow(list))
+        foliot__fault(reading, FOLIOT_MEMORY, origin->item->place, path,
+                      "no memory for a scene of this size");
+    if (reading->status != FOLIOT_OK)
+        return false;
+    memcpy(list->items + list->count * list->item_bytes, item, list->item_bytes);
+    list->origins[list->count++] = *origin;
+    return true;
+}
+
+static void free_list(foliot__list *list)
+{
+    free(list->items);
+    free(list->origins);
+}
+
+// -- what the check says, and where that stands
+// ----------------------------------------------------
+
+// The node that `path` ("shape.half[1]") leads to from `node`; the innermost that is there.
+static const foliot__node *follow(const foliot__node *node, const char *path)
+{
+    while (*path) {
+        char key[64] = "";
+        const foliot__node *next = NULL;
+        if (*path == '[') {
+            unsigned long index = strtoul(path + 1, NULL, 10);
+            next = node->kind == FOLIOT__SEQUENCE ? node->as.first : NULL;
+            for (; next && index > 0; index--)
+                next = next->next;
+            path += strcspn(path, "]") + 1;
+        } else {
+            size_t length = strcspn(path, ".[");
+            snprintf(key, sizeof key, "%.*s", (int)(length < 63 ? length : 63), path);
+            next = foliot__value_of(node, key);
+            path += length;
+        }
+        if (!next)
+            break;
+        node = next;
+        path += *path == '.';
+    }
+    return node;
+}
+
+// The part of the assembly that "bodies[17].mass" speaks of; *rest is what follows, "mass".
+static const foliot__origin *origin_of(const foliot__assembly *assembly, const char *path,
+                                       const char **list_name, const char **rest)
+{
+    const struct {
+        const char *name;
+        const foliot__list *list;
+    } lists[] = {{"bodies", &assembly->bodies},
+                 {"forces", &assembly->forces},
+                 {"constraints", &assembly->constraints}};
+    for (unsigned i = 0; i < 3; i++) {
+        size_t length = strlen(lists[i].name);
+        if (strncmp(path, lists[i].name, length) != 0 || path[length] != '[')
+            continue;
+        char *end;
+        unsigned long index = strtoul(path + length + 1, &end, 10);
+        *list_name = lists[i].name;
+        *rest = end[1] == '.' ? end + 2 : end + 1;
+        return index < lists[i].list->count ? &lists[i].list->origins[index] : NULL;
+    }
+    return NULL;
+}
+
+static void report(foliot__assembly *assembly, const foliot__node *top, foliot_status status,
+                   const foliot_scene_problem *problem)
+{
+    const char *list_name, *rest;
+    const foliot__origin *origin = origin_of(assembly, problem->path, &list_name, &rest);
+    foliot__reading *reading = &assembly->source.reading;
+    if (!origin) {
+        foliot__fault_text(reading, status, follow(top, problem->path)->place, problem->path,
+                           problem->text);
+        return;
+    }
+    if (origin->csv) {
+        foliot__csv_fault(assembly, origin, rest, status, problem->text);
+        return;
+    }
+    char path[sizeof problem->path + 32];
+    snprintf(path, sizeof path, "%s[%u]%s%s", list_name, (unsigned)origin->item_index,
+             *rest ? "." : "", rest);
+    foliot__fault_text(reading, status, follow(origin->item, rest)->place, path, problem->text);
+}
+
+// -- the whole -----------------------------------------------------------------------------------
+
+static void take_lists(foliot__assembly *assembly)
+{
+    foliot_scene *scene = &assembly->scene;
+    scene->bodies = (const foliot_body_definition *)(const void *)assembly->bodies.items;
+    scene->body_count = assembly->bodies.count;
+    scene->forces = (const foliot_force_definition *)(const void *)assembly->forces.items;
+    scene->force_count = assembly->forces.count;
+    scene->constraints =
+        (const foliot_constraint_definition *)(const void *)assembly->constraints.items;
+    scene->constraint_count = assembly->constraints.count;
+}
+
+// One block that owns everything: by way of the canonical bytes, which say all that a scene says.
+static void copy_out(foliot__assembly *assembly, foliot_scene **scene)
+{
+    size_t length = 0;
+    foliot_status status = foliot_scene_encode(&assembly->scene, NULL, 0, &length);
+    uint8_t *bytes = status == FOLIOT_OK ? malloc(length) : NULL;
+    if (status == FOLIOT_OK)
+        status =
+            bytes ? foliot_scene_encode(&assembly->scene, bytes, length, &length) : FOLIOT_MEMORY;
+    if (status == FOLIOT_OK)
+        status = foliot_scene_decode(bytes, length, scene);
+    free(bytes);
+    if (status != FOLIOT_OK)
+        foliot__fault(&assembly->source.reading, status, (foliot__place){1, 1}, NULL, "%s",
+                      foliot_status_text(status));
+}
+
+static void read_text(foliot__assembly *assembly, const char *text, size_t length,
+                      foliot_scene **scene)
+{
+    foliot__reading *reading = &assembly->source.reading;
+    foliot_scene_problem problem;
+    const foliot__node *top = foliot__document_of(reading, text, length);
+    if (top)
+        foliot__read_scene_keys(assembly, top);
+    if (reading->status != FOLIOT_OK)
+        return;
+    take_lists(assembly);
+    foliot_status status = foliot_scene_check(&assembly->scene, &problem);
+    if (status != FOLIOT_OK)
+        report(assembly, top, status, &problem);
+    else
+        copy_out(assembly, scene);
+}
+
+static void open_assembly(foliot__assembly *assembly, const char *name, const char *folder,
+                          foliot_scene_error *error)
+{
+    memset(assembly, 0, sizeof *assembly);
+    foliot__reading *reading = &assembly->source.reading;
+    reading->file = name;
+    reading->folder = folder;
+    reading->error = error;
+    reading->numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    assembly->scene = foliot_scene_default();
+    assembly->bodies.item_bytes = sizeof(foliot_body_definition);
+    assembly->bodies.count_max = FOLIOT_BODIES_MAX;
+    assembly->forces.item_bytes = sizeof(foliot_force_definition);
+    assembly->forces.count_max = FOLIOT_FORCES_MAX;
+    assembly->constraints.item_bytes = sizeof(foliot_constraint_definition);
+    assembly->constraints.count_max = FOLIOT_CONSTRAINTS_MAX;
+    if (!reading->numbers)
+        foliot__fault(reading, FOLIOT_MEMORY, (foliot__place){1, 1}, NULL, "no memory");
+}
+
+static foliot_status close_assembly(foliot__assembly *assembly)
+{
+    free_list(&assembly->bodies);
+    free_list(&assembly->forces);
+    free_list(&assembly->constraints);
+    foliot__arena_free(&assembly->source.reading.arena);
+    if (assembly->source.reading.numbers)
+        freelocale(assembly->source.reading.numbers);
+    return assembly->source.reading.status;
+}
+
+foliot_status foliot_scene_parse(const char *text, size_t length, const char *name,
+                                 const char *folder, foliot_scene **scene,
+                                 foliot_scene_error *error)
+{
+    foliot__assembly assembly;
+    open_assembly(&assembly, name, folder, error);
+    if (assembly.source.reading.status == FOLIOT_OK)
+        read_text(&assembly, text, length, scene);
+    return close_assembly(&assembly);
+}
+
+foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_scene_error *error)
+{
+    foliot__assembly assembly;
+    open_assembly(&assembly, file, ".", error);
+    foliot__reading *reading = &assembly.source.reading;
+    const char *slash = strrchr(file, '/');
+    if (slash)
+        reading->folder = foliot__keep_text(reading, file, (size_t)(slash - file));
+    if (slash == file)
+        reading->folder = "/";
+    size_t length = 0;
+    char *text = NULL;
+    if (reading->status == FOLIOT_OK)
+        text = foliot__file_text(reading, file, &length);
+    if (text)
+        read_text(&assembly, text, length, scene);
+    else
+        foliot__fault(reading, FOLIOT_IO, (foliot__place){1, 1}, NULL, "cannot read this file");
+    return close_assembly(&assembly);
+}

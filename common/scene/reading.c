@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// reading.c: the first fault of a reading in words, and its memory.
+#include "scene/reading.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void append(char *text, size_t bytes, const char *more)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, bytes - used, "%s", more);
+}
+
+void foliot__path_text(const foliot__path *path, char *text, size_t bytes)
+{
+    if (!path) {
+        text[0] = 0;
+        return;
+    }
+    foliot__path_text(path->up, text, bytes);
+    if (path->key) {
+        append(text, bytes, text[0] ? "." : "");
+        append(text, bytes, path->key);
+    } else {
+        char index[16];
+        snprintf(index, sizeof index, "[%u]", (unsigned)path->index);
+        append(text, bytes, index);
+    }
+}
+
+static void make_printable(char *text)
+{
+    for (unsigned char *at = (unsigned char *)text; *at; at++)
+        if (*at < 0x20 || *at == 0x7f)
+            *at = '?';
+}
+
+void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__place place,
+                        const char *path, const char *sentence)
+{
+    if (reading->status != FOLIOT_OK)
+        return;
+    reading->status = status;
+    foliot_scene_error *error = reading->error;
+    if (!error)
+        return;
+    snprintf(error->file, sizeof error->file, "%s", reading->file);
+    error->line = place.line;
+    error->column = place.column;
+    snprintf(error->message, sizeof error->message, "%s:%u:%u: %s%s%s", error->file,
+             (unsigned)place.line, (unsigned)place.column, path, *path ? ": " : "", sentence);
+    make_printable(error->file);
+    make_printable(error->message);
+}
+
+void foliot__fault(foliot__reading *reading, foliot_status status, foliot__place place,
+                   const foliot__path *path, const char *format, ...)
+{
+    if (reading->status != FOLIOT_OK)
+        return;
+    char path_text[256], sentence[800];
+    foliot__path_text(path, path_text, sizeof path_text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    foliot__fault_text(reading, status, place, path_text, sentence);
+}
+
+void *foliot__take(foliot__reading *reading, size_t bytes)
+{
+    void *taken = foliot__arena_take(&reading->arena, bytes);
+    if (!taken)
+        foliot__fault(reading, FOLIOT_MEMORY, (foliot__place){1, 1}, NULL,
+                      "no memory for a scene of this size");
+    return taken;
+}
+
+const char *foliot__keep_text(foliot__reading *reading, const char *text, size_t length)
+{
+    char *kept = foliot__take(reading, length + 1);
+    if (!kept)
+        return "";
+    memcpy(kept, text, length);
+    kept[length] = 0;
+    return kept;
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+// reading.h: what the files of common/scene share while one scene is read: where things stand in
+// the text, the first fault (which stays), and memory that lives as long as the reading.
+#ifndef FOLIOT_SCENE_READING_H
+#define FOLIOT_SCENE_READING_H
+
+#include <locale.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "foliot/scene_reader.h"
+
+// The way to a value: a key, or an index where `key` is NULL. The top has no step: NULL.
+typedef struct foliot__path {
+    const struct foliot__path *up;
+    const char *key;
+    uint32_t index;
+} foliot__path;
+
+// A place in the text, from 1.
+typedef struct foliot__place {
+    uint32_t line, column;
+} foliot__place;
+
+typedef struct foliot__reading {
+    const char *file;   // as it is called in messages
+    const char *folder; // of CSV files; NULL: there are none
+    foliot_scene_error *error;
+    foliot_status status;
+    foliot__arena arena;
+    locale_t numbers; // the C locale, whatever the program's is
+} foliot__reading;
+
+// Keeps the first fault: "file:line:column: path: sentence", without "path: " where path is NULL.
+// Control characters, which a hostile text may contain, become question marks.
+__attribute__((format(printf, 5, 6))) void foliot__fault(foliot__reading *reading,
+                                                         foliot_status status, foliot__place place,
+                                                         const foliot__path *path,
+                                                         const char *format, ...);
+// As foliot__fault, with a path in words already.
+void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__place place,
+                        const char *path, const char *sentence);
+// The steps as "bodies[3].shape.radius".
+void foliot__path_text(const foliot__path *path, char *text, size_t bytes);
+
+// From the arena; a fault and NULL if there is no memory.
+void *foliot__take(foliot__reading *reading, size_t bytes);
+const char *foliot__keep_text(foliot__reading *reading, const char *text, size_t length);
+
+// The word of `words` nearest to `written`; NULL if none is near enough to be meant.
+const char *foliot__nearest(const char *written, const char *const *words, uint32_t count);
+
+typedef enum foliot__number_fault {
+    FOLIOT__NUMBER_OK,
+    FOLIOT__NUMBER_NONE,     // no number at all
+    FOLIOT__NUMBER_INFINITE, // an infinity or a NaN by name
+    FOLIOT__NUMBER_LARGE,    // beyond binary64
+    FOLIOT__NUMBER_SMALL,    // not 0, but nearer to it than binary64 can say
+} foliot__number_fault;
+
+// Decimal or hexadecimal, correctly rounded. The whole text must be the number.
+foliot__number_fault foliot__number_of(const foliot__reading *reading, const char *text,
+                                       double *number);
+// Digits, or 0x and hexadecimal digits; false if there is anything else or it is beyond 64 bits.
+bool foliot__whole_of(const char *text, uint64_t *number);
+const char *foliot__number_fault_text(foliot__number_fault fault);
+
+#endif
