@@ -6,7 +6,10 @@
 //   applied part:  the tables `applied` and `torque`: constant over a tick (own constant force, thrust).
 //   velocity part: drag, springs' dampers, callbacks with velocity_dependent set.
 //
-// Within a part forces are summed in the scene's order. Rows of static, frozen and dead bodies come out 0.
+// Within the position part forces are summed in the scene's order. In the velocity part drag comes first,
+// all coefficients summed (with the isotropic dampers of springs to a fixed point), then the other dampers,
+// then the callbacks, each in the scene's order. Rows of static, frozen and dead bodies come out 0, and such
+// bodies do not attract.
 //
 // The kinematic schemes move some forces by their own exact motion: what force_exact.h names (gravity and the
 // applied part among it) is left out of every function below but foliot__force_potential in their worlds.
@@ -30,6 +33,10 @@ void foliot__force_position(const foliot__step *step, foliot__v3 x, double time,
 // The table `acceleration` holds the position part at the world's positions and `time` afterwards; computed
 // (and counted) only if it does not already. Whoever moves a body sets world->acceleration_valid = 0.
 foliot__v3 foliot__acceleration_now(const foliot__step *step, double time);
+
+// False where a force names a callback that the host has not lent: the step refuses at its door. (Everything
+// else here takes a callback that is missing for no force at all.)
+bool foliot__force_callbacks_present(const foliot_world *world, const foliot_host *host);
 
 // a += applied * inverse_mass.
 void foliot__force_add_applied(const foliot__step *step, foliot__v3 a);

@@ -19,7 +19,7 @@ foliot_world_config foliot_world_config_from(const foliot_scene *scene)
 {
     uint32_t needed = scene->body_count + scene->players.limit;
     uint32_t bodies = scene->bodies_max > needed ? scene->bodies_max : needed;
-    return (foliot_world_config){
+    foliot_world_config config = {
         .bodies_max = bodies,
         .forces_max = scene->force_count + 1, // the scene's gravity is one
         .constraints_max = scene->constraint_count,
@@ -28,6 +28,12 @@ foliot_world_config foliot_world_config_from(const foliot_scene *scene)
         .spawns_max = scene->players.limit ? scene->players.position_count : 0,
         .integrator = scene->integrator,
     };
+    for (uint32_t k = 0; k < scene->force_count; k++) {
+        config.springs_max += scene->forces[k].kind == FOLIOT_FORCE_SPRING;
+        config.gravitates |= scene->forces[k].kind == FOLIOT_FORCE_NEWTON;
+        config.calls_back |= scene->forces[k].kind == FOLIOT_FORCE_CALLBACK;
+    }
+    return config;
 }
 
 static bool capacity_of(const foliot_world_config *config, foliot__capacity *capacity)

@@ -157,6 +157,8 @@ static foliot_status tick(foliot_world *world, double dt, const foliot_input *in
         return FOLIOT_INVALID;
     if (!host)
         host = &no_host;
+    if (!foliot__force_callbacks_present(world, host))
+        return FOLIOT_INVALID;
     world->event_count = 0;
     foliot__players_apply(world, inputs, count);
     remember(world);
@@ -191,14 +193,17 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
         return FOLIOT_UNSUPPORTED;
     if (!foliot__floating_point_sound())
         return FOLIOT_FLOATING_POINT;
-    if (world->tick == 0 || !foliot__inputs_ordered(world, before, count))
+    if (!host)
+        host = &no_host;
+    if (world->tick == 0 || !foliot__inputs_ordered(world, before, count) ||
+        !foliot__force_callbacks_present(world, host))
         return FOLIOT_INVALID;
     world->event_count = 0;
     foliot__players_push(world);
     remember(world);
     world->tick--;
     for (uint32_t s = world->substeps; s-- > 0;) {
-        foliot__step step = {.world = world, .host = host ? host : &no_host,
+        foliot__step step = {.world = world, .host = host,
                              .dt = world->dt / world->substeps, .time = time_at(world, s),
                              .time_end = time_at(world, s + 1), .count = world->body_count};
         scheme->retreat(&step);

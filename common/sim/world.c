@@ -70,7 +70,9 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
     if (config->integrator != scene->integrator || config->bodies_max < needed.bodies_max ||
         config->forces_max < needed.forces_max ||
         config->constraints_max < needed.constraints_max ||
-        config->players_max < needed.players_max || config->spawns_max < needed.spawns_max)
+        config->players_max < needed.players_max || config->spawns_max < needed.spawns_max ||
+        config->springs_max < needed.springs_max || config->gravitates < needed.gravitates ||
+        config->calls_back < needed.calls_back)
         return FOLIOT_INVALID;
     status = foliot__block_init(block, bytes, config);
     if (status != FOLIOT_OK)

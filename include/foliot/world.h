@@ -121,7 +121,8 @@ typedef struct foliot_world_counters {
 
 // A force that the embedder computes. It must add (never set) accelerations of the bodies [0, count) at
 // positions x, y, z and velocities vx, vy, vz (structure of arrays) to ax, ay, az, from its arguments
-// alone, with + - * / sqrt and foliot_* functions. Static and dead bodies have inverse_mass 0.
+// alone, with + - * / sqrt and foliot_* functions. Static and dead bodies have inverse_mass 0. A callback
+// that is not velocity_dependent sees velocities of 0.
 typedef struct foliot_callback_arguments {
     uint32_t count;
     const double *x, *y, *z, *vx, *vy, *vz, *mass, *inverse_mass;
@@ -159,6 +160,9 @@ typedef struct foliot_world_config {
     uint32_t contacts_max;
     uint32_t players_max;
     uint32_t spawns_max;
+    uint32_t springs_max; // of the forces
+    bool gravitates;      // some force is pairwise gravity
+    bool calls_back;      // some force is the host's
     foliot_integrator integrator;
 } foliot_world_config;
 
@@ -177,8 +181,8 @@ void foliot_world_copy(void *block, const foliot_world *from);
 // -- time --------------------------------------------------------------------------------------
 
 // One tick. Inputs are those of this tick, ordered by (player, sequence); `host` may be NULL.
-// FOLIOT_OK; FOLIOT_INVALID for disordered inputs and FOLIOT_FLOATING_POINT for a changed rounding
-// mode leave the world as it was.
+// FOLIOT_OK; FOLIOT_INVALID for disordered inputs or a force whose callback the host has not lent, and
+// FOLIOT_FLOATING_POINT for a changed rounding mode, leave the world as it was.
 foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs, uint32_t count,
                                 const foliot_host *host);
 // One tick back to the very bits of the tick before, reversible-leapfrog only. `before` are the controls
