@@ -218,6 +218,8 @@ static quad q_phi2(quad x)
 }
 static quad q_sinh(quad x)
 {
+    if (x > 1 || x < -1)
+        return (q_exp(x) - 1 / q_exp(x)) / 2;
     quad t = q_expm1(x);
     return (t + t / (t + 1)) / 2;
 }
