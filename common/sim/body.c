@@ -2,6 +2,7 @@
 // body.c: a body's row across the tables. A row out of use is all zeros but its generation.
 #include "sim/body.h"
 
+#include <string.h>
 
 #include "sim/contact.h"
 #include "sim/integrator/lattice.h"
@@ -44,34 +45,48 @@ static void write_vector(foliot__v3 field, uint32_t slot, const double value[3])
     field.z[slot] = value[2];
 }
 
+foliot__body_row foliot__body_row_of(const foliot_body_definition *body)
+{
+    bool still = body->is_static, plane = body->shape.kind == FOLIOT_SHAPE_PLANE;
+    double inertia[3] = {0, 0, 0};
+    if (!still && (body->inertia[0] != 0 || body->inertia[1] != 0 || body->inertia[2] != 0))
+        memcpy(inertia, body->inertia, sizeof inertia);
+    else if (!still)
+        shape_inertia(&body->shape, body->mass, inertia);
+    const double *extent = plane ? body->shape.normal : body->shape.half;
+    return (foliot__body_row){
+        .mass = still ? 0 : body->mass,
+        .inertia_x = inertia[0],
+        .inertia_y = inertia[1],
+        .inertia_z = inertia[2],
+        .constant_x = still ? 0 : body->force[0],
+        .constant_y = still ? 0 : body->force[1],
+        .constant_z = still ? 0 : body->force[2],
+        .friction = body->friction,
+        .restitution = body->restitution,
+        .radius = body->shape.radius,
+        .half_x = extent[0],
+        .half_y = extent[1],
+        .half_z = extent[2],
+        .plane_offset = body->shape.offset,
+        .shape_kind = body->shape.kind,
+    };
+}
+
 void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_definition *body,
                         const double position[3], uint32_t flags)
 {
     static const double zero[3];
     bool still = body->is_static;
-    double inertia[3] = {0, 0, 0};
-    if (!still && (body->inertia[0] != 0 || body->inertia[1] != 0 || body->inertia[2] != 0))
-        for (int i = 0; i < 3; i++)
-            inertia[i] = body->inertia[i];
-    else if (!still)
-        shape_inertia(&body->shape, body->mass, inertia);
+    foliot__body_row row = foliot__body_row_of(body);
+    row.generation = foliot__generation(world)[slot];
+#define WRITE(type, name) foliot__##name(world)[slot] = row.name;
+    FOLIOT__BODY_DEFINITION(WRITE)
+#undef WRITE
     write_vector(foliot__position(world), slot, position);
     write_vector(foliot__velocity(world), slot, still ? zero : body->velocity);
     write_orientation(world, slot, body->orientation);
     write_vector(foliot__angular_velocity(world), slot, still ? zero : body->angular_velocity);
-    write_vector(foliot__inertia(world), slot, inertia);
-    write_vector(foliot__constant(world), slot, still ? zero : body->force);
-    foliot__mass(world)[slot] = still ? 0 : body->mass;
-    foliot__friction(world)[slot] = body->friction;
-    foliot__restitution(world)[slot] = body->restitution;
-    foliot__shape_kind(world)[slot] = body->shape.kind;
-    foliot__radius(world)[slot] = body->shape.radius;
-    foliot__plane_offset(world)[slot] = body->shape.offset;
-    bool plane = body->shape.kind == FOLIOT_SHAPE_PLANE;
-    const double *extent = plane ? body->shape.normal : body->shape.half;
-    foliot__half_x(world)[slot] = extent[0];
-    foliot__half_y(world)[slot] = extent[1];
-    foliot__half_z(world)[slot] = extent[2];
     foliot__flags(world)[slot] = FOLIOT_BODY_ALIVE | (still ? FOLIOT_BODY_STATIC : 0) | flags;
     foliot__body_refresh(world, slot);
     foliot__lattice_enter(world, slot);
@@ -99,8 +114,10 @@ void foliot__body_freeze(foliot_world *world, uint32_t slot)
     x.y[slot] = before.y[slot];
     x.z[slot] = before.z[slot];
     write_vector(foliot__velocity(world), slot, zero);
-    write_vector(foliot__angular_velocity(world), slot, zero);
-    write_orientation(world, slot, upright);
+    if (world->rotates) { // elsewhere they are constant, and not truth
+        write_vector(foliot__angular_velocity(world), slot, zero);
+        write_orientation(world, slot, upright);
+    }
     foliot__flags(world)[slot] |= FOLIOT_BODY_FROZEN;
     foliot__flags(world)[slot] &= ~(uint32_t)FOLIOT_BODY_STARTED;
     write_vector(foliot__previous(world), slot, zero);

@@ -143,13 +143,13 @@ struct foliot_world {
     uint32_t collides;     // some pair of shapes can touch
     uint32_t scratch_vectors;
 
-    // Truth.
+    // Truth (truth.c lists these fields, in this order).
     uint64_t tick;
     foliot__rng rng;
-    uint32_t body_count; // slots up to the last one ever in use
-    uint32_t contact_count; // rows of the contact tables
     double lab_time;     // time-corrected-verlet: sum of the dts
     double lab_dt;       // and the last one; 0 before the first step
+    uint32_t body_count; // slots up to the last one ever in use
+    uint32_t contact_count; // rows of the contact tables
     foliot_digest definition_digest; // of body definitions and broken constraints; kept up to date
 
     // Cache.

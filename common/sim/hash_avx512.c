@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// hash_avx512.c: hash_lanes.h compiled for a wider vector unit (the Makefile's ISA_avx512).
+#include "sim/hash.h"
+
+#if defined(__x86_64__)
+#include "sim/hash_lanes.h"
+
+foliot_digest foliot__hash_avx512(const foliot__span *spans, uint32_t count)
+{
+    return hash_spans(spans, count);
+}
+#endif
