@@ -27,6 +27,13 @@ typedef enum foliot_delivery {
     FOLIOT_RELIABLE,   // in order, on a channel of its own
 } foliot_delivery;
 
+// Why a connection ended, where the transport itself ended it; a peer's own reasons are >= 256.
+enum foliot_disconnect_reason {
+    FOLIOT_DISCONNECT_NONE = 0,
+    FOLIOT_DISCONNECT_TIMEOUT = 1, // or never answered
+    FOLIOT_DISCONNECT_FULL = 2,    // no slot
+};
+
 typedef enum foliot_transport_event_kind {
     FOLIOT_TRANSPORT_CONNECTED,
     FOLIOT_TRANSPORT_DISCONNECTED, // reason: foliot_disconnect_reason or what the peer gave
@@ -91,7 +98,8 @@ typedef struct foliot_transport_config {
 } foliot_transport_config;
 foliot_transport_config foliot_transport_config_default(void);
 
-// ENet. FOLIOT_AGAIN: the port is busy; FOLIOT_INVALID: no such address.
+// ENet. `now_ns` is CLOCK_MONOTONIC's time in this and every call; steps of the wall clock do no harm.
+// FOLIOT_AGAIN: the port is busy; FOLIOT_INVALID: no such address.
 foliot_status foliot_transport_enet(const foliot_transport_config *config, uint64_t now_ns,
                                     foliot_transport **transport);
 
@@ -115,6 +123,10 @@ bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns, foliot_
 // FOLIOT_FULL: larger than the limit, or the peer holds too much; FOLIOT_NOT_FOUND: gone. Both counted.
 foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id peer,
                                     foliot_delivery delivery, const uint8_t *bytes, size_t length);
+// The same bytes to many peers, copied once. The number that took them is returned.
+uint32_t foliot_transport_send_many(foliot_transport *transport, const foliot_peer_id *peers,
+                                    uint32_t count, foliot_delivery delivery, const uint8_t *bytes,
+                                    size_t length);
 // Puts on the network what was sent since; once after a tick's broadcast.
 void foliot_transport_flush(foliot_transport *transport, uint64_t now_ns);
 // When to poll again at the latest, for impairment and time-outs, though nothing arrives.

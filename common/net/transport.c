@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+// transport.c: checks at the door, then the maker's function.
+#include "net/transport.h"
+
+#include <stdlib.h>
+
+foliot_transport_config foliot_transport_config_default(void)
+{
+    return (foliot_transport_config){.peers_max = 1, .timeout_ms = 10000};
+}
+
+void foliot_transport_destroy(foliot_transport *transport)
+{
+    if (transport)
+        transport->maker->destroy(transport);
+}
+
+foliot_status foliot_transport_connect(foliot_transport *transport, const char *host, uint16_t port,
+                                       uint64_t now_ns, foliot_peer_id *peer)
+{
+    return transport->maker->connect(transport, host, port, now_ns, peer);
+}
+
+void foliot_transport_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
+                                 bool at_once)
+{
+    transport->maker->disconnect(transport, peer, reason, at_once);
+}
+
+bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event)
+{
+    if (!transport->maker->poll(transport, now_ns, event))
+        return false;
+    foliot_transport_counters *counters = &transport->counters;
+    if (event->kind == FOLIOT_TRANSPORT_CONNECTED)
+        counters->connects++;
+    if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED)
+        counters->disconnects++;
+    if (event->kind == FOLIOT_TRANSPORT_RECEIVED) {
+        counters->packets_received++;
+        counters->bytes_received += event->length;
+    }
+    return true;
+}
+
+uint32_t foliot_transport_send_many(foliot_transport *transport, const foliot_peer_id *peers,
+                                    uint32_t count, foliot_delivery delivery, const uint8_t *bytes,
+                                    size_t length)
+{
+    size_t limit = delivery == FOLIOT_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
+    uint32_t taken = 0;
+    if (length > 0 && length <= limit)
+        taken = transport->maker->send(transport, peers, count, delivery, bytes, length);
+    transport->counters.packets_sent += taken;
+    transport->counters.bytes_sent += length * taken;
+    transport->counters.packets_refused += count - taken;
+    return taken;
+}
+
+foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id peer,
+                                    foliot_delivery delivery, const uint8_t *bytes, size_t length)
+{
+    size_t limit = delivery == FOLIOT_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
+    if (foliot_transport_send_many(transport, &peer, 1, delivery, bytes, length) == 1)
+        return FOLIOT_OK;
+    return length == 0 || length > limit ? FOLIOT_FULL : FOLIOT_NOT_FOUND;
+}
+
+void foliot_transport_flush(foliot_transport *transport, uint64_t now_ns)
+{
+    transport->maker->flush(transport, now_ns);
+}
+
+uint64_t foliot_transport_wake_ns(const foliot_transport *transport)
+{
+    return transport->maker->wake_ns(transport);
+}
+
+int foliot_transport_descriptor(const foliot_transport *transport)
+{
+    return transport->maker->descriptor(transport);
+}
+
+uint16_t foliot_transport_port(const foliot_transport *transport)
+{
+    return transport->maker->port(transport);
+}
+
+void foliot_transport_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
+                                   size_t bytes)
+{
+    transport->maker->peer_address(transport, peer, text, bytes);
+}
+
+uint64_t foliot_transport_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
+{
+    return transport->maker->round_trip_ns(transport, peer);
+}
+
+const foliot_transport_counters *foliot_transport_counted(const foliot_transport *transport)
+{
+    return &transport->counters;
+}

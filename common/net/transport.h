@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// transport.h (net): what a maker of transports provides. See include/foliot/transport.h for meanings.
+#ifndef FOLIOT_NET_TRANSPORT_H
+#define FOLIOT_NET_TRANSPORT_H
+
+#include "foliot/transport.h"
+
+typedef struct foliot__transport_maker {
+    void (*destroy)(foliot_transport *transport);
+    foliot_status (*connect)(foliot_transport *transport, const char *host, uint16_t port,
+                             uint64_t now_ns, foliot_peer_id *peer);
+    void (*disconnect)(foliot_transport *transport, foliot_peer_id peer, uint32_t reason, bool at_once);
+    bool (*poll)(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event);
+    uint32_t (*send)(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
+                     foliot_delivery delivery, const uint8_t *bytes, size_t length);
+    void (*flush)(foliot_transport *transport, uint64_t now_ns);
+    uint64_t (*wake_ns)(const foliot_transport *transport);
+    int (*descriptor)(const foliot_transport *transport);
+    uint16_t (*port)(const foliot_transport *transport);
+    void (*peer_address)(const foliot_transport *transport, foliot_peer_id peer, char *text, size_t bytes);
+    uint64_t (*round_trip_ns)(const foliot_transport *transport, foliot_peer_id peer);
+} foliot__transport_maker;
+
+// The head of every transport.
+struct foliot_transport {
+    const foliot__transport_maker *maker;
+    foliot_transport_config config;
+    foliot_transport_counters counters;
+};
+
+// Peer ids: index of a slot and a count of its uses.
+static inline foliot_peer_id foliot__peer_id(uint32_t index, uint32_t generation)
+{
+    return (foliot_peer_id){(uint64_t)generation << 32 | (index + 1)};
+}
+
+static inline uint32_t foliot__peer_index(foliot_peer_id peer)
+{
+    return (uint32_t)peer.value - 1;
+}
+
+static inline uint32_t foliot__peer_generation(foliot_peer_id peer)
+{
+    return (uint32_t)(peer.value >> 32);
+}
+
+#endif
