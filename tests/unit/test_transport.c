@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: MIT
+// test_transport.c: the same tests over both makers of transports: ENet on loopback with the real clock,
+// memory on a virtual one.
+#include "check.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "foliot/transport.h"
+
+typedef struct pair {
+    foliot_hub *hub; // NULL: ENet
+    foliot_transport *host, *client;
+    foliot_peer_id at_host, at_client;
+    uint64_t now_ns;
+    unsigned host_received, client_received;
+    uint8_t last[2048];
+    size_t last_length;
+} pair;
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void make(pair *p, foliot_hub *hub, const foliot_transport_config *config, foliot_transport **t)
+{
+    foliot_status status = hub ? foliot_transport_memory(hub, config, p->now_ns, t)
+                               : foliot_transport_enet(config, p->now_ns, t);
+    assert_int_equal(status, FOLIOT_OK);
+}
+
+static void pass_time(pair *p, uint64_t ns)
+{
+    if (p->hub) {
+        p->now_ns += ns;
+        return;
+    }
+    struct pollfd fds[2] = {{.fd = foliot_transport_descriptor(p->host), .events = POLLIN},
+                            {.fd = foliot_transport_descriptor(p->client), .events = POLLIN}};
+    poll(fds, 2, (int)(ns / 1000000u));
+    p->now_ns = clock_ns();
+}
+
+static void receive(pair *p)
+{
+    foliot_transport_event e;
+    while (foliot_transport_poll(p->host, p->now_ns, &e)) {
+        if (e.kind == FOLIOT_TRANSPORT_CONNECTED)
+            p->at_host = e.peer;
+        if (e.kind == FOLIOT_TRANSPORT_DISCONNECTED)
+            p->at_host.value = 0;
+        if (e.kind == FOLIOT_TRANSPORT_RECEIVED)
+            p->host_received++;
+    }
+    while (foliot_transport_poll(p->client, p->now_ns, &e)) {
+        if (e.kind == FOLIOT_TRANSPORT_CONNECTED)
+            p->at_client = e.peer;
+        if (e.kind == FOLIOT_TRANSPORT_DISCONNECTED)
+            p->at_client.value = 0;
+        if (e.kind == FOLIOT_TRANSPORT_RECEIVED) {
+            p->client_received++;
+            p->last_length = e.length < sizeof p->last ? e.length : sizeof p->last;
+            memcpy(p->last, e.bytes, p->last_length);
+        }
+    }
+    foliot_transport_flush(p->host, p->now_ns);
+    foliot_transport_flush(p->client, p->now_ns);
+}
+
+// Host and client, connected; `impairment` is the client's, both ways.
+static pair connected(bool memory, const char *impairment)
+{
+    pair p = {.now_ns = memory ? 1000 : clock_ns()};
+    foliot_transport_config config = foliot_transport_config_default();
+    if (memory)
+        assert_int_equal(foliot_hub_create(&p.hub), FOLIOT_OK);
+    config.bind = "127.0.0.1";
+    config.peers_max = 4;
+    make(&p, p.hub, &config, &p.host);
+    config.bind = NULL;
+    config.peers_max = 1;
+    assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL, 0), FOLIOT_OK);
+    config.receive = config.send;
+    make(&p, p.hub, &config, &p.client);
+    foliot_peer_id peer;
+    assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1", foliot_transport_port(p.host),
+                                              p.now_ns, &peer),
+                     FOLIOT_OK);
+    for (uint64_t end = p.now_ns + 8000000000u; p.now_ns < end && !(p.at_host.value && p.at_client.value);) {
+        receive(&p);
+        pass_time(&p, 2000000);
+    }
+    assert_int_not_equal(p.at_host.value, 0);
+    assert_int_equal(p.at_client.value, peer.value);
+    return p;
+}
+
+static void close_pair(pair *p)
+{
+    foliot_transport_destroy(p->client);
+    foliot_transport_destroy(p->host);
+    foliot_hub_destroy(p->hub);
+}
+
+static void run(pair *p, uint64_t ns)
+{
+    for (uint64_t end = p->now_ns + ns; p->now_ns < end;) {
+        receive(p);
+        pass_time(p, 2000000);
+    }
+}
+
+static void packets_of_both_kinds_arrive(bool memory)
+{
+    pair p = connected(memory, "loss=0%");
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX + 1];
+    memset(bytes, 7, sizeof bytes);
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_UNRELIABLE, bytes, 1200), FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_RELIABLE, bytes, 1201), FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_UNRELIABLE, bytes, 1201), FOLIOT_FULL);
+    assert_int_equal(foliot_transport_send(p.host, (foliot_peer_id){99}, FOLIOT_RELIABLE, bytes, 1),
+                     FOLIOT_NOT_FOUND);
+    run(&p, 100000000);
+    assert_int_equal(p.client_received, 2);
+    assert_int_equal(foliot_transport_counted(p.host)->packets_refused, 2);
+    foliot_transport_disconnect(p.host, p.at_host, 300, false);
+    run(&p, 200000000);
+    assert_int_equal(p.at_client.value, 0);
+    close_pair(&p);
+}
+
+static void a_large_reliable_packet_survives_a_bad_network(bool memory)
+{
+    pair p = connected(memory, "loss=10%,delay=10ms,jitter=0-20ms,duplicate=5%,seed=3");
+    size_t length = 100000;
+    uint8_t *bytes = calloc(1, length);
+    bytes[0] = 42;
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_RELIABLE, bytes, length), FOLIOT_OK);
+    for (int i = 0; i < 3000 && p.client_received == 0; i++)
+        run(&p, 4000000);
+    assert_int_equal(p.client_received, 1);
+    assert_int_equal(p.last[0], 42);
+    free(bytes);
+    close_pair(&p);
+}
+
+static void the_share_of_lost_packets_is_as_asked(bool memory)
+{
+    pair p = connected(memory, "loss=20%,seed=5");
+    uint8_t byte = 1;
+    unsigned sent = 2000;
+    for (unsigned i = 0; i < sent; i++) {
+        foliot_transport_send(p.client, p.at_client, FOLIOT_UNRELIABLE, &byte, 1);
+        foliot_transport_flush(p.client, p.now_ns);
+        if (i % 50 == 0)
+            run(&p, 1000000);
+    }
+    run(&p, 100000000);
+    // Three standard deviations of a binomial with p = 0.2.
+    check_near(p.host_received, sent * 0.8, 3 * 17.9);
+    close_pair(&p);
+}
+
+#define BOTH(name)                                                                                 \
+    static void enet_##name(void **state)                                                          \
+    {                                                                                              \
+        (void)state;                                                                               \
+        name(false);                                                                               \
+    }                                                                                              \
+    static void memory_##name(void **state)                                                        \
+    {                                                                                              \
+        (void)state;                                                                               \
+        name(true);                                                                                \
+    }
+BOTH(packets_of_both_kinds_arrive)
+BOTH(a_large_reliable_packet_survives_a_bad_network)
+BOTH(the_share_of_lost_packets_is_as_asked)
+
+static void impairments_are_read_and_bad_ones_named(void **state)
+{
+    (void)state;
+    foliot_impairment i;
+    char problem[200];
+    assert_int_equal(foliot_impairment_parse("loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,"
+                                             "rate=1mbit,burst=3,seed=7",
+                                             &i, problem, sizeof problem),
+                     FOLIOT_OK);
+    check_near(i.loss, 0.05, 1e-12);
+    check_near(i.delay_ms, 50, 0);
+    check_near(i.jitter_max_ms, 100, 0);
+    check_near(i.rate_bits, 1e6, 0);
+    assert_int_equal(i.seed, 7);
+    const char *bad[] = {"loss=101%", "loss=x", "delay=-5ms", "jitter=9-3ms", "rate=5", "speed=3",
+                         "burst=0.5", "seed=a", "loss"};
+    for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+        problem[0] = 0;
+        assert_int_equal(foliot_impairment_parse(bad[k], &i, problem, sizeof problem), FOLIOT_INVALID);
+        assert_non_null(strstr(problem, "expected"));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(enet_packets_of_both_kinds_arrive),
+        cmocka_unit_test(memory_packets_of_both_kinds_arrive),
+        cmocka_unit_test(enet_a_large_reliable_packet_survives_a_bad_network),
+        cmocka_unit_test(memory_a_large_reliable_packet_survives_a_bad_network),
+        cmocka_unit_test(enet_the_share_of_lost_packets_is_as_asked),
+        cmocka_unit_test(memory_the_share_of_lost_packets_is_as_asked),
+        cmocka_unit_test(impairments_are_read_and_bad_ones_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
