@@ -32,6 +32,11 @@ uint16_t foliot__read_u16(foliot__reader *r)
     return (uint16_t)read_little(r, 2);
 }
 
+uint32_t foliot__read_u24(foliot__reader *r)
+{
+    return (uint32_t)read_little(r, 3);
+}
+
 uint32_t foliot__read_u32(foliot__reader *r)
 {
     return (uint32_t)read_little(r, 4);
@@ -74,6 +79,11 @@ void foliot__write_u8(foliot__writer *w, uint8_t value)
 void foliot__write_u16(foliot__writer *w, uint16_t value)
 {
     write_little(w, value, 2);
+}
+
+void foliot__write_u24(foliot__writer *w, uint32_t value)
+{
+    write_little(w, value, 3);
 }
 
 void foliot__write_u32(foliot__writer *w, uint32_t value)

@@ -50,6 +50,7 @@ static inline void foliot__reader_fail(foliot__reader *r, foliot_status status)
 const uint8_t *foliot__read_bytes(foliot__reader *r, size_t count);
 uint8_t foliot__read_u8(foliot__reader *r);
 uint16_t foliot__read_u16(foliot__reader *r);
+uint32_t foliot__read_u24(foliot__reader *r);
 uint32_t foliot__read_u32(foliot__reader *r);
 uint64_t foliot__read_u64(foliot__reader *r);
 double foliot__read_f64(foliot__reader *r);
@@ -57,6 +58,7 @@ double foliot__read_f64(foliot__reader *r);
 void foliot__write_bytes(foliot__writer *w, const void *bytes, size_t count);
 void foliot__write_u8(foliot__writer *w, uint8_t value);
 void foliot__write_u16(foliot__writer *w, uint16_t value);
+void foliot__write_u24(foliot__writer *w, uint32_t value);
 void foliot__write_u32(foliot__writer *w, uint32_t value);
 void foliot__write_u64(foliot__writer *w, uint64_t value);
 void foliot__write_f64(foliot__writer *w, double value);

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// range_coder.h: adaptive binary arithmetic coding in bytes, carry-propagating (Martin 1979; the byte-wise
+// form with a pending run is Subbotin's and LZMA's). A bit costs what its model makes of it; a model is
+// the mean of a fast and a slow estimate of the share of zeros.
+#ifndef FOLIOT_WIRE_RANGE_CODER_H
+#define FOLIOT_WIRE_RANGE_CODER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FOLIOT__MODEL_BITS 16
+#define FOLIOT__ZEROS_DROPPED_MAX 4 // zero bytes at the end that are not sent
+
+typedef struct foliot__model {
+    uint16_t fast, slow; // share of zeros, in 2^-16
+} foliot__model;
+
+static inline foliot__model foliot__model_of(double zeros)
+{
+    uint16_t p = (uint16_t)(zeros * 65535);
+    return (foliot__model){p, p};
+}
+
+typedef struct foliot__range_encoder {
+    uint8_t *bytes;
+    size_t capacity, length;
+    uint64_t low;
+    uint32_t range;
+    uint8_t pending;      // the byte that a carry may still change ...
+    uint32_t pending_run; // ... and how many 0xff follow it
+    bool started, full;
+} foliot__range_encoder;
+
+typedef struct foliot__range_decoder {
+    const uint8_t *bytes;
+    size_t length, at;
+    uint32_t range, code;
+    uint32_t beyond; // bytes read after the end: more than a few is a cut or hostile piece
+} foliot__range_decoder;
+
+foliot__range_encoder foliot__range_encoder_of(uint8_t *bytes, size_t capacity);
+void foliot__range_encode(foliot__range_encoder *coder, foliot__model *model, bool bit);
+void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value, unsigned bits); // unmodelled
+size_t foliot__range_encoder_finish(foliot__range_encoder *coder); // length; 0 if it did not fit
+// Upper bound of what finishing now would give.
+static inline size_t foliot__range_encoder_length(const foliot__range_encoder *coder)
+{
+    return coder->length + coder->pending_run + 5;
+}
+
+foliot__range_decoder foliot__range_decoder_of(const uint8_t *bytes, size_t length);
+bool foliot__range_decode(foliot__range_decoder *coder, foliot__model *model);
+uint32_t foliot__range_decode_raw(foliot__range_decoder *coder, unsigned bits);
+static inline bool foliot__range_decoder_good(const foliot__range_decoder *coder)
+{
+    return coder->beyond <= FOLIOT__ZEROS_DROPPED_MAX + 4;
+}
+
+#endif

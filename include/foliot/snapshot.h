@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+// snapshot.h: a world's state at one tick as a quantised value, and its bytes as a delta against a
+// baseline that the receiver surely has. Pieces of at most FOLIOT_PACKET_BYTES_MAX decode alone.
+#ifndef FOLIOT_SNAPSHOT_H
+#define FOLIOT_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/scene.h"
+#include "foliot/status.h"
+#include "foliot/world.h"
+
+#define FOLIOT_SNAPSHOT_PIECE_BYTES 1200
+#define FOLIOT_SNAPSHOT_PIECES_MAX 65535
+#define FOLIOT_ORIENTATION_BITS 9 // of each of the smallest three
+
+// How values become integers: both sides know it from the join. Steps are powers of two.
+typedef struct foliot_snapshot_format {
+    double position_step; // length units
+    double velocity_step; // length units a tick
+    bool rotates;         // orientations are sent
+    uint32_t bodies_max;
+} foliot_snapshot_format;
+
+// One body. Positions beyond 31 bits of steps are clamped.
+typedef struct foliot_snapshot_body {
+    int32_t position[3];
+    int32_t velocity[3];
+    uint16_t orientation[3]; // smallest three, in order w x y z without the largest; 0..511 for -1/sqrt2..1/sqrt2
+    uint8_t largest;         // 0..3: w, x, y, z; made positive by the sign of the whole quaternion
+    uint8_t flags;           // of enum foliot_snapshot_flags; 0: the slot is empty, and all else 0
+    uint8_t incarnation;     // low bits of the slot's generation: a change is a new body, never interpolated
+} foliot_snapshot_body;
+
+enum foliot_snapshot_flags {
+    FOLIOT_SNAPSHOT_ALIVE = 1,
+    FOLIOT_SNAPSHOT_PLAYER = 2,
+    FOLIOT_SNAPSHOT_STATIC = 4,
+    FOLIOT_SNAPSHOT_FROZEN = 8,
+};
+
+// `bodies` is the caller's, `capacity` long.
+typedef struct foliot_snapshot {
+    uint64_t tick;
+    uint32_t count;
+    uint32_t capacity;
+    foliot_snapshot_body *bodies;
+} foliot_snapshot;
+
+// Steps fit for the scene's size: 2^-14 of its extent, from 2^-16 to 2^-9 for scenes of metres.
+foliot_snapshot_format foliot_snapshot_format_of(const foliot_scene *scene);
+
+// The world's state, quantised. FOLIOT_FULL if `snapshot` has too little room.
+foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format, const foliot_world *world,
+                                      foliot_snapshot *snapshot);
+// What a quantised body stands for.
+foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,
+                                          const foliot_snapshot_body *body, double dt);
+bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b);
+
+// -- bytes -------------------------------------------------------------------------------------
+
+// Encoded pieces, one after the other in `bytes`; reuse one of these for many encodes.
+typedef struct foliot_snapshot_pieces {
+    uint8_t *bytes;
+    uint32_t *offsets; // piece i is bytes[offsets[i]] .. bytes[offsets[i + 1]]
+    uint32_t count;
+    size_t bytes_capacity;
+    uint32_t offsets_capacity;
+} foliot_snapshot_pieces;
+void foliot_snapshot_pieces_close(foliot_snapshot_pieces *pieces);
+
+// What is the same for all of a receiver's snapshots; scratch of the coder. One a thread.
+typedef struct foliot_snapshot_coder foliot_snapshot_coder;
+foliot_status foliot_snapshot_coder_create(const foliot_snapshot_format *format,
+                                           foliot_snapshot_coder **coder);
+void foliot_snapshot_coder_destroy(foliot_snapshot_coder *coder);
+
+// `baseline` NULL: complete in itself.
+foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
+                                     const foliot_snapshot *baseline, foliot_snapshot_pieces *pieces);
+
+// The head of a piece. Hostile bytes: FOLIOT_TRUNCATED, FOLIOT_CORRUPT.
+typedef struct foliot_snapshot_head {
+    uint64_t tick;
+    uint64_t baseline_tick; // valid if has_baseline
+    bool has_baseline;
+    uint32_t piece, pieces;
+    uint32_t first, count; // slots in this piece
+    uint32_t bodies;       // slots in the whole
+} foliot_snapshot_head;
+foliot_status foliot_snapshot_peek(const uint8_t *bytes, size_t length, foliot_snapshot_head *head);
+// Writes the piece's slots of `into` (whose capacity is at least head.bodies) and nothing else of it.
+foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes, size_t length,
+                                     const foliot_snapshot *baseline, foliot_snapshot *into,
+                                     foliot_snapshot_head *head);
+
+#endif
