@@ -287,6 +287,15 @@ static void pull(const field *f, uint32_t i, double ax, double ay, double az)
     f->pull.z[i] += az;
 }
 
+static void gather_applied(const field *f)
+{
+    const double *inverse_mass = foliot__inverse_mass(f->step->world);
+    foliot__v3 applied = foliot__applied(f->step->world);
+    for (uint32_t i = 0; i < f->step->count; i++)
+        pull(f, i, applied.x[i] * inverse_mass[i], applied.y[i] * inverse_mass[i],
+             applied.z[i] * inverse_mass[i]);
+}
+
 static void gather_everywhere(const field *f, const foliot_force_definition *force)
 {
     const double *inverse_mass = foliot__inverse_mass(f->step->world);
@@ -355,7 +364,7 @@ static field gather(const foliot__step *step, double elapsed)
     field f = {step, foliot__scratch_vector(world, PULL), linear.x, linear.y};
     clear(step, f.pull);
     clear(step, linear);
-    foliot__force_add_applied(step, f.pull);
+    gather_applied(&f);
     for (uint32_t k = 0; k < world->force_count; k++)
         if (foliot__scheme_moves_force(world, &foliot__force(world)[k]))
             gather_force(&f, &foliot__force(world)[k], elapsed);

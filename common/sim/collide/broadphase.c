@@ -1,0 +1,413 @@
+// SPDX-License-Identifier: MIT
+// broadphase.c: which bodies may touch in this step. Exact on bounds: every pair whose bounds meet is found,
+// and the list depends on positions alone (no order is carried from one step to the next).
+//
+// Bodies are put in levels by size (powers of two); a level is a grid of rows along x whose cells are as
+// wide as its widest body. Sorted by (level, row, x) with a radix sort, the partners of a body in its own
+// level lie in its own row and in four rows ahead, each a window that only moves forward; those in
+// coarser levels are found by search. Work grows with the bodies times the levels in use.
+#include "sim/collide/collide.h"
+
+#include <string.h>
+
+#define CELLS_MAX 16383.0
+#define X_MAX 1073741823.0
+#define X_PER_CELL 1024.0
+
+static double box_reach(const foliot_world *world, uint32_t i, int axis)
+{
+    double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
+    double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
+    const double row[3][3] = {
+        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
+    };
+    const double half[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
+                            foliot__half_z(world)[i]};
+    double sum = 0;
+    for (int k = 0; k < 3; k++)
+        sum += row[axis][k] < 0 ? -row[axis][k] * half[k] : row[axis][k] * half[k];
+    return sum;
+}
+
+static void widen(foliot__bounds *bounds, int axis, double from, double to, double reach)
+{
+    bounds->min[axis] = foliot__smaller(from, to) - reach;
+    bounds->max[axis] = foliot__larger(from, to) + reach;
+}
+
+foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t i, double since)
+{
+    const foliot_world *world = c->world;
+    foliot__v3 x = foliot__position(world);
+    foliot__bounds bounds = {.body = i};
+    const double end[3] = {x.x[i], x.y[i], x.z[i]};
+    double begin[3] = {c->start.x[i], c->start.y[i], c->start.z[i]};
+    if (since > 0) {
+        double left = c->step->dt - since, half = left * left / 2;
+        begin[0] = end[0] - c->path.x[i] * left + c->acceleration.x[i] * half;
+        begin[1] = end[1] - c->path.y[i] * left + c->acceleration.y[i] * half;
+        begin[2] = end[2] - c->path.z[i] * left + c->acceleration.z[i] * half;
+    }
+    // A parabola leaves its chord by at most a dt^2 / 8.
+    double radius = foliot__radius(world)[i], bulge = c->rest[i] * c->step->dt / 8;
+    double reach = radius + radius * FOLIOT__MARGIN + bulge;
+    bool box = foliot__shape_kind(world)[i] == FOLIOT_SHAPE_BOX;
+    for (int axis = 0; axis < 3; axis++)
+        widen(&bounds, axis, begin[axis], end[axis], box ? box_reach(world, i, axis) : reach);
+    return bounds;
+}
+
+static double extent_of(const foliot__bounds *b)
+{
+    double x = b->max[0] - b->min[0], y = b->max[1] - b->min[1], z = b->max[2] - b->min[2];
+    return foliot__larger(foliot__larger(x, y), z);
+}
+
+static int exponent_of(double x)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return (int)(bits >> 52 & 0x7ff);
+}
+
+// Monotone in x, so that whatever is beyond the grid falls into its last cell.
+static uint32_t cell_of(double x, double origin, double per_cell, double cells_max)
+{
+    double cell = (x - origin) * per_cell;
+    return cell > 0 ? (uint32_t)(cell < cells_max ? cell : cells_max) : 0;
+}
+
+static void collect(foliot__collider *c)
+{
+    const foliot_world *world = c->world;
+    uint32_t count = 0, planes = 0;
+    for (uint32_t i = 0; i < c->step->count; i++) {
+        if (!foliot__is_solid(world, i))
+            continue;
+        if (foliot__shape_kind(world)[i] == FOLIOT_SHAPE_PLANE)
+            c->planes[planes++] = i;
+        else
+            c->bounds[count++] = foliot__bounds_of(c, i, 0);
+    }
+    c->counts[FOLIOT__COUNT_SORTED] = count;
+    c->counts[FOLIOT__COUNT_PLANES] = planes;
+}
+
+// Levels by the exponent of the extent; the largest is the last level.
+static void place_levels(foliot__collider *c)
+{
+    uint32_t count = c->counts[FOLIOT__COUNT_SORTED];
+    int largest = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        int exponent = exponent_of(extent_of(&c->bounds[k]));
+        largest = exponent > largest ? exponent : largest;
+    }
+    for (int l = 0; l < FOLIOT__LEVELS; l++)
+        c->levels[l] = (foliot__level){.cell = 0};
+    for (uint32_t k = 0; k < count; k++) {
+        foliot__bounds *b = &c->bounds[k];
+        double extent = extent_of(b);
+        int l = exponent_of(extent) - largest + FOLIOT__LEVELS - 1;
+        l = l < 0 ? 0 : l;
+        foliot__level *level = &c->levels[l];
+        bool first = level->cell == 0;
+        level->cell = foliot__larger(level->cell, extent);
+        for (int axis = 0; axis < 3; axis++)
+            level->origin[axis] =
+                first ? b->min[axis] : foliot__smaller(level->origin[axis], b->min[axis]);
+        b->row = (uint32_t)l;
+    }
+    for (int l = 0; l < FOLIOT__LEVELS; l++) {
+        foliot__level *level = &c->levels[l];
+        if (level->cell == 0)
+            continue;
+        level->cell *= 1 + 0x1p-20; // rounding never puts two that meet two cells apart
+        level->per_cell = 1 / level->cell;
+        level->per_x = level->per_cell * X_PER_CELL;
+    }
+}
+
+// Least significant digit first, 11 bits a pass; a pass whose digits are all equal is left out. Stable.
+static void sort_keys(foliot__collider *c, uint32_t count)
+{
+    uint64_t *keys = c->keys, *keys_to = c->keys_spare;
+    uint32_t *order = c->order, *order_to = c->order_spare;
+    for (unsigned shift = 0; shift < 64; shift += 11) {
+        uint32_t begin[2048] = {0};
+        for (uint32_t k = 0; k < count; k++)
+            begin[keys[k] >> shift & 2047]++;
+        if (begin[keys[0] >> shift & 2047] == count)
+            continue;
+        uint32_t sum = 0;
+        for (int digit = 0; digit < 2048; digit++) {
+            uint32_t n = begin[digit];
+            begin[digit] = sum;
+            sum += n;
+        }
+        for (uint32_t k = 0; k < count; k++) {
+            uint32_t to = begin[keys[k] >> shift & 2047]++;
+            keys_to[to] = keys[k];
+            order_to[to] = order[k];
+        }
+        uint64_t *swap_keys = keys;
+        uint32_t *swap_order = order;
+        keys = keys_to, keys_to = swap_keys;
+        order = order_to, order_to = swap_order;
+    }
+    for (uint32_t k = 0; k < count; k++)
+        c->sorted[k] = c->bounds[order[k]];
+}
+
+static void sort_bounds(foliot__collider *c)
+{
+    uint32_t count = c->counts[FOLIOT__COUNT_SORTED];
+    uint32_t sizes[FOLIOT__LEVELS] = {0};
+    for (uint32_t k = 0; k < count; k++) {
+        foliot__bounds *b = &c->bounds[k];
+        uint32_t l = b->row;
+        const foliot__level *level = &c->levels[l];
+        uint32_t y = cell_of(b->min[1], level->origin[1], level->per_cell, CELLS_MAX);
+        uint32_t z = cell_of(b->min[2], level->origin[2], level->per_cell, CELLS_MAX);
+        b->x = cell_of(b->min[0], level->origin[0], level->per_x, X_MAX);
+        b->row = z << 14 | y;
+        c->keys[k] = (uint64_t)l << 58 | (uint64_t)b->row << 30 | b->x;
+        c->order[k] = k;
+        sizes[l]++;
+    }
+    if (count > 0)
+        sort_keys(c, count);
+    uint32_t sum = 0;
+    for (uint32_t l = 0; l < FOLIOT__LEVELS; l++) {
+        c->levels[l].begin = sum;
+        sum += sizes[l];
+        c->levels[l].end = sum;
+    }
+}
+
+void foliot__add_pair(foliot__collider *c, uint32_t a, uint32_t b)
+{
+    uint32_t *count = &c->counts[FOLIOT__COUNT_PAIRS];
+    if (*count == c->world->capacity.contacts) {
+        c->world->counters.contacts_dropped++;
+        return;
+    }
+    c->pairs[(*count)++] = a < b ? (foliot__pair){a, b} : (foliot__pair){b, a};
+}
+
+static bool is_sphere(const foliot_world *world, uint32_t i)
+{
+    return foliot__shape_kind(world)[i] == FOLIOT_SHAPE_SPHERE;
+}
+
+// Whether two spheres come as near as the margin on the straight way from start to end.
+static bool spheres_near(const foliot__collider *c, uint32_t i, uint32_t j)
+{
+    const foliot_world *world = c->world;
+    foliot__v3 x = foliot__position(world), s = c->start;
+    double radius = foliot__radius(world)[i] + foliot__radius(world)[j];
+    double bulge = (c->rest[i] + c->rest[j]) * c->step->dt / 8;
+    double reach = radius * (1 + FOLIOT__MARGIN) + bulge, reach2 = reach * reach;
+    const double d1[3] = {x.x[j] - x.x[i], x.y[j] - x.y[i], x.z[j] - x.z[i]};
+    if (foliot__dot(d1, d1) <= reach2)
+        return true;
+    const double d0[3] = {s.x[j] - s.x[i], s.y[j] - s.y[i], s.z[j] - s.z[i]};
+    const double way[3] = {d1[0] - d0[0], d1[1] - d0[1], d1[2] - d0[2]};
+    double length2 = foliot__dot(way, way), along = -foliot__dot(d0, way);
+    double distance2 = foliot__dot(d0, d0);
+    if (along <= 0)
+        return distance2 <= reach2;
+    if (along >= length2)
+        return false; // nearest at the end
+    return distance2 * length2 - along * along <= reach2 * length2;
+}
+
+static void consider(foliot__collider *c, uint32_t i, uint32_t j)
+{
+    const double *inverse_mass = foliot__inverse_mass(c->world);
+    if (inverse_mass[i] == 0 && inverse_mass[j] == 0)
+        return;
+    if (is_sphere(c->world, i) && is_sphere(c->world, j) && !spheres_near(c, i, j))
+        return;
+    foliot__add_pair(c, i, j);
+}
+
+// First of the sorted bounds in [begin, end) whose (row, x) is at least that.
+static uint32_t lower_bound(const foliot__bounds *sorted, uint32_t begin, uint32_t end, uint32_t row,
+                            uint32_t x)
+{
+    while (begin < end) {
+        uint32_t middle = begin + (end - begin) / 2;
+        const foliot__bounds *b = &sorted[middle];
+        if (b->row < row || (b->row == row && b->x < x))
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+static void scan_row(const foliot__collider *c, const foliot__level *level, uint32_t row,
+                     const foliot__bounds *box, void (*meet)(void *context, uint32_t body),
+                     void *context)
+{
+    const foliot__bounds *sorted = c->sorted;
+    uint32_t x0 = cell_of(box->min[0] - level->cell, level->origin[0], level->per_x, X_MAX);
+    uint32_t x1 = cell_of(box->max[0], level->origin[0], level->per_x, X_MAX);
+    uint32_t k = lower_bound(sorted, level->begin, level->end, row, x0);
+    for (; k < level->end && sorted[k].row == row && sorted[k].x <= x1; k++)
+        if (foliot__bounds_meet(&sorted[k], box))
+            meet(context, sorted[k].body);
+}
+
+static void query_level(const foliot__collider *c, const foliot__level *level,
+                        const foliot__bounds *box, void (*meet)(void *context, uint32_t body),
+                        void *context)
+{
+    uint32_t low[3], high[3];
+    for (int axis = 1; axis < 3; axis++) {
+        low[axis] = cell_of(box->min[axis] - level->cell, level->origin[axis], level->per_cell,
+                            CELLS_MAX);
+        high[axis] = cell_of(box->max[axis], level->origin[axis], level->per_cell, CELLS_MAX);
+    }
+    uint64_t rows = (uint64_t)(high[1] - low[1] + 1) * (high[2] - low[2] + 1);
+    if (rows > level->end - level->begin) { // more rows than bodies: look at the bodies
+        for (uint32_t k = level->begin; k < level->end; k++)
+            if (foliot__bounds_meet(&c->sorted[k], box))
+                meet(context, c->sorted[k].body);
+        return;
+    }
+    for (uint32_t z = low[2]; z <= high[2]; z++)
+        for (uint32_t y = low[1]; y <= high[1]; y++)
+            scan_row(c, level, z << 14 | y, box, meet, context);
+}
+
+void foliot__query(const foliot__collider *c, const foliot__bounds *box,
+                   void (*meet)(void *context, uint32_t body), void *context)
+{
+    for (int l = 0; l < FOLIOT__LEVELS; l++)
+        if (c->levels[l].begin < c->levels[l].end)
+            query_level(c, &c->levels[l], box, meet, context);
+}
+
+typedef struct pairing {
+    foliot__collider *c;
+    uint32_t body;
+} pairing;
+
+static void pair_with(void *context, uint32_t body)
+{
+    const pairing *p = context;
+    consider(p->c, p->body, body);
+}
+
+// Partners of sorted[k] in its own level: those behind it in its row, and the four rows ahead (the other
+// four find it). `from` are the starts of the rows' windows, which never move back.
+static void pair_in_level(foliot__collider *c, const foliot__level *level, uint32_t k,
+                          uint32_t from[4])
+{
+    const foliot__bounds *sorted = c->sorted, *box = &sorted[k];
+    uint32_t x1 = cell_of(box->max[0], level->origin[0], level->per_x, X_MAX);
+    for (uint32_t m = k + 1; m < level->end && sorted[m].row == box->row && sorted[m].x <= x1; m++)
+        if (foliot__bounds_meet(&sorted[m], box))
+            consider(c, box->body, sorted[m].body);
+    uint32_t x0 = cell_of(box->min[0] - level->cell, level->origin[0], level->per_x, X_MAX);
+    uint32_t y = box->row & 0x3fff, z = box->row >> 14;
+    const uint32_t rows[4][2] = {{y + 1, z}, {y - 1, z + 1}, {y, z + 1}, {y + 1, z + 1}};
+    for (int r = 0; r < 4; r++) {
+        if (rows[r][0] > 0x3fff || rows[r][1] > 0x3fff) // y - 1 of 0 wraps to far beyond
+            continue;
+        uint32_t row = rows[r][1] << 14 | rows[r][0], m = from[r];
+        while (m < level->end && (sorted[m].row < row || (sorted[m].row == row && sorted[m].x < x0)))
+            m++;
+        from[r] = m;
+        for (; m < level->end && sorted[m].row == row && sorted[m].x <= x1; m++)
+            if (foliot__bounds_meet(&sorted[m], box))
+                consider(c, box->body, sorted[m].body);
+    }
+}
+
+static void pair_level(foliot__collider *c, int l)
+{
+    const foliot__level *level = &c->levels[l];
+    uint32_t from[4] = {level->begin, level->begin, level->begin, level->begin};
+    for (uint32_t k = level->begin; k < level->end; k++) {
+        pair_in_level(c, level, k, from);
+        pairing p = {c, c->sorted[k].body};
+        for (int coarser = l + 1; coarser < FOLIOT__LEVELS; coarser++)
+            if (c->levels[coarser].begin < c->levels[coarser].end)
+                query_level(c, &c->levels[coarser], &c->sorted[k], pair_with, &p);
+    }
+}
+
+// Nearest that the body's bounds come to the plane, from the side of its centre.
+static bool meets_plane(const foliot_world *world, const foliot__bounds *box, uint32_t plane)
+{
+    const double n[3] = {foliot__half_x(world)[plane], foliot__half_y(world)[plane],
+                         foliot__half_z(world)[plane]};
+    double low = 0;
+    for (int axis = 0; axis < 3; axis++)
+        low += n[axis] * (n[axis] > 0 ? box->min[axis] : box->max[axis]);
+    return low <= foliot__plane_offset(world)[plane];
+}
+
+static void pair_planes(foliot__collider *c)
+{
+    const double *inverse_mass = foliot__inverse_mass(c->world);
+    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_SORTED]; k++) {
+        const foliot__bounds *box = &c->bounds[k];
+        if (inverse_mass[box->body] == 0)
+            continue;
+        for (uint32_t p = 0; p < c->counts[FOLIOT__COUNT_PLANES]; p++)
+            if (meets_plane(c->world, box, c->planes[p]))
+                foliot__add_pair(c, c->planes[p], box->body);
+    }
+}
+
+static void drop_repeats(foliot__collider *c)
+{
+    uint32_t count = c->counts[FOLIOT__COUNT_PAIRS], kept = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        foliot__pair pair = c->pairs[k];
+        if (kept == 0 || c->pairs[kept - 1].a != pair.a || c->pairs[kept - 1].b != pair.b)
+            c->pairs[kept++] = pair;
+    }
+    c->counts[FOLIOT__COUNT_PAIRS] = kept;
+}
+
+// Two passes of counting: on b, then on a, each stable.
+void foliot__order_pairs(foliot__collider *c)
+{
+    uint32_t count = c->counts[FOLIOT__COUNT_PAIRS], slots = c->step->count;
+    for (int pass = 0; pass < 2; pass++) {
+        uint32_t *begin = c->order; // slots rows are enough: the last one's end is not needed
+        const foliot__pair *from = pass == 0 ? c->pairs : c->pairs_spare;
+        foliot__pair *to = pass == 0 ? c->pairs_spare : c->pairs;
+        memset(begin, 0, sizeof *begin * slots);
+        for (uint32_t k = 0; k < count; k++)
+            begin[pass == 0 ? from[k].b : from[k].a]++;
+        uint32_t sum = 0;
+        for (uint32_t i = 0; i < slots; i++) {
+            uint32_t n = begin[i];
+            begin[i] = sum;
+            sum += n;
+        }
+        for (uint32_t k = 0; k < count; k++)
+            to[begin[pass == 0 ? from[k].b : from[k].a]++] = from[k];
+    }
+    drop_repeats(c);
+}
+
+void foliot__find_pairs(foliot__collider *c)
+{
+    c->counts[FOLIOT__COUNT_PAIRS] = 0;
+    collect(c);
+    place_levels(c);
+    sort_bounds(c);
+    pair_planes(c); // first: where the table is full, it is not the floor that gives
+    for (int l = 0; l < FOLIOT__LEVELS; l++)
+        if (c->levels[l].begin < c->levels[l].end)
+            pair_level(c, l);
+    foliot__order_pairs(c);
+}

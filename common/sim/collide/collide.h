@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// collide.h: what the files of collide/ share. All of it is cache that lives for one step, in the table
+// `contact_workspace`; what the next step starts from is truth (the tables contact_*).
+//
+//   broadphase.c  bounds of every body's motion in this step -> pairs whose bounds meet, ascending (a, b)
+//   impact.c      impacts on the way, in the order of time
+//   solver.c      contacts at the end of the step: impulses, then positions
+//   contact.c     the stages, and what is kept for the next step
+#ifndef FOLIOT_SIM_COLLIDE_COLLIDE_H
+#define FOLIOT_SIM_COLLIDE_COLLIDE_H
+
+#include "sim/contact.h"
+
+#define FOLIOT__MARGIN 0x1p-6 // of a radius: bounds and contacts reach this much further
+#define FOLIOT__LEVELS 64
+
+// A body's bounds over the step, and where it stands in the grid.
+typedef struct foliot__bounds {
+    double min[3], max[3];
+    uint32_t body;
+    uint32_t row; // 14 bits of cell in z, 14 in y
+    uint32_t x;   // of min[0], 30 bits
+    uint32_t unused;
+} foliot__bounds;
+
+typedef struct foliot__level {
+    uint32_t begin, end; // rows of the sorted bounds
+    double cell;         // at least the extent of every body of the level
+    double origin[3];
+    double per_cell, per_x;
+} foliot__level;
+
+typedef struct foliot__pair {
+    uint32_t a, b; // a < b
+} foliot__pair;
+
+typedef struct foliot__impact {
+    double time; // after the step's start
+    uint32_t a, b;
+    uint32_t age_a, age_b; // of the paths that it was computed from
+} foliot__impact;
+
+// A contact as the solver sees it.
+typedef struct foliot__contact {
+    uint32_t a, b, feature, flags;
+    double normal[3];      // from a to b
+    double gap;            // along it, negative where the shapes overlap
+    double arm_a, arm_b;   // from the centres to the point of contact, along the normal
+    double mass, mass_tangent; // that an impulse along and across the normal moves
+    double friction;
+    double target;         // least relative speed along the normal afterwards
+    double share;          // of impulse * dt that the positions move
+    double push;           // accumulated along the normal
+    double drag[3];        // accumulated across it
+} foliot__contact;
+
+// A body as the solver sees it: one cache line.
+typedef struct foliot__mover {
+    double v[3], w[3];
+    double inverse_mass, inverse_inertia;
+} foliot__mover;
+
+// The table, laid out. `slots` rows unless said.
+typedef struct foliot__collider {
+    foliot_world *world;
+    const foliot__step *step;
+    uint32_t *counts; // by FOLIOT__COUNT_*
+    // Paths: x(t) = x_end - v_end (dt - t) + acceleration (dt - t)^2 / 2 from `since` on.
+    foliot__v3 start;        // positions at the step's start
+    foliot__v3 acceleration; // until collide: velocities at the step's start
+    foliot__v3 path;         // velocities at the end, as the positions tell them
+    double *since;
+    double *rest; // speed that the step's acceleration gives: slower impacts do not bounce
+    uint32_t *age;
+    uint32_t *changed; // bodies whose path an impact has changed
+    uint32_t *changed_at; // and where each stands in that list
+    foliot__bounds *changed_bounds;
+    foliot__bounds *bounds, *sorted;
+    uint64_t *keys, *keys_spare;
+    uint32_t *order, *order_spare;
+    uint32_t *planes;
+    foliot__level *levels; // FOLIOT__LEVELS
+    foliot__mover *movers;
+    // `contacts` rows
+    foliot__pair *pairs, *pairs_spare;
+    foliot__impact *impacts;
+    foliot__contact *contacts;
+} foliot__collider;
+
+enum {
+    FOLIOT__COUNT_SORTED,
+    FOLIOT__COUNT_PLANES,
+    FOLIOT__COUNT_PAIRS,
+    FOLIOT__COUNT_CHANGED,
+    FOLIOT__COUNT_IMPACTS,
+    FOLIOT__COUNT_CONTACTS,
+    FOLIOT__COUNT_LEVELS,
+};
+
+foliot__collider foliot__collider_of(const foliot__step *step);
+
+// broadphase.c: fills bounds, planes and pairs. Pairs that cannot touch in this step may be among them.
+void foliot__find_pairs(foliot__collider *c);
+// The bounds of a body's path from time `since` to the end.
+foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t body, double since);
+// Calls meet(context, body) for every body of the grid whose bounds meet `box`, in no order to rely on.
+void foliot__query(const foliot__collider *c, const foliot__bounds *box,
+                   void (*meet)(void *context, uint32_t body), void *context);
+// Appends a pair; counted if there is no room. The pairs must be put in order afterwards.
+void foliot__add_pair(foliot__collider *c, uint32_t a, uint32_t b);
+// Ascending (a, b), each once.
+void foliot__order_pairs(foliot__collider *c);
+
+// impact.c: finds and applies impacts until the step's end.
+void foliot__run_impacts(foliot__collider *c);
+
+// solver.c
+double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b);
+// The largest angular velocity that a unit of angular impulse can give a body.
+double foliot__turn_ease(const foliot_world *world, uint32_t body);
+// angular velocity += inverse inertia * turn, in world axes.
+void foliot__turn(const foliot_world *world, uint32_t body, const double turn[3]);
+void foliot__make_contacts(foliot__collider *c);
+void foliot__solve(foliot__collider *c);
+
+static inline bool foliot__bounds_meet(const foliot__bounds *a, const foliot__bounds *b)
+{
+    return a->min[0] <= b->max[0] && b->min[0] <= a->max[0] && a->min[1] <= b->max[1] &&
+           b->min[1] <= a->max[1] && a->min[2] <= b->max[2] && b->min[2] <= a->max[2];
+}
+
+static inline bool foliot__is_solid(const foliot_world *world, uint32_t slot)
+{
+    return (foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE) &&
+           foliot__shape_kind(world)[slot] != FOLIOT_SHAPE_POINT;
+}
+
+static inline double foliot__dot(const double a[3], const double b[3])
+{
+    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
+}
+
+static inline double foliot__larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static inline double foliot__smaller(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+#endif

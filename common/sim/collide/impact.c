@@ -1,0 +1,444 @@
+// SPDX-License-Identifier: MIT
+// impact.c: impacts on the way from the step's start to its end, in the order of time (then of indices), so
+// that a bullet stops at the wall that it would jump over and a ball bounces to the height that it should.
+//
+// The scheme has moved a body from x0 to x1 with velocity v1 at the end. Between, its path is the parabola
+// that ends there with the step's mean acceleration a = (v1 - v0) / dt:
+//
+//     x(t) = x1 - w1 s + a s^2 / 2,   s = dt - t,   w1 = v1 + (c - 1/2) a dt,
+//
+// where c tells how the scheme lets an acceleration act on the position, x1 = x0 + v0 dt + c a dt^2: the
+// velocity of semi-implicit Euler (c = 1) lags half a step behind the motion that its positions make, and a
+// bounce computed from it would lose a tenth of its energy. An impulse P at time t adds P/m to w1 and v1 and
+// s P/m to x1: momentum is kept to rounding, whatever the scheme.
+//
+// What counts as an impact: shapes that come to touch while approaching faster than their acceleration makes
+// them in a step (slower ones rest), and bounce or would pass by half a radius. The rest is the solver's.
+#include "sim/collide/collide.h"
+
+#include "sim/integrator/response.h"
+
+#define IMPACTS_MAX 4096 // of one step; more are taken at its end, and counted
+#define NEWTON_STEPS 3
+
+typedef struct meeting {
+    double time;
+    double normal[3]; // from a to b
+    double speed;     // of approach
+} meeting;
+
+static void path_at(const foliot__collider *c, uint32_t i, double time, double x[3], double w[3])
+{
+    foliot__v3 end = foliot__position(c->world), path = c->path, a = c->acceleration;
+    double s = c->step->dt - time, half = s * s / 2;
+    x[0] = end.x[i] - path.x[i] * s + a.x[i] * half;
+    x[1] = end.y[i] - path.y[i] * s + a.y[i] * half;
+    x[2] = end.z[i] - path.z[i] * s + a.z[i] * half;
+    w[0] = path.x[i] - a.x[i] * s;
+    w[1] = path.y[i] - a.y[i] * s;
+    w[2] = path.z[i] - a.z[i] * s;
+}
+
+static double radius_of(const foliot__collider *c, uint32_t i)
+{
+    return foliot__radius(c->world)[i];
+}
+
+static bool is_plane(const foliot__collider *c, uint32_t i)
+{
+    return foliot__shape_kind(c->world)[i] == FOLIOT_SHAPE_PLANE;
+}
+
+static void plane_normal(const foliot__collider *c, uint32_t plane, double n[3])
+{
+    n[0] = foliot__half_x(c->world)[plane];
+    n[1] = foliot__half_y(c->world)[plane];
+    n[2] = foliot__half_z(c->world)[plane];
+}
+
+// Whether an approach at that speed is an impact, or the beginning of rest.
+static bool counts(const foliot__collider *c, uint32_t a, uint32_t b, double speed, double left)
+{
+    const double *e = foliot__restitution(c->world);
+    if (!(speed > foliot__larger(c->rest[a], c->rest[b])))
+        return false;
+    if (foliot__larger(e[a], e[b]) > 0)
+        return true;
+    double radius = is_plane(c, a)   ? radius_of(c, b)
+                    : is_plane(c, b) ? radius_of(c, a)
+                                     : foliot__smaller(radius_of(c, a), radius_of(c, b));
+    return speed * left > radius / 2;
+}
+
+static bool meet_plane(const foliot__collider *c, uint32_t plane, uint32_t ball, double since,
+                       meeting *m)
+{
+    double x[3], w[3], n[3];
+    path_at(c, ball, since, x, w);
+    plane_normal(c, plane, n);
+    const double a[3] = {c->acceleration.x[ball], c->acceleration.y[ball], c->acceleration.z[ball]};
+    double gap = foliot__dot(n, x) - foliot__plane_offset(c->world)[plane] - radius_of(c, ball);
+    double speed = foliot__dot(n, w), gain = foliot__dot(n, a), left = c->step->dt - since;
+    double after = 0;
+    if (gap > 0) {
+        // First root of gap + speed t + gain t^2 / 2.
+        double root = speed * speed - 2 * gain * gap;
+        if (!(root > 0))
+            return false;
+        double sum = foliot__sqrt(root) - speed;
+        if (!(sum > 0) || 2 * gap > left * sum)
+            return false;
+        after = 2 * gap / sum;
+    }
+    bool first = plane < ball; // the normal points from the lower slot to the higher
+    *m = (meeting){.time = since + after, .speed = -(speed + gain * after),
+                   .normal = {first ? n[0] : -n[0], first ? n[1] : -n[1], first ? n[2] : -n[2]}};
+    return true;
+}
+
+// First time after which two spheres at distance d touch: on the chord of their relative path, then refined
+// on the path itself. False if they do not.
+static bool touch_time(const double d[3], const double w[3], const double a[3], double radius,
+                       double left, double *time)
+{
+    double way[3];
+    for (int k = 0; k < 3; k++)
+        way[k] = (w[k] + a[k] * left / 2) * left;
+    double outside = foliot__dot(d, d) - radius * radius;
+    double length2 = foliot__dot(way, way), toward = -foliot__dot(d, way);
+    *time = 0;
+    if (outside <= 0)
+        return true;
+    double root = toward * toward - length2 * outside;
+    if (toward <= 0 || root < 0)
+        return false;
+    double share = outside / (toward + foliot__sqrt(root));
+    if (share > 1)
+        return false;
+    double t = share * left;
+    for (int k = 0; k < NEWTON_STEPS; k++) {
+        double at[3], speed[3];
+        for (int i = 0; i < 3; i++) {
+            at[i] = d[i] + (w[i] + a[i] * t / 2) * t;
+            speed[i] = w[i] + a[i] * t;
+        }
+        double slope = 2 * foliot__dot(at, speed);
+        if (!(slope < 0))
+            break;
+        t -= (foliot__dot(at, at) - radius * radius) / slope;
+        t = t < 0 ? 0 : t > left ? left : t;
+    }
+    *time = t;
+    return true;
+}
+
+static bool meet_sphere(const foliot__collider *c, uint32_t a, uint32_t b, double since, meeting *m)
+{
+    double xa[3], xb[3], wa[3], wb[3], d[3], w[3], time;
+    foliot__v3 acceleration = c->acceleration;
+    path_at(c, a, since, xa, wa);
+    path_at(c, b, since, xb, wb);
+    const double gain[3] = {acceleration.x[b] - acceleration.x[a],
+                            acceleration.y[b] - acceleration.y[a],
+                            acceleration.z[b] - acceleration.z[a]};
+    for (int k = 0; k < 3; k++) {
+        d[k] = xb[k] - xa[k];
+        w[k] = wb[k] - wa[k];
+    }
+    if (!touch_time(d, w, gain, radius_of(c, a) + radius_of(c, b), c->step->dt - since, &time))
+        return false;
+    for (int k = 0; k < 3; k++) {
+        d[k] += (w[k] + gain[k] * time / 2) * time;
+        w[k] += gain[k] * time;
+    }
+    double distance = foliot__sqrt(foliot__dot(d, d));
+    if (!(distance > 0))
+        return false; // one in the other's place: no direction to bounce
+    for (int k = 0; k < 3; k++)
+        m->normal[k] = d[k] / distance;
+    m->time = since + time;
+    m->speed = -foliot__dot(w, m->normal);
+    return true;
+}
+
+// The next impact of a pair on its present paths.
+static bool meet(const foliot__collider *c, uint32_t a, uint32_t b, meeting *m)
+{
+    double since = foliot__larger(c->since[a], c->since[b]);
+    uint32_t kind_a = foliot__shape_kind(c->world)[a], kind_b = foliot__shape_kind(c->world)[b];
+    bool met = false;
+    if (kind_a == FOLIOT_SHAPE_PLANE && kind_b == FOLIOT_SHAPE_SPHERE)
+        met = meet_plane(c, a, b, since, m);
+    else if (kind_b == FOLIOT_SHAPE_PLANE && kind_a == FOLIOT_SHAPE_SPHERE)
+        met = meet_plane(c, b, a, since, m);
+    else if (kind_a == FOLIOT_SHAPE_SPHERE && kind_b == FOLIOT_SHAPE_SPHERE)
+        met = meet_sphere(c, a, b, since, m);
+    return met && counts(c, a, b, m->speed, c->step->dt - m->time);
+}
+
+// -- the queue: a binary heap by (time, a, b) -------------------------------------------------------
+
+static bool earlier(const foliot__impact *p, const foliot__impact *q)
+{
+    if (p->time != q->time)
+        return p->time < q->time;
+    return p->a != q->a ? p->a < q->a : p->b < q->b;
+}
+
+static void push(foliot__collider *c, const foliot__impact *impact)
+{
+    uint32_t *count = &c->counts[FOLIOT__COUNT_IMPACTS];
+    if (*count == c->world->capacity.contacts) {
+        c->world->counters.impacts_deferred++;
+        return;
+    }
+    uint32_t at = (*count)++;
+    foliot__impact *heap = c->impacts;
+    for (; at > 0 && earlier(impact, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = *impact;
+}
+
+static foliot__impact pop(foliot__collider *c)
+{
+    foliot__impact *heap = c->impacts, first = heap[0];
+    uint32_t count = --c->counts[FOLIOT__COUNT_IMPACTS], at = 0;
+    foliot__impact last = heap[count];
+    for (;;) {
+        uint32_t child = 2 * at + 1;
+        if (child >= count)
+            break;
+        if (child + 1 < count && earlier(&heap[child + 1], &heap[child]))
+            child++;
+        if (!earlier(&heap[child], &last))
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    heap[at] = last;
+    return first;
+}
+
+static void expect(foliot__collider *c, uint32_t a, uint32_t b)
+{
+    meeting m;
+    if (meet(c, a, b, &m)) {
+        foliot__impact impact = {m.time, a, b, c->age[a], c->age[b]};
+        push(c, &impact);
+    }
+}
+
+static bool stale(const foliot__collider *c, const foliot__impact *impact)
+{
+    return impact->age_a != c->age[impact->a] || impact->age_b != c->age[impact->b];
+}
+
+// -- what an impact does -----------------------------------------------------------------------------
+
+// A body's path changes at `time`; from now on it is one of the changed.
+static void change(foliot__collider *c, uint32_t i, double time)
+{
+    if (foliot__inverse_mass(c->world)[i] == 0)
+        return;
+    if (c->age[i]++ == 0) {
+        c->changed_at[i] = c->counts[FOLIOT__COUNT_CHANGED]++;
+        c->changed[c->changed_at[i]] = i;
+    }
+    c->since[i] = time;
+    c->changed_bounds[c->changed_at[i]] = foliot__bounds_of(c, i, time);
+}
+
+static void strike(foliot__collider *c, uint32_t i, double sign, const double impulse[3],
+                   const double turn[3], double left)
+{
+    foliot_world *world = c->world;
+    double share = sign * foliot__inverse_mass(world)[i];
+    const double dv[3] = {share * impulse[0], share * impulse[1], share * impulse[2]};
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    v.x[i] += dv[0];
+    v.y[i] += dv[1];
+    v.z[i] += dv[2];
+    c->path.x[i] += dv[0];
+    c->path.y[i] += dv[1];
+    c->path.z[i] += dv[2];
+    x.x[i] += dv[0] * left;
+    x.y[i] += dv[1] * left;
+    x.z[i] += dv[2] * left;
+    foliot__turn(world, i, turn);
+    foliot__velocity_changed(world, i);
+}
+
+static void cross(const double a[3], const double b[3], double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+static void spin_of(const foliot__collider *c, uint32_t i, double w[3])
+{
+    foliot__v3 spin = foliot__angular_velocity(c->world);
+    w[0] = spin.x[i];
+    w[1] = spin.y[i];
+    w[2] = spin.z[i];
+}
+
+// Newton's restitution along the normal; across it Coulomb's friction, at most what stops the sliding of
+// the two surfaces. Central spheres: the two do not mix, and neither can add energy.
+static void bounce(foliot__collider *c, uint32_t a, uint32_t b, const meeting *m)
+{
+    foliot_world *world = c->world;
+    double arm_a = radius_of(c, a), arm_b = radius_of(c, b), left = c->step->dt - m->time;
+    double wa = foliot__inverse_mass(world)[a], wb = foliot__inverse_mass(world)[b];
+    double e = foliot__larger(foliot__restitution(world)[a], foliot__restitution(world)[b]);
+    double along = (1 + e) * m->speed / (wa + wb);
+    double xa[3], xb[3], va[3], vb[3], sa[3], sb[3], arms[3], slide[3], turning[3];
+    path_at(c, a, m->time, xa, va);
+    path_at(c, b, m->time, xb, vb);
+    spin_of(c, a, sa);
+    spin_of(c, b, sb);
+    for (int k = 0; k < 3; k++)
+        arms[k] = arm_a * sa[k] + arm_b * sb[k];
+    cross(arms, m->normal, turning);
+    for (int k = 0; k < 3; k++)
+        slide[k] = vb[k] - va[k] - turning[k] + m->speed * m->normal[k];
+    double sliding = foliot__sqrt(foliot__dot(slide, slide));
+    double ease = wa + wb + arm_a * arm_a * foliot__turn_ease(world, a) +
+                  arm_b * arm_b * foliot__turn_ease(world, b);
+    double limit = foliot__pair_friction(world, a, b) * along;
+    double across = foliot__smaller(limit, sliding / ease);
+    double scale = sliding > 0 ? -across / sliding : 0;
+    double impulse[3], turn_a[3], turn_b[3], dragged[3], turned[3];
+    for (int k = 0; k < 3; k++) {
+        dragged[k] = scale * slide[k];
+        impulse[k] = along * m->normal[k] + dragged[k];
+    }
+    cross(m->normal, dragged, turned);
+    for (int k = 0; k < 3; k++) {
+        turn_a[k] = -arm_a * turned[k];
+        turn_b[k] = -arm_b * turned[k];
+    }
+    if (wa > 0)
+        strike(c, a, -1, impulse, turn_a, left);
+    if (wb > 0)
+        strike(c, b, 1, impulse, turn_b, left);
+}
+
+typedef struct search {
+    foliot__collider *c;
+    uint32_t body;
+} search;
+
+static void expect_pair(foliot__collider *c, uint32_t i, uint32_t j)
+{
+    const double *inverse_mass = foliot__inverse_mass(c->world);
+    if (i != j && (inverse_mass[i] > 0 || inverse_mass[j] > 0))
+        expect(c, i < j ? i : j, i < j ? j : i);
+}
+
+static void found(void *context, uint32_t body)
+{
+    const search *s = context;
+    if (s->c->age[body] == 0) // the changed are looked at in their own list
+        expect_pair(s->c, s->body, body);
+}
+
+// Calls expect_pair, or whatever else `act` is, for all that a body may meet on its new path.
+static void look_around(foliot__collider *c, uint32_t i,
+                        void (*act)(foliot__collider *c, uint32_t i, uint32_t j),
+                        void (*meet_unchanged)(void *context, uint32_t body))
+{
+    const foliot__bounds *box = &c->changed_bounds[c->changed_at[i]];
+    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_CHANGED]; k++)
+        if (foliot__bounds_meet(&c->changed_bounds[k], box))
+            act(c, i, c->changed[k]);
+    search s = {c, i};
+    foliot__query(c, box, meet_unchanged, &s);
+    for (uint32_t p = 0; p < c->counts[FOLIOT__COUNT_PLANES]; p++)
+        act(c, i, c->planes[p]);
+}
+
+static void take(foliot__collider *c, const foliot__impact *impact)
+{
+    uint32_t a = impact->a, b = impact->b;
+    meeting m;
+    if (!meet(c, a, b, &m))
+        return;
+    bounce(c, a, b, &m);
+    change(c, a, m.time);
+    change(c, b, m.time);
+    const double *inverse_mass = foliot__inverse_mass(c->world);
+    if (inverse_mass[a] > 0)
+        look_around(c, a, expect_pair, found);
+    if (inverse_mass[b] > 0)
+        look_around(c, b, expect_pair, found);
+}
+
+static void add_pair(foliot__collider *c, uint32_t i, uint32_t j)
+{
+    const double *inverse_mass = foliot__inverse_mass(c->world);
+    // Of two that changed, the lower slot adds the pair.
+    bool mine = c->age[j] == 0 || i < j;
+    if (i != j && mine && (inverse_mass[i] > 0 || inverse_mass[j] > 0))
+        foliot__add_pair(c, i, j);
+}
+
+static void add_found(void *context, uint32_t body)
+{
+    const search *s = context;
+    if (s->c->age[body] == 0)
+        add_pair(s->c, s->body, body);
+}
+
+// Where there are more impacts than one step may take, bodies stay where the next one happens and keep their
+// velocity; the solver ends it. Nothing passes through anything.
+static void hold(foliot__collider *c, uint32_t i, double time)
+{
+    double dt = c->step->dt;
+    if (foliot__inverse_mass(c->world)[i] == 0 || c->since[i] > dt)
+        return;
+    foliot__v3 end = foliot__position(c->world);
+    double x[3], w[3];
+    path_at(c, i, time, x, w);
+    end.x[i] = x[0];
+    end.y[i] = x[1];
+    end.z[i] = x[2];
+    c->since[i] = 2 * dt; // held: its path is over, and impacts told before stay where they are
+}
+
+static void defer(foliot__collider *c)
+{
+    while (c->counts[FOLIOT__COUNT_IMPACTS] > 0) {
+        foliot__impact impact = pop(c);
+        if (stale(c, &impact))
+            continue;
+        hold(c, impact.a, impact.time);
+        hold(c, impact.b, impact.time);
+        c->world->counters.impacts_deferred++;
+    }
+}
+
+void foliot__run_impacts(foliot__collider *c)
+{
+    c->counts[FOLIOT__COUNT_IMPACTS] = 0;
+    c->counts[FOLIOT__COUNT_CHANGED] = 0;
+    uint32_t pairs = c->counts[FOLIOT__COUNT_PAIRS];
+    for (uint32_t k = 0; k < pairs; k++)
+        expect(c, c->pairs[k].a, c->pairs[k].b);
+    if (c->counts[FOLIOT__COUNT_IMPACTS] == 0)
+        return;
+    c->world->acceleration_valid = 0;
+    uint32_t taken = 0;
+    while (c->counts[FOLIOT__COUNT_IMPACTS] > 0 && taken < IMPACTS_MAX) {
+        foliot__impact impact = pop(c);
+        if (stale(c, &impact))
+            continue;
+        take(c, &impact);
+        taken++;
+    }
+    if (c->counts[FOLIOT__COUNT_IMPACTS] > 0)
+        defer(c);
+    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_CHANGED]; k++)
+        look_around(c, c->changed[k], add_pair, add_found);
+    foliot__order_pairs(c);
+}

@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: MIT
+// solver.c: contacts at the end of the step, by sequential impulses (Catto 2006): contacts are visited in
+// ascending (a, b, feature), each seeing what the former have done, the same number of times in every step.
+// They start from the impulses that the same contacts ended the last step with, which are truth.
+//
+// Velocities: no contact that touches approaches any more, friction lies in Coulomb's cone (a vector, not a
+// box). Positions: a body moves by dt times the sum of share * impulse / mass. A force that acts all through
+// the step has share c (response.h), so what rests stays where it was under every scheme; an impact within it
+// has the part of the step that was left. What overlap remains is pushed out afterwards, velocities untouched.
+#include "sim/collide/collide.h"
+
+#include "sim/integrator/response.h"
+
+#include <string.h>
+
+#define PUSH_SWEEPS 4
+#define PUSH_SHARE 0.25   // of the overlap that one visit removes
+#define SLOP 0x1p-13      // of a radius: overlap that is left alone
+#define PUSH_MAX 0.2      // of a radius in one visit
+
+enum { ANISOTROPIC = 1 };
+
+double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b)
+{
+    const double *friction = foliot__friction(world);
+    return foliot__sqrt(friction[a] * friction[b]);
+}
+
+static bool isotropic(const foliot_world *world, uint32_t i)
+{
+    foliot__v3 inverse = foliot__inverse_inertia(world);
+    return inverse.x[i] == inverse.y[i] && inverse.y[i] == inverse.z[i];
+}
+
+double foliot__turn_ease(const foliot_world *world, uint32_t i)
+{
+    foliot__v3 inverse = foliot__inverse_inertia(world);
+    return foliot__larger(foliot__larger(inverse.x[i], inverse.y[i]), inverse.z[i]);
+}
+
+// out := R diag(inverse inertia) R^t turn
+static void turning_of(const foliot_world *world, uint32_t i, const double turn[3], double out[3])
+{
+    foliot__v3 inverse = foliot__inverse_inertia(world);
+    const double ease[3] = {inverse.x[i], inverse.y[i], inverse.z[i]};
+    double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
+    double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
+    const double r[3][3] = {
+        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
+    };
+    double own[3];
+    for (int k = 0; k < 3; k++)
+        own[k] = ((r[0][k] * turn[0] + r[1][k] * turn[1]) + r[2][k] * turn[2]) * ease[k];
+    for (int k = 0; k < 3; k++)
+        out[k] = (r[k][0] * own[0] + r[k][1] * own[1]) + r[k][2] * own[2];
+}
+
+void foliot__turn(const foliot_world *world, uint32_t i, const double turn[3])
+{
+    double change[3];
+    if (isotropic(world, i)) {
+        double ease = foliot__inverse_inertia(world).x[i];
+        for (int k = 0; k < 3; k++)
+            change[k] = turn[k] * ease;
+    } else {
+        turning_of(world, i, turn, change);
+    }
+    foliot__v3 spin = foliot__angular_velocity(world);
+    spin.x[i] += change[0];
+    spin.y[i] += change[1];
+    spin.z[i] += change[2];
+}
+
+// -- making contacts ------------------------------------------------------------------------------
+
+static bool touch_spheres(const foliot_world *world, foliot__contact *t)
+{
+    foliot__v3 x = foliot__position(world);
+    uint32_t a = t->a, b = t->b;
+    const double d[3] = {x.x[b] - x.x[a], x.y[b] - x.y[a], x.z[b] - x.z[a]};
+    t->arm_a = foliot__radius(world)[a];
+    t->arm_b = foliot__radius(world)[b];
+    double radius = t->arm_a + t->arm_b, reach = radius * (1 + FOLIOT__MARGIN);
+    double distance2 = foliot__dot(d, d);
+    if (distance2 > reach * reach)
+        return false;
+    double distance = foliot__sqrt(distance2);
+    t->gap = distance - radius;
+    if (!(distance > 0)) { // one in the other's place: upwards is as good as any direction
+        t->normal[0] = t->normal[1] = 0;
+        t->normal[2] = 1;
+        return true;
+    }
+    for (int k = 0; k < 3; k++)
+        t->normal[k] = d[k] / distance;
+    return true;
+}
+
+static bool touch_plane(const foliot_world *world, foliot__contact *t, bool plane_first)
+{
+    foliot__v3 x = foliot__position(world);
+    uint32_t plane = plane_first ? t->a : t->b, ball = plane_first ? t->b : t->a;
+    double radius = foliot__radius(world)[ball], sign = plane_first ? 1 : -1;
+    const double n[3] = {foliot__half_x(world)[plane], foliot__half_y(world)[plane],
+                         foliot__half_z(world)[plane]};
+    const double at[3] = {x.x[ball], x.y[ball], x.z[ball]};
+    t->gap = foliot__dot(n, at) - foliot__plane_offset(world)[plane] - radius;
+    t->arm_a = plane_first ? 0 : radius;
+    t->arm_b = plane_first ? radius : 0;
+    for (int k = 0; k < 3; k++)
+        t->normal[k] = sign * n[k];
+    return t->gap <= radius * FOLIOT__MARGIN;
+}
+
+static bool touch(const foliot_world *world, foliot__contact *t)
+{
+    const uint32_t *kind = foliot__shape_kind(world);
+    uint32_t a = kind[t->a], b = kind[t->b];
+    if (a == FOLIOT_SHAPE_SPHERE && b == FOLIOT_SHAPE_SPHERE)
+        return touch_spheres(world, t);
+    if (a == FOLIOT_SHAPE_PLANE && b == FOLIOT_SHAPE_SPHERE)
+        return touch_plane(world, t, true);
+    if (b == FOLIOT_SHAPE_PLANE && a == FOLIOT_SHAPE_SPHERE)
+        return touch_plane(world, t, false);
+    return false;
+}
+
+static double approach_of(const foliot__collider *c, const foliot__contact *t)
+{
+    foliot__v3 v = foliot__velocity(c->world);
+    const double w[3] = {v.x[t->b] - v.x[t->a], v.y[t->b] - v.y[t->a], v.z[t->b] - v.z[t->a]};
+    return -foliot__dot(w, t->normal);
+}
+
+// What the contact demands of velocities, and which share of its impulse moves positions.
+static bool set_demand(const foliot__collider *c, foliot__contact *t)
+{
+    const foliot_world *world = c->world;
+    double dt = c->step->dt, response = foliot__response(world);
+    double approach = approach_of(c, t), rest = foliot__larger(c->rest[t->a], c->rest[t->b]);
+    double e = foliot__larger(foliot__restitution(world)[t->a], foliot__restitution(world)[t->b]);
+    t->share = response;
+    t->target = 0;
+    if (t->gap > 0) {
+        // Not touching yet. What will bounce is left to the step in which it does; else the others of a
+        // pile may push it no further than to the touch.
+        if (e > 0 && approach > rest)
+            return false;
+        t->target = -approach - t->gap / (dt * foliot__larger(response, 0.5));
+        return true;
+    }
+    if (e > 0 && approach > rest)
+        t->target = e * approach; // an impact that was deferred
+    double yields = rest * dt;
+    if (approach > 0 && approach * dt + yields > 0) {
+        double share = (response * yields - t->gap) / (approach * dt + yields);
+        t->share = foliot__smaller(share, 1);
+    }
+    return true;
+}
+
+static void set_masses(const foliot_world *world, foliot__contact *t)
+{
+    const double *inverse_mass = foliot__inverse_mass(world);
+    double w = inverse_mass[t->a] + inverse_mass[t->b];
+    double turning = t->arm_a * t->arm_a * foliot__turn_ease(world, t->a) +
+                     t->arm_b * t->arm_b * foliot__turn_ease(world, t->b);
+    t->mass = 1 / w;
+    t->mass_tangent = 1 / (w + turning);
+    t->friction = foliot__pair_friction(world, t->a, t->b);
+    t->flags = isotropic(world, t->a) && isotropic(world, t->b) ? 0 : ANISOTROPIC;
+}
+
+// The impulse of the same contact in the last step; `at` moves through the kept ones, which are in order.
+static void start_warm(const foliot_world *world, foliot__contact *t, uint32_t *at)
+{
+    const uint64_t *keys = foliot__contact_key(world);
+    const uint32_t *features = foliot__contact_feature(world);
+    uint64_t key = (uint64_t)t->a << 32 | t->b;
+    uint32_t k = *at;
+    while (k < world->contact_count &&
+           (keys[k] < key || (keys[k] == key && features[k] < t->feature)))
+        k++;
+    *at = k;
+    t->push = t->drag[0] = t->drag[1] = t->drag[2] = 0;
+    if (k == world->contact_count || keys[k] != key || features[k] != t->feature)
+        return;
+    const double impulse[3] = {foliot__contact_impulse_x(world)[k],
+                               foliot__contact_impulse_y(world)[k],
+                               foliot__contact_impulse_z(world)[k]};
+    double push = foliot__larger(foliot__dot(impulse, t->normal), 0);
+    for (int i = 0; i < 3; i++)
+        t->drag[i] = impulse[i] - push * t->normal[i];
+    double across = foliot__dot(t->drag, t->normal); // not 0 where the normal has turned
+    for (int i = 0; i < 3; i++)
+        t->drag[i] -= across * t->normal[i];
+    t->push = push;
+}
+
+void foliot__make_contacts(foliot__collider *c)
+{
+    uint32_t count = 0, warm = 0;
+    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_PAIRS]; k++) {
+        foliot__contact *t = &c->contacts[count];
+        t->a = c->pairs[k].a;
+        t->b = c->pairs[k].b;
+        t->feature = 0;
+        if (!touch(c->world, t) || !set_demand(c, t))
+            continue;
+        set_masses(c->world, t);
+        start_warm(c->world, t, &warm);
+        count++;
+    }
+    c->counts[FOLIOT__COUNT_CONTACTS] = count;
+}
+
+// -- velocities -----------------------------------------------------------------------------------
+
+static inline void cross(const double a[3], const double b[3], double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+// The spin that an impulse across the normal gives: the same n x impulse for both, each with its arm.
+static inline void spin(const foliot__collider *c, const foliot__contact *t, foliot__mover *a,
+                        foliot__mover *b, const double across[3])
+{
+    double turn[3];
+    cross(t->normal, across, turn);
+    if (t->flags & ANISOTROPIC) {
+        double da[3], db[3];
+        turning_of(c->world, t->a, turn, da);
+        turning_of(c->world, t->b, turn, db);
+        for (int k = 0; k < 3; k++) {
+            a->w[k] -= t->arm_a * da[k];
+            b->w[k] -= t->arm_b * db[k];
+        }
+        return;
+    }
+    double ease_a = t->arm_a * a->inverse_inertia, ease_b = t->arm_b * b->inverse_inertia;
+    for (int k = 0; k < 3; k++) {
+        a->w[k] -= ease_a * turn[k];
+        b->w[k] -= ease_b * turn[k];
+    }
+}
+
+static inline void shove(const foliot__contact *t, foliot__mover *a, foliot__mover *b, const double p[3])
+{
+    (void)t;
+    for (int k = 0; k < 3; k++) {
+        a->v[k] -= a->inverse_mass * p[k];
+        b->v[k] += b->inverse_mass * p[k];
+    }
+}
+
+static inline void visit(const foliot__collider *c, foliot__contact *t)
+{
+    foliot__mover *a = &c->movers[t->a], *b = &c->movers[t->b];
+    const double *n = t->normal;
+    double v[3], arms[3], turning[3], impulse[3];
+    for (int k = 0; k < 3; k++) {
+        v[k] = b->v[k] - a->v[k];
+        arms[k] = t->arm_a * a->w[k] + t->arm_b * b->w[k];
+    }
+    double apart = foliot__dot(v, n);
+    double before = t->push, push = before + (t->target - apart) * t->mass;
+    t->push = push = push > 0 ? push : 0;
+    double along = push - before;
+    // Sliding of the surfaces; what the push along the normal changes is not part of it.
+    cross(arms, n, turning);
+    double drag[3], drag2 = 0, limit = t->friction * push;
+    for (int k = 0; k < 3; k++) {
+        drag[k] = t->drag[k] - t->mass_tangent * (v[k] - apart * n[k] - turning[k]);
+        drag2 += drag[k] * drag[k];
+    }
+    if (drag2 > limit * limit) {
+        double scale = limit / foliot__sqrt(drag2);
+        for (int k = 0; k < 3; k++)
+            drag[k] *= scale;
+    }
+    double across[3];
+    for (int k = 0; k < 3; k++) {
+        across[k] = drag[k] - t->drag[k];
+        t->drag[k] = drag[k];
+        impulse[k] = along * n[k] + across[k];
+    }
+    shove(t, a, b, impulse);
+    spin(c, t, a, b, across);
+}
+
+static void load(foliot__collider *c)
+{
+    const foliot_world *world = c->world;
+    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
+    const double *inverse_mass = foliot__inverse_mass(world);
+    foliot__v3 ease = foliot__inverse_inertia(world);
+    for (uint32_t i = 0; i < c->step->count; i++)
+        c->movers[i] = (foliot__mover){.v = {v.x[i], v.y[i], v.z[i]},
+                                       .w = {w.x[i], w.y[i], w.z[i]},
+                                       .inverse_mass = inverse_mass[i],
+                                       .inverse_inertia = ease.x[i]};
+}
+
+// Only bodies that a contact pushes: what floats free keeps its bits.
+static void store(foliot__collider *c, uint32_t i)
+{
+    foliot_world *world = c->world;
+    const foliot__mover *m = &c->movers[i];
+    if (m->inverse_mass == 0)
+        return;
+    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
+    v.x[i] = m->v[0];
+    v.y[i] = m->v[1];
+    v.z[i] = m->v[2];
+    w.x[i] = m->w[0];
+    w.y[i] = m->w[1];
+    w.z[i] = m->w[2];
+    foliot__velocity_changed(world, i);
+}
+
+static void warm(foliot__collider *c, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        foliot__contact *t = &c->contacts[k];
+        if (t->push == 0)
+            continue;
+        foliot__mover *a = &c->movers[t->a], *b = &c->movers[t->b];
+        double impulse[3];
+        for (int i = 0; i < 3; i++)
+            impulse[i] = t->push * t->normal[i] + t->drag[i];
+        shove(t, a, b, impulse);
+        spin(c, t, a, b, t->drag);
+    }
+}
+
+// -- positions ------------------------------------------------------------------------------------
+
+static inline void shift(const foliot__collider *c, uint32_t i, double scale, const double p[3])
+{
+    foliot__v3 x = foliot__position(c->world);
+    x.x[i] += scale * p[0];
+    x.y[i] += scale * p[1];
+    x.z[i] += scale * p[2];
+}
+
+static void follow(foliot__collider *c, uint32_t count)
+{
+    double dt = c->step->dt;
+    for (uint32_t k = 0; k < count; k++) {
+        const foliot__contact *t = &c->contacts[k];
+        double scale = t->share * dt, impulse[3];
+        if (t->push == 0)
+            continue;
+        for (int i = 0; i < 3; i++)
+            impulse[i] = t->push * t->normal[i] + t->drag[i];
+        shift(c, t->a, -scale * c->movers[t->a].inverse_mass, impulse);
+        shift(c, t->b, scale * c->movers[t->b].inverse_mass, impulse);
+    }
+}
+
+static bool push_out(foliot__collider *c, foliot__contact *t)
+{
+    if (!touch(c->world, t))
+        return false;
+    double radius = t->arm_a > 0 && t->arm_b > 0 ? foliot__smaller(t->arm_a, t->arm_b)
+                                                 : t->arm_a + t->arm_b;
+    double overlap = -t->gap - SLOP * radius;
+    if (!(overlap > 0))
+        return false;
+    double moved = foliot__smaller(overlap * PUSH_SHARE, radius * PUSH_MAX) * t->mass;
+    shift(c, t->a, -moved * c->movers[t->a].inverse_mass, t->normal);
+    shift(c, t->b, moved * c->movers[t->b].inverse_mass, t->normal);
+    return true;
+}
+
+static void push_apart(foliot__collider *c, uint32_t count)
+{
+    bool pushed = true;
+    for (int sweep = 0; sweep < PUSH_SWEEPS && pushed; sweep++) {
+        pushed = false;
+        for (uint32_t k = 0; k < count; k++)
+            pushed |= push_out(c, &c->contacts[k]);
+    }
+}
+
+static void keep(foliot__collider *c, uint32_t count)
+{
+    foliot_world *world = c->world;
+    uint32_t kept = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        const foliot__contact *t = &c->contacts[k];
+        if (t->push == 0)
+            continue;
+        foliot__contact_key(world)[kept] = (uint64_t)t->a << 32 | t->b;
+        foliot__contact_feature(world)[kept] = t->feature;
+        foliot__contact_impulse_x(world)[kept] = t->push * t->normal[0] + t->drag[0];
+        foliot__contact_impulse_y(world)[kept] = t->push * t->normal[1] + t->drag[1];
+        foliot__contact_impulse_z(world)[kept] = t->push * t->normal[2] + t->drag[2];
+        kept++;
+    }
+    world->contact_count = kept;
+}
+
+void foliot__solve(foliot__collider *c)
+{
+    foliot_world *world = c->world;
+    uint32_t count = c->counts[FOLIOT__COUNT_CONTACTS];
+    if (count == 0) {
+        world->contact_count = 0;
+        return;
+    }
+    load(c);
+    warm(c, count);
+    for (uint32_t sweep = 0; sweep < world->constraint_iterations; sweep++)
+        for (uint32_t k = 0; k < count; k++)
+            visit(c, &c->contacts[k]);
+    keep(c, count);
+    for (uint32_t k = 0; k < count; k++)
+        if (c->contacts[k].push > 0) {
+            store(c, c->contacts[k].a);
+            store(c, c->contacts[k].b);
+        }
+    follow(c, count);
+    push_apart(c, count);
+    world->acceleration_valid = 0;
+}

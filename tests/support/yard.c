@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#include "yard.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+yard yard_new(foliot_integrator integrator)
+{
+    yard y = {.scene = foliot_scene_default()};
+    y.scene.name = "yard";
+    y.scene.dt = 1.0 / 60;
+    y.scene.integrator = integrator;
+    return y;
+}
+
+void yard_free(yard *y)
+{
+    free(y->bodies);
+    free(y->constraints);
+}
+
+static uint32_t add(yard *y)
+{
+    if (y->scene.body_count == y->body_capacity) {
+        y->body_capacity = 2 * y->body_capacity + 16;
+        y->bodies = realloc(y->bodies, y->body_capacity * sizeof *y->bodies);
+        if (!y->bodies)
+            abort();
+    }
+    y->bodies[y->scene.body_count] = foliot_body_default();
+    return y->scene.body_count++;
+}
+
+uint32_t yard_point(yard *y, double mass, double px, double py, double pz)
+{
+    uint32_t i = add(y);
+    foliot_body_definition *body = &y->bodies[i];
+    body->is_static = mass == 0;
+    if (mass > 0)
+        body->mass = mass;
+    body->position[0] = px;
+    body->position[1] = py;
+    body->position[2] = pz;
+    return i;
+}
+
+uint32_t yard_ball(yard *y, double mass, double radius, double px, double py, double pz)
+{
+    uint32_t i = yard_point(y, mass, px, py, pz);
+    y->bodies[i].shape.kind = FOLIOT_SHAPE_SPHERE;
+    y->bodies[i].shape.radius = radius;
+    return i;
+}
+
+uint32_t yard_plane(yard *y, double nx, double ny, double nz, double offset)
+{
+    uint32_t i = add(y);
+    double length = sqrt(nx * nx + ny * ny + nz * nz);
+    foliot_body_definition *body = &y->bodies[i];
+    body->is_static = true;
+    body->shape.kind = FOLIOT_SHAPE_PLANE;
+    body->shape.normal[0] = nx / length;
+    body->shape.normal[1] = ny / length;
+    body->shape.normal[2] = nz / length;
+    body->shape.offset = offset;
+    return i;
+}
+
+uint32_t yard_link(yard *y, foliot_constraint_kind kind, uint32_t a, uint32_t b, const double at[3])
+{
+    if (y->scene.constraint_count == y->constraint_capacity) {
+        y->constraint_capacity = 2 * y->constraint_capacity + 16;
+        y->constraints =
+            realloc(y->constraints, y->constraint_capacity * sizeof *y->constraints);
+        if (!y->constraints)
+            abort();
+    }
+    const double *pa = y->bodies[a].position;
+    const double *pb = b == FOLIOT_NO_BODY ? at : y->bodies[b].position;
+    foliot_constraint_definition *c = &y->constraints[y->scene.constraint_count];
+    *c = foliot_constraint_default(kind);
+    c->a = a;
+    c->b = b;
+    double sum = 0;
+    for (int k = 0; k < 3; k++) {
+        sum += (pb[k] - pa[k]) * (pb[k] - pa[k]);
+        if (b == FOLIOT_NO_BODY)
+            c->anchor_b[k] = at[k];
+    }
+    c->length = sqrt(sum);
+    return y->scene.constraint_count++;
+}
+
+void yard_moves(yard *y, double vx, double vy, double vz)
+{
+    double *v = y->bodies[y->scene.body_count - 1].velocity;
+    v[0] = vx;
+    v[1] = vy;
+    v[2] = vz;
+}
+
+void yard_material(yard *y, double friction, double restitution)
+{
+    for (uint32_t i = 0; i < y->scene.body_count; i++) {
+        y->bodies[i].friction = friction;
+        y->bodies[i].restitution = restitution;
+    }
+}
+
+foliot_world *yard_open(yard *y)
+{
+    y->scene.bodies = y->bodies;
+    y->scene.constraints = y->constraints;
+    foliot_scene_problem problem = {.path = ""};
+    foliot_world *world = NULL;
+    if (foliot_scene_check(&y->scene, &problem) != FOLIOT_OK) {
+        fprintf(stderr, "yard: %s: %s\n", problem.path, problem.text);
+        abort();
+    }
+    if (foliot_world_create(&y->scene, &world) != FOLIOT_OK)
+        abort();
+    return world;
+}
+
+void yard_run(foliot_world *world, uint32_t ticks)
+{
+    for (uint32_t t = 0; t < ticks; t++)
+        if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_OK)
+            abort();
+}
