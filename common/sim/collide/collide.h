@@ -49,7 +49,8 @@ typedef struct foliot__contact {
     double mass, mass_tangent; // that an impulse along and across the normal moves
     double friction;
     double target;         // least relative speed along the normal afterwards
-    double share;          // of impulse * dt that the positions move
+    double share;          // of impulse * dt that the positions move: of the impulse beyond `kept`
+    double kept;           // pushed in the last step already: a force that lasts
     double push;           // accumulated along the normal
     double drag[3];        // accumulated across it
 } foliot__contact;

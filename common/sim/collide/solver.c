@@ -5,8 +5,8 @@
 //
 // Velocities: no contact that touches approaches any more, friction lies in Coulomb's cone (a vector, not a
 // box). Positions: a body moves by dt times the sum of share * impulse / mass. A force that acts all through
-// the step has share c (response.h), so what rests stays where it was under every scheme; an impact within it
-// has the part of the step that was left. What overlap remains is pushed out afterwards, velocities untouched.
+// the step (as much as pushed in the last one) has share c (response.h), so what rests stays where it was under
+// every scheme; an impact within it has the part of the step that was left. What overlap remains is pushed out afterwards, velocities untouched.
 #include "sim/collide/collide.h"
 
 #include "sim/integrator/response.h"
@@ -184,7 +184,7 @@ static void start_warm(const foliot_world *world, foliot__contact *t, uint32_t *
            (keys[k] < key || (keys[k] == key && features[k] < t->feature)))
         k++;
     *at = k;
-    t->push = t->drag[0] = t->drag[1] = t->drag[2] = 0;
+    t->push = t->kept = t->drag[0] = t->drag[1] = t->drag[2] = 0;
     if (k == world->contact_count || keys[k] != key || features[k] != t->feature)
         return;
     const double impulse[3] = {foliot__contact_impulse_x(world)[k],
@@ -196,7 +196,7 @@ static void start_warm(const foliot_world *world, foliot__contact *t, uint32_t *
     double across = foliot__dot(t->drag, t->normal); // not 0 where the normal has turned
     for (int i = 0; i < 3; i++)
         t->drag[i] -= across * t->normal[i];
-    t->push = push;
+    t->push = t->kept = push;
 }
 
 void foliot__make_contacts(foliot__collider *c)
@@ -349,12 +349,13 @@ static inline void shift(const foliot__collider *c, uint32_t i, double scale, co
 
 static void follow(foliot__collider *c, uint32_t count)
 {
-    double dt = c->step->dt;
+    double dt = c->step->dt, response = foliot__response(c->world);
     for (uint32_t k = 0; k < count; k++) {
         const foliot__contact *t = &c->contacts[k];
-        double scale = t->share * dt, impulse[3];
         if (t->push == 0)
             continue;
+        double lasts = foliot__smaller(t->kept / t->push, 1), impulse[3];
+        double scale = (lasts * response + (1 - lasts) * t->share) * dt;
         for (int i = 0; i < 3; i++)
             impulse[i] = t->push * t->normal[i] + t->drag[i];
         shift(c, t->a, -scale * c->movers[t->a].inverse_mass, impulse);
