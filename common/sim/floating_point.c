@@ -3,12 +3,11 @@
 // control registers have another name on every ISA, the results do not.
 #include "sim/floating_point.h"
 
-// Operands that the compiler cannot fold. Constant: they are volatile to be read, not to be written.
-static const volatile double one = 1.0, half_ulp = 0x1p-53, smallest_normal = 0x1p-1022,
-                             smallest = 0x1p-1074;
-
 bool foliot__floating_point_sound(void)
 {
+    // Operands that the compiler cannot fold.
+    const volatile double one = 1.0, half_ulp = 0x1p-53;
+    const volatile double smallest_normal = 0x1p-1022, smallest = 0x1p-1074;
     // Ties go to even, up and down, on both sides of zero: no directed rounding passes all four.
     double tie = 3.0 * half_ulp;
     bool nearest = one + half_ulp == 1.0 && one + tie == 1.0 + 0x1p-51 && -one - half_ulp == -1.0 &&

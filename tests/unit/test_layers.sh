@@ -1,0 +1,156 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# test_layers.sh: includes go down the strata, libraries stay where they belong, and nothing in common/sim
+# can see a clock, libm or the heap. Method: a check over the sources that prints FILE:LINE: RULE, and
+# one over the symbols of the objects; each rule is then broken in a tree of its own and must be named.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+
+# Prints every line of the tree at $1 that breaks a rule. Comments and strings are blanked first.
+check_sources() {
+    (cd "$1" && find include common server client tools examples -name '*.[ch]' 2>/dev/null | sort |
+        while read -r file; do
+            awk -v file="$file" '
+function bad(rule) { printf "%s:%d: %s\n", file, FNR, rule; }
+# The stratum that a path or a quoted include belongs to.
+function stratum(path) {
+    if (match(path, /^(common\/)?(base|sim|scene|tape|wire|net)\//))
+        { sub(/^common\//, "", path); sub(/\/.*/, "", path); return path; }
+    if (path ~ /^foliot\//) return "foliot";
+    if (match(path, /^(server|client|tools|examples)\//)) { sub(/\/.*/, "", path); return path; }
+    return "";
+}
+BEGIN {
+    # What each stratum may include, itself aside.
+    may["base"] = "foliot"; may["sim"] = "base foliot";
+    may["scene"] = may["tape"] = may["wire"] = may["net"] = "base sim foliot";
+    may["server"] = may["client"] = may["tools"] = "base sim scene tape wire net foliot";
+    may["examples"] = "foliot"; may["include"] = "foliot";
+    home["uv.h"] = "^(server|client|tools)/"; home["enet/enet.h"] = home["enet.h"] = "^common/net/";
+    home["msgpack.h"] = "^common/(wire|tape)/"; home["yaml.h"] = "^common/scene/";
+    home["cmocka.h"] = "^tests/"; home["ncurses.h"] = home["curses.h"] = "^(client|tools)/";
+    own = file ~ /^include\// ? "include" : stratum(file);
+    # The heap belongs to whoever makes worlds and scenes for programs, never to a step.
+    heap_file = file ~ /^common\/sim\/(layout|scene|scene_bytes|scene_check)\.c$/;
+}
+{
+    line = $0;
+    if (match(line, /^[ \t]*#[ \t]*include[ \t]*[<"][^>"]*[>"]/)) {
+        quoted = line ~ /include[ \t]*"/;
+        path = line; sub(/^[^<"]*[<"]/, "", path); sub(/[>"].*/, "", path);
+        base = path; sub(/.*\//, "", base);
+        if (path ~ /^msgpack\//) base = "msgpack.h";
+        key = (path in home) ? path : base;
+        if (!quoted && (key in home) && file !~ home[key]) bad(path " is not included here");
+        if (quoted) {
+            target = stratum(path);
+            if (target != "" && target != own && index(" " may[own] " ", " " target " ") == 0)
+                bad(own " does not include " target " (" path ")");
+            if ((own == "base" || own == "sim") && path ~ /^foliot\/(scene_reader|recording|replay|server|client|transport)\.h$/ )
+                bad(own " does not include what lies above it (" path ")");
+        }
+        if (own == "sim" && !(path == "stdio.h" && file ~ /scene_check\.c$/) && path ~ /^(math|time|fenv|stdio|pthread|sys\/time|unistd|complex|tgmath)\.h$/)
+            bad("common/sim does not include <" path ">");
+        next;
+    }
+    if (in_comment) { if (match(line, /\*\//)) { line = substr(line, RSTART + 2); in_comment = 0; } else next; }
+    gsub(/"([^"\\]|\\.)*"/, "\"\"", line);
+    gsub(/\/\*([^*]|\*[^\/])*\*\//, " ", line);
+    if (match(line, /\/\*/)) { line = substr(line, 1, RSTART - 1); in_comment = 1; }
+    sub(/\/\/.*/, "", line);
+    if (own != "sim") next;
+    line = " " line;
+    if (match(line, /[^A-Za-z0-9_.>](__builtin_)?(sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|exp|exp2|expm1|log|log2|log10|log1p|pow|cbrt|hypot|fma|fmin|fmax|fmod|floor|ceil|round|rint|nearbyint|lrint|llrint|trunc|ldexp|frexp|scalbn|modf|erf|sqrt)f?l?[ \t]*\(/) && \
+        !(line ~ /__builtin_sqrtf?[ \t]*\(/ && file ~ /(floating_point|force_newton_lanes)\.h$/))
+        bad("a call of libm in common/sim");
+    if (!heap_file && match(line, /[^A-Za-z0-9_](malloc|calloc|realloc|aligned_alloc|posix_memalign|strdup|alloca|free)[ \t]*\(/))
+        bad("the heap in common/sim");
+    if (match(line, /[^A-Za-z0-9_](clock|clock_gettime|time|gettimeofday|nanosleep|rand|random|getenv)[ \t]*\(/))
+        bad("a clock, the environment or chance from outside in common/sim");
+    if (match(line, /[^A-Za-z0-9_]long[ \t]+double[^A-Za-z0-9_]/))
+        bad("long double in common/sim");
+    if (match(line, /[^A-Za-z0-9_](float)[^A-Za-z0-9_]/) && file !~ /force_newton_lanes\.h$/)
+        bad("binary32 in common/sim");
+}' "$file"
+        done)
+}
+
+# Symbols that objects of common/sim need or define, as OBJECT: SYMBOL, where they must not.
+check_symbols() {
+    local object
+    for object in "$@"; do
+        # Data that can change, and functions from outside, but for those that the compiler itself calls.
+        objdump -t "$object" | awk -v object="$object" '
+            / O \.t?(data|bss)[ \t]/ || / O \*COM\*/ { print object ": data that changes: " $NF }
+            / \*UND\*/ && $NF !~ /^(foliot_|mem(cpy|set|cmp|move)$|str[a-z]*$|__|_GLOBAL_OFFSET_TABLE_)/ &&
+            !(object ~ /\/(layout|scene|scene_bytes|scene_check)\.o$/) { print object ": needs " $NF }'
+    done
+}
+
+report() { # NAME CONDITION-STATUS
+    if [ "$2" = 0 ]; then echo "ok - $1"; else echo "not ok - $1"; fi
+}
+
+found=$(check_sources .)
+[ -z "$found" ] || echo "$found"
+[ -z "$found" ]
+report "no source breaks the strata" $?
+
+objects=$(find "$build/obj/common/sim" -name '*.o' 2>/dev/null)
+# A sanitizer's or coverage's own symbols say nothing about ours.
+# shellcheck disable=SC2086 # one word an object
+if [ -n "$objects" ] && ! nm $objects | grep -qE '__(asan|tsan|ubsan|sanitizer|gcov)_'; then
+    found=$(check_symbols $objects)
+    [ -z "$found" ] || echo "$found"
+    [ -z "$found" ]
+    report "no object of the simulation needs libm, the heap or a clock, or has data that changes" $?
+fi
+
+# -- every alarm rings -----------------------------------------------------------------------------
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+broken() { # NAME FILE LINE-THAT-BREAKS EXPECTED-RULE
+    rm -rf "${tree:?}"/*
+    mkdir -p "$tree/$(dirname "$2")"
+    printf '// SPDX-License-Identifier: MIT\n\n%s\n' "$3" >"$tree/$2"
+    check_sources "$tree" | grep -qF "$2:3: $4"
+    report "$1" $?
+}
+broken "a look upwards is named" common/sim/x.c '#include "tape/recording.h"' "sim does not include tape"
+broken "a look sideways is named" common/tape/x.c '#include "scene/reader.h"' "tape does not include scene"
+broken "base that knows the world is named" common/base/x.h '#include "sim/state.h"' "base does not include sim"
+broken "a server that knows clients is named" server/x.c '#include "client/lib/clock.h"' "server does not include client"
+broken "a public header that shows the inside is named" include/foliot/x.h '#include "sim/state.h"' "include does not include sim"
+broken "libuv in common is named" common/net/x.c '#include <uv.h>' "uv.h is not included here"
+broken "ENet outside of net is named" server/x.c '#include <enet/enet.h>' "enet/enet.h is not included here"
+broken "msgpack outside of wire and tape is named" common/scene/x.c '#include <msgpack.h>' "msgpack.h is not included here"
+broken "yaml outside of scene is named" tools/lab/x.c '#include <yaml.h>' "yaml.h is not included here"
+broken "cmocka outside of tests is named" common/base/x.c '#include <cmocka.h>' "cmocka.h is not included here"
+broken "libm's header is named" common/sim/collide/x.c '#include <math.h>' "common/sim does not include <math.h>"
+broken "a call of libm is named" common/sim/x.c 'double f(double x) { return sin(x); }' "a call of libm"
+broken "a builtin of libm is named" common/sim/x.c 'double f(double x) { return __builtin_fma(x, x, x); }' "a call of libm"
+broken "the heap is named" common/sim/integrator/x.c 'void *f(void) { return malloc(3); }' "the heap in common/sim"
+broken "a clock is named" common/sim/x.c 'long f(void) { return time(0); }' "a clock"
+broken "binary32 is named" common/sim/x.c 'static const float x = 1;' "binary32"
+broken "long double is named" common/sim/x.c 'static long double x;' "long double"
+rm -rf "${tree:?}"/*
+mkdir -p "$tree/common/sim"
+cat >"$tree/common/sim/x.c" <<'C'
+// SPDX-License-Identifier: MIT
+// sin(x) and malloc(1) in comments /* and */ in "strings" are no calls; nor is foliot_sin(x).
+double foliot_sin(double x); /* exp(1)
+   log(2) */
+double f(double x) { return foliot_sin(x); }
+C
+[ -z "$(check_sources "$tree")" ]
+report "comments and functions of ours are no calls of libm" $?
+cat >"$tree/x.c" <<'C'
+double sin(double);
+double counter;
+double f(double x) { counter += x; return sin(x); }
+C
+${CC:-gcc} -w -O1 -fno-builtin -c "$tree/x.c" -o "$tree/x.o"
+found=$(check_symbols "$tree/x.o")
+echo "$found" | grep -q 'needs sin' && echo "$found" | grep -q 'data that changes: counter'
+report "a symbol of libm and data that changes are named" $?
