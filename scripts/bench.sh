@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# bench.sh BUILD [NAME...]: runs the benches built under BUILD/bench (all, or those named), keeps their lines of JSON
+# in BUILD/bench/results.jsonl, and prints one table. A bench that fails is named, and the exit is 1.
+set -u
+build=${1:-build}
+shift || true
+bench=$build/bench
+results=$bench/results.jsonl
+: >"$results"
+if [ $# = 0 ]; then
+    for program in "$bench"/*; do
+        [ -f "$program" ] && [ -x "$program" ] && set -- "$@" "${program##*/}"
+    done
+fi
+failed=""
+for name in "$@"; do
+    echo "bench $name" >&2
+    "$bench/$name" >"$bench/.$name.out" </dev/null || failed="$failed $name"
+    grep '^{' "$bench/.$name.out" >>"$results"
+    rm -f "$bench/.$name.out"
+done
+
+# What is to be reached, where it is known: bench, case (a prefix), what is compared, bound.
+targets='nbody|force-1000|value<=|0.7
+nbody|rate-1000|ratio>=|3
+springs|cloth-100000 bandwidth|ratio>=|0.5'
+
+awk -v targets="$targets" '
+function field(line, key,    at, rest) {
+    at = index(line, "\"" key "\":")
+    if (!at) return ""
+    rest = substr(line, at + length(key) + 3)
+    if (substr(rest, 1, 1) == "\"") { rest = substr(rest, 2); return substr(rest, 1, index(rest, "\"") - 1) }
+    match(rest, /^[^,}]*/)
+    rest = substr(rest, 1, RLENGTH)
+    return rest == "null" ? "-" : rest
+}
+function target(b, c, value, ratio,    i, n, line, part, reached) {
+    n = split(targets, line, "\n")
+    for (i = 1; i <= n; i++) {
+        split(line[i], part, "|")
+        if (part[1] != b || index(c, part[2]) != 1 || length(part[2]) != length(c)) continue
+        if (part[3] == "value<=") reached = value + 0 <= part[4] + 0
+        else if (part[3] == "value>=") reached = value + 0 >= part[4] + 0
+        else if (part[3] == "ratio<=") reached = ratio + 0 <= part[4] + 0
+        else reached = ratio + 0 >= part[4] + 0
+        return part[3] " " part[4] (reached ? "" : "  not reached")
+    }
+    return ""
+}
+BEGIN {
+    form = "%-10s %-34s %12s %-14s %-30s %12s %8s  %s\n"
+    printf form, "bench", "case", "value", "unit", "opponent", "its value", "ratio", "target"
+}
+{
+    b = field($0, "bench"); c = field($0, "case"); v = field($0, "value"); r = field($0, "ratio")
+    printf form, b, c, v, field($0, "unit"), field($0, "opponent"), field($0, "opponent_value"), r, target(b, c, v, r)
+}' "$results"
+
+[ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
