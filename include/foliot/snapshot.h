@@ -12,7 +12,7 @@
 #include "foliot/status.h"
 #include "foliot/world.h"
 
-#define FOLIOT_SNAPSHOT_PIECE_BYTES 1200
+#define FOLIOT_SNAPSHOT_PIECE_BYTES 1196 // with the message byte in front within FOLIOT_PACKET_BYTES_MAX
 #define FOLIOT_SNAPSHOT_PIECES_MAX 65535
 #define FOLIOT_ORIENTATION_BITS 9 // of each of the smallest three
 

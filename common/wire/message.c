@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: MIT
+// message.c: messages to bytes and back. Packed by msgpack-c, read by our own cursor: msgpack-c's unpacker
+// would allocate what a hostile header claims.
+#include "wire/message.h"
+
+#include <msgpack.h>
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/unpack.h"
+
+// -- packing ------------------------------------------------------------------------------------------
+
+static int pack_write(void *user, const char *bytes, size_t count)
+{
+    foliot__write_bytes(user, bytes, count);
+    return 0;
+}
+
+static void pack_text(msgpack_packer *p, const char *text)
+{
+    size_t length = strlen(text);
+    msgpack_pack_str(p, length);
+    msgpack_pack_str_body(p, text, length);
+}
+
+static void pack_bin(msgpack_packer *p, const void *bytes, size_t length)
+{
+    msgpack_pack_bin(p, length);
+    msgpack_pack_bin_body(p, bytes, length);
+}
+
+static void pack_digest(msgpack_packer *p, foliot_digest digest)
+{
+    uint8_t bytes[16];
+    foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
+    foliot__write_u64(&w, digest.low);
+    foliot__write_u64(&w, digest.high);
+    pack_bin(p, bytes, sizeof bytes);
+}
+
+static void pack_flag(msgpack_packer *p, bool flag)
+{
+    msgpack_pack_uint8(p, flag);
+}
+
+static void pack_hello(msgpack_packer *p, const foliot__hello_message *m)
+{
+    msgpack_pack_array(p, 8);
+    msgpack_pack_uint8(p, FOLIOT__HELLO_MESSAGE);
+    msgpack_pack_uint32(p, m->protocol);
+    pack_text(p, m->session);
+    pack_text(p, m->name);
+    pack_flag(p, m->spectates);
+    msgpack_pack_uint64(p, m->token);
+    pack_digest(p, m->fingerprint);
+    pack_text(p, m->build);
+}
+
+static void pack_welcome(msgpack_packer *p, const foliot__welcome *m)
+{
+    msgpack_pack_array(p, 17);
+    msgpack_pack_uint8(p, FOLIOT__WELCOME);
+    msgpack_pack_uint32(p, m->protocol);
+    pack_text(p, m->session);
+    pack_text(p, m->scene);
+    pack_text(p, m->integrator);
+    msgpack_pack_uint32(p, m->player);
+    msgpack_pack_uint64(p, m->token);
+    msgpack_pack_uint64(p, m->tick);
+    msgpack_pack_double(p, m->dt);
+    msgpack_pack_double(p, m->pace_hz);
+    msgpack_pack_double(p, m->snapshot_hz);
+    msgpack_pack_double(p, m->format.position_step);
+    msgpack_pack_double(p, m->format.velocity_step);
+    pack_flag(p, m->format.rotates);
+    msgpack_pack_uint32(p, m->format.bodies_max);
+    msgpack_pack_uint32(p, m->scene_bytes);
+    pack_digest(p, m->fingerprint);
+}
+
+static void pack_message(msgpack_packer *p, const foliot__message *message)
+{
+    switch (message->kind) {
+    case FOLIOT__HELLO_MESSAGE:
+        pack_hello(p, &message->as.hello);
+        break;
+    case FOLIOT__WELCOME:
+        pack_welcome(p, &message->as.welcome);
+        break;
+    case FOLIOT__REFUSE:
+        msgpack_pack_array(p, 4);
+        msgpack_pack_uint8(p, FOLIOT__REFUSE);
+        msgpack_pack_uint32(p, message->as.refuse.reason);
+        pack_flag(p, message->as.refuse.again);
+        pack_text(p, message->as.refuse.sentence);
+        break;
+    case FOLIOT__SCENE_PART:
+        msgpack_pack_array(p, 4);
+        msgpack_pack_uint8(p, FOLIOT__SCENE_PART);
+        msgpack_pack_uint32(p, message->as.scene_part.offset);
+        msgpack_pack_uint32(p, message->as.scene_part.total);
+        pack_bin(p, message->as.scene_part.bytes, message->as.scene_part.length);
+        break;
+    case FOLIOT__PLAYER:
+        msgpack_pack_array(p, 5);
+        msgpack_pack_uint8(p, FOLIOT__PLAYER);
+        msgpack_pack_uint32(p, message->as.player.player);
+        pack_flag(p, message->as.player.joined);
+        msgpack_pack_uint32(p, message->as.player.slot);
+        pack_text(p, message->as.player.name);
+        break;
+    case FOLIOT__BYE:
+        msgpack_pack_array(p, 2);
+        msgpack_pack_uint8(p, FOLIOT__BYE);
+        pack_text(p, message->as.bye.sentence);
+        break;
+    default:
+        break;
+    }
+}
+
+foliot_status foliot__message_encode(const foliot__message *message, uint8_t *bytes, size_t capacity,
+                                     size_t *length)
+{
+    foliot__writer w = foliot__writer_of(bytes, capacity);
+    msgpack_packer p;
+    msgpack_packer_init(&p, &w, pack_write);
+    pack_message(&p, message);
+    *length = w.at;
+    return w.status;
+}
+
+// -- unpacking -------------------------------------------------------------------------------------------
+
+static uint32_t take_u32(foliot__reader *r)
+{
+    uint64_t value = foliot__unpack_uint(r);
+    if (value > UINT32_MAX)
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    return (uint32_t)value;
+}
+
+static bool take_flag(foliot__reader *r)
+{
+    uint64_t value = foliot__unpack_uint(r);
+    if (value > 1)
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    return value == 1;
+}
+
+// Printable UTF-8 passes, control characters become '?'. Too long is corrupt.
+static void take_text(foliot__reader *r, char *text, size_t capacity)
+{
+    uint32_t length = 0;
+    const char *from = foliot__unpack_str(r, &length);
+    text[0] = 0;
+    if (!from || length >= capacity) {
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        return;
+    }
+    for (uint32_t i = 0; i < length; i++) {
+        unsigned char c = (unsigned char)from[i];
+        text[i] = c < 0x20 || c == 0x7f ? '?' : from[i];
+    }
+    text[length] = 0;
+}
+
+static foliot_digest take_digest(foliot__reader *r)
+{
+    uint32_t length = 0;
+    const uint8_t *bytes = foliot__unpack_bin(r, &length);
+    if (!bytes || length != 16) {
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        return (foliot_digest){0, 0};
+    }
+    foliot__reader inner = foliot__reader_of(bytes, length);
+    uint64_t low = foliot__read_u64(&inner);
+    return (foliot_digest){low, foliot__read_u64(&inner)};
+}
+
+static double take_positive(foliot__reader *r)
+{
+    double value = foliot__unpack_f64(r);
+    if (!(value > 0 && value < 1e300))
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    return value;
+}
+
+static void take_hello(foliot__reader *r, foliot__hello_message *m)
+{
+    m->protocol = take_u32(r);
+    take_text(r, m->session, sizeof m->session);
+    take_text(r, m->name, sizeof m->name);
+    m->spectates = take_flag(r);
+    m->token = foliot__unpack_uint(r);
+    m->fingerprint = take_digest(r);
+    take_text(r, m->build, sizeof m->build);
+}
+
+static void take_welcome(foliot__reader *r, foliot__welcome *m)
+{
+    m->protocol = take_u32(r);
+    take_text(r, m->session, sizeof m->session);
+    take_text(r, m->scene, sizeof m->scene);
+    take_text(r, m->integrator, sizeof m->integrator);
+    m->player = take_u32(r);
+    m->token = foliot__unpack_uint(r);
+    m->tick = foliot__unpack_uint(r);
+    m->dt = take_positive(r);
+    m->pace_hz = take_positive(r);
+    m->snapshot_hz = take_positive(r);
+    m->format.position_step = take_positive(r);
+    m->format.velocity_step = take_positive(r);
+    m->format.rotates = take_flag(r);
+    m->format.bodies_max = take_u32(r);
+    m->scene_bytes = take_u32(r);
+    m->fingerprint = take_digest(r);
+    if (m->format.bodies_max > FOLIOT_BODIES_MAX)
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+}
+
+static uint32_t take_fields(foliot__reader *r, foliot__message *m)
+{
+    switch (m->kind) {
+    case FOLIOT__HELLO_MESSAGE:
+        take_hello(r, &m->as.hello);
+        return 8;
+    case FOLIOT__WELCOME:
+        take_welcome(r, &m->as.welcome);
+        return 17;
+    case FOLIOT__REFUSE:
+        m->as.refuse.reason = take_u32(r);
+        m->as.refuse.again = take_flag(r);
+        take_text(r, m->as.refuse.sentence, sizeof m->as.refuse.sentence);
+        return 4;
+    case FOLIOT__SCENE_PART:
+        m->as.scene_part.offset = take_u32(r);
+        m->as.scene_part.total = take_u32(r);
+        m->as.scene_part.bytes = foliot__unpack_bin(r, &m->as.scene_part.length);
+        if (m->as.scene_part.length > FOLIOT__SCENE_PART_BYTES)
+            foliot__reader_fail(r, FOLIOT_CORRUPT);
+        return 4;
+    case FOLIOT__PLAYER:
+        m->as.player.player = take_u32(r);
+        m->as.player.joined = take_flag(r);
+        m->as.player.slot = take_u32(r);
+        take_text(r, m->as.player.name, sizeof m->as.player.name);
+        return 5;
+    case FOLIOT__BYE:
+        take_text(r, m->as.bye.sentence, sizeof m->as.bye.sentence);
+        return 2;
+    default:
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        return 0;
+    }
+}
+
+foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot__message *message)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    memset(message, 0, sizeof *message);
+    uint32_t fields = foliot__unpack_array(&r);
+    message->kind = (foliot__message_kind)take_u32(&r);
+    uint32_t expected = take_fields(&r, message);
+    // A newer peer may send more fields; fewer are an error, and so is anything behind the array.
+    for (uint32_t i = expected; i < fields && r.status == FOLIOT_OK; i++)
+        foliot__unpack_skip(&r);
+    if (r.status == FOLIOT_OK && (fields < expected || r.at != length))
+        r.status = FOLIOT_CORRUPT;
+    return r.status;
+}
+
+// -- packets of our own ------------------------------------------------------------------------------------
+
+size_t foliot__input_packet_encode(const foliot__input_packet *packet, uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES])
+{
+    foliot__writer w = foliot__writer_of(bytes, FOLIOT_SNAPSHOT_PIECE_BYTES);
+    foliot__write_u8(&w, FOLIOT__INPUT_PACKET);
+    foliot__write_u32(&w, packet->newest_snapshot);
+    foliot__write_u32(&w, packet->tick);
+    foliot__write_u32(&w, packet->sent_us);
+    foliot__write_u8(&w, (uint8_t)packet->count);
+    if (packet->count)
+        foliot__write_u32(&w, packet->changes[0].sequence);
+    for (uint32_t i = 0; i < packet->count; i++) {
+        const foliot__change *c = &packet->changes[i];
+        uint32_t age = packet->tick - c->tick;
+        foliot__write_u16(&w, (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX));
+        foliot__write_bytes(&w, c->axes, sizeof c->axes);
+        foliot__write_u16(&w, c->buttons);
+    }
+    return w.at;
+}
+
+foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length, foliot__input_packet *packet)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    if (foliot__read_u8(&r) != FOLIOT__INPUT_PACKET)
+        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    packet->newest_snapshot = foliot__read_u32(&r);
+    packet->tick = foliot__read_u32(&r);
+    packet->sent_us = foliot__read_u32(&r);
+    packet->count = foliot__read_u8(&r);
+    if (packet->count > FOLIOT__INPUTS_A_PACKET)
+        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    uint32_t sequence = packet->count ? foliot__read_u32(&r) : 0;
+    for (uint32_t i = 0; r.status == FOLIOT_OK && i < packet->count; i++) {
+        foliot__change *c = &packet->changes[i];
+        c->sequence = sequence + i;
+        c->tick = packet->tick - foliot__read_u16(&r);
+        const uint8_t *axes = foliot__read_bytes(&r, sizeof c->axes);
+        if (axes)
+            memcpy(c->axes, axes, sizeof c->axes);
+        c->buttons = foliot__read_u16(&r);
+    }
+    if (r.status == FOLIOT_OK && r.at != length)
+        r.status = FOLIOT_CORRUPT;
+    return r.status;
+}
+
+void foliot__status_packet_encode(const foliot__status_packet *packet, uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES])
+{
+    foliot__writer w = foliot__writer_of(bytes, FOLIOT__STATUS_PACKET_BYTES);
+    foliot__write_u8(&w, FOLIOT__STATUS_PACKET);
+    foliot__write_u32(&w, packet->tick);
+    foliot__write_u32(&w, packet->sequence);
+    foliot__write_u32(&w, (uint32_t)packet->slack_us);
+    foliot__write_u32(&w, packet->late_changes);
+    foliot__write_u32(&w, packet->echo_us);
+    foliot__write_u32(&w, packet->held_us);
+}
+
+foliot_status foliot__status_packet_decode(const uint8_t *bytes, size_t length, foliot__status_packet *packet)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    if (foliot__read_u8(&r) != FOLIOT__STATUS_PACKET || length != FOLIOT__STATUS_PACKET_BYTES)
+        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    packet->tick = foliot__read_u32(&r);
+    packet->sequence = foliot__read_u32(&r);
+    packet->slack_us = (int32_t)foliot__read_u32(&r);
+    packet->late_changes = foliot__read_u32(&r);
+    packet->echo_us = foliot__read_u32(&r);
+    packet->held_us = foliot__read_u32(&r);
+    return r.status;
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+// message.h: what server and client say to each other (docs/PROTOCOL.md). Control messages are msgpack
+// arrays [kind, fields...] on the reliable channel; inputs, snapshots and status are bytes of our own,
+// each with its kind in front, on the unreliable one. Every decoder takes hostile bytes.
+#ifndef FOLIOT_WIRE_MESSAGE_H
+#define FOLIOT_WIRE_MESSAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/digest.h"
+#include "foliot/input.h"
+#include "foliot/scene.h"
+#include "foliot/snapshot.h"
+#include "foliot/status.h"
+
+#define FOLIOT_PROTOCOL 1
+#define FOLIOT__SENTENCE_BYTES 256
+#define FOLIOT__SCENE_PART_BYTES 8192
+#define FOLIOT__CONTROL_BYTES_MAX (FOLIOT__SCENE_PART_BYTES + 64)
+#define FOLIOT__INPUTS_A_PACKET 64
+#define FOLIOT__NO_PLAYER UINT32_MAX
+#define FOLIOT__NO_TICK UINT32_MAX
+
+typedef enum foliot__message_kind {
+    FOLIOT__HELLO_MESSAGE = 1, // client: who I am and what I want
+    FOLIOT__WELCOME = 2,       // server: you are in
+    FOLIOT__REFUSE = 3,        // server: you are not, and why
+    FOLIOT__SCENE_PART = 4,    // server: a part of the scene's canonical bytes
+    FOLIOT__PLAYER = 5,        // server: a player came or went
+    FOLIOT__BYE = 6,           // both: the end, on purpose
+    FOLIOT__INPUT_PACKET = 16, // client, unreliable
+    FOLIOT__SNAPSHOT_PACKET = 17, // server, unreliable: and a piece of a snapshot behind it
+    FOLIOT__STATUS_PACKET = 18,   // server, unreliable
+} foliot__message_kind;
+
+typedef struct foliot__hello_message {
+    uint32_t protocol;
+    char session[FOLIOT_NAME_BYTES]; // "" is the first one
+    char name[FOLIOT_NAME_BYTES];
+    bool spectates;
+    uint64_t token; // of the player to resume, 0: none
+    foliot_digest fingerprint;
+    char build[FOLIOT_NAME_BYTES];
+} foliot__hello_message;
+
+typedef struct foliot__welcome {
+    uint32_t protocol;
+    char session[FOLIOT_NAME_BYTES], scene[FOLIOT_NAME_BYTES], integrator[FOLIOT_NAME_BYTES];
+    uint32_t player; // FOLIOT__NO_PLAYER: a spectator
+    uint64_t token;
+    uint64_t tick;
+    double dt, pace_hz, snapshot_hz;
+    foliot_snapshot_format format;
+    uint32_t scene_bytes; // that will follow in parts
+    foliot_digest fingerprint;
+} foliot__welcome;
+
+// Why somebody is not let in. Those marked may be tried again.
+#define FOLIOT__REFUSALS(X)                                                                        \
+    X(PROTOCOL, 1, false) X(SESSION, 2, false) X(FULL, 3, true) X(NAME, 4, false)                  \
+    X(FINGERPRINT, 5, false) X(CLOSING, 6, true) X(MALFORMED, 7, false)
+typedef enum foliot__refusal {
+#define FOLIOT__REFUSAL_ENUM(name, value, again) FOLIOT__REFUSE_##name = (value),
+    FOLIOT__REFUSALS(FOLIOT__REFUSAL_ENUM)
+#undef FOLIOT__REFUSAL_ENUM
+} foliot__refusal;
+
+typedef struct foliot__refuse {
+    uint32_t reason; // foliot__refusal
+    bool again;
+    char sentence[FOLIOT__SENTENCE_BYTES];
+} foliot__refuse;
+
+typedef struct foliot__scene_part {
+    uint32_t offset, total;
+    const uint8_t *bytes; // in place
+    uint32_t length;
+} foliot__scene_part;
+
+typedef struct foliot__player_message {
+    uint32_t player;
+    bool joined;
+    uint32_t slot; // its body
+    char name[FOLIOT_NAME_BYTES];
+} foliot__player_message;
+
+typedef struct foliot__bye {
+    char sentence[FOLIOT__SENTENCE_BYTES];
+} foliot__bye;
+
+// Any control message, decoded.
+typedef struct foliot__message {
+    foliot__message_kind kind;
+    union {
+        foliot__hello_message hello;
+        foliot__welcome welcome;
+        foliot__refuse refuse;
+        foliot__scene_part scene_part;
+        foliot__player_message player;
+        foliot__bye bye;
+    } as;
+} foliot__message;
+
+// FOLIOT_FULL if it does not fit (FOLIOT__CONTROL_BYTES_MAX always does).
+foliot_status foliot__message_encode(const foliot__message *message, uint8_t *bytes, size_t capacity,
+                                     size_t *length);
+// FOLIOT_TRUNCATED, FOLIOT_CORRUPT; names are made printable.
+foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot__message *message);
+
+// A change of a player's controls, as it travels until the server has it.
+typedef struct foliot__change {
+    uint32_t sequence; // from 1, without holes
+    uint32_t tick;     // in which it counts
+    int8_t axes[FOLIOT_AXES];
+    uint16_t buttons;
+} foliot__change;
+
+typedef struct foliot__input_packet {
+    uint32_t newest_snapshot; // complete at the client; FOLIOT__NO_TICK: none
+    uint32_t tick;            // the client's: inputs made now count in this one
+    uint32_t sent_us;         // client's clock, comes back in a status
+    uint32_t count;
+    foliot__change changes[FOLIOT__INPUTS_A_PACKET]; // oldest first, consecutive sequences
+} foliot__input_packet;
+
+typedef struct foliot__status_packet {
+    uint32_t tick;         // the server's next
+    uint32_t sequence;     // all changes up to it have arrived
+    int32_t slack_us;      // how long before its tick closed the newest input packet came; < 0: late
+    uint32_t late_changes; // counted so far
+    uint32_t echo_us;      // sent_us of that packet
+    uint32_t held_us;      // between its arrival and this status
+} foliot__status_packet;
+
+size_t foliot__input_packet_encode(const foliot__input_packet *packet, uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES]);
+foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length, foliot__input_packet *packet);
+#define FOLIOT__STATUS_PACKET_BYTES 25
+void foliot__status_packet_encode(const foliot__status_packet *packet, uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES]);
+foliot_status foliot__status_packet_decode(const uint8_t *bytes, size_t length, foliot__status_packet *packet);
+
+#endif
