@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+// test_registry.c: every integrator is found by name and by alias, numbers are stable, and what is
+// misspelt is answered with the nearest name.
+#include "check.h"
+
+#include <string.h>
+
+#include "foliot/integrator.h"
+
+static void every_number_names_one_row(void **state)
+{
+    (void)state;
+    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
+        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+        assert_non_null(info);
+        assert_int_equal(info->id, id);
+        assert_int_equal(foliot_integrator_find(info->name), id);
+        assert_true(info->order >= 1 && info->order <= 8);
+        assert_true(strlen(info->summary) > 20);
+    }
+    assert_null(foliot_integrator_describe(FOLIOT_INTEGRATOR_NONE));
+    assert_null(foliot_integrator_describe(FOLIOT_INTEGRATOR_COUNT));
+    assert_null(foliot_integrator_describe((foliot_integrator)-1));
+}
+
+// The numbers are in recordings: they never change.
+static void names_and_aliases_are_those_of_the_plan(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int id;
+    } rows[] = {{"explicit-euler", 1},
+                {"forward-euler", 1},
+                {"semi-implicit-euler", 2},
+                {"symplectic-euler", 2},
+                {"euler-cromer", 2},
+                {"implicit-euler", 3},
+                {"backward-euler", 3},
+                {"verlet", 4},
+                {"stormer-verlet", 4},
+                {"central-difference", 4},
+                {"time-corrected-verlet", 5},
+                {"velocity-verlet", 6},
+                {"velocity-verlet-corrected", 7},
+                {"leapfrog", 8},
+                {"newton-stormer-verlet", 8},
+                {"position-verlet", 8},
+                {"midpoint", 9},
+                {"heun", 10},
+                {"improved-euler", 11},
+                {"rk4", 12},
+                {"implicit-midpoint", 13},
+                {"kinematic", 14},
+                {"kinematic-average", 15},
+                {"kinematic-strang", 16},
+                {"yoshida4", 17},
+                {"forest-ruth", 17},
+                {"pefrl4", 18},
+                {"yoshida6", 19},
+                {"blanes-moan6", 20},
+                {"kahan-li8", 21},
+                {"reversible-leapfrog", 22}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_int_equal(foliot_integrator_find(rows[i].name), rows[i].id);
+}
+
+static void what_names_no_integrator_is_not_found(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "", " ", "euler", "verlet ", "symplectic-euler euler-cromer", "Verlet", "rk", "symplectic"};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(foliot_integrator_find(wrong[i]), FOLIOT_INTEGRATOR_NONE);
+    assert_int_equal(foliot_integrator_find(NULL), FOLIOT_INTEGRATOR_NONE);
+}
+
+static void the_nearest_name_is_offered(void **state)
+{
+    (void)state;
+    assert_string_equal(foliot_integrator_nearest("velocity-verlte"), "velocity-verlet");
+    assert_string_equal(foliot_integrator_nearest("Velocity_Verlet"), "velocity-verlet");
+    assert_string_equal(foliot_integrator_nearest("leap frog"), "leapfrog");
+    assert_string_equal(foliot_integrator_nearest("rk5"), "rk4");
+    assert_string_equal(foliot_integrator_nearest("yoshida8"), "yoshida4");
+    assert_string_equal(foliot_integrator_nearest("kahanli8"), "kahan-li8");
+    assert_string_equal(foliot_integrator_nearest("forward_eulr"), "explicit-euler");
+    assert_string_equal(foliot_integrator_nearest(""), "semi-implicit-euler");
+    assert_string_equal(foliot_integrator_nearest(NULL), "semi-implicit-euler");
+    char endless[300];
+    memset(endless, 'x', sizeof endless - 1);
+    endless[sizeof endless - 1] = 0;
+    assert_non_null(foliot_integrator_nearest(endless));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_names_one_row),
+        cmocka_unit_test(names_and_aliases_are_those_of_the_plan),
+        cmocka_unit_test(what_names_no_integrator_is_not_found),
+        cmocka_unit_test(the_nearest_name_is_offered),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
