@@ -54,12 +54,12 @@ void foliot__csv_fault(foliot__assembly *assembly, const foliot__origin *origin,
                        foliot_status status, const char *sentence);
 
 // grid.c: appends the bodies of a grid; and one force or constraint for each of its links.
-typedef enum foliot__links {
+typedef enum foliot__grid_links {
     FOLIOT__LINKS_STRAIGHT,
     FOLIOT__LINKS_DIAGONAL,
     FOLIOT__LINKS_SECOND
-} foliot__links;
-extern const char *const foliot__links_words[];
+} foliot__grid_links;
+extern const char *const foliot__grid_links_words[];
 void foliot__read_grid(foliot__assembly *assembly, const foliot__node *node,
                        const foliot__path *path, const foliot_body_definition *body,
                        const foliot__origin *origin);

@@ -211,8 +211,8 @@ static void read_row(foliot__assembly *assembly, const foliot__csv *csv, const c
     }
     if (reading->status == FOLIOT_OK && count != csv->count) {
         char sentence[80];
-        snprintf(sentence, sizeof sentence, "this line has %u cells, the header has %u",
-                 (unsigned)count, (unsigned)csv->count);
+        snprintf(sentence, sizeof sentence, "the header has %u cells, this line has %u",
+                 (unsigned)csv->count, (unsigned)count);
         fault(reading, csv, FOLIOT_INVALID, origin->csv_line, 1, sentence);
     }
     foliot__append(assembly, &assembly->bodies, &body, origin, NULL);

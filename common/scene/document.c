@@ -167,6 +167,21 @@ static foliot__place place_at(const char *text, size_t length, size_t offset)
     return place;
 }
 
+// libyaml complains of the byte that should go on a character: the place is where that one starts.
+static size_t character_start(const char *text, size_t length, size_t offset)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    for (size_t back = 1; back <= 3 && back <= offset && offset <= length; back++) {
+        unsigned char lead = bytes[offset - back];
+        size_t width = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
+        if (width > back)
+            return offset - back;
+        if (width > 1 || lead < 0x80)
+            break;
+    }
+    return offset;
+}
+
 static void refuse_syntax(builder *b, const yaml_parser_t *parser, const char *text, size_t length)
 {
     foliot__place place = place_of(parser->problem_mark);
@@ -175,7 +190,7 @@ static void refuse_syntax(builder *b, const yaml_parser_t *parser, const char *t
         return;
     }
     if (parser->error == YAML_READER_ERROR)
-        place = place_at(text, length, parser->problem_offset);
+        place = place_at(text, length, character_start(text, length, parser->problem_offset));
     const char *context = parser->context ? parser->context : "";
     foliot__fault(b->reading, FOLIOT_INVALID, place, NULL, "this is not YAML: %s%s%s", context,
                   *context ? ", " : "", parser->problem ? parser->problem : "unknown problem");

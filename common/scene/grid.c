@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-const char *const foliot__links_words[] = {"straight", "diagonal", "second", NULL};
+const char *const foliot__grid_links_words[] = {"straight", "diagonal", "second", NULL};
 
 // What stands under `grid`.
 typedef struct grid_item {

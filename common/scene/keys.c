@@ -182,7 +182,7 @@ typedef struct link_item {
         foliot_force_definition force;
         foliot_constraint_definition constraint;
     } as;
-    uint32_t links; // foliot__links
+    uint32_t links; // foliot__grid_links
 } link_item;
 
 typedef struct ends {
@@ -258,7 +258,7 @@ static const foliot__key spring_keys[] = {
     BODY("b", link_item, as.force.b),
     VECTOR("anchor", link_item, FORCE(spring.point), 3),
     SKIP("grid"),
-    CHOICE("links", link_item, links, foliot__links_words),
+    CHOICE("links", link_item, links, foliot__grid_links_words),
     REQUIRED("stiffness", FOLIOT__NUMBER, link_item, FORCE(spring.stiffness), 1),
     NESTED("damping", link_item, FORCE(spring.damping), read_damping),
     CHOICE("damping_kind", link_item, FORCE(spring.damping_kind), damping_words),
@@ -348,7 +348,7 @@ static const char *const constraint_words[] = {"distance", "rod", "ball", "hinge
 #define CONSTRAINT_ENDS                                                                            \
     BODY("a", link_item, CONSTRAINT(a)), BODY("b", link_item, CONSTRAINT(b)),                      \
         VECTOR("anchor", link_item, CONSTRAINT(anchor_b), 3), SKIP("grid"),                        \
-        CHOICE("links", link_item, links, foliot__links_words),                                    \
+        CHOICE("links", link_item, links, foliot__grid_links_words),                               \
         NUMBER("length", link_item, CONSTRAINT(length)),                                           \
         NUMBER("break_force", link_item, CONSTRAINT(break_force))
 static const foliot__key distance_keys[] = {

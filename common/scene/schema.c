@@ -40,12 +40,12 @@ bool foliot__read_number(foliot__source *source, const foliot__node *node, const
     static const char sentence[] = "must be a number";
     if (!is_scalar(source, node, path, sentence))
         return false;
-    foliot__number_fault wrong = FOLIOT__NUMBER_NONE;
-    if (node->plain)
-        wrong = foliot__number_of(&source->reading, node->as.text, number);
+    foliot__number_fault wrong = foliot__number_of(&source->reading, node->as.text, number);
     if (wrong != FOLIOT__NUMBER_OK)
         fault(source, node, path, foliot__number_fault_text(wrong));
-    return wrong == FOLIOT__NUMBER_OK;
+    else if (!node->plain)
+        fault(source, node, path, "must be a number: take its quotes away");
+    return wrong == FOLIOT__NUMBER_OK && node->plain;
 }
 
 bool foliot__read_vector(foliot__source *source, const foliot__node *node, const foliot__path *path,
@@ -70,7 +70,7 @@ bool foliot__read_vector(foliot__source *source, const foliot__node *node, const
 static bool read_seed(foliot__source *source, const foliot__node *node, const foliot__path *path,
                       uint64_t *number)
 {
-    static const char sentence[] = "must be a whole number, 0 or greater";
+    static const char sentence[] = "must be a whole number from 0 to 2^64 - 1";
     if (!is_scalar(source, node, path, sentence))
         return false;
     if (node->plain && foliot__whole_of(node->as.text, number))
@@ -82,11 +82,12 @@ static bool read_seed(foliot__source *source, const foliot__node *node, const fo
 bool foliot__read_whole(foliot__source *source, const foliot__node *node, const foliot__path *path,
                         uint32_t *number)
 {
+    static const char sentence[] = "must be a whole number, 0 or greater";
     uint64_t wide;
-    if (!read_seed(source, node, path, &wide))
+    if (!is_scalar(source, node, path, sentence))
         return false;
-    if (wide > UINT32_MAX) {
-        fault(source, node, path, "must be less than 2^32");
+    if (!node->plain || !foliot__whole_of(node->as.text, &wide) || wide > UINT32_MAX) {
+        fault(source, node, path, sentence);
         return false;
     }
     *number = (uint32_t)wide;

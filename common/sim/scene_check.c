@@ -5,6 +5,7 @@
 // silently ignore.
 #include "sim/floating_point.h"
 
+#include "sim/integrator/lattice.h"
 #include "sim/scene.h"
 
 #include <stdarg.h>
@@ -33,6 +34,7 @@ typedef struct needs {
     bool velocity; // drag or a damper
     bool clamp;    // speed_max
     bool turns;    // a body that turns from the start, or a player who can turn
+    bool far;      // a place or a speed beyond reversible-leapfrog's lattice
 } needs;
 
 static bool force_damps(const foliot_force_definition *force)
@@ -42,12 +44,25 @@ static bool force_damps(const foliot_force_definition *force)
     return force->kind == FOLIOT_FORCE_SPRING && force->as.spring.damping > 0;
 }
 
+static bool beyond_lattice(const double v[3])
+{
+    for (unsigned k = 0; k < 3; k++)
+        if (!(v[k] > -FOLIOT__LATTICE_MAX && v[k] < FOLIOT__LATTICE_MAX))
+            return true;
+    return false;
+}
+
 static needs needs_of(const foliot_scene *scene)
 {
     needs n = {.contacts = foliot__scene_collides(scene), .clamp = scene->speed_max < INFINITE};
     n.turns = scene->players.limit && scene->players.torque > 0;
-    for (uint32_t i = 0; i < scene->body_count; i++)
+    for (uint32_t i = 0; i < scene->body_count; i++) {
         n.turns |= norm2(scene->bodies[i].angular_velocity, 3) > 0;
+        n.far |= beyond_lattice(scene->bodies[i].position);
+        n.far |= beyond_lattice(scene->bodies[i].velocity);
+    }
+    for (uint32_t i = 0; scene->players.limit && i < scene->players.position_count; i++)
+        n.far |= beyond_lattice(scene->players.positions[i]);
     for (uint32_t i = 0; i < scene->constraint_count; i++) {
         n.rods |= scene->constraints[i].kind == FOLIOT_CONSTRAINT_ROD;
         n.distances |= scene->constraints[i].kind != FOLIOT_CONSTRAINT_ROD;
@@ -73,6 +88,8 @@ static const char *objection(const foliot_integrator_info *info, const needs *n,
         return "limits.speed_max";
     if (n->turns && to_bits)
         return "bodies that turn";
+    if (n->far && to_bits)
+        return "positions and speeds of 2^22 and beyond";
     if (players && info->lab_only)
         return "players";
     return NULL;
@@ -659,7 +676,7 @@ static void list_fitting(char *text, size_t bytes, const needs *n, bool players)
     text[0] = 0;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
-        if (!info || objection(info, n, players))
+        if (!info || info->lab_only || objection(info, n, players))
             continue;
         append(text, bytes, text[0] ? ", " : "");
         append(text, bytes, info->name);
