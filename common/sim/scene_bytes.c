@@ -182,7 +182,7 @@ static void read_record(foliot__reader *r, const field *fields, void *record)
             mask &= ~bit;
         }
     if (mask)
-        foliot__reader_fail(r, FOLIOT_VERSION); // fields that this build does not know
+        foliot__reader_fail(r, FOLIOT_NEWER); // fields that this build does not know
 }
 
 // -- encode --------------------------------------------------------------------------------------
@@ -385,7 +385,7 @@ static void read_scene(foliot__reader *r, arena *a, arena *names, foliot_scene *
     if (version == 0)
         foliot__reader_fail(r, FOLIOT_CORRUPT);
     if (version > FOLIOT_SCENE_FORMAT)
-        foliot__reader_fail(r, FOLIOT_VERSION);
+        foliot__reader_fail(r, FOLIOT_NEWER);
     scene->name = read_text(r, names);
     scene->unit_length = read_text(r, names);
     scene->unit_time = read_text(r, names);

@@ -20,7 +20,7 @@ typedef struct foliot_replay foliot_replay;
 
 // The first thing wrong with a recording. FOLIOT_OK: nothing found so far. FOLIOT_TRUNCATED: it ends
 // inside a block, or between blocks without its closing block. FOLIOT_CORRUPT: bytes are not what was
-// written. FOLIOT_VERSION, FOLIOT_UNSUPPORTED: whole, but not for this build.
+// written. FOLIOT_NEWER, FOLIOT_UNSUPPORTED: whole, but not for this build.
 typedef struct foliot_damage {
     foliot_status status;
     uint64_t block;  // number of the damaged block; 0 holds the header

@@ -182,7 +182,7 @@ foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem
 foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, size_t capacity,
                                   size_t *length);
 // Decodes into one heap block that holds the scene and all that it points to; free with
-// foliot_scene_destroy. Hostile bytes give FOLIOT_TRUNCATED, FOLIOT_CORRUPT or FOLIOT_VERSION.
+// foliot_scene_destroy. Hostile bytes give FOLIOT_TRUNCATED, FOLIOT_CORRUPT or FOLIOT_NEWER.
 foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_scene **scene);
 void foliot_scene_destroy(foliot_scene *scene);
 

@@ -12,7 +12,7 @@
     X(NOT_FOUND, -3, "there is nothing by that name or id")                                        \
     X(TRUNCATED, -4, "the bytes end before the value does")                                        \
     X(CORRUPT, -5, "the bytes are not what they claim to be")                                      \
-    X(VERSION, -6, "written by a newer format than this build reads")                              \
+    X(NEWER, -6, "written by a newer format than this build reads")                              \
     X(UNSUPPORTED, -7, "this build cannot do that")                                                \
     X(FLOATING_POINT, -8, "rounding or flush-to-zero was changed behind the library's back")       \
     X(IO, -9, "the system refused to read or write")                                               \
