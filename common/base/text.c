@@ -2,7 +2,7 @@
 // text.c: strict numbers, word distance, clean names.
 #include "base/text.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,6 +39,16 @@ bool foliot__parse_count(const char *text, uint64_t *value)
     }
     *value = sum;
     return true;
+}
+
+const char *foliot__real_text(char text[FOLIOT__REAL_TEXT_BYTES], double value)
+{
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf(text, FOLIOT__REAL_TEXT_BYTES, "%.*g", digits, value);
+        if (strtod(text, NULL) == value)
+            break;
+    }
+    return text;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)

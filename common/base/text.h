@@ -14,6 +14,11 @@ bool foliot__parse_real(const char *text, double *value);
 // The whole text is one decimal integer without sign, below 2^64.
 bool foliot__parse_count(const char *text, uint64_t *value);
 
+// The shortest of 15, 16 or 17 digits that reads back as the same number: "0.1", not
+// "0.10000000000000001". For people; JSON takes 17 always. Returns `text`.
+#define FOLIOT__REAL_TEXT_BYTES 32
+const char *foliot__real_text(char text[FOLIOT__REAL_TEXT_BYTES], double value);
+
 // How many insertions, deletions, changes and swaps of neighbours turn one word into the other. Only
 // the first FOLIOT__WORD_MAX bytes count.
 #define FOLIOT__WORD_MAX 64

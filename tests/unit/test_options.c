@@ -256,6 +256,17 @@ static void names_are_cleaned(void **state)
     assert_string_equal(foliot__text_clean(out, 1, "abc"), "");
 }
 
+static void reals_are_short_and_exact(void **state)
+{
+    (void)state;
+    char text[FOLIOT__REAL_TEXT_BYTES];
+    assert_string_equal(foliot__real_text(text, 0.1), "0.1");
+    assert_string_equal(foliot__real_text(text, 1.0 / 60), "0.0166666666666667");
+    assert_string_equal(foliot__real_text(text, 1.0 / 3), "0.333333333333333");
+    assert_string_equal(foliot__real_text(text, 0.1 + 0.2), "0.30000000000000004");
+    assert_string_equal(foliot__real_text(text, -1e300), "-1e+300");
+}
+
 static void the_worst_exit_code_wins(void **state)
 {
     (void)state;
@@ -284,6 +295,7 @@ int main(void)
         cmocka_unit_test(help_begins_with_examples_and_lists_every_option),
         cmocka_unit_test(words_are_measured),
         cmocka_unit_test(names_are_cleaned),
+        cmocka_unit_test(reals_are_short_and_exact),
         cmocka_unit_test(the_worst_exit_code_wins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// lab.c: what every command needs.
+#include "lab.h"
+
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/text.h"
+#include "tape/input_script.h"
+
+int lab_fail(const lab_context *context, int code, const char *format, ...)
+{
+    fprintf(stderr, "%s %s: ", context->program->name, context->arguments->command->name);
+    va_list list;
+    va_start(list, format);
+    vfprintf(stderr, format, list);
+    va_end(list);
+    fputc('\n', stderr);
+    return code;
+}
+
+bool lab_integrator(const char *name, foliot_integrator *id, char *message, size_t bytes)
+{
+    *id = foliot_integrator_find(name);
+    if (*id != FOLIOT_INTEGRATOR_NONE)
+        return true;
+    char clean[FOLIOT_NAME_BYTES];
+    snprintf(message, bytes, "there is no integrator '%s'; the nearest name is '%s'",
+             foliot__text_clean(clean, sizeof clean, name), foliot_integrator_nearest(name));
+    return false;
+}
+
+bool lab_parse_step(const char *text, double *dt)
+{
+    char part[64];
+    double numerator, denominator = 1;
+    const char *slash = strchr(text, '/');
+    size_t length = slash ? (size_t)(slash - text) : strlen(text);
+    if (length >= sizeof part)
+        return false;
+    memcpy(part, text, length);
+    part[length] = 0;
+    if (!foliot__parse_real(part, &numerator) ||
+        (slash && !foliot__parse_real(slash + 1, &denominator)))
+        return false;
+    double value = numerator / denominator;
+    if (!(numerator > 0 && denominator > 0 && value > 0 && value <= FOLIOT_POSITION_MAX))
+        return false;
+    *dt = value;
+    return true;
+}
+
+int lab_scene_open(const lab_context *context, const char *file, const char *integrator, double dt,
+                   foliot_scene **scene)
+{
+    foliot_integrator id = FOLIOT_INTEGRATOR_NONE;
+    char message[256];
+    if (integrator && !lab_integrator(integrator, &id, message, sizeof message))
+        return lab_fail(context, FOLIOT__EXIT_USAGE, "%s", message);
+    foliot_scene_error error;
+    foliot_status status = foliot_scene_read(file, scene, &error);
+    if (status != FOLIOT_OK) {
+        fprintf(stderr, "%s\n", error.message);
+        return status == FOLIOT_MEMORY ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_SCENE;
+    }
+    if (id)
+        (*scene)->integrator = id;
+    if (dt > 0) {
+        // The same simulated time in a real second as the scene wants.
+        (*scene)->pace_hz *= (*scene)->dt / dt;
+        (*scene)->dt = dt;
+    }
+    foliot_scene_problem problem;
+    if (foliot_scene_check(*scene, &problem) == FOLIOT_OK)
+        return FOLIOT__EXIT_FINE;
+    foliot_scene_destroy(*scene);
+    *scene = NULL;
+    return lab_fail(context, FOLIOT__EXIT_SCENE, "%s: %s: %s", file, problem.path, problem.text);
+}
+
+bool lab_ticks(double time, double dt, uint64_t *ticks)
+{
+    double count = round(time / dt);
+    *ticks = count > 0 ? (uint64_t)fmin(count, 0x1p53) : 0;
+    // What rounding of T, of dt and of their ratio may do, and no more.
+    return count <= 0x1p53 && fabs(count * dt - time) <= 1e-12 * fabs(time);
+}
+
+double lab_energy_error(double start, double now)
+{
+    double error = fabs(now - start);
+    return start != 0 ? error / fabs(start) : error;
+}
+
+double lab_energy(const foliot_world *world)
+{
+    foliot_invariants invariants = foliot_world_invariants(world, NULL);
+    return invariants.kinetic + invariants.potential;
+}
+
+const char *lab_body_name(const foliot_scene *scene, const foliot_world *world, uint32_t slot,
+                          char text[FOLIOT_NAME_BYTES + 16])
+{
+    const size_t bytes = FOLIOT_NAME_BYTES + 16;
+    if (slot < scene->body_count && scene->bodies[slot].name && scene->bodies[slot].name[0])
+        return foliot__text_clean(text, bytes, scene->bodies[slot].name);
+    for (uint32_t p = 0; slot >= scene->body_count && p < foliot_world_players_max(world); p++)
+        if (foliot_world_player_body(world, p) == slot) {
+            snprintf(text, bytes, "player %u", (unsigned)p);
+            return text;
+        }
+    snprintf(text, bytes, "#%u", (unsigned)slot);
+    return text;
+}
+
+// -- inputs ---------------------------------------------------------------------------------------
+
+struct lab_inputs {
+    foliot__input_script script;
+};
+
+int lab_inputs_open(const lab_context *context, const char *file, const foliot_scene *scene,
+                    lab_inputs **out)
+{
+    *out = NULL;
+    if (!file)
+        return FOLIOT__EXIT_FINE;
+    if (scene->players.limit == 0)
+        return lab_fail(context, FOLIOT__EXIT_SCENE, "%s: the scene has no players to steer", file);
+    lab_inputs *inputs = calloc(1, sizeof *inputs);
+    if (!inputs)
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+    char message[512];
+    foliot_status status =
+        foliot__input_script_read(file, &inputs->script, message, sizeof message);
+    if (status != FOLIOT_OK) {
+        free(inputs);
+        fprintf(stderr, "%s\n", message);
+        return status == FOLIOT_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR;
+    }
+    for (uint32_t i = 0; i < inputs->script.count; i++)
+        if (inputs->script.inputs[i].player >= scene->players.limit) {
+            unsigned player = inputs->script.inputs[i].player;
+            lab_inputs_close(inputs);
+            return lab_fail(context, FOLIOT__EXIT_SCENE,
+                            "%s: player %u does not exist: the scene's limit is %u", file, player,
+                            (unsigned)scene->players.limit);
+        }
+    *out = inputs;
+    return FOLIOT__EXIT_FINE;
+}
+
+bool lab_inputs_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list, uint32_t *count,
+                   const char **message)
+{
+    (void)message;
+    *count = 0;
+    *list = NULL;
+    if (inputs)
+        *count = foliot__input_script_at(&inputs->script, tick, list);
+    return true;
+}
+
+void lab_inputs_close(lab_inputs *inputs)
+{
+    if (!inputs)
+        return;
+    foliot__input_script_free(&inputs->script);
+    free(inputs);
+}
+
+// -- the process ----------------------------------------------------------------------------------
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+    (void)signal;
+    interrupted = 1;
+}
+
+void lab_catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESETHAND};
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
+bool lab_interrupted(void)
+{
+    return interrupted != 0;
+}
+
+uint64_t lab_now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}

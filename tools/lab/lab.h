@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// lab.h: what the commands of foliot-lab share: scenes with the command line's changes in them, times
+// in ticks, energies, inputs. Commands print and return exit codes; nothing here exits.
+#ifndef FOLIOT_LAB_LAB_H
+#define FOLIOT_LAB_LAB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/options.h"
+#include "foliot/foliot.h"
+
+typedef struct lab_context {
+    const foliot__program *program;
+    const foliot__arguments *arguments;
+} lab_context;
+
+// One sentence on stderr, "foliot-lab run: ...", without the hint at --help. Returns `code`.
+int lab_fail(const lab_context *context, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+// By name or alias; else false, and a sentence that names the nearest is in `message`.
+bool lab_integrator(const char *name, foliot_integrator *id, char *message, size_t bytes);
+// "0.1", "1e-3" or a ratio "1/60"; above 0 and finite.
+bool lab_parse_step(const char *text, double *dt);
+
+// Reads a scene, puts the command line's integrator (NULL: the scene's) and dt (0: the scene's) into it and
+// checks it again. 0, or the exit code after a sentence on stderr.
+int lab_scene_open(const lab_context *context, const char *file, const char *integrator, double dt,
+                   foliot_scene **scene);
+
+// How many ticks of dt make `time`. Where they make none of it exactly: false, *ticks the nearest.
+bool lab_ticks(double time, double dt, uint64_t *ticks);
+
+// |E - E0| / |E0|, or |E - E0| where E0 is 0.
+double lab_energy_error(double start, double now);
+double lab_energy(const foliot_world *world);
+
+// Name of the body in a slot: its own, "player 3" for a player's, "#7" for one without. In `text`.
+const char *lab_body_name(const foliot_scene *scene, const foliot_world *world, uint32_t slot,
+                          char text[FOLIOT_NAME_BYTES + 16]);
+
+// Inputs of a run: none, a script (input_script.h) or a recording's.
+typedef struct lab_inputs lab_inputs;
+// 0, or the exit code after a sentence. Without a file: NULL, which has no inputs.
+int lab_inputs_open(const lab_context *context, const char *file, const foliot_scene *scene,
+                    lab_inputs **inputs);
+// Inputs of the step from `tick` to `tick` + 1; ticks are asked for in order. False with a sentence in
+// *message if the recording is damaged there.
+bool lab_inputs_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list, uint32_t *count,
+                   const char **message);
+void lab_inputs_close(lab_inputs *inputs);
+
+// Set by Ctrl-C and SIGTERM once lab_catch_signals was called: runs stop at the next tick.
+void lab_catch_signals(void);
+bool lab_interrupted(void);
+
+uint64_t lab_now_ns(void); // for speeds shown to people; decides nothing
+
+// The commands' option tables are filled by main.c.
+typedef struct lab_run_options {
+    bool json;
+    const char *integrator, *dt, *inputs, *record, *csv, *jitter;
+    uint64_t ticks, every;
+    double time;
+    bool ticks_given, time_given, every_given;
+} lab_run_options;
+
+typedef struct lab_compare_options {
+    bool json;
+    const char *integrators, *steps, *reference, *out, *picture, *body, *show;
+    double time;
+    bool time_given;
+} lab_compare_options;
+
+int lab_integrators(bool json);
+int lab_check(const lab_context *context, const char *file, bool json);
+int lab_run(const lab_context *context, const char *file, const lab_run_options *options);
+int lab_compare(const lab_context *context, const char *file, const lab_compare_options *options);
+int lab_bench(const lab_context *context, const char *file, bool json, uint64_t bodies);
+
+#endif

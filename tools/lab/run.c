@@ -1,0 +1,498 @@
+// SPDX-License-Identifier: MIT
+// run.c: one scene, one integrator, from its first tick on; and the account of it.
+#include "lab.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/rng.h"
+#include "base/terminal.h"
+#include "base/text.h"
+
+#define TICKS_DEFAULT 600
+#define BODIES_SHOWN 20
+#define FROZEN_MAX 64
+
+typedef struct frozen {
+    uint64_t tick;
+    uint32_t slot;
+} frozen;
+
+// Everything about one run.
+typedef struct run {
+    const lab_context *context;
+    const lab_run_options *options;
+    const char *file;
+    foliot_scene *scene;
+    foliot_world *world;
+    lab_inputs *inputs;
+    foliot_recording *recording;
+    FILE *csv;
+    double jitter; // share of dt; 0: none
+    foliot__rng rng;
+    uint64_t ticks;
+    double energy_start, energy, energy_error_max;
+    uint64_t step_ns;
+    frozen frozen[FROZEN_MAX];
+    uint32_t frozen_count;
+    bool interrupted;
+} run;
+
+// -- the options ----------------------------------------------------------------------------------
+
+static int wrong_time(const run *r, uint64_t nearest)
+{
+    char unit[FOLIOT_NAME_BYTES], time[FOLIOT__REAL_TEXT_BYTES], dt[FOLIOT__REAL_TEXT_BYTES];
+    char whole[FOLIOT__REAL_TEXT_BYTES];
+    return foliot__options_wrong(
+        r->context->program, r->context->arguments,
+        "--time %s is no multiple of dt = %s %s; the nearest is %s (%" PRIu64 " ticks)",
+        foliot__real_text(time, r->options->time), foliot__real_text(dt, r->scene->dt),
+        foliot__text_clean(unit, sizeof unit, r->scene->unit_time),
+        foliot__real_text(whole, (double)nearest * r->scene->dt), nearest);
+}
+
+static int take_length(run *r)
+{
+    const lab_run_options *o = r->options;
+    if (o->ticks_given && o->time_given)
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "--ticks and --time exclude each other");
+    r->ticks = o->ticks_given ? o->ticks : TICKS_DEFAULT;
+    if (!o->time_given)
+        return 0;
+    if (o->time < 0)
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "--time wants a number, 0 or greater, not '%g'", o->time);
+    return lab_ticks(o->time, r->scene->dt, &r->ticks) ? 0 : wrong_time(r, r->ticks);
+}
+
+// "0.2,seed=7": dt varies by up to that share of it.
+static int take_jitter(run *r)
+{
+    const char *text = r->options->jitter;
+    if (!text)
+        return 0;
+    char share[64];
+    uint64_t seed = 1;
+    size_t length = strcspn(text, ",");
+    snprintf(share, sizeof share, "%.*s", (int)(length < 63 ? length : 63), text);
+    const char *rest = text + length;
+    bool good = foliot__parse_real(share, &r->jitter) && r->jitter >= 0 && r->jitter < 1;
+    if (good && *rest)
+        good = strncmp(rest, ",seed=", 6) == 0 && foliot__parse_count(rest + 6, &seed);
+    if (!good)
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "--dt-jitter wants a share from 0 to below 1 and a seed: "
+                                     "0.2,seed=7");
+    const foliot_integrator_info *info = foliot_integrator_describe(r->scene->integrator);
+    if (!info->lab_only)
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "--dt-jitter varies dt, and %s is for a fixed one: use "
+                                     "--integrator time-corrected-verlet", info->name);
+    if (r->options->record)
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "a recording has one dt: --record and --dt-jitter exclude "
+                                     "each other");
+    r->rng = foliot__rng_seeded(seed);
+    return 0;
+}
+
+static int take_options(run *r)
+{
+    const lab_run_options *o = r->options;
+    double dt = 0;
+    if (o->dt && !lab_parse_step(o->dt, &dt))
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "--dt wants a number above 0 or a ratio such as 1/60, not '%s'",
+                                     o->dt);
+    if (o->every_given && !o->csv)
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "--every tells how often --csv writes: give that, too");
+    if (o->json && o->csv && strcmp(o->csv, "-") == 0)
+        return foliot__options_wrong(r->context->program, r->context->arguments,
+                                     "--json and --csv - both want stdout");
+    int code = lab_scene_open(r->context, r->file, o->integrator, dt, &r->scene);
+    if (code == 0)
+        code = take_length(r);
+    return code ? code : take_jitter(r);
+}
+
+// -- CSV ------------------------------------------------------------------------------------------
+
+static int cannot_write(const run *r, const char *file)
+{
+    int reason = errno;
+    return lab_fail(r->context, reason == ENOSPC || reason == EDQUOT ? FOLIOT__EXIT_AGAIN
+                                                                    : FOLIOT__EXIT_ERROR,
+                    "cannot write %s: %s", file, strerror(reason));
+}
+
+static int csv_open(run *r)
+{
+    const char *file = r->options->csv;
+    if (!file)
+        return 0;
+    r->csv = strcmp(file, "-") == 0 ? stdout : fopen(file, "w");
+    if (!r->csv)
+        return cannot_write(r, file);
+    fputs("tick,time,energy,body,position.x,position.y,position.z,velocity.x,velocity.y,velocity.z,"
+          "orientation.w,orientation.x,orientation.y,orientation.z,angular_velocity.x,"
+          "angular_velocity.y,angular_velocity.z\n",
+          r->csv);
+    return 0;
+}
+
+static void csv_name(FILE *out, const char *name)
+{
+    if (!strpbrk(name, ",\"")) {
+        fputs(name, out);
+        return;
+    }
+    fputc('"', out);
+    for (; *name; name++)
+        fprintf(out, *name == '"' ? "\"\"" : "%c", *name);
+    fputc('"', out);
+}
+
+static void csv_reals(FILE *out, const double *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        fprintf(out, ",%.17g", values[i]);
+}
+
+static void csv_rows(const run *r)
+{
+    uint64_t tick = foliot_world_tick(r->world);
+    char name[FOLIOT_NAME_BYTES + 16];
+    if (!r->csv || tick % r->options->every)
+        return;
+    for (uint32_t i = 0; i < foliot_world_body_count(r->world); i++) {
+        if (!foliot_world_body_alive(r->world, i))
+            continue;
+        foliot_body_state body = foliot_world_body(r->world, i);
+        fprintf(r->csv, "%" PRIu64 ",%.17g,%.17g,", tick, foliot_world_time(r->world), r->energy);
+        csv_name(r->csv, lab_body_name(r->scene, r->world, i, name));
+        csv_reals(r->csv, body.position, 3);
+        csv_reals(r->csv, body.velocity, 3);
+        csv_reals(r->csv, body.orientation, 4);
+        csv_reals(r->csv, body.angular_velocity, 3);
+        fputc('\n', r->csv);
+    }
+}
+
+static int csv_close(run *r)
+{
+    if (!r->csv)
+        return 0;
+    bool failed = ferror(r->csv) != 0;
+    failed |= (r->csv == stdout ? fflush(stdout) : fclose(r->csv)) != 0;
+    r->csv = NULL;
+    return failed ? cannot_write(r, r->options->csv) : 0;
+}
+
+// -- stepping -------------------------------------------------------------------------------------
+
+static void look(run *r)
+{
+    r->energy = lab_energy(r->world);
+    double error = lab_energy_error(r->energy_start, r->energy);
+    // A NaN stays: an energy that is no number is no small error.
+    if (!(error <= r->energy_error_max))
+        r->energy_error_max = error;
+    uint32_t count;
+    const foliot_event *events = foliot_world_events(r->world, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].kind == FOLIOT_EVENT_FROZEN && r->frozen_count < FROZEN_MAX)
+            r->frozen[r->frozen_count++] = (frozen){foliot_world_tick(r->world), events[i].a};
+    csv_rows(r);
+}
+
+static foliot_status step(run *r, const foliot_input *inputs, uint32_t count)
+{
+    uint64_t begin = lab_now_ns();
+    foliot_status status;
+    if (r->jitter > 0) {
+        double u = 2 * foliot__rng_unit(&r->rng) - 1;
+        status = foliot_world_step_dt(r->world, r->scene->dt * (1 + r->jitter * u), NULL);
+    } else {
+        status = foliot_world_step(r->world, inputs, count, NULL);
+    }
+    r->step_ns += lab_now_ns() - begin;
+    return status;
+}
+
+static int advance(run *r)
+{
+    foliot__progress progress = foliot__progress_begin("running", r->ticks);
+    int code = 0;
+    for (uint64_t tick = 0; tick < r->ticks && code == 0 && !r->interrupted; tick++) {
+        const foliot_input *inputs;
+        uint32_t count;
+        const char *message = "";
+        if (!lab_inputs_at(r->inputs, tick, &inputs, &count, &message)) {
+            code = lab_fail(r->context, FOLIOT__EXIT_CORRUPT, "%s", message);
+            break;
+        }
+        foliot_status status = step(r, inputs, count);
+        if (status != FOLIOT_OK) {
+            code = lab_fail(r->context, FOLIOT__EXIT_ERROR, "tick %" PRIu64 ": %s", tick,
+                            foliot_status_text(status));
+            break;
+        }
+        if (r->recording)
+            foliot_recording_append(r->recording, r->world, inputs, count);
+        look(r);
+        foliot__progress_at(&progress, tick + 1);
+        r->interrupted = lab_interrupted();
+    }
+    foliot__progress_end(&progress);
+    return code;
+}
+
+// -- the account, for people ----------------------------------------------------------------------
+
+typedef struct units {
+    char time[FOLIOT_NAME_BYTES], length[FOLIOT_NAME_BYTES], mass[FOLIOT_NAME_BYTES];
+    char energy[4 * FOLIOT_NAME_BYTES], momentum[4 * FOLIOT_NAME_BYTES];
+    char angular[4 * FOLIOT_NAME_BYTES];
+} units;
+
+static units units_of(const foliot_scene *scene)
+{
+    units u;
+    foliot__text_clean(u.time, sizeof u.time, scene->unit_time);
+    foliot__text_clean(u.length, sizeof u.length, scene->unit_length);
+    foliot__text_clean(u.mass, sizeof u.mass, scene->unit_mass);
+    if (!strcmp(u.time, "s") && !strcmp(u.length, "m") && !strcmp(u.mass, "kg")) {
+        strcpy(u.energy, "J");
+        strcpy(u.momentum, "N s");
+        strcpy(u.angular, "J s");
+        return u;
+    }
+    snprintf(u.energy, sizeof u.energy, "%s %s\u00b2/%s\u00b2", u.mass, u.length, u.time);
+    snprintf(u.momentum, sizeof u.momentum, "%s %s/%s", u.mass, u.length, u.time);
+    snprintf(u.angular, sizeof u.angular, "%s %s\u00b2/%s", u.mass, u.length, u.time);
+    return u;
+}
+
+static void print_vector(const char *label, const double *v, const char *unit)
+{
+    printf("  %-18s %14.7g %14.7g %14.7g  %s\n", label, v[0], v[1], v[2], unit);
+}
+
+static void print_bodies(const run *r, const units *u)
+{
+    uint32_t shown = 0, alive = 0;
+    char name[FOLIOT_NAME_BYTES + 16];
+    char position[FOLIOT_NAME_BYTES + 16];
+    snprintf(position, sizeof position, "position, %s", u->length);
+    printf("\n  %-20s %14s\n", "body", position);
+    for (uint32_t i = 0; i < foliot_world_body_count(r->world); i++) {
+        if (!foliot_world_body_alive(r->world, i))
+            continue;
+        foliot_body_state body = foliot_world_body(r->world, i);
+        if ((body.flags & FOLIOT_BODY_STATIC) || alive++ >= BODIES_SHOWN)
+            continue;
+        printf("  %-20s %14.7g %14.7g %14.7g%s\n", lab_body_name(r->scene, r->world, i, name),
+               body.position[0], body.position[1], body.position[2],
+               body.flags & FOLIOT_BODY_FROZEN ? "  frozen" : "");
+        shown++;
+    }
+    if (alive > shown)
+        printf("  ... and %u more (--json and --csv tell all)\n", alive - shown);
+}
+
+// What a reader must not miss: things that went wrong, each with its count.
+static void print_warnings(const run *r)
+{
+    const foliot_world_counters *c = foliot_world_counted(r->world);
+    char name[FOLIOT_NAME_BYTES + 16];
+    for (uint32_t i = 0; i < r->frozen_count && i < 5; i++)
+        printf("  frozen             %s left the finite numbers at tick %" PRIu64 "\n",
+               lab_body_name(r->scene, r->world, r->frozen[i].slot, name), r->frozen[i].tick);
+    if (c->frozen_bodies > 5)
+        printf("  frozen             %" PRIu64 " bodies in all\n", c->frozen_bodies);
+    if (c->solver_failures)
+        printf("  solver             missed its tolerance in %" PRIu64 " steps\n",
+               c->solver_failures);
+    if (c->contacts_dropped)
+        printf("  contacts dropped   %" PRIu64 ": the table was full\n", c->contacts_dropped);
+    if (c->inputs_refused)
+        printf("  inputs refused     %" PRIu64 "\n", c->inputs_refused);
+    if (r->interrupted)
+        printf("  interrupted        at tick %" PRIu64 " of %" PRIu64 "\n",
+               foliot_world_tick(r->world), r->ticks);
+}
+
+static void print_speed(const run *r, const units *u)
+{
+    double seconds = (double)r->step_ns * 1e-9, ticks = (double)foliot_world_tick(r->world);
+    if (!(seconds > 0) || ticks == 0)
+        return;
+    double rate = ticks / seconds, simulated = foliot_world_time(r->world) / seconds;
+    if (strcmp(u->time, "s") == 0)
+        printf("  %-18s %.4g ticks/s, %.4g x real time\n", "speed", rate, simulated);
+    else
+        printf("  %-18s %.4g ticks/s, %.4g %s a second\n", "speed", rate, simulated, u->time);
+}
+
+static void print_account(const run *r)
+{
+    units u = units_of(r->scene);
+    foliot_invariants now = foliot_world_invariants(r->world, NULL);
+    char digest[FOLIOT_DIGEST_TEXT_BYTES], name[FOLIOT_NAME_BYTES];
+    foliot_digest_text(foliot_world_digest(r->world), digest);
+    printf("%s, %s, dt = %.10g %s", foliot__text_clean(name, sizeof name, r->scene->name),
+           foliot_integrator_describe(r->scene->integrator)->name, r->scene->dt, u.time);
+    if (r->scene->substeps > 1)
+        printf(" in %u substeps", r->scene->substeps);
+    printf(": %" PRIu64 " ticks, %.10g %s\n\n", foliot_world_tick(r->world),
+           foliot_world_time(r->world), u.time);
+    printf("  %-18s %14.7g at the start, %.7g at the end  %s%s\n", "energy", r->energy_start,
+           r->energy, u.energy, now.potential_complete ? "" : " (some forces have no potential)");
+    printf("  %-18s %14.3g at most, %.3g at the end%s\n", "energy error", r->energy_error_max,
+           lab_energy_error(r->energy_start, r->energy),
+           r->energy_start != 0 ? " (relative)" : " (absolute: the energy was 0)");
+    print_vector("momentum", now.momentum, u.momentum);
+    print_vector("angular momentum", now.angular_momentum, u.angular);
+    const foliot_world_counters *c = foliot_world_counted(r->world);
+    printf("  %-18s %14" PRIu64 "\n", "force evaluations", c->force_evaluations);
+    if (c->solver_iterations)
+        printf("  %-18s %14" PRIu64 "\n", "solver iterations", c->solver_iterations);
+    printf("  %-18s %s\n", "digest", digest);
+    print_speed(r, &u);
+    print_warnings(r);
+    print_bodies(r, &u);
+}
+
+// -- the account, for scripts ---------------------------------------------------------------------
+
+static void json_bodies(foliot__json *json, const run *r)
+{
+    foliot__json_array(json, "bodies");
+    for (uint32_t i = 0; i < foliot_world_body_count(r->world); i++) {
+        if (!foliot_world_body_alive(r->world, i))
+            continue;
+        foliot_body_state body = foliot_world_body(r->world, i);
+        char name[FOLIOT_NAME_BYTES + 16];
+        bool nameless = i < r->scene->body_count &&
+                        !(r->scene->bodies[i].name && r->scene->bodies[i].name[0]);
+        foliot__json_object(json, NULL);
+        foliot__json_text(json, "name",
+                          nameless ? NULL : lab_body_name(r->scene, r->world, i, name));
+        foliot__json_reals(json, "position", body.position, 3);
+        foliot__json_reals(json, "velocity", body.velocity, 3);
+        foliot__json_reals(json, "orientation", body.orientation, 4);
+        foliot__json_reals(json, "angular_velocity", body.angular_velocity, 3);
+        foliot__json_close(json);
+    }
+    foliot__json_close(json);
+}
+
+static void json_frozen(foliot__json *json, const run *r)
+{
+    char name[FOLIOT_NAME_BYTES + 16];
+    foliot__json_array(json, "frozen");
+    for (uint32_t i = 0; i < r->frozen_count; i++) {
+        foliot__json_object(json, NULL);
+        foliot__json_text(json, "body", lab_body_name(r->scene, r->world, r->frozen[i].slot, name));
+        foliot__json_count(json, "index", r->frozen[i].slot);
+        foliot__json_count(json, "tick", r->frozen[i].tick);
+        foliot__json_close(json);
+    }
+    foliot__json_close(json);
+}
+
+static void json_counters(foliot__json *json, const run *r)
+{
+    const foliot_world_counters *c = foliot_world_counted(r->world);
+    uint64_t broken = 0;
+    for (uint32_t i = 0; i < r->scene->constraint_count; i++)
+        broken += foliot_world_constraint_broken(r->world, i);
+    foliot__json_count(json, "frozen_bodies", c->frozen_bodies);
+    json_frozen(json, r);
+    foliot__json_count(json, "solver_iterations", c->solver_iterations);
+    foliot__json_count(json, "solver_failures", c->solver_failures);
+    foliot__json_count(json, "constraints_broken", broken);
+    foliot__json_count(json, "contacts_dropped", c->contacts_dropped);
+    foliot__json_count(json, "events_dropped", c->events_dropped);
+    foliot__json_count(json, "inputs_refused", c->inputs_refused);
+}
+
+static void json_account(const run *r)
+{
+    foliot_invariants now = foliot_world_invariants(r->world, NULL);
+    char digest[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_text(foliot_world_digest(r->world), digest);
+    foliot__json json = foliot__json_to(stdout);
+    foliot__json_object(&json, NULL);
+    foliot__json_text(&json, "scene", r->scene->name);
+    foliot__json_text(&json, "integrator", foliot_integrator_describe(r->scene->integrator)->name);
+    foliot__json_real(&json, "dt", r->scene->dt);
+    foliot__json_count(&json, "ticks", foliot_world_tick(r->world));
+    foliot__json_real(&json, "time", foliot_world_time(r->world));
+    foliot__json_count(&json, "force_evaluations",
+                       foliot_world_counted(r->world)->force_evaluations);
+    foliot__json_text(&json, "digest", digest);
+    foliot__json_real(&json, "energy_start", r->energy_start);
+    foliot__json_real(&json, "energy", r->energy);
+    foliot__json_real(&json, "energy_error_max", r->energy_error_max);
+    foliot__json_reals(&json, "momentum", now.momentum, 3);
+    foliot__json_reals(&json, "angular_momentum", now.angular_momentum, 3);
+    json_bodies(&json, r);
+    foliot__json_bool(&json, "potential_complete", now.potential_complete);
+    json_counters(&json, r);
+    if (r->interrupted)
+        foliot__json_bool(&json, "interrupted", true);
+    foliot__json_close(&json);
+    foliot__json_line(&json);
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+
+static int make(run *r)
+{
+    int code = lab_inputs_open(r->context, r->options->inputs, r->scene, &r->inputs);
+    if (code)
+        return code;
+    foliot_status status = foliot_world_create(r->scene, &r->world);
+    if (status != FOLIOT_OK)
+        return lab_fail(r->context, FOLIOT__EXIT_ERROR, "%s: %s", r->file,
+                        foliot_status_text(status));
+    return csv_open(r);
+}
+
+static void report(const run *r)
+{
+    if (r->options->json)
+        json_account(r);
+    else if (!r->options->csv || strcmp(r->options->csv, "-") != 0)
+        print_account(r);
+}
+
+int lab_run(const lab_context *context, const char *file, const lab_run_options *options)
+{
+    run r = {.context = context, .options = options, .file = file};
+    int code = take_options(&r);
+    if (code == 0)
+        code = make(&r);
+    if (code == 0) {
+        lab_catch_signals();
+        r.energy_start = lab_energy(r.world);
+        look(&r);
+        code = advance(&r);
+    }
+    int written = csv_close(&r);
+    code = code ? code : written;
+    if (code == 0)
+        report(&r);
+    lab_inputs_close(r.inputs);
+    foliot_world_destroy(r.world);
+    foliot_scene_destroy(r.scene);
+    return code == 0 && r.interrupted ? FOLIOT__EXIT_ERROR : code;
+}
