@@ -68,7 +68,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .contacts = true,
                   .summary = "Positions of two ticks give the third; velocity is their central "
                              "difference."},
-         .scratch_vectors = 7,
+         .scratch_vectors = 8,
          .advance = foliot__advance_verlet},
     [FOLIOT_TIME_CORRECTED_VERLET] =
         {.info = {.id = FOLIOT_TIME_CORRECTED_VERLET,
@@ -81,7 +81,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .contacts = true,
                   .lab_only = true,
                   .summary = "Verlet for a changing dt; equals verlet where dt is constant."},
-         .scratch_vectors = 7,
+         .scratch_vectors = 8,
          .advance = foliot__advance_time_corrected_verlet},
     [FOLIOT_VELOCITY_VERLET] =
         {.info = {.id = FOLIOT_VELOCITY_VERLET,

@@ -23,7 +23,8 @@
 #include "sim/integrator/rotation.h"
 #include "sim/integrator/runge_kutta.h"
 
-enum { BEFORE, AHEAD, RK4 }; // scratch vectors: u, u one kick ahead, and five for the start
+// Scratch vectors: velocities of the step before, of this one, of the next; and five for the start.
+enum { BEFORE, MEAN, AHEAD, RK4 };
 
 static bool moves(const foliot_world *world, uint32_t i)
 {
@@ -92,13 +93,27 @@ static void start_by_rk4(const foliot__step *step, foliot__v3 u)
     }
 }
 
-static void move(const foliot__step *step, foliot__v3 u)
+// x += the displacement of the step before, scaled to this dt, and what the kick from u0 to u adds.
+// Not dt u: dividing a displacement by dt and multiplying it again rounds with a bias, which at dt
+// = 0.1 loses 4e-12 of an oscillator's energy in 1e5 steps; this keeps it to 1e-13.
+static void move(const foliot__step *step, double dt_before, foliot__v3 u0, foliot__v3 u)
 {
     foliot_world *world = step->world;
-    uint32_t rows = foliot__lanes(world);
-    foliot__v3 x = foliot__position(world);
-    foliot__copy(foliot__previous(world), x, rows);
-    foliot__add_scaled(x, u, step->dt, rows);
+    const double dt = step->dt, ratio = dt / dt_before;
+    const uint32_t *flags = foliot__flags(world);
+    double *const x[3] = {foliot__position(world).x, foliot__position(world).y,
+                          foliot__position(world).z};
+    double *const p[3] = {foliot__previous(world).x, foliot__previous(world).y,
+                          foliot__previous(world).z};
+    const double *const from[3] = {u0.x, u0.y, u0.z}, *const to[3] = {u.x, u.y, u.z};
+    for (int k = 0; k < 3; k++)
+        for (uint32_t i = 0; i < step->count; i++) {
+            double before =
+                flags[i] & FOLIOT_BODY_STARTED ? (x[k][i] - p[k][i]) * ratio : dt * from[k][i];
+            double by = before + dt * (to[k][i] - from[k][i]);
+            p[k][i] = x[k][i];
+            x[k][i] += by;
+        }
     for (uint32_t i = 0; i < step->count; i++)
         if (moves(world, i))
             foliot__flags(world)[i] |= FOLIOT_BODY_STARTED;
@@ -132,15 +147,16 @@ static void report_velocity(const foliot__step *step, foliot__v3 u)
 static void advance(const foliot__step *step, double dt_before, double duration)
 {
     foliot_world *world = step->world;
-    foliot__v3 u = foliot__scratch_vector(world, BEFORE);
+    foliot__v3 u = foliot__scratch_vector(world, MEAN), u0 = foliot__scratch_vector(world, BEFORE);
     bool all = all_started(step);
     take_differences(step, dt_before, u);
     if (!all)
         start_by_taylor(step, duration, u);
+    foliot__copy(u0, u, foliot__lanes(world));
     kick(step, u, step->time, duration);
     if (!all && world->start == 1 && world->tick == 0)
         start_by_rk4(step, u);
-    move(step, u);
+    move(step, dt_before, u0, u);
     report_velocity(step, u);
     foliot__rotate(step, foliot__scheme_of(world->integrator)->info.rotation_order);
 }
