@@ -43,11 +43,11 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuz
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 
 # What a program of ours links besides the library; found once, only where it is there.
-LIBS := -lyaml -lxxhash -lm -pthread
-LIBS_foliot-server := -luv -lenet
-LIBS_foliot-client := -luv -lenet -lncursesw
+LIBS := -Wl,--as-needed -lyaml -lenet -lxxhash -lm -pthread
+LIBS_foliot-server := -luv
+LIBS_foliot-client := -luv -lncursesw
 LIBS_foliot-replay :=
-LIBS_test := -lcmocka -luv -lenet -lncursesw
+LIBS_test := -lcmocka -luv -lncursesw
 
 .PHONY: all lib programs test bench demo help install uninstall clean deps examples tests benches fuzzers
 all: lib programs

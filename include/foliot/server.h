@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// server.h: hosts sessions. Passive: the host calls foliot_server_update with the time, and sleeps until
+// foliot_server_wake_ns or until the transport's descriptor is readable. No clock, no loop, no thread of its
+// own, so that the same server runs in a program, in a game, and in a simulation on a virtual clock.
+#ifndef FOLIOT_SERVER_H
+#define FOLIOT_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/recording.h"
+#include "foliot/scene.h"
+#include "foliot/status.h"
+#include "foliot/transport.h"
+#include "foliot/world.h"
+
+#define FOLIOT_SESSIONS_MAX 64
+
+typedef struct foliot_server foliot_server;
+
+typedef struct foliot_server_config {
+    foliot_transport *transport; // lent; the host destroys it after the server
+    // Lends a worker: must call run(job) once, on any thread, and then have foliot_server_update called
+    // soon. NULL: steps run inside foliot_server_update, and the network waits for them.
+    void (*start)(void *user, void (*run)(void *job), void *job);
+    void *start_user;
+    double snapshot_hz;          // at most; 0: every tick
+    uint32_t reconnect_ms;       // a player whose peer was lost is kept for so long
+    uint32_t catch_up_ticks;     // at most so many late ticks in one update
+} foliot_server_config;
+foliot_server_config foliot_server_config_default(void);
+
+foliot_status foliot_server_create(const foliot_server_config *config, uint64_t now_ns, foliot_server **server);
+// Waits for running steps; closes nothing that it was lent.
+void foliot_server_destroy(foliot_server *server);
+
+typedef struct foliot_session_config {
+    const char *name;            // unique, copied
+    const foliot_scene *scene;   // lent until the server is destroyed
+    foliot_world *world;         // at the tick to go on from; the server owns it afterwards
+    foliot_recording *recording; // begun on that world; lent; NULL: none
+    double pace_hz;              // ticks a real second, > 0
+    uint64_t ticks;              // ends after so many, 0: never
+    const foliot_host *host;     // for the steps; lent; NULL: none
+} foliot_session_config;
+// FOLIOT_FULL, FOLIOT_INVALID (name taken or empty, pace not positive). Its first tick is closed one period later.
+foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config, uint64_t now_ns);
+
+// Receives, closes due ticks, starts due steps, sends what is finished.
+void foliot_server_update(foliot_server *server, uint64_t now_ns);
+uint64_t foliot_server_wake_ns(const foliot_server *server);
+// Tells every peer why, and takes no more. The host goes on updating until foliot_server_done.
+void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns);
+// All sessions have ended and nothing runs any more.
+bool foliot_server_done(const foliot_server *server);
+
+// What happened, for logs; polled. `text` until the next poll; made printable.
+typedef enum foliot_server_event_kind {
+    FOLIOT_SERVER_JOINED,    // player `player` of session `session`; text: name and address
+    FOLIOT_SERVER_RESUMED,   // the same player came back
+    FOLIOT_SERVER_LOST,      // its peer is gone, it is kept for reconnect_ms
+    FOLIOT_SERVER_LEFT,
+    FOLIOT_SERVER_REFUSED,   // text: why
+    FOLIOT_SERVER_DROPPED,   // a peer that went on sending what is no message
+    FOLIOT_SERVER_LATE,      // ticks that were caught up; count in `value`
+    FOLIOT_SERVER_FROZEN,    // body `value` left the numbers
+    FOLIOT_SERVER_RECORDING_STOPPED,
+    FOLIOT_SERVER_ENDED,     // the session reached its last tick
+} foliot_server_event_kind;
+typedef struct foliot_server_event {
+    foliot_server_event_kind kind;
+    const char *session;
+    uint32_t player;
+    uint64_t tick, value;
+    char text[160];
+} foliot_server_event;
+bool foliot_server_poll(foliot_server *server, foliot_server_event *event);
+
+#define FOLIOT_SERVER_COUNTERS(X)                                                                  \
+    X(ticks) X(ticks_late) /* closed after the next one was due */                                 \
+    X(inputs) X(inputs_late) /* counted in a later tick than they were meant for */                \
+    X(inputs_repeated) X(inputs_refused) /* too far ahead, or more than a player may hold */       \
+    X(joins) X(resumes) X(leaves) X(refusals) X(peers_lost)                                        \
+    X(messages_malformed) X(messages_unexpected) X(peers_dropped)                                  \
+    X(snapshots_sent) X(snapshots_complete) /* against no baseline */ X(snapshot_pieces_sent)      \
+    X(snapshot_bytes_sent) X(snapshot_encodes) X(events_dropped) X(ticks_unrecorded)
+typedef struct foliot_server_counters {
+#define FOLIOT_SERVER_COUNTER_FIELD(name) uint64_t name;
+    FOLIOT_SERVER_COUNTERS(FOLIOT_SERVER_COUNTER_FIELD)
+#undef FOLIOT_SERVER_COUNTER_FIELD
+} foliot_server_counters;
+const foliot_server_counters *foliot_server_counted(const foliot_server *server);
+
+// The world of a session, between updates; NULL: no such session, or a step is running.
+const foliot_world *foliot_server_world(const foliot_server *server, const char *session);
+
+#endif

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+// internal.h: what the files of the server library share. server.c: peers, messages, time. session.c: one world's
+// ticks and players. fanout.c: snapshots to peers.
+#ifndef FOLIOT_SERVER_LIB_INTERNAL_H
+#define FOLIOT_SERVER_LIB_INTERNAL_H
+
+#include <stdatomic.h>
+
+#include "foliot/server.h"
+#include "foliot/snapshot.h"
+#include "wire/message.h"
+
+#define FOLIOT__SNAPSHOTS_KEPT 128   // that may still be somebody's baseline
+#define FOLIOT__CHANGES_HELD 128     // of one player, for ticks to come
+#define FOLIOT__TICKS_AHEAD_MAX 600  // that an input may be meant for
+#define FOLIOT__MALFORMED_MAX 32     // messages, before the peer is dropped
+#define FOLIOT__EVENTS_HELD 256
+#define FOLIOT__STATUS_EVERY_NS 100000000u
+
+typedef struct foliot__session foliot__session;
+
+typedef enum foliot__peer_state {
+    FOLIOT__PEER_NONE,
+    FOLIOT__PEER_GREETING, // connected, has not said hello
+    FOLIOT__PEER_IN,
+} foliot__peer_state;
+
+typedef struct foliot__peer {
+    foliot_peer_id id;
+    foliot__peer_state state;
+    foliot__session *session;
+    uint32_t player; // FOLIOT__NO_PLAYER: a spectator
+    bool has_baseline;
+    uint64_t baseline_tick; // the newest snapshot that it has whole
+    uint32_t malformed;
+    uint64_t connected_ns, status_ns;
+    // Of its newest input packet:
+    uint32_t newest_tick, echo_us;
+    uint64_t heard_ns;
+} foliot__peer;
+
+typedef enum foliot__player_state {
+    FOLIOT__PLAYER_NONE,
+    FOLIOT__PLAYER_ENTERING, // joins the world with the next tick
+    FOLIOT__PLAYER_IN_WORLD,
+    FOLIOT__PLAYER_LEAVING,
+} foliot__player_state;
+
+typedef struct foliot__player_slot {
+    foliot__player_state state;
+    char name[FOLIOT_NAME_BYTES];
+    uint64_t token;
+    int64_t peer;          // index, -1: its peer is gone
+    uint64_t lost_ns;
+    uint32_t next_sequence; // of the change expected next
+    uint32_t input_sequence; // of inputs given to the world
+    uint64_t late_changes;
+    foliot__change changes[FOLIOT__CHANGES_HELD]; // ring, by sequence
+    uint32_t change_count, change_first;
+} foliot__player_slot;
+
+struct foliot__session {
+    foliot_server *server;
+    char name[FOLIOT_NAME_BYTES];
+    const foliot_scene *scene;
+    foliot_world *world;
+    foliot_recording *recording;
+    const foliot_host *host;
+    double pace_hz;
+    uint64_t first_tick, last_tick; // last: UINT64_MAX without end
+    uint64_t base_ns;               // when the first tick began
+    uint64_t tick;                  // the next to close
+    uint32_t snapshot_every;        // ticks
+    foliot_snapshot_format format;
+    foliot_snapshot_coder *coder;
+    foliot_snapshot_pieces pieces;
+    foliot_snapshot snapshots[FOLIOT__SNAPSHOTS_KEPT];
+    uint64_t newest_snapshot; // tick; valid if has_snapshot
+    bool has_snapshot, ended;
+    uint8_t *scene_bytes;
+    size_t scene_length;
+    foliot__player_slot *players;
+    uint32_t player_limit;
+    // The step that runs, or has run and waits to be taken in.
+    foliot_input *inputs;
+    uint32_t input_count, input_capacity;
+    bool running;
+    atomic_bool finished;
+    bool step_snapshot; // the step also captures one
+    foliot_status recorded;
+    bool recording_told;
+    uint64_t frozen_told;
+    bool running_late;
+};
+
+struct foliot_server {
+    foliot_server_config config;
+    foliot_server_counters counters;
+    foliot__session *sessions[FOLIOT_SESSIONS_MAX];
+    uint32_t session_count;
+    foliot__peer *peers; // by the transport's index
+    uint32_t peers_max;
+    foliot_peer_id *group; // scratch of the fan-out
+    uint32_t *order;
+    uint64_t now_ns, token_state;
+    bool stopping;
+    uint64_t stopped_ns;
+    char why[FOLIOT__SENTENCE_BYTES];
+    foliot_server_event events[FOLIOT__EVENTS_HELD];
+    uint32_t event_first, event_count;
+};
+
+void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
+                          const foliot__session *session, uint32_t player, uint64_t value, const char *text);
+void foliot__server_send(foliot_server *server, foliot_peer_id peer, const foliot__message *message);
+// To every peer of a session.
+void foliot__server_tell(foliot__session *session, const foliot__message *message);
+
+// session.c
+foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
+                                     foliot__session **session);
+void foliot__session_destroy(foliot__session *session);
+void foliot__session_update(foliot__session *session);
+uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick); // when it is closed
+// A player for a newcomer, or the one that the token names. FOLIOT__NO_PLAYER if there is no room.
+uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
+                               bool *resumed);
+void foliot__session_peer_lost(foliot__session *session, uint32_t player, bool for_good);
+void foliot__session_take_input(foliot__session *session, foliot__peer *peer, const foliot__input_packet *packet);
+
+// fanout.c
+foliot_status foliot__fanout_init(foliot__session *session);
+void foliot__fanout_close(foliot__session *session);
+foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick); // where to capture
+// The snapshot of that tick; NULL if it is not kept any more.
+const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint64_t tick);
+void foliot__fanout_broadcast(foliot__session *session);
+// The newest snapshot complete in itself, reliably: the first baseline of a newcomer.
+void foliot__fanout_greet(foliot__session *session, foliot__peer *peer);
+
+#endif

@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: MIT
+// server.c: peers and what they say. Refuses with a sentence, counts whatever it drops, and never trusts a
+// byte: messages are decoded by wire/message.c before anything here sees them.
+#include "internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/transport.h"
+
+#define GREETING_NS 5000000000u // to say hello in
+#define STOP_NS 1000000000u     // for the goodbyes to arrive
+
+foliot_server_config foliot_server_config_default(void)
+{
+    return (foliot_server_config){.reconnect_ms = 10000, .catch_up_ticks = 16};
+}
+
+foliot_status foliot_server_create(const foliot_server_config *config, uint64_t now_ns, foliot_server **server)
+{
+    if (!config->transport || config->catch_up_ticks == 0)
+        return FOLIOT_INVALID;
+    foliot_server *s = calloc(1, sizeof *s);
+    if (!s)
+        return FOLIOT_MEMORY;
+    s->config = *config;
+    s->now_ns = now_ns;
+    s->peers_max = config->transport->config.peers_max;
+    s->token_state = config->transport->config.secret ^ now_ns;
+    s->peers = calloc(s->peers_max, sizeof *s->peers);
+    s->group = calloc(s->peers_max, sizeof *s->group);
+    s->order = calloc(s->peers_max, sizeof *s->order);
+    if (!s->peers || !s->group || !s->order) {
+        foliot_server_destroy(s);
+        return FOLIOT_MEMORY;
+    }
+    *server = s;
+    return FOLIOT_OK;
+}
+
+static bool any_running(const foliot_server *server)
+{
+    for (uint32_t i = 0; i < server->session_count; i++)
+        if (server->sessions[i]->running &&
+            !atomic_load_explicit(&server->sessions[i]->finished, memory_order_acquire))
+            return true;
+    return false;
+}
+
+void foliot_server_destroy(foliot_server *server)
+{
+    if (!server)
+        return;
+    while (any_running(server)) {
+    } // a worker is in the middle of a step; it ends by itself
+    for (uint32_t i = 0; i < server->session_count; i++)
+        foliot__session_destroy(server->sessions[i]);
+    free(server->peers);
+    free(server->group);
+    free(server->order);
+    free(server);
+}
+
+static foliot__session *find_session(const foliot_server *server, const char *name)
+{
+    for (uint32_t i = 0; i < server->session_count; i++)
+        if (!*name || strcmp(server->sessions[i]->name, name) == 0)
+            return server->sessions[i];
+    return NULL;
+}
+
+foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config, uint64_t now_ns)
+{
+    server->now_ns = now_ns;
+    if (!config->name || !*config->name || strlen(config->name) >= FOLIOT_NAME_BYTES || !(config->pace_hz > 0) ||
+        (server->session_count && find_session(server, config->name)))
+        return FOLIOT_INVALID;
+    if (server->session_count == FOLIOT_SESSIONS_MAX)
+        return FOLIOT_FULL;
+    foliot_status status = foliot__session_create(server, config, &server->sessions[server->session_count]);
+    if (status == FOLIOT_OK)
+        server->session_count++;
+    return status;
+}
+
+// -- telling ------------------------------------------------------------------------------------------
+
+void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
+                          const foliot__session *session, uint32_t player, uint64_t value, const char *text)
+{
+    if (server->event_count == FOLIOT__EVENTS_HELD) {
+        server->counters.events_dropped++;
+        return;
+    }
+    foliot_server_event *event =
+        &server->events[(server->event_first + server->event_count++) % FOLIOT__EVENTS_HELD];
+    *event = (foliot_server_event){.kind = kind, .session = session ? session->name : "", .player = player,
+                                   .tick = session ? session->tick : 0, .value = value};
+    snprintf(event->text, sizeof event->text, "%s", text);
+}
+
+bool foliot_server_poll(foliot_server *server, foliot_server_event *event)
+{
+    if (server->event_count == 0)
+        return false;
+    *event = server->events[server->event_first];
+    server->event_first = (server->event_first + 1) % FOLIOT__EVENTS_HELD;
+    server->event_count--;
+    return true;
+}
+
+void foliot__server_send(foliot_server *server, foliot_peer_id peer, const foliot__message *message)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_OK)
+        foliot_transport_send(server->config.transport, peer, FOLIOT_RELIABLE, bytes, length);
+}
+
+void foliot__server_tell(foliot__session *session, const foliot__message *message)
+{
+    foliot_server *server = session->server;
+    for (uint32_t i = 0; i < server->peers_max; i++)
+        if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == session)
+            foliot__server_send(server, server->peers[i].id, message);
+}
+
+static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal reason, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal reason, const char *format, ...)
+{
+    static const bool again[] = {
+#define AGAIN(name, value, flag) [value] = flag,
+        FOLIOT__REFUSALS(AGAIN)
+#undef AGAIN
+    };
+    foliot__message m = {.kind = FOLIOT__REFUSE};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(m.as.refuse.sentence, sizeof m.as.refuse.sentence, format, arguments);
+    va_end(arguments);
+    m.as.refuse.reason = reason;
+    m.as.refuse.again = again[reason];
+    foliot__server_send(server, peer->id, &m);
+    foliot_transport_disconnect(server->config.transport, peer->id, 256 + reason, false);
+    server->counters.refusals++;
+    foliot__server_event(server, FOLIOT_SERVER_REFUSED, NULL, 0, reason, m.as.refuse.sentence);
+    peer->state = FOLIOT__PEER_NONE;
+}
+
+// -- joining --------------------------------------------------------------------------------------------
+
+static void send_scene(foliot_server *server, const foliot__session *session, foliot_peer_id peer)
+{
+    for (size_t at = 0; at < session->scene_length; at += FOLIOT__SCENE_PART_BYTES) {
+        size_t left = session->scene_length - at;
+        foliot__message m = {.kind = FOLIOT__SCENE_PART};
+        m.as.scene_part.offset = (uint32_t)at;
+        m.as.scene_part.total = (uint32_t)session->scene_length;
+        m.as.scene_part.bytes = session->scene_bytes + at;
+        m.as.scene_part.length = (uint32_t)(left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES);
+        foliot__server_send(server, peer, &m);
+    }
+}
+
+static void send_players(foliot_server *server, const foliot__session *session, foliot_peer_id peer)
+{
+    for (uint32_t p = 0; p < session->player_limit; p++) {
+        const foliot__player_slot *player = &session->players[p];
+        if (player->state != FOLIOT__PLAYER_IN_WORLD)
+            continue;
+        foliot__message m = {.kind = FOLIOT__PLAYER};
+        m.as.player.player = p;
+        m.as.player.joined = true;
+        m.as.player.slot = session->running ? FOLIOT_NO_BODY : foliot_world_player_body(session->world, p);
+        memcpy(m.as.player.name, player->name, sizeof m.as.player.name);
+        foliot__server_send(server, peer, &m);
+    }
+}
+
+static void welcome(foliot_server *server, foliot__session *session, foliot__peer *peer)
+{
+    foliot__message m = {.kind = FOLIOT__WELCOME};
+    foliot__welcome *w = &m.as.welcome;
+    w->protocol = FOLIOT_PROTOCOL;
+    snprintf(w->session, sizeof w->session, "%s", session->name);
+    snprintf(w->scene, sizeof w->scene, "%s", session->scene->name);
+    snprintf(w->integrator, sizeof w->integrator, "%s",
+             foliot_integrator_describe(session->scene->integrator)->name);
+    w->player = peer->player;
+    w->token = peer->player == FOLIOT__NO_PLAYER ? 0 : session->players[peer->player].token;
+    w->tick = session->tick;
+    w->dt = session->scene->dt;
+    w->pace_hz = session->pace_hz;
+    w->snapshot_hz = session->pace_hz / session->snapshot_every;
+    w->format = session->format;
+    w->scene_bytes = (uint32_t)session->scene_length;
+    w->fingerprint = foliot_fingerprint();
+    foliot__server_send(server, peer->id, &m);
+    foliot__fanout_greet(session, peer);
+    send_players(server, session, peer->id);
+    send_scene(server, session, peer->id);
+}
+
+static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__hello_message *hello)
+{
+    if (hello->protocol != FOLIOT_PROTOCOL) {
+        refuse(server, peer, FOLIOT__REFUSE_PROTOCOL, "this server speaks protocol %d, you speak %u",
+               FOLIOT_PROTOCOL, hello->protocol);
+        return;
+    }
+    foliot__session *session = find_session(server, hello->session);
+    if (!session) {
+        refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here", hello->session);
+        return;
+    }
+    if (server->stopping || session->ended) {
+        refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
+        return;
+    }
+    bool resumed = false;
+    uint32_t index = (uint32_t)(peer - server->peers), player = FOLIOT__NO_PLAYER;
+    if (!hello->spectates)
+        player = foliot__session_enter(session, hello, index, &resumed);
+    if (!hello->spectates && player == FOLIOT__NO_PLAYER) {
+        refuse(server, peer, FOLIOT__REFUSE_FULL, "the session '%s' is full: it has room for %u players",
+               session->name, session->player_limit);
+        return;
+    }
+    peer->state = FOLIOT__PEER_IN;
+    peer->session = session;
+    peer->player = player;
+    char address[64], text[160];
+    foliot_transport_peer_address(server->config.transport, peer->id, address, sizeof address);
+    snprintf(text, sizeof text, "%s (%s)", hello->spectates ? "spectator" : hello->name, address);
+    foliot__server_event(server, resumed ? FOLIOT_SERVER_RESUMED : FOLIOT_SERVER_JOINED, session, player, 0, text);
+    if (resumed)
+        server->counters.resumes++;
+    else
+        server->counters.joins++;
+    welcome(server, session, peer);
+}
+
+// -- receiving --------------------------------------------------------------------------------------------
+
+static void malformed(foliot_server *server, foliot__peer *peer)
+{
+    server->counters.messages_malformed++;
+    if (++peer->malformed < FOLIOT__MALFORMED_MAX)
+        return;
+    server->counters.peers_dropped++;
+    char address[64];
+    foliot_transport_peer_address(server->config.transport, peer->id, address, sizeof address);
+    foliot__server_event(server, FOLIOT_SERVER_DROPPED, peer->session, peer->player, peer->malformed, address);
+    if (peer->state == FOLIOT__PEER_IN && peer->player != FOLIOT__NO_PLAYER)
+        foliot__session_peer_lost(peer->session, peer->player, true);
+    foliot_transport_disconnect(server->config.transport, peer->id, 256 + FOLIOT__REFUSE_MALFORMED, true);
+    peer->state = FOLIOT__PEER_NONE;
+}
+
+static void take_control(foliot_server *server, foliot__peer *peer, const uint8_t *bytes, size_t length)
+{
+    foliot__message message;
+    if (foliot__message_decode(bytes, length, &message) != FOLIOT_OK) {
+        malformed(server, peer);
+        return;
+    }
+    if (message.kind == FOLIOT__HELLO_MESSAGE && peer->state == FOLIOT__PEER_GREETING) {
+        take_hello(server, peer, &message.as.hello);
+    } else if (message.kind == FOLIOT__BYE && peer->state == FOLIOT__PEER_IN) {
+        if (peer->player != FOLIOT__NO_PLAYER)
+            foliot__session_peer_lost(peer->session, peer->player, true);
+        foliot_transport_disconnect(server->config.transport, peer->id, 0, false);
+        peer->state = FOLIOT__PEER_NONE;
+    } else {
+        server->counters.messages_unexpected++;
+        malformed(server, peer);
+    }
+}
+
+static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t *bytes, size_t length)
+{
+    foliot__input_packet packet;
+    if (peer->state != FOLIOT__PEER_IN) {
+        server->counters.messages_unexpected++;
+        return;
+    }
+    if (foliot__input_packet_decode(bytes, length, &packet) != FOLIOT_OK) {
+        malformed(server, peer);
+        return;
+    }
+    foliot__session_take_input(peer->session, peer, &packet);
+}
+
+static void peer_gone(foliot_server *server, foliot__peer *peer)
+{
+    if (peer->state == FOLIOT__PEER_IN && peer->player != FOLIOT__NO_PLAYER) {
+        foliot__session *session = peer->session;
+        // The player may have come back through another peer before this one timed out.
+        if (session->players[peer->player].peer == peer - server->peers) {
+            foliot__session_peer_lost(session, peer->player, false);
+            foliot__server_event(server, FOLIOT_SERVER_LOST, session, peer->player, 0,
+                                 session->players[peer->player].name);
+        }
+        server->counters.peers_lost++;
+    }
+    peer->state = FOLIOT__PEER_NONE;
+}
+
+static void take_event(foliot_server *server, const foliot_transport_event *event)
+{
+    uint32_t index = foliot__peer_index(event->peer);
+    if (index >= server->peers_max)
+        return;
+    foliot__peer *peer = &server->peers[index];
+    if (event->kind == FOLIOT_TRANSPORT_CONNECTED) {
+        *peer = (foliot__peer){.id = event->peer, .state = FOLIOT__PEER_GREETING, .player = FOLIOT__NO_PLAYER,
+                               .connected_ns = server->now_ns};
+        return;
+    }
+    if (peer->state == FOLIOT__PEER_NONE || peer->id.value != event->peer.value)
+        return;
+    if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED)
+        peer_gone(server, peer);
+    else if (event->delivery == FOLIOT_RELIABLE)
+        take_control(server, peer, event->bytes, event->length);
+    else
+        take_packet(server, peer, event->bytes, event->length);
+}
+
+// Who connects and says nothing holds a slot that others could use.
+static void expire_silent_peers(foliot_server *server)
+{
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if (peer->state == FOLIOT__PEER_GREETING && server->now_ns - peer->connected_ns > GREETING_NS) {
+            foliot_transport_disconnect(server->config.transport, peer->id, 0, true);
+            server->counters.peers_dropped++;
+            peer->state = FOLIOT__PEER_NONE;
+        }
+    }
+}
+
+void foliot_server_update(foliot_server *server, uint64_t now_ns)
+{
+    foliot_transport_event event;
+    server->now_ns = now_ns;
+    while (foliot_transport_poll(server->config.transport, now_ns, &event))
+        take_event(server, &event);
+    expire_silent_peers(server);
+    for (uint32_t i = 0; i < server->session_count; i++)
+        foliot__session_update(server->sessions[i]);
+    foliot_transport_flush(server->config.transport, now_ns);
+}
+
+uint64_t foliot_server_wake_ns(const foliot_server *server)
+{
+    uint64_t wake = foliot_transport_wake_ns(server->config.transport);
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        const foliot__session *s = server->sessions[i];
+        uint64_t due = foliot__session_due_ns(s, s->tick);
+        if (!s->ended && !s->running && !server->stopping && due < wake)
+            wake = due;
+    }
+    return wake;
+}
+
+void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns)
+{
+    foliot__message m = {.kind = FOLIOT__BYE};
+    if (server->stopping)
+        return;
+    server->stopping = true;
+    server->now_ns = server->stopped_ns = now_ns;
+    snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", why);
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if (peer->state == FOLIOT__PEER_NONE)
+            continue;
+        foliot__server_send(server, peer->id, &m);
+        foliot_transport_disconnect(server->config.transport, peer->id, 0, false);
+        peer->state = FOLIOT__PEER_NONE;
+    }
+    foliot_transport_flush(server->config.transport, now_ns);
+}
+
+bool foliot_server_done(const foliot_server *server)
+{
+    bool ended = true;
+    for (uint32_t i = 0; i < server->session_count; i++)
+        ended = ended && server->sessions[i]->ended && !server->sessions[i]->running;
+    if (ended && !server->stopping)
+        return true;
+    return server->stopping && !any_running(server) && server->now_ns - server->stopped_ns >= STOP_NS;
+}
+
+const foliot_server_counters *foliot_server_counted(const foliot_server *server)
+{
+    return &server->counters;
+}
+
+const foliot_world *foliot_server_world(const foliot_server *server, const char *session)
+{
+    const foliot__session *s = find_session(server, session);
+    return s && !s->running ? s->world : NULL;
+}

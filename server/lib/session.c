@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// session.c: one world being hosted: its players, its clock, its recording. Receiving enqueues, the tick acts:
+// inputs wait here until their tick is closed. While a step runs, nothing here touches the world.
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t every(const foliot_server *server, double pace_hz)
+{
+    double hz = server->config.snapshot_hz;
+    if (!(hz > 0) || hz >= pace_hz)
+        return 1;
+    return (uint32_t)(pace_hz / hz + 0.5);
+}
+
+foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
+                                     foliot__session **out)
+{
+    foliot__session *s = calloc(1, sizeof *s);
+    if (!s)
+        return FOLIOT_MEMORY;
+    s->server = server;
+    snprintf(s->name, sizeof s->name, "%s", config->name);
+    s->scene = config->scene;
+    s->world = config->world;
+    s->recording = config->recording;
+    s->host = config->host;
+    s->pace_hz = config->pace_hz;
+    s->tick = s->first_tick = foliot_world_tick(config->world);
+    s->last_tick = config->ticks ? s->first_tick + config->ticks : UINT64_MAX;
+    s->base_ns = server->now_ns;
+    s->snapshot_every = every(server, config->pace_hz);
+    s->player_limit = foliot_world_players_max(config->world);
+    s->input_capacity = s->player_limit * (FOLIOT__CHANGES_HELD + 2) + 1;
+    s->players = calloc(s->player_limit ? s->player_limit : 1, sizeof *s->players);
+    s->inputs = calloc(s->input_capacity, sizeof *s->inputs);
+    foliot_status status = s->players && s->inputs ? foliot__fanout_init(s) : FOLIOT_MEMORY;
+    if (status == FOLIOT_OK)
+        status = foliot_scene_encode(s->scene, NULL, 0, &s->scene_length);
+    if (status == FOLIOT_OK)
+        s->scene_bytes = malloc(s->scene_length);
+    if (status == FOLIOT_OK && s->scene_bytes)
+        status = foliot_scene_encode(s->scene, s->scene_bytes, s->scene_length, &s->scene_length);
+    if (status != FOLIOT_OK || !s->scene_bytes) {
+        s->world = NULL; // stays the caller's
+        foliot__session_destroy(s);
+        return status == FOLIOT_OK ? FOLIOT_MEMORY : status;
+    }
+    for (uint32_t p = 0; p < s->player_limit; p++)
+        s->players[p].peer = -1;
+    // The world as it is now is the first that newcomers are given.
+    foliot_snapshot_capture(&s->format, s->world, foliot__fanout_next(s, s->tick));
+    s->newest_snapshot = s->tick;
+    *out = s;
+    return FOLIOT_OK;
+}
+
+void foliot__session_destroy(foliot__session *session)
+{
+    if (!session)
+        return;
+    foliot__fanout_close(session);
+    foliot_world_destroy(session->world);
+    free(session->players);
+    free(session->inputs);
+    free(session->scene_bytes);
+    free(session);
+}
+
+// Integer multiples of the period, rounded once: no drift however long it runs.
+uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick)
+{
+    double ticks = (double)(int64_t)(tick + 1 - session->first_tick);
+    return session->base_ns + (uint64_t)(int64_t)(ticks * 1e9 / session->pace_hz);
+}
+
+// -- players ------------------------------------------------------------------------------------------
+
+static uint64_t draw_token(foliot_server *server)
+{
+    // Not a secret that protects money: it keeps one player from being taken for another.
+    uint64_t z = (server->token_state += 0x9e3779b97f4a7c15u);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    z ^= z >> 31;
+    return z ? z : 1;
+}
+
+static void announce(foliot__session *session, uint32_t player, bool joined)
+{
+    foliot__message m = {.kind = FOLIOT__PLAYER};
+    m.as.player.player = player;
+    m.as.player.joined = joined;
+    m.as.player.slot = FOLIOT_NO_BODY;
+    if (!session->running && joined)
+        m.as.player.slot = foliot_world_player_body(session->world, player);
+    memcpy(m.as.player.name, session->players[player].name, sizeof m.as.player.name);
+    foliot__server_tell(session, &m);
+}
+
+uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
+                               bool *resumed)
+{
+    uint32_t found = FOLIOT__NO_PLAYER;
+    *resumed = false;
+    for (uint32_t p = 0; hello->token && p < session->player_limit; p++)
+        if (session->players[p].state != FOLIOT__PLAYER_NONE &&
+            session->players[p].state != FOLIOT__PLAYER_LEAVING && session->players[p].token == hello->token) {
+            session->players[p].peer = peer;
+            *resumed = true;
+            return p;
+        }
+    for (uint32_t p = 0; p < session->player_limit && found == FOLIOT__NO_PLAYER; p++)
+        if (session->players[p].state == FOLIOT__PLAYER_NONE)
+            found = p;
+    if (found == FOLIOT__NO_PLAYER)
+        return found;
+    foliot__player_slot *player = &session->players[found];
+    uint32_t input_sequence = player->input_sequence;
+    memset(player, 0, sizeof *player);
+    player->state = FOLIOT__PLAYER_ENTERING;
+    player->peer = peer;
+    player->token = draw_token(session->server);
+    player->next_sequence = 1;
+    player->input_sequence = input_sequence;
+    memcpy(player->name, hello->name, sizeof player->name);
+    return found;
+}
+
+void foliot__session_peer_lost(foliot__session *session, uint32_t index, bool for_good)
+{
+    foliot__player_slot *player = &session->players[index];
+    player->peer = -1;
+    player->lost_ns = session->server->now_ns;
+    if (for_good && player->state != FOLIOT__PLAYER_NONE)
+        player->state = FOLIOT__PLAYER_LEAVING;
+}
+
+static void expire_lost_players(foliot__session *session)
+{
+    uint64_t keep_ns = (uint64_t)session->server->config.reconnect_ms * 1000000u;
+    for (uint32_t p = 0; p < session->player_limit; p++) {
+        foliot__player_slot *player = &session->players[p];
+        bool in = player->state == FOLIOT__PLAYER_IN_WORLD || player->state == FOLIOT__PLAYER_ENTERING;
+        if (in && player->peer < 0 && session->server->now_ns - player->lost_ns >= keep_ns)
+            player->state = FOLIOT__PLAYER_LEAVING;
+    }
+}
+
+// -- inputs ---------------------------------------------------------------------------------------------
+
+static void hold_change(foliot__session *session, foliot__player_slot *player, const foliot__change *change)
+{
+    foliot_server_counters *counters = &session->server->counters;
+    if (player->change_count == FOLIOT__CHANGES_HELD ||
+        (int64_t)change->tick - (int64_t)session->tick > FOLIOT__TICKS_AHEAD_MAX) {
+        counters->inputs_refused++;
+        player->next_sequence++; // it is dropped, counted, and not asked for again
+        return;
+    }
+    uint32_t at = (player->change_first + player->change_count++) % FOLIOT__CHANGES_HELD;
+    player->changes[at] = *change;
+    player->next_sequence++;
+    counters->inputs++;
+}
+
+void foliot__session_take_input(foliot__session *session, foliot__peer *peer, const foliot__input_packet *packet)
+{
+    foliot_server *server = session->server;
+    bool newer = peer->heard_ns == 0 || (int32_t)(packet->sent_us - peer->echo_us) > 0;
+    if (newer) {
+        peer->heard_ns = server->now_ns;
+        peer->echo_us = packet->sent_us;
+        peer->newest_tick = packet->tick;
+    }
+    if (packet->newest_snapshot != FOLIOT__NO_TICK && packet->newest_snapshot <= session->newest_snapshot &&
+        (!peer->has_baseline || packet->newest_snapshot > peer->baseline_tick) &&
+        foliot__fanout_find(session, packet->newest_snapshot)) {
+        peer->has_baseline = true;
+        peer->baseline_tick = packet->newest_snapshot;
+    }
+    if (peer->player == FOLIOT__NO_PLAYER)
+        return;
+    foliot__player_slot *player = &session->players[peer->player];
+    for (uint32_t i = 0; i < packet->count; i++) {
+        const foliot__change *change = &packet->changes[i];
+        if (change->sequence < player->next_sequence)
+            server->counters.inputs_repeated++;
+        else if (change->sequence == player->next_sequence)
+            hold_change(session, player, change);
+    }
+}
+
+static void give(foliot__session *session, uint32_t player, foliot_input input)
+{
+    input.player = player;
+    input.sequence = ++session->players[player].input_sequence;
+    session->inputs[session->input_count++] = input;
+}
+
+// What one player does in the tick that is closed now, in order.
+static void collect(foliot__session *session, uint32_t p)
+{
+    foliot__player_slot *player = &session->players[p];
+    if (player->state == FOLIOT__PLAYER_ENTERING) {
+        give(session, p, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
+        player->state = FOLIOT__PLAYER_IN_WORLD;
+    }
+    while (player->state == FOLIOT__PLAYER_IN_WORLD && player->change_count > 0) {
+        const foliot__change *change = &player->changes[player->change_first];
+        if (change->tick > session->tick)
+            break;
+        if (change->tick < session->tick) {
+            player->late_changes++;
+            session->server->counters.inputs_late++;
+        }
+        foliot_input input = {.kind = FOLIOT_INPUT_CONTROL, .buttons = change->buttons};
+        memcpy(input.axes, change->axes, sizeof input.axes);
+        give(session, p, input);
+        player->change_first = (player->change_first + 1) % FOLIOT__CHANGES_HELD;
+        player->change_count--;
+    }
+    if (player->state == FOLIOT__PLAYER_LEAVING) {
+        give(session, p, (foliot_input){.kind = FOLIOT_INPUT_LEAVE});
+        foliot__server_event(session->server, FOLIOT_SERVER_LEFT, session, p, 0, player->name);
+        session->server->counters.leaves++;
+        announce(session, p, false);
+        player->state = FOLIOT__PLAYER_NONE;
+    }
+}
+
+// -- ticks ------------------------------------------------------------------------------------------------
+
+// On a worker, or inline: the world is this function's until `finished`.
+static void run_step(void *job)
+{
+    foliot__session *s = job;
+    foliot_world_step(s->world, s->inputs, s->input_count, s->host);
+    if (s->recording && s->recorded == FOLIOT_OK)
+        s->recorded = foliot_recording_append(s->recording, s->world, s->inputs, s->input_count);
+    if (s->step_snapshot)
+        foliot_snapshot_capture(&s->format, s->world, foliot__fanout_next(s, s->tick + 1));
+    atomic_store_explicit(&s->finished, true, memory_order_release);
+}
+
+static void start_step(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    s->input_count = 0;
+    expire_lost_players(s);
+    for (uint32_t p = 0; p < s->player_limit; p++)
+        collect(s, p);
+    s->running = true;
+    s->step_snapshot = (s->tick + 1) % s->snapshot_every == 0;
+    atomic_store_explicit(&s->finished, false, memory_order_relaxed);
+    if (server->config.start)
+        server->config.start(server->config.start_user, run_step, s);
+    else
+        run_step(s);
+}
+
+static void tell_what_happened(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    const foliot_world_counters *world = foliot_world_counted(s->world);
+    if (world->frozen_bodies > s->frozen_told) {
+        s->frozen_told = world->frozen_bodies;
+        foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, 0, world->first_frozen_body, "");
+    }
+    if (s->recording && s->recorded != FOLIOT_OK) {
+        server->counters.ticks_unrecorded++;
+        if (!s->recording_told)
+            foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, 0, 0,
+                                 foliot_status_text(s->recorded));
+        s->recording_told = true;
+    }
+    uint32_t count;
+    const foliot_event *events = foliot_world_events(s->world, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].kind == FOLIOT_EVENT_SPAWN && events[i].b < s->player_limit)
+            announce(s, events[i].b, true);
+}
+
+// Takes in a step that has finished.
+static void finish_step(foliot__session *s)
+{
+    s->running = false;
+    s->tick++;
+    s->server->counters.ticks++;
+    tell_what_happened(s);
+    if (s->step_snapshot) {
+        s->newest_snapshot = s->tick;
+        foliot__fanout_broadcast(s);
+        foliot_transport_flush(s->server->config.transport, s->server->now_ns);
+    }
+    if (s->tick >= s->last_tick) {
+        s->ended = true;
+        foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, 0, s->tick - s->first_tick, "");
+    }
+}
+
+static void count_late(foliot__session *s)
+{
+    uint64_t now = s->server->now_ns, next = foliot__session_due_ns(s, s->tick + 1);
+    bool late = now >= next;
+    if (late)
+        s->server->counters.ticks_late++;
+    if (late && !s->running_late)
+        foliot__server_event(s->server, FOLIOT_SERVER_LATE, s, 0,
+                             (uint64_t)((double)(now - foliot__session_due_ns(s, s->tick)) * 1e-9 * s->pace_hz), "");
+    s->running_late = late;
+}
+
+void foliot__session_update(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    for (uint32_t i = 0; i <= server->config.catch_up_ticks; i++) {
+        if (s->running && !atomic_load_explicit(&s->finished, memory_order_acquire))
+            return;
+        if (s->running)
+            finish_step(s);
+        if (s->ended || server->stopping || i == server->config.catch_up_ticks ||
+            server->now_ns < foliot__session_due_ns(s, s->tick))
+            return;
+        count_late(s);
+        start_step(s);
+    }
+}
