@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: MIT
+// test_scene_reader.c: scenes as text. What sound ones mean, value by value; that every ready scene is
+// sound; and that each of the bad ones in scenes-bad/ gives its NAME.expected to the letter.
+#include "check.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "foliot/foliot.h"
+
+#define BAD_FOLDER "tests/unit/scenes-bad"
+#define BAD_LEAST 60
+#define NAMES_MAX 1024
+
+static foliot_scene *parsed(const char *text)
+{
+    foliot_scene *scene = NULL;
+    foliot_scene_error error;
+    int status = foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error);
+    if (status != FOLIOT_OK)
+        print_error("%s\n", error.message);
+    assert_int_equal(status, FOLIOT_OK);
+    return scene;
+}
+
+static void expect_error(const char *text, const char *message)
+{
+    foliot_scene *scene = NULL;
+    foliot_scene_error error;
+    assert_true(foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error) != FOLIOT_OK);
+    assert_null(scene);
+    assert_string_equal(error.message, message);
+}
+
+#define HEAD "foliot: 1\nname: t\ntick_hz: 60\n"
+#define BALL "bodies: [{name: ball}]\n"
+
+static void every_key_means_what_it_says(void **state)
+{
+    (void)state;
+    foliot_scene *s = parsed(
+        "foliot: 1\n"
+        "name: outer solar system\n"
+        "units: {length: AU, time: day, mass: Msun}\n"
+        "dt: 10\n"
+        "pace_hz: 30\n"
+        "substeps: 4\n"
+        "integrator: {name: backward-euler, tolerance: 1e-9, iterations: 7}\n"
+        "constraint_iterations: 12\n"
+        "seed: 0xffffffffffffffff\n"
+        "gravity: [0, -1.5, -9.81]\n"
+        "limits: {speed_max: 32, bodies_max: 1024}\n"
+        "forces:\n"
+        "  - {kind: newton, constant: 2.95912208286e-4, softening: 0.5}\n"
+        "  - {kind: drag, linear: 0.1, quadratic: 0.2}\n"
+        "  - {kind: spring, a: ball, anchor: [1, 2, 3], stiffness: 15, damping: 0.1, length: 2}\n"
+        "  - {kind: spring, a: ball, b: other, stiffness: 15, damping: 1, damping_kind: isotropic}\n"
+        "  - {kind: attractor, position: [4, 5, 6], strength: 1.25}\n"
+        "  - {kind: constant, body: other, force: [7, 8, 9], start: 1, end: 2}\n"
+        "  - {kind: uniform, acceleration: [0, 0, 1]}\n"
+        "bodies:\n"
+        "  - {name: ball, mass: 2, position: [1000, 0, 0], velocity: [0, 0x1.8p-1, 0],\n"
+        "     shape: {kind: sphere, radius: 0.2}, friction: 0.6, restitution: 0.1, force: [1, 0, 0],\n"
+        "     orientation: [0, 1, 0, 0], angular_velocity: [0, 0, 3], inertia: [2, 2, 3]}\n"
+        "  - {name: floor, static: true, shape: {kind: plane, normal: [0, 0, 2], offset: -1}}\n"
+        "  - {name: other, position: [1000, 3, 4]}\n"
+        "constraints:\n"
+        "  - {kind: distance, a: ball, b: other, length: 9, length_min: 2, stiffness: 0.5,\n"
+        "     break_force: 100}\n"
+        "  - {kind: distance, a: ball, anchor: [1000, 0, 2]}\n"
+        "players:\n"
+        "  limit: 4\n"
+        "  spawn: {mass: 1.5, shape: {kind: sphere, radius: 0.4}, positions: [[0, 0, 2], [3, 0, 2]]}\n"
+        "  controls: {kind: vessel, force: 20, torque: 2}\n");
+    assert_string_equal(s->name, "outer solar system");
+    assert_string_equal(s->unit_length, "AU");
+    assert_string_equal(s->unit_time, "day");
+    assert_string_equal(s->unit_mass, "Msun");
+    check_bits(s->dt, 10);
+    check_bits(s->pace_hz, 30);
+    assert_int_equal(s->substeps, 4);
+    assert_int_equal(s->integrator, FOLIOT_IMPLICIT_EULER);
+    check_bits(s->tolerance, 1e-9);
+    assert_int_equal(s->iterations_max, 7);
+    assert_int_equal(s->constraint_iterations, 12);
+    assert_true(s->seed == UINT64_MAX);
+    check_bits(s->gravity[1], -1.5);
+    check_bits(s->gravity[2], -9.81);
+    check_bits(s->speed_max, 32);
+    assert_int_equal(s->bodies_max, 1024);
+
+    assert_int_equal(s->force_count, 7);
+    const foliot_force_definition *f = s->forces;
+    assert_int_equal(f[0].kind, FOLIOT_FORCE_NEWTON);
+    check_bits(f[0].as.newton.constant, 2.95912208286e-4);
+    check_bits(f[0].as.newton.softening, 0.5);
+    assert_int_equal(f[1].kind, FOLIOT_FORCE_DRAG);
+    check_bits(f[1].as.drag.linear, 0.1);
+    check_bits(f[1].as.drag.quadratic, 0.2);
+    assert_int_equal(f[2].kind, FOLIOT_FORCE_SPRING);
+    assert_int_equal(f[2].a, 0);
+    assert_int_equal(f[2].b, FOLIOT_NO_BODY);
+    check_bits(f[2].as.spring.point[2], 3);
+    check_bits(f[2].as.spring.stiffness, 15);
+    check_bits(f[2].as.spring.damping, 0.1);
+    check_bits(f[2].as.spring.length, 2);
+    assert_int_equal(f[2].as.spring.damping_kind, FOLIOT_DAMPING_ALONG);
+    assert_int_equal(f[3].b, 2);
+    check_bits(f[3].as.spring.length, 0); // not as at the start: a spring's default is 0
+    assert_int_equal(f[3].as.spring.damping_kind, FOLIOT_DAMPING_ISOTROPIC);
+    assert_int_equal(f[4].kind, FOLIOT_FORCE_ATTRACTOR);
+    check_bits(f[4].as.attractor.point[1], 5);
+    check_bits(f[4].as.attractor.strength, 1.25);
+    assert_int_equal(f[5].kind, FOLIOT_FORCE_CONSTANT);
+    assert_int_equal(f[5].a, 2);
+    check_bits(f[5].as.constant.force[2], 9);
+    check_bits(f[5].as.constant.start, 1);
+    check_bits(f[5].as.constant.end, 2);
+    assert_int_equal(f[6].kind, FOLIOT_FORCE_UNIFORM);
+    check_bits(f[6].as.uniform.acceleration[2], 1);
+
+    assert_int_equal(s->body_count, 3);
+    const foliot_body_definition *b = s->bodies;
+    assert_string_equal(b[0].name, "ball");
+    check_bits(b[0].mass, 2);
+    check_bits(b[0].position[0], 1000);
+    check_bits(b[0].velocity[1], 0.75);
+    assert_int_equal(b[0].shape.kind, FOLIOT_SHAPE_SPHERE);
+    check_bits(b[0].shape.radius, 0.2);
+    check_bits(b[0].friction, 0.6);
+    check_bits(b[0].restitution, 0.1);
+    check_bits(b[0].force[0], 1);
+    check_bits(b[0].orientation[1], 1);
+    check_bits(b[0].angular_velocity[2], 3);
+    check_bits(b[0].inertia[2], 3);
+    assert_true(b[1].is_static);
+    assert_int_equal(b[1].shape.kind, FOLIOT_SHAPE_PLANE);
+    check_bits(b[1].shape.normal[2], 1); // normalised
+    check_bits(b[1].shape.offset, -1);
+    assert_int_equal(b[2].shape.kind, FOLIOT_SHAPE_POINT);
+    check_bits(b[2].mass, 1);
+
+    assert_int_equal(s->constraint_count, 2);
+    const foliot_constraint_definition *c = s->constraints;
+    assert_int_equal(c[0].a, 0);
+    assert_int_equal(c[0].b, 2);
+    check_bits(c[0].length, 9);
+    check_bits(c[0].length_min, 2);
+    check_bits(c[0].stiffness, 0.5);
+    check_bits(c[0].break_force, 100);
+    assert_int_equal(c[1].b, FOLIOT_NO_BODY);
+    check_bits(c[1].length, 2); // as at the start
+    assert_true(isinf(c[1].break_force));
+
+    assert_int_equal(s->players.limit, 4);
+    check_bits(s->players.body.mass, 1.5);
+    assert_int_equal(s->players.position_count, 2);
+    check_bits(s->players.positions[1][0], 3);
+    assert_int_equal(s->players.control, FOLIOT_CONTROL_VESSEL);
+    check_bits(s->players.force, 20);
+    check_bits(s->players.torque, 2);
+    foliot_scene_destroy(s);
+}
+
+static void what_is_left_out_has_its_default(void **state)
+{
+    (void)state;
+    foliot_scene *s = parsed(HEAD BALL "players: {}\n");
+    foliot_scene standard = foliot_scene_default();
+    check_bits(s->dt, 1.0 / 60);
+    check_bits(s->pace_hz, 60);
+    assert_int_equal(s->integrator, FOLIOT_SEMI_IMPLICIT_EULER);
+    assert_int_equal(s->substeps, 1);
+    assert_true(s->seed == 1);
+    check_bits(s->gravity[2], 0);
+    assert_true(isinf(s->speed_max));
+    check_bits(s->tolerance, standard.tolerance);
+    assert_int_equal(s->iterations_max, standard.iterations_max);
+    assert_int_equal(s->constraint_iterations, standard.constraint_iterations);
+    assert_string_equal(s->unit_time, "s");
+    assert_int_equal(s->players.limit, 16);
+    assert_int_equal(s->players.position_count, 1);
+    assert_int_equal(s->players.control, FOLIOT_CONTROL_THRUST);
+    check_bits(s->players.force, 10);
+    check_bits(s->bodies[0].orientation[0], 1);
+    check_bits(s->bodies[0].friction, 0.5);
+    foliot_scene_destroy(s);
+}
+
+static void pace_follows_from_seconds_alone(void **state)
+{
+    (void)state;
+    foliot_scene *s = parsed("foliot: 1\nname: t\ndt: 0.02\n" BALL);
+    check_bits(s->pace_hz, 1 / 0.02);
+    foliot_scene_destroy(s);
+    s = parsed("foliot: 1\nname: t\ndt: 10\nunits: {time: day}\n" BALL);
+    check_bits(s->pace_hz, 0);
+    foliot_scene_destroy(s);
+    s = parsed("foliot: 1\nname: t\ntick_hz: 3\nunits: {time: second}\n" BALL);
+    check_bits(s->pace_hz, 3);
+    foliot_scene_destroy(s);
+}
+
+static void json_is_read_as_well(void **state)
+{
+    (void)state;
+    foliot_scene *s = parsed("{\"foliot\":1,\"name\":\"j\\u00e9\",\n\t\"dt\":1e-2,\"gravity\":[0,0,-9.81],"
+                             "\"bodies\":[{\"name\":\"ball\",\"static\":false,\"mass\":2.5}]}");
+    assert_string_equal(s->name, "j\303\251");
+    check_bits(s->dt, 0.01);
+    check_bits(s->bodies[0].mass, 2.5);
+    foliot_scene_destroy(s);
+}
+
+static double mass_of(const char *number)
+{
+    char text[256];
+    snprintf(text, sizeof text, HEAD "bodies: [{mass: %s}]\n", number);
+    foliot_scene *s = parsed(text);
+    double mass = s->bodies[0].mass;
+    foliot_scene_destroy(s);
+    return mass;
+}
+
+// The hard cases of correct rounding, and the forms of a number.
+static void numbers_are_rounded_correctly(void **state)
+{
+    (void)state;
+    check_bits(mass_of("0.1"), 0x1.999999999999ap-4);
+    check_bits(mass_of("+.5"), 0.5);
+    check_bits(mass_of("5."), 5);
+    check_bits(mass_of("1E+2"), 100);
+    check_bits(mass_of("0x1.8p1"), 3);
+    check_bits(mass_of("0X1F"), 31);
+    check_bits(mass_of("0x1.fffffffffffff8p0"), 2);        // a tie, to even
+    check_bits(mass_of("9007199254740993"), 0x1p53);       // a tie, to even
+    check_bits(mass_of("9007199254740993.00000000000001"), 0x1.0000000000001p53);
+    check_bits(mass_of("2.2250738585072011e-308"), 0x0.fffffffffffffp-1022); // PHP's and Java's loop
+    check_bits(mass_of("6.929001713869936e+236"), 0x1.b3d8d3c0bad8bp+786);
+    check_bits(mass_of("4.9406564584124654e-324"), 0x1p-1074);
+    check_bits(mass_of("1.7976931348623157e308"), 0x1.fffffffffffffp1023);
+}
+
+static void what_is_no_number_is_refused(void **state)
+{
+    (void)state;
+    static const char *const bad[] = {"1_000", "1e", "0x", "0x1p", "1.2.3", ".", "+",  "0o17",
+                                      "1:30",  "e5", "1f", "0b11", "--1",   "1 2", "true", "one", "1e+"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[128];
+        snprintf(text, sizeof text, HEAD "bodies:\n- mass: %s\n", bad[i]);
+        expect_error(text, "text:5:9: bodies[0].mass: must be a number");
+    }
+    static const char *const infinite[] = {".inf", "-.Inf", "inf", "NaN", ".NAN", "Infinity"};
+    for (size_t i = 0; i < sizeof infinite / sizeof *infinite; i++) {
+        char text[128];
+        snprintf(text, sizeof text, HEAD "bodies:\n- mass: %s\n", infinite[i]);
+        expect_error(text, "text:5:9: bodies[0].mass: must be a finite number");
+    }
+}
+
+static void names_may_be_any_text(void **state)
+{
+    (void)state;
+    foliot_scene *s = parsed(HEAD "bodies: [{name: '12'}, {name: \"true\"}, {name: a b}, {name: \xce\xb2}]\n"
+                                  "forces: [{kind: spring, a: '12', b: 'true', stiffness: 1}]\n");
+    assert_string_equal(s->bodies[0].name, "12");
+    assert_int_equal(s->forces[0].b, 1);
+    assert_int_equal(foliot_scene_find_body(s, "a b"), 2);
+    foliot_scene_destroy(s);
+}
+
+static void grids_become_bodies_and_links(void **state)
+{
+    (void)state;
+    foliot_scene *s = parsed(
+        HEAD "bodies:\n"
+             "  - {name: first}\n"
+             "  - {name: net, mass: 0.5, position: [1, 2, 3],\n"
+             "     grid: {rows: 2, columns: 3, right: [0.5, 0, 0], down: [0, 0, -0.25],\n"
+             "            pins: [[0, 0], [0, 2]]}}\n"
+             "forces:\n"
+             "  - {kind: spring, grid: net, stiffness: 4}\n"
+             "  - {kind: spring, grid: net, links: second, stiffness: 5, length: 0}\n"
+             "constraints:\n"
+             "  - {kind: distance, grid: net, links: diagonal, break_force: 9}\n");
+    assert_int_equal(s->body_count, 7);
+    assert_string_equal(s->bodies[1].name, "net.0.0");
+    assert_string_equal(s->bodies[6].name, "net.1.2");
+    check_bits(s->bodies[6].position[0], 2);
+    check_bits(s->bodies[6].position[1], 2);
+    check_bits(s->bodies[6].position[2], 2.75);
+    assert_true(s->bodies[1].is_static && s->bodies[3].is_static && !s->bodies[2].is_static);
+    // Straight links, body by body, right before down: 7; one second link spans the pins and is left out.
+    static const uint32_t springs[][2] = {{1, 2}, {1, 4}, {2, 3}, {2, 5}, {3, 6}, {4, 5}, {5, 6}, {4, 6}};
+    assert_int_equal(s->force_count, 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        assert_int_equal(s->forces[i].a, springs[i][0]);
+        assert_int_equal(s->forces[i].b, springs[i][1]);
+    }
+    check_bits(s->forces[0].as.spring.length, 0.5);
+    check_bits(s->forces[1].as.spring.length, 0.25);
+    check_bits(s->forces[7].as.spring.length, 0);
+    check_bits(s->forces[7].as.spring.stiffness, 5);
+    static const uint32_t diagonals[][2] = {{1, 5}, {2, 6}, {2, 4}, {3, 5}};
+    assert_int_equal(s->constraint_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(s->constraints[i].a, diagonals[i][0]);
+        assert_int_equal(s->constraints[i].b, diagonals[i][1]);
+        check_near(s->constraints[i].length, sqrt(0.3125), 1e-15);
+        check_bits(s->constraints[i].break_force, 9);
+    }
+    foliot_scene_destroy(s);
+}
+
+// -- files -----------------------------------------------------------------------------------------
+
+static void write_file(const char *file, const char *text)
+{
+    FILE *stream = fopen(file, "w");
+    assert_non_null(stream);
+    fputs(text, stream);
+    fclose(stream);
+}
+
+static void csv_files_hold_bodies(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/foliot-test-XXXXXX", scene_file[64], csv_file[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(scene_file, sizeof scene_file, "%s/pile.yaml", folder);
+    snprintf(csv_file, sizeof csv_file, "%s/pile.csv", folder);
+    write_file(scene_file, HEAD "bodies:\n  - {csv: pile.csv, mass: 7, friction: 0.25}\n  - {name: z}\n"
+                                "forces: [{kind: spring, a: z, b: two, stiffness: 1}]\n");
+    write_file(csv_file, "name, mass ,position.z,static,shape,radius\r\n"
+                         "one,0x1p2,1.5,false,sphere,0.2\r\n"
+                         "\r\n"
+                         "two,, 2 ,,,\r\n"
+                         ",,,true,,");
+    foliot_scene *s = NULL;
+    foliot_scene_error error;
+    assert_int_equal(foliot_scene_read(scene_file, &s, &error), FOLIOT_OK);
+    assert_int_equal(s->body_count, 4);
+    assert_string_equal(s->bodies[0].name, "one");
+    check_bits(s->bodies[0].mass, 4);
+    check_bits(s->bodies[0].position[2], 1.5);
+    assert_int_equal(s->bodies[0].shape.kind, FOLIOT_SHAPE_SPHERE);
+    check_bits(s->bodies[0].shape.radius, 0.2);
+    check_bits(s->bodies[0].friction, 0.25);
+    check_bits(s->bodies[1].mass, 7);
+    check_bits(s->bodies[1].position[2], 2);
+    assert_true(s->bodies[2].is_static);
+    assert_string_equal(s->bodies[2].name, "");
+    assert_int_equal(s->forces[0].b, 1);
+    foliot_scene_destroy(s);
+    remove(scene_file);
+    remove(csv_file);
+    rmdir(folder);
+}
+
+static void a_scene_from_memory_names_no_files(void **state)
+{
+    (void)state;
+    expect_error(HEAD "bodies: [{csv: pile.csv}]\n",
+                 "text:4:16: bodies[0].csv: a scene that is no file cannot name one");
+}
+
+static void faults_hold_no_control_characters(void **state)
+{
+    (void)state;
+    expect_error(HEAD "\"a\\e[31m\\x07b\": 1\n" BALL,
+                 "text:4:1: a?[31m?b: unknown key; known here are foliot, name, units, dt, tick_hz, pace_hz, "
+                 "substeps, integrator, constraint_iterations, seed, gravity, limits, forces, bodies, "
+                 "constraints, players");
+}
+
+static void a_missing_error_is_no_fault(void **state)
+{
+    (void)state;
+    foliot_scene *s = NULL;
+    assert_int_equal(foliot_scene_parse("a: b", 4, "text", NULL, &s, NULL), FOLIOT_INVALID);
+    assert_int_equal(foliot_scene_read("/there/is/none.yaml", &s, NULL), FOLIOT_IO);
+}
+
+// Names of the files in a folder that end so, in order.
+static uint32_t list_files(const char *folder, const char *ending, char *names[NAMES_MAX])
+{
+    struct dirent **entries;
+    uint32_t count = 0;
+    int found = scandir(folder, &entries, NULL, alphasort);
+    for (int i = 0; i < found; i++) {
+        size_t length = strlen(entries[i]->d_name), tail = strlen(ending);
+        if (count < NAMES_MAX && length > tail && !strcmp(entries[i]->d_name + length - tail, ending))
+            names[count++] = strdup(entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (found >= 0)
+        free(entries);
+    return count;
+}
+
+static void every_ready_scene_is_sound(void **state)
+{
+    (void)state;
+    char *names[NAMES_MAX];
+    uint32_t count = list_files("scenes", ".yaml", names);
+    assert_true(count >= 10);
+    for (uint32_t i = 0; i < count; i++) {
+        char file[512];
+        foliot_scene *scene;
+        foliot_scene_error error;
+        snprintf(file, sizeof file, "scenes/%s", names[i]);
+        int status = foliot_scene_read(file, &scene, &error);
+        if (status != FOLIOT_OK)
+            print_error("%s\n", error.message);
+        assert_int_equal(status, FOLIOT_OK);
+        names[i][strlen(names[i]) - strlen(".yaml")] = 0;
+        assert_string_equal(scene->name, names[i]);
+        foliot_scene_destroy(scene);
+        free(names[i]);
+    }
+}
+
+static void a_bad_scene_gives_its_message(void **state)
+{
+    const char *name = *state;
+    char file[256], expected[2048] = "";
+    foliot_scene *scene = NULL;
+    foliot_scene_error error;
+    snprintf(file, sizeof file, "%.*s.expected", (int)(strlen(name) - strlen(".yaml")), name);
+    int back = chdir(BAD_FOLDER);
+    FILE *stream = fopen(file, "r");
+    size_t length = stream ? fread(expected, 1, sizeof expected - 1, stream) : 0;
+    if (stream)
+        fclose(stream);
+    foliot_status status = foliot_scene_read(name, &scene, &error);
+    back |= chdir("../../..");
+    assert_int_equal(back, 0);
+    assert_true(length > 0);
+    expected[length - 1] = 0; // the newline
+    assert_true(status == FOLIOT_INVALID || status == FOLIOT_REFUSED);
+    assert_null(scene);
+    assert_string_equal(error.message, expected);
+    char place[300];
+    snprintf(place, sizeof place, "%s:%u:%u: ", name, error.line, error.column);
+    assert_memory_equal(error.message, place, strlen(place));
+    assert_true(error.line >= 1 && error.column >= 1);
+}
+
+static int run_bad_scenes(void)
+{
+    static char *names[NAMES_MAX];
+    static struct CMUnitTest tests[NAMES_MAX];
+    uint32_t count = list_files(BAD_FOLDER, ".yaml", names);
+    for (uint32_t i = 0; i < count; i++) {
+        char *title = strdup(names[i]);
+        for (char *at = title; *at; at++)
+            *at = *at == '-' ? '_' : *at == '.' ? 0 : *at;
+        tests[i] = (struct CMUnitTest){title, a_bad_scene_gives_its_message, NULL, NULL, names[i]};
+    }
+    if (count < BAD_LEAST)
+        print_error("only %u bad scenes in " BAD_FOLDER "\n", (unsigned)count);
+    int failed = _cmocka_run_group_tests("bad scenes", tests, count, NULL, NULL);
+    for (uint32_t i = 0; i < count; i++) {
+        free((char *)(uintptr_t)tests[i].name);
+        free(names[i]);
+    }
+    return count < BAD_LEAST ? 1 : failed;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_key_means_what_it_says),
+        cmocka_unit_test(what_is_left_out_has_its_default),
+        cmocka_unit_test(pace_follows_from_seconds_alone),
+        cmocka_unit_test(json_is_read_as_well),
+        cmocka_unit_test(numbers_are_rounded_correctly),
+        cmocka_unit_test(what_is_no_number_is_refused),
+        cmocka_unit_test(names_may_be_any_text),
+        cmocka_unit_test(grids_become_bodies_and_links),
+        cmocka_unit_test(csv_files_hold_bodies),
+        cmocka_unit_test(a_scene_from_memory_names_no_files),
+        cmocka_unit_test(faults_hold_no_control_characters),
+        cmocka_unit_test(a_missing_error_is_no_fault),
+        cmocka_unit_test(every_ready_scene_is_sound),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    return failed + run_bad_scenes();
+}
