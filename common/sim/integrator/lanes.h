@@ -15,23 +15,23 @@
 static inline void foliot__lanes_add_scaled(double *restrict y, const double *restrict x,
                                             double factor, uint32_t rows)
 {
-    FOLIOT__FOR_LANES(rows, i)
-    y[i] += factor * x[i];
+    FOLIOT__FOR_LANES (rows, i)
+        y[i] += factor * x[i];
 }
 
 // y := x.
 static inline void foliot__lanes_copy(double *restrict y, const double *restrict x, uint32_t rows)
 {
-    FOLIOT__FOR_LANES(rows, i)
-    y[i] = x[i];
+    FOLIOT__FOR_LANES (rows, i)
+        y[i] = x[i];
 }
 
 // y := x + factor * d.
 static inline void foliot__lanes_moved(double *restrict y, const double *restrict x,
                                        const double *restrict d, double factor, uint32_t rows)
 {
-    FOLIOT__FOR_LANES(rows, i)
-    y[i] = x[i] + factor * d[i];
+    FOLIOT__FOR_LANES (rows, i)
+        y[i] = x[i] + factor * d[i];
 }
 
 // The same for vector fields.

@@ -39,8 +39,7 @@ typedef struct spin {
 // v turned from world axes into the body's: R^t v.
 static void to_body(double q[4][LANES], double v[3][LANES])
 {
-    FOR_LANES(i)
-    {
+    FOR_LANES (i) {
         double w = q[0][i], x = q[1][i], y = q[2][i], z = q[3][i];
         double cx = 2 * (z * v[1][i] - y * v[2][i]), cy = 2 * (x * v[2][i] - z * v[0][i]);
         double cz = 2 * (y * v[0][i] - x * v[1][i]);
@@ -56,8 +55,7 @@ static void to_body(double q[4][LANES], double v[3][LANES])
 // v turned from the body's axes into the world's: R v.
 static void to_world(double q[4][LANES], double v[3][LANES])
 {
-    FOR_LANES(i)
-    {
+    FOR_LANES (i) {
         double w = q[0][i], x = q[1][i], y = q[2][i], z = q[3][i];
         double cx = 2 * (y * v[2][i] - z * v[1][i]), cy = 2 * (z * v[0][i] - x * v[2][i]);
         double cz = 2 * (x * v[1][i] - y * v[0][i]);
@@ -72,8 +70,7 @@ static void to_world(double q[4][LANES], double v[3][LANES])
 
 static void normalise(double q[4][LANES])
 {
-    FOR_LANES(i)
-    {
+    FOR_LANES (i) {
         double n =
             (q[0][i] * q[0][i] + q[1][i] * q[1][i]) + (q[2][i] * q[2][i] + q[3][i] * q[3][i]);
         double scale = 1 / foliot__sqrt(n);
@@ -90,8 +87,7 @@ static void normalise(double q[4][LANES])
 static inline void turn(double q[4][LANES], double m[3][LANES], double inverse[3][LANES],
                         double half, int a, int b, int c)
 {
-    FOR_LANES(i)
-    {
+    FOR_LANES (i) {
         double s = m[a][i] * inverse[a][i] * half;
         double sine = 2 * s / (1 + s * s);
         double mb = m[b][i], mc = m[c][i];
@@ -121,8 +117,7 @@ static void turn_at_once(double q[4][LANES], double m[3][LANES], double inverse[
                          double duration)
 {
     double half = duration / 2;
-    FOR_LANES(i)
-    {
+    FOR_LANES (i) {
         double a = m[0][i] * inverse[0][i] * half, b = m[1][i] * inverse[1][i] * half;
         double c = m[2][i] * inverse[2][i] * half;
         double w = q[0][i], x = q[1][i], y = q[2][i], z = q[3][i];
@@ -143,20 +138,19 @@ static void rotate_free(spin *s, double duration)
     // A lane of both kinds: each body takes its own kind's way, whatever its neighbours are.
     double q[4][LANES];
     for (int k = 0; k < 4; k++)
-        FOR_LANES(i)
-    q[k][i] = s->q[k][i];
+        FOR_LANES (i)
+            q[k][i] = s->q[k][i];
     double m[3][LANES];
     for (int k = 0; k < 3; k++)
-        FOR_LANES(i)
-    m[k][i] = s->m[k][i];
+        FOR_LANES (i)
+            m[k][i] = s->m[k][i];
     turn_by_axes(s->q, s->m, s->inverse, duration);
     bool any_even = false;
-    FOR_LANES(i)
-    any_even |= s->even[i];
+    FOR_LANES (i)
+        any_even |= s->even[i];
     if (any_even) {
         turn_at_once(q, m, s->inverse, duration);
-        FOR_LANES(i)
-        {
+        FOR_LANES (i) {
             if (!s->even[i])
                 continue;
             for (int k = 0; k < 4; k++)
@@ -173,12 +167,12 @@ static void rotate_kick(spin *s, double duration)
 {
     double gain[3][LANES];
     for (int k = 0; k < 3; k++)
-        FOR_LANES(i)
-    gain[k][i] = s->torque[k][i] * duration;
+        FOR_LANES (i)
+            gain[k][i] = s->torque[k][i] * duration;
     to_body(s->q, gain);
     for (int k = 0; k < 3; k++)
-        FOR_LANES(i)
-    s->m[k][i] += gain[k][i];
+        FOR_LANES (i)
+            s->m[k][i] += gain[k][i];
 }
 
 static void load(const foliot_world *world, uint32_t first, spin *s)
@@ -192,11 +186,10 @@ static void load(const foliot_world *world, uint32_t first, spin *s)
     const double *const nk[3] = {inverse.x, inverse.y, inverse.z};
     double sum = 0;
     for (int k = 0; k < 4; k++)
-        FOR_LANES(i)
-    s->q[k][i] = q[k][first + i];
+        FOR_LANES (i)
+            s->q[k][i] = q[k][first + i];
     for (int k = 0; k < 3; k++)
-        FOR_LANES(i)
-        {
+        FOR_LANES (i) {
             s->m[k][i] = wk[k][first + i];
             s->torque[k][i] = tk[k][first + i];
             s->inverse[k][i] = nk[k][first + i];
@@ -204,15 +197,14 @@ static void load(const foliot_world *world, uint32_t first, spin *s)
         }
     s->any_torque = sum != 0;
     s->uneven = false;
-    FOR_LANES(i)
-    {
+    FOR_LANES (i) {
         s->even[i] = ik[0][first + i] == ik[1][first + i] && ik[1][first + i] == ik[2][first + i];
         s->uneven |= !s->even[i];
     }
     to_body(s->q, s->m);
     for (int k = 0; k < 3; k++)
-        FOR_LANES(i)
-    s->m[k][i] *= ik[k][first + i];
+        FOR_LANES (i)
+            s->m[k][i] *= ik[k][first + i];
 }
 
 // Bodies that do not rotate (points, static, frozen, empty rows) are left as they are.
@@ -222,16 +214,20 @@ static void store(foliot_world *world, uint32_t first, spin *s)
                           foliot__orientation_y(world), foliot__orientation_z(world)};
     foliot__v3 w = foliot__angular_velocity(world);
     double *const wk[3] = {w.x, w.y, w.z};
+    foliot__v3 inertia = foliot__inertia(world);
+    const double *const ik[3] = {inertia.x, inertia.y, inertia.z};
+    // Divided, though 1 / I is at hand: I (1 / I) is not 1, and what it is off by adds up step by
+    // step.
     for (int k = 0; k < 3; k++)
-        FOR_LANES(i)
-    s->m[k][i] *= s->inverse[k][i];
+        FOR_LANES (i)
+            s->m[k][i] /= ik[k][first + i];
     to_world(s->q, s->m);
     for (int k = 0; k < 4; k++)
-        FOR_LANES(i)
-    q[k][first + i] = s->inverse[0][i] > 0 ? s->q[k][i] : q[k][first + i];
+        FOR_LANES (i)
+            q[k][first + i] = s->inverse[0][i] > 0 ? s->q[k][i] : q[k][first + i];
     for (int k = 0; k < 3; k++)
-        FOR_LANES(i)
-    wk[k][first + i] = s->inverse[0][i] > 0 ? s->m[k][i] : wk[k][first + i];
+        FOR_LANES (i)
+            wk[k][first + i] = s->inverse[0][i] > 0 ? s->m[k][i] : wk[k][first + i];
 }
 
 typedef struct weights {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 // rotation.h: rotation of rigid bodies, beside the translation of every scheme.
 //
-// Free rotation is the splitting of Dullweber, Leimkuhler and McLachlan (1997) into rotations about the
-// body's axes, x/2 y/2 z y/2 x/2, each by a Cayley map, so that + - * / and sqrt are enough. Torque is
-// constant over a tick (world axes) and kicks the angular momentum between.
+// Free rotation is the splitting of Dullweber, Leimkuhler and McLachlan (1997) into rotations about
+// the body's axes, x/2 y/2 z y/2 x/2, each by a Cayley map, so that + - * / and sqrt are enough.
+// Torque is constant over a tick (world axes) and kicks the angular momentum between.
 #ifndef FOLIOT_SIM_INTEGRATOR_ROTATION_H
 #define FOLIOT_SIM_INTEGRATOR_ROTATION_H
 
 #include "sim/state.h"
 
-// Rotation of every body over step->dt, torque kicks between free turns, composed to `order` (2, 4, 6
-// or 8) with the weights of yoshida4, yoshida6, kahan-li8.
-// Does nothing in a world in which no body rotates.
+// Rotation of every body over step->dt, torque kicks between free turns, composed to `order` (2, 4,
+// 6 or 8) with the weights of yoshida4, yoshida6, kahan-li8. Does nothing in a world in which no
+// body rotates.
 void foliot__rotate(const foliot__step *step, unsigned order);
 
 #endif

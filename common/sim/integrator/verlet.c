@@ -51,8 +51,7 @@ static void take_differences(const foliot__step *step, double dt_before, foliot_
     foliot__v3 x = foliot__position(world), p = foliot__previous(world);
     const double *inverse_mass = foliot__inverse_mass(world);
     uint32_t rows = foliot__lanes(world);
-    FOLIOT__FOR_LANES(rows, i)
-    {
+    FOLIOT__FOR_LANES (rows, i) {
         u.x[i] = inverse_mass[i] > 0 ? (x.x[i] - p.x[i]) / dt_before : 0;
         u.y[i] = inverse_mass[i] > 0 ? (x.y[i] - p.y[i]) / dt_before : 0;
         u.z[i] = inverse_mass[i] > 0 ? (x.z[i] - p.z[i]) / dt_before : 0;
@@ -135,8 +134,7 @@ static void report_velocity(const foliot__step *step, foliot__v3 u)
     foliot__v3 v = foliot__velocity(world), next = foliot__scratch_vector(world, AHEAD);
     foliot__copy(next, u, rows);
     kick(step, next, step->time_end, step->dt);
-    FOLIOT__FOR_LANES(rows, i)
-    {
+    FOLIOT__FOR_LANES (rows, i) {
         v.x[i] = (u.x[i] + next.x[i]) / 2;
         v.y[i] = (u.y[i] + next.y[i]) / 2;
         v.z[i] = (u.z[i] + next.z[i]) / 2;
