@@ -6,12 +6,18 @@ build) packages="gcc libc6-dev pkg-config libuv1-dev libenet-dev libmsgpack-dev 
 test) packages="libcmocka-dev clang valgrind xz-utils" ;;
 fuzz) packages="clang libclang-rt-14-dev llvm-14" ;;
 bench) packages="g++ libbullet-dev libode-dev libboost-dev xz-utils" ;;
-matrix-short) packages="clang lld gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user-static wasi-libc libclang-rt-14-dev-wasm32" ;;
+matrix-short)
+    packages="clang lld libxxhash-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross
+        qemu-user-static wasi-libc libclang-rt-14-dev-wasm32 nodejs"
+    ;;
 matrix)
     "$0" matrix-short
-    packages="gcc-arm-linux-gnueabihf gcc-arm-linux-gnueabi gcc-riscv64-linux-gnu gcc-powerpc64le-linux-gnu
-        gcc-powerpc64-linux-gnu gcc-powerpc-linux-gnu gcc-mips64el-linux-gnuabi64 gcc-mips-linux-gnu
-        gcc-sparc64-linux-gnu gcc-hppa-linux-gnu gcc-i686-linux-gnu"
+    packages="gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-arm-linux-gnueabi libc6-dev-armel-cross
+        gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross
+        gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross gcc-powerpc-linux-gnu libc6-dev-powerpc-cross
+        gcc-mips64el-linux-gnuabi64 libc6-dev-mips64el-cross gcc-mips-linux-gnu libc6-dev-mips-cross
+        gcc-sparc64-linux-gnu libc6-dev-sparc64-cross gcc-hppa-linux-gnu libc6-dev-hppa-cross
+        gcc-i686-linux-gnu libc6-dev-i386-cross"
     ;;
 *)
     echo "install-deps.sh: no group '$1'" >&2

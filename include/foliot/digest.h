@@ -24,7 +24,7 @@ void foliot_digest_text(foliot_digest digest, char text[FOLIOT_DIGEST_TEXT_BYTES
 foliot_status foliot_digest_parse(const char *text, foliot_digest *digest);
 
 // Hash of a known-answer run of every arithmetic path of this build. Two builds that differ here must
-// not play together. Computed at the first call (about 1 ms), the same on every machine and build.
+// not play together. Computed anew at each call (some milliseconds), the same on every machine and build.
 foliot_digest foliot_fingerprint(void);
 
 // Compares every part of the known-answer run with the golden values compiled in. FOLIOT_OK, or

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// fingerprint_golden.h: written by "make golden", which a change of format alone may use.
+#define GOLDEN_integers 0x9f7b1626c9605256u
+#define GOLDEN_rng 0x9e4ce70665336a18u
+#define GOLDEN_arithmetic 0xeb251b5ede80ee9fu
+#define GOLDEN_contraction 0xe404abe8cd9cc4aeu
+#define GOLDEN_subnormals 0xa12ff56d2c7690f7u
+#define GOLDEN_binary32 0xd881a545c0ffff4cu
+#define GOLDEN_conversion 0x3db523f6aee46f9fu
+#define GOLDEN_floor 0x886d8f38efe223fdu
+#define GOLDEN_exp 0x06a754340237f180u
+#define GOLDEN_expm1 0x1cc1faf8a5b4e5bfu
+#define GOLDEN_log 0x026b0d9e75087f15u
+#define GOLDEN_sin 0xac3805ddfcd85a30u
+#define GOLDEN_cos 0x3f8432008bf848deu
+#define GOLDEN_atan2 0xe8a3aeaff587a4a8u
+#define GOLDEN_hyperbolic 0x2c127cd884a0cb94u
+#define GOLDEN_hash 0xa5257439fb7a4dbau
+#define GOLDEN_tangle 0xcf913ab1a77515bbu
+#define GOLDEN_crew 0xca8b695b08b056d3u
+#define GOLDEN_orbits 0xbc6689e3e96c8041u
+#define GOLDEN_tops 0xe924e639a861f1c1u
+#define GOLDEN_balls 0xe0053f603edfbf3eu
+#define GOLDEN_net 0x77fee77a58a64f6bu
+#define GOLDEN_rods 0x11badbbd2a787004u

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MIT
+// probe.c: the scenes of probe.h. Their numbers are part of the fingerprint: changing one changes it.
+#include "sim/probe.h"
+
+#include "base/assert.h"
+#include "base/rng.h"
+
+#include <string.h>
+
+typedef struct maker {
+    foliot__probe *probe;
+    foliot__rng rng;
+} maker;
+
+static double between(maker *m, double low, double high)
+{
+    return low + (high - low) * foliot__rng_unit(&m->rng);
+}
+
+static void fill(maker *m, double value[3], double size)
+{
+    for (int i = 0; i < 3; i++)
+        value[i] = between(m, -size, size);
+}
+
+static foliot_body_definition *add_body(maker *m)
+{
+    foliot_scene *scene = &m->probe->scene;
+    FOLIOT_ASSERT(scene->body_count < FOLIOT__PROBE_BODIES);
+    foliot_body_definition *body = &m->probe->bodies[scene->body_count++];
+    *body = foliot_body_default();
+    body->mass = between(m, 0.3, 2.7);
+    fill(m, body->position, 3.0);
+    fill(m, body->velocity, 1.3);
+    return body;
+}
+
+static foliot_force_definition *add_force(maker *m, foliot_force_kind kind)
+{
+    foliot_scene *scene = &m->probe->scene;
+    FOLIOT_ASSERT(scene->force_count < FOLIOT__PROBE_LINKS);
+    foliot_force_definition *force = &m->probe->forces[scene->force_count++];
+    *force = foliot_force_default(kind);
+    return force;
+}
+
+static foliot_constraint_definition *add_constraint(maker *m, foliot_constraint_kind kind, uint32_t a,
+                                                    uint32_t b, double length)
+{
+    foliot_scene *scene = &m->probe->scene;
+    FOLIOT_ASSERT(scene->constraint_count < FOLIOT__PROBE_LINKS);
+    foliot_constraint_definition *constraint = &m->probe->constraints[scene->constraint_count++];
+    *constraint = foliot_constraint_default(kind);
+    constraint->a = a;
+    constraint->b = b;
+    constraint->length = length;
+    return constraint;
+}
+
+static void add_spring(maker *m, uint32_t a, uint32_t b, double damping, foliot_damping kind,
+                       double length)
+{
+    foliot_force_definition *force = add_force(m, FOLIOT_FORCE_SPRING);
+    force->a = a;
+    force->b = b;
+    if (b == FOLIOT_NO_BODY)
+        fill(m, force->as.spring.point, 2.0);
+    force->as.spring.stiffness = between(m, 3.0, 40.0);
+    force->as.spring.damping = damping;
+    force->as.spring.damping_kind = kind;
+    force->as.spring.length = length;
+}
+
+// A solid that tumbles: three unequal moments, a tilted orientation.
+static void make_tumble(maker *m, foliot_body_definition *body)
+{
+    for (int i = 0; i < 3; i++)
+        body->inertia[i] = between(m, 0.5, 0.9) + 0.13 * i;
+    fill(m, body->angular_velocity, 2.9);
+    fill(m, body->orientation + 1, 0.7);
+}
+
+static void add_players(maker *m, foliot_control_kind control, foliot_shape_kind shape)
+{
+    foliot_players_definition *players = &m->probe->scene.players;
+    players->limit = 3;
+    players->body = foliot_body_default();
+    players->body.mass = 1.37;
+    players->body.shape.kind = shape;
+    if (shape == FOLIOT_SHAPE_SPHERE)
+        players->body.shape.radius = 0.41;
+    else
+        make_tumble(m, &players->body);
+    players->body.restitution = 0.31;
+    players->position_count = 3;
+    for (int i = 0; i < 3; i++) {
+        fill(m, m->probe->spawns[i], 0.3);
+        m->probe->spawns[i][0] += 6.1 + 2.3 * i;
+        m->probe->spawns[i][2] += 1.7;
+    }
+    players->positions = (const double(*)[3])m->probe->spawns;
+    players->control = control;
+    players->force = 21.3;
+    players->torque = 1.7;
+}
+
+static void make_tangle(maker *m)
+{
+    for (int i = 0; i < 6; i++) {
+        foliot_body_definition *body = add_body(m);
+        if (i % 2)
+            make_tumble(m, body);
+        fill(m, body->force, 0.9);
+    }
+    m->probe->scene.gravity[2] = -9.80665;
+    add_spring(m, 0, FOLIOT_NO_BODY, 0.13, FOLIOT_DAMPING_ISOTROPIC, 0);
+    add_spring(m, 1, FOLIOT_NO_BODY, 0.37, FOLIOT_DAMPING_ALONG, 0.7);
+    add_spring(m, 1, 2, 0.11, FOLIOT_DAMPING_ALONG, 1.1);
+    add_spring(m, 2, 3, 0.23, FOLIOT_DAMPING_ISOTROPIC, 0.9);
+    add_spring(m, 3, 4, 0, FOLIOT_DAMPING_ALONG, 1.3);
+    add_spring(m, 4, 5, 0, FOLIOT_DAMPING_ALONG, 0);
+    foliot_force_definition *drag = add_force(m, FOLIOT_FORCE_DRAG);
+    drag->as.drag.linear = 0.071;
+    drag->as.drag.quadratic = 0.0123;
+    foliot_force_definition *pulse = add_force(m, FOLIOT_FORCE_CONSTANT);
+    pulse->a = 3;
+    fill(m, pulse->as.constant.force, 11.0);
+    pulse->as.constant.start = 0.021;
+    pulse->as.constant.end = 0.113;
+}
+
+static void make_crew(maker *m)
+{
+    make_tangle(m);
+    add_players(m, FOLIOT_CONTROL_VESSEL, FOLIOT_SHAPE_POINT);
+}
+
+static void make_orbits(maker *m)
+{
+    for (int i = 0; i < 11; i++)
+        add_body(m);
+    foliot_force_definition *newton = add_force(m, FOLIOT_FORCE_NEWTON);
+    newton->as.newton.constant = 0.317;
+    newton->as.newton.softening = 0.0531;
+    foliot_force_definition *attractor = add_force(m, FOLIOT_FORCE_ATTRACTOR);
+    fill(m, attractor->as.attractor.point, 0.3);
+    attractor->as.attractor.strength = 1.713;
+    add_spring(m, 0, FOLIOT_NO_BODY, 0, FOLIOT_DAMPING_ALONG, 0);
+    add_spring(m, 1, 2, 0, FOLIOT_DAMPING_ALONG, 0.81);
+    m->probe->scene.gravity[0] = 0.173;
+}
+
+static void make_tops(maker *m)
+{
+    for (int i = 0; i < 5; i++)
+        make_tumble(m, add_body(m));
+    add_spring(m, 0, 1, 0, FOLIOT_DAMPING_ALONG, 0.3);
+}
+
+static void make_balls(maker *m)
+{
+    foliot_body_definition *floor = add_body(m);
+    memset(floor->position, 0, sizeof floor->position);
+    memset(floor->velocity, 0, sizeof floor->velocity);
+    floor->is_static = true;
+    floor->shape.kind = FOLIOT_SHAPE_PLANE;
+    floor->friction = 0.37;
+    for (int i = 0; i < 14; i++) {
+        foliot_body_definition *ball = add_body(m);
+        ball->position[0] = 0.61 * (i % 4) + between(m, -0.03, 0.03);
+        ball->position[1] = 0.59 * (i / 4 % 2) + between(m, -0.03, 0.03);
+        ball->position[2] = 0.37 + 0.63 * (i / 8) + between(m, 0, 0.05);
+        ball->shape.kind = FOLIOT_SHAPE_SPHERE;
+        ball->shape.radius = between(m, 0.27, 0.33);
+        ball->restitution = between(m, 0.1, 0.8);
+        ball->friction = between(m, 0.1, 0.9);
+        ball->velocity[2] = i == 13 ? -311.7 : ball->velocity[2]; // a bullet
+    }
+    m->probe->scene.gravity[2] = -9.80665;
+    add_spring(m, 3, 4, 0.29, FOLIOT_DAMPING_ALONG, 0.53);
+    add_players(m, FOLIOT_CONTROL_THRUST, FOLIOT_SHAPE_SPHERE);
+}
+
+static void make_net(maker *m)
+{
+    for (int i = 0; i < 12; i++) {
+        foliot_body_definition *knot = add_body(m);
+        knot->position[0] = 0.5 * (i % 4);
+        knot->position[1] = 0.5 * (i / 4);
+        knot->position[2] = 0.03 * i;
+        knot->is_static = i < 2;
+        if (knot->is_static)
+            memset(knot->velocity, 0, sizeof knot->velocity);
+    }
+    for (uint32_t i = 0; i < 12; i++) {
+        if (i % 4 < 3 && i > 0)
+            add_constraint(m, FOLIOT_CONSTRAINT_DISTANCE, i, i + 1, 0.5)->length_min = 0.37;
+        if (i < 8)
+            add_constraint(m, FOLIOT_CONSTRAINT_DISTANCE, i, i + 4, 0.51)->stiffness = 0.83;
+    }
+    m->probe->constraints[5].break_force = 1e-3;
+    m->probe->constraints[9].break_force = 37.0;
+    m->probe->scene.gravity[2] = -9.80665;
+}
+
+static void make_rods(maker *m)
+{
+    for (int i = 0; i < 6; i++) {
+        foliot_body_definition *link = add_body(m);
+        memset(link->position, 0, sizeof link->position);
+        link->position[0] = 0.71 * i;
+        link->velocity[0] = 0; // along the rods nothing moves
+        link->is_static = i == 0;
+        if (link->is_static)
+            memset(link->velocity, 0, sizeof link->velocity);
+    }
+    for (uint32_t i = 0; i < 5; i++)
+        add_constraint(m, FOLIOT_CONSTRAINT_ROD, i, i + 1, 0.71 * (i + 1) - 0.71 * i);
+    m->probe->scene.gravity[2] = -9.80665;
+}
+
+void foliot__probe_make(foliot__probe *probe, foliot__probe_kind kind)
+{
+    static const char *const names[] = {
+#define NAME(name) #name,
+        FOLIOT__PROBE_LIST(NAME)
+#undef NAME
+    };
+    static void (*const makers[])(maker *) = {
+#define MAKER(name) make_##name,
+        FOLIOT__PROBE_LIST(MAKER)
+#undef MAKER
+    };
+    FOLIOT_ASSERT((unsigned)kind < FOLIOT__PROBE_COUNT);
+    memset(probe, 0, sizeof *probe);
+    maker m = {probe, foliot__rng_seeded(0x666f6c696f74u + (unsigned)kind)};
+    probe->scene = foliot_scene_default();
+    probe->scene.name = names[kind];
+    probe->scene.dt = 1.0 / 60;
+    probe->scene.pace_hz = 60;
+    probe->scene.bodies = probe->bodies;
+    probe->scene.forces = probe->forces;
+    probe->scene.constraints = probe->constraints;
+    makers[kind](&m);
+}
+
+// Players join one after the other, steer every third tick, and the second one leaves and comes back.
+uint32_t foliot__probe_inputs(const foliot_scene *scene, uint64_t tick,
+                              foliot_input inputs[FOLIOT__PROBE_INPUTS])
+{
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < scene->players.limit && p < FOLIOT__PROBE_INPUTS; p++) {
+        foliot_input input = {.player = p, .sequence = (uint32_t)tick + 1};
+        foliot__rng rng = foliot__rng_seeded(tick * 1009 + p);
+        for (int i = 0; i < FOLIOT_AXES; i++)
+            input.axes[i] = (int8_t)((int)foliot__rng_below(&rng, 255) - 127);
+        input.buttons = (uint16_t)foliot__rng_below(&rng, 1u << 16);
+        uint64_t age = tick % 97;
+        if (age == p || (p == 1 && age == 13))
+            input.kind = FOLIOT_INPUT_JOIN;
+        else if ((p == 1 && age == 7) || age == 90 + p)
+            input.kind = FOLIOT_INPUT_LEAVE;
+        else if ((tick + p) % 3 != 0)
+            continue;
+        inputs[count++] = input;
+    }
+    return count;
+}

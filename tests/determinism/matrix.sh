@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# matrix.sh [short|full] [TARGET...]: builds the driver for every target, runs it (under qemu-user or
+# node where the ISA is not this machine's) and compares what it prints with tests/golden/digests.txt.
+# Prints a table; a target that differs names the first case and tick. Exit 1 if one does, or fails.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+which=${1:-full}
+shift $(($# > 0 ? 1 : 0))
+out=${BUILD:-build}/determinism
+golden=tests/golden/digests.txt
+mkdir -p "$out/include"
+# The one header from outside of libc; cross compilers do not look where it lies.
+cp /usr/include/xxhash.h "$out/include/"
+export out golden
+
+# NAME ABI ENDIAN : COMPILER AND FLAGS : RUNNER. The short ones come first.
+targets_short='
+gcc-O0       x86-64     little : gcc -O0 :
+gcc-O3       x86-64     little : gcc -O3 :
+gcc-v3       x86-64     little : gcc -O3 -march=x86-64-v3 :
+clang-O0     x86-64     little : clang -O0 :
+clang-O3     x86-64     little : clang -O3 :
+aarch64      aarch64    little : aarch64-linux-gnu-gcc -O2 -static : qemu-aarch64-static
+s390x        s390x      big    : s390x-linux-gnu-gcc -O2 -static : qemu-s390x-static
+wasm32       wasm32     little : clang --target=wasm32-wasi -O2 : node --experimental-wasi-unstable-preview1 --no-warnings tests/determinism/wasi.mjs
+'
+targets_full='
+gcc-O2       x86-64     little : gcc -O2 :
+clang-O2     x86-64     little : clang -O2 :
+clang-v3     x86-64     little : clang -O3 -march=x86-64-v3 :
+i686         i686       little : i686-linux-gnu-gcc -O2 -msse2 -mfpmath=sse -static : qemu-i386-static
+i686-O0      i686       little : i686-linux-gnu-gcc -O0 -msse2 -mfpmath=sse -static : qemu-i386-static
+aarch64-O3   aarch64    little : aarch64-linux-gnu-gcc -O3 -static : qemu-aarch64-static
+armhf        armhf      little : arm-linux-gnueabihf-gcc -O2 -static : qemu-arm-static
+armel        armel      little : arm-linux-gnueabi-gcc -O2 -static : qemu-arm-static
+riscv64      riscv64    little : riscv64-linux-gnu-gcc -O2 -static : qemu-riscv64-static
+ppc64el      ppc64el    little : powerpc64le-linux-gnu-gcc -O2 -static : qemu-ppc64le-static
+mips64el     mips64el   little : mips64el-linux-gnuabi64-gcc -O2 -static : qemu-mips64el-static
+ppc64        ppc64      big    : powerpc64-linux-gnu-gcc -O2 -static : qemu-ppc64-static
+powerpc      powerpc    big    : powerpc-linux-gnu-gcc -O2 -static : qemu-ppc-static
+mips         mips       big    : mips-linux-gnu-gcc -O2 -static : qemu-mips-static
+sparc64      sparc64    big    : sparc64-linux-gnu-gcc -O2 -static : qemu-sparc64-static
+hppa         hppa       big    : hppa-linux-gnu-gcc -O2 -static : qemu-hppa-static
+'
+targets=$targets_short
+[ "$which" = short ] || targets=$targets_short$targets_full
+
+# The last flags are those of the Makefile's BIT_FLAGS: they decide bits.
+BIT_FLAGS=${BIT_FLAGS:--std=gnu11 -ffp-contract=off -fno-math-errno}
+sources="tests/determinism/driver.c tests/determinism/cases.c common/base/assert.c common/base/bytes.c
+    common/base/status.c common/base/version.c common/base/cpu.c $(find common/sim -name '*.c' | sort | tr '\n' ' ')"
+ready=
+[ ! -f "$out/ready_scenes.h" ] || ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
+export BIT_FLAGS sources ready
+
+# Wider x86 lanes have flags of their own, which only an x86-64 compiler knows.
+compile() { # NAME COMPILER-AND-FLAGS
+    local name=$1 compiler=$2 dir=$out/$1 source object objects="" isa include
+    mkdir -p "$dir"
+    for source in $sources; do
+        object=$dir/$(echo "${source%.c}" | tr / _).o
+        objects="$objects $object"
+        isa=
+        if [[ $name =~ ^(gcc-|clang-|reference$) ]]; then
+            case $source in
+            *_avx2.c) isa=-mavx2 ;;
+            *_avx512.c) isa="-mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512" ;;
+            esac
+        fi
+        include="-Iinclude -Icommon -I$out/include"
+        # shellcheck disable=SC2086 # flags, one word each
+        $compiler $include $ready $isa -D_GNU_SOURCE $BIT_FLAGS -c "$source" -o "$object" || return 1
+    done
+    # shellcheck disable=SC2086
+    $compiler -o "$dir/driver" $objects -lm
+}
+
+one() { # a line of the table
+    local name abi endian rest compiler runner dir begin=$SECONDS
+    read -r name abi endian rest <<<"${1%%:*}"
+    rest=${1#*:}
+    compiler=${rest%%:*} runner=${rest#*:}
+    dir=$out/$name
+    rm -rf "$dir"
+    mkdir -p "$dir"
+    if ! compile "$name" "$compiler" >"$dir/log" 2>&1; then
+        printf '%-11s %-9s %-7s does not build: %s\n' "$name" "$abi" "$endian" "$(grep -m1 -iE 'error|not found|undefined' "$dir/log")"
+        return
+    fi
+    # shellcheck disable=SC2086
+    if ! timeout 900 $runner "$dir/driver" >"$dir/digests.txt" 2>>"$dir/log"; then
+        printf '%-11s %-9s %-7s does not run: %s\n' "$name" "$abi" "$endian" "$(tail -n 1 "$dir/log")"
+        return
+    fi
+    local cases differ
+    cases=$(grep -c -v '^fingerprint' "$dir/digests.txt")
+    if cmp -s "$dir/digests.txt" "$golden"; then
+        printf '%-11s %-9s %-7s equal: %d cases, %d s\n' "$name" "$abi" "$endian" "$cases" $((SECONDS - begin))
+        touch "$dir/equal"
+        return
+    fi
+    differ=$(diff "$golden" "$dir/digests.txt" | grep -c '^[<>]')
+    local scene integrator tick
+    read -r scene integrator tick _ < <(diff "$golden" "$dir/digests.txt" | sed -n 's/^[<>] //p')
+    if [ "$scene" != fingerprint ] && [ -x "$out/reference/driver" ]; then
+        "$out/reference/driver" "$scene" "$integrator" >"$dir/reference.trace"
+        # shellcheck disable=SC2086
+        timeout 900 $runner "$dir/driver" "$scene" "$integrator" >"$dir/trace"
+        read -r _ _ tick _ < <(diff "$dir/reference.trace" "$dir/trace" | sed -n 's/^[<>] //p')
+    fi
+    printf '%-11s %-9s %-7s DIFFERS in %d lines, first: %s %s at tick %s\n' "$name" "$abi" "$endian" "$differ" "$scene" "$integrator" "$tick"
+}
+export -f one compile
+
+rm -rf "$out/reference"
+compile reference "gcc -O2" >"$out/reference.log" 2>&1 || { cat "$out/reference.log"; exit 1; }
+if [ "${GOLDEN:-}" = write ]; then
+    "$out/reference/driver" >"$golden"
+    {
+        echo '// SPDX-License-Identifier: MIT'
+        echo '// fingerprint_golden.h: written by "make golden", which a change of format alone may use.'
+        sed -n 's/^fingerprint \([a-z0-9]*\) 0 \([0-9a-f]*\)$/#define GOLDEN_\1 0x\2u/p' "$golden"
+    } >common/sim/fingerprint_golden.h
+    echo "wrote $golden and common/sim/fingerprint_golden.h"
+    exit
+fi
+selected=$(echo "$targets" | grep -v '^$' | if [ $# = 0 ]; then cat; else grep -E "^($(echo "$*" | tr ' ' '|')) "; fi)
+printf '%-11s %-9s %-7s\n' target ABI endian
+echo "$selected" | tr '\n' '\0' | xargs -0 -P "${JOBS:-$(nproc)}" -I '{}' bash -c 'one "$1"' _ '{}' | tee "$out/table.txt"
+equal=$(grep -c ' equal: ' "$out/table.txt")
+wanted=$(echo "$selected" | wc -l)
+abis=$(grep ' equal: ' "$out/table.txt" | awk '{print $2}' | sort -u | wc -l)
+big=$(grep ' equal: ' "$out/table.txt" | awk '$3 == "big" {print $2}' | sort -u | wc -l)
+echo "$equal of $wanted targets equal: $abis ABIs, $big of them big-endian"
+[ "$equal" = "$wanted" ]
