@@ -181,6 +181,16 @@ uint32_t foliot_world_players_max(const foliot_world *world)
     return world->player_limit;
 }
 
+foliot_input foliot_world_player_controls(const foliot_world *world, uint32_t player)
+{
+    foliot_input input = {.player = player, .kind = FOLIOT_INPUT_CONTROL};
+    if (player < world->player_limit) {
+        memcpy(input.axes, foliot__players(world)[player].axes, sizeof input.axes);
+        input.buttons = foliot__players(world)[player].buttons;
+    }
+    return input;
+}
+
 bool foliot_world_constraint_broken(const foliot_world *world, uint32_t constraint)
 {
     FOLIOT_ASSERT(constraint < world->constraint_count);

@@ -209,6 +209,8 @@ foliot_body_id foliot_world_body_id(const foliot_world *world, uint32_t slot);
 uint32_t foliot_world_body_slot(const foliot_world *world, foliot_body_id id); // FOLIOT_NO_BODY if gone
 uint32_t foliot_world_player_body(const foliot_world *world, uint32_t player); // FOLIOT_NO_BODY if none
 uint32_t foliot_world_players_max(const foliot_world *world);
+// What the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if not joined.
+foliot_input foliot_world_player_controls(const foliot_world *world, uint32_t player);
 bool foliot_world_constraint_broken(const foliot_world *world, uint32_t constraint);
 foliot_integrator foliot_world_integrator(const foliot_world *world);
 const foliot_world_counters *foliot_world_counted(const foliot_world *world);
