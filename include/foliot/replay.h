@@ -81,14 +81,14 @@ foliot_status foliot_replay_step_back(foliot_replay *replay);
 // A refused seek leaves the replay where it was.
 foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
 
-// Inputs that the step from `tick` to `tick` + 1 is given, valid until the next call; the tick must be in the
-// segment (between two keyframes) where the replay stands. FOLIOT_NOT_FOUND else.
+// Inputs that the step from `tick` to `tick` + 1 is given, valid until the next call. FOLIOT_NOT_FOUND if the
+// recording does not reach it. The world stays where it is, here and below.
 foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick, const foliot_input **inputs,
                                    uint32_t *count);
-// What was recorded of the digest of `tick`, same condition: *bytes of digest's canonical 16 (high first,
+// What was recorded of the digest of `tick`: how many bytes of digest's canonical 16 (high first,
 // most significant byte first), 0 if none was.
 uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16]);
-// The recorded keyframe of exactly this tick, same condition; NULL if there is none.
+// The recorded keyframe of exactly this tick, NULL if there is none. Valid until the next call.
 const uint8_t *foliot_replay_keyframe(foliot_replay *replay, uint64_t tick, size_t *length);
 
 // -- comparing ---------------------------------------------------------------------------------

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+// file_sink.c: a recording's sink that is a file.
+#define _FILE_OFFSET_BITS 64
+#include "tape/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static int descriptor(void *user)
+{
+    return *(int *)user;
+}
+
+static int64_t file_write(void *user, const void *bytes, size_t count)
+{
+    ssize_t taken = write(descriptor(user), bytes, count);
+    return taken < 0 ? -errno : taken;
+}
+
+// A pipe or a device keeps nothing, and says EINVAL: no failure of the recording.
+static int file_sync(void *user)
+{
+    return fdatasync(descriptor(user)) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;
+}
+
+static int file_truncate(void *user, uint64_t length)
+{
+    if (ftruncate(descriptor(user), (off_t)length) != 0)
+        return -errno;
+    return lseek(descriptor(user), (off_t)length, SEEK_SET) < 0 ? -errno : 0;
+}
+
+static void file_close(void *user)
+{
+    close(descriptor(user));
+    free(user);
+}
+
+foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink)
+{
+    int *user = malloc(sizeof *user);
+    if (!user)
+        return FOLIOT_MEMORY;
+    *user = open(file, O_WRONLY | O_CLOEXEC | (create ? O_CREAT | O_TRUNC : 0), 0666);
+    if (*user < 0) {
+        int error = errno;
+        free(user);
+        errno = error;
+        return FOLIOT_IO;
+    }
+    if (!create)
+        lseek(*user, 0, SEEK_END);
+    *sink = (foliot_recording_sink){.write = file_write, .sync = file_sync,
+                                    .truncate = file_truncate, .close = file_close, .user = user};
+    return FOLIOT_OK;
+}

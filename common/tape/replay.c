@@ -1,0 +1,571 @@
+// SPDX-License-Identifier: MIT
+// replay.c: a recording opened and run through the one step. The world goes from tick to tick; `content` is the
+// block whose inputs it needs next. Everything before a damage replays, nothing after it.
+#include "tape/replay.h"
+
+#include "base/bytes.h"
+#include "tape/unpack.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
+{
+    if (replay->damage.status == FOLIOT_OK)
+        replay->damage = *damage;
+}
+
+// -- worlds ---------------------------------------------------------------------------------------
+
+foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world)
+{
+    void *block = NULL;
+    size_t bytes = (replay->world_bytes + FOLIOT_WORLD_ALIGNMENT - 1) / FOLIOT_WORLD_ALIGNMENT *
+                   FOLIOT_WORLD_ALIGNMENT;
+    if (bytes)
+        block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes);
+    if (!block)
+        return bytes ? FOLIOT_MEMORY : FOLIOT_INVALID;
+    foliot_status status =
+        foliot_world_init(block, bytes, &replay->capacities, replay->scene, world);
+    if (status != FOLIOT_OK)
+        free(block);
+    return status;
+}
+
+static foliot_status scratch_world(foliot_replay *replay)
+{
+    return replay->scratch ? FOLIOT_OK : foliot__replay_new_world(replay, &replay->scratch);
+}
+
+static foliot_status restore_segment(foliot_replay *replay, foliot_world *world)
+{
+    foliot_status status = foliot_world_restore(world, replay->segment, replay->segment_length);
+    if (status == FOLIOT_OK && foliot_world_tick(world) == replay->segment_tick)
+        return FOLIOT_OK;
+    foliot_damage damage = {.status = FOLIOT_CORRUPT, .block = replay->content.number,
+                            .offset = replay->content.offset};
+    snprintf(damage.text, sizeof damage.text,
+             "block %" PRIu64 " at offset %" PRIu64 ": the keyframe of tick %" PRIu64
+             " does not fit this scene (%s)",
+             damage.block, damage.offset, replay->segment_tick,
+             foliot_status_text(status == FOLIOT_OK ? FOLIOT_CORRUPT : status));
+    foliot__replay_damaged(replay, &damage);
+    return FOLIOT_CORRUPT;
+}
+
+// -- opening --------------------------------------------------------------------------------------
+
+static foliot_status refuse(foliot_damage *damage, foliot_status status, const char *reason)
+{
+    *damage = (foliot_damage){.status = status, .block = 0, .offset = FOLIOT__TAPE_START_BYTES};
+    snprintf(damage->text, sizeof damage->text, "block 0 at offset %d: %s",
+             FOLIOT__TAPE_START_BYTES, reason);
+    return status;
+}
+
+static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
+{
+    const foliot__tape_header *header = &replay->header;
+    foliot_status status =
+        foliot_scene_decode(header->scene, header->scene_bytes, &replay->scene);
+    if (status == FOLIOT_TRUNCATED || status == FOLIOT_CORRUPT)
+        return refuse(damage, FOLIOT_CORRUPT, "the scene is malformed");
+    if (status == FOLIOT_VERSION)
+        return refuse(damage, status, "the scene has a newer format than this build reads");
+    if (status == FOLIOT_MEMORY)
+        return refuse(damage, status, "no memory");
+    if (status != FOLIOT_OK)
+        return refuse(damage, FOLIOT_UNSUPPORTED, "this build does not admit the scene");
+    const foliot_scene *scene = replay->scene;
+    const foliot_integrator_info *integrator = foliot_integrator_describe(scene->integrator);
+    if (!integrator)
+        return refuse(damage, FOLIOT_UNSUPPORTED, "this build does not know the integrator");
+    if (strcmp(integrator->name, header->integrator) != 0 || header->seed != scene->seed ||
+        foliot__f64_bits(header->dt) != foliot__f64_bits(scene->dt))
+        return refuse(damage, FOLIOT_CORRUPT, "header and scene contradict each other");
+    const uint32_t *c = header->capacities;
+    replay->capacities = foliot_world_config_from(scene);
+    replay->capacities.bodies_max = c[0];
+    replay->capacities.forces_max = c[1];
+    replay->capacities.constraints_max = c[2];
+    replay->capacities.contacts_max = c[3];
+    replay->capacities.players_max = c[4];
+    replay->capacities.spawns_max = c[5];
+    replay->world_bytes = foliot_world_bytes(&replay->capacities);
+    return FOLIOT_OK;
+}
+
+static foliot_status take_world(foliot_replay *replay, foliot_damage *damage)
+{
+    foliot_status status = foliot__replay_new_world(replay, &replay->world);
+    if (status == FOLIOT_MEMORY)
+        return refuse(damage, status, "no memory for the world");
+    if (status == FOLIOT_INVALID)
+        return refuse(damage, FOLIOT_CORRUPT, "scene or capacities are outside their ranges");
+    if (status != FOLIOT_OK)
+        return refuse(damage, FOLIOT_UNSUPPORTED, foliot_status_text(status));
+    return FOLIOT_OK;
+}
+
+static foliot_digest digest_of(const uint8_t bytes[16])
+{
+    foliot_digest digest = {0, 0};
+    for (int i = 0; i < 8; i++) {
+        digest.high = digest.high << 8 | bytes[i];
+        digest.low = digest.low << 8 | bytes[8 + i];
+    }
+    return digest;
+}
+
+static void take_about(foliot_replay *replay)
+{
+    const foliot__tape_header *header = &replay->header;
+    foliot_replay_summary *about = &replay->about;
+    *about = (foliot_replay_summary){.format = FOLIOT__TAPE_VERSION,
+                                     .scene = replay->scene,
+                                     .dt = header->dt,
+                                     .seed = header->seed,
+                                     .fingerprint = digest_of(header->fingerprint),
+                                     .first_tick = header->tick,
+                                     .last_tick = header->tick,
+                                     .bytes = replay->source.length};
+    memcpy(about->integrator, header->integrator, sizeof about->integrator);
+    memcpy(about->build, header->build, sizeof about->build);
+    memcpy(about->version, header->version, sizeof about->version);
+}
+
+// Takes the index of the closing block, or makes one by reading everything.
+static foliot_status take_index(foliot_replay *replay)
+{
+    foliot__tape_content closing = {0};
+    foliot_status status = FOLIOT_OK;
+    if (foliot__tape_closing(&replay->source, &closing) &&
+        closing.tick >= replay->about.first_tick && closing.index_count > 0) {
+        replay->index = closing.index;
+        replay->index_count = replay->index_capacity = closing.index_count;
+        closing.index = NULL;
+        replay->about.closed = true;
+        replay->about.last_tick = closing.tick;
+        replay->about.final_digest = digest_of(closing.closing_digest);
+    } else {
+        status = foliot_replay_scan(replay);
+        status = status == FOLIOT_MEMORY ? status : FOLIOT_OK;
+    }
+    foliot__tape_content_free(&closing);
+    return status;
+}
+
+static foliot_status open_source(foliot_replay *replay, foliot_damage *damage)
+{
+    foliot_status status = foliot__tape_walk_begin(&replay->walk, &replay->source,
+                                                   &replay->header, &replay->content, damage);
+    if (status == FOLIOT_OK)
+        status = take_scene(replay, damage);
+    if (status == FOLIOT_OK)
+        status = take_world(replay, damage);
+    if (status != FOLIOT_OK)
+        return status;
+    take_about(replay);
+    status = take_index(replay);
+    if (status != FOLIOT_OK)
+        return refuse(damage, status, foliot_status_text(status));
+    status = foliot__replay_rewind(replay);
+    *damage = replay->damage;
+    // A scene alone is a state, at tick 0; later ones need their keyframe.
+    return status != FOLIOT_OK && replay->header.tick > 0 ? status : FOLIOT_OK;
+}
+
+static foliot_status open_replay(foliot_replay *replay, foliot_replay **out, foliot_damage *damage)
+{
+    foliot_damage local = {0};
+    foliot_status status = open_source(replay, &local);
+    if (status != FOLIOT_OK)
+        foliot_replay_close(replay);
+    else
+        *out = replay;
+    if (damage)
+        *damage = local;
+    return status;
+}
+
+foliot_status foliot_replay_open(const char *file, foliot_replay **out, foliot_damage *damage)
+{
+    foliot_replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return FOLIOT_MEMORY;
+    foliot_status status = foliot__source_open(&replay->source, file);
+    if (status == FOLIOT_OK)
+        return open_replay(replay, out, damage);
+    if (damage) {
+        *damage = (foliot_damage){.status = status};
+        snprintf(damage->text, sizeof damage->text, "%s", foliot_status_text(status));
+    }
+    free(replay);
+    return status;
+}
+
+foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **out,
+                                       foliot_damage *damage)
+{
+    foliot_replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return FOLIOT_MEMORY;
+    foliot__source_of(&replay->source, bytes, length);
+    return open_replay(replay, out, damage);
+}
+
+void foliot_replay_close(foliot_replay *replay)
+{
+    foliot__source_close(&replay->source);
+    foliot__tape_header_free(&replay->header);
+    foliot__tape_content_free(&replay->content);
+    if (replay->scene)
+        foliot_scene_destroy(replay->scene);
+    free(replay->world);
+    free(replay->scratch);
+    free(replay->index);
+    free(replay->segment);
+    free(replay);
+}
+
+void foliot_replay_host(foliot_replay *replay, const foliot_host *host)
+{
+    replay->host = host ? *host : (foliot_host){0};
+}
+
+const foliot_replay_summary *foliot_replay_about(const foliot_replay *replay)
+{
+    return &replay->about;
+}
+
+const foliot_damage *foliot_replay_damage(const foliot_replay *replay)
+{
+    return &replay->damage;
+}
+
+const foliot_world *foliot_replay_world(const foliot_replay *replay)
+{
+    return replay->world;
+}
+
+uint64_t foliot_replay_tick(const foliot_replay *replay)
+{
+    return foliot_world_tick(replay->world);
+}
+
+// -- blocks ---------------------------------------------------------------------------------------
+
+static void keep_keyframe(foliot_replay *replay)
+{
+    foliot__tape_content *content = &replay->content;
+    uint8_t *bytes = replay->segment;
+    size_t capacity = replay->segment_capacity;
+    replay->segment = content->keyframe;
+    replay->segment_capacity = content->keyframe_capacity;
+    replay->segment_length = content->keyframe_length;
+    replay->segment_tick = content->tick;
+    memcpy(replay->segment_digest, content->keyframe_digest, 16);
+    replay->has_segment = true;
+    content->keyframe = bytes;
+    content->keyframe_capacity = capacity;
+    content->keyframe_length = 0;
+}
+
+foliot_status foliot__replay_load(foliot_replay *replay)
+{
+    foliot_damage damage = {0};
+    replay->held_valid = false;
+    foliot_status status = foliot__tape_walk_next(&replay->walk, &replay->content, &damage);
+    if (status == FOLIOT_OK) {
+        if (replay->content.has_keyframe)
+            keep_keyframe(replay);
+        return FOLIOT_OK;
+    }
+    // The walk is over: whatever is wanted next must be found anew.
+    replay->content.first_tick = replay->content.tick = UINT64_MAX;
+    if (status != FOLIOT_NOT_FOUND)
+        foliot__replay_damaged(replay, &damage);
+    return status;
+}
+
+// The last keyframe at or before `tick`; -1 if there is none.
+static int64_t keyframe_before(const foliot_replay *replay, uint64_t tick)
+{
+    uint32_t low = 0, high = replay->index_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (replay->index[middle][0] <= tick)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (int64_t)low - 1;
+}
+
+// Loads the keyframe block number `k` of the index.
+static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
+{
+    if (k < 0)
+        return FOLIOT_NOT_FOUND;
+    foliot_damage damage = {0};
+    foliot_status status = foliot__tape_walk_to(&replay->walk, replay->index[k][1],
+                                                replay->index[k][0], &damage);
+    if (status != FOLIOT_OK) {
+        foliot__replay_damaged(replay, &damage);
+        return status;
+    }
+    status = foliot__replay_load(replay);
+    if (status != FOLIOT_OK || replay->content.has_keyframe)
+        return status == FOLIOT_NOT_FOUND ? FOLIOT_CORRUPT : status;
+    damage = (foliot_damage){.status = FOLIOT_CORRUPT, .block = replay->content.number,
+                             .offset = replay->content.offset};
+    snprintf(damage.text, sizeof damage.text,
+             "block %" PRIu64 " at offset %" PRIu64 ": the index names a keyframe here, and there is none",
+             damage.block, damage.offset);
+    foliot__replay_damaged(replay, &damage);
+    return FOLIOT_CORRUPT;
+}
+
+static bool covers(const foliot__tape_content *content, uint64_t tick)
+{
+    return content->first_tick <= tick && tick < content->tick;
+}
+
+foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick)
+{
+    const foliot__tape_content *content = &replay->content;
+    if (covers(content, tick))
+        return FOLIOT_OK;
+    int64_t k = keyframe_before(replay, tick);
+    foliot_status status = FOLIOT_OK;
+    if (tick < content->first_tick || (k >= 0 && replay->index[k][0] > content->tick))
+        status = load_keyframe(replay, k);
+    while (status == FOLIOT_OK && !covers(content, tick))
+        status = foliot__replay_load(replay);
+    return status;
+}
+
+foliot_status foliot__replay_rewind(foliot_replay *replay)
+{
+    foliot_status status = load_keyframe(replay, replay->index_count ? 0 : -1);
+    if (replay->header.tick == 0) {
+        foliot_world *world;
+        foliot_status made = foliot__replay_new_world(replay, &world);
+        if (made != FOLIOT_OK)
+            return made;
+        free(replay->world);
+        replay->world = world;
+        return status;
+    }
+    if (status == FOLIOT_OK)
+        status = restore_segment(replay, replay->world);
+    return status == FOLIOT_NOT_FOUND ? FOLIOT_CORRUPT : status;
+}
+
+// -- through time ---------------------------------------------------------------------------------
+
+foliot_status foliot__replay_step_world(foliot_replay *replay, foliot_world *world,
+                                        const foliot_host *host)
+{
+    const foliot_input *inputs = NULL;
+    uint32_t count = 0;
+    uint64_t tick = foliot_world_tick(world);
+    if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
+        return FOLIOT_NOT_FOUND;
+    foliot_status status = foliot_world_step(world, inputs, count, host);
+    if (status != FOLIOT_INVALID)
+        return status;
+    foliot_damage damage = {.status = FOLIOT_CORRUPT, .block = replay->content.number,
+                            .offset = replay->content.offset};
+    snprintf(damage.text, sizeof damage.text,
+             "block %" PRIu64 " at offset %" PRIu64 ": this scene does not take the inputs of tick %" PRIu64,
+             damage.block, damage.offset, tick);
+    foliot__replay_damaged(replay, &damage);
+    return FOLIOT_CORRUPT;
+}
+
+foliot_status foliot_replay_step(foliot_replay *replay)
+{
+    uint64_t tick = foliot_world_tick(replay->world);
+    if (!covers(&replay->content, tick)) {
+        if (tick >= replay->about.last_tick)
+            return replay->about.closed ? FOLIOT_NOT_FOUND : replay->damage.status;
+        foliot_status status = foliot__replay_locate(replay, tick);
+        if (status != FOLIOT_OK)
+            return status;
+    }
+    return foliot__replay_step_world(replay, replay->world, &replay->host);
+}
+
+static foliot_status seek_from(foliot_replay *replay, uint64_t tick)
+{
+    uint64_t now = foliot_world_tick(replay->world);
+    int64_t k = keyframe_before(replay, tick);
+    foliot_status status = FOLIOT_OK;
+    if (tick < now || (k >= 0 && replay->index[k][0] > now)) {
+        status = load_keyframe(replay, k);
+        if (status == FOLIOT_OK)
+            status = restore_segment(replay, replay->world);
+        else if (status == FOLIOT_NOT_FOUND) // nothing but the scene
+            status = foliot__replay_rewind(replay);
+    }
+    while (status == FOLIOT_OK && foliot_world_tick(replay->world) < tick)
+        status = foliot_replay_step(replay);
+    return status;
+}
+
+foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
+{
+    uint64_t now = foliot_world_tick(replay->world);
+    if (tick < replay->about.first_tick || tick > replay->about.last_tick)
+        return FOLIOT_NOT_FOUND;
+    foliot_status status = seek_from(replay, tick);
+    if (status != FOLIOT_OK)
+        seek_from(replay, now);
+    return status;
+}
+
+// -- backwards ------------------------------------------------------------------------------------
+
+static void hold(foliot__tape_held *held, const foliot_input *input)
+{
+    if (input->kind == FOLIOT_INPUT_JOIN && !held->joined)
+        *held = (foliot__tape_held){.joined = true};
+    else if (input->kind == FOLIOT_INPUT_LEAVE)
+        *held = (foliot__tape_held){0};
+    else if (input->kind == FOLIOT_INPUT_CONTROL && held->joined) {
+        memcpy(held->axes, input->axes, sizeof held->axes);
+        held->buttons = input->buttons;
+    }
+}
+
+// Follows what players hold through the closed ticks [content.first_tick, end) of the present block.
+static void hold_until(foliot_replay *replay, foliot__tape_held *held, uint64_t end)
+{
+    const foliot_input *inputs;
+    uint32_t count;
+    for (uint64_t tick = replay->content.first_tick; tick < end; tick++)
+        if (foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
+            for (uint32_t i = 0; i < count; i++)
+                hold(&held[inputs[i].player], &inputs[i]);
+}
+
+// `content` covers `tick`, and `held` is what players hold at its start: from the segment's keyframe on.
+static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
+{
+    if (covers(&replay->content, tick) && replay->held_valid)
+        return FOLIOT_OK;
+    foliot_status status = scratch_world(replay);
+    if (status == FOLIOT_OK)
+        status = load_keyframe(replay, keyframe_before(replay, tick));
+    if (status == FOLIOT_OK)
+        status = restore_segment(replay, replay->scratch);
+    if (status != FOLIOT_OK)
+        return status;
+    for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
+        foliot_input held = foliot_world_player_controls(replay->scratch, p);
+        replay->held[p] = (foliot__tape_held){
+            .joined = foliot_world_player_body(replay->scratch, p) != FOLIOT_NO_BODY,
+            .buttons = held.buttons};
+        memcpy(replay->held[p].axes, held.axes, sizeof held.axes);
+    }
+    while (status == FOLIOT_OK && !covers(&replay->content, tick)) {
+        hold_until(replay, replay->held, replay->content.tick);
+        status = foliot__replay_load(replay);
+    }
+    replay->held_valid = status == FOLIOT_OK;
+    return status;
+}
+
+// The inverse step, where bodies neither came nor went in the tick; FOLIOT_UNSUPPORTED else.
+static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
+{
+    foliot_status status = locate_held(replay, tick);
+    const foliot_input *inputs = NULL;
+    uint32_t count = 0, before_count = 0;
+    if (status != FOLIOT_OK)
+        return status;
+    foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (inputs[i].kind != FOLIOT_INPUT_CONTROL)
+            return FOLIOT_UNSUPPORTED;
+    foliot__tape_held *held = malloc(sizeof replay->held);
+    foliot_input *before = malloc(sizeof *before * (count + 1));
+    if (held && before) {
+        memcpy(held, replay->held, sizeof replay->held);
+        hold_until(replay, held, tick);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t p = inputs[i].player;
+            if ((i && inputs[i - 1].player == p) || !held[p].joined)
+                continue;
+            before[before_count] = (foliot_input){.player = p, .buttons = held[p].buttons};
+            memcpy(before[before_count++].axes, held[p].axes, sizeof held[p].axes);
+        }
+        status = foliot_world_step_back(replay->world, before, before_count, &replay->host);
+    } else {
+        status = FOLIOT_MEMORY;
+    }
+    free(held);
+    free(before);
+    return status;
+}
+
+foliot_status foliot_replay_step_back(foliot_replay *replay)
+{
+    uint64_t tick = foliot_world_tick(replay->world);
+    if (tick <= replay->about.first_tick)
+        return FOLIOT_NOT_FOUND;
+    const foliot_integrator_info *integrator =
+        foliot_integrator_describe(foliot_world_integrator(replay->world));
+    foliot_status status = FOLIOT_UNSUPPORTED;
+    if (integrator->reversible == FOLIOT_REVERSIBLE_TO_BITS)
+        status = step_inverse(replay, tick - 1);
+    return status == FOLIOT_UNSUPPORTED ? foliot_replay_seek(replay, tick - 1) : status;
+}
+
+// -- what was recorded ----------------------------------------------------------------------------
+
+foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick, const foliot_input **inputs,
+                                   uint32_t *count)
+{
+    if (tick < replay->about.first_tick || tick >= replay->about.last_tick)
+        return FOLIOT_NOT_FOUND;
+    foliot_status status = foliot__replay_locate(replay, tick);
+    if (status == FOLIOT_OK)
+        foliot__input_log_at(&replay->content.inputs, tick, inputs, count);
+    return status;
+}
+
+uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16])
+{
+    if (tick == replay->about.first_tick) {
+        size_t length;
+        if (!foliot_replay_keyframe(replay, tick, &length))
+            return 0;
+        memcpy(bytes, replay->segment_digest, 16);
+        return 16;
+    }
+    if (tick < replay->about.first_tick || tick > replay->about.last_tick ||
+        foliot__replay_locate(replay, tick - 1) != FOLIOT_OK)
+        return 0;
+    const uint8_t *recorded;
+    uint32_t count = foliot__tape_content_digest(&replay->content, tick, &recorded);
+    if (count)
+        memcpy(bytes, recorded, count);
+    return count;
+}
+
+const uint8_t *foliot_replay_keyframe(foliot_replay *replay, uint64_t tick, size_t *length)
+{
+    int64_t k = keyframe_before(replay, tick);
+    if (k < 0 || replay->index[k][0] != tick)
+        return NULL;
+    if ((!replay->has_segment || replay->segment_tick != tick) &&
+        load_keyframe(replay, k) != FOLIOT_OK)
+        return NULL;
+    *length = replay->segment_length;
+    return replay->segment;
+}

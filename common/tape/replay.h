@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+// replay.h: an open replay, as its files share it.
+#ifndef FOLIOT_TAPE_REPLAY_H
+#define FOLIOT_TAPE_REPLAY_H
+
+#include "foliot/replay.h"
+#include "tape/walk.h"
+
+// What a player holds, followed from block to block: for steps back.
+typedef struct foliot__tape_held {
+    bool joined;
+    int8_t axes[FOLIOT_AXES];
+    uint16_t buttons;
+} foliot__tape_held;
+
+struct foliot_replay {
+    foliot__source source;
+    foliot__tape_header header;
+    foliot_scene *scene;
+    foliot_world_config capacities;
+    size_t world_bytes;
+    foliot_world *world, *scratch; // scratch is made when it is first needed
+    foliot_host host;
+    foliot_replay_summary about;
+    foliot_damage damage; // the first one found
+
+    uint64_t (*index)[2]; // tick and offset of keyframe blocks, complete up to the damage
+    uint32_t index_count, index_capacity;
+    uint64_t whole_bytes; // of the file, after foliot_replay_scan
+    uint64_t cut_offset, cut_number; // after the last block that has ticks or a keyframe
+
+    foliot__tape_walk walk;       // stands after ...
+    foliot__tape_content content; // ... this block
+    bool has_segment;             // the last keyframe passed:
+    uint64_t segment_tick;
+    uint8_t segment_digest[16];
+    uint8_t *segment;
+    size_t segment_length, segment_capacity;
+    bool held_valid; // `held` is what players hold at content.first_tick
+    foliot__tape_held held[FOLIOT_PLAYERS_MAX];
+};
+
+// A world of the recording's scene at its start, not yet restored. NULL without memory.
+foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world);
+// As it was at the recording's first tick; the walk stands after the first keyframe.
+foliot_status foliot__replay_rewind(foliot_replay *replay);
+// The block that follows. Keeps its keyframe as the segment's.
+foliot_status foliot__replay_load(foliot_replay *replay);
+// Until `content` covers the step from `tick` on.
+foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick);
+void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage);
+// The step of `world` (the replay's or another one at the same tick) with the recorded inputs.
+foliot_status foliot__replay_step_world(foliot_replay *replay, foliot_world *world,
+                                        const foliot_host *host);
+
+#endif

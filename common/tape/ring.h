@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+// ring.h: bytes from one thread to one other, bounded, without locks: whoever puts never waits.
+#ifndef FOLIOT_TAPE_RING_H
+#define FOLIOT_TAPE_RING_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// `put` and `taken` count bytes since the start; each is changed by its own side alone.
+typedef struct foliot__ring {
+    uint8_t *bytes;
+    size_t capacity;
+    _Atomic uint64_t put, taken;
+} foliot__ring;
+
+bool foliot__ring_init(foliot__ring *ring, size_t capacity);
+void foliot__ring_free(foliot__ring *ring);
+
+size_t foliot__ring_used(const foliot__ring *ring);
+// The putting side: all of both parts or, false, nothing.
+bool foliot__ring_put(foliot__ring *ring, const void *first, size_t first_count, const void *second,
+                      size_t second_count);
+// The taking side: copies without taking; `count` must be there.
+void foliot__ring_peek(const foliot__ring *ring, void *out, size_t count);
+// The longest piece that lies in one stretch from `skip` on, at most `count`.
+const uint8_t *foliot__ring_piece(const foliot__ring *ring, size_t skip, size_t count,
+                                  size_t *length);
+void foliot__ring_take(foliot__ring *ring, size_t count);
+
+#endif

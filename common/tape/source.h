@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// source.h: the bytes of a recording, from a file (through a window) or from memory.
+#ifndef FOLIOT_TAPE_SOURCE_H
+#define FOLIOT_TAPE_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/status.h"
+
+typedef struct foliot__source {
+    const uint8_t *memory; // all of it, or NULL
+    uint8_t *owned;        // the same, if it is ours to free
+    int file;
+    uint64_t length;       // as it was at the opening
+    uint8_t *window;
+    size_t window_capacity, window_length;
+    uint64_t window_offset;
+} foliot__source;
+
+foliot_status foliot__source_open(foliot__source *source, const char *file);
+void foliot__source_of(foliot__source *source, const void *bytes, size_t length);
+void foliot__source_close(foliot__source *source);
+// `count` bytes at `offset`, valid until the next call; NULL beyond the end, or if the system does
+// not give them. `ahead`: how many more will probably be wanted.
+const uint8_t *foliot__source_at(foliot__source *source, uint64_t offset, size_t count,
+                                 size_t ahead);
+
+#endif

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// verify.c: a recording replayed from its first tick, every digest compared. A digest gives the tick; the body and
+// field come from a keyframe of that tick, and the stage too where an unperturbed reference runs beside.
+#include "tape/divergence.h"
+#include "tape/replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct verifying {
+    foliot_replay *replay;
+    foliot_verdict *verdict;
+    foliot__observer observer;
+    foliot_host host;
+    bool diverged;
+} verifying;
+
+static bool digest_agrees(const foliot_world *world, const uint8_t *recorded, uint32_t count)
+{
+    uint8_t bytes[16];
+    foliot__tape_digest_bytes(foliot_world_digest(world), bytes);
+    return memcmp(bytes, recorded, count) == 0;
+}
+
+static bool keyframe_agrees(const verifying *v)
+{
+    return digest_agrees(v->replay->world, v->replay->segment_digest, 16);
+}
+
+// Body and field by the recorded state of this very tick.
+static void explain_by_keyframe(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    foliot_world *recorded;
+    foliot__state expected = {0}, actual = {0};
+    foliot_status status = foliot__replay_new_world(replay, &recorded);
+    if (status != FOLIOT_OK)
+        return;
+    if (foliot_world_restore(recorded, replay->segment, replay->segment_length) == FOLIOT_OK) {
+        foliot__state_take(&expected, recorded, &status);
+        foliot__state_take(&actual, replay->world, &status);
+        if (status == FOLIOT_OK)
+            foliot__state_compare(&expected, &actual, &v->verdict->divergence);
+    }
+    free(expected.bits);
+    free(actual.bits);
+    free(recorded);
+}
+
+static void diverged(verifying *v)
+{
+    v->diverged = true;
+    v->verdict->status = FOLIOT_DIVERGED;
+    v->verdict->divergence =
+        (foliot_divergence){.tick = foliot_world_tick(v->replay->world), .body = FOLIOT_NO_BODY};
+}
+
+static void agreed(verifying *v)
+{
+    v->verdict->ticks = foliot_world_tick(v->replay->world) - v->replay->about.first_tick;
+}
+
+// A keyframe must be the state that the replay has.
+static void check_keyframe(verifying *v)
+{
+    bool same_tick = v->diverged &&
+                     v->verdict->divergence.tick == foliot_world_tick(v->replay->world);
+    if (v->diverged && !same_tick)
+        return;
+    if (keyframe_agrees(v))
+        return;
+    if (!v->diverged)
+        diverged(v);
+    explain_by_keyframe(v);
+}
+
+static foliot_status verify_ticks(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    const foliot__tape_content *content = &replay->content;
+    while (!v->diverged && foliot_world_tick(replay->world) < content->tick) {
+        foliot_status status = foliot__replay_step_world(replay, replay->world, &v->host);
+        if (status != FOLIOT_OK)
+            return status;
+        const uint8_t *recorded;
+        uint32_t count = foliot__tape_content_digest(content, foliot_world_tick(replay->world),
+                                                     &recorded);
+        if (count && !digest_agrees(replay->world, recorded, count))
+            diverged(v);
+        else
+            agreed(v);
+    }
+    return FOLIOT_OK;
+}
+
+static foliot_status verify_block(verifying *v)
+{
+    const foliot__tape_content *content = &v->replay->content;
+    if (content->has_keyframe)
+        check_keyframe(v);
+    if (content->has_closing && !v->diverged &&
+        !digest_agrees(v->replay->world, content->closing_digest, 16))
+        diverged(v);
+    if (v->diverged)
+        return FOLIOT_OK;
+    return verify_ticks(v);
+}
+
+// Once diverged, one more block may hold the keyframe of that tick.
+static foliot_status explain(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    uint64_t tick = v->verdict->divergence.tick;
+    if (v->verdict->divergence.field_known || replay->content.tick != tick)
+        return FOLIOT_OK;
+    foliot_damage before = replay->damage;
+    if (foliot__replay_load(replay) == FOLIOT_OK && replay->content.has_keyframe)
+        check_keyframe(v);
+    replay->damage = before;
+    return FOLIOT_OK;
+}
+
+static foliot_status run(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    foliot_status status = foliot__replay_rewind(replay);
+    const foliot_perturbation *fault = v->observer.perturbation;
+    if (status == FOLIOT_OK && fault && fault->tick == replay->about.first_tick) {
+        uint64_t bits = foliot_world_field_bits(replay->world, fault->body, fault->field);
+        foliot_world_field_put(replay->world, fault->body, fault->field,
+                               foliot__field_moved(fault->field, bits, fault->ulps));
+        v->observer.perturbed = true;
+    }
+    while (status == FOLIOT_OK && !v->diverged) {
+        status = verify_block(v);
+        if (status == FOLIOT_OK && !v->diverged)
+            status = foliot__replay_load(replay);
+    }
+    if (v->diverged)
+        return explain(v);
+    return status;
+}
+
+// -- the reference ---------------------------------------------------------------------------------
+
+// One run of both worlds through the tick that `world` and `reference` come to next, compared after every
+// stage. True if a difference was found.
+static bool compare_tick(verifying *v, foliot_world *reference, foliot__tick_states *expected,
+                         foliot__tick_states *actual, foliot_status *status)
+{
+    foliot_replay *replay = v->replay;
+    foliot__observer undisturbed = {.states = expected};
+    foliot_host host = foliot__observing_host(&replay->host, &undisturbed);
+    v->observer.states = actual;
+    *status = foliot__replay_step_world(replay, reference, &host);
+    if (*status == FOLIOT_OK)
+        *status = foliot__replay_step_world(replay, replay->world, &v->host);
+    v->observer.states = NULL;
+    if (*status == FOLIOT_OK)
+        *status = expected->status != FOLIOT_OK ? expected->status : actual->status;
+    return *status == FOLIOT_OK &&
+           foliot__tick_states_compare(expected, actual, &v->verdict->divergence);
+}
+
+// Both from the recording's start, stage by stage from tick `from` on, until they differ.
+static foliot_status search(verifying *v, uint64_t from, uint64_t to)
+{
+    foliot_replay *replay = v->replay;
+    foliot_world *reference;
+    foliot__tick_states expected = {0}, actual = {0};
+    foliot_status status = foliot__replay_new_world(replay, &reference);
+    if (status != FOLIOT_OK)
+        return status;
+    uint64_t start = from > replay->about.first_tick ? from - 1 : replay->about.first_tick;
+    status = foliot_replay_seek(replay, start);
+    if (status == FOLIOT_OK)
+        foliot_world_copy(reference, replay->world);
+    bool differs = false;
+    for (uint64_t tick = start; status == FOLIOT_OK && !differs && tick < to; tick++) {
+        status = foliot__replay_locate(replay, tick);
+        if (status == FOLIOT_OK)
+            differs = compare_tick(v, reference, &expected, &actual, &status);
+        if (differs) {
+            v->verdict->status = FOLIOT_DIVERGED;
+            v->verdict->divergence.tick = tick + 1;
+            v->verdict->ticks = tick - replay->about.first_tick;
+        }
+    }
+    foliot__tick_states_free(&expected);
+    foliot__tick_states_free(&actual);
+    free(reference);
+    return status;
+}
+
+// At the first tick there are no stages: the two states themselves.
+static foliot_status compare_start(verifying *v)
+{
+    foliot_divergence *divergence = &v->verdict->divergence;
+    const foliot_perturbation *fault = v->observer.perturbation;
+    foliot_status status = FOLIOT_OK;
+    foliot__state expected = {0}, actual = {0};
+    *divergence = (foliot_divergence){.tick = fault->tick, .body = FOLIOT_NO_BODY};
+    foliot__replay_rewind(v->replay);
+    foliot__state_take(&expected, v->replay->world, &status);
+    uint64_t bits = foliot_world_field_bits(v->replay->world, fault->body, fault->field);
+    foliot_world_field_put(v->replay->world, fault->body, fault->field,
+                           foliot__field_moved(fault->field, bits, fault->ulps));
+    foliot__state_take(&actual, v->replay->world, &status);
+    if (status == FOLIOT_OK && foliot__state_compare(&expected, &actual, divergence)) {
+        v->verdict->status = FOLIOT_DIVERGED;
+        divergence->stage_known = true;
+        divergence->stage = FOLIOT_STAGE_finish;
+    }
+    free(expected.bits);
+    free(actual.bits);
+    return status;
+}
+
+// A fault that the digests showed is looked for in the tick that they name; one that the rest of its tick
+// swallowed leaves no digest, and all ticks are compared after every stage.
+static foliot_status explain_perturbed(verifying *v)
+{
+    const foliot_replay *replay = v->replay;
+    uint64_t first = replay->about.first_tick, last = first + v->verdict->ticks;
+    if (v->observer.perturbation->tick == first)
+        return compare_start(v);
+    if (!v->diverged)
+        return search(v, first + 1, last);
+    return search(v, v->verdict->divergence.tick, v->verdict->divergence.tick);
+}
+
+static bool perturbation_valid(const foliot_replay *replay, const foliot_perturbation *fault)
+{
+    return fault->tick >= replay->about.first_tick && fault->tick <= replay->about.last_tick &&
+           (uint32_t)fault->stage < FOLIOT_STAGE_COUNT &&
+           (uint32_t)fault->field < FOLIOT_FIELD_COUNT && fault->ulps != 0 &&
+           (fault->tick > replay->about.first_tick || fault->stage == FOLIOT_STAGE_finish) &&
+           fault->body < replay->capacities.bodies_max;
+}
+
+static bool callbacks_missing(const foliot_replay *replay)
+{
+    for (uint32_t i = 0; i < replay->scene->force_count; i++)
+        if (replay->scene->forces[i].kind == FOLIOT_FORCE_CALLBACK &&
+            replay->scene->forces[i].as.callback.callback >= replay->host.callback_count)
+            return true;
+    return false;
+}
+
+static void judge_damage(foliot_replay *replay, foliot_verdict *verdict, foliot_status status)
+{
+    verdict->damage = replay->damage;
+    verdict->cut_at = replay->damage.offset;
+    verdict->status = status == FOLIOT_VERSION || status == FOLIOT_UNSUPPORTED ? FOLIOT_UNSUPPORTED
+                                                                               : FOLIOT_CORRUPT;
+}
+
+foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
+                                   foliot_verdict *verdict)
+{
+    *verdict = (foliot_verdict){.status = FOLIOT_OK};
+    foliot_digest ours = foliot_fingerprint();
+    verdict->fingerprint_differs = !foliot_digest_equal(ours, replay->about.fingerprint);
+    if (callbacks_missing(replay)) {
+        verdict->status = FOLIOT_UNSUPPORTED;
+        snprintf(verdict->damage.text, sizeof verdict->damage.text,
+                 "the scene has forces that only its own program can compute");
+        return FOLIOT_OK;
+    }
+    if (perturbation && !perturbation_valid(replay, perturbation)) {
+        verdict->status = FOLIOT_INVALID;
+        return FOLIOT_OK;
+    }
+    verifying v = {.replay = replay, .verdict = verdict, .observer = {.perturbation = perturbation}};
+    // Structure first: a recording that is not whole is never a match, wherever its replay comes to.
+    foliot_status whole = foliot_replay_scan(replay);
+    v.host = perturbation ? foliot__observing_host(&replay->host, &v.observer) : replay->host;
+    foliot_status status = run(&v);
+    if (status == FOLIOT_MEMORY || status == FOLIOT_IO || status == FOLIOT_FLOATING_POINT)
+        return status;
+    verdict->digest = foliot_world_digest(replay->world);
+    verdict->digest_known = true;
+    if (perturbation && !v.observer.perturbed) {
+        verdict->status = FOLIOT_INVALID;
+    } else if (perturbation) {
+        foliot_status searched = explain_perturbed(&v);
+        if (searched == FOLIOT_MEMORY)
+            return searched;
+    }
+    if (verdict->status == FOLIOT_OK && (whole != FOLIOT_OK || status != FOLIOT_NOT_FOUND))
+        judge_damage(replay, verdict, whole != FOLIOT_OK ? whole : status);
+    return FOLIOT_OK;
+}
