@@ -3,7 +3,7 @@
 // ticks outside the block, values out of range, more inputs than a block may hold.
 #include "tape/expand.h"
 
-#include "tape/unpack.h"
+#include "base/unpack.h"
 
 #include <string.h>
 

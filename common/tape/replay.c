@@ -4,7 +4,7 @@
 #include "tape/replay.h"
 
 #include "base/bytes.h"
-#include "tape/unpack.h"
+#include "base/unpack.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -73,7 +73,7 @@ static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
         foliot_scene_decode(header->scene, header->scene_bytes, &replay->scene);
     if (status == FOLIOT_TRUNCATED || status == FOLIOT_CORRUPT)
         return refuse(damage, FOLIOT_CORRUPT, "the scene is malformed");
-    if (status == FOLIOT_VERSION)
+    if (status == FOLIOT_NEWER)
         return refuse(damage, status, "the scene has a newer format than this build reads");
     if (status == FOLIOT_MEMORY)
         return refuse(damage, status, "no memory");

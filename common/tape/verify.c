@@ -253,7 +253,7 @@ static void judge_damage(foliot_replay *replay, foliot_verdict *verdict, foliot_
 {
     verdict->damage = replay->damage;
     verdict->cut_at = replay->damage.offset;
-    verdict->status = status == FOLIOT_VERSION || status == FOLIOT_UNSUPPORTED ? FOLIOT_UNSUPPORTED
+    verdict->status = status == FOLIOT_NEWER || status == FOLIOT_UNSUPPORTED ? FOLIOT_UNSUPPORTED
                                                                                : FOLIOT_CORRUPT;
 }
 

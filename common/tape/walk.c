@@ -4,8 +4,8 @@
 #include "tape/walk.h"
 
 #include "base/crc32c.h"
+#include "base/unpack.h"
 #include "tape/expand.h"
-#include "tape/unpack.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -451,7 +451,7 @@ static foliot_status next(foliot__tape_walk *walk, foliot__tape_content *content
                           foliot__tape_header *header, foliot_damage *damage)
 {
     foliot__tape_block block;
-    const uint8_t *payload;
+    const uint8_t *payload = NULL;
     foliot_status status = read_block(walk, &block, &payload, damage);
     if (status != FOLIOT_OK)
         return status;
@@ -495,7 +495,7 @@ foliot_status foliot__tape_walk_begin(foliot__tape_walk *walk, foliot__source *s
         return damaged(damage, FOLIOT_CORRUPT, 0, 0, "not a recording, or its first %d bytes are damaged",
                        FOLIOT__TAPE_START_BYTES);
     if (version != FOLIOT__TAPE_VERSION)
-        return damaged(damage, FOLIOT_VERSION, 0, 0,
+        return damaged(damage, FOLIOT_NEWER, 0, 0,
                        "format version %" PRIu32 ", and this build reads version %u", version,
                        FOLIOT__TAPE_VERSION);
     walk->offset = FOLIOT__TAPE_START_BYTES;

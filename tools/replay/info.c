@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+// info.c: foliot-replay info: what a recording holds, read to its end but not replayed.
+#include "tool.h"
+
+#include "base/json.h"
+
+#include <inttypes.h>
+
+static bool json_wanted;
+
+const foliot__option info_options[] = {
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
+    {0}};
+
+static void put_json(const char *file, const foliot_replay_summary *a, const foliot_damage *damage)
+{
+    char fingerprint[FOLIOT_DIGEST_TEXT_BYTES], digest[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot__json json = foliot__json_to(stdout);
+    foliot_digest_text(a->fingerprint, fingerprint);
+    foliot_digest_text(a->final_digest, digest);
+    foliot__json_object(&json, NULL);
+    foliot__json_text(&json, "file", file);
+    foliot__json_count(&json, "format", a->format);
+    foliot__json_text(&json, "scene", a->scene->name);
+    foliot__json_text(&json, "integrator", a->integrator);
+    foliot__json_real(&json, "dt", a->dt);
+    foliot__json_count(&json, "seed", a->seed);
+    foliot__json_count(&json, "bodies", a->scene->body_count);
+    foliot__json_count(&json, "first_tick", a->first_tick);
+    foliot__json_count(&json, "last_tick", a->last_tick);
+    foliot__json_bool(&json, "closed", a->closed);
+    foliot__json_text(&json, "digest", a->closed ? digest : NULL);
+    foliot__json_text(&json, "fingerprint", fingerprint);
+    foliot__json_text(&json, "build", a->build);
+    foliot__json_text(&json, "version", a->version);
+    foliot__json_count(&json, "players", a->players);
+    foliot__json_count(&json, "inputs", a->inputs);
+    foliot__json_count(&json, "digests", a->digests);
+    foliot__json_count(&json, "keyframes", a->keyframes);
+    foliot__json_count(&json, "blocks", a->blocks);
+    foliot__json_count(&json, "bytes", a->bytes);
+    foliot__json_count(&json, "input_bytes", a->input_bytes);
+    foliot__json_count(&json, "digest_bytes", a->digest_bytes);
+    foliot__json_count(&json, "keyframe_bytes", a->keyframe_bytes);
+    foliot__json_count(&json, "other_bytes", a->other_bytes);
+    foliot__json_text(&json, "damage", damage->status == FOLIOT_OK ? NULL : damage->text);
+    foliot__json_close(&json);
+    foliot__json_line(&json);
+}
+
+static void put_text(const char *file, const foliot_replay_summary *a, const foliot_damage *damage)
+{
+    char text[FOLIOT_DIGEST_TEXT_BYTES];
+    printf("%s\n", file);
+    printf("  scene        %s: %" PRIu32 " bodies, %" PRIu32 " forces, %" PRIu32
+           " constraints, up to %" PRIu32 " players\n",
+           a->scene->name, a->scene->body_count, a->scene->force_count, a->scene->constraint_count,
+           a->scene->players.limit);
+    printf("  integrator   %s, dt %.17g, seed %" PRIu64 "\n", a->integrator, a->dt, a->seed);
+    printf("  ticks        %" PRIu64 " to %" PRIu64 " (%.9g of the scene's time)%s\n", a->first_tick,
+           a->last_tick, (double)(a->last_tick - a->first_tick) * a->dt,
+           a->closed ? ", closed in order" : ", not closed: it ended early");
+    printf("  played by    %" PRIu32 " player%s, %" PRIu64 " inputs\n", a->players,
+           a->players == 1 ? "" : "s", a->inputs);
+    foliot_digest_text(a->final_digest, text);
+    printf("  digests      %" PRIu64 "%s%s\n", a->digests, a->closed ? ", the last " : "",
+           a->closed ? text : "");
+    foliot_digest_text(a->fingerprint, text);
+    printf("  recorded by  foliot %s, %s, fingerprint %s\n", a->version, a->build, text);
+    printf("  file         format %" PRIu32 ", %" PRIu64 " bytes in %" PRIu64 " blocks, %" PRIu64
+           " keyframes\n",
+           a->format, a->bytes, a->blocks, a->keyframes);
+    printf("  bytes of     inputs %" PRIu64 ", digests %" PRIu64 ", keyframes %" PRIu64
+           ", all else %" PRIu64 "\n",
+           a->input_bytes, a->digest_bytes, a->keyframe_bytes, a->other_bytes);
+    if (a->players > 0 && a->last_tick > a->first_tick) {
+        double pace = a->scene->pace_hz > 0 ? a->scene->pace_hz : 1 / a->dt;
+        double minutes = (double)(a->last_tick - a->first_tick) / pace / 60;
+        printf("  a player and minute takes %.0f bytes, digests and keyframes apart\n",
+               (double)(a->input_bytes + a->other_bytes) / minutes / a->players);
+    }
+    if (damage->status != FOLIOT_OK)
+        printf("  damage       %s\n", damage->text);
+}
+
+static int info_file(const char *file)
+{
+    int code;
+    foliot_replay *replay = tool_open(file, &code);
+    if (!replay)
+        return code;
+    foliot_status status = foliot_replay_scan(replay);
+    if (json_wanted)
+        put_json(file, foliot_replay_about(replay), foliot_replay_damage(replay));
+    else
+        put_text(file, foliot_replay_about(replay), foliot_replay_damage(replay));
+    foliot_replay_close(replay);
+    return tool_exit_of(status);
+}
+
+int info_command(const foliot__program *program, const foliot__arguments *arguments)
+{
+    int worst = FOLIOT__EXIT_FINE;
+    (void)program;
+    for (uint32_t i = 0; i < arguments->operand_count; i++)
+        worst = foliot__exit_worse(worst, info_file(arguments->operands[i]));
+    return worst;
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+// main.c: foliot-replay: recordings checked, looked at, compared. One file a command.
+#include "tool.h"
+
+#include <string.h>
+
+typedef int command_function(const foliot__program *program, const foliot__arguments *arguments);
+
+#define COMMANDS_CORE(X)                                                                           \
+    X(verify, "FILE... [options]", "replays recordings and compares every digest",                 \
+      "  foliot-replay verify match.foliot\n"                                                      \
+      "  foliot-replay verify --json --jobs 4 --files-from list.txt\n"                             \
+      "  foliot-replay verify match.foliot --perturb 812/solve:crate:velocity.y:1\n",              \
+      0, UINT32_MAX)                                                                               \
+    X(info, "FILE... [--json]", "what a recording holds, without replaying it",                    \
+      "  foliot-replay info match.foliot\n", 1, UINT32_MAX)                                        \
+    X(state, "FILE --tick T [--json]", "the bodies at a tick",                                     \
+      "  foliot-replay state match.foliot --tick 3600\n", 1, 1)
+
+#define COMMANDS_MORE(X)
+
+static const foliot__command commands[] = {
+#define ROW(name, synopsis, summary, examples, low, high)                                          \
+    {#name, synopsis, summary, examples, name##_options, low, high},
+    COMMANDS_CORE(ROW) COMMANDS_MORE(ROW)
+#undef ROW
+        {0}};
+
+static const struct {
+    const char *name;
+    command_function *run;
+} functions[] = {
+#define ROW(name, synopsis, summary, examples, low, high) {#name, name##_command},
+    COMMANDS_CORE(ROW) COMMANDS_MORE(ROW)
+#undef ROW
+};
+
+static void fingerprint_text(char text[33])
+{
+    foliot_digest_text(foliot_fingerprint(), text);
+}
+
+static const foliot__program program = {
+    "foliot-replay", "replays recordings to the same bits, and finds where they are not",
+    "  foliot-replay verify match.foliot\n"
+    "  foliot-replay info match.foliot\n"
+    "  foliot-replay play match.foliot\n",
+    commands, fingerprint_text};
+
+int main(int argc, char **argv)
+{
+    foliot__arguments arguments;
+    int code = foliot__options_start(&program, argc, argv, &arguments);
+    if (code >= 0)
+        return code;
+    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
+        if (strcmp(functions[i].name, arguments.command->name) == 0)
+            return functions[i].run(&program, &arguments);
+    return FOLIOT__EXIT_USAGE;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT
+// tool.c: opening, naming and reporting, for all commands.
+#include "tool.h"
+
+#include "base/bytes.h"
+#include "base/json.h"
+#include "tape/divergence.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+int tool_exit_of(foliot_status status)
+{
+    switch (status) {
+    case FOLIOT_OK:
+        return FOLIOT__EXIT_FINE;
+    case FOLIOT_CORRUPT:
+    case FOLIOT_TRUNCATED:
+        return FOLIOT__EXIT_CORRUPT;
+    case FOLIOT_NEWER:
+    case FOLIOT_UNSUPPORTED:
+        return FOLIOT__EXIT_NOT_VERIFIABLE;
+    case FOLIOT_DIVERGED:
+        return FOLIOT__EXIT_DIVERGED;
+    default:
+        return FOLIOT__EXIT_ERROR;
+    }
+}
+
+foliot_replay *tool_open(const char *file, int *exit_code)
+{
+    foliot_replay *replay = NULL;
+    foliot_damage damage = {0};
+    errno = 0;
+    foliot_status status = foliot_replay_open(file, &replay, &damage);
+    *exit_code = tool_exit_of(status);
+    if (status == FOLIOT_OK)
+        return replay;
+    fprintf(stderr, "%s: %s\n", file,
+            status == FOLIOT_IO && errno ? strerror(errno)
+            : damage.text[0]             ? damage.text
+                                         : foliot_status_text(status));
+    return NULL;
+}
+
+void tool_tell_damage(const char *file, const foliot_replay *replay)
+{
+    const foliot_damage *damage = foliot_replay_damage(replay);
+    if (damage->status != FOLIOT_OK)
+        fprintf(stderr, "%s: %s\n", file, damage->text);
+}
+
+const char *tool_body_name(const foliot_scene *scene, uint32_t body)
+{
+    const char *name = body < scene->body_count ? scene->bodies[body].name : NULL;
+    return name && name[0] ? name : NULL;
+}
+
+void tool_body_label(const char *name, uint32_t body, char label[BODY_LABEL_BYTES])
+{
+    if (name && name[0])
+        snprintf(label, BODY_LABEL_BYTES, "%" PRIu32 " \"%.63s\"", body, name);
+    else
+        snprintf(label, BODY_LABEL_BYTES, "%" PRIu32, body);
+}
+
+uint32_t tool_find_body(const foliot_scene *scene, const char *text)
+{
+    uint32_t body = foliot_scene_find_body(scene, text);
+    if (body != FOLIOT_NO_BODY || text[0] < '0' || text[0] > '9')
+        return body;
+    char *end;
+    errno = 0;
+    unsigned long long index = strtoull(text, &end, 10);
+    return *end || errno || index >= FOLIOT_NO_BODY ? FOLIOT_NO_BODY : (uint32_t)index;
+}
+
+static void report_value(FILE *out, const char *label, const foliot_divergence *d, uint64_t bits)
+{
+    fprintf(out, "  %-10s 0x%016" PRIx64, label, bits);
+    if (foliot__field_is_real(d->field))
+        fprintf(out, "  %-24.17g %a", foliot__f64_of(bits), foliot__f64_of(bits));
+    else
+        fprintf(out, "  %" PRId64, (int64_t)bits);
+    fputc('\n', out);
+}
+
+void tool_report(FILE *out, const char *file, double dt, const char *body,
+                 const foliot_divergence *d, const char *one, const char *other)
+{
+    char label[BODY_LABEL_BYTES];
+    fprintf(out, "%s: DIVERGED at tick %" PRIu64 " (time %.9g)\n", file, d->tick,
+            (double)d->tick * dt);
+    fprintf(out, "  %-10s %s\n", "stage",
+            d->stage_known ? foliot_stage_name(d->stage) : "not known");
+    if (!d->field_known) {
+        fprintf(out, "  %-10s not known from digests alone; `foliot-replay compare` with another build "
+                     "finds them\n", "body, field");
+        return;
+    }
+    tool_body_label(body, d->body, label);
+    fprintf(out, "  %-10s %s\n", "body", label);
+    fprintf(out, "  %-10s %s\n", "field", foliot_field_name(d->field));
+    report_value(out, one, d, d->expected);
+    report_value(out, other, d, d->actual);
+    fprintf(out, "  %-10s %" PRIu64 " ulp%s\n", "distance", d->ulps, d->ulps == 1 ? "" : "s");
+    if (d->fields > 1)
+        fprintf(out, "  %-10s %" PRIu32 " fields of %" PRIu32 " bod%s differ there in all\n", "",
+                d->fields, d->bodies, d->bodies == 1 ? "y" : "ies");
+}
+
+void tool_put_divergence(struct foliot__json *json, const char *body, const foliot_divergence *d)
+{
+    bool field = d && d->field_known;
+    if (d)
+        foliot__json_count(json, "first_bad_tick", d->tick);
+    else
+        foliot__json_null(json, "first_bad_tick");
+    foliot__json_text(json, "stage", d && d->stage_known ? foliot_stage_name(d->stage) : NULL);
+    if (field && (!body || !body[0]))
+        foliot__json_count(json, "body", d->body);
+    else
+        foliot__json_text(json, "body", field ? body : NULL);
+    foliot__json_text(json, "field", field ? foliot_field_name(d->field) : NULL);
+    if (field)
+        foliot__json_count(json, "ulps", d->ulps);
+    else
+        foliot__json_null(json, "ulps");
+}
+
+double tool_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void tool_digest_text(const uint8_t *bytes, uint32_t count, char text[33])
+{
+    static const char digits[] = "0123456789abcdef";
+    for (uint32_t i = 0; i < count && i < 16; i++) {
+        text[2 * i] = digits[bytes[i] >> 4];
+        text[2 * i + 1] = digits[bytes[i] & 15];
+    }
+    text[2 * (count < 16 ? count : 16)] = 0;
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+// tool.h: what the commands of foliot-replay share. Built with FOLIOT_REPLAY_CORE the program has only the
+// commands that need nothing but libc: verify, info, state, diff, export, serve.
+#ifndef FOLIOT_TOOLS_REPLAY_TOOL_H
+#define FOLIOT_TOOLS_REPLAY_TOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/exit_code.h"
+#include "base/options.h"
+#include "foliot/replay.h"
+
+#define BODY_LABEL_BYTES (FOLIOT_NAME_BYTES + 16)
+
+// One function a command: its own options table, and what it does. They return an exit status.
+extern const foliot__option verify_options[], info_options[], state_options[], diff_options[],
+    export_options[], serve_options[], play_options[], compare_options[], trim_options[];
+int verify_command(const foliot__program *program, const foliot__arguments *arguments);
+int info_command(const foliot__program *program, const foliot__arguments *arguments);
+int state_command(const foliot__program *program, const foliot__arguments *arguments);
+int diff_command(const foliot__program *program, const foliot__arguments *arguments);
+int export_command(const foliot__program *program, const foliot__arguments *arguments);
+int serve_command(const foliot__program *program, const foliot__arguments *arguments);
+int play_command(const foliot__program *program, const foliot__arguments *arguments);
+int compare_command(const foliot__program *program, const foliot__arguments *arguments);
+int trim_command(const foliot__program *program, const foliot__arguments *arguments);
+
+// Opens or says why not, on stderr: then *exit_code.
+foliot_replay *tool_open(const char *file, int *exit_code);
+int tool_exit_of(foliot_status status);
+// Says on stderr what a recording's damage is, if it has one.
+void tool_tell_damage(const char *file, const foliot_replay *replay);
+
+// The name of a body in the scene, or NULL; and a label that always is one: `3 "crate"`.
+const char *tool_body_name(const foliot_scene *scene, uint32_t body);
+void tool_body_label(const char *name, uint32_t body, char label[BODY_LABEL_BYTES]);
+// By name, else by index. FOLIOT_NO_BODY if it is neither.
+uint32_t tool_find_body(const foliot_scene *scene, const char *text);
+
+// The report of a divergence for people. `one` and `other` name the two runs.
+// `dt` gives the time; `body` is the body's name, or NULL.
+void tool_report(FILE *out, const char *file, double dt, const char *body,
+                 const foliot_divergence *divergence, const char *one, const char *other);
+// The same as keys of an open JSON object: first_bad_tick, stage, body, field, ulps. NULL: none.
+struct foliot__json;
+void tool_put_divergence(struct foliot__json *json, const char *body,
+                         const foliot_divergence *divergence);
+
+double tool_now(void); // seconds, of a clock that only goes on
+void tool_digest_text(const uint8_t *bytes, uint32_t count, char text[33]);
+
+// Runs task(context, 0 .. count - 1) on `jobs` threads.
+void tool_run_jobs(uint32_t jobs, uint32_t count, void (*task)(void *context, uint32_t index),
+                   void *context);
+uint32_t tool_cores(void);
+
+#endif

@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: MIT
+// verify.c: foliot-replay verify: many recordings replayed, one line a file, the worst result as exit status.
+#include "tool.h"
+
+#include "base/json.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint64_t jobs;
+static bool json_wanted;
+static const char *files_from, *shard_text, *perturb_text;
+
+const foliot__option verify_options[] = {
+    {"jobs", "N", FOLIOT__OPTION_COUNT, &jobs, .low = 1, .high = 1024,
+     .help = "files at a time (default: as many as there are cores)"},
+    {"files-from", "FILE", FOLIOT__OPTION_TEXT, &files_from,
+     .help = "more recordings, one a line; - is standard input"},
+    {"shard", "I/N", FOLIOT__OPTION_TEXT, &shard_text,
+     .help = "only every N-th of all files, beginning with the I-th"},
+    {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &perturb_text,
+     .help = "puts a fault into the state that TICK produces, after STAGE (default finish)"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
+    {0}};
+
+typedef struct result {
+    const char *file;
+    int exit_code;
+    bool opened, has_verdict;
+    foliot_verdict verdict;
+    char message[256]; // for stderr, may be empty
+    char scene[FOLIOT_NAME_BYTES], integrator[32], body[FOLIOT_NAME_BYTES];
+    double dt, realtime_factor; // 0: not known
+    uint32_t players;
+} result;
+
+typedef struct perturb_request {
+    char body[256];
+    foliot_perturbation fault; // all but the body
+} perturb_request;
+
+typedef struct verify_run {
+    const char **files;
+    result *results;
+    const perturb_request *request; // NULL: none
+} verify_run;
+
+// -- the fault of the user's choice -----------------------------------------------------------------
+
+static bool parse_number(const char *text, int64_t *value)
+{
+    char *end;
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    return end != text && !*end && !errno;
+}
+
+static foliot_stage find_stage(const char *name)
+{
+    int stage = 0;
+    while (stage < FOLIOT_STAGE_COUNT && strcmp(foliot_stage_name((foliot_stage)stage), name) != 0)
+        stage++;
+    return (foliot_stage)stage;
+}
+
+// The last two parts are split off from the back: a body's name may hold colons.
+static const char *parse_perturb(const char *text, perturb_request *request)
+{
+    char copy[512];
+    int64_t tick, ulps;
+    if (strlen(text) >= sizeof copy)
+        return "is too long";
+    strcpy(copy, text);
+    char *at_ulps = strrchr(copy, ':');
+    if (!at_ulps)
+        return "is not TICK[/STAGE]:BODY:FIELD:ULPS";
+    *at_ulps++ = 0;
+    char *at_field = strrchr(copy, ':'), *at_body = strchr(copy, ':');
+    if (!at_field || at_field == at_body)
+        return "is not TICK[/STAGE]:BODY:FIELD:ULPS";
+    *at_field++ = 0;
+    *at_body++ = 0;
+    char *at_stage = strchr(copy, '/');
+    if (at_stage)
+        *at_stage++ = 0;
+    if (!parse_number(copy, &tick) || tick < 0)
+        return "does not begin with a tick";
+    if (!parse_number(at_ulps, &ulps) || ulps == 0)
+        return "does not end with a number of ulps other than 0";
+    request->fault = (foliot_perturbation){
+        .tick = (uint64_t)tick, .ulps = ulps, .field = foliot_field_find(at_field),
+        .stage = at_stage ? find_stage(at_stage) : FOLIOT_STAGE_finish};
+    if (request->fault.field == FOLIOT_FIELD_COUNT)
+        return "names no field (position.x, velocity.y, orientation.w, angular_velocity.z ...)";
+    if (request->fault.stage == FOLIOT_STAGE_COUNT)
+        return "names no stage (input, force, integrate, collide, solve, finish)";
+    if (!*at_body || strlen(at_body) >= sizeof request->body)
+        return "names no body";
+    strcpy(request->body, at_body);
+    return NULL;
+}
+
+// -- one file ----------------------------------------------------------------------------------------
+
+static void take_names(result *r, const foliot_replay_summary *about)
+{
+    snprintf(r->scene, sizeof r->scene, "%s", about->scene->name ? about->scene->name : "");
+    memcpy(r->integrator, about->integrator, sizeof r->integrator);
+    r->dt = about->dt;
+    r->players = about->players;
+    const foliot_divergence *d = &r->verdict.divergence;
+    const char *body = d->field_known ? tool_body_name(about->scene, d->body) : NULL;
+    snprintf(r->body, sizeof r->body, "%s", body ? body : "");
+}
+
+static void judge(result *r, foliot_replay *replay, const perturb_request *request)
+{
+    foliot_perturbation fault;
+    const foliot_replay_summary *about = foliot_replay_about(replay);
+    if (request) {
+        fault = request->fault;
+        fault.body = tool_find_body(about->scene, request->body);
+        if (fault.body == FOLIOT_NO_BODY) {
+            snprintf(r->message, sizeof r->message, "--perturb: no body \"%.60s\"", request->body);
+            r->exit_code = FOLIOT__EXIT_USAGE;
+            return;
+        }
+    }
+    double start = tool_now();
+    foliot_status status = foliot_replay_verify(replay, request ? &fault : NULL, &r->verdict);
+    double elapsed = tool_now() - start;
+    if (status != FOLIOT_OK || r->verdict.status == FOLIOT_INVALID) {
+        snprintf(r->message, sizeof r->message, "%s",
+                 status != FOLIOT_OK ? foliot_status_text(status)
+                                     : "--perturb: the recording has no such tick, stage or body then");
+        r->exit_code = status != FOLIOT_OK ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_USAGE;
+        return;
+    }
+    r->has_verdict = true;
+    r->exit_code = tool_exit_of(r->verdict.status);
+    double pace = about->scene->pace_hz > 0 ? about->scene->pace_hz : 1 / about->dt;
+    if (r->verdict.ticks && elapsed > 0)
+        r->realtime_factor = (double)r->verdict.ticks / pace / elapsed;
+    if (r->verdict.damage.text[0])
+        snprintf(r->message, sizeof r->message, "%s", r->verdict.damage.text);
+    take_names(r, about);
+}
+
+static void verify_file(void *context, uint32_t index)
+{
+    verify_run *run = context;
+    result *r = &run->results[index];
+    foliot_replay *replay = NULL;
+    foliot_damage damage = {0};
+    r->file = run->files[index];
+    errno = 0;
+    foliot_status status = foliot_replay_open(r->file, &replay, &damage);
+    if (status == FOLIOT_OK) {
+        r->opened = true;
+        judge(r, replay, run->request);
+        foliot_replay_close(replay);
+        return;
+    }
+    snprintf(r->message, sizeof r->message, "%s",
+             status == FOLIOT_IO && errno ? strerror(errno) : damage.text);
+    r->exit_code = tool_exit_of(status);
+    r->has_verdict = r->exit_code != FOLIOT__EXIT_ERROR;
+    r->verdict = (foliot_verdict){.status = r->exit_code == FOLIOT__EXIT_CORRUPT ? FOLIOT_CORRUPT
+                                                                               : FOLIOT_UNSUPPORTED,
+                                  .damage = damage, .cut_at = damage.offset};
+}
+
+// -- what is said ------------------------------------------------------------------------------------
+
+static const char *verdict_name(const result *r)
+{
+    if (!r->has_verdict)
+        return NULL;
+    return r->verdict.status == FOLIOT_OK         ? "match"
+           : r->verdict.status == FOLIOT_DIVERGED ? "diverged"
+           : r->verdict.status == FOLIOT_CORRUPT  ? "corrupt"
+                                                  : "unsupported";
+}
+
+static void put_json(const result *r)
+{
+    char digest[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot__json json = foliot__json_to(stdout);
+    foliot_digest_text(r->verdict.digest, digest);
+    foliot__json_object(&json, NULL);
+    foliot__json_text(&json, "file", r->file);
+    foliot__json_text(&json, "scene", r->opened ? r->scene : NULL);
+    foliot__json_text(&json, "integrator", r->opened ? r->integrator : NULL);
+    if (r->opened)
+        foliot__json_real(&json, "dt", r->dt);
+    else
+        foliot__json_null(&json, "dt");
+    foliot__json_count(&json, "ticks", r->verdict.ticks);
+    foliot__json_count(&json, "players", r->players);
+    foliot__json_text(&json, "digest", r->verdict.digest_known ? digest : NULL);
+    foliot__json_text(&json, "verdict", verdict_name(r));
+    if (r->has_verdict && r->verdict.damage.status != FOLIOT_OK)
+        foliot__json_count(&json, "cut_at", r->verdict.cut_at);
+    else
+        foliot__json_null(&json, "cut_at");
+    bool diverged = r->has_verdict && r->verdict.status == FOLIOT_DIVERGED;
+    tool_put_divergence(&json, r->body, diverged ? &r->verdict.divergence : NULL);
+    if (r->realtime_factor > 0)
+        foliot__json_real(&json, "realtime_factor", r->realtime_factor);
+    else
+        foliot__json_null(&json, "realtime_factor");
+    foliot__json_close(&json);
+    foliot__json_line(&json);
+}
+
+static void put_report(const result *r)
+{
+    tool_report(stdout, r->file, r->dt, r->body, &r->verdict.divergence, "recorded", "replayed");
+    if (r->verdict.fingerprint_differs)
+        printf("  %-10s not that of the build that recorded: their arithmetic differs\n",
+               "fingerprint");
+}
+
+static void put_text(const result *r)
+{
+    char digest[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_text(r->verdict.digest, digest);
+    if (r->verdict.status == FOLIOT_DIVERGED)
+        put_report(r);
+    else if (r->verdict.status == FOLIOT_OK)
+        printf("%s: match: %" PRIu64 " ticks, digest %s%s", r->file, r->verdict.ticks, digest,
+               r->realtime_factor > 0 ? "" : "\n");
+    else
+        printf("%s: %s: %" PRIu64 " ticks verified, the file is whole up to byte %" PRIu64 "\n",
+               r->file, verdict_name(r), r->verdict.ticks, r->verdict.cut_at);
+    if (r->verdict.status == FOLIOT_OK && r->realtime_factor > 0)
+        printf(", %.0f x real time\n", r->realtime_factor);
+}
+
+static int say_all(const verify_run *run, uint32_t count)
+{
+    int worst = FOLIOT__EXIT_FINE;
+    for (uint32_t i = 0; i < count; i++) {
+        const result *r = &run->results[i];
+        if (json_wanted)
+            put_json(r);
+        else if (r->has_verdict)
+            put_text(r);
+        if (r->message[0]) {
+            fflush(stdout);
+            fprintf(stderr, "%s: %s\n", r->file, r->message);
+        }
+        worst = foliot__exit_worse(worst, r->exit_code);
+    }
+    if (fflush(stdout) != 0 || ferror(stdout))
+        return foliot__exit_worse(worst, FOLIOT__EXIT_ERROR);
+    return worst;
+}
+
+// -- which files --------------------------------------------------------------------------------------
+
+typedef struct file_list {
+    const char **names;
+    uint32_t count, capacity;
+    char *text; // what --files-from held
+} file_list;
+
+static bool list_put(file_list *list, const char *name)
+{
+    if (list->count == list->capacity) {
+        uint32_t capacity = list->capacity ? 2 * list->capacity : 256;
+        const char **names = realloc(list->names, sizeof *names * capacity);
+        if (!names)
+            return false;
+        list->names = names;
+        list->capacity = capacity;
+    }
+    list->names[list->count++] = name;
+    return true;
+}
+
+static char *read_whole(FILE *from)
+{
+    size_t length = 0, capacity = 65536, count;
+    char *text = malloc(capacity);
+    while (text && (count = fread(text + length, 1, capacity - length - 1, from)) > 0) {
+        length += count;
+        if (length + 1 == capacity) {
+            char *larger = realloc(text, capacity *= 2);
+            if (!larger)
+                free(text);
+            text = larger;
+        }
+    }
+    if (text)
+        text[length] = 0;
+    return text;
+}
+
+static bool list_read(file_list *list, const char *file)
+{
+    FILE *from = strcmp(file, "-") == 0 ? stdin : fopen(file, "r");
+    if (!from)
+        return false;
+    list->text = read_whole(from);
+    bool fine = list->text && !ferror(from);
+    if (from != stdin)
+        fclose(from);
+    for (char *line = list->text; fine && line && *line;) {
+        char *end = strchr(line, '\n'), *next = end ? end + 1 : NULL;
+        if (end)
+            *end = 0;
+        if (*line)
+            fine = list_put(list, line);
+        line = next;
+    }
+    return fine;
+}
+
+// Every n-th file from the i-th on, so that shards are alike in size.
+static bool list_shard(file_list *list, const char *text)
+{
+    unsigned index, of;
+    char rest;
+    if (sscanf(text, "%u/%u%c", &index, &of, &rest) != 2 || index < 1 || of < 1 || index > of)
+        return false;
+    uint32_t kept = 0;
+    for (uint32_t i = index - 1; i < list->count; i += of)
+        list->names[kept++] = list->names[i];
+    list->count = kept;
+    return true;
+}
+
+static int verify_list(const file_list *list, const perturb_request *request)
+{
+    verify_run run = {.files = list->names, .request = request,
+                      .results = calloc(list->count + 1, sizeof *run.results)};
+    if (!run.results) {
+        fprintf(stderr, "foliot-replay: no memory\n");
+        return FOLIOT__EXIT_ERROR;
+    }
+    foliot_fingerprint(); // once, not in every thread
+    tool_run_jobs(jobs ? (uint32_t)jobs : tool_cores(), list->count, verify_file, &run);
+    int worst = say_all(&run, list->count);
+    free(run.results);
+    return worst;
+}
+
+int verify_command(const foliot__program *program, const foliot__arguments *arguments)
+{
+    file_list list = {0};
+    perturb_request request;
+    int code = -1;
+    const char *wrong = perturb_text ? parse_perturb(perturb_text, &request) : NULL;
+    if (wrong)
+        return foliot__options_wrong(program, arguments, "--perturb %s %s", perturb_text, wrong);
+    for (uint32_t i = 0; i < arguments->operand_count; i++)
+        list_put(&list, arguments->operands[i]);
+    if (files_from && !list_read(&list, files_from)) {
+        fprintf(stderr, "%s: %s\n", files_from, strerror(errno));
+        code = FOLIOT__EXIT_ERROR;
+    } else if (list.count == 0 && !files_from) {
+        code = foliot__options_wrong(program, arguments, "no recording is named");
+    } else if (shard_text && !list_shard(&list, shard_text)) {
+        code = foliot__options_wrong(program, arguments, "--shard %s is not I/N with 1 <= I <= N",
+                                     shard_text);
+    }
+    if (code < 0)
+        code = verify_list(&list, perturb_text ? &request : NULL);
+    free(list.names);
+    free(list.text);
+    return code;
+}
