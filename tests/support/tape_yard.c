@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// tape_yard.c: see tape_yard.h.
+#include "tape_yard.h"
+
+#include "base/assert.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+// -- memory ---------------------------------------------------------------------------------------
+
+static int64_t memory_write(void *user, const void *bytes, size_t count)
+{
+    tape_memory *memory = user;
+    if (memory->limit && memory->length + count > memory->limit)
+        count = memory->limit - memory->length; // a full disk takes what fits
+    if (count == 0)
+        return -ENOSPC;
+    if (memory->length + count > memory->capacity) {
+        memory->capacity = 2 * (memory->length + count);
+        memory->bytes = realloc(memory->bytes, memory->capacity);
+        FOLIOT_ASSERT(memory->bytes);
+    }
+    memcpy(memory->bytes + memory->length, bytes, count);
+    memory->length += count;
+    return (int64_t)count;
+}
+
+static int memory_sync(void *user)
+{
+    ((tape_memory *)user)->syncs++;
+    return 0;
+}
+
+static int memory_truncate(void *user, uint64_t length)
+{
+    ((tape_memory *)user)->length = (size_t)length;
+    return 0;
+}
+
+foliot_recording_sink tape_memory_sink(tape_memory *memory)
+{
+    return (foliot_recording_sink){.write = memory_write, .sync = memory_sync,
+                                   .truncate = memory_truncate, .user = memory};
+}
+
+void tape_memory_free(tape_memory *memory)
+{
+    free(memory->bytes);
+    *memory = (tape_memory){0};
+}
+
+// -- the scene ------------------------------------------------------------------------------------
+
+static double between(foliot__rng *rng, double low, double high)
+{
+    return low + (high - low) * foliot__rng_unit(rng);
+}
+
+static void add_body(tape_yard *yard, uint32_t i)
+{
+    foliot_body_definition *body = &yard->bodies[i];
+    *body = foliot_body_default();
+    body->mass = between(&yard->rng, 0.5, 2);
+    for (int k = 0; k < 3; k++)
+        body->position[k] = between(&yard->rng, -10, 10);
+    for (int k = 0; k < 3; k++)
+        body->velocity[k] = between(&yard->rng, -1, 1);
+}
+
+static void add_spring(tape_yard *yard, uint32_t i, uint32_t bodies)
+{
+    foliot_force_definition *force = &yard->forces[i];
+    *force = foliot_force_default(FOLIOT_FORCE_SPRING);
+    force->a = i;
+    force->b = i + 1 < bodies ? i + 1 : FOLIOT_NO_BODY;
+    force->as.spring.stiffness = between(&yard->rng, 5, 20);
+    force->as.spring.length = 1;
+}
+
+void tape_yard_init(tape_yard *yard, uint32_t bodies, uint32_t players,
+                    foliot_integrator integrator, uint64_t seed)
+{
+    *yard = (tape_yard){.scene = foliot_scene_default(), .rng = foliot__rng_seeded(seed),
+                        .changes_hz = 4};
+    bool lattice = integrator == FOLIOT_REVERSIBLE_LEAPFROG;
+    yard->bodies = calloc(bodies, sizeof *yard->bodies);
+    yard->forces = calloc(bodies + 1, sizeof *yard->forces);
+    for (uint32_t i = 0; i < bodies; i++)
+        add_body(yard, i);
+    for (uint32_t i = 0; i < bodies; i++)
+        add_spring(yard, i, bodies);
+    yard->forces[bodies] = foliot_force_default(FOLIOT_FORCE_DRAG);
+    yard->forces[bodies].as.drag.linear = 0.05;
+    foliot_scene *scene = &yard->scene;
+    scene->name = "yard";
+    scene->dt = 1.0 / 60;
+    scene->pace_hz = 60;
+    scene->integrator = integrator;
+    scene->seed = seed;
+    scene->bodies = yard->bodies;
+    scene->body_count = bodies;
+    scene->forces = yard->forces;
+    scene->force_count = bodies + !lattice; // which has no drag
+    if (players == 0)
+        return;
+    for (int p = 0; p < 8; p++)
+        yard->spawns[p][0] = p;
+    scene->players.limit = players;
+    scene->players.body = foliot_body_default();
+    scene->players.positions = (const double (*)[3])yard->spawns;
+    scene->players.position_count = 8;
+    scene->players.control = FOLIOT_CONTROL_THRUST;
+    scene->players.force = 5;
+}
+
+void tape_yard_free(tape_yard *yard)
+{
+    free(yard->bodies);
+    free(yard->forces);
+    yard->bodies = NULL;
+    yard->forces = NULL;
+}
+
+foliot_world *tape_yard_world(const tape_yard *yard)
+{
+    foliot_world *world = NULL;
+    foliot_status status = foliot_world_create(&yard->scene, &world);
+    FOLIOT_ASSERT(status == FOLIOT_OK);
+    return world;
+}
+
+// -- the players ----------------------------------------------------------------------------------
+
+// One key: an axis pushed one way, or let go of, or now and then a button.
+static void press(tape_yard *yard, foliot_input *held)
+{
+    static const int8_t pushed[] = {-127, 0, 127};
+    uint32_t key = foliot__rng_below(&yard->rng, 10);
+    if (key == 9)
+        held->buttons ^= (uint16_t)(1u << foliot__rng_below(&yard->rng, 4));
+    else
+        held->axes[key % 3] = pushed[foliot__rng_below(&yard->rng, 3)];
+}
+
+static bool joins_or_leaves(tape_yard *yard, uint32_t p, uint64_t tick, bool leaves)
+{
+    if (!yard->joined[p])
+        return tick >= p && (tick == p || foliot__rng_below(&yard->rng, 60) == 0);
+    return leaves && foliot__rng_below(&yard->rng, 300) == 0;
+}
+
+uint32_t tape_yard_inputs(tape_yard *yard, uint64_t tick, bool leaves,
+                          foliot_input inputs[FOLIOT_PLAYERS_MAX])
+{
+    uint32_t count = 0;
+    uint32_t every = (uint32_t)(60 / yard->changes_hz + 0.5);
+    for (uint32_t p = 0; p < yard->scene.players.limit; p++) {
+        foliot_input *held = &yard->held[p];
+        bool changed = false;
+        if (joins_or_leaves(yard, p, tick, leaves)) {
+            *held = (foliot_input){.player = p, .kind = yard->joined[p] ? FOLIOT_INPUT_LEAVE
+                                                                      : FOLIOT_INPUT_JOIN};
+            yard->joined[p] = !yard->joined[p];
+            changed = true;
+        } else if (yard->joined[p]) {
+            held->kind = FOLIOT_INPUT_CONTROL;
+            changed = foliot__rng_below(&yard->rng, every) == 0;
+            if (changed)
+                press(yard, held);
+            changed |= yard->streams;
+        }
+        if (!changed)
+            continue;
+        held->sequence = yard->sequence[p]++;
+        inputs[count++] = *held;
+    }
+    return count;
+}
+
+// -- recordings -----------------------------------------------------------------------------------
+
+foliot_recording_config tape_config(uint32_t block_ticks, uint32_t keyframe_ticks)
+{
+    foliot_recording_config config = foliot_recording_default();
+    config.block_ticks = block_ticks;
+    config.keyframe_ticks = keyframe_ticks;
+    config.threaded = false;
+    return config;
+}
+
+void tape_yard_record(tape_yard *yard, const foliot_recording_config *config, uint64_t ticks,
+                      tape_memory *memory, foliot_digest *digests)
+{
+    foliot_input inputs[FOLIOT_PLAYERS_MAX];
+    foliot_recording *recording;
+    foliot_world *world = tape_yard_world(yard);
+    foliot_recording_sink sink = tape_memory_sink(memory);
+    foliot_status status =
+        foliot_recording_begin(&sink, &yard->scene, NULL, world, config, &recording);
+    FOLIOT_ASSERT(status == FOLIOT_OK);
+    if (digests)
+        digests[0] = foliot_world_digest(world);
+    for (uint64_t tick = 0; tick < ticks; tick++) {
+        uint32_t count = tape_yard_inputs(yard, tick, true, inputs);
+        status = foliot_world_step(world, inputs, count, NULL);
+        FOLIOT_ASSERT(status == FOLIOT_OK);
+        status = foliot_recording_append(recording, world, inputs, count);
+        FOLIOT_ASSERT(status == FOLIOT_OK);
+        foliot_recording_drain(recording);
+        if (digests)
+            digests[tick + 1] = foliot_world_digest(world);
+    }
+    status = foliot_recording_close(recording, NULL);
+    FOLIOT_ASSERT(status == FOLIOT_OK);
+    foliot_world_destroy(world);
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: MIT
+// test_replay.c: what was recorded comes back: every input, every state, forwards, backwards and by jumps.
+// Recordings are made in memory from seeded scenes and players; SEED= gives another one.
+#include "tape_yard.h"
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TICKS 500
+
+static uint64_t seed(void)
+{
+    const char *text = getenv("SEED");
+    uint64_t value = text ? strtoull(text, NULL, 0) : 20240611;
+    print_message("SEED=%llu\n", (unsigned long long)value);
+    return value;
+}
+
+typedef struct made {
+    tape_yard yard;
+    tape_memory memory;
+    foliot_digest digests[TICKS + 1];
+    foliot_replay *replay;
+} made;
+
+static made *make(foliot_integrator integrator, uint32_t players, bool streams, uint32_t block_ticks,
+                  uint32_t keyframe_ticks)
+{
+    made *m = calloc(1, sizeof *m);
+    foliot_recording_config config = tape_config(block_ticks, keyframe_ticks);
+    tape_yard_init(&m->yard, 12, players, integrator, seed());
+    m->yard.streams = streams;
+    tape_yard_record(&m->yard, &config, TICKS, &m->memory, m->digests);
+    assert_int_equal(foliot_replay_open_bytes(m->memory.bytes, m->memory.length, &m->replay, NULL),
+                     FOLIOT_OK);
+    return m;
+}
+
+static void drop(made *m)
+{
+    foliot_replay_close(m->replay);
+    tape_memory_free(&m->memory);
+    tape_yard_free(&m->yard);
+    free(m);
+}
+
+static void same_state(const made *m, uint64_t tick)
+{
+    assert_int_equal(foliot_replay_tick(m->replay), tick);
+    assert_true(foliot_digest_equal(foliot_world_digest(foliot_replay_world(m->replay)),
+                                    m->digests[tick]));
+}
+
+static void inputs_come_back(bool streams)
+{
+    made *m = make(FOLIOT_VELOCITY_VERLET, 6, streams, 37, 111);
+    tape_yard again;
+    foliot_input expected[FOLIOT_PLAYERS_MAX];
+    tape_yard_init(&again, 12, 6, FOLIOT_VELOCITY_VERLET, m->yard.scene.seed);
+    again.streams = streams;
+    uint64_t total = 0;
+    for (uint64_t tick = 0; tick < TICKS; tick++) {
+        const foliot_input *inputs;
+        uint32_t count, wanted = tape_yard_inputs(&again, tick, true, expected);
+        assert_int_equal(foliot_replay_inputs(m->replay, tick, &inputs, &count), FOLIOT_OK);
+        assert_int_equal(count, wanted);
+        for (uint32_t i = 0; i < count; i++) {
+            assert_int_equal(inputs[i].player, expected[i].player);
+            assert_int_equal(inputs[i].sequence, expected[i].sequence);
+            assert_int_equal(inputs[i].kind, expected[i].kind);
+            assert_int_equal(inputs[i].buttons, expected[i].buttons);
+            assert_memory_equal(inputs[i].axes, expected[i].axes, sizeof inputs[i].axes);
+        }
+        total += count;
+    }
+    assert_int_equal(foliot_replay_scan(m->replay), FOLIOT_OK);
+    assert_int_equal(foliot_replay_about(m->replay)->inputs, total);
+    assert_int_equal(foliot_replay_about(m->replay)->players, 6);
+    assert_int_equal(foliot_replay_about(m->replay)->digests, TICKS);
+    tape_yard_free(&again);
+    drop(m);
+}
+
+static void every_input_comes_back(void **state)
+{
+    (void)state;
+    inputs_come_back(false);
+}
+
+static void every_input_of_streaming_players_comes_back(void **state)
+{
+    (void)state;
+    inputs_come_back(true);
+}
+
+static void a_replay_has_every_state(void **state)
+{
+    (void)state;
+    made *m = make(FOLIOT_SEMI_IMPLICIT_EULER, 4, false, 60, 150);
+    for (uint64_t tick = 0; tick < TICKS; tick++) {
+        same_state(m, tick);
+        assert_int_equal(foliot_replay_step(m->replay), FOLIOT_OK);
+    }
+    same_state(m, TICKS);
+    assert_int_equal(foliot_replay_step(m->replay), FOLIOT_NOT_FOUND);
+    same_state(m, TICKS);
+    drop(m);
+}
+
+static void seeks_reach_any_tick(void **state)
+{
+    (void)state;
+    made *m = make(FOLIOT_VELOCITY_VERLET, 4, true, 7, 50);
+    foliot__rng rng = foliot__rng_seeded(seed());
+    for (int i = 0; i < 300; i++) {
+        uint64_t tick = foliot__rng_below(&rng, TICKS + 1);
+        assert_int_equal(foliot_replay_seek(m->replay, tick), FOLIOT_OK);
+        same_state(m, tick);
+    }
+    assert_int_equal(foliot_replay_seek(m->replay, TICKS + 1), FOLIOT_NOT_FOUND);
+    drop(m);
+}
+
+static void steps_back_are_exact(foliot_integrator integrator, uint32_t keyframe_ticks, bool streams)
+{
+    made *m = make(integrator, 3, streams, 60, keyframe_ticks);
+    assert_int_equal(foliot_replay_seek(m->replay, TICKS), FOLIOT_OK);
+    for (uint64_t tick = TICKS; tick-- > 0;) {
+        assert_int_equal(foliot_replay_step_back(m->replay), FOLIOT_OK);
+        same_state(m, tick);
+    }
+    assert_int_equal(foliot_replay_step_back(m->replay), FOLIOT_NOT_FOUND);
+    assert_int_equal(foliot_replay_step(m->replay), FOLIOT_OK);
+    same_state(m, 1);
+    drop(m);
+}
+
+static void steps_back_from_keyframes(void **state)
+{
+    (void)state;
+    steps_back_are_exact(FOLIOT_VELOCITY_VERLET, 50, false);
+}
+
+static void steps_back_by_the_inverse_step(void **state)
+{
+    (void)state;
+    steps_back_are_exact(FOLIOT_REVERSIBLE_LEAPFROG, 120, false);
+    steps_back_are_exact(FOLIOT_REVERSIBLE_LEAPFROG, 0, true);
+}
+
+static void a_whole_recording_matches(void **state)
+{
+    (void)state;
+    foliot_verdict verdict;
+    made *m = make(FOLIOT_VELOCITY_VERLET, 4, false, 60, 150);
+    assert_int_equal(foliot_replay_verify(m->replay, NULL, &verdict), FOLIOT_OK);
+    if (verdict.damage.text[0])
+        print_message("%s\n", verdict.damage.text);
+    assert_int_equal(verdict.status, FOLIOT_OK);
+    assert_int_equal(verdict.ticks, TICKS);
+    assert_true(foliot_digest_equal(verdict.digest, m->digests[TICKS]));
+    drop(m);
+}
+
+// One recording, one changed constant in the scene that replays it: the first digest must show it.
+static void another_scene_diverges(void **state)
+{
+    (void)state;
+    foliot_verdict verdict;
+    made *m = make(FOLIOT_VELOCITY_VERLET, 0, false, 60, 150);
+    foliot_world *world = tape_yard_world(&m->yard);
+    // A recording whose inputs are lost in the second half: rebuilt without them.
+    foliot_recording *recording;
+    tape_memory other = {0};
+    foliot_recording_sink sink = tape_memory_sink(&other);
+    foliot_recording_config config = tape_config(60, 150);
+    assert_int_equal(foliot_recording_begin(&sink, &m->yard.scene, NULL, world, &config, &recording),
+                     FOLIOT_OK);
+    for (uint64_t tick = 0; tick < 100; tick++) {
+        if (tick == 70)
+            foliot_world_field_put(world, 3, FOLIOT_FIELD_position_y,
+                                   foliot_world_field_bits(world, 3, FOLIOT_FIELD_position_y) + 1);
+        foliot_world_step(world, NULL, 0, NULL);
+        foliot_recording_append(recording, world, NULL, 0);
+    }
+    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
+    foliot_replay *replay;
+    assert_int_equal(foliot_replay_open_bytes(other.bytes, other.length, &replay, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+    assert_int_equal(verdict.status, FOLIOT_DIVERGED);
+    assert_int_equal(verdict.divergence.tick, 71);
+    assert_int_equal(verdict.ticks, 70);
+    foliot_replay_close(replay);
+    tape_memory_free(&other);
+    foliot_world_destroy(world);
+    drop(m);
+}
+
+// 1,000 faults of a few ulps at random ticks, stages, bodies and fields: each found where it was put.
+static void every_injected_fault_is_found_exactly(void **state)
+{
+    (void)state;
+    made *m = make(FOLIOT_VELOCITY_VERLET, 4, false, 60, 150);
+    foliot__rng rng = foliot__rng_seeded(seed() + 1);
+    for (int i = 0; i < 1000; i++) {
+        foliot_perturbation fault = {.tick = 1 + foliot__rng_below(&rng, TICKS)};
+        fault.stage = (foliot_stage)foliot__rng_below(&rng, FOLIOT_STAGE_COUNT);
+        fault.body = foliot__rng_below(&rng, 12);
+        fault.field = (foliot_field)foliot__rng_below(&rng, FOLIOT_FIELD_previous_x);
+        fault.ulps = foliot__rng_below(&rng, 2) ? 1 : -1;
+        foliot_verdict verdict;
+        assert_int_equal(foliot_replay_verify(m->replay, &fault, &verdict), FOLIOT_OK);
+        assert_int_equal(verdict.status, FOLIOT_DIVERGED);
+        const foliot_divergence *d = &verdict.divergence;
+        if (d->tick != fault.tick || d->body != fault.body || d->field != fault.field)
+            print_message("fault %d: tick %d stage %s body %d field %s\n", i, (int)fault.tick,
+                          foliot_stage_name(fault.stage), (int)fault.body,
+                          foliot_field_name(fault.field));
+        assert_int_equal(d->tick, fault.tick);
+        assert_true(d->stage_known && d->field_known);
+        assert_int_equal(d->stage, fault.stage);
+        assert_int_equal(d->body, fault.body);
+        assert_int_equal(d->field, fault.field);
+        assert_int_equal(d->ulps, 1);
+        assert_int_equal(d->bodies, 1);
+        assert_int_equal(d->fields, 1);
+    }
+    drop(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_input_comes_back),
+        cmocka_unit_test(every_input_of_streaming_players_comes_back),
+        cmocka_unit_test(a_replay_has_every_state),
+        cmocka_unit_test(seeks_reach_any_tick),
+        cmocka_unit_test(steps_back_from_keyframes),
+        cmocka_unit_test(steps_back_by_the_inverse_step),
+        cmocka_unit_test(a_whole_recording_matches),
+        cmocka_unit_test(another_scene_diverges),
+        cmocka_unit_test(every_injected_fault_is_found_exactly),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
