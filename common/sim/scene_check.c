@@ -63,6 +63,8 @@ static needs needs_of(const foliot_scene *scene)
     }
     for (uint32_t i = 0; scene->players.limit && i < scene->players.position_count; i++)
         n.far |= beyond_lattice(scene->players.positions[i]);
+    n.far |= scene->players.limit && beyond_lattice(scene->players.body.velocity);
+    n.turns |= scene->players.limit && norm2(scene->players.body.angular_velocity, 3) > 0;
     for (uint32_t i = 0; i < scene->constraint_count; i++) {
         n.rods |= scene->constraints[i].kind == FOLIOT_CONSTRAINT_ROD;
         n.distances |= scene->constraints[i].kind != FOLIOT_CONSTRAINT_ROD;

@@ -133,7 +133,9 @@ typedef struct foliot_callback {
                          double *az);
     double (*potential)(void *user, const foliot_callback_arguments *at); // may be NULL
     void *user;
-    bool velocity_dependent; // the implicit schemes and the kick/drift schemes treat these apart
+    // The implicit and the kick/drift schemes treat these apart; reversible-leapfrog, which refuses all
+    // that damps, leaves them out.
+    bool velocity_dependent;
 } foliot_callback;
 
 // What the host lends for the time of one step. All of it may be absent (NULL).
