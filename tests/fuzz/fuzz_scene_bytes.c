@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+// fuzz_scene_bytes.c: any bytes as a canonical scene. What decodes encodes to the same bytes, and what the
+// check admits of it makes a world.
+#include "try_scene.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    foliot_scene *scene = NULL;
+    foliot_status status = foliot_scene_decode(data, size, &scene);
+    if (status != FOLIOT_OK) {
+        FOLIOT_ASSERT(status == FOLIOT_TRUNCATED || status == FOLIOT_CORRUPT ||
+                      status == FOLIOT_NEWER);
+        FOLIOT_ASSERT(!scene);
+        return 0;
+    }
+    try_bytes(scene, data, size);
+    try_scene(scene, false);
+    foliot_scene_destroy(scene);
+    return 0;
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// test_fuzz_corpus.c: the scene fuzzers' seeds, and everything that they once found, run as plain tests: a
+// fuzzer's own assertions end the program where one does not hold.
+#include "check.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LLVMFuzzerTestOneInput fuzz_scene_one
+#include "../fuzz/fuzz_scene.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_scene_bytes_one
+#include "../fuzz/fuzz_scene_bytes.c"
+#undef LLVMFuzzerTestOneInput
+
+#define FILE_BYTES_MAX 65536
+
+static void run_file(const char *file, int (*one)(const uint8_t *data, size_t size))
+{
+    static uint8_t buffer[FILE_BYTES_MAX];
+    FILE *stream = fopen(file, "rb");
+    assert_non_null(stream);
+    size_t length = fread(buffer, 1, sizeof buffer, stream);
+    fclose(stream);
+    uint8_t *exact = malloc(length ? length : 1); // sanitizers see a byte too far
+    assert_non_null(exact);
+    memcpy(exact, buffer, length);
+    assert_int_equal(one(exact, length), 0);
+    free(exact);
+}
+
+static unsigned run_folder(const char *folder, int (*one)(const uint8_t *data, size_t size))
+{
+    unsigned count = 0;
+    struct dirent **entries;
+    int found = scandir(folder, &entries, NULL, alphasort);
+    assert_true(found > 0);
+    for (int i = 0; i < found; i++) {
+        char file[512];
+        snprintf(file, sizeof file, "%s/%s", folder, entries[i]->d_name);
+        if (entries[i]->d_name[0] != '.') {
+            run_file(file, one);
+            count++;
+        }
+        free(entries[i]);
+    }
+    free(entries);
+    return count;
+}
+
+static void texts_are_read_or_refused(void **state)
+{
+    (void)state;
+    assert_true(run_folder("tests/fuzz/corpus/scene", fuzz_scene_one) >= 10);
+}
+
+static void bytes_are_decoded_or_refused(void **state)
+{
+    (void)state;
+    assert_true(run_folder("tests/fuzz/corpus/scene_bytes", fuzz_scene_bytes_one) >= 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(texts_are_read_or_refused),
+        cmocka_unit_test(bytes_are_decoded_or_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
