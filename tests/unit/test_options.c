@@ -261,8 +261,7 @@ static void reals_are_short_and_exact(void **state)
     (void)state;
     char text[FOLIOT__REAL_TEXT_BYTES];
     assert_string_equal(foliot__real_text(text, 0.1), "0.1");
-    assert_string_equal(foliot__real_text(text, 1.0 / 60), "0.0166666666666667");
-    assert_string_equal(foliot__real_text(text, 1.0 / 3), "0.333333333333333");
+    assert_string_equal(foliot__real_text(text, 1.0 / 3), "0.3333333333333333");
     assert_string_equal(foliot__real_text(text, 0.1 + 0.2), "0.30000000000000004");
     assert_string_equal(foliot__real_text(text, -1e300), "-1e+300");
 }

@@ -10,6 +10,8 @@
 #include <time.h>
 
 #include "base/text.h"
+#include "foliot/replay.h"
+#include "tape/format.h"
 #include "tape/input_script.h"
 
 int lab_fail(const lab_context *context, int code, const char *format, ...)
@@ -119,9 +121,55 @@ const char *lab_body_name(const foliot_scene *scene, const foliot_world *world, 
 
 // -- inputs ---------------------------------------------------------------------------------------
 
+// Either a script, or a recording that runs beside the lab's world for its inputs.
 struct lab_inputs {
     foliot__input_script script;
+    foliot_replay *replay;
+    bool ended; // the recording holds no more ticks
+    char message[256];
 };
+
+// A recording begins with a byte that no line of text does.
+static bool is_recording(const char *file)
+{
+    FILE *in = fopen(file, "rb");
+    bool is = in && fgetc(in) == (unsigned char)FOLIOT__TAPE_MAGIC[0];
+    if (in)
+        fclose(in);
+    return is;
+}
+
+static int open_recording(const lab_context *context, const char *file, lab_inputs *inputs)
+{
+    foliot_damage damage;
+    foliot_status status = foliot_replay_open(file, &inputs->replay, &damage);
+    if (status == FOLIOT_OK)
+        return FOLIOT__EXIT_FINE;
+    int code = status == FOLIOT_IO                                     ? FOLIOT__EXIT_ERROR
+               : status == FOLIOT_NEWER || status == FOLIOT_UNSUPPORTED ? FOLIOT__EXIT_NOT_VERIFIABLE
+                                                                        : FOLIOT__EXIT_CORRUPT;
+    return lab_fail(context, code, "%s: %s", file,
+                    damage.text[0] ? damage.text : foliot_status_text(status));
+}
+
+static int open_script(const lab_context *context, const char *file, const foliot_scene *scene,
+                       lab_inputs *inputs)
+{
+    char message[512];
+    foliot_status status =
+        foliot__input_script_read(file, &inputs->script, message, sizeof message);
+    if (status != FOLIOT_OK) {
+        fprintf(stderr, "%s\n", message);
+        return status == FOLIOT_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR;
+    }
+    for (uint32_t i = 0; i < inputs->script.count; i++)
+        if (inputs->script.inputs[i].player >= scene->players.limit)
+            return lab_fail(context, FOLIOT__EXIT_SCENE,
+                            "%s: player %u does not exist: the scene's limit is %u", file,
+                            (unsigned)inputs->script.inputs[i].player,
+                            (unsigned)scene->players.limit);
+    return FOLIOT__EXIT_FINE;
+}
 
 int lab_inputs_open(const lab_context *context, const char *file, const foliot_scene *scene,
                     lab_inputs **out)
@@ -134,32 +182,42 @@ int lab_inputs_open(const lab_context *context, const char *file, const foliot_s
     lab_inputs *inputs = calloc(1, sizeof *inputs);
     if (!inputs)
         return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
-    char message[512];
-    foliot_status status =
-        foliot__input_script_read(file, &inputs->script, message, sizeof message);
-    if (status != FOLIOT_OK) {
-        free(inputs);
-        fprintf(stderr, "%s\n", message);
-        return status == FOLIOT_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR;
-    }
-    for (uint32_t i = 0; i < inputs->script.count; i++)
-        if (inputs->script.inputs[i].player >= scene->players.limit) {
-            unsigned player = inputs->script.inputs[i].player;
-            lab_inputs_close(inputs);
-            return lab_fail(context, FOLIOT__EXIT_SCENE,
-                            "%s: player %u does not exist: the scene's limit is %u", file, player,
-                            (unsigned)scene->players.limit);
-        }
-    *out = inputs;
-    return FOLIOT__EXIT_FINE;
+    int code = is_recording(file) ? open_recording(context, file, inputs)
+                                  : open_script(context, file, scene, inputs);
+    if (code)
+        lab_inputs_close(inputs);
+    else
+        *out = inputs;
+    return code;
+}
+
+static bool recorded_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list,
+                        uint32_t *count, const char **message)
+{
+    foliot_replay *replay = inputs->replay;
+    foliot_status status = FOLIOT_OK;
+    while (!inputs->ended && foliot_replay_tick(replay) < tick && status == FOLIOT_OK)
+        status = foliot_replay_step(replay);
+    // A recording that starts later has nothing for the ticks before it.
+    if (status == FOLIOT_OK && !inputs->ended && foliot_replay_tick(replay) == tick)
+        status = foliot_replay_inputs(replay, tick, list, count);
+    inputs->ended |= status == FOLIOT_NOT_FOUND;
+    if (status == FOLIOT_OK || status == FOLIOT_NOT_FOUND)
+        return true;
+    const foliot_damage *damage = foliot_replay_damage(replay);
+    snprintf(inputs->message, sizeof inputs->message, "inputs of tick %llu: %s",
+             (unsigned long long)tick, damage->text[0] ? damage->text : foliot_status_text(status));
+    *message = inputs->message;
+    return false;
 }
 
 bool lab_inputs_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list, uint32_t *count,
                    const char **message)
 {
-    (void)message;
     *count = 0;
     *list = NULL;
+    if (inputs && inputs->replay)
+        return recorded_at(inputs, tick, list, count, message);
     if (inputs)
         *count = foliot__input_script_at(&inputs->script, tick, list);
     return true;
@@ -169,6 +227,8 @@ void lab_inputs_close(lab_inputs *inputs)
 {
     if (!inputs)
         return;
+    if (inputs->replay)
+        foliot_replay_close(inputs->replay);
     foliot__input_script_free(&inputs->script);
     free(inputs);
 }

@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "foliot/recording.h"
 
 #define TICKS_DEFAULT 600
 #define BODIES_SHOWN 20
@@ -195,6 +196,57 @@ static int csv_close(run *r)
     return failed ? cannot_write(r, r->options->csv) : 0;
 }
 
+// -- recording ------------------------------------------------------------------------------------
+
+static int record_failed(run *r, foliot_status status)
+{
+    foliot_recording_state state = foliot_recording_now(r->recording);
+    if (status == FOLIOT_IO && state.stopped_errno)
+        errno = state.stopped_errno;
+    else if (status != FOLIOT_IO)
+        return lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s", r->options->record,
+                        foliot_status_text(status));
+    return cannot_write(r, r->options->record);
+}
+
+// Nobody waits for a tick here: the lab writes by itself, so that no queue fills.
+static int record_open(run *r)
+{
+    if (!r->options->record)
+        return 0;
+    foliot_recording_config config = foliot_recording_default();
+    config.threaded = false;
+    foliot_status status = foliot_recording_create(r->options->record, r->scene, NULL, r->world,
+                                                   &config, &r->recording);
+    if (status == FOLIOT_OK)
+        return 0;
+    r->recording = NULL;
+    return status == FOLIOT_IO ? cannot_write(r, r->options->record)
+                               : lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s",
+                                          r->options->record, foliot_status_text(status));
+}
+
+static int record_tick(run *r, const foliot_input *inputs, uint32_t count)
+{
+    foliot_status status = foliot_recording_append(r->recording, r->world, inputs, count);
+    if (status == FOLIOT_OK)
+        status = foliot_recording_drain(r->recording);
+    return status == FOLIOT_OK ? 0 : record_failed(r, status);
+}
+
+static int record_close(run *r)
+{
+    if (!r->recording)
+        return 0;
+    foliot_recording_state state;
+    foliot_status status = foliot_recording_close(r->recording, &state);
+    r->recording = NULL;
+    if (status == FOLIOT_OK)
+        return 0;
+    errno = state.stopped_errno ? state.stopped_errno : EIO;
+    return cannot_write(r, r->options->record);
+}
+
 // -- stepping -------------------------------------------------------------------------------------
 
 static void look(run *r)
@@ -244,8 +296,8 @@ static int advance(run *r)
                             foliot_status_text(status));
             break;
         }
-        if (r->recording)
-            foliot_recording_append(r->recording, r->world, inputs, count);
+        if (r->recording && (code = record_tick(r, inputs, count)) != 0)
+            break;
         look(r);
         foliot__progress_at(&progress, tick + 1);
         r->interrupted = lab_interrupted();
@@ -457,14 +509,15 @@ static void json_account(const run *r)
 
 static int make(run *r)
 {
-    int code = lab_inputs_open(r->context, r->options->inputs, r->scene, &r->inputs);
-    if (code)
-        return code;
+    int opened = lab_inputs_open(r->context, r->options->inputs, r->scene, &r->inputs);
+    if (opened)
+        return opened;
     foliot_status status = foliot_world_create(r->scene, &r->world);
     if (status != FOLIOT_OK)
         return lab_fail(r->context, FOLIOT__EXIT_ERROR, "%s: %s", r->file,
                         foliot_status_text(status));
-    return csv_open(r);
+    int code = record_open(r);
+    return code ? code : csv_open(r);
 }
 
 static void report(const run *r)
@@ -487,8 +540,8 @@ int lab_run(const lab_context *context, const char *file, const lab_run_options 
         look(&r);
         code = advance(&r);
     }
-    int written = csv_close(&r);
-    code = code ? code : written;
+    int written = csv_close(&r), recorded = record_close(&r);
+    code = code ? code : written ? written : recorded;
     if (code == 0)
         report(&r);
     lab_inputs_close(r.inputs);

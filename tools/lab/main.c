@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT
+// main.c: foliot-lab, integrators side by side: its command line.
+#include "lab.h"
+
+#include <string.h>
+
+static bool json;
+static lab_run_options run_options = {.every = 1};
+static lab_compare_options compare_options;
+static uint64_t bench_bodies = 256;
+
+static const foliot__option json_table[] = {
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json, .help = "JSON on stdout and nothing else"},
+    {0},
+};
+static const foliot__option run_table[] = {
+    {"integrator", "NAME", FOLIOT__OPTION_TEXT, &run_options.integrator,
+     .help = "instead of the scene's"},
+    {"dt", "DT", FOLIOT__OPTION_TEXT, &run_options.dt,
+     .help = "instead of the scene's: a number or a ratio such as 1/60"},
+    {"ticks", "N", FOLIOT__OPTION_COUNT, &run_options.ticks, .given = &run_options.ticks_given,
+     .help = "how many to run; 600 unless told"},
+    {"time", "T", FOLIOT__OPTION_REAL, &run_options.time, .given = &run_options.time_given,
+     .help = "the same in the scene's time; a multiple of dt"},
+    {"inputs", "FILE", FOLIOT__OPTION_TEXT, &run_options.inputs,
+     .help = "players' inputs: lines of text, or a recording"},
+    {"record", "FILE", FOLIOT__OPTION_TEXT, &run_options.record,
+     .help = "writes a recording that foliot-replay verifies"},
+    {"csv", "FILE", FOLIOT__OPTION_TEXT, &run_options.csv,
+     .help = "writes every body's state as rows of numbers; - is stdout"},
+    {"every", "K", FOLIOT__OPTION_COUNT, &run_options.every, .low = 1,
+     .given = &run_options.every_given, .help = "rows of the CSV only for every K-th tick"},
+    {"dt-jitter", "F,seed=N", FOLIOT__OPTION_TEXT, &run_options.jitter,
+     .help = "varies dt by up to the share F (time-corrected-verlet)"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &run_options.json, .help = "one JSON object on stdout"},
+    {0},
+};
+static const foliot__option compare_table[] = {
+    {"integrators", "A,B,...", FOLIOT__OPTION_TEXT, &compare_options.integrators,
+     .help = "which ones; 'all' takes every one that fits the scene"},
+    {"dt", "H1,H2,...", FOLIOT__OPTION_TEXT, &compare_options.steps,
+     .help = "at which steps: numbers or ratios such as 1/60"},
+    {"time", "T", FOLIOT__OPTION_REAL, &compare_options.time, .given = &compare_options.time_given,
+     .help = "how long, in the scene's time; 600 of its ticks unless told"},
+    {"reference", "FILE", FOLIOT__OPTION_TEXT, &compare_options.reference,
+     .help = "the truth: what 'run --json' or 'run --csv' wrote; else made here"},
+    {"out", "FILE", FOLIOT__OPTION_TEXT, &compare_options.out,
+     .help = "report.svg: a picture; report.html: pictures, tables and text"},
+    {"picture", "NAME", FOLIOT__OPTION_TEXT, &compare_options.picture,
+     .help = "of an .svg, this one alone: energy, work, order or portrait"},
+    {"body", "NAME", FOLIOT__OPTION_TEXT, &compare_options.body,
+     .help = "of the phase portrait; the first that moves unless told"},
+    {"show", "DT", FOLIOT__OPTION_TEXT, &compare_options.show,
+     .help = "step of the plots over time; the one nearest the scene's"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &compare_options.json, .help = "one JSON object on stdout"},
+    {0},
+};
+static const foliot__option bench_table[] = {
+    {"bodies", "N", FOLIOT__OPTION_COUNT, &bench_bodies, .low = 1, .high = 65536,
+     .help = "of the built-in problem; 256 unless told"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json, .help = "one JSON object a line"},
+    {0},
+};
+
+static const foliot__command commands[] = {
+    {"integrators", "[--json]", "lists every integrator with its order and its cost.",
+     "  foliot-lab integrators\n  foliot-lab integrators --json\n", json_table, 0, 0},
+    {"run",
+     "SCENE [--integrator NAME] [--dt DT] [--ticks N | --time T] [--inputs FILE] [--record FILE] "
+     "[--csv FILE --every K] [--dt-jitter F,seed=N] [--json]",
+     "runs a scene and tells what became of energy, momentum and bodies.",
+     "  foliot-lab run scenes/spring-damper.yaml\n"
+     "  foliot-lab run scenes/solar-system.yaml --integrator kahan-li8 --dt 50 --time 200000\n"
+     "  foliot-lab run scenes/pendulum.yaml --time 60 --csv pendulum.csv --every 6\n"
+     "  foliot-lab run scenes/lunar-lander.yaml --inputs landing.txt --record landing.foliot\n"
+     "  foliot-lab run scenes/figure-eight.yaml --json | jq .energy_error_max\n",
+     run_table, 1, 1},
+    {"compare",
+     "SCENE --integrators A,B,... --dt H1,H2,... [--time T] [--reference FILE] "
+     "[--out report.svg|report.html] [--picture NAME] [--body NAME] [--show DT] [--json]",
+     "runs several integrators at several steps on one scene and draws what differs.",
+     "  foliot-lab compare scenes/solar-system.yaml --integrators leapfrog,rk4,kahan-li8 \\\n"
+     "      --dt 400,200,100,50 --time 20000 --out solar.html\n"
+     "  foliot-lab compare scenes/figure-eight.yaml --integrators all --dt 1/60,1/120 --out eight.svg\n",
+     compare_table, 1, 1},
+    {"bench", "[SCENE] [--bodies N] [--json]",
+     "measures what a step of each integrator costs.",
+     "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1},
+    {"check", "SCENE [--json]", "only checks a scene and names the integrators that fit it.",
+     "  foliot-lab check scenes/cloth.yaml\n", json_table, 1, 1},
+    {0},
+};
+
+static void fingerprint(char text[33])
+{
+    foliot_digest_text(foliot_fingerprint(), text);
+}
+
+static const foliot__program program = {
+    .name = "foliot-lab",
+    .summary = "runs and compares integrators on scenes.",
+    .examples = "  foliot-lab integrators\n"
+                "  foliot-lab run scenes/spring-damper.yaml --time 10\n"
+                "  foliot-lab run scenes/solar-system.yaml --integrator kahan-li8 --dt 50 --ticks 4000 "
+                "--json\n"
+                "  foliot-lab compare scenes/solar-system.yaml --integrators leapfrog,rk4,kahan-li8 \\\n"
+                "      --dt 400,200,100,50 --time 20000 --out solar.html\n"
+                "  foliot-lab check my-scene.yaml\n",
+    .commands = commands,
+    .fingerprint = fingerprint,
+};
+
+int main(int argc, char **argv)
+{
+    foliot__arguments arguments;
+    int code = foliot__options_start(&program, argc, argv, &arguments);
+    if (code >= 0)
+        return code;
+    lab_context context = {&program, &arguments};
+    const char *name = arguments.command->name;
+    const char *file = arguments.operand_count ? arguments.operands[0] : NULL;
+    if (strcmp(name, "integrators") == 0)
+        code = lab_integrators(json);
+    else if (strcmp(name, "run") == 0)
+        code = lab_run(&context, file, &run_options);
+    else if (strcmp(name, "compare") == 0)
+        code = lab_compare(&context, file, &compare_options);
+    else if (strcmp(name, "bench") == 0)
+        code = lab_bench(&context, file, json, bench_bodies);
+    else
+        code = lab_check(&context, file, json);
+    if ((fflush(stdout) != 0 || ferror(stdout)) && code == FOLIOT__EXIT_FINE)
+        code = lab_fail(&context, FOLIOT__EXIT_ERROR, "cannot write to stdout");
+    return code;
+}
