@@ -49,8 +49,9 @@ typedef struct foliot__contact {
     double mass, mass_tangent; // that an impulse along and across the normal moves
     double friction;
     double target;         // least relative speed along the normal afterwards
-    double share;          // of impulse * dt that the positions move: of the impulse beyond `kept`
+    double share;          // of the step that a blow moves the bodies for
     double kept;           // pushed in the last step already: a force that lasts
+    double blow;           // part of the impulse that ends an approach: it will not be there again
     double push;           // accumulated along the normal
     double drag[3];        // accumulated across it
 } foliot__contact;
@@ -95,10 +96,13 @@ enum {
     FOLIOT__COUNT_CHANGED,
     FOLIOT__COUNT_IMPACTS,
     FOLIOT__COUNT_CONTACTS,
-    FOLIOT__COUNT_LEVELS,
+    FOLIOT__COUNT_HELD, // bodies stopped for the rest of the step
+    FOLIOT__COUNT_LOST, // impacts for which the queue had no room
 };
 
 foliot__collider foliot__collider_of(const foliot__step *step);
+// contact.c: fills acceleration, path, rest, since and age from the motion that the scheme has made.
+void foliot__find_paths(foliot__collider *c);
 
 // broadphase.c: fills bounds, planes and pairs. Pairs that cannot touch in this step may be among them.
 void foliot__find_pairs(foliot__collider *c);

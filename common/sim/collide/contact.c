@@ -96,11 +96,13 @@ void foliot__contact_begin(const foliot__step *step)
 }
 
 // Velocities at the start become mean accelerations; the paths end as the positions tell (impact.c).
-static void find_paths(foliot__collider *c)
+void foliot__find_paths(foliot__collider *c)
 {
     foliot_world *world = c->world;
     foliot__v3 v = foliot__velocity(world), a = c->acceleration, path = c->path;
-    double dt = c->step->dt, lag = (foliot__response(world) - 0.5) * dt;
+    double dt = c->step->dt, response = foliot__response(world), lag = (response - 0.5) * dt;
+    // Positions that do not feel the force of their own step fall for one step more before they rest.
+    double steps = response > 0 ? 1 : 2;
     for (uint32_t i = 0; i < c->step->count; i++) {
         double ax = (v.x[i] - a.x[i]) / dt, ay = (v.y[i] - a.y[i]) / dt;
         double az = (v.z[i] - a.z[i]) / dt;
@@ -110,7 +112,7 @@ static void find_paths(foliot__collider *c)
         a.x[i] = ax;
         a.y[i] = ay;
         a.z[i] = az;
-        c->rest[i] = foliot__sqrt((ax * ax + ay * ay) + az * az) * dt;
+        c->rest[i] = steps * dt * foliot__sqrt((ax * ax + ay * ay) + az * az);
         c->since[i] = 0;
         c->age[i] = 0;
     }
@@ -121,7 +123,7 @@ void foliot__collide(const foliot__step *step)
     if (!step->world->collides)
         return;
     foliot__collider c = foliot__collider_of(step);
-    find_paths(&c);
+    foliot__find_paths(&c);
     foliot__find_pairs(&c);
     foliot__run_impacts(&c);
 }

@@ -189,7 +189,7 @@ static void push(foliot__collider *c, const foliot__impact *impact)
 {
     uint32_t *count = &c->counts[FOLIOT__COUNT_IMPACTS];
     if (*count == c->world->capacity.contacts) {
-        c->world->counters.impacts_deferred++;
+        c->counts[FOLIOT__COUNT_LOST]++;
         return;
     }
     uint32_t at = (*count)++;
@@ -390,25 +390,50 @@ static void add_found(void *context, uint32_t body)
         add_pair(s->c, s->body, body);
 }
 
-// Where there are more impacts than one step may take, bodies stay where the next one happens and keep their
-// velocity; the solver ends it. Nothing passes through anything.
-static void hold(foliot__collider *c, uint32_t i, double time)
+// Where there are more impacts than one step may take, bodies stop where the next one happens, for the rest of
+// the step, and keep their velocity; the solver ends it. Nothing passes through anything.
+static void stop(foliot__collider *c, uint32_t i, double time)
 {
-    double dt = c->step->dt;
-    if (foliot__inverse_mass(c->world)[i] == 0 || c->since[i] > dt)
-        return;
-    foliot__v3 end = foliot__position(c->world);
+    foliot__v3 end = foliot__position(c->world), path = c->path, a = c->acceleration;
     double x[3], w[3];
     path_at(c, i, time, x, w);
     end.x[i] = x[0];
     end.y[i] = x[1];
     end.z[i] = x[2];
-    c->since[i] = 2 * dt; // held: its path is over, and impacts told before stay where they are
+    path.x[i] = path.y[i] = path.z[i] = 0;
+    a.x[i] = a.y[i] = a.z[i] = 0;
+    c->counts[FOLIOT__COUNT_HELD]++;
+    change(c, i, time);
+}
+
+static void hold(foliot__collider *c, uint32_t i, double time)
+{
+    foliot__v3 path = c->path;
+    bool held = path.x[i] == 0 && path.y[i] == 0 && path.z[i] == 0;
+    if (foliot__inverse_mass(c->world)[i] == 0 || held)
+        return;
+    stop(c, i, time);
+    look_around(c, i, expect_pair, found);
+}
+
+// The queue itself was too small: nothing that could pass by half its radius moves on from where its path began.
+static void hold_all(foliot__collider *c)
+{
+    double dt = c->step->dt;
+    c->counts[FOLIOT__COUNT_IMPACTS] = 0;
+    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_SORTED]; k++) {
+        uint32_t i = c->bounds[k].body;
+        const double w[3] = {c->path.x[i], c->path.y[i], c->path.z[i]};
+        double way = (foliot__sqrt(foliot__dot(w, w)) + c->rest[i]) * (dt - c->since[i]);
+        if (foliot__inverse_mass(c->world)[i] > 0 && way > radius_of(c, i) / 2)
+            stop(c, i, c->since[i]);
+    }
+    c->world->counters.impacts_deferred += c->counts[FOLIOT__COUNT_LOST];
 }
 
 static void defer(foliot__collider *c)
 {
-    while (c->counts[FOLIOT__COUNT_IMPACTS] > 0) {
+    while (c->counts[FOLIOT__COUNT_IMPACTS] > 0 && c->counts[FOLIOT__COUNT_LOST] == 0) {
         foliot__impact impact = pop(c);
         if (stale(c, &impact))
             continue;
@@ -422,6 +447,8 @@ void foliot__run_impacts(foliot__collider *c)
 {
     c->counts[FOLIOT__COUNT_IMPACTS] = 0;
     c->counts[FOLIOT__COUNT_CHANGED] = 0;
+    c->counts[FOLIOT__COUNT_HELD] = 0;
+    c->counts[FOLIOT__COUNT_LOST] = 0;
     uint32_t pairs = c->counts[FOLIOT__COUNT_PAIRS];
     for (uint32_t k = 0; k < pairs; k++)
         expect(c, c->pairs[k].a, c->pairs[k].b);
@@ -429,7 +456,8 @@ void foliot__run_impacts(foliot__collider *c)
         return;
     c->world->acceleration_valid = 0;
     uint32_t taken = 0;
-    while (c->counts[FOLIOT__COUNT_IMPACTS] > 0 && taken < IMPACTS_MAX) {
+    while (c->counts[FOLIOT__COUNT_IMPACTS] > 0 && c->counts[FOLIOT__COUNT_LOST] == 0 &&
+           taken < IMPACTS_MAX) {
         foliot__impact impact = pop(c);
         if (stale(c, &impact))
             continue;
@@ -438,6 +466,8 @@ void foliot__run_impacts(foliot__collider *c)
     }
     if (c->counts[FOLIOT__COUNT_IMPACTS] > 0)
         defer(c);
+    if (c->counts[FOLIOT__COUNT_LOST] > 0)
+        hold_all(c);
     for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_CHANGED]; k++)
         look_around(c, c->changed[k], add_pair, add_found);
     foliot__order_pairs(c);

@@ -6,7 +6,8 @@
 // Velocities: no contact that touches approaches any more, friction lies in Coulomb's cone (a vector, not a
 // box). Positions: a body moves by dt times the sum of share * impulse / mass. A force that acts all through
 // the step (as much as pushed in the last one) has share c (response.h), so what rests stays where it was under
-// every scheme; an impact within it has the part of the step that was left. What overlap remains is pushed out afterwards, velocities untouched.
+// every scheme; an impact within it has the part of the step that was left. What overlap remains is pushed out
+// afterwards, velocities untouched.
 #include "sim/collide/collide.h"
 
 #include "sim/integrator/response.h"
@@ -17,6 +18,7 @@
 #define PUSH_SHARE 0.25   // of the overlap that one visit removes
 #define SLOP 0x1p-13      // of a radius: overlap that is left alone
 #define PUSH_MAX 0.2      // of a radius in one visit
+#define BLOW_WAY_MAX 0.5  // of a radius: what moves further in a step is impact.c's
 
 enum { ANISOTROPIC = 1 };
 
@@ -83,10 +85,7 @@ static bool touch_spheres(const foliot_world *world, foliot__contact *t)
     t->arm_a = foliot__radius(world)[a];
     t->arm_b = foliot__radius(world)[b];
     double radius = t->arm_a + t->arm_b, reach = radius * (1 + FOLIOT__MARGIN);
-    double distance2 = foliot__dot(d, d);
-    if (distance2 > reach * reach)
-        return false;
-    double distance = foliot__sqrt(distance2);
+    double distance = foliot__sqrt(foliot__dot(d, d));
     t->gap = distance - radius;
     if (!(distance > 0)) { // one in the other's place: upwards is as good as any direction
         t->normal[0] = t->normal[1] = 0;
@@ -95,7 +94,7 @@ static bool touch_spheres(const foliot_world *world, foliot__contact *t)
     }
     for (int k = 0; k < 3; k++)
         t->normal[k] = d[k] / distance;
-    return true;
+    return distance <= reach;
 }
 
 static bool touch_plane(const foliot_world *world, foliot__contact *t, bool plane_first)
@@ -142,7 +141,7 @@ static bool set_demand(const foliot__collider *c, foliot__contact *t)
     double approach = approach_of(c, t), rest = foliot__larger(c->rest[t->a], c->rest[t->b]);
     double e = foliot__larger(foliot__restitution(world)[t->a], foliot__restitution(world)[t->b]);
     t->share = response;
-    t->target = 0;
+    t->target = t->blow = 0;
     if (t->gap > 0) {
         // Not touching yet. What will bounce is left to the step in which it does; else the others of a
         // pile may push it no further than to the touch.
@@ -151,8 +150,10 @@ static bool set_demand(const foliot__collider *c, foliot__contact *t)
         t->target = -approach - t->gap / (dt * foliot__larger(response, 0.5));
         return true;
     }
-    if (e > 0 && approach > rest)
+    if (e > 0 && approach > rest && c->counts[FOLIOT__COUNT_HELD] > 0)
         t->target = e * approach; // an impact that was deferred
+    if (approach > rest)
+        t->blow = (t->target + approach - rest) * t->mass;
     double yields = rest * dt;
     if (approach > 0 && approach * dt + yields > 0) {
         double share = (response * yields - t->gap) / (approach * dt + yields);
@@ -207,9 +208,11 @@ void foliot__make_contacts(foliot__collider *c)
         t->a = c->pairs[k].a;
         t->b = c->pairs[k].b;
         t->feature = 0;
-        if (!touch(c->world, t) || !set_demand(c, t))
+        if (!touch(c->world, t))
             continue;
         set_masses(c->world, t);
+        if (!set_demand(c, t))
+            continue;
         start_warm(c->world, t, &warm);
         count++;
     }
@@ -305,13 +308,10 @@ static void load(foliot__collider *c)
                                        .inverse_inertia = ease.x[i]};
 }
 
-// Only bodies that a contact pushes: what floats free keeps its bits.
 static void store(foliot__collider *c, uint32_t i)
 {
     foliot_world *world = c->world;
     const foliot__mover *m = &c->movers[i];
-    if (m->inverse_mass == 0)
-        return;
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
     v.x[i] = m->v[0];
     v.y[i] = m->v[1];
@@ -347,30 +347,59 @@ static inline void shift(const foliot__collider *c, uint32_t i, double scale, co
     x.z[i] += scale * p[2];
 }
 
-static void follow(foliot__collider *c, uint32_t count)
+// What a body is given by forces that last, it gets all through the step; the rest (a blow that may have come
+// through others) in the part of the step that its own touching left.
+static void follow_lasting(foliot__collider *c, uint32_t count)
 {
-    double dt = c->step->dt, response = foliot__response(c->world);
+    double *share = c->since;
+    foliot__v3 lasting = c->path;
     for (uint32_t k = 0; k < count; k++) {
         const foliot__contact *t = &c->contacts[k];
         if (t->push == 0)
             continue;
-        double lasts = foliot__smaller(t->kept / t->push, 1), impulse[3];
-        double scale = (lasts * response + (1 - lasts) * t->share) * dt;
+        double lasts = foliot__smaller(t->kept / t->push, 1);
+        double wa = -lasts * c->movers[t->a].inverse_mass, wb = lasts * c->movers[t->b].inverse_mass;
+        double impulse[3];
         for (int i = 0; i < 3; i++)
             impulse[i] = t->push * t->normal[i] + t->drag[i];
-        shift(c, t->a, -scale * c->movers[t->a].inverse_mass, impulse);
-        shift(c, t->b, scale * c->movers[t->b].inverse_mass, impulse);
+        lasting.x[t->a] += wa * impulse[0];
+        lasting.y[t->a] += wa * impulse[1];
+        lasting.z[t->a] += wa * impulse[2];
+        lasting.x[t->b] += wb * impulse[0];
+        lasting.y[t->b] += wb * impulse[1];
+        lasting.z[t->b] += wb * impulse[2];
+        c->age[t->a] = c->age[t->b] = 1;
+        share[t->a] = foliot__smaller(share[t->a], t->share);
+        share[t->b] = foliot__smaller(share[t->b], t->share);
     }
+}
+
+static void follow(foliot__collider *c, uint32_t i)
+{
+    const foliot_world *world = c->world;
+    foliot__v3 v = foliot__velocity(world), last = c->path;
+    const foliot__mover *m = &c->movers[i];
+    double dt = c->step->dt, response = foliot__response(world), share = c->since[i];
+    double given[3] = {m->v[0] - v.x[i] - last.x[i], m->v[1] - v.y[i] - last.y[i],
+                       m->v[2] - v.z[i] - last.z[i]};
+    double way = share * dt, length = way * foliot__sqrt(foliot__dot(given, given));
+    double limit = foliot__radius(world)[i] * BLOW_WAY_MAX;
+    if (length > limit)
+        way *= limit / length;
+    const double lasting[3] = {last.x[i], last.y[i], last.z[i]};
+    shift(c, i, response * dt, lasting);
+    shift(c, i, way, given);
 }
 
 static bool push_out(foliot__collider *c, foliot__contact *t)
 {
-    if (!touch(c->world, t))
-        return false;
+    touch(c->world, t);
     double radius = t->arm_a > 0 && t->arm_b > 0 ? foliot__smaller(t->arm_a, t->arm_b)
                                                  : t->arm_a + t->arm_b;
     double overlap = -t->gap - SLOP * radius;
-    if (!(overlap > 0))
+    if (t->gap > 0 && t->push > 0) // rests open
+        overlap = -t->gap;
+    else if (!(overlap > 0))
         return false;
     double moved = foliot__smaller(overlap * PUSH_SHARE, radius * PUSH_MAX) * t->mass;
     shift(c, t->a, -moved * c->movers[t->a].inverse_mass, t->normal);
@@ -388,19 +417,21 @@ static void push_apart(foliot__collider *c, uint32_t count)
     }
 }
 
+// What the next step starts from: the part that pushes on, not the blow of an impact.
 static void keep(foliot__collider *c, uint32_t count)
 {
     foliot_world *world = c->world;
     uint32_t kept = 0;
     for (uint32_t k = 0; k < count; k++) {
         const foliot__contact *t = &c->contacts[k];
-        if (t->push == 0)
+        if (!(t->push > t->blow))
             continue;
+        double lasts = (t->push - t->blow) / t->push;
         foliot__contact_key(world)[kept] = (uint64_t)t->a << 32 | t->b;
         foliot__contact_feature(world)[kept] = t->feature;
-        foliot__contact_impulse_x(world)[kept] = t->push * t->normal[0] + t->drag[0];
-        foliot__contact_impulse_y(world)[kept] = t->push * t->normal[1] + t->drag[1];
-        foliot__contact_impulse_z(world)[kept] = t->push * t->normal[2] + t->drag[2];
+        foliot__contact_impulse_x(world)[kept] = lasts * (t->push * t->normal[0] + t->drag[0]);
+        foliot__contact_impulse_y(world)[kept] = lasts * (t->push * t->normal[1] + t->drag[1]);
+        foliot__contact_impulse_z(world)[kept] = lasts * (t->push * t->normal[2] + t->drag[2]);
         kept++;
     }
     world->contact_count = kept;
@@ -420,12 +451,17 @@ void foliot__solve(foliot__collider *c)
         for (uint32_t k = 0; k < count; k++)
             visit(c, &c->contacts[k]);
     keep(c, count);
-    for (uint32_t k = 0; k < count; k++)
-        if (c->contacts[k].push > 0) {
-            store(c, c->contacts[k].a);
-            store(c, c->contacts[k].b);
+    for (uint32_t i = 0; i < c->step->count; i++) {
+        c->since[i] = 1;
+        c->age[i] = 0; // from here on: is pushed by a contact. What floats free keeps its bits
+        c->path.x[i] = c->path.y[i] = c->path.z[i] = 0;
+    }
+    follow_lasting(c, count);
+    for (uint32_t i = 0; i < c->step->count; i++)
+        if (c->age[i] && c->movers[i].inverse_mass > 0) {
+            follow(c, i);
+            store(c, i);
         }
-    follow(c, count);
     push_apart(c, count);
     world->acceleration_valid = 0;
 }
