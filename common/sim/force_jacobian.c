@@ -15,23 +15,23 @@ typedef struct d3 {
     double x, y, z;
 } d3;
 
-static double dot(d3 a, d3 b)
+static inline double dot(d3 a, d3 b)
 {
     return (a.x * b.x + a.y * b.y) + a.z * b.z;
 }
 
-static d3 scaled(double s, d3 a)
+static inline d3 scaled(double s, d3 a)
 {
     return (d3){s * a.x, s * a.y, s * a.z};
 }
 
-static d3 sum(d3 a, d3 b)
+static inline d3 sum(d3 a, d3 b)
 {
     return (d3){a.x + b.x, a.y + b.y, a.z + b.z};
 }
 
 // Row b less row a; a row of FOLIOT_NO_BODY is `point` (which is 0 for all but positions).
-static d3 between(foliot__v3 field, uint32_t a, uint32_t b, const double point[3])
+static inline __attribute__((always_inline)) d3 between(foliot__v3 field, uint32_t a, uint32_t b, const double point[3])
 {
     bool fixed = b == FOLIOT_NO_BODY;
     return (d3){(fixed ? point[0] : field.x[b]) - field.x[a],
@@ -39,7 +39,7 @@ static d3 between(foliot__v3 field, uint32_t a, uint32_t b, const double point[3
                 (fixed ? point[2] : field.z[b]) - field.z[a]};
 }
 
-static void add_pair(const direction *d, uint32_t a, uint32_t b, d3 force)
+static inline __attribute__((always_inline)) void add_pair(const direction *d, uint32_t a, uint32_t b, d3 force)
 {
     const double *inverse = foliot__inverse_mass(d->world);
     d->da.x[a] += force.x * inverse[a];
@@ -56,16 +56,20 @@ static const double origin[3];
 
 // F = (k - k L / r) d, dF = (k - k L / r) dd + k L (d . dd) / r^3 d. Where d has no direction, neither
 // has the change of the force, unless the spring is linear.
-static void spring(const direction *to, uint32_t a, uint32_t b, const double point[3], double k,
+static inline __attribute__((always_inline)) void spring(const direction *to, uint32_t a, uint32_t b, const double point[3], double k,
                    double length)
 {
     d3 d = between(to->x, a, b, point), dd = between(to->dx, a, b, origin);
-    double r2 = dot(d, d), r = foliot__sqrt(r2);
-    if (length == 0)
+    if (length == 0) {
         add_pair(to, a, b, scaled(k, dd));
-    else if (r > 0)
-        add_pair(to, a, b, sum(scaled(k - k * length / r, dd),
-                               scaled(k * length / r * (dot(d, dd) / r2), d)));
+        return;
+    }
+    double r = foliot__sqrt(dot(d, d));
+    if (!(r > 0))
+        return;
+    double inverse = 1 / r, relaxed = k * length * inverse;
+    double along = dot(d, dd) * inverse * inverse; // this and the next are nearly all of a cloth's solve
+    add_pair(to, a, b, sum(scaled(k - relaxed, dd), scaled(relaxed * along, d)));
 }
 
 // Along the line: F = c (w . d) d / r^2, which depends on position as well.
@@ -81,8 +85,8 @@ static void damper(const direction *to, const foliot__damper *f)
     double r2 = dot(d, d);
     if (!(r2 > 0))
         return;
-    double closing = dot(w, d) / r2; // times d is w's part along the line
-    double change = (dot(dw, d) + dot(w, dd)) / r2 - 2 * closing * (dot(d, dd) / r2);
+    double inverse = 1 / r2, closing = dot(w, d) * inverse; // times d is w's part along the line
+    double change = (dot(dw, d) + dot(w, dd) - 2 * closing * dot(d, dd)) * inverse;
     add_pair(to, f->a, f->b, scaled(f->damping, sum(scaled(change, d), scaled(closing, dd))));
 }
 

@@ -20,13 +20,16 @@
 #include <string.h>
 
 #include "foliot/math.h"
+#include "sim/integrator/lanes.h"
 #include "sim/integrator/rotation.h"
 
 #define LINEAR_ITERATIONS_MAX 1000 // of BiCGSTAB, two products each
-#define LINEAR_TOLERANCE 1e-4 // of the residual, relative: Newton's next iteration mends the rest
-#define HALVINGS_MAX 12       // of one update
-#define BREAKDOWN 1e-10       // cosine between residual and shadow at which BiCGSTAB starts afresh
-#define ROUNDING (4 * DBL_EPSILON) // of a coordinate that a few forces were summed at
+#define LINEAR_TOLERANCE_MIN                                                                       \
+    1e-4 // of the residual, relative: Newton's next iteration mends the rest
+#define LINEAR_TOLERANCE_MAX 0.1
+#define HALVINGS_MAX 12      // of one update
+#define BREAKDOWN 1e-10      // cosine between residual and shadow at which BiCGSTAB starts afresh
+#define ROUNDING DBL_EPSILON // of a coordinate or velocity, relative
 
 typedef enum vector {
     STAGE_VELOCITY, // w
@@ -40,6 +43,7 @@ typedef enum vector {
     DISPLACEMENT,
     TRIAL_VELOCITY, // also the best update so far of a linear solve
     TRIAL_RESIDUAL, // also the image of the linear residual
+    FLOOR,          // x: what rounding alone makes of a body's residual
     VECTORS
 } vector;
 
@@ -54,35 +58,38 @@ typedef struct stage {
 // -- vectors
 // ------------------------------------------------------------------------------------------
 
-// to = a x + b y, row by row; any of them may be the same.
+static void combine_rows(double *to, double a, const double *x, double b, const double *y,
+                         uint32_t rows)
+{
+    FOLIOT__FOR_LANES(rows, i)
+    to[i] = a * x[i] + b * y[i];
+}
+
+// to = a x + b y; any of them may be the same.
 static void combine(const stage *s, vector to, double a, vector x, double b, vector y)
 {
     const foliot__v3 *t = &s->field[to], *p = &s->field[x], *q = &s->field[y];
-    for (uint32_t i = 0; i < s->lanes; i++) {
-        t->x[i] = a * p->x[i] + b * q->x[i];
-        t->y[i] = a * p->y[i] + b * q->y[i];
-        t->z[i] = a * p->z[i] + b * q->z[i];
-    }
+    combine_rows(t->x, a, p->x, b, q->x, s->lanes);
+    combine_rows(t->y, a, p->y, b, q->y, s->lanes);
+    combine_rows(t->z, a, p->z, b, q->z, s->lanes);
 }
 
 static void assign(const stage *s, vector to, vector from)
 {
-    size_t bytes = sizeof(double) * s->lanes;
-    memcpy(s->field[to].x, s->field[from].x, bytes);
-    memcpy(s->field[to].y, s->field[from].y, bytes);
-    memcpy(s->field[to].z, s->field[from].z, bytes);
+    foliot__copy(s->field[to], s->field[from], s->lanes);
 }
 
-// Summed in lanes of fixed width, so that a compiler may use vectors without choosing an order of
-// its own.
+typedef double lanes __attribute__((vector_size(8 * FOLIOT__LANES), aligned(8), may_alias));
+#define LOAD(array, index) (*(const lanes *)((array) + (index)))
+
+// Summed in lanes of fixed width: the order is the same whatever vectors the machine has.
 static double dot(const stage *s, vector a, vector b)
 {
-    double sum[FOLIOT__LANES] = {0};
     const foliot__v3 *p = &s->field[a], *q = &s->field[b];
+    lanes sum = {0};
     for (uint32_t i = 0; i < s->lanes; i += FOLIOT__LANES)
-        for (uint32_t l = 0; l < FOLIOT__LANES; l++)
-            sum[l] +=
-                (p->x[i + l] * q->x[i + l] + p->y[i + l] * q->y[i + l]) + p->z[i + l] * q->z[i + l];
+        sum += (LOAD(p->x, i) * LOAD(q->x, i) + LOAD(p->y, i) * LOAD(q->y, i)) +
+               LOAD(p->z, i) * LOAD(q->z, i);
     return ((sum[0] + sum[1]) + (sum[2] + sum[3])) + ((sum[4] + sum[5]) + (sum[6] + sum[7]));
 }
 
@@ -96,15 +103,9 @@ static double absolute(double x)
     return x < 0 ? -x : x;
 }
 
-static double largest(const stage *s, foliot__v3 f)
+static double largest(double x, double y, double z)
 {
-    double most = 0;
-    for (uint32_t i = 0; i < s->lanes; i++) {
-        most = foliot_max(most, absolute(f.x[i]));
-        most = foliot_max(most, absolute(f.y[i]));
-        most = foliot_max(most, absolute(f.z[i]));
-    }
-    return most;
+    return foliot_max(foliot_max(absolute(x), absolute(y)), absolute(z));
 }
 
 static void clear(const stage *s, vector to)
@@ -182,7 +183,8 @@ static double iterate(const stage *s, double rho)
     return next;
 }
 
-// UPDATE solves g'(w) UPDATE = -g(w) up to a residual of `enough`; false where it is only the best found.
+// UPDATE solves g'(w) UPDATE = -g(w) up to a residual of `enough`; false where it is only the best
+// found.
 static bool solve_linear(const stage *s, double enough)
 {
     double best = norm(s, RESIDUAL);
@@ -226,13 +228,83 @@ static stage stage_begin(const foliot__step *step, double h, double time)
     return s;
 }
 
-// The size below which an update no longer counts.
-static double negligible(const stage *s)
+// The largest coordinate or length that the forces of the table bring in: what they subtract
+// positions from.
+static double reach_of_forces(const foliot_world *world)
 {
-    const foliot_world *world = s->step->world;
-    double speed =
-        foliot_max(largest(s, s->field[STAGE_VELOCITY]), largest(s, foliot__velocity(world)));
-    return world->tolerance * speed + ROUNDING * largest(s, s->field[STAGE_POSITION]) / s->h;
+    double reach = 0;
+    for (uint32_t k = 0; k < world->force_count; k++) {
+        const foliot_force_definition *force = &foliot__force(world)[k];
+        const double *point = force->kind == FOLIOT_FORCE_ATTRACTOR ? force->as.attractor.point
+                                                                    : force->as.spring.point;
+        if (force->kind == FOLIOT_FORCE_SPRING)
+            reach = foliot_max(reach, force->as.spring.length);
+        else if (force->kind != FOLIOT_FORCE_ATTRACTOR)
+            continue;
+        for (int d = 0; d < 3; d++)
+            reach = foliot_max(reach, absolute(point[d]));
+    }
+    return reach;
+}
+
+// An update of at most `speed` + `rounding` |position| no longer counts.
+typedef struct limits {
+    double speed, rounding;
+} limits;
+
+// +1 or -1, without a pattern that neighbours share.
+static double sign(uint32_t i)
+{
+    return i * 2654435761u & 0x8000 ? 1 : -1;
+}
+
+// FLOOR: how far g moves when coordinates and velocities move by their rounding, in two directions
+// chosen blindly.
+static void estimate_floor(const stage *s)
+{
+    const foliot__v3 *w = &s->field[STAGE_VELOCITY], *y = &s->field[STAGE_POSITION];
+    const foliot__v3 *dx = &s->field[DISPLACEMENT], *dv = &s->field[DIRECTION];
+    const foliot__v3 *da = &s->field[DIRECTION_IMAGE];
+    double reach = reach_of_forces(s->step->world), *floor = s->field[FLOOR].x;
+    clear(s, FLOOR);
+    for (uint32_t pass = 0; pass < 2; pass++) {
+        for (uint32_t i = 0; i < s->lanes; i++) {
+            double far = ROUNDING * (largest(y->x[i], y->y[i], y->z[i]) + reach);
+            double fast = ROUNDING * largest(w->x[i], w->y[i], w->z[i]);
+            uint32_t seed = 6 * i + 3 * pass;
+            dx->x[i] = sign(seed) * far, dv->x[i] = sign(seed) * fast;
+            dx->y[i] = sign(seed + 1) * far, dv->y[i] = sign(seed + 1) * fast;
+            dx->z[i] = sign(seed + 2) * far, dv->z[i] = sign(seed + 2) * fast;
+            floor[i] += fast;
+        }
+        foliot__force_jacobian_apply(s->step, *y, *w, s->time, *dx, *dv, *da);
+        for (uint32_t i = 0; i < s->lanes; i++)
+            floor[i] += s->h * largest(da->x[i], da->y[i], da->z[i]);
+    }
+}
+
+// No body's residual is larger than rounding makes it.
+static bool at_floor(const stage *s)
+{
+    const foliot__v3 *g = &s->field[RESIDUAL];
+    const double *floor = s->field[FLOOR].x;
+    bool all = true;
+    for (uint32_t i = 0; i < s->step->count && all; i++)
+        all = largest(g->x[i], g->y[i], g->z[i]) <= floor[i];
+    return all;
+}
+
+// No body's update is larger than `tolerance` of its speed, or than its floor.
+static bool negligible(const stage *s)
+{
+    const foliot__v3 *u = &s->field[UPDATE], *w = &s->field[STAGE_VELOCITY];
+    const double *floor = s->field[FLOOR].x;
+    double tolerance = s->step->world->tolerance;
+    bool all = true;
+    for (uint32_t i = 0; i < s->step->count && all; i++)
+        all = largest(u->x[i], u->y[i], u->z[i]) <=
+              foliot_max(floor[i], tolerance * largest(w->x[i], w->y[i], w->z[i]));
+    return all;
 }
 
 // w += UPDATE, halved until g is smaller than `size`; its new size, or `size` and w as it was.
@@ -252,29 +324,44 @@ static double descend(const stage *s, double size)
     return size;
 }
 
+// How far a linear system is worth solving: Eisenstat and Walker's second choice (SIAM J. Sci.
+// Comput. 17, 16, 1996).
+static double forcing(double size, double before)
+{
+    double ratio = size / before;
+    return foliot_clamp(ratio * ratio, LINEAR_TOLERANCE_MIN, LINEAR_TOLERANCE_MAX);
+}
+
 static bool newton(const stage *s)
 {
     foliot_world *world = s->step->world;
     evaluate(s, STAGE_VELOCITY, RESIDUAL);
     double size = norm(s, RESIDUAL);
-    if (!(size < DBL_MAX)) { // a fault: let it show in the bodies that have it, which the step then freezes
+    if (!(size < DBL_MAX)) {
+        // A fault: let it show in the bodies that have it, so that the world freezes them.
         combine(s, STAGE_VELOCITY, 1, STAGE_VELOCITY, -1, RESIDUAL);
         return false;
     }
-    for (uint32_t n = 0; n < world->iterations_max; n++) {
-        double limit = negligible(s);
+    estimate_floor(s);
+    double before = size;
+    for (uint32_t n = 0; n < world->iterations_max && !at_floor(s); n++) {
         world->counters.solver_iterations++;
-        bool solved = solve_linear(s, foliot_max(LINEAR_TOLERANCE * size, 0.1 * limit));
-        if (solved && largest(s, s->field[UPDATE]) <= limit) {
+        bool solved = solve_linear(s, forcing(size, before) * size);
+        if (solved && negligible(s)) {
             combine(s, STAGE_VELOCITY, 1, STAGE_VELOCITY, 1, UPDATE);
             return true;
         }
         double smaller = descend(s, size);
-        if (!(smaller < size))
-            return false;
+        if (!(smaller < 0.5 * size)) {
+            if (norm(s, RESIDUAL) <= norm(s, FLOOR))
+                return true;
+            if (!(smaller < size))
+                return false;
+        }
+        before = size;
         size = smaller;
     }
-    return false;
+    return at_floor(s);
 }
 
 static stage solve(const foliot__step *step, double h, double time)

@@ -53,7 +53,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .contacts = true,
                   .summary = "Velocity and position at t + 1 by Newton's method; stable at any "
                              "stiffness, loses energy."},
-         .scratch_vectors = 11,
+         .scratch_vectors = 12,
          .advance = foliot__advance_implicit_euler},
     [FOLIOT_VERLET] =
         {.info = {.id = FOLIOT_VERLET,
@@ -183,9 +183,9 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .symplectic = true,
                   .reversible = FOLIOT_REVERSIBLE,
                   .contacts = true,
-                  .summary = "The midpoint rule solved by Newton's method; symplectic, and stable "
-                             "at any stiffness."},
-         .scratch_vectors = 11,
+                  .summary = "The midpoint rule solved by Newton's method; symplectic; stable on "
+                             "linear springs of any stiffness."},
+         .scratch_vectors = 12,
          .advance = foliot__advance_implicit_midpoint},
     [FOLIOT_KINEMATIC] =
         {.info = {.id = FOLIOT_KINEMATIC,
