@@ -31,7 +31,8 @@ static size_t lay_out(foliot__forces *forces, size_t slots, size_t runs, size_t 
     forces->isotropic = at;
     at += dampers ? align64(slots * sizeof(double)) : 0;
     forces->gravity = at;
-    at += gravitates ? (slots + FOLIOT__LANES) * sizeof(double) * (4 + 3 * FOLIOT__NEWTON_TASKS) : 0;
+    size_t stride = slots + FOLIOT__NEWTON_AHEAD * FOLIOT__LANES;
+    at += gravitates ? stride * sizeof(double) * (4 + 3 * FOLIOT__NEWTON_TASKS) : 0;
     forces->callbacks = at;
     at += calls_back ? slots * sizeof(double) * 3 * FOLIOT__CALLBACK_VECTORS : 0;
     return at;

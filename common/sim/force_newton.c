@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define SOFTENING2_MIN 0x1p-120
-#define BLOCKS_PER_TASK 16 // few bodies are not worth a second partial sum
+#define BLOCKS_PER_TASK 32 // few bodies are not worth a second partial sum
 
 typedef struct newton {
     foliot__newton_bodies bodies;
@@ -75,7 +75,7 @@ static void gather(const foliot_world *world, foliot__v3 x, double scale, double
         to[3 * stride + i] = moves ? mass[i] : 0;
     }
     for (uint32_t c = 0; c < 4; c++)
-        memset(to + c * stride + rows, 0, FOLIOT__LANES * sizeof(double));
+        memset(to + c * stride + rows, 0, FOLIOT__NEWTON_AHEAD * FOLIOT__LANES * sizeof(double));
 }
 
 // Task t of n takes the blocks t, t + n, ...: about the same number of pairs each.
@@ -89,17 +89,21 @@ static void sum_blocks(void *context, uint32_t t)
         problem->kernel(&problem->bodies, block, force);
 }
 
-// a += (sum of the tasks' forces) * constant / m, `constant` with the scale's square in it.
+typedef double lanes __attribute__((vector_size(8 * FOLIOT__LANES), may_alias));
+
+// a += (sum of the tasks' forces, by task) * constant / m, `constant` with the scale's square in it.
 static void combine(const newton *problem, const double *inverse, double constant, foliot__v3 a)
 {
     double *to[] = {a.x, a.y, a.z};
     for (uint32_t c = 0; c < 3; c++)
-        for (uint32_t i = 0; i < 8 * problem->bodies.blocks; i++) {
+        for (uint32_t i = 0; i < 8 * problem->bodies.blocks; i += FOLIOT__LANES) {
             const double *force = problem->partial + c * problem->stride + i;
-            double sum = force[0];
+            lanes sum = *(const lanes *)force;
             for (uint32_t t = 1; t < problem->tasks; t++)
-                sum += force[3 * problem->stride * t];
-            to[c][i] += sum * (constant * inverse[i]);
+                sum += *(const lanes *)(force + 3 * problem->stride * t);
+            lanes each = constant * *(const lanes *)(inverse + i);
+            for (uint32_t l = 0; l < FOLIOT__LANES; l++)
+                to[c][i + l] += sum[l] * each[l];
         }
 }
 

@@ -5,8 +5,10 @@
 
 #include "sim/state.h"
 
-// Positions and masses of `blocks` blocks of FOLIOT__LANES bodies, and one block of zeros after them, which
-// may be read. Padding has mass 0. Arrays are aligned to 64 bytes.
+#define FOLIOT__NEWTON_AHEAD 3
+
+// Positions and masses of `blocks` blocks of FOLIOT__LANES bodies, and FOLIOT__NEWTON_AHEAD blocks of zeros
+// after them, which are read ahead of use. Padding has mass 0. Arrays are aligned to 64 bytes.
 typedef struct foliot__newton_bodies {
     const double *x, *y, *z, *mass;
     double softening2; // in the arrays' unit; at least 2^-120

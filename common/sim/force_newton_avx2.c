@@ -4,6 +4,7 @@
 #define NEWTON_KERNEL foliot__newton_avx2
 #define WIDTH 4
 #define ROWS 2
+#define STAGES 3
 #include "sim/force_newton_lanes.h"
 #else
 typedef int foliot__no_avx2; // a file of C is not empty

@@ -4,6 +4,7 @@
 #define NEWTON_KERNEL foliot__newton_avx512
 #define WIDTH 8
 #define ROWS 2
+#define STAGES 3
 #include "sim/force_newton_lanes.h"
 #else
 typedef int foliot__no_avx512; // a file of C is not empty

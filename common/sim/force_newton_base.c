@@ -3,4 +3,5 @@
 #define NEWTON_KERNEL foliot__newton_base
 #define WIDTH 4
 #define ROWS 1
+#define STAGES 2
 #include "sim/force_newton_lanes.h"

@@ -9,6 +9,7 @@
 #define FOLIOT_SIM_FORCE_WORKSPACE_H
 
 #include "sim/force.h"
+#include "sim/force_newton.h"
 #include "sim/state.h"
 
 #define FOLIOT__NEWTON_TASKS 8 // partial sums of a gravity evaluation at most, whatever the threads
@@ -71,10 +72,10 @@ FORCES_TABLE(double, gravity)   // newton's scaled bodies and partial sums
 FORCES_TABLE(double, callbacks) // vector fields
 #undef FORCES_TABLE
 
-// Doubles of one gravity array: a lane's width beyond the slots, so that loops may read one block ahead.
+// Doubles of one gravity array: beyond the slots, what its loops read ahead.
 static inline size_t foliot__gravity_stride(const foliot_world *world)
 {
-    return (size_t)world->capacity.slots + FOLIOT__LANES;
+    return (size_t)world->capacity.slots + FOLIOT__NEWTON_AHEAD * FOLIOT__LANES;
 }
 
 // Vector field k of the callbacks' scratch; field 0 is always zero.

@@ -124,7 +124,7 @@ static void widths(uint32_t n)
         kernels[2] = foliot__newton_avx512;
 #endif
     uint32_t blocks = (n + 7) / 8;
-    size_t rows = 8 * (size_t)blocks + 8;
+    size_t rows = 8 * ((size_t)blocks + FOLIOT__NEWTON_AHEAD);
     double *to[7], velocity[3], position[3];
     for (int c = 0; c < 7; c++) {
         to[c] = aligned_alloc(64, rows * sizeof(double));

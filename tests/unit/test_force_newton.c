@@ -159,7 +159,7 @@ static void bodies_in_one_place_do_not_attract(void **state)
 static void every_vector_width_gives_the_same_bits(void **state)
 {
     (void)state;
-    enum { BLOCKS = 40, STRIDE = 8 * BLOCKS + 8 };
+    enum { BLOCKS = 40, STRIDE = 8 * (BLOCKS + FOLIOT__NEWTON_AHEAD) };
     static double in[4][STRIDE] __attribute__((aligned(64)));
     static double out[3][3][STRIDE] __attribute__((aligned(64)));
     foliot__newton_kernel *kernels[3] = {foliot__newton_base, NULL, NULL};
@@ -205,8 +205,8 @@ static void one_thread_and_many_give_the_same_bits(void **state)
         }
         foliot_world_destroy(world);
     }
-    // 2, 3, 7 and 8 tasks, five times
-    assert_true(task_pool_tasks(pool) >= 100);
+    // 2, 4 and 5 tasks, five times each
+    assert_true(task_pool_tasks(pool) >= 55);
     task_pool_destroy(pool);
 }
 
