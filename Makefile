@@ -110,7 +110,7 @@ $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
 SUPPORT := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/support/*.c))
 $(BUILD)/tests/%: $(BUILD)/obj/tests/%.o $(SUPPORT) $(BUILD)/libfoliot.a | $(BUILD)/.deps/test
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS_test) $(LIBS)
+	$(CC) $(CFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS_test) $(LIBS)
 $(BUILD)/obj/tests/%.o: | $(BUILD)/.deps/test
 
 $(BUILD)/examples/%: $(BUILD)/obj/examples/%.o $(BUILD)/libfoliot.a

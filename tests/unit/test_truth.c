@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: MIT
+// Goal: digests cover all truth and nothing else, their bytes are those of docs/DETERMINISM.md, and a
+// restore takes what a capture gave and nothing damaged. Method: probe worlds some ticks old; an
+// independent reader of the captured bytes; every field of truth changed by one bit; every prefix and
+// thousands of flipped bits as hostile captures. SEED=n repeats a run.
+#include "../support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include "base/cpu.h"
+#include "base/rng.h"
+#include "foliot/foliot.h"
+#include "sim/hash.h"
+#include "sim/probe.h"
+#include "sim/state.h"
+
+static foliot__probe probe;
+
+static foliot_world *probe_world(foliot__probe_kind kind, foliot_integrator integrator, int ticks)
+{
+    foliot__probe_make(&probe, kind);
+    probe.scene.integrator = integrator;
+    foliot_world *world = NULL;
+    assert_int_equal(foliot_world_create(&probe.scene, &world), FOLIOT_OK);
+    for (int tick = 0; tick < ticks; tick++) {
+        foliot_input inputs[FOLIOT__PROBE_INPUTS];
+        uint32_t count = foliot__probe_inputs(&probe.scene, foliot_world_tick(world), inputs);
+        assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_OK);
+    }
+    return world;
+}
+
+static uint8_t *captured(const foliot_world *world, size_t *length)
+{
+    assert_int_equal(foliot_world_capture(world, NULL, 0, length), FOLIOT_OK);
+    uint8_t *bytes = malloc(*length);
+    assert_non_null(bytes);
+    assert_int_equal(foliot_world_capture(world, bytes, *length, length), FOLIOT_OK);
+    return bytes;
+}
+
+// -- an independent reader: docs/DETERMINISM.md, and nothing of truth.c ----------------------------------
+
+static uint64_t little(const uint8_t *at, int width)
+{
+    uint64_t value = 0;
+    for (int i = width; i-- > 0;)
+        value = value << 8 | at[i];
+    return value;
+}
+
+// Length of the motion section of captured bytes.
+static size_t motion_length(const uint8_t *bytes)
+{
+    uint32_t bodies = (uint32_t)little(bytes + 56, 4), fields = (uint32_t)little(bytes + 60, 4);
+    size_t at = 64;
+    for (int f = 0; f < 22; f++) // all but the flags are 64 bits wide
+        at += fields >> f & 1 ? 8 * (size_t)bodies : 0;
+    at += 4 * (size_t)bodies;
+    at += 4 + 12 * (size_t)little(bytes + at, 4);
+    return at + 4 + 36 * (size_t)little(bytes + at, 4);
+}
+
+static foliot_digest digest_of_capture(const uint8_t *bytes, size_t length)
+{
+    size_t motion = motion_length(bytes);
+    XXH128_hash_t definition = XXH3_128bits(bytes + motion, length - motion);
+    uint8_t *all = malloc(motion + 16);
+    assert_non_null(all);
+    memcpy(all, bytes, motion);
+    for (int i = 0; i < 8; i++) {
+        all[motion + (size_t)i] = (uint8_t)(definition.low64 >> (8 * i));
+        all[motion + 8 + (size_t)i] = (uint8_t)(definition.high64 >> (8 * i));
+    }
+    XXH128_hash_t hash = XXH3_128bits(all, motion + 16);
+    free(all);
+    return (foliot_digest){hash.low64, hash.high64};
+}
+
+static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
+{
+    (void)state;
+    const foliot_integrator schemes[] = {FOLIOT_SEMI_IMPLICIT_EULER, FOLIOT_VERLET, FOLIOT_REVERSIBLE_LEAPFROG};
+    for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++)
+        for (size_t i = 0; i < 3; i++) {
+            foliot__probe_make(&probe, (foliot__probe_kind)kind);
+            probe.scene.integrator = schemes[i];
+            if (foliot_scene_check(&probe.scene, NULL) != FOLIOT_OK)
+                continue;
+            foliot_world *world = probe_world((foliot__probe_kind)kind, schemes[i], 15);
+            size_t length = 0;
+            uint8_t *bytes = captured(world, &length);
+            assert_true(foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_digest(world)));
+            free(bytes);
+            foliot_world_destroy(world);
+        }
+}
+
+// -- what is digested --------------------------------------------------------------------------------------
+
+static void every_bit_of_truth_changes_the_digest(void **state)
+{
+    (void)state;
+    const struct {
+        foliot__probe_kind kind;
+        foliot_integrator integrator;
+    } worlds[] = {{FOLIOT__PROBE_crew, FOLIOT_VERLET},
+                  {FOLIOT__PROBE_orbits, FOLIOT_REVERSIBLE_LEAPFROG},
+                  {FOLIOT__PROBE_balls, FOLIOT_SEMI_IMPLICIT_EULER}};
+    for (size_t i = 0; i < 3; i++) {
+        foliot_world *world = probe_world(worlds[i].kind, worlds[i].integrator, 5);
+        foliot_digest before = foliot_world_digest(world);
+        for (uint32_t slot = 0; slot < foliot_world_body_count(world); slot++)
+            for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++) {
+                if (!(world->truth_fields >> f & 1))
+                    continue;
+                foliot_field field = (foliot_field)f;
+                uint64_t bits = foliot_world_field_bits(world, slot, field);
+                foliot_world_field_put(world, slot, field, bits ^ 1);
+                assert_false(foliot_digest_equal(foliot_world_digest(world), before));
+                foliot_world_field_put(world, slot, field, bits);
+                assert_true(foliot_digest_equal(foliot_world_digest(world), before));
+            }
+        foliot_world_destroy(world);
+    }
+}
+
+#define CHECK_CHANGES(lvalue, other)                                                               \
+    do {                                                                                           \
+        foliot_digest before_ = foliot_world_digest(world);                                        \
+        __typeof__(lvalue) kept_ = (lvalue);                                                       \
+        (lvalue) = (other);                                                                        \
+        world->definition_dirty = 1;                                                               \
+        assert_false(foliot_digest_equal(foliot_world_digest(world), before_));                    \
+        (lvalue) = kept_;                                                                          \
+        assert_true(foliot_digest_equal(foliot_world_digest(world), before_));                     \
+    } while (0)
+
+static void the_rest_of_truth_changes_the_digest(void **state)
+{
+    (void)state;
+    foliot_world *world = probe_world(FOLIOT__PROBE_balls, FOLIOT_SEMI_IMPLICIT_EULER, 30);
+    assert_true(world->contact_count > 0);
+    CHECK_CHANGES(world->tick, world->tick + 1);
+    CHECK_CHANGES(world->rng.state[3], 1);
+    CHECK_CHANGES(world->lab_time, 1.0);
+    CHECK_CHANGES(world->lab_dt, 1.0);
+    CHECK_CHANGES(world->contact_count, world->contact_count - 1);
+    CHECK_CHANGES(foliot__contact_impulse_y(world)[0], 77.0);
+    CHECK_CHANGES(foliot__contact_feature(world)[0], 77);
+    CHECK_CHANGES(foliot__players(world)[0].axes[2], 99);
+    CHECK_CHANGES(foliot__players(world)[2].buttons, 0xf00f);
+    CHECK_CHANGES(foliot__players(world)[1].body, 3);
+#define DEFINITION(type, name) CHECK_CHANGES(foliot__##name(world)[4], 4711);
+    FOLIOT__BODY_DEFINITION(DEFINITION)
+#undef DEFINITION
+    foliot_world_destroy(world);
+    world = probe_world(FOLIOT__PROBE_net, FOLIOT_SEMI_IMPLICIT_EULER, 3);
+    CHECK_CHANGES(foliot__constraint_broken(world)[1], 1);
+    foliot_world_destroy(world);
+}
+
+static void cache_does_not_change_the_digest(void **state)
+{
+    (void)state;
+    foliot_world *world = probe_world(FOLIOT__PROBE_balls, FOLIOT_SEMI_IMPLICIT_EULER, 12);
+    foliot_digest before = foliot_world_digest(world);
+#define SPOIL(type, name) foliot__##name(world)[2] = 4711;
+    FOLIOT__BODY_CACHE(SPOIL)
+#undef SPOIL
+    world->counters.force_evaluations = 0;
+    world->acceleration_valid = 0;
+    assert_true(foliot_digest_equal(foliot_world_digest(world), before));
+    foliot_world_destroy(world);
+}
+
+static void a_broken_constraint_and_a_spawn_are_in_the_next_digest(void **state)
+{
+    (void)state;
+    foliot_world *world = probe_world(FOLIOT__PROBE_net, FOLIOT_SEMI_IMPLICIT_EULER, 30);
+    uint32_t broken = 0;
+    for (uint32_t i = 0; i < world->constraint_count; i++)
+        broken += foliot_world_constraint_broken(world, i);
+    assert_true(broken > 0);
+    assert_false(world->definition_dirty);
+    size_t length = 0;
+    uint8_t *bytes = captured(world, &length);
+    assert_true(foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_digest(world)));
+    free(bytes);
+    foliot_world_destroy(world);
+}
+
+// -- restore -----------------------------------------------------------------------------------------------
+
+static foliot__rng seeded(void)
+{
+    const char *text = getenv("SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 10) : 1;
+    print_message("SEED=%llu\n", (unsigned long long)seed);
+    return foliot__rng_seeded(seed);
+}
+
+static void truncated_bytes_are_refused_and_change_nothing(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++) {
+        foliot_world *world = probe_world((foliot__probe_kind)kind, FOLIOT_SEMI_IMPLICIT_EULER, 9);
+        size_t length = 0;
+        uint8_t *bytes = captured(world, &length);
+        foliot_world *other = probe_world((foliot__probe_kind)kind, FOLIOT_SEMI_IMPLICIT_EULER, 2);
+        size_t size = foliot_world_size(other);
+        foliot_world *before = aligned_alloc(64, size);
+        assert_non_null(before);
+        foliot_world_copy(before, other);
+        for (size_t cut = 0; cut < length; cut++) {
+            // In a block of its own length, so that a sanitizer sees a read beyond it.
+            uint8_t *part = malloc(cut ? cut : 1);
+            memcpy(part, bytes, cut);
+            assert_int_equal(foliot_world_restore(other, part, cut), FOLIOT_TRUNCATED);
+            free(part);
+            assert_memory_equal(other, before, size);
+        }
+        uint8_t *longer = malloc(length + 1);
+        memcpy(longer, bytes, length);
+        longer[length] = 0;
+        assert_int_equal(foliot_world_restore(other, longer, length + 1), FOLIOT_CORRUPT);
+        assert_memory_equal(other, before, size);
+        assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_OK);
+        assert_true(foliot_digest_equal(foliot_world_digest(other), foliot_world_digest(world)));
+        free(longer);
+        free(bytes);
+        free(before);
+        foliot_world_destroy(world);
+        foliot_world_destroy(other);
+    }
+}
+
+// A damaged capture is refused and changes nothing, or is a state of the world in its own right: then
+// it captures to the same bytes, and the world can be stepped.
+static void damaged_bytes_never_hurt(void **state)
+{
+    (void)state;
+    foliot__rng rng = seeded();
+    uint32_t refused = 0, taken = 0;
+    for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++) {
+        foliot_world *world = probe_world((foliot__probe_kind)kind, FOLIOT_SEMI_IMPLICIT_EULER, 9);
+        size_t length = 0, again = 0, size = foliot_world_size(world);
+        uint8_t *bytes = captured(world, &length), *damaged = malloc(length);
+        foliot_world *other = aligned_alloc(64, size);
+        assert_true(damaged && other);
+        for (int round = 0; round < 1500; round++) {
+            memcpy(damaged, bytes, length);
+            for (uint32_t flips = 1 + foliot__rng_below(&rng, 3); flips > 0; flips--) {
+                uint32_t at = foliot__rng_below(&rng, (uint32_t)length);
+                damaged[at] ^= (uint8_t)(1u << foliot__rng_below(&rng, 8));
+            }
+            foliot_world_copy(other, world);
+            foliot_status status = foliot_world_restore(other, damaged, length);
+            if (status != FOLIOT_OK) {
+                refused++;
+                assert_true(status == FOLIOT_CORRUPT || status == FOLIOT_TRUNCATED);
+                assert_memory_equal(other, world, size);
+                continue;
+            }
+            taken++;
+            uint8_t *bytes_again = captured(other, &again);
+            assert_int_equal(again, length);
+            assert_memory_equal(bytes_again, damaged, length);
+            free(bytes_again);
+            for (int tick = 0; tick < 2; tick++)
+                assert_int_equal(foliot_world_step(other, NULL, 0, NULL), FOLIOT_OK);
+        }
+        free(bytes);
+        free(damaged);
+        free(other);
+        foliot_world_destroy(world);
+    }
+    print_message("%u refused, %u taken\n", refused, taken);
+    assert_true(refused > 0 && taken > 0);
+}
+
+static void a_state_of_another_scene_is_refused(void **state)
+{
+    (void)state;
+    foliot_world *crew = probe_world(FOLIOT__PROBE_crew, FOLIOT_SEMI_IMPLICIT_EULER, 9);
+    foliot_world *balls = probe_world(FOLIOT__PROBE_balls, FOLIOT_SEMI_IMPLICIT_EULER, 9);
+    size_t length = 0;
+    uint8_t *bytes = captured(crew, &length);
+    assert_true(foliot_world_restore(balls, bytes, length) != FOLIOT_OK);
+    free(bytes);
+    foliot_world_destroy(crew);
+    foliot_world_destroy(balls);
+}
+
+static void a_capture_that_does_not_fit_says_how_long_it_is(void **state)
+{
+    (void)state;
+    foliot_world *world = probe_world(FOLIOT__PROBE_tops, FOLIOT_SEMI_IMPLICIT_EULER, 1);
+    size_t length = 0, needed = 0;
+    uint8_t *bytes = captured(world, &length);
+    assert_int_equal(foliot_world_capture(world, bytes, length - 1, &needed), FOLIOT_FULL);
+    assert_int_equal(needed, length);
+    free(bytes);
+    foliot_world_destroy(world);
+}
+
+// -- fields, digests, hashes ---------------------------------------------------------------------------------
+
+static void fields_are_found_by_their_names(void **state)
+{
+    (void)state;
+    for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++)
+        assert_int_equal(foliot_field_find(foliot_field_name((foliot_field)f)), f);
+    assert_int_equal(foliot_field_find("position.w"), FOLIOT_FIELD_COUNT);
+    assert_int_equal(foliot_field_find("none"), FOLIOT_FIELD_COUNT);
+    assert_string_equal(foliot_field_name(FOLIOT_FIELD_angular_velocity_z), "angular_velocity.z");
+}
+
+static void digests_have_one_spelling(void **state)
+{
+    (void)state;
+    foliot_digest digest = {.low = 0xfedcba9876543210u, .high = 0x00123456789abcdeu}, back;
+    char text[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_text(digest, text);
+    assert_string_equal(text, "00123456789abcdefedcba9876543210");
+    assert_int_equal(foliot_digest_parse(text, &back), FOLIOT_OK);
+    assert_true(foliot_digest_equal(digest, back));
+    assert_int_equal(foliot_digest_parse("00123456789ABCDEfedcba9876543210", &back), FOLIOT_INVALID);
+    assert_int_equal(foliot_digest_parse("00123456789abcdefedcba987654321", &back), FOLIOT_INVALID);
+    assert_int_equal(foliot_digest_parse("00123456789abcdefedcba98765432100", &back), FOLIOT_INVALID);
+    assert_int_equal(foliot_digest_parse("", &back), FOLIOT_INVALID);
+}
+
+static void every_vector_unit_gives_the_same_hash(void **state)
+{
+    (void)state;
+    foliot__rng rng = seeded();
+    static uint64_t words[3000];
+    for (size_t i = 0; i < 3000; i++)
+        words[i] = foliot__rng_u64(&rng);
+    for (size_t n = 0; n < 400; n++) {
+        size_t bytes = n < 300 ? n : foliot__rng_below(&rng, 20000);
+        size_t cut = foliot__rng_below(&rng, (uint32_t)bytes + 1) / 8 * 8;
+        // Whole, and in spans of several widths.
+        XXH128_hash_t whole = XXH3_128bits(words, bytes);
+        const foliot__span spans[] = {{words, cut / 8, 8},
+                                      {(uint8_t *)words + cut, bytes - cut, 1},
+                                      {NULL, 0, 4}};
+        foliot_digest expected = {whole.low64, whole.high64};
+        assert_true(foliot_digest_equal(foliot__hash(spans, 3), expected));
+        assert_true(foliot_digest_equal(foliot__hash_base(spans, 3), expected));
+#ifdef __x86_64__
+        if (foliot__cpu_simd() >= FOLIOT__SIMD_AVX2)
+            assert_true(foliot_digest_equal(foliot__hash_avx2(spans, 3), expected));
+        if (foliot__cpu_simd() >= FOLIOT__SIMD_AVX512)
+            assert_true(foliot_digest_equal(foliot__hash_avx512(spans, 3), expected));
+#endif
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_reader_of_the_documented_bytes_finds_the_digest),
+        cmocka_unit_test(every_bit_of_truth_changes_the_digest),
+        cmocka_unit_test(the_rest_of_truth_changes_the_digest),
+        cmocka_unit_test(cache_does_not_change_the_digest),
+        cmocka_unit_test(a_broken_constraint_and_a_spawn_are_in_the_next_digest),
+        cmocka_unit_test(truncated_bytes_are_refused_and_change_nothing),
+        cmocka_unit_test(damaged_bytes_never_hurt),
+        cmocka_unit_test(a_state_of_another_scene_is_refused),
+        cmocka_unit_test(a_capture_that_does_not_fit_says_how_long_it_is),
+        cmocka_unit_test(fields_are_found_by_their_names),
+        cmocka_unit_test(digests_have_one_spelling),
+        cmocka_unit_test(every_vector_unit_gives_the_same_hash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
