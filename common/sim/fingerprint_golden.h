@@ -16,10 +16,10 @@
 #define GOLDEN_atan2 0xe8a3aeaff587a4a8u
 #define GOLDEN_hyperbolic 0x2c127cd884a0cb94u
 #define GOLDEN_hash 0xa5257439fb7a4dbau
-#define GOLDEN_tangle 0x063ffc12f580739fu
-#define GOLDEN_crew 0xfcaf33e5df7364d1u
-#define GOLDEN_orbits 0xbc6689e3e96c8041u
+#define GOLDEN_tangle 0xc51cfe6b6401ff44u
+#define GOLDEN_crew 0x496f6512e9010ecfu
+#define GOLDEN_orbits 0x147440e3fdf13d4bu
 #define GOLDEN_tops 0x1efc4e4936f52a36u
-#define GOLDEN_balls 0x2b68fcebff30d41du
+#define GOLDEN_balls 0xc45f8256975ae13du
 #define GOLDEN_net 0x09ba8ee6e5847b51u
 #define GOLDEN_rods 0x11badbbd2a787004u
