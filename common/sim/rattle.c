@@ -6,12 +6,14 @@
 // The multipliers of all rods are coupled through the bodies they share. Both halves solve the symmetric
 // system (D W D^t) lambda = error, D the rods' directions and W the inverse masses, by conjugate gradients
 // with the diagonal as preconditioner: a chain of n rods takes n iterations, where visiting the rods by
-// turns takes n^2. Sums run in index order. Stops where the error no longer halves, which is rounding.
+// turns takes n^2. Sums run in index order. Stops where the error no longer falls, which is rounding.
 #include "sim/constraint_links.h"
 
-#define OUTER_MAX 40        // corrections; the error falls by the square of the turn in a step each time
-#define SHAKE_TOLERANCE 0x1p-52 // of the squared length: what one rounding makes of it
-#define GRADIENT_TOLERANCE 0x1p-60
+#define OUTER_MAX 100                // corrections; each leaves the square of the turn in a step
+#define SHAKE_TOLERANCE 0x1p-52      // of the squared length: what one rounding makes of it
+#define GRADIENT_TOLERANCE 0x1p-48   // of the squared error: the correction after it sees what is left
+#define CURVATURE_MIN 0x1p-36        // of the diagonal's: flatter are rods that say what others say already
+#define PROGRESS 0.9                 // an error that does not fall to this share of itself is rounding
 
 typedef struct rods {
     const foliot__link *link;
@@ -147,10 +149,12 @@ static void solve(const rods *r)
     double first = precondition(r, true, 0), rest = first;
     for (uint32_t k = 0; k < 2 * r->count + 8 && rest > first * GRADIENT_TOLERANCE; k++) {
         multiply(r);
-        double curvature = 0;
-        for (uint32_t i = 0; i < r->count; i++)
+        double curvature = 0, scale = 0;
+        for (uint32_t i = 0; i < r->count; i++) {
             curvature += r->search[i] * r->product[i];
-        if (!(curvature > 0))
+            scale += r->search[i] * r->search[i] * diagonal(r, i);
+        }
+        if (!(curvature > scale * CURVATURE_MIN))
             return;
         double length = rest / curvature;
         for (uint32_t i = 0; i < r->count; i++) {
@@ -186,7 +190,7 @@ void foliot__shake(const foliot__step *step, foliot__v3 x_before, foliot__v3 x, 
     rods r = rods_of(step->world);
     take_directions(&r, x_before);
     double worst = length_errors(&r, x), last = 2 * worst;
-    for (int k = 0; k < OUTER_MAX && worst > SHAKE_TOLERANCE && worst <= last / 2; k++) {
+    for (int k = 0; k < OUTER_MAX && worst > SHAKE_TOLERANCE && worst <= last * PROGRESS; k++) {
         solve(&r);
         spread(&r, r.lambda, 1, x);
         spread(&r, r.lambda, 1 / duration, v);
@@ -214,7 +218,7 @@ void foliot__rattle(const foliot__step *step, foliot__v3 x, foliot__v3 v)
     rods r = rods_of(step->world);
     take_directions(&r, x);
     double worst = speed_errors(&r, v), last = 2 * worst;
-    for (int k = 0; k < OUTER_MAX && worst > 0 && worst <= last / 2; k++) {
+    for (int k = 0; k < OUTER_MAX && worst > 0 && worst <= last * PROGRESS; k++) {
         solve(&r);
         spread(&r, r.lambda, 1, v);
         for (uint32_t i = 0; i < r.count; i++)

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: MIT
+// test_constraint.c: ropes, sticks, cloth and ragdolls by position correction, and their breaking.
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "yard.h"
+
+#define G 9.81
+
+typedef void scheme_test(foliot_integrator id);
+static void with_every_scheme(scheme_test *test)
+{
+    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
+        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+        if (!info->contacts || info->lab_only)
+            continue;
+        printf("%s\n", info->name);
+        test((foliot_integrator)id);
+    }
+}
+
+static double distance(const foliot_world *world, uint32_t a, uint32_t b)
+{
+    foliot_body_state p = foliot_world_body(world, a), q = foliot_world_body(world, b);
+    double sum = 0;
+    for (int k = 0; k < 3; k++)
+        sum += (p.position[k] - q.position[k]) * (p.position[k] - q.position[k]);
+    return sqrt(sum);
+}
+
+// A ball on a stick: swings with the period of a pendulum and never higher.
+static void swings(foliot_integrator id)
+{
+    const double top[3] = {0, 0, 2}, angle = 0.5, length = 1.5;
+    yard y = yard_new(id);
+    y.scene.dt = 1.0 / 240;
+    y.scene.gravity[2] = -G;
+    yard_point(&y, 1.3, length * sin(angle), 0, 2 - length * cos(angle));
+    uint32_t stick = yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, 0, FOLIOT_NO_BODY, top);
+    y.constraints[stick].length_min = y.constraints[stick].length;
+    foliot_world *world = yard_open(&y);
+    double crossings[32], before = 1, farthest = 0;
+    int count = 0;
+    for (int t = 0; t < 240 * 20; t++) {
+        yard_run(world, 1);
+        foliot_body_state ball = foliot_world_body(world, 0);
+        double x = ball.position[0], z = ball.position[2] - 2;
+        check_near(sqrt(x * x + z * z), length, 1e-9);
+        if (before < 0 && x >= 0 && count < 32)
+            crossings[count++] = (t + before / (before - x)) / 240;
+        before = x;
+        if (t > 240 * 17)
+            farthest = fmax(farthest, fabs(x));
+    }
+    // Complete elliptic integral: 2 pi sqrt(l / g) (1 + a^2/16 + 11 a^4/3072).
+    double small = 2 * 3.14159265358979 * sqrt(length / G);
+    double period = small * (1 + angle * angle / 16 + 11 * pow(angle, 4) / 3072);
+    check_near((crossings[count - 1] - crossings[0]) / (count - 1), period, 0.01 * period);
+    // Moving positions along the stick as it is now, not as it was, takes a little energy: never gives any.
+    check_below(farthest, length * sin(angle));
+    check_below(0.6 * length * sin(angle), farthest);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void a_stick_makes_a_pendulum(void **state)
+{
+    (void)state;
+    with_every_scheme(swings);
+}
+
+static void a_rope_is_slack_until_it_is_tight(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    const double top[3] = {0, 0, 0};
+    yard_point(&y, 2, 1, 0, 0);
+    uint32_t rope = yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, 0, FOLIOT_NO_BODY, top);
+    y.bodies[0].position[0] = 0.2;
+    yard_moves(&y, 0.5, 0, 0);
+    y.constraints[rope].length_min = 0;
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 60); // at 0.7
+    check_near(foliot_world_body(world, 0).velocity[0], 0.5, 1e-14);
+    yard_run(world, 60); // stopped at 1
+    check_near(foliot_world_body(world, 0).position[0], 1, 1e-12);
+    check_near(foliot_world_body(world, 0).velocity[0], 0, 1e-12);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void momentum_is_kept_by_links(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_VELOCITY_VERLET);
+    for (int k = 0; k < 10; k++) {
+        yard_point(&y, 1 + 0.3 * k, k * 0.5, 0.1 * (k % 3), 0);
+        yard_moves(&y, sin(k), cos(2 * k), 0.3 * k);
+    }
+    for (uint32_t k = 0; k < 9; k++)
+        yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, k, k + 1, NULL);
+    foliot_world *world = yard_open(&y);
+    foliot_invariants start = foliot_world_invariants(world, NULL);
+    yard_run(world, 600);
+    foliot_invariants end = foliot_world_invariants(world, NULL);
+    for (int k = 0; k < 3; k++)
+        check_near(end.momentum[k], start.momentum[k], 1e-10);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// -- cloth ----------------------------------------------------------------------------------------
+
+#define SIDE 20
+
+static uint32_t cloth(yard *y, bool whole_edge, double break_force)
+{
+    y->scene.gravity[2] = -G;
+    for (int r = 0; r < SIDE; r++)
+        for (int k = 0; k < SIDE; k++)
+            yard_point(y, r == 0 && (whole_edge || k == 0 || k == SIDE - 1) ? 0 : 0.02, 0.1 * k, 0.1 * r, 2);
+    for (uint32_t r = 0; r < SIDE; r++)
+        for (uint32_t k = 0; k < SIDE; k++) {
+            uint32_t i = r * SIDE + k;
+            if (k + 1 < SIDE)
+                yard_link(y, FOLIOT_CONSTRAINT_DISTANCE, i, i + 1, NULL);
+            if (r + 1 < SIDE)
+                yard_link(y, FOLIOT_CONSTRAINT_DISTANCE, i, i + SIDE, NULL);
+        }
+    for (uint32_t c = 0; c < y->scene.constraint_count; c++) {
+        y->constraints[c].length_min = 0;
+        y->constraints[c].break_force = break_force;
+    }
+    return y->scene.constraint_count;
+}
+
+static uint32_t broken_count(const foliot_world *world, uint32_t constraints)
+{
+    uint32_t broken = 0;
+    for (uint32_t c = 0; c < constraints; c++)
+        broken += foliot_world_constraint_broken(world, c);
+    return broken;
+}
+
+static void hangs(foliot_integrator id)
+{
+    yard y = yard_new(id);
+    uint32_t constraints = cloth(&y, false, INFINITY);
+    y.scene.constraint_iterations = 30;
+    // Air, so that it comes to rest.
+    foliot_force_definition drag = foliot_force_default(FOLIOT_FORCE_DRAG);
+    drag.as.drag.linear = 0.02;
+    y.scene.forces = &drag;
+    y.scene.force_count = 1;
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 900);
+    assert_int_equal(broken_count(world, constraints), 0);
+    assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
+    double longest = 0, lowest = 2;
+    for (uint32_t c = 0; c < constraints; c++)
+        longest = fmax(longest, distance(world, y.constraints[c].a, y.constraints[c].b));
+    for (uint32_t i = 0; i < SIDE * SIDE; i++)
+        lowest = fmin(lowest, foliot_world_body(world, i).position[2]);
+    check_below(longest, 0.1 * 1.25); // the two pinned corners carry all of it
+    assert_true(lowest < 1 && lowest > -0.8);
+    double before[SIDE * SIDE];
+    for (uint32_t i = 0; i < SIDE * SIDE; i++)
+        before[i] = foliot_world_body(world, i).position[2];
+    yard_run(world, 60);
+    for (uint32_t i = 0; i < SIDE * SIDE; i++)
+        check_near(foliot_world_body(world, i).position[2], before[i], 0.01);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void a_cloth_hangs(void **state)
+{
+    (void)state;
+    with_every_scheme(hangs);
+}
+
+static void a_cloth_tears_where_a_ball_is_thrown_at_it(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_VERLET);
+    uint32_t constraints = cloth(&y, true, 60);
+    // A heavy weight tied to the middle of the cloth and thrown down.
+    uint32_t weight = yard_point(&y, 10, 0.95, 0.95, 1.9);
+    yard_moves(&y, 0, 0, -20);
+    uint32_t rope = yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, weight, SIDE * SIDE / 2 + SIDE / 2, NULL);
+    y.constraints[rope].break_force = INFINITY;
+    foliot_world *world = yard_open(&y);
+    uint32_t events = 0;
+    for (int t = 0; t < 600; t++) {
+        yard_run(world, 1);
+        uint32_t count;
+        const foliot_event *event = foliot_world_events(world, &count);
+        for (uint32_t k = 0; k < count; k++) {
+            assert_int_equal(event[k].kind, FOLIOT_EVENT_BREAK);
+            assert_true(foliot_world_constraint_broken(world, event[k].a));
+            events++;
+        }
+    }
+    uint32_t broken = broken_count(world, constraints + 1);
+    assert_int_equal(broken, events + foliot_world_counted(world)->events_dropped);
+    assert_true(broken >= 4 && broken < constraints / 2); // a hole, not dust
+    assert_false(foliot_world_constraint_broken(world, rope));
+    // The weight falls, and the rest of the cloth still hangs.
+    check_below(foliot_world_body(world, weight).position[2], -100);
+    uint32_t hanging = 0;
+    for (uint32_t i = 0; i < SIDE * SIDE; i++)
+        hanging += foliot_world_body(world, i).position[2] > -2;
+    assert_true(hanging > SIDE * SIDE / 2);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// What is broken stays so in a restored world, and the digest tells.
+static void breaking_is_truth(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    uint32_t constraints = cloth(&y, false, 3);
+    foliot_world *world = yard_open(&y), *other = yard_open(&y);
+    yard_run(world, 120);
+    assert_true(broken_count(world, constraints) > 0);
+    size_t bytes = 0;
+    assert_int_equal(foliot_world_capture(world, NULL, 0, &bytes), FOLIOT_OK);
+    uint8_t *image = malloc(bytes);
+    assert_int_equal(foliot_world_capture(world, image, bytes, &bytes), FOLIOT_OK);
+    assert_int_equal(foliot_world_restore(other, image, bytes), FOLIOT_OK);
+    free(image);
+    for (int t = 0; t < 120; t++) {
+        assert_true(
+            foliot_digest_equal(foliot_world_digest(world), foliot_world_digest(other)));
+        yard_run(world, 1);
+        yard_run(other, 1);
+    }
+    assert_int_equal(broken_count(world, constraints), broken_count(other, constraints));
+    foliot_world_destroy(other);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// The force told for a hanging weight is its weight, so a rope breaks where it says.
+static void a_rope_breaks_at_its_force(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+        const double top[3] = {0, 0, 1};
+        y.scene.gravity[2] = -G;
+        yard_point(&y, 3, 0, 0, 0);
+        yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, 0, FOLIOT_NO_BODY, top);
+        y.constraints[0].break_force = 3 * G * (k ? 0.99 : 1.01);
+        foliot_world *world = yard_open(&y);
+        yard_run(world, 300);
+        assert_int_equal(foliot_world_constraint_broken(world, 0), k);
+        foliot_world_destroy(world);
+        yard_free(&y);
+    }
+}
+
+// -- ragdoll --------------------------------------------------------------------------------------
+
+// Balls for the joints, sticks for the bones, thrown onto a floor: nothing comes apart or blows up.
+static void falls(foliot_integrator id)
+{
+    static const double joints[11][3] = {
+        {0, 0, 1.7}, {0, 0, 1.4}, {0.2, 0, 1.4}, {0.45, 0, 1.4}, {-0.2, 0, 1.4}, {-0.45, 0, 1.4},
+        {0, 0, 0.9}, {0.12, 0, 0.5}, {0.12, 0, 0.05}, {-0.12, 0, 0.5}, {-0.12, 0, 0.05}};
+    static const uint32_t bones[15][2] = {{0, 1}, {1, 2}, {2, 3}, {1, 4}, {4, 5},
+                                          {1, 6}, {6, 7}, {7, 8}, {6, 9}, {9, 10},
+                                          {2, 6}, {4, 6}, {2, 4}, {0, 2}, {0, 4}};
+    yard y = yard_new(id);
+    y.scene.gravity[2] = -G;
+    for (int k = 0; k < 11; k++) {
+        yard_ball(&y, 1, 0.05, joints[k][0], joints[k][1], joints[k][2] + 2);
+        yard_moves(&y, 1.5, 0.3 * k, 0);
+    }
+    for (int k = 0; k < 15; k++) {
+        uint32_t c = yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, bones[k][0], bones[k][1], NULL);
+        y.constraints[c].length_min = y.constraints[c].length;
+    }
+    yard_plane(&y, 0, 0, 1, 0);
+    yard_material(&y, 0.5, 0.2);
+    foliot_world *world = yard_open(&y);
+    for (int t = 0; t < 900; t++) {
+        yard_run(world, 1);
+        for (int k = 0; k < 15; k++) {
+            double length = y.constraints[k].length;
+            check_near(distance(world, bones[k][0], bones[k][1]), length, 0.12 * length);
+        }
+        for (uint32_t i = 0; i < 11; i++)
+            assert_true(foliot_world_body(world, i).position[2] > 0);
+    }
+    // It lies: low, and nothing jumps (its balls are wheels: along the floor it may roll on).
+    for (uint32_t i = 0; i < 11; i++) {
+        foliot_body_state joint = foliot_world_body(world, i);
+        check_below(joint.position[2], 0.8);
+        check_near(joint.velocity[2], 0, 0.25);
+    }
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void a_ragdoll_falls_and_stays_together(void **state)
+{
+    (void)state;
+    with_every_scheme(falls);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_stick_makes_a_pendulum),
+        cmocka_unit_test(a_rope_is_slack_until_it_is_tight),
+        cmocka_unit_test(momentum_is_kept_by_links),
+        cmocka_unit_test(a_cloth_hangs),
+        cmocka_unit_test(a_cloth_tears_where_a_ball_is_thrown_at_it),
+        cmocka_unit_test(breaking_is_truth),
+        cmocka_unit_test(a_rope_breaks_at_its_force),
+        cmocka_unit_test(a_ragdoll_falls_and_stays_together),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
