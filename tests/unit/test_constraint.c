@@ -126,7 +126,7 @@ static uint32_t cloth(yard *y, bool whole_edge, double break_force)
     for (uint32_t r = 0; r < SIDE; r++)
         for (uint32_t k = 0; k < SIDE; k++) {
             uint32_t i = r * SIDE + k;
-            if (k + 1 < SIDE)
+            if (k + 1 < SIDE && !(whole_edge && r == 0))
                 yard_link(y, FOLIOT_CONSTRAINT_DISTANCE, i, i + 1, NULL);
             if (r + 1 < SIDE)
                 yard_link(y, FOLIOT_CONSTRAINT_DISTANCE, i, i + SIDE, NULL);
