@@ -62,7 +62,7 @@ foliot_status foliot__recording_new(const foliot_recording_config *config, const
     return FOLIOT_OK;
 }
 
-static void recording_free(foliot_recording *recording)
+void foliot__recording_free(foliot_recording *recording)
 {
     foliot__tape_encoder_free(&recording->encoder);
     foliot__buffer_free(&recording->capture);
@@ -231,7 +231,7 @@ foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const fo
     if (status == FOLIOT_OK)
         status = foliot__recording_start(recording, sink, world, NULL);
     if (status != FOLIOT_OK)
-        recording_free(recording);
+        foliot__recording_free(recording);
     else
         *out = recording;
     return status;
@@ -356,7 +356,7 @@ static void finish(foliot_recording *recording, foliot_recording_state *final)
     if (final)
         *final = foliot_recording_now(recording);
     foliot__drain_finish(&recording->drain);
-    recording_free(recording);
+    foliot__recording_free(recording);
 }
 
 foliot_status foliot_recording_close(foliot_recording *recording, foliot_recording_state *final)

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: MIT
+// test_recording.c: what a recording promises its host: durable ticks, a queue that never waits, a full
+// queue or disk that stops it at a whole tick and is counted, and going on where it ended.
+#include "tape_yard.h"
+#include "check.h"
+
+#include "tape/input_log.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct session {
+    tape_yard yard;
+    foliot_world *world;
+    foliot_recording *recording;
+} session;
+
+static void begin(session *s, const foliot_recording_sink *sink, const foliot_recording_config *config)
+{
+    tape_yard_init(&s->yard, 8, 3, FOLIOT_VELOCITY_VERLET, 7);
+    s->world = tape_yard_world(&s->yard);
+    assert_int_equal(
+        foliot_recording_begin(sink, &s->yard.scene, NULL, s->world, config, &s->recording),
+        FOLIOT_OK);
+}
+
+static foliot_status play(session *s, uint64_t ticks)
+{
+    foliot_status status = FOLIOT_OK;
+    for (uint64_t i = 0; i < ticks; i++) {
+        foliot_input inputs[FOLIOT_PLAYERS_MAX];
+        uint32_t count = tape_yard_inputs(&s->yard, foliot_world_tick(s->world), true, inputs);
+        assert_int_equal(foliot_world_step(s->world, inputs, count, NULL), FOLIOT_OK);
+        status = foliot_recording_append(s->recording, s->world, inputs, count);
+    }
+    return status;
+}
+
+static void end(session *s)
+{
+    foliot_world_destroy(s->world);
+    tape_yard_free(&s->yard);
+}
+
+static foliot_verdict verdict_of(const tape_memory *memory)
+{
+    foliot_replay *replay;
+    foliot_verdict verdict = {0};
+    assert_int_equal(foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL),
+                     FOLIOT_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+    foliot_replay_close(replay);
+    return verdict;
+}
+
+static void bad_configs_are_refused(void **state)
+{
+    (void)state;
+    session s = {0};
+    tape_memory memory = {0};
+    foliot_recording_sink sink = tape_memory_sink(&memory);
+    foliot_recording_config bad[] = {{0}, foliot_recording_default(), foliot_recording_default(),
+                                     foliot_recording_default(), foliot_recording_default()};
+    bad[1].block_ticks = 0;
+    bad[2].digest_bytes = 17;
+    bad[3].digest_ticks = 0;
+    bad[4].queue_bytes = 1;
+    tape_yard_init(&s.yard, 2, 0, FOLIOT_VELOCITY_VERLET, 7);
+    s.world = tape_yard_world(&s.yard);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(
+            foliot_recording_begin(&sink, &s.yard.scene, NULL, s.world, &bad[i], &s.recording),
+            FOLIOT_INVALID);
+    assert_int_equal(memory.length, 0);
+    end(&s);
+}
+
+static void ticks_are_durable_when_their_block_is_written(void **state)
+{
+    (void)state;
+    session s;
+    tape_memory memory = {0};
+    foliot_recording_sink sink = tape_memory_sink(&memory);
+    foliot_recording_config config = tape_config(10, 40);
+    config.sync_blocks = 2;
+    begin(&s, &sink, &config);
+    play(&s, 25);
+    foliot_recording_state now = foliot_recording_now(s.recording);
+    assert_int_equal(now.appended_tick, 25);
+    assert_int_equal(now.closed_tick, 20);
+    assert_int_equal(now.written_tick, 0);
+    assert_true(now.queued_bytes > 0);
+    assert_int_equal(foliot_recording_drain(s.recording), FOLIOT_OK);
+    now = foliot_recording_now(s.recording);
+    assert_int_equal(now.written_tick, 20);
+    assert_int_equal(now.synced_tick, 10); // the keyframe and the first ten; the next is one alone
+    assert_int_equal(now.queued_bytes, 0);
+    assert_int_equal(foliot_recording_flush(s.recording), FOLIOT_OK);
+    assert_int_equal(foliot_recording_wait(s.recording, true), FOLIOT_OK);
+    now = foliot_recording_now(s.recording);
+    assert_int_equal(now.written_tick, 25);
+    assert_int_equal(now.synced_tick, 25);
+    assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_OK);
+    foliot_verdict verdict = verdict_of(&memory);
+    assert_int_equal(verdict.status, FOLIOT_OK);
+    assert_int_equal(verdict.ticks, 25);
+    end(&s);
+    tape_memory_free(&memory);
+}
+
+static void a_thread_writes_the_same_bytes(void **state)
+{
+    (void)state;
+    tape_memory memory[2] = {{0}, {0}};
+    for (int threaded = 0; threaded < 2; threaded++) {
+        session s;
+        foliot_recording_sink sink = tape_memory_sink(&memory[threaded]);
+        foliot_recording_config config = tape_config(10, 40);
+        config.threaded = threaded;
+        begin(&s, &sink, &config);
+        play(&s, 300);
+        assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_OK);
+        end(&s);
+    }
+    assert_int_equal(memory[0].length, memory[1].length);
+    assert_memory_equal(memory[0].bytes, memory[1].bytes, memory[0].length);
+    tape_memory_free(&memory[0]);
+    tape_memory_free(&memory[1]);
+}
+
+static void a_tick_out_of_turn_is_refused(void **state)
+{
+    (void)state;
+    session s;
+    tape_memory memory = {0};
+    foliot_recording_sink sink = tape_memory_sink(&memory);
+    foliot_recording_config config = tape_config(10, 40);
+    begin(&s, &sink, &config);
+    play(&s, 3);
+    assert_int_equal(foliot_recording_append(s.recording, s.world, NULL, 0), FOLIOT_INVALID);
+    assert_int_equal(foliot_world_step(s.world, NULL, 0, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(s.world, NULL, 0, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_recording_append(s.recording, s.world, NULL, 0), FOLIOT_INVALID);
+    foliot_recording_abandon(s.recording);
+    end(&s);
+    tape_memory_free(&memory);
+}
+
+static void a_full_disk_stops_at_a_whole_tick(void **state)
+{
+    (void)state;
+    session s;
+    tape_memory memory = {.limit = 12000};
+    foliot_recording_sink sink = tape_memory_sink(&memory);
+    foliot_recording_config config = tape_config(10, 40);
+    begin(&s, &sink, &config);
+    foliot_status status = FOLIOT_OK;
+    while (status == FOLIOT_OK && foliot_world_tick(s.world) < 5000) {
+        status = play(&s, 1);
+        foliot_recording_drain(s.recording);
+    }
+    assert_int_equal(foliot_recording_now(s.recording).stopped, FOLIOT_IO);
+    uint64_t written = foliot_recording_now(s.recording).written_tick;
+    assert_int_equal(play(&s, 100), FOLIOT_IO); // the world goes on
+    foliot_recording_state final;
+    assert_int_equal(foliot_recording_close(s.recording, &final), FOLIOT_IO);
+    assert_int_equal(final.stopped_errno, ENOSPC);
+    assert_int_equal(final.written_tick, written);
+    assert_int_equal(final.ticks_lost, foliot_world_tick(s.world) - written);
+    assert_true(memory.length <= 12000);
+    foliot_verdict verdict = verdict_of(&memory);
+    assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+    assert_int_equal(verdict.ticks, written);
+    assert_int_equal(verdict.cut_at, memory.length); // nothing of a torn block is left
+    end(&s);
+    tape_memory_free(&memory);
+}
+
+static void a_full_queue_stops_at_a_whole_tick(void **state)
+{
+    (void)state;
+    session s;
+    tape_memory memory = {0};
+    foliot_recording_sink sink = tape_memory_sink(&memory);
+    foliot_recording_config config = tape_config(10, 0);
+    config.queue_bytes = 8192;
+    begin(&s, &sink, &config);
+    assert_int_equal(play(&s, 2000), FOLIOT_FULL); // nobody drains
+    foliot_recording_state final;
+    uint64_t closed = foliot_recording_now(s.recording).closed_tick;
+    assert_true(closed > 0 && closed % 10 == 0);
+    assert_int_equal(foliot_recording_close(s.recording, &final), FOLIOT_FULL);
+    assert_int_equal(final.written_tick, closed);
+    assert_int_equal(final.ticks_lost, 2000 - closed);
+    assert_true(final.queued_bytes_max <= 8192);
+    foliot_verdict verdict = verdict_of(&memory);
+    assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+    assert_int_equal(verdict.ticks, closed);
+    end(&s);
+    tape_memory_free(&memory);
+}
+
+// -- going on ------------------------------------------------------------------------------------------
+
+static void put_file(const char *file, const tape_memory *memory, size_t length)
+{
+    FILE *out = fopen(file, "wb");
+    assert_non_null(out);
+    assert_int_equal(fwrite(memory->bytes, 1, length, out), length);
+    fclose(out);
+}
+
+static void resumed_recordings_verify(void **state)
+{
+    (void)state;
+    char file[] = P_tmpdir "/foliot-test-XXXXXX";
+    int descriptor = mkstemp(file);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    tape_memory memory = {0};
+    foliot_recording_config config = tape_config(10, 40);
+    tape_yard yard;
+    tape_yard_init(&yard, 8, 3, FOLIOT_VELOCITY_VERLET, 7);
+    tape_yard_record(&yard, &config, 200, &memory, NULL);
+    const size_t cuts[] = {memory.length, memory.length - 1, memory.length / 2, memory.length / 3};
+    for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
+        foliot_recording *recording;
+        foliot_scene *scene;
+        foliot_world *world;
+        put_file(file, &memory, cuts[i]);
+        assert_int_equal(foliot_recording_resume(file, &config, &recording, &scene, &world),
+                         FOLIOT_OK);
+        uint64_t from = foliot_world_tick(world);
+        assert_true(i < 2 ? from == 200 : from % 10 == 0 && from < 200);
+        for (int tick = 0; tick < 75; tick++) {
+            assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+            assert_int_equal(foliot_recording_append(recording, world, NULL, 0), FOLIOT_OK);
+        }
+        foliot_digest digest = foliot_world_digest(world);
+        assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
+        foliot_replay *replay;
+        foliot_verdict verdict;
+        assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+        assert_int_equal(verdict.status, FOLIOT_OK);
+        assert_int_equal(verdict.ticks, from + 75);
+        assert_true(foliot_digest_equal(verdict.digest, digest));
+        assert_int_equal(foliot_replay_about(replay)->notes, 1);
+        foliot_replay_close(replay);
+        foliot_world_destroy(world);
+        foliot_scene_destroy(scene);
+    }
+    unlink(file);
+    tape_yard_free(&yard);
+    tape_memory_free(&memory);
+}
+
+// -- the input log ---------------------------------------------------------------------------------------
+
+static void closed_ticks_never_change(void **state)
+{
+    (void)state;
+    foliot__input_log log;
+    const foliot_input *inputs;
+    uint32_t count;
+    foliot__input_log_init(&log, 100);
+    const foliot_input late = {.player = 2, .sequence = 5}, early = {.player = 1, .sequence = 9};
+    assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_OK);
+    assert_int_equal(foliot__input_log_append(&log, &early), FOLIOT_OK);
+    assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_INVALID); // twice
+    assert_false(foliot__input_log_at(&log, 100, &inputs, &count));          // still open
+    assert_int_equal(foliot__input_log_close_tick(&log), FOLIOT_OK);
+    assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_OK); // of tick 101
+    assert_true(foliot__input_log_at(&log, 100, &inputs, &count));
+    assert_int_equal(count, 2);
+    assert_int_equal(inputs[0].player, 1);
+    assert_int_equal(inputs[1].player, 2);
+    assert_int_equal(foliot__input_log_close_tick(&log), FOLIOT_OK);
+    assert_int_equal(foliot__input_log_close_tick(&log), FOLIOT_OK);
+    assert_int_equal(foliot__input_log_open_tick(&log), 103);
+    foliot__input_log_forget(&log, 101);
+    assert_false(foliot__input_log_at(&log, 100, &inputs, &count));
+    assert_true(foliot__input_log_at(&log, 101, &inputs, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(inputs[0].sequence, 5);
+    assert_true(foliot__input_log_at(&log, 102, &inputs, &count));
+    assert_int_equal(count, 0);
+    foliot__input_log_free(&log);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bad_configs_are_refused),
+        cmocka_unit_test(ticks_are_durable_when_their_block_is_written),
+        cmocka_unit_test(a_thread_writes_the_same_bytes),
+        cmocka_unit_test(a_tick_out_of_turn_is_refused),
+        cmocka_unit_test(a_full_disk_stops_at_a_whole_tick),
+        cmocka_unit_test(a_full_queue_stops_at_a_whole_tick),
+        cmocka_unit_test(resumed_recordings_verify),
+        cmocka_unit_test(closed_ticks_never_change),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
