@@ -15,9 +15,25 @@ typedef int command_function(const foliot__program *program, const foliot__argum
     X(info, "FILE... [--json]", "what a recording holds, without replaying it",                    \
       "  foliot-replay info match.foliot\n", 1, UINT32_MAX)                                        \
     X(state, "FILE --tick T [--json]", "the bodies at a tick",                                     \
-      "  foliot-replay state match.foliot --tick 3600\n", 1, 1)
+      "  foliot-replay state match.foliot --tick 3600\n", 1, 1)                                    \
+    X(diff, "A B [--json]", "the first tick, body and field in which two recordings differ",       \
+      "  foliot-replay diff monday.foliot tuesday.foliot\n", 2, 2)                                 \
+    X(export, "FILE --csv [--what bodies|inputs|digests]", "a recording as a table",               \
+      "  foliot-replay export match.foliot --csv --every 60 > bodies.csv\n"                        \
+      "  foliot-replay export match.foliot --csv --what inputs\n", 1, 1)                           \
+    X(serve, "FILE", "answers another build's questions (used by compare)",                        \
+      "  foliot-replay compare match.foliot --with './other/foliot-replay'\n", 1, 1)
 
+#ifdef FOLIOT_REPLAY_CORE
 #define COMMANDS_MORE(X)
+#else
+#define COMMANDS_MORE(X)                                                                           \
+    X(compare, "FILE --with COMMAND [--json]", "runs another build beside this one",               \
+      "  foliot-replay compare match.foliot --with 'qemu-aarch64-static arm/foliot-replay'\n",     \
+      1, 1)                                                                                        \
+    X(trim, "FILE --out NEW [--from T] [--to T]", "a part of a recording as one of its own",       \
+      "  foliot-replay trim crashed.foliot --out whole.foliot\n", 1, 1)
+#endif
 
 static const foliot__command commands[] = {
 #define ROW(name, synopsis, summary, examples, low, high)                                          \

@@ -39,6 +39,14 @@ void tool_body_label(const char *name, uint32_t body, char label[BODY_LABEL_BYTE
 // By name, else by index. FOLIOT_NO_BODY if it is neither.
 uint32_t tool_find_body(const foliot_scene *scene, const char *text);
 
+// A fault of the user's choice; the body is looked for in each scene.
+typedef struct perturb_request {
+    char body[256];
+    foliot_perturbation fault; // all but the body
+} perturb_request;
+// NULL, or what is wrong with the text.
+const char *tool_parse_perturb(const char *text, perturb_request *request);
+
 // The report of a divergence for people. `one` and `other` name the two runs.
 // `dt` gives the time; `body` is the body's name, or NULL.
 void tool_report(FILE *out, const char *file, double dt, const char *body,

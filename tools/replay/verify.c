@@ -36,71 +36,11 @@ typedef struct result {
     uint32_t players;
 } result;
 
-typedef struct perturb_request {
-    char body[256];
-    foliot_perturbation fault; // all but the body
-} perturb_request;
-
 typedef struct verify_run {
     const char **files;
     result *results;
     const perturb_request *request; // NULL: none
 } verify_run;
-
-// -- the fault of the user's choice -----------------------------------------------------------------
-
-static bool parse_number(const char *text, int64_t *value)
-{
-    char *end;
-    errno = 0;
-    *value = strtoll(text, &end, 10);
-    return end != text && !*end && !errno;
-}
-
-static foliot_stage find_stage(const char *name)
-{
-    int stage = 0;
-    while (stage < FOLIOT_STAGE_COUNT && strcmp(foliot_stage_name((foliot_stage)stage), name) != 0)
-        stage++;
-    return (foliot_stage)stage;
-}
-
-// The last two parts are split off from the back: a body's name may hold colons.
-static const char *parse_perturb(const char *text, perturb_request *request)
-{
-    char copy[512];
-    int64_t tick, ulps;
-    if (strlen(text) >= sizeof copy)
-        return "is too long";
-    strcpy(copy, text);
-    char *at_ulps = strrchr(copy, ':');
-    if (!at_ulps)
-        return "is not TICK[/STAGE]:BODY:FIELD:ULPS";
-    *at_ulps++ = 0;
-    char *at_field = strrchr(copy, ':'), *at_body = strchr(copy, ':');
-    if (!at_field || at_field == at_body)
-        return "is not TICK[/STAGE]:BODY:FIELD:ULPS";
-    *at_field++ = 0;
-    *at_body++ = 0;
-    char *at_stage = strchr(copy, '/');
-    if (at_stage)
-        *at_stage++ = 0;
-    if (!parse_number(copy, &tick) || tick < 0)
-        return "does not begin with a tick";
-    if (!parse_number(at_ulps, &ulps) || ulps == 0)
-        return "does not end with a number of ulps other than 0";
-    request->fault = (foliot_perturbation){
-        .tick = (uint64_t)tick, .ulps = ulps, .field = foliot_field_find(at_field),
-        .stage = at_stage ? find_stage(at_stage) : FOLIOT_STAGE_finish};
-    if (request->fault.field == FOLIOT_FIELD_COUNT)
-        return "names no field (position.x, velocity.y, orientation.w, angular_velocity.z ...)";
-    if (request->fault.stage == FOLIOT_STAGE_COUNT)
-        return "names no stage (input, force, integrate, collide, solve, finish)";
-    if (!*at_body || strlen(at_body) >= sizeof request->body)
-        return "names no body";
-    strcpy(request->body, at_body);
-    return NULL;
-}
 
 // -- one file ----------------------------------------------------------------------------------------
 
@@ -353,7 +293,7 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
     file_list list = {0};
     perturb_request request;
     int code = -1;
-    const char *wrong = perturb_text ? parse_perturb(perturb_text, &request) : NULL;
+    const char *wrong = perturb_text ? tool_parse_perturb(perturb_text, &request) : NULL;
     if (wrong)
         return foliot__options_wrong(program, arguments, "--perturb %s %s", perturb_text, wrong);
     for (uint32_t i = 0; i < arguments->operand_count; i++)

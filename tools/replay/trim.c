@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// trim.c: foliot-replay trim: a part of a recording as one of its own, or what is whole of a damaged one. Replayed
+// on the way, so that what comes out is what this build says; a recording that diverges is not trimmed.
+#include "tool.h"
+
+#include "foliot/recording.h"
+#include "tape/format.h"
+#include "tape/replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const char *out_file;
+static uint64_t from_tick, to_tick;
+static bool from_given, to_given;
+
+const foliot__option trim_options[] = {
+    {"out", "NEW", FOLIOT__OPTION_TEXT, &out_file, .help = "the recording to write"},
+    {"from", "T", FOLIOT__OPTION_COUNT, &from_tick, .given = &from_given,
+     .help = "its first tick (default: the recording's)"},
+    {"to", "T", FOLIOT__OPTION_COUNT, &to_tick, .given = &to_given,
+     .help = "its last tick (default: the last whole one)"},
+    {0}};
+
+static bool same_file(const char *a, const char *b)
+{
+    struct stat one, other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+static bool agrees(foliot_replay *replay)
+{
+    uint8_t recorded[16], ours[16];
+    uint32_t count = foliot_replay_digest(replay, foliot_replay_tick(replay), recorded);
+    foliot__tape_digest_bytes(foliot_world_digest(foliot_replay_world(replay)), ours);
+    return memcmp(recorded, ours, count) == 0;
+}
+
+static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recording, uint64_t to)
+{
+    foliot_status status = FOLIOT_OK;
+    while (status == FOLIOT_OK && foliot_replay_tick(replay) < to) {
+        const foliot_input *inputs = NULL;
+        uint32_t count = 0;
+        uint64_t tick = foliot_replay_tick(replay);
+        status = foliot_replay_step(replay);
+        if (status == FOLIOT_OK && !agrees(replay))
+            status = FOLIOT_DIVERGED;
+        if (status == FOLIOT_OK)
+            status = foliot_replay_inputs(replay, tick, &inputs, &count);
+        if (status == FOLIOT_OK)
+            status = foliot_recording_append(recording, foliot_replay_world(replay), inputs, count);
+        // As fast as the disk, not faster: here waiting is right.
+        if (status == FOLIOT_OK && foliot_recording_now(recording).queued_bytes > 4u << 20)
+            status = foliot_recording_wait(recording, false);
+    }
+    return status;
+}
+
+static int fail(const char *file, foliot_replay *replay, foliot_status status)
+{
+    if (status == FOLIOT_DIVERGED)
+        fprintf(stderr, "%s: diverges at tick %" PRIu64 "; `foliot-replay verify` says more\n", file,
+                foliot_replay_tick(replay));
+    else
+        fprintf(stderr, "%s: %s\n", status == FOLIOT_IO ? out_file : file,
+                status == FOLIOT_IO && errno ? strerror(errno) : foliot_status_text(status));
+    if (status == FOLIOT_IO && errno == ENOSPC)
+        return FOLIOT__EXIT_AGAIN;
+    return tool_exit_of(status);
+}
+
+static int trim(const char *file, foliot_replay *replay)
+{
+    const foliot_replay_summary *about = foliot_replay_about(replay);
+    uint64_t from = from_given ? from_tick : about->first_tick;
+    uint64_t to = to_given ? to_tick : about->last_tick;
+    if (from < about->first_tick || to > about->last_tick || from > to) {
+        fprintf(stderr, "%s: has ticks %" PRIu64 " to %" PRIu64 " whole, not %" PRIu64 " to %" PRIu64 "\n",
+                file, about->first_tick, about->last_tick, from, to);
+        return FOLIOT__EXIT_ERROR;
+    }
+    foliot_recording *recording;
+    foliot_status status = foliot_replay_seek(replay, from);
+    if (status == FOLIOT_OK && !agrees(replay))
+        status = FOLIOT_DIVERGED;
+    errno = 0;
+    if (status == FOLIOT_OK)
+        status = foliot_recording_create(out_file, about->scene, &replay->capacities,
+                                         foliot_replay_world(replay), NULL, &recording);
+    if (status != FOLIOT_OK)
+        return fail(file, replay, status);
+    status = copy_ticks(replay, recording, to);
+    foliot_recording_state state = foliot_recording_now(recording);
+    if (status != FOLIOT_OK) {
+        foliot_recording_abandon(recording);
+    } else {
+        status = foliot_recording_close(recording, &state);
+    }
+    errno = state.stopped_errno;
+    return status == FOLIOT_OK ? FOLIOT__EXIT_FINE : fail(file, replay, status);
+}
+
+int trim_command(const foliot__program *program, const foliot__arguments *arguments)
+{
+    int code;
+    const char *file = arguments->operands[0];
+    if (!out_file)
+        return foliot__options_wrong(program, arguments, "--out is missing");
+    if (same_file(out_file, file))
+        return foliot__options_wrong(program, arguments, "--out must be another file");
+    foliot_replay *replay = tool_open(file, &code);
+    if (!replay)
+        return code;
+    foliot_replay_scan(replay);
+    tool_tell_damage(file, replay); // it is trimmed away
+    code = trim(file, replay);
+    foliot_replay_close(replay);
+    return code;
+}
