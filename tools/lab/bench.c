@@ -10,7 +10,7 @@
 #include "base/rng.h"
 
 #define ROUNDS 5
-#define ROUND_NS 20000000u // at least, of each scheme in each round
+#define ROUND_NS 10000000u // at least, of each scheme in each round
 
 // The built-in problem: undamped springs of unlike stiffness, so that no two bodies move together.
 static foliot_scene *springs(uint32_t bodies)

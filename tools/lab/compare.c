@@ -120,9 +120,10 @@ static int take_time(comparison *c)
         char time[FOLIOT__REAL_TEXT_BYTES], dt[FOLIOT__REAL_TEXT_BYTES];
         char nearest[FOLIOT__REAL_TEXT_BYTES];
         ticks += ticks == 0;
+        snprintf(nearest, sizeof nearest, "%.12g", (double)ticks * c->steps[k]);
         return wrong(c, "--time %s is no multiple of dt = %s; the nearest is %s (%" PRIu64 " ticks)",
                      foliot__real_text(time, c->time), foliot__real_text(dt, c->steps[k]),
-                     foliot__real_text(nearest, (double)ticks * c->steps[k]), ticks);
+                     nearest, ticks);
     }
     return 0;
 }

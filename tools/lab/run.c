@@ -49,12 +49,13 @@ static int wrong_time(const run *r, uint64_t nearest)
 {
     char unit[FOLIOT_NAME_BYTES], time[FOLIOT__REAL_TEXT_BYTES], dt[FOLIOT__REAL_TEXT_BYTES];
     char whole[FOLIOT__REAL_TEXT_BYTES];
+    snprintf(whole, sizeof whole, "%.12g", (double)nearest * r->scene->dt);
     return foliot__options_wrong(
         r->context->program, r->context->arguments,
         "--time %s is no multiple of dt = %s %s; the nearest is %s (%" PRIu64 " ticks)",
         foliot__real_text(time, r->options->time), foliot__real_text(dt, r->scene->dt),
         foliot__text_clean(unit, sizeof unit, r->scene->unit_time),
-        foliot__real_text(whole, (double)nearest * r->scene->dt), nearest);
+        whole, nearest);
 }
 
 static int take_length(run *r)
@@ -314,12 +315,21 @@ typedef struct units {
     char angular[4 * FOLIOT_NAME_BYTES];
 } units;
 
+// A compound unit in brackets: what follows it is meant of the whole.
+static void unit_of(char text[FOLIOT_NAME_BYTES], const char *unit)
+{
+    char clean[FOLIOT_NAME_BYTES];
+    foliot__text_clean(clean, sizeof clean, unit);
+    snprintf(text, FOLIOT_NAME_BYTES, strpbrk(clean, "/ *") ? "(%.*s)" : "%.*s",
+             FOLIOT_NAME_BYTES - 3, clean);
+}
+
 static units units_of(const foliot_scene *scene)
 {
     units u;
-    foliot__text_clean(u.time, sizeof u.time, scene->unit_time);
-    foliot__text_clean(u.length, sizeof u.length, scene->unit_length);
-    foliot__text_clean(u.mass, sizeof u.mass, scene->unit_mass);
+    unit_of(u.time, scene->unit_time);
+    unit_of(u.length, scene->unit_length);
+    unit_of(u.mass, scene->unit_mass);
     if (!strcmp(u.time, "s") && !strcmp(u.length, "m") && !strcmp(u.mass, "kg")) {
         strcpy(u.energy, "J");
         strcpy(u.momentum, "N s");
