@@ -14,6 +14,9 @@
 #define LLVMFuzzerTestOneInput fuzz_scene_bytes_one
 #include "../fuzz/fuzz_scene_bytes.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_scene_csv_one
+#include "../fuzz/fuzz_scene_csv.c"
+#undef LLVMFuzzerTestOneInput
 
 #define FILE_BYTES_MAX 65536
 
@@ -62,10 +65,17 @@ static void bytes_are_decoded_or_refused(void **state)
     assert_true(run_folder("tests/fuzz/corpus/scene_bytes", fuzz_scene_bytes_one) >= 10);
 }
 
+static void tables_are_read_or_refused(void **state)
+{
+    (void)state;
+    assert_true(run_folder("tests/fuzz/corpus/scene_csv", fuzz_scene_csv_one) >= 5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_read_or_refused),
+        cmocka_unit_test(tables_are_read_or_refused),
         cmocka_unit_test(bytes_are_decoded_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -425,6 +425,50 @@ static void every_ready_scene_is_sound(void **state)
     }
 }
 
+// The piece of YAML between `text` and `end`, made whole with what it leaves out.
+static foliot_status parse_piece(const char *text, size_t length, foliot_scene_error *error)
+{
+    static char whole[16384];
+    char piece[8192];
+    assert_true(length < sizeof piece);
+    snprintf(piece, sizeof piece, "%.*s", (int)length, text);
+    bool bodies = strstr(piece, "bodies:") || strstr(piece, "players:");
+    snprintf(whole, sizeof whole, "%s%s%s%s", strstr(piece, "foliot:") ? "" : "foliot: 1\nname: piece\n",
+             strstr(piece, "dt:") || strstr(piece, "tick_hz:") ? "" : "tick_hz: 60\n", piece,
+             bodies ? "" : "bodies: [{name: ball, position: [1, 0, 0]}, {name: other}, {name: foot},\n"
+                           "  {name: knee, position: [0, 0, 0.45]}, {name: bob, position: [0, 0, 1]}]\n");
+    foliot_scene *scene = NULL;
+    foliot_status status = foliot_scene_parse(whole, strlen(whole), "piece", "scenes", &scene, error);
+    if (status == FOLIOT_OK)
+        foliot_scene_destroy(scene);
+    return status;
+}
+
+static void every_example_of_the_manual_is_sound(void **state)
+{
+    (void)state;
+    static char manual[1 << 17];
+    static const char begin[] = "```yaml\n";
+    FILE *stream = fopen("docs/SCENES.md", "r");
+    assert_non_null(stream);
+    manual[fread(manual, 1, sizeof manual - 1, stream)] = 0;
+    fclose(stream);
+    unsigned count = 0;
+    for (const char *at = strstr(manual, begin); at; at = strstr(at, begin)) {
+        at += strlen(begin);
+        const char *end = strstr(at, "```");
+        foliot_scene_error error;
+        assert_non_null(end);
+        int status = parse_piece(at, (size_t)(end - at), &error);
+        if (status != FOLIOT_OK)
+            print_error("%s\nin\n%.*s", error.message, (int)(end - at), at);
+        assert_int_equal(status, FOLIOT_OK);
+        at = end;
+        count++;
+    }
+    assert_true(count >= 10);
+}
+
 static void a_bad_scene_gives_its_message(void **state)
 {
     const char *name = *state;
@@ -488,6 +532,7 @@ int main(void)
         cmocka_unit_test(faults_hold_no_control_characters),
         cmocka_unit_test(a_missing_error_is_no_fault),
         cmocka_unit_test(every_ready_scene_is_sound),
+        cmocka_unit_test(every_example_of_the_manual_is_sound),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     return failed + run_bad_scenes();
