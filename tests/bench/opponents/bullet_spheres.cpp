@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// bullet_spheres: the spheres problem in Bullet (Debian's build, single precision), at its defaults, sleeping
+// off, one thread. Prints the median of the later half of the ticks in ms, and the final state's quality:
+// mean kinetic energy of a sphere in J, deepest overlap in m, mean height in m.
+#include <btBulletDynamicsCommon.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "spheres_problem.h"
+
+int main(int argc, char **argv)
+{
+    if (argc != 3)
+        return 2;
+    const unsigned count = std::atoi(argv[1]), ticks = std::atoi(argv[2]);
+    btDefaultCollisionConfiguration configuration;
+    btCollisionDispatcher dispatcher(&configuration);
+    btDbvtBroadphase broadphase;
+    btSequentialImpulseConstraintSolver solver;
+    btDiscreteDynamicsWorld world(&dispatcher, &broadphase, &solver, &configuration);
+    world.setGravity(btVector3(0, 0, -SPHERES_GRAVITY));
+    std::vector<std::unique_ptr<btRigidBody>> bodies;
+    std::vector<std::unique_ptr<btCollisionShape>> shapes;
+    auto add = [&](btCollisionShape *shape, double mass, const btVector3 &at) {
+        btVector3 inertia(0, 0, 0);
+        if (mass > 0)
+            shape->calculateLocalInertia(mass, inertia);
+        btRigidBody::btRigidBodyConstructionInfo info(mass, nullptr, shape, inertia);
+        info.m_friction = SPHERES_FRICTION * (mass > 0 ? 1 : 1);
+        info.m_restitution = 0;
+        info.m_startWorldTransform.setIdentity();
+        info.m_startWorldTransform.setOrigin(at);
+        bodies.emplace_back(new btRigidBody(info));
+        bodies.back()->setFriction(std::sqrt(SPHERES_FRICTION)); // Bullet multiplies the two
+        bodies.back()->setActivationState(DISABLE_DEACTIVATION);
+        world.addRigidBody(bodies.back().get());
+    };
+    const double half = spheres_half_width(count);
+    const double planes[5][4] = {
+        {0, 0, 1, 0}, {1, 0, 0, -half}, {-1, 0, 0, -half}, {0, 1, 0, -half}, {0, -1, 0, -half}};
+    for (const auto &p : planes) {
+        shapes.emplace_back(new btStaticPlaneShape(btVector3(p[0], p[1], p[2]), p[3]));
+        add(shapes.back().get(), 0, btVector3(0, 0, 0));
+    }
+    shapes.emplace_back(new btSphereShape(SPHERES_RADIUS));
+    for (unsigned i = 0; i < count; i++) {
+        double at[3];
+        spheres_position(count, i, at);
+        add(shapes.back().get(), SPHERES_MASS, btVector3(at[0], at[1], at[2]));
+    }
+    std::vector<double> times;
+    for (unsigned t = 0; t < ticks; t++) {
+        const auto begin = std::chrono::steady_clock::now();
+        world.stepSimulation(SPHERES_DT, 0);
+        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
+        if (t >= ticks / 2)
+            times.push_back(took.count());
+    }
+    std::sort(times.begin(), times.end());
+    double kinetic = 0, deepest = 0, height = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const btRigidBody &body = *bodies[5 + i];
+        kinetic += 0.5 * SPHERES_MASS * body.getLinearVelocity().length2() +
+                   0.2 * SPHERES_MASS * SPHERES_RADIUS * SPHERES_RADIUS *
+                       body.getAngularVelocity().length2();
+        height += body.getWorldTransform().getOrigin().z();
+    }
+    for (int m = 0; m < dispatcher.getNumManifolds(); m++) {
+        const btPersistentManifold &manifold = *dispatcher.getManifoldByIndexInternal(m);
+        for (int k = 0; k < manifold.getNumContacts(); k++)
+            deepest = std::max(deepest, -(double)manifold.getContactPoint(k).getDistance());
+    }
+    std::printf("%.17g %.17g %.17g %.17g\n", times[times.size() / 2], kinetic / count, deepest,
+                height / count);
+    for (auto &body : bodies)
+        world.removeRigidBody(body.get());
+    return 0;
+}
