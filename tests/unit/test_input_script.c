@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_input_script.c: lines of inputs become ordered inputs; every kind of wrong line is refused with
 // its place.
-#include "../support/check.h"
+#include "check.h"
 
 #include <stdio.h>
 #include <string.h>

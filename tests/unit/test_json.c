@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_json.c: what the JSON writer writes is compared with the text that RFC 8259 wants, byte for byte.
-#include "../support/check.h"
+#include "check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // test_options.c: command lines against a table with every kind of option; values, order, sentences.
-#include "../support/check.h"
+#include "check.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// test_canvas.c: pictures in characters, compared character by character; views that show what they
+// should and keep still while they do; nothing far away, infinite or hostile gets through.
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/canvas.h"
+
+static foliot__canvas canvas;
+
+static int small_canvas(void **state)
+{
+    (void)state;
+    return foliot__canvas_init(&canvas, 4, 2) ? 0 : -1;
+}
+
+static int free_canvas(void **state)
+{
+    (void)state;
+    foliot__canvas_free(&canvas);
+    return 0;
+}
+
+static void check_shows(bool colours, const char *expected)
+{
+    char *text;
+    size_t length;
+    FILE *out = open_memstream(&text, &length);
+    foliot__canvas_print(&canvas, colours, out);
+    fclose(out);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void dots_are_braille(void **state)
+{
+    (void)state;
+    check_shows(false, "    \n    ");
+    // One in every place of the first character, then the last dot of all.
+    static const char *const first[] = {"\u2801", "\u2803", "\u2807", "\u2847",
+                                        "\u284f", "\u285f", "\u287f", "\u28ff"};
+    for (int k = 0; k < 8; k++) {
+        foliot__canvas_dot(&canvas, k / 4, k % 4, FOLIOT__COLOUR_INK);
+        char text[5];
+        foliot__cell_text(&canvas.cells[0], text);
+        assert_string_equal(text, first[k]);
+    }
+    foliot__canvas_dot(&canvas, 7, 7, FOLIOT__COLOUR_INK);
+    check_shows(false, "\u28ff   \n   \u2880");
+}
+
+static void lines_are_cut_at_the_edges(void **state)
+{
+    (void)state;
+    foliot__canvas_line(&canvas, -1e9, 3, 1e9, 3, FOLIOT__COLOUR_INK);
+    check_shows(false, "\u28c0\u28c0\u28c0\u28c0\n    ");
+    foliot__canvas_clear(&canvas);
+    foliot__canvas_line(&canvas, 0, 0, 7, 7, FOLIOT__COLOUR_INK);
+    check_shows(false, "\u2811\u2884  \n  \u2811\u2884");
+}
+
+static void what_lies_outside_or_nowhere_draws_nothing(void **state)
+{
+    (void)state;
+    const double far[] = {-1, 8, 1e18, -1e18, INFINITY, -INFINITY, NAN};
+    for (unsigned i = 0; i < sizeof far / sizeof far[0]; i++) {
+        foliot__canvas_dot(&canvas, far[i], 1, FOLIOT__COLOUR_INK);
+        foliot__canvas_dot(&canvas, 1, far[i] == -1 ? -2 : far[i], FOLIOT__COLOUR_INK);
+        foliot__canvas_line(&canvas, far[i], 0, far[i], 7, FOLIOT__COLOUR_INK);
+        foliot__canvas_circle(&canvas, far[i] == -1 ? -9 : far[i] == 8 ? 19 : far[i], 1, 3,
+                              FOLIOT__COLOUR_INK);
+        foliot__canvas_circle(&canvas, 1e9, 1e9, 1e8, FOLIOT__COLOUR_INK);
+    }
+    check_shows(false, "    \n    ");
+}
+
+static void words_lie_on_top_and_are_cleaned(void **state)
+{
+    (void)state;
+    foliot__canvas_line(&canvas, 0, 3, 7, 3, FOLIOT__COLOUR_RED);
+    foliot__canvas_text(&canvas, 1, 0, FOLIOT__COLOUR_INK, "\x1b\u00e9!too long");
+    foliot__canvas_text(&canvas, -2, 1, FOLIOT__COLOUR_INK, "abc");
+    foliot__canvas_text(&canvas, 0, 2, FOLIOT__COLOUR_INK, "outside");
+    check_shows(false, "\u28c0\u00e9!t\nc   ");
+    check_shows(true, "\033[91m\u28c0\033[0m\u00e9!t\nc   ");
+}
+
+static void sizes_are_clamped(void **state)
+{
+    (void)state;
+    assert_true(foliot__canvas_init(&canvas, 0, 0));
+    assert_int_equal(canvas.columns * canvas.rows, 1);
+    assert_true(foliot__canvas_init(&canvas, UINT32_MAX, UINT32_MAX));
+    assert_int_equal(canvas.columns, FOLIOT__CANVAS_COLUMNS_MAX);
+    assert_int_equal(canvas.rows, FOLIOT__CANVAS_ROWS_MAX);
+}
+
+static void check_visible(const foliot__view *view, const double corner[3])
+{
+    double x, y;
+    foliot__view_place(view, &canvas, corner, &x, &y);
+    assert_true(x >= 0 && x <= 2 * canvas.columns && y >= 0 && y <= 4 * canvas.rows);
+}
+
+static void views_show_everything_and_keep_still(void **state)
+{
+    (void)state;
+    assert_true(foliot__canvas_init(&canvas, 80, 24));
+    for (int side = 0; side < FOLIOT__VIEW_SIDES; side++) {
+        foliot__view view = {.side = (foliot__view_side)side};
+        const double low[3] = {-3, 5, 100}, high[3] = {40, 6, 170};
+        foliot__view_fit(&view, &canvas, low, high);
+        check_visible(&view, low);
+        check_visible(&view, high);
+        foliot__view before = view;
+        const double smaller[3] = {0, 5.2, 105};
+        foliot__view_fit(&view, &canvas, smaller, high);
+        assert_memory_equal(&view, &before, sizeof view);
+        const double larger[3] = {-30, -50, 0};
+        foliot__view_fit(&view, &canvas, larger, high);
+        check_visible(&view, larger);
+        // Nothing finite to show: nothing changes.
+        before = view;
+        const double nowhere[3] = {-INFINITY, NAN, 0};
+        foliot__view_fit(&view, &canvas, nowhere, high);
+        assert_memory_equal(&view, &before, sizeof view);
+    }
+}
+
+static void one_point_alone_is_in_the_middle(void **state)
+{
+    (void)state;
+    const double at[3] = {7, -8, 9};
+    foliot__view view = {.side = FOLIOT__VIEW_FRONT};
+    double x, y;
+    foliot__view_fit(&view, &canvas, at, at);
+    foliot__view_place(&view, &canvas, at, &x, &y);
+    check_near(x, canvas.columns, 1e-9);
+    check_near(y, 2 * canvas.rows, 1e-9);
+}
+
+static void planes_are_lines_at_their_height(void **state)
+{
+    (void)state;
+    foliot__view view = {.side = FOLIOT__VIEW_FRONT, .dots_per_unit = 1};
+    foliot_shape floor_ = {.kind = FOLIOT_SHAPE_PLANE, .normal = {0, 0, 1}, .offset = 1};
+    foliot_body_state body = {.orientation = {1, 0, 0, 0}};
+    foliot__view_draw(&view, &canvas, &floor_, &body, FOLIOT__COLOUR_INK);
+    // z = 1 is one dot above the middle: the lowest row of the upper characters.
+    check_shows(false, "\u28c0\u28c0\u28c0\u28c0\n    ");
+    foliot__canvas_clear(&canvas);
+    view.side = FOLIOT__VIEW_TOP;
+    foliot__view_draw(&view, &canvas, &floor_, &body, FOLIOT__COLOUR_INK);
+    check_shows(false, "    \n    ");
+}
+
+static void shapes_are_drawn_where_they_turn(void **state)
+{
+    (void)state;
+    assert_true(foliot__canvas_init(&canvas, 8, 4));
+    foliot__view view = {.side = FOLIOT__VIEW_TOP, .dots_per_unit = 1};
+    foliot_shape box = {.kind = FOLIOT_SHAPE_BOX, .half = {6, 1, 1}};
+    // A quarter turn about z: the long side stands upright.
+    foliot_body_state body = {.orientation = {sqrt(0.5), 0, 0, sqrt(0.5)}};
+    foliot__view_draw(&view, &canvas, &box, &body, FOLIOT__COLOUR_INK);
+    uint32_t upright = 0, level = 0;
+    for (uint32_t k = 0; k < 8; k++)
+        level += canvas.cells[2 * 8 + k].dots != 0;
+    for (uint32_t k = 0; k < 4; k++)
+        upright += canvas.cells[k * 8 + 3].dots != 0 || canvas.cells[k * 8 + 4].dots != 0;
+    assert_int_equal(upright, 4);
+    assert_in_range(level, 1, 2);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(dots_are_braille, small_canvas),
+        cmocka_unit_test_setup(lines_are_cut_at_the_edges, small_canvas),
+        cmocka_unit_test_setup(what_lies_outside_or_nowhere_draws_nothing, small_canvas),
+        cmocka_unit_test_setup(words_lie_on_top_and_are_cleaned, small_canvas),
+        cmocka_unit_test_setup(sizes_are_clamped, small_canvas),
+        cmocka_unit_test_setup(views_show_everything_and_keep_still, small_canvas),
+        cmocka_unit_test_setup(one_point_alone_is_in_the_middle, small_canvas),
+        cmocka_unit_test_setup(planes_are_lines_at_their_height, small_canvas),
+        cmocka_unit_test_setup(shapes_are_drawn_where_they_turn, small_canvas),
+    };
+    return cmocka_run_group_tests(tests, NULL, free_canvas);
+}
