@@ -6,10 +6,11 @@
 
 #include "sim/state.h"
 
-// The inner loop has a constant length, which compilers turn into vectors at -O2 as well.
+// The inner loop has a constant length, which compilers turn into vectors at -O2 as well; signed, because an
+// index that might wrap around has none.
 #define FOLIOT__FOR_LANES(rows, i)                                                                 \
-    for (uint32_t i##_lane = 0; i##_lane < (rows); i##_lane += FOLIOT__LANES)                      \
-        for (uint32_t i = i##_lane; i < i##_lane + FOLIOT__LANES; i++)
+    for (ptrdiff_t i##_lane = 0; i##_lane < (ptrdiff_t)(rows); i##_lane += FOLIOT__LANES)          \
+        for (ptrdiff_t i = i##_lane; i < i##_lane + FOLIOT__LANES; i++)
 
 // y += factor * x.
 static inline void foliot__lanes_add_scaled(double *restrict y, const double *restrict x,
