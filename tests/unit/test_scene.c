@@ -209,6 +209,21 @@ static void every_index_out_of_range_is_named(void **state)
     }
 }
 
+static void no_moment_is_above_the_sum_of_the_others(void **state)
+{
+    (void)state;
+    for (int k = 0; k < 3; k++) {
+        fixture f;
+        make(&f);
+        double *inertia = f.bodies[0].inertia;
+        inertia[0] = inertia[1] = inertia[2] = 0.1;
+        inertia[k] = 0.1 + 0.1; // a flat plate
+        assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_OK);
+        inertia[k] = 0.201;
+        expect_problem(&f, "bodies[0].inertia");
+    }
+}
+
 static void an_all_zero_scene_is_invalid(void **state)
 {
     (void)state;
@@ -594,6 +609,7 @@ int main(void)
         cmocka_unit_test(a_scene_with_everything_is_sound),
         cmocka_unit_test(every_number_out_of_range_is_named),
         cmocka_unit_test(every_index_out_of_range_is_named),
+        cmocka_unit_test(no_moment_is_above_the_sum_of_the_others),
         cmocka_unit_test(an_all_zero_scene_is_invalid),
         cmocka_unit_test(names_are_short_printable_and_unique),
         cmocka_unit_test(lists_that_are_missing_are_named),

@@ -317,6 +317,21 @@ static void grids_become_bodies_and_links(void **state)
     foliot_scene_destroy(s);
 }
 
+static void links_two_apart_go_right_and_then_down(void **state)
+{
+    (void)state;
+    foliot_scene *s = parsed(HEAD "bodies: [{name: net, grid: {rows: 3, columns: 3, right: [1, 0, 0], down: [0, 0, 2]}}]\n"
+                                  "constraints: [{kind: rod, grid: net, links: second}]\n");
+    static const uint32_t rods[][2] = {{0, 2}, {0, 6}, {1, 7}, {2, 8}, {3, 5}, {6, 8}};
+    assert_int_equal(s->constraint_count, 6);
+    for (uint32_t i = 0; i < 6; i++) {
+        assert_int_equal(s->constraints[i].a, rods[i][0]);
+        assert_int_equal(s->constraints[i].b, rods[i][1]);
+        check_bits(s->constraints[i].length, rods[i][1] - rods[i][0] == 6 ? 4 : 2);
+    }
+    foliot_scene_destroy(s);
+}
+
 // -- files -----------------------------------------------------------------------------------------
 
 static void write_file(const char *file, const char *text)
@@ -527,6 +542,7 @@ int main(void)
         cmocka_unit_test(what_is_no_number_is_refused),
         cmocka_unit_test(names_may_be_any_text),
         cmocka_unit_test(grids_become_bodies_and_links),
+        cmocka_unit_test(links_two_apart_go_right_and_then_down),
         cmocka_unit_test(csv_files_hold_bodies),
         cmocka_unit_test(a_scene_from_memory_names_no_files),
         cmocka_unit_test(faults_hold_no_control_characters),
