@@ -47,7 +47,7 @@ typedef struct foliot_integrator_info {
     const char *aliases;      // separated by blanks, may be empty
     uint8_t order;            // of the global error in position, smooth forces of position
     uint8_t order_damped;     // on the damped oscillator x'' = -k x - b v; 0: damping is refused
-    uint8_t rotation_order;   // of free rigid-body rotation
+    uint8_t rotation_order;   // of free rigid-body rotation; 0: nothing rotates
     bool symplectic;
     foliot_reversibility reversible;
     uint8_t evaluations;      // force evaluations a step; 0 = as many as its solver needs

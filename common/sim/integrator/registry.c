@@ -14,7 +14,7 @@
 #define NAME_BYTES_MAX 40 // longer than every name and alias; what a caller writes is cut to it
 
 // Columns: orders (position forces, damped oscillator, free rotation) and evaluations a step. An
-// order_damped of 0: the scheme refuses damping.
+// order_damped of 0: the scheme refuses damping; a rotation_order of 0: nothing rotates.
 static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
     [FOLIOT_EXPLICIT_EULER] =
         {.info = {.id = FOLIOT_EXPLICIT_EULER,
@@ -301,7 +301,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .aliases = "",
                   .order = 2,
                   .order_damped = 0,
-                  .rotation_order = 2,
+                  .rotation_order = 0,
                   .symplectic = true,
                   .reversible = FOLIOT_REVERSIBLE_TO_BITS,
                   .evaluations = 1,
