@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT
+// log.c: a line is made in memory and written whole. Rates are leaky buckets, one an event.
+#include "base/log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "base/text.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define LINE_NS (SECOND_NS / FOLIOT__LOG_PER_SECOND) // what one line takes of a bucket
+
+static const char *const level_names[] = {"debug", "info", "warning", "error"};
+
+bool foliot__log_open(foliot__log *log, FILE *out, bool json, foliot__log_level lowest,
+                      uint64_t now_ns)
+{
+    *log = (foliot__log){.out = out, .json = json, .lowest = lowest, .start_ns = now_ns,
+                         .now_ns = now_ns};
+    log->line = open_memstream(&log->text, &log->length);
+    return log->line != NULL;
+}
+
+void foliot__log_close(foliot__log *log)
+{
+    if (!log->line)
+        return;
+    for (uint32_t i = 0; i < log->rate_count; i++) {
+        foliot__log_rate *rate = &log->rates[i];
+        rate->full_ns = 0;
+        if (rate->suppressed && foliot__log_begin(log, FOLIOT__LOG_ERROR, rate->event))
+            foliot__log_end(log);
+    }
+    fclose(log->line);
+    free(log->text);
+    *log = (foliot__log){0};
+}
+
+void foliot__log_at(foliot__log *log, uint64_t now_ns, int64_t unix_ns)
+{
+    log->now_ns = now_ns;
+    log->unix_ns = unix_ns;
+}
+
+// Linear scan on purpose: a few dozen events, compared as the pointers that they are.
+static foliot__log_rate *rate_of(foliot__log *log, const char *event)
+{
+    for (uint32_t i = 0; i < log->rate_count; i++)
+        if (log->rates[i].event == event)
+            return &log->rates[i];
+    if (log->rate_count < FOLIOT__LOG_EVENTS_MAX)
+        log->rates[log->rate_count++].event = event;
+    return &log->rates[log->rate_count - 1];
+}
+
+static bool too_fast(foliot__log *log, foliot__log_rate *rate)
+{
+    uint64_t full = rate->full_ns > log->now_ns ? rate->full_ns : log->now_ns;
+    if (full - log->now_ns > (FOLIOT__LOG_BURST - 1) * LINE_NS) {
+        rate->suppressed++;
+        log->suppressed++;
+        return true;
+    }
+    rate->full_ns = full + LINE_NS;
+    return false;
+}
+
+// "2026-11-21T10:00:12.345Z", in universal time.
+static void date(char text[48], int64_t unix_ns)
+{
+    time_t seconds = (time_t)(unix_ns / (int64_t)SECOND_NS);
+    struct tm parts;
+    if (!gmtime_r(&seconds, &parts))
+        memset(&parts, 0, sizeof parts);
+    size_t length = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(text + length, 48 - length, ".%03dZ",
+             (int)(unix_ns % (int64_t)SECOND_NS / 1000000));
+}
+
+static double uptime(const foliot__log *log)
+{
+    uint64_t ms = (log->now_ns - log->start_ns) / 1000000;
+    return (double)ms / 1000;
+}
+
+bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event)
+{
+    if (level < log->lowest)
+        return false;
+    foliot__log_rate *rate = rate_of(log, event);
+    if (too_fast(log, rate))
+        return false;
+    char when[48];
+    rewind(log->line);
+    if (log->json) {
+        log->writer = foliot__json_to(log->line);
+        foliot__json_object(&log->writer, NULL);
+        if (log->unix_ns > 0) {
+            date(when, log->unix_ns);
+            foliot__json_text(&log->writer, "time", when);
+        }
+        foliot__json_real(&log->writer, "uptime", uptime(log));
+        foliot__json_text(&log->writer, "level", level_names[level]);
+        foliot__json_text(&log->writer, "event", event);
+    } else {
+        fprintf(log->line, "%.3f %-7s %s ", uptime(log), level_names[level], event);
+    }
+    if (rate->suppressed) {
+        foliot__log_count(log, "suppressed", rate->suppressed);
+        rate->suppressed = 0;
+    }
+    return true;
+}
+
+void foliot__log_text(foliot__log *log, const char *key, const char *value)
+{
+    char clean[FOLIOT__LOG_TEXT_BYTES];
+    foliot__text_clean(clean, sizeof clean, value);
+    if (log->json) {
+        foliot__json_text(&log->writer, key, clean);
+        return;
+    }
+    fprintf(log->line, " %s=\"", key);
+    // A quote in a name must not end the field for whoever reads it.
+    for (const char *at = clean; *at; at++)
+        fprintf(log->line, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
+    fputc('"', log->line);
+}
+
+void foliot__log_count(foliot__log *log, const char *key, uint64_t value)
+{
+    if (log->json)
+        foliot__json_count(&log->writer, key, value);
+    else
+        fprintf(log->line, " %s=%" PRIu64, key, value);
+}
+
+void foliot__log_real(foliot__log *log, const char *key, double value)
+{
+    if (log->json)
+        foliot__json_real(&log->writer, key, value);
+    else
+        fprintf(log->line, " %s=%.6g", key, value);
+}
+
+void foliot__log_bool(foliot__log *log, const char *key, bool value)
+{
+    if (log->json)
+        foliot__json_bool(&log->writer, key, value);
+    else
+        fprintf(log->line, " %s=%s", key, value ? "yes" : "no");
+}
+
+void foliot__log_end(foliot__log *log)
+{
+    if (log->json)
+        foliot__json_close(&log->writer);
+    fputc('\n', log->line);
+    // Of an earlier, longer line more may be left in memory: only up to here is this one.
+    long end = ftell(log->line);
+    FOLIOT_ASSERT(end > 0);
+    fflush(log->line);
+    fwrite(log->text, 1, (size_t)end, log->out);
+    fflush(log->out);
+    log->lines++;
+}

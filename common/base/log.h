@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+// log.h: structured lines for people or for machines: a level, an event in fixed words, and fields. What
+// repeats too fast is left out and counted: nobody outside can fill a disk through us. Time is given by
+// the caller. One thread.
+//
+//     foliot__log_at(&log, now_ns, unix_ns);
+//     if (foliot__log_begin(&log, FOLIOT__LOG_INFO, "player joined")) {
+//         foliot__log_text(&log, "name", name);
+//         foliot__log_count(&log, "tick", tick);
+//         foliot__log_end(&log);
+//     }
+//
+//     12.345 info  player joined  name="bob" tick=740
+//     {"time":"2026-11-21T10:00:12.345Z","uptime":12.345,"level":"info","event":"player joined", ...}
+#ifndef FOLIOT_BASE_LOG_H
+#define FOLIOT_BASE_LOG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/json.h"
+
+#define FOLIOT__LOG_EVENTS_MAX 64   // kinds whose rate is watched one by one; the rest share one
+#define FOLIOT__LOG_BURST 20        // lines of one event at once ...
+#define FOLIOT__LOG_PER_SECOND 5    // ... and for ever
+#define FOLIOT__LOG_TEXT_BYTES 256  // of one field; longer ones are cut
+
+typedef enum foliot__log_level {
+    FOLIOT__LOG_DEBUG,
+    FOLIOT__LOG_INFO,
+    FOLIOT__LOG_WARNING,
+    FOLIOT__LOG_ERROR,
+} foliot__log_level;
+
+typedef struct foliot__log_rate {
+    const char *event;
+    uint64_t full_ns;    // when its bucket is full again
+    uint64_t suppressed; // lines left out since the last one
+} foliot__log_rate;
+
+typedef struct foliot__log {
+    FILE *out;
+    bool json;
+    foliot__log_level lowest;
+    uint64_t start_ns, now_ns;
+    int64_t unix_ns;
+    foliot__log_rate rates[FOLIOT__LOG_EVENTS_MAX];
+    uint32_t rate_count;
+    uint64_t lines, suppressed; // counters
+    FILE *line; // being written, in memory
+    char *text;
+    size_t length;
+    foliot__json writer;
+} foliot__log;
+
+// False if there is no memory. `out` stays the caller's. Free with foliot__log_close, which tells what
+// was left out.
+bool foliot__log_open(foliot__log *log, FILE *out, bool json, foliot__log_level lowest,
+                      uint64_t now_ns);
+void foliot__log_close(foliot__log *log);
+// The time of the lines that follow: monotonic, and since 1970 (0: not known, and not printed).
+void foliot__log_at(foliot__log *log, uint64_t now_ns, int64_t unix_ns);
+
+// `event` is a constant of ours, never a text from outside. False: nothing to write, no fields, no end.
+bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event);
+// Texts are stripped of what a terminal would obey.
+void foliot__log_text(foliot__log *log, const char *key, const char *value);
+void foliot__log_count(foliot__log *log, const char *key, uint64_t value);
+void foliot__log_real(foliot__log *log, const char *key, double value);
+void foliot__log_bool(foliot__log *log, const char *key, bool value);
+void foliot__log_end(foliot__log *log); // in one write
+
+#endif

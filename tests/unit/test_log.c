@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+// test_log.c: lines as people and machines read them, compared byte for byte; names that would do harm;
+// what repeats too fast is left out, counted and told.
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+
+#define MS UINT64_C(1000000)
+
+static foliot__log log_;
+static FILE *out;
+static char *text;
+static size_t length;
+
+static void open_log(bool json, foliot__log_level lowest)
+{
+    out = open_memstream(&text, &length);
+    assert_true(foliot__log_open(&log_, out, json, lowest, 1000 * MS));
+}
+
+static void check_written(const char *expected)
+{
+    foliot__log_close(&log_);
+    fclose(out);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void write_one(const char *name)
+{
+    assert_true(foliot__log_begin(&log_, FOLIOT__LOG_INFO, "player joined"));
+    foliot__log_text(&log_, "name", name);
+    foliot__log_count(&log_, "tick", 740);
+    foliot__log_real(&log_, "rate", 0.5);
+    foliot__log_bool(&log_, "bot", true);
+    foliot__log_end(&log_);
+}
+
+static void lines_for_people(void **state)
+{
+    (void)state;
+    open_log(false, FOLIOT__LOG_INFO);
+    foliot__log_at(&log_, 13345 * MS, 0);
+    write_one("bob");
+    assert_true(foliot__log_begin(&log_, FOLIOT__LOG_WARNING, "late"));
+    foliot__log_end(&log_);
+    check_written("12.345 info    player joined  name=\"bob\" tick=740 rate=0.5 bot=yes\n"
+                  "12.345 warning late \n");
+}
+
+static void lines_for_machines(void **state)
+{
+    (void)state;
+    open_log(true, FOLIOT__LOG_INFO);
+    foliot__log_at(&log_, 13500 * MS, INT64_C(1764000000123000000));
+    write_one("bob");
+    check_written("{\"time\":\"2025-11-24T16:00:00.123Z\",\"uptime\":12.5,\"level\":\"info\","
+                  "\"event\":\"player joined\",\"name\":\"bob\",\"tick\":740,\"rate\":0.5,"
+                  "\"bot\":true}\n");
+}
+
+static void names_do_no_harm(void **state)
+{
+    (void)state;
+    open_log(false, FOLIOT__LOG_INFO);
+    write_one("a\x1b[2J\n\"b\\");
+    check_written("0.000 info    player joined  name=\"a[2J\\\"b\\\\\" tick=740 rate=0.5 bot=yes\n");
+    open_log(true, FOLIOT__LOG_INFO);
+    char longest[2000];
+    memset(longest, 'x', sizeof longest - 1);
+    longest[sizeof longest - 1] = 0;
+    assert_true(foliot__log_begin(&log_, FOLIOT__LOG_INFO, "e"));
+    foliot__log_text(&log_, "n", longest);
+    foliot__log_end(&log_);
+    fflush(out);
+    assert_in_range(length, 255, 340);
+    foliot__log_close(&log_);
+    fclose(out);
+    free(text);
+}
+
+static void a_short_line_follows_a_long_one(void **state)
+{
+    (void)state;
+    open_log(true, FOLIOT__LOG_INFO);
+    write_one("a name that makes this line longer than the next");
+    fflush(out);
+    size_t before = length;
+    assert_true(foliot__log_begin(&log_, FOLIOT__LOG_INFO, "e"));
+    foliot__log_end(&log_);
+    fflush(out);
+    assert_string_equal(text + before, "{\"uptime\":0,\"level\":\"info\",\"event\":\"e\"}\n");
+    foliot__log_close(&log_);
+    fclose(out);
+    free(text);
+}
+
+static void levels_below_the_lowest_are_silent(void **state)
+{
+    (void)state;
+    open_log(false, FOLIOT__LOG_WARNING);
+    assert_false(foliot__log_begin(&log_, FOLIOT__LOG_DEBUG, "d"));
+    assert_false(foliot__log_begin(&log_, FOLIOT__LOG_INFO, "i"));
+    assert_int_equal(log_.suppressed, 0);
+    check_written("");
+}
+
+static uint32_t burst(const char *event, uint32_t count)
+{
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < count; i++)
+        if (foliot__log_begin(&log_, FOLIOT__LOG_ERROR, event)) {
+            foliot__log_end(&log_);
+            written++;
+        }
+    return written;
+}
+
+static void floods_are_cut_and_counted(void **state)
+{
+    (void)state;
+    static const char flood[] = "flood", rare[] = "rare";
+    open_log(false, FOLIOT__LOG_INFO);
+    assert_int_equal(burst(flood, 1000), FOLIOT__LOG_BURST);
+    assert_int_equal(log_.suppressed, 1000 - FOLIOT__LOG_BURST);
+    // Another event is not held up; after a second there is room for some more.
+    assert_int_equal(burst(rare, 1), 1);
+    foliot__log_at(&log_, 2000 * MS, 0);
+    fflush(out);
+    size_t before = length;
+    assert_int_equal(burst(flood, 1), 1);
+    fflush(out);
+    assert_string_equal(text + before, "1.000 error   flood  suppressed=980\n");
+    assert_int_equal(burst(flood, 100), FOLIOT__LOG_PER_SECOND - 1);
+    // A minute of one line a millisecond stays within the rate.
+    uint32_t lines = 0;
+    for (uint64_t ms = 3000; ms < 63000; ms++) {
+        foliot__log_at(&log_, ms * MS, 0);
+        lines += burst(flood, 1);
+    }
+    assert_in_range(lines, 60 * FOLIOT__LOG_PER_SECOND - 5, 60 * FOLIOT__LOG_PER_SECOND + 10);
+    // What is left out at the end is told at the end.
+    fflush(out);
+    before = length;
+    foliot__log_close(&log_);
+    fflush(out);
+    assert_non_null(strstr(text + before, "flood  suppressed="));
+    fclose(out);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(lines_for_people),
+        cmocka_unit_test(lines_for_machines),
+        cmocka_unit_test(names_do_no_harm),
+        cmocka_unit_test(a_short_line_follows_a_long_one),
+        cmocka_unit_test(levels_below_the_lowest_are_silent),
+        cmocka_unit_test(floods_are_cut_and_counted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
