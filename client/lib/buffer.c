@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: MIT
+// buffer.c: a ring of snapshots by tick, and the sampling between two of them. Pieces come in any order,
+// twice or never; a snapshot counts when all of its pieces are here.
+#include "buffer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "sim/hash.h"
+
+#define TELEPORT_FACTOR 4.0 // beyond so many times what its speeds explain, a move is a jump
+#define TELEPORT_STEPS 256.0
+
+foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer, const foliot_snapshot_format *format, double dt)
+{
+    memset(buffer, 0, sizeof *buffer);
+    buffer->format = *format;
+    buffer->dt = dt;
+    for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++)
+        buffer->entries[i].snapshot.tick = UINT64_MAX;
+    buffer->bodies = calloc(format->bodies_max + 1, sizeof *buffer->bodies);
+    if (!buffer->bodies)
+        return FOLIOT_MEMORY;
+    return foliot_snapshot_coder_create(format, &buffer->coder);
+}
+
+void foliot__buffer_close(foliot__snapshot_buffer *buffer)
+{
+    for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++) {
+        free(buffer->entries[i].snapshot.bodies);
+        free(buffer->entries[i].have);
+    }
+    foliot_snapshot_coder_destroy(buffer->coder);
+    free(buffer->bodies);
+    memset(buffer, 0, sizeof *buffer);
+}
+
+static foliot__entry *find(const foliot__snapshot_buffer *buffer, uint64_t tick)
+{
+    for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++)
+        if (buffer->entries[i].snapshot.tick == tick)
+            return (foliot__entry *)(uintptr_t)&buffer->entries[i];
+    return NULL;
+}
+
+// The place of the oldest entry; NULL if the newcomer is older than all.
+static foliot__entry *oldest(foliot__snapshot_buffer *buffer, uint64_t tick)
+{
+    foliot__entry *entry = &buffer->entries[0];
+    for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++) {
+        foliot__entry *e = &buffer->entries[i];
+        if (e->snapshot.tick == UINT64_MAX)
+            return e;
+        if (e->snapshot.tick < entry->snapshot.tick)
+            entry = e;
+    }
+    return entry->snapshot.tick < tick ? entry : NULL;
+}
+
+static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_snapshot_head *head)
+{
+    foliot__entry *entry = oldest(buffer, head->tick);
+    if (!entry)
+        return NULL;
+    if (!entry->snapshot.bodies) {
+        entry->snapshot.capacity = buffer->format.bodies_max ? buffer->format.bodies_max : 1;
+        entry->snapshot.bodies = calloc(entry->snapshot.capacity, sizeof *entry->snapshot.bodies);
+        entry->have = calloc(FOLIOT__PIECES_MAX / 64, sizeof *entry->have);
+    }
+    if (!entry->snapshot.bodies || !entry->have)
+        return NULL;
+    entry->snapshot.tick = head->tick;
+    entry->snapshot.count = head->bodies;
+    entry->pieces = head->pieces;
+    entry->pieces_here = 0;
+    entry->complete = entry->used = false;
+    memset(entry->have, 0, FOLIOT__PIECES_MAX / 8);
+    return entry;
+}
+
+foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes, size_t length, uint64_t *tick)
+{
+    foliot_snapshot_head head;
+    if (foliot_snapshot_peek(bytes, length, &head) != FOLIOT_OK || head.pieces > FOLIOT__PIECES_MAX ||
+        head.bodies > buffer->format.bodies_max)
+        return FOLIOT__TAKEN_MALFORMED;
+    foliot__entry *entry = find(buffer, head.tick), *base = NULL;
+    if (entry && (entry->complete || entry->pieces != head.pieces || entry->snapshot.count != head.bodies ||
+                  (entry->have[head.piece / 64] >> head.piece % 64 & 1)))
+        return FOLIOT__TAKEN_STALE;
+    if (head.has_baseline) {
+        base = find(buffer, head.baseline_tick);
+        if (!base || !base->complete)
+            return FOLIOT__TAKEN_NO_BASELINE;
+    }
+    if (!entry)
+        entry = open_entry(buffer, &head);
+    if (!entry || entry == base)
+        return FOLIOT__TAKEN_STALE;
+    if (foliot_snapshot_decode(buffer->coder, bytes, length, base ? &base->snapshot : NULL, &entry->snapshot,
+                               &head) != FOLIOT_OK)
+        return FOLIOT__TAKEN_MALFORMED;
+    entry->have[head.piece / 64] |= (uint64_t)1 << head.piece % 64;
+    if (++entry->pieces_here < entry->pieces)
+        return FOLIOT__TAKEN_PIECE;
+    entry->complete = true;
+    if (!buffer->has_newest || head.tick > buffer->newest)
+        buffer->newest = head.tick;
+    buffer->has_newest = true;
+    *tick = head.tick;
+    return FOLIOT__TAKEN_SNAPSHOT;
+}
+
+const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buffer)
+{
+    const foliot__entry *entry = buffer->has_newest ? find(buffer, buffer->newest) : NULL;
+    return entry ? &entry->snapshot : NULL;
+}
+
+// -- sampling -------------------------------------------------------------------------------------------
+
+// The complete snapshots around a tick: at or before, and after.
+static void around(foliot__snapshot_buffer *buffer, double tick, foliot__entry **before, foliot__entry **after)
+{
+    *before = *after = NULL;
+    for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++) {
+        foliot__entry *e = &buffer->entries[i];
+        if (!e->complete || e->snapshot.tick == UINT64_MAX)
+            continue;
+        double t = (double)e->snapshot.tick;
+        if (t <= tick && (!*before || e->snapshot.tick > (*before)->snapshot.tick))
+            *before = e;
+        if (t > tick && (!*after || e->snapshot.tick < (*after)->snapshot.tick))
+            *after = e;
+    }
+}
+
+// The cubic with the given ends and end slopes (Hermite), and its slope. Slopes are per unit of u.
+static void hermite(double x0, double m0, double x1, double m1, double u, double *x, double *m)
+{
+    double u2 = u * u, u3 = u2 * u;
+    *x = (2 * u3 - 3 * u2 + 1) * x0 + (u3 - 2 * u2 + u) * m0 + (3 * u2 - 2 * u3) * x1 + (u3 - u2) * m1;
+    *m = (6 * u2 - 6 * u) * (x0 - x1) + (3 * u2 - 4 * u + 1) * m0 + (3 * u2 - 2 * u) * m1;
+}
+
+// The shorter arc between two rotations (Shoemake 1985).
+static void slerp(const double a[4], const double b[4], double u, double q[4])
+{
+    double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0 ? -1 : 1, norm = 0;
+    dot = fmin(1, fabs(dot));
+    double angle = acos(dot), s = sin(angle), wa = 1 - u, wb = u;
+    if (s > 1e-6) {
+        wa = sin((1 - u) * angle) / s;
+        wb = sin(u * angle) / s;
+    }
+    for (int i = 0; i < 4; i++) {
+        q[i] = wa * a[i] + sign * wb * b[i];
+        norm += q[i] * q[i];
+    }
+    for (int i = 0; i < 4; i++)
+        q[i] /= sqrt(norm);
+}
+
+static bool jumped(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
+                   const foliot_snapshot_body *b, double ticks)
+{
+    double moved = 0, speed = 0, ratio = buffer->format.velocity_step / buffer->format.position_step;
+    for (int k = 0; k < 3; k++) {
+        double d = (double)b->position[k] - a->position[k];
+        moved += d * d;
+        speed += fmax(fabs(a->velocity[k] * ratio), fabs(b->velocity[k] * ratio));
+    }
+    return sqrt(moved) > TELEPORT_FACTOR * speed * ticks + TELEPORT_STEPS;
+}
+
+static foliot_body_state between(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
+                                 const foliot_snapshot_body *b, double ticks, double u)
+{
+    foliot_body_state from = foliot_snapshot_restore(&buffer->format, a, buffer->dt);
+    if (!(a->flags & FOLIOT_SNAPSHOT_ALIVE) || !(b->flags & FOLIOT_SNAPSHOT_ALIVE) ||
+        a->incarnation != b->incarnation || jumped(buffer, a, b, ticks))
+        return from;
+    foliot_body_state to = foliot_snapshot_restore(&buffer->format, b, buffer->dt), state = from;
+    double gap = ticks * buffer->dt;
+    for (int k = 0; k < 3; k++) {
+        double slope;
+        hermite(from.position[k], from.velocity[k] * gap, to.position[k], to.velocity[k] * gap, u,
+                &state.position[k], &slope);
+        state.velocity[k] = slope / gap;
+    }
+    slerp(from.orientation, to.orientation, u, state.orientation);
+    return state;
+}
+
+static void extrapolate(foliot__snapshot_buffer *buffer, const foliot_snapshot *from, double ticks)
+{
+    for (uint32_t i = 0; i < from->count; i++) {
+        foliot_body_state *state = &buffer->bodies[i];
+        *state = foliot_snapshot_restore(&buffer->format, &from->bodies[i], buffer->dt);
+        for (int k = 0; k < 3; k++)
+            state->position[k] += state->velocity[k] * ticks * buffer->dt;
+    }
+}
+
+foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks,
+                                    foliot_sample *sample)
+{
+    foliot__entry *before, *after;
+    around(buffer, tick, &before, &after);
+    if (!before && !after)
+        return FOLIOT_AGAIN;
+    *sample = (foliot_sample){.render_tick = tick, .bodies = buffer->bodies, .starved = !after};
+    if (before && after) {
+        double t0 = (double)before->snapshot.tick, ticks = (double)after->snapshot.tick - t0;
+        sample->count = before->snapshot.count;
+        for (uint32_t i = 0; i < sample->count; i++) {
+            static const foliot_snapshot_body none;
+            const foliot_snapshot_body *b = i < after->snapshot.count ? &after->snapshot.bodies[i] : &none;
+            buffer->bodies[i] = between(buffer, &before->snapshot.bodies[i], b, ticks, (tick - t0) / ticks);
+        }
+        before->used = after->used = true;
+        return FOLIOT_OK;
+    }
+    const foliot_snapshot *only = before ? &before->snapshot : &after->snapshot;
+    double ticks = before ? fmin(tick - (double)only->tick, extrapolate_ticks) : 0;
+    sample->count = only->count;
+    extrapolate(buffer, only, ticks);
+    return FOLIOT_OK;
+}
+
+foliot_digest foliot__buffer_digest(const foliot__snapshot_buffer *buffer)
+{
+    const foliot_snapshot *s = foliot__buffer_newest(buffer);
+    uint8_t *bytes = s ? malloc((size_t)s->count * 36 + 8) : NULL;
+    foliot_digest digest = {0, 0};
+    if (!bytes)
+        return digest;
+    foliot__writer w = foliot__writer_of(bytes, (size_t)s->count * 36 + 8);
+    foliot__write_u64(&w, s->tick);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const foliot_snapshot_body *b = &s->bodies[i];
+        for (int k = 0; k < 3; k++) {
+            foliot__write_u32(&w, (uint32_t)b->position[k]);
+            foliot__write_u32(&w, (uint32_t)b->velocity[k]);
+            foliot__write_u16(&w, b->orientation[k]);
+        }
+        foliot__write_u8(&w, b->largest);
+        foliot__write_u8(&w, b->flags);
+        foliot__write_u8(&w, b->incarnation);
+    }
+    foliot__span span = {bytes, w.at, 1};
+    digest = foliot__hash(&span, 1);
+    free(bytes);
+    return digest;
+}

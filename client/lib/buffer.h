@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+// buffer.h: snapshots as they come: assembled from pieces, kept as baselines and to sample between.
+#ifndef FOLIOT_CLIENT_LIB_BUFFER_H
+#define FOLIOT_CLIENT_LIB_BUFFER_H
+
+#include "foliot/client.h"
+#include "foliot/snapshot.h"
+
+#define FOLIOT__BUFFER_ENTRIES 64
+#define FOLIOT__PIECES_MAX 4096 // of one snapshot
+
+typedef struct foliot__entry {
+    foliot_snapshot snapshot; // tick UINT64_MAX: empty
+    uint32_t pieces, pieces_here;
+    uint64_t *have; // bit a piece
+    bool complete;
+    bool used; // was sampled from
+} foliot__entry;
+
+typedef struct foliot__snapshot_buffer {
+    foliot_snapshot_format format;
+    foliot_snapshot_coder *coder;
+    double dt;
+    foliot__entry entries[FOLIOT__BUFFER_ENTRIES];
+    bool has_newest;
+    uint64_t newest; // tick of the newest complete one
+    foliot_body_state *bodies; // of the last sample
+} foliot__snapshot_buffer;
+
+typedef enum foliot__taken {
+    FOLIOT__TAKEN_PIECE,     // more pieces are wanted
+    FOLIOT__TAKEN_SNAPSHOT,  // and with it a snapshot is complete: its tick is in *tick
+    FOLIOT__TAKEN_STALE,     // too old, or here already
+    FOLIOT__TAKEN_NO_BASELINE,
+    FOLIOT__TAKEN_MALFORMED,
+} foliot__taken;
+
+foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer, const foliot_snapshot_format *format, double dt);
+void foliot__buffer_close(foliot__snapshot_buffer *buffer);
+foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes, size_t length, uint64_t *tick);
+// Bodies at a fractional tick: Hermite and slerp between the two snapshots around it; beyond the newest
+// extrapolated for at most `extrapolate_ticks`. Never through a new incarnation or a teleport.
+foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks,
+                                    foliot_sample *sample);
+// XXH3-128 of the quantised bodies of the newest complete snapshot.
+foliot_digest foliot__buffer_digest(const foliot__snapshot_buffer *buffer);
+const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buffer); // NULL if none
+
+#endif

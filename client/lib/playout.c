@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// playout.c: the adaptive interpolation delay.
+//
+// At local time t the newest snapshot at hand is of server time s(t); its age is t - s(t). Rendering at t - offset
+// is starved just when age > offset. So the least offset for a starved share q is the (1 - q) quantile of
+// the age over time, and that is what the histogram gives; losses in bursts, reordering and jitter all
+// show in it as they are, without a model of the network. Old time counts less, by halves every HALF_LIFE.
+#include "playout.h"
+
+#include <math.h>
+#include <string.h>
+
+#define BIN_NS 500000.0
+#define HALF_LIFE_NS 20e9
+#define PACE_MAX 0.05          // of time, to catch up or fall back
+#define SNAP_TICKS 10.0
+#define FRESH_NS 3e9           // so long the quantile of few arrivals is not trusted alone
+#define FRESH_MARGIN_NS 30e6   // and this much is added at the start
+
+void foliot__playout_init(foliot__playout *p, double tick_ns, double starved_share, double delay_min_ns,
+                          double delay_max_ns)
+{
+    memset(p, 0, sizeof *p);
+    p->tick_ns = tick_ns;
+    p->starved_share = starved_share;
+    p->delay_min_ns = delay_min_ns;
+    p->delay_max_ns = delay_max_ns;
+    p->decay_unit = 1;
+}
+
+// Bins are absolute ages; the origin moves when clocks have drifted out of the middle.
+static void recentre(foliot__playout *p, double age)
+{
+    double position = (age - p->origin_ns) / BIN_NS;
+    if (position >= 0.02 * FOLIOT__PLAYOUT_BINS && position < 0.9 * FOLIOT__PLAYOUT_BINS)
+        return;
+    long shift = lround(position - 0.25 * FOLIOT__PLAYOUT_BINS);
+    float moved[FOLIOT__PLAYOUT_BINS] = {0};
+    for (long i = 0; i < FOLIOT__PLAYOUT_BINS; i++)
+        if (i - shift >= 0 && i - shift < FOLIOT__PLAYOUT_BINS)
+            moved[i - shift] = p->seen[i];
+    memcpy(p->seen, moved, sizeof moved);
+    p->origin_ns += (double)shift * BIN_NS;
+    p->total = 0;
+    for (int i = 0; i < FOLIOT__PLAYOUT_BINS; i++)
+        p->total += p->seen[i];
+}
+
+static int bin_of(const foliot__playout *p, double age)
+{
+    double bin = (age - p->origin_ns) / BIN_NS;
+    return bin < 0 ? 0 : bin >= FOLIOT__PLAYOUT_BINS ? FOLIOT__PLAYOUT_BINS - 1 : (int)bin;
+}
+
+// The age grew evenly from `from` to `to`. Instead of decaying all bins, new weight counts more.
+static void add_time(foliot__playout *p, double from, double to)
+{
+    p->decay_unit *= exp2((to - from) / HALF_LIFE_NS);
+    int first = bin_of(p, from), last = bin_of(p, to);
+    for (int i = first; i <= last; i++) {
+        double low = p->origin_ns + i * BIN_NS, high = low + BIN_NS;
+        double share = fmin(to, high) - fmax(from, low);
+        if (first == last || share > 0) {
+            double weight = (first == last ? to - from : share) * p->decay_unit;
+            p->seen[i] += (float)weight;
+            p->total += weight;
+        }
+    }
+    if (p->decay_unit > 1e6) {
+        for (int i = 0; i < FOLIOT__PLAYOUT_BINS; i++)
+            p->seen[i] *= 1e-6f;
+        p->total *= 1e-6;
+        p->decay_unit *= 1e-6;
+    }
+}
+
+// The age that is exceeded for the starved share of the time.
+static double quantile(const foliot__playout *p)
+{
+    double above = 0, allowed = p->total * p->starved_share;
+    for (int i = FOLIOT__PLAYOUT_BINS - 1; i >= 0; i--) {
+        if (above + p->seen[i] > allowed) {
+            double part = p->seen[i] > 0 ? (allowed - above) / p->seen[i] : 0;
+            return p->origin_ns + (i + 1 - part) * BIN_NS;
+        }
+        above += p->seen[i];
+    }
+    return p->origin_ns;
+}
+
+static void choose_target(foliot__playout *p)
+{
+    double seen_ns = p->total / p->decay_unit;
+    double fresh = seen_ns < FRESH_NS ? 1 - seen_ns / FRESH_NS : 0;
+    double offset = quantile(p) + fresh * FRESH_MARGIN_NS;
+    p->target_ns = fmin(fmax(offset, p->fastest_ns + p->delay_min_ns), p->fastest_ns + p->delay_max_ns);
+}
+
+static void count_lateness(foliot__playout *p, double age)
+{
+    // Mean and variance over about the last 256 arrivals (Welford's, with a floor on the weight).
+    p->lateness_count = fmin(p->lateness_count + 1, 256);
+    double difference = age - p->lateness_mean;
+    p->lateness_mean += difference / p->lateness_count;
+    p->lateness_square += (difference * (age - p->lateness_mean) - p->lateness_square) / p->lateness_count;
+}
+
+void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick)
+{
+    double age = (double)now_ns - (double)tick * p->tick_ns;
+    count_lateness(p, age);
+    if (!p->started) {
+        p->started = true;
+        p->origin_ns = age - 0.25 * FOLIOT__PLAYOUT_BINS * BIN_NS;
+        p->fastest_ns = age;
+        p->newest_ns = now_ns;
+        p->newest_tick = (double)tick;
+        choose_target(p);
+        p->target_ns = age + 2 * p->tick_ns + FRESH_MARGIN_NS;
+        p->offset_ns = p->target_ns;
+        return;
+    }
+    // Forgets at 100 millionths of the time: as fast as clocks drift, no faster.
+    p->fastest_ns = fmin(age, p->fastest_ns + 1e-4 * (double)(now_ns - p->newest_ns));
+    if ((double)tick <= p->newest_tick)
+        return;
+    double before = (double)p->newest_ns - p->newest_tick * p->tick_ns;
+    double grown = before + (double)(now_ns - p->newest_ns);
+    recentre(p, grown);
+    add_time(p, before, grown);
+    p->newest_ns = now_ns;
+    p->newest_tick = (double)tick;
+    choose_target(p);
+}
+
+double foliot__playout_render(foliot__playout *p, uint64_t now_ns)
+{
+    if (!p->has_render) {
+        p->has_render = true;
+        p->offset_ns = p->target_ns;
+        p->render_tick = ((double)now_ns - p->offset_ns) / p->tick_ns;
+    } else if (now_ns > p->render_ns) {
+        double off = p->target_ns - p->offset_ns, passed = (double)(now_ns - p->render_ns);
+        if (fabs(off) > SNAP_TICKS * p->tick_ns) {
+            p->offset_ns = p->target_ns;
+            p->snaps++;
+        } else {
+            // Half of what is off within a second, at most the pace allowed.
+            double step = off * fmin(1, passed * 0.7e-9), limit = PACE_MAX * passed;
+            p->offset_ns += fmin(fmax(step, -limit), limit);
+        }
+        double tick = ((double)now_ns - p->offset_ns) / p->tick_ns;
+        p->render_tick = fmax(tick, p->render_tick);
+    }
+    p->render_ns = now_ns;
+    return p->render_tick;
+}
+
+double foliot__playout_delay_ms(const foliot__playout *p)
+{
+    return (p->offset_ns - p->fastest_ns) * 1e-6;
+}
+
+double foliot__playout_jitter_ms(const foliot__playout *p)
+{
+    return sqrt(fmax(p->lateness_square, 0)) * 1e-6;
+}
