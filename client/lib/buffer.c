@@ -225,6 +225,7 @@ foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick
     }
     const foliot_snapshot *only = before ? &before->snapshot : &after->snapshot;
     double ticks = before ? fmin(tick - (double)only->tick, extrapolate_ticks) : 0;
+    sample->render_tick = (double)only->tick + ticks; // nothing earlier, or later, is known
     sample->count = only->count;
     extrapolate(buffer, only, ticks);
     return FOLIOT_OK;

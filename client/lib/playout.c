@@ -14,6 +14,7 @@
 #define HALF_LIFE_NS 20e9
 #define PACE_MAX 0.05          // of time, to catch up or fall back
 #define SNAP_TICKS 10.0
+#define WARM_UP_NS 500000000u   // after the join the first gaps tell of the join, not of the network
 #define FRESH_NS 3e9           // so long the quantile of few arrivals is not trusted alone
 #define FRESH_MARGIN_NS 30e6   // and this much is added at the start
 
@@ -92,7 +93,8 @@ static void choose_target(foliot__playout *p)
 {
     double seen_ns = p->total / p->decay_unit;
     double fresh = seen_ns < FRESH_NS ? 1 - seen_ns / FRESH_NS : 0;
-    double offset = quantile(p) + fresh * FRESH_MARGIN_NS;
+    double likely = p->total > 0 ? quantile(p) : p->fastest_ns + 2 * p->tick_ns;
+    double offset = likely + fresh * FRESH_MARGIN_NS;
     p->target_ns = fmin(fmax(offset, p->fastest_ns + p->delay_min_ns), p->fastest_ns + p->delay_max_ns);
 }
 
@@ -111,13 +113,12 @@ void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick)
     count_lateness(p, age);
     if (!p->started) {
         p->started = true;
+        p->started_ns = now_ns;
         p->origin_ns = age - 0.25 * FOLIOT__PLAYOUT_BINS * BIN_NS;
         p->fastest_ns = age;
         p->newest_ns = now_ns;
         p->newest_tick = (double)tick;
         choose_target(p);
-        p->target_ns = age + 2 * p->tick_ns + FRESH_MARGIN_NS;
-        p->offset_ns = p->target_ns;
         return;
     }
     // Forgets at 100 millionths of the time: as fast as clocks drift, no faster.
@@ -127,7 +128,8 @@ void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick)
     double before = (double)p->newest_ns - p->newest_tick * p->tick_ns;
     double grown = before + (double)(now_ns - p->newest_ns);
     recentre(p, grown);
-    add_time(p, before, grown);
+    if (now_ns - p->started_ns > WARM_UP_NS)
+        add_time(p, before, grown);
     p->newest_ns = now_ns;
     p->newest_tick = (double)tick;
     choose_target(p);

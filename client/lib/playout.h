@@ -19,6 +19,7 @@ typedef struct foliot__playout {
     float seen[FOLIOT__PLAYOUT_BINS];    // weight, decayed
     double total, decay_unit;            // weight now counts `decay_unit` a nanosecond
     bool started;
+    uint64_t started_ns;
     uint64_t newest_ns;                  // when the newest snapshot came
     double newest_tick;
     double fastest_ns;                   // the smallest age just after an arrival, forgetting slowly

@@ -69,6 +69,9 @@ void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
         return;
     session->server->counters.snapshots_complete++;
     send_pieces(session, &peer->id, 1, FOLIOT_RELIABLE);
+    // It will arrive: what is sent against it from now on can be read as soon as it has.
+    peer->has_baseline = true;
+    peer->baseline_tick = newest->tick;
 }
 
 // Sorting by baseline, then by index: groups come out in a total order.
@@ -122,7 +125,7 @@ static void renew_old_baseline(foliot__session *session, foliot__peer *peer)
     if (foliot__fanout_find(session, peer->baseline_tick))
         return;
     peer->has_baseline = false;
-    foliot__fanout_greet(session, peer);
+    foliot__fanout_greet(session, peer); // gives it another one
 }
 
 void foliot__fanout_broadcast(foliot__session *session)
