@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+// host.h: the sessions that a foliot-server hosts: scenes read, worlds made or resumed, recordings open.
+#ifndef FOLIOT_SERVER_HOST_H
+#define FOLIOT_SERVER_HOST_H
+
+#include "foliot/recording.h"
+#include "foliot/scene.h"
+#include "foliot/server.h"
+
+typedef struct foliot__hosted {
+    char name[FOLIOT_NAME_BYTES];
+    foliot_scene *scene;
+    foliot_world *world; // the server's from the moment it is added
+    foliot_recording *recording;
+    char recording_file[512];
+    double pace_hz;
+    bool resumed;
+} foliot__hosted;
+
+typedef struct foliot__host_options {
+    const char *record; // NULL: a name of its own
+    bool no_record;
+    const char *integrator; // NULL: the scene's
+    double tick_hz;         // 0: the scene's
+} foliot__host_options;
+
+// Each returns an exit code: 0, or with the reason told on stderr.
+int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
+                        const foliot__host_options *options);
+int foliot__hosted_resume(foliot__hosted *hosted, const char *file);
+// Closes the recording; says on stdout what it holds. The exit code if that failed.
+int foliot__hosted_close(foliot__hosted *hosted);
+
+#endif

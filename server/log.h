@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+// log.h: what happens, a line each on stderr, as text for people or JSON for programs.
+#ifndef FOLIOT_SERVER_LOG_H
+#define FOLIOT_SERVER_LOG_H
+
+#include "foliot/server.h"
+
+bool foliot__log_format(const char *name); // "text" or "json"; false: neither
+void foliot__log(const char *sentence);
+void foliot__log_event(const foliot_server_event *event);
+
+#endif

@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: MIT
+// main.c: foliot-server: the server library under libuv. Here is the only clock: ticks are due at absolute times
+// of CLOCK_MONOTONIC, for which a timerfd is armed anew after every update.
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <uv.h>
+
+#include "base/exit_code.h"
+#include "base/options.h"
+#include "foliot/foliot.h"
+#include "foliot/transport.h"
+#include "host.h"
+#include "log.h"
+#include "pool.h"
+
+#define PEERS_EXTRA 64 // connections beyond the players: spectators and those who are refused
+
+static struct {
+    uint64_t port, ticks, threads;
+    const char *bind, *record, *integrator, *mode, *resume, *impair, *log_format;
+    bool no_record;
+    double tick_hz, snapshot_hz;
+    foliot__texts sessions;
+} given = {.port = FOLIOT_PORT_DEFAULT, .bind = "127.0.0.1", .mode = "snapshot", .log_format = "text", .threads = 1};
+
+static const foliot__option host_options[] = {
+    {"port", "PORT", FOLIOT__OPTION_COUNT, &given.port, 0, 65535, .help = "UDP port; 0 takes a free one"},
+    {"bind", "ADDR", FOLIOT__OPTION_TEXT, &given.bind, .help = "IPv4 address to listen on; 127.0.0.1 unless said"},
+    {"record", "FILE", FOLIOT__OPTION_TEXT, &given.record, .help = "recording; NAME-DATE.foliot unless said"},
+    {"no-record", NULL, FOLIOT__OPTION_FLAG, &given.no_record, .help = "records nothing"},
+    {"integrator", "NAME", FOLIOT__OPTION_TEXT, &given.integrator, .help = "instead of the scene's"},
+    {"tick-hz", "HZ", FOLIOT__OPTION_POSITIVE, &given.tick_hz, .help = "sets dt to 1 / HZ, and the pace"},
+    {"snapshot-hz", "HZ", FOLIOT__OPTION_POSITIVE, &given.snapshot_hz, .help = "at most; every tick unless said"},
+    {"mode", "MODE", FOLIOT__OPTION_TEXT, &given.mode, .help = "snapshot or lockstep"},
+    {"resume", "FILE", FOLIOT__OPTION_TEXT, &given.resume, .help = "goes on with a recording; no SCENE then"},
+    {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &given.sessions, .help = "one more session; repeatable"},
+    {"ticks", "N", FOLIOT__OPTION_COUNT, &given.ticks, 1, 0, .help = "ends after N ticks"},
+    {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair,
+     .help = "a bad network, both ways: loss=5%,delay=50ms,jitter=0-100ms,..."},
+    {"threads", "N", FOLIOT__OPTION_COUNT, &given.threads, 1, 256, .help = "inside a step; the bits are the same"},
+    {"log-format", "FORMAT", FOLIOT__OPTION_TEXT, &given.log_format, .help = "text or json, on stderr"},
+    {0}};
+static const foliot__option no_options[] = {{0}};
+
+static const foliot__command commands[] = {
+    {"", "SCENE [options]", "hosts a session",
+     "  foliot-server scenes/spacewar.yaml\n"
+     "  foliot-server scenes/marbles.yaml --port 0 --record match.foliot\n"
+     "  foliot-server --resume match.foliot\n",
+     host_options, 0, 1},
+    {"check", "SCENE...", "only checks scenes", "  foliot-server check scenes/cloth.yaml\n", no_options, 1, UINT32_MAX},
+    {0}};
+
+static void fingerprint_text(char text[33])
+{
+    foliot_digest_text(foliot_fingerprint(), text);
+}
+
+static const foliot__program program = {
+    "foliot-server", "hosts multiplayer physics sessions, and records them",
+    "  foliot-server scenes/spacewar.yaml        then, elsewhere: foliot-client 127.0.0.1\n"
+    "  foliot-server scenes/marbles.yaml --ticks 600 --record marbles.foliot\n"
+    "  foliot-server check my-scene.yaml\n",
+    commands, fingerprint_text};
+
+typedef struct app {
+    uv_loop_t loop;
+    uv_poll_t network, timer;
+    uv_signal_t interrupt, terminate;
+    int timer_fd;
+    foliot_transport *transport;
+    foliot_server *server;
+    foliot__hosted hosted[FOLIOT_SESSIONS_MAX];
+    uint32_t hosted_count;
+    foliot__pool *pool;
+    foliot_host host;
+    unsigned interrupts;
+    bool over;
+} app;
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// -- the loop -------------------------------------------------------------------------------------------
+
+static void arm(app *a)
+{
+    uint64_t wake = foliot_server_wake_ns(a->server);
+    struct itimerspec at = {.it_value = {.tv_sec = (time_t)(wake / 1000000000u),
+                                         .tv_nsec = (long)(wake % 1000000000u)}};
+    if (at.it_value.tv_sec == 0 && at.it_value.tv_nsec == 0)
+        at.it_value.tv_nsec = 1; // zero would disarm
+    timerfd_settime(a->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+static void log_events(app *a)
+{
+    foliot_server_event event;
+    while (foliot_server_poll(a->server, &event))
+        foliot__log_event(&event);
+}
+
+static void close_loop(app *a)
+{
+    if (a->over)
+        return;
+    a->over = true;
+    uv_poll_stop(&a->network);
+    uv_poll_stop(&a->timer);
+    uv_close((uv_handle_t *)&a->network, NULL);
+    uv_close((uv_handle_t *)&a->timer, NULL);
+    uv_close((uv_handle_t *)&a->interrupt, NULL);
+    uv_close((uv_handle_t *)&a->terminate, NULL);
+}
+
+static void update(app *a)
+{
+    if (a->over)
+        return;
+    foliot_server_update(a->server, now_ns());
+    log_events(a);
+    if (foliot_server_done(a->server)) {
+        if (a->interrupts == 0 && given.ticks > 0) { // all ended by themselves: tell the peers first
+            a->interrupts = 1;
+            foliot_server_stop(a->server, "the session has reached its last tick", now_ns());
+        } else {
+            close_loop(a);
+            return;
+        }
+    }
+    arm(a);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    app *a = poll->data;
+    uint64_t expirations;
+    (void)status;
+    (void)events;
+    if (poll == &a->timer && read(a->timer_fd, &expirations, sizeof expirations) < 0 && errno != EAGAIN)
+        return;
+    update(a);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    app *a = signal->data;
+    if (a->interrupts++ > 0) {
+        foliot__log("stopping at once; the recordings end with their last whole block");
+        _exit(128 + number);
+    }
+    foliot__log("stopping; once more to stop at once");
+    foliot_server_stop(a->server, "the host has stopped the session", now_ns());
+    update(a);
+}
+
+// Steps run on libuv's workers, so that the network is served in the meantime.
+typedef struct step_job {
+    uv_work_t work;
+    app *app;
+    void (*run)(void *job);
+    void *job;
+} step_job;
+
+static void job_run(uv_work_t *work)
+{
+    step_job *job = work->data;
+    job->run(job->job);
+}
+
+static void job_done(uv_work_t *work, int status)
+{
+    step_job *job = work->data;
+    app *a = job->app;
+    (void)status;
+    free(job);
+    update(a);
+}
+
+static void start_step(void *user, void (*run)(void *job), void *job_of_server)
+{
+    step_job *job = malloc(sizeof *job);
+    if (!job) { // no memory for a job: the step runs here
+        run(job_of_server);
+        return;
+    }
+    *job = (step_job){.app = user, .run = run, .job = job_of_server};
+    job->work.data = job;
+    uv_queue_work(&job->app->loop, &job->work, job_run, job_done);
+}
+
+// -- from the command line to a running server --------------------------------------------------------------
+
+static int open_sessions(app *a, const foliot__arguments *arguments)
+{
+    foliot__host_options options = {given.record, given.no_record, given.integrator, given.tick_hz};
+    int code = 0;
+    if (given.resume)
+        code = foliot__hosted_resume(&a->hosted[a->hosted_count++], given.resume);
+    if (arguments->operand_count == 1)
+        code = foliot__hosted_open(&a->hosted[a->hosted_count++], NULL, arguments->operands[0], &options);
+    for (uint32_t i = 0; code == 0 && i < given.sessions.count; i++) {
+        char name[FOLIOT_NAME_BYTES];
+        const char *equals = strchr(given.sessions.items[i], '=');
+        if (!equals || equals == given.sessions.items[i] || !equals[1] ||
+            (size_t)(equals - given.sessions.items[i]) >= sizeof name)
+            return foliot__options_wrong(&program, arguments, "--session wants NAME=SCENE, not '%s'",
+                                         given.sessions.items[i]);
+        if (a->hosted_count == FOLIOT_SESSIONS_MAX)
+            return foliot__options_wrong(&program, arguments, "at most %d sessions", FOLIOT_SESSIONS_MAX);
+        snprintf(name, sizeof name, "%.*s", (int)(equals - given.sessions.items[i]), given.sessions.items[i]);
+        code = foliot__hosted_open(&a->hosted[a->hosted_count++], name, equals + 1, &options);
+    }
+    return code;
+}
+
+static int open_transport(app *a)
+{
+    foliot_transport_config config = foliot_transport_config_default();
+    char problem[256];
+    uint32_t peers = PEERS_EXTRA;
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        peers += 2 * a->hosted[i].scene->players.limit;
+    config.bind = given.bind;
+    config.port = (uint16_t)given.port;
+    config.peers_max = peers < FOLIOT_PEERS_MAX ? peers : FOLIOT_PEERS_MAX;
+    if (given.impair && foliot_impairment_parse(given.impair, &config.send, problem, sizeof problem) != FOLIOT_OK) {
+        fprintf(stderr, "foliot-server: --impair: %s\n", problem);
+        return FOLIOT__EXIT_USAGE;
+    }
+    config.receive = config.send;
+    foliot_status status = foliot_transport_enet(&config, now_ns(), &a->transport);
+    if (status == FOLIOT_OK)
+        return 0;
+    if (status == FOLIOT_INVALID) {
+        fprintf(stderr, "foliot-server: --bind: '%s' is no IPv4 address\n", given.bind);
+        return FOLIOT__EXIT_USAGE;
+    }
+    fprintf(stderr, "foliot-server: port %u on %s is busy; --port 0 takes a free one\n", config.port, given.bind);
+    return FOLIOT__EXIT_AGAIN;
+}
+
+static int start_server(app *a)
+{
+    foliot_server_config config = foliot_server_config_default();
+    config.transport = a->transport;
+    config.start = start_step;
+    config.start_user = a;
+    config.snapshot_hz = given.snapshot_hz;
+    if (foliot_server_create(&config, now_ns(), &a->server) != FOLIOT_OK)
+        return FOLIOT__EXIT_ERROR;
+    if (given.threads > 1)
+        a->pool = foliot__pool_create((uint32_t)given.threads);
+    a->host = (foliot_host){.run = a->pool ? foliot__pool_run : NULL, .run_user = a->pool,
+                            .threads = (uint32_t)given.threads};
+    for (uint32_t i = 0; i < a->hosted_count; i++) {
+        foliot__hosted *h = &a->hosted[i];
+        foliot_session_config session = {.name = h->name, .scene = h->scene, .world = h->world,
+                                         .recording = h->recording, .pace_hz = h->pace_hz, .ticks = given.ticks,
+                                         .host = &a->host};
+        if (foliot_server_add_session(a->server, &session, now_ns()) != FOLIOT_OK) {
+            fprintf(stderr, "foliot-server: there are two sessions named '%s'\n", h->name);
+            return FOLIOT__EXIT_USAGE;
+        }
+    }
+    return 0;
+}
+
+static void announce(const app *a)
+{
+    uint16_t port = foliot_transport_port(a->transport);
+    printf("listening on %s:%u\n", given.bind, port);
+    for (uint32_t i = 0; i < a->hosted_count; i++) {
+        const foliot__hosted *h = &a->hosted[i];
+        printf("session '%s': %s at %g Hz, %u bodies, room for %u players%s%s\n", h->name,
+               foliot_integrator_describe(h->scene->integrator)->name, h->pace_hz, h->scene->body_count,
+               h->scene->players.limit, h->recording ? ", recorded in " : "",
+               h->recording ? h->recording_file : "");
+        if (h->resumed)
+            printf("resumed at tick %llu\n", (unsigned long long)foliot_world_tick(h->world));
+    }
+    printf("join with: foliot-client %s:%u%s%s\n", strcmp(given.bind, "0.0.0.0") == 0 ? "HOST" : given.bind, port,
+           a->hosted_count > 1 ? " --session " : "", a->hosted_count > 1 ? a->hosted[1].name : "");
+    fflush(stdout);
+    if (strncmp(given.bind, "127.", 4) != 0)
+        fprintf(stderr, "foliot-server: what is sent is not encrypted: anyone on the way can read and change it\n");
+}
+
+static void open_loop(app *a)
+{
+    uv_loop_init(&a->loop);
+    a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    uv_poll_init(&a->loop, &a->network, foliot_transport_descriptor(a->transport));
+    uv_poll_init(&a->loop, &a->timer, a->timer_fd);
+    uv_signal_init(&a->loop, &a->interrupt);
+    uv_signal_init(&a->loop, &a->terminate);
+    a->network.data = a->timer.data = a->interrupt.data = a->terminate.data = a;
+    uv_poll_start(&a->network, UV_READABLE, on_readable);
+    uv_poll_start(&a->timer, UV_READABLE, on_readable);
+    uv_signal_start(&a->interrupt, on_signal, SIGINT);
+    uv_signal_start(&a->terminate, on_signal, SIGTERM);
+}
+
+static void print_counters(const app *a)
+{
+    const foliot_server_counters *s = foliot_server_counted(a->server);
+    const foliot_transport_counters *t = foliot_transport_counted(a->transport);
+#define PRINT_SERVER(name) printf("%-28s %llu\n", #name, (unsigned long long)s->name);
+#define PRINT_TRANSPORT(name) printf("%-28s %llu\n", #name, (unsigned long long)t->name);
+    FOLIOT_SERVER_COUNTERS(PRINT_SERVER)
+    FOLIOT_TRANSPORT_COUNTERS(PRINT_TRANSPORT)
+#undef PRINT_SERVER
+#undef PRINT_TRANSPORT
+}
+
+static int host(const foliot__arguments *arguments)
+{
+    static app a;
+    if (strcmp(given.mode, "lockstep") == 0) {
+        fprintf(stderr, "foliot-server: this version hosts snapshot sessions alone, not lockstep ones\n");
+        return FOLIOT__EXIT_ERROR;
+    }
+    if (strcmp(given.mode, "snapshot") != 0)
+        return foliot__options_wrong(&program, arguments, "--mode is snapshot or lockstep, not '%s'", given.mode);
+    if (!foliot__log_format(given.log_format))
+        return foliot__options_wrong(&program, arguments, "--log-format is text or json, not '%s'", given.log_format);
+    uint32_t scenes = arguments->operand_count + given.sessions.count;
+    if (given.resume ? scenes > 0 : scenes == 0)
+        return foliot__options_wrong(&program, arguments,
+                                     given.resume ? "--resume takes its scene from the recording" : "a SCENE is missing");
+    if (given.record && (given.no_record || scenes > 1 || given.resume))
+        return foliot__options_wrong(&program, arguments, "--record names one file for one new session");
+    int code = open_sessions(&a, arguments);
+    if (code == 0)
+        code = open_transport(&a);
+    if (code == 0)
+        code = start_server(&a);
+    if (code == 0) {
+        announce(&a);
+        open_loop(&a);
+        arm(&a);
+        uv_run(&a.loop, UV_RUN_DEFAULT);
+        uv_loop_close(&a.loop);
+        close(a.timer_fd);
+        print_counters(&a);
+    }
+    foliot_server_destroy(a.server);
+    for (uint32_t i = 0; i < a.hosted_count; i++) {
+        int closed = foliot__hosted_close(&a.hosted[i]);
+        code = code ? code : closed;
+    }
+    foliot_transport_destroy(a.transport);
+    foliot__pool_destroy(a.pool);
+    return code;
+}
+
+static int check(const foliot__arguments *arguments)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < arguments->operand_count; i++) {
+        foliot_scene *scene;
+        foliot_scene_error error;
+        if (foliot_scene_read(arguments->operands[i], &scene, &error) != FOLIOT_OK) {
+            fprintf(stderr, "%s\n", error.message);
+            code = FOLIOT__EXIT_SCENE;
+            continue;
+        }
+        printf("%s: fine: '%s', %u bodies, %u forces, %u constraints, %u players, %s\n", arguments->operands[i],
+               scene->name, scene->body_count, scene->force_count, scene->constraint_count, scene->players.limit,
+               foliot_integrator_describe(scene->integrator)->name);
+        foliot_scene_destroy(scene);
+    }
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    foliot__arguments arguments;
+    int code = foliot__options_start(&program, argc, argv, &arguments);
+    if (code >= 0)
+        return code;
+    signal(SIGPIPE, SIG_IGN);
+    return strcmp(arguments.command->name, "check") == 0 ? check(&arguments) : host(&arguments);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+// pool.c: workers take indices from a shared counter; whoever calls works too, and returns when all are done.
+#include "pool.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <uv.h>
+
+struct foliot__pool {
+    uint32_t workers;
+    uv_thread_t *threads;
+    uv_mutex_t calling, mutex;
+    uv_cond_t work, idle;
+    uint64_t round; // grows with every run
+    uint32_t busy;
+    bool closing;
+    void (*task)(void *context, uint32_t index);
+    void *context;
+    uint32_t count;
+    atomic_uint next;
+};
+
+static void take_part(foliot__pool *pool)
+{
+    for (;;) {
+        uint32_t index = atomic_fetch_add_explicit(&pool->next, 1, memory_order_relaxed);
+        if (index >= pool->count)
+            return;
+        pool->task(pool->context, index);
+    }
+}
+
+static void worker(void *user)
+{
+    foliot__pool *pool = user;
+    uint64_t seen = 0;
+    uv_mutex_lock(&pool->mutex);
+    for (;;) {
+        while (!pool->closing && pool->round == seen)
+            uv_cond_wait(&pool->work, &pool->mutex);
+        if (pool->closing)
+            break;
+        seen = pool->round;
+        uv_mutex_unlock(&pool->mutex);
+        take_part(pool);
+        uv_mutex_lock(&pool->mutex);
+        if (--pool->busy == 0)
+            uv_cond_signal(&pool->idle);
+    }
+    uv_mutex_unlock(&pool->mutex);
+}
+
+foliot__pool *foliot__pool_create(uint32_t threads)
+{
+    foliot__pool *pool = calloc(1, sizeof *pool);
+    if (!pool)
+        return NULL;
+    pool->threads = calloc(threads, sizeof *pool->threads);
+    uv_mutex_init(&pool->calling);
+    uv_mutex_init(&pool->mutex);
+    uv_cond_init(&pool->work);
+    uv_cond_init(&pool->idle);
+    for (uint32_t i = 1; pool->threads && i < threads; i++) {
+        if (uv_thread_create(&pool->threads[pool->workers], worker, pool) != 0)
+            break;
+        pool->workers++;
+    }
+    return pool;
+}
+
+void foliot__pool_destroy(foliot__pool *pool)
+{
+    if (!pool)
+        return;
+    uv_mutex_lock(&pool->mutex);
+    pool->closing = true;
+    uv_cond_broadcast(&pool->work);
+    uv_mutex_unlock(&pool->mutex);
+    for (uint32_t i = 0; i < pool->workers; i++)
+        uv_thread_join(&pool->threads[i]);
+    uv_cond_destroy(&pool->work);
+    uv_cond_destroy(&pool->idle);
+    uv_mutex_destroy(&pool->mutex);
+    uv_mutex_destroy(&pool->calling);
+    free(pool->threads);
+    free(pool);
+}
+
+void foliot__pool_run(void *user, uint32_t count, void (*task)(void *context, uint32_t index), void *context)
+{
+    foliot__pool *pool = user;
+    uv_mutex_lock(&pool->calling); // several sessions share one pool
+    uv_mutex_lock(&pool->mutex);
+    pool->task = task;
+    pool->context = context;
+    pool->count = count;
+    atomic_store(&pool->next, 0);
+    pool->busy = pool->workers;
+    pool->round++;
+    uv_cond_broadcast(&pool->work);
+    uv_mutex_unlock(&pool->mutex);
+    take_part(pool);
+    uv_mutex_lock(&pool->mutex);
+    while (pool->busy > 0)
+        uv_cond_wait(&pool->idle, &pool->mutex);
+    uv_mutex_unlock(&pool->mutex);
+    uv_mutex_unlock(&pool->calling);
+}

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+// pool.h: threads for the inside of a step: runs task(context, i) for every i, on all of them.
+#ifndef FOLIOT_SERVER_POOL_H
+#define FOLIOT_SERVER_POOL_H
+
+#include <stdint.h>
+
+typedef struct foliot__pool foliot__pool;
+
+foliot__pool *foliot__pool_create(uint32_t threads); // NULL: no memory or no threads
+void foliot__pool_destroy(foliot__pool *pool);
+// As foliot_host.run; `pool` is its user. One call at a time.
+void foliot__pool_run(void *pool, uint32_t count, void (*task)(void *context, uint32_t index), void *context);
+
+#endif
