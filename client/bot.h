@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// bot.h: players without hands: idle, random, circle, or inputs from a file.
+#ifndef FOLIOT_CLIENT_BOT_H
+#define FOLIOT_CLIENT_BOT_H
+
+#include "base/rng.h"
+#include "foliot/input.h"
+#include "tape/input_script.h"
+
+typedef enum foliot__bot_kind { FOLIOT__BOT_IDLE, FOLIOT__BOT_RANDOM, FOLIOT__BOT_CIRCLE, FOLIOT__BOT_FILE } foliot__bot_kind;
+
+typedef struct foliot__bot {
+    foliot__bot_kind kind;
+    foliot__rng rng;
+    double next; // random: when it changes its mind, seconds
+    const foliot__input_script *script; // file: of its player 0, in ticks of play
+    uint32_t at;
+    int8_t axes[FOLIOT_AXES];
+    uint16_t buttons;
+} foliot__bot;
+
+// Kind by name; anything else is a file.
+foliot__bot_kind foliot__bot_kind_of(const char *name);
+// What it does at `seconds` (`tick`) since it began to play.
+void foliot__bot_think(foliot__bot *bot, double seconds, uint64_t tick);
+
+#endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// screen.h: the world live in a terminal, and the keyboard that steers.
+#ifndef FOLIOT_CLIENT_SCREEN_H
+#define FOLIOT_CLIENT_SCREEN_H
+
+#include "foliot/client.h"
+
+typedef struct foliot__screen foliot__screen;
+
+// Takes the terminal over (raw, alternate screen) until closed. NULL if there is none.
+foliot__screen *foliot__screen_open(void);
+void foliot__screen_close(foliot__screen *screen);
+void foliot__screen_draw(foliot__screen *screen, const foliot_client *client, const foliot_sample *sample,
+                         const char *server);
+// Reads keys: arrows or WASD push, R and F up and down, Q and E turn, space and 1..9 are buttons, V changes the
+// view (from above, from the side), Esc or X leaves (false). Terminals tell of presses alone, so a push
+// lasts KEY_HOLD_MS after the last one.
+bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FOLIOT_AXES], uint16_t *buttons);
+
+#endif
