@@ -4,10 +4,12 @@
 #include "sim/math_internal.h"
 
 #include "base/bytes.h"
+#include "base/cpu.h"
 #include "base/rng.h"
 #include "foliot/digest.h"
 #include "foliot/world.h"
 #include "sim/fingerprint.h"
+#include "sim/force_newton.h"
 #include "sim/hash.h"
 #include "sim/probe.h"
 #include "sim/state.h"
@@ -34,6 +36,7 @@
     X(atan2, "atan2")                                                                              \
     X(hyperbolic, "sinh, cosh, phi1, phi2")                                                        \
     X(hash, "XXH3")                                                                                \
+    X(gravity, "gravity in lanes")                                                                 \
     X(tangle, "springs, drag, pulses, rotation")                                                   \
     X(crew, "players")                                                                             \
     X(orbits, "newton, attractor")                                                                 \
@@ -214,6 +217,8 @@ static void run_atan2(mixer *m)
     for (int i = 0; i < 300; i++) {
         double y = draw(m, 2 + i);
         mix_f64(m, foliot_atan2(y, draw(m, 2 + i)));
+        y = draw(m, 1);
+        mix_f64(m, foliot_atan2(y, draw(m, 1)));
     }
 }
 
@@ -243,6 +248,32 @@ static void run_hash(mixer *m)
     }
 }
 
+// Pairwise gravity on every vector unit that this machine has; all must give what the base gives.
+static void run_gravity(mixer *m)
+{
+    enum { BLOCKS = 5, ROWS = FOLIOT__LANES * (BLOCKS + FOLIOT__NEWTON_AHEAD) };
+    _Alignas(64) double body[4][ROWS] = {{0}}, force[3][3][ROWS] = {{{0}}};
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < FOLIOT__LANES * BLOCKS - 3; i++)
+            body[k][i] = k == 3 ? 1.0 + foliot__rng_unit(&m->rng) : draw(m, 2);
+    const foliot__newton_bodies bodies = {body[0], body[1], body[2], body[3], 0.0123, BLOCKS};
+    foliot__newton_kernel *kernels[3] = {foliot__newton_base, NULL, NULL};
+#if defined(__x86_64__)
+    foliot__simd simd = foliot__cpu_simd();
+    kernels[1] = simd >= FOLIOT__SIMD_AVX2 ? foliot__newton_avx2 : NULL;
+    kernels[2] = simd >= FOLIOT__SIMD_AVX512 ? foliot__newton_avx512 : NULL;
+#endif
+    for (int k = 0; k < 3; k++) {
+        const foliot__v3 sum = {force[k][0], force[k][1], force[k][2]};
+        for (uint32_t block = 0; kernels[k] && block < BLOCKS; block++)
+            kernels[k](&bodies, block, sum);
+        mix(m, kernels[k] && memcmp(force[k], force[0], sizeof force[0]) != 0);
+    }
+    for (int axis = 0; axis < 3; axis++)
+        for (int i = 0; i < FOLIOT__LANES * BLOCKS; i++)
+            mix_f64(m, force[0][axis][i]);
+}
+
 // A probe scene for a few ticks with every scheme that it admits, the world's memory being the heap's.
 static void run_probe(mixer *m, foliot__probe_kind kind, uint64_t ticks)
 {
@@ -261,7 +292,10 @@ static void run_probe(mixer *m, foliot__probe_kind kind, uint64_t ticks)
             mix(m, (uint64_t)(unsigned)-foliot_world_step(world, inputs, count, NULL));
         }
         foliot_digest digest = foliot_world_digest(world);
+        foliot_invariants sums = foliot_world_invariants(world, NULL);
         foliot_world_destroy(world);
+        mix_f64(m, sums.kinetic + 3.0 * sums.potential);
+        mix_f64(m, sums.angular_momentum[1] - 3.0 * sums.momentum[2]);
         mix(m, digest.low);
         mix(m, digest.high);
     }

@@ -106,14 +106,19 @@ static void add_players(maker *m, foliot_control_kind control, foliot_shape_kind
 
 static void make_tangle(maker *m)
 {
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         foliot_body_definition *body = add_body(m);
         if (i % 2)
             make_tumble(m, body);
         fill(m, body->force, 0.9);
     }
     m->probe->scene.gravity[2] = -9.80665;
+    m->probe->scene.substeps = 2;
     add_spring(m, 0, FOLIOT_NO_BODY, 0.13, FOLIOT_DAMPING_ISOTROPIC, 0);
+    // One that creeps and one that swings fast: the explicit schemes lose both, which freezes them.
+    add_spring(m, 6, FOLIOT_NO_BODY, 1531.7, FOLIOT_DAMPING_ISOTROPIC, 0);
+    add_spring(m, 7, FOLIOT_NO_BODY, 3.7, FOLIOT_DAMPING_ISOTROPIC, 0);
+    m->probe->forces[m->probe->scene.force_count - 1].as.spring.stiffness = 71234.5;
     add_spring(m, 1, FOLIOT_NO_BODY, 0.37, FOLIOT_DAMPING_ALONG, 0.7);
     add_spring(m, 1, 2, 0.11, FOLIOT_DAMPING_ALONG, 1.1);
     add_spring(m, 2, 3, 0.23, FOLIOT_DAMPING_ISOTROPIC, 0.9);
@@ -132,13 +137,17 @@ static void make_tangle(maker *m)
 static void make_crew(maker *m)
 {
     make_tangle(m);
+    m->probe->scene.speed_max = 3.91;
     add_players(m, FOLIOT_CONTROL_VESSEL, FOLIOT_SHAPE_POINT);
 }
 
 static void make_orbits(maker *m)
 {
-    for (int i = 0; i < 11; i++)
+    // Enough for every block size of pairwise gravity, and a rest that fills no lane.
+    for (int i = 0; i < 59; i++)
         add_body(m);
+    // One so fast that its steps on reversible-leapfrog's lattice need all bits of a double.
+    fill(m, m->probe->bodies[58].velocity, 0x1p18);
     foliot_force_definition *newton = add_force(m, FOLIOT_FORCE_NEWTON);
     newton->as.newton.constant = 0.317;
     newton->as.newton.softening = 0.0531;

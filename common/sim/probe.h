@@ -7,7 +7,7 @@
 #include "foliot/input.h"
 #include "foliot/scene.h"
 
-#define FOLIOT__PROBE_BODIES 24
+#define FOLIOT__PROBE_BODIES 64
 #define FOLIOT__PROBE_LINKS 24
 #define FOLIOT__PROBE_INPUTS 8
 

@@ -34,7 +34,7 @@ struct world_truth {
 _Static_assert(sizeof(struct world_truth) == 64, "a field of WORLD_TRUTH is not written");
 _Static_assert(offsetof(foliot_world, definition_digest) - offsetof(foliot_world, tick) ==
                    sizeof(struct world_truth),
-               "a field of the world's truth is not listed in WORLD_TRUTH");
+               "a field of the world is truth and not listed in WORLD_TRUTH");
 _Static_assert(sizeof(foliot__player) == PLAYER_BYTES, "a field of foliot__player is not written");
 enum {
 #define COUNT_BODY(type, name) +1

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# test_alarms.sh: every alarm is shown to ring. The library is built again with one rule broken (in
+# one file where that is enough); the self-test must name the part, or the golden digests must differ,
+# or the compiler must refuse. An alarm that stays silent fails here.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+lib=$build/libfoliot.a
+CC=${CC:-gcc}
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+flags="-O2 -w -Iinclude -Icommon -D_GNU_SOURCE -fPIC"
+bits="-std=gnu11 -ffp-contract=off -fno-math-errno"
+machine=$(uname -m)
+
+report() { # NAME STATUS
+    if [ "$2" = 0 ]; then echo "ok - $1"; else echo "not ok - $1"; fi
+}
+
+if nm "$lib" 2>/dev/null | grep -qE '__(asan|tsan|ubsan|gcov)_'; then
+    echo "skip: objects with and without sanitizers do not link"
+    exit 0
+fi
+
+# The driver without the ready scenes, and the self-test, with objects that take the library's place.
+# shellcheck disable=SC2086 # flags, one word each
+{
+    for program in driver cases selftest; do
+        $CC $flags $bits -c "tests/determinism/$program.c" -o "$tree/$program.o" || exit 1
+    done
+}
+link() { # OBJECT... -> $tree/run, $tree/self
+    $CC -o "$tree/run" "$tree/driver.o" "$tree/cases.o" "$@" "$lib" -lm -pthread 2>"$tree/link.log" &&
+        $CC -o "$tree/self" "$tree/selftest.o" "$@" "$lib" -lm -pthread 2>>"$tree/link.log" ||
+        { cat "$tree/link.log"; return 1; }
+}
+digests_differ() { # of the linked driver; it may also refuse to run
+    "$tree/run" >"$tree/now.txt" 2>/dev/null
+    ! head -n "$(wc -l <"$tree/sound.txt")" "$tree/now.txt" | cmp -s - "$tree/sound.txt"
+}
+
+link && "$tree/run" >"$tree/sound.txt" && [ "$("$tree/self")" = OK ] &&
+    head -n "$(wc -l <"$tree/sound.txt")" tests/golden/digests.txt | cmp -s - "$tree/sound.txt"
+report "a sound build passes" $?
+
+# A source changed by a sed command, compiled and put in the library's place.
+changed() { # FILE SED-COMMAND [FLAGS]: object in $tree/changed.o
+    local file=$1 copy
+    copy=$tree/src/$1
+    rm -rf "$tree/src"
+    mkdir -p "$tree/src"
+    cp -r common include "$tree/src/"
+    sed -i "$2" "$copy"
+    if cmp -s "$file" "$copy"; then
+        echo "the change found nothing to change in $file"
+        return 1
+    fi
+    local unit=${3:-$1}
+    # shellcheck disable=SC2086
+    $CC -O2 -w -I"$tree/src/include" -I"$tree/src/common" -D_GNU_SOURCE -fPIC $bits -c "$tree/src/$unit" -o "$tree/changed.o"
+}
+names_part() { # NAME PART FILE SED [UNIT]
+    changed "$3" "$4" "${5:-$3}" && link "$tree/changed.o" && [ "$("$tree/self")" = "$2" ] && digests_differ
+    report "$1" $?
+}
+names_part "one ulp of pi is named" sin common/sim/math_tables.h 's/HALF_PI_1 = 0x1.921fb54400000p+0/HALF_PI_1 = 0x1.921fb54400001p+0/' common/sim/math.c
+names_part "one ulp in a table of exp is named" exp common/sim/math_tables.h 's/0x1.6a09e667f3bcdp+0/0x1.6a09e667f3bcep+0/' common/sim/math.c
+names_part "one ulp in a table of log is named" log common/sim/math_tables.h 's/LN2_LOW = 0x1.ef35793c76730p-45/LN2_LOW = 0x1.ef35793c70000p-40/' common/sim/math.c
+names_part "one ulp in a table of atan is named" atan2 common/sim/math_tables.h 's/0x1.0657e94db30d0p-1/0x1.0657e94db30d1p-1/' common/sim/math.c
+names_part "a hash with one other bit is named" XXH3 common/sim/hash.c 's/return \(.*\)(spans, count);/return (foliot_digest){\1(spans, count).low ^ 1, \1(spans, count).high};/'
+changed common/sim/step.c 's|\.dt = dt / world->substeps,|.dt = dt / world->substeps * (1 + 0x1p-52),|' && link "$tree/changed.o" && [ "$("$tree/self")" = "springs, drag, pulses, rotation" ] && digests_differ
+report "one ulp of dt is named" $?
+
+if [ "$machine" = x86_64 ]; then
+    fused="-std=gnu11 -ffp-contract=fast -mfma -mavx2 -fno-math-errno"
+    # The whole library, as somebody's CFLAGS might have it if they came last.
+    find common/sim -name '*.c' ! -name '*_avx2.c' ! -name '*_avx512.c' | sort >"$tree/sources"
+    compile_fused() {
+        # shellcheck disable=SC2086
+        $CC $flags $fused -c "$1" -o "$tree/fused/$(echo "${1%.c}" | tr / _).o"
+    }
+    export -f compile_fused
+    export CC flags fused tree
+    mkdir -p "$tree/fused"
+    xargs -P 2 -I '{}' bash -c 'compile_fused {}' <"$tree/sources"
+    link "$tree"/fused/*.o && [ "$("$tree/self")" = contraction ] && digests_differ
+    report "a build with contraction on fails its self-test, which says so, and the golden digests" $?
+    # Each file in which it changes an instruction, alone: no file escapes the golden digests.
+    silent=
+    while read -r source; do
+        object=$tree/fused/$(echo "${source%.c}" | tr / _).o
+        objdump -d "$object" | grep -q 'vfn*m[as][du]' || continue
+        case $source in
+        */fingerprint.c) continue ;; # the probe itself, above
+        # Which pairs are looked at closer, and which scenes are refused: neither decides bits of truth.
+        */broadphase.c | */scene_check.c) continue ;;
+        */lattice.c) continue ;; # its one product of that shape, dt / 2, is exact
+        esac
+        link "$object" && digests_differ || silent="$silent $source"
+    done <"$tree/sources"
+    [ -z "$silent" ] || echo "contraction goes unseen in:$silent"
+    [ -z "$silent" ]
+    report "contraction in any one file changes a golden digest" $?
+    # A program linked with -ffast-math starts with flush-to-zero set.
+    $CC -ffast-math -o "$tree/self" "$tree/selftest.o" "$lib" -lm -pthread && [ "$("$tree/self")" = subnormals ] &&
+        $CC -ffast-math -o "$tree/run" "$tree/driver.o" "$tree/cases.o" "$lib" -lm -pthread &&
+        ! "$tree/run" >/dev/null 2>"$tree/refusal" && grep -q "flush-to-zero" "$tree/refusal"
+    report "flush-to-zero is named, and refused by every step" $?
+    $CC -m32 -mno-sse -w -Icommon -std=gnu11 -fsyntax-only -x c common/sim/floating_point.h 2>&1 | grep -q 'evaluated as doubles'
+    report "x87 arithmetic does not compile" $?
+fi
+
+$CC -ffast-math -w -Icommon -std=gnu11 -fsyntax-only -x c common/sim/floating_point.h 2>&1 | grep -q 'Take it out of CFLAGS'
+report "-ffast-math does not compile" $?
+
+last_flags=$(make -n -B CC="$CC" CFLAGS='-O2 -ffp-contract=fast' BUILD="$tree/none" "$tree/none/obj/common/sim/math.o" 2>/dev/null | grep -- '-c common/sim/math.c')
+echo "$last_flags" | grep -q -- '-ffp-contract=fast.*-ffp-contract=off'
+report "no CFLAGS replace the flags that decide bits" $?
+
+unlisted() { # NAME FILE SED MESSAGE
+    ! changed "$2" "$3" common/sim/truth.c 2>"$tree/asserted" && grep -qF "$4" "$tree/asserted"
+    report "$1" $?
+}
+unlisted "a field of the world's truth that is not digested does not compile" common/sim/state.h \
+    's|^    foliot__rng rng;|&\n    uint64_t unlisted;|' "a field of the world is truth and not listed"
+unlisted "a field of a player that is not digested does not compile" common/sim/state.h \
+    's|^    uint16_t joined;|&\n    uint32_t unlisted;|' "a field of foliot__player is not written"
+unlisted "a table that is neither truth nor cache does not compile" common/sim/state.h \
+    's|^    X(double, scratch, scratch).*|&\n    X(double, unlisted, slots) \\|' "a table is not listed as truth or cache"
