@@ -23,4 +23,4 @@
 #define GOLDEN_tops 0x1cf1a033a28df9aau
 #define GOLDEN_balls 0x4d3accbf0670dff5u
 #define GOLDEN_net 0x528c923c2f5a95aau
-#define GOLDEN_rods 0x5756746d8b897db1u
+#define GOLDEN_rods 0xf300d592967028e5u
