@@ -13,6 +13,12 @@ bool foliot__scene_collides(const foliot_scene *scene);
 // A body with this definition turns: it moves, and it has a shape or principal moments of its own.
 bool foliot__body_rotates(const foliot_body_definition *body);
 
+// What in the scene an integrator, which is one of the registry, does not admit ("contacts"); NULL where it
+// admits all of it. Whatever integrator the scene itself names plays no part.
+const char *foliot__scene_objection(const foliot_scene *scene, foliot_integrator integrator);
+// Names of the integrators that admit the scene and can be hosted, separated by commas; "none".
+void foliot__scene_fitting(const foliot_scene *scene, char *text, size_t bytes);
+
 // Names in order of (hash, text), for look-up in O(log n). Sorted rather than hashed into buckets:
 // no choice of names makes it slow, and the order is the same everywhere.
 typedef struct foliot__name_entry {

@@ -177,7 +177,7 @@ foliot_constraint_definition foliot_constraint_default(foliot_constraint_kind ki
 // FOLIOT_OK, or FOLIOT_INVALID / FOLIOT_REFUSED with *problem filled in. `problem` may be NULL.
 foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem *problem);
 
-// Canonical bytes: little-endian, doubles exact, the same on every machine (docs/RECORDING.md).
+// Canonical bytes: little-endian, doubles exact, the same on every machine (docs/SCENES.md).
 // `bytes` may be NULL to ask for the size. FOLIOT_FULL if capacity is too small.
 foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, size_t capacity,
                                   size_t *length);

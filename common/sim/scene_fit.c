@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+// scene_fit.c: which integrators admit which scenes. What a scheme can do stands in its row of the
+// registry; what a scene needs is gathered here, and nowhere else are the two compared.
+#include "sim/floating_point.h"
+
+#include "sim/integrator/lattice.h"
+#include "sim/scene.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define INFINITE ((double)__builtin_inf())
+
+static double norm2(const double *v, unsigned count)
+{
+    double sum = 0;
+    for (unsigned k = 0; k < count; k++)
+        sum += v[k] * v[k];
+    return sum;
+}
+
+typedef struct needs {
+    bool contacts, distances, rods;
+    bool velocity; // drag or a damper
+    bool clamp;    // speed_max
+    bool turns;    // a body that turns from the start, or a player who can turn
+    bool far;      // a place or a speed beyond reversible-leapfrog's lattice
+} needs;
+
+static bool force_damps(const foliot_force_definition *force)
+{
+    if (force->kind == FOLIOT_FORCE_DRAG)
+        return force->as.drag.linear > 0 || force->as.drag.quadratic > 0;
+    return force->kind == FOLIOT_FORCE_SPRING && force->as.spring.damping > 0;
+}
+
+static bool beyond_lattice(const double v[3])
+{
+    for (unsigned k = 0; k < 3; k++)
+        if (!(v[k] > -FOLIOT__LATTICE_MAX && v[k] < FOLIOT__LATTICE_MAX))
+            return true;
+    return false;
+}
+
+static needs needs_of(const foliot_scene *scene)
+{
+    needs n = {.contacts = foliot__scene_collides(scene), .clamp = scene->speed_max < INFINITE};
+    n.turns = scene->players.limit && scene->players.torque > 0;
+    for (uint32_t i = 0; i < scene->body_count; i++) {
+        n.turns |= norm2(scene->bodies[i].angular_velocity, 3) > 0;
+        n.far |= beyond_lattice(scene->bodies[i].position);
+        n.far |= beyond_lattice(scene->bodies[i].velocity);
+    }
+    for (uint32_t i = 0; scene->players.limit && i < scene->players.position_count; i++)
+        n.far |= beyond_lattice(scene->players.positions[i]);
+    n.far |= scene->players.limit && beyond_lattice(scene->players.body.velocity);
+    n.turns |= scene->players.limit && norm2(scene->players.body.angular_velocity, 3) > 0;
+    for (uint32_t i = 0; i < scene->constraint_count; i++) {
+        n.rods |= scene->constraints[i].kind == FOLIOT_CONSTRAINT_ROD;
+        n.distances |= scene->constraints[i].kind != FOLIOT_CONSTRAINT_ROD;
+    }
+    for (uint32_t i = 0; i < scene->force_count; i++)
+        n.velocity |= force_damps(&scene->forces[i]);
+    return n;
+}
+
+// NULL where the integrator admits the scene, else what it does not admit.
+static const char *objection(const foliot_integrator_info *info, const needs *n, bool players)
+{
+    bool to_bits = info->reversible == FOLIOT_REVERSIBLE_TO_BITS;
+    if (n->contacts && (!info->contacts || to_bits))
+        return "contacts";
+    if (n->distances && (!info->contacts || to_bits))
+        return "distance constraints";
+    if (n->rods && (!info->rods || to_bits))
+        return "rods";
+    if (n->velocity && to_bits)
+        return "drag and dampers";
+    if (n->clamp && to_bits)
+        return "limits.speed_max";
+    if (n->turns && to_bits)
+        return "bodies that turn";
+    if (n->far && to_bits)
+        return "positions and speeds of 2^22 and beyond";
+    if (players && info->lab_only)
+        return "players";
+    return NULL;
+}
+
+const char *foliot__scene_objection(const foliot_scene *scene, foliot_integrator integrator)
+{
+    needs n = needs_of(scene);
+    return objection(foliot_integrator_describe(integrator), &n, scene->players.limit > 0);
+}
+
+static void append(char *text, size_t bytes, const char *more)
+{
+    size_t used = strlen(text);
+    snprintf(text + used, bytes - used, "%s", more);
+}
+
+void foliot__scene_fitting(const foliot_scene *scene, char *text, size_t bytes)
+{
+    needs n = needs_of(scene);
+    bool players = scene->players.limit > 0;
+    text[0] = 0;
+    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
+        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+        if (!info || info->lab_only || objection(info, &n, players))
+            continue;
+        append(text, bytes, text[0] ? ", " : "");
+        append(text, bytes, info->name);
+    }
+    if (!text[0])
+        append(text, bytes, "none");
+}
