@@ -6,7 +6,6 @@
 #include "sim/integrator/lattice.h"
 #include "sim/scene.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #define INFINITE ((double)__builtin_inf())
@@ -93,10 +92,13 @@ const char *foliot__scene_objection(const foliot_scene *scene, foliot_integrator
     return objection(foliot_integrator_describe(integrator), &n, scene->players.limit > 0);
 }
 
+// As much of `more` as fits.
 static void append(char *text, size_t bytes, const char *more)
 {
-    size_t used = strlen(text);
-    snprintf(text + used, bytes - used, "%s", more);
+    size_t used = strlen(text), length = strlen(more), room = bytes - used - 1;
+    length = length < room ? length : room;
+    memcpy(text + used, more, length);
+    text[used + length] = 0;
 }
 
 void foliot__scene_fitting(const foliot_scene *scene, char *text, size_t bytes)
