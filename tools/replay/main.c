@@ -31,6 +31,10 @@ typedef int command_function(const foliot__program *program, const foliot__argum
     X(compare, "FILE --with COMMAND [--json]", "runs another build beside this one",               \
       "  foliot-replay compare match.foliot --with 'qemu-aarch64-static arm/foliot-replay'\n",     \
       1, 1)                                                                                        \
+    X(play, "FILE [--tick T] [--speed X] [--view top|front|side] [--frame]",                       \
+      "draws it in the terminal; pause, step, seek both ways",                                     \
+      "  foliot-replay play match.foliot\n"                                                        \
+      "  foliot-replay play match.foliot --frame --tick 600\n", 1, 1)                              \
     X(trim, "FILE --out NEW [--from T] [--to T]", "a part of a recording as one of its own",       \
       "  foliot-replay trim crashed.foliot --out whole.foliot\n", 1, 1)
 #endif

@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# test_play.sh: foliot-replay play: single pictures in a pipe, and the real thing in a terminal of script(1)
+# with keys pressed.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+replay=$build/foliot-replay
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+failed=0
+check() {
+    local name=$1
+    shift
+    if "$@"; then
+        echo "ok - $name"
+    else
+        echo "not ok - $name"
+        failed=1
+    fi
+}
+printf '0 0 join\n0 1 join\n' >"$work/in.txt"
+"$build/foliot-lab" run scenes/lunar-lander.yaml --ticks 600 --inputs "$work/in.txt" \
+    --record "$work/a.foliot" >/dev/null || exit 1
+
+frame_shows_a_tick() {
+    "$replay" play "$work/a.foliot" --frame --tick 60 >"$work/out" 2>"$work/err" </dev/null || return 1
+    head -n 1 "$work/out" | grep -q '^lunar-lander  tick 60 of 600  1.00 s  1 x  from the front: x, z' &&
+        grep -q 'player 0' "$work/out" && grep -q ' m ' "$work/out" && [ ! -s "$work/err" ] &&
+        ! grep -q $'\033' "$work/out"
+}
+sides_differ() {
+    local side
+    for side in top front side; do
+        "$replay" play "$work/a.foliot" --frame --view $side >"$work/$side" || return 1
+    done
+    ! cmp -s "$work/top" "$work/front" && ! cmp -s "$work/front" "$work/side"
+}
+wrong_uses_end_with_a_sentence() {
+    "$replay" play "$work/a.foliot" --frame --tick 601 2>"$work/err" && return 1
+    grep -q 'it holds 0 to 600' "$work/err" || return 1
+    "$replay" play "$work/a.foliot" 2>"$work/err" </dev/null >/dev/null && return 1
+    grep -q 'this is no terminal' "$work/err" || return 1
+    "$replay" play "$work/a.foliot" --frame --view below 2>"$work/err"
+    [ $? = 2 ] && grep -q 'top, front or side' "$work/err"
+}
+# A file cut in the middle still shows what is whole, says so and ends with 4.
+cut_files_play() {
+    head -c 4000 "$work/a.foliot" >"$work/cut.foliot"
+    "$replay" play "$work/cut.foliot" --frame >"$work/out" 2>"$work/err"
+    [ $? = 4 ] && grep -q 'lunar-lander  tick 0 of' "$work/out" && grep -q 'cut.foliot: ' "$work/err"
+}
+keys_steer() {
+    command -v script >/dev/null || { echo "skip: no script(1)" && return; }
+    { sleep 1; for key in ' ' 5 , '\033[D' '\033[C' v '\033[H' '\033[F' q; do printf "$key"; sleep 0.3; done; } |
+        TERM=xterm script -qec "stty cols 90 rows 24; $replay play $work/a.foliot" /dev/null \
+            >"$work/out" 2>&1 || return 1
+    local ticks
+    ticks=$(grep -o 'tick [0-9]* of 600  [0-9.]* s  paused, 1 x' "$work/out" | uniq | cut -d' ' -f2 |
+        sed 1d | tr '\n' ' ')
+    # From where it was paused: half, one back, one more back, one on, start, end.
+    [ "$ticks" = "300 299 298 299 0 600 " ] || { echo "  ticks: $ticks" && return 1; }
+    # The screen is given back.
+    grep -q $'\033\[?1049l' "$work/out" && grep -q 'from the side: y, z' "$work/out"
+}
+check "--frame prints the tick asked for" frame_shows_a_tick
+check "the three views differ" sides_differ
+check "wrong uses end with a sentence" wrong_uses_end_with_a_sentence
+check "a file that was cut plays as far as it is whole" cut_files_play
+check "keys pause, step and seek both ways" keys_steer
+exit $failed
