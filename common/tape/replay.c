@@ -400,18 +400,29 @@ foliot_status foliot_replay_step(foliot_replay *replay)
     return foliot__replay_step_world(replay, replay->world, &replay->host);
 }
 
+// The world at keyframe number `k`, or at an earlier one if that is damaged: the ticks up to it are whole.
+static foliot_status restore_before(foliot_replay *replay, int64_t k)
+{
+    foliot_status status = FOLIOT_NOT_FOUND;
+    for (; k >= 0; k--) {
+        status = load_keyframe(replay, k);
+        if (status == FOLIOT_OK)
+            status = restore_segment(replay, replay->world);
+        if (status == FOLIOT_OK || status == FOLIOT_MEMORY || status == FOLIOT_IO)
+            return status;
+    }
+    // Nothing but the scene, if that: it is a state at tick 0.
+    status = foliot__replay_rewind(replay);
+    return replay->header.tick == 0 && status != FOLIOT_MEMORY ? FOLIOT_OK : status;
+}
+
 static foliot_status seek_from(foliot_replay *replay, uint64_t tick)
 {
     uint64_t now = foliot_world_tick(replay->world);
     int64_t k = keyframe_before(replay, tick);
     foliot_status status = FOLIOT_OK;
-    if (tick < now || (k >= 0 && replay->index[k][0] > now)) {
-        status = load_keyframe(replay, k);
-        if (status == FOLIOT_OK)
-            status = restore_segment(replay, replay->world);
-        else if (status == FOLIOT_NOT_FOUND) // nothing but the scene
-            status = foliot__replay_rewind(replay);
-    }
+    if (tick < now || (k >= 0 && replay->index[k][0] > now))
+        status = restore_before(replay, k);
     while (status == FOLIOT_OK && foliot_world_tick(replay->world) < tick)
         status = foliot_replay_step(replay);
     return status;

@@ -261,8 +261,6 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
                                    foliot_verdict *verdict)
 {
     *verdict = (foliot_verdict){.status = FOLIOT_OK};
-    foliot_digest ours = foliot_fingerprint();
-    verdict->fingerprint_differs = !foliot_digest_equal(ours, replay->about.fingerprint);
     if (callbacks_missing(replay)) {
         verdict->status = FOLIOT_UNSUPPORTED;
         snprintf(verdict->damage.text, sizeof verdict->damage.text,

@@ -121,7 +121,6 @@ typedef struct foliot_verdict {
     foliot_digest digest; // of the state after them
     bool digest_known;
     uint64_t cut_at;      // offset up to which the file is whole, if damaged
-    bool fingerprint_differs;
     foliot_divergence divergence; // if FOLIOT_DIVERGED
     foliot_damage damage;
 } foliot_verdict;

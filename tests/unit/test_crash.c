@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+// test_crash.c: a process that records is killed at a random moment. Every tick that it was told is durable is in the
+// file, and the file replays. KILLS=1000 for more (make damage).
+#include "tape_yard.h"
+#include "check.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void make_file(char *file)
+{
+    int descriptor = mkstemp(file);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+}
+
+// Steps and records until it is killed; says each new durable tick.
+static _Noreturn void record_for_ever(const char *file, int say)
+{
+    tape_yard yard;
+    foliot_recording *recording;
+    foliot_recording_config config = tape_config(5, 40);
+    config.threaded = true;
+    tape_yard_init(&yard, 4, 3, FOLIOT_VELOCITY_VERLET, 11);
+    foliot_world *world = tape_yard_world(&yard);
+    if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_OK)
+        _exit(1);
+    for (uint64_t said = 0;;) {
+        foliot_input inputs[FOLIOT_PLAYERS_MAX];
+        uint32_t count = tape_yard_inputs(&yard, foliot_world_tick(world), true, inputs);
+        if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_OK ||
+            foliot_recording_append(recording, world, inputs, count) != FOLIOT_OK)
+            _exit(1);
+        uint64_t written = foliot_recording_now(recording).written_tick;
+        if (written > said && write(say, &written, sizeof written) == (ssize_t)sizeof written)
+            said = written;
+    }
+}
+
+// The last tick that was said before the process died.
+static uint64_t kill_at_random(const char *file, foliot__rng *rng)
+{
+    int ends[2];
+    uint64_t tick = 0, last = 0;
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        record_for_ever(file, ends[1]);
+    }
+    close(ends[1]);
+    struct timespec delay = {.tv_nsec = 200000 + (long)foliot__rng_below(rng, 20000000)};
+    nanosleep(&delay, NULL);
+    kill(child, SIGKILL);
+    while (read(ends[0], &tick, sizeof tick) == (ssize_t)sizeof tick)
+        last = tick;
+    close(ends[0]);
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    return last;
+}
+
+static void every_durable_tick_survives_kill_9(void **state)
+{
+    (void)state;
+    const char *kills = getenv("KILLS"), *seed = getenv("SEED");
+    int count = kills ? atoi(kills) : 100;
+    foliot__rng rng = foliot__rng_seeded(seed ? strtoull(seed, NULL, 0) : 5);
+    uint64_t durable = 0, kept = 0;
+    for (int i = 0; i < count; i++) {
+        char file[] = P_tmpdir "/foliot-test-XXXXXX";
+        make_file(file);
+        uint64_t said = kill_at_random(file, &rng);
+        foliot_replay *replay;
+        foliot_verdict verdict;
+        foliot_status status = foliot_replay_open(file, &replay, NULL);
+        if (status == FOLIOT_OK) {
+            assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+            assert_int_equal(verdict.status, FOLIOT_CORRUPT); // not closed
+            assert_true(verdict.ticks >= said);
+            kept += verdict.ticks;
+            foliot_replay_close(replay);
+        } else {
+            assert_int_equal(said, 0);
+        }
+        durable += said;
+        unlink(file);
+    }
+    print_message("%d kills: %llu ticks were said to be durable, %llu were there\n", count,
+                  (unsigned long long)durable, (unsigned long long)kept);
+    assert_true(durable > 0);
+}
+
+// A limit on the size of files stands for a full disk: the system takes a part of a block, then refuses.
+static void a_full_disk_leaves_whole_blocks(void **state)
+{
+    (void)state;
+    char file[] = P_tmpdir "/foliot-test-XXXXXX";
+    make_file(file);
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit = {20000, 20000};
+        tape_yard yard;
+        foliot_recording *recording;
+        foliot_recording_config config = tape_config(10, 50);
+        config.threaded = true;
+        setrlimit(RLIMIT_FSIZE, &limit);
+        tape_yard_init(&yard, 4, 3, FOLIOT_VELOCITY_VERLET, 11);
+        foliot_world *world = tape_yard_world(&yard);
+        if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_OK)
+            _exit(1);
+        for (int tick = 0; tick < 3000; tick++) {
+            foliot_world_step(world, NULL, 0, NULL);
+            foliot_recording_append(recording, world, NULL, 0);
+        }
+        foliot_recording_state final;
+        foliot_status status = foliot_recording_close(recording, &final);
+        bool counted = final.ticks_lost == 3000 - final.written_tick && final.ticks_lost > 0;
+        _exit(status == FOLIOT_IO && final.stopped_errno != 0 && counted ? 0 : 2);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+    foliot_replay *replay;
+    foliot_verdict verdict;
+    assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+    assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+    assert_true(verdict.ticks > 0 && verdict.ticks % 10 == 0);
+    assert_int_equal(verdict.cut_at, foliot_replay_about(replay)->bytes);
+    foliot_replay_close(replay);
+    unlink(file);
+}
+
+static void a_device_that_is_full_is_told_at_once(void **state)
+{
+    (void)state;
+    tape_yard yard;
+    foliot_recording *recording;
+    tape_yard_init(&yard, 4, 3, FOLIOT_VELOCITY_VERLET, 11);
+    foliot_world *world = tape_yard_world(&yard);
+    assert_int_equal(
+        foliot_recording_create("/dev/full", &yard.scene, NULL, world, NULL, &recording), FOLIOT_IO);
+    assert_int_equal(foliot_recording_create("/nowhere/at/all", &yard.scene, NULL, world, NULL,
+                                             &recording),
+                     FOLIOT_IO);
+    foliot_world_destroy(world);
+    tape_yard_free(&yard);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_durable_tick_survives_kill_9),
+        cmocka_unit_test(a_full_disk_leaves_whole_blocks),
+        cmocka_unit_test(a_device_that_is_full_is_told_at_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

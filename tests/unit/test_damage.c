@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT
+// test_damage.c: a recording cut at every length and with every single bit flipped. Never a match, never a read out of
+// bounds (run it under the address sanitizer), always the right block and offset, and all before it replays.
+// DAMAGE_KB=256 takes a larger recording: structure for every bit, replay for samples (make damage).
+#include "tape_yard.h"
+#include "check.h"
+
+#include "tape/format.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BLOCKS_MAX 4096
+
+typedef struct subject {
+    tape_yard yard;
+    tape_memory memory;
+    foliot_digest *digests;
+    uint64_t offset[BLOCKS_MAX], tick[BLOCKS_MAX]; // where each block starts; what it reaches
+    uint32_t count;
+    uint32_t replay_every; // bits between those that are replayed as well
+} subject;
+
+static size_t wanted_bytes(void)
+{
+    const char *text = getenv("DAMAGE_KB");
+    return (text ? strtoull(text, NULL, 10) : 8) * 1024;
+}
+
+static void find_blocks(subject *s)
+{
+    foliot__tape_block block;
+    for (uint64_t at = FOLIOT__TAPE_START_BYTES; at < s->memory.length;
+         at += FOLIOT__TAPE_BLOCK_BYTES + block.length) {
+        assert_true(foliot__tape_block_read(s->memory.bytes + at, &block));
+        assert_true(s->count < BLOCKS_MAX);
+        s->offset[s->count] = at;
+        s->tick[s->count++] = block.tick;
+    }
+    s->offset[s->count] = s->memory.length;
+}
+
+// As many ticks as make the file as large as wanted; found by doubling.
+static int setup(void **state)
+{
+    subject *s = calloc(1, sizeof *s);
+    foliot_recording_config config = tape_config(8, 24);
+    config.digest_bytes = 16;
+    size_t wanted = wanted_bytes();
+    for (uint64_t ticks = 16;; ticks += ticks / 8) {
+        tape_memory_free(&s->memory);
+        free(s->digests);
+        s->digests = calloc(ticks + 1, sizeof *s->digests);
+        tape_yard_init(&s->yard, 2, 2, FOLIOT_VELOCITY_VERLET, 3);
+        tape_yard_record(&s->yard, &config, ticks, &s->memory, s->digests);
+        tape_yard_free(&s->yard);
+        if (s->memory.length >= wanted)
+            break;
+    }
+    find_blocks(s);
+    s->replay_every = wanted > 8192 ? 4099 : 1;
+    print_message("%zu bytes in %u blocks\n", s->memory.length, s->count);
+    *state = s;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    subject *s = *state;
+    tape_memory_free(&s->memory);
+    free(s->digests);
+    free(s);
+    return 0;
+}
+
+// The block that holds the byte at `offset`; block 0 for the start.
+static uint32_t block_of(const subject *s, uint64_t offset)
+{
+    uint32_t low = 0, high = s->count;
+    while (high - low > 1) {
+        uint32_t middle = (low + high) / 2;
+        if (s->offset[middle] <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void names_the_place(const foliot_damage *damage, uint64_t block, uint64_t offset)
+{
+    char begin[64];
+    snprintf(begin, sizeof begin, "block %llu at offset %llu: ", (unsigned long long)block,
+             (unsigned long long)offset);
+    if (damage->block != block || damage->offset != offset)
+        print_message("expected %s, got %s\n", begin, damage->text);
+    assert_int_equal(damage->block, block);
+    assert_int_equal(damage->offset, offset);
+    assert_memory_equal(damage->text, begin, strlen(begin));
+}
+
+// `bytes` are not whole from block number `block` on, which begins at `offset`.
+static void salvaged(const subject *s, const uint8_t *bytes, size_t length, uint32_t block,
+                     uint64_t offset, bool replays)
+{
+    foliot_replay *replay = NULL;
+    foliot_damage damage = {0};
+    foliot_status status = foliot_replay_open_bytes(bytes, length, &replay, &damage);
+    if (status != FOLIOT_OK) { // without its header there is nothing to replay
+        assert_int_equal(block, 0);
+        assert_true(status == FOLIOT_CORRUPT || status == FOLIOT_TRUNCATED);
+        names_the_place(&damage, block, offset);
+        return;
+    }
+    assert_true(block > 0);
+    uint64_t whole = s->tick[block - 1];
+    status = foliot_replay_scan(replay);
+    assert_true(status == FOLIOT_CORRUPT || status == FOLIOT_TRUNCATED);
+    names_the_place(foliot_replay_damage(replay), block, offset);
+    assert_int_equal(foliot_replay_about(replay)->last_tick, whole);
+    assert_int_equal(foliot_replay_seek(replay, whole), FOLIOT_OK);
+    if (replays) {
+        foliot_verdict verdict;
+        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+        assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+        assert_int_equal(verdict.ticks, whole);
+        assert_int_equal(verdict.cut_at, offset);
+        assert_true(foliot_digest_equal(verdict.digest, s->digests[whole]));
+    }
+    foliot_replay_close(replay);
+}
+
+// A copy that ends where its memory does, so that a read beyond is seen.
+static void every_truncation_is_found(void **state)
+{
+    subject *s = *state;
+    size_t step = s->memory.length > 16384 ? 61 : 1;
+    for (size_t length = 0; length < s->memory.length; length += step) {
+        uint8_t *bytes = malloc(length ? length : 1);
+        memcpy(bytes, s->memory.bytes, length);
+        uint32_t block = length < FOLIOT__TAPE_START_BYTES ? 0 : block_of(s, length);
+        salvaged(s, bytes, length, block, length < FOLIOT__TAPE_START_BYTES ? 0 : s->offset[block],
+                 true);
+        free(bytes);
+    }
+}
+
+static void every_flipped_bit_is_found(void **state)
+{
+    subject *s = *state;
+    uint8_t *bytes = malloc(s->memory.length);
+    memcpy(bytes, s->memory.bytes, s->memory.length);
+    for (size_t bit = 0; bit < 8 * s->memory.length; bit++) {
+        size_t at = bit / 8;
+        bytes[at] ^= (uint8_t)(1u << bit % 8);
+        uint32_t block = block_of(s, at);
+        uint64_t offset = at < FOLIOT__TAPE_START_BYTES ? 0 : s->offset[block];
+        salvaged(s, bytes, s->memory.length, block, offset, bit % s->replay_every == 0);
+        bytes[at] ^= (uint8_t)(1u << bit % 8);
+    }
+    free(bytes);
+}
+
+static void bytes_after_the_end_are_found(void **state)
+{
+    subject *s = *state;
+    uint8_t *bytes = calloc(1, s->memory.length + 1);
+    foliot_replay *replay;
+    foliot_verdict verdict;
+    memcpy(bytes, s->memory.bytes, s->memory.length);
+    assert_int_equal(foliot_replay_open_bytes(bytes, s->memory.length + 1, &replay, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+    assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+    assert_int_equal(verdict.cut_at, s->memory.length);
+    foliot_replay_close(replay);
+    free(bytes);
+}
+
+// Whole blocks in a wrong order, or one of them missing or twice: every checksum is right.
+static void blocks_out_of_turn_are_found(void **state)
+{
+    subject *s = *state;
+    for (uint32_t block = 2; block + 1 < s->count && block < 64; block++) {
+        size_t length = (size_t)(s->offset[block + 1] - s->offset[block]);
+        uint8_t *bytes = malloc(s->memory.length);
+        memcpy(bytes, s->memory.bytes, s->memory.length);
+        memmove(bytes + s->offset[block], bytes + s->offset[block + 1],
+                s->memory.length - (size_t)s->offset[block + 1]);
+        salvaged(s, bytes, s->memory.length - length, block, s->offset[block], true);
+        free(bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_truncation_is_found),
+        cmocka_unit_test(every_flipped_bit_is_found),
+        cmocka_unit_test(bytes_after_the_end_are_found),
+        cmocka_unit_test(blocks_out_of_turn_are_found),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
