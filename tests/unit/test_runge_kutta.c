@@ -111,6 +111,23 @@ static void one_step_determinants(void **state)
         }
 }
 
+// The prediction is the parabola x + v dt + a dt^2 / 2; the determinant would be the same without
+// its last term.
+static void the_corrected_velocity_verlet_predicts_a_parabola(void **state)
+{
+    (void)state;
+    const double dt = 0.5, x = 1, v = 0.25;
+    problem p;
+    problem_oscillator(&p, FOLIOT_VELOCITY_VERLET_CORRECTED, dt, 1, x);
+    p.bodies[0].velocity[0] = v;
+    foliot_world *world = problem_world(&p);
+    problem_step(&p, world, 1);
+    double predicted = x + v * dt - x * dt * dt / 2, faster = v - dt * (x + predicted) / 2;
+    check_bits(foliot_world_body(world, 0).velocity[0], faster);
+    check_bits(foliot_world_body(world, 0).position[0], x + dt * faster);
+    foliot_world_destroy(world);
+}
+
 // Explicit Euler's energy is multiplied by 1 + theta^2 every step, and improved Euler's grows as
 // the determinant says: (theta^2 / 2) a step.
 static void energy_follows_the_determinant(void **state)
@@ -139,6 +156,7 @@ int main(void)
         cmocka_unit_test(explicit_eulers_table),
         cmocka_unit_test(the_table_in_binary32),
         cmocka_unit_test(one_step_determinants),
+        cmocka_unit_test(the_corrected_velocity_verlet_predicts_a_parabola),
         cmocka_unit_test(energy_follows_the_determinant),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

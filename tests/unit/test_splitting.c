@@ -106,6 +106,56 @@ static void nodes_are_those_of_the_tables(void **state)
     }
 }
 
+typedef struct pulse {
+    int count, at; // pushes with 1 at call number `at`
+} pulse;
+
+static void push_once(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
+                      double *az)
+{
+    pulse *p = user;
+    (void)at, (void)ay, (void)az;
+    ax[0] += p->count++ == p->at ? 1 : 0;
+}
+
+// A force that acts at one evaluation alone gives the velocity d of its kick.
+static void kicks_are_those_of_the_tables(void **state)
+{
+    (void)state;
+    static const struct {
+        foliot_integrator id;
+        int count;
+        double kick[12];
+    } rows[] = {
+        {FOLIOT_SEMI_IMPLICIT_EULER, 1, {1}},
+        {FOLIOT_VELOCITY_VERLET, 2, {0.5, 0.5}},
+        {FOLIOT_LEAPFROG, 1, {1}},
+        {FOLIOT_YOSHIDA4, 3, {0x1.59e8b6eb96338p+0, -0x1.b3d16dd72c671p+0, 0x1.59e8b6eb96338p+0}},
+        {FOLIOT_PEFRL4,
+         4,
+         {0x1.6cb81187f929dp-1, -0x1.b2e0461fe4a74p-3, -0x1.b2e0461fe4a74p-3,
+          0x1.6cb81187f929dp-1}},
+        {FOLIOT_BLANES_MOAN6,
+         12,
+         {0x1.53ae679211699p-5, 0x1.95c47c324dd63p-3, -0x1.47bb10d731d17p-5, 0x1.343d859780f83p-4,
+          -0x1.7934844070b43p-7, 0x1.e4b3339740d2fp-3, 0x1.e4b3339740d2fp-3, -0x1.7934844070b43p-7,
+          0x1.343d859780f83p-4, -0x1.47bb10d731d17p-5, 0x1.95c47c324dd63p-3, 0x1.53ae679211699p-5}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        for (int k = 0; k < rows[i].count; k++) {
+            problem p;
+            pulse push = {0, k};
+            problem_body(&p, rows[i].id, 1);
+            problem_force(&p, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 0;
+            p.callback = (foliot_callback){.acceleration = push_once, .user = &push};
+            p.host.callback_count = 1;
+            foliot_world *world = problem_world(&p);
+            problem_step(&p, world, 1);
+            check_bits(foliot_world_body(world, 0).velocity[0], rows[i].kick[k]);
+            foliot_world_destroy(world);
+        }
+}
+
 static void the_end_of_a_step_is_the_next_ones_start(void **state)
 {
     (void)state;
@@ -223,7 +273,8 @@ static double driven_error(foliot_integrator id, int count)
     foliot_body_state b = foliot_world_body(world, 0);
     foliot_world_destroy(world);
     // x'' = -x + cos 2t from rest.
-    return hypot(b.position[0] - (cos(8) - cos(16)) / 3, b.velocity[0] - (2 * sin(16) - sin(8)) / 3);
+    return hypot(b.position[0] - (cos(8) - cos(16)) / 3,
+                 b.velocity[0] - (2 * sin(16) - sin(8)) / 3);
 }
 
 // Stage times are right only if the driven oscillator keeps the scheme's order.
@@ -325,6 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(weights_are_the_nearest_doubles),
         cmocka_unit_test(nodes_are_those_of_the_tables),
+        cmocka_unit_test(kicks_are_those_of_the_tables),
         cmocka_unit_test(the_end_of_a_step_is_the_next_ones_start),
         cmocka_unit_test(uniform_gravity_is_exact),
         cmocka_unit_test(two_steps_a_second_are_enough_for_constant_force),
