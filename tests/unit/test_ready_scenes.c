@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT
+// test_ready_scenes.c: the ready scenes do what docs/SCENES.md says of them: every one runs with
+// all its players, nothing freezes or is dropped, energy is kept where it should be, things break
+// where they should.
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "foliot/foliot.h"
+
+typedef struct outcome {
+    double energy_start, energy, error_max; // error: |E - E0|, over |E0|
+    uint32_t breaks;
+    foliot_body_state body; // the one asked for
+    foliot_world_counters counters;
+} outcome;
+
+static foliot_scene *scene_named(const char *name)
+{
+    char file[128];
+    foliot_scene *scene = NULL;
+    foliot_scene_error error;
+    snprintf(file, sizeof file, "scenes/%s.yaml", name);
+    int status = foliot_scene_read(file, &scene, &error);
+    if (status != FOLIOT_OK)
+        print_error("%s\n", error.message);
+    assert_int_equal(status, FOLIOT_OK);
+    return scene;
+}
+
+static double energy_of(const foliot_world *world)
+{
+    foliot_invariants now = foliot_world_invariants(world, NULL);
+    return now.kinetic + now.potential;
+}
+
+static uint32_t breaks_of(const foliot_world *world)
+{
+    uint32_t count, breaks = 0;
+    const foliot_event *events = foliot_world_events(world, &count);
+    for (uint32_t i = 0; i < count; i++)
+        breaks += events[i].kind == FOLIOT_EVENT_BREAK;
+    return breaks;
+}
+
+// Runs a scene; its players, if they join, push about for all they are worth.
+static outcome run(const foliot_scene *scene, unsigned ticks, uint32_t players, const char *body)
+{
+    foliot_world *world;
+    foliot_input inputs[64];
+    outcome o = {0};
+    assert_int_equal(foliot_world_create(scene, &world), FOLIOT_OK);
+    o.energy_start = energy_of(world);
+    assert_true(players <= 64);
+    for (unsigned tick = 0; tick < ticks; tick++) {
+        bool acts = tick % 20 == 0;
+        for (uint32_t p = 0; acts && p < players; p++) {
+            int8_t push = (int8_t)((tick / 20 * 37 + p * 101) % 255 - 127);
+            inputs[p] = (foliot_input){
+                .player = p, .sequence = tick + 1, .axes = {push, (int8_t)-push, 127, push}};
+            inputs[p].kind = tick == 0 ? FOLIOT_INPUT_JOIN : FOLIOT_INPUT_CONTROL;
+        }
+        assert_int_equal(foliot_world_step(world, inputs, acts ? players : 0, NULL), FOLIOT_OK);
+        o.breaks += breaks_of(world);
+        double error = fabs(energy_of(world) - o.energy_start) / fabs(o.energy_start);
+        o.error_max = error > o.error_max ? error : o.error_max;
+    }
+    o.energy = energy_of(world);
+    o.counters = *foliot_world_counted(world);
+    uint32_t index = foliot_scene_find_body(scene, body);
+    if (index != FOLIOT_NO_BODY)
+        o.body = foliot_world_body(world, index);
+    foliot_world_destroy(world);
+    return o;
+}
+
+static outcome run_named(const char *name, unsigned ticks, const char *body)
+{
+    foliot_scene *scene = scene_named(name);
+    outcome o = run(scene, ticks, 0, body);
+    foliot_scene_destroy(scene);
+    return o;
+}
+
+static const char *const all[] = {
+    "billiards",     "bullet",       "chain-bridge", "cloth",        "double-pendulum",
+    "figure-eight",  "jelly",        "kepler",       "lunar-lander", "marbles",
+    "pendulum",      "ragdoll",      "solar-system", "spacewar",     "star-cluster",
+    "spring-damper", "stiff-spring", "tumbling",     "two-springs",
+};
+
+static void every_scene_runs_with_all_its_players(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        foliot_scene *scene = scene_named(all[i]);
+        outcome o = run(scene, 60, scene->players.limit, NULL);
+        assert_int_equal(o.counters.frozen_bodies, 0);
+        assert_int_equal(o.counters.contacts_dropped, 0);
+        assert_int_equal(o.counters.inputs_refused, 0);
+        assert_int_equal(o.counters.solver_failures, 0);
+        foliot_scene_destroy(scene);
+    }
+}
+
+// All but the one that is there to show what explicit schemes cannot do.
+static void every_scene_can_be_played_with_velocity_verlet(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        foliot_scene *scene = scene_named(all[i]);
+        scene->integrator = FOLIOT_VELOCITY_VERLET;
+        assert_int_equal(foliot_scene_check(scene, NULL), FOLIOT_OK);
+        if (scene->players.limit)
+            check_bits(scene->pace_hz, 60);
+        foliot_scene_destroy(scene);
+    }
+}
+
+static void energy_is_kept_where_nothing_takes_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double error;
+    } kept[] = {{"kepler", 3e-3},       {"solar-system", 1e-9}, {"figure-eight", 1e-6},
+                {"star-cluster", 2e-3}, {"pendulum", 2e-3},     {"double-pendulum", 1e-2},
+                {"tumbling", 1e-3},     {"two-springs", 1e-12}};
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        outcome o = run_named(kept[i].name, 600, NULL);
+        check_below(o.error_max, kept[i].error);
+    }
+}
+
+static void the_figure_eight_closes(void **state)
+{
+    (void)state;
+    foliot_scene *scene = scene_named("figure-eight");
+    scene->dt = 6.3259139829262117 / 400;
+    outcome o = run(scene, 400, 0, "left");
+    check_near(o.body.position[0], -1, 1e-5);
+    check_near(o.body.position[1], 0, 1e-5);
+    foliot_scene_destroy(scene);
+}
+
+static void the_damped_spring_loses_what_its_damper_takes(void **state)
+{
+    (void)state;
+    outcome o = run_named("spring-damper", 1200, "free");
+    // Two oscillators of the same energy, of which one falls by exp(-b t / m), b = 0.1, t = 20.
+    check_near(o.energy / o.energy_start, (1 + exp(-2)) / 2, 0.01);
+}
+
+static void cloth_and_bridge_tear(void **state)
+{
+    (void)state;
+    assert_int_equal(run_named("cloth", 110, NULL).breaks, 0); // not before the hand pulls
+    outcome cloth = run_named("cloth", 180, NULL), bridge = run_named("chain-bridge", 400, NULL);
+    assert_in_range(cloth.breaks, 10, 1000);
+    assert_in_range(bridge.breaks, 1, 100);
+}
+
+static void bullets_do_not_pass_through(void **state)
+{
+    (void)state;
+    foliot_scene *scene = scene_named("bullet");
+    outcome wall = run(scene, 12, 0, "shot-a"), target = run(scene, 12, 0, "target");
+    check_below(wall.body.position[0], 40);
+    check_near(wall.body.velocity[0], -0.6 * 900, 1);
+    assert_true(target.body.velocity[0] > 10);
+    foliot_scene_destroy(scene);
+}
+
+static void what_falls_comes_to_rest(void **state)
+{
+    (void)state;
+    static const char *const falling[] = {"jelly", "billiards", "ragdoll"};
+    for (size_t i = 0; i < sizeof falling / sizeof *falling; i++) {
+        outcome o = run_named(falling[i], 600, NULL);
+        check_below(o.energy, 0.3 * o.energy_start);
+        assert_true(o.energy > -0.01 * o.energy_start); // nothing fell through the floor
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_scene_runs_with_all_its_players),
+        cmocka_unit_test(every_scene_can_be_played_with_velocity_verlet),
+        cmocka_unit_test(energy_is_kept_where_nothing_takes_it),
+        cmocka_unit_test(the_figure_eight_closes),
+        cmocka_unit_test(the_damped_spring_loses_what_its_damper_takes),
+        cmocka_unit_test(cloth_and_bridge_tear),
+        cmocka_unit_test(bullets_do_not_pass_through),
+        cmocka_unit_test(what_falls_comes_to_rest),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
