@@ -199,4 +199,7 @@ void NEWTON_KERNEL(const foliot__newton_bodies *b, uint32_t block, foliot__v3 fo
             force.z[first + k] += tree(sums[k][2]);
         }
     }
+#if defined(__AVX__)
+    __builtin_ia32_vzeroupper(); // or all SSE code that runs later is slower; compilers forget it at times
+#endif
 }
