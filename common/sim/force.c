@@ -178,46 +178,6 @@ static void add_constant(const foliot_world *world, const foliot_force_definitio
     a.z[f->a] += f->as.constant.force[2] * inverse;
 }
 
-// k (1 - length / r) for a spring stretched to d. Where d has no direction there is no force: d is 0.
-static double pull(double stiffness, double length, double dx, double dy, double dz)
-{
-    double r = foliot__sqrt((dx * dx + dy * dy) + dz * dz);
-    return stiffness - stiffness * length / (r > 0 ? r : 1);
-}
-
-static void add_springs(const foliot_world *world, const foliot__spring *spring, uint32_t count,
-                        foliot__v3 x, foliot__v3 out)
-{
-    const double *inverse = foliot__inverse_mass(world);
-    for (const foliot__spring *end = spring + count; spring < end; spring++) {
-        uint32_t a = spring->a, b = spring->b;
-        double dx = x.x[b] - x.x[a], dy = x.y[b] - x.y[a], dz = x.z[b] - x.z[a];
-        double s = pull(spring->stiffness, spring->length, dx, dy, dz);
-        double fx = s * dx, fy = s * dy, fz = s * dz;
-        out.x[a] += fx * inverse[a];
-        out.y[a] += fy * inverse[a];
-        out.z[a] += fz * inverse[a];
-        out.x[b] -= fx * inverse[b];
-        out.y[b] -= fy * inverse[b];
-        out.z[b] -= fz * inverse[b];
-    }
-}
-
-static void add_tethers(const foliot_world *world, const foliot__tether *tether, uint32_t count,
-                        foliot__v3 x, foliot__v3 out)
-{
-    const double *inverse = foliot__inverse_mass(world);
-    for (const foliot__tether *end = tether + count; tether < end; tether++) {
-        uint32_t a = tether->a;
-        const double *p = tether->point;
-        double dx = p[0] - x.x[a], dy = p[1] - x.y[a], dz = p[2] - x.z[a];
-        double s = pull(tether->stiffness, tether->length, dx, dy, dz);
-        out.x[a] += s * dx * inverse[a];
-        out.y[a] += s * dy * inverse[a];
-        out.z[a] += s * dz * inverse[a];
-    }
-}
-
 // At the centre itself the force has no direction and is left out.
 static void add_attractor(const foliot_world *world, const foliot_force_definition *f, foliot__v3 x,
                           foliot__v3 a)
@@ -249,13 +209,12 @@ static void add_run(const foliot__step *step, const foliot__run *run, foliot__v3
                     foliot__v3 a)
 {
     const foliot_world *world = step->world;
-    const foliot__forces *forces = foliot__forces_of(world);
     if (run->kind == FOLIOT__RUN_SPRING) {
-        add_springs(world, foliot__forces_springs(forces) + run->first, run->count, x, a);
+        foliot__springs_add(world, run->first, run->count, x, a);
         return;
     }
     if (run->kind == FOLIOT__RUN_TETHER) {
-        add_tethers(world, foliot__forces_tethers(forces) + run->first, run->count, x, a);
+        foliot__tethers_add(world, run->first, run->count, x, a);
         return;
     }
     const foliot_force_definition *f = foliot__force(world) + run->first, *end = f + run->count;

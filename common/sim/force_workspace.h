@@ -103,6 +103,12 @@ void foliot__callbacks_sum(const foliot__step *step, foliot__v3 x, foliot__v3 v,
                            bool velocity_dependent, foliot__v3 out);
 bool foliot__callbacks_any(const foliot__step *step, bool velocity_dependent);
 
+// a += the elastic part of springs first .. first + count - 1 at x (force_spring.c); of tethers likewise.
+void foliot__springs_add(const foliot_world *world, uint32_t first, uint32_t count, foliot__v3 x,
+                         foliot__v3 a);
+void foliot__tethers_add(const foliot_world *world, uint32_t first, uint32_t count, foliot__v3 x,
+                         foliot__v3 a);
+
 // a += pairwise gravity of one force of the table at x (force_newton.c).
 void foliot__newton_add(const foliot__step *step, const foliot_force_definition *force, foliot__v3 x,
                         foliot__v3 a);
