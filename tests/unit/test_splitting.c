@@ -106,14 +106,14 @@ static void nodes_are_those_of_the_tables(void **state)
     }
 }
 
-typedef struct pulse {
+typedef struct instant {
     int count, at; // pushes with 1 at call number `at`
-} pulse;
+} instant;
 
 static void push_once(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
                       double *az)
 {
-    pulse *p = user;
+    instant *p = user;
     (void)at, (void)ay, (void)az;
     ax[0] += p->count++ == p->at ? 1 : 0;
 }
@@ -144,7 +144,7 @@ static void kicks_are_those_of_the_tables(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         for (int k = 0; k < rows[i].count; k++) {
             problem p;
-            pulse push = {0, k};
+            instant push = {0, k};
             problem_body(&p, rows[i].id, 1);
             problem_force(&p, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 0;
             p.callback = (foliot_callback){.acceleration = push_once, .user = &push};
