@@ -10,6 +10,8 @@
 #include "base/text.h"
 #include "foliot/version.h"
 
+#define HELP_COLUMNS 90
+
 static foliot__options_outcome wrong(foliot__arguments *arguments, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -301,18 +303,46 @@ static void help_options(const foliot__option *options, FILE *out)
         char left[64];
         snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
                  o->value ? o->value : "");
-        fprintf(out, "  %-26s %s%s\n", left, o->help ? o->help : "",
+        // A long one has a line of its own.
+        if (strlen(left) <= 26)
+            fprintf(out, "  %-26s ", left);
+        else
+            fprintf(out, "  %s\n%29s", left, "");
+        fprintf(out, "%s%s\n", o->help ? o->help : "",
                 o->kind == FOLIOT__OPTION_TEXTS ? " (repeatable)" : "");
     }
     fprintf(out, "  %-26s %s\n", "--help", "this text");
     fprintf(out, "  %-26s %s\n", "--version", "version, build and fingerprint");
 }
 
+// Whole words, and what stands in brackets as one; lines of at most HELP_COLUMNS where that is possible.
+static void wrap(FILE *out, size_t column, size_t indent, const char *text)
+{
+    while (*text) {
+        size_t length = 0;
+        int depth = 0;
+        while (text[length] && (text[length] != ' ' || depth > 0)) {
+            depth += (text[length] == '[') - (text[length] == ']');
+            length++;
+        }
+        bool breaks = column + 1 + length > HELP_COLUMNS && column > indent;
+        if (breaks) {
+            fprintf(out, "\n%*s", (int)indent, "");
+            column = indent;
+        }
+        fprintf(out, "%s%.*s", breaks ? "" : " ", (int)length, text);
+        column += length + !breaks;
+        text += length + (text[length] == ' ');
+    }
+    fputc('\n', out);
+}
+
 static void help_usage(const foliot__program *program, const foliot__command *command, FILE *out)
 {
-    fprintf(out, "  %s%s%s%s%s\n", program->name, command->name[0] ? " " : "", command->name,
-            command->synopsis && command->synopsis[0] ? " " : "",
-            command->synopsis ? command->synopsis : "");
+    const char *blank = command->name[0] ? " " : "";
+    fprintf(out, "  %s%s%s", program->name, blank, command->name);
+    size_t column = 2 + strlen(program->name) + strlen(blank) + strlen(command->name);
+    wrap(out, column, 6, command->synopsis ? command->synopsis : "");
 }
 
 static void help_program(const foliot__program *program, FILE *out)

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# test_man.sh: the manual page of a program names every command and option that its --help names, and the
+# other way round; groff, where there is one, has nothing to complain of.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+failed=0
+
+# Long options in --help of the program and all its commands.
+options_of() {
+    local program=$1 command
+    {
+        "$program" --help
+        for command in $("$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
+            "$program" "$command" --help
+        done
+    } | sed '/^Examples:/,/^$/d' | grep -oE -- '--[a-z][a-z-]*' | sort -u | grep -vE '^--(help|version)$'
+}
+commands_of() { "$1" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'; }
+# In the page an option is ".Fl -name", with the first dash put there by .Fl.
+in_page() { grep -oE 'Fl -[a-z][a-z-]*' "$1" | sed 's/^Fl -/--/' | sort -u; }
+
+for program in "$build"/foliot-*; do
+    [ -x "$program" ] && [ ! -d "$program" ] || continue
+    name=$(basename "$program")
+    page=docs/man/$name.1
+    problems=""
+    [ -f "$page" ] || problems="there is no $page"
+    if [ -f "$page" ]; then
+        diff <(options_of "$program") <(in_page "$page" | grep -vE '^--(help|version)?$') \
+            >"$build/man-diff" || problems=$(cat "$build/man-diff")
+        for command in $(commands_of "$program"); do
+            [ "$command" = serve ] || grep -qE "^\.(Cm|It Cm) $command( |$)" "$page" ||
+                problems="$problems no command $command;"
+        done
+        if command -v groff >/dev/null; then
+            problems=$problems$(groff -Tutf8 -wall -mandoc "$page" 2>&1 >/dev/null)
+        fi
+    fi
+    if [ -z "$problems" ]; then
+        echo "ok - the manual page of $name names what its help names"
+    else
+        echo "not ok - the manual page of $name names what its help names"
+        echo "$problems" | sed 's/^/  /'
+        failed=1
+    fi
+done
+exit $failed
