@@ -178,6 +178,26 @@ static void mirrored_worlds_stay_mirrored(void **state)
     foliot_world_destroy(mirror);
 }
 
+// Leapfrog's own invariant on the oscillator, p^2 (1 - h^2/4) + q^2: rounding walks, it does not drift.
+static void the_noise_of_the_lattice_is_small(void **state)
+{
+    (void)state;
+    const double h = 0.1;
+    problem p;
+    problem_oscillator(&p, FOLIOT_REVERSIBLE_LEAPFROG, h, 1, 1);
+    foliot_world *world = problem_world(&p);
+    double worst = 0;
+    for (int n = 0; n < MILLION; n++) {
+        problem_step(&p, world, 1);
+        foliot_body_state b = foliot_world_body(world, 0);
+        double q = b.position[0], v = b.velocity[0];
+        worst = fmax(worst, fabs(v * v * (1 - h * h / 4) + q * q - 1));
+    }
+    foliot_world_destroy(world);
+    print_message("a million steps: off by %.1e\n", worst);
+    check_below(worst, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +208,7 @@ int main(void)
         cmocka_unit_test(players_are_rewound),
         cmocka_unit_test(what_leaves_the_lattice_is_frozen),
         cmocka_unit_test(mirrored_worlds_stay_mirrored),
+        cmocka_unit_test(the_noise_of_the_lattice_is_small),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
