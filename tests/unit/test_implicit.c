@@ -339,6 +339,42 @@ static void midpoint_keeps_the_speed_in_a_magnetic_field(void **state)
     foliot_world_destroy(world);
 }
 
+// a = t^2 along x.
+static void growing(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
+                    double *az)
+{
+    (void)user, (void)ay, (void)az;
+    for (uint32_t i = 0; i < at->count; i++)
+        ax[i] += at->inverse_mass[i] > 0 ? at->time * at->time : 0;
+}
+
+static double speed_under_growing(foliot_integrator integrator, int steps)
+{
+    const foliot_callback callback = {.acceleration = growing};
+    const foliot_host host = {.callbacks = &callback, .callback_count = 1};
+    small_scene s = small(integrator, 0.5);
+    small_body(&s, 1, 0, 0);
+    small_force(&s, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 0;
+    foliot_world *world = small_world(&s);
+    for (int n = 0; n < steps; n++)
+        assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_OK);
+    double v = foliot_world_body(world, 0).velocity[0];
+    foliot_world_destroy(world);
+    return v;
+}
+
+static void forces_get_the_time_of_the_stage(void **state)
+{
+    (void)state;
+    double right = 0, middle = 0;
+    for (int n = 0; n < 8; n++) {
+        right += 0.5 * (0.5 * (n + 1)) * (0.5 * (n + 1));
+        middle += 0.5 * (0.5 * n + 0.25) * (0.5 * n + 0.25);
+    }
+    check_near(speed_under_growing(FOLIOT_IMPLICIT_EULER, 8), right, 1e-13);
+    check_near(speed_under_growing(FOLIOT_IMPLICIT_MIDPOINT, 8), middle, 1e-13);
+}
+
 // -- the solver's honesty
 // -------------------------------------------------------------------------------------
 
@@ -356,6 +392,36 @@ static void what_newton_cannot_solve_is_counted(void **state)
         check_near(
             hypot(foliot_world_body(world, 0).position[0], foliot_world_body(world, 0).position[1]),
             0.9, 0.25);
+        foliot_world_destroy(world);
+    }
+}
+
+// Not a number for body 0 from t = 1 on.
+static void broken(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
+                   double *az)
+{
+    (void)user, (void)ay, (void)az;
+    if (at->inverse_mass[0] > 0 && at->time > 1)
+        ax[0] = NAN;
+}
+
+static void a_fault_freezes_its_body_alone_and_is_counted(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT(schemes); i++) {
+        const foliot_callback callback = {.acceleration = broken};
+        const foliot_host host = {.callbacks = &callback, .callback_count = 1};
+        small_scene s = small(schemes[i], 0.25);
+        small_body(&s, 1, 0, 1);
+        small_body(&s, 1, 5, 2);
+        small_force(&s, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 0;
+        foliot_world *world = small_world(&s);
+        for (int n = 0; n < 12; n++)
+            assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_OK);
+        assert_true(foliot_world_body(world, 0).flags & FOLIOT_BODY_FROZEN);
+        assert_int_equal(foliot_world_counted(world)->frozen_bodies, 1);
+        assert_int_equal(foliot_world_counted(world)->solver_failures, 1);
+        check_bits(foliot_world_body(world, 1).position[0], 5 + 2 * 3);
         foliot_world_destroy(world);
     }
 }
@@ -429,7 +495,9 @@ int main(void)
         cmocka_unit_test(midpoint_keeps_quadratic_invariants_and_bounds_energy),
         cmocka_unit_test(midpoint_runs_back_when_velocities_are_turned),
         cmocka_unit_test(midpoint_keeps_the_speed_in_a_magnetic_field),
+        cmocka_unit_test(forces_get_the_time_of_the_stage),
         cmocka_unit_test(what_newton_cannot_solve_is_counted),
+        cmocka_unit_test(a_fault_freezes_its_body_alone_and_is_counted),
         cmocka_unit_test(a_looser_tolerance_costs_fewer_iterations),
         cmocka_unit_test(static_bodies_frozen_bodies_and_thrust),
     };

@@ -625,6 +625,43 @@ static void thrust_is_a_constant_force(void **state)
     }
 }
 
+// a = t^2 along x.
+static void growing(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
+                    double *az)
+{
+    (void)user, (void)ay, (void)az;
+    for (uint32_t i = 0; i < at->count; i++)
+        ax[i] += at->inverse_mass[i] > 0 ? at->time * at->time : 0;
+}
+
+static double speed_under_growing(foliot_integrator integrator, int steps)
+{
+    const foliot_callback callback = {.acceleration = growing};
+    const foliot_host host = {.callbacks = &callback, .callback_count = 1};
+    small_scene s = small(integrator, 0.5);
+    small_body(&s, 1, 0, 0);
+    small_force(&s, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 0;
+    foliot_world *world = small_world(&s);
+    for (int n = 0; n < steps; n++)
+        assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_OK);
+    double v = foliot_world_body(world, 0).velocity[0];
+    foliot_world_destroy(world);
+    return v;
+}
+
+static void forces_get_the_time_of_the_stage(void **state)
+{
+    (void)state;
+    double left = 0, trapezoid = 0;
+    for (int n = 0; n < 8; n++) {
+        left += 0.5 * (0.5 * n) * (0.5 * n);
+        trapezoid += 0.25 * ((0.5 * n) * (0.5 * n) + (0.5 * (n + 1)) * (0.5 * (n + 1)));
+    }
+    check_bits(speed_under_growing(FOLIOT_KINEMATIC, 8), left);
+    check_bits(speed_under_growing(FOLIOT_KINEMATIC_AVERAGE, 8), left);
+    check_bits(speed_under_growing(FOLIOT_KINEMATIC_STRANG, 8), trapezoid);
+}
+
 static void one_evaluation_a_step(void **state)
 {
     (void)state;
@@ -660,6 +697,7 @@ int main(void)
         cmocka_unit_test(static_bodies_stay_and_anchor),
         cmocka_unit_test(a_frozen_body_leaves_the_others_exact),
         cmocka_unit_test(thrust_is_a_constant_force),
+        cmocka_unit_test(forces_get_the_time_of_the_stage),
         cmocka_unit_test(one_evaluation_a_step),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
