@@ -19,8 +19,7 @@ static void check_solved(const foliot_world *world)
     assert_true(foliot_world_counted(world)->solver_iterations > 0);
 }
 
-// -- linear problems
-// ----------------------------------------------------------------------------------
+// -- linear problems ------------------------------------------------------------------------------
 
 // One step of x'' = -k x - c x' by the formulas of each scheme.
 static void linear_step(foliot_integrator integrator, double k, double c, double dt, double *x,
@@ -100,8 +99,7 @@ static void a_chain_of_very_unequal_masses_is_solved(void **state)
     }
 }
 
-// -- stiff springs
-// ----------------------------------------------------------------------------------------
+// -- stiff springs --------------------------------------------------------------------------------
 
 // A pendulum on a spring of k = 1e6, 1 m long, let go level at 60 Hz, with its partner swinging
 // below it.
@@ -139,6 +137,24 @@ static void stiff_springs_swing_at_sixty_hertz(void **state)
         check_below((double)foliot_world_counted(world)->solver_iterations, 600 * 12.0);
         foliot_world_destroy(world);
     }
+}
+
+// Eight light bodies within a centimetre of each other on springs half a metre long: whole Newton
+// updates overshoot.
+static void a_crumpled_chain_needs_shorter_updates(void **state)
+{
+    (void)state;
+    small_scene s = small(FOLIOT_IMPLICIT_MIDPOINT, 1.0 / 60);
+    small_body(&s, 1, 0, 0);
+    for (uint32_t k = 1; k < 8; k++) {
+        uint32_t body = small_body(&s, 0.1, 0.01 * k, 0);
+        s.body[body].position[1] = 0.003 * (k % 3);
+        small_spring(&s, body - 1, body, 1e5, 0)->as.spring.length = 0.5;
+    }
+    foliot_world *world = small_world(&s);
+    small_steps(world, 60);
+    check_solved(world);
+    foliot_world_destroy(world);
 }
 
 // CLOTH x CLOTH particles, structural springs only, held along one edge.
@@ -206,8 +222,7 @@ static void a_stiff_cloth_falls_and_hangs(void **state)
     free(force);
 }
 
-// -- order and invariants
-// -----------------------------------------------------------------------------------
+// -- order and invariants -------------------------------------------------------------------------
 
 typedef enum problem { DAMPED_OSCILLATOR, NONLINEAR } problem;
 
@@ -375,8 +390,7 @@ static void forces_get_the_time_of_the_stage(void **state)
     check_near(speed_under_growing(FOLIOT_IMPLICIT_MIDPOINT, 8), middle, 1e-13);
 }
 
-// -- the solver's honesty
-// -------------------------------------------------------------------------------------
+// -- the solver's honesty -------------------------------------------------------------------------
 
 static void what_newton_cannot_solve_is_counted(void **state)
 {
@@ -443,8 +457,7 @@ static void a_looser_tolerance_costs_fewer_iterations(void **state)
     assert_true(iterations[0] < iterations[1]);
 }
 
-// -- beside bodies that do not move
-// -----------------------------------------------------------------------------
+// -- beside bodies that do not move ---------------------------------------------------------------
 
 static void static_bodies_frozen_bodies_and_thrust(void **state)
 {
@@ -490,6 +503,7 @@ int main(void)
         cmocka_unit_test(determinants_are_those_of_the_theory),
         cmocka_unit_test(a_chain_of_very_unequal_masses_is_solved),
         cmocka_unit_test(stiff_springs_swing_at_sixty_hertz),
+        cmocka_unit_test(a_crumpled_chain_needs_shorter_updates),
         cmocka_unit_test(a_stiff_cloth_falls_and_hangs),
         cmocka_unit_test(orders_hold_with_and_without_damping),
         cmocka_unit_test(midpoint_keeps_quadratic_invariants_and_bounds_energy),

@@ -10,22 +10,21 @@
 // Comput. 13, 631, 1992), which needs products with the Jacobian alone and no symmetry. Every sum
 // has a fixed order.
 //
-// Converged means: the last update was below `tolerance` times the largest speed, or below what
-// rounding makes of the largest coordinate. Otherwise the step is counted as a failure, and the
-// iterate with the smallest g is used.
+// Solved means, for every body: the last update was below `tolerance` of its speed, or the residual
+// is no larger than what rounding makes of it. A step that is not solved is counted as a failure,
+// and the iterate with the smallest g is used.
 
 #include "sim/integrator/scheme.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "foliot/math.h"
 #include "sim/integrator/lanes.h"
 #include "sim/integrator/rotation.h"
 
 #define LINEAR_ITERATIONS_MAX 1000 // of BiCGSTAB, two products each
-#define LINEAR_TOLERANCE_MIN                                                                       \
-    1e-4 // of the residual, relative: Newton's next iteration mends the rest
+// Of a linear system's residual, relative: Newton's next iteration mends the rest.
+#define LINEAR_TOLERANCE_MIN 1e-4
 #define LINEAR_TOLERANCE_MAX 0.1
 #define HALVINGS_MAX 12      // of one update
 #define BREAKDOWN 1e-10      // cosine between residual and shadow at which BiCGSTAB starts afresh
@@ -55,14 +54,13 @@ typedef struct stage {
     foliot__v3 field[VECTORS];
 } stage;
 
-// -- vectors
-// ------------------------------------------------------------------------------------------
+// -- vectors --------------------------------------------------------------------------------------
 
 static void combine_rows(double *to, double a, const double *x, double b, const double *y,
                          uint32_t rows)
 {
-    FOLIOT__FOR_LANES(rows, i)
-    to[i] = a * x[i] + b * y[i];
+    FOLIOT__FOR_LANES (rows, i)
+        to[i] = a * x[i] + b * y[i];
 }
 
 // to = a x + b y; any of them may be the same.
@@ -108,16 +106,7 @@ static double largest(double x, double y, double z)
     return foliot_max(foliot_max(absolute(x), absolute(y)), absolute(z));
 }
 
-static void clear(const stage *s, vector to)
-{
-    size_t bytes = sizeof(double) * s->lanes;
-    memset(s->field[to].x, 0, bytes);
-    memset(s->field[to].y, 0, bytes);
-    memset(s->field[to].z, 0, bytes);
-}
-
-// -- the equation
-// ---------------------------------------------------------------------------------------
+// -- the equation ---------------------------------------------------------------------------------
 
 // to = g(w) and STAGE_POSITION = x + h w.
 static void evaluate(const stage *s, vector w, vector to)
@@ -149,8 +138,7 @@ static void apply_jacobian(const stage *s, vector from, vector to)
     combine(s, to, 1, from, -s->h, to);
 }
 
-// -- linear systems
-// -------------------------------------------------------------------------------------
+// -- linear systems -------------------------------------------------------------------------------
 
 static double restart(const stage *s)
 {
@@ -188,8 +176,8 @@ static double iterate(const stage *s, double rho)
 static bool solve_linear(const stage *s, double enough)
 {
     double best = norm(s, RESIDUAL);
-    clear(s, UPDATE);
-    clear(s, TRIAL_VELOCITY);
+    foliot__clear(s->field[UPDATE], s->lanes);
+    foliot__clear(s->field[TRIAL_VELOCITY], s->lanes);
     combine(s, LINEAR_RESIDUAL, -1, RESIDUAL, 0, RESIDUAL);
     double rho = restart(s);
     for (uint32_t n = 0; n < LINEAR_ITERATIONS_MAX && best > enough; n++) {
@@ -208,8 +196,7 @@ static bool solve_linear(const stage *s, double enough)
     return best <= enough;
 }
 
-// -- Newton's method
-// ------------------------------------------------------------------------------------
+// -- Newton's method ------------------------------------------------------------------------------
 
 static stage stage_begin(const foliot__step *step, double h, double time)
 {
@@ -247,11 +234,6 @@ static double reach_of_forces(const foliot_world *world)
     return reach;
 }
 
-// An update of at most `speed` + `rounding` |position| no longer counts.
-typedef struct limits {
-    double speed, rounding;
-} limits;
-
 // +1 or -1, without a pattern that neighbours share.
 static double sign(uint32_t i)
 {
@@ -266,7 +248,7 @@ static void estimate_floor(const stage *s)
     const foliot__v3 *dx = &s->field[DISPLACEMENT], *dv = &s->field[DIRECTION];
     const foliot__v3 *da = &s->field[DIRECTION_IMAGE];
     double reach = reach_of_forces(s->step->world), *floor = s->field[FLOOR].x;
-    clear(s, FLOOR);
+    foliot__clear(s->field[FLOOR], s->lanes);
     for (uint32_t pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < s->lanes; i++) {
             double far = ROUNDING * (largest(y->x[i], y->y[i], y->z[i]) + reach);
@@ -294,16 +276,14 @@ static bool at_floor(const stage *s)
     return all;
 }
 
-// No body's update is larger than `tolerance` of its speed, or than its floor.
+// No body's update is larger than `tolerance` of its speed.
 static bool negligible(const stage *s)
 {
     const foliot__v3 *u = &s->field[UPDATE], *w = &s->field[STAGE_VELOCITY];
-    const double *floor = s->field[FLOOR].x;
     double tolerance = s->step->world->tolerance;
     bool all = true;
     for (uint32_t i = 0; i < s->step->count && all; i++)
-        all = largest(u->x[i], u->y[i], u->z[i]) <=
-              foliot_max(floor[i], tolerance * largest(w->x[i], w->y[i], w->z[i]));
+        all = largest(u->x[i], u->y[i], u->z[i]) <= tolerance * largest(w->x[i], w->y[i], w->z[i]);
     return all;
 }
 
@@ -372,8 +352,7 @@ static stage solve(const foliot__step *step, double h, double time)
     return s;
 }
 
-// -- schemes
-// ----------------------------------------------------------------------------------------------
+// -- schemes --------------------------------------------------------------------------------------
 
 // x += dt w, v = share w + (1 - share) v.
 static void finish(const stage *s, double share)

@@ -11,9 +11,8 @@
 
 #include "sim/integrator/scheme.h"
 
-#include <string.h>
-
 #include "foliot/math.h"
+#include "sim/integrator/lanes.h"
 #include "sim/integrator/oscillator.h"
 #include "sim/integrator/rotation.h"
 
@@ -38,21 +37,12 @@ static memo memo_empty(void)
     return (memo){.stiffness = -1};
 }
 
-static void clear(const foliot__step *step, foliot__v3 field)
-{
-    size_t bytes = sizeof(double) * foliot__lanes(step->world);
-    memset(field.x, 0, bytes);
-    memset(field.y, 0, bytes);
-    memset(field.z, 0, bytes);
-}
-
 static unsigned rotation_order(const foliot__step *step)
 {
     return foliot__scheme_of((foliot_integrator)step->world->integrator)->info.rotation_order;
 }
 
-// -- kinematic and kinematic-average
-// ----------------------------------------------------------------
+// -- kinematic and kinematic-average --------------------------------------------------------------
 
 typedef struct sums {
     const foliot__step *step;
@@ -248,8 +238,8 @@ static void advance_kinematic(const foliot__step *step, bool average)
               .dv = foliot__scratch_vector(world, DV),
               .average = average,
               .last = memo_empty()};
-    clear(step, s.dx);
-    clear(step, s.dv);
+    foliot__clear(s.dx, foliot__lanes(world));
+    foliot__clear(s.dv, foliot__lanes(world));
     add_applied(&s);
     for (uint32_t k = 0; k < world->force_count; k++)
         if (foliot__scheme_moves_force(world, &foliot__force(world)[k]))
@@ -270,8 +260,7 @@ void foliot__advance_kinematic_average(const foliot__step *step)
     advance_kinematic(step, true);
 }
 
-// -- kinematic-strang
-// ---------------------------------------------------------------------------------
+// -- kinematic-strang -----------------------------------------------------------------------------
 
 // What acts on each body, per unit of mass: pull = constants + springs at the present position.
 typedef struct field {
@@ -362,8 +351,8 @@ static field gather(const foliot__step *step, double elapsed)
     foliot_world *world = step->world;
     foliot__v3 linear = foliot__scratch_vector(world, LINEAR);
     field f = {step, foliot__scratch_vector(world, PULL), linear.x, linear.y};
-    clear(step, f.pull);
-    clear(step, linear);
+    foliot__clear(f.pull, foliot__lanes(world));
+    foliot__clear(linear, foliot__lanes(world));
     gather_applied(&f);
     for (uint32_t k = 0; k < world->force_count; k++)
         if (foliot__scheme_moves_force(world, &foliot__force(world)[k]))

@@ -20,6 +20,13 @@ static inline void foliot__lanes_add_scaled(double *restrict y, const double *re
         y[i] += factor * x[i];
 }
 
+// y := 0.
+static inline void foliot__lanes_clear(double *y, uint32_t rows)
+{
+    FOLIOT__FOR_LANES(rows, i)
+    y[i] = 0;
+}
+
 // y := x.
 static inline void foliot__lanes_copy(double *restrict y, const double *restrict x, uint32_t rows)
 {
@@ -41,6 +48,13 @@ static inline void foliot__add_scaled(foliot__v3 y, foliot__v3 x, double factor,
     foliot__lanes_add_scaled(y.x, x.x, factor, rows);
     foliot__lanes_add_scaled(y.y, x.y, factor, rows);
     foliot__lanes_add_scaled(y.z, x.z, factor, rows);
+}
+
+static inline void foliot__clear(foliot__v3 y, uint32_t rows)
+{
+    foliot__lanes_clear(y.x, rows);
+    foliot__lanes_clear(y.y, rows);
+    foliot__lanes_clear(y.z, rows);
 }
 
 static inline void foliot__copy(foliot__v3 y, foliot__v3 x, uint32_t rows)
