@@ -1,83 +1,85 @@
 // SPDX-License-Identifier: MIT
-// log.c: one table of events, two forms of a line.
+// log.c: one table of events, each a sentence; base/log.h writes them and keeps floods away.
 #include "log.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/json.h"
+#include "base/log.h"
 
-static bool as_json;
-
-bool foliot__log_format(const char *name)
-{
-    as_json = strcmp(name, "json") == 0;
-    return as_json || strcmp(name, "text") == 0;
-}
-
-static void time_text(char text[32])
-{
-    time_t now = time(NULL);
-    struct tm tm;
-    localtime_r(&now, &tm);
-    strftime(text, 32, as_json ? "%Y-%m-%dT%H:%M:%S%z" : "%H:%M:%S", &tm);
-}
+static foliot__log log_;
 
 static const struct {
+    foliot__log_level level;
     const char *name, *text; // what is said around the event's own text
 } events[] = {
-    [FOLIOT_SERVER_JOINED] = {"joined", "%s joined as player %u"},
-    [FOLIOT_SERVER_RESUMED] = {"resumed", "%s came back as player %u"},
-    [FOLIOT_SERVER_LOST] = {"lost", "%s (player %u) was lost; its place is kept for a while"},
-    [FOLIOT_SERVER_LEFT] = {"left", "%s (player %u) left"},
-    [FOLIOT_SERVER_REFUSED] = {"refused", "refused: %s"},
-    [FOLIOT_SERVER_DROPPED] = {"dropped", "%s was dropped: it went on sending what is no message"},
-    [FOLIOT_SERVER_LATE] = {"late", "ticks are late%s; catching up"},
-    [FOLIOT_SERVER_FROZEN] = {"frozen", "a body left the finite numbers and was frozen%s"},
-    [FOLIOT_SERVER_RECORDING_STOPPED] = {"recording-stopped", "the recording stopped: %s"},
-    [FOLIOT_SERVER_ENDED] = {"ended", "the session reached its last tick%s"},
+    [FOLIOT_SERVER_JOINED] = {FOLIOT__LOG_INFO, "joined", "%s joined as player %u"},
+    [FOLIOT_SERVER_RESUMED] = {FOLIOT__LOG_INFO, "resumed", "%s came back as player %u"},
+    [FOLIOT_SERVER_LOST] = {FOLIOT__LOG_INFO, "lost", "%s (player %u) was lost; its place is kept for a while"},
+    [FOLIOT_SERVER_LEFT] = {FOLIOT__LOG_INFO, "left", "%s (player %u) left"},
+    [FOLIOT_SERVER_REFUSED] = {FOLIOT__LOG_INFO, "refused", "refused: %s"},
+    [FOLIOT_SERVER_DROPPED] = {FOLIOT__LOG_WARNING, "dropped", "%s was dropped: it went on sending what is no message"},
+    [FOLIOT_SERVER_LATE] = {FOLIOT__LOG_WARNING, "late", "ticks are late%s; catching up"},
+    [FOLIOT_SERVER_FROZEN] = {FOLIOT__LOG_WARNING, "frozen", "a body left the finite numbers and was frozen%s"},
+    [FOLIOT_SERVER_RECORDING_STOPPED] = {FOLIOT__LOG_ERROR, "recording-stopped", "the recording stopped: %s"},
+    [FOLIOT_SERVER_ENDED] = {FOLIOT__LOG_INFO, "ended", "the session reached its last tick%s"},
 };
 
-static void write_json(const char *time, const char *name, const foliot_server_event *event, const char *sentence)
+static void now(uint64_t *monotonic_ns, int64_t *unix_ns)
 {
-    foliot__json json = foliot__json_to(stderr);
-    foliot__json_object(&json, NULL);
-    foliot__json_text(&json, "time", time);
-    foliot__json_text(&json, "event", name);
-    if (event) {
-        foliot__json_text(&json, "session", event->session);
-        foliot__json_count(&json, "tick", event->tick);
-        foliot__json_count(&json, "player", event->player);
-        foliot__json_count(&json, "value", event->value);
-    }
-    foliot__json_text(&json, "text", sentence);
-    foliot__json_close(&json);
-    foliot__json_line(&json);
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    *monotonic_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    clock_gettime(CLOCK_REALTIME, &t);
+    *unix_ns = (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-void foliot__log(const char *sentence)
+bool foliot__log_start(const char *format)
 {
-    char time[32];
-    time_text(time);
-    if (as_json)
-        write_json(time, "note", NULL, sentence);
-    else
-        fprintf(stderr, "%s %s\n", time, sentence);
+    bool json = strcmp(format, "json") == 0;
+    uint64_t monotonic_ns;
+    int64_t unix_ns;
+    now(&monotonic_ns, &unix_ns);
+    return (json || strcmp(format, "text") == 0) &&
+           foliot__log_open(&log_, stderr, json, FOLIOT__LOG_INFO, monotonic_ns);
+}
+
+void foliot__log_stop(void)
+{
+    foliot__log_close(&log_);
+}
+
+static bool begin(foliot__log_level level, const char *event, const char *sentence)
+{
+    uint64_t monotonic_ns;
+    int64_t unix_ns;
+    now(&monotonic_ns, &unix_ns);
+    foliot__log_at(&log_, monotonic_ns, unix_ns);
+    return foliot__log_begin(&log_, level, event, sentence);
+}
+
+void foliot__log_note(const char *sentence)
+{
+    if (begin(FOLIOT__LOG_INFO, "note", sentence))
+        foliot__log_end(&log_);
 }
 
 void foliot__log_event(const foliot_server_event *event)
 {
-    char time[32];
-    time_text(time);
-    if (as_json) {
-        write_json(time, events[event->kind].name, event, event->text);
-        return;
-    }
-    fprintf(stderr, "%s %s%s", time, event->session, *event->session ? ": " : "");
+    char sentence[FOLIOT__LOG_TEXT_BYTES];
+    int used = snprintf(sentence, sizeof sentence, "%s%s", event->session,
+                        *event->session ? ": " : "");
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    fprintf(stderr, events[event->kind].text, event->text, event->player);
+    snprintf(sentence + used, sizeof sentence - (size_t)used, events[event->kind].text, event->text,
+             event->player);
 #pragma GCC diagnostic pop
-    fputc('\n', stderr);
+    if (!begin(events[event->kind].level, events[event->kind].name, sentence))
+        return;
+    foliot__log_text(&log_, "session", event->session);
+    foliot__log_count(&log_, "tick", event->tick);
+    foliot__log_count(&log_, "player", event->player);
+    foliot__log_count(&log_, "value", event->value);
+    foliot__log_end(&log_);
 }

@@ -5,8 +5,9 @@
 
 #include "foliot/server.h"
 
-bool foliot__log_format(const char *name); // "text" or "json"; false: neither
-void foliot__log(const char *sentence);
+bool foliot__log_start(const char *format); // "text" or "json"; false: neither
+void foliot__log_stop(void);                // tells what a flood left out
+void foliot__log_note(const char *sentence);
 void foliot__log_event(const foliot_server_event *event);
 
 #endif

@@ -158,10 +158,10 @@ static void on_signal(uv_signal_t *signal, int number)
 {
     app *a = signal->data;
     if (a->interrupts++ > 0) {
-        foliot__log("stopping at once; the recordings end with their last whole block");
+        foliot__log_note("stopping at once; the recordings end with their last whole block");
         _exit(128 + number);
     }
-    foliot__log("stopping; once more to stop at once");
+    foliot__log_note("stopping; once more to stop at once");
     foliot_server_stop(a->server, "the host has stopped the session", now_ns());
     update(a);
 }
@@ -334,7 +334,7 @@ static int host(const foliot__arguments *arguments)
     }
     if (strcmp(given.mode, "snapshot") != 0)
         return foliot__options_wrong(&program, arguments, "--mode is snapshot or lockstep, not '%s'", given.mode);
-    if (!foliot__log_format(given.log_format))
+    if (!foliot__log_start(given.log_format))
         return foliot__options_wrong(&program, arguments, "--log-format is text or json, not '%s'", given.log_format);
     uint32_t scenes = arguments->operand_count + given.sessions.count;
     if (given.resume ? scenes > 0 : scenes == 0)
@@ -363,6 +363,7 @@ static int host(const foliot__arguments *arguments)
     }
     foliot_transport_destroy(a.transport);
     foliot__pool_destroy(a.pool);
+    foliot__log_stop();
     return code;
 }
 

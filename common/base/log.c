@@ -31,7 +31,7 @@ void foliot__log_close(foliot__log *log)
     for (uint32_t i = 0; i < log->rate_count; i++) {
         foliot__log_rate *rate = &log->rates[i];
         rate->full_ns = 0;
-        if (rate->suppressed && foliot__log_begin(log, FOLIOT__LOG_ERROR, rate->event))
+        if (rate->suppressed && foliot__log_begin(log, FOLIOT__LOG_ERROR, rate->event, rate->event))
             foliot__log_end(log);
     }
     fclose(log->line);
@@ -86,78 +86,88 @@ static double uptime(const foliot__log *log)
     return (double)ms / 1000;
 }
 
-bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event)
+// "10:00:12 ", in the zone of whoever reads along.
+static void begin_text(foliot__log *log, foliot__log_level level, const char *sentence)
+{
+    char clean[FOLIOT__LOG_TEXT_BYTES], clock[16] = "";
+    time_t seconds = (time_t)(log->unix_ns / (int64_t)SECOND_NS);
+    struct tm parts;
+    if (log->unix_ns > 0 && localtime_r(&seconds, &parts))
+        strftime(clock, sizeof clock, "%H:%M:%S", &parts);
+    else
+        snprintf(clock, sizeof clock, "%.3f", uptime(log));
+    fprintf(log->line, "%s %s%s%s", clock, level == FOLIOT__LOG_INFO ? "" : level_names[level],
+            level == FOLIOT__LOG_INFO ? "" : ": ",
+            foliot__text_clean(clean, sizeof clean, sentence));
+}
+
+static void begin_json(foliot__log *log, foliot__log_level level, const char *event)
+{
+    char when[48];
+    log->writer = foliot__json_to(log->line);
+    foliot__json_object(&log->writer, NULL);
+    if (log->unix_ns > 0) {
+        date(when, log->unix_ns);
+        foliot__json_text(&log->writer, "time", when);
+    }
+    foliot__json_real(&log->writer, "uptime", uptime(log));
+    foliot__json_text(&log->writer, "level", level_names[level]);
+    foliot__json_text(&log->writer, "event", event);
+}
+
+bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event,
+                       const char *sentence)
 {
     if (level < log->lowest)
         return false;
     foliot__log_rate *rate = rate_of(log, event);
     if (too_fast(log, rate))
         return false;
-    char when[48];
     rewind(log->line);
-    if (log->json) {
-        log->writer = foliot__json_to(log->line);
-        foliot__json_object(&log->writer, NULL);
-        if (log->unix_ns > 0) {
-            date(when, log->unix_ns);
-            foliot__json_text(&log->writer, "time", when);
-        }
-        foliot__json_real(&log->writer, "uptime", uptime(log));
-        foliot__json_text(&log->writer, "level", level_names[level]);
-        foliot__json_text(&log->writer, "event", event);
-    } else {
-        fprintf(log->line, "%.3f %-7s %s ", uptime(log), level_names[level], event);
-    }
-    if (rate->suppressed) {
+    log->sentence = sentence;
+    if (log->json)
+        begin_json(log, level, event);
+    else
+        begin_text(log, level, sentence);
+    if (rate->suppressed && log->json)
         foliot__log_count(log, "suppressed", rate->suppressed);
-        rate->suppressed = 0;
-    }
+    else if (rate->suppressed)
+        fprintf(log->line, " (and %" PRIu64 " more like this were left out)", rate->suppressed);
+    rate->suppressed = 0;
     return true;
 }
 
 void foliot__log_text(foliot__log *log, const char *key, const char *value)
 {
     char clean[FOLIOT__LOG_TEXT_BYTES];
-    foliot__text_clean(clean, sizeof clean, value);
-    if (log->json) {
-        foliot__json_text(&log->writer, key, clean);
-        return;
-    }
-    fprintf(log->line, " %s=\"", key);
-    // A quote in a name must not end the field for whoever reads it.
-    for (const char *at = clean; *at; at++)
-        fprintf(log->line, *at == '"' || *at == '\\' ? "\\%c" : "%c", *at);
-    fputc('"', log->line);
+    if (log->json)
+        foliot__json_text(&log->writer, key, foliot__text_clean(clean, sizeof clean, value));
 }
 
 void foliot__log_count(foliot__log *log, const char *key, uint64_t value)
 {
     if (log->json)
         foliot__json_count(&log->writer, key, value);
-    else
-        fprintf(log->line, " %s=%" PRIu64, key, value);
 }
 
 void foliot__log_real(foliot__log *log, const char *key, double value)
 {
     if (log->json)
         foliot__json_real(&log->writer, key, value);
-    else
-        fprintf(log->line, " %s=%.6g", key, value);
 }
 
 void foliot__log_bool(foliot__log *log, const char *key, bool value)
 {
     if (log->json)
         foliot__json_bool(&log->writer, key, value);
-    else
-        fprintf(log->line, " %s=%s", key, value ? "yes" : "no");
 }
 
 void foliot__log_end(foliot__log *log)
 {
-    if (log->json)
+    if (log->json) {
+        foliot__log_text(log, "text", log->sentence);
         foliot__json_close(&log->writer);
+    }
     fputc('\n', log->line);
     // Of an earlier, longer line more may be left in memory: only up to here is this one.
     long end = ftell(log->line);

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: MIT
-// log.h: structured lines for people or for machines: a level, an event in fixed words, and fields. What
-// repeats too fast is left out and counted: nobody outside can fill a disk through us. Time is given by
-// the caller. One thread.
+// log.h: structured lines, as sentences for people or as JSON for machines. What repeats too fast is left
+// out and counted: nobody outside can fill a disk through us. Time is given by the caller. One thread.
 //
 //     foliot__log_at(&log, now_ns, unix_ns);
-//     if (foliot__log_begin(&log, FOLIOT__LOG_INFO, "player joined")) {
-//         foliot__log_text(&log, "name", name);
-//         foliot__log_count(&log, "tick", tick);
+//     if (foliot__log_begin(&log, FOLIOT__LOG_INFO, "joined", "bob joined as player 3")) {
+//         foliot__log_count(&log, "player", 3);
 //         foliot__log_end(&log);
 //     }
 //
-//     12.345 info  player joined  name="bob" tick=740
-//     {"time":"2026-11-21T10:00:12.345Z","uptime":12.345,"level":"info","event":"player joined", ...}
+//     10:00:12 bob joined as player 3
+//     {"time":"2026-11-21T10:00:12.345Z","uptime":12.345,"level":"info","event":"joined","player":3,
+//      "text":"bob joined as player 3"}
 #ifndef FOLIOT_BASE_LOG_H
 #define FOLIOT_BASE_LOG_H
 
@@ -24,7 +23,7 @@
 #define FOLIOT__LOG_EVENTS_MAX 64   // kinds whose rate is watched one by one; the rest share one
 #define FOLIOT__LOG_BURST 20        // lines of one event at once ...
 #define FOLIOT__LOG_PER_SECOND 5    // ... and for ever
-#define FOLIOT__LOG_TEXT_BYTES 256  // of one field; longer ones are cut
+#define FOLIOT__LOG_TEXT_BYTES 512  // of a sentence or a field; longer ones are cut
 
 typedef enum foliot__log_level {
     FOLIOT__LOG_DEBUG,
@@ -48,6 +47,7 @@ typedef struct foliot__log {
     foliot__log_rate rates[FOLIOT__LOG_EVENTS_MAX];
     uint32_t rate_count;
     uint64_t lines, suppressed; // counters
+    const char *sentence;       // of the line being written
     FILE *line; // being written, in memory
     char *text;
     size_t length;
@@ -59,12 +59,15 @@ typedef struct foliot__log {
 bool foliot__log_open(foliot__log *log, FILE *out, bool json, foliot__log_level lowest,
                       uint64_t now_ns);
 void foliot__log_close(foliot__log *log);
-// The time of the lines that follow: monotonic, and since 1970 (0: not known, and not printed).
+// The time of the lines that follow: monotonic, and since 1970 (0: not known; then people get uptime).
 void foliot__log_at(foliot__log *log, uint64_t now_ns, int64_t unix_ns);
 
-// `event` is a constant of ours, never a text from outside. False: nothing to write, no fields, no end.
-bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event);
-// Texts are stripped of what a terminal would obey.
+// `event` is a constant of ours, never a text from outside: its rate is watched by its address. `sentence`
+// is for people and may hold names: it is stripped of what a terminal would obey; it is used before
+// this returns or by foliot__log_end, so keep it until then. False: nothing to write, no fields, no end.
+bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event,
+                       const char *sentence);
+// Fields, in JSON alone: the sentence says what people want to know.
 void foliot__log_text(foliot__log *log, const char *key, const char *value);
 void foliot__log_count(foliot__log *log, const char *key, uint64_t value);
 void foliot__log_real(foliot__log *log, const char *key, double value);
