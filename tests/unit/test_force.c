@@ -414,6 +414,9 @@ static void everything(bench *b)
     add_spring(b, 2, FOLIOT_NO_BODY, 4, 0.1, 0.75, FOLIOT_DAMPING_ALONG)->as.spring.point[1] = 0.3;
     add_spring(b, 5, 6, 2, 0.7, 0, FOLIOT_DAMPING_ISOTROPIC);
     add_spring(b, 7, FOLIOT_NO_BODY, 2, 0.4, 0, FOLIOT_DAMPING_ISOTROPIC);
+    add_spring(b, 4, 3, 1, 0.6, 0.5, FOLIOT_DAMPING_ISOTROPIC); // the static end first
+    add_spring(b, 1, 2, 2, 1.1, 0.5, FOLIOT_DAMPING_ALONG);     // dampers that share bodies do not commute
+    b->body[6].force[1] = 0.35;
     f = add(b, FOLIOT_FORCE_NEWTON);
     f->as.newton.constant = 0.8;
     f->as.newton.softening = 0.1;
@@ -428,7 +431,7 @@ static void everything(bench *b)
     make(b);
 }
 
-static void the_position_part_is_the_gradient_of_the_potential(void **state)
+static void the_force_is_the_gradient_of_the_potential(void **state)
 {
     (void)state;
     bench b;
@@ -437,6 +440,7 @@ static void the_position_part_is_the_gradient_of_the_potential(void **state)
     foliot_callback lent[2] = {{well, well_potential, &k, false}, {magnet, NULL, &k, true}};
     b.host = (foliot_host){.callbacks = lent, .callback_count = 2};
     field a = positions_part(&b, 0);
+    foliot__force_add_applied(&b.step, of(&a));
     foliot__v3 x = foliot__position(b.world);
     bool complete;
     const double e = 1e-5;
@@ -616,19 +620,49 @@ static void invariants_sum_motion_and_spin(void **state)
     b.body[0].inertia[0] = 1;
     b.body[0].inertia[1] = 2;
     b.body[0].inertia[2] = 2.5;
-    b.body[0].orientation[0] = b.body[0].orientation[1] = sqrt(0.5); // body's y is the world's z
+    b.body[0].orientation[0] = cos(M_PI / 12); // 30 degrees about x
+    b.body[0].orientation[1] = sin(M_PI / 12);
     b.body[0].shape.kind = FOLIOT_SHAPE_SPHERE;
     b.body[0].shape.radius = 0.1;
     hold(&b, 1);
     b.scene.gravity[0] = -2;
     make(&b);
     foliot_invariants sum = foliot_world_invariants(b.world, NULL);
-    check_near(sum.kinetic, 9 + 0.5 * 2 * 25, 1e-13);
+    // In the body's axes w is (0, 5/2, 5 c) and the spin (0, 5, 12.5 c), c the cosine of 30 degrees.
+    const double c = sqrt(0.75);
+    check_near(sum.kinetic, 9 + 0.5 * (12.5 + 62.5 * 0.75), 1e-13);
     check_near(sum.momentum[1], 6, 0);
-    check_near(sum.angular_momentum[2], 6 + 2 * 5, 1e-14);
+    check_near(sum.angular_momentum[2], 6 + 2.5 + 12.5 * 0.75, 1e-14);
+    check_near(sum.angular_momentum[1], c * 5 - 0.5 * 12.5 * c, 1e-14);
     check_near(sum.angular_momentum[0], 0, 1e-14);
     check_near(sum.potential, 2 * 2 * 1, 1e-15);
     assert_true(sum.potential_complete);
+    end(&b);
+}
+
+static void steps_keep_energy_and_momentum(void **state)
+{
+    (void)state;
+    bench b;
+    begin(&b, 12);
+    b.scene.integrator = FOLIOT_KAHAN_LI8;
+    b.scene.dt = 1.0 / 128;
+    for (uint32_t k = 0; k < 11; k++)
+        add_spring(&b, k, k + 1, 3, 0, 0.5, FOLIOT_DAMPING_ALONG);
+    foliot_force_definition *f = add(&b, FOLIOT_FORCE_NEWTON);
+    f->as.newton.constant = 0.5;
+    f->as.newton.softening = 0.2;
+    make(&b);
+    foliot_invariants before = foliot_world_invariants(b.world, NULL);
+    for (int n = 0; n < 500; n++)
+        assert_int_equal(foliot_world_step(b.world, NULL, 0, NULL), FOLIOT_OK);
+    foliot_invariants after = foliot_world_invariants(b.world, NULL);
+    check_near(after.kinetic + after.potential, before.kinetic + before.potential, 1e-7);
+    assert_true(fabs(after.kinetic - before.kinetic) > 0.1);
+    for (int c = 0; c < 3; c++) {
+        check_near(after.momentum[c], before.momentum[c], 1e-12);
+        check_near(after.angular_momentum[c], before.angular_momentum[c], 1e-12);
+    }
     end(&b);
 }
 
@@ -873,7 +907,7 @@ int main(void)
         cmocka_unit_test(applied_force_is_divided_by_mass),
         cmocka_unit_test(a_missing_callback_refuses_the_step),
         cmocka_unit_test(callbacks_see_velocities_only_if_they_say_so),
-        cmocka_unit_test(the_position_part_is_the_gradient_of_the_potential),
+        cmocka_unit_test(the_force_is_the_gradient_of_the_potential),
         cmocka_unit_test(the_jacobian_agrees_with_differences),
         cmocka_unit_test(the_exact_part_of_the_jacobian_is_exact),
         cmocka_unit_test(pairs_keep_momentum),
@@ -881,6 +915,7 @@ int main(void)
         cmocka_unit_test(bodies_that_do_not_move_have_rows_of_zero),
         cmocka_unit_test(the_acceleration_is_computed_once),
         cmocka_unit_test(invariants_sum_motion_and_spin),
+        cmocka_unit_test(steps_keep_energy_and_momentum),
         cmocka_unit_test(a_plain_kick_is_acceleration_times_duration),
         cmocka_unit_test(drag_alone_is_exact),
         cmocka_unit_test(linear_drag_with_gravity_reaches_its_terminal_velocity),
