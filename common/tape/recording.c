@@ -12,7 +12,7 @@
 
 foliot_recording_config foliot_recording_default(void)
 {
-    return (foliot_recording_config){.block_ticks = 60, .keyframe_ticks = 600, .digest_ticks = 1,
+    return (foliot_recording_config){.block_ticks = 60, .keyframe_ticks = 300, .digest_ticks = 1,
                                      .digest_bytes = 8, .queue_bytes = 16u << 20,
                                      .threaded = true};
 }

@@ -40,7 +40,7 @@ typedef struct foliot_recording_config {
     bool threaded;           // a thread writes; else the host calls foliot_recording_drain
 } foliot_recording_config;
 
-// 60, 600, 1, 8, 0, 16 MiB, threaded. The all-zero config is invalid.
+// 60, 300, 1, 8, 0, 16 MiB, threaded. The all-zero config is invalid.
 foliot_recording_config foliot_recording_default(void);
 
 // What became of the ticks. `appended` counts in ticks of the world: the tick after the last step taken.

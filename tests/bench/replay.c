@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// replay.c: how fast recordings replay, how large they are, how quickly any tick of a long one is there. 256 bodies
+// with springs and drag, 8 players with four key changes a second, 60 Hz.
+#include "bench.h"
+#include "tape_yard.h"
+
+#include "base/assert.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define BODIES 256
+#define PLAYERS 8
+#define ROUNDS 9
+#define MINUTE 3600
+#define HOURS_2 (2 * 60 * MINUTE)
+#define SEEKS 500
+#define SHORT_FILES 1000
+
+static char folder[] = P_tmpdir "/foliot-bench-XXXXXX";
+
+static void make(tape_memory *memory, uint64_t ticks, bool streams)
+{
+    tape_yard yard;
+    foliot_recording_config config = tape_config(60, foliot_recording_default().keyframe_ticks);
+    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_VELOCITY_VERLET, 1);
+    yard.streams = streams;
+    tape_yard_record(&yard, &config, ticks, memory, NULL);
+    tape_yard_free(&yard);
+}
+
+static void put_file(const char *name, const tape_memory *memory, char path[256])
+{
+    snprintf(path, 256, "%s/%s", folder, name);
+    FILE *out = fopen(path, "wb");
+    FOLIOT_ASSERT(out);
+    size_t written = fwrite(memory->bytes, 1, memory->length, out);
+    FOLIOT_ASSERT(written == memory->length);
+    fclose(out);
+}
+
+// Of this process alone: what else runs on the machine must not count.
+static double cpu_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// -- speed ------------------------------------------------------------------------------------------
+
+// The same steps without a recording: a world, and inputs that lie ready.
+static double bare_seconds(const tape_yard *yard, foliot_input *const *inputs,
+                           const uint32_t *counts, uint64_t ticks)
+{
+    foliot_world *world = tape_yard_world(yard);
+    double start = cpu_now();
+    for (uint64_t tick = 0; tick < ticks; tick++)
+        foliot_world_step(world, inputs[tick], counts[tick], NULL);
+    double seconds = cpu_now() - start;
+    foliot_world_destroy(world);
+    return seconds;
+}
+
+static double replay_seconds(const tape_memory *memory)
+{
+    foliot_replay *replay;
+    foliot_status status = foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL);
+    FOLIOT_ASSERT(status == FOLIOT_OK);
+    double start = cpu_now();
+    while (foliot_replay_step(replay) == FOLIOT_OK)
+        ;
+    double seconds = cpu_now() - start;
+    foliot_replay_close(replay);
+    return seconds;
+}
+
+static double verify_seconds(const tape_memory *memory)
+{
+    foliot_replay *replay;
+    foliot_verdict verdict;
+    foliot_status status = foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL);
+    FOLIOT_ASSERT(status == FOLIOT_OK);
+    double start = cpu_now();
+    status = foliot_replay_verify(replay, NULL, &verdict);
+    double seconds = cpu_now() - start;
+    FOLIOT_ASSERT(status == FOLIOT_OK && verdict.status == FOLIOT_OK);
+    foliot_replay_close(replay);
+    return seconds;
+}
+
+static void bench_speed(void)
+{
+    static foliot_input *inputs[MINUTE];
+    static uint32_t counts[MINUTE];
+    double bare[ROUNDS], replayed[ROUNDS], verified[ROUNDS], ratio[ROUNDS], share[ROUNDS];
+    tape_memory memory = {0};
+    tape_yard yard;
+    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_VELOCITY_VERLET, 1);
+    for (uint64_t tick = 0; tick < MINUTE; tick++) {
+        foliot_input now[FOLIOT_PLAYERS_MAX];
+        counts[tick] = tape_yard_inputs(&yard, tick, true, now);
+        inputs[tick] = malloc(sizeof *now * (counts[tick] + 1));
+        FOLIOT_ASSERT(inputs[tick]);
+        memcpy(inputs[tick], now, sizeof *now * counts[tick]);
+    }
+    make(&memory, MINUTE, false);
+    for (int i = 0; i < ROUNDS; i++) {
+        bare[i] = bare_seconds(&yard, inputs, counts, MINUTE);
+        replayed[i] = replay_seconds(&memory);
+        verified[i] = verify_seconds(&memory);
+        ratio[i] = bare[i] / replayed[i];
+        share[i] = (verified[i] - replayed[i]) / replayed[i];
+    }
+    double minute = MINUTE / 60.0;
+    double bare_rate = minute / bench_median(bare, ROUNDS);
+    bench_report("replay", "replay-256-bodies-8-players", minute / bench_median(replayed, ROUNDS),
+                 "x real time", "bare step", bare_rate);
+    bench_report("replay", "share-of-bare-step-rate", bench_median(ratio, ROUNDS), "of 1", NULL, 0);
+    bench_report("replay", "verify-256-bodies-8-players", minute / bench_median(verified, ROUNDS),
+                 "x real time", "bare step", bare_rate);
+    bench_report("replay", "digests-and-checks-in-verify", 100 * bench_median(share, ROUNDS),
+                 "% of the replay", NULL, 0);
+    for (uint64_t tick = 0; tick < MINUTE; tick++)
+        free(inputs[tick]);
+    tape_memory_free(&memory);
+    tape_yard_free(&yard);
+}
+
+// What a tick pays for being recorded, with a thread that writes to a file.
+static void bench_append(void)
+{
+    double costs[ROUNDS];
+    char path[256];
+    tape_memory nothing = {0};
+    put_file("append.foliot", &nothing, path);
+    for (int i = 0; i < ROUNDS; i++) {
+        tape_yard yard;
+        foliot_recording *recording;
+        double spent = 0;
+        tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_VELOCITY_VERLET, 1);
+        foliot_world *world = tape_yard_world(&yard);
+        foliot_status status =
+            foliot_recording_create(path, &yard.scene, NULL, world, NULL, &recording);
+        FOLIOT_ASSERT(status == FOLIOT_OK);
+        for (uint64_t tick = 0; tick < MINUTE; tick++) {
+            foliot_input inputs[FOLIOT_PLAYERS_MAX];
+            uint32_t count = tape_yard_inputs(&yard, tick, true, inputs);
+            foliot_world_step(world, inputs, count, NULL);
+            double start = bench_now();
+            foliot_recording_append(recording, world, inputs, count);
+            spent += bench_now() - start;
+        }
+        foliot_recording_close(recording, NULL);
+        costs[i] = 1e6 * spent / MINUTE;
+        foliot_world_destroy(world);
+        tape_yard_free(&yard);
+    }
+    unlink(path);
+    bench_report("replay", "append-256-bodies-8-players", bench_median(costs, ROUNDS), "us a tick",
+                 NULL, 0);
+}
+
+// -- size -------------------------------------------------------------------------------------------
+
+static void bench_size(bool streams, const char *name, const char *rest)
+{
+    tape_memory memory = {0};
+    foliot_replay *replay;
+    make(&memory, 10 * MINUTE, streams);
+    foliot_status status = foliot_replay_open_bytes(memory.bytes, memory.length, &replay, NULL);
+    FOLIOT_ASSERT(status == FOLIOT_OK);
+    status = foliot_replay_scan(replay);
+    FOLIOT_ASSERT(status == FOLIOT_OK);
+    const foliot_replay_summary *about = foliot_replay_about(replay);
+    double player_minutes = 10.0 * PLAYERS;
+    // The header with the scene is there once, however long the recording: it is not counted by the minute.
+    double framing = 28.0 * (double)about->blocks;
+    bench_report("replay", name, ((double)about->input_bytes + framing) / player_minutes,
+                 "B a player-minute", "33.6 kB", 33600);
+    if (rest) {
+        bench_report("replay", "size-digests", (double)about->digest_bytes / 10, "B a minute", NULL, 0);
+        bench_report("replay", "size-keyframes", (double)about->keyframe_bytes / 10, "B a minute",
+                     NULL, 0);
+        bench_report("replay", "size-header", (double)about->other_bytes - framing, "B", NULL, 0);
+    }
+    foliot_replay_close(replay);
+    tape_memory_free(&memory);
+}
+
+// -- seeks ------------------------------------------------------------------------------------------
+
+static void forget_file(const char *path)
+{
+    int file = open(path, O_RDONLY);
+    fdatasync(file);
+    posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    close(file);
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+// The file closed, its pages dropped, opened anew and brought to a random tick.
+static void bench_seek(void)
+{
+    static double times[SEEKS], cpu[SEEKS];
+    char path[256];
+    tape_memory memory = {0};
+    foliot__rng rng = foliot__rng_seeded(3);
+    make(&memory, HOURS_2, false);
+    put_file("two-hours.foliot", &memory, path);
+    tape_memory_free(&memory);
+    for (int i = 0; i < SEEKS; i++) {
+        foliot_replay *replay;
+        uint64_t tick = foliot__rng_below(&rng, HOURS_2 + 1);
+        forget_file(path);
+        double start = bench_now(), cpu_start = cpu_now();
+        foliot_status status = foliot_replay_open(path, &replay, NULL);
+        if (status == FOLIOT_OK)
+            status = foliot_replay_seek(replay, tick);
+        times[i] = 1e3 * (bench_now() - start);
+        cpu[i] = 1e3 * (cpu_now() - cpu_start);
+        FOLIOT_ASSERT(status == FOLIOT_OK);
+        foliot_replay_close(replay);
+    }
+    qsort(times, SEEKS, sizeof times[0], ascending);
+    qsort(cpu, SEEKS, sizeof cpu[0], ascending);
+    bench_report("replay", "seek-2h-cold-p50", times[SEEKS / 2], "ms", NULL, 0);
+    bench_report("replay", "seek-2h-cold-p99", times[SEEKS * 99 / 100], "ms", NULL, 0);
+    bench_report("replay", "seek-2h-cold-p99-cpu", cpu[SEEKS * 99 / 100], "ms", NULL, 0);
+    unlink(path);
+}
+
+// -- many files -------------------------------------------------------------------------------------
+
+static void bench_many(const char *program)
+{
+    char path[256], list[256], command[1024];
+    tape_memory memory = {0};
+    snprintf(list, sizeof list, "%s/list", folder);
+    FILE *names = fopen(list, "w");
+    FOLIOT_ASSERT(names);
+    for (int i = 0; i < SHORT_FILES; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "%d.foliot", i);
+        if (memory.length == 0)
+            make(&memory, 600, false);
+        put_file(name, &memory, path);
+        fprintf(names, "%s\n", path);
+    }
+    fclose(names);
+    snprintf(command, sizeof command, "%s verify --json --jobs 2 --files-from %s > %s/out", program,
+             list, folder);
+    struct rusage before, after;
+    getrusage(RUSAGE_CHILDREN, &before);
+    double start = bench_now();
+    int status = system(command);
+    double wall = bench_now() - start;
+    getrusage(RUSAGE_CHILDREN, &after);
+    double cpu = (double)(after.ru_utime.tv_sec - before.ru_utime.tv_sec) +
+                 1e-6 * (double)(after.ru_utime.tv_usec - before.ru_utime.tv_usec) +
+                 (double)(after.ru_stime.tv_sec - before.ru_stime.tv_sec) +
+                 1e-6 * (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        bench_report("replay", "verify-1000-recordings-of-10-s", wall, "s", NULL, 0);
+        bench_report("replay", "verify-1000-use-of-two-cores", 100 * cpu / (2 * wall), "%", NULL, 0);
+    }
+    snprintf(command, sizeof command, "rm -rf %s/*", folder);
+    FOLIOT_ASSERT(system(command) == 0);
+    tape_memory_free(&memory);
+}
+
+// The program lies beside the benches' folder.
+static void program_path(const char *self, char path[512])
+{
+    const char *slash = strrchr(self, '/');
+    snprintf(path, 512, "%.*s/../foliot-replay", slash ? (int)(slash - self) : 1, slash ? self : ".");
+}
+
+int main(int argc, char **argv)
+{
+    char program[512];
+
+    program_path(argv[0], program);
+    FOLIOT_ASSERT(mkdtemp(folder));
+    bench_speed();
+    bench_append();
+    bench_size(false, "size-of-changes-alone", "rest");
+    bench_size(true, "size-of-an-input-every-tick", NULL);
+    bench_seek();
+    if (argc < 2) bench_many(program);
+    rmdir(folder);
+    return 0;
+}
