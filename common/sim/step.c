@@ -77,6 +77,43 @@ static bool body_sound(const foliot_world *world, uint32_t i)
            sound(foliot__orientation_y(world)[i]) && sound(foliot__orientation_z(world)[i]);
 }
 
+typedef int64_t bit_lane __attribute__((vector_size(8 * FOLIOT__LANES), may_alias));
+
+// Negative if some |value| is beyond FOLIOT_POSITION_MAX, infinite or NaN: all of these have greater bits than
+// the bound, as integers. One subtraction a value, in lanes.
+static int64_t excess(const double *values, uint32_t rows)
+{
+    const double bound = FOLIOT_POSITION_MAX;
+    const bit_lane *bits = (const bit_lane *)(const void *)values;
+    int64_t bound_bits, any = 0;
+    memcpy(&bound_bits, &bound, sizeof bound_bits);
+    bit_lane signs = {0};
+    for (uint32_t n = 0; n < rows / FOLIOT__LANES; n++)
+        signs |= bound_bits - (bits[n] & INT64_MAX);
+    for (int k = 0; k < FOLIOT__LANES; k++)
+        any |= signs[k];
+    return any;
+}
+
+static int64_t excess3(foliot__v3 v, uint32_t rows)
+{
+    return excess(v.x, rows) | excess(v.y, rows) | excess(v.z, rows);
+}
+
+// As body_sound of every body, but faster: nearly always all are.
+static bool all_sound(const foliot_world *world)
+{
+    uint32_t rows = foliot__lanes(world);
+    int64_t signs = excess3(foliot__position(world), rows) | excess3(foliot__velocity(world), rows);
+    if (world->rotates)
+        signs |= excess3(foliot__angular_velocity(world), rows) |
+                 excess(foliot__orientation_w(world), rows) |
+                 excess(foliot__orientation_x(world), rows) |
+                 excess(foliot__orientation_y(world), rows) |
+                 excess(foliot__orientation_z(world), rows);
+    return signs >= 0;
+}
+
 static void clamp_speed(foliot_world *world, uint32_t i)
 {
     foliot__v3 v = foliot__velocity(world);
@@ -105,7 +142,8 @@ static void remember(foliot_world *world)
 
 static void finish(foliot_world *world)
 {
-    for (uint32_t i = 0; i < world->body_count; i++)
+    bool all = all_sound(world);
+    for (uint32_t i = 0; i < world->body_count && !all; i++)
         if (!body_sound(world, i))
             foliot__body_freeze(world, i);
     if (world->speed_max < FOLIOT_POSITION_MAX)
