@@ -24,7 +24,12 @@ done
 # What is to be reached, where it is known: bench, case (a prefix), what is compared, bound.
 targets='nbody|force-1000|value<=|0.7
 nbody|rate-1000|ratio>=|3
-springs|cloth-100000 bandwidth|ratio>=|0.5'
+springs|cloth-100000 bandwidth|ratio>=|0.5
+digest|tumbling-256 per 256 bodies|value<=|1
+digest|n-body 1000 share of a step|value<=|1
+digest|spheres 901 share of a step|value<=|1
+digest|spheres 5000 share of a step|value<=|1
+copy|901 spheres, copy|value<=|100'
 
 awk -v targets="$targets" '
 function field(line, key,    at, rest) {

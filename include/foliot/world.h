@@ -177,7 +177,8 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
 foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world);
 void foliot_world_destroy(foliot_world *world);
 size_t foliot_world_size(const foliot_world *world); // bytes of its block
-// The world at `block` made equal to `from`; both blocks have the same size.
+// The world at `block` made equal to `from`; both blocks have the same size. A memcpy of the whole block does
+// the same; this leaves out what a step makes anew.
 void foliot_world_copy(void *block, const foliot_world *from);
 
 // -- time --------------------------------------------------------------------------------------

@@ -64,8 +64,8 @@ foliot_scene *cases_scene(unsigned index)
 uint64_t cases_ticks(const foliot_scene *scene)
 {
     uint64_t work = (uint64_t)(scene->body_count + 1) * scene->substeps;
-    uint64_t ticks = 5000 / work;
-    return ticks < 4 ? 4 : ticks > 200 ? 200 : ticks;
+    uint64_t ticks = 2000 / work;
+    return ticks < 4 ? 4 : ticks > 120 ? 120 : ticks;
 }
 
 foliot_world *cases_world(foliot_scene *scene, foliot_integrator integrator)

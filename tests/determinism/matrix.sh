@@ -133,4 +133,5 @@ wanted=$(echo "$selected" | wc -l)
 abis=$(grep ' equal: ' "$out/table.txt" | awk '{print $2}' | sort -u | wc -l)
 big=$(grep ' equal: ' "$out/table.txt" | awk '$3 == "big" {print $2}' | sort -u | wc -l)
 echo "$equal of $wanted targets equal: $abis ABIs, $big of them big-endian"
+[ -z "${RESULTS:-}" ] || echo "$equal $((wanted - equal))" >>"$RESULTS"
 [ "$equal" = "$wanted" ]
