@@ -273,9 +273,11 @@ static void print_table(const comparison *c)
     for (uint32_t i = 0; i < c->integrator_count; i++)
         for (uint32_t k = 0; k < c->step_count; k++) {
             const trial *t = comparison_trial(c, i, k);
+            char step[FOLIOT__REAL_TEXT_BYTES];
             if (t->ran)
-                printf("%-26s %11.6g %12" PRIu64 " %12.2e %12.2e %14.2e %9.3g%s\n",
-                       foliot_integrator_describe(t->integrator)->name, t->dt, t->evaluations,
+                printf("%-26s %11s %12" PRIu64 " %12.2e %12.2e %14.2e %9.3g%s\n",
+                       foliot_integrator_describe(t->integrator)->name, lab_step_text(step, t->dt),
+                       t->evaluations,
                        t->energy_error_max, t->energy_error_end, t->position_error,
                        t->seconds * 1e3, t->frozen_bodies ? "  froze" : "");
         }

@@ -56,6 +56,16 @@ bool lab_parse_step(const char *text, double *dt)
     return true;
 }
 
+const char *lab_step_text(char text[FOLIOT__REAL_TEXT_BYTES], double dt)
+{
+    double inverse = round(1 / dt);
+    snprintf(text, FOLIOT__REAL_TEXT_BYTES, "%.6g", dt);
+    bool ratio = inverse >= 1 && inverse <= 1e6 && fabs(inverse * dt - 1) < 1e-12;
+    if (ratio && strtod(text, NULL) != dt)
+        snprintf(text, FOLIOT__REAL_TEXT_BYTES, "1/%.0f", inverse);
+    return text;
+}
+
 int lab_scene_open(const lab_context *context, const char *file, const char *integrator, double dt,
                    foliot_scene **scene)
 {

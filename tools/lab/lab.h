@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/options.h"
+#include "base/text.h"
 #include "foliot/foliot.h"
 
 typedef struct lab_context {
@@ -24,6 +25,9 @@ int lab_fail(const lab_context *context, int code, const char *format, ...)
 bool lab_integrator(const char *name, foliot_integrator *id, char *message, size_t bytes);
 // "0.1", "1e-3" or a ratio "1/60"; above 0 and finite.
 bool lab_parse_step(const char *text, double *dt);
+
+// As short as it is exact enough: "0.1", "1/60", "0.0123457".
+const char *lab_step_text(char text[FOLIOT__REAL_TEXT_BYTES], double dt);
 
 // Reads a scene, puts the command line's integrator (NULL: the scene's) and dt (0: the scene's) into it and
 // checks it again. 0, or the exit code after a sentence on stderr.

@@ -28,6 +28,7 @@ typedef struct scale {
     double low, high; // data, or its log10
     double from, to;  // pixels
     bool log;
+    bool plain; // on a logarithmic axis: 0.02 rather than powers of ten
     double ticks[TICKS_MAX];
     uint32_t tick_count;
 } scale;
@@ -119,6 +120,7 @@ static void ticks_log(scale *s, double wanted)
         return;
     }
     // Few decades: 1, 2 and 5 of each.
+    s->plain = s->low > -5 && s->high < 6;
     static const double multiples[] = {1, 2, 5};
     for (double k = floor(s->low); k <= s->high; k++)
         for (int m = 0; m < 3; m++) {
@@ -153,7 +155,7 @@ static void tick_text(FILE *out, const scale *s, double value)
     static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
                                          "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
     double power = round(log10(fabs(value)));
-    bool whole = s->log && fabs(value / pow(10, power) - 1) < 1e-9;
+    bool whole = s->log && !s->plain && fabs(value / pow(10, power) - 1) < 1e-9;
     if (!whole || (power >= -1 && power <= 1)) {
         fprintf(out, "%.6g", fabs(value) < 1e-12 && !s->log ? 0 : value);
         return;

@@ -75,9 +75,10 @@ foliot_status reference_make(foliot_scene *scene, double finest, double time,
             reference_distance(reference, scene, coarse.final, coarse.slots);
         reference->dt = finest / finer;
         snprintf(reference->integrator, sizeof reference->integrator, "%s", info->name);
+        char step[FOLIOT__REAL_TEXT_BYTES];
         snprintf(reference->text, sizeof reference->text,
-                 "%s at dt = %.6g, which differs from itself at twice that step by %.1e", info->name,
-                 reference->dt, reference->uncertainty);
+                 "%s at dt = %s, which differs from itself at twice that step by %.1e", info->name,
+                 lab_step_text(step, reference->dt), reference->uncertainty);
     }
     trial_free(&fine);
     trial_free(&coarse);

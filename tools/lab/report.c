@@ -66,8 +66,9 @@ static void fill_energy(curves *c, const comparison *of, const char *time)
         s->count = t->bin_count;
     }
     snprintf(c->title, sizeof c->title, "Energy error over time");
-    snprintf(c->subtitle, sizeof c->subtitle, "dt = %.6g %s; the largest in each 1/%d of the run",
-             of->steps[of->shown], time, TRIAL_BINS);
+    char step[FOLIOT__REAL_TEXT_BYTES];
+    snprintf(c->subtitle, sizeof c->subtitle, "dt = %s %s; the largest in each 1/%d of the run",
+             lab_step_text(step, of->steps[of->shown]), time, TRIAL_BINS);
     snprintf(c->x_label, sizeof c->x_label, "time, %s", time);
     snprintf(c->y_label, sizeof c->y_label, "|E \u2212 E\u2080| / |E\u2080|");
     c->panel.y = (plot_axis){.log = true, .floor = ERROR_FLOOR, .ceiling = ERROR_CEILING};
@@ -128,7 +129,9 @@ static void fill_portrait(curves *c, const comparison *of, const char *length, c
     else
         snprintf(name, sizeof name, "body %u", (unsigned)r->body);
     snprintf(c->title, sizeof c->title, "Phase portrait of %s", name);
-    snprintf(c->subtitle, sizeof c->subtitle, "dt = %.6g %s", of->steps[of->shown], time);
+    char step[FOLIOT__REAL_TEXT_BYTES];
+    snprintf(c->subtitle, sizeof c->subtitle, "dt = %s %s",
+             lab_step_text(step, of->steps[of->shown]), time);
     snprintf(c->x_label, sizeof c->x_label, "%c, %s", "xyz"[r->axis], length);
     snprintf(c->y_label, sizeof c->y_label, "velocity along %c, %s/%s", "xyz"[r->axis], length,
              time);
@@ -232,7 +235,7 @@ static const char style[] =
     "h1{font-size:1.7em;line-height:1.2}h2{margin-top:2em;font-size:1.25em}\n"
     "table{border-collapse:collapse;font-size:.9em;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.25em .8em;text-align:right;border-bottom:1px solid #e3e6ea}\n"
-    "th:first-child,td:first-child{text-align:left}th{border-bottom:2px solid #9aa3ad}\n"
+    "th:first-child,td:first-child{text-align:left;white-space:nowrap}th{border-bottom:2px solid #9aa3ad}\n"
     "svg{max-width:100%;height:auto}code{background:#f3f4f6;padding:.1em .3em;border-radius:3px}\n"
     ".wide{overflow-x:auto}.note{color:#59636e}\n";
 
@@ -279,10 +282,12 @@ static void html_runs(FILE *out, const comparison *of, const char *length, const
             const trial *t = comparison_trial(of, i, k);
             if (!t->ran)
                 continue;
+            char step[FOLIOT__REAL_TEXT_BYTES];
             fprintf(out,
-                    "<tr><td>%s%s</td><td>%.6g</td><td>%" PRIu64 "</td><td>%.2e</td><td>%.2e</td>"
+                    "<tr><td>%s%s</td><td>%s</td><td>%" PRIu64 "</td><td>%.2e</td><td>%.2e</td>"
                     "<td>%.2e</td><td>%.3g</td></tr>\n",
-                    name_of(t->integrator), t->frozen_bodies ? " (froze)" : "", t->dt,
+                    name_of(t->integrator), t->frozen_bodies ? " (froze)" : "",
+                    lab_step_text(step, t->dt),
                     t->evaluations, t->energy_error_max, t->energy_error_end, t->position_error,
                     t->seconds * 1e3);
         }
@@ -328,7 +333,7 @@ bool report_html(FILE *out, const comparison *of)
     html_text(out, "<title>", title, "</title>\n");
     fprintf(out, "<style>\n%s</style>\n", style);
     html_text(out, "<h1>", title, "</h1>\n");
-    fprintf(out, "<p>%u bodies, %u forces, %u constraints. ", of->scene->body_count,
+    fprintf(out, "<p>Bodies: %u, forces: %u, constraints: %u. ", of->scene->body_count,
             of->scene->force_count, of->scene->constraint_count);
     html_text(out, "Positions are compared with ", of->reference.text, ". ");
     fprintf(out, "foliot %s, %s.</p>\n", foliot_version(), foliot_build());

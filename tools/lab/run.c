@@ -409,8 +409,10 @@ static void print_account(const run *r)
     foliot_invariants now = foliot_world_invariants(r->world, NULL);
     char digest[FOLIOT_DIGEST_TEXT_BYTES], name[FOLIOT_NAME_BYTES];
     foliot_digest_text(foliot_world_digest(r->world), digest);
-    printf("%s, %s, dt = %.10g %s", foliot__text_clean(name, sizeof name, r->scene->name),
-           foliot_integrator_describe(r->scene->integrator)->name, r->scene->dt, u.time);
+    char step_size[FOLIOT__REAL_TEXT_BYTES];
+    printf("%s, %s, dt = %s %s", foliot__text_clean(name, sizeof name, r->scene->name),
+           foliot_integrator_describe(r->scene->integrator)->name,
+           lab_step_text(step_size, r->scene->dt), u.time);
     if (r->scene->substeps > 1)
         printf(" in %u substeps", r->scene->substeps);
     printf(": %" PRIu64 " ticks, %.10g %s\n\n", foliot_world_tick(r->world),
