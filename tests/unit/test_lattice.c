@@ -178,7 +178,8 @@ static void mirrored_worlds_stay_mirrored(void **state)
     foliot_world_destroy(mirror);
 }
 
-// Leapfrog's own invariant on the oscillator, p^2 (1 - h^2/4) + q^2: rounding walks, it does not drift.
+// Leapfrog's own invariant on the oscillator, p^2 (1 - h^2/4) + q^2: rounding walks, it does not
+// drift.
 static void the_noise_of_the_lattice_is_small(void **state)
 {
     (void)state;

@@ -133,10 +133,10 @@ static void energy_does_not_drift(void **state)
     check_below(k.momentum, 1e-10);
 }
 
-// -- order: against Euler's equations and the quaternion's, integrated by the classic Runge-Kutta
-// rule with very small steps
-// ------------------------------------------------------------------------------------
+// -- order ---------------------------------------------------------------------------------------
 
+// The reference: Euler's equations and the quaternion's, by the classic Runge-Kutta rule in small
+// steps.
 static void slopes(const double y[7], double dy[7])
 {
     const double *q = y, *w = y + 4; // w in body axes
@@ -205,8 +205,7 @@ static void rotation_has_the_order_of_its_scheme(void **state)
     }
 }
 
-// -- balls
-// ----------------------------------------------------------------------------------------------
+// -- balls ---------------------------------------------------------------------------------------
 
 static void ball(problem *p, double dt)
 {
@@ -243,8 +242,7 @@ static void a_ball_turns_about_one_axis(void **state)
     check_below(fine, 1e-3);
 }
 
-// -- torque
-// ---------------------------------------------------------------------------------------------
+// -- torque --------------------------------------------------------------------------------------
 
 static const double spawn[1][3] = {{0, 0, 0}};
 
@@ -274,8 +272,7 @@ static void a_torque_turns(void **state)
     foliot_world_destroy(world);
 }
 
-// -- lanes
-// ----------------------------------------------------------------------------------------------
+// -- lanes ---------------------------------------------------------------------------------------
 
 // The same two bodies alone, and among balls and points: not a bit differs.
 static void neighbours_do_not_matter(void **state)

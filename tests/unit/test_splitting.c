@@ -9,8 +9,7 @@
 #include "problems.h"
 #include "sim/integrator/composition.h"
 
-// -- coefficients
-// -----------------------------------------------------------------------------------------
+// -- coefficients --------------------------------------------------------------------------------
 
 // Nearest binary64 of the published digits, found with 60-digit arithmetic.
 static void weights_are_the_nearest_doubles(void **state)
@@ -171,8 +170,7 @@ static void the_end_of_a_step_is_the_next_ones_start(void **state)
     foliot_world_destroy(world);
 }
 
-// -- uniform gravity with dyadic numbers: closed forms with ==
-// ---------------------------------------------
+// -- uniform gravity with dyadic numbers: closed forms with == -----------------------------------
 
 static foliot_body_state thrown(foliot_integrator id, int steps)
 {
@@ -226,8 +224,7 @@ static void two_steps_a_second_are_enough_for_constant_force(void **state)
     foliot_world_destroy(world);
 }
 
-// -- forces that depend on time
-// ------------------------------------------------------------------------
+// -- forces that depend on time ------------------------------------------------------------------
 
 // 3 N from t = 1 to t = 2 on 2 kg, edges on the grid and off it: the impulse is what the scheme's
 // nodes see.
@@ -299,8 +296,7 @@ static void driven_oscillators_keep_the_order(void **state)
     }
 }
 
-// -- pushes that change at ticks
-// --------------------------------------------------------------------------
+// -- pushes that change at ticks -----------------------------------------------------------------
 
 static const double spawn[1][3] = {{0, 0, 0}};
 
@@ -340,8 +336,40 @@ static void a_push_acts_in_its_ticks_alone(void **state)
     }
 }
 
-// -- the clamp
-// -------------------------------------------------------------------------------------------
+// -- the clamp -----------------------------------------------------------------------------------
+
+// Four substeps of a tick are four ticks of a quarter, to the bit (the numbers are dyadic).
+static void substeps_are_smaller_steps(void **state)
+{
+    (void)state;
+    for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
+        problem p;
+        double turning = i == FOLIOT_REVERSIBLE_LEAPFROG ? 0 : 1.3;
+        problem_henon_heiles(&p, (foliot_integrator)i, 0.125);
+        p.bodies[0].inertia[0] = 1.1;
+        p.bodies[0].inertia[1] = 2.3;
+        p.bodies[0].inertia[2] = 1.7;
+        p.bodies[0].angular_velocity[1] = turning;
+        p.bodies[0].angular_velocity[2] = turning / 3;
+        p.scene.substeps = 4;
+        foliot_world *coarse = problem_world(&p);
+        p.scene.substeps = 1;
+        p.scene.dt = 0.125 / 4;
+        foliot_world *fine = problem_world(&p);
+        problem_step(&p, coarse, 50);
+        problem_step(&p, fine, 200);
+        foliot_body_state a = foliot_world_body(coarse, 0), b = foliot_world_body(fine, 0);
+        for (int k = 0; k < 3; k++) {
+            check_bits(a.position[k], b.position[k]);
+            check_bits(a.velocity[k], b.velocity[k]);
+            check_bits(a.angular_velocity[k], b.angular_velocity[k]);
+        }
+        assert_int_equal(foliot_world_counted(coarse)->force_evaluations,
+                         foliot_world_counted(fine)->force_evaluations);
+        foliot_world_destroy(coarse);
+        foliot_world_destroy(fine);
+    }
+}
 
 static void speeds_are_clamped(void **state)
 {
@@ -383,6 +411,7 @@ int main(void)
         cmocka_unit_test(a_pulse_gives_its_impulse),
         cmocka_unit_test(driven_oscillators_keep_the_order),
         cmocka_unit_test(a_push_acts_in_its_ticks_alone),
+        cmocka_unit_test(substeps_are_smaller_steps),
         cmocka_unit_test(speeds_are_clamped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
