@@ -503,6 +503,7 @@ static const foliot__transport_maker enet_maker = {
     enet_destroy, enet_connect, enet_disconnect,   enet_poll,
     enet_send,    enet_flush,   enet_wake_ns,      enet_descriptor,
     enet_port,    enet_peer_address, enet_round_trip_ns,
+    NULL,
 };
 
 // ENet's own bind hides why it failed.

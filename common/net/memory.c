@@ -341,6 +341,14 @@ static uint64_t memory_round_trip_ns(const foliot_transport *transport, foliot_p
     return (uint64_t)((s->delay_ms + r->delay_ms) * 1e6);
 }
 
+static void memory_impair(foliot_transport *transport, const foliot_impairment *send,
+                          const foliot_impairment *receive)
+{
+    memory *m = (memory *)transport;
+    m->send.impairment = *send;
+    m->receive.impairment = *receive;
+}
+
 static void memory_destroy(foliot_transport *transport)
 {
     memory *m = (memory *)transport;
@@ -361,6 +369,7 @@ static const foliot__transport_maker memory_maker = {
     memory_destroy,    memory_connect, memory_disconnect,   memory_poll,
     memory_send,       memory_flush,   memory_wake_ns,      memory_descriptor,
     memory_port,       memory_peer_address, memory_round_trip_ns,
+    memory_impair,
 };
 
 foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_config *config,

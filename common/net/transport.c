@@ -9,6 +9,15 @@ foliot_transport_config foliot_transport_config_default(void)
     return (foliot_transport_config){.peers_max = 1, .timeout_ms = 10000};
 }
 
+foliot_status foliot_transport_impair(foliot_transport *transport, const foliot_impairment *send,
+                                      const foliot_impairment *receive)
+{
+    if (!transport->maker->impair)
+        return FOLIOT_UNSUPPORTED;
+    transport->maker->impair(transport, send, receive);
+    return FOLIOT_OK;
+}
+
 void foliot_transport_destroy(foliot_transport *transport)
 {
     if (transport)

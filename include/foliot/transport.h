@@ -110,6 +110,9 @@ void foliot_hub_destroy(foliot_hub *hub); // after its transports
 foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_config *config,
                                       uint64_t now_ns, foliot_transport **transport);
 
+// Another network from now on, in memory alone; what is on its way stays so. FOLIOT_UNSUPPORTED with ENet.
+foliot_status foliot_transport_impair(foliot_transport *transport, const foliot_impairment *send,
+                                      const foliot_impairment *receive);
 void foliot_transport_destroy(foliot_transport *transport);
 
 // Begins to connect; CONNECTED or DISCONNECTED follows. FOLIOT_NOT_FOUND: the name has no address.

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+// simulation.c: see simulation.h.
+#include "simulation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+static const double spawns[2][3] = {{0, 0, 0}, {5, 0, 0}};
+
+static void must(foliot_status status)
+{
+    FOLIOT_ASSERT(status == FOLIOT_OK);
+}
+
+static void make_scene(simulation *s)
+{
+    s->scene = foliot_scene_default();
+    s->scene.name = "springs";
+    s->scene.dt = 1.0 / 60;
+    s->scene.integrator = FOLIOT_VELOCITY_VERLET;
+    for (int i = 0; i < SIMULATION_BODIES; i++) {
+        s->bodies[i] = foliot_body_default();
+        s->bodies[i].mass = 1 + 0.1 * i;
+        s->bodies[i].position[0] = 2 * i;
+        s->bodies[i].velocity[1] = 3;
+        s->forces[i] = foliot_force_default(FOLIOT_FORCE_SPRING);
+        s->forces[i].a = (uint32_t)i;
+        s->forces[i].b = FOLIOT_NO_BODY;
+        s->forces[i].as.spring.point[0] = 2 * i;
+        s->forces[i].as.spring.stiffness = 10 + i;
+    }
+    s->scene.bodies = s->bodies;
+    s->scene.body_count = SIMULATION_BODIES;
+    s->scene.forces = s->forces;
+    s->scene.force_count = SIMULATION_BODIES;
+    s->scene.players.limit = 4;
+    s->scene.players.body = foliot_body_default();
+    s->scene.players.positions = spawns;
+    s->scene.players.position_count = 2;
+    s->scene.players.control = FOLIOT_CONTROL_THRUST;
+    s->scene.players.force = 5;
+}
+
+simulation *simulation_create(void)
+{
+    simulation *s = calloc(1, sizeof *s);
+    FOLIOT_ASSERT(s);
+    s->now_ns = 1000000000u;
+    make_scene(s);
+    foliot_transport_config wire = foliot_transport_config_default();
+    wire.bind = "127.0.0.1";
+    wire.port = 7777;
+    wire.peers_max = SIMULATION_CLIENTS;
+    wire.secret = 1;
+    must(foliot_hub_create(&s->hub));
+    must(foliot_transport_memory(s->hub, &wire, s->now_ns, &s->host));
+    foliot_server_config config = foliot_server_config_default();
+    config.transport = s->host;
+    must(foliot_server_create(&config, s->now_ns, &s->server));
+    foliot_session_config session = {.name = "main", .scene = &s->scene, .pace_hz = 60};
+    must(foliot_world_create(&s->scene, &session.world));
+    must(foliot_server_add_session(s->server, &session, s->now_ns));
+    return s;
+}
+
+void simulation_destroy(simulation *s)
+{
+    for (unsigned i = 0; i < s->client_count; i++) {
+        foliot_client_destroy(s->clients[i]);
+        foliot_transport_destroy(s->wires[i]);
+    }
+    foliot_server_destroy(s->server);
+    foliot_transport_destroy(s->host);
+    foliot_hub_destroy(s->hub);
+    free(s);
+}
+
+unsigned simulation_join(simulation *s, const char *impairment, bool spectates)
+{
+    foliot_transport_config wire = foliot_transport_config_default();
+    must(foliot_impairment_parse(impairment, &wire.send, NULL, 0));
+    wire.receive = wire.send;
+    wire.receive.seed += 1000;
+    unsigned i = s->client_count++;
+    must(foliot_transport_memory(s->hub, &wire, s->now_ns, &s->wires[i]));
+    foliot_client_config config = foliot_client_config_default();
+    config.transport = s->wires[i];
+    config.port = 7777;
+    config.spectates = spectates;
+    must(foliot_client_create(&config, s->now_ns, &s->clients[i]));
+    return i;
+}
+
+void simulation_impair(simulation *s, unsigned client, const char *impairment)
+{
+    foliot_impairment i;
+    must(foliot_impairment_parse(impairment, &i, NULL, 0));
+    foliot_transport_impair(s->wires[client], &i, &i);
+}
+
+static void remember_truth(simulation *s)
+{
+    const foliot_world *world = foliot_server_world(s->server, "main");
+    uint64_t tick = foliot_world_tick(world);
+    for (uint32_t b = 0; b < SIMULATION_BODIES; b++)
+        memcpy(s->history[tick % SIMULATION_HISTORY][b], foliot_world_body(world, b).position, 3 * sizeof(double));
+    s->seen_tick = tick;
+}
+
+// Where a body was between two ticks: Catmull and Rom's cubic through four ticks, good to 0.01 mm here.
+static double truth(const simulation *s, uint64_t tick, double u, uint32_t b, int k)
+{
+    double p[4];
+    for (int i = 0; i < 4; i++)
+        p[i] = s->history[(tick + (uint64_t)i - 1) % SIMULATION_HISTORY][b][k];
+    double m1 = (p[2] - p[0]) / 2, m2 = (p[3] - p[1]) / 2, u2 = u * u, u3 = u2 * u;
+    return (2 * u3 - 3 * u2 + 1) * p[1] + (u3 - 2 * u2 + u) * m1 + (3 * u2 - 2 * u3) * p[2] + (u3 - u2) * m2;
+}
+
+static void compare(simulation *s, const foliot_sample *sample)
+{
+    uint64_t tick = (uint64_t)sample->render_tick;
+    double u = sample->render_tick - (double)tick;
+    if (tick < 1 || tick + 2 > s->seen_tick)
+        return;
+    for (uint32_t b = 0; b < SIMULATION_BODIES; b++) {
+        double square = 0, jump = 0;
+        for (int k = 0; k < 3; k++) {
+            double error = sample->bodies[b].position[k] - truth(s, tick, u, b, k);
+            double change = error - s->last_error[b][k];
+            s->last_error[b][k] = error;
+            square += error * error;
+            jump += change * change;
+        }
+        if (s->has_last)
+            s->jump_max = fmax(s->jump_max, sqrt(jump));
+        s->error_square += square;
+        s->error_max = fmax(s->error_max, sqrt(square));
+        s->errors[s->error_count++ % SIMULATION_ERRORS] = (float)sqrt(square);
+    }
+    s->has_last = true;
+}
+
+void simulation_run(simulation *s, double seconds)
+{
+    uint64_t end = s->now_ns + (uint64_t)(seconds * 1e9);
+    for (; s->now_ns < end; s->now_ns += 1000000) {
+        foliot_server_update(s->server, s->now_ns);
+        remember_truth(s);
+        for (unsigned i = 0; i < s->client_count; i++) {
+            foliot_client_update(s->clients[i], s->now_ns);
+            foliot_sample sample;
+            if (s->now_ns / 1000000 % 16 == 0 && foliot_client_sample(s->clients[i], s->now_ns, &sample) == FOLIOT_OK &&
+                i == 0)
+                compare(s, &sample);
+        }
+    }
+}
+
+double simulation_error_rms(const simulation *s)
+{
+    return s->error_count ? sqrt(s->error_square / (double)s->error_count) : 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    float x = *(const float *)a, y = *(const float *)b;
+    return x < y ? -1 : x > y;
+}
+
+double simulation_error_quantile(simulation *s, double share)
+{
+    uint64_t count = s->error_count < SIMULATION_ERRORS ? s->error_count : SIMULATION_ERRORS;
+    if (count == 0)
+        return 0;
+    qsort(s->errors, count, sizeof s->errors[0], by_size);
+    return s->errors[(uint64_t)((double)(count - 1) * share)];
+}

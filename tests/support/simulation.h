@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+// simulation.h: a server and clients in one process, over the transport in memory and a virtual clock.
+// What clients show is compared with the server's truth at the times that they show.
+#ifndef FOLIOT_TESTS_SIMULATION_H
+#define FOLIOT_TESTS_SIMULATION_H
+
+#include "foliot/client.h"
+#include "foliot/server.h"
+
+#define SIMULATION_CLIENTS 8
+#define SIMULATION_HISTORY 4096 // ticks
+#define SIMULATION_BODIES 12
+#define SIMULATION_ERRORS 65536 // kept for the quantiles
+
+typedef struct simulation {
+    foliot_hub *hub;
+    foliot_scene scene;
+    foliot_body_definition bodies[SIMULATION_BODIES];
+    foliot_force_definition forces[SIMULATION_BODIES];
+    foliot_transport *host, *wires[SIMULATION_CLIENTS];
+    foliot_server *server;
+    foliot_client *clients[SIMULATION_CLIENTS];
+    unsigned client_count;
+    uint64_t now_ns;
+    double history[SIMULATION_HISTORY][SIMULATION_BODIES][3]; // truth by tick
+    uint64_t seen_tick;
+    // Of the first client: distance of what is shown from what was, metres.
+    double error_square, error_max, jump_max;
+    double last_error[SIMULATION_BODIES][3];
+    bool has_last;
+    uint64_t error_count;
+    float errors[SIMULATION_ERRORS];
+} simulation;
+
+// Twelve balls on springs of different periods at 60 Hz, up to four players.
+simulation *simulation_create(void);
+void simulation_destroy(simulation *s);
+// One more client behind `impairment`, both ways. Returns its number.
+unsigned simulation_join(simulation *s, const char *impairment, bool spectates);
+// Another network for a client from now on.
+void simulation_impair(simulation *s, unsigned client, const char *impairment);
+// Lets time pass in steps of 1 ms; clients sample every 16 ms.
+void simulation_run(simulation *s, double seconds);
+double simulation_error_rms(const simulation *s);
+double simulation_error_quantile(simulation *s, double share);
+
+#endif
