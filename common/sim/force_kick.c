@@ -93,13 +93,35 @@ static void quadratic_midpoint(const kick *k, const body_forces *f, uint32_t i, 
     v.z[i] = 2 * (s * uz) - v.z[i];
 }
 
-static void kick_bodies(const kick *k, double h)
+// Linear drag alone, the common case: linear_flow without the detours.
+static void kick_linear(const kick *k, double h)
 {
     const double *inverse = foliot__inverse_mass(k->world);
     const double *isotropic = k->forces->has_isotropic ? foliot__forces_isotropic(k->forces) : NULL;
-    foliot__v3 applied = foliot__applied(k->world);
-    double share = k->forces->moved_constants ? 0 : 1; // of the applied part that is ours
-    double last_rate = 0, phi = h;                     // equal bodies share their exponential
+    const foliot__v3 f = foliot__applied(k->world), a = k->a, v = k->v;
+    const double drag = k->forces->drag_linear, share = k->forces->moved_constants ? 0 : 1;
+    double last_rate = 0, phi = h; // equal bodies share their exponential
+    for (uint32_t i = 0, count = k->world->body_count; i < count; i++) {
+        double b = drag + (isotropic ? isotropic[i] : 0), rate = b * inverse[i], ours = share * inverse[i];
+        if (inverse[i] == 0)
+            continue;
+        if (rate != last_rate) {
+            phi = relaxation(rate, h, k->rule);
+            last_rate = rate;
+        }
+        v.x[i] += ((a.x[i] + f.x[i] * ours) - rate * v.x[i]) * phi;
+        v.y[i] += ((a.y[i] + f.y[i] * ours) - rate * v.y[i]) * phi;
+        v.z[i] += ((a.z[i] + f.z[i] * ours) - rate * v.z[i]) * phi;
+    }
+}
+
+static void kick_quadratic(const kick *k, double h)
+{
+    const double *inverse = foliot__inverse_mass(k->world);
+    const double *isotropic = k->forces->has_isotropic ? foliot__forces_isotropic(k->forces) : NULL;
+    const foliot__v3 applied = foliot__applied(k->world);
+    const double share = k->forces->moved_constants ? 0 : 1; // of the applied part that is ours
+    double last_rate = 0, phi = h;
     for (uint32_t i = 0; i < k->world->body_count; i++) {
         if (inverse[i] == 0)
             continue;
@@ -111,13 +133,19 @@ static void kick_bodies(const kick *k, double h)
             phi = relaxation(f.rate, h, k->rule);
             last_rate = f.rate;
         }
-        if (f.q == 0)
-            linear_flow(k, &f, i, phi);
-        else if (k->rule == FOLIOT__KICK_CAYLEY)
+        if (k->rule == FOLIOT__KICK_CAYLEY)
             quadratic_midpoint(k, &f, i, h);
         else
             quadratic_flow(k, &f, i, h, phi);
     }
+}
+
+static void kick_bodies(const kick *k, double h)
+{
+    if (k->forces->drag_quadratic > 0)
+        kick_quadratic(k, h);
+    else
+        kick_linear(k, h);
 }
 
 // Without any velocity part: the common case, in lanes.
@@ -136,53 +164,71 @@ static void kick_plain(const kick *k, double h)
 
 // -- dampers ----------------------------------------------------------------------------------------
 
-typedef struct damper_rate {
-    double damping, mobility; // c and 1/m_a + 1/m_b
-    double impulse;           // per relative velocity, over h
-} damper_rate;
-
 // The exact flow of one damper: the relative velocity w (its part along d) decays at c (1/m_a + 1/m_b),
 // and the impulse that takes it away is shared, so that momentum is kept.
-static void kick_damper(const kick *k, const foliot__damper *damper, double h, damper_rate *last)
+static inline void kick_tether_damper(const foliot__damper *damper, double impulse, double inverse,
+                                      foliot__v3 x, foliot__v3 v)
 {
-    const double *inverse = foliot__inverse_mass(k->world);
-    const foliot__v3 x = k->x, v = k->v;
-    uint32_t a = damper->a, b = damper->b;
-    bool fixed = b == FOLIOT_NO_BODY;
-    double mobility = inverse[a] + (fixed ? 0 : inverse[b]);
-    if (last->damping != damper->damping || last->mobility != mobility)
-        *last = (damper_rate){damper->damping, mobility,
-                              damper->damping * relaxation(damper->damping * mobility, h, k->rule)};
-    double wx = (fixed ? 0 : v.x[b]) - v.x[a], wy = (fixed ? 0 : v.y[b]) - v.y[a];
-    double wz = (fixed ? 0 : v.z[b]) - v.z[a];
-    double jx = last->impulse * wx, jy = last->impulse * wy, jz = last->impulse * wz;
+    uint32_t a = damper->a;
+    double jx = impulse * (0 - v.x[a]), jy = impulse * (0 - v.y[a]), jz = impulse * (0 - v.z[a]);
     if (damper->along) {
-        double dx = (fixed ? damper->point[0] : x.x[b]) - x.x[a];
-        double dy = (fixed ? damper->point[1] : x.y[b]) - x.y[a];
-        double dz = (fixed ? damper->point[2] : x.z[b]) - x.z[a];
+        const double *p = damper->point;
+        double dx = p[0] - x.x[a], dy = p[1] - x.y[a], dz = p[2] - x.z[a];
         double r2 = (dx * dx + dy * dy) + dz * dz;
         double s = r2 > 0 ? ((jx * dx + jy * dy) + jz * dz) / r2 : 0;
         jx = s * dx;
         jy = s * dy;
         jz = s * dz;
     }
-    v.x[a] += jx * inverse[a];
-    v.y[a] += jy * inverse[a];
-    v.z[a] += jz * inverse[a];
-    if (fixed)
-        return;
-    v.x[b] -= jx * inverse[b];
-    v.y[b] -= jy * inverse[b];
-    v.z[b] -= jz * inverse[b];
+    v.x[a] += jx * inverse;
+    v.y[a] += jy * inverse;
+    v.z[a] += jz * inverse;
 }
 
+static inline void kick_pair_damper(const foliot__damper *damper, double impulse, double inverse_a,
+                                    double inverse_b, foliot__v3 x, foliot__v3 v)
+{
+    uint32_t a = damper->a, b = damper->b;
+    double ax = v.x[a], ay = v.y[a], az = v.z[a], bx = v.x[b], by = v.y[b], bz = v.z[b];
+    double jx = impulse * (bx - ax), jy = impulse * (by - ay), jz = impulse * (bz - az);
+    if (damper->along) {
+        double dx = x.x[b] - x.x[a], dy = x.y[b] - x.y[a], dz = x.z[b] - x.z[a];
+        double r2 = (dx * dx + dy * dy) + dz * dz;
+        double s = r2 > 0 ? ((jx * dx + jy * dy) + jz * dz) / r2 : 0;
+        jx = s * dx;
+        jy = s * dy;
+        jz = s * dz;
+    }
+    v.x[a] = ax + jx * inverse_a;
+    v.y[a] = ay + jy * inverse_a;
+    v.z[a] = az + jz * inverse_a;
+    v.x[b] = bx - jx * inverse_b;
+    v.y[b] = by - jy * inverse_b;
+    v.z[b] = bz - jz * inverse_b;
+}
+
+// In the scene's order, or against it.
 static void kick_dampers(const kick *k, double h, bool backwards)
 {
-    const foliot__damper *dampers = foliot__forces_dampers(k->forces);
-    damper_rate last = {0, 0, 0};
+    const foliot__damper *damper = foliot__forces_dampers(k->forces);
+    const double *inverse = foliot__inverse_mass(k->world);
+    const foliot__v3 x = k->x, v = k->v;
     uint32_t count = k->forces->damper_count;
-    for (uint32_t n = 0; n < count; n++)
-        kick_damper(k, &dampers[backwards ? count - 1 - n : n], h, &last);
+    double damping = 0, mobility = 0, impulse = 0; // of the last one: equal springs share an exponential
+    for (uint32_t n = 0; n < count; n++) {
+        const foliot__damper *f = &damper[backwards ? count - 1 - n : n];
+        bool fixed = f->b == FOLIOT_NO_BODY;
+        double inverse_a = inverse[f->a], inverse_b = fixed ? 0 : inverse[f->b];
+        if (f->damping != damping || inverse_a + inverse_b != mobility) {
+            damping = f->damping;
+            mobility = inverse_a + inverse_b;
+            impulse = damping * relaxation(damping * mobility, h, k->rule);
+        }
+        if (fixed)
+            kick_tether_damper(f, impulse, inverse_a, x, v);
+        else
+            kick_pair_damper(f, impulse, inverse_a, inverse_b, x, v);
+    }
 }
 
 // -- callbacks --------------------------------------------------------------------------------------
