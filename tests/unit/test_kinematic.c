@@ -376,6 +376,28 @@ static void determinants_are_those_of_the_theory(void **state)
                0.01 * theta4 / 24);
 }
 
+// The average form on one spring is x' = x + dt (v + v') / 2 with v' exact: determinant cos t + t
+// sin t / 2, which leaves [-1, 1] at t = pi.
+static void the_average_form_leaves_stability_at_half_a_turn_a_step(void **state)
+{
+    (void)state;
+    static const double one[] = {1};
+    for (double theta = 0.1; theta < 7; theta += 0.3) {
+        double found = determinant(FOLIOT_KINEMATIC_AVERAGE, theta, one, 1);
+        check_near(found, cos(theta) + theta * sin(theta) / 2, 1e-14);
+        if (theta < 3.1)
+            check_below(fabs(found), 1);
+    }
+    foliot_world *inside = on_springs(FOLIOT_KINEMATIC_AVERAGE, 3.1, one, 1, 0, 1, 0);
+    foliot_world *outside = on_springs(FOLIOT_KINEMATIC_AVERAGE, 3.2, one, 1, 0, 1, 0);
+    small_steps(inside, 1000);
+    small_steps(outside, 1000);
+    check_below(fabs(foliot_world_body(inside, 0).position[0]), 1);
+    check_below(1e6, fabs(foliot_world_body(outside, 0).position[0]));
+    foliot_world_destroy(inside);
+    foliot_world_destroy(outside);
+}
+
 // Energy over three hours at 60 Hz as a share of what there was.
 static double energy_left(foliot_integrator integrator, double *error)
 {
@@ -687,6 +709,7 @@ int main(void)
         cmocka_unit_test(strang_is_exact_for_springs_drag_constants_and_pulses_summed),
         cmocka_unit_test(a_spring_between_two_bodies_is_exact_in_kinematic),
         cmocka_unit_test(determinants_are_those_of_the_theory),
+        cmocka_unit_test(the_average_form_leaves_stability_at_half_a_turn_a_step),
         cmocka_unit_test(two_springs_keep_over_three_hours_what_is_known),
         cmocka_unit_test(combinations_of_forces_have_the_orders_of_the_docs),
         cmocka_unit_test(strang_keeps_the_energy_of_springs_and_other_forces),
