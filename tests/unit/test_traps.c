@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT
+// test_traps.c: ENet's traps, each shown closed: forged connects, oversized datagrams, hostile fragments, source
+// port 0, an hour of snapshots with losses, an hour's step of the wall clock. An attacker is a plain socket
+// that writes ENet's datagrams by hand.
+#include "check.h"
+
+#include <arpa/inet.h>
+#include <malloc.h>
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "foliot/transport.h"
+
+// The wall clock that ENet sees: ours, so that it can be put forward.
+static int64_t wall_step_s;
+int gettimeofday(struct timeval *restrict at, void *restrict zone)
+{
+    struct timespec t;
+    (void)zone;
+    clock_gettime(CLOCK_REALTIME, &t);
+    at->tv_sec = t.tv_sec + wall_step_s;
+    at->tv_usec = t.tv_nsec / 1000;
+    return 0;
+}
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void rest(void)
+{
+    struct timespec t = {.tv_nsec = 1000000};
+    nanosleep(&t, NULL);
+}
+
+static foliot_transport *listening(uint32_t peers)
+{
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_transport *t;
+    config.bind = "127.0.0.1";
+    config.peers_max = peers;
+    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &t), FOLIOT_OK);
+    return t;
+}
+
+typedef struct tally {
+    unsigned connected, disconnected, received;
+    foliot_peer_id peer;
+} tally;
+
+static void drain(foliot_transport *t, tally *seen)
+{
+    foliot_transport_event e;
+    while (foliot_transport_poll(t, clock_ns(), &e)) {
+        seen->connected += e.kind == FOLIOT_TRANSPORT_CONNECTED;
+        seen->disconnected += e.kind == FOLIOT_TRANSPORT_DISCONNECTED;
+        seen->received += e.kind == FOLIOT_TRANSPORT_RECEIVED;
+        if (e.kind == FOLIOT_TRANSPORT_CONNECTED)
+            seen->peer = e.peer;
+    }
+    foliot_transport_flush(t, clock_ns());
+}
+
+// A client of ours, connected.
+static foliot_transport *connected(foliot_transport *host, tally *at_host, tally *at_client, const char *impairment)
+{
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_transport *client;
+    foliot_peer_id peer;
+    assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL, 0), FOLIOT_OK);
+    config.receive = config.send;
+    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_OK);
+    assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_port(host), clock_ns(), &peer),
+                     FOLIOT_OK);
+    for (int i = 0; i < 5000 && !(at_host->connected && at_client->connected); i++) {
+        drain(host, at_host);
+        drain(client, at_client);
+        rest();
+    }
+    assert_int_equal(at_host->connected, 1);
+    return client;
+}
+
+// -- the attacker -------------------------------------------------------------------------------------
+
+static int attacker(const foliot_transport *host)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), bytes = 4 << 20;
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(foliot_transport_port(host)),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+static size_t received_bytes(int fd)
+{
+    uint8_t bytes[4096];
+    size_t total = 0;
+    ssize_t length;
+    while ((length = recv(fd, bytes, sizeof bytes, 0)) >= 0)
+        total += (size_t)length;
+    return total;
+}
+
+static uint8_t *put(uint8_t *at, uint64_t value, int bytes)
+{
+    for (int i = bytes; i-- > 0;)
+        *at++ = (uint8_t)(value >> (8 * i));
+    return at;
+}
+
+// ENet's CONNECT, as its protocol.h lays it out.
+static size_t write_connect(uint8_t *bytes, uint32_t connect_id, uint32_t data)
+{
+    uint8_t *at = put(bytes, 0x8fff, 2);
+    at = put(at, 0, 2);                    // sent time
+    at = put(at, 0x82, 1);                 // CONNECT, acknowledge
+    at = put(put(at, 0xff, 1), 1, 2);      // channel, reliable sequence number
+    at = put(put(at, 0, 2), 0xffff, 2);    // outgoing peer, session ids
+    at = put(put(at, 1400, 4), 65536, 4);  // mtu, window
+    at = put(at, 2, 4);                    // channels
+    at = put(put(at, 0, 4), 0, 4);         // bandwidths
+    at = put(put(put(at, 5000, 4), 2, 4), 2, 4); // throttle
+    at = put(put(at, connect_id, 4), data, 4);
+    return (size_t)(at - bytes);
+}
+
+// Asks for its cookie and connects with it: what a hostile client does before it turns hostile. The peer number
+// that datagrams must name, with its session bits.
+static uint32_t connect_by_hand(int fd, foliot_transport *host, tally *seen)
+{
+    uint8_t bytes[256] = "foliot?1";
+    assert_int_equal(send(fd, bytes, 32, 0), 32);
+    for (int i = 0; i < 20; i++, rest())
+        drain(host, seen);
+    assert_int_equal(recv(fd, bytes, sizeof bytes, 0), 12);
+    uint32_t cookie = (uint32_t)bytes[8] | (uint32_t)bytes[9] << 8 | (uint32_t)bytes[10] << 16 | (uint32_t)bytes[11] << 24;
+    size_t length = write_connect(bytes, 77, cookie);
+    assert_int_equal(send(fd, bytes, length, 0), length);
+    for (int i = 0; i < 20; i++, rest())
+        drain(host, seen);
+    ssize_t got = 0;
+    uint32_t peer = 0, session = 0;
+    uint16_t sequence = 0, sent = 0;
+    while ((got = recv(fd, bytes, sizeof bytes, 0)) > 0) {
+        uint8_t *at = bytes + 2;
+        if (bytes[0] & 0x80) {
+            sent = (uint16_t)(bytes[2] << 8 | bytes[3]);
+            at += 2;
+        }
+        for (; at < bytes + got;) {
+            if ((at[0] & 0x0f) == 3) { // VERIFY_CONNECT
+                sequence = (uint16_t)(at[2] << 8 | at[3]);
+                peer = (uint32_t)(at[4] << 8 | at[5]);
+                session = at[6];
+                at += 44;
+            } else {
+                at += 8; // ACKNOWLEDGE
+            }
+        }
+    }
+    uint32_t head = peer | (session & 3) << 12;
+    uint8_t *at = put(put(bytes, head, 2), 1, 1); // ACKNOWLEDGE of it
+    at = put(put(put(put(at, 0xff, 1), 0, 2), sequence, 2), sent, 2);
+    assert_int_equal(send(fd, bytes, (size_t)(at - bytes), 0), at - bytes);
+    for (int i = 0; i < 20; i++, rest())
+        drain(host, seen);
+    assert_int_equal(seen->connected, 1);
+    return head;
+}
+
+// -- the traps --------------------------------------------------------------------------------------------
+
+static void forged_connects_take_no_slot_and_get_less_than_they_send(void **state)
+{
+    (void)state;
+    foliot_transport *host = listening(8);
+    int fd = attacker(host);
+    tally seen = {0};
+    size_t sent = 0, back = 0;
+    for (uint32_t i = 0; i < 20000; i++) {
+        uint8_t bytes[256];
+        size_t length = write_connect(bytes, i, i * 2654435761u);
+        if (i % 4 == 3) { // some only ask
+            memset(bytes, 0, sizeof bytes);
+            memcpy(bytes, "foliot?1", 8);
+            length = 32;
+        }
+        if (send(fd, bytes, length, 0) > 0)
+            sent += length;
+        if (i % 64 == 0) {
+            drain(host, &seen);
+            back += received_bytes(fd);
+        }
+    }
+    drain(host, &seen);
+    back += received_bytes(fd);
+    assert_int_equal(seen.connected, 0);
+    assert_true(foliot_transport_counted(host)->datagrams_dropped_cookie > 10000);
+    print_message("%zu bytes sent, %zu came back\n", sent, back);
+    assert_true(back > 0 && back < sent / 2);
+    tally at_host = {0}, at_client = {0}; // and there is still room for an honest one
+    foliot_transport *client = connected(host, &at_host, &at_client, "loss=0%");
+    foliot_transport_destroy(client);
+    close(fd);
+    foliot_transport_destroy(host);
+}
+
+static void an_oversized_datagram_is_survived(void **state)
+{
+    (void)state;
+    foliot_transport *host = listening(8);
+    tally at_host = {0}, at_client = {0};
+    foliot_transport *client = connected(host, &at_host, &at_client, "loss=0%");
+    int fd = attacker(host);
+    static uint8_t bytes[20000];
+    for (int i = 0; i < 100; i++) {
+        (void)!send(fd, bytes, sizeof bytes, 0);
+        drain(host, &at_host);
+    }
+    assert_true(foliot_transport_counted(host)->service_errors > 0);
+    foliot_transport_send(client, at_client.peer, FOLIOT_UNRELIABLE, bytes, 100);
+    for (int i = 0; i < 50 && at_host.received == 0; i++, rest()) {
+        drain(client, &at_client);
+        drain(host, &at_host);
+    }
+    assert_int_equal(at_host.received, 1);
+    assert_int_equal(at_host.disconnected, 0);
+    close(fd);
+    foliot_transport_destroy(client);
+    foliot_transport_destroy(host);
+}
+
+// Fragments that claim a million pieces, or sequence numbers far ahead, in every way that ENet would take.
+static void hostile_fragments_hold_no_memory(void **state)
+{
+    (void)state;
+    foliot_transport *host = listening(8);
+    int fd = attacker(host);
+    tally seen = {0};
+    uint32_t head = connect_by_hand(fd, host, &seen);
+    size_t before = mallinfo2().uordblks;
+    for (uint32_t i = 0; i < 40000; i++) {
+        uint8_t bytes[1400] = {0}, *at = put(bytes, head, 2);
+        bool reliable = i % 2;
+        uint32_t total = i % 3 == 0 ? 65536 : 1048576, count = i % 5 == 0 ? 40 : 1000000;
+        if (i % 7 == 6) { // small reliable packets, each one beyond a hole
+            at = put(put(put(at, 0x86, 1), 1, 1), (i / 7 + 2) & 0xffff, 2);
+            at = put(put(at, 4, 2), 0, 4);
+        } else {
+            at = put(put(put(at, reliable ? 0x88 : 0x0c, 1), 1, 1), (i + 2) & 0xffff, 2);
+            at = put(put(at, i & 0xffff, 2), 4, 2);
+            at = put(put(put(put(at, count, 4), 1, 4), total, 4), 4, 4);
+            at = put(at, 0, 4);
+        }
+        (void)!send(fd, bytes, (size_t)(at - bytes), 0);
+        if (i % 64 == 0)
+            drain(host, &seen);
+    }
+    drain(host, &seen);
+    size_t held = mallinfo2().uordblks - before;
+    print_message("%zu bytes held, %llu fragments dropped\n", held,
+                  (unsigned long long)foliot_transport_counted(host)->datagrams_dropped_fragment);
+    assert_true(foliot_transport_counted(host)->datagrams_dropped_fragment > 10000);
+    assert_true(held < 1048576);
+    close(fd);
+    foliot_transport_destroy(host);
+}
+
+static void source_port_0_is_dropped(void **state)
+{
+    (void)state;
+    int fd = socket(AF_INET, SOCK_RAW, IPPROTO_UDP);
+    if (fd < 0) {
+        print_message("skipped: raw sockets need root\n");
+        return;
+    }
+    foliot_transport *host = listening(8);
+    tally seen = {0};
+    uint8_t bytes[8 + 256];
+    size_t length = write_connect(bytes + 8, 1, 0);
+    put(put(put(put(bytes, 0, 2), foliot_transport_port(host), 2), 8 + length, 2), 0, 2);
+    struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    for (int i = 0; i < 10; i++)
+        (void)!sendto(fd, bytes, 8 + length, 0, (struct sockaddr *)&to, sizeof to);
+    for (int i = 0; i < 20; i++, rest())
+        drain(host, &seen);
+    assert_int_equal(foliot_transport_counted(host)->datagrams_dropped_source, 10);
+    close(fd);
+    foliot_transport_destroy(host);
+}
+
+static void an_hour_of_snapshots_with_losses_leaves_no_deaf_peer(void **state)
+{
+    (void)state;
+    foliot_transport *host = listening(8);
+    tally at_host = {0}, at_client = {0};
+    foliot_transport *client = connected(host, &at_host, &at_client, "loss=5%,seed=11");
+    static uint8_t bytes[200];
+    unsigned last_tenth = 0, sent = 216000;
+    for (unsigned i = 0; i < sent; i++) {
+        if (i == sent - sent / 10)
+            last_tenth = at_client.received;
+        foliot_transport_send(host, at_host.peer, FOLIOT_UNRELIABLE, bytes, sizeof bytes);
+        if (i % 16 == 15) {
+            foliot_transport_flush(host, clock_ns());
+            drain(client, &at_client);
+            drain(host, &at_host);
+        }
+    }
+    for (int i = 0; i < 50; i++, rest()) {
+        drain(client, &at_client);
+        drain(host, &at_host);
+    }
+    last_tenth = at_client.received - last_tenth;
+    print_message("%u of %u came, %u of the last %u\n", at_client.received, sent, last_tenth, sent / 10);
+    assert_int_equal(at_client.disconnected, 0);
+    check_near(at_client.received, 0.95 * sent, 0.01 * sent);
+    check_near(last_tenth, 0.095 * sent, 0.004 * sent);
+    foliot_transport_destroy(client);
+    foliot_transport_destroy(host);
+}
+
+static void a_step_of_the_wall_clock_drops_nobody(void **state)
+{
+    (void)state;
+    foliot_transport *host = listening(8);
+    tally at_host = {0}, at_client = {0};
+    foliot_transport *client = connected(host, &at_host, &at_client, "loss=0%");
+    uint8_t byte = 1;
+    for (int i = 0; i < 400; i++, rest()) {
+        if (i == 100)
+            wall_step_s = 3600;
+        if (i == 200)
+            wall_step_s = -3600;
+        foliot_transport_send(client, at_client.peer, i % 2 ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE, &byte, 1);
+        drain(client, &at_client);
+        drain(host, &at_host);
+    }
+    wall_step_s = 0;
+    for (int i = 0; i < 100; i++, rest()) {
+        drain(client, &at_client);
+        drain(host, &at_host);
+    }
+    assert_int_equal(at_host.disconnected + at_client.disconnected, 0);
+    assert_int_equal(at_host.received, 400);
+    foliot_transport_destroy(client);
+    foliot_transport_destroy(host);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(forged_connects_take_no_slot_and_get_less_than_they_send),
+        cmocka_unit_test(an_oversized_datagram_is_survived),
+        cmocka_unit_test(hostile_fragments_hold_no_memory),
+        cmocka_unit_test(source_port_0_is_dropped),
+        cmocka_unit_test(an_hour_of_snapshots_with_losses_leaves_no_deaf_peer),
+        cmocka_unit_test(a_step_of_the_wall_clock_drops_nobody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
