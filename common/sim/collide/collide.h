@@ -13,6 +13,7 @@
 
 #define FOLIOT__MARGIN 0x1p-6 // of a radius: bounds and contacts reach this much further
 #define FOLIOT__LEVELS 64
+#define FOLIOT__COLOURS 64    // of contacts that share no body; one more for those that find none
 
 // A body's bounds over the step, and where it stands in the grid.
 typedef struct foliot__bounds {
@@ -43,6 +44,7 @@ typedef struct foliot__impact {
 // A contact as the solver sees it.
 typedef struct foliot__contact {
     uint32_t a, b, feature, flags;
+    uint32_t colour, column; // column / 4: block
     double normal[3];      // from a to b
     double gap;            // along it, negative where the shapes overlap
     double arm_a, arm_b;   // from the centres to the point of contact, along the normal
@@ -61,6 +63,8 @@ typedef struct foliot__mover {
     double v[3], w[3];
     double inverse_mass, inverse_inertia;
 } foliot__mover;
+
+struct foliot__block; // solver_kernel.h
 
 // The table, laid out. `slots` rows unless said.
 typedef struct foliot__collider {
@@ -82,11 +86,12 @@ typedef struct foliot__collider {
     uint32_t *order, *order_spare;
     uint32_t *planes;
     foliot__level *levels; // FOLIOT__LEVELS
-    foliot__mover *movers;
+    foliot__mover *movers; // and a spare one
     // `contacts` rows
     foliot__pair *pairs, *pairs_spare;
     foliot__impact *impacts;
     foliot__contact *contacts;
+    struct foliot__block *blocks; // contacts / 4 and one a colour
 } foliot__collider;
 
 enum {
@@ -96,6 +101,7 @@ enum {
     FOLIOT__COUNT_CHANGED,
     FOLIOT__COUNT_IMPACTS,
     FOLIOT__COUNT_CONTACTS,
+    FOLIOT__COUNT_BLOCKS,
     FOLIOT__COUNT_HELD, // bodies stopped for the rest of the step
     FOLIOT__COUNT_LOST, // impacts for which the queue had no room
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // contact.c: the stages `collide` and `solve` of a step, and the table that they work in.
 #include "sim/collide/collide.h"
+#include "sim/collide/solver_kernel.h"
 
 #include "sim/integrator/response.h"
 
@@ -48,11 +49,12 @@ static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t cont
     c->order_spare = carve(&from, slots, sizeof *c->order_spare);
     c->planes = carve(&from, slots, sizeof *c->planes);
     c->levels = carve(&from, FOLIOT__LEVELS, sizeof *c->levels);
-    c->movers = carve(&from, slots, sizeof *c->movers);
+    c->movers = carve(&from, slots + 1, sizeof *c->movers);
     c->pairs = carve(&from, contacts, sizeof *c->pairs);
     c->pairs_spare = carve(&from, contacts, sizeof *c->pairs_spare);
     c->impacts = carve(&from, contacts, sizeof *c->impacts);
     c->contacts = carve(&from, contacts, sizeof *c->contacts);
+    c->blocks = carve(&from, contacts / FOLIOT__BLOCK + FOLIOT__COLOURS + 1, sizeof *c->blocks);
     return from.at;
 }
 

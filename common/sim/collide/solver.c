@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// solver.c: contacts at the end of the step, by sequential impulses (Catto 2006): contacts are visited in
-// ascending (a, b, feature), each seeing what the former have done, the same number of times in every step.
+// solver.c: contacts at the end of the step, by sequential impulses (Catto 2006): each contact visited sees
+// what the former have done, the same number of times in every step. The order is total: by colour, then by
+// (a, b, feature). Colours are given in ascending (a, b, feature), each contact the lowest that no other of its
+// moving bodies' contacts has; contacts of one colour share no body, so four of them go through one vector. What
+// finds no colour of 64, or has an anisotropic inertia, is visited last, one by one.
 // They start from the impulses that the same contacts ended the last step with, which are truth.
 //
 // Velocities: no contact that touches approaches any more, friction lies in Coulomb's cone (a vector, not a
@@ -10,6 +13,8 @@
 // afterwards, velocities untouched.
 #include "sim/collide/collide.h"
 
+#include "base/cpu.h"
+#include "sim/collide/solver_kernel.h"
 #include "sim/integrator/response.h"
 
 #include <string.h>
@@ -306,6 +311,112 @@ static void load(foliot__collider *c)
                                        .w = {w.x[i], w.y[i], w.z[i]},
                                        .inverse_mass = inverse_mass[i],
                                        .inverse_inertia = ease.x[i]};
+    c->movers[c->world->capacity.slots] = (foliot__mover){.v = {0}}; // of columns out of use
+}
+
+// -- blocks ---------------------------------------------------------------------------------------
+
+static uint32_t colour_of(const foliot__collider *c, const foliot__contact *t)
+{
+    const double *inverse_mass = foliot__inverse_mass(c->world);
+    uint64_t *used = c->keys, *a = &used[t->a], *b = &used[t->b];
+    uint64_t taken = (inverse_mass[t->a] > 0 ? *a : 0) | (inverse_mass[t->b] > 0 ? *b : 0);
+    if (t->flags & ANISOTROPIC || taken == UINT64_MAX)
+        return FOLIOT__COLOURS;
+    uint32_t colour = (uint32_t)__builtin_ctzll(~taken);
+    *a |= (uint64_t)1 << colour;
+    *b |= (uint64_t)1 << colour;
+    return colour;
+}
+
+static void fill_column(const foliot__collider *c, const foliot__contact *t)
+{
+    foliot__block *block = &c->blocks[t->column / FOLIOT__BLOCK];
+    uint32_t l = t->column % FOLIOT__BLOCK;
+    const foliot__mover *a = &c->movers[t->a], *b = &c->movers[t->b];
+    double radius = t->arm_a > 0 && t->arm_b > 0 ? foliot__smaller(t->arm_a, t->arm_b)
+                                                 : t->arm_a + t->arm_b;
+    block->a[l] = t->a;
+    block->b[l] = t->b;
+    for (int k = 0; k < 3; k++) {
+        block->normal[k][l] = t->normal[k];
+        block->drag[k][l] = t->drag[k];
+    }
+    block->arm_a[l] = t->arm_a;
+    block->arm_b[l] = t->arm_b;
+    block->inverse_mass_a[l] = a->inverse_mass;
+    block->inverse_mass_b[l] = b->inverse_mass;
+    block->ease_a[l] = t->arm_a * a->inverse_inertia;
+    block->ease_b[l] = t->arm_b * b->inverse_inertia;
+    block->mass[l] = t->mass;
+    block->mass_tangent[l] = t->mass_tangent;
+    block->friction[l] = t->friction;
+    block->target[l] = t->target;
+    block->push[l] = t->push;
+    block->gap[l] = t->gap;
+    block->slop[l] = SLOP * radius;
+    block->way_max[l] = PUSH_MAX * radius;
+}
+
+// Colours contacts and puts them in blocks, each colour from a block of its own on. Returns how many stay alone.
+static uint32_t make_blocks(foliot__collider *c, uint32_t count)
+{
+    uint32_t sizes[FOLIOT__COLOURS] = {0}, at[FOLIOT__COLOURS], blocks = 0;
+    uint32_t alone = 0;
+    for (uint32_t i = 0; i < c->step->count; i++)
+        c->keys[i] = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        foliot__contact *t = &c->contacts[k];
+        t->colour = colour_of(c, t);
+        if (t->colour < FOLIOT__COLOURS)
+            sizes[t->colour]++;
+        else
+            alone++;
+    }
+    for (uint32_t colour = 0; colour < FOLIOT__COLOURS; colour++) {
+        at[colour] = blocks * FOLIOT__BLOCK;
+        blocks += (sizes[colour] + FOLIOT__BLOCK - 1) / FOLIOT__BLOCK;
+    }
+    for (uint32_t colour = 0; colour < FOLIOT__COLOURS; colour++) {
+        if (sizes[colour] % FOLIOT__BLOCK == 0)
+            continue;
+        foliot__block *last = &c->blocks[(at[colour] + sizes[colour]) / FOLIOT__BLOCK];
+        memset(last, 0, sizeof *last);
+        for (int l = 0; l < FOLIOT__BLOCK; l++)
+            last->a[l] = last->b[l] = c->world->capacity.slots;
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        foliot__contact *t = &c->contacts[k];
+        if (t->colour == FOLIOT__COLOURS)
+            continue;
+        t->column = at[t->colour]++;
+        fill_column(c, t);
+    }
+    c->counts[FOLIOT__COUNT_BLOCKS] = blocks;
+    return alone;
+}
+
+static void take_impulses(foliot__collider *c, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++) {
+        foliot__contact *t = &c->contacts[k];
+        if (t->colour == FOLIOT__COLOURS)
+            continue;
+        const foliot__block *block = &c->blocks[t->column / FOLIOT__BLOCK];
+        uint32_t l = t->column % FOLIOT__BLOCK;
+        t->push = block->push[l];
+        for (int i = 0; i < 3; i++)
+            t->drag[i] = block->drag[i][l];
+    }
+}
+
+static const foliot__solver_kernel *kernel_of_cpu(void)
+{
+#if defined(__x86_64__)
+    if (foliot__cpu_simd() != FOLIOT__SIMD_BASE)
+        return &foliot__solver_avx2;
+#endif
+    return &foliot__solver_base;
 }
 
 static void store(foliot__collider *c, uint32_t i)
@@ -339,14 +450,6 @@ static void warm(foliot__collider *c, uint32_t count)
 
 // -- positions ------------------------------------------------------------------------------------
 
-static inline void shift(const foliot__collider *c, uint32_t i, double scale, const double p[3])
-{
-    foliot__v3 x = foliot__position(c->world);
-    x.x[i] += scale * p[0];
-    x.y[i] += scale * p[1];
-    x.z[i] += scale * p[2];
-}
-
 // What a body is given by forces that last, it gets all through the step; the rest (a blow that may have come
 // through others) in the part of the step that its own touching left.
 static void follow_lasting(foliot__collider *c, uint32_t count)
@@ -374,7 +477,8 @@ static void follow_lasting(foliot__collider *c, uint32_t count)
     }
 }
 
-static void follow(foliot__collider *c, uint32_t i)
+// How far the impulses of this step move body i within it.
+static void follow(const foliot__collider *c, uint32_t i, double moved[3])
 {
     const foliot_world *world = c->world;
     foliot__v3 v = foliot__velocity(world), last = c->path;
@@ -387,34 +491,38 @@ static void follow(foliot__collider *c, uint32_t i)
     if (length > limit)
         way *= limit / length;
     const double lasting[3] = {last.x[i], last.y[i], last.z[i]};
-    shift(c, i, response * dt, lasting);
-    shift(c, i, way, given);
+    for (int k = 0; k < 3; k++)
+        moved[k] = response * dt * lasting[k] + way * given[k];
 }
 
-static bool push_out(foliot__collider *c, foliot__contact *t)
+// One contact of the last colour, as push_block of solver_lanes.h.
+static void push_out(foliot__collider *c, const foliot__contact *t)
 {
-    touch(c->world, t);
+    double *a = c->movers[t->a].v, *b = c->movers[t->b].v;
     double radius = t->arm_a > 0 && t->arm_b > 0 ? foliot__smaller(t->arm_a, t->arm_b)
                                                  : t->arm_a + t->arm_b;
-    double overlap = -t->gap - SLOP * radius;
-    if (t->gap > 0 && t->push > 0) // rests open
-        overlap = -t->gap;
+    const double apart[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+    double gap = t->gap + foliot__dot(apart, t->normal), overlap = -gap - SLOP * radius;
+    if (gap > 0 && t->push > 0) // rests open
+        overlap = -gap;
     else if (!(overlap > 0))
-        return false;
+        return;
     double moved = foliot__smaller(overlap * PUSH_SHARE, radius * PUSH_MAX) * t->mass;
-    shift(c, t->a, -moved * c->movers[t->a].inverse_mass, t->normal);
-    shift(c, t->b, moved * c->movers[t->b].inverse_mass, t->normal);
-    return true;
+    for (int k = 0; k < 3; k++) {
+        a[k] -= moved * c->movers[t->a].inverse_mass * t->normal[k];
+        b[k] += moved * c->movers[t->b].inverse_mass * t->normal[k];
+    }
 }
 
-static void push_apart(foliot__collider *c, uint32_t count)
+static void move(foliot__collider *c, uint32_t i)
 {
-    bool pushed = true;
-    for (int sweep = 0; sweep < PUSH_SWEEPS && pushed; sweep++) {
-        pushed = false;
-        for (uint32_t k = 0; k < count; k++)
-            pushed |= push_out(c, &c->contacts[k]);
-    }
+    foliot__v3 x = foliot__position(c->world);
+    const double *v = c->movers[i].v;
+    if (v[0] == 0 && v[1] == 0 && v[2] == 0)
+        return;
+    x.x[i] += c->movers[i].v[0];
+    x.y[i] += c->movers[i].v[1];
+    x.z[i] += c->movers[i].v[2];
 }
 
 // What the next step starts from: the part that pushes on, not the blow of an impact.
@@ -437,6 +545,25 @@ static void keep(foliot__collider *c, uint32_t count)
     world->contact_count = kept;
 }
 
+// Velocities to the world; the movers' become what the bodies move by.
+static void give_velocities(foliot__collider *c, uint32_t count)
+{
+    for (uint32_t i = 0; i < c->step->count; i++) {
+        c->since[i] = 1;
+        c->age[i] = 0; // from here on: is pushed by a contact. What floats free keeps its bits
+        c->path.x[i] = c->path.y[i] = c->path.z[i] = 0;
+    }
+    follow_lasting(c, count);
+    for (uint32_t i = 0; i < c->step->count; i++) {
+        double moved[3] = {0, 0, 0};
+        if (c->age[i] && c->movers[i].inverse_mass > 0) {
+            follow(c, i, moved);
+            store(c, i);
+        }
+        memcpy(c->movers[i].v, moved, sizeof moved);
+    }
+}
+
 void foliot__solve(foliot__collider *c)
 {
     foliot_world *world = c->world;
@@ -446,22 +573,27 @@ void foliot__solve(foliot__collider *c)
         return;
     }
     load(c);
+    bool alone = make_blocks(c, count) > 0;
     warm(c, count);
-    for (uint32_t sweep = 0; sweep < world->constraint_iterations; sweep++)
-        for (uint32_t k = 0; k < count; k++)
-            visit(c, &c->contacts[k]);
-    keep(c, count);
-    for (uint32_t i = 0; i < c->step->count; i++) {
-        c->since[i] = 1;
-        c->age[i] = 0; // from here on: is pushed by a contact. What floats free keeps its bits
-        c->path.x[i] = c->path.y[i] = c->path.z[i] = 0;
+    const foliot__solver_kernel *kernel = kernel_of_cpu();
+    uint32_t blocks = c->counts[FOLIOT__COUNT_BLOCKS];
+    for (uint32_t sweep = 0; sweep < world->constraint_iterations; sweep++) {
+        kernel->visit(c->blocks, blocks, c->movers);
+        for (uint32_t k = 0; k < count && alone; k++)
+            if (c->contacts[k].colour == FOLIOT__COLOURS)
+                visit(c, &c->contacts[k]);
     }
-    follow_lasting(c, count);
+    take_impulses(c, count);
+    keep(c, count);
+    give_velocities(c, count);
+    for (int sweep = 0; sweep < PUSH_SWEEPS; sweep++) {
+        kernel->push_out(c->blocks, blocks, c->movers, PUSH_SHARE);
+        for (uint32_t k = 0; k < count && alone; k++)
+            if (c->contacts[k].colour == FOLIOT__COLOURS)
+                push_out(c, &c->contacts[k]);
+    }
     for (uint32_t i = 0; i < c->step->count; i++)
-        if (c->age[i] && c->movers[i].inverse_mass > 0) {
-            follow(c, i);
-            store(c, i);
-        }
-    push_apart(c, count);
+        if (c->movers[i].inverse_mass > 0)
+            move(c, i);
     world->acceleration_valid = 0;
 }
