@@ -21,6 +21,6 @@
 #define GOLDEN_crew 0x40823566dcb895e6u
 #define GOLDEN_orbits 0xc35ad3ef41fb294du
 #define GOLDEN_tops 0x1cf1a033a28df9aau
-#define GOLDEN_balls 0x4d3accbf0670dff5u
+#define GOLDEN_balls 0x1ed5ae1fea49c149u
 #define GOLDEN_net 0x528c923c2f5a95aau
 #define GOLDEN_rods 0xf300d592967028e5u
