@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: recordings of format 1 that were made once verify with this build: every ready scene, to the last bit. That the
+# alarm rings is seen by a fault of one ulp in each of them.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+replay=${BUILD:-build}/foliot-replay
+missing=0
+for scene in scenes/*.yaml; do
+    [ -e "tests/golden/$(basename "$scene" .yaml).foliot" ] || { echo "no golden recording of $scene"; missing=1; }
+done
+[ "$missing" = 0 ] && echo "ok - every ready scene has a golden recording" || echo "not ok - every ready scene has a golden recording"
+for file in tests/golden/*.foliot; do
+    name=$(basename "$file" .foliot)
+    "$replay" verify "$file" >/dev/null && echo "ok - $name verifies" || echo "not ok - $name verifies"
+    "$replay" verify "$file" --json --perturb 77:0:velocity.x:1 | grep -q '"verdict":"diverged".*"first_bad_tick":77,"stage":"finish".*"field":"velocity.x","ulps":1,' &&
+        echo "ok - a fault in $name is found" || echo "not ok - a fault in $name is found"
+done
