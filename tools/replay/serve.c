@@ -5,7 +5,8 @@
 
 #include "base/bytes.h"
 
-#include <string.h>
+#include <errno.h>
+#include <time.h>
 
 static const char *perturb_text;
 
@@ -20,9 +21,29 @@ static void say(foliot__writer *w, const uint64_t *values, uint32_t count)
         foliot__write_u64(w, values[i]);
 }
 
+// The next byte, EOF at the end. A runtime may hand us a pipe that does not wait (node does).
+static int hear_byte(void)
+{
+    for (;;) {
+        errno = 0;
+        int byte = getchar();
+        if (byte != EOF || !ferror(stdin) || errno != EAGAIN)
+            return byte;
+        struct timespec moment = {.tv_nsec = 1000000};
+        clearerr(stdin);
+        nanosleep(&moment, NULL);
+    }
+}
+
 static bool hear(uint8_t *bytes, size_t count)
 {
-    return fread(bytes, 1, count, stdin) == count;
+    for (size_t i = 0; i < count; i++) {
+        int byte = hear_byte();
+        if (byte == EOF)
+            return false;
+        bytes[i] = (uint8_t)byte;
+    }
+    return true;
 }
 
 static bool answer_chain(const run *r, foliot__writer *w)
@@ -138,7 +159,7 @@ int serve_command(const foliot__program *program, const foliot__arguments *argum
     }
     foliot_status status = run_open(&r, replay, perturb_text ? &request : NULL);
     hello(&r, status);
-    while (status == FOLIOT_OK && (question = getchar()) != EOF)
+    while (status == FOLIOT_OK && (question = hear_byte()) != EOF)
         if (!answer(&r, question))
             break;
     run_close(&r);
