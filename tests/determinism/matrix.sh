@@ -50,9 +50,12 @@ targets=$targets_short
 BIT_FLAGS=${BIT_FLAGS:--std=gnu11 -ffp-contract=off -fno-math-errno}
 sources="tests/determinism/driver.c tests/determinism/cases.c common/base/assert.c common/base/bytes.c
     common/base/status.c common/base/version.c common/base/cpu.c $(find common/sim -name '*.c' | sort | tr '\n' ' ')"
+replay_sources="$(echo tools/replay/{main,tool,verify,perturb,jobs,info,state,diff,export,serve,run}.c)
+    $(echo common/tape/{format,walk,expand,scan,source,replay,verify,divergence,input_log}.c)
+    $(echo common/base/{unpack,crc32c,json,options,text}.c)"
 ready=
 [ ! -f "$out/ready_scenes.h" ] || ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
-export BIT_FLAGS sources ready
+export BIT_FLAGS sources ready replay_sources
 
 # Wider x86 lanes have flags of their own, which only an x86-64 compiler knows.
 compile() { # NAME COMPILER-AND-FLAGS
@@ -73,7 +76,11 @@ compile() { # NAME COMPILER-AND-FLAGS
         $compiler $include $ready $isa -D_GNU_SOURCE $BIT_FLAGS -c "$source" -o "$object" || return 1
     done
     # shellcheck disable=SC2086
-    $compiler -o "$dir/driver" $objects -lm
+    $compiler -o "$dir/driver" $objects -lm || return 1
+    # foliot-replay as far as it needs nothing but libc, with the same objects of sim.
+    local shared=${objects#*cases.o}
+    # shellcheck disable=SC2086
+    $compiler $include -D_GNU_SOURCE -DFOLIOT_REPLAY_CORE $BIT_FLAGS -o "$dir/foliot-replay" $replay_sources $shared -lm
 }
 
 one() { # a line of the table
@@ -96,7 +103,13 @@ one() { # a line of the table
     local cases differ
     cases=$(grep -c -v '^fingerprint' "$dir/digests.txt")
     if cmp -s "$dir/digests.txt" "$golden"; then
-        printf '%-11s %-9s %-7s equal: %d cases, %d s\n' "$name" "$abi" "$endian" "$cases" $((SECONDS - begin))
+        # Recordings that another build made.
+        # shellcheck disable=SC2086
+        if ! timeout 900 $runner "$dir/foliot-replay" verify tests/golden/*.foliot >"$dir/recordings.txt" 2>>"$dir/log"; then
+            printf '%-11s %-9s %-7s recordings: %s\n' "$name" "$abi" "$endian" "$(cat "$dir/recordings.txt" "$dir/log" | grep -v ': match: ' | head -n 1)"
+            return
+        fi
+        printf '%-11s %-9s %-7s equal: %d cases, %d recordings, %d s\n' "$name" "$abi" "$endian" "$cases" "$(grep -c ': match: ' "$dir/recordings.txt")" $((SECONDS - begin))
         touch "$dir/equal"
         return
     fi
