@@ -172,6 +172,16 @@ account_is_plain_text() {
     [ "$code" = 0 ] && ! grep -q $'\033' "$work/out" "$work/err" && grep -q 'energy error' "$work/out" &&
         grep -qE 'digest +[0-9a-f]{32}' "$work/out" && [ ! -s "$work/err" ]
 }
+# A terminal gets colours and a progress bar, unless NO_COLOR is set; stderr alone gets the bar.
+terminals_are_treated_as_such() {
+    command -v script >/dev/null || { echo "skip: no script(1)" && return; }
+    TERM=xterm script -qec "$lab integrators" /dev/null >"$work/out"
+    grep -q $'\033\[1m' "$work/out" || return 1
+    TERM=xterm NO_COLOR=1 script -qec "$lab integrators" /dev/null >"$work/out"
+    ! grep -q $'\033' "$work/out" || return 1
+    script -qec "$lab run scenes/kepler.yaml --ticks 100000 --json 2>&1 >$work/json" /dev/null >"$work/out"
+    grep -q 'running \[#' "$work/out" && cp "$work/json" "$work/out" && is_json
+}
 full_disk_says_try_again() {
     [ -w /dev/full ] || { echo "skip: no /dev/full" && return; }
     run run scenes/kepler.yaml --ticks 100 --csv /dev/full
@@ -196,6 +206,7 @@ check "a world that blows up freezes the body and says so" blow_up_is_reported
 check "bad scenes end with 78 and a place or a reason" bad_scenes_end_with_78
 check "--dt-jitter is repeatable and only for its scheme" jitter_needs_its_scheme
 check "the account for people has no escape codes in a pipe" account_is_plain_text
+check "colours and progress are for terminals, and NO_COLOR is honoured" terminals_are_treated_as_such
 check "a full disk ends with 75" full_disk_says_try_again
 check "SIGTERM ends a run with its account" sigterm_ends_a_run_in_order
 

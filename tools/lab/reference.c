@@ -187,15 +187,14 @@ static bool next_is(source *s, char c)
     return true;
 }
 
-// A string without its quotes; escapes stay as they are: names with them match nothing.
+// A string without its quotes. Of the escapes those of quote and backslash: names need no others.
 static bool json_string(source *s, char *text, size_t bytes)
 {
     if (!next_is(s, '"'))
         return bad(s, "it is no JSON that run --json wrote");
     size_t used = 0;
     while (s->at < s->end && *s->at != '"') {
-        if (*s->at == '\\' && s->at + 1 < s->end && used + 1 < bytes)
-            text[used++] = *s->at++;
+        s->at += *s->at == '\\' && s->at + 1 < s->end;
         if (used + 1 < bytes)
             text[used++] = *s->at;
         s->at++;
