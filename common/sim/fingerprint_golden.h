@@ -17,8 +17,8 @@
 #define GOLDEN_hyperbolic 0x2c127cd884a0cb94u
 #define GOLDEN_hash 0xa5257439fb7a4dbau
 #define GOLDEN_gravity 0x06fe861ede9393f9u
-#define GOLDEN_tangle 0xcdd0115a8a41bb39u
-#define GOLDEN_crew 0x40823566dcb895e6u
+#define GOLDEN_tangle 0x17f4127187c5f842u
+#define GOLDEN_crew 0x694e5fa9a1fa08f7u
 #define GOLDEN_orbits 0xc35ad3ef41fb294du
 #define GOLDEN_tops 0x1cf1a033a28df9aau
 #define GOLDEN_balls 0x1ed5ae1fea49c149u

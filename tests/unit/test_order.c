@@ -139,6 +139,85 @@ static void order_with_drag(void **state)
     measure(DAMPED);
 }
 
+// Two bodies on a spring with a damper along it, and drag that is linear and quadratic: kicks that
+// no scheme knows exactly. Reference: kahan-li8 with 400 steps, which rk4 with 12,800 confirms.
+static void dampers_at(foliot_integrator id, int count, double end[12])
+{
+    problem p;
+    problem_body(&p, id, 2.0 / count);
+    p.scene.body_count = 2;
+    p.bodies[0].position[0] = 1;
+    p.bodies[0].velocity[0] = 3;
+    p.bodies[0].velocity[1] = 2;
+    p.bodies[1].position[1] = 1.5;
+    p.bodies[1].velocity[0] = 2;
+    p.bodies[1].velocity[2] = 0.7;
+    p.bodies[1].mass = 1.7;
+    foliot_force_definition *drag = problem_force(&p, FOLIOT_FORCE_DRAG);
+    drag->as.drag.linear = 0.3;
+    drag->as.drag.quadratic = 0.2;
+    foliot_force_definition *spring = problem_force(&p, FOLIOT_FORCE_SPRING);
+    spring->a = 0;
+    spring->b = 1;
+    spring->as.spring.stiffness = 4;
+    spring->as.spring.length = 1;
+    spring->as.spring.damping = 0.5;
+    foliot_world *world = problem_world(&p);
+    problem_step(&p, world, (uint64_t)count);
+    for (uint32_t i = 0; i < 2; i++) {
+        foliot_body_state b = foliot_world_body(world, i);
+        memcpy(end + 6 * i, b.position, sizeof b.position);
+        memcpy(end + 6 * i + 3, b.velocity, sizeof b.velocity);
+    }
+    foliot_world_destroy(world);
+}
+
+static double distance12(const double a[12], const double b[12])
+{
+    double sum = 0;
+    for (int k = 0; k < 12; k++)
+        sum += (a[k] - b[k]) * (a[k] - b[k]);
+    return sqrt(sum);
+}
+
+static void order_with_dampers_and_quadratic_drag(void **state)
+{
+    (void)state;
+    static const struct {
+        foliot_integrator id;
+        int count;
+    } rows[] = {{FOLIOT_EXPLICIT_EULER, 16384},
+                {FOLIOT_SEMI_IMPLICIT_EULER, 8192},
+                {FOLIOT_IMPLICIT_EULER, 16384},
+                {FOLIOT_IMPROVED_EULER, 16384},
+                {FOLIOT_VERLET, 128},
+                {FOLIOT_TIME_CORRECTED_VERLET, 128},
+                {FOLIOT_VELOCITY_VERLET, 128},
+                {FOLIOT_LEAPFROG, 128},
+                {FOLIOT_MIDPOINT, 256},
+                {FOLIOT_HEUN, 256},
+                {FOLIOT_IMPLICIT_MIDPOINT, 128},
+                {FOLIOT_KINEMATIC_STRANG, 128},
+                {FOLIOT_YOSHIDA4, 64},
+                {FOLIOT_PEFRL4, 64},
+                {FOLIOT_RK4, 128},
+                {FOLIOT_YOSHIDA6, 32},
+                {FOLIOT_BLANES_MOAN6, 32},
+                {FOLIOT_KAHAN_LI8, 14}};
+    double reference[12], confirmed[12];
+    dampers_at(FOLIOT_KAHAN_LI8, 400, reference);
+    dampers_at(FOLIOT_RK4, 12800, confirmed);
+    check_below(distance12(reference, confirmed), 1e-13);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const foliot_integrator_info *info = foliot_integrator_describe(rows[i].id);
+        double coarse[12], fine[12];
+        dampers_at(rows[i].id, rows[i].count, coarse);
+        dampers_at(rows[i].id, 2 * rows[i].count, fine);
+        check_order("dampers", info, info->order_damped, distance12(coarse, reference),
+                    distance12(fine, reference));
+    }
+}
+
 // The pendulum again, as a mass on a rod of length 1 under gravity 1: the angle obeys q'' = -sin q.
 static double rod_pendulum(foliot_integrator id, int count, uint64_t *evaluations)
 {
@@ -327,6 +406,7 @@ int main(void)
         cmocka_unit_test(order_on_the_pendulum),
         cmocka_unit_test(order_on_henon_heiles),
         cmocka_unit_test(order_with_drag),
+        cmocka_unit_test(order_with_dampers_and_quadratic_drag),
         cmocka_unit_test(order_with_rods),
         cmocka_unit_test(evaluations_are_those_of_the_table),
         cmocka_unit_test(symplectic_schemes_keep_the_symplectic_form),
