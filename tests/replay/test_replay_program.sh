@@ -1,0 +1,112 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: foliot-replay as its contract says it: exit codes, JSON keys, many files, a second reader that agrees, two builds
+# compared. Recordings are made by tests/replay/record and by foliot-lab.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$(cd "${BUILD:-build}" && pwd)
+replay=$build/foliot-replay
+reader=$PWD/tests/replay/reader.pl
+golden=$PWD/tests/golden
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work" || exit 1
+check() { # NAME COMMAND...: the command succeeds
+    local name=$1
+    shift
+    if "$@" >out 2>err; then echo "ok - $name"; else echo "not ok - $name"; head -n 5 out err; fi
+}
+exits() { # NAME CODE COMMAND...
+    local name=$1 code=$2 rc
+    shift 2
+    "$@" >out 2>err
+    rc=$?
+    if [ "$rc" = "$code" ]; then echo "ok - $name"; else echo "not ok - $name: exit $rc, not $code"; head -n 5 out err; fi
+}
+says() { grep -qE "$1" out; }
+
+"$build/tests/replay/record" a.foliot 600 && "$build/tests/replay/record" s.foliot 600 streams || echo "not ok - recordings are made"
+bytes=$(stat -c %s a.foliot)
+head -c $((bytes / 2)) a.foliot >cut.foliot
+: >empty.foliot
+
+exits "a match exits 0" 0 "$replay" verify --json a.foliot
+keys=$(sed 's/"\([a-z_]*\)":[^,}]*/\1/g; s/[{}]//g' out)
+check "the JSON keys are those of the contract" test "$keys" = \
+    file,scene,integrator,dt,ticks,players,digest,verdict,cut_at,first_bad_tick,stage,body,field,ulps,realtime_factor
+exits "a cut file exits 4" 4 "$replay" verify --json cut.foliot
+check "and says where" grep -qE '"ticks":[1-9][0-9]*,.*"verdict":"corrupt","cut_at":[1-9]' <("$replay" verify --json cut.foliot 2>/dev/null)
+exits "an empty file exits 4" 4 "$replay" verify empty.foliot
+exits "no file exits 1" 1 "$replay" verify nothing.foliot
+exits "no operand exits 2" 2 "$replay" verify
+exits "a fault exits 3" 3 "$replay" verify a.foliot --json --perturb 300/integrate:2:position.y:5
+says '"first_bad_tick":300,"stage":"integrate","body":2,"field":"position.y","ulps":5,' && echo "ok - and is named" || { echo "not ok - and is named"; cat out; }
+exits "a fault in no such body exits 2" 2 "$replay" verify a.foliot --perturb 300:nobody:position.y:1
+exits "a malformed fault exits 2" 2 "$replay" verify a.foliot --perturb 300:2:position.q:1
+exits "the worst of several files counts" 4 "$replay" verify a.foliot cut.foliot nothing.foliot
+
+printf 'a.foliot\ns.foliot\na.foliot\n' >list
+"$replay" verify --json --jobs 3 --files-from list >out
+check "one line a file" test "$(wc -l <out)" = 3
+"$replay" verify --json --files-from list --shard 1/2 >first
+"$replay" verify --json --files-from list --shard 2/2 >second
+check "shards share the files" test "$(cat first second | wc -l) $(wc -l <first)" = "3 2"
+exits "shard 3 of 2 exits 2" 2 "$replay" verify --files-from list --shard 3/2
+
+# The start of a later format, its checksum right; and blocks with records that nobody knows.
+perl -e '
+    my @t = map { my $c = $_; $c = $c & 1 ? ($c >> 1) ^ 0x82F63B78 : $c >> 1 for 1 .. 8; $c } 0 .. 255;
+    sub crc { my $c = 0xffffffff; $c = $t[($c ^ $_) & 255] ^ ($c >> 8) for unpack "C*", shift; $c ^ 0xffffffff }
+    my $all = do { local $/; open my $in, "<:raw", "a.foliot"; <$in> };
+    sub put { open my $out, ">:raw", shift; print $out shift }
+    my $start = substr($all, 0, 8) . pack "V", 2;
+    put("future.foliot", $start . pack("V", crc $start) . substr $all, 16);
+    # The header block grows by a record: offsets move, so the file ends there.
+    for (["optional", 100], ["critical", 50]) {
+        my ($name, $type) = @$_;
+        my ($length, $number, $tick) = unpack "x4 V V Q<", substr $all, 16;
+        my $payload = substr($all, 44, $length) . pack "C*", 0x92, $type, 0xa1, 0x78;
+        my $head = "\xfeBlk" . pack "V V Q< V", length $payload, $number, $tick, crc $payload;
+        put("$name.foliot", substr($all, 0, 16) . $head . pack("V", crc $head) . $payload . substr $all, 44 + $length);
+    }'
+exits "a newer format exits 5" 5 "$replay" verify --json future.foliot
+says '"verdict":"unsupported"' && echo "ok - and is called unsupported" || echo "not ok - and is called unsupported"
+exits "a record that must be understood exits 5" 5 "$replay" verify critical.foliot
+"$replay" info --json optional.foliot >json 2>err
+check "a record that may be skipped is skipped" grep -q '"last_tick":600' json
+
+for file in a s; do
+    for what in inputs digests; do
+        perl "$reader" $what $file.foliot >second
+        "$replay" export --csv --what $what $file.foliot >first
+        check "the second reader agrees on $what of $file" cmp first second
+        check "and there are some" test "$(wc -l <first)" -gt 100
+    done
+    perl "$reader" bodies $file.foliot >second
+    "$replay" export --csv --every 100 $file.foliot | tail -n +2 | cut -d, -f1,3,5- >first
+    check "the second reader agrees on the bodies of $file" cmp first second
+done
+perl "$reader" bodies "$golden/ragdoll.foliot" >second
+"$replay" export --csv --every 300 "$golden/ragdoll.foliot" | tail -n +2 | cut -d, -f1,3,5- >first
+check "and on bodies that turn" cmp first second
+
+"$replay" state a.foliot --tick 333 --json >json
+check "state gives the tick" grep -q '"tick":333,' json
+exits "state beyond the end exits 1" 1 "$replay" state a.foliot --tick 601
+exits "trim writes a part" 0 "$replay" trim a.foliot --from 130 --to 480 --out part.foliot
+exits "which verifies" 0 "$replay" verify part.foliot
+exits "trim makes a cut file whole" 0 "$replay" trim cut.foliot --out whole.foliot
+exits "which verifies as well" 0 "$replay" verify whole.foliot
+exits "trim does not write onto its source" 2 "$replay" trim a.foliot --out ./a.foliot
+exits "a recording does not differ from itself" 0 "$replay" diff a.foliot a.foliot
+exits "but from another" 3 "$replay" diff a.foliot s.foliot
+exits "play wants a terminal" 1 "$replay" play a.foliot
+
+exits "two equal builds agree" 0 "$replay" compare a.foliot --with "$replay"
+printf '#!/bin/sh\nexec "%s" "$@" --perturb 411/solve:4:velocity.x:-2\n' "$replay" >other
+chmod +x other
+exits "two different ones do not" 3 "$replay" compare a.foliot --json --with ./other
+says '"first_bad_tick":411,"stage":"solve","body":4,"field":"velocity.x","ulps":2,' && echo "ok - and the place is named" || { echo "not ok - and the place is named"; cat out; }
+exchanged=$(sed 's/.*"bytes_exchanged":\([0-9]*\).*/\1/' out)
+check "for at most 2 kB ($exchanged)" test "$exchanged" -le 2000
+exits "whoever does not answer is an error" 1 "$replay" compare a.foliot --with true
