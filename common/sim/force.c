@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// force.c: forces as accelerations, in the scene's order. Makes the compact form of the definitions,
-// and sums its runs. Keeps no truth: the same x, v and t give the same bits, however often asked.
+// force.c: forces as accelerations, in the scene's order. Makes the compact form of the
+// definitions, and sums its runs. Keeps no truth: the same x, v and t give the same bits, however
+// often asked.
 #include "sim/force.h"
 
 #include "base/assert.h"
@@ -8,7 +9,8 @@
 
 #include <string.h>
 
-// -- the compact form -------------------------------------------------------------------------------
+// -- the compact form
+// -------------------------------------------------------------------------------
 
 static size_t align64(size_t bytes)
 {
@@ -81,7 +83,9 @@ static void prepare_damper(const foliot_world *world, foliot__forces *forces,
         return;
     }
     foliot__damper *damper = &foliot__forces_dampers(forces)[forces->damper_count++];
-    *damper = (foliot__damper){.a = f->a, .b = f->b, .damping = c,
+    *damper = (foliot__damper){.a = f->a,
+                               .b = f->b,
+                               .damping = c,
                                .along = f->as.spring.damping_kind == FOLIOT_DAMPING_ALONG};
     memcpy(damper->point, f->as.spring.point, sizeof damper->point);
 }
@@ -102,7 +106,8 @@ static void prepare_spring(const foliot_world *world, foliot__forces *forces, co
     prepare_damper(world, forces, f);
 }
 
-static void prepare_force(const foliot_world *world, foliot__forces *forces, counts *made, uint32_t k)
+static void prepare_force(const foliot_world *world, foliot__forces *forces, counts *made,
+                          uint32_t k)
 {
     static const uint8_t run_of[] = {
         [FOLIOT_FORCE_UNIFORM] = FOLIOT__RUN_UNIFORM,
@@ -154,7 +159,8 @@ void foliot__force_prepare(foliot_world *world)
         prepare_force(world, forces, &made, k);
 }
 
-// -- the position part ------------------------------------------------------------------------------
+// -- the position part
+// ------------------------------------------------------------------------------
 
 static void add_uniform(const foliot_world *world, const double g[3], foliot__v3 a)
 {
@@ -200,8 +206,9 @@ static void add_callback(const foliot__step *step, const foliot_force_definition
     if (!callback || callback->velocity_dependent != velocity_dependent)
         return;
     const foliot_world *world = step->world;
-    foliot_callback_arguments at = {world->body_count, x.x, x.y, x.z, v.x, v.y, v.z,
-                                    foliot__mass(world), foliot__inverse_mass(world), time};
+    foliot_callback_arguments at = {
+        world->body_count,           x.x, x.y, x.z, v.x, v.y, v.z, foliot__mass(world),
+        foliot__inverse_mass(world), time};
     callback->acceleration(callback->user, &at, a.x, a.y, a.z);
 }
 
@@ -260,7 +267,8 @@ foliot__v3 foliot__acceleration_now(const foliot__step *step, double time)
     return a;
 }
 
-// -- the other parts --------------------------------------------------------------------------------
+// -- the other parts
+// --------------------------------------------------------------------------------
 
 void foliot__force_add_applied(const foliot__step *step, foliot__v3 a)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// force_energy.c: what forces and motion conserve: potentials in force order, the world's invariants in
-// body order. For people and tests; no step asks for it.
+// force_energy.c: what forces and motion conserve: potentials in force order, the world's
+// invariants in body order. For people and tests; no step asks for it.
 #include "sim/force.h"
 
 #include "sim/force_workspace.h"
@@ -40,7 +40,8 @@ static double attractor_energy(const foliot_world *world, const foliot_force_def
     for (uint32_t i = 0; i < world->body_count; i++) {
         double dx = x.x[i] - p[0], dy = x.y[i] - p[1], dz = x.z[i] - p[2];
         if (inverse[i] > 0)
-            energy -= f->as.attractor.strength * mass[i] / foliot__sqrt((dx * dx + dy * dy) + dz * dz);
+            energy -=
+                f->as.attractor.strength * mass[i] / foliot__sqrt((dx * dx + dy * dy) + dz * dz);
     }
     return energy;
 }
@@ -56,7 +57,8 @@ static double uniform_energy(const foliot_world *world, const double g[3])
     return energy;
 }
 
-static double constant_energy(const foliot_world *world, const foliot_force_definition *f, double time)
+static double constant_energy(const foliot_world *world, const foliot_force_definition *f,
+                              double time)
 {
     foliot__v3 x = foliot__position(world);
     const double *force = f->as.constant.force;
@@ -75,8 +77,9 @@ static double callback_energy(const foliot_world *world, const foliot_host *host
     if (!callback || !callback->potential)
         return 0;
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
-    foliot_callback_arguments at = {world->body_count, x.x, x.y, x.z, v.x, v.y, v.z,
-                                    foliot__mass(world), foliot__inverse_mass(world), time};
+    foliot_callback_arguments at = {
+        world->body_count,           x.x, x.y, x.z, v.x, v.y, v.z, foliot__mass(world),
+        foliot__inverse_mass(world), time};
     return callback->potential(callback->user, &at);
 }
 
@@ -124,7 +127,8 @@ double foliot__force_potential(const foliot_world *world, const foliot_host *hos
     return energy + own_energy(world);
 }
 
-// -- invariants -------------------------------------------------------------------------------------
+// -- invariants
+// -------------------------------------------------------------------------------------
 
 // Spin: L = R I R^T w and its energy w . L / 2, R the rotation of the body's unit quaternion.
 static void add_spin(const foliot_world *world, uint32_t i, foliot_invariants *sum)

@@ -31,7 +31,8 @@ static inline d3 sum(d3 a, d3 b)
 }
 
 // Row b less row a; a row of FOLIOT_NO_BODY is `point` (which is 0 for all but positions).
-static inline __attribute__((always_inline)) d3 between(foliot__v3 field, uint32_t a, uint32_t b, const double point[3])
+static inline __attribute__((always_inline)) d3 between(foliot__v3 field, uint32_t a, uint32_t b,
+                                                        const double point[3])
 {
     bool fixed = b == FOLIOT_NO_BODY;
     return (d3){(fixed ? point[0] : field.x[b]) - field.x[a],
@@ -39,7 +40,8 @@ static inline __attribute__((always_inline)) d3 between(foliot__v3 field, uint32
                 (fixed ? point[2] : field.z[b]) - field.z[a]};
 }
 
-static inline __attribute__((always_inline)) void add_pair(const direction *d, uint32_t a, uint32_t b, d3 force)
+static inline __attribute__((always_inline)) void add_pair(const direction *d, uint32_t a,
+                                                           uint32_t b, d3 force)
 {
     const double *inverse = foliot__inverse_mass(d->world);
     d->da.x[a] += force.x * inverse[a];
@@ -54,10 +56,10 @@ static inline __attribute__((always_inline)) void add_pair(const direction *d, u
 
 static const double origin[3];
 
-// F = (k - k L / r) d, dF = (k - k L / r) dd + k L (d . dd) / r^3 d. Where d has no direction, neither
-// has the change of the force, unless the spring is linear.
-static inline __attribute__((always_inline)) void spring(const direction *to, uint32_t a, uint32_t b, const double point[3], double k,
-                   double length)
+// F = (k - k L / r) d, dF = (k - k L / r) dd + k L (d . dd) / r^3 d. Where d has no direction,
+// neither has the change of the force, unless the spring is linear.
+static inline __attribute__((always_inline)) void
+spring(const direction *to, uint32_t a, uint32_t b, const double point[3], double k, double length)
 {
     d3 d = between(to->x, a, b, point), dd = between(to->dx, a, b, origin);
     if (length == 0) {
@@ -68,7 +70,8 @@ static inline __attribute__((always_inline)) void spring(const direction *to, ui
     if (!(r > 0))
         return;
     double inverse = 1 / r, relaxed = k * length * inverse;
-    double along = dot(d, dd) * inverse * inverse; // this and the next are nearly all of a cloth's solve
+    double along =
+        dot(d, dd) * inverse * inverse; // this and the next are nearly all of a cloth's solve
     add_pair(to, a, b, sum(scaled(k - relaxed, dd), scaled(relaxed * along, d)));
 }
 
@@ -107,7 +110,8 @@ static void newton(const direction *to, const foliot_force_definition *f)
         for (uint32_t b = a + 1; inverse[a] > 0 && b < to->world->body_count; b++) {
             if (inverse[b] == 0)
                 continue;
-            d3 change = central(between(to->x, a, b, origin), between(to->dx, a, b, origin), softening2);
+            d3 change =
+                central(between(to->x, a, b, origin), between(to->dx, a, b, origin), softening2);
             add_pair(to, a, b, scaled(f->as.newton.constant * mass[a] * mass[b], change));
         }
 }
@@ -118,8 +122,9 @@ static void attractor(const direction *to, const foliot_force_definition *f)
     for (uint32_t i = 0; i < to->world->body_count; i++) {
         if (inverse[i] == 0)
             continue;
-        d3 change = scaled(f->as.attractor.strength, central(between(to->x, i, FOLIOT_NO_BODY, p),
-                                                             between(to->dx, i, FOLIOT_NO_BODY, origin), 0));
+        d3 change = scaled(f->as.attractor.strength,
+                           central(between(to->x, i, FOLIOT_NO_BODY, p),
+                                   between(to->dx, i, FOLIOT_NO_BODY, origin), 0));
         to->da.x[i] += change.x;
         to->da.y[i] += change.y;
         to->da.z[i] += change.z;
@@ -167,7 +172,8 @@ static void table_forces(const direction *to)
         damper(to, &foliot__forces_dampers(forces)[k]);
 }
 
-// -- callbacks --------------------------------------------------------------------------------------
+// -- callbacks
+// --------------------------------------------------------------------------------------
 
 static double largest_of(foliot__v3 a, uint32_t count)
 {
@@ -177,7 +183,8 @@ static double largest_of(foliot__v3 a, uint32_t count)
     return foliot__sqrt(largest2);
 }
 
-// da += (f(at + e along) - f(at)) / e with e such that the largest change is 2^-26 of the largest value.
+// da += (f(at + e along) - f(at)) / e with e such that the largest change is 2^-26 of the largest
+// value.
 static void difference(const foliot__step *step, const direction *to, double time, bool by_velocity,
                        bool velocity_dependent)
 {

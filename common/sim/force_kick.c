@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// force_kick.c: the kick of the kick/drift schemes: velocities moved by forces while positions stand.
-// A palindrome of flows: dampers half a step in the scene's order, bodies (drag and acceleration), the
-// host's velocity-dependent callbacks in the middle, and back again. Every flow is exact or the
-// implicit midpoint rule, hence symmetric, and so the kick over -h undoes the kick over h.
+// force_kick.c: the kick of the kick/drift schemes: velocities moved by forces while positions
+// stand. A palindrome of flows: dampers half a step in the scene's order, bodies (drag and
+// acceleration), the host's velocity-dependent callbacks in the middle, and back again. Every flow
+// is exact or the implicit midpoint rule, hence symmetric, and so the kick over -h undoes the kick
+// over h.
 #include "sim/force.h"
 
 #include "foliot/math.h"
@@ -20,8 +21,8 @@ typedef struct kick {
     foliot__kick_rule rule;
 } kick;
 
-// Integral of exp(-rate s) over s from 0 to h, or what the implicit midpoint rule makes of it. A rate of
-// 0 gives h.
+// Integral of exp(-rate s) over s from 0 to h, or what the implicit midpoint rule makes of it. A
+// rate of 0 gives h.
 static double relaxation(double rate, double h, foliot__kick_rule rule)
 {
     if (rate == 0)
@@ -31,11 +32,12 @@ static double relaxation(double rate, double h, foliot__kick_rule rule)
     return -foliot_expm1(-rate * h) / rate;
 }
 
-// -- each body by itself ----------------------------------------------------------------------------
+// -- each body by itself
+// ----------------------------------------------------------------------------
 
 // The flow of dv/dt = -(rate + q |v|) v over h, as a factor of v: 1/v obeys a linear equation
-// (Bernoulli). Backwards in time it ends at a pole: the velocity becomes infinite there, and the body
-// is a fault of the world.
+// (Bernoulli). Backwards in time it ends at a pole: the velocity becomes infinite there, and the
+// body is a fault of the world.
 static double drag_factor(double q, double rate, double phi, double speed)
 {
     return (1 - rate * phi) / foliot_max(1 + q * speed * phi, 0);
@@ -67,7 +69,8 @@ static void linear_flow(const kick *k, const body_forces *f, uint32_t i, double 
     k->v.z[i] += (f->az - f->rate * k->v.z[i]) * phi;
 }
 
-// Drag alone is exact; with an acceleration, quadratic drag is split off, half before and half after.
+// Drag alone is exact; with an acceleration, quadratic drag is split off, half before and half
+// after.
 static void quadratic_flow(const kick *k, const body_forces *f, uint32_t i, double h, double phi)
 {
     if (f->ax == 0 && f->ay == 0 && f->az == 0) {
@@ -84,7 +87,8 @@ static void quadratic_flow(const kick *k, const body_forces *f, uint32_t i, doub
 static void quadratic_midpoint(const kick *k, const body_forces *f, uint32_t i, double h)
 {
     foliot__v3 v = k->v;
-    double ux = v.x[i] + 0.5 * h * f->ax, uy = v.y[i] + 0.5 * h * f->ay, uz = v.z[i] + 0.5 * h * f->az;
+    double ux = v.x[i] + 0.5 * h * f->ax, uy = v.y[i] + 0.5 * h * f->ay,
+           uz = v.z[i] + 0.5 * h * f->az;
     double length = foliot__sqrt((ux * ux + uy * uy) + uz * uz);
     double c = 1 + 0.5 * h * f->rate;
     double s = 2 / (c + foliot__sqrt(c * c + 2 * h * f->q * length));
@@ -102,7 +106,8 @@ static void kick_linear(const kick *k, double h)
     const double drag = k->forces->drag_linear, share = k->forces->moved_constants ? 0 : 1;
     double last_rate = 0, phi = h; // equal bodies share their exponential
     for (uint32_t i = 0, count = k->world->body_count; i < count; i++) {
-        double b = drag + (isotropic ? isotropic[i] : 0), rate = b * inverse[i], ours = share * inverse[i];
+        double b = drag + (isotropic ? isotropic[i] : 0), rate = b * inverse[i],
+               ours = share * inverse[i];
         if (inverse[i] == 0)
             continue;
         if (rate != last_rate) {
@@ -125,9 +130,13 @@ static void kick_quadratic(const kick *k, double h)
     for (uint32_t i = 0; i < k->world->body_count; i++) {
         if (inverse[i] == 0)
             continue;
-        double b = k->forces->drag_linear + (isotropic ? isotropic[i] : 0), ours = share * inverse[i];
-        body_forces f = {inverse[i], b * inverse[i], k->forces->drag_quadratic * inverse[i],
-                         k->a.x[i] + applied.x[i] * ours, k->a.y[i] + applied.y[i] * ours,
+        double b = k->forces->drag_linear + (isotropic ? isotropic[i] : 0),
+               ours = share * inverse[i];
+        body_forces f = {inverse[i],
+                         b * inverse[i],
+                         k->forces->drag_quadratic * inverse[i],
+                         k->a.x[i] + applied.x[i] * ours,
+                         k->a.y[i] + applied.y[i] * ours,
                          k->a.z[i] + applied.z[i] * ours};
         if (f.rate != last_rate) {
             phi = relaxation(f.rate, h, k->rule);
@@ -162,10 +171,11 @@ static void kick_plain(const kick *k, double h)
     }
 }
 
-// -- dampers ----------------------------------------------------------------------------------------
+// -- dampers
+// ----------------------------------------------------------------------------------------
 
-// The exact flow of one damper: the relative velocity w (its part along d) decays at c (1/m_a + 1/m_b),
-// and the impulse that takes it away is shared, so that momentum is kept.
+// The exact flow of one damper: the relative velocity w (its part along d) decays at c (1/m_a +
+// 1/m_b), and the impulse that takes it away is shared, so that momentum is kept.
 static inline void kick_tether_damper(const foliot__damper *damper, double impulse, double inverse,
                                       foliot__v3 x, foliot__v3 v)
 {
@@ -214,7 +224,8 @@ static void kick_dampers(const kick *k, double h, bool backwards)
     const double *inverse = foliot__inverse_mass(k->world);
     const foliot__v3 x = k->x, v = k->v;
     uint32_t count = k->forces->damper_count;
-    double damping = 0, mobility = 0, impulse = 0; // of the last one: equal springs share an exponential
+    double damping = 0, mobility = 0,
+           impulse = 0; // of the last one: equal springs share an exponential
     for (uint32_t n = 0; n < count; n++) {
         const foliot__damper *f = &damper[backwards ? count - 1 - n : n];
         bool fixed = f->b == FOLIOT_NO_BODY;
@@ -231,21 +242,29 @@ static void kick_dampers(const kick *k, double h, bool backwards)
     }
 }
 
-// -- callbacks --------------------------------------------------------------------------------------
+// -- callbacks
+// --------------------------------------------------------------------------------------
 //
-// The implicit midpoint rule w = v + (h/2) f(w), v' = 2 w - v, by Newton's method with each body's own 3 x 3
-// block of df/dv, taken once by differences. A callback whose force on a body depends on that body's
-// velocity alone (a magnetic field, any drag) converges in a few iterations however strong it is.
+// The implicit midpoint rule w = v + (h/2) f(w), v' = 2 w - v, by Newton's method with each body's
+// own 3 x 3 block of df/dv, taken once by differences. A callback whose force on a body depends on
+// that body's velocity alone (a magnetic field, any drag) converges in a few iterations however
+// strong it is.
 
-enum { ZERO, HERE, MIDDLE, FORCE, BLOCK }; // callback vectors; BLOCK + c is the derivative by component c
+enum {
+    ZERO,
+    HERE,
+    MIDDLE,
+    FORCE,
+    BLOCK
+}; // callback vectors; BLOCK + c is the derivative by component c
 
 static double difference_of(const kick *k)
 {
     double largest = 0;
     foliot__v3 v = k->v;
     for (uint32_t i = 0; i < k->world->body_count; i++)
-        largest = foliot_max(largest, foliot_max(foliot_max(v.x[i] * v.x[i], v.y[i] * v.y[i]),
-                                                 v.z[i] * v.z[i]));
+        largest = foliot_max(
+            largest, foliot_max(foliot_max(v.x[i] * v.x[i], v.y[i] * v.y[i]), v.z[i] * v.z[i]));
     return 0x1p-26 * (largest > 0 ? foliot__sqrt(largest) : 1);
 }
 
@@ -275,7 +294,8 @@ static void difference_blocks(const kick *k, foliot__v3 w)
 }
 
 // Solves (1 - s J) d = r by Cramer's rule, J the body's block; false where it is singular.
-static bool solve_block(const foliot_world *world, uint32_t i, double s, const double r[3], double d[3])
+static bool solve_block(const foliot_world *world, uint32_t i, double s, const double r[3],
+                        double d[3])
 {
     double m[3][3];
     for (uint32_t c = 0; c < 3; c++) {
@@ -305,7 +325,8 @@ static bool improve_middle(const kick *k, foliot__v3 w, double h)
     for (uint32_t i = 0; i < k->world->body_count; i++) {
         if (inverse[i] == 0)
             continue;
-        const double r[3] = {(v.x[i] - w.x[i]) + 0.5 * h * f.x[i], (v.y[i] - w.y[i]) + 0.5 * h * f.y[i],
+        const double r[3] = {(v.x[i] - w.x[i]) + 0.5 * h * f.x[i],
+                             (v.y[i] - w.y[i]) + 0.5 * h * f.y[i],
                              (v.z[i] - w.z[i]) + 0.5 * h * f.z[i]};
         double d[3];
         if (!solve_block(k->world, i, 0.5 * h, r, d))
@@ -344,10 +365,10 @@ static void kick_callbacks(const kick *k, double h)
     }
 }
 
-// ---------------------------------------------------------------------------------------------------
+// -- all of it ------------------------------------------------------------------------------------
 
-void foliot__force_kick(const foliot__step *step, foliot__v3 x, foliot__v3 v, foliot__v3 a, double time,
-                        double duration, foliot__kick_rule rule)
+void foliot__force_kick(const foliot__step *step, foliot__v3 x, foliot__v3 v, foliot__v3 a,
+                        double time, double duration, foliot__kick_rule rule)
 {
     const kick k = {step, step->world, foliot__forces_of(step->world), x, v, a, time, rule};
     if (!foliot__force_has_velocity_part(step)) {

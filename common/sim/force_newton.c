@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// force_newton.c: pairwise gravity of all bodies that move. Scales, deals blocks to tasks and adds up their
-// sums by index; the pairs themselves are in force_newton_lanes.h.
+// force_newton.c: pairwise gravity of all bodies that move. Scales, deals blocks to tasks and adds
+// up their sums by index; the pairs themselves are in force_newton_lanes.h.
 //
-// Coordinates are scaled by a power of two, which changes no bits of the result, so that squares of distances
-// and their inverses fit into binary32: the farthest coordinate comes out below 2^59. Bodies nearer than
-// 2^-60 in that scale (2^-118 of the world's extent) are softened to it; two in one place do not attract.
+// Coordinates are scaled by a power of two, which changes no bits of the result, so that squares of
+// distances and their inverses fit into binary32: the farthest coordinate comes out below 2^59.
+// Bodies nearer than 2^-60 in that scale (2^-118 of the world's extent) are softened to it; two in
+// one place do not attract.
 #include "sim/force_newton.h"
 
 #include "base/cpu.h"
@@ -91,7 +92,8 @@ static void sum_blocks(void *context, uint32_t t)
 
 typedef double lanes __attribute__((vector_size(8 * FOLIOT__LANES), may_alias));
 
-// a += (sum of the tasks' forces, by task) * constant / m, `constant` with the scale's square in it.
+// a += (sum of the tasks' forces, by task) * constant / m, `constant` with the scale's square in
+// it.
 static void combine(const newton *problem, const double *inverse, double constant, foliot__v3 a)
 {
     double *to[] = {a.x, a.y, a.z};
@@ -107,8 +109,8 @@ static void combine(const newton *problem, const double *inverse, double constan
         }
 }
 
-void foliot__newton_add(const foliot__step *step, const foliot_force_definition *force, foliot__v3 x,
-                        foliot__v3 a)
+void foliot__newton_add(const foliot__step *step, const foliot_force_definition *force,
+                        foliot__v3 x, foliot__v3 a)
 {
     const foliot_world *world = step->world;
     size_t stride = foliot__gravity_stride(world);

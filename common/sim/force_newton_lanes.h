@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// force_newton_lanes.h: pairwise gravity in virtual lanes of 8 doubles, for a vector of WIDTH of them.
-// Included once by each file that defines NEWTON_KERNEL, WIDTH, ROWS (that share a pass) and STAGES.
+// force_newton_lanes.h: pairwise gravity in virtual lanes of 8 doubles, for a vector of WIDTH of
+// them. Included once by each file that defines NEWTON_KERNEL, WIDTH, ROWS (that share a pass) and
+// STAGES.
 //
-// The order of sums, which every width keeps: row i has 8 partial sums, one a lane; lane l takes the
-// bodies 8 b + l in order of b, starting with i's own block, and the 8 are added as a tree at the end.
-// Body j of a later block takes the opposite of each force in order of i. A pair's force is computed once
-// and used twice, so that momentum is kept to rounding of the sums.
+// The order of sums, which every width keeps: row i has 8 partial sums, one a lane; lane l takes
+// the bodies 8 b + l in order of b, starting with i's own block, and the 8 are added as a tree at
+// the end. Body j of a later block takes the opposite of each force in order of i. A pair's force
+// is computed once and used twice, so that momentum is kept to rounding of the sums.
 //
-// 1 / r^3 without a division of doubles: y = 1 / sqrt(r^2) in binary32, correctly rounded like all else
-// and therefore the same everywhere, and then (r^2)^(-3/2) = y^3 (1 - h)^(-3/2) with h = 1 - r^2 y^2, which
-// is below 4e-7, by the first three terms of its series (the next is below 2e-19).
+// 1 / r^3 without a division of doubles: y = 1 / sqrt(r^2) in binary32, correctly rounded like all
+// else and therefore the same everywhere, and then (r^2)^(-3/2) = y^3 (1 - h)^(-3/2) with h = 1 -
+// r^2 y^2, which is below 4e-7, by the first three terms of its series (the next is below 2e-19).
 //
-// The chain of dependent operations of one pair (about 110 cycles) is longer than the window in which a core
-// reorders instructions. So the loop works on two blocks at once, or on three where the registers reach
-// (STAGES 3): forces of one, inverse distances of the next, distances of the one after it.
+// The chain of dependent operations of one pair (about 110 cycles) is longer than the window in
+// which a core reorders instructions. So the loop works on two blocks at once, or on three where
+// the registers reach (STAGES 3): forces of one, inverse distances of the next, distances of the
+// one after it.
 #include "sim/force_newton.h"
 
 typedef double lanes __attribute__((vector_size(8 * WIDTH), may_alias));
@@ -92,7 +94,8 @@ static inline __attribute__((always_inline)) void invert(near *n)
 }
 
 // Stage three, one row: dx, dy, dz become the force on it.
-static inline __attribute__((always_inline)) void attract(const rows *i, int k, const lanes *mj, near *n)
+static inline __attribute__((always_inline)) void attract(const rows *i, int k, const lanes *mj,
+                                                          near *n)
 {
     lanes y = WIDEN(n->seed[k]), s = y * y, h = 1.0 - n->r2[k] * s;
     lanes f = ((y * s) * ((1.875 * h + 1.5) * h + 1.0)) * (*mj * i->mass[k]);
@@ -200,6 +203,7 @@ void NEWTON_KERNEL(const foliot__newton_bodies *b, uint32_t block, foliot__v3 fo
         }
     }
 #if defined(__AVX__)
-    __builtin_ia32_vzeroupper(); // or all SSE code that runs later is slower; compilers forget it at times
+    __builtin_ia32_vzeroupper(); // or all SSE code that runs later is slower; compilers forget it
+                                 // at times
 #endif
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// force_spring.c: the elastic part of springs, summed into accelerations one spring after another in the
-// scene's order.
+// force_spring.c: the elastic part of springs, summed into accelerations one spring after another
+// in the scene's order.
 //
-// A batch of springs goes in three sweeps, because each alone keeps a different part of a core busy: ends
-// are gathered into lanes, forces are computed in lanes, forces are added to the ends one by one. A
-// spring's arithmetic does not depend on its lane, so batches change no bits.
+// A batch of springs goes in three sweeps, because each alone keeps a different part of a core
+// busy: ends are gathered into lanes, forces are computed in lanes, forces are added to the ends
+// one by one. A spring's arithmetic does not depend on its lane, so batches change no bits.
 #include "sim/force_workspace.h"
 
 #if defined(__SSE2__)
@@ -12,8 +12,8 @@
 #endif
 
 #define BATCH 64
-// Joins r^2, so that a spring without direction has a finite factor and, d being 0, no force. It changes no r
-// above 2^-473.
+// Joins r^2, so that a spring without direction has a finite factor and, d being 0, no force. It
+// changes no r above 2^-473.
 #define TINY 0x1p-1000
 
 // What one sweep hands to the next: d = x_b - x_a, which becomes the force on a.
@@ -56,8 +56,8 @@ static inline void pull(batch *b, uint32_t count)
     }
 }
 
-// The row of `a` stays in registers while springs share it: as their memory would pass the sum on, but
-// without the wait for it.
+// The row of `a` stays in registers while springs share it: as their memory would pass the sum on,
+// but without the wait for it.
 static inline void scatter(const foliot__spring *spring, uint32_t count, const batch *force,
                            const double *inverse, foliot__v3 out)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// force_workspace.h: the compact form of a world's forces, for the files force*.c alone. It is cache:
-// made from the definitions by foliot__force_prepare, and without pointers like the rest of the block.
+// force_workspace.h: the compact form of a world's forces, for the files force*.c alone. It is
+// cache: made from the definitions by foliot__force_prepare, and without pointers like the rest of
+// the block.
 //
-// Forces are kept as runs of one kind in the scene's order, so that each run is one tight loop. What
-// the loops read per spring is a record of its own: elastic parts and dampers apart, springs of two
-// bodies (24 bytes) and springs to a fixed point (48 bytes) apart.
+// Forces are kept as runs of one kind in the scene's order, so that each run is one tight loop.
+// What the loops read per spring is a record of its own: elastic parts and dampers apart, springs
+// of two bodies (24 bytes) and springs to a fixed point (48 bytes) apart.
 #ifndef FOLIOT_SIM_FORCE_WORKSPACE_H
 #define FOLIOT_SIM_FORCE_WORKSPACE_H
 
@@ -32,13 +33,13 @@ typedef struct foliot__damper {
 } foliot__damper;
 
 enum {
-    FOLIOT__RUN_UNIFORM,    // first, count: in the table `force`
-    FOLIOT__RUN_CONSTANT,   // likewise
-    FOLIOT__RUN_SPRING,     // first, count: in `springs`
-    FOLIOT__RUN_TETHER,     // in `tethers`
-    FOLIOT__RUN_NEWTON,     // in the table `force`
-    FOLIOT__RUN_ATTRACTOR,  // likewise
-    FOLIOT__RUN_CALLBACK,   // likewise; with its velocity part, which is known at the step only
+    FOLIOT__RUN_UNIFORM,   // first, count: in the table `force`
+    FOLIOT__RUN_CONSTANT,  // likewise
+    FOLIOT__RUN_SPRING,    // first, count: in `springs`
+    FOLIOT__RUN_TETHER,    // in `tethers`
+    FOLIOT__RUN_NEWTON,    // in the table `force`
+    FOLIOT__RUN_ATTRACTOR, // likewise
+    FOLIOT__RUN_CALLBACK,  // likewise; with its velocity part, which is known at the step only
 };
 
 typedef struct foliot__run {
@@ -47,8 +48,8 @@ typedef struct foliot__run {
 
 typedef struct foliot__forces {
     uint32_t run_count, damper_count, callback_count;
-    uint32_t has_isotropic;            // some entry of the table `isotropic` is not 0
-    uint32_t moved_constants;          // the scheme moves gravity and the applied part itself
+    uint32_t has_isotropic;             // some entry of the table `isotropic` is not 0
+    uint32_t moved_constants;           // the scheme moves gravity and the applied part itself
     double drag_linear, drag_quadratic; // sums over the drag forces
     size_t runs, springs, tethers, dampers, isotropic, gravity, callbacks; // offsets from here
 } foliot__forces;
@@ -93,7 +94,7 @@ static inline const foliot_callback *foliot__callback_of(const foliot_host *host
 {
     uint32_t k = force->as.callback.callback;
     return host && k < host->callback_count && host->callbacks[k].acceleration ? &host->callbacks[k]
-                                                                                : NULL;
+                                                                               : NULL;
 }
 
 // out := sum of the host's callbacks, of those that depend on velocity or of the others, rows of
@@ -103,15 +104,16 @@ void foliot__callbacks_sum(const foliot__step *step, foliot__v3 x, foliot__v3 v,
                            bool velocity_dependent, foliot__v3 out);
 bool foliot__callbacks_any(const foliot__step *step, bool velocity_dependent);
 
-// a += the elastic part of springs first .. first + count - 1 at x (force_spring.c); of tethers likewise.
+// a += the elastic part of springs first .. first + count - 1 at x (force_spring.c); of tethers
+// likewise.
 void foliot__springs_add(const foliot_world *world, uint32_t first, uint32_t count, foliot__v3 x,
                          foliot__v3 a);
 void foliot__tethers_add(const foliot_world *world, uint32_t first, uint32_t count, foliot__v3 x,
                          foliot__v3 a);
 
 // a += pairwise gravity of one force of the table at x (force_newton.c).
-void foliot__newton_add(const foliot__step *step, const foliot_force_definition *force, foliot__v3 x,
-                        foliot__v3 a);
+void foliot__newton_add(const foliot__step *step, const foliot_force_definition *force,
+                        foliot__v3 x, foliot__v3 a);
 
 static inline void foliot__v3_clear(foliot__v3 a, uint32_t rows)
 {

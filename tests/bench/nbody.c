@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// nbody.c: pairwise gravity. A pair is two bodies i < j, met once in a force evaluation; N bodies have N (N - 1) / 2.
-// The opponents: a plain scalar loop compiled with -O3 for the baseline ISA, and Boost.odeint's velocity
-// Verlet (a program of its own beside this one), in turn with ours. Errors are of positions, at equal dt and
-// the same end, against our own order 8 at a quarter of the step.
+// nbody.c: pairwise gravity. A pair is two bodies i < j, met once in a force evaluation; N bodies
+// have N (N - 1) / 2. The opponents: a plain scalar loop compiled with -O3 for the baseline ISA,
+// and Boost.odeint's velocity Verlet (a program of its own beside this one), in turn with ours.
+// Errors are of positions, at equal dt and the same end, against our own order 8 at a quarter of
+// the step.
 #include "../support/bench.h"
 #include "opponents/nbody_problem.h"
 #include "opponents/nbody_scalar.h"
@@ -60,7 +61,8 @@ static double time_ours(foliot_world *world, double **to, int times)
     foliot__step step = {.world = world, .host = &host, .count = world->body_count};
     double begin = bench_now();
     for (int k = 0; k < times; k++)
-        foliot__force_position(&step, foliot__position(world), 0, (foliot__v3){to[0], to[1], to[2]});
+        foliot__force_position(&step, foliot__position(world), 0,
+                               (foliot__v3){to[0], to[1], to[2]});
     return (bench_now() - begin) / times;
 }
 
@@ -69,8 +71,8 @@ static double time_scalar(foliot_world *world, double **to, int times)
     foliot__v3 x = foliot__position(world);
     double begin = bench_now();
     for (int k = 0; k < times; k++)
-        nbody_scalar((int)world->body_count, x.x, x.y, x.z, foliot__mass(world), SOFTENING * SOFTENING,
-                     to[0], to[1], to[2]);
+        nbody_scalar((int)world->body_count, x.x, x.y, x.z, foliot__mass(world),
+                     SOFTENING * SOFTENING, to[0], to[1], to[2]);
     return (bench_now() - begin) / times;
 }
 
@@ -146,7 +148,8 @@ static void widths(uint32_t n)
         free(to[c]);
 }
 
-// -- whole steps against odeint -----------------------------------------------------------------------
+// -- whole steps against odeint
+// -----------------------------------------------------------------------
 
 static double error_of(const double *positions, foliot_world *reference)
 {
@@ -179,7 +182,8 @@ static bool odeint_steps(const char *self, uint32_t n, double *seconds, double *
     const char *slash = strrchr(self, '/');
     int folder = slash ? (int)(slash - self) : 1;
     snprintf(out, sizeof out, "%.*s/opponents/.odeint.out", folder, slash ? self : ".");
-    snprintf(command, sizeof command, "'%.*s/opponents/odeint_nbody' %u %.17g %.17g %d 1 '%s' 2>/dev/null", folder,
+    snprintf(command, sizeof command,
+             "'%.*s/opponents/odeint_nbody' %u %.17g %.17g %d 1 '%s' 2>/dev/null", folder,
              slash ? self : ".", n, SOFTENING, DT, STEPS, out);
     FILE *pipe = popen(command, "r");
     double ns = 0;
@@ -196,7 +200,8 @@ static bool odeint_steps(const char *self, uint32_t n, double *seconds, double *
 
 static void steps(const char *self, uint32_t n)
 {
-    double *mine = calloc(3 * (size_t)n, sizeof *mine), *theirs = calloc(3 * (size_t)n, sizeof *theirs);
+    double *mine = calloc(3 * (size_t)n, sizeof *mine),
+           *theirs = calloc(3 * (size_t)n, sizeof *theirs);
     foliot_world *reference = world_of(n, FOLIOT_KAHAN_LI8, DT / 4);
     for (int s = 0; s < 4 * STEPS; s++)
         foliot_world_step(reference, NULL, 0, NULL);

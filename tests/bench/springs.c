@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// springs.c: a cloth of 100,000 particles, structural and shear springs, velocity Verlet; its steps a second, and
-// the bytes that a step touches against what a STREAM-like triad moves in the same run, on one thread.
+// springs.c: a cloth of 100,000 particles, structural and shear springs, velocity Verlet; its steps
+// a second, and the bytes that a step touches against what a STREAM-like triad moves in the same
+// run, on one thread.
 //
-// Bytes a particle are counted as in STREAM, every array once for each pass that reads it and once for
-// each that writes it, whatever caches make of it; a pass over the springs touches each particle's row once.
-// `passes` below is the count, pass by pass.
+// Bytes a particle are counted as in STREAM, every array once for each pass that reads it and once
+// for each that writes it, whatever caches make of it; a pass over the springs touches each
+// particle's row once. `passes` below is the count, pass by pass.
 #include "../support/bench.h"
 
 #include <math.h>
@@ -89,12 +90,12 @@ static double bytes_of_step(void)
     const double vector = 24, scalar = 8;
     const double record = sizeof(foliot__spring) * (double)spring_count / PARTICLES;
     const double passes[] = {
-        4 * vector,                              // step: position and velocity remembered
-        2 * (4 * vector + scalar),               // two kicks: v read and written, a, applied, 1/m read
-        3 * vector,                              // drift: x read and written, v read
-        vector + scalar,                         // forces: gravity written where 1/m is not 0
-        record + vector + 2 * vector + scalar,   // forces: springs, x read, a read and written, 1/m
-        2 * vector,                              // step: x and v looked at for faults
+        4 * vector,                // step: position and velocity remembered
+        2 * (4 * vector + scalar), // two kicks: v read and written, a, applied, 1/m read
+        3 * vector,                // drift: x read and written, v read
+        vector + scalar,           // forces: gravity written where 1/m is not 0
+        record + vector + 2 * vector + scalar, // forces: springs, x read, a read and written, 1/m
+        2 * vector,                            // step: x and v looked at for faults
     };
     double sum = 0;
     for (size_t k = 0; k < sizeof passes / sizeof *passes; k++)
@@ -152,10 +153,11 @@ int main(void)
             exit(1); // a cloth that blew up would be fast
     double step = bench_median(steps, RUNS), force = bench_median(forces, RUNS);
     bench_report("springs", "cloth-100000 steps", 1 / step, "steps/s", NULL, 0);
-    bench_report("springs", "cloth-100000 forces", force * 1e9 / spring_count, "ns/spring", NULL, 0);
+    bench_report("springs", "cloth-100000 forces", force * 1e9 / spring_count, "ns/spring", NULL,
+                 0);
     bench_report("springs", "cloth-100000 bytes", bytes_of_step(), "B/particle", NULL, 0);
-    bench_report("springs", "cloth-100000 bandwidth", bytes_of_step() * PARTICLES / step * 1e-9, "GB/s", "triad",
-                 bench_median(bandwidth, RUNS));
+    bench_report("springs", "cloth-100000 bandwidth", bytes_of_step() * PARTICLES / step * 1e-9,
+                 "GB/s", "triad", bench_median(bandwidth, RUNS));
     foliot_world_destroy(world);
     return 0;
 }

@@ -25,13 +25,14 @@ double bench_median(double *values, uint32_t count)
     return 0.5 * (values[(count - 1) / 2] + values[count / 2]);
 }
 
-void bench_report(const char *bench, const char *name, double value, const char *unit, const char *opponent,
-                  double opponent_value)
+void bench_report(const char *bench, const char *name, double value, const char *unit,
+                  const char *opponent, double opponent_value)
 {
-    printf("{\"bench\":\"%s\",\"case\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",", bench, name, value, unit);
+    printf("{\"bench\":\"%s\",\"case\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",", bench, name, value,
+           unit);
     if (opponent)
-        printf("\"opponent\":\"%s\",\"opponent_value\":%.6g,\"ratio\":%.4g}\n", opponent, opponent_value,
-               value / opponent_value);
+        printf("\"opponent\":\"%s\",\"opponent_value\":%.6g,\"ratio\":%.4g}\n", opponent,
+               opponent_value, value / opponent_value);
     else
         printf("\"opponent\":null,\"opponent_value\":null,\"ratio\":null}\n");
     fflush(stdout);

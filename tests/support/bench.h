@@ -8,8 +8,9 @@
 double bench_now(void); // seconds, monotonic
 // Middle of `count` values (mean of the middle two); sorts them.
 double bench_median(double *values, uint32_t count);
-// One figure as a line of JSON on stdout, ratio = value / opponent_value. `opponent` NULL: it stands alone.
-void bench_report(const char *bench, const char *name, double value, const char *unit, const char *opponent,
-                  double opponent_value);
+// One figure as a line of JSON on stdout, ratio = value / opponent_value. `opponent` NULL: it
+// stands alone.
+void bench_report(const char *bench, const char *name, double value, const char *unit,
+                  const char *opponent, double opponent_value);
 
 #endif

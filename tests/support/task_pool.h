@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// task_pool.h: threads that a test lends to a step. Indices are handed out in a scrambled order, so that
-// results which depend on it are found out.
+// task_pool.h: threads that a test lends to a step. Indices are handed out in a scrambled order, so
+// that results which depend on it are found out.
 #ifndef FOLIOT_TESTS_TASK_POOL_H
 #define FOLIOT_TESTS_TASK_POOL_H
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_force.c: every kind of force against its formula, its potential by differences, its derivative by
-// differences, and Newton's third law. Worlds are made by the library; the functions of force.h are called
-// between their steps.
+// test_force.c: every kind of force against its formula, its potential by differences, its
+// derivative by differences, and Newton's third law. Worlds are made by the library; the functions
+// of force.h are called between their steps.
 #include "../support/check.h"
 
 #include <math.h>
@@ -85,8 +85,11 @@ static void make(bench *b)
     if (foliot_scene_check(&b->scene, &problem) != FOLIOT_OK)
         fail_msg("%s: %s", problem.path, problem.text);
     assert_int_equal(foliot_world_create(&b->scene, &b->world), FOLIOT_OK);
-    b->step = (foliot__step){.world = b->world, .host = &b->host, .dt = b->scene.dt,
-                             .time_end = b->scene.dt, .count = b->world->body_count};
+    b->step = (foliot__step){.world = b->world,
+                             .host = &b->host,
+                             .dt = b->scene.dt,
+                             .time_end = b->scene.dt,
+                             .count = b->world->body_count};
 }
 
 static void end(bench *b)
@@ -142,7 +145,8 @@ static field positions_part(bench *b, double time)
     return a;
 }
 
-// -- formulas ---------------------------------------------------------------------------------------
+// -- formulas
+// ---------------------------------------------------------------------------------------
 
 static void gravity_and_uniform_forces_add_up(void **state)
 {
@@ -214,8 +218,8 @@ static void a_spring_without_direction_pulls_nothing_and_makes_no_nan(void **sta
     make(&b);
     field a, da, d = random_field(&b, 1);
     foliot__force_total(&b.step, foliot__position(b.world), foliot__velocity(b.world), 0, of(&a));
-    foliot__force_jacobian_apply(&b.step, foliot__position(b.world), foliot__velocity(b.world), 0, of(&d),
-                                 of(&d), of(&da));
+    foliot__force_jacobian_apply(&b.step, foliot__position(b.world), foliot__velocity(b.world), 0,
+                                 of(&d), of(&d), of(&da));
     for (int c = 0; c < 3; c++)
         for (int i = 0; i < 2; i++) {
             check_near(component(of(&a), c)[i], 0, 0);
@@ -242,8 +246,8 @@ static void dampers_act_along_the_line_or_in_every_direction(void **state)
     make(&b);
     field a = {0};
     assert_true(foliot__force_has_velocity_part(&b.step));
-    foliot__force_add_velocity_part(&b.step, foliot__position(b.world), foliot__velocity(b.world), 0,
-                                    of(&a));
+    foliot__force_add_velocity_part(&b.step, foliot__position(b.world), foliot__velocity(b.world),
+                                    0, of(&a));
     check_near(a.x[0], 0.5 * -3 + 0.25 * -3, 1e-15);
     check_near(a.y[0], 0.25 * -1, 1e-15);
     check_near(a.z[0], 0.25 * 3, 1e-15);
@@ -265,8 +269,8 @@ static void drag_is_linear_and_quadratic(void **state)
     add(&b, FOLIOT_FORCE_DRAG)->as.drag.quadratic = 0.1;
     make(&b);
     field a = {0};
-    foliot__force_add_velocity_part(&b.step, foliot__position(b.world), foliot__velocity(b.world), 0,
-                                    of(&a));
+    foliot__force_add_velocity_part(&b.step, foliot__position(b.world), foliot__velocity(b.world),
+                                    0, of(&a));
     check_near(a.x[0], -(0.5 + 0.1 * 5) * 3 / 2, 1e-15);
     check_near(a.y[0], 0, 0);
     check_near(a.z[0], -(0.5 + 0.1 * 5) * 4 / 2, 1e-15);
@@ -306,10 +310,12 @@ static void applied_force_is_divided_by_mass(void **state)
     end(&b);
 }
 
-// -- callbacks --------------------------------------------------------------------------------------
+// -- callbacks
+// --------------------------------------------------------------------------------------
 
 // A cubic well (x^4 / 4 in each coordinate), and a magnetic field along z: a = v x (0, 0, *user).
-static void well(void *user, const foliot_callback_arguments *at, double *ax, double *ay, double *az)
+static void well(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
+                 double *az)
 {
     double k = *(const double *)user;
     for (uint32_t i = 0; i < at->count; i++) {
@@ -325,12 +331,14 @@ static double well_potential(void *user, const foliot_callback_arguments *at)
     for (uint32_t i = 0; i < at->count; i++)
         if (at->inverse_mass[i] > 0)
             sum += at->mass[i] * k / 4 *
-                   ((at->x[i] * at->x[i] * at->x[i] * at->x[i] + at->y[i] * at->y[i] * at->y[i] * at->y[i]) +
+                   ((at->x[i] * at->x[i] * at->x[i] * at->x[i] +
+                     at->y[i] * at->y[i] * at->y[i] * at->y[i]) +
                     at->z[i] * at->z[i] * at->z[i] * at->z[i]);
     return sum;
 }
 
-static void magnet(void *user, const foliot_callback_arguments *at, double *ax, double *ay, double *az)
+static void magnet(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
+                   double *az)
 {
     double k = *(const double *)user;
     (void)az;
@@ -340,7 +348,8 @@ static void magnet(void *user, const foliot_callback_arguments *at, double *ax, 
     }
 }
 
-static void friction(void *user, const foliot_callback_arguments *at, double *ax, double *ay, double *az)
+static void friction(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
+                     double *az)
 {
     double k = *(const double *)user;
     for (uint32_t i = 0; i < at->count; i++) {
@@ -388,8 +397,8 @@ static void callbacks_see_velocities_only_if_they_say_so(void **state)
     check_near(a.x[0], -2 * x * x * x, 1e-14);
     check_near(a.x[1], 0, 0); // static, whatever the callback added
     field v = {0};
-    foliot__force_add_velocity_part(&b.step, foliot__position(b.world), foliot__velocity(b.world), 0,
-                                    of(&v));
+    foliot__force_add_velocity_part(&b.step, foliot__position(b.world), foliot__velocity(b.world),
+                                    0, of(&v));
     check_bits(v.x[0], 2 * b.body[0].velocity[1]);
     foliot_invariants sum = foliot_world_invariants(b.world, &b.host);
     assert_false(sum.potential_complete);
@@ -399,7 +408,8 @@ static void callbacks_see_velocities_only_if_they_say_so(void **state)
     end(&b);
 }
 
-// -- potentials and derivatives ---------------------------------------------------------------------
+// -- potentials and derivatives
+// ---------------------------------------------------------------------
 
 static void everything(bench *b)
 {
@@ -415,7 +425,8 @@ static void everything(bench *b)
     add_spring(b, 5, 6, 2, 0.7, 0, FOLIOT_DAMPING_ISOTROPIC);
     add_spring(b, 7, FOLIOT_NO_BODY, 2, 0.4, 0, FOLIOT_DAMPING_ISOTROPIC);
     add_spring(b, 4, 3, 1, 0.6, 0.5, FOLIOT_DAMPING_ISOTROPIC); // the static end first
-    add_spring(b, 1, 2, 2, 1.1, 0.5, FOLIOT_DAMPING_ALONG);     // dampers that share bodies do not commute
+    add_spring(b, 1, 2, 2, 1.1, 0.5,
+               FOLIOT_DAMPING_ALONG); // dampers that share bodies do not commute
     b->body[6].force[1] = 0.35;
     f = add(b, FOLIOT_FORCE_NEWTON);
     f->as.newton.constant = 0.8;
@@ -512,7 +523,8 @@ static void pairs_keep_momentum(void **state)
     bench b;
     begin(&b, 20);
     for (uint32_t k = 0; k < 8; k++)
-        add_spring(&b, k, k + 1, 3, 0.5, 0.5, k % 2 ? FOLIOT_DAMPING_ALONG : FOLIOT_DAMPING_ISOTROPIC);
+        add_spring(&b, k, k + 1, 3, 0.5, 0.5,
+                   k % 2 ? FOLIOT_DAMPING_ALONG : FOLIOT_DAMPING_ISOTROPIC);
     add(&b, FOLIOT_FORCE_NEWTON)->as.newton.constant = 1;
     make(&b);
     field a;
@@ -547,7 +559,8 @@ static void two_bodies_pull_each_other_with_equal_force(void **state)
             add(&b, FOLIOT_FORCE_NEWTON)->as.newton.constant = uniform(1, 2);
         make(&b);
         field a;
-        foliot__force_total(&b.step, foliot__position(b.world), foliot__velocity(b.world), 0, of(&a));
+        foliot__force_total(&b.step, foliot__position(b.world), foliot__velocity(b.world), 0,
+                            of(&a));
         for (int c = 0; c < 3; c++)
             check_bits(component(of(&a), c)[1], -8 * component(of(&a), c)[0]);
         end(&b);
@@ -564,7 +577,8 @@ static void bodies_that_do_not_move_have_rows_of_zero(void **state)
     b.host = (foliot_host){.callbacks = lent, .callback_count = 2};
     foliot__flags(b.world)[0] |= FOLIOT_BODY_FROZEN;
     foliot__body_refresh(b.world, 0);
-    foliot__position(b.world).x[0] = NAN; // what lies in a row that is not used must not spread by gravity
+    foliot__position(b.world).x[0] =
+        NAN; // what lies in a row that is not used must not spread by gravity
     foliot__force(b.world)[2].as.spring.stiffness = 0; // nor has it springs
     foliot__force(b.world)[2].as.spring.damping = 0;
     foliot__force_prepare(b.world);
@@ -628,7 +642,8 @@ static void invariants_sum_motion_and_spin(void **state)
     b.scene.gravity[0] = -2;
     make(&b);
     foliot_invariants sum = foliot_world_invariants(b.world, NULL);
-    // In the body's axes w is (0, 5/2, 5 c) and the spin (0, 5, 12.5 c), c the cosine of 30 degrees.
+    // In the body's axes w is (0, 5/2, 5 c) and the spin (0, 5, 12.5 c), c the cosine of 30
+    // degrees.
     const double c = sqrt(0.75);
     check_near(sum.kinetic, 9 + 0.5 * (12.5 + 62.5 * 0.75), 1e-13);
     check_near(sum.momentum[1], 6, 0);
@@ -666,7 +681,8 @@ static void steps_keep_energy_and_momentum(void **state)
     end(&b);
 }
 
-// -- kicks ------------------------------------------------------------------------------------------
+// -- kicks
+// ------------------------------------------------------------------------------------------
 
 static field kicked(bench *b, double time, double h, foliot__kick_rule rule)
 {
@@ -726,7 +742,7 @@ static void linear_drag_with_gravity_reaches_its_terminal_velocity(void **state)
     begin(&b, 1);
     b.body[0].mass = 2;
     b.scene.gravity[2] = -10;
-    add(&b, FOLIOT_FORCE_DRAG)->as.drag.linear = 4; // rate 2
+    add(&b, FOLIOT_FORCE_DRAG)->as.drag.linear = 4;                       // rate 2
     add_spring(&b, 0, FOLIOT_NO_BODY, 0, 1, 0, FOLIOT_DAMPING_ISOTROPIC); // and 1/2 more
     make(&b);
     double v0 = b.body[0].velocity[2], h = 0.3;
@@ -743,7 +759,8 @@ static void one_damper_is_exact_and_keeps_momentum(void **state)
     for (int isotropic = 0; isotropic < 2; isotropic++) {
         bench b;
         begin(&b, 2);
-        add_spring(&b, 0, 1, 0, 0.8, 1, isotropic ? FOLIOT_DAMPING_ISOTROPIC : FOLIOT_DAMPING_ALONG);
+        add_spring(&b, 0, 1, 0, 0.8, 1,
+                   isotropic ? FOLIOT_DAMPING_ISOTROPIC : FOLIOT_DAMPING_ALONG);
         make(&b);
         double h = 0.6, mu = 1 / b.body[0].mass + 1 / b.body[1].mass, e = exp(-0.8 * mu * h);
         double d[3], w[3], along = 0, d2 = 0;
@@ -759,7 +776,9 @@ static void one_damper_is_exact_and_keeps_momentum(void **state)
             double kept = isotropic ? e * w[c] : w[c] + (e - 1) * along / d2 * d[c];
             check_near(u[1] - u[0], kept, 1e-15);
             check_near(b.body[0].mass * u[0] + b.body[1].mass * u[1],
-                       b.body[0].mass * b.body[0].velocity[c] + b.body[1].mass * b.body[1].velocity[c], 1e-15);
+                       b.body[0].mass * b.body[0].velocity[c] +
+                           b.body[1].mass * b.body[1].velocity[c],
+                       1e-15);
         }
         end(&b);
     }
@@ -774,7 +793,8 @@ static void a_kick_and_its_reverse_cancel(void **state)
     foliot_callback lent[2] = {{well, NULL, &k, false}, {magnet, NULL, &k, true}};
     b.host = (foliot_host){.callbacks = lent, .callback_count = 2};
     for (int rule = 0; rule < 2; rule++) {
-        field before = copy_of(foliot__velocity(b.world), 16), a = positions_part(&b, 0), v = before;
+        field before = copy_of(foliot__velocity(b.world), 16), a = positions_part(&b, 0),
+              v = before;
         foliot__v3 x = foliot__position(b.world);
         foliot__force_kick(&b.step, x, of(&v), of(&a), 0, 0.2, (foliot__kick_rule)rule);
         assert_true(fabs(v.x[0] - before.x[0]) > 1e-3);
@@ -802,7 +822,8 @@ static field kicked_often(bench *b, double h, int times, foliot__kick_rule rule)
 {
     field a = positions_part(b, 0), v = copy_of(foliot__velocity(b->world), 16);
     for (int n = 0; n < times; n++)
-        foliot__force_kick(&b->step, foliot__position(b->world), of(&v), of(&a), 0, h / times, rule);
+        foliot__force_kick(&b->step, foliot__position(b->world), of(&v), of(&a), 0, h / times,
+                           rule);
     return v;
 }
 

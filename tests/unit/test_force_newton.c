@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_force_newton.c: pairwise gravity: the same bits for every vector width and number of threads, against
-// a plain loop in long double, over every number of bodies up to a few blocks and over extreme scales.
+// test_force_newton.c: pairwise gravity: the same bits for every vector width and number of
+// threads, against a plain loop in long double, over every number of bodies up to a few blocks and
+// over extreme scales.
 #include "../support/check.h"
 #include "../support/task_pool.h"
 
@@ -106,8 +107,12 @@ static void scales_from_atoms_to_galaxies_are_right(void **state)
 {
     (void)state;
     static const problem problems[] = {
-        {20, 1e11, 1e30, 6.67e-11, 0}, {20, 1e-10, 1e-27, 6.67e-11, 0}, {20, 1e-60, 1, 1, 0},
-        {20, 0x1p39, 1, 1e9, 0},       {20, 1, 1, 1, 1e6},              {20, 1, 1e-30, 1, 1e-9},
+        {20, 1e11, 1e30, 6.67e-11, 0},
+        {20, 1e-10, 1e-27, 6.67e-11, 0},
+        {20, 1e-60, 1, 1, 0},
+        {20, 0x1p39, 1, 1e9, 0},
+        {20, 1, 1, 1, 1e6},
+        {20, 1, 1e-30, 1, 1e-9},
     };
     for (size_t n = 0; n < sizeof problems / sizeof *problems; n++) {
         foliot_world *world = world_of(problems[n]);

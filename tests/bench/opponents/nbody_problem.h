@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// nbody_problem.h: the bodies of the bench `nbody`, the same for it and for its opponent: a cluster in a
-// unit ball, total mass 1, cold enough to stay together. C and C++.
+// nbody_problem.h: the bodies of the bench `nbody`, the same for it and for its opponent: a cluster
+// in a unit ball, total mass 1, cold enough to stay together. C and C++.
 #ifndef FOLIOT_BENCH_NBODY_PROBLEM_H
 #define FOLIOT_BENCH_NBODY_PROBLEM_H
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
-// nbody_scalar.c: compiled with -O3 for the baseline ISA (Makefile.tests). With the inner sums in variables it
-// is as fast as a loop over pairs gets without vectors.
+// nbody_scalar.c: compiled with -O3 for the baseline ISA (Makefile.tests). With the inner sums in
+// variables it is as fast as a loop over pairs gets without vectors.
 #include "nbody_scalar.h"
 
 #include <math.h>
 #include <string.h>
 
-void nbody_scalar(int n, const double *restrict x, const double *restrict y, const double *restrict z,
-                  const double *restrict mass, double softening2, double *restrict ax,
-                  double *restrict ay, double *restrict az)
+void nbody_scalar(int n, const double *restrict x, const double *restrict y,
+                  const double *restrict z, const double *restrict mass, double softening2,
+                  double *restrict ax, double *restrict ay, double *restrict az)
 {
     memset(ax, 0, sizeof *ax * (size_t)n);
     memset(ay, 0, sizeof *ay * (size_t)n);

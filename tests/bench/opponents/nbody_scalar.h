@@ -4,8 +4,8 @@
 #define FOLIOT_BENCH_NBODY_SCALAR_H
 
 // a := accelerations of n bodies, constant 1, each pair once.
-void nbody_scalar(int n, const double *restrict x, const double *restrict y, const double *restrict z,
-                  const double *restrict mass, double softening2, double *restrict ax,
-                  double *restrict ay, double *restrict az);
+void nbody_scalar(int n, const double *restrict x, const double *restrict y,
+                  const double *restrict z, const double *restrict mass, double softening2,
+                  double *restrict ax, double *restrict ay, double *restrict az);
 
 #endif

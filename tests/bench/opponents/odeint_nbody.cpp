@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// odeint_nbody.cpp N SOFTENING DT STEPS RUNS OUT: Boost.odeint's velocity Verlet on the bench's N bodies. Prints the
-// median nanoseconds a step over RUNS runs, and writes positions after STEPS steps to OUT as raw doubles.
+// odeint_nbody.cpp N SOFTENING DT STEPS RUNS OUT: Boost.odeint's velocity Verlet on the bench's N
+// bodies. Prints the median nanoseconds a step over RUNS runs, and writes positions after STEPS
+// steps to OUT as raw doubles.
 #include <boost/numeric/odeint.hpp>
 #include <boost/version.hpp>
 
@@ -21,7 +22,8 @@ typedef std::vector<double> state; // x0 y0 z0 x1 ...
 static std::vector<double> mass;
 static double softening2;
 
-// As in odeint's own solar system example: a function of positions and velocities gives accelerations.
+// As in odeint's own solar system example: a function of positions and velocities gives
+// accelerations.
 static void accelerate(const state &x, const state &, state &a, double)
 {
     const std::size_t n = mass.size();
@@ -60,13 +62,15 @@ int main(int argc, char **argv)
         double t = 0;
         for (unsigned s = 0; s < steps; s++, t += dt)
             stepper.do_step(accelerate, both, t, dt);
-        const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
+        const std::chrono::duration<double, std::nano> took =
+            std::chrono::steady_clock::now() - begin;
         times.push_back(took.count() / steps);
     }
     std::sort(times.begin(), times.end());
     std::printf("%.17g %d\n", times[times.size() / 2], BOOST_VERSION);
     std::FILE *out = std::fopen(argv[6], "wb");
-    if (!out || std::fwrite(x.data(), sizeof(double), x.size(), out) != x.size() || std::fclose(out) != 0)
+    if (!out || std::fwrite(x.data(), sizeof(double), x.size(), out) != x.size() ||
+        std::fclose(out) != 0)
         return 1;
     return 0;
 }
