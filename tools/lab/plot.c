@@ -98,13 +98,13 @@ static void fit(scale *s, const plot_axis *axis, const plot_panel *plot, bool is
         s->high = s->low + room;
 }
 
-// Steps of 1, 2 or 5 times a power of ten, about `wanted` of them.
-static void ticks_linear(scale *s, double wanted)
+// Steps of 1, 2 or 5 times a power of ten from low to high, about `wanted` of them.
+static void ticks_even(scale *s, double low, double high, double wanted)
 {
-    double raw = (s->high - s->low) / wanted, power = pow(10, floor(log10(raw)));
+    double raw = (high - low) / wanted, power = pow(10, floor(log10(raw)));
     double step = raw / power < 1.5 ? 1 : raw / power < 3.5 ? 2 : raw / power < 7.5 ? 5 : 10;
     step *= power;
-    for (double k = ceil(s->low / step - 1e-9); k * step <= s->high + 1e-9 * step; k++)
+    for (double k = ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++)
         if (s->tick_count < TICKS_MAX)
             s->ticks[s->tick_count++] = k * step;
 }
@@ -128,6 +128,11 @@ static void ticks_log(scale *s, double wanted)
             if (at >= s->low && at <= s->high && s->tick_count < TICKS_MAX)
                 s->ticks[s->tick_count++] = value;
         }
+    // A part of one decade, with hardly any of those: even steps.
+    if (s->tick_count < 3) {
+        s->tick_count = 0;
+        ticks_even(s, pow(10, s->low), pow(10, s->high), fmin(wanted, 4));
+    }
 }
 
 static scale scale_of(const plot_panel *plot, const plot_axis *axis, bool is_x, double from, double to)
@@ -143,7 +148,7 @@ static scale scale_of(const plot_panel *plot, const plot_axis *axis, bool is_x, 
     if (axis->log)
         ticks_log(&s, wanted);
     else
-        ticks_linear(&s, wanted);
+        ticks_even(&s, s.low, s.high, wanted);
     return s;
 }
 
