@@ -48,11 +48,15 @@ int main(int argc, char **argv)
         world.addRigidBody(bodies.back().get());
     };
     const double half = spheres_half_width(count);
-    const double planes[5][4] = {
-        {0, 0, 1, 0}, {1, 0, 0, -half}, {-1, 0, 0, -half}, {0, 1, 0, -half}, {0, -1, 0, -half}};
-    for (const auto &p : planes) {
-        shapes.emplace_back(new btStaticPlaneShape(btVector3(p[0], p[1], p[2]), p[3]));
-        add(shapes.back().get(), 0, btVector3(0, 0, 0));
+    // Boxes: an infinite plane meets the bounds of every sphere and would cost Bullet a manifold each.
+    const double walls[5][6] = {{half + 5, half + 5, 1, 0, 0, -1},
+                                {0.5, half + 1, 10, half + 0.5, 0, 10},
+                                {0.5, half + 1, 10, -half - 0.5, 0, 10},
+                                {half + 1, 0.5, 10, 0, half + 0.5, 10},
+                                {half + 1, 0.5, 10, 0, -half - 0.5, 10}};
+    for (const auto &w : walls) {
+        shapes.emplace_back(new btBoxShape(btVector3(w[0], w[1], w[2])));
+        add(shapes.back().get(), 0, btVector3(w[3], w[4], w[5]));
     }
     shapes.emplace_back(new btSphereShape(SPHERES_RADIUS));
     for (unsigned i = 0; i < count; i++) {
