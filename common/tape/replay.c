@@ -11,6 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+// A few bytes of header can ask for any capacities. Four times what the largest scene needs by itself.
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define WORLD_BYTES_MAX ((size_t)64 << 20)
+#else
+#define WORLD_BYTES_MAX ((size_t)3 << 30)
+#endif
+
 void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
 {
     if (replay->damage.status == FOLIOT_OK)
@@ -100,6 +107,8 @@ static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
 
 static foliot_status take_world(foliot_replay *replay, foliot_damage *damage)
 {
+    if (replay->world_bytes > WORLD_BYTES_MAX)
+        return refuse(damage, FOLIOT_UNSUPPORTED, "its world needs more memory than a replay takes");
     foliot_status status = foliot__replay_new_world(replay, &replay->world);
     if (status == FOLIOT_MEMORY)
         return refuse(damage, status, "no memory for the world");

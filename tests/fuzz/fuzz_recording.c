@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+// fuzz_recording.c: hostile recordings. The bytes as they are, and once more with every checksum made right, so that
+// what lies behind the checksums is reached. Nothing may crash, and nothing that is not whole may match.
+#include "base/bytes.h"
+#include "base/crc32c.h"
+#include "foliot/foliot.h"
+#include "tape/format.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICKS_MAX 200
+#define BODIES_MAX 200
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void walk_about(foliot_replay *replay)
+{
+    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_input *inputs;
+    uint32_t count;
+    uint8_t digest[16];
+    size_t length;
+    if (foliot_world_body_count(foliot_replay_world(replay)) > BODIES_MAX)
+        return;
+    for (int i = 0; i < TICKS_MAX && foliot_replay_step(replay) == FOLIOT_OK; i++)
+        ;
+    for (int i = 0; i < 3; i++)
+        foliot_replay_step_back(replay);
+    if (about->last_tick - about->first_tick > TICKS_MAX)
+        return;
+    foliot_replay_seek(replay, about->last_tick);
+    foliot_replay_inputs(replay, about->first_tick, &inputs, &count);
+    foliot_replay_digest(replay, about->last_tick, digest);
+    foliot_replay_keyframe(replay, about->last_tick, &length);
+    foliot_verdict verdict;
+    foliot_status status = foliot_replay_verify(replay, NULL, &verdict);
+    if (status == FOLIOT_OK && verdict.status == FOLIOT_OK && !about->closed)
+        abort(); // a match without its end
+}
+
+static void try_bytes(const uint8_t *data, size_t size)
+{
+    foliot_replay *replay;
+    if (foliot_replay_open_bytes(data, size, &replay, NULL) != FOLIOT_OK)
+        return;
+    foliot_replay_scan(replay);
+    walk_about(replay);
+    foliot_replay_close(replay);
+}
+
+static void put_u32(uint8_t *bytes, uint32_t value)
+{
+    for (int i = 0; i < 4; i++)
+        bytes[i] = (uint8_t)(value >> (8 * i));
+}
+
+static uint32_t take_u32(const uint8_t *bytes)
+{
+    foliot__reader r = foliot__reader_of(bytes, 4);
+    return foliot__read_u32(&r);
+}
+
+static void mend(uint8_t *bytes, size_t size)
+{
+    if (size < FOLIOT__TAPE_START_BYTES)
+        return;
+    foliot__tape_start_write(bytes, 1);
+    uint32_t number = 0;
+    for (size_t at = FOLIOT__TAPE_START_BYTES; size - at >= FOLIOT__TAPE_BLOCK_BYTES; number++) {
+        uint32_t length = take_u32(bytes + at + 4);
+        size_t left = size - at - FOLIOT__TAPE_BLOCK_BYTES;
+        if (length > left)
+            put_u32(bytes + at + 4, length = (uint32_t)left);
+        put_u32(bytes + at, FOLIOT__TAPE_BLOCK_MAGIC);
+        put_u32(bytes + at + 8, number);
+        put_u32(bytes + at + 20, foliot__crc32c(0, bytes + at + FOLIOT__TAPE_BLOCK_BYTES, length));
+        put_u32(bytes + at + 24, foliot__crc32c(0, bytes + at, 24));
+        at += FOLIOT__TAPE_BLOCK_BYTES + length;
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    try_bytes(data, size);
+    uint8_t *copy = malloc(size ? size : 1);
+    if (!copy)
+        return 0;
+    if (size)
+        memcpy(copy, data, size);
+    mend(copy, size);
+    try_bytes(copy, size);
+    free(copy);
+    return 0;
+}
