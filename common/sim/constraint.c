@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// constraint.c: ropes, sticks and cloth: distances held by moving positions (Jakobsen, "Advanced character
-// physics", GDC 2001), and the breaking of every kind. Rods are rattle.c's.
+// constraint.c: ropes, sticks and cloth: distances held by moving positions (Jakobsen, "Advanced
+// character physics", GDC 2001), and the breaking of every kind. Rods are rattle.c's.
 //
-// Constraints are visited one after the other, each seeing what the former have moved: the order is part
-// of the result, so it is total and the scene's own: index order, the same in every sweep. With positions
-// moved by d in a step the velocities gain d / dt; verlet's `previous` stays, since its difference to the
-// moved position is that same velocity.
+// Constraints are visited one after the other, each seeing what the former have moved: the order is
+// part of the result, so it is total and the scene's own: index order, the same in every sweep.
+// With positions moved by d in a step the velocities gain d / dt; verlet's `previous` stays, since
+// its difference to the moved position is that same velocity.
 #include "sim/constraint_links.h"
 
 #include <string.h>
@@ -27,7 +27,8 @@ size_t foliot__constraint_workspace_bytes(const foliot_world_config *config)
     size_t n = config->constraints_max;
     if (n == 0)
         return 0;
-    return 64 + align64(n * sizeof(foliot__link)) + (1 + ROD_VECTORS) * align64(n * sizeof(double)) +
+    return 64 + align64(n * sizeof(foliot__link)) +
+           (1 + ROD_VECTORS) * align64(n * sizeof(double)) +
            3 * slots_of(config->bodies_max) * sizeof(double);
 }
 
@@ -60,10 +61,13 @@ static uint32_t gather(const foliot_world *world, uint32_t kind, foliot__link *l
         const foliot_constraint_definition *c = &definition[i];
         if (c->kind != kind || broken[i])
             continue;
-        links[count++] = (foliot__link){
-            .a = c->a, .b = c->b, .index = i,
-            .length = c->length, .length_min = c->length_min, .stiffness = c->stiffness,
-            .anchor = {c->anchor_b[0], c->anchor_b[1], c->anchor_b[2]}};
+        links[count++] = (foliot__link){.a = c->a,
+                                        .b = c->b,
+                                        .index = i,
+                                        .length = c->length,
+                                        .length_min = c->length_min,
+                                        .stiffness = c->stiffness,
+                                        .anchor = {c->anchor_b[0], c->anchor_b[1], c->anchor_b[2]}};
     }
     return count;
 }

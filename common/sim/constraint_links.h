@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// constraint_links.h: the table `constraint_workspace`: the unbroken constraints in a form for speed.
-// Cache: rebuilt from the definitions at init, at restore and whenever one breaks.
+// constraint_links.h: the table `constraint_workspace`: the unbroken constraints in a form for
+// speed. Cache: rebuilt from the definitions at init, at restore and whenever one breaks.
 #ifndef FOLIOT_SIM_CONSTRAINT_LINKS_H
 #define FOLIOT_SIM_CONSTRAINT_LINKS_H
 

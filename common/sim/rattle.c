@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: MIT
-// rattle.c: rods, exactly as long after a step as before it. SHAKE (Ryckaert, Ciccotti and Berendsen 1977)
-// moves positions along the rods' directions at the start of the motion; RATTLE (Andersen 1983) takes the
-// relative velocities along the rods out. Both to rounding, whatever the rods form: chains, loops, nets.
+// rattle.c: rods, exactly as long after a step as before it. SHAKE (Ryckaert, Ciccotti and
+// Berendsen 1977) moves positions along the rods' directions at the start of the motion; RATTLE
+// (Andersen 1983) takes the relative velocities along the rods out. Both to rounding, whatever the
+// rods form: chains, loops, nets.
 //
-// The multipliers of all rods are coupled through the bodies they share. Both halves solve the symmetric
-// system (D W D^t) lambda = error, D the rods' directions and W the inverse masses, by conjugate gradients
-// with the diagonal as preconditioner: a chain of n rods takes n iterations, where visiting the rods by
-// turns takes n^2. Sums run in index order. Stops where the error no longer falls, which is rounding.
+// The multipliers of all rods are coupled through the bodies they share. Both halves solve the
+// symmetric system (D W D^t) lambda = error, D the rods' directions and W the inverse masses, by
+// conjugate gradients with the diagonal as preconditioner: a chain of n rods takes n iterations,
+// where visiting the rods by turns takes n^2. Sums run in index order. Stops where the error no
+// longer falls, which is rounding.
 #include "sim/constraint_links.h"
 
-#define OUTER_MAX 100                // corrections; each leaves the square of the turn in a step
-#define SHAKE_TOLERANCE 0x1p-52      // of the squared length: what one rounding makes of it
-#define GRADIENT_TOLERANCE 0x1p-48   // of the squared error: the correction after it sees what is left
-#define CURVATURE_MIN 0x1p-36        // of the diagonal's: flatter are rods that say what others say already
-#define PROGRESS 0.9                 // an error that does not fall to this share of itself is rounding
+#define OUTER_MAX 100           // corrections; each leaves the square of the turn in a step
+#define SHAKE_TOLERANCE 0x1p-52 // of the squared length: what one rounding makes of it
+#define GRADIENT_TOLERANCE                                                                         \
+    0x1p-48 // of the squared error: the correction after it sees what is left
+#define CURVATURE_MIN                                                                              \
+    0x1p-36          // of the diagonal's: flatter are rods that say what others say already
+#define PROGRESS 0.9 // an error that does not fall to this share of itself is rounding
 
 typedef struct rods {
     const foliot__link *link;
     uint32_t count;
     const double *inverse_mass;
-    double *impulse;          // the step's, for break_force
-    double *dx, *dy, *dz;     // directions, not normalised
-    double *error, *lambda;   // right-hand side, solution
+    double *impulse;        // the step's, for break_force
+    double *dx, *dy, *dz;   // directions, not normalised
+    double *error, *lambda; // right-hand side, solution
     double *residual, *search, *product;
-    foliot__v3 body;          // D^t of something, of the bodies that have rods
+    foliot__v3 body; // D^t of something, of the bodies that have rods
 } rods;
 
 static rods rods_of(const foliot_world *world)
@@ -33,9 +37,14 @@ static rods rods_of(const foliot_world *world)
                   .count = foliot__rod_count(&links),
                   .inverse_mass = foliot__inverse_mass(world),
                   .impulse = links.impulse + foliot__distance_count(&links),
-                  .dx = links.rod[0], .dy = links.rod[1], .dz = links.rod[2],
-                  .error = links.rod[3], .lambda = links.rod[4],
-                  .residual = links.rod[5], .search = links.rod[6], .product = links.rod[7],
+                  .dx = links.rod[0],
+                  .dy = links.rod[1],
+                  .dz = links.rod[2],
+                  .error = links.rod[3],
+                  .lambda = links.rod[4],
+                  .residual = links.rod[5],
+                  .search = links.rod[6],
+                  .product = links.rod[7],
                   .body = links.body};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// spheres.c: spheres falling into a walled box until they lie: CPU ms a tick and how it grows, beside Bullet on the
-// same problem, one thread each, in turn. Quality is told beside speed: a fast pile that sinks does not count.
+// spheres.c: spheres falling into a walled box until they lie: CPU ms a tick and how it grows,
+// beside Bullet on the same problem, one thread each, in turn. Quality is told beside speed: a fast
+// pile that sinks does not count.
 //
 //     spheres [COUNT TICKS]
 #include <math.h>
@@ -51,8 +52,8 @@ static foliot_world *problem(yard *y, uint32_t count)
     return yard_open(y);
 }
 
-// Overlaps of all pairs by sorting along x would be a broad phase of its own: each sphere looks at those of
-// its column of a coarse grid.
+// Overlaps of all pairs by sorting along x would be a broad phase of its own: each sphere looks at
+// those of its column of a coarse grid.
 static double deepest_overlap(const foliot_world *world, uint32_t count)
 {
     double half = spheres_half_width(count), deepest = 0, cell = 2 * SPHERES_RADIUS;
@@ -80,7 +81,8 @@ static double deepest_overlap(const foliot_world *world, uint32_t count)
         next[i] = head[cy * side + cx];
         head[cy * side + cx] = i;
         deepest = fmax(deepest, SPHERES_RADIUS - p.position[2]);
-        deepest = fmax(deepest, fmax(fabs(p.position[0]), fabs(p.position[1])) + SPHERES_RADIUS - half);
+        deepest =
+            fmax(deepest, fmax(fabs(p.position[0]), fabs(p.position[1])) + SPHERES_RADIUS - half);
     }
     free(next);
     free(head);
@@ -100,7 +102,8 @@ static outcome ours(uint32_t count, uint32_t ticks)
             times[kept++] = (cpu_now() - begin) * 1e3;
     }
     foliot_invariants end = foliot_world_invariants(world, NULL);
-    outcome result = {.ms = bench_median(times, kept), .kinetic = end.kinetic / count,
+    outcome result = {.ms = bench_median(times, kept),
+                      .kinetic = end.kinetic / count,
                       .deepest = deepest_overlap(world, count),
                       .height = end.potential / count / SPHERES_MASS / SPHERES_GRAVITY};
     const foliot_world_counters *counted = foliot_world_counted(world);

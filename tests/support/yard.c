@@ -71,8 +71,7 @@ uint32_t yard_link(yard *y, foliot_constraint_kind kind, uint32_t a, uint32_t b,
 {
     if (y->scene.constraint_count == y->constraint_capacity) {
         y->constraint_capacity = 2 * y->constraint_capacity + 16;
-        y->constraints =
-            realloc(y->constraints, y->constraint_capacity * sizeof *y->constraints);
+        y->constraints = realloc(y->constraints, y->constraint_capacity * sizeof *y->constraints);
         if (!y->constraints)
             abort();
     }

@@ -23,7 +23,8 @@ void yard_free(yard *y);
 uint32_t yard_ball(yard *y, double mass, double radius, double px, double py, double pz);
 uint32_t yard_point(yard *y, double mass, double px, double py, double pz); // mass 0: static
 uint32_t yard_plane(yard *y, double nx, double ny, double nz, double offset);
-// Of that kind between two bodies at the distance that they have; b FOLIOT_NO_BODY: to the point at.
+// Of that kind between two bodies at the distance that they have; b FOLIOT_NO_BODY: to the point
+// at.
 uint32_t yard_link(yard *y, foliot_constraint_kind kind, uint32_t a, uint32_t b,
                    const double at[3]);
 // Sets velocity of the body made last.

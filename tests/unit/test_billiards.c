@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_billiards.c: spheres that hit each other. Momentum is kept to rounding, energy never grows, impacts
-// happen in the order of time. Every scheme that admits contacts is tried.
+// test_billiards.c: spheres that hit each other. Momentum is kept to rounding, energy never grows,
+// impacts happen in the order of time. Every scheme that admits contacts is tried.
 #include "check.h"
 
 #include <math.h>
@@ -45,7 +45,8 @@ static void break_on(foliot_integrator id)
     foliot_world *world = yard_open(&y);
     foliot_invariants start = foliot_world_invariants(world, NULL);
     double size = start.momentum[0], energy = start.kinetic;
-    // Verlet tells velocities from differences of positions, whose rounding is dt times larger there.
+    // Verlet tells velocities from differences of positions, whose rounding is dt times larger
+    // there.
     double rounding = id == FOLIOT_VERLET ? 1e-12 : 1e-14;
     for (int t = 0; t < 240; t++) {
         yard_run(world, 1);
@@ -149,7 +150,8 @@ static void newtons_cradle_passes_the_blow_on(void **state)
     }
 }
 
-// A off-centre blow with friction throws and spins; a gas of such balls keeps momentum and loses energy.
+// A off-centre blow with friction throws and spins; a gas of such balls keeps momentum and loses
+// energy.
 static void a_gas_keeps_momentum(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_broadphase.c: pairs of bodies that may touch, against looking at every pair: none that touches on its
-// way is missed, none is listed whose bounds never meet, and the list is in order. Random scenes: SEED=.
+// test_broadphase.c: pairs of bodies that may touch, against looking at every pair: none that
+// touches on its way is missed, none is listed whose bounds never meet, and the list is in order.
+// Random scenes: SEED=.
 #include "check.h"
 
 #include <math.h>
@@ -145,7 +146,9 @@ static void try_worlds(uint32_t worlds, uint32_t count, double room, double size
         yard y;
         foliot_world *world = random_world(&y, &rng, count, room, size_ratio);
         static const foliot_host no_host;
-        foliot__step step = {.world = world, .host = &no_host, .dt = y.scene.dt,
+        foliot__step step = {.world = world,
+                             .host = &no_host,
+                             .dt = y.scene.dt,
                              .count = foliot_world_body_count(world)};
         foliot__collider c = found(&step);
         compare(&c, &touching);
@@ -179,7 +182,9 @@ static void finds_pairs_far_from_the_origin_and_apart(void **state)
     }
     foliot_world *world = yard_open(&y);
     static const foliot_host no_host;
-    foliot__step step = {.world = world, .host = &no_host, .dt = y.scene.dt,
+    foliot__step step = {.world = world,
+                         .host = &no_host,
+                         .dt = y.scene.dt,
                          .count = foliot_world_body_count(world)};
     foliot__collider c = found(&step);
     assert_int_equal(c.counts[FOLIOT__COUNT_PAIRS], 6);

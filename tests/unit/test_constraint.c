@@ -60,7 +60,8 @@ static void swings(foliot_integrator id)
     double small = 2 * 3.14159265358979 * sqrt(length / G);
     double period = small * (1 + angle * angle / 16 + 11 * pow(angle, 4) / 3072);
     check_near((crossings[count - 1] - crossings[0]) / (count - 1), period, 0.01 * period);
-    // Moving positions along the stick as it is now, not as it was, takes a little energy: never gives any.
+    // Moving positions along the stick as it is now, not as it was, takes a little energy: never
+    // gives any.
     check_below(farthest, length * sin(angle));
     check_below(0.6 * length * sin(angle), farthest);
     foliot_world_destroy(world);
@@ -122,7 +123,8 @@ static uint32_t cloth(yard *y, bool whole_edge, double break_force)
     y->scene.gravity[2] = -G;
     for (int r = 0; r < SIDE; r++)
         for (int k = 0; k < SIDE; k++)
-            yard_point(y, r == 0 && (whole_edge || k == 0 || k == SIDE - 1) ? 0 : 0.02, 0.1 * k, 0.1 * r, 2);
+            yard_point(y, r == 0 && (whole_edge || k == 0 || k == SIDE - 1) ? 0 : 0.02, 0.1 * k,
+                       0.1 * r, 2);
     for (uint32_t r = 0; r < SIDE; r++)
         for (uint32_t k = 0; k < SIDE; k++) {
             uint32_t i = r * SIDE + k;
@@ -191,7 +193,8 @@ static void a_cloth_tears_where_a_ball_is_thrown_at_it(void **state)
     // A heavy weight tied to the middle of the cloth and thrown down.
     uint32_t weight = yard_point(&y, 10, 0.95, 0.95, 1.9);
     yard_moves(&y, 0, 0, -20);
-    uint32_t rope = yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, weight, SIDE * SIDE / 2 + SIDE / 2, NULL);
+    uint32_t rope =
+        yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, weight, SIDE * SIDE / 2 + SIDE / 2, NULL);
     y.constraints[rope].break_force = INFINITY;
     foliot_world *world = yard_open(&y);
     uint32_t events = 0;
@@ -235,8 +238,7 @@ static void breaking_is_truth(void **state)
     assert_int_equal(foliot_world_restore(other, image, bytes), FOLIOT_OK);
     free(image);
     for (int t = 0; t < 120; t++) {
-        assert_true(
-            foliot_digest_equal(foliot_world_digest(world), foliot_world_digest(other)));
+        assert_true(foliot_digest_equal(foliot_world_digest(world), foliot_world_digest(other)));
         yard_run(world, 1);
         yard_run(other, 1);
     }
@@ -270,9 +272,10 @@ static void a_rope_breaks_at_its_force(void **state)
 // Balls for the joints, sticks for the bones, thrown onto a floor: nothing comes apart or blows up.
 static void falls(foliot_integrator id)
 {
-    static const double joints[11][3] = {
-        {0, 0, 1.7}, {0, 0, 1.4}, {0.2, 0, 1.4}, {0.45, 0, 1.4}, {-0.2, 0, 1.4}, {-0.45, 0, 1.4},
-        {0, 0, 0.9}, {0.12, 0, 0.5}, {0.12, 0, 0.05}, {-0.12, 0, 0.5}, {-0.12, 0, 0.05}};
+    static const double joints[11][3] = {{0, 0, 1.7},     {0, 0, 1.4},     {0.2, 0, 1.4},
+                                         {0.45, 0, 1.4},  {-0.2, 0, 1.4},  {-0.45, 0, 1.4},
+                                         {0, 0, 0.9},     {0.12, 0, 0.5},  {0.12, 0, 0.05},
+                                         {-0.12, 0, 0.5}, {-0.12, 0, 0.05}};
     static const uint32_t bones[15][2] = {{0, 1}, {1, 2}, {2, 3}, {1, 4}, {4, 5},
                                           {1, 6}, {6, 7}, {7, 8}, {6, 9}, {9, 10},
                                           {2, 6}, {4, 6}, {2, 4}, {0, 2}, {0, 4}};

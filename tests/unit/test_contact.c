@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_contact.c: what lies, rolls, slides, falls and flies against something. Heights, angles and speeds are
-// compared with the formulas of the textbook; piles with what must not happen to them.
+// test_contact.c: what lies, rolls, slides, falls and flies against something. Heights, angles and
+// speeds are compared with the formulas of the textbook; piles with what must not happen to them.
 #include "check.h"
 
 #include <math.h>
@@ -242,7 +242,8 @@ static void rolls(foliot_integrator id)
         yard_run(world, 120);
         foliot_body_state ball = foliot_world_body(world, 1);
         double speed = hypot(ball.velocity[0], ball.velocity[2]);
-        double rolling = 5.0 / 7 * G * sin(angle), sliding = G * (sin(angle) - friction * cos(angle));
+        double rolling = 5.0 / 7 * G * sin(angle),
+               sliding = G * (sin(angle) - friction * cos(angle));
         double expected = 2 * (k < 2 ? rolling : sliding);
         check_near(speed, expected, 0.01 * expected);
         if (k < 2)
@@ -389,7 +390,8 @@ static void a_column_stands(void **state)
     yard_free(&y);
 }
 
-// A restored world has the same future: mid-pile, with warm impulses, impacts and sliding under way.
+// A restored world has the same future: mid-pile, with warm impulses, impacts and sliding under
+// way.
 static void a_restored_pile_has_the_same_future(void **state)
 {
     (void)state;
@@ -411,8 +413,8 @@ static void a_restored_pile_has_the_same_future(void **state)
             for (int t = 0; t < 25; t++) {
                 yard_run(world, 1);
                 yard_run(other, 1);
-                assert_true(foliot_digest_equal(foliot_world_digest(world),
-                                                foliot_world_digest(other)));
+                assert_true(
+                    foliot_digest_equal(foliot_world_digest(world), foliot_world_digest(other)));
             }
         }
         foliot_world_destroy(other);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_rods.c: rods by SHAKE and RATTLE: as long after a step as before, to rounding; energy and period with
-// the order of the scheme. A pendulum's truth is a run of kahan-li8 at a tenth of the step.
+// test_rods.c: rods by SHAKE and RATTLE: as long after a step as before, to rounding; energy and
+// period with the order of the scheme. A pendulum's truth is a run of kahan-li8 at a tenth of the
+// step.
 #include "check.h"
 
 #include <math.h>
@@ -117,7 +118,10 @@ static void holds(foliot_integrator id)
         worst = fmax(worst, fabs(energy(world) - start));
     }
     printf("  energy error %.3g of %.3g\n", worst, fabs(start));
-    check_below(worst, info->order == 1 ? 0.6 : info->order == 2 ? 0.02 : info->order == 4 ? 1e-3 : 1e-5);
+    check_below(worst, info->order == 1   ? 0.6
+                       : info->order == 2 ? 0.02
+                       : info->order == 4 ? 1e-3
+                                          : 1e-5);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -128,7 +132,8 @@ static void a_rod_pendulum_keeps_length_and_energy(void **state)
     with_every_scheme(holds);
 }
 
-// Fifty rods in a row, falling from the horizontal; the energy of a symplectic scheme stays where it was.
+// Fifty rods in a row, falling from the horizontal; the energy of a symplectic scheme stays where
+// it was.
 static void chains(foliot_integrator id)
 {
     const uint32_t links = 50;
@@ -167,7 +172,8 @@ static void tumbles(foliot_integrator id)
 {
     yard y = yard_new(id);
     const double at[5][3] = {{0, 0, 0}, {1, 0, 0}, {0, 1.1, 0}, {0.2, 0.3, 0.9}, {1, 1, 0}};
-    const uint32_t rods[9][2] = {{0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3}, {2, 3}, {4, 1}, {4, 2}, {4, 3}};
+    const uint32_t rods[9][2] = {{0, 1}, {1, 2}, {2, 0}, {0, 3}, {1, 3},
+                                 {2, 3}, {4, 1}, {4, 2}, {4, 3}};
     const double spin[3] = {0.7, -1.9, 2.3};
     for (int k = 0; k < 5; k++) {
         yard_point(&y, 1 + k, at[k][0], at[k][1], at[k][2]);

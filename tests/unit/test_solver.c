@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_solver.c: the solver's kernel. Random blocks of contacts give the same bits with every vector width, and
-// what four contacts of a block do together is what each does alone.
+// test_solver.c: the solver's kernel. Random blocks of contacts give the same bits with every
+// vector width, and what four contacts of a block do together is what each does alone.
 #include "check.h"
 
 #include <stdio.h>

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MIT
-// broadphase.c: which bodies may touch in this step. Exact on bounds: every pair whose bounds meet is found,
-// and the list depends on positions alone (no order is carried from one step to the next).
+// broadphase.c: which bodies may touch in this step. Exact on bounds: every pair whose bounds meet
+// is found, and the list depends on positions alone (no order is carried from one step to the
+// next).
 //
-// Bodies are put in levels by size (powers of two); a level is a grid of rows along x whose cells are as
-// wide as its widest body. Sorted by (level, row, x) with a radix sort, the partners of a body in its own
-// level lie in its own row and in four rows ahead, each a window that only moves forward; those in
-// coarser levels are found by search. Work grows with the bodies times the levels in use.
+// Bodies are put in levels by size (powers of two); a level is a grid of rows along x whose cells
+// are as wide as its widest body. Sorted by (level, row, x) with a radix sort, the partners of a
+// body in its own level lie in its own row and in four rows ahead, each a window that only moves
+// forward; those in coarser levels are found by search. Work grows with the bodies times the levels
+// in use.
 #include "sim/collide/collide.h"
 
 #include <string.h>
@@ -129,7 +131,8 @@ static void place_levels(foliot__collider *c)
     }
 }
 
-// Least significant digit first, 11 bits a pass; a pass whose digits are all equal is left out. Stable.
+// Least significant digit first, 11 bits a pass; a pass whose digits are all equal is left out.
+// Stable.
 static void sort_keys(foliot__collider *c, uint32_t count)
 {
     uint64_t *keys = c->keys, *keys_to = c->keys_spare;
@@ -234,8 +237,8 @@ static void consider(foliot__collider *c, uint32_t i, uint32_t j)
 }
 
 // First of the sorted bounds in [begin, end) whose (row, x) is at least that.
-static uint32_t lower_bound(const foliot__bounds *sorted, uint32_t begin, uint32_t end, uint32_t row,
-                            uint32_t x)
+static uint32_t lower_bound(const foliot__bounds *sorted, uint32_t begin, uint32_t end,
+                            uint32_t row, uint32_t x)
 {
     while (begin < end) {
         uint32_t middle = begin + (end - begin) / 2;
@@ -267,8 +270,8 @@ static void query_level(const foliot__collider *c, const foliot__level *level,
 {
     uint32_t low[3], high[3];
     for (int axis = 1; axis < 3; axis++) {
-        low[axis] = cell_of(box->min[axis] - level->cell, level->origin[axis], level->per_cell,
-                            CELLS_MAX);
+        low[axis] =
+            cell_of(box->min[axis] - level->cell, level->origin[axis], level->per_cell, CELLS_MAX);
         high[axis] = cell_of(box->max[axis], level->origin[axis], level->per_cell, CELLS_MAX);
     }
     uint64_t rows = (uint64_t)(high[1] - low[1] + 1) * (high[2] - low[2] + 1);
@@ -302,8 +305,8 @@ static void pair_with(void *context, uint32_t body)
     consider(p->c, p->body, body);
 }
 
-// Partners of sorted[k] in its own level: those behind it in its row, and the four rows ahead (the other
-// four find it). `from` are the starts of the rows' windows, which never move back.
+// Partners of sorted[k] in its own level: those behind it in its row, and the four rows ahead (the
+// other four find it). `from` are the starts of the rows' windows, which never move back.
 static void pair_in_level(foliot__collider *c, const foliot__level *level, uint32_t k,
                           uint32_t from[4])
 {
@@ -319,7 +322,8 @@ static void pair_in_level(foliot__collider *c, const foliot__level *level, uint3
         if (rows[r][0] > 0x3fff || rows[r][1] > 0x3fff) // y - 1 of 0 wraps to far beyond
             continue;
         uint32_t row = rows[r][1] << 14 | rows[r][0], m = from[r];
-        while (m < level->end && (sorted[m].row < row || (sorted[m].row == row && sorted[m].x < x0)))
+        while (m < level->end &&
+               (sorted[m].row < row || (sorted[m].row == row && sorted[m].x < x0)))
             m++;
         from[r] = m;
         for (; m < level->end && sorted[m].row == row && sorted[m].x <= x1; m++)

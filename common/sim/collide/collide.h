@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// collide.h: what the files of collide/ share. All of it is cache that lives for one step, in the table
-// `contact_workspace`; what the next step starts from is truth (the tables contact_*).
+// collide.h: what the files of collide/ share. All of it is cache that lives for one step, in the
+// table `contact_workspace`; what the next step starts from is truth (the tables contact_*).
 //
-//   broadphase.c  bounds of every body's motion in this step -> pairs whose bounds meet, ascending (a, b)
-//   impact.c      impacts on the way, in the order of time
-//   solver.c      contacts at the end of the step: impulses, then positions
-//   contact.c     the stages, and what is kept for the next step
+//   broadphase.c  bounds of every body's motion in this step -> pairs whose bounds meet, ascending
+//   (a, b) impact.c      impacts on the way, in the order of time solver.c      contacts at the end
+//   of the step: impulses, then positions contact.c     the stages, and what is kept for the next
+//   step
 #ifndef FOLIOT_SIM_COLLIDE_COLLIDE_H
 #define FOLIOT_SIM_COLLIDE_COLLIDE_H
 
@@ -13,7 +13,7 @@
 
 #define FOLIOT__MARGIN 0x1p-6 // of a radius: bounds and contacts reach this much further
 #define FOLIOT__LEVELS 64
-#define FOLIOT__COLOURS 64    // of contacts that share no body; one more for those that find none
+#define FOLIOT__COLOURS 64 // of contacts that share no body; one more for those that find none
 
 // A body's bounds over the step, and where it stands in the grid.
 typedef struct foliot__bounds {
@@ -44,18 +44,18 @@ typedef struct foliot__impact {
 // A contact as the solver sees it.
 typedef struct foliot__contact {
     uint32_t a, b, feature, flags;
-    uint32_t colour, column; // column / 4: block
-    double normal[3];      // from a to b
-    double gap;            // along it, negative where the shapes overlap
-    double arm_a, arm_b;   // from the centres to the point of contact, along the normal
+    uint32_t colour, column;   // column / 4: block
+    double normal[3];          // from a to b
+    double gap;                // along it, negative where the shapes overlap
+    double arm_a, arm_b;       // from the centres to the point of contact, along the normal
     double mass, mass_tangent; // that an impulse along and across the normal moves
     double friction;
-    double target;         // least relative speed along the normal afterwards
-    double share;          // of the step that a blow moves the bodies for
-    double kept;           // pushed in the last step already: a force that lasts
-    double blow;           // part of the impulse that ends an approach: it will not be there again
-    double push;           // accumulated along the normal
-    double drag[3];        // accumulated across it
+    double target;  // least relative speed along the normal afterwards
+    double share;   // of the step that a blow moves the bodies for
+    double kept;    // pushed in the last step already: a force that lasts
+    double blow;    // part of the impulse that ends an approach: it will not be there again
+    double push;    // accumulated along the normal
+    double drag[3]; // accumulated across it
 } foliot__contact;
 
 // A body as the solver sees it: one cache line.
@@ -78,7 +78,7 @@ typedef struct foliot__collider {
     double *since;
     double *rest; // speed that the step's acceleration gives: slower impacts do not bounce
     uint32_t *age;
-    uint32_t *changed; // bodies whose path an impact has changed
+    uint32_t *changed;    // bodies whose path an impact has changed
     uint32_t *changed_at; // and where each stands in that list
     foliot__bounds *changed_bounds;
     foliot__bounds *bounds, *sorted;
@@ -107,14 +107,17 @@ enum {
 };
 
 foliot__collider foliot__collider_of(const foliot__step *step);
-// contact.c: fills acceleration, path, rest, since and age from the motion that the scheme has made.
+// contact.c: fills acceleration, path, rest, since and age from the motion that the scheme has
+// made.
 void foliot__find_paths(foliot__collider *c);
 
-// broadphase.c: fills bounds, planes and pairs. Pairs that cannot touch in this step may be among them.
+// broadphase.c: fills bounds, planes and pairs. Pairs that cannot touch in this step may be among
+// them.
 void foliot__find_pairs(foliot__collider *c);
 // The bounds of a body's path from time `since` to the end.
 foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t body, double since);
-// Calls meet(context, body) for every body of the grid whose bounds meet `box`, in no order to rely on.
+// Calls meet(context, body) for every body of the grid whose bounds meet `box`, in no order to rely
+// on.
 void foliot__query(const foliot__collider *c, const foliot__bounds *box,
                    void (*meet)(void *context, uint32_t body), void *context);
 // Appends a pair; counted if there is no room. The pairs must be put in order afterwards.

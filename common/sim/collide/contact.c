@@ -97,13 +97,15 @@ void foliot__contact_begin(const foliot__step *step)
     copy_field(c.acceleration, foliot__velocity(step->world), step->count);
 }
 
-// Velocities at the start become mean accelerations; the paths end as the positions tell (impact.c).
+// Velocities at the start become mean accelerations; the paths end as the positions tell
+// (impact.c).
 void foliot__find_paths(foliot__collider *c)
 {
     foliot_world *world = c->world;
     foliot__v3 v = foliot__velocity(world), a = c->acceleration, path = c->path;
     double dt = c->step->dt, response = foliot__response(world), lag = (response - 0.5) * dt;
-    // Positions that do not feel the force of their own step fall for one step more before they rest.
+    // Positions that do not feel the force of their own step fall for one step more before they
+    // rest.
     double steps = response > 0 ? 1 : 2;
     for (uint32_t i = 0; i < c->step->count; i++) {
         double ax = (v.x[i] - a.x[i]) / dt, ay = (v.y[i] - a.y[i]) / dt;

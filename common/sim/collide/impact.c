@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// impact.c: impacts on the way from the step's start to its end, in the order of time (then of indices), so
-// that a bullet stops at the wall that it would jump over and a ball bounces to the height that it should.
+// impact.c: impacts on the way from the step's start to its end, in the order of time (then of
+// indices), so that a bullet stops at the wall that it would jump over and a ball bounces to the
+// height that it should.
 //
-// The scheme has moved a body from x0 to x1 with velocity v1 at the end. Between, its path is the parabola
-// that ends there with the step's mean acceleration a = (v1 - v0) / dt:
+// The scheme has moved a body from x0 to x1 with velocity v1 at the end. Between, its path is the
+// parabola that ends there with the step's mean acceleration a = (v1 - v0) / dt:
 //
 //     x(t) = x1 - w1 s + a s^2 / 2,   s = dt - t,   w1 = v1 + (c - 1/2) a dt,
 //
-// where c tells how the scheme lets an acceleration act on the position, x1 = x0 + v0 dt + c a dt^2: the
-// velocity of semi-implicit Euler (c = 1) lags half a step behind the motion that its positions make, and a
-// bounce computed from it would lose a tenth of its energy. An impulse P at time t adds P/m to w1 and v1 and
-// s P/m to x1: momentum is kept to rounding, whatever the scheme.
+// where c tells how the scheme lets an acceleration act on the position, x1 = x0 + v0 dt + c a
+// dt^2: the velocity of semi-implicit Euler (c = 1) lags half a step behind the motion that its
+// positions make, and a bounce computed from it would lose a tenth of its energy. An impulse P at
+// time t adds P/m to w1 and v1 and s P/m to x1: momentum is kept to rounding, whatever the scheme.
 //
-// What counts as an impact: shapes that come to touch while approaching faster than their acceleration makes
-// them in a step (slower ones rest), and bounce or would pass by half a radius. The rest is the solver's.
+// What counts as an impact: shapes that come to touch while approaching faster than their
+// acceleration makes them in a step (slower ones rest), and bounce or would pass by half a radius.
+// The rest is the solver's.
 #include "sim/collide/collide.h"
 
 #include "sim/integrator/response.h"
@@ -91,13 +93,14 @@ static bool meet_plane(const foliot__collider *c, uint32_t plane, uint32_t ball,
         after = 2 * gap / sum;
     }
     bool first = plane < ball; // the normal points from the lower slot to the higher
-    *m = (meeting){.time = since + after, .speed = -(speed + gain * after),
+    *m = (meeting){.time = since + after,
+                   .speed = -(speed + gain * after),
                    .normal = {first ? n[0] : -n[0], first ? n[1] : -n[1], first ? n[2] : -n[2]}};
     return true;
 }
 
-// First time after which two spheres at distance d touch: on the chord of their relative path, then refined
-// on the path itself. False if they do not.
+// First time after which two spheres at distance d touch: on the chord of their relative path, then
+// refined on the path itself. False if they do not.
 static bool touch_time(const double d[3], const double w[3], const double a[3], double radius,
                        double left, double *time)
 {
@@ -176,7 +179,8 @@ static bool meet(const foliot__collider *c, uint32_t a, uint32_t b, meeting *m)
     return met && counts(c, a, b, m->speed, c->step->dt - m->time);
 }
 
-// -- the queue: a binary heap by (time, a, b) -------------------------------------------------------
+// -- the queue: a binary heap by (time, a, b)
+// -------------------------------------------------------
 
 static bool earlier(const foliot__impact *p, const foliot__impact *q)
 {
@@ -233,7 +237,8 @@ static bool stale(const foliot__collider *c, const foliot__impact *impact)
     return impact->age_a != c->age[impact->a] || impact->age_b != c->age[impact->b];
 }
 
-// -- what an impact does -----------------------------------------------------------------------------
+// -- what an impact does
+// -----------------------------------------------------------------------------
 
 // A body's path changes at `time`; from now on it is one of the changed.
 static void change(foliot__collider *c, uint32_t i, double time)
@@ -283,8 +288,8 @@ static void spin_of(const foliot__collider *c, uint32_t i, double w[3])
     w[2] = spin.z[i];
 }
 
-// Newton's restitution along the normal; across it Coulomb's friction, at most what stops the sliding of
-// the two surfaces. Central spheres: the two do not mix, and neither can add energy.
+// Newton's restitution along the normal; across it Coulomb's friction, at most what stops the
+// sliding of the two surfaces. Central spheres: the two do not mix, and neither can add energy.
 static void bounce(foliot__collider *c, uint32_t a, uint32_t b, const meeting *m)
 {
     foliot_world *world = c->world;
@@ -390,8 +395,9 @@ static void add_found(void *context, uint32_t body)
         add_pair(s->c, s->body, body);
 }
 
-// Where there are more impacts than one step may take, bodies stop where the next one happens, for the rest of
-// the step, and keep their velocity; the solver ends it. Nothing passes through anything.
+// Where there are more impacts than one step may take, bodies stop where the next one happens, for
+// the rest of the step, and keep their velocity; the solver ends it. Nothing passes through
+// anything.
 static void stop(foliot__collider *c, uint32_t i, double time)
 {
     foliot__v3 end = foliot__position(c->world), path = c->path, a = c->acceleration;
@@ -416,7 +422,8 @@ static void hold(foliot__collider *c, uint32_t i, double time)
     look_around(c, i, expect_pair, found);
 }
 
-// The queue itself was too small: nothing that could pass by half its radius moves on from where its path began.
+// The queue itself was too small: nothing that could pass by half its radius moves on from where
+// its path began.
 static void hold_all(foliot__collider *c)
 {
     double dt = c->step->dt;

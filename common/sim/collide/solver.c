@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// solver.c: contacts at the end of the step, by sequential impulses (Catto 2006): each contact visited sees
-// what the former have done, the same number of times in every step. The order is total: by colour, then by
-// (a, b, feature). Colours are given in ascending (a, b, feature), each contact the lowest that no other of its
-// moving bodies' contacts has; contacts of one colour share no body, so four of them go through one vector. What
-// finds no colour of 64, or has an anisotropic inertia, is visited last, one by one.
-// They start from the impulses that the same contacts ended the last step with, which are truth.
+// solver.c: contacts at the end of the step, by sequential impulses (Catto 2006): each contact
+// visited sees what the former have done, the same number of times in every step. The order is
+// total: by colour, then by (a, b, feature). Colours are given in ascending (a, b, feature), each
+// contact the lowest that no other of its moving bodies' contacts has; contacts of one colour share
+// no body, so four of them go through one vector. What finds no colour of 64, or has an anisotropic
+// inertia, is visited last, one by one. They start from the impulses that the same contacts ended
+// the last step with, which are truth.
 //
-// Velocities: no contact that touches approaches any more, friction lies in Coulomb's cone (a vector, not a
-// box). Positions: a body moves by dt times the sum of share * impulse / mass. A force that acts all through
-// the step (as much as pushed in the last one) has share c (response.h), so what rests stays where it was under
-// every scheme; an impact within it has the part of the step that was left. What overlap remains is pushed out
-// afterwards, velocities untouched.
+// Velocities: no contact that touches approaches any more, friction lies in Coulomb's cone (a
+// vector, not a box). Positions: a body moves by dt times the sum of share * impulse / mass. A
+// force that acts all through the step (as much as pushed in the last one) has share c
+// (response.h), so what rests stays where it was under every scheme; an impact within it has the
+// part of the step that was left. What overlap remains is pushed out afterwards, velocities
+// untouched.
 #include "sim/collide/collide.h"
 
 #include "base/cpu.h"
@@ -20,10 +22,10 @@
 #include <string.h>
 
 #define PUSH_SWEEPS 4
-#define PUSH_SHARE 0.25   // of the overlap that one visit removes
-#define SLOP 0x1p-13      // of a radius: overlap that is left alone
-#define PUSH_MAX 0.2      // of a radius in one visit
-#define BLOW_WAY_MAX 0.5  // of a radius: what moves further in a step is impact.c's
+#define PUSH_SHARE 0.25  // of the overlap that one visit removes
+#define SLOP 0x1p-13     // of a radius: overlap that is left alone
+#define PUSH_MAX 0.2     // of a radius in one visit
+#define BLOW_WAY_MAX 0.5 // of a radius: what moves further in a step is impact.c's
 
 enum { ANISOTROPIC = 1 };
 
@@ -148,8 +150,8 @@ static bool set_demand(const foliot__collider *c, foliot__contact *t)
     t->share = response;
     t->target = t->blow = 0;
     if (t->gap > 0) {
-        // Not touching yet. What will bounce is left to the step in which it does; else the others of a
-        // pile may push it no further than to the touch.
+        // Not touching yet. What will bounce is left to the step in which it does; else the others
+        // of a pile may push it no further than to the touch.
         if (e > 0 && approach > rest)
             return false;
         t->target = -approach - t->gap / (dt * foliot__larger(response, 0.5));
@@ -179,7 +181,8 @@ static void set_masses(const foliot_world *world, foliot__contact *t)
     t->flags = isotropic(world, t->a) && isotropic(world, t->b) ? 0 : ANISOTROPIC;
 }
 
-// The impulse of the same contact in the last step; `at` moves through the kept ones, which are in order.
+// The impulse of the same contact in the last step; `at` moves through the kept ones, which are in
+// order.
 static void start_warm(const foliot_world *world, foliot__contact *t, uint32_t *at)
 {
     const uint64_t *keys = foliot__contact_key(world);
@@ -233,7 +236,8 @@ static inline void cross(const double a[3], const double b[3], double out[3])
     out[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-// The spin that an impulse across the normal gives: the same n x impulse for both, each with its arm.
+// The spin that an impulse across the normal gives: the same n x impulse for both, each with its
+// arm.
 static inline void spin(const foliot__collider *c, const foliot__contact *t, foliot__mover *a,
                         foliot__mover *b, const double across[3])
 {
@@ -256,7 +260,8 @@ static inline void spin(const foliot__collider *c, const foliot__contact *t, fol
     }
 }
 
-static inline void shove(const foliot__contact *t, foliot__mover *a, foliot__mover *b, const double p[3])
+static inline void shove(const foliot__contact *t, foliot__mover *a, foliot__mover *b,
+                         const double p[3])
 {
     (void)t;
     for (int k = 0; k < 3; k++) {
@@ -334,8 +339,8 @@ static void fill_column(const foliot__collider *c, const foliot__contact *t)
     foliot__block *block = &c->blocks[t->column / FOLIOT__BLOCK];
     uint32_t l = t->column % FOLIOT__BLOCK;
     const foliot__mover *a = &c->movers[t->a], *b = &c->movers[t->b];
-    double radius = t->arm_a > 0 && t->arm_b > 0 ? foliot__smaller(t->arm_a, t->arm_b)
-                                                 : t->arm_a + t->arm_b;
+    double radius =
+        t->arm_a > 0 && t->arm_b > 0 ? foliot__smaller(t->arm_a, t->arm_b) : t->arm_a + t->arm_b;
     block->a[l] = t->a;
     block->b[l] = t->b;
     for (int k = 0; k < 3; k++) {
@@ -358,7 +363,8 @@ static void fill_column(const foliot__collider *c, const foliot__contact *t)
     block->way_max[l] = PUSH_MAX * radius;
 }
 
-// Colours contacts and puts them in blocks, each colour from a block of its own on. Returns how many stay alone.
+// Colours contacts and puts them in blocks, each colour from a block of its own on. Returns how
+// many stay alone.
 static uint32_t make_blocks(foliot__collider *c, uint32_t count)
 {
     uint32_t sizes[FOLIOT__COLOURS] = {0}, at[FOLIOT__COLOURS], blocks = 0;
@@ -450,8 +456,8 @@ static void warm(foliot__collider *c, uint32_t count)
 
 // -- positions ------------------------------------------------------------------------------------
 
-// What a body is given by forces that last, it gets all through the step; the rest (a blow that may have come
-// through others) in the part of the step that its own touching left.
+// What a body is given by forces that last, it gets all through the step; the rest (a blow that may
+// have come through others) in the part of the step that its own touching left.
 static void follow_lasting(foliot__collider *c, uint32_t count)
 {
     double *share = c->since;
@@ -461,7 +467,8 @@ static void follow_lasting(foliot__collider *c, uint32_t count)
         if (t->push == 0)
             continue;
         double lasts = foliot__smaller(t->kept / t->push, 1);
-        double wa = -lasts * c->movers[t->a].inverse_mass, wb = lasts * c->movers[t->b].inverse_mass;
+        double wa = -lasts * c->movers[t->a].inverse_mass,
+               wb = lasts * c->movers[t->b].inverse_mass;
         double impulse[3];
         for (int i = 0; i < 3; i++)
             impulse[i] = t->push * t->normal[i] + t->drag[i];
@@ -499,8 +506,8 @@ static void follow(const foliot__collider *c, uint32_t i, double moved[3])
 static void push_out(foliot__collider *c, const foliot__contact *t)
 {
     double *a = c->movers[t->a].v, *b = c->movers[t->b].v;
-    double radius = t->arm_a > 0 && t->arm_b > 0 ? foliot__smaller(t->arm_a, t->arm_b)
-                                                 : t->arm_a + t->arm_b;
+    double radius =
+        t->arm_a > 0 && t->arm_b > 0 ? foliot__smaller(t->arm_a, t->arm_b) : t->arm_a + t->arm_b;
     const double apart[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
     double gap = t->gap + foliot__dot(apart, t->normal), overlap = -gap - SLOP * radius;
     if (gap > 0 && t->push > 0) // rests open

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// solver_lanes.h: the kernel for vectors of four doubles. Included once by each file that defines SOLVER_KERNEL.
-// Compilers split the vectors where the machine has narrower ones: the bits are the same.
+// solver_lanes.h: the kernel for vectors of four doubles. Included once by each file that defines
+// SOLVER_KERNEL. Compilers split the vectors where the machine has narrower ones: the bits are the
+// same.
 #include "sim/collide/solver_kernel.h"
 
 typedef double lanes __attribute__((vector_size(32), may_alias, aligned(8)));
@@ -120,7 +121,8 @@ static void visit(foliot__block *blocks, uint32_t count, foliot__mover *movers)
         visit_block(&blocks[k], movers);
 }
 
-static void push_out(const foliot__block *blocks, uint32_t count, foliot__mover *movers, double share)
+static void push_out(const foliot__block *blocks, uint32_t count, foliot__mover *movers,
+                     double share)
 {
     for (uint32_t k = 0; k < count; k++)
         push_block(&blocks[k], movers, share);
