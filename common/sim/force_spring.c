@@ -5,33 +5,14 @@
 // A batch of springs goes in three sweeps, because each alone keeps a different part of a core
 // busy: ends are gathered into lanes, forces are computed in lanes, forces are added to the ends
 // one by one. A spring's arithmetic does not depend on its lane, so batches change no bits.
+#include "base/cpu.h"
 #include "sim/force_workspace.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
+#define SPRING_KERNEL foliot__springs_pull_base
+#include "sim/force_spring_lanes.h"
 
-#define BATCH 64
-// Joins r^2, so that a spring without direction has a finite factor and, d being 0, no force. It
-// changes no r above 2^-473.
-#define TINY 0x1p-1000
-
-// What one sweep hands to the next: d = x_b - x_a, which becomes the force on a.
-typedef struct batch {
-    double dx[BATCH], dy[BATCH], dz[BATCH], stiffness[BATCH], length[BATCH];
-} batch;
-
-#if defined(__SSE2__)
-typedef double lanes __attribute__((vector_size(16), may_alias));
-#define WIDTH 2
-#define ROOT(v) ((lanes)_mm_sqrt_pd((__m128d)(v)))
-#else
-typedef double lanes;
-#define WIDTH 1
-#define ROOT(v) foliot__sqrt(v)
-#endif
-
-static inline void gather(const foliot__spring *spring, uint32_t count, foliot__v3 x, batch *to)
+static inline void gather(const foliot__spring *spring, uint32_t count, foliot__v3 x,
+                          foliot__springs_batch *to)
 {
     for (uint32_t n = 0; n < count; n++) {
         uint32_t a = spring[n].a, b = spring[n].b;
@@ -43,23 +24,26 @@ static inline void gather(const foliot__spring *spring, uint32_t count, foliot__
     }
 }
 
-// F = k (1 - length / r) d, a whole batch: what lies beyond `count` is old and harmless.
-static inline void pull(batch *b, uint32_t count)
+static foliot__springs_kernel *kernel_of_cpu(void)
 {
-    for (uint32_t n = 0; n < count; n += WIDTH) {
-        lanes *dx = (lanes *)(b->dx + n), *dy = (lanes *)(b->dy + n), *dz = (lanes *)(b->dz + n);
-        lanes k = *(const lanes *)(b->stiffness + n), length = *(const lanes *)(b->length + n);
-        lanes r = ROOT(((*dx * *dx + TINY) + *dy * *dy) + *dz * *dz), s = k - k * length / r;
-        *dx *= s;
-        *dy *= s;
-        *dz *= s;
+#if defined(__x86_64__)
+    switch (foliot__cpu_simd()) {
+    case FOLIOT__SIMD_AVX512:
+        return foliot__springs_pull_avx512;
+    case FOLIOT__SIMD_AVX2:
+        return foliot__springs_pull_avx2;
+    default:
+        break;
     }
+#endif
+    return foliot__springs_pull_base;
 }
 
 // The row of `a` stays in registers while springs share it: as their memory would pass the sum on,
 // but without the wait for it.
-static inline void scatter(const foliot__spring *spring, uint32_t count, const batch *force,
-                           const double *inverse, foliot__v3 out)
+static inline void scatter(const foliot__spring *spring, uint32_t count,
+                           const foliot__springs_batch *force, const double *inverse,
+                           foliot__v3 out)
 {
     uint32_t a = spring[0].a;
     double ax = out.x[a], ay = out.y[a], az = out.z[a];
@@ -92,11 +76,12 @@ void foliot__springs_add(const foliot_world *world, uint32_t first, uint32_t cou
 {
     const foliot__spring *spring = foliot__forces_springs(foliot__forces_of(world)) + first;
     const double *inverse = foliot__inverse_mass(world);
-    batch b __attribute__((aligned(64)));
-    for (uint32_t n = 0; n < BATCH && WIDTH > 1; n++)
+    foliot__springs_kernel *pull = kernel_of_cpu();
+    foliot__springs_batch b __attribute__((aligned(64)));
+    for (uint32_t n = 0; n < FOLIOT__SPRINGS_BATCH; n++)
         b.dx[n] = b.dy[n] = b.dz[n] = b.stiffness[n] = b.length[n] = 0;
-    for (uint32_t at = 0; at < count; at += BATCH) {
-        uint32_t some = count - at < BATCH ? count - at : BATCH;
+    for (uint32_t at = 0; at < count; at += FOLIOT__SPRINGS_BATCH) {
+        uint32_t some = count - at < FOLIOT__SPRINGS_BATCH ? count - at : FOLIOT__SPRINGS_BATCH;
         gather(spring + at, some, x, &b);
         pull(&b, some);
         scatter(spring + at, some, &b, inverse, a);
@@ -112,7 +97,7 @@ void foliot__tethers_add(const foliot_world *world, uint32_t first, uint32_t cou
         uint32_t a = tether->a;
         const double *p = tether->point;
         double dx = p[0] - x.x[a], dy = p[1] - x.y[a], dz = p[2] - x.z[a];
-        double r = foliot__sqrt(((dx * dx + TINY) + dy * dy) + dz * dz);
+        double r = foliot__sqrt(((dx * dx + FOLIOT__SPRING_TINY) + dy * dy) + dz * dz);
         double s = tether->stiffness - tether->stiffness * tether->length / r;
         out.x[a] += s * dx * inverse[a];
         out.y[a] += s * dy * inverse[a];

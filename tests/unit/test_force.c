@@ -11,6 +11,8 @@
 #include "base/rng.h"
 #include "foliot/foliot.h"
 #include "sim/force.h"
+#include "base/cpu.h"
+#include "sim/force_spring_lanes.h"
 #include "sim/force_workspace.h"
 
 #define BODIES_MAX 64
@@ -226,6 +228,38 @@ static void a_spring_without_direction_pulls_nothing_and_makes_no_nan(void **sta
             check_near(component(of(&da), c)[i], 0, 0);
         }
     end(&b);
+}
+
+static void springs_have_the_same_bits_in_every_width(void **state)
+{
+    (void)state;
+    foliot__springs_kernel *kernels[3] = {foliot__springs_pull_base, NULL, NULL};
+#if defined(__x86_64__)
+    if (foliot__cpu_simd() >= FOLIOT__SIMD_AVX2)
+        kernels[1] = foliot__springs_pull_avx2;
+    if (foliot__cpu_simd() >= FOLIOT__SIMD_AVX512)
+        kernels[2] = foliot__springs_pull_avx512;
+#endif
+    rng = foliot__rng_seeded(11);
+    for (uint32_t count = 1; count <= FOLIOT__SPRINGS_BATCH; count++) {
+        foliot__springs_batch in, out[3] __attribute__((aligned(64)));
+        for (uint32_t n = 0; n < FOLIOT__SPRINGS_BATCH; n++) {
+            in.dx[n] = n % 7 ? uniform(-1, 1) : 0;
+            in.dy[n] = n % 7 ? uniform(-1, 1) : 0;
+            in.dz[n] = n % 7 ? uniform(-1, 1) : 0;
+            in.stiffness[n] = uniform(0, 100);
+            in.length[n] = n % 3 ? uniform(0, 2) : 0;
+        }
+        for (int k = 0; k < 3 && kernels[k]; k++) {
+            out[k] = in;
+            kernels[k](&out[k], count);
+            assert_memory_equal(out[k].dx, out[0].dx, sizeof(double) * count);
+            assert_memory_equal(out[k].dy, out[0].dy, sizeof(double) * count);
+            assert_memory_equal(out[k].dz, out[0].dz, sizeof(double) * count);
+        }
+        for (uint32_t n = 0; n < count; n++)
+            assert_true(isfinite(out[0].dx[n]));
+    }
 }
 
 static void dampers_act_along_the_line_or_in_every_direction(void **state)
@@ -922,6 +956,7 @@ int main(void)
         cmocka_unit_test(a_constant_force_acts_between_its_times),
         cmocka_unit_test(springs_pull_by_their_stretch),
         cmocka_unit_test(a_spring_without_direction_pulls_nothing_and_makes_no_nan),
+        cmocka_unit_test(springs_have_the_same_bits_in_every_width),
         cmocka_unit_test(dampers_act_along_the_line_or_in_every_direction),
         cmocka_unit_test(drag_is_linear_and_quadratic),
         cmocka_unit_test(an_attractor_pulls_by_the_inverse_square_and_not_at_its_centre),
