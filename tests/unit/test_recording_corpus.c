@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT
+// test_recording_corpus.c: the fuzzer's corpus without the fuzzer, and 400 seeded mutations of each file, with checksums
+// as they are and made right. What is tested is that nothing crashes: run it under the sanitizers as well.
+#include "check.h"
+
+#include "../fuzz/fuzz_recording.c"
+
+#include <glob.h>
+#include <stdio.h>
+
+#include "base/rng.h"
+
+#define MUTATIONS 400
+#define FILE_MAX 65536
+
+static void mutate(uint8_t *bytes, size_t length, foliot__rng *rng)
+{
+    static const uint8_t telling[] = {0, 1, 0x7f, 0x80, 0xc1, 0xc6, 0xcf, 0xdd, 0xff};
+    uint32_t changes = 1 + foliot__rng_below(rng, 4);
+    for (uint32_t i = 0; i < changes; i++) {
+        uint32_t at = foliot__rng_below(rng, (uint32_t)length);
+        uint32_t which = foliot__rng_below(rng, 2 * sizeof telling);
+        bytes[at] = which < sizeof telling ? telling[which] : (uint8_t)foliot__rng_u64(rng);
+    }
+}
+
+static void mutated_recordings_end_in_a_status(void **state)
+{
+    (void)state;
+    static uint8_t bytes[FILE_MAX], copy[FILE_MAX];
+    glob_t files;
+    foliot__rng rng = foliot__rng_seeded(99);
+    assert_int_equal(glob("tests/fuzz/corpus/recording/*", 0, NULL, &files), 0);
+    assert_true(files.gl_pathc >= 5);
+    for (size_t i = 0; i < files.gl_pathc; i++) {
+        FILE *in = fopen(files.gl_pathv[i], "rb");
+        assert_non_null(in);
+        size_t length = fread(bytes, 1, sizeof bytes, in);
+        fclose(in);
+        LLVMFuzzerTestOneInput(bytes, length);
+        for (int k = 0; k < MUTATIONS && length > 0; k++) {
+            memcpy(copy, bytes, length);
+            mutate(copy, length, &rng);
+            LLVMFuzzerTestOneInput(copy, length);
+        }
+    }
+    globfree(&files);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(mutated_recordings_end_in_a_status)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
