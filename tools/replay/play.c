@@ -15,9 +15,15 @@
 #include <unistd.h>
 
 static double speed = 1;
+static uint64_t start_tick;
+static bool start_given, one_frame;
 
 const foliot__option play_options[] = {
     {"speed", "X", FOLIOT__OPTION_POSITIVE, &speed, .help = "times the scene's own pace (default 1)"},
+    {"tick", "T", FOLIOT__OPTION_COUNT, &start_tick, .given = &start_given,
+     .help = "begins at this tick"},
+    {"frame", NULL, FOLIOT__OPTION_FLAG, &one_frame,
+     .help = "prints one picture and ends, in a pipe as well"},
     {0}};
 
 typedef struct player {
@@ -148,13 +154,11 @@ static bool fit_terminal(player *p)
     return true;
 }
 
-static void draw(player *p)
+static bool compose(player *p)
 {
-    static const char axis[] = "xyz";
     const foliot_world *world = foliot_replay_world(p->replay);
-    char line[512];
     if (!fit_terminal(p))
-        return;
+        return false;
     frame_view(p);
     for (uint32_t i = 0; i < foliot_world_body_count(world); i++) {
         if (!shown(world, i))
@@ -162,6 +166,28 @@ static void draw(player *p)
         foliot_body_state body = foliot_world_body(world, i);
         plot(p, i, &body);
     }
+    return true;
+}
+
+// One picture without a terminal's commands.
+static int print_frame(player *p)
+{
+    if (!compose(p))
+        return FOLIOT__EXIT_ERROR;
+    printf("%s, tick %" PRIu64 " of %" PRIu64 "\n", p->about->scene->name,
+           foliot_replay_tick(p->replay), p->about->last_tick);
+    for (uint32_t row = 0; row < p->rows - 2; row++)
+        printf("%.*s\n", (int)p->columns, p->cells + (size_t)row * p->columns);
+    return fflush(stdout) == 0 ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_ERROR;
+}
+
+static void draw(player *p)
+{
+    static const char axis[] = "xyz";
+    const foliot_world *world = foliot_replay_world(p->replay);
+    char line[512];
+    if (!compose(p))
+        return;
     fputs("\x1b[H", stdout);
     for (uint32_t row = 0; row < p->rows - 2; row++)
         printf("%.*s\r\n", (int)p->columns, p->cells + (size_t)row * p->columns);
@@ -171,8 +197,8 @@ static void draw(player *p)
              p->direction < 0 ? " backwards" : "", p->speed);
     printf("%-*.*s\r\n", (int)p->columns, (int)p->columns, line);
     printf("%-*.*s", (int)p->columns - 1, (int)p->columns - 1,
-           "space pause   left right step   [ ] a second   { } a tenth   home end   r turn round   "
-           "+ - speed   v axes   q quit");
+           "space pause   , . step   [ ] ten seconds   0-9 tenths   home end   r turn round   + - speed   "
+           "v axes   q quit");
     fflush(stdout);
 }
 
@@ -211,8 +237,16 @@ static void arrow(player *p, const char *rest)
 
 static void key(player *p, char pressed)
 {
-    double tenth = (double)(p->about->last_tick - p->about->first_tick) / 10;
+    uint64_t length = p->about->last_tick - p->about->first_tick;
+    if (pressed >= '0' && pressed <= '9')
+        foliot_replay_seek(p->replay, p->about->first_tick + length / 10 * (uint64_t)(pressed - '0'));
     switch (pressed) {
+    case ',':
+        arrow(p, "[D");
+        break;
+    case '.':
+        arrow(p, "[C");
+        break;
     case ' ':
         p->paused = !p->paused;
         break;
@@ -229,11 +263,7 @@ static void key(player *p, char pressed)
         break;
     case '[':
     case ']':
-        seek_by(p, pressed == ']' ? pace(p) : -pace(p));
-        break;
-    case '{':
-    case '}':
-        seek_by(p, pressed == '}' ? tenth : -tenth);
+        seek_by(p, pressed == ']' ? 10 * pace(p) : -10 * pace(p));
         break;
     case '+':
     case '-':
@@ -304,6 +334,17 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     if (!p.replay)
         return code;
     p.about = foliot_replay_about(p.replay);
+    if (start_given && foliot_replay_seek(p.replay, start_tick) != FOLIOT_OK) {
+        fprintf(stderr, "%s: no tick %" PRIu64 "\n", file, start_tick);
+        code = FOLIOT__EXIT_ERROR;
+    } else if (one_frame) {
+        code = print_frame(&p);
+    }
+    if (one_frame || code != FOLIOT__EXIT_FINE) {
+        free(p.cells);
+        foliot_replay_close(p.replay);
+        return code;
+    }
     if (!terminal_take()) {
         fprintf(stderr, "foliot-replay play: draws on a terminal, and this is none; `state` and "
                         "`export` write text\n");
