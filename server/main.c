@@ -321,6 +321,8 @@ static void print_counters(const app *a)
 #define PRINT_TRANSPORT(name) printf("%-28s %llu\n", #name, (unsigned long long)t->name);
     FOLIOT_SERVER_COUNTERS(PRINT_SERVER)
     FOLIOT_TRANSPORT_COUNTERS(PRINT_TRANSPORT)
+    printf("%-28s %.0f\n", "tick_start_us_p50", foliot_server_lateness_us(a->server, 0.5));
+    printf("%-28s %.0f\n", "tick_start_us_p99", foliot_server_lateness_us(a->server, 0.99));
 #undef PRINT_SERVER
 #undef PRINT_TRANSPORT
 }

@@ -92,6 +92,10 @@ typedef struct foliot_server_counters {
 } foliot_server_counters;
 const foliot_server_counters *foliot_server_counted(const foliot_server *server);
 
+// How late ticks were closed after their deadline, in us: the quantile `share` (0..1) over all so far, to
+// 10 us, at most 10,000. What was late by whole ticks is in ticks_late.
+double foliot_server_lateness_us(const foliot_server *server, double share);
+
 // The world of a session, between updates; NULL: no such session, or a step is running.
 const foliot_world *foliot_server_world(const foliot_server *server, const char *session);
 

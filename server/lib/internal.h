@@ -16,6 +16,8 @@
 #define FOLIOT__MALFORMED_MAX 32     // messages, before the peer is dropped
 #define FOLIOT__EVENTS_HELD 256
 #define FOLIOT__STATUS_EVERY_NS 100000000u
+#define FOLIOT__LATENESS_BINS 1000
+#define FOLIOT__LATENESS_BIN_US 10
 
 typedef struct foliot__session foliot__session;
 
@@ -106,6 +108,7 @@ struct foliot_server {
     bool stopping;
     uint64_t stopped_ns;
     char why[FOLIOT__SENTENCE_BYTES];
+    uint64_t lateness[FOLIOT__LATENESS_BINS]; // ticks, by how late they were closed
     foliot_server_event events[FOLIOT__EVENTS_HELD];
     uint32_t event_first, event_count;
 };

@@ -401,6 +401,19 @@ const foliot_server_counters *foliot_server_counted(const foliot_server *server)
     return &server->counters;
 }
 
+double foliot_server_lateness_us(const foliot_server *server, double share)
+{
+    uint64_t total = 0, seen = 0;
+    for (uint32_t i = 0; i < FOLIOT__LATENESS_BINS; i++)
+        total += server->lateness[i];
+    for (uint32_t i = 0; i < FOLIOT__LATENESS_BINS; i++) {
+        seen += server->lateness[i];
+        if (total > 0 && (double)seen >= share * (double)total)
+            return (i + 1) * FOLIOT__LATENESS_BIN_US;
+    }
+    return 0;
+}
+
 const foliot_world *foliot_server_world(const foliot_server *server, const char *session)
 {
     const foliot__session *s = find_session(server, session);
