@@ -18,6 +18,7 @@
 #define RECONNECT_EVERY_NS 500000000u
 #define RECONNECT_FOR_NS 10000000000u
 #define PLAYER_NAMES 1024
+#define HELLO_EVERY_NS 40000000u // unreliably, beside the reliable one, until welcome
 #define SLACK_TICKS 1.5     // inputs should come so long before their tick is closed
 #define SLACK_GAIN 0.15
 
@@ -36,6 +37,8 @@ struct foliot_client {
     foliot_peer_id peer;
     uint64_t now_ns, began_ns, lost_ns, tried_ns;
     bool reconnecting, welcomed;
+    bool welcomed_here; // by this connection: later copies of the welcome are ignored
+    uint64_t hello_ns;
     foliot__welcome welcome;
     foliot__snapshot_buffer buffer;
     foliot__playout playout;
@@ -117,10 +120,10 @@ static void send_control(foliot_client *c, const foliot__message *message)
         foliot_transport_send(c->config.transport, c->peer, FOLIOT_RELIABLE, bytes, length);
 }
 
-static void say_hello(foliot_client *c)
+static void write_hello(const foliot_client *c, foliot__message *m)
 {
-    foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
-    foliot__hello_message *h = &m.as.hello;
+    m->kind = FOLIOT__HELLO_MESSAGE;
+    foliot__hello_message *h = &m->as.hello;
     h->protocol = FOLIOT_PROTOCOL;
     strcpy(h->session, c->session);
     strcpy(h->name, c->name);
@@ -128,7 +131,28 @@ static void say_hello(foliot_client *c)
     h->token = c->welcomed ? c->welcome.token : 0;
     h->fingerprint = foliot_fingerprint();
     snprintf(h->build, sizeof h->build, "%s", foliot_build());
+}
+
+static void say_hello(foliot_client *c)
+{
+    foliot__message m = {0};
+    write_hello(c, &m);
     send_control(c, &m);
+    c->hello_ns = 0;
+}
+
+// Copies of the hello that need not wait for a resend.
+static void repeat_hello(foliot_client *c)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    foliot__message m = {0};
+    if (c->state != FOLIOT_CLIENT_JOINING || c->now_ns - c->hello_ns < HELLO_EVERY_NS)
+        return;
+    c->hello_ns = c->now_ns;
+    write_hello(c, &m);
+    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_OK)
+        foliot_transport_send(c->config.transport, c->peer, FOLIOT_UNRELIABLE, bytes, length);
 }
 
 // -- what the server says -----------------------------------------------------------------------------
@@ -140,6 +164,9 @@ static double tick_ns(const foliot_client *c)
 
 static void take_welcome(foliot_client *c, const foliot__welcome *w)
 {
+    if (c->welcomed_here)
+        return;
+    c->welcomed_here = true;
     bool again = c->welcomed && w->token == c->welcome.token && w->token != 0;
     if (c->welcomed)
         foliot__buffer_close(&c->buffer);
@@ -297,9 +324,9 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
 {
     if (e->length > 1 && e->bytes[0] == FOLIOT__SNAPSHOT_PACKET)
         take_piece(c, e->bytes, e->length);
-    else if (e->delivery == FOLIOT_RELIABLE)
+    else if (e->delivery == FOLIOT_RELIABLE || c->state == FOLIOT_CLIENT_JOINING)
         take_control(c, e->bytes, e->length);
-    else if (c->welcomed)
+    else if (c->welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
         take_status(c, e->bytes, e->length);
 }
 
@@ -335,6 +362,7 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
         return;
     if (e->kind == FOLIOT_TRANSPORT_CONNECTED) {
         c->state = FOLIOT_CLIENT_JOINING;
+        c->welcomed_here = false;
         say_hello(c);
     } else if (e->kind == FOLIOT_TRANSPORT_DISCONNECTED) {
         connection_ended(c, e->reason);
@@ -416,6 +444,7 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
     while (foliot_transport_poll(client->config.transport, now_ns, &event))
         take_event(client, &event);
     reconnect(client);
+    repeat_hello(client);
     send_inputs(client);
     foliot_transport_flush(client->config.transport, now_ns);
 }

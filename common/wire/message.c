@@ -272,6 +272,13 @@ foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot
     return r.status;
 }
 
+bool foliot__message_is_hello(const uint8_t *bytes, size_t length)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    uint32_t fields = foliot__unpack_array(&r);
+    return fields > 0 && foliot__unpack_uint(&r) == FOLIOT__HELLO_MESSAGE && r.status == FOLIOT_OK;
+}
+
 // -- packets of our own ------------------------------------------------------------------------------------
 
 size_t foliot__input_packet_encode(const foliot__input_packet *packet, uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES])

@@ -109,6 +109,9 @@ foliot_status foliot__message_encode(const foliot__message *message, uint8_t *by
 // FOLIOT_TRUNCATED, FOLIOT_CORRUPT; names are made printable.
 foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot__message *message);
 
+// Whether bytes begin as a hello does. Hellos and welcomes also travel unreliably, several times.
+bool foliot__message_is_hello(const uint8_t *bytes, size_t length);
+
 // A change of a player's controls, as it travels until the server has it.
 typedef struct foliot__change {
     uint32_t sequence; // from 1, without holes

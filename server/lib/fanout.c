@@ -72,6 +72,22 @@ void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
     // It will arrive: what is sent against it from now on can be read as soon as it has.
     peer->has_baseline = true;
     peer->baseline_tick = newest->tick;
+    peer->complete_ns = 0;
+}
+
+// A newcomer is sent the newest snapshot whole, unreliably, until one has arrived: on a network that loses
+// packets this is faster than waiting for what was sent reliably to be sent again.
+static void repeat_complete(foliot__session *session, foliot__peer *peer, const foliot_snapshot *newest)
+{
+    foliot_server *server = session->server;
+    if (peer->acknowledged || !newest || server->now_ns - peer->complete_ns < FOLIOT__COMPLETE_EVERY_NS)
+        return;
+    peer->complete_ns = server->now_ns;
+    if (foliot_snapshot_encode(session->coder, newest, NULL, &session->pieces) != FOLIOT_OK ||
+        session->pieces.count > FOLIOT__COMPLETE_PIECES_MAX)
+        return;
+    server->counters.snapshots_complete++;
+    send_pieces(session, &peer->id, 1, FOLIOT_UNRELIABLE);
 }
 
 // Sorting by baseline, then by index: groups come out in a total order.
@@ -140,7 +156,8 @@ void foliot__fanout_broadcast(foliot__session *session)
         send_status(session, peer);
         if (peer->has_baseline)
             renew_old_baseline(session, peer);
-        if (peer->has_baseline)
+        repeat_complete(session, peer, newest);
+        if (peer->has_baseline && peer->acknowledged)
             server->order[count++] = i;
     }
     qsort_r(server->order, count, sizeof *server->order, by_baseline, server->peers);

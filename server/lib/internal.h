@@ -16,6 +16,8 @@
 #define FOLIOT__MALFORMED_MAX 32     // messages, before the peer is dropped
 #define FOLIOT__EVENTS_HELD 256
 #define FOLIOT__STATUS_EVERY_NS 100000000u
+#define FOLIOT__COMPLETE_EVERY_NS 40000000u
+#define FOLIOT__COMPLETE_PIECES_MAX 32 // of a snapshot that is sent so
 #define FOLIOT__LATENESS_BINS 1000
 #define FOLIOT__LATENESS_BIN_US 10
 
@@ -33,6 +35,8 @@ typedef struct foliot__peer {
     foliot__session *session;
     uint32_t player; // FOLIOT__NO_PLAYER: a spectator
     bool has_baseline;
+    bool acknowledged; // some snapshot: until then complete ones go out again and again
+    uint64_t complete_ns; // when the last of them did
     uint64_t baseline_tick; // the newest snapshot that it has whole
     uint32_t malformed;
     uint64_t connected_ns, status_ns;

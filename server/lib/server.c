@@ -119,6 +119,17 @@ void foliot__server_send(foliot_server *server, foliot_peer_id peer, const folio
         foliot_transport_send(server->config.transport, peer, FOLIOT_RELIABLE, bytes, length);
 }
 
+// The same, unreliably and twice: whichever copy comes first is taken.
+static void hint(foliot_server *server, foliot_peer_id peer, const foliot__message *message)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    if (foliot__message_encode(message, bytes, sizeof bytes, &length) != FOLIOT_OK)
+        return;
+    for (int copy = 0; copy < 2; copy++)
+        foliot_transport_send(server->config.transport, peer, FOLIOT_UNRELIABLE, bytes, length);
+}
+
 void foliot__server_tell(foliot__session *session, const foliot__message *message)
 {
     foliot_server *server = session->server;
@@ -199,6 +210,7 @@ static void welcome(foliot_server *server, foliot__session *session, foliot__pee
     w->scene_bytes = (uint32_t)session->scene_length;
     w->fingerprint = foliot_fingerprint();
     foliot__server_send(server, peer->id, &m);
+    hint(server, peer->id, &m);
     foliot__fanout_greet(session, peer);
     send_players(server, session, peer->id);
     send_scene(server, session, peer->id);
@@ -267,8 +279,9 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
         malformed(server, peer);
         return;
     }
-    if (message.kind == FOLIOT__HELLO_MESSAGE && peer->state == FOLIOT__PEER_GREETING) {
-        take_hello(server, peer, &message.as.hello);
+    if (message.kind == FOLIOT__HELLO_MESSAGE) { // comes more than once, see the client
+        if (peer->state == FOLIOT__PEER_GREETING)
+            take_hello(server, peer, &message.as.hello);
     } else if (message.kind == FOLIOT__BYE && peer->state == FOLIOT__PEER_IN) {
         if (peer->player != FOLIOT__NO_PLAYER)
             foliot__session_peer_lost(peer->session, peer->player, true);
@@ -283,6 +296,12 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
 static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t *bytes, size_t length)
 {
     foliot__input_packet packet;
+    if (length > 0 && bytes[0] != FOLIOT__INPUT_PACKET && peer->state == FOLIOT__PEER_GREETING) {
+        take_control(server, peer, bytes, length);
+        return;
+    }
+    if (length > 0 && foliot__message_is_hello(bytes, length))
+        return; // a late copy
     if (peer->state != FOLIOT__PEER_IN) {
         server->counters.messages_unexpected++;
         return;

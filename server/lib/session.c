@@ -176,9 +176,9 @@ void foliot__session_take_input(foliot__session *session, foliot__peer *peer, co
         peer->newest_tick = packet->tick;
     }
     if (packet->newest_snapshot != FOLIOT__NO_TICK && packet->newest_snapshot <= session->newest_snapshot &&
-        (!peer->has_baseline || packet->newest_snapshot > peer->baseline_tick) &&
+        (!peer->acknowledged || packet->newest_snapshot > peer->baseline_tick) &&
         foliot__fanout_find(session, packet->newest_snapshot)) {
-        peer->has_baseline = true;
+        peer->has_baseline = peer->acknowledged = true;
         peer->baseline_tick = packet->newest_snapshot;
     }
     if (peer->player == FOLIOT__NO_PLAYER)
