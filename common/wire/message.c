@@ -60,7 +60,7 @@ static void pack_hello(msgpack_packer *p, const foliot__hello_message *m)
 
 static void pack_welcome(msgpack_packer *p, const foliot__welcome *m)
 {
-    msgpack_pack_array(p, 17);
+    msgpack_pack_array(p, 22);
     msgpack_pack_uint8(p, FOLIOT__WELCOME);
     msgpack_pack_uint32(p, m->protocol);
     pack_text(p, m->session);
@@ -76,6 +76,10 @@ static void pack_welcome(msgpack_packer *p, const foliot__welcome *m)
     msgpack_pack_double(p, m->format.velocity_step);
     pack_flag(p, m->format.rotates);
     msgpack_pack_uint32(p, m->format.bodies_max);
+    for (int k = 0; k < 3; k++)
+        msgpack_pack_uint32(p, (uint32_t)m->format.fall[k]);
+    msgpack_pack_uint32(p, m->format.keep);
+    pack_flag(p, m->format.spins);
     msgpack_pack_uint32(p, m->scene_bytes);
     pack_digest(p, m->fingerprint);
 }
@@ -150,7 +154,7 @@ static bool take_flag(foliot__reader *r)
     return value == 1;
 }
 
-// Printable UTF-8 passes, control characters become '?'. Too long is corrupt.
+// Printable UTF-8 passes, control characters (C1 too: two bytes in UTF-8) become '?'. Too long is corrupt.
 static void take_text(foliot__reader *r, char *text, size_t capacity)
 {
     uint32_t length = 0;
@@ -163,6 +167,10 @@ static void take_text(foliot__reader *r, char *text, size_t capacity)
     for (uint32_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char)from[i];
         text[i] = c < 0x20 || c == 0x7f ? '?' : from[i];
+        if (c == 0xc2 && i + 1 < length && ((unsigned char)from[i + 1] & 0xe0) == 0x80) {
+            text[i] = '?';
+            text[++i] = '?';
+        }
     }
     text[length] = 0;
 }
@@ -215,9 +223,16 @@ static void take_welcome(foliot__reader *r, foliot__welcome *m)
     m->format.velocity_step = take_positive(r);
     m->format.rotates = take_flag(r);
     m->format.bodies_max = take_u32(r);
+    for (int k = 0; k < 3; k++) {
+        m->format.fall[k] = (int32_t)take_u32(r);
+        if (m->format.fall[k] > FOLIOT_FALL_MAX || m->format.fall[k] < -FOLIOT_FALL_MAX)
+            foliot__reader_fail(r, FOLIOT_CORRUPT);
+    }
+    m->format.keep = take_u32(r);
+    m->format.spins = take_flag(r);
     m->scene_bytes = take_u32(r);
     m->fingerprint = take_digest(r);
-    if (m->format.bodies_max > FOLIOT_BODIES_MAX)
+    if (m->format.bodies_max > FOLIOT_BODIES_MAX || m->format.keep > 1 << 16)
         foliot__reader_fail(r, FOLIOT_CORRUPT);
 }
 
@@ -229,7 +244,7 @@ static uint32_t take_fields(foliot__reader *r, foliot__message *m)
         return 8;
     case FOLIOT__WELCOME:
         take_welcome(r, &m->as.welcome);
-        return 17;
+        return 22;
     case FOLIOT__REFUSE:
         m->as.refuse.reason = take_u32(r);
         m->as.refuse.again = take_flag(r);

@@ -3,6 +3,7 @@
 #include "foliot/math.h"
 #include "foliot/snapshot.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #define INVERSE_SQRT2 0.70710678118654752440
@@ -43,12 +44,18 @@ foliot_snapshot_format foliot_snapshot_format_of(const foliot_scene *scene)
         rotates |= !scene->bodies[i].is_static && scene->bodies[i].shape.kind != FOLIOT_SHAPE_POINT;
     double step = foliot_clamp(power_below(foliot_max(extent, 1)) * 0x1p-14, 0x1p-16, 0x1p-9);
     uint32_t needed = scene->body_count + scene->players.limit;
-    return (foliot_snapshot_format){
+    foliot_snapshot_format format = {
         .position_step = step,
         .velocity_step = step / 4,
         .rotates = rotates,
         .bodies_max = scene->bodies_max > needed ? scene->bodies_max : needed,
+        .keep = 1 << 16,
     };
+    for (int k = 0; k < 3; k++) {
+        double fall = scene->gravity[k] * scene->dt * scene->dt / format.velocity_step * 64;
+        format.fall[k] = (int32_t)foliot_clamp(fall, -FOLIOT_FALL_MAX, FOLIOT_FALL_MAX);
+    }
+    return format;
 }
 
 // The largest component is left out: its size follows from the others, its sign is made positive.
@@ -137,10 +144,7 @@ foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,
 
 static bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body *b)
 {
-    return memcmp(a->position, b->position, sizeof a->position) == 0 &&
-           memcmp(a->velocity, b->velocity, sizeof a->velocity) == 0 &&
-           memcmp(a->orientation, b->orientation, sizeof a->orientation) == 0 &&
-           a->largest == b->largest && a->flags == b->flags && a->incarnation == b->incarnation;
+    return memcmp(a, b, offsetof(foliot_snapshot_body, incarnation) + 1) == 0; // no gaps before it
 }
 
 bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b)

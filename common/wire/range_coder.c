@@ -2,32 +2,6 @@
 // range_coder.c: the interval is [low, low + range) in units of 2^-32; whole bytes leave at the top.
 #include "wire/range_coder.h"
 
-#define RANGE_MIN (1u << 24)
-#define FAST_SHIFT 4
-#define SLOW_SHIFT 7
-
-// What the interval below `zeros` becomes: never empty, never all.
-static uint32_t split(uint32_t range, const foliot__model *model)
-{
-    uint32_t zeros = ((uint32_t)model->fast + model->slow) >> 1;
-    if (zeros < 64)
-        zeros = 64;
-    if (zeros > 65535 - 64)
-        zeros = 65535 - 64;
-    return (range >> FOLIOT__MODEL_BITS) * zeros;
-}
-
-static void adapt(foliot__model *model, bool bit)
-{
-    if (bit) {
-        model->fast = (uint16_t)(model->fast - (model->fast >> FAST_SHIFT));
-        model->slow = (uint16_t)(model->slow - (model->slow >> SLOW_SHIFT));
-    } else {
-        model->fast = (uint16_t)(model->fast + ((65535 - model->fast) >> FAST_SHIFT));
-        model->slow = (uint16_t)(model->slow + ((65535 - model->slow) >> SLOW_SHIFT));
-    }
-}
-
 foliot__range_encoder foliot__range_encoder_of(uint8_t *bytes, size_t capacity)
 {
     return (foliot__range_encoder){.bytes = bytes, .capacity = capacity, .range = UINT32_MAX};
@@ -41,7 +15,7 @@ static void put(foliot__range_encoder *coder, uint8_t byte)
         coder->bytes[coder->length++] = byte;
 }
 
-static void shift_out(foliot__range_encoder *coder)
+void foliot__range_shift_out(foliot__range_encoder *coder)
 {
     if ((uint32_t)coder->low < 0xff000000u || (coder->low >> 32) != 0) {
         uint8_t carry = (uint8_t)(coder->low >> 32);
@@ -57,28 +31,14 @@ static void shift_out(foliot__range_encoder *coder)
     coder->low = (coder->low & 0x00ffffffu) << 8;
 }
 
-void foliot__range_encode(foliot__range_encoder *coder, foliot__model *model, bool bit)
-{
-    uint32_t bound = split(coder->range, model);
-    if (bit) {
-        coder->low += bound;
-        coder->range -= bound;
-    } else {
-        coder->range = bound;
-    }
-    adapt(model, bit);
-    for (; coder->range < RANGE_MIN; coder->range <<= 8)
-        shift_out(coder);
-}
-
 void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value, unsigned bits)
 {
     while (bits-- > 0) {
         coder->range >>= 1;
         if (value >> bits & 1)
             coder->low += coder->range;
-        for (; coder->range < RANGE_MIN; coder->range <<= 8)
-            shift_out(coder);
+        for (; coder->range < FOLIOT__RANGE_MIN; coder->range <<= 8)
+            foliot__range_shift_out(coder);
     }
 }
 
@@ -95,7 +55,7 @@ size_t foliot__range_encoder_finish(foliot__range_encoder *coder)
         }
     }
     for (int i = 0; i < 5; i++)
-        shift_out(coder);
+        foliot__range_shift_out(coder);
     for (int i = 0; i < FOLIOT__ZEROS_DROPPED_MAX && coder->length > 0; i++)
         if (coder->bytes[coder->length - 1] == 0)
             coder->length--;
@@ -119,25 +79,10 @@ foliot__range_decoder foliot__range_decoder_of(const uint8_t *bytes, size_t leng
     return coder;
 }
 
-static void refill(foliot__range_decoder *coder)
+void foliot__range_refill(foliot__range_decoder *coder)
 {
-    for (; coder->range < RANGE_MIN; coder->range <<= 8)
+    for (; coder->range < FOLIOT__RANGE_MIN; coder->range <<= 8)
         coder->code = coder->code << 8 | next(coder);
-}
-
-bool foliot__range_decode(foliot__range_decoder *coder, foliot__model *model)
-{
-    uint32_t bound = split(coder->range, model);
-    bool bit = coder->code >= bound;
-    if (bit) {
-        coder->code -= bound;
-        coder->range -= bound;
-    } else {
-        coder->range = bound;
-    }
-    adapt(model, bit);
-    refill(coder);
-    return bit;
 }
 
 uint32_t foliot__range_decode_raw(foliot__range_decoder *coder, unsigned bits)
@@ -149,7 +94,7 @@ uint32_t foliot__range_decode_raw(foliot__range_decoder *coder, unsigned bits)
         if (bit)
             coder->code -= coder->range;
         value = value << 1 | bit;
-        refill(coder);
+        foliot__range_refill(coder);
     }
     return value;
 }

@@ -40,7 +40,7 @@ typedef struct foliot__range_decoder {
 } foliot__range_decoder;
 
 foliot__range_encoder foliot__range_encoder_of(uint8_t *bytes, size_t capacity);
-void foliot__range_encode(foliot__range_encoder *coder, foliot__model *model, bool bit);
+void foliot__range_shift_out(foliot__range_encoder *coder); // the top byte
 void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value, unsigned bits); // unmodelled
 size_t foliot__range_encoder_finish(foliot__range_encoder *coder); // length; 0 if it did not fit
 // Upper bound of what finishing now would give.
@@ -50,11 +50,69 @@ static inline size_t foliot__range_encoder_length(const foliot__range_encoder *c
 }
 
 foliot__range_decoder foliot__range_decoder_of(const uint8_t *bytes, size_t length);
-bool foliot__range_decode(foliot__range_decoder *coder, foliot__model *model);
+void foliot__range_refill(foliot__range_decoder *coder);
 uint32_t foliot__range_decode_raw(foliot__range_decoder *coder, unsigned bits);
 static inline bool foliot__range_decoder_good(const foliot__range_decoder *coder)
 {
     return coder->beyond <= FOLIOT__ZEROS_DROPPED_MAX + 4;
+}
+
+// -- a bit, inline: a thousand of them a snapshot ----------------------------------------------------
+
+#define FOLIOT__RANGE_MIN (1u << 24)
+#define FOLIOT__FAST_SHIFT 5
+#define FOLIOT__SLOW_SHIFT 7
+
+// What the interval below `zeros` becomes: never empty, never all.
+static inline uint32_t foliot__range_split(uint32_t range, const foliot__model *model)
+{
+    uint32_t zeros = ((uint32_t)model->fast + model->slow) >> 1;
+    if (zeros < 64)
+        zeros = 64;
+    if (zeros > 65535 - 64)
+        zeros = 65535 - 64;
+    return (range >> FOLIOT__MODEL_BITS) * zeros;
+}
+
+static inline void foliot__range_adapt(foliot__model *model, bool bit)
+{
+    if (bit) {
+        model->fast = (uint16_t)(model->fast - (model->fast >> FOLIOT__FAST_SHIFT));
+        model->slow = (uint16_t)(model->slow - (model->slow >> FOLIOT__SLOW_SHIFT));
+    } else {
+        model->fast = (uint16_t)(model->fast + ((65535 - model->fast) >> FOLIOT__FAST_SHIFT));
+        model->slow = (uint16_t)(model->slow + ((65535 - model->slow) >> FOLIOT__SLOW_SHIFT));
+    }
+}
+
+static inline void foliot__range_encode(foliot__range_encoder *coder, foliot__model *model, bool bit)
+{
+    uint32_t bound = foliot__range_split(coder->range, model);
+    if (bit) {
+        coder->low += bound;
+        coder->range -= bound;
+    } else {
+        coder->range = bound;
+    }
+    foliot__range_adapt(model, bit);
+    for (; coder->range < FOLIOT__RANGE_MIN; coder->range <<= 8)
+        foliot__range_shift_out(coder);
+}
+
+static inline bool foliot__range_decode(foliot__range_decoder *coder, foliot__model *model)
+{
+    uint32_t bound = foliot__range_split(coder->range, model);
+    bool bit = coder->code >= bound;
+    if (bit) {
+        coder->code -= bound;
+        coder->range -= bound;
+    } else {
+        coder->range = bound;
+    }
+    foliot__range_adapt(model, bit);
+    if (coder->range < FOLIOT__RANGE_MIN)
+        foliot__range_refill(coder);
+    return bit;
 }
 
 #endif

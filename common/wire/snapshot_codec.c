@@ -4,27 +4,40 @@
 // start anew in every piece; nothing but the baseline is needed, whatever else was lost.
 #include "base/bytes.h"
 #include "foliot/snapshot.h"
+#include "wire/motion.h"
 #include "wire/range_coder.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define HEAD_BYTES_MAX 24
-#define BODY_BYTES_MAX 96 // a body's worst case: what a piece keeps free at its end
+#define PIECES_FROM_END 8 // in the head of several pieces: their number
+#define BODY_BYTES_USUAL 64 // what a piece keeps free at its end for one more
 #define BASELINE_AGE_MAX 65535
 
-// An integer's models: is it zero, its sign, its bit length in unary, its first bits after the leading one.
-typedef struct number {
-    foliot__model zero, sign, length[34], mantissa[34][4];
-} number;
+enum { SPEEDS = 5, DRIFTS = 10, KINDS = 4, RECENT = 12, BEFORE = 9, HITS = 9, LENGTHS = 13, TURN_LENGTHS = 10, SPINS = 4 };
 
+// Every model of a piece, in the order of snapshot_priors.h. Contexts come from the baseline's body (how far
+// its velocity takes it, of what kind it is) and from what of the body is coded already.
 typedef struct models {
-    foliot__model same[9]; // the body equals its baseline: by whether the last one did and this one moved
-    foliot__model flags_same, incarnation_same;
-    number position[2][3], velocity[2][3]; // by whether the baseline moved
-    foliot__model turned[2], largest_same;
-    number orientation[3];
+    foliot__model changed[KINDS][SPEEDS][RECENT];
+    foliot__model flags_changed[KINDS][SPEEDS], flag_changed[8], incarnation_changed;
+    foliot__model moved[KINDS][SPEEDS];
+    foliot__model length[2][DRIFTS][BEFORE][LENGTHS]; // of a position's difference; [0]: x and y, [1]: z
+    foliot__model sign[2][DRIFTS][3], mantissa[2][LENGTHS][7];
+    foliot__model turned[SPEEDS][2], largest_changed[HITS], largest[2];
+    foliot__model turn_length[SPINS][HITS][BEFORE][TURN_LENGTHS];
+    foliot__model turn_sign[3][HITS], turn_mantissa[2][TURN_LENGTHS][7];
+    foliot__model motion_unexpected;
+    foliot__model velocity_length[BEFORE][LENGTHS], velocity_sign[2], velocity_mantissa[LENGTHS][7];
+    foliot__model spin_length[LENGTHS], spin_sign, spin_mantissa[LENGTHS][7];
 } models;
+#define MODEL_COUNT (sizeof(models) / sizeof(foliot__model))
+
+static const uint16_t priors[] = {
+#include "wire/snapshot_priors.h"
+};
+_Static_assert(sizeof priors / sizeof *priors == MODEL_COUNT, "a prior for every model");
 
 struct foliot_snapshot_coder {
     foliot_snapshot_format format;
@@ -36,11 +49,13 @@ typedef struct walk {
     foliot__range_decoder *in;
     models *models;
     const foliot_snapshot_format *format;
-    int64_t age; // ticks from the baseline
-    unsigned last_same;
+    foliot__course course; // of the ticks from the baseline
+    const foliot_snapshot_body *changed; // the baseline's of the last body that changed; NULL: none did
+    unsigned recent;      // of the last two bodies, how many changed: bits
+    int32_t last[3];      // position of the last body that lives
 } walk;
 
-static bool code_bit(walk *w, foliot__model *model, bool bit)
+static inline bool code_bit(walk *w, foliot__model *model, bool bit)
 {
     if (w->in)
         return foliot__range_decode(w->in, model);
@@ -56,151 +71,252 @@ static uint32_t code_raw(walk *w, uint32_t value, unsigned bits)
     return value;
 }
 
-static unsigned bit_length(uint32_t x)
+static inline unsigned bit_length(uint32_t x)
 {
     return x ? 32 - (unsigned)__builtin_clz(x) : 0;
 }
 
-static uint32_t code_magnitude(walk *w, number *n, uint32_t magnitude)
+static inline unsigned lesser(unsigned a, unsigned b)
 {
-    unsigned length = bit_length(magnitude), got = 1;
-    while (got < 32 && code_bit(w, &n->length[got], length > got))
-        got++;
-    if (got == 1)
-        return 1;
-    unsigned rest = got - 1, modelled = rest < 2 ? rest : 2, context = 1;
-    for (unsigned i = 0; i < modelled; i++)
-        context = context << 1 | code_bit(w, &n->mantissa[got][context], magnitude >> (rest - 1 - i) & 1);
-    uint32_t head = context; // the leading one and the modelled bits
-    rest -= modelled;
-    return rest ? head << rest | code_raw(w, magnitude & ((1u << rest) - 1), rest) : head;
+    return a < b ? a : b;
 }
 
-// A difference, taken and given modulo 2^32.
-static int32_t code_number(walk *w, number *n, int32_t value)
+static inline uint32_t magnitude_of(int32_t x)
 {
-    if (!code_bit(w, &n->zero, value != 0))
+    return x < 0 ? 0u - (uint32_t)x : (uint32_t)x;
+}
+
+// The models of a signed number: its bit length in unary, its sign, the two bits behind its leading one.
+typedef struct number {
+    foliot__model *length, *sign, (*mantissa)[7];
+    unsigned last; // index of the last length that has models of its own
+} number;
+
+// A difference, taken and given modulo 2^32.
+static int32_t code_number(walk *w, const number *n, int32_t value)
+{
+    uint32_t magnitude = magnitude_of(value);
+    unsigned wanted = bit_length(magnitude), length = 0;
+    while (length < 32 && code_bit(w, &n->length[lesser(length, n->last)], wanted > length))
+        length++;
+    if (length == 0)
         return 0;
-    bool negative = code_bit(w, &n->sign, value < 0);
-    uint32_t magnitude = negative ? 0u - (uint32_t)value : (uint32_t)value;
-    magnitude = code_magnitude(w, n, magnitude);
+    bool negative = code_bit(w, n->sign, value < 0);
+    unsigned rest = length - 1, context = 1;
+    foliot__model *mantissa = n->mantissa[lesser(length, n->last)];
+    for (unsigned modelled = lesser(rest, 3); modelled > 0; modelled--)
+        context = context << 1 | code_bit(w, &mantissa[context - 1], magnitude >> --rest & 1);
+    magnitude = rest ? context << rest | code_raw(w, magnitude & ((1u << rest) - 1), rest) : context;
     return (int32_t)(negative ? 0u - magnitude : magnitude);
 }
 
-static int32_t code_against(walk *w, number *n, int32_t value, int32_t predicted)
+static int32_t plus(int32_t a, int32_t b)
 {
-    int32_t difference = code_number(w, n, (int32_t)((uint32_t)value - (uint32_t)predicted));
-    return (int32_t)((uint32_t)predicted + (uint32_t)difference);
+    return (int32_t)((uint32_t)a + (uint32_t)b);
 }
 
-static bool moves(const foliot_snapshot_body *body)
+static int32_t minus(int32_t a, int32_t b)
 {
-    return body->velocity[0] != 0 || body->velocity[1] != 0 || body->velocity[2] != 0;
+    return (int32_t)((uint32_t)a - (uint32_t)b);
 }
 
-// Where the baseline's velocity takes it. Four velocity steps are one position step.
-static int32_t predict(const walk *w, const foliot_snapshot_body *base, int k)
+// -- contexts -----------------------------------------------------------------------------------------
+
+static unsigned drift_class(uint32_t drift)
 {
-    int64_t moved = ((int64_t)base->velocity[k] * w->age + 2) >> 2;
-    return (int32_t)(uint32_t)((uint64_t)(int64_t)base->position[k] + (uint64_t)moved);
+    return lesser(bit_length(drift), DRIFTS - 1);
 }
 
-static void code_orientation(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base, bool moved)
+static unsigned kind_of(const foliot_snapshot_body *base)
+{
+    if (!(base->flags & FOLIOT_SNAPSHOT_ALIVE))
+        return 3;
+    if (base->flags & FOLIOT_SNAPSHOT_PLAYER)
+        return 2;
+    return base->flags & (FOLIOT_SNAPSHOT_FROZEN | FOLIOT_SNAPSHOT_STATIC) ? 1 : 0;
+}
+
+// -- the parts of a body ------------------------------------------------------------------------------
+
+static uint8_t code_flags(walk *w, uint8_t flags, uint8_t base)
+{
+    uint8_t differ = 0;
+    for (int i = 0; i < 8; i++)
+        differ |= (uint8_t)(code_bit(w, &w->models->flag_changed[i], (flags ^ base) >> i & 1) << i);
+    return base ^ differ;
+}
+
+// Returns the class of the greatest difference, for what is coded after it.
+static unsigned code_position(walk *w, foliot_snapshot_body *body, const int32_t from[3], const int32_t drifts[3])
+{
+    models *m = w->models;
+    unsigned before = 0;
+    for (int k = 0; k < 3; k++) {
+        unsigned z = k == 2, speed = drift_class(magnitude_of(drifts[k]));
+        number n = {m->length[z][speed][before], &m->sign[z][speed][(drifts[k] > 0) + 2 * (drifts[k] < 0)],
+                    m->mantissa[z], LENGTHS - 1};
+        int32_t expected = plus(from[k], drifts[k]);
+        int32_t difference = code_number(w, &n, minus(body->position[k], expected));
+        body->position[k] = plus(expected, difference);
+        unsigned now = lesser(bit_length(magnitude_of(difference)), BEFORE - 2);
+        before = k == 0 ? now + 1 : (now + 1 > before ? now + 1 : before);
+    }
+    return before;
+}
+
+static unsigned code_largest(walk *w, unsigned largest, unsigned likely)
+{
+    foliot__model *m = w->models->largest;
+    unsigned step = (largest - likely) & 3; // 1..3
+    if (code_bit(w, &m[0], step == 3))
+        return (likely + 3) & 3;
+    return (likely + (code_bit(w, &m[1], step == 2) ? 2 : 1)) & 3;
+}
+
+static void code_orientation(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base,
+                             unsigned speed, unsigned hit)
 {
     models *m = w->models;
     bool turned = body->largest != base->largest ||
                   memcmp(body->orientation, base->orientation, sizeof body->orientation) != 0;
-    if (!code_bit(w, &m->turned[moved], turned)) {
+    if (!code_bit(w, &m->turned[speed][hit > 0], turned)) {
         body->largest = base->largest;
         memcpy(body->orientation, base->orientation, sizeof body->orientation);
         return;
     }
-    if (code_bit(w, &m->largest_same, body->largest != base->largest)) {
-        body->largest = (uint8_t)code_raw(w, body->largest, 2);
-        for (int k = 0; k < 3; k++)
-            body->orientation[k] = (uint16_t)code_raw(w, body->orientation[k], FOLIOT_ORIENTATION_BITS);
-        return;
-    }
-    body->largest = base->largest;
+    int32_t q[4];
+    unsigned spin = foliot__turned(&w->course, base, q), likely = foliot__largest(q);
+    bool other = code_bit(w, &m->largest_changed[hit], body->largest != likely);
+    body->largest = (uint8_t)(other ? code_largest(w, body->largest, likely) : likely);
+    uint16_t from[3];
+    foliot__smallest(q, body->largest, from);
+    unsigned before = 0;
+    bool near = body->largest == base->largest;
+    spin = lesser((bit_length(spin) + 1) / 2, SPINS - 1);
     for (int k = 0; k < 3; k++) {
-        int32_t value = code_against(w, &m->orientation[k], body->orientation[k], base->orientation[k]);
-        body->orientation[k] = (uint16_t)(value & ((1 << FOLIOT_ORIENTATION_BITS) - 1));
+        int32_t turn = near ? (int32_t)from[k] - base->orientation[k] : 0;
+        number n = {m->turn_length[spin][hit][before], &m->turn_sign[(turn > 0) + 2 * (turn < 0)][hit], m->turn_mantissa[other],
+                    TURN_LENGTHS - 1};
+        int32_t difference = code_number(w, &n, body->orientation[k] - from[k]);
+        body->orientation[k] = (uint16_t)(plus(from[k], difference) & ((1 << FOLIOT_ORIENTATION_BITS) - 1));
+        unsigned now = lesser(bit_length(magnitude_of(difference)), BEFORE - 2);
+        before = k == 0 ? now + 1 : (now + 1 > before ? now + 1 : before);
     }
 }
 
-static bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body *b)
+// Velocity and spin: those that took it here if they are, else the difference from them.
+static void code_motion(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base)
 {
-    return memcmp(a->position, b->position, sizeof a->position) == 0 &&
-           memcmp(a->velocity, b->velocity, sizeof a->velocity) == 0 &&
-           memcmp(a->orientation, b->orientation, sizeof a->orientation) == 0 &&
-           a->largest == b->largest && a->flags == b->flags && a->incarnation == b->incarnation;
+    models *m = w->models;
+    foliot_snapshot_body expected = *body;
+    foliot__follow(&w->course, base, &expected);
+    bool unexpected = memcmp(body->velocity, expected.velocity, sizeof body->velocity) != 0 ||
+                      memcmp(body->spin, expected.spin, sizeof body->spin) != 0;
+    if (!code_bit(w, &m->motion_unexpected, unexpected)) {
+        memcpy(body->velocity, expected.velocity, sizeof body->velocity);
+        memcpy(body->spin, expected.spin, sizeof body->spin);
+        return;
+    }
+    unsigned before = 0;
+    for (int k = 0; k < 3; k++) {
+        number n = {m->velocity_length[before], &m->velocity_sign[k == 2], m->velocity_mantissa, LENGTHS - 1};
+        int32_t difference = code_number(w, &n, minus(body->velocity[k], expected.velocity[k]));
+        body->velocity[k] = plus(expected.velocity[k], difference);
+        before = 1 + lesser(bit_length(magnitude_of(difference)), BEFORE - 2);
+    }
+    for (int k = 0; w->format->spins && k < 3; k++) {
+        number n = {m->spin_length, &m->spin_sign, m->spin_mantissa, LENGTHS - 1};
+        int32_t difference = code_number(w, &n, minus(body->spin[k], expected.spin[k]));
+        body->spin[k] = (int16_t)(uint16_t)plus(expected.spin[k], difference);
+    }
+}
+
+static inline uint64_t word(const foliot_snapshot_body *body, size_t at)
+{
+    uint64_t x;
+    memcpy(&x, (const uint8_t *)body + at, sizeof x);
+    return x;
+}
+
+// Word by word: nearly all of a snapshot's time goes by here, and the last word overlaps.
+static inline bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body *b)
+{
+    enum { END = offsetof(foliot_snapshot_body, incarnation) + 1 };
+    uint64_t differ = word(a, END - 8) ^ word(b, END - 8);
+    for (size_t at = 0; at + 8 <= END; at += 8)
+        differ |= word(a, at) ^ word(b, at);
+    return differ == 0;
+}
+
+static void code_rest(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base, unsigned kind,
+                      unsigned speed, const int32_t drifts[3])
+{
+    static const int32_t still[3];
+    models *m = w->models;
+    body->flags = code_bit(w, &m->flags_changed[kind][speed], body->flags != base->flags)
+                      ? code_flags(w, body->flags, base->flags)
+                      : base->flags;
+    body->incarnation = code_bit(w, &m->incarnation_changed, body->incarnation != base->incarnation)
+                            ? (uint8_t)code_raw(w, body->incarnation, 8)
+                            : base->incarnation;
+    if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE)) {
+        *body = (foliot_snapshot_body){.incarnation = body->incarnation};
+        return;
+    }
+    unsigned hit = 0;
+    bool moved = memcmp(body->position, base->position, sizeof body->position) != 0;
+    if (!code_bit(w, &m->moved[kind][speed], moved))
+        memcpy(body->position, base->position, sizeof body->position);
+    else
+        hit = kind == 3 ? code_position(w, body, w->last, still) : code_position(w, body, base->position, drifts);
+    if (w->format->rotates)
+        code_orientation(w, body, base, speed, hit);
+    code_motion(w, body, base);
+}
+
+// How near the last body that changed is: what is pushed pushes its neighbours.
+static unsigned nearness(const walk *w, const foliot_snapshot_body *base)
+{
+    uint32_t far = 0;
+    if (!w->changed)
+        return 0;
+    for (int k = 0; k < 3; k++)
+        far |= magnitude_of(minus(base->position[k], w->changed->position[k]));
+    return far < 256 ? 3 : far < 512 ? 2 : far < 2048 ? 1 : 0;
 }
 
 static void code_body(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base)
 {
-    static const foliot_snapshot_body empty;
-    models *m = w->models;
-    unsigned moved = moves(base), context = w->last_same & 3;
-    bool same = w->out && same_body(body, base);
-    same = !code_bit(w, &m->same[context * 2 + moved], !same);
-    w->last_same = w->last_same << 1 | !same;
-    if (same) {
-        *body = *base;
-        return;
-    }
-    body->flags = code_bit(w, &m->flags_same, body->flags != base->flags)
-                      ? (uint8_t)code_raw(w, body->flags, 8)
-                      : base->flags;
-    body->incarnation = code_bit(w, &m->incarnation_same, body->incarnation != base->incarnation)
-                            ? (uint8_t)code_raw(w, body->incarnation, 8)
-                            : base->incarnation;
-    if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE)) {
-        uint8_t incarnation = body->incarnation;
-        *body = empty;
-        body->incarnation = incarnation;
-        return;
-    }
-    for (int k = 0; k < 3; k++)
-        body->position[k] = code_against(w, &m->position[moved][k], body->position[k], predict(w, base, k));
-    for (int k = 0; k < 3; k++)
-        body->velocity[k] = code_against(w, &m->velocity[moved][k], body->velocity[k], base->velocity[k]);
-    if (w->format->rotates)
-        code_orientation(w, body, base, moved);
-}
-
-// -- models at the start of a piece -------------------------------------------------------------------
-
-static number number_start(double zero, double shorter)
-{
-    number n;
-    n.zero = foliot__model_of(zero);
-    n.sign = foliot__model_of(0.5);
-    for (int i = 0; i < 34; i++) {
-        n.length[i] = foliot__model_of(shorter);
-        for (int k = 0; k < 4; k++)
-            n.mantissa[i][k] = foliot__model_of(0.5);
-    }
-    return n;
-}
-
-static models models_start(void)
-{
-    models m;
-    for (int i = 0; i < 9; i++)
-        m.same[i] = foliot__model_of(i & 1 ? 0.1 : 0.97);
-    m.flags_same = foliot__model_of(0.99);
-    m.incarnation_same = foliot__model_of(0.99);
-    for (int moved = 0; moved < 2; moved++)
+    unsigned kind = kind_of(base), speed = 0, recent = (w->recent & 1) + (w->recent >> 1 & 1) + 3 * nearness(w, base);
+    int32_t drifts[3] = {0, 0, 0};
+    if (base->velocity[0] | base->velocity[1] | base->velocity[2]) {
+        uint32_t far = 0;
         for (int k = 0; k < 3; k++) {
-            m.position[moved][k] = number_start(0.3, 0.35);
-            m.velocity[moved][k] = number_start(0.3, 0.3);
+            drifts[k] = foliot__drift(&w->course, base, k);
+            far |= magnitude_of(drifts[k]);
         }
-    m.turned[0] = foliot__model_of(0.5);
-    m.turned[1] = foliot__model_of(0.3);
-    m.largest_same = foliot__model_of(0.97);
-    for (int k = 0; k < 3; k++)
-        m.orientation[k] = number_start(0.2, 0.3);
-    return m;
+        speed = 1 + lesser(bit_length(far) / 2, SPEEDS - 2);
+    }
+    bool changed = w->out && !same_body(body, base);
+    changed = code_bit(w, &w->models->changed[kind][speed][recent], changed);
+    w->recent = w->recent << 1 | changed;
+    if (changed)
+        w->changed = base;
+    if (changed)
+        code_rest(w, body, base, kind, speed, drifts);
+    else
+        *body = *base;
+    if (body->flags & FOLIOT_SNAPSHOT_ALIVE)
+        memcpy(w->last, body->position, sizeof w->last);
+}
+
+// -- the start and the end ----------------------------------------------------------------------------
+
+static void models_start(models *m)
+{
+    foliot__model *each = (foliot__model *)m;
+    for (size_t i = 0; i < MODEL_COUNT; i++)
+        each[i] = (foliot__model){priors[i], priors[i]};
 }
 
 foliot_status foliot_snapshot_coder_create(const foliot_snapshot_format *format,
@@ -210,7 +326,7 @@ foliot_status foliot_snapshot_coder_create(const foliot_snapshot_format *format,
     if (!c)
         return FOLIOT_MEMORY;
     c->format = *format;
-    c->start = models_start();
+    models_start(&c->start);
     *coder = c;
     return FOLIOT_OK;
 }
@@ -229,29 +345,61 @@ void foliot_snapshot_pieces_close(foliot_snapshot_pieces *pieces)
 
 // -- pieces: a head in whole bytes, then the coded bodies ---------------------------------------------
 
+// Seven bits a byte, the low ones first; the high bit says that more follow.
+static void write_varint(foliot__writer *w, uint32_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        foliot__write_u8(w, (uint8_t)(value | 0x80));
+    foliot__write_u8(w, (uint8_t)value);
+}
+
+static uint32_t read_varint(foliot__reader *r)
+{
+    uint32_t value = 0;
+    for (unsigned shift = 0; shift < 28; shift += 7) {
+        uint8_t byte = foliot__read_u8(r);
+        value |= (uint32_t)(byte & 0x7f) << shift;
+        if (byte < 0x80)
+            return value;
+    }
+    foliot__reader_fail(r, FOLIOT_CORRUPT);
+    return 0;
+}
+
+// The usual snapshot is one piece, all of its slots: then it needs no more than their number.
 static void write_head(foliot__writer *w, const foliot_snapshot_head *head)
 {
+    bool whole = head->pieces == 1;
+    uint32_t age = (uint32_t)(head->has_baseline ? head->tick - head->baseline_tick : 0);
     foliot__write_u32(w, (uint32_t)head->tick);
-    foliot__write_u16(w, (uint16_t)(head->has_baseline ? head->tick - head->baseline_tick : 0));
+    write_varint(w, age << 1 | whole);
+    write_varint(w, head->bodies);
+    if (whole)
+        return;
     foliot__write_u16(w, (uint16_t)head->piece);
     foliot__write_u16(w, (uint16_t)head->pieces);
     foliot__write_u24(w, head->first);
     foliot__write_u24(w, head->count);
-    foliot__write_u24(w, head->bodies);
 }
 
 static void read_head(foliot__reader *r, foliot_snapshot_head *head)
 {
     uint32_t tick = foliot__read_u32(r);
-    uint32_t age = foliot__read_u16(r);
-    *head = (foliot_snapshot_head){.tick = tick, .has_baseline = age != 0, .baseline_tick = tick - age};
+    uint32_t form = read_varint(r);
+    uint32_t bodies = read_varint(r), age = form >> 1;
+    *head = (foliot_snapshot_head){.tick = tick, .has_baseline = age != 0, .baseline_tick = tick - age, .pieces = 1};
+    if (age > tick || age > BASELINE_AGE_MAX || bodies > FOLIOT_BODIES_MAX) {
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        return;
+    }
+    head->bodies = head->count = bodies;
+    if (form & 1)
+        return;
     head->piece = foliot__read_u16(r);
     head->pieces = foliot__read_u16(r);
     head->first = foliot__read_u24(r);
     head->count = foliot__read_u24(r);
-    head->bodies = foliot__read_u24(r);
-    if (head->piece >= head->pieces || head->first + head->count > head->bodies || age > tick ||
-        head->bodies > FOLIOT_BODIES_MAX)
+    if (head->piece >= head->pieces || head->first + head->count > head->bodies)
         foliot__reader_fail(r, FOLIOT_CORRUPT);
 }
 
@@ -275,30 +423,49 @@ static foliot_status grow(foliot_snapshot_pieces *p)
     return FOLIOT_OK;
 }
 
+static walk walk_of(foliot_snapshot_coder *coder, const foliot_snapshot_head *head)
+{
+    walk w = {.models = &coder->now, .format = &coder->format};
+    w.course = foliot__course_of(w.format, head->has_baseline ? (uint32_t)(head->tick - head->baseline_tick) : 0);
+    coder->now = coder->start;
+    return w;
+}
+
 static const foliot_snapshot_body *base_of(const foliot_snapshot *baseline, uint32_t slot)
 {
     static const foliot_snapshot_body empty;
     return baseline && slot < baseline->count ? &baseline->bodies[slot] : &empty;
 }
 
-// One piece from `first` on; how many bodies it took goes into head->count.
-static size_t encode_piece(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
-                           const foliot_snapshot *baseline, foliot_snapshot_head *head, uint8_t *bytes)
+// Bodies from head->first on, `limit` at most; how many it took goes into head->count.
+static size_t encode_bodies(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
+                            const foliot_snapshot *baseline, foliot_snapshot_head *head, uint32_t limit,
+                            foliot__range_encoder *out)
 {
-    foliot__range_encoder out =
-        foliot__range_encoder_of(bytes + HEAD_BYTES_MAX, FOLIOT_SNAPSHOT_PIECE_BYTES - HEAD_BYTES_MAX);
-    walk w = {.out = &out, .models = &coder->now, .format = &coder->format};
-    w.age = head->has_baseline ? (int64_t)(head->tick - head->baseline_tick) : 0;
-    coder->now = coder->start;
+    walk w = walk_of(coder, head);
+    w.out = out;
     uint32_t slot = head->first;
-    while (slot < snapshot->count &&
-           foliot__range_encoder_length(&out) + BODY_BYTES_MAX <= out.capacity) {
+    while (slot < snapshot->count && slot - head->first < limit &&
+           foliot__range_encoder_length(out) + BODY_BYTES_USUAL <= out->capacity) {
         foliot_snapshot_body body = snapshot->bodies[slot];
         code_body(&w, &body, base_of(baseline, slot));
         slot++;
     }
     head->count = slot - head->first;
-    return foliot__range_encoder_finish(&out);
+    return foliot__range_encoder_finish(out);
+}
+
+// One piece. A body that took more than it may, which no model expects, goes into the next one.
+static size_t encode_piece(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
+                           const foliot_snapshot *baseline, foliot_snapshot_head *head, uint8_t *bytes)
+{
+    for (uint32_t limit = UINT32_MAX;; limit = head->count - 1) {
+        foliot__range_encoder out =
+            foliot__range_encoder_of(bytes + HEAD_BYTES_MAX, FOLIOT_SNAPSHOT_PIECE_BYTES - HEAD_BYTES_MAX);
+        size_t length = encode_bodies(coder, snapshot, baseline, head, limit, &out);
+        if (!out.full)
+            return length;
+    }
 }
 
 foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
@@ -308,6 +475,7 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
         return FOLIOT_INVALID;
     foliot_snapshot_head head = {.tick = snapshot->tick, .has_baseline = baseline != NULL,
                                  .baseline_tick = baseline ? baseline->tick : 0, .bodies = snapshot->count};
+    size_t head_bytes = 0;
     pieces->count = 0;
     uint32_t at = 0;
     do {
@@ -315,17 +483,20 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
             return pieces->count == FOLIOT_SNAPSHOT_PIECES_MAX ? FOLIOT_FULL : FOLIOT_MEMORY;
         head.piece = pieces->count;
         size_t length = encode_piece(coder, snapshot, baseline, &head, pieces->bytes + at);
+        head.pieces = head.piece == 0 && head.count == snapshot->count ? 1 : 0;
         foliot__writer w = foliot__writer_of(pieces->bytes + at, HEAD_BYTES_MAX);
         write_head(&w, &head);
         memmove(pieces->bytes + at + w.at, pieces->bytes + at + HEAD_BYTES_MAX, length);
         pieces->offsets[pieces->count++] = at;
+        head_bytes = w.at; // the same for all
         at += (uint32_t)(w.at + length);
         pieces->offsets[pieces->count] = at;
         head.first += head.count;
     } while (head.first < snapshot->count);
-    for (uint32_t i = 0; i < pieces->count; i++) { // now that their number is known
-        pieces->bytes[pieces->offsets[i] + 8] = (uint8_t)pieces->count;
-        pieces->bytes[pieces->offsets[i] + 9] = (uint8_t)(pieces->count >> 8);
+    for (uint32_t i = 0; i < pieces->count && pieces->count > 1; i++) { // now that their number is known
+        uint8_t *total = pieces->bytes + pieces->offsets[i] + head_bytes - PIECES_FROM_END;
+        total[0] = (uint8_t)pieces->count;
+        total[1] = (uint8_t)(pieces->count >> 8);
     }
     return FOLIOT_OK;
 }
@@ -349,9 +520,8 @@ foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t
         (baseline && (uint32_t)baseline->tick != head->baseline_tick) || into->capacity < head->bodies)
         return FOLIOT_INVALID;
     foliot__range_decoder in = foliot__range_decoder_of(bytes + r.at, length - r.at);
-    walk w = {.in = &in, .models = &coder->now, .format = &coder->format};
-    w.age = head->has_baseline ? (int64_t)(head->tick - head->baseline_tick) : 0;
-    coder->now = coder->start;
+    walk w = walk_of(coder, head);
+    w.in = &in;
     for (uint32_t i = 0; i < head->count && foliot__range_decoder_good(&in); i++) {
         into->bodies[head->first + i] = (foliot_snapshot_body){0};
         code_body(&w, &into->bodies[head->first + i], base_of(baseline, head->first + i));

@@ -14,13 +14,18 @@
 
 #define FOLIOT_SNAPSHOT_PIECE_BYTES 1196 // with the message byte in front within FOLIOT_PACKET_BYTES_MAX
 #define FOLIOT_SNAPSHOT_PIECES_MAX 65535
+#define FOLIOT_FALL_MAX (1 << 24)
 #define FOLIOT_ORIENTATION_BITS 9 // of each of the smallest three
 
 // How values become integers: both sides know it from the join. Steps are powers of two.
 typedef struct foliot_snapshot_format {
     double position_step; // length units
     double velocity_step; // length units a tick
+    // How a free body goes on, for prediction: its velocity becomes (velocity + fall / 64) * keep / 2^16 a tick.
+    int32_t fall[3]; // velocity steps / 64: the scene's gravity
+    uint32_t keep;   // at most 2^16: its drag
     bool rotates;         // orientations are sent
+    bool spins;           // and spins: worth their bytes only where they say how bodies turn
     uint32_t bodies_max;
 } foliot_snapshot_format;
 
@@ -28,6 +33,7 @@ typedef struct foliot_snapshot_format {
 typedef struct foliot_snapshot_body {
     int32_t position[3];
     int32_t velocity[3];
+    int16_t spin[3]; // vector of the turn a tick (half the angle), 1/16 of 1/(511 sqrt 2); 0 unless sent
     uint16_t orientation[3]; // smallest three, in order w x y z without the largest; 0..511 for -1/sqrt2..1/sqrt2
     uint8_t largest;         // 0..3: w, x, y, z; made positive by the sign of the whole quaternion
     uint8_t flags;           // of enum foliot_snapshot_flags; 0: the slot is empty, and all else 0
@@ -58,6 +64,9 @@ foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format, cons
 // What a quantised body stands for.
 foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,
                                           const foliot_snapshot_body *body, double dt);
+// Velocity and spin that took `base` to `body` in `ticks`, as a receiver of both knows them.
+void foliot_snapshot_follow(const foliot_snapshot_format *format, const foliot_snapshot_body *base,
+                            uint32_t ticks, foliot_snapshot_body *body);
 bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b);
 
 // -- bytes -------------------------------------------------------------------------------------
