@@ -22,7 +22,12 @@ for name in "$@"; do
 done
 
 # What is to be reached, where it is known: bench, case (a prefix), what is compared, bound.
-targets='nbody|force-1000|value<=|0.7
+targets='replay|replay-256|value>=|1000
+replay|share-of-bare|value>=|0.97
+replay|size-of-|value<=|1500
+replay|seek-2h-cold-p99|value<=|20
+replay|verify-1000-use|value>=|90
+nbody|force-1000|value<=|0.7
 nbody|rate-1000|ratio>=|3
 springs|cloth-100000 bandwidth|ratio>=|0.5
 digest|tumbling-256 per 256 bodies|value<=|1
