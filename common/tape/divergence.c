@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// divergence.c: see divergence.h. Knows nothing of files and peers: replay, compare and lockstep share it.
+// divergence.c: see divergence.h. Knows nothing of files and peers: replay, compare and lockstep
+// share it.
 #include "tape/divergence.h"
 
 #include "base/rng.h"
@@ -157,8 +158,8 @@ static void found(foliot_divergence *divergence, uint32_t body, uint32_t field, 
 bool foliot__state_compare(const foliot__state *expected, const foliot__state *actual,
                            foliot_divergence *divergence)
 {
-    uint32_t count = expected->body_count > actual->body_count ? expected->body_count
-                                                               : actual->body_count;
+    uint32_t count =
+        expected->body_count > actual->body_count ? expected->body_count : actual->body_count;
     divergence->bodies = divergence->fields = 0;
     for (uint32_t body = 0; body < count; body++) {
         uint32_t fields = 0;

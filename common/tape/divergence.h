@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// divergence.h: where two runs' states differ, down a tree: tick, stage, group of bodies, body, field.
-// Both sides make the same tree of hashes; whoever compares descends where they differ.
+// divergence.h: where two runs' states differ, down a tree: tick, stage, group of bodies, body,
+// field. Both sides make the same tree of hashes; whoever compares descends where they differ.
 #ifndef FOLIOT_TAPE_DIVERGENCE_H
 #define FOLIOT_TAPE_DIVERGENCE_H
 
@@ -23,10 +23,10 @@ typedef struct foliot__tick_states {
 
 void foliot__state_take(foliot__state *state, const foliot_world *world, foliot_status *status);
 void foliot__tick_states_free(foliot__tick_states *states);
-// Gives *host a hook that takes the states into `states`, and lets `then` be called before each is taken.
-// Whoever wants only one tick clears them before.
+// Gives *host a hook that takes the states into `states`, and lets `then` be called before each is
+// taken. Whoever wants only one tick clears them before.
 typedef struct foliot__observer {
-    foliot__tick_states *states; // NULL: nothing is taken
+    foliot__tick_states *states;             // NULL: nothing is taken
     const foliot_perturbation *perturbation; // NULL, or one applied where it is due
     bool perturbed;
 } foliot__observer;
@@ -34,8 +34,8 @@ foliot_host foliot__observing_host(const foliot_host *host, foliot__observer *ob
 
 // Hash of the bodies [first, first + count) and of how many there are: the same on every machine.
 uint64_t foliot__state_hash(const foliot__state *state, uint32_t first, uint32_t count);
-// Bodies in one group, where `count` of them are divided: the smallest power of the fanout that makes at
-// most FOLIOT__TREE_FANOUT groups.
+// Bodies in one group, where `count` of them are divided: the smallest power of the fanout that
+// makes at most FOLIOT__TREE_FANOUT groups.
 uint32_t foliot__tree_group(uint32_t count);
 
 // The first stage, body and field that differ. False if none does.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// drain.c: the writing side of a recording: whole blocks from the ring into the sink, in a thread of
-// its own or when the host says. What it has written it says only after the system took all of a block.
+// drain.c: the writing side of a recording: whole blocks from the ring into the sink, in a thread
+// of its own or when the host says. What it has written it says only after the system took all of a
+// block.
 #include "tape/recording.h"
 
 #include "base/assert.h"

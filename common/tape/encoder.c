@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// encoder.c: ticks as records. An input costs bytes only where it is not what the last ones foretell.
+// encoder.c: ticks as records. An input costs bytes only where it is not what the last ones
+// foretell.
 #include "tape/encoder.h"
 
 #include "base/assert.h"
@@ -10,8 +11,10 @@
 bool foliot__tape_encoder_init(foliot__tape_encoder *encoder, uint64_t tick, uint32_t digest_every,
                                uint32_t digest_bytes)
 {
-    *encoder = (foliot__tape_encoder){.first_tick = tick, .tick = tick,
-                                      .digest_every = digest_every, .digest_bytes = digest_bytes};
+    *encoder = (foliot__tape_encoder){.first_tick = tick,
+                                      .tick = tick,
+                                      .digest_every = digest_every,
+                                      .digest_bytes = digest_bytes};
     return foliot__buffer_reserve(&encoder->entries, 16384) &&
            foliot__buffer_reserve(&encoder->digests, 16384) &&
            foliot__buffer_reserve(&encoder->payload, 65536);

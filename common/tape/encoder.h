@@ -32,10 +32,12 @@ void foliot__tape_encoder_free(foliot__tape_encoder *encoder);
 void foliot__tape_encoder_reset(foliot__tape_encoder *encoder);
 
 // Inputs of the step from encoder->tick to the next, in order; `digest` of the state that it gave.
-// False if the block cannot hold them: close it first, then they fit, or are too many for any block.
+// False if the block cannot hold them: close it first, then they fit, or are too many for any
+// block.
 bool foliot__tape_encode_tick(foliot__tape_encoder *encoder, const foliot_input *inputs,
                               uint32_t count, foliot_digest digest);
-// The records of the block as encoder->payload, and an empty block. *inputs_bytes and *digest_bytes of it.
+// The records of the block as encoder->payload, and an empty block. *inputs_bytes and *digest_bytes
+// of it.
 void foliot__tape_encode_block(foliot__tape_encoder *encoder, size_t *input_bytes,
                                size_t *digest_bytes);
 

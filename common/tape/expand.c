@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// expand.c: the mirror image of encoder.c's entries. Refuses what no writer writes: players out of order,
-// ticks outside the block, values out of range, more inputs than a block may hold.
+// expand.c: the mirror image of encoder.c's entries. Refuses what no writer writes: players out of
+// order, ticks outside the block, values out of range, more inputs than a block may hold.
 #include "tape/expand.h"
 
 #include "base/unpack.h"
@@ -14,8 +14,8 @@ typedef struct expansion {
     uint32_t values;     // left
     uint64_t entry_tick; // of the entry that `place` begins
     uint64_t tick;
-    uint32_t count;      // of inputs so far
-    bool pending;        // an entry's tick was read, not yet the rest
+    uint32_t count; // of inputs so far
+    bool pending;   // an entry's tick was read, not yet the rest
 } expansion;
 
 void foliot__tape_forget_players(foliot__tape_walk *walk)
@@ -48,8 +48,8 @@ static void next_entry(expansion *e)
 static void put(expansion *e, uint32_t player, uint8_t kind)
 {
     foliot__tape_player *known = &e->walk->players[player];
-    foliot_input input = {.player = player, .sequence = known->sequence, .kind = kind,
-                          .buttons = known->buttons};
+    foliot_input input = {
+        .player = player, .sequence = known->sequence, .kind = kind, .buttons = known->buttons};
     memcpy(input.axes, known->axes, sizeof input.axes);
     known->sequence++;
     foliot_status status = ++e->count > FOLIOT__TAPE_BLOCK_INPUTS_MAX
@@ -94,7 +94,8 @@ static void expand_entry(expansion *e, uint32_t *from)
 {
     uint32_t place = (uint32_t)take(e, 0, FOLIOT_PLAYERS_MAX * FOLIOT__TAPE_CODES - 1);
     uint32_t player = place / FOLIOT__TAPE_CODES, code = place % FOLIOT__TAPE_CODES;
-    if (player + 1 < *from || code > FOLIOT__TAPE_NONE || (code == FOLIOT__TAPE_NONE && player < *from))
+    if (player + 1 < *from || code > FOLIOT__TAPE_NONE ||
+        (code == FOLIOT__TAPE_NONE && player < *from))
         foliot__reader_fail(e->r, FOLIOT_CORRUPT);
     if (e->r->status != FOLIOT_OK)
         return;
@@ -132,7 +133,10 @@ static void expand_tick(expansion *e)
 foliot_status foliot__tape_expand(foliot__tape_walk *walk, foliot__tape_content *content,
                                   uint64_t tick, foliot__reader *entries, uint32_t values)
 {
-    expansion e = {.walk = walk, .log = &content->inputs, .r = entries, .values = values,
+    expansion e = {.walk = walk,
+                   .log = &content->inputs,
+                   .r = entries,
+                   .values = values,
                    .entry_tick = content->first_tick};
     next_entry(&e);
     for (e.tick = content->first_tick; e.tick < tick && entries->status == FOLIOT_OK; e.tick++)

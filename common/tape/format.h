@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// format.h: the numbers of the recording format, once. docs/RECORDING.md says what they mean; a number that
-// was ever released is never reused.
+// format.h: the numbers of the recording format, once. docs/RECORDING.md says what they mean; a
+// number that was ever released is never reused.
 #ifndef FOLIOT_TAPE_FORMAT_H
 #define FOLIOT_TAPE_FORMAT_H
 
@@ -10,17 +10,19 @@
 
 #include "foliot/digest.h"
 
-#define FOLIOT__TAPE_MAGIC "\x89" "FOLIOT\n" // 8 bytes; the first catches 7-bit transfers, the last text mode
+#define FOLIOT__TAPE_MAGIC                                                                         \
+    "\x89"                                                                                         \
+    "FOLIOT\n" // 8 bytes; the first catches 7-bit transfers, the last text mode
 #define FOLIOT__TAPE_MAGIC_BYTES 8
 #define FOLIOT__TAPE_VERSION 1u
-#define FOLIOT__TAPE_START_BYTES 16        // magic, u32 version, u32 CRC32C of the first 12
+#define FOLIOT__TAPE_START_BYTES 16          // magic, u32 version, u32 CRC32C of the first 12
 #define FOLIOT__TAPE_BLOCK_MAGIC 0x6b6c42feu // bytes fe 42 6c 6b
-#define FOLIOT__TAPE_BLOCK_BYTES 28        // header of a block
+#define FOLIOT__TAPE_BLOCK_BYTES 28          // header of a block
 #define FOLIOT__TAPE_PAYLOAD_MAX (1u << 30)
 // Every reader may rely on these; a writer closes a block early to keep them.
 #define FOLIOT__TAPE_BLOCK_TICKS_MAX 65536u
 #define FOLIOT__TAPE_BLOCK_INPUTS_MAX 65536u
-#define FOLIOT__TAPE_END_BYTES 11          // the record END, always so long
+#define FOLIOT__TAPE_END_BYTES 11 // the record END, always so long
 
 // Types of records. 1..63 must be known to whoever replays; 64..127 may be skipped.
 enum foliot__tape_record {
@@ -41,10 +43,12 @@ enum foliot__tape_encoding {
     FOLIOT__TAPE_RAW = 0,
 };
 
-// Entries of INPUTS: ticks on, player * 8 + code, then for all but NONE a mask and what it announces.
+// Entries of INPUTS: ticks on, player * 8 + code, then for all but NONE a mask and what it
+// announces.
 enum foliot__tape_code {
     FOLIOT__TAPE_CONTROL = 0, // one input
-    FOLIOT__TAPE_STREAM = 1,  // one input, and one more with the next sequence in every tick without entry
+    FOLIOT__TAPE_STREAM =
+        1, // one input, and one more with the next sequence in every tick without entry
     FOLIOT__TAPE_JOIN = 2,
     FOLIOT__TAPE_LEAVE = 3,
     FOLIOT__TAPE_NONE = 4, // no input, the stream ends

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// input_log.c: what entered the world, tick by tick. A closed tick never changes. Knows nothing of peers.
+// input_log.c: what entered the world, tick by tick. A closed tick never changes. Knows nothing of
+// peers.
 #include "tape/input_log.h"
 
 #include "base/assert.h"
@@ -55,8 +56,8 @@ static void *grown(void *table, size_t count, size_t *capacity, size_t size)
 
 foliot_status foliot__input_log_append(foliot__input_log *log, const foliot_input *input)
 {
-    foliot_input *inputs = grown(log->inputs, log->input_count, &log->input_capacity,
-                                 sizeof *log->inputs);
+    foliot_input *inputs =
+        grown(log->inputs, log->input_count, &log->input_capacity, sizeof *log->inputs);
     if (!inputs)
         return FOLIOT_MEMORY;
     log->inputs = inputs;

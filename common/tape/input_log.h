@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// input_log.h: what entered the world, tick by tick: the ground truth of a run. Inputs are put to the open
-// tick in any order; closing it sorts them by (player, sequence) and makes them final.
+// input_log.h: what entered the world, tick by tick: the ground truth of a run. Inputs are put to
+// the open tick in any order; closing it sorts them by (player, sequence) and makes them final.
 #ifndef FOLIOT_TAPE_INPUT_LOG_H
 #define FOLIOT_TAPE_INPUT_LOG_H
 
@@ -13,13 +13,13 @@
 
 // All zero but `first_tick` is an empty log whose open tick is first_tick.
 typedef struct foliot__input_log {
-    uint64_t first_tick;   // the oldest tick kept
-    size_t tick_count;     // closed ticks kept
-    size_t *ends;          // of each closed tick: the index after its last input
+    uint64_t first_tick; // the oldest tick kept
+    size_t tick_count;   // closed ticks kept
+    size_t *ends;        // of each closed tick: the index after its last input
     size_t tick_capacity;
-    foliot_input *inputs;  // closed ones, then those of the open tick
+    foliot_input *inputs; // closed ones, then those of the open tick
     size_t input_count, input_capacity;
-    size_t forgotten;      // closed inputs dropped from the front; `ends` go on counting
+    size_t forgotten; // closed inputs dropped from the front; `ends` go on counting
 } foliot__input_log;
 
 void foliot__input_log_init(foliot__input_log *log, uint64_t first_tick);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// recording.c: the host's side of a recording: ticks become blocks, blocks go into the queue. Never waits,
-// reads no clock, and loses nothing without counting it. The writing side is drain.c.
+// recording.c: the host's side of a recording: ticks become blocks, blocks go into the queue. Never
+// waits, reads no clock, and loses nothing without counting it. The writing side is drain.c.
 #include "tape/recording.h"
 
 #include "base/crc32c.h"
@@ -12,8 +12,11 @@
 
 foliot_recording_config foliot_recording_default(void)
 {
-    return (foliot_recording_config){.block_ticks = 60, .keyframe_ticks = 300, .digest_ticks = 1,
-                                     .digest_bytes = 8, .queue_bytes = 16u << 20,
+    return (foliot_recording_config){.block_ticks = 60,
+                                     .keyframe_ticks = 300,
+                                     .digest_ticks = 1,
+                                     .digest_bytes = 8,
+                                     .queue_bytes = 16u << 20,
                                      .threaded = true};
 }
 
@@ -34,8 +37,8 @@ static bool capture(foliot_recording *recording, const foliot_world *world)
     return foliot_world_capture(world, recording->capture.bytes, length, &length) == FOLIOT_OK;
 }
 
-foliot_status foliot__recording_new(const foliot_recording_config *config, const foliot_world *world,
-                                    foliot_recording **out)
+foliot_status foliot__recording_new(const foliot_recording_config *config,
+                                    const foliot_world *world, foliot_recording **out)
 {
     foliot_recording_config defaults = foliot_recording_default();
     if (!config)
@@ -164,7 +167,8 @@ bool foliot__recording_keyframe(foliot_recording *recording, const foliot_world 
     return true;
 }
 
-// -- the life of a recording -----------------------------------------------------------------------
+// -- the life of a recording
+// -----------------------------------------------------------------------
 
 static foliot_status encode_head(foliot_recording *recording, const foliot_scene *scene,
                                  const foliot_world_config *capacities)
@@ -183,8 +187,12 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
         status = FOLIOT_INVALID;
     if (status == FOLIOT_OK) {
         foliot__tape_head head = {
-            .scene = bytes, .scene_bytes = (uint32_t)length, .integrator = integrator->name,
-            .dt = scene->dt, .seed = scene->seed, .tick = recording->state.first_tick,
+            .scene = bytes,
+            .scene_bytes = (uint32_t)length,
+            .integrator = integrator->name,
+            .dt = scene->dt,
+            .seed = scene->seed,
+            .tick = recording->state.first_tick,
             .fingerprint = foliot_fingerprint(),
             .capacities = capacities ? capacities : &derived,
         };
@@ -195,8 +203,8 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
     return status;
 }
 
-// The start of the file and the header's block go straight to the sink: no tick waits for them, and what
-// the disk refuses is told to whoever asked for the recording.
+// The start of the file and the header's block go straight to the sink: no tick waits for them, and
+// what the disk refuses is told to whoever asked for the recording.
 static foliot_status write_start(foliot_recording *recording, const foliot_recording_sink *sink)
 {
     uint8_t start[FOLIOT__TAPE_START_BYTES], header[FOLIOT__TAPE_BLOCK_BYTES];
@@ -218,8 +226,7 @@ static foliot_status write_start(foliot_recording *recording, const foliot_recor
 foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const foliot_scene *scene,
                                      const foliot_world_config *capacities,
                                      const foliot_world *world,
-                                     const foliot_recording_config *config,
-                                     foliot_recording **out)
+                                     const foliot_recording_config *config, foliot_recording **out)
 {
     foliot_recording *recording;
     foliot_status status = foliot__recording_new(config, world, &recording);
@@ -237,16 +244,16 @@ foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const fo
     return status;
 }
 
-foliot_status foliot__recording_start(foliot_recording *recording, const foliot_recording_sink *sink,
-                                      const foliot_world *world, const char *note)
+foliot_status foliot__recording_start(foliot_recording *recording,
+                                      const foliot_recording_sink *sink, const foliot_world *world,
+                                      const char *note)
 {
     // A queue that one keyframe fills could never take a second.
     size_t queue = recording->config.queue_bytes;
     size_t needed = 2 * (recording->capture.length + FOLIOT__TAPE_BLOCK_BYTES + 256);
-    foliot_status status =
-        foliot__drain_start(&recording->drain, sink, &recording->config,
-                            queue > needed ? queue : needed, recording->length,
-                            recording->state.first_tick);
+    foliot_status status = foliot__drain_start(&recording->drain, sink, &recording->config,
+                                               queue > needed ? queue : needed, recording->length,
+                                               recording->state.first_tick);
     if (status != FOLIOT_OK) {
         recording->drain.sink.close = NULL; // stays the caller's
         foliot__drain_finish(&recording->drain);
@@ -367,8 +374,8 @@ foliot_status foliot_recording_close(foliot_recording *recording, foliot_recordi
         foliot__drain_wait(&recording->drain, false);
         payload->length = 0;
         foliot__tape_encode_closing(payload, recording->encoder.tick, recording->digest,
-                                    (const uint64_t (*)[2])recording->index,
-                                    recording->index_count, recording->length);
+                                    (const uint64_t(*)[2])recording->index, recording->index_count,
+                                    recording->length);
         put_block(recording, payload);
     }
     foliot__drain_wait(&recording->drain, true);

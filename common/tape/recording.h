@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// recording.h: a recording in progress, as its files share it: recording.c (the host's side), drain.c (the
-// writing side), resume.c.
+// recording.h: a recording in progress, as its files share it: recording.c (the host's side),
+// drain.c (the writing side), resume.c.
 #ifndef FOLIOT_TAPE_RECORDING_H
 #define FOLIOT_TAPE_RECORDING_H
 
@@ -16,7 +16,7 @@
 typedef struct foliot__drain {
     foliot_recording_sink sink;
     foliot__ring ring;
-    uint64_t length;           // of the file, up to the last whole block
+    uint64_t length; // of the file, up to the last whole block
     uint32_t sync_blocks, blocks_unsynced;
     _Atomic uint64_t written_tick, synced_tick;
     _Atomic int stopped_errno; // 0 while all is well
@@ -35,14 +35,14 @@ struct foliot_recording {
     foliot__tape_encoder encoder;
     foliot__drain drain;
     foliot__buffer capture;
-    uint64_t length;       // of the file once all that was put is written
-    uint32_t block_number; // of the next block
+    uint64_t length;        // of the file once all that was put is written
+    uint32_t block_number;  // of the next block
     uint64_t keyframe_tick; // of the last one
     uint64_t (*index)[2];   // tick and offset of every keyframe block
     uint32_t index_count, index_capacity;
-    uint64_t seen_tick;     // of the last append, taken or not
-    foliot_digest digest;   // of the last tick appended
-    bool full;              // the queue was, and nothing is taken any more
+    uint64_t seen_tick;   // of the last append, taken or not
+    foliot_digest digest; // of the last tick appended
+    bool full;            // the queue was, and nothing is taken any more
     foliot_recording_state state;
 };
 
@@ -60,16 +60,18 @@ void foliot__drain_wait(foliot__drain *drain, bool synced);
 // Ends the thread and frees; the sink is closed.
 void foliot__drain_finish(foliot__drain *drain);
 
-// A sink that is the file; FOLIOT_IO if it cannot be opened. `create`: empty, else as it is, at its end.
+// A sink that is the file; FOLIOT_IO if it cannot be opened. `create`: empty, else as it is, at its
+// end.
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink);
 
 // The common part of beginning and resuming: everything but what the file holds already.
-foliot_status foliot__recording_new(const foliot_recording_config *config, const foliot_world *world,
-                                    foliot_recording **recording);
+foliot_status foliot__recording_new(const foliot_recording_config *config,
+                                    const foliot_world *world, foliot_recording **recording);
 void foliot__recording_free(foliot_recording *recording); // what foliot__recording_new made
 // Starts the writing side and puts the first keyframe. On an error the sink stays the caller's.
-foliot_status foliot__recording_start(foliot_recording *recording, const foliot_recording_sink *sink,
-                                      const foliot_world *world, const char *note);
+foliot_status foliot__recording_start(foliot_recording *recording,
+                                      const foliot_recording_sink *sink, const foliot_world *world,
+                                      const char *note);
 // Closes the block of ticks, puts a keyframe of `world` into the queue, forgets the players.
 bool foliot__recording_keyframe(foliot_recording *recording, const foliot_world *world,
                                 const char *note);

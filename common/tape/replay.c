@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// replay.c: a recording opened and run through the one step. The world goes from tick to tick; `content` is the
-// block whose inputs it needs next. Everything before a damage replays, nothing after it.
+// replay.c: a recording opened and run through the one step. The world goes from tick to tick;
+// `content` is the block whose inputs it needs next. Everything before a damage replays, nothing
+// after it.
 #include "tape/replay.h"
 
 #include "base/bytes.h"
@@ -11,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A few bytes of header can ask for any capacities. Four times what the largest scene needs by itself.
+// A few bytes of header can ask for any capacities. Four times what the largest scene needs by
+// itself.
 #ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
 #define WORLD_BYTES_MAX ((size_t)64 << 20)
 #else
@@ -52,7 +54,8 @@ static foliot_status restore_segment(foliot_replay *replay, foliot_world *world)
     foliot_status status = foliot_world_restore(world, replay->segment, replay->segment_length);
     if (status == FOLIOT_OK && foliot_world_tick(world) == replay->segment_tick)
         return FOLIOT_OK;
-    foliot_damage damage = {.status = FOLIOT_CORRUPT, .block = replay->content.number,
+    foliot_damage damage = {.status = FOLIOT_CORRUPT,
+                            .block = replay->content.number,
                             .offset = replay->content.offset};
     snprintf(damage.text, sizeof damage.text,
              "block %" PRIu64 " at offset %" PRIu64 ": the keyframe of tick %" PRIu64
@@ -76,8 +79,7 @@ static foliot_status refuse(foliot_damage *damage, foliot_status status, const c
 static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
 {
     const foliot__tape_header *header = &replay->header;
-    foliot_status status =
-        foliot_scene_decode(header->scene, header->scene_bytes, &replay->scene);
+    foliot_status status = foliot_scene_decode(header->scene, header->scene_bytes, &replay->scene);
     if (status == FOLIOT_TRUNCATED || status == FOLIOT_CORRUPT)
         return refuse(damage, FOLIOT_CORRUPT, "the scene is malformed");
     if (status == FOLIOT_NEWER)
@@ -108,7 +110,8 @@ static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
 static foliot_status take_world(foliot_replay *replay, foliot_damage *damage)
 {
     if (replay->world_bytes > WORLD_BYTES_MAX)
-        return refuse(damage, FOLIOT_UNSUPPORTED, "its world needs more memory than a replay takes");
+        return refuse(damage, FOLIOT_UNSUPPORTED,
+                      "its world needs more memory than a replay takes");
     foliot_status status = foliot__replay_new_world(replay, &replay->world);
     if (status == FOLIOT_MEMORY)
         return refuse(damage, status, "no memory for the world");
@@ -169,8 +172,8 @@ static foliot_status take_index(foliot_replay *replay)
 
 static foliot_status open_source(foliot_replay *replay, foliot_damage *damage)
 {
-    foliot_status status = foliot__tape_walk_begin(&replay->walk, &replay->source,
-                                                   &replay->header, &replay->content, damage);
+    foliot_status status = foliot__tape_walk_begin(&replay->walk, &replay->source, &replay->header,
+                                                   &replay->content, damage);
     if (status == FOLIOT_OK)
         status = take_scene(replay, damage);
     if (status == FOLIOT_OK)
@@ -320,8 +323,8 @@ static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
     if (k < 0)
         return FOLIOT_NOT_FOUND;
     foliot_damage damage = {0};
-    foliot_status status = foliot__tape_walk_to(&replay->walk, replay->index[k][1],
-                                                replay->index[k][0], &damage);
+    foliot_status status =
+        foliot__tape_walk_to(&replay->walk, replay->index[k][1], replay->index[k][0], &damage);
     if (status != FOLIOT_OK) {
         foliot__replay_damaged(replay, &damage);
         return status;
@@ -329,10 +332,12 @@ static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
     status = foliot__replay_load(replay);
     if (status != FOLIOT_OK || replay->content.has_keyframe)
         return status == FOLIOT_NOT_FOUND ? FOLIOT_CORRUPT : status;
-    damage = (foliot_damage){.status = FOLIOT_CORRUPT, .block = replay->content.number,
+    damage = (foliot_damage){.status = FOLIOT_CORRUPT,
+                             .block = replay->content.number,
                              .offset = replay->content.offset};
     snprintf(damage.text, sizeof damage.text,
-             "block %" PRIu64 " at offset %" PRIu64 ": the index names a keyframe here, and there is none",
+             "block %" PRIu64 " at offset %" PRIu64
+             ": the index names a keyframe here, and there is none",
              damage.block, damage.offset);
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_CORRUPT;
@@ -387,10 +392,12 @@ foliot_status foliot__replay_step_world(foliot_replay *replay, foliot_world *wor
     foliot_status status = foliot_world_step(world, inputs, count, host);
     if (status != FOLIOT_INVALID)
         return status;
-    foliot_damage damage = {.status = FOLIOT_CORRUPT, .block = replay->content.number,
+    foliot_damage damage = {.status = FOLIOT_CORRUPT,
+                            .block = replay->content.number,
                             .offset = replay->content.offset};
     snprintf(damage.text, sizeof damage.text,
-             "block %" PRIu64 " at offset %" PRIu64 ": this scene does not take the inputs of tick %" PRIu64,
+             "block %" PRIu64 " at offset %" PRIu64
+             ": this scene does not take the inputs of tick %" PRIu64,
              damage.block, damage.offset, tick);
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_CORRUPT;
@@ -409,7 +416,8 @@ foliot_status foliot_replay_step(foliot_replay *replay)
     return foliot__replay_step_world(replay, replay->world, &replay->host);
 }
 
-// The world at keyframe number `k`, or at an earlier one if that is damaged: the ticks up to it are whole.
+// The world at keyframe number `k`, or at an earlier one if that is damaged: the ticks up to it are
+// whole.
 static foliot_status restore_before(foliot_replay *replay, int64_t k)
 {
     foliot_status status = FOLIOT_NOT_FOUND;
@@ -462,7 +470,8 @@ static void hold(foliot__tape_held *held, const foliot_input *input)
     }
 }
 
-// Follows what players hold through the closed ticks [content.first_tick, end) of the present block.
+// Follows what players hold through the closed ticks [content.first_tick, end) of the present
+// block.
 static void hold_until(foliot_replay *replay, foliot__tape_held *held, uint64_t end)
 {
     const foliot_input *inputs;
@@ -473,7 +482,8 @@ static void hold_until(foliot_replay *replay, foliot__tape_held *held, uint64_t 
                 hold(&held[inputs[i].player], &inputs[i]);
 }
 
-// `content` covers `tick`, and `held` is what players hold at its start: from the segment's keyframe on.
+// `content` covers `tick`, and `held` is what players hold at its start: from the segment's
+// keyframe on.
 static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
 {
     if (covers(&replay->content, tick) && replay->held_valid)
@@ -548,8 +558,8 @@ foliot_status foliot_replay_step_back(foliot_replay *replay)
 
 // -- what was recorded ----------------------------------------------------------------------------
 
-foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick, const foliot_input **inputs,
-                                   uint32_t *count)
+foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick,
+                                   const foliot_input **inputs, uint32_t *count)
 {
     if (tick < replay->about.first_tick || tick >= replay->about.last_tick)
         return FOLIOT_NOT_FOUND;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// resume.c: goes on with a recording that ended early. What is whole stays as it is, byte for byte; the rest is
-// cut off, and a keyframe of the state there begins what is appended.
+// resume.c: goes on with a recording that ended early. What is whole stays as it is, byte for byte;
+// the rest is cut off, and a keyframe of the state there begins what is appended.
 #include "tape/recording.h"
 #include "tape/replay.h"
 

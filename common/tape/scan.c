@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scan.c: reads a whole recording without stepping it: every checksum, every record, all counts, and the
-// index of keyframes where no closing block has one.
+// scan.c: reads a whole recording without stepping it: every checksum, every record, all counts,
+// and the index of keyframes where no closing block has one.
 #include "tape/replay.h"
 
 #include <inttypes.h>
@@ -67,8 +67,8 @@ static foliot_status index_put(foliot_replay *replay, uint64_t tick, uint64_t of
 
 static foliot_status contradiction(const scanning *s, foliot_damage *damage, const char *what)
 {
-    *damage = (foliot_damage){.status = FOLIOT_CORRUPT, .block = s->content.number,
-                              .offset = s->content.offset};
+    *damage = (foliot_damage){
+        .status = FOLIOT_CORRUPT, .block = s->content.number, .offset = s->content.offset};
     snprintf(damage->text, sizeof damage->text, "block %" PRIu64 " at offset %" PRIu64 ": %s",
              damage->block, damage->offset, what);
     return FOLIOT_CORRUPT;
@@ -109,8 +109,8 @@ static foliot_status take_closing(scanning *s, foliot_damage *damage)
 static foliot_status scan(scanning *s, foliot_damage *damage)
 {
     foliot__tape_header header = {0};
-    foliot_status status = foliot__tape_walk_begin(&s->walk, &s->replay->source, &header,
-                                                   &s->content, damage);
+    foliot_status status =
+        foliot__tape_walk_begin(&s->walk, &s->replay->source, &header, &s->content, damage);
     foliot__tape_header_free(&header);
     while (status == FOLIOT_OK) {
         count_block(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// source.c: reads with pread, not through a mapping: a file that is cut while it is read must end in a
-// status, not in a signal.
+// source.c: reads with pread, not through a mapping: a file that is cut while it is read must end
+// in a status, not in a signal.
 #define _FILE_OFFSET_BITS 64
 #include "tape/source.h"
 
@@ -83,9 +83,9 @@ static bool window_fill(foliot__source *source, uint64_t offset, size_t count)
     source->window_offset = offset;
     source->window_length = 0;
     while (source->window_length < count) {
-        ssize_t taken = pread(source->file, source->window + source->window_length,
-                              count - source->window_length,
-                              (off_t)(offset + source->window_length));
+        ssize_t taken =
+            pread(source->file, source->window + source->window_length,
+                  count - source->window_length, (off_t)(offset + source->window_length));
         if (taken <= 0)
             return false;
         source->window_length += (size_t)taken;
@@ -93,7 +93,8 @@ static bool window_fill(foliot__source *source, uint64_t offset, size_t count)
     return true;
 }
 
-const uint8_t *foliot__source_at(foliot__source *source, uint64_t offset, size_t count, size_t ahead)
+const uint8_t *foliot__source_at(foliot__source *source, uint64_t offset, size_t count,
+                                 size_t ahead)
 {
     if (offset > source->length || count > source->length - offset)
         return NULL;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// verify.c: a recording replayed from its first tick, every digest compared. A digest gives the tick; the body and
-// field come from a keyframe of that tick, and the stage too where an unperturbed reference runs beside.
+// verify.c: a recording replayed from its first tick, every digest compared. A digest gives the
+// tick; the body and field come from a keyframe of that tick, and the stage too where an
+// unperturbed reference runs beside.
 #include "tape/divergence.h"
 #include "tape/replay.h"
 
@@ -65,8 +66,8 @@ static void agreed(verifying *v)
 // A keyframe must be the state that the replay has.
 static void check_keyframe(verifying *v)
 {
-    bool same_tick = v->diverged &&
-                     v->verdict->divergence.tick == foliot_world_tick(v->replay->world);
+    bool same_tick =
+        v->diverged && v->verdict->divergence.tick == foliot_world_tick(v->replay->world);
     if (v->diverged && !same_tick)
         return;
     if (keyframe_agrees(v))
@@ -85,8 +86,8 @@ static foliot_status verify_ticks(verifying *v)
         if (status != FOLIOT_OK)
             return status;
         const uint8_t *recorded;
-        uint32_t count = foliot__tape_content_digest(content, foliot_world_tick(replay->world),
-                                                     &recorded);
+        uint32_t count =
+            foliot__tape_content_digest(content, foliot_world_tick(replay->world), &recorded);
         if (count && !digest_agrees(replay->world, recorded, count))
             diverged(v);
         else
@@ -143,10 +144,11 @@ static foliot_status run(verifying *v)
     return status;
 }
 
-// -- the reference ---------------------------------------------------------------------------------
+// -- the reference
+// ---------------------------------------------------------------------------------
 
-// One run of both worlds through the tick that `world` and `reference` come to next, compared after every
-// stage. True if a difference was found.
+// One run of both worlds through the tick that `world` and `reference` come to next, compared after
+// every stage. True if a difference was found.
 static bool compare_tick(verifying *v, foliot_world *reference, foliot__tick_states *expected,
                          foliot__tick_states *actual, foliot_status *status)
 {
@@ -218,8 +220,8 @@ static foliot_status compare_start(verifying *v)
     return status;
 }
 
-// A fault that the digests showed is looked for in the tick that they name; one that the rest of its tick
-// swallowed leaves no digest, and all ticks are compared after every stage.
+// A fault that the digests showed is looked for in the tick that they name; one that the rest of
+// its tick swallowed leaves no digest, and all ticks are compared after every stage.
 static foliot_status explain_perturbed(verifying *v)
 {
     const foliot_replay *replay = v->replay;
@@ -254,7 +256,7 @@ static void judge_damage(foliot_replay *replay, foliot_verdict *verdict, foliot_
     verdict->damage = replay->damage;
     verdict->cut_at = replay->damage.offset;
     verdict->status = status == FOLIOT_NEWER || status == FOLIOT_UNSUPPORTED ? FOLIOT_UNSUPPORTED
-                                                                               : FOLIOT_CORRUPT;
+                                                                             : FOLIOT_CORRUPT;
 }
 
 foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
@@ -271,8 +273,10 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
         verdict->status = FOLIOT_INVALID;
         return FOLIOT_OK;
     }
-    verifying v = {.replay = replay, .verdict = verdict, .observer = {.perturbation = perturbation}};
-    // Structure first: a recording that is not whole is never a match, wherever its replay comes to.
+    verifying v = {
+        .replay = replay, .verdict = verdict, .observer = {.perturbation = perturbation}};
+    // Structure first: a recording that is not whole is never a match, wherever its replay comes
+    // to.
     foliot_status whole = foliot_replay_scan(replay);
     v.host = perturbation ? foliot__observing_host(&replay->host, &v.observer) : replay->host;
     foliot_status status = run(&v);

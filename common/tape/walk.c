@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// walk.c: frames and records of a recording, read straight through a bounds-checked cursor. The players'
-// entries are expanded by expand.c.
+// walk.c: frames and records of a recording, read straight through a bounds-checked cursor. The
+// players' entries are expanded by expand.c.
 #include "tape/walk.h"
 
 #include "base/crc32c.h"
@@ -15,9 +15,10 @@
 
 #define AHEAD (256u << 10)
 
-__attribute__((format(printf, 5, 6))) static foliot_status
-damaged(foliot_damage *damage, foliot_status status, uint64_t block, uint64_t offset,
-        const char *format, ...)
+__attribute__((format(printf, 5, 6))) static foliot_status damaged(foliot_damage *damage,
+                                                                   foliot_status status,
+                                                                   uint64_t block, uint64_t offset,
+                                                                   const char *format, ...)
 {
     char reason[128];
     va_list arguments;
@@ -27,8 +28,8 @@ damaged(foliot_damage *damage, foliot_status status, uint64_t block, uint64_t of
     if (!damage)
         return status;
     *damage = (foliot_damage){.status = status, .block = block, .offset = offset};
-    snprintf(damage->text, sizeof damage->text, "block %" PRIu64 " at offset %" PRIu64 ": %s", block,
-             offset, reason);
+    snprintf(damage->text, sizeof damage->text, "block %" PRIu64 " at offset %" PRIu64 ": %s",
+             block, offset, reason);
     return status;
 }
 
@@ -400,7 +401,8 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
     // A block is whole by its checksum: values that end early were written so.
     if (r->status != FOLIOT_OK)
         return damaged(damage, FOLIOT_CORRUPT, content->number, content->offset,
-                       "record of type %" PRIu64 " is malformed near byte %zu of the block's payload",
+                       "record of type %" PRIu64
+                       " is malformed near byte %zu of the block's payload",
                        type, r->at);
     bool still = content->has_keyframe || content->has_closing || d->header;
     if (still && content->first_tick != d->block->tick)
@@ -426,10 +428,10 @@ static foliot_status read_block(foliot__tape_walk *walk, foliot__tape_block *blo
         return damaged(damage, FOLIOT_TRUNCATED, walk->number, walk->offset,
                        left ? "the file ends inside the block's header"
                             : "the file ends without its closing block");
-    const uint8_t *bytes =
-        foliot__source_at(source, walk->offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
+    const uint8_t *bytes = foliot__source_at(source, walk->offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
     if (!bytes)
-        return damaged(damage, FOLIOT_IO, walk->number, walk->offset, "the system does not read it");
+        return damaged(damage, FOLIOT_IO, walk->number, walk->offset,
+                       "the system does not read it");
     if (!foliot__tape_block_read(bytes, block))
         return damaged(damage, FOLIOT_CORRUPT, walk->number, walk->offset,
                        "the block's header is damaged");
@@ -437,10 +439,11 @@ static foliot_status read_block(foliot__tape_walk *walk, foliot__tape_block *blo
         return damaged(damage, FOLIOT_TRUNCATED, walk->number, walk->offset,
                        "the file ends inside the block: %" PRIu64 " of %" PRIu32 " bytes are there",
                        left - FOLIOT__TAPE_BLOCK_BYTES, block->length);
-    *payload = foliot__source_at(source, walk->offset + FOLIOT__TAPE_BLOCK_BYTES, block->length,
-                                 AHEAD);
+    *payload =
+        foliot__source_at(source, walk->offset + FOLIOT__TAPE_BLOCK_BYTES, block->length, AHEAD);
     if (!*payload)
-        return damaged(damage, FOLIOT_IO, walk->number, walk->offset, "the system does not read it");
+        return damaged(damage, FOLIOT_IO, walk->number, walk->offset,
+                       "the system does not read it");
     if (foliot__crc32c(0, *payload, block->length) != block->payload_crc)
         return damaged(damage, FOLIOT_CORRUPT, walk->number, walk->offset,
                        "checksum of its %" PRIu32 " bytes differs", block->length);
@@ -489,10 +492,12 @@ foliot_status foliot__tape_walk_begin(foliot__tape_walk *walk, foliot__source *s
     walk->source = source;
     const uint8_t *start = foliot__source_at(source, 0, FOLIOT__TAPE_START_BYTES, AHEAD);
     if (!start)
-        return damaged(damage, source->length < FOLIOT__TAPE_START_BYTES ? FOLIOT_TRUNCATED : FOLIOT_IO,
-                       0, 0, "the file ends inside its first %d bytes", FOLIOT__TAPE_START_BYTES);
+        return damaged(damage,
+                       source->length < FOLIOT__TAPE_START_BYTES ? FOLIOT_TRUNCATED : FOLIOT_IO, 0,
+                       0, "the file ends inside its first %d bytes", FOLIOT__TAPE_START_BYTES);
     if (!foliot__tape_start_read(start, &version))
-        return damaged(damage, FOLIOT_CORRUPT, 0, 0, "not a recording, or its first %d bytes are damaged",
+        return damaged(damage, FOLIOT_CORRUPT, 0, 0,
+                       "not a recording, or its first %d bytes are damaged",
                        FOLIOT__TAPE_START_BYTES);
     if (version != FOLIOT__TAPE_VERSION)
         return damaged(damage, FOLIOT_NEWER, 0, 0,
@@ -518,8 +523,7 @@ foliot_status foliot__tape_walk_to(foliot__tape_walk *walk, uint64_t offset, uin
                                    foliot_damage *damage)
 {
     foliot__tape_block block;
-    const uint8_t *bytes =
-        foliot__source_at(walk->source, offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
+    const uint8_t *bytes = foliot__source_at(walk->source, offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
     if (!bytes || !foliot__tape_block_read(bytes, &block) || block.tick != tick)
         return damaged(damage, FOLIOT_CORRUPT, walk->number, offset,
                        "the index names a keyframe here, and there is none");
@@ -549,8 +553,8 @@ bool foliot__tape_closing(foliot__source *source, foliot__tape_content *content)
     walk = calloc(1, sizeof *walk);
     if (!walk)
         return false;
-    *walk = (foliot__tape_walk){.source = source, .offset = offset, .number = block.number,
-                                .tick = block.tick};
+    *walk = (foliot__tape_walk){
+        .source = source, .offset = offset, .number = block.number, .tick = block.tick};
     bool closing = next(walk, content, NULL, NULL) == FOLIOT_OK && content->has_closing &&
                    walk->offset == source->length;
     free(walk);

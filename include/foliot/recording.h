@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // recording.h: writes recordings (`.foliot`, docs/RECORDING.md): both replay and crash journal.
 //
-// The host steps its world and then appends the tick. Appending never waits: finished blocks go into a
-// bounded queue, from which a thread (or the host itself) writes. Where the queue is full or the disk
-// refuses, the recording stops at a whole tick, counts what it lost, and the world goes on.
+// The host steps its world and then appends the tick. Appending never waits: finished blocks go
+// into a bounded queue, from which a thread (or the host itself) writes. Where the queue is full or
+// the disk refuses, the recording stops at a whole tick, counts what it lost, and the world goes
+// on.
 #ifndef FOLIOT_RECORDING_H
 #define FOLIOT_RECORDING_H
 
@@ -31,19 +32,22 @@ typedef struct foliot_recording_sink {
 } foliot_recording_sink;
 
 typedef struct foliot_recording_config {
-    uint32_t block_ticks;    // a block is closed after this many ticks: what a crash can lose. 1..65536
+    uint32_t
+        block_ticks; // a block is closed after this many ticks: what a crash can lose. 1..65536
     uint32_t keyframe_ticks; // ticks between keyframes; 0: only the one at the start
     uint32_t digest_ticks;   // ticks between digests, >= 1
     uint32_t digest_bytes;   // kept of each of them, 4..16; keyframes and the end keep all 16
-    uint32_t sync_blocks;    // ask the disk to keep what was written after this many; 0: at the close alone
-    size_t queue_bytes;      // bound of what waits to be written
-    bool threaded;           // a thread writes; else the host calls foliot_recording_drain
+    uint32_t
+        sync_blocks; // ask the disk to keep what was written after this many; 0: at the close alone
+    size_t queue_bytes; // bound of what waits to be written
+    bool threaded;      // a thread writes; else the host calls foliot_recording_drain
 } foliot_recording_config;
 
 // 60, 300, 1, 8, 0, 16 MiB, threaded. The all-zero config is invalid.
 foliot_recording_config foliot_recording_default(void);
 
-// What became of the ticks. `appended` counts in ticks of the world: the tick after the last step taken.
+// What became of the ticks. `appended` counts in ticks of the world: the tick after the last step
+// taken.
 typedef struct foliot_recording_state {
     uint64_t first_tick;
     uint64_t appended_tick; // of the last append that was taken
@@ -51,15 +55,16 @@ typedef struct foliot_recording_state {
     uint64_t written_tick;  // survives the end of this process
     uint64_t synced_tick;   // survives the end of this machine
     size_t queued_bytes, queued_bytes_max;
-    foliot_status stopped;  // FOLIOT_OK while all is well; FOLIOT_FULL: queue, FOLIOT_IO: the system
-    int stopped_errno;      // with FOLIOT_IO
-    uint64_t ticks_lost;    // appended after the recording stopped, or in blocks that were not written
+    foliot_status stopped; // FOLIOT_OK while all is well; FOLIOT_FULL: queue, FOLIOT_IO: the system
+    int stopped_errno;     // with FOLIOT_IO
+    uint64_t ticks_lost; // appended after the recording stopped, or in blocks that were not written
     uint64_t input_bytes, digest_bytes, keyframe_bytes, other_bytes; // handed to the queue
 } foliot_recording_state;
 
 // Starts a recording of `world`, at the tick that it has. `scene` is what the world was made from,
-// after every change (integrator, dt, seed) that the host made; `capacities` NULL where the world was made
-// with foliot_world_config_from(scene). An existing file is replaced. `config` NULL: the default.
+// after every change (integrator, dt, seed) that the host made; `capacities` NULL where the world
+// was made with foliot_world_config_from(scene). An existing file is replaced. `config` NULL: the
+// default.
 foliot_status foliot_recording_create(const char *file, const foliot_scene *scene,
                                       const foliot_world_config *capacities,
                                       const foliot_world *world,
@@ -72,10 +77,11 @@ foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const fo
                                      const foliot_recording_config *config,
                                      foliot_recording **recording);
 
-// Goes on with a recording that ended early (or in order): FILE is cut after its last whole block of
-// ticks and appended to. *world is a new one, replayed to that tick (free with foliot_world_destroy), *scene
-// what it was made from (free with foliot_scene_destroy). FOLIOT_DIVERGED if this build does not replay
-// it, FOLIOT_CORRUPT if not even its first keyframe is whole.
+// Goes on with a recording that ended early (or in order): FILE is cut after its last whole block
+// of ticks and appended to. *world is a new one, replayed to that tick (free with
+// foliot_world_destroy), *scene what it was made from (free with foliot_scene_destroy).
+// FOLIOT_DIVERGED if this build does not replay it, FOLIOT_CORRUPT if not even its first keyframe
+// is whole.
 foliot_status foliot_recording_resume(const char *file, const foliot_recording_config *config,
                                       foliot_recording **recording, foliot_scene **scene,
                                       foliot_world **world);
@@ -89,14 +95,15 @@ foliot_status foliot_recording_append(foliot_recording *recording, const foliot_
 foliot_status foliot_recording_flush(foliot_recording *recording);
 // Without a thread: writes what waits. FOLIOT_OK, or what the recording stopped with.
 foliot_status foliot_recording_drain(foliot_recording *recording);
-// Waits until everything handed over is written (and synced, if `synced`), or the recording stopped.
+// Waits until everything handed over is written (and synced, if `synced`), or the recording
+// stopped.
 foliot_status foliot_recording_wait(foliot_recording *recording, bool synced);
 
 foliot_recording_state foliot_recording_now(const foliot_recording *recording);
 
-// Writes the closing block (total ticks, final digest, index), syncs, closes and frees. `final` may be NULL;
-// else it is given the last state. FOLIOT_OK, or what the recording stopped with: then the file ends
-// after its last whole block, without a closing block, and can be resumed or trimmed.
+// Writes the closing block (total ticks, final digest, index), syncs, closes and frees. `final` may
+// be NULL; else it is given the last state. FOLIOT_OK, or what the recording stopped with: then the
+// file ends after its last whole block, without a closing block, and can be resumed or trimmed.
 foliot_status foliot_recording_close(foliot_recording *recording, foliot_recording_state *final);
 // Frees without a closing block, as a crash would leave the file.
 void foliot_recording_abandon(foliot_recording *recording);

@@ -18,9 +18,9 @@
 
 typedef struct foliot_replay foliot_replay;
 
-// The first thing wrong with a recording. FOLIOT_OK: nothing found so far. FOLIOT_TRUNCATED: it ends
-// inside a block, or between blocks without its closing block. FOLIOT_CORRUPT: bytes are not what was
-// written. FOLIOT_NEWER, FOLIOT_UNSUPPORTED: whole, but not for this build.
+// The first thing wrong with a recording. FOLIOT_OK: nothing found so far. FOLIOT_TRUNCATED: it
+// ends inside a block, or between blocks without its closing block. FOLIOT_CORRUPT: bytes are not
+// what was written. FOLIOT_NEWER, FOLIOT_UNSUPPORTED: whole, but not for this build.
 typedef struct foliot_damage {
     foliot_status status;
     uint64_t block;  // number of the damaged block; 0 holds the header
@@ -40,17 +40,17 @@ typedef struct foliot_replay_summary {
     uint64_t last_tick; // whole up to here, as far as was read: all after foliot_replay_scan
     bool closed;        // the closing block is there
     foliot_digest final_digest; // if closed
-    uint64_t bytes;     // of the file
+    uint64_t bytes;             // of the file
     // Counted by foliot_replay_scan:
     uint64_t blocks, keyframes, inputs, digests;
-    uint32_t players;   // distinct ones that joined
+    uint32_t players; // distinct ones that joined
     uint64_t input_bytes, digest_bytes, keyframe_bytes, other_bytes;
-    uint32_t notes;     // "resumed" and the like
+    uint32_t notes;           // "resumed" and the like
     uint32_t records_unknown; // of optional types that this build does not know
 } foliot_replay_summary;
 
-// FOLIOT_IO if there is no such file; FOLIOT_OK whenever a header could be read, however damaged the
-// rest may be; else the status of the damage, and *damage (may be NULL) says what and where.
+// FOLIOT_IO if there is no such file; FOLIOT_OK whenever a header could be read, however damaged
+// the rest may be; else the status of the damage, and *damage (may be NULL) says what and where.
 // `*replay` stands at the recording's first tick.
 foliot_status foliot_replay_open(const char *file, foliot_replay **replay, foliot_damage *damage);
 // From memory, which must stay while the replay is open.
@@ -71,20 +71,20 @@ foliot_status foliot_replay_scan(foliot_replay *replay);
 
 const foliot_world *foliot_replay_world(const foliot_replay *replay);
 uint64_t foliot_replay_tick(const foliot_replay *replay);
-// One tick on. FOLIOT_NOT_FOUND at the end; FOLIOT_CORRUPT, FOLIOT_TRUNCATED, FOLIOT_UNSUPPORTED where the
-// recording is damaged.
+// One tick on. FOLIOT_NOT_FOUND at the end; FOLIOT_CORRUPT, FOLIOT_TRUNCATED, FOLIOT_UNSUPPORTED
+// where the recording is damaged.
 foliot_status foliot_replay_step(foliot_replay *replay);
-// One tick back: to the same bits by the inverse step under reversible-leapfrog, else from a keyframe.
-// FOLIOT_NOT_FOUND at the first tick.
+// One tick back: to the same bits by the inverse step under reversible-leapfrog, else from a
+// keyframe. FOLIOT_NOT_FOUND at the first tick.
 foliot_status foliot_replay_step_back(foliot_replay *replay);
-// To any tick: from the nearest keyframe before it. FOLIOT_NOT_FOUND if the recording does not reach it.
-// A refused seek leaves the replay where it was.
+// To any tick: from the nearest keyframe before it. FOLIOT_NOT_FOUND if the recording does not
+// reach it. A refused seek leaves the replay where it was.
 foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
 
-// Inputs that the step from `tick` to `tick` + 1 is given, valid until the next call. FOLIOT_NOT_FOUND if the
-// recording does not reach it. The world stays where it is, here and below.
-foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick, const foliot_input **inputs,
-                                   uint32_t *count);
+// Inputs that the step from `tick` to `tick` + 1 is given, valid until the next call.
+// FOLIOT_NOT_FOUND if the recording does not reach it. The world stays where it is, here and below.
+foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick,
+                                   const foliot_input **inputs, uint32_t *count);
 // What was recorded of the digest of `tick`: how many bytes of digest's canonical 16 (high first,
 // most significant byte first), 0 if none was.
 uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16]);
@@ -98,11 +98,11 @@ typedef struct foliot_divergence {
     uint64_t tick;
     bool stage_known, field_known;
     foliot_stage stage;
-    uint32_t body;       // slot, FOLIOT_NO_BODY: not in a body (players, random generator)
-    foliot_field field;  // valid if body is one
+    uint32_t body;             // slot, FOLIOT_NO_BODY: not in a body (players, random generator)
+    foliot_field field;        // valid if body is one
     uint64_t expected, actual; // bit patterns, if field_known
-    uint64_t ulps;       // distance of the two in representable values
-    uint32_t bodies, fields; // that differ at this place in all
+    uint64_t ulps;             // distance of the two in representable values
+    uint32_t bodies, fields;   // that differ at this place in all
 } foliot_divergence;
 
 // A fault put into the state that tick `tick` produces, after `stage`.
@@ -115,12 +115,13 @@ typedef struct foliot_perturbation {
 } foliot_perturbation;
 
 typedef struct foliot_verdict {
-    foliot_status status; // FOLIOT_OK: match; FOLIOT_DIVERGED; FOLIOT_CORRUPT (for TRUNCATED too);
-                          // FOLIOT_UNSUPPORTED (for VERSION too); FOLIOT_INVALID: no such perturbation
-    uint64_t ticks;       // that were replayed and agree
+    foliot_status
+        status;     // FOLIOT_OK: match; FOLIOT_DIVERGED; FOLIOT_CORRUPT (for TRUNCATED too);
+                    // FOLIOT_UNSUPPORTED (for VERSION too); FOLIOT_INVALID: no such perturbation
+    uint64_t ticks; // that were replayed and agree
     foliot_digest digest; // of the state after them
     bool digest_known;
-    uint64_t cut_at;      // offset up to which the file is whole, if damaged
+    uint64_t cut_at;              // offset up to which the file is whole, if damaged
     foliot_divergence divergence; // if FOLIOT_DIVERGED
     foliot_damage damage;
 } foliot_verdict;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// replay.c: how fast recordings replay, how large they are, how quickly any tick of a long one is there. 256 bodies
-// with springs and drag, 8 players with four key changes a second, 60 Hz.
+// replay.c: how fast recordings replay, how large they are, how quickly any tick of a long one is
+// there. 256 bodies with springs and drag, 8 players with four key changes a second, 60 Hz.
 #include "bench.h"
 #include "tape_yard.h"
 
@@ -53,7 +53,8 @@ static double cpu_now(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-// -- speed ------------------------------------------------------------------------------------------
+// -- speed
+// ------------------------------------------------------------------------------------------
 
 // The same steps without a recording: a world, and inputs that lie ready.
 static double bare_seconds(const tape_yard *yard, foliot_input *const *inputs,
@@ -171,7 +172,8 @@ static void bench_append(void)
                  NULL, 0);
 }
 
-// -- size -------------------------------------------------------------------------------------------
+// -- size
+// -------------------------------------------------------------------------------------------
 
 static void bench_size(bool streams, const char *name, const char *rest)
 {
@@ -184,12 +186,14 @@ static void bench_size(bool streams, const char *name, const char *rest)
     FOLIOT_ASSERT(status == FOLIOT_OK);
     const foliot_replay_summary *about = foliot_replay_about(replay);
     double player_minutes = 10.0 * PLAYERS;
-    // The header with the scene is there once, however long the recording: it is not counted by the minute.
+    // The header with the scene is there once, however long the recording: it is not counted by the
+    // minute.
     double framing = 28.0 * (double)about->blocks;
     bench_report("replay", name, ((double)about->input_bytes + framing) / player_minutes,
                  "B a player-minute", "33.6 kB", 33600);
     if (rest) {
-        bench_report("replay", "size-digests", (double)about->digest_bytes / 10, "B a minute", NULL, 0);
+        bench_report("replay", "size-digests", (double)about->digest_bytes / 10, "B a minute", NULL,
+                     0);
         bench_report("replay", "size-keyframes", (double)about->keyframe_bytes / 10, "B a minute",
                      NULL, 0);
         bench_report("replay", "size-header", (double)about->other_bytes - framing, "B", NULL, 0);
@@ -198,7 +202,8 @@ static void bench_size(bool streams, const char *name, const char *rest)
     tape_memory_free(&memory);
 }
 
-// -- seeks ------------------------------------------------------------------------------------------
+// -- seeks
+// ------------------------------------------------------------------------------------------
 
 static void forget_file(const char *path)
 {
@@ -245,7 +250,8 @@ static void bench_seek(void)
     unlink(path);
 }
 
-// -- many files -------------------------------------------------------------------------------------
+// -- many files
+// -------------------------------------------------------------------------------------
 
 static void bench_many(const char *program)
 {
@@ -277,7 +283,8 @@ static void bench_many(const char *program)
                  1e-6 * (double)(after.ru_stime.tv_usec - before.ru_stime.tv_usec);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
         bench_report("replay", "verify-1000-recordings-of-10-s", wall, "s", NULL, 0);
-        bench_report("replay", "verify-1000-use-of-two-cores", 100 * cpu / (2 * wall), "%", NULL, 0);
+        bench_report("replay", "verify-1000-use-of-two-cores", 100 * cpu / (2 * wall), "%", NULL,
+                     0);
     }
     snprintf(command, sizeof command, "rm -rf %s/*", folder);
     FOLIOT_ASSERT(system(command) == 0);
@@ -288,7 +295,8 @@ static void bench_many(const char *program)
 static void program_path(const char *self, char path[512])
 {
     const char *slash = strrchr(self, '/');
-    snprintf(path, 512, "%.*s/../foliot-replay", slash ? (int)(slash - self) : 1, slash ? self : ".");
+    snprintf(path, 512, "%.*s/../foliot-replay", slash ? (int)(slash - self) : 1,
+             slash ? self : ".");
 }
 
 int main(int argc, char **argv)
@@ -302,7 +310,8 @@ int main(int argc, char **argv)
     bench_size(false, "size-of-changes-alone", "rest");
     bench_size(true, "size-of-an-input-every-tick", NULL);
     bench_seek();
-    if (argc < 2) bench_many(program);
+    if (argc < 2)
+        bench_many(program);
     rmdir(folder);
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// fuzz_recording.c: hostile recordings. The bytes as they are, and once more with every checksum made right, so that
-// what lies behind the checksums is reached. Nothing may crash, and nothing that is not whole may match.
+// fuzz_recording.c: hostile recordings. The bytes as they are, and once more with every checksum
+// made right, so that what lies behind the checksums is reached. Nothing may crash, and nothing
+// that is not whole may match.
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "foliot/foliot.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tape_yard.h: recordings for tests and benches: a seeded scene, players with fingers, a sink in memory.
+// tape_yard.h: recordings for tests and benches: a seeded scene, players with fingers, a sink in
+// memory.
 #ifndef FOLIOT_TESTS_TAPE_YARD_H
 #define FOLIOT_TESTS_TAPE_YARD_H
 
@@ -25,14 +26,15 @@ typedef struct tape_yard {
     foliot_input held[FOLIOT_PLAYERS_MAX];
     bool joined[FOLIOT_PLAYERS_MAX];
     uint32_t sequence[FOLIOT_PLAYERS_MAX];
-    bool streams; // players send an input every tick, changed or not
+    bool streams;      // players send an input every tick, changed or not
     double changes_hz; // how often a player presses or lets go of a key, on average
 } tape_yard;
 void tape_yard_init(tape_yard *yard, uint32_t bodies, uint32_t players,
                     foliot_integrator integrator, uint64_t seed);
 void tape_yard_free(tape_yard *yard);
 foliot_world *tape_yard_world(const tape_yard *yard);
-// Inputs of one tick: players join in the first ticks, then press and let go. `leaves`: some come and go.
+// Inputs of one tick: players join in the first ticks, then press and let go. `leaves`: some come
+// and go.
 uint32_t tape_yard_inputs(tape_yard *yard, uint64_t tick, bool leaves,
                           foliot_input inputs[FOLIOT_PLAYERS_MAX]);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_crash.c: a process that records is killed at a random moment. Every tick that it was told is durable is in the
-// file, and the file replays. KILLS=1000 for more (make damage).
+// test_crash.c: a process that records is killed at a random moment. Every tick that it was told is
+// durable is in the file, and the file replays. KILLS=1000 for more (make damage).
 #include "tape_yard.h"
 #include "check.h"
 
@@ -42,8 +42,8 @@ static _Noreturn void record_for_ever(const char *file, int say)
     }
 }
 
-// The last tick that was said before the process died. Half of the kills wait for the first word, so that a
-// slow machine has something to lose as well.
+// The last tick that was said before the process died. Half of the kills wait for the first word,
+// so that a slow machine has something to lose as well.
 static uint64_t kill_at_random(const char *file, foliot__rng *rng, bool after_first_word)
 {
     int ends[2];
@@ -101,7 +101,8 @@ static void every_durable_tick_survives_kill_9(void **state)
     assert_true(durable > 0);
 }
 
-// A limit on the size of files stands for a full disk: the system takes a part of a block, then refuses.
+// A limit on the size of files stands for a full disk: the system takes a part of a block, then
+// refuses.
 static void a_full_disk_leaves_whole_blocks(void **state)
 {
     (void)state;
@@ -117,7 +118,8 @@ static void a_full_disk_leaves_whole_blocks(void **state)
         setrlimit(RLIMIT_FSIZE, &limit);
         tape_yard_init(&yard, 4, 3, FOLIOT_VELOCITY_VERLET, 11);
         foliot_world *world = tape_yard_world(&yard);
-        if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_OK)
+        if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) !=
+            FOLIOT_OK)
             _exit(1);
         for (int tick = 0; tick < 3000; tick++) {
             foliot_world_step(world, NULL, 0, NULL);
@@ -151,10 +153,11 @@ static void a_device_that_is_full_is_told_at_once(void **state)
     tape_yard_init(&yard, 4, 3, FOLIOT_VELOCITY_VERLET, 11);
     foliot_world *world = tape_yard_world(&yard);
     assert_int_equal(
-        foliot_recording_create("/dev/full", &yard.scene, NULL, world, NULL, &recording), FOLIOT_IO);
-    assert_int_equal(foliot_recording_create("/nowhere/at/all", &yard.scene, NULL, world, NULL,
-                                             &recording),
-                     FOLIOT_IO);
+        foliot_recording_create("/dev/full", &yard.scene, NULL, world, NULL, &recording),
+        FOLIOT_IO);
+    assert_int_equal(
+        foliot_recording_create("/nowhere/at/all", &yard.scene, NULL, world, NULL, &recording),
+        FOLIOT_IO);
     foliot_world_destroy(world);
     tape_yard_free(&yard);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_damage.c: a recording cut at every length and with every single bit flipped. Never a match, never a read out of
-// bounds (run it under the address sanitizer), always the right block and offset, and all before it replays.
-// DAMAGE_KB=256 takes a larger recording: structure for every bit, replay for samples (make damage).
+// test_damage.c: a recording cut at every length and with every single bit flipped. Never a match,
+// never a read out of bounds (run it under the address sanitizer), always the right block and
+// offset, and all before it replays. DAMAGE_KB=256 takes a larger recording: structure for every
+// bit, replay for samples (make damage).
 #include "tape_yard.h"
 #include "check.h"
 
@@ -169,7 +170,8 @@ static void bytes_after_the_end_are_found(void **state)
     foliot_replay *replay;
     foliot_verdict verdict;
     memcpy(bytes, s->memory.bytes, s->memory.length);
-    assert_int_equal(foliot_replay_open_bytes(bytes, s->memory.length + 1, &replay, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_replay_open_bytes(bytes, s->memory.length + 1, &replay, NULL),
+                     FOLIOT_OK);
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
     assert_int_equal(verdict.status, FOLIOT_CORRUPT);
     assert_int_equal(verdict.cut_at, s->memory.length);

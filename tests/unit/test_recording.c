@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_recording.c: what a recording promises its host: durable ticks, a queue that never waits, a full
-// queue or disk that stops it at a whole tick and is counted, and going on where it ended.
+// test_recording.c: what a recording promises its host: durable ticks, a queue that never waits, a
+// full queue or disk that stops it at a whole tick and is counted, and going on where it ended.
 #include "tape_yard.h"
 #include "check.h"
 
@@ -18,7 +18,8 @@ typedef struct session {
     foliot_recording *recording;
 } session;
 
-static void begin(session *s, const foliot_recording_sink *sink, const foliot_recording_config *config)
+static void begin(session *s, const foliot_recording_sink *sink,
+                  const foliot_recording_config *config)
 {
     tape_yard_init(&s->yard, 8, 3, FOLIOT_VELOCITY_VERLET, 7);
     s->world = tape_yard_world(&s->yard);
@@ -62,8 +63,11 @@ static void bad_configs_are_refused(void **state)
     session s = {0};
     tape_memory memory = {0};
     foliot_recording_sink sink = tape_memory_sink(&memory);
-    foliot_recording_config bad[] = {{0}, foliot_recording_default(), foliot_recording_default(),
-                                     foliot_recording_default(), foliot_recording_default()};
+    foliot_recording_config bad[] = {{0},
+                                     foliot_recording_default(),
+                                     foliot_recording_default(),
+                                     foliot_recording_default(),
+                                     foliot_recording_default()};
     bad[1].block_ticks = 0;
     bad[2].digest_bytes = 17;
     bad[3].digest_ticks = 0;
@@ -203,7 +207,8 @@ static void a_full_queue_stops_at_a_whole_tick(void **state)
     tape_memory_free(&memory);
 }
 
-// -- going on ------------------------------------------------------------------------------------------
+// -- going on
+// ------------------------------------------------------------------------------------------
 
 static void put_file(const char *file, const tape_memory *memory, size_t length)
 {
@@ -258,7 +263,8 @@ static void resumed_recordings_verify(void **state)
     tape_memory_free(&memory);
 }
 
-// -- the input log ---------------------------------------------------------------------------------------
+// -- the input log
+// ---------------------------------------------------------------------------------------
 
 static void closed_ticks_never_change(void **state)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_replay.c: what was recorded comes back: every input, every state, forwards, backwards and by jumps.
-// Recordings are made in memory from seeded scenes and players; SEED= gives another one.
+// test_replay.c: what was recorded comes back: every input, every state, forwards, backwards and by
+// jumps. Recordings are made in memory from seeded scenes and players; SEED= gives another one.
 #include "tape_yard.h"
 #include "check.h"
 
@@ -24,8 +24,8 @@ typedef struct made {
     foliot_replay *replay;
 } made;
 
-static made *make(foliot_integrator integrator, uint32_t players, bool streams, uint32_t block_ticks,
-                  uint32_t keyframe_ticks)
+static made *make(foliot_integrator integrator, uint32_t players, bool streams,
+                  uint32_t block_ticks, uint32_t keyframe_ticks)
 {
     made *m = calloc(1, sizeof *m);
     foliot_recording_config config = tape_config(block_ticks, keyframe_ticks);
@@ -48,8 +48,8 @@ static void drop(made *m)
 static void same_state(const made *m, uint64_t tick)
 {
     assert_int_equal(foliot_replay_tick(m->replay), tick);
-    assert_true(foliot_digest_equal(foliot_world_digest(foliot_replay_world(m->replay)),
-                                    m->digests[tick]));
+    assert_true(
+        foliot_digest_equal(foliot_world_digest(foliot_replay_world(m->replay)), m->digests[tick]));
 }
 
 static void inputs_come_back(bool streams)
@@ -122,7 +122,8 @@ static void seeks_reach_any_tick(void **state)
     drop(m);
 }
 
-static void steps_back_are_exact(foliot_integrator integrator, uint32_t keyframe_ticks, bool streams)
+static void steps_back_are_exact(foliot_integrator integrator, uint32_t keyframe_ticks,
+                                 bool streams)
 {
     made *m = make(integrator, 3, streams, 60, keyframe_ticks);
     assert_int_equal(foliot_replay_seek(m->replay, TICKS), FOLIOT_OK);
@@ -175,8 +176,8 @@ static void another_scene_diverges(void **state)
     tape_memory other = {0};
     foliot_recording_sink sink = tape_memory_sink(&other);
     foliot_recording_config config = tape_config(60, 150);
-    assert_int_equal(foliot_recording_begin(&sink, &m->yard.scene, NULL, world, &config, &recording),
-                     FOLIOT_OK);
+    assert_int_equal(
+        foliot_recording_begin(&sink, &m->yard.scene, NULL, world, &config, &recording), FOLIOT_OK);
     for (uint64_t tick = 0; tick < 100; tick++) {
         if (tick == 70)
             foliot_world_field_put(world, 3, FOLIOT_FIELD_position_y,
@@ -197,7 +198,8 @@ static void another_scene_diverges(void **state)
     drop(m);
 }
 
-// 1,000 faults of a few ulps at random ticks, stages, bodies and fields: each found where it was put.
+// 1,000 faults of a few ulps at random ticks, stages, bodies and fields: each found where it was
+// put.
 static void every_injected_fault_is_found_exactly(void **state)
 {
     (void)state;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_serialisation.c: no state is hidden. At every tick of every ready scene a second world is restored from what is
-// captured of the first; both make the next step, and must have the same digest and the same bytes.
+// test_serialisation.c: no state is hidden. At every tick of every ready scene a second world is
+// restored from what is captured of the first; both make the next step, and must have the same
+// digest and the same bytes.
 #include "check.h"
 
 #include "foliot/foliot.h"
@@ -82,8 +83,8 @@ static void a_restored_world_has_the_same_future(void **state)
     glob_t scenes;
     foliot__input_script script;
     char message[512];
-    assert_int_equal(
-        foliot__input_script_read(INPUTS_FILE, &script, message, sizeof message), FOLIOT_OK);
+    assert_int_equal(foliot__input_script_read(INPUTS_FILE, &script, message, sizeof message),
+                     FOLIOT_OK);
     assert_int_equal(glob("scenes/*.yaml", 0, NULL, &scenes), 0);
     for (size_t i = 0; i < scenes.gl_pathc; i++)
         check_scene(scenes.gl_pathv[i], &script);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// compare.c: foliot-replay compare: another build replays the same recording in a process of its own; both are
-// asked for hashes until the first tick, stage, body and field are found in which they differ.
+// compare.c: foliot-replay compare: another build replays the same recording in a process of its
+// own; both are asked for hashes until the first tick, stage, body and field are found in which
+// they differ.
 #include "run.h"
 
 #include "base/bytes.h"
@@ -32,7 +33,8 @@ typedef struct other {
     uint64_t exchanged, dumped; // bytes, both ways; of the final dump
 } other;
 
-// -- the other process ----------------------------------------------------------------------------------
+// -- the other process
+// ----------------------------------------------------------------------------------
 
 static bool move_all(int file, uint8_t *bytes, size_t count, bool reads)
 {
@@ -170,7 +172,8 @@ static void ask_fields(other *o, unsigned stage, uint32_t body, uint64_t fields[
     take_values(answer, fields, FOLIOT_FIELD_COUNT);
 }
 
-// -- the search -----------------------------------------------------------------------------------------
+// -- the search
+// -----------------------------------------------------------------------------------------
 
 // The first tick from which on the chains differ; beyond `last` if none does.
 static uint64_t first_other_tick(const run *r, other *o, uint64_t last)
@@ -262,7 +265,8 @@ static foliot_status search(run *r, other *o, foliot_divergence *d)
     return FOLIOT_OK;
 }
 
-// -- the report -----------------------------------------------------------------------------------------
+// -- the report
+// -----------------------------------------------------------------------------------------
 
 static void put_bits(foliot__json *json, const char *key, const foliot_divergence *d, uint64_t bits)
 {
@@ -323,7 +327,8 @@ static int compare(const char *file, foliot_replay *replay, other *o)
     foliot_divergence divergence = {.body = FOLIOT_NO_BODY};
     foliot_status status = run_open(&r, replay, NULL); // while the other does the same
     bool answers = hear_hello(o);
-    if (status != FOLIOT_OK || !answers || o->status != FOLIOT_OK || o->first_tick != r.first_tick) {
+    if (status != FOLIOT_OK || !answers || o->status != FOLIOT_OK ||
+        o->first_tick != r.first_tick) {
         run_close(&r);
         return status != FOLIOT_OK ? tool_exit_of(status) : say_failed(o);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// diff.c: foliot-replay diff: two recordings side by side. What was recorded is compared first (scene, inputs,
-// digests); then both are replayed to the first tick that differs, where body and field are found.
+// diff.c: foliot-replay diff: two recordings side by side. What was recorded is compared first
+// (scene, inputs, digests); then both are replayed to the first tick that differs, where body and
+// field are found.
 #include "tool.h"
 
 #include "base/json.h"
@@ -14,17 +15,16 @@
 static bool json_wanted;
 
 const foliot__option diff_options[] = {
-    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"},
-    {0}};
+    {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object on stdout"}, {0}};
 
 typedef struct pair {
     foliot_replay *a, *b;
     const foliot_replay_summary *one, *other;
-    char scene[128];          // how scene or run differ as a whole, or empty
-    bool inputs, digests;     // whether any differ:
-    uint64_t input_tick;      // the first tick whose inputs differ
-    uint64_t length;          // ticks that both have
-    foliot_divergence found;  // if `digests`
+    char scene[128];         // how scene or run differ as a whole, or empty
+    bool inputs, digests;    // whether any differ:
+    uint64_t input_tick;     // the first tick whose inputs differ
+    uint64_t length;         // ticks that both have
+    foliot_divergence found; // if `digests`
     foliot_status status;
 } pair;
 
@@ -67,7 +67,8 @@ static bool same_inputs(pair *p, uint64_t tick)
 static bool same_digest(pair *p, uint64_t tick)
 {
     uint8_t a[16], b[16];
-    uint32_t count = foliot_replay_digest(p->a, tick, a), other = foliot_replay_digest(p->b, tick, b);
+    uint32_t count = foliot_replay_digest(p->a, tick, a),
+             other = foliot_replay_digest(p->b, tick, b);
     uint32_t both = count < other ? count : other;
     return memcmp(a, b, both) == 0;
 }
@@ -91,7 +92,8 @@ static void explain(pair *p)
 static void compare_ticks(pair *p)
 {
     uint64_t first = p->one->first_tick;
-    uint64_t last = p->one->last_tick < p->other->last_tick ? p->one->last_tick : p->other->last_tick;
+    uint64_t last =
+        p->one->last_tick < p->other->last_tick ? p->one->last_tick : p->other->last_tick;
     if (first != p->other->first_tick)
         return;
     p->length = last - first;
@@ -113,8 +115,9 @@ static void put_json(const pair *p)
     const char *body = p->found.field_known ? tool_body_name(p->one->scene, p->found.body) : NULL;
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
-    foliot__json_bool(&json, "same", !p->scene[0] && !p->inputs && !p->digests &&
-                                         p->one->last_tick == p->other->last_tick);
+    foliot__json_bool(&json, "same",
+                      !p->scene[0] && !p->inputs && !p->digests &&
+                          p->one->last_tick == p->other->last_tick);
     foliot__json_text(&json, "scene", p->scene[0] ? p->scene : NULL);
     foliot__json_count(&json, "ticks", p->length);
     if (p->inputs)
@@ -161,7 +164,8 @@ int diff_command(const foliot__program *program, const foliot__arguments *argume
             put_json(&p);
         else
             put_text(&p, file[0], file[1]);
-        bool same = !p.scene[0] && !p.inputs && !p.digests && p.one->last_tick == p.other->last_tick;
+        bool same =
+            !p.scene[0] && !p.inputs && !p.digests && p.one->last_tick == p.other->last_tick;
         worst = same ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
         worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_damage(p.a)->status));
         worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_damage(p.b)->status));

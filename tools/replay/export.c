@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// export.c: foliot-replay export: a recording as comma-separated values: bodies (replayed), or inputs and digests
-// as they were recorded.
+// export.c: foliot-replay export: a recording as comma-separated values: bodies (replayed), or
+// inputs and digests as they were recorded.
 #include "tool.h"
 
 #include <inttypes.h>
@@ -69,14 +69,15 @@ static foliot_status export_inputs(foliot_replay *replay)
     const foliot_replay_summary *about = foliot_replay_about(replay);
     foliot_status status = FOLIOT_OK;
     printf("tick,player,sequence,kind,x,y,z,turn,buttons\n");
-    for (uint64_t tick = about->first_tick; tick < about->last_tick && status == FOLIOT_OK; tick++) {
+    for (uint64_t tick = about->first_tick; tick < about->last_tick && status == FOLIOT_OK;
+         tick++) {
         const foliot_input *inputs;
         uint32_t count = 0;
         status = foliot_replay_inputs(replay, tick, &inputs, &count);
         for (uint32_t i = 0; status == FOLIOT_OK && i < count; i++)
-            printf("%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%s,%d,%d,%d,%d,%u\n", tick, inputs[i].player,
-                   inputs[i].sequence, kinds[inputs[i].kind], inputs[i].axes[0], inputs[i].axes[1],
-                   inputs[i].axes[2], inputs[i].axes[3], inputs[i].buttons);
+            printf("%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%s,%d,%d,%d,%d,%u\n", tick,
+                   inputs[i].player, inputs[i].sequence, kinds[inputs[i].kind], inputs[i].axes[0],
+                   inputs[i].axes[1], inputs[i].axes[2], inputs[i].axes[3], inputs[i].buttons);
     }
     return status == FOLIOT_OK ? FOLIOT_NOT_FOUND : status;
 }
@@ -107,8 +108,8 @@ int export_command(const foliot__program *program, const foliot__arguments *argu
                                             : strcmp(what, "digests") == 0 ? export_digests
                                                                            : NULL;
     if (!run)
-        return foliot__options_wrong(program, arguments, "--what %s is not bodies, inputs or digests",
-                                     what);
+        return foliot__options_wrong(program, arguments,
+                                     "--what %s is not bodies, inputs or digests", what);
     foliot_replay *replay = tool_open(file, &code);
     if (!replay)
         return code;

@@ -57,8 +57,8 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
            a->scene->name, a->scene->body_count, a->scene->force_count, a->scene->constraint_count,
            a->scene->players.limit);
     printf("  integrator   %s, dt %.17g, seed %" PRIu64 "\n", a->integrator, a->dt, a->seed);
-    printf("  ticks        %" PRIu64 " to %" PRIu64 " (%.9g of the scene's time)%s\n", a->first_tick,
-           a->last_tick, (double)(a->last_tick - a->first_tick) * a->dt,
+    printf("  ticks        %" PRIu64 " to %" PRIu64 " (%.9g of the scene's time)%s\n",
+           a->first_tick, a->last_tick, (double)(a->last_tick - a->first_tick) * a->dt,
            a->closed ? ", closed in order" : ", not closed: it ended early");
     printf("  played by    %" PRIu32 " player%s, %" PRIu64 " inputs\n", a->players,
            a->players == 1 ? "" : "s", a->inputs);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// jobs.c: many files over all cores: threads that take the next one each. Without threads, one after the other.
+// jobs.c: many files over all cores: threads that take the next one each. Without threads, one
+// after the other.
 #include "tool.h"
 
 #ifdef FOLIOT_REPLAY_CORE

@@ -20,7 +20,8 @@ typedef int command_function(const foliot__program *program, const foliot__argum
       "  foliot-replay diff monday.foliot tuesday.foliot\n", 2, 2)                                 \
     X(export, "FILE --csv [--what bodies|inputs|digests]", "a recording as a table",               \
       "  foliot-replay export match.foliot --csv --every 60 > bodies.csv\n"                        \
-      "  foliot-replay export match.foliot --csv --what inputs\n", 1, 1)                           \
+      "  foliot-replay export match.foliot --csv --what inputs\n",                                 \
+      1, 1)                                                                                        \
     X(serve, "FILE", "answers another build's questions (used by compare)",                        \
       "  foliot-replay compare match.foliot --with './other/foliot-replay'\n", 1, 1)
 
@@ -29,13 +30,14 @@ typedef int command_function(const foliot__program *program, const foliot__argum
 #else
 #define COMMANDS_MORE(X)                                                                           \
     X(compare, "FILE --with COMMAND [--json]", "runs another build beside this one",               \
-      "  foliot-replay compare match.foliot --with 'qemu-aarch64-static arm/foliot-replay'\n",     \
-      1, 1)                                                                                        \
+      "  foliot-replay compare match.foliot --with 'qemu-aarch64-static arm/foliot-replay'\n", 1,  \
+      1)                                                                                           \
     X(play, "FILE [--tick T] [--speed X] [--view top|front|side] [--frame]",                       \
       "draws it in the terminal; pause, step, seek both ways",                                     \
       "  foliot-replay play match.foliot\n"                                                        \
-      "  foliot-replay play match.foliot --frame --tick 600\n", 1, 1)                              \
-    X(play, "FILE [--speed X] [--tick T] [--frame]", "draws it on the terminal, both ways",           \
+      "  foliot-replay play match.foliot --frame --tick 600\n",                                    \
+      1, 1)                                                                                        \
+    X(play, "FILE [--speed X] [--tick T] [--frame]", "draws it on the terminal, both ways",        \
       "  foliot-replay play match.foliot\n", 1, 1)                                                 \
     X(trim, "FILE --out NEW [--from T] [--to T]", "a part of a recording as one of its own",       \
       "  foliot-replay trim crashed.foliot --out whole.foliot\n", 1, 1)

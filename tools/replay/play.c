@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// play.c: foliot-replay play: a recording drawn on the terminal, forwards and backwards. Two of the three axes are
-// shown, those in which the bodies spread most; the view follows them.
+// play.c: foliot-replay play: a recording drawn on the terminal, forwards and backwards. Two of the
+// three axes are shown, those in which the bodies spread most; the view follows them.
 #include "tool.h"
 
 #include "base/terminal.h"
@@ -18,25 +18,25 @@ static double speed = 1;
 static uint64_t start_tick;
 static bool start_given, one_frame;
 
-const foliot__option play_options[] = {
-    {"speed", "X", FOLIOT__OPTION_POSITIVE, &speed, .help = "times the scene's own pace (default 1)"},
-    {"tick", "T", FOLIOT__OPTION_COUNT, &start_tick, .given = &start_given,
-     .help = "begins at this tick"},
-    {"frame", NULL, FOLIOT__OPTION_FLAG, &one_frame,
-     .help = "prints one picture and ends, in a pipe as well"},
-    {0}};
+const foliot__option play_options[] = {{"speed", "X", FOLIOT__OPTION_POSITIVE, &speed,
+                                        .help = "times the scene's own pace (default 1)"},
+                                       {"tick", "T", FOLIOT__OPTION_COUNT, &start_tick,
+                                        .given = &start_given, .help = "begins at this tick"},
+                                       {"frame", NULL, FOLIOT__OPTION_FLAG, &one_frame,
+                                        .help = "prints one picture and ends, in a pipe as well"},
+                                       {0}};
 
 typedef struct player {
     foliot_replay *replay;
     const foliot_replay_summary *about;
     uint32_t columns, rows;
-    char *cells;         // rows * columns
+    char *cells; // rows * columns
     uint32_t cells_size;
     double centre[3], reach; // of the view, moved slowly
     int across, up;          // axes shown
     bool paused, quit, framed;
-    int direction;           // 1 or -1
-    double speed, due;       // when the next tick is
+    int direction;     // 1 or -1
+    double speed, due; // when the next tick is
 } player;
 
 static struct termios terminal_before;
@@ -72,7 +72,8 @@ static void terminal_give_back(void)
     tcsetattr(0, TCSANOW, &terminal_before);
 }
 
-// -- the picture ------------------------------------------------------------------------------------------
+// -- the picture
+// ------------------------------------------------------------------------------------------
 
 static bool shown(const foliot_world *world, uint32_t i)
 {
@@ -130,7 +131,9 @@ static void plot(player *p, uint32_t i, const foliot_body_state *body)
     if (!(x >= 0 && x < p->columns && y >= 0 && y < height))
         return;
     const char *name = tool_body_name(p->about->scene, i);
-    char mark = body->flags & FOLIOT_BODY_STATIC ? '#' : body->flags & FOLIOT_BODY_PLAYER ? '@' : 'o';
+    char mark = body->flags & FOLIOT_BODY_STATIC   ? '#'
+                : body->flags & FOLIOT_BODY_PLAYER ? '@'
+                                                   : 'o';
     if (name && p->about->scene->body_count <= 12 && name[0] > ' ' && name[0] < 127)
         mark = name[0];
     p->cells[(uint32_t)y * p->columns + (uint32_t)x] = mark;
@@ -191,18 +194,21 @@ static void draw(player *p)
     fputs("\x1b[H", stdout);
     for (uint32_t row = 0; row < p->rows - 2; row++)
         printf("%.*s\r\n", (int)p->columns, p->cells + (size_t)row * p->columns);
-    snprintf(line, sizeof line, "%.40s  tick %" PRIu64 " of %" PRIu64 "  time %.6g  %c right, %c up  %s%s x %.3g",
+    snprintf(line, sizeof line,
+             "%.40s  tick %" PRIu64 " of %" PRIu64 "  time %.6g  %c right, %c up  %s%s x %.3g",
              p->about->scene->name, foliot_replay_tick(p->replay), p->about->last_tick,
-             foliot_world_time(world), axis[p->across], axis[p->up], p->paused ? "paused" : "playing",
-             p->direction < 0 ? " backwards" : "", p->speed);
+             foliot_world_time(world), axis[p->across], axis[p->up],
+             p->paused ? "paused" : "playing", p->direction < 0 ? " backwards" : "", p->speed);
     printf("%-*.*s\r\n", (int)p->columns, (int)p->columns, line);
     printf("%-*.*s", (int)p->columns - 1, (int)p->columns - 1,
-           "space pause   , . step   [ ] ten seconds   0-9 tenths   home end   r turn round   + - speed   "
+           "space pause   , . step   [ ] ten seconds   0-9 tenths   home end   r turn round   + - "
+           "speed   "
            "v axes   q quit");
     fflush(stdout);
 }
 
-// -- keys -------------------------------------------------------------------------------------------------
+// -- keys
+// -------------------------------------------------------------------------------------------------
 
 static void seek_by(player *p, double ticks)
 {
@@ -239,7 +245,8 @@ static void key(player *p, char pressed)
 {
     uint64_t length = p->about->last_tick - p->about->first_tick;
     if (pressed >= '0' && pressed <= '9')
-        foliot_replay_seek(p->replay, p->about->first_tick + length / 10 * (uint64_t)(pressed - '0'));
+        foliot_replay_seek(p->replay,
+                           p->about->first_tick + length / 10 * (uint64_t)(pressed - '0'));
     switch (pressed) {
     case ',':
         arrow(p, "[D");
@@ -288,7 +295,8 @@ static void read_keys(player *p)
             key(p, keys[i]);
 }
 
-// -- time -------------------------------------------------------------------------------------------------
+// -- time
+// -------------------------------------------------------------------------------------------------
 
 // Steps that are due by now; what the machine cannot keep up with is left out, not piled up.
 static bool play_due(player *p)
@@ -298,8 +306,8 @@ static bool play_due(player *p)
     if (now - p->due > 0.25)
         p->due = now;
     while (!p->paused && p->due <= now && tool_now() < limit) {
-        foliot_status status = p->direction > 0 ? foliot_replay_step(p->replay)
-                                                : foliot_replay_step_back(p->replay);
+        foliot_status status =
+            p->direction > 0 ? foliot_replay_step(p->replay) : foliot_replay_step_back(p->replay);
         p->paused = status != FOLIOT_OK; // at either end, or at the damage
         p->due += tick;
         moved = true;

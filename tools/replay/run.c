@@ -131,8 +131,7 @@ foliot_status run_states(run *r, uint64_t tick)
         foliot__state_take(&r->states.stage[FOLIOT_STAGE_finish], world, &r->states.status);
         return r->states.status;
     }
-    foliot__observer observer = {.states = &r->states,
-                                 .perturbation = r->observer.perturbation};
+    foliot__observer observer = {.states = &r->states, .perturbation = r->observer.perturbation};
     foliot_host host = foliot__observing_host(&r->host, &observer);
     status = foliot__replay_locate(r->replay, start);
     if (status == FOLIOT_OK)
@@ -165,5 +164,6 @@ void run_fields(const run *r, unsigned stage, uint32_t body, uint64_t fields[FOL
 {
     const foliot__state *state = &r->states.stage[stage];
     for (uint32_t f = 0; f < FOLIOT_FIELD_COUNT; f++)
-        fields[f] = body < state->body_count ? state->bits[(size_t)body * FOLIOT_FIELD_COUNT + f] : 0;
+        fields[f] =
+            body < state->body_count ? state->bits[(size_t)body * FOLIOT_FIELD_COUNT + f] : 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// serve.c: foliot-replay serve: the other side of compare. Replays the recording, then answers on standard output
-// what is asked on standard input, until that ends. Needs nothing but libc: any build can be asked.
+// serve.c: foliot-replay serve: the other side of compare. Replays the recording, then answers on
+// standard output what is asked on standard input, until that ends. Needs nothing but libc: any
+// build can be asked.
 #include "run.h"
 
 #include "base/bytes.h"
@@ -10,10 +11,10 @@
 
 static const char *perturb_text;
 
-const foliot__option serve_options[] = {
-    {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &perturb_text,
-     .help = "puts a fault in, to see that it is found"},
-    {0}};
+const foliot__option serve_options[] = {{"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS",
+                                         FOLIOT__OPTION_TEXT, &perturb_text,
+                                         .help = "puts a fault in, to see that it is found"},
+                                        {0}};
 
 static void say(foliot__writer *w, const uint64_t *values, uint32_t count)
 {

@@ -97,8 +97,10 @@ void tool_report(FILE *out, const char *file, double dt, const char *body,
     fprintf(out, "  %-10s %s\n", "stage",
             d->stage_known ? foliot_stage_name(d->stage) : "not known");
     if (!d->field_known) {
-        fprintf(out, "  %-10s not known from digests alone; `foliot-replay compare` with another build "
-                     "finds them\n", "body, field");
+        fprintf(out,
+                "  %-10s not known from digests alone; `foliot-replay compare` with another build "
+                "finds them\n",
+                "body, field");
         return;
     }
     tool_body_label(body, d->body, label);

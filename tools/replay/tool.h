@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tool.h: what the commands of foliot-replay share. Built with FOLIOT_REPLAY_CORE the program has only the
-// commands that need nothing but libc: verify, info, state, diff, export, serve.
+// tool.h: what the commands of foliot-replay share. Built with FOLIOT_REPLAY_CORE the program has
+// only the commands that need nothing but libc: verify, info, state, diff, export, serve.
 #ifndef FOLIOT_TOOLS_REPLAY_TOOL_H
 #define FOLIOT_TOOLS_REPLAY_TOOL_H
 

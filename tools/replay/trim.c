@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// trim.c: foliot-replay trim: a part of a recording as one of its own, or what is whole of a damaged one. Replayed
-// on the way, so that what comes out is what this build says; a recording that diverges is not trimmed.
+// trim.c: foliot-replay trim: a part of a recording as one of its own, or what is whole of a
+// damaged one. Replayed on the way, so that what comes out is what this build says; a recording
+// that diverges is not trimmed.
 #include "tool.h"
 
 #include "foliot/recording.h"
@@ -63,8 +64,8 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
 static int fail(const char *file, foliot_replay *replay, foliot_status status)
 {
     if (status == FOLIOT_DIVERGED)
-        fprintf(stderr, "%s: diverges at tick %" PRIu64 "; `foliot-replay verify` says more\n", file,
-                foliot_replay_tick(replay));
+        fprintf(stderr, "%s: diverges at tick %" PRIu64 "; `foliot-replay verify` says more\n",
+                file, foliot_replay_tick(replay));
     else
         fprintf(stderr, "%s: %s\n", status == FOLIOT_IO ? out_file : file,
                 status == FOLIOT_IO && errno ? strerror(errno) : foliot_status_text(status));
@@ -79,7 +80,8 @@ static int trim(const char *file, foliot_replay *replay)
     uint64_t from = from_given ? from_tick : about->first_tick;
     uint64_t to = to_given ? to_tick : about->last_tick;
     if (from < about->first_tick || to > about->last_tick || from > to) {
-        fprintf(stderr, "%s: has ticks %" PRIu64 " to %" PRIu64 " whole, not %" PRIu64 " to %" PRIu64 "\n",
+        fprintf(stderr,
+                "%s: has ticks %" PRIu64 " to %" PRIu64 " whole, not %" PRIu64 " to %" PRIu64 "\n",
                 file, about->first_tick, about->last_tick, from, to);
         return FOLIOT__EXIT_ERROR;
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// verify.c: foliot-replay verify: many recordings replayed, one line a file, the worst result as exit status.
+// verify.c: foliot-replay verify: many recordings replayed, one line a file, the worst result as
+// exit status.
 #include "tool.h"
 
 #include "base/json.h"
@@ -43,7 +44,8 @@ typedef struct verify_run {
     foliot_digest fingerprint;      // ours
 } verify_run;
 
-// -- one file ----------------------------------------------------------------------------------------
+// -- one file
+// ----------------------------------------------------------------------------------------
 
 static void take_names(result *r, const foliot_replay_summary *about)
 {
@@ -74,8 +76,9 @@ static void judge(result *r, foliot_replay *replay, const perturb_request *reque
     double elapsed = tool_now() - start;
     if (status != FOLIOT_OK || r->verdict.status == FOLIOT_INVALID) {
         snprintf(r->message, sizeof r->message, "%s",
-                 status != FOLIOT_OK ? foliot_status_text(status)
-                                     : "--perturb: the recording has no such tick, stage or body then");
+                 status != FOLIOT_OK
+                     ? foliot_status_text(status)
+                     : "--perturb: the recording has no such tick, stage or body then");
         r->exit_code = status != FOLIOT_OK ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_USAGE;
         return;
     }
@@ -110,12 +113,14 @@ static void verify_file(void *context, uint32_t index)
              status == FOLIOT_IO && errno ? strerror(errno) : damage.text);
     r->exit_code = tool_exit_of(status);
     r->has_verdict = r->exit_code != FOLIOT__EXIT_ERROR;
-    r->verdict = (foliot_verdict){.status = r->exit_code == FOLIOT__EXIT_CORRUPT ? FOLIOT_CORRUPT
-                                                                               : FOLIOT_UNSUPPORTED,
-                                  .damage = damage, .cut_at = damage.offset};
+    r->verdict = (foliot_verdict){
+        .status = r->exit_code == FOLIOT__EXIT_CORRUPT ? FOLIOT_CORRUPT : FOLIOT_UNSUPPORTED,
+        .damage = damage,
+        .cut_at = damage.offset};
 }
 
-// -- what is said ------------------------------------------------------------------------------------
+// -- what is said
+// ------------------------------------------------------------------------------------
 
 static const char *verdict_name(const result *r)
 {
@@ -202,7 +207,8 @@ static int say_all(const verify_run *run, uint32_t count)
     return worst;
 }
 
-// -- which files --------------------------------------------------------------------------------------
+// -- which files
+// --------------------------------------------------------------------------------------
 
 typedef struct file_list {
     const char **names;
@@ -278,7 +284,8 @@ static bool list_shard(file_list *list, const char *text)
 
 static int verify_list(const file_list *list, const perturb_request *request)
 {
-    verify_run run = {.files = list->names, .request = request,
+    verify_run run = {.files = list->names,
+                      .request = request,
                       .fingerprint = foliot_fingerprint(), // it takes a millisecond
                       .results = calloc(list->count + 1, sizeof *run.results)};
     if (!run.results) {
