@@ -62,7 +62,7 @@ BEGIN {
     if (own != "sim") next;
     line = " " line;
     if (match(line, /[^A-Za-z0-9_.>](__builtin_)?(sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|exp|exp2|expm1|log|log2|log10|log1p|pow|cbrt|hypot|fma|fmin|fmax|fmod|floor|ceil|round|rint|nearbyint|lrint|llrint|trunc|ldexp|frexp|scalbn|modf|erf|sqrt)f?l?[ \t]*\(/) && \
-        !(line ~ /__builtin_sqrtf?[ \t]*\(/ && file ~ /(floating_point\.h|force_newton_lanes\.h|fingerprint\.c)$/))
+        !(line ~ /__builtin_sqrtf?[ \t]*\(/ && file ~ /(floating_point\.h|force_newton_lanes\.h|fingerprint\.c|solver_lanes\.h)$/))
         bad("a call of libm in common/sim");
     if (!heap_file && match(line, /[^A-Za-z0-9_](malloc|calloc|realloc|aligned_alloc|posix_memalign|strdup|alloca|free)[ \t]*\(/))
         bad("the heap in common/sim");
