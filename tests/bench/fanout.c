@@ -1,0 +1,426 @@
+// SPDX-License-Identifier: MIT
+// fanout.c: processor time that the server spends on one client and snapshot over ENet on loopback, all in: capturing,
+// encoding, sending, status, receiving an input packet for each, and waiting as foliot-server does; the world's own
+// steps are told apart. Against bare sendto of as many bytes to as many sockets, sixty times a second, in turn with it.
+//
+// The clients are spectators in a child process, spread over the period as real ones are. Usage: fanout [SCENE CLIENTS]
+#include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "foliot/scene_reader.h"
+#include "foliot/server.h"
+#include "wire/message.h"
+
+#define HZ 60
+#define PERIOD_NS (1000000000u / HZ)
+#define SLICES 16 // of a period, in each of which a share of the clients is awake
+#define ROUNDS 3
+#define WARM_SECONDS 0.4
+#define SERVER_SECONDS 1.2
+#define BARE_SECONDS 0.8
+#define JOIN_SECONDS 20.0
+#define CHILD_SECONDS 60.0 // it ends by itself
+#define DATAGRAM_BYTES_MAX 1400
+#define NEVER FOLIOT__NO_TICK
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t now_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
+static void sleep_until(uint64_t ns)
+{
+    struct timespec t = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
+}
+
+static void die(const char *what)
+{
+    fprintf(stderr, "fanout: %s\n", what);
+    exit(1);
+}
+
+// -- the child: clients -----------------------------------------------------------------------------------
+
+typedef struct listener {
+    int bare; // takes what the opponent sends
+    foliot_transport *wire;
+    foliot_peer_id peer;
+    uint64_t tick, have; // a snapshot on its way, and its pieces
+    uint32_t newest;     // complete
+} listener;
+
+typedef struct crowd {
+    listener *all;
+    uint32_t count, complete;
+    uint16_t port; // of the server; 0: not yet
+    bool bare;     // the opponent's turn
+    int commands, answers;
+} crowd;
+
+typedef struct command {
+    char what; // J: join, S: the server's turn, B: the opponent's; the end of the pipe: the end
+    uint16_t port;
+} command;
+
+static void hello(listener *l)
+{
+    foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    m.as.hello.protocol = FOLIOT_PROTOCOL;
+    m.as.hello.spectates = true;
+    strcpy(m.as.hello.name, "listener");
+    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_OK)
+        foliot_transport_send(l->wire, l->peer, FOLIOT_RELIABLE, bytes, length);
+}
+
+static void take_piece(crowd *c, listener *l, const uint8_t *bytes, size_t length)
+{
+    foliot_snapshot_head head;
+    if (foliot_snapshot_peek(bytes, length, &head) != FOLIOT_OK || head.pieces > 64)
+        return;
+    if (head.tick != l->tick)
+        l->have = 0;
+    l->tick = head.tick;
+    l->have |= (uint64_t)1 << head.piece;
+    if (l->have != UINT64_MAX >> (64 - head.pieces))
+        return;
+    c->complete += l->newest == NEVER;
+    l->newest = (uint32_t)head.tick;
+}
+
+static void talk(crowd *c, listener *l)
+{
+    foliot_transport_event event;
+    uint64_t now = now_ns();
+    while (foliot_transport_poll(l->wire, now, &event)) {
+        if (event.kind == FOLIOT_TRANSPORT_CONNECTED)
+            hello(l);
+        if (event.kind == FOLIOT_TRANSPORT_RECEIVED && event.length > 1 && event.bytes[0] == FOLIOT__SNAPSHOT_PACKET)
+            take_piece(c, l, event.bytes + 1, event.length - 1);
+    }
+    if (l->newest != NEVER) {
+        uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
+        foliot__input_packet packet = {.newest_snapshot = l->newest, .tick = l->newest + 3,
+                                       .sent_us = (uint32_t)(now / 1000)};
+        size_t length = foliot__input_packet_encode(&packet, bytes);
+        foliot_transport_send(l->wire, l->peer, FOLIOT_UNRELIABLE, bytes, length);
+    }
+    foliot_transport_flush(l->wire, now);
+}
+
+static void join(crowd *c, listener *l)
+{
+    foliot_transport_config config = foliot_transport_config_default();
+    if (foliot_transport_enet(&config, now_ns(), &l->wire) != FOLIOT_OK ||
+        foliot_transport_connect(l->wire, "127.0.0.1", c->port, now_ns(), &l->peer) != FOLIOT_OK)
+        die("a client cannot connect");
+}
+
+static void listener_awake(crowd *c, listener *l)
+{
+    char bytes[2048];
+    if (c->bare)
+        while (recv(l->bare, bytes, sizeof bytes, 0) >= 0) {
+        }
+    else if (c->port && !l->wire)
+        join(c, l);
+    else if (l->wire)
+        talk(c, l);
+}
+
+static bool obey(crowd *c)
+{
+    command got;
+    ssize_t n = read(c->commands, &got, sizeof got);
+    if (n == 0)
+        return false;
+    if (n == (ssize_t)sizeof got) {
+        c->bare = got.what == 'B';
+        if (got.what == 'J')
+            c->port = got.port;
+    }
+    return true;
+}
+
+static void crowd_run(crowd *c)
+{
+    bool told = false;
+    uint64_t begin = now_ns(), due = begin;
+    for (uint32_t slice = 0; (double)(due - begin) < CHILD_SECONDS * 1e9 && obey(c); slice = (slice + 1) % SLICES) {
+        uint32_t first = slice * c->count / SLICES, end = (slice + 1) * c->count / SLICES;
+        for (uint32_t i = first; i < end; i++)
+            listener_awake(c, &c->all[i]);
+        if (!told && c->complete == c->count)
+            told = write(c->answers, "", 1) == 1;
+        due += PERIOD_NS / SLICES;
+        if (now_ns() > due + PERIOD_NS)
+            due = now_ns(); // it cannot keep up: fewer inputs, and the figures show it
+        sleep_until(due);
+    }
+}
+
+static void child(uint32_t count, int commands, int answers)
+{
+    crowd c = {.count = count, .commands = commands, .answers = answers};
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    c.all = calloc(count, sizeof *c.all);
+    for (uint32_t i = 0; i < count; i++) {
+        struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        socklen_t length = sizeof at;
+        c.all[i].newest = NEVER;
+        c.all[i].bare = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+        if (c.all[i].bare < 0 || bind(c.all[i].bare, (struct sockaddr *)&at, sizeof at) != 0 ||
+            getsockname(c.all[i].bare, (struct sockaddr *)&at, &length) != 0 ||
+            write(answers, &at, sizeof at) != (ssize_t)sizeof at)
+            die("no sockets for the clients");
+    }
+    fcntl(commands, F_SETFL, O_NONBLOCK);
+    crowd_run(&c);
+    _exit(0);
+}
+
+// -- the parent: the server, and the opponent -----------------------------------------------------------------
+
+typedef struct bench_case {
+    const char *scene_name;
+    uint32_t clients;
+    pid_t child;
+    int commands, answers;
+    struct sockaddr_in *bare;
+    foliot_scene *scene;
+    foliot_transport *wire;
+    foliot_server *server;
+    uint64_t step_ns;
+    double memory;
+} bench_case;
+
+// Of one round, a client and snapshot.
+typedef struct figures {
+    double network_us, step_us, bare_us, bytes, inputs, encodes, updates;
+} figures;
+
+static bench_case *stepping; // run_here's
+
+static void run_here(void *user, void (*run)(void *job), void *job)
+{
+    uint64_t began = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    (void)user;
+    run(job);
+    stepping->step_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - began;
+}
+
+static void say(const bench_case *b, char what)
+{
+    command c;
+    memset(&c, 0, sizeof c);
+    c.what = what;
+    c.port = foliot_transport_port(b->wire);
+    if (write(b->commands, &c, sizeof c) != (ssize_t)sizeof c)
+        die("the clients are gone");
+}
+
+static void begin_child(bench_case *b)
+{
+    int commands[2], answers[2];
+    if (pipe2(commands, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0 || (b->child = fork()) < 0)
+        die("no child");
+    if (b->child == 0) {
+        close(commands[1]);
+        close(answers[0]);
+        child(b->clients, commands[0], answers[1]);
+    }
+    close(commands[0]);
+    close(answers[1]);
+    b->commands = commands[1];
+    b->answers = answers[0];
+    b->bare = calloc(b->clients, sizeof *b->bare);
+    for (uint32_t i = 0; i < b->clients; i++)
+        if (read(b->answers, &b->bare[i], sizeof b->bare[i]) != (ssize_t)sizeof b->bare[i])
+            die("the clients did not begin");
+    fcntl(b->answers, F_SETFL, O_NONBLOCK);
+}
+
+static double memory_now(void)
+{
+    return (double)(mallinfo2().uordblks + mallinfo2().hblkhd);
+}
+
+static void begin_server(bench_case *b)
+{
+    char file[256];
+    foliot_scene_error error;
+    snprintf(file, sizeof file, "scenes/%s.yaml", b->scene_name);
+    if (foliot_scene_read(file, &b->scene, &error) != FOLIOT_OK)
+        die(error.message);
+    foliot_transport_config wire = foliot_transport_config_default();
+    foliot_server_config config = foliot_server_config_default();
+    wire.bind = "127.0.0.1";
+    wire.peers_max = b->clients;
+    config.start = run_here;
+    b->memory = -memory_now();
+    if (foliot_transport_enet(&wire, now_ns(), &b->wire) != FOLIOT_OK)
+        die("no transport");
+    config.transport = b->wire;
+    foliot_session_config session = {.name = "main", .scene = b->scene, .pace_hz = HZ};
+    if (foliot_server_create(&config, now_ns(), &b->server) != FOLIOT_OK)
+        die("no server");
+    double before = memory_now();
+    if (foliot_world_create(b->scene, &session.world) != FOLIOT_OK ||
+        foliot_server_add_session(b->server, &session, now_ns()) != FOLIOT_OK)
+        die("no session");
+    b->memory -= memory_now() - before; // the session's own is not the clients'
+}
+
+// As foliot-server does: when a datagram has come, or a tick is due. Returns the number of updates.
+static uint64_t serve(bench_case *b, double seconds, bool until_joined)
+{
+    uint64_t begin = now_ns(), updates = 0;
+    struct pollfd wait = {.fd = foliot_transport_descriptor(b->wire), .events = POLLIN};
+    foliot_server_event event;
+    char joined;
+    for (uint64_t now = begin; (double)(now - begin) < seconds * 1e9; now = now_ns(), updates++) {
+        foliot_server_update(b->server, now);
+        while (foliot_server_poll(b->server, &event)) {
+        }
+        if (until_joined && read(b->answers, &joined, 1) == 1)
+            return updates;
+        uint64_t wake = foliot_server_wake_ns(b->server), after = now_ns();
+        struct timespec left = {.tv_nsec = wake > after ? (long)(wake - after) : 0};
+        ppoll(&wait, 1, &left, NULL);
+    }
+    if (until_joined)
+        die("not all clients joined in time");
+    return updates;
+}
+
+static double bare_us(const bench_case *b, double bytes)
+{
+    static const char zeros[DATAGRAM_BYTES_MAX];
+    int fd = socket(AF_INET, SOCK_DGRAM, 0);
+    uint64_t ticks = (uint64_t)(BARE_SECONDS * HZ), began = clock_ns(CLOCK_PROCESS_CPUTIME_ID), due = now_ns();
+    for (uint64_t tick = 0; tick < ticks; tick++, sleep_until(due += PERIOD_NS))
+        for (uint32_t i = 0; i < b->clients; i++)
+            for (size_t left = (size_t)(bytes + 0.5); left > 0;) {
+                size_t length = left < sizeof zeros ? left : sizeof zeros;
+                sendto(fd, zeros, length, 0, (const struct sockaddr *)&b->bare[i], sizeof b->bare[i]);
+                left -= length;
+            }
+    double spent = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
+    close(fd);
+    return spent * 1e-3 / (double)(ticks * b->clients);
+}
+
+static figures round_of(bench_case *b)
+{
+    say(b, 'S');
+    serve(b, WARM_SECONDS, false);
+    foliot_server_counters server = *foliot_server_counted(b->server);
+    foliot_transport_counters wire = *foliot_transport_counted(b->wire);
+    uint64_t began = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+    b->step_ns = 0;
+    uint64_t updates = serve(b, SERVER_SECONDS, false);
+    double spent = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
+    const foliot_server_counters *s = foliot_server_counted(b->server);
+    const foliot_transport_counters *t = foliot_transport_counted(b->wire);
+    double snapshots = (double)(s->snapshots_sent - server.snapshots_sent), ticks = (double)(s->ticks - server.ticks);
+    if (snapshots < 0.9 * ticks * b->clients)
+        die("some clients were not served");
+    figures f = {.network_us = (spent - (double)b->step_ns) * 1e-3 / snapshots,
+                 .step_us = (double)b->step_ns * 1e-3 / ticks,
+                 .bytes = (double)(t->bytes_sent - wire.bytes_sent) / snapshots,
+                 .inputs = (double)(t->packets_received - wire.packets_received) / snapshots,
+                 .encodes = (double)(s->snapshot_encodes - server.snapshot_encodes) / ticks,
+                 .updates = (double)updates / ticks};
+    say(b, 'B');
+    sleep_until(now_ns() + 2 * PERIOD_NS);
+    f.bare_us = bare_us(b, f.bytes);
+    return f;
+}
+
+static void report(const bench_case *b, const figures *rounds)
+{
+    double network[ROUNDS], step[ROUNDS], bare[ROUNDS];
+    char name[128];
+    for (int i = 0; i < ROUNDS; i++) {
+        network[i] = rounds[i].network_us;
+        step[i] = rounds[i].step_us;
+        bare[i] = rounds[i].bare_us;
+    }
+    const figures *last = &rounds[ROUNDS - 1];
+#define ROW(what, value, unit, opponent, opponent_value)                                           \
+    snprintf(name, sizeof name, "%s, %u clients: %s", b->scene_name, b->clients, what);            \
+    bench_report("fanout", name, value, unit, opponent, opponent_value)
+    ROW("a client and snapshot", bench_median(network, ROUNDS), "us", "bare sendto", bench_median(bare, ROUNDS));
+    ROW("step and capture, once a tick", bench_median(step, ROUNDS), "us", NULL, 0);
+    ROW("bytes a client and snapshot", last->bytes, "B", NULL, 0);
+    ROW("inputs a client and snapshot", last->inputs, "", NULL, 0);
+    ROW("encodes a tick", last->encodes, "", NULL, 0);
+    ROW("updates a tick", last->updates, "", NULL, 0);
+    ROW("memory a client", b->memory / b->clients / 1024, "KiB", NULL, 0);
+#undef ROW
+}
+
+static void run_case(const char *scene, uint32_t clients)
+{
+    bench_case b = {.scene_name = scene, .clients = clients};
+    figures rounds[ROUNDS];
+    stepping = &b;
+    begin_child(&b);
+    begin_server(&b);
+    say(&b, 'J');
+    serve(&b, JOIN_SECONDS, true);
+    serve(&b, WARM_SECONDS, false);
+    b.memory += memory_now();
+    for (int i = 0; i < ROUNDS; i++)
+        rounds[i] = round_of(&b);
+    report(&b, rounds);
+    close(b.commands);
+    close(b.answers);
+    waitpid(b.child, NULL, 0);
+    foliot_server_destroy(b.server);
+    foliot_transport_destroy(b.wire);
+    foliot_scene_destroy(b.scene);
+    free(b.bare);
+}
+
+int main(int argc, char **argv)
+{
+    static const uint32_t counts[] = {16, 64, 256, 1000};
+    struct rlimit files;
+    signal(SIGPIPE, SIG_IGN);
+    getrlimit(RLIMIT_NOFILE, &files);
+    files.rlim_cur = files.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &files);
+    if (argc == 3) {
+        run_case(argv[1], (uint32_t)strtoul(argv[2], NULL, 10));
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        run_case("spacewar", counts[i]);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        run_case("marbles", counts[i]);
+    return 0;
+}
