@@ -39,6 +39,7 @@ struct foliot_client {
     bool reconnecting, welcomed;
     bool welcomed_here; // by this connection: later copies of the welcome are ignored
     uint64_t hello_ns;
+    foliot_digest fingerprint; // ours: it takes milliseconds, so once
     foliot__welcome welcome;
     foliot__snapshot_buffer buffer;
     foliot__playout playout;
@@ -87,6 +88,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     strcpy(c->session, config->session);
     strcpy(c->name, config->name);
     c->now_ns = c->began_ns = now_ns;
+    c->fingerprint = foliot_fingerprint();
     c->next_sequence = 1;
     c->players = calloc(PLAYER_NAMES, sizeof *c->players);
     foliot_status status = c->players ? connect(c) : FOLIOT_MEMORY;
@@ -129,7 +131,7 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     strcpy(h->name, c->name);
     h->spectates = c->config.spectates;
     h->token = c->welcomed ? c->welcome.token : 0;
-    h->fingerprint = foliot_fingerprint();
+    h->fingerprint = c->fingerprint;
     snprintf(h->build, sizeof h->build, "%s", foliot_build());
 }
 

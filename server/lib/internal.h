@@ -109,6 +109,7 @@ struct foliot_server {
     foliot_peer_id *group; // scratch of the fan-out
     uint32_t *order;
     uint64_t now_ns, token_state;
+    foliot_digest fingerprint;
     bool stopping;
     uint64_t stopped_ns;
     char why[FOLIOT__SENTENCE_BYTES];

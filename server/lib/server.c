@@ -29,6 +29,7 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
     s->now_ns = now_ns;
     s->peers_max = config->transport->config.peers_max;
     s->token_state = config->transport->config.secret ^ now_ns;
+    s->fingerprint = foliot_fingerprint(); // milliseconds: not for each newcomer
     s->peers = calloc(s->peers_max, sizeof *s->peers);
     s->group = calloc(s->peers_max, sizeof *s->group);
     s->order = calloc(s->peers_max, sizeof *s->order);
@@ -208,7 +209,7 @@ static void welcome(foliot_server *server, foliot__session *session, foliot__pee
     w->snapshot_hz = session->pace_hz / session->snapshot_every;
     w->format = session->format;
     w->scene_bytes = (uint32_t)session->scene_length;
-    w->fingerprint = foliot_fingerprint();
+    w->fingerprint = server->fingerprint;
     foliot__server_send(server, peer->id, &m);
     hint(server, peer->id, &m);
     foliot__fanout_greet(session, peer);
