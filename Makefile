@@ -28,9 +28,10 @@ BIT_FLAGS := -std=gnu11 -ffp-contract=off -fno-math-errno
 COMPILE = $(CC) $(INCLUDES) $(WARNINGS) -D_GNU_SOURCE -fPIC -pthread $(CFLAGS) $(BIT_FLAGS) $(EXTRA)
 
 # A file NAME_avx2.c or NAME_avx512.c holds the same lanes for a wider x86; elsewhere it is empty.
-MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
-ISA_avx2 := $(if $(filter x86_64,$(MACHINE)),-mavx2)
-ISA_avx512 := $(if $(filter x86_64,$(MACHINE)),-mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512)
+# (Not `:=`: on a fresh machine there is no compiler yet when this is read.)
+MACHINE = $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ISA_avx2 = $(if $(filter x86_64,$(MACHINE)),-mavx2)
+ISA_avx512 = $(if $(filter x86_64,$(MACHINE)),-mavx512f -mavx512dq -mavx512vl -mavx512bw -mprefer-vector-width=512)
 
 LIB_SOURCES := $(sort $(wildcard common/*/*.c common/*/*/*.c server/lib/*.c client/lib/*.c))
 LIB_OBJECTS := $(LIB_SOURCES:%.c=$(BUILD)/obj/%.o)
@@ -71,7 +72,7 @@ deps: $(DEPS_STAMP)
 # -- objects --------------------------------------------------------------------------------------
 # Rebuilt when the compiler or its flags change.
 FLAGS_NOW = $(COMPILE) | $(shell $(CC) --version 2>/dev/null | head -n 1)
-$(BUILD)/.flags: FORCE
+$(BUILD)/.flags: FORCE | $(DEPS_STAMP)
 	@mkdir -p $(@D)
 	@printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' | cmp -s - $@ || \
 	    printf '%s\n' '$(subst ','\'',$(FLAGS_NOW))' > $@

@@ -14,15 +14,10 @@ one() {
         -artifact_prefix="$folder/found/$name-" "$folder/corpus/$name" "$seeds" \
         >"$folder/$name.log" 2>&1
 }
-running=()
-for fuzzer in "$@"; do
-    one "$fuzzer" &
-    running+=("$!")
-    if [ $((${#running[@]} % 2)) = 0 ]; then wait; fi
-done
-for i in "${!running[@]}"; do
-    name=$(basename "${@:$((i + 1)):1}")
-    if wait "${running[$i]}"; then
+# Two at a time. A `wait` for all would forget how each of them ended.
+finish() {
+    local pid=$1 name=$2
+    if wait "$pid"; then
         passed=$((passed + 1))
         echo "ok - $name $(grep -o 'number_of_executed_units: .*' "$folder/$name.log")"
     else
@@ -30,6 +25,18 @@ for i in "${!running[@]}"; do
         echo "not ok - $name"
         tail -n 30 "$folder/$name.log"
     fi
+}
+while [ $# -gt 0 ]; do
+    one "$1" &
+    first=$!
+    second=""
+    if [ $# -gt 1 ]; then
+        one "$2" &
+        second=$!
+    fi
+    finish "$first" "$(basename "$1")"
+    [ -z "$second" ] || finish "$second" "$(basename "$2")"
+    shift $(($# > 1 ? 2 : 1))
 done
 [ -z "${RESULTS:-}" ] || echo "$passed $failed" >>"$RESULTS"
 echo "$passed passed, $failed failed"

@@ -15,7 +15,7 @@ typedef int64_t marks __attribute__((vector_size(32), may_alias, aligned(8)));
 #define TAKE_ROOT(v)                                                                               \
     do {                                                                                           \
         for (int l = 0; l < FOLIOT__BLOCK; l++)                                                    \
-            (v)[l] = __builtin_sqrt((v)[l]);                                                       \
+            (v)[l] = foliot__sqrt((v)[l]);                                                       \
     } while (0)
 #endif
 
