@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_fuzz_corpus.c: the scene fuzzers' seeds, and everything that they once found, run as plain tests: a
+// test_fuzz_corpus.c: the fuzzers' seeds, and everything that they once found, run as plain tests: a
 // fuzzer's own assertions end the program where one does not hold.
 #include "check.h"
 
@@ -16,6 +16,16 @@
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_scene_csv_one
 #include "../fuzz/fuzz_scene_csv.c"
+#undef LLVMFuzzerTestOneInput
+
+#define LLVMFuzzerTestOneInput fuzz_snapshot_one
+#include "../fuzz/fuzz_snapshot.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_message_one
+#include "../fuzz/fuzz_message.c"
+#undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_gate_one
+#include "../fuzz/fuzz_gate.c"
 #undef LLVMFuzzerTestOneInput
 
 #define FILE_BYTES_MAX 65536
@@ -71,12 +81,21 @@ static void tables_are_read_or_refused(void **state)
     assert_true(run_folder("tests/fuzz/corpus/scene_csv", fuzz_scene_csv_one) >= 5);
 }
 
+static void packets_are_decoded_or_refused(void **state)
+{
+    (void)state;
+    assert_true(run_folder("tests/fuzz/corpus/snapshot", fuzz_snapshot_one) >= 8);
+    assert_true(run_folder("tests/fuzz/corpus/message", fuzz_message_one) >= 8);
+    assert_true(run_folder("tests/fuzz/corpus/gate", fuzz_gate_one) >= 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_are_read_or_refused),
         cmocka_unit_test(tables_are_read_or_refused),
         cmocka_unit_test(bytes_are_decoded_or_refused),
+        cmocka_unit_test(packets_are_decoded_or_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

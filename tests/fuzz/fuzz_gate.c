@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+// fuzz_gate.c: any bytes as a datagram at the gate, from nobody and from a peer. A connect that passes is
+// one connect and nothing else.
+#include <stdint.h>
+
+#include "base/assert.h"
+#include "net/gate.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    for (int32_t expected = -1; expected < 70000; expected += 35000) {
+        uint32_t connect_data = 0;
+        foliot__verdict verdict = foliot__gate(data, size, expected, 65536, &connect_data);
+        FOLIOT_ASSERT(verdict <= FOLIOT__FRAGMENT);
+        int32_t peer = foliot__gate_peer(data, size);
+        FOLIOT_ASSERT(peer >= -1 && peer < 4095);
+        if (verdict == FOLIOT__CONNECT)
+            FOLIOT_ASSERT(peer == -1 && (size == 50 || size == 52));
+        if (verdict == FOLIOT__PASS)
+            FOLIOT_ASSERT(peer >= 0);
+    }
+    return 0;
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT
+// test_message.c: what is packed is unpacked; a message cut at any byte, of another type, or beyond a limit
+// is refused; no control character of a peer's reaches a terminal.
+#include "check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "wire/message.h"
+
+static uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+
+static foliot__message sample(foliot__message_kind kind)
+{
+    static const uint8_t part[] = {1, 2, 3, 0, 255};
+    foliot__message m;
+    memset(&m, 0, sizeof m);
+    m.kind = kind;
+    switch (kind) {
+    case FOLIOT__HELLO_MESSAGE:
+        m.as.hello = (foliot__hello_message){.protocol = FOLIOT_PROTOCOL, .session = "arena", .name = "Ada",
+                                             .spectates = true, .token = 0x123456789abcdef0u,
+                                             .fingerprint = {7, UINT64_MAX}, .build = "gcc"};
+        break;
+    case FOLIOT__WELCOME:
+        m.as.welcome = (foliot__welcome){.protocol = FOLIOT_PROTOCOL, .session = "arena", .scene = "cubes",
+                                         .integrator = "verlet", .player = 3, .token = UINT64_MAX, .tick = 1u << 30,
+                                         .dt = 1.0 / 60, .pace_hz = 60, .snapshot_hz = 20,
+                                         .format = {0x1p-9, 0x1p-11, {0, 5, -357}, 64881, true, false, 1000},
+                                         .scene_bytes = 12345, .fingerprint = {1, 2}};
+        break;
+    case FOLIOT__REFUSE:
+        m.as.refuse = (foliot__refuse){FOLIOT__REFUSE_FULL, true, "the session is full"};
+        break;
+    case FOLIOT__SCENE_PART:
+        m.as.scene_part = (foliot__scene_part){8192, 70000, part, sizeof part};
+        break;
+    case FOLIOT__PLAYER:
+        m.as.player = (foliot__player_message){4, true, 77, "Zo\xc3\xab"};
+        break;
+    default:
+        m.as.bye = (foliot__bye){"until later"};
+        break;
+    }
+    return m;
+}
+
+static size_t encoded(const foliot__message *m)
+{
+    size_t length = 0;
+    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    return length;
+}
+
+static foliot_status decoded(const uint8_t *from, size_t length, foliot__message *m)
+{
+    uint8_t *copy = malloc(length + !length); // sanitizers see a byte too far
+    memcpy(copy, from, length);
+    foliot_status status = foliot__message_decode(copy, length, m);
+    if (status == FOLIOT_OK && m->kind == FOLIOT__SCENE_PART)
+        m->as.scene_part.bytes = from + (m->as.scene_part.bytes - copy);
+    free(copy);
+    return status;
+}
+
+static void every_message_comes_back(void **state)
+{
+    (void)state;
+    for (int kind = FOLIOT__HELLO_MESSAGE; kind <= FOLIOT__BYE; kind++) {
+        foliot__message m = sample((foliot__message_kind)kind), got;
+        size_t length = encoded(&m);
+        assert_int_equal(decoded(bytes, length, &got), FOLIOT_OK);
+        if (kind == FOLIOT__SCENE_PART) {
+            assert_int_equal(got.as.scene_part.length, m.as.scene_part.length);
+            assert_memory_equal(got.as.scene_part.bytes, m.as.scene_part.bytes, m.as.scene_part.length);
+            got.as.scene_part.bytes = m.as.scene_part.bytes;
+        }
+        static uint8_t again[FOLIOT__CONTROL_BYTES_MAX];
+        size_t again_length = 0;
+        assert_int_equal(foliot__message_encode(&got, again, sizeof again, &again_length), FOLIOT_OK);
+        assert_int_equal(again_length, length);
+        assert_memory_equal(again, bytes, length);
+    }
+    foliot__message m = sample(FOLIOT__WELCOME), got;
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
+    assert_int_equal(got.as.welcome.format.fall[2], -357);
+    assert_int_equal(got.as.welcome.format.keep, 64881);
+    assert_true(got.as.welcome.format.rotates && !got.as.welcome.format.spins);
+    assert_string_equal(got.as.welcome.integrator, "verlet");
+}
+
+static void a_cut_message_is_refused_at_every_byte(void **state)
+{
+    (void)state;
+    for (int kind = FOLIOT__HELLO_MESSAGE; kind <= FOLIOT__BYE; kind++) {
+        foliot__message m = sample((foliot__message_kind)kind), got;
+        size_t length = encoded(&m);
+        for (size_t cut = 0; cut < length; cut++)
+            assert_int_not_equal(decoded(bytes, cut, &got), FOLIOT_OK);
+        bytes[length] = 0; // and one too long
+        assert_int_equal(decoded(bytes, length + 1, &got), FOLIOT_CORRUPT);
+    }
+}
+
+static void wrong_types_and_kinds_are_refused(void **state)
+{
+    (void)state;
+    static const uint8_t refused[][12] = {
+        {0x92, 6, 5},                                // a bye whose sentence is a number
+        {0x92, 0xa1, 'x', 0xa1, 'y'},                // a kind that is a text
+        {0x92, 0, 0xa1, 'y'}, {0x92, 7, 0xa1, 'y'},  // kinds that there are not
+        {0x91, 6},                                   // too few fields
+        {0x81, 6, 0xa1, 'y'},                        // a map
+        {0xdd, 0xff, 0xff, 0xff, 0xff, 6},           // four thousand million fields
+        {0x92, 6, 0xdb, 0xff, 0xff, 0xff, 0xff},     // a text as long
+        {0x94, 3, 1, 2, 0xa1, 'x'},                  // a refusal whose flag is 2
+        {0xc0},
+    };
+    foliot__message got;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        for (size_t length = 1; length <= sizeof refused[i]; length++)
+            assert_int_not_equal(decoded(refused[i], length, &got), FOLIOT_OK);
+    static const uint8_t more[] = {0x93, 6, 0xa1, 'y', 0x92, 1, 2}; // a newer peer's further field passes
+    assert_int_equal(decoded(more, sizeof more, &got), FOLIOT_OK);
+    assert_string_equal(got.as.bye.sentence, "y");
+}
+
+static void limits_hold(void **state)
+{
+    (void)state;
+    foliot__message m = sample(FOLIOT__WELCOME), got;
+    m.as.welcome.format.bodies_max = FOLIOT_BODIES_MAX + 1;
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_CORRUPT);
+    m = sample(FOLIOT__WELCOME);
+    m.as.welcome.format.keep = 65537;
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_CORRUPT);
+    m = sample(FOLIOT__WELCOME);
+    m.as.welcome.format.fall[1] = -FOLIOT_FALL_MAX - 1;
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_CORRUPT);
+    m = sample(FOLIOT__WELCOME);
+    m.as.welcome.dt = 0;
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_CORRUPT);
+    static uint8_t big[FOLIOT__SCENE_PART_BYTES + 1];
+    m = sample(FOLIOT__SCENE_PART);
+    m.as.scene_part.bytes = big;
+    m.as.scene_part.length = FOLIOT__SCENE_PART_BYTES;
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
+    m.as.scene_part.length++;
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_CORRUPT);
+    size_t length;
+    m = sample(FOLIOT__HELLO_MESSAGE);
+    assert_int_equal(foliot__message_encode(&m, bytes, 10, &length), FOLIOT_FULL);
+}
+
+static void names_are_printable(void **state)
+{
+    (void)state;
+    foliot__message m = sample(FOLIOT__PLAYER), got;
+    strcpy(m.as.player.name, "a\x1b[2J\x7f\n\xc2\x9b" "b\xc3\xa9");
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
+    assert_string_equal(got.as.player.name, "a?[2J????b\xc3\xa9");
+    strcpy(m.as.player.name, "end\xc2");
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
+}
+
+static void packets_come_back_and_are_refused_when_cut(void **state)
+{
+    (void)state;
+    static uint8_t packet[FOLIOT_SNAPSHOT_PIECE_BYTES];
+    static foliot__input_packet input = {.newest_snapshot = FOLIOT__NO_TICK, .tick = 70000, .sent_us = 0xfffffff0u,
+                                         .count = FOLIOT__INPUTS_A_PACKET}, got;
+    for (uint32_t i = 0; i < input.count; i++)
+        input.changes[i] = (foliot__change){.sequence = 9 + i, .tick = 70000 - 64 + i, .axes = {-128, 127}, .buttons = 0x8001};
+    size_t length = foliot__input_packet_encode(&input, packet);
+    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_OK);
+    assert_memory_equal(&got, &input, sizeof got);
+    for (size_t cut = 0; cut < length; cut++)
+        assert_int_not_equal(foliot__input_packet_decode(packet, cut, &got), FOLIOT_OK);
+    packet[13] = FOLIOT__INPUTS_A_PACKET + 1;
+    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_CORRUPT);
+
+    foliot__status_packet status = {1, 2, -3, 4, 5, 6}, back;
+    foliot__status_packet_encode(&status, packet);
+    assert_int_equal(foliot__status_packet_decode(packet, FOLIOT__STATUS_PACKET_BYTES, &back), FOLIOT_OK);
+    assert_memory_equal(&back, &status, sizeof back);
+    for (size_t cut = 0; cut < FOLIOT__STATUS_PACKET_BYTES; cut++)
+        assert_int_not_equal(foliot__status_packet_decode(packet, cut, &back), FOLIOT_OK);
+    packet[0] = FOLIOT__INPUT_PACKET;
+    assert_int_equal(foliot__status_packet_decode(packet, FOLIOT__STATUS_PACKET_BYTES, &back), FOLIOT_CORRUPT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_message_comes_back),
+        cmocka_unit_test(a_cut_message_is_refused_at_every_byte),
+        cmocka_unit_test(wrong_types_and_kinds_are_refused),
+        cmocka_unit_test(limits_hold),
+        cmocka_unit_test(names_are_printable),
+        cmocka_unit_test(packets_come_back_and_are_refused_when_cut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
