@@ -1,0 +1,273 @@
+#!/usr/bin/env perl
+# SPDX-License-Identifier: MIT
+# protocol_reader.pl PRIORS: a second reader of packets, written from docs/PROTOCOL.md alone, to see that the page is
+# enough. Reads lines `format S fallx fally fallz keep rotates spins` and `packet HEX` and prints what it finds.
+use strict;
+use warnings;
+use integer;
+
+my ($page, $priors_file) = @ARGV;
+my @priors;
+{
+    open my $in, '<', $priors_file or die "$priors_file: $!\n";
+    while (<$in>) { s{//.*}{}; push @priors, /(\d+),/g }
+}
+my (%offset, %dims, $total);
+{
+    open my $in, '<', $page or die;
+    my $on = 0;
+    $total = 0;
+    while (<$in>) {
+        $on = 1 if /^\| array \| dimensions/;
+        next unless $on && /^\| (\w+) \| (\d[\d ]*) \|/;
+        my ($name, @d) = ($1, split ' ', $2);
+        $offset{$name} = $total;
+        $dims{$name} = \@d;
+        my $size = 1;
+        $size *= $_ for @d;
+        $total += $size;
+    }
+    die "models: $total, priors: " . scalar(@priors) . "\n" unless $total == @priors;
+}
+sub model { # the number of a model, or of the first of a row
+    my ($name, @i) = @_;
+    my $at = 0;
+    for my $k (0 .. $#{$dims{$name}}) { $at = $at * $dims{$name}[$k] + ($i[$k] // 0) }
+    return $offset{$name} + $at;
+}
+
+my ($S, @fall, $KEEP, $rotates, $spins);
+my (@bytes, $at, $range, $code, $beyond, @fast, @slow);
+sub byte { return shift @bytes if @bytes; die "short\n" if ++$beyond > 12; return 0 }
+sub refill { while ($range < 1 << 24) { $range <<= 8; $code = $code << 8 | byte() } }
+sub bit {
+    my $m = shift;
+    my $share = ($fast[$m] + $slow[$m]) >> 1;
+    $share = 64 if $share < 64;
+    $share = 65471 if $share > 65471;
+    my $bound = ($range >> 16) * $share;
+    my $bit = $code >= $bound ? 1 : 0;
+    if ($bit) { $code -= $bound; $range -= $bound; $fast[$m] -= $fast[$m] >> 5; $slow[$m] -= $slow[$m] >> 7 }
+    else { $range = $bound; $fast[$m] += (65535 - $fast[$m]) >> 5; $slow[$m] += (65535 - $slow[$m]) >> 7 }
+    refill();
+    return $bit;
+}
+sub raw {
+    my ($n, $v) = (shift, 0);
+    for (1 .. $n) {
+        $range >>= 1;
+        my $bit = $code >= $range ? 1 : 0;
+        $code -= $range if $bit;
+        $v = $v << 1 | $bit;
+        refill();
+    }
+    return $v;
+}
+sub len { my ($x, $n) = (abs shift, 0); while ($x) { $x >>= 1; $n++ } return $n }
+sub least { return $_[0] < $_[1] ? $_[0] : $_[1] }
+sub clamp { my ($x, $a, $b) = @_; return $x < $a ? $a : $x > $b ? $b : $x }
+sub wrap { my $x = $_[0] & 0xffffffff; return $x >= 1 << 31 ? $x - (1 << 32) : $x }
+sub over { my ($a, $b) = @_; return $a < 0 ? -(($b / 2 - $a) / $b) : ($a + $b / 2) / $b }
+sub number {
+    my ($L, $last, $s, $M) = @_;
+    my $n = 0;
+    $n++ while $n < 32 && bit($L + least($n, $last));
+    return 0 unless $n;
+    my $negative = bit($s);
+    my ($c, $modelled) = (1, least($n - 1, 3));
+    for (1 .. $modelled) { $c = 2 * $c + bit($M + 7 * least($n, $last) + $c - 1) }
+    my $rest = $n - 1 - $modelled;
+    $c = $c << $rest | raw($rest);
+    return wrap($negative ? -$c : $c);
+}
+
+# -- prediction ---------------------------------------------------------------------------------------
+my ($n, $keep, $reach, @gained, @fallen);
+sub course {
+    $n = shift;
+    ($keep, $reach, @gained[0 .. 2], @fallen[0 .. 2]) = (1 << 16, 0, (0) x 6);
+    for (1 .. least($n, 64)) {
+        $keep = $keep * $KEEP >> 16;
+        $reach += $keep;
+        for my $k (0 .. 2) { $gained[$k] = over(($gained[$k] + $fall[$k] * 1024) * $KEEP, 1 << 16); $fallen[$k] += $gained[$k] }
+    }
+    $reach ||= 1;
+}
+sub drift { my ($b, $k) = @_; return $b->{v}[$k] ? over($b->{v}[$k] * $reach + $fallen[$k], 1 << (16 + $S)) : 0 }
+sub root { my ($x, $r) = (shift, 0); return 0 if $x <= 0; for (my $t = 512; $t; $t >>= 1) { $r += $t if ($r + $t) ** 2 <= $x } return $r }
+sub four {
+    my ($b, @q, $rest) = (shift);
+    my @o = @{$b->{o}};
+    $rest = 522242;
+    for my $i (0 .. 3) { next if $i == $b->{l}; $q[$i] = 2 * shift(@o) - 511; $rest -= $q[$i] * $q[$i] }
+    $q[$b->{l}] = root($rest);
+    return @q;
+}
+sub product {
+    my ($a, $b) = @_;
+    my ($s, $t, $u, $v) = @$a;
+    my ($w, $x, $y, $z) = @$b;
+    return map { over(256 * $_, 185002) } ($s * $w - $t * $x - $u * $y - $v * $z, $s * $x + $t * $w + $u * $z - $v * $y,
+        $s * $y - $t * $z + $u * $w + $v * $x, $s * $z + $t * $y - $u * $x + $v * $w);
+}
+sub turned {
+    my $b = shift;
+    my @t = map { clamp(over($_ * $reach, 1 << 20), -400, 400) } @{$b->{s}};
+    my $far = abs($t[0]) | abs($t[1]) | abs($t[2]);
+    my @q = four($b);
+    @q = product([root(522242 - $t[0] ** 2 - $t[1] ** 2 - $t[2] ** 2), @t], \@q) if $far;
+    return ($far, @q);
+}
+sub same { return "@{$_[0]}" eq "@{$_[1]}" }
+sub follow {
+    my ($b, $c) = @_;
+    my (@v, @s);
+    @v = @s = (0, 0, 0);
+    return (\@v, \@s) unless $n;
+    for my $k (0 .. 2) {
+        my $move = wrap($c->{p}[$k] - $b->{p}[$k]) or next;
+        my $first = over(clamp($move, -(1 << 24), 1 << 24) * (1 << (16 + $S)) - $fallen[$k], $reach);
+        $v[$k] = clamp(over($first * $keep + $gained[$k], 1 << 16), -2147483647, 2147483647);
+    }
+    if ($spins && $rotates && ($b->{l} != $c->{l} || !same($b->{o}, $c->{o}))) {
+        my ($w, @x) = four($b);
+        my @t = product([four($c)], [$w, map { -$_ } @x]);
+        my $sign = $t[0] < 0 ? -16 : 16;
+        @s = map { clamp(over($sign * $_, $n), -6400, 6400) } @t[1 .. 3];
+    }
+    return (\@v, \@s);
+}
+
+# -- bodies -------------------------------------------------------------------------------------------
+my (%snapshots, @recent, $changed, @last);
+sub none { return {p => [0, 0, 0], v => [0, 0, 0], s => [0, 0, 0], l => 0, o => [0, 0, 0], f => 0, i => 0} }
+sub side { my $d = shift; return $d == 0 ? 0 : $d > 0 ? 1 : 2 }
+sub body {
+    my $b = shift;
+    my $kind = !($b->{f} & 1) ? 3 : $b->{f} & 2 ? 2 : $b->{f} & 12 ? 1 : 0;
+    my ($speed, @d) = (0, 0, 0, 0);
+    if (grep { $_ } @{$b->{v}}) {
+        @d = map { drift($b, $_) } 0 .. 2;
+        $speed = 1 + least(len(abs($d[0]) | abs($d[1]) | abs($d[2])) / 2, 3);
+    }
+    my $near = 0;
+    if ($changed) {
+        my $f = 0;
+        $f |= abs wrap($b->{p}[$_] - $changed->{p}[$_]) for 0 .. 2;
+        $near = $f < 256 ? 3 : $f < 512 ? 2 : $f < 2048 ? 1 : 0;
+    }
+    my $differs = bit(model('changed', $kind, $speed, $recent[0] + $recent[1] + 3 * $near));
+    @recent = ($recent[1], $differs);
+    return $b unless $differs;
+    $changed = $b;
+    my $c = none();
+    $c->{f} = $b->{f};
+    if (bit(model('flags_changed', $kind, $speed))) { $c->{f} ^= bit(model('flag_changed', $_)) << $_ for 0 .. 7 }
+    $c->{i} = bit(model('incarnation_changed')) ? raw(8) : $b->{i};
+    return $c unless $c->{f} & 1 or $c->{f} = 0;
+    my ($hit, $before) = (0, 0);
+    if (bit(model('moved', $kind, $speed))) {
+        my @e = $kind == 3 ? @last : @{$b->{p}};
+        @d = (0, 0, 0) if $kind == 3;
+        for my $k (0 .. 2) {
+            my ($z, $v) = ($k == 2 ? 1 : 0, least(len($d[$k]), 9));
+            my $x = number(model('length', $z, $v, $before), 12, model('sign', $z, $v, side($d[$k])), model('mantissa', $z));
+            $c->{p}[$k] = wrap($e[$k] + $d[$k] + $x);
+            my $now = 1 + least(len($x), 7);
+            $before = $now if $now > $before;
+        }
+        $hit = $before;
+    } else { $c->{p} = [@{$b->{p}}] }
+    ($c->{l}, $c->{o}) = ($b->{l}, [@{$b->{o}}]);
+    if ($rotates && bit(model('turned', $speed, $hit > 0 ? 1 : 0))) {
+        my ($far, @q) = turned($b);
+        my $l = 0;
+        for (1 .. 3) { $l = $_ if abs $q[$_] > abs $q[$l] }
+        my $o = bit(model('largest_changed', $hit));
+        $l = (bit(model('largest', 0)) ? $l + 3 : $l + 1 + bit(model('largest', 1))) & 3 if $o;
+        my $sign = $q[$l] < 0 ? -1 : 1;
+        my @from = map { clamp(($sign * $q[$_] + 512) / 2, 0, 511) } grep { $_ != $l } 0 .. 3;
+        my $r = least((len($far) + 1) / 2, 3);
+        $before = 0;
+        for my $k (0 .. 2) {
+            my $t = $l == $b->{l} ? $from[$k] - $b->{o}[$k] : 0;
+            my $x = number(model('turn_length', $r, $hit, $before), 9, model('turn_sign', side($t), $hit), model('turn_mantissa', $o));
+            $c->{o}[$k] = ($from[$k] + $x) & 511;
+            my $now = 1 + least(len($x), 7);
+            $before = $now if $now > $before;
+        }
+        $c->{l} = $l;
+    }
+    my ($v, $s) = follow($b, $c);
+    if (bit(model('motion_unexpected'))) {
+        $before = 0;
+        for my $k (0 .. 2) {
+            my $x = number(model('velocity_length', $before), 12, model('velocity_sign', $k == 2 ? 1 : 0), model('velocity_mantissa'));
+            $v->[$k] = wrap($v->[$k] + $x);
+            $before = 1 + least(len($x), 7);
+        }
+        for my $k ($spins ? (0 .. 2) : ()) {
+            my $x = ($s->[$k] + number(model('spin_length'), 12, model('spin_sign'), model('spin_mantissa'))) & 65535;
+            $s->[$k] = $x >= 32768 ? $x - 65536 : $x;
+        }
+    }
+    ($c->{v}, $c->{s}) = ($v, $s);
+    return $c;
+}
+
+# -- packets ------------------------------------------------------------------------------------------
+sub take { my ($n, $v) = (shift, 0); for my $i (0 .. $n - 1) { die "short\n" unless @bytes; $v |= shift(@bytes) << 8 * $i } return $v }
+sub varint { my ($v, $shift, $b) = (0, 0); do { $b = take(1); $v |= ($b & 127) << $shift; $shift += 7 } while $b & 128; return $v }
+sub snapshot {
+    my ($tick, $form, $bodies) = (take(4), varint(), varint());
+    my ($first, $count) = (0, $bodies);
+    unless ($form & 1) { take(4); ($first, $count) = (take(3), take(3)) }
+    my $base = $form >> 1 ? $snapshots{$tick - ($form >> 1)} // die "no baseline\n" : [];
+    course($form >> 1);
+    @fast = @slow = @priors;
+    ($range, $code, $beyond, $changed) = (0xffffffff, 0, 0, undef);
+    $code = $code << 8 | byte() for 1 .. 4;
+    @recent = (0, 0);
+    @last = (0, 0, 0);
+    for my $slot ($first .. $first + $count - 1) {
+        my $c = body($base->[$slot] // none());
+        $snapshots{$tick}[$slot] = $c;
+        @last = @{$c->{p}} if $c->{f} & 1;
+        print join(' ', $tick, $slot, $c->{f}, $c->{i}, @{$c->{p}}, @{$c->{v}}, $c->{l}, @{$c->{o}}, @{$c->{s}}), "\n";
+    }
+}
+sub signed { my ($n, $v) = @_; return $v >= 1 << (8 * $n - 1) ? $v - (1 << 8 * $n) : $v }
+sub input {
+    my ($newest, $tick, $clock, $count) = (take(4), take(4), take(4), take(1));
+    my $sequence = $count ? take(4) : 0;
+    print "input $newest $tick $clock $count\n";
+    for my $i (0 .. $count - 1) {
+        my $age = take(2);
+        print join(' ', 'change', $sequence + $i, $tick - $age, (map { signed(1, take(1)) } 1 .. 4), take(2)), "\n";
+    }
+}
+sub big { my ($n, $v) = (shift, 0); $v = $v << 8 | take(1) for 1 .. $n; return $v }
+sub text { my $n = shift; return join '', map { chr take(1) } 1 .. $n }
+sub item {
+    my $t = take(1);
+    return $t if $t < 0x80;
+    return text($t & 31) if ($t & 0xe0) == 0xa0;
+    return big(1 << ($t - 0xcc)) if $t >= 0xcc && $t <= 0xcf;
+    return text(big(1)) if $t == 0xd9;
+    return unpack 'H*', text(big(1)) if $t == 0xc4;
+    return sprintf '%.17g', unpack 'd>', text(8) if $t == 0xcb;
+    return join ' ', map { item() } 1 .. ($t & 15) if ($t & 0xf0) == 0x90;
+    return join ' ', map { item() } 1 .. big(2) if $t == 0xdc;
+    die "msgpack $t\n";
+}
+while (my $line = <STDIN>) {
+    my ($what, @rest) = split ' ', $line;
+    if ($what eq 'format') { ($S, @fall[0 .. 2], $KEEP, $rotates, $spins) = map { $_ + 0 } @rest; next }
+    @bytes = unpack 'C*', pack 'H*', $rest[0];
+    if ($what eq 'control') { print 'control ', item(), "\n"; next }
+    my $kind = take(1);
+    if ($kind == 17) { snapshot() }
+    elsif ($kind == 16) { input() }
+    elsif ($kind == 18) { print join(' ', 'status', take(4), take(4), signed(4, take(4)), take(4), take(4), take(4)), "\n" }
+    else { die "kind $kind\n" }
+}

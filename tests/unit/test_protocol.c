@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+// test_protocol.c: docs/PROTOCOL.md is enough to read what we send: a reader in Perl, written from the page
+// alone, decodes packets of ours and finds the values that went in. Bodies rest, fly, turn, appear and go.
+#include "check.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "foliot/transport.h"
+#include "wire/message.h"
+
+#define BODIES 160
+#define READER "perl tests/unit/protocol_reader.pl docs/PROTOCOL.md common/wire/snapshot_priors.h"
+
+static foliot__rng rng;
+static FILE *packets, *expected;
+
+static void put_packet(const char *what, const uint8_t *bytes, size_t length)
+{
+    fprintf(packets, "%s ", what);
+    for (size_t i = 0; i < length; i++)
+        fprintf(packets, "%02x", bytes[i]);
+    fputc('\n', packets);
+}
+
+static int32_t around(uint32_t size)
+{
+    return (int32_t)foliot__rng_below(&rng, 2 * size + 1) - (int32_t)size;
+}
+
+// One body a while later: most rest, some fly on with a little noise, some jump, some come or go.
+static void advance(const foliot_snapshot_format *f, uint32_t ticks, foliot_snapshot_body *b)
+{
+    foliot_snapshot_body was = *b;
+    uint32_t fate = foliot__rng_below(&rng, 20);
+    if (fate == 0) {
+        *b = (foliot_snapshot_body){.incarnation = (uint8_t)(b->incarnation + 1)};
+        return;
+    }
+    if (fate < 9 && (b->flags & FOLIOT_SNAPSHOT_ALIVE))
+        return;
+    b->flags = (uint8_t)(FOLIOT_SNAPSHOT_ALIVE | (foliot__rng_below(&rng, 9) ? 0 : foliot__rng_below(&rng, 8) << 1));
+    uint32_t size = 1u << foliot__rng_below(&rng, fate == 19 ? 27 : 9);
+    for (int k = 0; k < 3; k++) {
+        b->position[k] += b->velocity[k] / 16 * (int32_t)ticks + around(size);
+        b->orientation[k] = (uint16_t)(((f->rotates ? b->orientation[k] + around(20) : 0)) & 511);
+    }
+    if (f->rotates && foliot__rng_below(&rng, 5) == 0)
+        b->largest = foliot__rng_below(&rng, 4) & 3;
+    foliot_snapshot_follow(f, &was, ticks, b);
+    if (foliot__rng_below(&rng, 3) == 0)
+        for (int k = 0; k < 3; k++) {
+            b->velocity[k] += around(100);
+            b->spin[k] = (int16_t)(f->spins ? b->spin[k] + around(30) : 0);
+        }
+}
+
+static void put_snapshot(foliot_snapshot_coder *coder, const foliot_snapshot *s, const foliot_snapshot *base)
+{
+    foliot_snapshot_pieces pieces = {0};
+    uint8_t packet[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
+    assert_int_equal(foliot_snapshot_encode(coder, s, base, &pieces), FOLIOT_OK);
+    for (uint32_t i = 0; i < pieces.count; i++) {
+        size_t length = pieces.offsets[i + 1] - pieces.offsets[i];
+        memcpy(packet + 1, pieces.bytes + pieces.offsets[i], length);
+        put_packet("packet", packet, length + 1);
+    }
+    for (uint32_t i = 0; i < s->count; i++) {
+        const foliot_snapshot_body *b = &s->bodies[i];
+        fprintf(expected, "%" PRIu64 " %u %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d\n", s->tick, i, b->flags, b->incarnation,
+                b->position[0], b->position[1], b->position[2], b->velocity[0], b->velocity[1], b->velocity[2],
+                b->largest, b->orientation[0], b->orientation[1], b->orientation[2], b->spin[0], b->spin[1], b->spin[2]);
+    }
+    foliot_snapshot_pieces_close(&pieces);
+}
+
+static void put_world(const foliot_snapshot_format *f, unsigned shift, uint64_t tick)
+{
+    foliot_snapshot_body a[BODIES] = {{{0}, {0}, {0}, {0}, 0, 0, 0}}, b[BODIES];
+    foliot_snapshot_coder *coder;
+    assert_int_equal(foliot_snapshot_coder_create(f, &coder), FOLIOT_OK);
+    fprintf(packets, "format %u %d %d %d %u %d %d\n", shift, f->fall[0], f->fall[1], f->fall[2], f->keep, f->rotates, f->spins);
+    foliot_snapshot base = {.tick = tick, .count = BODIES - 20, .capacity = BODIES, .bodies = a}, s = base;
+    s.bodies = b;
+    for (uint32_t i = 0; i < base.count; i++)
+        advance(f, 1, &a[i]);
+    put_snapshot(coder, &base, NULL);
+    for (int round = 0; round < 6; round++) {
+        memcpy(b, a, sizeof b);
+        s.tick = base.tick + (round == 4 ? 300 : 1 + foliot__rng_below(&rng, 12));
+        s.count = BODIES - foliot__rng_below(&rng, 30);
+        for (uint32_t i = s.count; i < BODIES; i++)
+            b[i] = (foliot_snapshot_body){0};
+        for (uint32_t i = 0; i < s.count; i++) {
+            if (i >= base.count)
+                b[i] = (foliot_snapshot_body){0};
+            advance(f, (uint32_t)(s.tick - base.tick), &b[i]);
+        }
+        put_snapshot(coder, &s, &base);
+        memcpy(a, b, sizeof a);
+        base.tick = s.tick;
+        base.count = s.count;
+    }
+    foliot_snapshot_coder_destroy(coder);
+}
+
+static void put_packets_of_ours(void)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    foliot__input_packet input = {.newest_snapshot = 77, .tick = 90, .sent_us = UINT32_MAX, .count = 2,
+                                  .changes = {{5, 80, {-128, 127, 0, 1}, 0x8001}, {6, 89, {0}, 2}}};
+    put_packet("packet", bytes, foliot__input_packet_encode(&input, bytes));
+    fprintf(expected, "input 77 90 4294967295 2\nchange 5 80 -128 127 0 1 32769\nchange 6 89 0 0 0 0 2\n");
+    foliot__status_packet status = {91, 6, -1500, 3, 1234567, 89};
+    foliot__status_packet_encode(&status, bytes);
+    put_packet("packet", bytes, FOLIOT__STATUS_PACKET_BYTES);
+    fprintf(expected, "status 91 6 -1500 3 1234567 89\n");
+    foliot__message m = {.kind = FOLIOT__REFUSE, .as.refuse = {FOLIOT__REFUSE_FULL, true, "the session is full, all 32 players are in"}};
+    size_t length;
+    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    put_packet("control", bytes, length);
+    fprintf(expected, "control 3 3 1 the session is full, all 32 players are in\n");
+    m = (foliot__message){.kind = FOLIOT__WELCOME,
+                          .as.welcome = {.protocol = 1, .session = "arena", .scene = "cubes", .integrator = "verlet", .player = 2,
+                                         .token = 1u << 31, .tick = 500, .dt = 0.25, .pace_hz = 60, .snapshot_hz = 20,
+                                         .format = {0.5, 0.125, {0, 5, -7}, 65536, true, false, 40}, .scene_bytes = 999,
+                                         .fingerprint = {0x0102030405060708u, 0xff}}};
+    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    put_packet("control", bytes, length);
+    fprintf(expected, "control 2 1 arena cubes verlet 2 2147483648 500 0.25 60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
+                      "0807060504030201ff00000000000000\n");
+}
+
+static void compare(const char *want_file, const char *got_file)
+{
+    char want[512], got[512];
+    FILE *a = fopen(want_file, "r"), *b = fopen(got_file, "r");
+    assert_non_null(a);
+    assert_non_null(b);
+    unsigned lines = 0;
+    while (fgets(want, sizeof want, a)) {
+        assert_non_null(fgets(got, sizeof got, b));
+        assert_string_equal(got, want);
+        lines++;
+    }
+    assert_null(fgets(got, sizeof got, b));
+    assert_true(lines > 3000);
+    print_message("%u lines agree\n", lines);
+    fclose(a);
+    fclose(b);
+}
+
+static void a_second_reader_finds_what_went_in(void **state)
+{
+    (void)state;
+    if (system("perl -e 1 2>/dev/null") != 0) {
+        print_message("skipped: there is no perl\n");
+        skip();
+    }
+    char folder[] = "/tmp/foliot-protocol-XXXXXX", names[3][64], command[512];
+    assert_non_null(mkdtemp(folder));
+    static const char *const parts[] = {"packets", "expected", "got"};
+    for (int i = 0; i < 3; i++)
+        snprintf(names[i], sizeof names[i], "%s/%s", folder, parts[i]);
+    packets = fopen(names[0], "w");
+    expected = fopen(names[1], "w");
+    assert_true(packets && expected);
+    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-13, {0, 0, -1456}, 64881, true, true, BODIES}, 4, 100);
+    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-11, {3, -357, 0}, 65536, true, false, BODIES}, 2, 70000);
+    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-11, {0, 0, 0}, 65536, false, false, BODIES}, 2, 200000);
+    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-9, {0, 0, -90}, 30000, true, true, BODIES}, 0, 300000);
+    put_packets_of_ours();
+    fclose(packets);
+    fclose(expected);
+    snprintf(command, sizeof command, READER " < %s > %s", names[0], names[2]);
+    assert_int_equal(system(command), 0);
+    compare(names[1], names[2]);
+    for (int i = 0; i < 3; i++)
+        remove(names[i]);
+    remove(folder);
+}
+
+int main(void)
+{
+    const char *seed = getenv("SEED");
+    uint64_t value = seed ? strtoull(seed, NULL, 0) : 1;
+    printf("SEED=%" PRIu64 "\n", value);
+    rng = foliot__rng_seeded(value);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_second_reader_finds_what_went_in)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
