@@ -83,7 +83,8 @@ typedef struct app {
     foliot__pool *pool;
     foliot_host host;
     unsigned interrupts;
-    bool over;
+    uint64_t received; // packets, before the last update
+    bool over, rests;  // rests: the socket is not watched until the timer
 } app;
 
 static uint64_t now_ns(void)
@@ -95,9 +96,27 @@ static uint64_t now_ns(void)
 
 // -- the loop -------------------------------------------------------------------------------------------
 
+static void on_readable(uv_poll_t *poll, int status, int events);
+
+// Where packets come one after the other, they are taken together.
+static bool rest(app *a)
+{
+    uint64_t received = foliot_transport_counted(a->transport)->packets_received;
+    bool rests = received != a->received;
+    a->received = received;
+    if (rests && !a->rests)
+        uv_poll_stop(&a->network);
+    if (!rests && a->rests)
+        uv_poll_start(&a->network, UV_READABLE, on_readable);
+    a->rests = rests;
+    return rests;
+}
+
 static void arm(app *a)
 {
-    uint64_t wake = foliot_server_wake_ns(a->server);
+    uint64_t wake = foliot_server_wake_ns(a->server), rested = now_ns() + FOLIOT_SERVER_REST_NS;
+    if (rest(a) && rested < wake)
+        wake = rested;
     struct itimerspec at = {.it_value = {.tv_sec = (time_t)(wake / 1000000000u),
                                          .tv_nsec = (long)(wake % 1000000000u)}};
     if (at.it_value.tv_sec == 0 && at.it_value.tv_nsec == 0)

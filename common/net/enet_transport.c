@@ -24,6 +24,7 @@
 #define LISTENER_PACKET_BYTES_MAX 65536u // what a client may make a host hold: control messages
 #define LISTENER_WAITING_BYTES_MAX (512u << 10)
 #define SERVICE_ERRORS_A_POLL 64
+#define DATAGRAMS_A_SERVICE 256 // that ENet receives at most in one call
 // ENet takes half a second for the first round trip, so that a lost handshake is sent again late. Too little
 // costs a second copy of a few small datagrams; what is measured soon replaces it.
 #define ROUND_TRIP_FIRST_MS 20
@@ -49,6 +50,10 @@ typedef struct enet_transport {
     uint64_t now_ns;
     ENetPacket *delivered; // of the last event
     int epoll_fd;          // -1, or ENet's socket and the relay's together
+    // Every service and flush of ENet's walks all peers, so it is left out where it would find nothing.
+    uint32_t datagrams; // of the service that runs
+    bool drained;       // the last one emptied the socket, and acknowledged
+    bool unsent;        // something waits for a flush
 } enet_transport;
 
 // ENet gives its intercept function no way to tell whose host it is called for; it is called within our
@@ -58,6 +63,8 @@ static _Thread_local enet_transport *servicing;
 static void set_clock(enet_transport *t, uint64_t now_ns)
 {
     // ENet counts milliseconds from the wall clock; put it back onto the monotonic one each time.
+    if (now_ns == t->now_ns)
+        return;
     t->now_ns = now_ns;
     enet_time_set((enet_uint32)(now_ns / 1000000u));
 }
@@ -148,6 +155,7 @@ static int ENET_CALLBACK gate(ENetHost *host, ENetEvent *event)
     size_t length = host->receivedDataLength;
     uint32_t cookie = 0;
     (void)event;
+    t->datagrams++;
     if (from->port == 0) {
         counters->datagrams_dropped_source++;
         return 1;
@@ -268,6 +276,7 @@ static void advance_asking(enet_transport *t, slot *s)
 {
     if (s->has_cookie) {
         s->peer = enet_host_connect(t->host, &s->address, FOLIOT__CHANNELS, s->cookie);
+        t->unsent = true;
         if (s->peer) {
             s->peer->data = s;
             s->state = SLOT_CONNECTING;
@@ -312,6 +321,7 @@ static bool connected(enet_transport *t, ENetPeer *peer, foliot_transport_event 
         if (!s) {
             t->head.counters.connects_refused++;
             enet_peer_disconnect(peer, FOLIOT_DISCONNECT_FULL);
+            t->unsent = true;
             return false;
         }
         s->peer = peer;
@@ -374,6 +384,28 @@ static void drop_delivered(enet_transport *t)
     t->delivered = NULL;
 }
 
+// The next event of ENet's, or what its service returns.
+static int next_event(enet_transport *t, ENetEvent *from)
+{
+    int got = enet_host_check_events(t->host, from);
+    if (got != 0)
+        return got;
+    if (t->drained) { // until the next call
+        t->drained = false;
+        return 0;
+    }
+    t->datagrams = 0;
+    got = enet_host_service(t->host, from, 0);
+    // A packet is handed out after all has been received and answered, a connection while it is.
+    if (got == 0)
+        t->unsent = false;
+    else if (got > 0 && from->type == ENET_EVENT_TYPE_RECEIVE)
+        t->drained = t->datagrams < DATAGRAMS_A_SERVICE;
+    else
+        t->unsent = true;
+    return got;
+}
+
 static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event)
 {
     enet_transport *t = (enet_transport *)transport;
@@ -386,9 +418,7 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     if (advance_askers(t, event))
         return true;
     for (int errors = 0; errors < SERVICE_ERRORS_A_POLL;) {
-        int got = enet_host_check_events(t->host, &from);
-        if (got == 0)
-            got = enet_host_service(t->host, &from, 0);
+        int got = next_event(t, &from);
         if (got == 0)
             return false;
         if (got < 0) { // a datagram that is too large, from anybody, does this
@@ -415,6 +445,7 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
             enet_peer_disconnect_now(s->peer, reason);
         else
             enet_peer_disconnect_later(s->peer, reason);
+        t->unsent = true;
     }
     s->peer = NULL;
     s->state = SLOT_FREE;
@@ -436,6 +467,7 @@ static uint32_t enet_send(foliot_transport *transport, const foliot_peer_id *pee
     }
     if (packet && packet->referenceCount == 0)
         enet_packet_destroy(packet);
+    t->unsent = t->unsent || taken > 0;
     return taken;
 }
 
@@ -444,7 +476,9 @@ static void enet_flush(foliot_transport *transport, uint64_t now_ns)
     enet_transport *t = (enet_transport *)transport;
     set_clock(t, now_ns);
     servicing = t;
-    enet_host_flush(t->host);
+    if (t->unsent)
+        enet_host_flush(t->host);
+    t->unsent = false;
     if (t->relay)
         foliot__relay_pump(t->relay, now_ns);
 }
