@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # demo.sh BUILD: hosts a session, lets three bots play it over a bad network, and verifies the recording.
 set -eu
 build=${1:?folder of the programs}

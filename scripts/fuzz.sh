@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # fuzz.sh FOLDER SECONDS FUZZER...: runs each over its seed corpus (tests/fuzz/corpus/NAME) and SECONDS more.
 set -u
 folder=$1 seconds=$2

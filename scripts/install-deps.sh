@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # install-deps.sh GROUP: installs the Debian packages of that group that are missing; quick when none is.
 set -eu
 case "${1:?group}" in

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # ci.sh: everything that `make test` runs, in turn, with one count at the end. Each part writes its log under
 # build/ci and its counts into build/ci/results; a part that ends badly without counting a failure counts
 # as one. The longer forms of the last parts are targets of their own: determinism, fuzz, damage.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # install.sh: `make install` into an empty folder, then a program built against what was installed.
 set -eu
 cd "$(dirname "$0")/.."

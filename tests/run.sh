@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
 # run.sh TEST...: runs test programs and scripts, two at a time, and counts. A program is a cmocka one
 # (its closing lines are on stderr); a script prints "ok - NAME" and "not ok - NAME" lines. Whatever
 # ends badly without naming a failed test counts as one failure. With RESULTS=FILE the counts are

@@ -97,6 +97,20 @@ found=$(check_sources .)
 [ -z "$found" ]
 report "no source breaks the strata" $?
 
+# Prints every source and script of the tree at $1 whose first lines do not name the licence.
+check_licence() {
+    find "$1" \( -name build -o -name .git -o -name scenes-bad -o -name corpus \) -prune -o -type f \
+        \( -name '*.[ch]' -o -name '*.cpp' -o -name '*.sh' -o -name '*.py' -o -name '*.pl' -o -name '*.awk' \
+        -o -name '*.mjs' -o -name 'Makefile*' -o -path '*/scenes/*.yaml' -o -path '*/.ci/run' \) -print |
+        sort | while read -r file; do
+        head -n 3 "$file" | grep -qF 'SPDX-License-Identifier: MIT' || echo "$file: names no licence"
+    done
+}
+found=$(check_licence .)
+[ -z "$found" ] || echo "$found"
+[ -z "$found" ]
+report "every source and script names its licence" $?
+
 objects=$(find "$build/obj/common/sim" -name '*.o' 2>/dev/null)
 # A sanitizer's or coverage's own symbols say nothing about ours.
 # shellcheck disable=SC2086 # one word an object
@@ -145,6 +159,9 @@ double f(double x) { return foliot_sin(x); }
 C
 [ -z "$(check_sources "$tree")" ]
 report "comments and functions of ours are no calls of libm" $?
+printf '// x.c: a file without a licence.\nint x;\n' >"$tree/common/sim/y.c"
+[ "$(check_licence "$tree")" = "$tree/common/sim/y.c: names no licence" ]
+report "a file without a licence is named" $?
 cat >"$tree/x.c" <<'C'
 double sin(double);
 double counter;
