@@ -129,6 +129,9 @@ help:
 #: make test            installs what is missing, builds and runs every test
 #: make bench           every benchmark, one table
 #: make install         PREFIX=/usr/local DESTDIR= ; programs, library, headers, pkg-config, man pages
+#: make uninstall       PREFIX= DESTDIR= ; removes what was installed
+#: make lib             the library alone; programs, tests, benches, examples, fuzzers: those alone
+#: make deps            installs what a build needs and is not there; the others call it
 #: make clean           removes build/
 #: CC=clang, CFLAGS=... and WERROR=1 are honoured everywhere
 
