@@ -76,7 +76,7 @@ foliot_field foliot_field_find(const char *name);           // FOLIOT_FIELD_COUN
 enum foliot_body_flags {
     FOLIOT_BODY_ALIVE = 1u << 0,  // the slot is in use
     FOLIOT_BODY_STATIC = 1u << 1, // never moves
-    FOLIOT_BODY_FROZEN = 1u << 2, // was stopped because its state left the finite numbers
+    FOLIOT_BODY_FROZEN = 1u << 2, // was stopped: not finite, or beyond FOLIOT_POSITION_MAX
     FOLIOT_BODY_ASLEEP = 1u << 3,
     FOLIOT_BODY_PLAYER = 1u << 4,
     FOLIOT_BODY_STARTED = 1u << 5, // verlet: `previous` is valid

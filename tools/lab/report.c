@@ -133,8 +133,10 @@ static void fill_portrait(curves *c, const comparison *of, const char *length, c
     snprintf(c->subtitle, sizeof c->subtitle, "dt = %s %s",
              lab_step_text(step, of->steps[of->shown]), time);
     snprintf(c->x_label, sizeof c->x_label, "%c, %s", "xyz"[r->axis], length);
-    snprintf(c->y_label, sizeof c->y_label, "velocity along %c, %s/%s", "xyz"[r->axis], length,
-             time);
+    // "a/(year/2pi)": a unit of time that is a quotient itself keeps its parentheses.
+    bool compound = strpbrk(time, "/ *") != NULL;
+    snprintf(c->y_label, sizeof c->y_label, "velocity along %c, %s/%s%s%s", "xyz"[r->axis], length,
+             compound ? "(" : "", time, compound ? ")" : "");
     double x = PORTRAIT_ROOM * (r->x_range[1] - r->x_range[0]);
     double v = PORTRAIT_ROOM * (r->v_range[1] - r->v_range[0]);
     c->panel.x = (plot_axis){.low = r->x_range[0] - x, .high = r->x_range[1] + x};

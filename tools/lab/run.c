@@ -375,7 +375,7 @@ static void print_warnings(const run *r)
     const foliot_world_counters *c = foliot_world_counted(r->world);
     char name[FOLIOT_NAME_BYTES + 16];
     for (uint32_t i = 0; i < r->frozen_count && i < 5; i++)
-        printf("  frozen             %s left the finite numbers at tick %" PRIu64 "\n",
+        printf("  frozen             %s left the range of numbers (2^40) at tick %" PRIu64 "\n",
                lab_body_name(r->scene, r->world, r->frozen[i].slot, name), r->frozen[i].tick);
     if (c->frozen_bodies > 5)
         printf("  frozen             %" PRIu64 " bodies in all\n", c->frozen_bodies);
