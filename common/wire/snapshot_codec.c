@@ -14,6 +14,7 @@
 #define PIECES_FROM_END 8 // in the head of several pieces: their number
 #define BODY_BYTES_USUAL 64 // what a piece keeps free at its end for one more
 #define BASELINE_AGE_MAX 65535
+#define MISS_MAX (1 << 20)
 
 enum { SPEEDS = 5, DRIFTS = 10, KINDS = 4, RECENT = 12, BEFORE = 9, HITS = 9, LENGTHS = 13, TURN_LENGTHS = 10, SPINS = 4 };
 
@@ -53,6 +54,7 @@ typedef struct walk {
     const foliot_snapshot_body *changed; // the baseline's of the last body that changed; NULL: none did
     unsigned recent;      // of the last two bodies, how many changed: bits
     int32_t last[3];      // position of the last body that lives
+    int64_t missed[3];    // by how much each guess at a velocity was off lately
 } walk;
 
 static inline bool code_bit(walk *w, foliot__model *model, bool bit)
@@ -204,6 +206,33 @@ static void code_orientation(walk *w, foliot_snapshot_body *body, const foliot_s
     }
 }
 
+// Three guesses at a velocity: the baseline's, the one that took the body here, and what a steady change from
+// the one through the other makes. The one that was best lately is taken: springs, orbits and balls differ.
+static const int32_t *guess_velocity(const walk *w, const foliot_snapshot_body *base,
+                                     const foliot_snapshot_body *expected, int32_t guesses[3][3])
+{
+    unsigned best = 0;
+    for (int k = 0; k < 3; k++) {
+        guesses[0][k] = base->velocity[k];
+        guesses[1][k] = expected->velocity[k];
+        guesses[2][k] = minus(plus(expected->velocity[k], expected->velocity[k]), base->velocity[k]);
+    }
+    for (unsigned i = 1; i < 3; i++)
+        if (w->missed[i] < w->missed[best])
+            best = i;
+    return guesses[best];
+}
+
+static void note_guesses(walk *w, const foliot_snapshot_body *body, int32_t guesses[3][3])
+{
+    for (int i = 0; i < 3; i++) {
+        uint32_t off = 0;
+        for (int k = 0; k < 3; k++)
+            off += lesser(magnitude_of(minus(body->velocity[k], guesses[i][k])), MISS_MAX);
+        w->missed[i] += off - w->missed[i] / 8;
+    }
+}
+
 // Velocity and spin: those that took it here if they are, else the difference from them.
 static void code_motion(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base)
 {
@@ -217,13 +246,16 @@ static void code_motion(walk *w, foliot_snapshot_body *body, const foliot_snapsh
         memcpy(body->spin, expected.spin, sizeof body->spin);
         return;
     }
+    int32_t guesses[3][3];
+    const int32_t *guess = guess_velocity(w, base, &expected, guesses);
     unsigned before = 0;
     for (int k = 0; k < 3; k++) {
         number n = {m->velocity_length[before], &m->velocity_sign[k == 2], m->velocity_mantissa, LENGTHS - 1};
-        int32_t difference = code_number(w, &n, minus(body->velocity[k], expected.velocity[k]));
-        body->velocity[k] = plus(expected.velocity[k], difference);
+        int32_t difference = code_number(w, &n, minus(body->velocity[k], guess[k]));
+        body->velocity[k] = plus(guess[k], difference);
         before = 1 + lesser(bit_length(magnitude_of(difference)), BEFORE - 2);
     }
+    note_guesses(w, body, guesses);
     for (int k = 0; w->format->spins && k < 3; k++) {
         number n = {m->spin_length, &m->spin_sign, m->spin_mantissa, LENGTHS - 1};
         int32_t difference = code_number(w, &n, minus(body->spin[k], expected.spin[k]));

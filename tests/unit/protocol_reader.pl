@@ -139,7 +139,7 @@ sub follow {
 }
 
 # -- bodies -------------------------------------------------------------------------------------------
-my (%snapshots, @recent, $changed, @last);
+my (%snapshots, @recent, $changed, @last, @missed);
 sub none { return {p => [0, 0, 0], v => [0, 0, 0], s => [0, 0, 0], l => 0, o => [0, 0, 0], f => 0, i => 0} }
 sub side { my $d = shift; return $d == 0 ? 0 : $d > 0 ? 1 : 2 }
 sub body {
@@ -200,11 +200,20 @@ sub body {
     }
     my ($v, $s) = follow($b, $c);
     if (bit(model('motion_unexpected'))) {
+        my @guesses = ($b->{v}, $v, [map { wrap(2 * $v->[$_] - $b->{v}[$_]) } 0 .. 2]);
+        my $best = 0;
+        for (1, 2) { $best = $_ if $missed[$_] < $missed[$best] }
+        $v = [@{$guesses[$best]}];
         $before = 0;
         for my $k (0 .. 2) {
             my $x = number(model('velocity_length', $before), 12, model('velocity_sign', $k == 2 ? 1 : 0), model('velocity_mantissa'));
             $v->[$k] = wrap($v->[$k] + $x);
             $before = 1 + least(len($x), 7);
+        }
+        for my $i (0 .. 2) {
+            my $off = 0;
+            $off += least(abs wrap($v->[$_] - $guesses[$i][$_]), 1 << 20) for 0 .. 2;
+            $missed[$i] += $off - $missed[$i] / 8;
         }
         for my $k ($spins ? (0 .. 2) : ()) {
             my $x = ($s->[$k] + number(model('spin_length'), 12, model('spin_sign'), model('spin_mantissa'))) & 65535;
@@ -228,7 +237,7 @@ sub snapshot {
     ($range, $code, $beyond, $changed) = (0xffffffff, 0, 0, undef);
     $code = $code << 8 | byte() for 1 .. 4;
     @recent = (0, 0);
-    @last = (0, 0, 0);
+    @last = @missed = (0, 0, 0);
     for my $slot ($first .. $first + $count - 1) {
         my $c = body($base->[$slot] // none());
         $snapshots{$tick}[$slot] = $c;
