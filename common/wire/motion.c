@@ -121,11 +121,11 @@ foliot__course foliot__course_of(const foliot_snapshot_format *format, uint32_t 
 }
 
 // What stands still along an axis stands on something: gravity is for what moves.
-int32_t foliot__drift(const foliot__course *c, const foliot_snapshot_body *base, int k)
+int32_t foliot__drift(const foliot__course *c, const foliot_snapshot_body *base, int k, bool falls)
 {
     if (base->velocity[k] == 0)
         return 0;
-    int64_t moved = base->velocity[k] * c->reach + c->fallen[k];
+    int64_t moved = base->velocity[k] * c->reach + (falls ? c->fallen[k] : 0);
     return (int32_t)(uint32_t)(uint64_t)over(moved, (int64_t)1 << (16 + c->shift));
 }
 

@@ -13,8 +13,8 @@ typedef struct foliot__course {
     unsigned shift; // velocity steps in a position step, as a power of two
 } foliot__course;
 foliot__course foliot__course_of(const foliot_snapshot_format *format, uint32_t ticks);
-// How far the body goes along an axis, position steps.
-int32_t foliot__drift(const foliot__course *course, const foliot_snapshot_body *base, int k);
+// How far the body goes along an axis, position steps; with gravity or without.
+int32_t foliot__drift(const foliot__course *course, const foliot_snapshot_body *base, int k, bool falls);
 // Velocity and spin that took `base` to `body`.
 void foliot__follow(const foliot__course *course, const foliot_snapshot_body *base, foliot_snapshot_body *body);
 

@@ -52,8 +52,9 @@ typedef struct walk {
     const foliot_snapshot_format *format;
     foliot__course course; // of the ticks from the baseline
     const foliot_snapshot_body *changed; // the baseline's of the last body that changed; NULL: none did
-    unsigned recent;      // of the last two bodies, how many changed: bits
-    int32_t last[3];      // position of the last body that lives
+    unsigned recent;       // of the last two bodies, how many changed: bits
+    int32_t last[3];       // position of the last body that lives
+    int64_t hung, fell;   // by how much a move without gravity was off lately, and one with it
     int64_t missed[3];    // by how much each guess at a velocity was off lately
 } walk;
 
@@ -280,6 +281,19 @@ static inline bool same_body(const foliot_snapshot_body *a, const foliot_snapsho
     return differ == 0;
 }
 
+// What hangs on springs or lies on others does not fall as what is free does.
+static void note_fall(walk *w, const foliot_snapshot_body *body, const foliot_snapshot_body *base)
+{
+    uint32_t hung = 0, fell = 0;
+    for (int k = 0; k < 3; k++) {
+        int32_t move = minus(body->position[k], base->position[k]);
+        hung += lesser(magnitude_of(minus(move, foliot__drift(&w->course, base, k, false))), MISS_MAX);
+        fell += lesser(magnitude_of(minus(move, foliot__drift(&w->course, base, k, true))), MISS_MAX);
+    }
+    w->hung += hung - w->hung / 8;
+    w->fell += fell - w->fell / 8;
+}
+
 static void code_rest(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base, unsigned kind,
                       unsigned speed, const int32_t drifts[3])
 {
@@ -297,10 +311,13 @@ static void code_rest(walk *w, foliot_snapshot_body *body, const foliot_snapshot
     }
     unsigned hit = 0;
     bool moved = memcmp(body->position, base->position, sizeof body->position) != 0;
-    if (!code_bit(w, &m->moved[kind][speed], moved))
+    moved = code_bit(w, &m->moved[kind][speed], moved);
+    if (!moved)
         memcpy(body->position, base->position, sizeof body->position);
     else
         hit = kind == 3 ? code_position(w, body, w->last, still) : code_position(w, body, base->position, drifts);
+    if (moved && kind != 3 && speed > 0)
+        note_fall(w, body, base);
     if (w->format->rotates)
         code_orientation(w, body, base, speed, hit);
     code_motion(w, body, base);
@@ -324,7 +341,7 @@ static void code_body(walk *w, foliot_snapshot_body *body, const foliot_snapshot
     if (base->velocity[0] | base->velocity[1] | base->velocity[2]) {
         uint32_t far = 0;
         for (int k = 0; k < 3; k++) {
-            drifts[k] = foliot__drift(&w->course, base, k);
+            drifts[k] = foliot__drift(&w->course, base, k, w->fell <= 2 * w->hung);
             far |= magnitude_of(drifts[k]);
         }
         speed = 1 + lesser(bit_length(far) / 2, SPEEDS - 2);

@@ -93,7 +93,7 @@ sub course {
     }
     $reach ||= 1;
 }
-sub drift { my ($b, $k) = @_; return $b->{v}[$k] ? over($b->{v}[$k] * $reach + $fallen[$k], 1 << (16 + $S)) : 0 }
+sub drift { my ($b, $k, $falls) = @_; return $b->{v}[$k] ? over($b->{v}[$k] * $reach + ($falls ? $fallen[$k] : 0), 1 << (16 + $S)) : 0 }
 sub root { my ($x, $r) = (shift, 0); return 0 if $x <= 0; for (my $t = 512; $t; $t >>= 1) { $r += $t if ($r + $t) ** 2 <= $x } return $r }
 sub four {
     my ($b, @q, $rest) = (shift);
@@ -139,7 +139,7 @@ sub follow {
 }
 
 # -- bodies -------------------------------------------------------------------------------------------
-my (%snapshots, @recent, $changed, @last, @missed);
+my (%snapshots, @recent, $changed, @last, @missed, $hung, $fell);
 sub none { return {p => [0, 0, 0], v => [0, 0, 0], s => [0, 0, 0], l => 0, o => [0, 0, 0], f => 0, i => 0} }
 sub side { my $d = shift; return $d == 0 ? 0 : $d > 0 ? 1 : 2 }
 sub body {
@@ -147,7 +147,7 @@ sub body {
     my $kind = !($b->{f} & 1) ? 3 : $b->{f} & 2 ? 2 : $b->{f} & 12 ? 1 : 0;
     my ($speed, @d) = (0, 0, 0, 0);
     if (grep { $_ } @{$b->{v}}) {
-        @d = map { drift($b, $_) } 0 .. 2;
+        @d = map { drift($b, $_, $fell <= 2 * $hung) } 0 .. 2;
         $speed = 1 + least(len(abs($d[0]) | abs($d[1]) | abs($d[2])) / 2, 3);
     }
     my $near = 0;
@@ -177,6 +177,14 @@ sub body {
             $before = $now if $now > $before;
         }
         $hit = $before;
+        if ($kind != 3 && $speed > 0) {
+            my @off = (0, 0);
+            for my $k (0 .. 2) {
+                $off[$_] += least(abs wrap($c->{p}[$k] - $b->{p}[$k] - drift($b, $k, $_)), 1 << 20) for 0, 1;
+            }
+            $hung += $off[0] - $hung / 8;
+            $fell += $off[1] - $fell / 8;
+        }
     } else { $c->{p} = [@{$b->{p}}] }
     ($c->{l}, $c->{o}) = ($b->{l}, [@{$b->{o}}]);
     if ($rotates && bit(model('turned', $speed, $hit > 0 ? 1 : 0))) {
@@ -238,6 +246,7 @@ sub snapshot {
     $code = $code << 8 | byte() for 1 .. 4;
     @recent = (0, 0);
     @last = @missed = (0, 0, 0);
+    $hung = $fell = 0;
     for my $slot ($first .. $first + $count - 1) {
         my $c = body($base->[$slot] // none());
         $snapshots{$tick}[$slot] = $c;
