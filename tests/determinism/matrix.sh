@@ -33,7 +33,7 @@ i686         i686       little : i686-linux-gnu-gcc -O2 -msse2 -mfpmath=sse -sta
 i686-O0      i686       little : i686-linux-gnu-gcc -O0 -msse2 -mfpmath=sse -static : qemu-i386-static
 aarch64-O3   aarch64    little : aarch64-linux-gnu-gcc -O3 -static : qemu-aarch64-static
 armhf        armhf      little : arm-linux-gnueabihf-gcc -O2 -static : qemu-arm-static
-armel        armel      little : arm-linux-gnueabi-gcc -O2 -static : qemu-arm-static
+armel        armel      little : arm-linux-gnueabi-gcc -O2 -static -Wl,-z,muldefs : qemu-arm-static
 riscv64      riscv64    little : riscv64-linux-gnu-gcc -O2 -static : qemu-riscv64-static
 ppc64el      ppc64el    little : powerpc64le-linux-gnu-gcc -O2 -static : qemu-ppc64le-static
 mips64el     mips64el   little : mips64el-linux-gnuabi64-gcc -O2 -static : qemu-mips64el-static
