@@ -221,10 +221,12 @@ static void settle(enet_transport *t, ENetPeer *peer)
 static bool resolve(const char *name, uint16_t port, struct sockaddr_in *address)
 {
     ENetAddress found = {.port = port};
+    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port)};
+    if (inet_pton(AF_INET, name, &address->sin_addr) == 1)
+        return true; // no name to be looked up
     if (enet_address_set_host(&found, name) != 0)
         return false;
-    *address = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port),
-                                    .sin_addr.s_addr = found.host};
+    address->sin_addr.s_addr = found.host;
     return true;
 }
 

@@ -62,10 +62,21 @@ static void send_pieces(foliot__session *session, const foliot_peer_id *peers, u
     server->counters.snapshots_sent += count;
 }
 
+// A snapshot against no baseline: encoded once for all who need it in a row.
+static bool encode_complete(foliot__session *session, const foliot_snapshot *snapshot)
+{
+    if (session->pieces_complete && session->pieces_tick == snapshot->tick)
+        return true;
+    session->pieces_complete =
+        foliot_snapshot_encode(session->coder, snapshot, NULL, &session->pieces) == FOLIOT_OK;
+    session->pieces_tick = snapshot->tick;
+    return session->pieces_complete;
+}
+
 void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
 {
     const foliot_snapshot *newest = foliot__fanout_find(session, session->newest_snapshot);
-    if (!newest || foliot_snapshot_encode(session->coder, newest, NULL, &session->pieces) != FOLIOT_OK)
+    if (!newest || !encode_complete(session, newest))
         return;
     session->server->counters.snapshots_complete++;
     send_pieces(session, &peer->id, 1, FOLIOT_RELIABLE);
@@ -83,8 +94,7 @@ static void repeat_complete(foliot__session *session, foliot__peer *peer, const 
     if (peer->acknowledged || !newest || server->now_ns - peer->complete_ns < FOLIOT__COMPLETE_EVERY_NS)
         return;
     peer->complete_ns = server->now_ns;
-    if (foliot_snapshot_encode(session->coder, newest, NULL, &session->pieces) != FOLIOT_OK ||
-        session->pieces.count > FOLIOT__COMPLETE_PIECES_MAX)
+    if (!encode_complete(session, newest) || session->pieces.count > FOLIOT__COMPLETE_PIECES_MAX)
         return;
     server->counters.snapshots_complete++;
     send_pieces(session, &peer->id, 1, FOLIOT_UNRELIABLE);
@@ -106,6 +116,7 @@ static void send_group(foliot__session *session, const foliot_snapshot *newest, 
     const foliot_snapshot *baseline = foliot__fanout_find(session, baseline_tick);
     if (!baseline || baseline->tick >= newest->tick)
         return;
+    session->pieces_complete = false;
     if (foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) != FOLIOT_OK)
         return;
     server->counters.snapshot_encodes++;

@@ -80,6 +80,8 @@ struct foliot__session {
     foliot_snapshot_format format;
     foliot_snapshot_coder *coder;
     foliot_snapshot_pieces pieces;
+    bool pieces_complete;    // they are those of the snapshot of tick `pieces_tick` against no baseline
+    uint64_t pieces_tick;
     foliot_snapshot snapshots[FOLIOT__SNAPSHOTS_KEPT];
     uint64_t newest_snapshot; // tick; valid if has_snapshot
     bool has_snapshot, ended;
