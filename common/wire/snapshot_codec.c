@@ -353,7 +353,7 @@ static void code_body(walk *w, foliot_snapshot_body *body, const foliot_snapshot
         w->changed = base;
     if (changed)
         code_rest(w, body, base, kind, speed, drifts);
-    else
+    else if (w->in)
         *body = *base;
     if (body->flags & FOLIOT_SNAPSHOT_ALIVE)
         memcpy(w->last, body->position, sizeof w->last);
