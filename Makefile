@@ -3,6 +3,7 @@
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
+.SECONDARY: # objects are kept, whatever rule they came by
 MAKEFLAGS += --no-builtin-rules
 
 VERSION := $(shell sed -n 's/^\#define FOLIOT_VERSION "\(.*\)"/\1/p' include/foliot/version.h)

@@ -37,8 +37,6 @@ typedef int command_function(const foliot__program *program, const foliot__argum
       "  foliot-replay play match.foliot\n"                                                        \
       "  foliot-replay play match.foliot --frame --tick 600\n",                                    \
       1, 1)                                                                                        \
-    X(play, "FILE [--speed X] [--tick T] [--frame]", "draws it on the terminal, both ways",        \
-      "  foliot-replay play match.foliot\n", 1, 1)                                                 \
     X(trim, "FILE --out NEW [--from T] [--to T]", "a part of a recording as one of its own",       \
       "  foliot-replay trim crashed.foliot --out whole.foliot\n", 1, 1)
 #endif

@@ -1,370 +1,426 @@
 // SPDX-License-Identifier: MIT
-// play.c: foliot-replay play: a recording drawn on the terminal, forwards and backwards. Two of the
-// three axes are shown, those in which the bodies spread most; the view follows them.
+// play.c: foliot-replay play: a recording drawn in the terminal, steered with keys: pause, step and seek
+// both ways. --frame prints one picture and ends, for pipes and for tests. The state shown is always
+// the replayed one: nothing is interpolated.
 #include "tool.h"
 
-#include "base/terminal.h"
-
-#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
-static double speed = 1;
-static uint64_t start_tick;
-static bool start_given, one_frame;
+#include "base/canvas.h"
+#include "base/terminal.h"
+#include "base/text.h"
 
-const foliot__option play_options[] = {{"speed", "X", FOLIOT__OPTION_POSITIVE, &speed,
-                                        .help = "times the scene's own pace (default 1)"},
-                                       {"tick", "T", FOLIOT__OPTION_COUNT, &start_tick,
-                                        .given = &start_given, .help = "begins at this tick"},
-                                       {"frame", NULL, FOLIOT__OPTION_FLAG, &one_frame,
-                                        .help = "prints one picture and ends, in a pipe as well"},
-                                       {0}};
+#define FRAME_MS 33
+#define STEPS_PER_FRAME_MAX 4096 // replayed between two pictures; then the picture lags, and says so
+#define SKIP_SECONDS 10
+#define NAMES_MAX 24
+#define PACE_DEFAULT_HZ 60
+
+static bool frame_only, tick_given;
+static uint64_t first_tick;
+static double speed = 1;
+static const char *side_text;
+
+const foliot__option play_options[] = {
+    {"tick", "T", FOLIOT__OPTION_COUNT, &first_tick, .given = &tick_given, .help = "where to begin"},
+    {"speed", "X", FOLIOT__OPTION_POSITIVE, &speed, .help = "times real time; 1 unless told"},
+    {"view", "SIDE", FOLIOT__OPTION_TEXT, &side_text, .help = "top, front or side"},
+    {"frame", NULL, FOLIOT__OPTION_FLAG, &frame_only, .help = "prints one picture and ends"},
+    {0}};
 
 typedef struct player {
     foliot_replay *replay;
     const foliot_replay_summary *about;
-    uint32_t columns, rows;
-    char *cells; // rows * columns
-    uint32_t cells_size;
-    double centre[3], reach; // of the view, moved slowly
-    int across, up;          // axes shown
-    bool paused, quit, framed;
-    int direction;     // 1 or -1
-    double speed, due; // when the next tick is
+    const char *file;
+    foliot__canvas canvas;
+    foliot__view view;
+    bool paused, names, at_end, quit;
+    double speed, owed; // ticks to go until now
+    double pace_hz;
+    char notice[sizeof(((foliot_damage *)0)->text)];
 } player;
 
-static struct termios terminal_before;
-static volatile sig_atomic_t interrupted;
+// -- the picture ----------------------------------------------------------------------------------
 
-static void interrupt(int signal_number)
+static foliot__colour colour_of(const foliot_body_state *body)
 {
-    (void)signal_number;
-    interrupted = 1;
+    if (body->flags & FOLIOT_BODY_FROZEN)
+        return FOLIOT__COLOUR_RED;
+    if (body->flags & FOLIOT_BODY_PLAYER)
+        return FOLIOT__COLOUR_YELLOW;
+    return body->flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_ASLEEP) ? FOLIOT__COLOUR_GREY
+                                                                   : FOLIOT__COLOUR_CYAN;
+}
+
+static double reach_of(const foliot_shape *shape)
+{
+    switch (shape->kind) {
+    case FOLIOT_SHAPE_SPHERE:
+        return shape->radius;
+    case FOLIOT_SHAPE_BOX:
+        return sqrt(shape->half[0] * shape->half[0] + shape->half[1] * shape->half[1] +
+                    shape->half[2] * shape->half[2]);
+    case FOLIOT_SHAPE_CAPSULE:
+        return shape->radius + shape->half[2];
+    default:
+        return 0;
+    }
+}
+
+static bool bounds(const foliot_world *world, double low[3], double high[3])
+{
+    bool any = false;
+    for (uint32_t i = 0; i < foliot_world_body_count(world); i++) {
+        foliot_shape shape = foliot_world_body_shape(world, i);
+        if (!foliot_world_body_alive(world, i) || shape.kind == FOLIOT_SHAPE_PLANE)
+            continue;
+        foliot_body_state body = foliot_world_body(world, i);
+        double reach = reach_of(&shape);
+        for (int k = 0; k < 3; k++) {
+            double from = body.position[k] - reach, to = body.position[k] + reach;
+            low[k] = any ? fmin(low[k], from) : from;
+            high[k] = any ? fmax(high[k], to) : to;
+        }
+        any = true;
+    }
+    return any;
+}
+
+static void draw_names(player *p, const foliot_world *world)
+{
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < foliot_world_body_count(world) && shown < NAMES_MAX; i++) {
+        const char *name = tool_body_name(p->about->scene, i);
+        char label[FOLIOT_NAME_BYTES + 16];
+        foliot_body_state body = foliot_world_body(world, i);
+        if (!foliot_world_body_alive(world, i) || (body.flags & FOLIOT_BODY_STATIC))
+            continue;
+        if (body.flags & FOLIOT_BODY_PLAYER) {
+            for (uint32_t k = 0; k < foliot_world_players_max(world); k++)
+                if (foliot_world_player_body(world, k) == i)
+                    snprintf(label, sizeof label, "player %u", (unsigned)k);
+        } else if (name) {
+            snprintf(label, sizeof label, "%s", name);
+        } else {
+            continue;
+        }
+        double x, y;
+        foliot__view_place(&p->view, &p->canvas, body.position, &x, &y);
+        if (!(x >= 0 && y >= 0 && x < 2 * p->canvas.columns && y < 4 * p->canvas.rows))
+            continue;
+        foliot__canvas_text(&p->canvas, (int32_t)(x / 2) + 2, (int32_t)(y / 4), colour_of(&body),
+                            label);
+        shown++;
+    }
+}
+
+static void draw_status(player *p, const foliot_world *world)
+{
+    char line[320], name[FOLIOT_NAME_BYTES], unit[FOLIOT_NAME_BYTES];
+    foliot__text_clean(name, sizeof name, p->about->scene->name);
+    foliot__text_clean(unit, sizeof unit, p->about->scene->unit_time);
+    snprintf(line, sizeof line, "%s  tick %" PRIu64 " of %" PRIu64 "  %.2f %s  %s%g x  %s", name,
+             foliot_world_tick(world), p->about->last_tick, foliot_world_time(world), unit,
+             p->paused ? "paused, " : "", p->speed, foliot__view_name(p->view.side));
+    foliot__canvas_text(&p->canvas, 0, 0, FOLIOT__COLOUR_INK, line);
+    if (p->notice[0])
+        foliot__canvas_text(&p->canvas, 0, 1, FOLIOT__COLOUR_RED, p->notice);
+}
+
+static void draw(player *p)
+{
+    const foliot_world *world = foliot_replay_world(p->replay);
+    double low[3], high[3];
+    foliot__canvas_clear(&p->canvas);
+    if (bounds(world, low, high))
+        foliot__view_fit(&p->view, &p->canvas, low, high);
+    else if (!(p->view.dots_per_unit > 0))
+        p->view.dots_per_unit = 1;
+    for (uint32_t i = 0; i < foliot_world_body_count(world); i++) {
+        if (!foliot_world_body_alive(world, i))
+            continue;
+        foliot_shape shape = foliot_world_body_shape(world, i);
+        foliot_body_state body = foliot_world_body(world, i);
+        foliot__view_draw(&p->view, &p->canvas, &shape, &body, colour_of(&body));
+    }
+    char unit[FOLIOT_NAME_BYTES];
+    foliot__text_clean(unit, sizeof unit, p->about->scene->unit_length);
+    foliot__view_scale(&p->view, &p->canvas, unit);
+    if (p->names)
+        draw_names(p, world);
+    draw_status(p, world);
+}
+
+// -- through time ---------------------------------------------------------------------------------
+
+static void tell(player *p, foliot_status status)
+{
+    const foliot_damage *damage = foliot_replay_damage(p->replay);
+    snprintf(p->notice, sizeof p->notice, "%s",
+             damage->status != FOLIOT_OK && damage->text[0] ? damage->text
+                                                            : foliot_status_text(status));
+}
+
+static void seek(player *p, double tick)
+{
+    double low = (double)p->about->first_tick, high = (double)p->about->last_tick;
+    foliot_status status =
+        foliot_replay_seek(p->replay, (uint64_t)fmin(fmax(tick, low), fmax(low, high)));
+    p->owed = 0;
+    p->at_end = false;
+    p->notice[0] = 0;
+    if (status != FOLIOT_OK)
+        tell(p, status);
+}
+
+static void step(player *p, int ticks)
+{
+    p->paused = true;
+    p->notice[0] = 0;
+    foliot_status status =
+        ticks < 0 ? foliot_replay_step_back(p->replay) : foliot_replay_step(p->replay);
+    p->at_end = ticks > 0 && status == FOLIOT_NOT_FOUND;
+    if (status != FOLIOT_OK && status != FOLIOT_NOT_FOUND)
+        tell(p, status);
+}
+
+static void advance(player *p, double seconds)
+{
+    if (p->paused || p->at_end)
+        return;
+    p->owed += seconds * p->speed * p->pace_hz;
+    uint32_t steps = (uint32_t)fmin(p->owed, STEPS_PER_FRAME_MAX);
+    double begin = tool_now();
+    uint32_t done = 0;
+    // A slow scene shows fewer ticks than asked for rather than a picture that stands still.
+    while (done < steps && !p->at_end && tool_now() - begin < 0.2) {
+        foliot_status status = foliot_replay_step(p->replay);
+        p->at_end = status != FOLIOT_OK;
+        if (status != FOLIOT_OK && status != FOLIOT_NOT_FOUND)
+            tell(p, status);
+        done++;
+    }
+    p->owed = done < steps ? 0 : p->owed - done;
+}
+
+// -- keys -----------------------------------------------------------------------------------------
+
+typedef enum key_code {
+    KEY_NONE,
+    KEY_RIGHT = 256,
+    KEY_LEFT,
+    KEY_UP,
+    KEY_DOWN,
+    KEY_HOME,
+    KEY_END,
+    KEY_PAGE_UP,
+    KEY_PAGE_DOWN,
+} key_code;
+
+// The key at `at` and how many bytes it is: arrows and the like are escape sequences.
+static int key_of(const char *at, size_t left, size_t *bytes)
+{
+    static const struct {
+        const char *sequence;
+        key_code key;
+    } keys[] = {{"\033[C", KEY_RIGHT},   {"\033[D", KEY_LEFT},     {"\033[A", KEY_UP},
+                {"\033[B", KEY_DOWN},    {"\033[H", KEY_HOME},     {"\033[F", KEY_END},
+                {"\033[1~", KEY_HOME},   {"\033[4~", KEY_END},     {"\033[5~", KEY_PAGE_UP},
+                {"\033[6~", KEY_PAGE_DOWN}};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        size_t length = strlen(keys[i].sequence);
+        if (length <= left && memcmp(at, keys[i].sequence, length) == 0) {
+            *bytes = length;
+            return keys[i].key;
+        }
+    }
+    *bytes = 1;
+    return (unsigned char)at[0];
+}
+
+static void obey(player *p, int key)
+{
+    double now = (double)foliot_replay_tick(p->replay), skip = SKIP_SECONDS * p->pace_hz;
+    double first = (double)p->about->first_tick, last = (double)p->about->last_tick;
+    if (key >= '0' && key <= '9')
+        seek(p, first + (last - first) * (key - '0') / 10);
+    else if (key == 'q' || key == 3)
+        p->quit = true;
+    else if (key == ' ')
+        p->paused = !p->paused;
+    else if (key == '.' || key == KEY_RIGHT)
+        step(p, 1);
+    else if (key == ',' || key == KEY_LEFT)
+        step(p, -1);
+    else if (key == ']' || key == KEY_PAGE_UP)
+        seek(p, now + skip);
+    else if (key == '[' || key == KEY_PAGE_DOWN)
+        seek(p, now - skip);
+    else if (key == KEY_HOME)
+        seek(p, first);
+    else if (key == KEY_END)
+        seek(p, last);
+    else if (key == '+' || key == KEY_UP)
+        p->speed = fmin(p->speed * 2, 1024);
+    else if (key == '-' || key == KEY_DOWN)
+        p->speed = fmax(p->speed / 2, 1.0 / 1024);
+    else if (key == 'n')
+        p->names = !p->names;
+    else if (key == 'v')
+        p->view = (foliot__view){.side = (p->view.side + 1) % FOLIOT__VIEW_SIDES};
+}
+
+// -- the terminal ---------------------------------------------------------------------------------
+
+static volatile sig_atomic_t ended;
+static struct termios before;
+
+static void end(int signal)
+{
+    (void)signal;
+    ended = 1;
 }
 
 static bool terminal_take(void)
 {
+    struct sigaction action = {.sa_handler = end};
     struct termios raw;
-    if (!foliot__is_terminal(stdin) || !foliot__is_terminal(stdout) ||
-        tcgetattr(0, &terminal_before) != 0)
+    if (tcgetattr(STDIN_FILENO, &before) != 0)
         return false;
-    signal(SIGINT, interrupt);
-    signal(SIGTERM, interrupt);
-    raw = terminal_before;
+    raw = before;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
-    tcsetattr(0, TCSANOW, &raw);
-    fputs("\x1b[?1049h\x1b[?25l", stdout); // a screen of its own, no cursor
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGHUP, &action, NULL);
+    if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0)
+        return false;
+    fputs("\033[?1049h\033[?25l", stdout); // a screen of our own, no cursor
     return true;
 }
 
 static void terminal_give_back(void)
 {
-    fputs("\x1b[?25h\x1b[?1049l", stdout);
+    fputs("\033[?25h\033[?1049l", stdout);
     fflush(stdout);
-    tcsetattr(0, TCSANOW, &terminal_before);
+    tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
-// -- the picture
-// ------------------------------------------------------------------------------------------
-
-static bool shown(const foliot_world *world, uint32_t i)
+static bool fit_canvas(player *p, uint32_t rows_kept)
 {
-    return foliot_world_body_alive(world, i) &&
-           foliot_world_body_shape(world, i).kind != FOLIOT_SHAPE_PLANE;
+    uint32_t columns, rows;
+    foliot__terminal_size(stdout, &columns, &rows);
+    rows = rows > rows_kept ? rows - rows_kept : 1;
+    if (p->canvas.cells && p->canvas.columns == columns && p->canvas.rows == rows)
+        return true;
+    p->view.dots_per_unit = 0;
+    return foliot__canvas_init(&p->canvas, columns, rows);
 }
 
-// The box around all bodies: its middle, and half its size in each axis.
-static void extent(const foliot_world *world, double middle[3], double half[3])
+static void show(player *p)
 {
-    double low[3] = {0, 0, 0}, high[3] = {0, 0, 0};
-    bool any = false;
-    for (uint32_t i = 0; i < foliot_world_body_count(world); i++) {
-        if (!shown(world, i))
-            continue;
-        foliot_body_state body = foliot_world_body(world, i);
-        for (int k = 0; k < 3; k++) {
-            if (!any || body.position[k] < low[k])
-                low[k] = body.position[k];
-            if (!any || body.position[k] > high[k])
-                high[k] = body.position[k];
-        }
-        any = true;
-    }
-    for (int k = 0; k < 3; k++) {
-        middle[k] = (low[k] + high[k]) / 2;
-        half[k] = (high[k] - low[k]) / 2;
-    }
-}
-
-static void frame_view(player *p)
-{
-    double middle[3], half[3];
-    extent(foliot_replay_world(p->replay), middle, half);
-    if (!p->framed) {
-        p->across = half[0] >= half[1] || half[0] >= half[2] ? 0 : 1;
-        p->up = p->across == 1 || half[2] >= half[1] ? 2 : 1;
-    }
-    double wanted = half[p->across] / 2 > half[p->up] ? half[p->across] / 2 : half[p->up];
-    wanted = wanted * 1.2 > 1e-9 ? wanted * 1.2 : 1;
-    double share = p->framed ? 0.1 : 1; // the view follows smoothly
-    for (int k = 0; k < 3; k++)
-        p->centre[k] += share * (middle[k] - p->centre[k]);
-    p->reach += share * (wanted - p->reach);
-    p->framed = true;
-}
-
-static void plot(player *p, uint32_t i, const foliot_body_state *body)
-{
-    uint32_t height = p->rows - 2;
-    // A cell is about twice as high as wide.
-    double scale = height / (2 * p->reach);
-    double x = p->columns / 2.0 + 2 * scale * (body->position[p->across] - p->centre[p->across]);
-    double y = height / 2.0 - scale * (body->position[p->up] - p->centre[p->up]);
-    if (!(x >= 0 && x < p->columns && y >= 0 && y < height))
-        return;
-    const char *name = tool_body_name(p->about->scene, i);
-    char mark = body->flags & FOLIOT_BODY_STATIC   ? '#'
-                : body->flags & FOLIOT_BODY_PLAYER ? '@'
-                                                   : 'o';
-    if (name && p->about->scene->body_count <= 12 && name[0] > ' ' && name[0] < 127)
-        mark = name[0];
-    p->cells[(uint32_t)y * p->columns + (uint32_t)x] = mark;
-}
-
-static bool fit_terminal(player *p)
-{
-    foliot__terminal_size(stdout, &p->columns, &p->rows);
-    if (p->rows < 4)
-        p->rows = 4;
-    if (p->columns < 20)
-        p->columns = 20;
-    if (p->columns * p->rows > p->cells_size) {
-        char *cells = realloc(p->cells, (size_t)p->columns * p->rows);
-        if (!cells)
-            return false;
-        p->cells = cells;
-        p->cells_size = p->columns * p->rows;
-    }
-    memset(p->cells, ' ', (size_t)p->columns * p->rows);
-    return true;
-}
-
-static bool compose(player *p)
-{
-    const foliot_world *world = foliot_replay_world(p->replay);
-    if (!fit_terminal(p))
-        return false;
-    frame_view(p);
-    for (uint32_t i = 0; i < foliot_world_body_count(world); i++) {
-        if (!shown(world, i))
-            continue;
-        foliot_body_state body = foliot_world_body(world, i);
-        plot(p, i, &body);
-    }
-    return true;
-}
-
-// One picture without a terminal's commands.
-static int print_frame(player *p)
-{
-    if (!compose(p))
-        return FOLIOT__EXIT_ERROR;
-    printf("%s, tick %" PRIu64 " of %" PRIu64 "\n", p->about->scene->name,
-           foliot_replay_tick(p->replay), p->about->last_tick);
-    for (uint32_t row = 0; row < p->rows - 2; row++)
-        printf("%.*s\n", (int)p->columns, p->cells + (size_t)row * p->columns);
-    return fflush(stdout) == 0 ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_ERROR;
-}
-
-static void draw(player *p)
-{
-    static const char axis[] = "xyz";
-    const foliot_world *world = foliot_replay_world(p->replay);
-    char line[512];
-    if (!compose(p))
-        return;
-    fputs("\x1b[H", stdout);
-    for (uint32_t row = 0; row < p->rows - 2; row++)
-        printf("%.*s\r\n", (int)p->columns, p->cells + (size_t)row * p->columns);
-    snprintf(line, sizeof line,
-             "%.40s  tick %" PRIu64 " of %" PRIu64 "  time %.6g  %c right, %c up  %s%s x %.3g",
-             p->about->scene->name, foliot_replay_tick(p->replay), p->about->last_tick,
-             foliot_world_time(world), axis[p->across], axis[p->up],
-             p->paused ? "paused" : "playing", p->direction < 0 ? " backwards" : "", p->speed);
-    printf("%-*.*s\r\n", (int)p->columns, (int)p->columns, line);
-    printf("%-*.*s", (int)p->columns - 1, (int)p->columns - 1,
-           "space pause   , . step   [ ] ten seconds   0-9 tenths   home end   r turn round   + - "
-           "speed   "
-           "v axes   q quit");
+    draw(p);
+    fputs("\033[H", stdout);
+    foliot__canvas_print(&p->canvas, foliot__may_colour(stdout), stdout);
+    fputs("\n\033[Kspace pause  , . step  [ ] 10 s  0-9 seek  + - speed  v view  n names  q quit",
+          stdout);
     fflush(stdout);
-}
-
-// -- keys
-// -------------------------------------------------------------------------------------------------
-
-static void seek_by(player *p, double ticks)
-{
-    double wanted = (double)foliot_replay_tick(p->replay) + ticks;
-    double first = (double)p->about->first_tick, last = (double)p->about->last_tick;
-    wanted = wanted < first ? first : wanted > last ? last : wanted;
-    foliot_replay_seek(p->replay, (uint64_t)wanted);
-}
-
-static double pace(const player *p)
-{
-    return p->about->scene->pace_hz > 0 ? p->about->scene->pace_hz : 60;
-}
-
-static void arrow(player *p, const char *rest)
-{
-    if (strcmp(rest, "[C") == 0 || strcmp(rest, "[D") == 0) {
-        p->paused = true;
-        if (rest[1] == 'C')
-            foliot_replay_step(p->replay);
-        else
-            foliot_replay_step_back(p->replay);
-    } else if (strcmp(rest, "[H") == 0 || strcmp(rest, "[1~") == 0) {
-        foliot_replay_seek(p->replay, p->about->first_tick);
-    } else if (strcmp(rest, "[F") == 0 || strcmp(rest, "[4~") == 0) {
-        foliot_replay_seek(p->replay, p->about->last_tick);
-        p->paused = true;
-    } else if (!*rest) {
-        p->quit = true; // the escape key alone
-    }
-}
-
-static void key(player *p, char pressed)
-{
-    uint64_t length = p->about->last_tick - p->about->first_tick;
-    if (pressed >= '0' && pressed <= '9')
-        foliot_replay_seek(p->replay,
-                           p->about->first_tick + length / 10 * (uint64_t)(pressed - '0'));
-    switch (pressed) {
-    case ',':
-        arrow(p, "[D");
-        break;
-    case '.':
-        arrow(p, "[C");
-        break;
-    case ' ':
-        p->paused = !p->paused;
-        break;
-    case 'q':
-        p->quit = true;
-        break;
-    case 'r':
-        p->direction = -p->direction;
-        p->paused = false;
-        break;
-    case 'v': // the next two axes
-        p->across = (p->across + 1) % 3;
-        p->up = (p->across + 1) % 3;
-        break;
-    case '[':
-    case ']':
-        seek_by(p, pressed == ']' ? 10 * pace(p) : -10 * pace(p));
-        break;
-    case '+':
-    case '-':
-        p->speed *= pressed == '+' ? 2 : 0.5;
-        break;
-    default:
-        break;
-    }
 }
 
 static void read_keys(player *p)
 {
-    char keys[64];
-    ssize_t count = read(0, keys, sizeof keys - 1);
-    if (count <= 0)
+    char bytes[64];
+    struct pollfd wait = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (poll(&wait, 1, FRAME_MS) <= 0)
         return;
-    keys[count] = 0;
-    if (keys[0] == '\x1b')
-        arrow(p, keys + 1);
-    else
-        for (ssize_t i = 0; i < count; i++)
-            key(p, keys[i]);
-}
-
-// -- time
-// -------------------------------------------------------------------------------------------------
-
-// Steps that are due by now; what the machine cannot keep up with is left out, not piled up.
-static bool play_due(player *p)
-{
-    double now = tool_now(), tick = 1 / (pace(p) * p->speed), limit = now + 0.05;
-    bool moved = false;
-    if (now - p->due > 0.25)
-        p->due = now;
-    while (!p->paused && p->due <= now && tool_now() < limit) {
-        foliot_status status =
-            p->direction > 0 ? foliot_replay_step(p->replay) : foliot_replay_step_back(p->replay);
-        p->paused = status != FOLIOT_OK; // at either end, or at the damage
-        p->due += tick;
-        moved = true;
+    ssize_t got = read(STDIN_FILENO, bytes, sizeof bytes);
+    if (got <= 0) {
+        p->quit = got == 0 || (wait.revents & (POLLHUP | POLLERR)) != 0;
+        return;
     }
-    return moved;
+    for (size_t at = 0, used; at < (size_t)got; at += used)
+        obey(p, key_of(bytes + at, (size_t)got - at, &used));
 }
 
-static void play(player *p)
+static int play(player *p)
 {
+    if (!foliot__is_terminal(stdout) || !foliot__is_terminal(stdin) || !terminal_take()) {
+        fprintf(stderr, "foliot-replay play: this is no terminal; --frame prints one picture\n");
+        return FOLIOT__EXIT_ERROR;
+    }
+    double last = tool_now();
+    while (!p->quit && !ended && fit_canvas(p, 1)) {
+        show(p);
+        read_keys(p);
+        double now = tool_now();
+        advance(p, fmin(now - last, 0.5));
+        last = now;
+    }
+    terminal_give_back();
+    return FOLIOT__EXIT_FINE;
+}
+
+static int print_frame(player *p)
+{
+    if (!fit_canvas(p, 1))
+        return FOLIOT__EXIT_ERROR;
     draw(p);
-    while (!p->quit && !interrupted) {
-        struct pollfd keys = {.fd = 0, .events = POLLIN};
-        int ready = poll(&keys, 1, p->paused ? 200 : 15);
-        if (ready > 0)
-            read_keys(p);
-        if (ready < 0 && errno != EINTR)
-            break;
-        if (ready > 0 && (keys.revents & (POLLHUP | POLLERR)))
-            break;
-        if (play_due(p) || ready > 0)
-            draw(p);
-    }
+    foliot__canvas_print(&p->canvas, foliot__may_colour(stdout), stdout);
+    putchar('\n');
+    return FOLIOT__EXIT_FINE;
+}
+
+static bool take_side(player *p)
+{
+    static const char *const names[FOLIOT__VIEW_SIDES] = {"top", "front", "side"};
+    // Where things fall, the ground is below.
+    if (p->about->scene->gravity[2] != 0)
+        p->view.side = FOLIOT__VIEW_FRONT;
+    if (!side_text)
+        return true;
+    for (int k = 0; k < FOLIOT__VIEW_SIDES; k++)
+        if (strcmp(side_text, names[k]) == 0) {
+            p->view.side = (foliot__view_side)k;
+            return true;
+        }
+    return false;
 }
 
 int play_command(const foliot__program *program, const foliot__arguments *arguments)
 {
     int code;
-    (void)program;
-    const char *file = arguments->operands[0];
-    player p = {.direction = 1, .speed = speed};
-    p.replay = tool_open(file, &code);
+    player p = {.file = arguments->operands[0], .speed = speed, .names = true};
+    p.replay = tool_open(p.file, &code);
     if (!p.replay)
         return code;
     p.about = foliot_replay_about(p.replay);
-    if (start_given && foliot_replay_seek(p.replay, start_tick) != FOLIOT_OK) {
-        fprintf(stderr, "%s: no tick %" PRIu64 "\n", file, start_tick);
-        code = FOLIOT__EXIT_ERROR;
-    } else if (one_frame) {
-        code = print_frame(&p);
+    p.pace_hz = p.about->scene->pace_hz > 0 ? p.about->scene->pace_hz : PACE_DEFAULT_HZ;
+    // How long it is, and whether it is whole. What is whole plays.
+    code = tool_exit_of(foliot_replay_scan(p.replay));
+    tool_tell_damage(p.file, p.replay);
+    foliot_status status = tick_given ? foliot_replay_seek(p.replay, first_tick) : FOLIOT_OK;
+    int shown = FOLIOT__EXIT_FINE;
+    if (!take_side(&p)) {
+        shown = foliot__options_wrong(program, arguments, "--view wants top, front or side");
+    } else if (status != FOLIOT_OK) {
+        fprintf(stderr, "foliot-replay play: %s: tick %" PRIu64 ": %s (it holds %" PRIu64
+                        " to %" PRIu64 ")\n",
+                p.file, first_tick, foliot_status_text(status), p.about->first_tick,
+                p.about->last_tick);
+        shown = tool_exit_of(status);
+    } else {
+        shown = frame_only ? print_frame(&p) : play(&p);
     }
-    if (one_frame || code != FOLIOT__EXIT_FINE) {
-        free(p.cells);
-        foliot_replay_close(p.replay);
-        return code;
-    }
-    if (!terminal_take()) {
-        fprintf(stderr, "foliot-replay play: draws on a terminal, and this is none; `state` and "
-                        "`export` write text\n");
-        foliot_replay_close(p.replay);
-        return FOLIOT__EXIT_ERROR;
-    }
-    p.due = tool_now();
-    play(&p);
-    terminal_give_back();
-    tool_tell_damage(file, p.replay);
-    foliot_status status = foliot_replay_damage(p.replay)->status;
-    free(p.cells);
+    foliot__canvas_free(&p.canvas);
     foliot_replay_close(p.replay);
-    return tool_exit_of(status);
+    return shown == FOLIOT__EXIT_FINE ? code : shown;
 }
