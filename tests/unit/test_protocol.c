@@ -45,7 +45,9 @@ static void advance(const foliot_snapshot_format *f, uint32_t ticks, foliot_snap
     b->flags = (uint8_t)(FOLIOT_SNAPSHOT_ALIVE | (foliot__rng_below(&rng, 9) ? 0 : foliot__rng_below(&rng, 8) << 1));
     uint32_t size = 1u << foliot__rng_below(&rng, fate == 19 ? 27 : 9);
     for (int k = 0; k < 3; k++) {
-        b->position[k] += b->velocity[k] / 16 * (int32_t)ticks + around(size);
+        // Modulo 2^32, as the codec counts.
+        uint32_t moved = (uint32_t)(b->velocity[k] / 16) * (uint32_t)ticks + (uint32_t)around(size);
+        b->position[k] = (int32_t)((uint32_t)b->position[k] + moved);
         b->orientation[k] = (uint16_t)(((f->rotates ? b->orientation[k] + around(20) : 0)) & 511);
     }
     if (f->rotates && foliot__rng_below(&rng, 5) == 0)
