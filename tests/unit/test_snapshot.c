@@ -89,8 +89,12 @@ static void an_unchanged_world_is_small(void **state)
 {
     (void)state;
     foliot_snapshot base = random_snapshot(901, 5, NULL, 100);
-    for (uint32_t i = 0; i < base.count; i++)
-        memset(base.bodies[i].velocity, 0, sizeof base.bodies[i].velocity);
+    for (uint32_t i = 0; i < base.count; i++) { // a grid at rest, as worlds are that do not change
+        memset(&base.bodies[i], 0, sizeof base.bodies[i]);
+        base.bodies[i].flags = FOLIOT_SNAPSHOT_ALIVE;
+        base.bodies[i].position[0] = (int32_t)(i % 30) * 512;
+        base.bodies[i].position[1] = (int32_t)(i / 30) * 512;
+    }
     foliot_snapshot s = base;
     s.tick = 11;
     foliot_snapshot_coder *coder;
