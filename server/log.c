@@ -21,7 +21,7 @@ static const struct {
     [FOLIOT_SERVER_REFUSED] = {FOLIOT__LOG_INFO, "refused", "refused: %s"},
     [FOLIOT_SERVER_DROPPED] = {FOLIOT__LOG_WARNING, "dropped", "%s was dropped: it went on sending what is no message"},
     [FOLIOT_SERVER_LATE] = {FOLIOT__LOG_WARNING, "late", "ticks are late%s; catching up"},
-    [FOLIOT_SERVER_FROZEN] = {FOLIOT__LOG_WARNING, "frozen", "a body left the finite numbers and was frozen%s"},
+    [FOLIOT_SERVER_FROZEN] = {FOLIOT__LOG_WARNING, "frozen", "a body left the range of numbers (2^40) and was frozen%s"},
     [FOLIOT_SERVER_RECORDING_STOPPED] = {FOLIOT__LOG_ERROR, "recording-stopped", "the recording stopped: %s"},
     [FOLIOT_SERVER_ENDED] = {FOLIOT__LOG_INFO, "ended", "the session reached its last tick%s"},
 };

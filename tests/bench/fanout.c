@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// fanout.c: processor time that the server spends on one client and snapshot over ENet on loopback, all in: capturing,
+// fanout.c: processor time that the server spends on one client and snapshot over ENet on loopback, all in:
 // encoding, sending, status, receiving an input packet for each, and waiting as foliot-server does; the world's own
-// steps are told apart. Against bare sendto of as many bytes to as many sockets, sixty times a second, in turn with it.
+// steps and the capture of their snapshots are told apart. Against bare sendto of as many bytes to as many sockets, sixty times a second, in turn with it.
 //
 // The clients are spectators in a child process, spread over the period as real ones are. Usage: fanout [SCENE CLIENTS]
 #include <errno.h>
