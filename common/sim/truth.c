@@ -73,14 +73,6 @@ uint32_t foliot__truth_fields(const foliot_world *world)
     return fields;
 }
 
-// What decides the future of a contact, in digest order.
-#define CONTACT_TRUTH(X)                                                                           \
-    X(u64, contact_key)                                                                            \
-    X(u32, contact_feature)                                                                        \
-    X(f64, contact_impulse_x)                                                                      \
-    X(f64, contact_impulse_y)                                                                      \
-    X(f64, contact_impulse_z)
-typedef uint64_t foliot__u64;
 #define CONTACT_BYTES 36
 
 // -- fields by name and bit -------------------------------------------------------------------------
@@ -221,7 +213,7 @@ static void motion_section(const foliot_world *world, section *s)
     add_span(s, &s->contact_count, 1, 4);
 #define SPAN(type, name)                                                                           \
     add_span(s, foliot__##name(world), world->contact_count, sizeof(foliot__##type));
-    CONTACT_TRUTH(SPAN)
+    FOLIOT__CONTACT_TRUTH(SPAN)
 #undef SPAN
 }
 
@@ -571,7 +563,7 @@ static void restore_motion(foliot_world *world, const parts *p)
     for (uint32_t i = 0; i < p->contacts; i++)                                                     \
         foliot__##name(world)[i] = value_##type(entry(p, at, i, sizeof(foliot__##type)));          \
     at += sizeof(foliot__##type) * (size_t)p->contacts;
-    CONTACT_TRUTH(RESTORE)
+    FOLIOT__CONTACT_TRUTH(RESTORE)
 #undef RESTORE
     if (world->constraint_count)
         memcpy(foliot__constraint_broken(world), p->bytes + p->broken, world->constraint_count);

@@ -9,7 +9,49 @@
 // `previous` in the Verlet schemes, the lattice in reversible-leapfrog; elsewhere they stay constant.
 uint32_t foliot__truth_fields(const foliot_world *world);
 
+// What decides the future of a contact, in digest order.
+#define FOLIOT__CONTACT_TRUTH(X)                                                                           \
+    X(u64, contact_key)                                                                            \
+    X(u32, contact_feature)                                                                        \
+    X(f64, contact_impulse_x)                                                                      \
+    X(f64, contact_impulse_y)                                                                      \
+    X(f64, contact_impulse_z)
+typedef uint64_t foliot__u64;
+
 // Brings world->definition_digest up to date if definition_dirty is set.
 void foliot__definition_refresh(foliot_world *world);
+
+// -- the truth in parts, for reports -----------------------------------------------------------------
+// The bodies by slot, then the world itself, its players, contacts and constraints. A body's fields are those of
+// FOLIOT_BODY_TRUTH in their order (so that a field's number is its foliot_field) and then its definition. Parts
+// may be asked for between the stages of a step.
+typedef enum foliot__truth_of {
+    FOLIOT__TRUTH_BODY,
+    FOLIOT__TRUTH_WORLD,
+    FOLIOT__TRUTH_PLAYER,
+    FOLIOT__TRUTH_CONTACT,
+    FOLIOT__TRUTH_CONSTRAINT,
+} foliot__truth_of;
+
+typedef enum foliot__truth_type {
+    FOLIOT__TRUTH_f64,
+    FOLIOT__TRUTH_i64,
+    FOLIOT__TRUTH_u32,
+    FOLIOT__TRUTH_u64,
+} foliot__truth_type;
+
+typedef struct foliot__truth_entry {
+    const char *name;
+    foliot__truth_type type;
+    bool digested; // in this world; else it never changes
+    uint64_t bits;
+} foliot__truth_entry;
+
+uint32_t foliot__truth_part_count(const foliot_world *world);
+// What part `part` is, and its index among its like.
+foliot__truth_of foliot__truth_part(const foliot_world *world, uint32_t part, uint32_t *index);
+uint32_t foliot__truth_field_count(const foliot_world *world, uint32_t part);
+foliot__truth_entry foliot__truth_field(const foliot_world *world, uint32_t part, uint32_t field);
+void foliot__truth_field_put(foliot_world *world, uint32_t part, uint32_t field, uint64_t bits);
 
 #endif

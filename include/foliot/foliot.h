@@ -14,5 +14,6 @@
 #include "foliot/digest.h"
 #include "foliot/recording.h"
 #include "foliot/replay.h"
+#include "foliot/simulation.h"
 
 #endif
