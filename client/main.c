@@ -83,6 +83,7 @@ typedef struct app {
     uint16_t port;
     bool stopping;
     uint64_t frame_ns;
+    foliot_digest fingerprint;
 } app;
 
 static uint64_t now_ns(void)
@@ -330,6 +331,7 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
     config.port = a->port;
     config.session = given.session;
     config.name = name;
+    config.fingerprint = a->fingerprint;
     foliot_status status = foliot_client_create(&config, now_ns(), &p->client);
     if (status != FOLIOT_OK) {
         fprintf(stderr, "foliot-client: %s: %s\n", a->host,
@@ -394,6 +396,7 @@ int main(int argc, char **argv)
     uv_loop_init(&a.loop);
     a.players = calloc(given.clients, sizeof *a.players);
     a.count = (uint32_t)given.clients;
+    a.fingerprint = foliot_fingerprint();
     for (uint32_t i = 0; code == 0 && i < a.count; i++)
         code = open_player(&a, i, &impairment);
     if (code)

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bytes.h"
-#include "sim/hash.h"
-
 #define TELEPORT_FACTOR 4.0 // beyond so many times what its speeds explain, a move is a jump
 #define TELEPORT_STEPS 256.0
 
@@ -233,26 +230,6 @@ foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick
 
 foliot_digest foliot__buffer_digest(const foliot__snapshot_buffer *buffer)
 {
-    const foliot_snapshot *s = foliot__buffer_newest(buffer);
-    uint8_t *bytes = s ? malloc((size_t)s->count * 36 + 8) : NULL;
-    foliot_digest digest = {0, 0};
-    if (!bytes)
-        return digest;
-    foliot__writer w = foliot__writer_of(bytes, (size_t)s->count * 36 + 8);
-    foliot__write_u64(&w, s->tick);
-    for (uint32_t i = 0; i < s->count; i++) {
-        const foliot_snapshot_body *b = &s->bodies[i];
-        for (int k = 0; k < 3; k++) {
-            foliot__write_u32(&w, (uint32_t)b->position[k]);
-            foliot__write_u32(&w, (uint32_t)b->velocity[k]);
-            foliot__write_u16(&w, b->orientation[k]);
-        }
-        foliot__write_u8(&w, b->largest);
-        foliot__write_u8(&w, b->flags);
-        foliot__write_u8(&w, b->incarnation);
-    }
-    foliot__span span = {bytes, w.at, 1};
-    digest = foliot__hash(&span, 1);
-    free(bytes);
-    return digest;
+    const foliot_snapshot *newest = foliot__buffer_newest(buffer);
+    return newest ? foliot_snapshot_digest(newest) : (foliot_digest){0, 0};
 }

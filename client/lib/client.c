@@ -88,7 +88,9 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     strcpy(c->session, config->session);
     strcpy(c->name, config->name);
     c->now_ns = c->began_ns = now_ns;
-    c->fingerprint = foliot_fingerprint();
+    c->fingerprint = config->fingerprint;
+    if ((c->fingerprint.high | c->fingerprint.low) == 0)
+        c->fingerprint = foliot_fingerprint();
     c->next_sequence = 1;
     c->players = calloc(PLAYER_NAMES, sizeof *c->players);
     foliot_status status = c->players ? connect(c) : FOLIOT_MEMORY;

@@ -185,6 +185,8 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
     const foliot_integrator_info *integrator = foliot_integrator_describe(scene->integrator);
     if (status == FOLIOT_OK && (!integrator || length > FOLIOT__TAPE_PAYLOAD_MAX / 2))
         status = FOLIOT_INVALID;
+    if ((recording->config.fingerprint.high | recording->config.fingerprint.low) == 0)
+        recording->config.fingerprint = foliot_fingerprint();
     if (status == FOLIOT_OK) {
         foliot__tape_head head = {
             .scene = bytes,
@@ -193,7 +195,7 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
             .dt = scene->dt,
             .seed = scene->seed,
             .tick = recording->state.first_tick,
-            .fingerprint = foliot_fingerprint(),
+            .fingerprint = recording->config.fingerprint,
             .capacities = capacities ? capacities : &derived,
         };
         recording->encoder.payload.length = 0;

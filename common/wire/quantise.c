@@ -3,7 +3,11 @@
 #include "foliot/math.h"
 #include "foliot/snapshot.h"
 
+#include "base/bytes.h"
+#include "sim/hash.h"
+
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define INVERSE_SQRT2 0.70710678118654752440
@@ -155,4 +159,30 @@ bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b)
         if (!same_body(&a->bodies[i], &b->bodies[i]))
             return false;
     return true;
+}
+
+foliot_digest foliot_snapshot_digest(const foliot_snapshot *s)
+{
+    size_t capacity = (size_t)s->count * 36 + 8;
+    uint8_t *bytes = malloc(capacity);
+    foliot_digest digest = {0, 0};
+    if (!bytes)
+        return digest;
+    foliot__writer w = foliot__writer_of(bytes, capacity);
+    foliot__write_u64(&w, s->tick);
+    for (uint32_t i = 0; i < s->count; i++) {
+        const foliot_snapshot_body *b = &s->bodies[i];
+        for (int k = 0; k < 3; k++) {
+            foliot__write_u32(&w, (uint32_t)b->position[k]);
+            foliot__write_u32(&w, (uint32_t)b->velocity[k]);
+            foliot__write_u16(&w, b->orientation[k]);
+        }
+        foliot__write_u8(&w, b->largest);
+        foliot__write_u8(&w, b->flags);
+        foliot__write_u8(&w, b->incarnation);
+    }
+    foliot__span span = {bytes, w.at, 1};
+    digest = foliot__hash(&span, 1);
+    free(bytes);
+    return digest;
 }

@@ -26,6 +26,7 @@ typedef struct foliot_client_config {
     double starved_share;        // of samples that may lack a newer snapshot: decides the delay; 0.001
     double delay_min_ms, delay_max_ms; // bounds of the interpolation delay
     double input_hz;             // input packets a second at most; 0: one a tick
+    foliot_digest fingerprint;   // of this build, if the host knows it; zero: asked for, which takes milliseconds
 } foliot_client_config;
 foliot_client_config foliot_client_config_default(void);
 

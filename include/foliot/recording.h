@@ -41,6 +41,7 @@ typedef struct foliot_recording_config {
         sync_blocks; // ask the disk to keep what was written after this many; 0: at the close alone
     size_t queue_bytes; // bound of what waits to be written
     bool threaded;      // a thread writes; else the host calls foliot_recording_drain
+    foliot_digest fingerprint; // of this build, if the host knows it; zero: asked for, which takes milliseconds
 } foliot_recording_config;
 
 // 60, 300, 1, 8, 0, 16 MiB, threaded. The all-zero config is invalid.

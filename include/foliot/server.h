@@ -31,6 +31,7 @@ typedef struct foliot_server_config {
     double snapshot_hz;          // at most; 0: every tick
     uint32_t reconnect_ms;       // a player whose peer was lost is kept for so long
     uint32_t catch_up_ticks;     // at most so many late ticks in one update
+    foliot_digest fingerprint;   // of this build, if the host knows it; zero: asked for, which takes milliseconds
 } foliot_server_config;
 foliot_server_config foliot_server_config_default(void);
 

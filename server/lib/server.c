@@ -29,7 +29,9 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
     s->now_ns = now_ns;
     s->peers_max = config->transport->config.peers_max;
     s->token_state = config->transport->config.secret ^ now_ns;
-    s->fingerprint = foliot_fingerprint(); // milliseconds: not for each newcomer
+    s->fingerprint = config->fingerprint; // not for each newcomer
+    if ((s->fingerprint.high | s->fingerprint.low) == 0)
+        s->fingerprint = foliot_fingerprint();
     s->peers = calloc(s->peers_max, sizeof *s->peers);
     s->group = calloc(s->peers_max, sizeof *s->group);
     s->order = calloc(s->peers_max, sizeof *s->order);
