@@ -58,11 +58,26 @@ typedef struct foliot__contact {
     double drag[3]; // accumulated across it
 } foliot__contact;
 
-// A body as the solver sees it: one cache line.
+// A body as the solver sees it: one cache line of binary32. Within the soft phase v and w are what
+// moves it in this substep (the mean velocity of the scheme's own motion, and what the solver
+// adds); within the relaxing phase its velocities at the substep's end. A body that cannot move is
+// all zeros.
 typedef struct foliot__mover {
+    float v[3], w[3], unused[2];
+    float moved[3], turned[3], spare[2]; // since the tick's contacts were found: way, and small angle
+} __attribute__((aligned(64))) foliot__mover;
+
+// What an impulse does to a body, at the pose at which the contacts were found.
+typedef struct foliot__ease {
+    float inverse_mass;
+    float xx, yy, zz, xy, xz, yz; // inverse inertia, world axes
+    float friction;
+} __attribute__((aligned(32))) foliot__ease;
+
+typedef struct foliot__old_mover {
     double v[3], w[3];
     double inverse_mass, inverse_inertia;
-} foliot__mover;
+} foliot__old_mover;
 
 struct foliot__block; // solver_kernel.h
 
@@ -86,7 +101,9 @@ typedef struct foliot__collider {
     uint32_t *order, *order_spare;
     uint32_t *planes;
     foliot__level *levels; // FOLIOT__LEVELS
-    foliot__mover *movers; // and a spare one
+    foliot__mover *movers; // by slot, and one more that never moves
+    foliot__ease *eases;   // the same rows
+    foliot__old_mover *old_movers; // and a spare one
     // `contacts` rows
     foliot__pair *pairs, *pairs_spare;
     foliot__impact *impacts;

@@ -50,6 +50,8 @@ static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t cont
     c->planes = carve(&from, slots, sizeof *c->planes);
     c->levels = carve(&from, FOLIOT__LEVELS, sizeof *c->levels);
     c->movers = carve(&from, slots + 1, sizeof *c->movers);
+    c->eases = carve(&from, slots + 1, sizeof *c->eases);
+    c->old_movers = carve(&from, slots + 1, sizeof *c->old_movers);
     c->pairs = carve(&from, contacts, sizeof *c->pairs);
     c->pairs_spare = carve(&from, contacts, sizeof *c->pairs_spare);
     c->impacts = carve(&from, contacts, sizeof *c->impacts);

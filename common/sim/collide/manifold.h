@@ -11,6 +11,7 @@
 
 #define FOLIOT__POINTS 4
 
+// Header and points are 32 bytes each, so that eight manifolds turn into lanes by transposing.
 typedef struct foliot__manifold_point {
     float arm_a[3], arm_b[3]; // from the bodies' centres to the point, world axes; a plane's arm is 0
     float gap;                // along the normal, negative where the shapes overlap
@@ -21,8 +22,9 @@ typedef struct foliot__manifold {
     uint32_t a, b; // slots, a < b
     uint32_t count;
     float normal[3]; // unit, from a to b
+    uint32_t unused[2];
     foliot__manifold_point point[FOLIOT__POINTS]; // ascending by feature
-} foliot__manifold;
+} __attribute__((aligned(32))) foliot__manifold;
 
 struct foliot__pair;
 

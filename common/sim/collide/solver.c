@@ -238,8 +238,8 @@ static inline void cross(const double a[3], const double b[3], double out[3])
 
 // The spin that an impulse across the normal gives: the same n x impulse for both, each with its
 // arm.
-static inline void spin(const foliot__collider *c, const foliot__contact *t, foliot__mover *a,
-                        foliot__mover *b, const double across[3])
+static inline void spin(const foliot__collider *c, const foliot__contact *t, foliot__old_mover *a,
+                        foliot__old_mover *b, const double across[3])
 {
     double turn[3];
     cross(t->normal, across, turn);
@@ -260,7 +260,7 @@ static inline void spin(const foliot__collider *c, const foliot__contact *t, fol
     }
 }
 
-static inline void shove(const foliot__contact *t, foliot__mover *a, foliot__mover *b,
+static inline void shove(const foliot__contact *t, foliot__old_mover *a, foliot__old_mover *b,
                          const double p[3])
 {
     (void)t;
@@ -272,7 +272,7 @@ static inline void shove(const foliot__contact *t, foliot__mover *a, foliot__mov
 
 static inline void visit(const foliot__collider *c, foliot__contact *t)
 {
-    foliot__mover *a = &c->movers[t->a], *b = &c->movers[t->b];
+    foliot__old_mover *a = &c->old_movers[t->a], *b = &c->old_movers[t->b];
     const double *n = t->normal;
     double v[3], arms[3], turning[3], impulse[3];
     for (int k = 0; k < 3; k++) {
@@ -312,11 +312,11 @@ static void load(foliot__collider *c)
     const double *inverse_mass = foliot__inverse_mass(world);
     foliot__v3 ease = foliot__inverse_inertia(world);
     for (uint32_t i = 0; i < c->step->count; i++)
-        c->movers[i] = (foliot__mover){.v = {v.x[i], v.y[i], v.z[i]},
+        c->old_movers[i] = (foliot__old_mover){.v = {v.x[i], v.y[i], v.z[i]},
                                        .w = {w.x[i], w.y[i], w.z[i]},
                                        .inverse_mass = inverse_mass[i],
                                        .inverse_inertia = ease.x[i]};
-    c->movers[c->world->capacity.slots] = (foliot__mover){.v = {0}}; // of columns out of use
+    c->old_movers[c->world->capacity.slots] = (foliot__old_mover){.v = {0}}; // of columns out of use
 }
 
 // -- blocks ---------------------------------------------------------------------------------------
@@ -338,7 +338,7 @@ static void fill_column(const foliot__collider *c, const foliot__contact *t)
 {
     foliot__block *block = &c->blocks[t->column / FOLIOT__BLOCK];
     uint32_t l = t->column % FOLIOT__BLOCK;
-    const foliot__mover *a = &c->movers[t->a], *b = &c->movers[t->b];
+    const foliot__old_mover *a = &c->old_movers[t->a], *b = &c->old_movers[t->b];
     double radius =
         t->arm_a > 0 && t->arm_b > 0 ? foliot__smaller(t->arm_a, t->arm_b) : t->arm_a + t->arm_b;
     block->a[l] = t->a;
@@ -428,7 +428,7 @@ static const foliot__solver_kernel *kernel_of_cpu(void)
 static void store(foliot__collider *c, uint32_t i)
 {
     foliot_world *world = c->world;
-    const foliot__mover *m = &c->movers[i];
+    const foliot__old_mover *m = &c->old_movers[i];
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
     v.x[i] = m->v[0];
     v.y[i] = m->v[1];
@@ -445,7 +445,7 @@ static void warm(foliot__collider *c, uint32_t count)
         foliot__contact *t = &c->contacts[k];
         if (t->push == 0)
             continue;
-        foliot__mover *a = &c->movers[t->a], *b = &c->movers[t->b];
+        foliot__old_mover *a = &c->old_movers[t->a], *b = &c->old_movers[t->b];
         double impulse[3];
         for (int i = 0; i < 3; i++)
             impulse[i] = t->push * t->normal[i] + t->drag[i];
@@ -467,8 +467,8 @@ static void follow_lasting(foliot__collider *c, uint32_t count)
         if (t->push == 0)
             continue;
         double lasts = foliot__smaller(t->kept / t->push, 1);
-        double wa = -lasts * c->movers[t->a].inverse_mass,
-               wb = lasts * c->movers[t->b].inverse_mass;
+        double wa = -lasts * c->old_movers[t->a].inverse_mass,
+               wb = lasts * c->old_movers[t->b].inverse_mass;
         double impulse[3];
         for (int i = 0; i < 3; i++)
             impulse[i] = t->push * t->normal[i] + t->drag[i];
@@ -489,7 +489,7 @@ static void follow(const foliot__collider *c, uint32_t i, double moved[3])
 {
     const foliot_world *world = c->world;
     foliot__v3 v = foliot__velocity(world), last = c->path;
-    const foliot__mover *m = &c->movers[i];
+    const foliot__old_mover *m = &c->old_movers[i];
     double dt = c->step->dt, response = foliot__response(world), share = c->since[i];
     double given[3] = {m->v[0] - v.x[i] - last.x[i], m->v[1] - v.y[i] - last.y[i],
                        m->v[2] - v.z[i] - last.z[i]};
@@ -505,7 +505,7 @@ static void follow(const foliot__collider *c, uint32_t i, double moved[3])
 // One contact of the last colour, as push_block of solver_lanes.h.
 static void push_out(foliot__collider *c, const foliot__contact *t)
 {
-    double *a = c->movers[t->a].v, *b = c->movers[t->b].v;
+    double *a = c->old_movers[t->a].v, *b = c->old_movers[t->b].v;
     double radius =
         t->arm_a > 0 && t->arm_b > 0 ? foliot__smaller(t->arm_a, t->arm_b) : t->arm_a + t->arm_b;
     const double apart[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
@@ -516,20 +516,20 @@ static void push_out(foliot__collider *c, const foliot__contact *t)
         return;
     double moved = foliot__smaller(overlap * PUSH_SHARE, radius * PUSH_MAX) * t->mass;
     for (int k = 0; k < 3; k++) {
-        a[k] -= moved * c->movers[t->a].inverse_mass * t->normal[k];
-        b[k] += moved * c->movers[t->b].inverse_mass * t->normal[k];
+        a[k] -= moved * c->old_movers[t->a].inverse_mass * t->normal[k];
+        b[k] += moved * c->old_movers[t->b].inverse_mass * t->normal[k];
     }
 }
 
 static void move(foliot__collider *c, uint32_t i)
 {
     foliot__v3 x = foliot__position(c->world);
-    const double *v = c->movers[i].v;
+    const double *v = c->old_movers[i].v;
     if (v[0] == 0 && v[1] == 0 && v[2] == 0)
         return;
-    x.x[i] += c->movers[i].v[0];
-    x.y[i] += c->movers[i].v[1];
-    x.z[i] += c->movers[i].v[2];
+    x.x[i] += c->old_movers[i].v[0];
+    x.y[i] += c->old_movers[i].v[1];
+    x.z[i] += c->old_movers[i].v[2];
 }
 
 // What the next step starts from: the part that pushes on, not the blow of an impact.
@@ -563,11 +563,11 @@ static void give_velocities(foliot__collider *c, uint32_t count)
     follow_lasting(c, count);
     for (uint32_t i = 0; i < c->step->count; i++) {
         double moved[3] = {0, 0, 0};
-        if (c->age[i] && c->movers[i].inverse_mass > 0) {
+        if (c->age[i] && c->old_movers[i].inverse_mass > 0) {
             follow(c, i, moved);
             store(c, i);
         }
-        memcpy(c->movers[i].v, moved, sizeof moved);
+        memcpy(c->old_movers[i].v, moved, sizeof moved);
     }
 }
 
@@ -585,7 +585,7 @@ void foliot__solve(foliot__collider *c)
     const foliot__solver_kernel *kernel = kernel_of_cpu();
     uint32_t blocks = c->counts[FOLIOT__COUNT_BLOCKS];
     for (uint32_t sweep = 0; sweep < world->constraint_iterations; sweep++) {
-        kernel->visit(c->blocks, blocks, c->movers);
+        kernel->visit(c->blocks, blocks, c->old_movers);
         for (uint32_t k = 0; k < count && alone; k++)
             if (c->contacts[k].colour == FOLIOT__COLOURS)
                 visit(c, &c->contacts[k]);
@@ -594,13 +594,13 @@ void foliot__solve(foliot__collider *c)
     keep(c, count);
     give_velocities(c, count);
     for (int sweep = 0; sweep < PUSH_SWEEPS; sweep++) {
-        kernel->push_out(c->blocks, blocks, c->movers, PUSH_SHARE);
+        kernel->push_out(c->blocks, blocks, c->old_movers, PUSH_SHARE);
         for (uint32_t k = 0; k < count && alone; k++)
             if (c->contacts[k].colour == FOLIOT__COLOURS)
                 push_out(c, &c->contacts[k]);
     }
     for (uint32_t i = 0; i < c->step->count; i++)
-        if (c->movers[i].inverse_mass > 0)
+        if (c->old_movers[i].inverse_mass > 0)
             move(c, i);
     world->acceleration_valid = 0;
 }

@@ -27,10 +27,10 @@ typedef struct foliot__block {
 
 typedef struct foliot__solver_kernel {
     // Impulses: movers' v and w are velocities.
-    void (*visit)(foliot__block *blocks, uint32_t count, foliot__mover *movers);
+    void (*visit)(foliot__block *blocks, uint32_t count, foliot__old_mover *movers);
     // Positions: movers' v are displacements. Removes `share` of what overlaps, or of what rests
     // open.
-    void (*push_out)(const foliot__block *blocks, uint32_t count, foliot__mover *movers,
+    void (*push_out)(const foliot__block *blocks, uint32_t count, foliot__old_mover *movers,
                      double share);
 } foliot__solver_kernel;
 

@@ -35,7 +35,7 @@ typedef int64_t marks __attribute__((vector_size(32), may_alias, aligned(8)));
         movers[(index)[3]].field = (value)[3];                                                     \
     } while (0)
 
-static inline void visit_block(foliot__block *t, foliot__mover *movers)
+static inline void visit_block(foliot__block *t, foliot__old_mover *movers)
 {
     lanes nx = LOAD(t->normal[0]), ny = LOAD(t->normal[1]), nz = LOAD(t->normal[2]);
     lanes vax = GATHER(t->a, v[0]), vay = GATHER(t->a, v[1]), vaz = GATHER(t->a, v[2]);
@@ -94,7 +94,7 @@ static inline void visit_block(foliot__block *t, foliot__mover *movers)
     SCATTER(t->b, w[2], wbz - ib * tz);
 }
 
-static inline void push_block(const foliot__block *t, foliot__mover *movers, double share)
+static inline void push_block(const foliot__block *t, foliot__old_mover *movers, double share)
 {
     lanes nx = LOAD(t->normal[0]), ny = LOAD(t->normal[1]), nz = LOAD(t->normal[2]);
     lanes ax = GATHER(t->a, v[0]), ay = GATHER(t->a, v[1]), az = GATHER(t->a, v[2]);
@@ -115,13 +115,13 @@ static inline void push_block(const foliot__block *t, foliot__mover *movers, dou
     SCATTER(t->b, v[2], bz + mb * nz);
 }
 
-static void visit(foliot__block *blocks, uint32_t count, foliot__mover *movers)
+static void visit(foliot__block *blocks, uint32_t count, foliot__old_mover *movers)
 {
     for (uint32_t k = 0; k < count; k++)
         visit_block(&blocks[k], movers);
 }
 
-static void push_out(const foliot__block *blocks, uint32_t count, foliot__mover *movers,
+static void push_out(const foliot__block *blocks, uint32_t count, foliot__old_mover *movers,
                      double share)
 {
     for (uint32_t k = 0; k < count; k++)
