@@ -23,6 +23,7 @@ typedef struct slot {
     foliot_peer_id far_peer;
     uint64_t reliable_due_ns; // of the last reliable packet sent: the next is no earlier
     uint64_t heard_ns;
+    bool broken; // a reliable packet never got through: the connection times out
 } slot;
 
 struct memory {
@@ -42,6 +43,7 @@ struct foliot_hub {
     memory *first;
     uint32_t serial;
     uint16_t port;
+    foliot__hub_ledger ledger; // without what lies in inboxes and what living transports have counted
 };
 
 // What lies before the bytes of every packet.
@@ -109,6 +111,7 @@ static slot *free_slot(memory *m, foliot_peer_id *peer)
 static void carry_unreliable(memory *from, memory *to, const uint8_t *packet, size_t length)
 {
     foliot__packet passing;
+    from->hub->ledger.attempts++;
     foliot__link_push(&from->send, from->now_ns, to->serial, packet, length);
     while (foliot__link_pop(&from->send, UINT64_MAX - 1, &passing)) {
         memory *there = find_serial(from->hub, (uint32_t)passing.tag);
@@ -117,7 +120,8 @@ static void carry_unreliable(memory *from, memory *to, const uint8_t *packet, si
         free(passing.bytes);
     }
     while (foliot__link_pop(&to->receive, UINT64_MAX - 1, &passing)) {
-        foliot__link_schedule(&to->inbox, passing.due_ns, 0, passing.bytes, passing.length);
+        if (foliot__link_schedule(&to->inbox, passing.due_ns, 0, passing.bytes, passing.length) == FOLIOT_OK)
+            to->hub->ledger.scheduled++;
         free(passing.bytes);
     }
 }
@@ -128,23 +132,31 @@ static bool carry_reliable(memory *from, memory *to, uint64_t *last_due_ns, cons
 {
     uint64_t timeout_ns = (uint64_t)from->head.config.timeout_ms * 1000000u, due_ns;
     for (uint64_t at = from->now_ns; at - from->now_ns <= timeout_ns; at += RESEND_NS) {
+        from->hub->ledger.attempts++;
         if (!foliot__link_fate(&from->send, at, length, &due_ns) ||
             !foliot__link_fate(&to->receive, due_ns, length, &due_ns))
             continue;
         if (due_ns < *last_due_ns)
             due_ns = *last_due_ns;
         *last_due_ns = due_ns;
-        return foliot__link_schedule(&to->inbox, due_ns, 0, packet, length) == FOLIOT_OK;
+        if (foliot__link_schedule(&to->inbox, due_ns, 0, packet, length) != FOLIOT_OK)
+            break;
+        to->hub->ledger.scheduled++;
+        return true;
     }
+    from->hub->ledger.given_up++;
     return false;
 }
 
 static void post(memory *from, slot *s, envelope e, const uint8_t *bytes, size_t length)
 {
     memory *to = find_serial(from->hub, s->far);
-    uint8_t *packet = to ? malloc(sizeof e + length) : NULL;
-    if (!packet)
+    uint8_t *packet = to && !s->broken ? malloc(sizeof e + length) : NULL;
+    from->hub->ledger.posted++;
+    if (!packet) {
+        from->hub->ledger.unposted++;
         return;
+    }
     e.from = from->serial;
     e.from_peer = foliot__peer_id((uint32_t)(s - from->slots), s->generation);
     e.to_peer = s->far_peer;
@@ -154,7 +166,7 @@ static void post(memory *from, slot *s, envelope e, const uint8_t *bytes, size_t
     if (e.kind == MAIL_UNRELIABLE)
         carry_unreliable(from, to, packet, sizeof e + length);
     else
-        carry_reliable(from, to, &s->reliable_due_ns, packet, sizeof e + length);
+        s->broken = !carry_reliable(from, to, &s->reliable_due_ns, packet, sizeof e + length);
     free(packet);
 }
 
@@ -197,7 +209,10 @@ static void accept(memory *m, const envelope *e)
         memory *to = find_serial(m->hub, e->from);
         envelope answer = {.kind = MAIL_REFUSE, .from = m->serial, .to_peer = e->from_peer,
                            .reason = FOLIOT_DISCONNECT_FULL};
-        if (to)
+        m->hub->ledger.posted++;
+        if (!to)
+            m->hub->ledger.unposted++;
+        else
             carry_reliable(m, to, &refused.reliable_due_ns, (uint8_t *)&answer, sizeof answer);
         return;
     }
@@ -247,7 +262,21 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
     return true;
 }
 
-// A peer whose transport is gone, or which never answered.
+static bool deaf(const foliot__link *link)
+{
+    return link->impairment.loss >= 1;
+}
+
+// Whether pings, which a real transport sends while nothing else is said, would have been answered.
+static bool answered(memory *m, const slot *s)
+{
+    memory *there = find_serial(m->hub, s->far);
+    const slot *far = there ? slot_of(there, s->far_peer) : NULL;
+    return s->state == SLOT_CONNECTED && !s->broken && far && far->far == m->serial && !far->broken &&
+           !deaf(&m->send) && !deaf(&m->receive) && !deaf(&there->send) && !deaf(&there->receive);
+}
+
+// A peer whose end is gone or out of reach, or which never answered.
 static bool timed_out(memory *m, foliot_transport_event *event)
 {
     uint64_t timeout_ns = (uint64_t)m->head.config.timeout_ms * 1000000u;
@@ -255,8 +284,8 @@ static bool timed_out(memory *m, foliot_transport_event *event)
         slot *s = &m->slots[i];
         if (s->state == SLOT_FREE || m->now_ns - s->heard_ns < timeout_ns)
             continue;
-        if (s->state == SLOT_CONNECTED && find_serial(m->hub, s->far)) {
-            s->heard_ns = m->now_ns; // a real transport's pings would have been answered
+        if (answered(m, s)) {
+            s->heard_ns = m->now_ns;
             continue;
         }
         s->state = SLOT_FREE;
@@ -276,7 +305,10 @@ static bool memory_poll(foliot_transport *transport, uint64_t now_ns, foliot_tra
     while (foliot__link_pop(&m->inbox, now_ns, &packet)) {
         free(m->delivered);
         m->delivered = packet.bytes;
-        if (receive(m, &packet, event))
+        bool taken = receive(m, &packet, event);
+        m->hub->ledger.delivered += taken;
+        m->hub->ledger.gone += !taken;
+        if (taken)
             return true;
     }
     return timed_out(m, event);
@@ -349,6 +381,24 @@ static void memory_impair(foliot_transport *transport, const foliot_impairment *
     m->receive.impairment = *receive;
 }
 
+static void add_counters(foliot__hub_ledger *ledger, const foliot_transport_counters *counters)
+{
+    ledger->lost += counters->packets_lost + counters->packets_queue_full;
+    ledger->duplicated += counters->packets_duplicated;
+}
+
+foliot__hub_ledger foliot__hub_account(const foliot_hub *hub)
+{
+    foliot__hub_ledger ledger = hub->ledger;
+    for (const memory *m = hub->first; m; m = m->next) {
+        add_counters(&ledger, &m->head.counters);
+        ledger.waiting += m->inbox.count;
+        for (uint32_t i = 0; i < m->head.config.peers_max; i++)
+            ledger.connections += m->slots[i].state != SLOT_FREE;
+    }
+    return ledger;
+}
+
 static void memory_destroy(foliot_transport *transport)
 {
     memory *m = (memory *)transport;
@@ -357,6 +407,8 @@ static void memory_destroy(foliot_transport *transport)
             *at = m->next;
             break;
         }
+    m->hub->ledger.gone += m->inbox.count;
+    add_counters(&m->hub->ledger, &m->head.counters);
     foliot__link_close(&m->send);
     foliot__link_close(&m->receive);
     foliot__link_close(&m->inbox);

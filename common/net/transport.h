@@ -30,6 +30,20 @@ struct foliot_transport {
     foliot_transport_counters counters;
 };
 
+// What became of everything that was sent through a hub, connections' own messages included. At any time
+// posted - unposted packets made attempts; attempts + duplicated = lost + scheduled; and scheduled = delivered +
+// gone + waiting.
+typedef struct foliot__hub_ledger {
+    uint64_t posted, unposted; // unposted: nobody was there to be sent to
+    uint64_t attempts;         // a reliable packet makes more than one
+    uint64_t duplicated, lost; // by impairments
+    uint64_t given_up;         // reliable packets that never got through: their connections end
+    uint64_t scheduled, delivered, waiting;
+    uint64_t gone;             // arrived where the connection was no more, or found no slot
+    uint64_t connections;      // slots in use now, at both ends
+} foliot__hub_ledger;
+foliot__hub_ledger foliot__hub_account(const foliot_hub *hub);
+
 // Peer ids: index of a slot and a count of its uses.
 static inline foliot_peer_id foliot__peer_id(uint32_t index, uint32_t generation)
 {

@@ -85,7 +85,10 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event);
     X(ticks) X(ticks_late) /* closed after the next one was due */                                 \
     X(inputs) X(inputs_late) /* counted in a later tick than they were meant for */                \
     X(inputs_repeated) X(inputs_refused) /* too far ahead, or more than a player may hold */       \
-    X(joins) X(resumes) X(leaves) X(refusals) X(peers_lost)                                        \
+    X(inputs_abandoned) /* their player left before their tick was closed */                       \
+    X(joins) X(resumes) X(leaves) X(refusals) X(byes) X(peers_lost)                                \
+    X(peers_superseded) /* their player came back through another */                               \
+    X(input_packets) X(messages_ignored) /* later copies of a hello, and what peers that were dismissed sent */ \
     X(messages_malformed) X(messages_unexpected) X(peers_dropped)                                  \
     X(snapshots_sent) X(snapshots_complete) /* against no baseline */ X(snapshot_pieces_sent)      \
     X(snapshot_bytes_sent) X(snapshot_encodes) X(events_dropped) X(ticks_unrecorded)
@@ -95,6 +98,15 @@ typedef struct foliot_server_counters {
 #undef FOLIOT_SERVER_COUNTER_FIELD
 } foliot_server_counters;
 const foliot_server_counters *foliot_server_counted(const foliot_server *server);
+
+// How many there are now.
+typedef struct foliot_server_presence {
+    uint32_t peers;   // connections that have not been dismissed
+    uint32_t players; // of all sessions, those who are kept for a while included
+    uint32_t absent;  // of them: their peer is gone
+    uint32_t inputs;  // that wait for their tick
+} foliot_server_presence;
+foliot_server_presence foliot_server_present(const foliot_server *server);
 
 // How late ticks were closed after their deadline, in us: the quantile `share` (0..1) over all so far, to
 // 10 us, at most 10,000. What was late by whole ticks is in ticks_late.

@@ -18,6 +18,7 @@
 #define FOLIOT__STATUS_EVERY_NS 100000000u
 #define FOLIOT__COMPLETE_EVERY_NS 40000000u
 #define FOLIOT__COMPLETE_PIECES_MAX 32 // of a snapshot that is sent so
+#define FOLIOT__DISCONNECT_SUPERSEDED 300
 #define FOLIOT__LATENESS_BINS 1000
 #define FOLIOT__LATENESS_BIN_US 10
 
@@ -125,6 +126,9 @@ void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
 void foliot__server_send(foliot_server *server, foliot_peer_id peer, const foliot__message *message);
 // To every peer of a session.
 void foliot__server_tell(foliot__session *session, const foliot__message *message);
+
+// The peer's player came back through another one, so that this one is a ghost.
+void foliot__server_supersede(foliot_server *server, uint32_t peer);
 
 // session.c
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,

@@ -219,6 +219,16 @@ static void welcome(foliot_server *server, foliot__session *session, foliot__pee
     send_scene(server, session, peer->id);
 }
 
+void foliot__server_supersede(foliot_server *server, uint32_t index)
+{
+    foliot__peer *peer = &server->peers[index];
+    if (peer->state == FOLIOT__PEER_NONE)
+        return;
+    foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_SUPERSEDED, true);
+    server->counters.peers_superseded++;
+    peer->state = FOLIOT__PEER_NONE;
+}
+
 static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__hello_message *hello)
 {
     if (hello->protocol != FOLIOT_PROTOCOL) {
@@ -260,9 +270,9 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
 
 // -- receiving --------------------------------------------------------------------------------------------
 
-static void malformed(foliot_server *server, foliot__peer *peer)
+// Nonsense is forgiven for a while, and counted.
+static void offended(foliot_server *server, foliot__peer *peer)
 {
-    server->counters.messages_malformed++;
     if (++peer->malformed < FOLIOT__MALFORMED_MAX)
         return;
     server->counters.peers_dropped++;
@@ -275,6 +285,12 @@ static void malformed(foliot_server *server, foliot__peer *peer)
     peer->state = FOLIOT__PEER_NONE;
 }
 
+static void malformed(foliot_server *server, foliot__peer *peer)
+{
+    server->counters.messages_malformed++;
+    offended(server, peer);
+}
+
 static void take_control(foliot_server *server, foliot__peer *peer, const uint8_t *bytes, size_t length)
 {
     foliot__message message;
@@ -285,14 +301,17 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
     if (message.kind == FOLIOT__HELLO_MESSAGE) { // comes more than once, see the client
         if (peer->state == FOLIOT__PEER_GREETING)
             take_hello(server, peer, &message.as.hello);
+        else
+            server->counters.messages_ignored++;
     } else if (message.kind == FOLIOT__BYE && peer->state == FOLIOT__PEER_IN) {
+        server->counters.byes++;
         if (peer->player != FOLIOT__NO_PLAYER)
             foliot__session_peer_lost(peer->session, peer->player, true);
         foliot_transport_disconnect(server->config.transport, peer->id, 0, false);
         peer->state = FOLIOT__PEER_NONE;
     } else {
         server->counters.messages_unexpected++;
-        malformed(server, peer);
+        offended(server, peer);
     }
 }
 
@@ -303,8 +322,10 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
         take_control(server, peer, bytes, length);
         return;
     }
-    if (length > 0 && foliot__message_is_hello(bytes, length))
-        return; // a late copy
+    if (length > 0 && foliot__message_is_hello(bytes, length)) {
+        server->counters.messages_ignored++; // a late copy
+        return;
+    }
     if (peer->state != FOLIOT__PEER_IN) {
         server->counters.messages_unexpected++;
         return;
@@ -313,6 +334,7 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
         malformed(server, peer);
         return;
     }
+    server->counters.input_packets++;
     foliot__session_take_input(peer->session, peer, &packet);
 }
 
@@ -342,8 +364,10 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
                                .connected_ns = server->now_ns};
         return;
     }
-    if (peer->state == FOLIOT__PEER_NONE || peer->id.value != event->peer.value)
+    if (peer->state == FOLIOT__PEER_NONE || peer->id.value != event->peer.value) {
+        server->counters.messages_ignored += event->kind == FOLIOT_TRANSPORT_RECEIVED;
         return;
+    }
     if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED)
         peer_gone(server, peer);
     else if (event->delivery == FOLIOT_RELIABLE)
@@ -421,6 +445,21 @@ bool foliot_server_done(const foliot_server *server)
 const foliot_server_counters *foliot_server_counted(const foliot_server *server)
 {
     return &server->counters;
+}
+
+foliot_server_presence foliot_server_present(const foliot_server *server)
+{
+    foliot_server_presence present = {0};
+    for (uint32_t i = 0; i < server->peers_max; i++)
+        present.peers += server->peers[i].state != FOLIOT__PEER_NONE;
+    for (uint32_t i = 0; i < server->session_count; i++)
+        for (uint32_t p = 0; p < server->sessions[i]->player_limit; p++) {
+            const foliot__player_slot *player = &server->sessions[i]->players[p];
+            present.players += player->state != FOLIOT__PLAYER_NONE;
+            present.absent += player->state != FOLIOT__PLAYER_NONE && player->peer < 0;
+            present.inputs += player->change_count;
+        }
+    return present;
 }
 
 double foliot_server_lateness_us(const foliot_server *server, double share)

@@ -108,6 +108,8 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
     for (uint32_t p = 0; hello->token && p < session->player_limit; p++)
         if (session->players[p].state != FOLIOT__PLAYER_NONE &&
             session->players[p].state != FOLIOT__PLAYER_LEAVING && session->players[p].token == hello->token) {
+            if (session->players[p].peer >= 0 && session->players[p].peer != (int64_t)peer)
+                foliot__server_supersede(session->server, (uint32_t)session->players[p].peer);
             session->players[p].peer = peer;
             *resumed = true;
             return p;
@@ -227,6 +229,8 @@ static void collect(foliot__session *session, uint32_t p)
         foliot__server_event(session->server, FOLIOT_SERVER_LEFT, session, p, 0, player->name);
         session->server->counters.leaves++;
         announce(session, p, false);
+        session->server->counters.inputs_abandoned += player->change_count;
+        player->change_count = 0;
         player->state = FOLIOT__PLAYER_NONE;
     }
 }
