@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: MIT
+// manifold_round.c: capsules (spheres among them, as capsules of no length) with each other, with
+// boxes and with planes; boxes with planes. Binary64, one pair at a time.
+//
+// A capsule that lies along another, along a face or along an edge gets two points, at the ends of
+// what the two have in common; else there is one, where they are nearest.
+#include "sim/collide/shape.h"
+
+#define ALONG 0x1p-7    // squared sine below which two segments lie along each other (5 degrees)
+#define COMMON 0x1p-8   // of a radius: less in common than this is one point
+#define NOTHING 0x1p-40 // of the size: a distance that gives no direction
+#define PREFERENCE 0x1p-8 // of a radius: by which an edge must be better than a face
+
+static double half_length(const foliot__solid *s)
+{
+    return s->kind == FOLIOT_SHAPE_CAPSULE ? s->half[2] : 0;
+}
+
+// -- capsule and capsule --------------------------------------------------------------------------
+
+typedef struct segments {
+    const double *u, *v, *d; // directions; from the middle of the first to that of the second
+    double la, lb;           // half lengths
+    double cosine, f, g;     // u.v, u.d, v.d
+} segments;
+
+static double toward_b(const segments *p, double s)
+{
+    return foliot__clamp(p->cosine * s - p->g, -p->lb, p->lb);
+}
+
+static double toward_a(const segments *p, double t)
+{
+    return foliot__clamp(p->f + p->cosine * t, -p->la, p->la);
+}
+
+// From the first's point s to the second's point t.
+static void between(const segments *p, double s, double t, double w[3])
+{
+    for (int k = 0; k < 3; k++)
+        w[k] = (p->d[k] + t * p->v[k]) - s * p->u[k];
+}
+
+// The nearest points (Ericson, Real-Time Collision Detection, 5.1.9).
+static void nearest(const segments *p, double sine2, double *s, double *t)
+{
+    double at = 0;
+    if (sine2 > NOTHING)
+        at = foliot__clamp((p->f - p->cosine * p->g) / sine2, -p->la, p->la);
+    *t = toward_b(p, at);
+    *s = toward_a(p, *t);
+}
+
+static uint32_t end_of(double s, double half)
+{
+    return s <= -half ? 1 : s >= half ? 2 : 0;
+}
+
+static void direction_of(const segments *p, const double w[3], double size, double n[3])
+{
+    double length = foliot__sqrt(foliot__dot(w, w));
+    if (length > size * NOTHING) {
+        for (int k = 0; k < 3; k++)
+            n[k] = w[k] / length;
+        return;
+    }
+    // They cross, or one lies in the other.
+    double across[3], sine2;
+    foliot__cross(p->u, p->v, across);
+    sine2 = foliot__dot(across, across);
+    if (p->la > 0 && p->lb > 0 && sine2 > NOTHING) {
+        double scale = (foliot__dot(across, p->d) < 0 ? -1 : 1) / foliot__sqrt(sine2);
+        for (int k = 0; k < 3; k++)
+            n[k] = across[k] * scale;
+    } else if (p->la > 0 || p->lb > 0) {
+        foliot__across(p->la > 0 ? p->u : p->v, n);
+    } else {
+        n[0] = n[1] = 0;
+        n[2] = 1;
+    }
+}
+
+static void add_capsule_point(const segments *p, double s, double radius_a, double gap,
+                              uint32_t feature, foliot__touch *t)
+{
+    struct foliot__touch_point *point = foliot__touch_add(t, gap, feature);
+    for (int k = 0; k < 3; k++)
+        point->at[k] = s * p->u[k] + t->normal[k] * (radius_a + gap / 2);
+}
+
+// The two ends of what they have in common, along the first. False if that is next to nothing.
+static bool side_by_side(const segments *p, double radius_a, double radius_b, double reach,
+                         foliot__touch *t)
+{
+    double reach_b = p->lb * foliot__absolute(p->cosine), sum = radius_a + radius_b;
+    double low = foliot__larger(-p->la, p->f - reach_b);
+    double high = foliot__smaller(p->la, p->f + reach_b);
+    if (!(high - low > COMMON * foliot__smaller(radius_a, radius_b)))
+        return false;
+    const double ends[2] = {low, high};
+    for (int e = 0; e < 2; e++) {
+        double s = ends[e], w[3];
+        between(p, s, toward_b(p, s), w);
+        double gap = foliot__dot(w, t->normal) - sum;
+        bool own = e == 0 ? s == -p->la : s == p->la;
+        bool forward = (e == 0) == (p->cosine > 0); // the second's first end is at the low end
+        uint32_t feature = own ? 1 + (uint32_t)e : forward ? 4 : 8;
+        if (gap <= reach)
+            add_capsule_point(p, s, radius_a, gap, feature, t);
+    }
+    return t->count > 0;
+}
+
+void foliot__touch_capsules(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                            double reach, foliot__touch *t)
+{
+    segments p = {.u = a->axis[2], .v = b->axis[2], .d = d};
+    p.la = half_length(a);
+    p.lb = half_length(b);
+    p.cosine = foliot__dot(p.u, p.v);
+    p.f = foliot__dot(p.u, d);
+    p.g = foliot__dot(p.v, d);
+    double sine2 = 1 - p.cosine * p.cosine, sum = a->radius + b->radius, s, s_b, w[3];
+    nearest(&p, sine2, &s, &s_b);
+    between(&p, s, s_b, w);
+    double distance2 = foliot__dot(w, w);
+    if (!(distance2 <= (sum + reach) * (sum + reach)))
+        return;
+    direction_of(&p, w, sum + p.la + p.lb, t->normal);
+    double lean = foliot__dot(t->normal, p.u);
+    if (sine2 < ALONG && lean * lean < ALONG && side_by_side(&p, a->radius, b->radius, reach, t))
+        return;
+    uint32_t feature = end_of(s, p.la) | end_of(s_b, p.lb) << 2;
+    add_capsule_point(&p, s, a->radius, foliot__sqrt(distance2) - sum, feature, t);
+}
+
+// -- capsule and box ------------------------------------------------------------------------------
+
+// The segment in the box's axes: p + t e, |t| <= half.
+typedef struct rod {
+    double p[3], e[3], half;
+    const double *box; // half extents
+} rod;
+
+static void at_rod(const rod *r, double t, double x[3])
+{
+    for (int k = 0; k < 3; k++)
+        x[k] = r->p[k] + t * r->e[k];
+}
+
+// From the nearest point of the box to the rod's point t.
+static void beyond(const rod *r, double t, double excess[3])
+{
+    at_rod(r, t, excess);
+    for (int k = 0; k < 3; k++)
+        excess[k] -= foliot__clamp(excess[k], -r->box[k], r->box[k]);
+}
+
+// Half the derivative of the squared distance to the box: piecewise linear, never falling.
+static double slope(const rod *r, double t)
+{
+    double excess[3];
+    beyond(r, t, excess);
+    return foliot__dot(excess, r->e);
+}
+
+// Where the rod passes the planes of the box's faces, ascending, its ends first and last.
+static uint32_t crossings(const rod *r, double at[8])
+{
+    uint32_t count = 0;
+    at[count++] = -r->half;
+    for (int k = 0; k < 3; k++)
+        for (int side = -1; side <= 1; side += 2) {
+            if (r->e[k] == 0)
+                continue;
+            double t = (side * r->box[k] - r->p[k]) / r->e[k];
+            if (!(t > -r->half && t < r->half))
+                continue;
+            uint32_t to = count++;
+            for (; to > 0 && at[to - 1] > t; to--)
+                at[to] = at[to - 1];
+            at[to] = t;
+        }
+    at[count++] = r->half;
+    return count;
+}
+
+// The rod's point nearest to the box: where the slope passes 0.
+static double nearest_on_rod(const rod *r)
+{
+    double at[8], before = slope(r, -r->half);
+    if (before >= 0)
+        return -r->half;
+    uint32_t count = crossings(r, at);
+    for (uint32_t k = 1; k < count; k++) {
+        double after = slope(r, at[k]);
+        if (after >= 0)
+            return at[k - 1] + (at[k] - at[k - 1]) * (-before / (after - before));
+        before = after;
+    }
+    return r->half;
+}
+
+// A direction out of the box, in its axes, with the separation of the rod along it.
+typedef struct way_out {
+    double n[3], gap;
+    int face; // axis, or 3 for the edge along `edge`
+    int edge;
+} way_out;
+
+static way_out out_by_face(const rod *r)
+{
+    way_out best = {.face = 3};
+    for (int k = 0; k < 3; k++) {
+        double gap = foliot__absolute(r->p[k]) - foliot__absolute(r->e[k]) * r->half - r->box[k];
+        if (best.face < 3 && !(gap > best.gap))
+            continue;
+        best = (way_out){.gap = gap, .face = k};
+        best.n[k] = r->p[k] < 0 ? -1 : 1;
+    }
+    return best;
+}
+
+// Least overlap among the faces and, where it is better by the preference, the crossed edges.
+static way_out out_of_box(const rod *r, double preference)
+{
+    way_out best = out_by_face(r);
+    for (int k = 0; k < 3 && r->half > 0; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        double ni = -r->e[j], nj = r->e[i], length = foliot__sqrt(ni * ni + nj * nj);
+        if (!(length > 0x1p-10))
+            continue;
+        ni /= length;
+        nj /= length;
+        double along = r->p[i] * ni + r->p[j] * nj, sign = along < 0 ? -1 : 1;
+        double gap = along * sign - (r->box[i] * foliot__absolute(ni) +
+                                     r->box[j] * foliot__absolute(nj));
+        if (!(gap > best.gap + preference))
+            continue;
+        best = (way_out){.gap = gap, .face = 3, .edge = k};
+        best.n[i] = ni * sign;
+        best.n[j] = nj * sign;
+    }
+    return best;
+}
+
+// The part of the rod over the box along the axes of `mask`. False if there is none.
+static bool clip_rod(const rod *r, unsigned mask, double t[2], uint32_t feature[2])
+{
+    t[0] = -r->half;
+    t[1] = r->half;
+    feature[0] = 0;
+    feature[1] = 1;
+    for (int k = 0; k < 3; k++) {
+        if (!(mask >> k & 1))
+            continue;
+        if (foliot__absolute(r->e[k]) < 0x1p-30) {
+            if (foliot__absolute(r->p[k]) > r->box[k])
+                return false;
+            continue;
+        }
+        double sign = r->e[k] < 0 ? -1 : 1;
+        double in = (-sign * r->box[k] - r->p[k]) / r->e[k];
+        double out = (sign * r->box[k] - r->p[k]) / r->e[k];
+        if (in > t[0]) {
+            t[0] = in;
+            feature[0] = 2 + 2 * (uint32_t)k + (sign > 0 ? 0 : 1);
+        }
+        if (out < t[1]) {
+            t[1] = out;
+            feature[1] = 2 + 2 * (uint32_t)k + (sign > 0 ? 1 : 0);
+        }
+    }
+    return t[1] > t[0];
+}
+
+// Where a rod that pierces the box near an edge is nearest to that edge's line.
+static double nearest_to_edge(const rod *r, const way_out *way)
+{
+    double from[3];
+    for (int k = 0; k < 3; k++)
+        from[k] = way->n[k] < 0 ? -r->box[k] : r->box[k];
+    double ee = 1 - r->e[way->edge] * r->e[way->edge], along = 0;
+    for (int k = 0; k < 3; k++)
+        if (k != way->edge)
+            along += r->e[k] * (from[k] - r->p[k]);
+    return ee > 0x1p-20 ? foliot__clamp(along / ee, -r->half, r->half) : 0;
+}
+
+typedef struct rod_touch {
+    const foliot__solid *capsule, *box;
+    rod r;
+    double n[3]; // out of the box, in its axes
+    double reach;
+    foliot__touch *t;
+} rod_touch;
+
+// The rod's point s, `height` above the surface of the box along the normal.
+static void add_rod_point(rod_touch *w, double s, double height, uint32_t feature)
+{
+    double gap = height - w->capsule->radius;
+    if (!(gap <= w->reach))
+        return;
+    struct foliot__touch_point *p = foliot__touch_add(w->t, gap, feature);
+    for (int k = 0; k < 3; k++)
+        p->at[k] = s * w->capsule->axis[2][k] + w->t->normal[k] * (w->capsule->radius + gap / 2);
+}
+
+static double height_of(const rod_touch *w, double s)
+{
+    double x[3], height = 0;
+    at_rod(&w->r, s, x);
+    for (int k = 0; k < 3; k++) // over the vertex that the normal points to, or the face or edge of it
+        if (w->n[k] != 0)
+            height += w->n[k] * (x[k] - (w->n[k] < 0 ? -w->r.box[k] : w->r.box[k]));
+    return height;
+}
+
+// Two points where the rod lies along a face, or along an edge.
+static bool add_both(rod_touch *w, unsigned mask)
+{
+    double s[2];
+    uint32_t feature[2];
+    if (!clip_rod(&w->r, mask, s, feature) ||
+        !(s[1] - s[0] > COMMON * w->capsule->radius))
+        return false;
+    for (int e = 0; e < 2; e++)
+        add_rod_point(w, s[e], height_of(w, s[e]), feature[e]);
+    return w->t->count > 0;
+}
+
+static unsigned axes_across(const double n[3])
+{
+    return (n[0] == 0) | (unsigned)(n[1] == 0) << 1 | (unsigned)(n[2] == 0) << 2;
+}
+
+static bool lies_along(const rod_touch *w, unsigned mask)
+{
+    if (w->r.half == 0)
+        return false;
+    double lean = foliot__dot(w->n, w->r.e);
+    if (mask == 1 || mask == 2 || mask == 4) { // an edge along that axis
+        double e = w->r.e[mask == 1 ? 0 : mask == 2 ? 1 : 2];
+        return 1 - e * e < ALONG;
+    }
+    return lean * lean < 0.25 && (mask == 3 || mask == 5 || mask == 6);
+}
+
+// Marks the rod's end, or what part of the box it is nearest to.
+static uint32_t rod_feature(const rod_touch *w, double s)
+{
+    if (s <= -w->r.half)
+        return 0;
+    if (s >= w->r.half)
+        return 1;
+    uint32_t mark = 0;
+    for (int k = 0; k < 3; k++)
+        mark = mark * 3 + (w->n[k] < 0 ? 1 : w->n[k] > 0 ? 2 : 0);
+    return 16 + mark;
+}
+
+static void place_rod(rod_touch *w, const double d[3])
+{
+    const foliot__solid *capsule = w->capsule, *box = w->box;
+    for (int k = 0; k < 3; k++) {
+        w->r.p[k] = -foliot__dot(box->axis[k], d);
+        w->r.e[k] = foliot__dot(box->axis[k], capsule->axis[2]);
+    }
+    w->r.half = half_length(capsule);
+    w->r.box = box->half;
+}
+
+void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid *box,
+                               const double d[3], double reach, foliot__touch *t)
+{
+    rod_touch w = {.capsule = capsule, .box = box, .reach = reach, .t = t};
+    place_rod(&w, d);
+    double s = nearest_on_rod(&w.r), excess[3], radius = capsule->radius;
+    beyond(&w.r, s, excess);
+    double distance2 = foliot__dot(excess, excess);
+    if (!(distance2 <= (radius + reach) * (radius + reach)))
+        return;
+    double distance = foliot__sqrt(distance2);
+    if (distance > NOTHING * (radius + w.r.half)) {
+        for (int k = 0; k < 3; k++)
+            w.n[k] = excess[k] / distance;
+    } else {
+        way_out way = out_of_box(&w.r, PREFERENCE * radius);
+        for (int k = 0; k < 3; k++)
+            w.n[k] = way.n[k];
+        distance = way.gap;
+        double lean = foliot__dot(w.n, w.r.e);
+        s = way.face < 3 ? (lean > 0 ? -w.r.half : lean < 0 ? w.r.half : 0)
+                         : nearest_to_edge(&w.r, &way);
+    }
+    for (int k = 0; k < 3; k++)
+        t->normal[k] = -((w.n[0] * box->axis[0][k] + w.n[1] * box->axis[1][k]) +
+                         w.n[2] * box->axis[2][k]);
+    unsigned mask = axes_across(w.n);
+    if (lies_along(&w, mask) && add_both(&w, mask))
+        return;
+    add_rod_point(&w, s, distance, rod_feature(&w, s));
+}
+
+// -- planes ---------------------------------------------------------------------------------------
+
+static void add_plane_point(const foliot__solid *plane, double centre, const double from[3],
+                            double radius, double reach, uint32_t feature, foliot__touch *t)
+{
+    double gap = (centre + foliot__dot(plane->half, from)) - radius;
+    if (!(gap <= reach))
+        return;
+    struct foliot__touch_point *p = foliot__touch_add(t, gap, feature);
+    for (int k = 0; k < 3; k++)
+        p->at[k] = from[k] - plane->half[k] * (radius + gap / 2);
+}
+
+// The four corners of the face that lies lowest, the number of a corner being its signs.
+static void touch_box_plane(const foliot__solid *box, const foliot__solid *plane, double centre,
+                            double reach, foliot__touch *t)
+{
+    double rise[3];
+    uint32_t lowest = 0; // corner
+    int face = 0;
+    for (int k = 0; k < 3; k++) {
+        double along = foliot__dot(box->axis[k], plane->half) * box->half[k];
+        rise[k] = foliot__absolute(along);
+        lowest |= (along > 0 ? 0u : 1u) << k;
+        face = rise[k] > rise[face] ? k : face;
+    }
+    if (!(centre - (rise[0] + rise[1] + rise[2]) <= reach))
+        return;
+    for (uint32_t corner = 0; corner < 8; corner++) {
+        if ((corner ^ lowest) >> face & 1)
+            continue;
+        double from[3] = {0, 0, 0};
+        for (int k = 0; k < 3; k++) {
+            double side = corner >> k & 1 ? box->half[k] : -box->half[k];
+            for (int i = 0; i < 3; i++)
+                from[i] += side * box->axis[k][i];
+        }
+        add_plane_point(plane, centre, from, 0, reach, corner, t);
+    }
+}
+
+void foliot__touch_plane(const foliot__solid *solid, const foliot__solid *plane, double reach,
+                         foliot__touch *t)
+{
+    double centre = foliot__dot(plane->half, solid->x) - plane->offset;
+    for (int k = 0; k < 3; k++)
+        t->normal[k] = -plane->half[k];
+    if (solid->kind == FOLIOT_SHAPE_BOX) {
+        touch_box_plane(solid, plane, centre, reach, t);
+        return;
+    }
+    double half = half_length(solid);
+    for (int e = 0; e < 2; e++) {
+        double from[3], s = e == 0 ? -half : half;
+        for (int k = 0; k < 3; k++)
+            from[k] = s * solid->axis[2][k];
+        add_plane_point(plane, centre, from, solid->radius, reach, (uint32_t)e, t);
+        if (half == 0)
+            return;
+    }
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+// shape.h: shapes placed in the world, and the few things that the files of geometry share. All in
+// binary64.
+#ifndef FOLIOT_SIM_COLLIDE_SHAPE_H
+#define FOLIOT_SIM_COLLIDE_SHAPE_H
+
+#include "sim/collide/collide.h"
+#include "sim/collide/manifold.h"
+
+// A body's shape where it stands. Sphere: half is 0. Capsule: its segment is x +- half[2] axis[2].
+typedef struct foliot__solid {
+    double x[3];
+    double axis[3][3]; // the body's axes in world axes
+    double half[3];    // plane: its normal
+    double radius;     // box: 0
+    double offset;     // plane
+    uint32_t kind;
+} foliot__solid;
+
+// Where two solids touch or nearly do: `at` is from the first's centre, halfway between the
+// surfaces. The second may be a plane, the first not.
+typedef struct foliot__touch {
+    double normal[3]; // unit, from the first to the second
+    uint32_t count;
+    struct foliot__touch_point {
+        double at[3], gap;
+        uint32_t feature;
+    } point[FOLIOT__POINTS];
+} foliot__touch;
+
+// manifold_box.c: the box pairs listed in `which` (indices of pairs and out), in lanes.
+#define FOLIOT__BOX_BATCH 64
+void foliot__touch_boxes(const foliot_world *world, const foliot__pair *pairs,
+                         const uint32_t *which, uint32_t count, const float *reach,
+                         foliot__manifold *out);
+
+// manifold_round.c and manifold_box.c: points of at most `reach` between the surfaces, in no order.
+void foliot__touch_capsules(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                            double reach, foliot__touch *t);
+void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid *box,
+                               const double d[3], double reach, foliot__touch *t);
+void foliot__touch_plane(const foliot__solid *solid, const foliot__solid *plane, double reach,
+                         foliot__touch *t);
+
+// The axes of orientation (w, x, y, z), each in world axes.
+static inline void foliot__axes_of(const double q[4], double axis[3][3])
+{
+    double w = q[0], x = q[1], y = q[2], z = q[3];
+    axis[0][0] = 1 - 2 * (y * y + z * z);
+    axis[0][1] = 2 * (x * y + w * z);
+    axis[0][2] = 2 * (x * z - w * y);
+    axis[1][0] = 2 * (x * y - w * z);
+    axis[1][1] = 1 - 2 * (x * x + z * z);
+    axis[1][2] = 2 * (y * z + w * x);
+    axis[2][0] = 2 * (x * z + w * y);
+    axis[2][1] = 2 * (y * z - w * x);
+    axis[2][2] = 1 - 2 * (x * x + y * y);
+}
+
+// The shape of a slot, without its place.
+static inline void foliot__solid_shape(const foliot_world *world, uint32_t slot, foliot__solid *s)
+{
+    s->kind = foliot__shape_kind(world)[slot];
+    s->radius = s->kind == FOLIOT_SHAPE_BOX ? 0 : foliot__radius(world)[slot];
+    bool extended = s->kind != FOLIOT_SHAPE_SPHERE;
+    s->half[0] = extended ? foliot__half_x(world)[slot] : 0;
+    s->half[1] = extended ? foliot__half_y(world)[slot] : 0;
+    s->half[2] = extended ? foliot__half_z(world)[slot] : 0;
+    s->offset = foliot__plane_offset(world)[slot];
+}
+
+static inline foliot__solid foliot__solid_of(const foliot_world *world, uint32_t slot)
+{
+    foliot__solid s;
+    foliot__solid_shape(world, slot, &s);
+    s.x[0] = foliot__position_x(world)[slot];
+    s.x[1] = foliot__position_y(world)[slot];
+    s.x[2] = foliot__position_z(world)[slot];
+    const double q[4] = {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
+                         foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]};
+    foliot__axes_of(q, s.axis);
+    return s;
+}
+
+static inline double foliot__absolute(double x)
+{
+    return x < 0 ? -x : x;
+}
+
+static inline double foliot__clamp(double x, double low, double high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
+static inline void foliot__cross(const double a[3], const double b[3], double out[3])
+{
+    out[0] = a[1] * b[2] - a[2] * b[1];
+    out[1] = a[2] * b[0] - a[0] * b[2];
+    out[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+// Some unit vector across the unit vector u.
+static inline void foliot__across(const double u[3], double out[3])
+{
+    double x = foliot__absolute(u[0]), y = foliot__absolute(u[1]), z = foliot__absolute(u[2]);
+    const double pick[3] = {x <= y && x <= z ? 1 : 0, y < x && y <= z ? 1 : 0,
+                            z < x && z < y ? 1 : 0};
+    foliot__cross(u, pick, out);
+    double length = foliot__sqrt(foliot__dot(out, out));
+    for (int k = 0; k < 3; k++)
+        out[k] /= length;
+}
+
+static inline struct foliot__touch_point *foliot__touch_add(foliot__touch *t, double gap,
+                                                            uint32_t feature)
+{
+    struct foliot__touch_point *p = &t->point[t->count++];
+    p->gap = gap;
+    p->feature = feature;
+    return p;
+}
+
+#endif
