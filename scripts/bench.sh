@@ -34,7 +34,16 @@ digest|tumbling-256 per 256 bodies|value<=|1
 digest|n-body 1000 share of a step|value<=|1
 digest|spheres 901 share of a step|value<=|1
 digest|spheres 5000 share of a step|value<=|1
-copy|901 spheres, copy|value<=|100'
+copy|901 spheres, copy|value<=|100
+rigid|grid|ratio<=|0.33
+rigid|pile|ratio<=|0.42
+rigid|pyramid|ratio<=|0.42
+rigid|stack|ratio<=|0.42
+rigid|spheres|ratio<=|0.42
+rigid|pyramid, 2 threads|ratio<=|0.588
+rigid|pyramid penetration, foliot|value<=|1.1
+rigid|pyramid drift, foliot|value<=|1
+rigid|grid copy|value<=|100'
 
 awk -v targets="$targets" '
 function field(line, key,    at, rest) {

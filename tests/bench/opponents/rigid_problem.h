@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+// rigid_problem.h: the scenes of the rigid-body bench for every engine: bodies from a CSV file (y is up),
+// and how a program that runs an opponent is talked to, so that engines can be timed in turn within one run:
+//
+//     in   step N       N ticks; out: N lines, CPU ms of each
+//     in   bodies       out: one line a body, in the file's order: position, orientation w x y z, velocity,
+//                       angular velocity
+//
+// and the end of its input ends it.
+#ifndef FOLIOT_TESTS_RIGID_PROBLEM_H
+#define FOLIOT_TESTS_RIGID_PROBLEM_H
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define RIGID_DT (1.0 / 60)
+#define RIGID_GRAVITY 9.81
+#define RIGID_FRICTION 0.6
+
+// A row of the file.
+typedef struct rigid_body {
+    int is_sphere; // else a box
+    double half[3], radius, position[3], mass; // mass 0: static
+} rigid_body;
+
+// Where an engine has taken it.
+typedef struct rigid_state {
+    double position[3], orientation[4], velocity[3], angular_velocity[3];
+} rigid_state;
+
+// All rows of `file`, a CSV compressed by xz, on the heap; NULL if it cannot be read.
+static inline rigid_body *rigid_read(const char *file, uint32_t *count)
+{
+    char command[700], line[256];
+    rigid_body *bodies = NULL;
+    *count = 0;
+    snprintf(command, sizeof command, "xz -dc '%s'", file);
+    FILE *pipe = popen(command, "r");
+    if (!pipe || !fgets(line, sizeof line, pipe))
+        return NULL;
+    while (fgets(line, sizeof line, pipe)) {
+        rigid_body b;
+        char kind[16];
+        if (sscanf(line, "%15[^,],%lf,%lf,%lf,%lf,%lf,%lf,%lf,%lf", kind, &b.half[0], &b.half[1],
+                   &b.half[2], &b.radius, &b.position[0], &b.position[1], &b.position[2],
+                   &b.mass) != 9)
+            break;
+        b.is_sphere = strcmp(kind, "sphere") == 0;
+        if ((*count & (*count - 1)) == 0) // a power of two: full
+            bodies = (rigid_body *)realloc(bodies, (*count ? 2 * *count : 1) * sizeof *bodies);
+        bodies[(*count)++] = b;
+    }
+    pclose(pipe);
+    return bodies;
+}
+
+// CPU time of this process: other programs on the machine are no part of a figure.
+static inline double rigid_cpu_now(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// An opponent's main loop. `step` makes one tick, `look` tells where body i is.
+static inline int rigid_serve(uint32_t count, void (*step)(void *), void (*look)(void *, uint32_t, rigid_state *),
+                              void *engine)
+{
+    char line[64];
+    unsigned ticks;
+    while (fgets(line, sizeof line, stdin)) {
+        if (sscanf(line, "step %u", &ticks) == 1) {
+            for (unsigned t = 0; t < ticks; t++) {
+                const double begin = rigid_cpu_now();
+                step(engine);
+                printf("%.17g\n", (rigid_cpu_now() - begin) * 1e3);
+            }
+        } else {
+            for (uint32_t i = 0; i < count; i++) {
+                rigid_state s;
+                look(engine, i, &s);
+                const double *value = s.position;
+                for (unsigned k = 0; k < sizeof s / sizeof *value; k++)
+                    printf("%.17g%c", value[k], k + 1 < sizeof s / sizeof *value ? ' ' : '\n');
+            }
+        }
+        fflush(stdout);
+    }
+    return 0;
+}
+
+#endif
