@@ -5,6 +5,7 @@
 #include "sim/constraint.h"
 #include "sim/contact.h"
 #include "sim/force.h"
+#include "sim/integrator/rotation.h"
 #include "sim/integrator/scheme.h"
 #include "sim/player.h"
 #include "sim/state.h"
@@ -165,6 +166,7 @@ static void substep(const foliot__step *step, const foliot__scheme *scheme, bool
     foliot__contact_begin(step);
     stage_done(step->host, world, FOLIOT_STAGE_force, last);
     scheme->advance(step);
+    foliot__rotate(step, scheme->info.rotation_order);
     stage_done(step->host, world, FOLIOT_STAGE_integrate, last);
     foliot__collide(step);
     stage_done(step->host, world, FOLIOT_STAGE_collide, last);

@@ -20,7 +20,6 @@
 
 #include "foliot/math.h"
 #include "sim/integrator/lanes.h"
-#include "sim/integrator/rotation.h"
 
 #define LINEAR_ITERATIONS_MAX 1000 // of BiCGSTAB, two products each
 // Of a linear system's residual, relative: Newton's next iteration mends the rest.
@@ -372,8 +371,6 @@ static void finish(const stage *s, double share)
         v.z[i] = share * w.z[i] + (1 - share) * v.z[i];
     }
     world->acceleration_valid = 0;
-    foliot__rotate(s->step,
-                   foliot__scheme_of((foliot_integrator)world->integrator)->info.rotation_order);
 }
 
 void foliot__advance_implicit_euler(const foliot__step *step)

@@ -14,7 +14,6 @@
 #include "foliot/math.h"
 #include "sim/integrator/lanes.h"
 #include "sim/integrator/oscillator.h"
-#include "sim/integrator/rotation.h"
 
 enum { DX, DV, REST, KINEMATIC_VECTORS }; // scratch of kinematic, kinematic-average
 enum { PULL, LINEAR, STRANG_VECTORS };    // scratch of kinematic-strang
@@ -35,11 +34,6 @@ static const foliot__oscillator *recall(memo *last, double stiffness, double dra
 static memo memo_empty(void)
 {
     return (memo){.stiffness = -1};
-}
-
-static unsigned rotation_order(const foliot__step *step)
-{
-    return foliot__scheme_of((foliot_integrator)step->world->integrator)->info.rotation_order;
 }
 
 // -- kinematic and kinematic-average --------------------------------------------------------------
@@ -247,7 +241,6 @@ static void advance_kinematic(const foliot__step *step, bool average)
     add_rest(&s);
     apply(&s);
     world->acceleration_valid = 0;
-    foliot__rotate(step, rotation_order(step));
 }
 
 void foliot__advance_kinematic(const foliot__step *step)
@@ -414,5 +407,4 @@ void foliot__advance_kinematic_strang(const foliot__step *step)
     }
     step->world->acceleration_valid = 0;
     kick_rest(step, step->time_end);
-    foliot__rotate(step, rotation_order(step));
 }

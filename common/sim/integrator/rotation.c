@@ -259,7 +259,7 @@ static weights weights_of(unsigned order)
 void foliot__rotate(const foliot__step *step, unsigned order)
 {
     foliot_world *world = step->world;
-    if (!world->rotates)
+    if (!world->rotates || order == 0)
         return;
     weights composed = weights_of(order);
     for (uint32_t first = 0; first < foliot__lanes(world); first += LANES) {

@@ -10,8 +10,8 @@
 #include "sim/state.h"
 
 // Rotation of every body over step->dt, torque kicks between free turns, composed to `order` (2, 4,
-// 6 or 8) with the weights of yoshida4, yoshida6, kahan-li8. Does nothing in a world in which no
-// body rotates.
+// 6 or 8) with the weights of yoshida4, yoshida6, kahan-li8. Does nothing for order 0 (the lattice)
+// and in a world in which no body rotates.
 void foliot__rotate(const foliot__step *step, unsigned order);
 
 #endif

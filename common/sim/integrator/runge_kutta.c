@@ -9,14 +9,7 @@
 #include "sim/integrator/scheme.h"
 
 #include "sim/integrator/lanes.h"
-#include "sim/integrator/rotation.h"
 #include "sim/integrator/runge_kutta.h"
-
-static void finish(const foliot__step *step)
-{
-    step->world->acceleration_valid = 0;
-    foliot__rotate(step, foliot__scheme_of(step->world->integrator)->info.rotation_order);
-}
 
 // x and v both with the slopes at t. On the oscillator the energy grows by (w dt)^2 a step.
 void foliot__advance_explicit_euler(const foliot__step *step)
@@ -28,7 +21,7 @@ void foliot__advance_explicit_euler(const foliot__step *step)
     foliot__force_total(step, x, v, step->time, a);
     foliot__add_scaled(x, v, step->dt, rows);
     foliot__add_scaled(v, a, step->dt, rows);
-    finish(step);
+    world->acceleration_valid = 0;
 }
 
 // x += dt (v + v') / 2 with v' = v + dt a: the trapezoid written so that it is exact for constant
@@ -43,7 +36,7 @@ void foliot__advance_improved_euler(const foliot__step *step)
     foliot__add_scaled(x, v, step->dt / 2, rows);
     foliot__add_scaled(v, a, step->dt, rows);
     foliot__add_scaled(x, v, step->dt / 2, rows);
-    finish(step);
+    world->acceleration_valid = 0;
 }
 
 // Predicts x, takes the mean of a(t) and a(predicted) into v, and moves with that v from where it
@@ -64,7 +57,7 @@ void foliot__advance_velocity_verlet_corrected(const foliot__step *step)
     foliot__add_scaled(v, a, dt / 2, rows);
     foliot__add_scaled(v, later, dt / 2, rows);
     foliot__add_scaled(x, v, dt, rows);
-    finish(step);
+    world->acceleration_valid = 0;
 }
 
 void foliot__advance_midpoint(const foliot__step *step)
@@ -81,7 +74,7 @@ void foliot__advance_midpoint(const foliot__step *step)
     foliot__force_total(step, xm, vm, step->time + half, a);
     foliot__add_scaled(x, vm, step->dt, rows);
     foliot__add_scaled(v, a, step->dt, rows);
-    finish(step);
+    world->acceleration_valid = 0;
 }
 
 void foliot__advance_heun(const foliot__step *step)
@@ -100,7 +93,7 @@ void foliot__advance_heun(const foliot__step *step)
     foliot__add_scaled(x, v1, dt / 2, rows);
     foliot__add_scaled(v, a, dt / 2, rows);
     foliot__add_scaled(v, later, dt / 2, rows);
-    finish(step);
+    world->acceleration_valid = 0;
 }
 
 void foliot__rk4_slopes(const foliot__step *step, uint32_t scratch, foliot__v3 *dx, foliot__v3 *dv)
@@ -141,5 +134,5 @@ void foliot__advance_rk4(const foliot__step *step)
     foliot__rk4_slopes(step, 0, &dx, &dv);
     foliot__add_scaled(foliot__position(world), dx, step->dt / 6, rows);
     foliot__add_scaled(foliot__velocity(world), dv, step->dt / 6, rows);
-    finish(step);
+    world->acceleration_valid = 0;
 }

@@ -9,8 +9,8 @@
 typedef struct foliot__scheme {
     foliot_integrator_info info;
     uint8_t scratch_vectors; // vector fields of scratch that a step uses (forces may use none of them)
-    // Advances position, velocity and what truth the scheme has of its own, over step->dt. Rotation
-    // included (rotation.h). Leaves world->acceleration_valid true only if it is. Rods included where
+    // Advances position, velocity and what truth the scheme has of its own, over step->dt; the step turns
+    // the bodies afterwards. Leaves world->acceleration_valid true only if it is. Rods included where
     // info.rods says so (rattle.h).
     void (*advance)(const foliot__step *step);
     // One step back to the same bits; NULL but for reversible-leapfrog. `step` is the step that is undone:

@@ -17,7 +17,6 @@
 #include "sim/constraint.h"
 #include "sim/integrator/composition.h"
 #include "sim/integrator/lanes.h"
-#include "sim/integrator/rotation.h"
 
 // A drift by c dt, then a kick by d dt. Zero leaves one out. The drifts of a table sum to 1, the
 // kicks too.
@@ -217,5 +216,4 @@ void foliot__advance_splitting(const foliot__step *step)
     }
     if (rods)
         foliot__rattle(step, foliot__position(world), foliot__velocity(world));
-    foliot__rotate(step, foliot__scheme_of(world->integrator)->info.rotation_order);
 }

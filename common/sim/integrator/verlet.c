@@ -20,7 +20,6 @@
 #include "sim/integrator/scheme.h"
 
 #include "sim/integrator/lanes.h"
-#include "sim/integrator/rotation.h"
 #include "sim/integrator/runge_kutta.h"
 
 // Scratch vectors: velocities of the step before, of this one, of the next; and five for the start.
@@ -156,7 +155,6 @@ static void advance(const foliot__step *step, double dt_before, double duration)
         start_by_rk4(step, u);
     move(step, dt_before, u0, u);
     report_velocity(step, u);
-    foliot__rotate(step, foliot__scheme_of(world->integrator)->info.rotation_order);
 }
 
 void foliot__advance_verlet(const foliot__step *step)
