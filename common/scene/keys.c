@@ -419,6 +419,10 @@ static const foliot__key controls_keys[] = {
     CHOICE("kind", foliot_players_definition, control, control_words),
     NUMBER("force", foliot_players_definition, force),
     NUMBER("torque", foliot_players_definition, torque),
+    NUMBER("reach", foliot_players_definition, reach),
+    NUMBER("pull", foliot_players_definition, pull),
+    NUMBER("push", foliot_players_definition, push),
+    NUMBER("jump", foliot_players_definition, jump),
     END,
 };
 
@@ -581,6 +585,7 @@ static const foliot__key top_keys[] = {
     WHOLE("substeps", foliot__assembly, SCENE(substeps)),
     NESTED("integrator", foliot__assembly, scene, read_integrator),
     WHOLE("constraint_iterations", foliot__assembly, SCENE(constraint_iterations)),
+    FLAG("sleep", foliot__assembly, SCENE(sleep)),
     {"seed", FOLIOT__SEED, offsetof(foliot__assembly, SCENE(seed)), false, 1, NULL, NULL},
     VECTOR("gravity", foliot__assembly, SCENE(gravity), 3),
     NESTED("limits", foliot__assembly, scene, read_limits),

@@ -19,4 +19,7 @@ void foliot__solve_contacts(const foliot__step *step);
 // A slot was emptied: what its contacts pushed is no business of the body that comes next.
 void foliot__contact_forget(foliot_world *world, uint32_t slot);
 
+// Whether the body pushed on some other in the last step.
+bool foliot__contact_touches(const foliot_world *world, uint32_t slot);
+
 #endif

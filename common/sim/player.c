@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // player.c: players' bodies and controls. Controls are held until the next input, so that a tick without
 // inputs costs nothing in a recording.
-#include "sim/body.h"
 #include "sim/player.h"
+
+#include "sim/body.h"
+#include "sim/contact.h"
 
 bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *inputs, uint32_t count)
 {
@@ -50,6 +52,21 @@ static bool leave(foliot_world *world, uint32_t index)
     return true;
 }
 
+// A body that pushed on something in the last step leaves it against gravity (upwards along z where there is
+// none).
+static void jump(foliot_world *world, uint32_t slot)
+{
+    const double *g = world->gravity;
+    double strength = foliot__sqrt((g[0] * g[0] + g[1] * g[1]) + g[2] * g[2]);
+    if (foliot__inverse_mass(world)[slot] == 0 || !foliot__contact_touches(world, slot))
+        return;
+    foliot__v3 v = foliot__velocity(world);
+    v.x[slot] -= strength > 0 ? world->jump * (g[0] / strength) : 0;
+    v.y[slot] -= strength > 0 ? world->jump * (g[1] / strength) : 0;
+    v.z[slot] -= strength > 0 ? world->jump * (g[2] / strength) : -world->jump;
+    foliot__velocity_changed(world, slot);
+}
+
 static bool hold(foliot_world *world, const foliot_input *input)
 {
     foliot__player *player = &foliot__players(world)[input->player];
@@ -57,7 +74,10 @@ static bool hold(foliot_world *world, const foliot_input *input)
         return false;
     for (int i = 0; i < FOLIOT_AXES; i++)
         player->axes[i] = input->axes[i] == -128 ? -127 : input->axes[i];
+    uint32_t pressed = input->buttons & ~(uint32_t)player->buttons;
     player->buttons = input->buttons;
+    if (world->jump > 0 && pressed & FOLIOT_BUTTON_JUMP)
+        jump(world, player->body);
     return true;
 }
 
@@ -107,13 +127,62 @@ static void push(foliot_world *world, const foliot__player *player)
     turn.z[slot] = torque[2];
 }
 
+// Bodies near the player are drawn to it, or driven off where `strength` is negative, by equal and opposite
+// forces. Asked for body by body in order of index: the sums are the same everywhere.
+static void grip(foliot_world *world, uint32_t player, double strength)
+{
+    foliot__v3 x = foliot__position(world), f = foliot__applied(world);
+    const double *inverse_mass = foliot__inverse_mass(world);
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        double dx = x.x[player] - x.x[i], dy = x.y[player] - x.y[i], dz = x.z[player] - x.z[i];
+        double d2 = (dx * dx + dy * dy) + dz * dz;
+        if (inverse_mass[i] == 0 || !(d2 > 0 && d2 < world->reach * world->reach))
+            continue;
+        double d = foliot__sqrt(d2), scale = strength * (1 - d / world->reach) / d;
+        f.x[i] += scale * dx;
+        f.y[i] += scale * dy;
+        f.z[i] += scale * dz;
+        f.x[player] -= scale * dx;
+        f.y[player] -= scale * dy;
+        f.z[player] -= scale * dz;
+    }
+}
+
+double foliot__player_grip(const foliot_world *world, uint32_t p)
+{
+    const foliot__player *player = &foliot__players(world)[p];
+    if (world->reach == 0 || !player->joined)
+        return 0;
+    return (player->buttons & FOLIOT_BUTTON_PULL ? world->pull : 0) -
+           (player->buttons & FOLIOT_BUTTON_PUSH ? world->push : 0);
+}
+
+// What was gripped in the last tick is let go: bodies feel their own constant force alone.
+static void let_go(foliot_world *world)
+{
+    foliot__v3 f = foliot__applied(world), constant = foliot__constant(world);
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        bool moves = foliot__inverse_mass(world)[i] > 0;
+        f.x[i] = moves ? constant.x[i] : 0;
+        f.y[i] = moves ? constant.y[i] : 0;
+        f.z[i] = moves ? constant.z[i] : 0;
+    }
+}
+
 void foliot__players_push(foliot_world *world)
 {
     if (world->control == FOLIOT_CONTROL_NONE)
         return;
+    if (world->reach > 0)
+        let_go(world);
     for (uint32_t p = 0; p < world->player_limit; p++)
         if (foliot__players(world)[p].joined)
             push(world, &foliot__players(world)[p]);
+    for (uint32_t p = 0; p < world->player_limit; p++) {
+        double strength = foliot__player_grip(world, p);
+        if (strength != 0 && foliot__inverse_mass(world)[foliot__players(world)[p].body] > 0)
+            grip(world, foliot__players(world)[p].body, strength);
+    }
 }
 
 void foliot__players_apply(foliot_world *world, const foliot_input *inputs, uint32_t count)

@@ -39,7 +39,8 @@ static const field scene_fields[] = {
     SCENE(dt, 1, F64), SCENE(pace_hz, 1, F64), SCENE(substeps, 1, U32), SCENE(integrator, 1, U32),
     SCENE(start, 1, U32), SCENE(form, 1, U32), SCENE(tolerance, 1, F64),
     SCENE(iterations_max, 1, U32), SCENE(constraint_iterations, 1, U32), SCENE(seed, 1, U64),
-    SCENE(gravity, 3, F64), SCENE(speed_max, 1, F64), SCENE(bodies_max, 1, U32), FIELD_END,
+    SCENE(gravity, 3, F64), SCENE(speed_max, 1, F64), SCENE(bodies_max, 1, U32),
+    SCENE(sleep, 1, FLAG), FIELD_END,
 };
 
 #define BODY(member, count, type) FIELD(foliot_body_definition, member, count, type)
@@ -89,7 +90,9 @@ static const field constraint_fields[] = {
 
 #define PLAYERS(member, count, type) FIELD(foliot_players_definition, member, count, type)
 static const field players_fields[] = {
-    PLAYERS(control, 1, U32), PLAYERS(force, 1, F64), PLAYERS(torque, 1, F64), FIELD_END,
+    PLAYERS(control, 1, U32), PLAYERS(force, 1, F64), PLAYERS(torque, 1, F64),
+    PLAYERS(reach, 1, F64), PLAYERS(pull, 1, F64), PLAYERS(push, 1, F64), PLAYERS(jump, 1, F64),
+    FIELD_END,
 };
 // clang-format on
 

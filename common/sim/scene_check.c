@@ -494,6 +494,29 @@ static void check_constraints(checker *c)
 
 // -- players -------------------------------------------------------------------------------------
 
+#define CONTROLS(member, key) RULE(foliot_players_definition, member, key, 1, NOT_NEGATIVE)
+static const rule controls_rules[] = {
+    CONTROLS(force, "controls.force"), CONTROLS(torque, "controls.torque"),
+    CONTROLS(reach, "controls.reach"), CONTROLS(pull, "controls.pull"),
+    CONTROLS(push, "controls.push"),   CONTROLS(jump, "controls.jump"),
+    RULE_END,
+};
+
+static void check_buttons(checker *c, place at, const foliot_players_definition *players)
+{
+    bool reaches = players->pull > 0 || players->push > 0;
+    if (reaches && !(players->reach > 0))
+        complain(c, FOLIOT_INVALID, at, "controls.reach",
+                 "must be greater than 0: `pull` and `push` act on bodies that are nearer");
+    if (players->reach > 0 && !reaches)
+        complain(c, FOLIOT_INVALID, at, "controls.reach", "is looked at by `pull` and `push` alone");
+    if (players->control == FOLIOT_CONTROL_NONE && (reaches || players->jump > 0))
+        complain(c, FOLIOT_INVALID, at, "controls.kind", "`none` has no buttons");
+    if (players->jump > 0 && !foliot__scene_collides(c->scene))
+        complain(c, FOLIOT_INVALID, at, "controls.jump",
+                 "nobody can jump where no two shapes can touch");
+}
+
 static void check_players(checker *c)
 {
     const foliot_players_definition *players = &c->scene->players;
@@ -517,10 +540,8 @@ static void check_players(checker *c)
                          range_text(COORDINATE));
     if (players->control > FOLIOT_CONTROL_VESSEL)
         complain(c, FOLIOT_INVALID, at, "controls.kind", "names no controls");
-    if (!in_range(NOT_NEGATIVE, players->force))
-        complain(c, FOLIOT_INVALID, at, "controls.force", "%s", range_text(NOT_NEGATIVE));
-    if (!in_range(NOT_NEGATIVE, players->torque))
-        complain(c, FOLIOT_INVALID, at, "controls.torque", "%s", range_text(NOT_NEGATIVE));
+    check_rules(c, at, controls_rules, players);
+    check_buttons(c, at, players);
     if (players->torque > 0 && !foliot__body_rotates(&players->body))
         complain(c, FOLIOT_INVALID, at, "controls.torque",
                  "a point does not turn: give `spawn` a shape or an inertia");
@@ -579,6 +600,18 @@ static void check_capacity(checker *c)
                  FOLIOT_BODIES_MAX);
 }
 
+// What sleeps does not look whether forces from afar have changed.
+static void check_sleep(checker *c)
+{
+    for (uint32_t i = 0; c->scene->sleep && i < c->scene->force_count; i++) {
+        uint32_t kind = c->scene->forces[i].kind;
+        if (kind == FOLIOT_FORCE_NEWTON || kind == FOLIOT_FORCE_CALLBACK)
+            complain(c, FOLIOT_REFUSED, at_top, "sleep",
+                     "bodies cannot sleep under `%s`, which changes with every motion",
+                     kind == FOLIOT_FORCE_NEWTON ? "newton" : "callback");
+    }
+}
+
 // Boxes and capsules have inertia and turn, but this version finds no contacts for them. To be
 // removed as a whole when it does.
 static void check_collides_supported(checker *c)
@@ -625,6 +658,8 @@ foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem
     }
     if (c.status == FOLIOT_OK)
         check_collides_supported(&c);
+    if (c.status == FOLIOT_OK)
+        check_sleep(&c);
     if (c.status == FOLIOT_OK)
         check_integrator(&c);
     return c.status;

@@ -23,6 +23,8 @@ typedef struct needs {
     bool velocity; // drag or a damper
     bool clamp;    // speed_max
     bool turns;    // a body that turns from the start, or a player who can turn
+    bool grips;    // players who pull and push bodies, or jump
+    bool sleep;
     bool far;      // a place or a speed beyond reversible-leapfrog's lattice
 } needs;
 
@@ -44,7 +46,10 @@ static bool beyond_lattice(const double v[3])
 static needs needs_of(const foliot_scene *scene)
 {
     needs n = {.contacts = foliot__scene_collides(scene), .clamp = scene->speed_max < INFINITE};
-    n.turns = scene->players.limit && scene->players.torque > 0;
+    const foliot_players_definition *players = &scene->players;
+    n.turns = players->limit && players->torque > 0;
+    n.grips = players->limit && (players->reach > 0 || players->jump > 0);
+    n.sleep = scene->sleep;
     for (uint32_t i = 0; i < scene->body_count; i++) {
         n.turns |= norm2(scene->bodies[i].angular_velocity, 3) > 0;
         n.far |= beyond_lattice(scene->bodies[i].position);
@@ -77,6 +82,10 @@ static const char *objection(const foliot_integrator_info *info, const needs *n,
         return "drag and dampers";
     if (n->clamp && to_bits)
         return "limits.speed_max";
+    if (n->grips && to_bits)
+        return "players who pull, push or jump";
+    if (n->sleep && to_bits)
+        return "sleep";
     if (n->turns && to_bits)
         return "bodies that turn";
     if (n->far && to_bits)

@@ -136,7 +136,7 @@ struct foliot_world {
     uint32_t bodies_max;   // slots that may be in use
     uint32_t scene_bodies; // the first slots; never reused
     uint32_t player_limit, control, spawn_count;
-    double control_force, control_torque;
+    double control_force, control_torque, reach, pull, push, jump;
     foliot_body_definition spawn; // its name is NULL
     uint32_t truth_fields; // bit f: field f is digested in this world (see foliot__truth_fields)
     uint32_t rotates;      // some body has an inertia

@@ -28,6 +28,10 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
     world->control = scene->players.control;
     world->control_force = scene->players.force;
     world->control_torque = scene->players.torque;
+    world->reach = scene->players.reach;
+    world->pull = scene->players.pull;
+    world->push = scene->players.push;
+    world->jump = scene->players.jump;
     world->spawn = scene->players.body;
     world->spawn.name = NULL;
     world->collides = foliot__scene_collides(scene);

@@ -126,6 +126,12 @@ typedef enum foliot_control_kind {
                                // about the body's z
 } foliot_control_kind;
 
+enum foliot_button {
+    FOLIOT_BUTTON_PULL = 1u << 0,
+    FOLIOT_BUTTON_PUSH = 1u << 1,
+    FOLIOT_BUTTON_JUMP = 1u << 2,
+};
+
 typedef struct foliot_players_definition {
     uint32_t limit; // 0: a scene without players
     foliot_body_definition body;        // its name and position are not used
@@ -133,6 +139,10 @@ typedef struct foliot_players_definition {
     uint32_t position_count;            // >= 1 if limit > 0
     uint32_t control;                   // foliot_control_kind
     double force, torque;               // at full deflection, N and N m
+    // Buttons, with any kind but NONE. While FOLIOT_BUTTON_PULL or _PUSH is held, a body whose centre is d < reach
+    // away is drawn to the player's centre, or driven off, by that force times 1 - d / reach; the player feels the
+    // opposite. FOLIOT_BUTTON_JUMP, when pressed on something, adds that speed against gravity.
+    double reach, pull, push, jump;     // 0: none
 } foliot_players_definition;
 
 typedef struct foliot_scene {
@@ -151,6 +161,7 @@ typedef struct foliot_scene {
     double gravity[3];
     double speed_max;    // infinite: no clamp
     uint32_t bodies_max; // slots, at least bodies + players.limit; 0: just that
+    bool sleep;          // bodies that have been at rest for long are left out until something wakes them
     const foliot_body_definition *bodies;
     uint32_t body_count;
     const foliot_force_definition *forces; // in evaluation order, after `gravity`

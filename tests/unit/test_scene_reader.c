@@ -389,7 +389,7 @@ static void faults_hold_no_control_characters(void **state)
     (void)state;
     expect_error(HEAD "\"a\\e[31m\\x07b\": 1\n" BALL,
                  "text:4:1: a?[31m?b: unknown key; known here are foliot, name, units, dt, tick_hz, pace_hz, "
-                 "substeps, integrator, constraint_iterations, seed, gravity, limits, forces, bodies, "
+                 "substeps, integrator, constraint_iterations, sleep, seed, gravity, limits, forces, bodies, "
                  "constraints, players");
 }
 

@@ -153,3 +153,12 @@ void foliot__contact_forget(foliot_world *world, uint32_t slot)
             foliot__contact_impulse_z(world)[i] = 0;
         }
 }
+
+bool foliot__contact_touches(const foliot_world *world, uint32_t slot)
+{
+    const uint64_t *key = foliot__contact_key(world);
+    for (uint32_t i = 0; i < world->contact_count; i++)
+        if (key[i] >> 32 == slot || (uint32_t)key[i] == slot)
+            return true;
+    return false;
+}

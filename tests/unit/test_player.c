@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: MIT
+// test_player.c: what players' buttons do: bodies drawn near and driven off, and jumping. Accelerations are
+// compared with the formula of docs/SCENES.md after one step, momentum over many.
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "foliot/foliot.h"
+#include "yard.h"
+
+#define G 9.81
+#define PULL 64.0
+#define PUSH 90.0
+#define REACH 3.0
+
+static const double middle[1][3] = {{0, 0, 0}};
+
+// A player of 10 kg in the middle of what the caller adds.
+static yard player_yard(void)
+{
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    foliot_players_definition *p = &y.scene.players;
+    p->limit = 2;
+    p->body.mass = 10;
+    p->body.shape.kind = FOLIOT_SHAPE_SPHERE;
+    p->body.shape.radius = 0.5;
+    p->positions = middle;
+    p->position_count = 1;
+    p->reach = REACH;
+    p->pull = PULL;
+    p->push = PUSH;
+    p->jump = 4;
+    return y;
+}
+
+static void act(foliot_world *world, foliot_input_kind kind, uint16_t buttons)
+{
+    foliot_input input = {.player = 0, .sequence = (uint32_t)foliot_world_tick(world) + 1,
+                          .kind = (uint8_t)kind, .buttons = buttons};
+    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+}
+
+static double speed_x(const foliot_world *world, uint32_t slot)
+{
+    return foliot_world_body(world, slot).velocity[0];
+}
+
+static void near_bodies_are_drawn_and_driven_off(void **state)
+{
+    (void)state;
+    const struct {
+        uint16_t buttons;
+        double strength;
+    } cases[] = {{FOLIOT_BUTTON_PULL, PULL},
+                 {FOLIOT_BUTTON_PUSH, -PUSH},
+                 {FOLIOT_BUTTON_PULL | FOLIOT_BUTTON_PUSH, PULL - PUSH},
+                 {0x8000, 0}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        yard y = player_yard();
+        yard_ball(&y, 2, 0.1, 1.2, 0, 0);
+        yard_ball(&y, 3, 0.1, -2.4, 0, 0);
+        yard_ball(&y, 3, 0.1, 3.01, 0, 0); // beyond reach
+        foliot_world *world = yard_open(&y);
+        act(world, FOLIOT_INPUT_JOIN, 0);
+        act(world, FOLIOT_INPUT_CONTROL, cases[k].buttons);
+        double dt = 1.0 / 60, near = cases[k].strength * (1 - 1.2 / REACH) * dt;
+        double far = cases[k].strength * (1 - 2.4 / REACH) * dt;
+        check_near(speed_x(world, 0), -near / 2, 1e-12);
+        check_near(speed_x(world, 1), far / 3, 1e-12);
+        check_bits(speed_x(world, 2), 0);
+        check_near(speed_x(world, 3), (near - far) / 10, 1e-12);
+        // What is let go moves on as it is.
+        double before = speed_x(world, 0);
+        act(world, FOLIOT_INPUT_CONTROL, 0);
+        check_bits(speed_x(world, 0), before);
+        foliot_world_destroy(world);
+        yard_free(&y);
+    }
+}
+
+static void gripping_keeps_momentum(void **state)
+{
+    (void)state;
+    yard y = player_yard();
+    for (int i = 0; i < 12; i++)
+        yard_ball(&y, 1 + i % 3, 0.1, 0.9 * (i % 4) - 1.3, 0.8 * (i / 4) - 0.9, 0.3 * (i % 5));
+    foliot_world *world = yard_open(&y);
+    act(world, FOLIOT_INPUT_JOIN, 0);
+    act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_PULL);
+    yard_run(world, 30);
+    act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_PUSH);
+    yard_run(world, 30);
+    foliot_invariants end = foliot_world_invariants(world, NULL);
+    assert_true(end.kinetic > 1);
+    for (int k = 0; k < 3; k++)
+        check_near(end.momentum[k], 0, 1e-12);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// One jump a press, from the ground alone, against gravity whichever way that is.
+static void a_jump_needs_ground_and_a_press(void **state)
+{
+    (void)state;
+    yard y = player_yard();
+    y.scene.gravity[1] = -G;
+    yard_plane(&y, 0, 1, 0, -0.5);
+    foliot_world *world = yard_open(&y);
+    uint32_t me = 1;
+    act(world, FOLIOT_INPUT_JOIN, 0);
+    yard_run(world, 30);
+    act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP);
+    check_near(foliot_world_body(world, me).velocity[1], 4 - G / 60, 0.01);
+    act(world, FOLIOT_INPUT_CONTROL, 0);
+    act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP); // in the air
+    check_near(foliot_world_body(world, me).velocity[1], 4 - 3 * G / 60, 0.01);
+    double highest = 0;
+    for (int t = 0; t < 120; t++) { // held: it lands and stays
+        yard_run(world, 1);
+        highest = fmax(highest, foliot_world_body(world, me).position[1]);
+    }
+    check_near(highest, 16 / (2 * G), 0.05);
+    check_near(foliot_world_body(world, me).velocity[1], 0, 1e-3);
+    act(world, FOLIOT_INPUT_CONTROL, 0);
+    act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP);
+    assert_true(foliot_world_body(world, me).velocity[1] > 3);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void a_restored_player_grips_on(void **state)
+{
+    (void)state;
+    yard y = player_yard();
+    yard_ball(&y, 2, 0.1, 1.2, 0.3, 0);
+    foliot_world *world = yard_open(&y), *other = yard_open(&y);
+    act(world, FOLIOT_INPUT_JOIN, 0);
+    act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_PUSH);
+    yard_run(world, 5);
+    size_t length;
+    foliot_world_capture(world, NULL, 0, &length);
+    uint8_t *bytes = malloc(length);
+    assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_OK);
+    assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_OK);
+    yard_run(world, 20);
+    yard_run(other, 20);
+    foliot_digest a = foliot_world_digest(world), b = foliot_world_digest(other);
+    assert_memory_equal(&a, &b, sizeof a);
+    free(bytes);
+    foliot_world_destroy(world);
+    foliot_world_destroy(other);
+    yard_free(&y);
+}
+
+static void refused(yard *y, const char *path, foliot_status status)
+{
+    foliot_scene_problem problem = {.path = ""};
+    y->scene.bodies = y->bodies;
+    assert_int_equal(foliot_scene_check(&y->scene, &problem), status);
+    assert_string_equal(problem.path, path);
+    yard_free(y);
+}
+
+static void controls_that_make_no_sense_are_refused(void **state)
+{
+    (void)state;
+    yard y = player_yard();
+    y.scene.players.reach = 0;
+    refused(&y, "players.controls.reach", FOLIOT_INVALID);
+    y = player_yard();
+    y.scene.players.pull = y.scene.players.push = 0;
+    refused(&y, "players.controls.reach", FOLIOT_INVALID);
+    y = player_yard();
+    y.scene.players.pull = -1;
+    refused(&y, "players.controls.pull", FOLIOT_INVALID);
+    y = player_yard();
+    y.scene.players.control = FOLIOT_CONTROL_NONE;
+    refused(&y, "players.controls.kind", FOLIOT_INVALID);
+    y = player_yard();
+    y.scene.players.body.shape.kind = FOLIOT_SHAPE_POINT;
+    refused(&y, "players.controls.jump", FOLIOT_INVALID);
+    y = player_yard();
+    y.scene.players.body.shape.kind = FOLIOT_SHAPE_POINT;
+    y.scene.players.jump = 0;
+    y.scene.integrator = FOLIOT_REVERSIBLE_LEAPFROG;
+    refused(&y, "integrator", FOLIOT_REFUSED);
+}
+
+// Bytes that say nothing of buttons are those of before there were any.
+static void bytes_carry_the_buttons(void **state)
+{
+    (void)state;
+    yard y = player_yard();
+    uint8_t plain[512], bytes[512];
+    size_t plain_length, length;
+    assert_int_equal(foliot_scene_encode(&y.scene, bytes, sizeof bytes, &length), FOLIOT_OK);
+    foliot_scene *back;
+    assert_int_equal(foliot_scene_decode(bytes, length, &back), FOLIOT_OK);
+    check_bits(back->players.reach, REACH);
+    check_bits(back->players.pull, PULL);
+    check_bits(back->players.push, PUSH);
+    check_bits(back->players.jump, 4);
+    foliot_scene_destroy(back);
+    y.scene.players.reach = y.scene.players.pull = y.scene.players.push = y.scene.players.jump = 0;
+    assert_int_equal(foliot_scene_encode(&y.scene, plain, sizeof plain, &plain_length), FOLIOT_OK);
+    assert_int_equal(plain_length + 4 * 8, length);
+    yard_free(&y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(near_bodies_are_drawn_and_driven_off),
+        cmocka_unit_test(gripping_keeps_momentum),
+        cmocka_unit_test(a_jump_needs_ground_and_a_press),
+        cmocka_unit_test(a_restored_player_grips_on),
+        cmocka_unit_test(controls_that_make_no_sense_are_refused),
+        cmocka_unit_test(bytes_carry_the_buttons),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
