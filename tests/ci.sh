@@ -32,6 +32,16 @@ part() {
 for group in build test fuzz matrix-short; do scripts/install-deps.sh $group >>"$out/deps.log" 2>&1 || tail -n 5 "$out/deps.log"; done
 export WERROR=1
 part unit make -j"$jobs" test-unit
+# The whole system under a thousand seeds: each is a test.
+simulate() {
+    make -j"$jobs" build/tests/simulation/simulate || return
+    make simulate SEEDS=1000 >"$out/simulate.txt"
+    local rc=$?
+    cat "$out/simulate.txt"
+    tail -n 1 "$out/simulate.txt" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' >>"$RESULTS"
+    return $rc
+}
+part simulate simulate
 part clang-build make -j"$jobs" BUILD=build/clang CC=clang all tests
 part asan make -j"$jobs" test-asan
 part tsan make -j"$jobs" test-tsan

@@ -19,6 +19,7 @@
 #define RECONNECT_FOR_NS 10000000000u
 #define PLAYER_NAMES 1024
 #define HELLO_EVERY_NS 40000000u // unreliably, beside the reliable one, until welcome
+#define SHOWN_AHEAD_TICKS 600 // that a server which died may have lost, and be waited for
 #define SLACK_TICKS 1.5     // inputs should come so long before their tick is closed
 #define SLACK_GAIN 0.15
 
@@ -58,6 +59,7 @@ struct foliot_client {
     uint64_t first_snapshot;
     double delay_sum;
     uint64_t delay_count;
+    double shown_tick; // of the last sample
     foliot_client_statistics statistics;
 };
 
@@ -188,6 +190,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->state = FOLIOT_CLIENT_PLAYING;
     c->reconnecting = false;
     c->first_snapshot = 0;
+    if ((double)w->tick + SHOWN_AHEAD_TICKS < c->shown_tick)
+        c->shown_tick = 0; // another run of the session
     if (!again) {
         c->next_sequence = 1;
         c->change_count = 0;
@@ -482,11 +486,13 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
 {
     if (!client->welcomed || !client->playout.started)
         return FOLIOT_AGAIN;
-    double tick = foliot__playout_render(&client->playout, now_ns);
+    // What was shown once is not taken back: not for a snapshot that comes late, nor after a reconnect.
+    double tick = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
     double extrapolate = EXTRAPOLATE_MS * 1e6 / tick_ns(client);
     foliot_status status = foliot__buffer_sample(&client->buffer, tick, extrapolate, sample);
     if (status != FOLIOT_OK)
         return status;
+    client->shown_tick = sample->render_tick = fmax(sample->render_tick, client->shown_tick);
     client->statistics.samples++;
     client->statistics.samples_starved += sample->starved;
     client->delay_sum += foliot__playout_delay_ms(&client->playout);

@@ -194,12 +194,11 @@ foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t ta
     if (arrives)
         status = foliot__link_schedule(link, due_ns, tag, bytes, length);
     release_held(link, now_ns, arrives);
-    if (status == FOLIOT_OK && duplicate_draw < link->impairment.duplicate &&
-        foliot__link_fate(link, now_ns, length, &due_ns)) {
-        link->counters->packets_duplicated++;
-        status = foliot__link_schedule(link, due_ns, tag, bytes, length);
-    }
-    return status;
+    if (status != FOLIOT_OK || duplicate_draw >= link->impairment.duplicate)
+        return status;
+    link->counters->packets_duplicated++; // the copy may be lost like any other
+    return foliot__link_fate(link, now_ns, length, &due_ns) ? foliot__link_schedule(link, due_ns, tag, bytes, length)
+                                                            : FOLIOT_OK;
 }
 
 static void sift_down(foliot__link *link)

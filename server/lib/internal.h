@@ -57,6 +57,7 @@ typedef struct foliot__player_slot {
     foliot__player_state state;
     char name[FOLIOT_NAME_BYTES];
     uint64_t token;
+    bool leaves;           // said goodbye before its first tick
     int64_t peer;          // index, -1: its peer is gone
     uint64_t lost_ns;
     uint32_t next_sequence; // of the change expected next

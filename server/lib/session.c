@@ -106,7 +106,7 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
     uint32_t found = FOLIOT__NO_PLAYER;
     *resumed = false;
     for (uint32_t p = 0; hello->token && p < session->player_limit; p++)
-        if (session->players[p].state != FOLIOT__PLAYER_NONE &&
+        if (session->players[p].state != FOLIOT__PLAYER_NONE && !session->players[p].leaves &&
             session->players[p].state != FOLIOT__PLAYER_LEAVING && session->players[p].token == hello->token) {
             if (session->players[p].peer >= 0 && session->players[p].peer != (int64_t)peer)
                 foliot__server_supersede(session->server, (uint32_t)session->players[p].peer);
@@ -136,7 +136,9 @@ void foliot__session_peer_lost(foliot__session *session, uint32_t index, bool fo
     foliot__player_slot *player = &session->players[index];
     player->peer = -1;
     player->lost_ns = session->server->now_ns;
-    if (for_good && player->state != FOLIOT__PLAYER_NONE)
+    if (for_good && player->state == FOLIOT__PLAYER_ENTERING)
+        player->leaves = true; // after it has come, so that what is recorded has both
+    else if (for_good && player->state != FOLIOT__PLAYER_NONE)
         player->state = FOLIOT__PLAYER_LEAVING;
 }
 
@@ -145,8 +147,8 @@ static void expire_lost_players(foliot__session *session)
     uint64_t keep_ns = (uint64_t)session->server->config.reconnect_ms * 1000000u;
     for (uint32_t p = 0; p < session->player_limit; p++) {
         foliot__player_slot *player = &session->players[p];
-        bool in = player->state == FOLIOT__PLAYER_IN_WORLD || player->state == FOLIOT__PLAYER_ENTERING;
-        if (in && player->peer < 0 && session->server->now_ns - player->lost_ns >= keep_ns)
+        bool over = player->leaves || session->server->now_ns - player->lost_ns >= keep_ns;
+        if (player->state == FOLIOT__PLAYER_IN_WORLD && player->peer < 0 && over)
             player->state = FOLIOT__PLAYER_LEAVING;
     }
 }
@@ -242,8 +244,10 @@ static void run_step(void *job)
 {
     foliot__session *s = job;
     foliot_world_step(s->world, s->inputs, s->input_count, s->host);
-    if (s->recording && s->recorded == FOLIOT_OK)
-        s->recorded = foliot_recording_append(s->recording, s->world, s->inputs, s->input_count);
+    if (s->recording) { // once stopped it counts what is missing
+        foliot_status status = foliot_recording_append(s->recording, s->world, s->inputs, s->input_count);
+        s->recorded = s->recorded == FOLIOT_OK ? status : s->recorded;
+    }
     if (s->step_snapshot)
         foliot_snapshot_capture(&s->format, s->world, foliot__fanout_next(s, s->tick + 1));
     atomic_store_explicit(&s->finished, true, memory_order_release);

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT
+// simulate.c: the whole system under many seeds: `simulate [--jobs N] [--scenes FOLDER] SEEDS`, where SEEDS is a count
+// (from seed 1), FROM-TO, or with --seed N one alone, told in full. Every failing seed prints the command that repeats
+// it. Processes of their own run the seeds, so that one that crashes or hangs is a failure like any other.
+#include <errno.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "seed_run.h"
+
+#define JOBS_MAX 64
+#define SEED_CPU_S 60 // one seed that takes longer hangs
+
+typedef struct shared {
+    _Atomic uint64_t next;
+    _Atomic uint64_t passed, failed;
+    _Atomic uint64_t running[JOBS_MAX]; // the seed of each job, 0: none
+    seed_tally tallies[JOBS_MAX];
+    uint64_t digests[JOBS_MAX];
+} shared;
+
+static const char *scenes = "scenes", *program;
+static uint64_t from = 1, to;
+
+static void print_failure(uint64_t seed, const char *why)
+{
+    printf("seed %llu: FAILED %s\n    repeat it: %s --seed %llu\n", (unsigned long long)seed, why, program,
+           (unsigned long long)seed);
+    fflush(stdout);
+}
+
+static void add(seed_tally *sum, const seed_tally *one)
+{
+#define ADD(name) sum->name += one->name;
+    SEED_TALLY(ADD)
+#undef ADD
+    sum->simulated_s += one->simulated_s;
+    if (one->bytes_max > sum->bytes_max)
+        sum->bytes_max = one->bytes_max;
+}
+
+static size_t held(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+// What a run leaves in memory is a leak, but for the first one's buffers of the C library.
+static seed_result run_one(const seed_kitchen *kitchen, uint64_t seed, FILE *log, bool first)
+{
+    seed_plan plan = seed_plan_draw(seed);
+    size_t before = held();
+    seed_result result = seed_run_plan(kitchen, &plan, log);
+    size_t after = held();
+    if (!first && !log && result.passed && after > before) {
+        result.passed = false;
+        snprintf(result.why, sizeof result.why, "%zu bytes of memory are left over", after - before);
+    }
+    return result;
+}
+
+static _Noreturn void work(shared *s, int job)
+{
+    seed_kitchen kitchen;
+    if (!seed_kitchen_open(&kitchen, scenes))
+        _exit(1);
+    bool first = true;
+    for (uint64_t seed; (seed = atomic_fetch_add(&s->next, 1)) <= to; first = false) {
+        atomic_store(&s->running[job], seed);
+        struct rusage used;
+        getrusage(RUSAGE_SELF, &used);
+        struct rlimit limit = {(rlim_t)used.ru_utime.tv_sec + (rlim_t)used.ru_stime.tv_sec + SEED_CPU_S, RLIM_INFINITY};
+        setrlimit(RLIMIT_CPU, &limit);
+        seed_result result = run_one(&kitchen, seed, NULL, first);
+        if (!result.passed)
+            print_failure(seed, result.why);
+        atomic_fetch_add(result.passed ? &s->passed : &s->failed, 1);
+        add(&s->tallies[job], &result.tally);
+        s->digests[job] += result.digest.low ^ result.digest.high; // in any order
+        atomic_store(&s->running[job], 0);
+    }
+    seed_kitchen_close(&kitchen);
+    fflush(stdout);
+    exit(0);
+}
+
+static pid_t start(shared *s, int job)
+{
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0)
+        work(s, job);
+    if (child < 0)
+        perror("fork");
+    return child;
+}
+
+// A job that died took its seed with it: that one failed, and another goes on with the rest.
+static bool bury(shared *s, pid_t *jobs, int count, pid_t child, int status)
+{
+    for (int job = 0; job < count; job++) {
+        if (jobs[job] != child)
+            continue;
+        jobs[job] = 0;
+        uint64_t seed = atomic_load(&s->running[job]);
+        if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+            return true;
+        char why[80];
+        snprintf(why, sizeof why, WIFSIGNALED(status) ? "died of signal %d" : "ended with status %d",
+                 WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        if (seed == 0)
+            return false; // before its first
+        print_failure(seed, why);
+        atomic_fetch_add(&s->failed, 1);
+        atomic_store(&s->running[job], 0);
+        jobs[job] = start(s, job);
+    }
+    return true;
+}
+
+static void print_tally(const shared *s, int jobs, double seconds, uint64_t digest)
+{
+    seed_tally sum = {0};
+    for (int job = 0; job < jobs; job++)
+        add(&sum, &s->tallies[job]);
+#define PRINT(name) printf("%-20s %llu\n", #name, (unsigned long long)sum.name);
+    SEED_TALLY(PRINT)
+#undef PRINT
+    printf("%-20s %zu KiB\n", "memory at most", sum.bytes_max >> 10);
+    printf("%-20s %016llx\n", "digest of all", (unsigned long long)digest);
+    printf("%.0f s simulated in %.1f s: %.0f x real time\n", sum.simulated_s, seconds, sum.simulated_s / seconds);
+}
+
+static int many(int jobs)
+{
+    shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    pid_t children[JOBS_MAX] = {0};
+    struct timespec begin, end;
+    bool fine = s != MAP_FAILED;
+    if (!fine)
+        return 1;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    atomic_store(&s->next, from);
+    for (int job = 0; job < jobs; job++)
+        children[job] = start(s, job);
+    int status;
+    for (pid_t child; (child = wait(&status)) > 0 || (child < 0 && errno == EINTR);)
+        fine = bury(s, children, jobs, child, status) && fine;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    uint64_t digest = 0;
+    for (int job = 0; job < jobs; job++)
+        digest += s->digests[job];
+    print_tally(s, jobs, (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9, digest);
+    uint64_t passed = atomic_load(&s->passed), failed = atomic_load(&s->failed);
+    if (passed + failed != to - from + 1 || !fine)
+        failed += to - from + 1 - passed - failed; // never run
+    printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
+    return failed > 0;
+}
+
+static int one(uint64_t seed)
+{
+    seed_kitchen kitchen;
+    if (!seed_kitchen_open(&kitchen, scenes))
+        return 1;
+    seed_result result = run_one(&kitchen, seed, stdout, true);
+    seed_kitchen_close(&kitchen);
+    if (!result.passed)
+        print_failure(seed, result.why);
+    printf("digest %016llx%016llx\n%d passed, %d failed\n", (unsigned long long)result.digest.high,
+           (unsigned long long)result.digest.low, result.passed, !result.passed);
+    return !result.passed;
+}
+
+static bool read_seeds(const char *text)
+{
+    char *end;
+    to = strtoull(text, &end, 10);
+    if (*end == '-' && end != text) {
+        from = to;
+        to = strtoull(end + 1, &end, 10);
+    }
+    return *end == '\0' && from >= 1 && to >= from;
+}
+
+int main(int argc, char **argv)
+{
+    // What lies in malloc's cache of a thread counts as held; so no such cache.
+    if (!getenv("GLIBC_TUNABLES")) {
+        setenv("GLIBC_TUNABLES", "glibc.malloc.tcache_count=0", 1);
+        execv("/proc/self/exe", argv);
+    }
+    int jobs = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t seed = 0;
+    program = argv[0];
+    for (int i = 1; i < argc; i++) {
+        bool more = i + 1 < argc;
+        if (strcmp(argv[i], "--seed") == 0 && more)
+            seed = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--jobs") == 0 && more)
+            jobs = atoi(argv[++i]);
+        else if (strcmp(argv[i], "--scenes") == 0 && more)
+            scenes = argv[++i];
+        else if (!read_seeds(argv[i]))
+            to = 0;
+    }
+    if ((!seed && !to) || jobs < 1 || jobs > JOBS_MAX) {
+        fprintf(stderr, "simulate [--jobs N] [--scenes FOLDER] COUNT | FROM-TO | --seed N\n");
+        return 2;
+    }
+    return seed ? one(seed) : many(jobs);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// seed_check.c: what must hold when all have left: nobody is left over, the recordings replay to what was seen, and
+// every counter adds up.
+#include "seed_run.h"
+
+#include "sim/hash.h"
+
+typedef unsigned long long count;
+
+static void equal(seed_run *run, const char *what, uint64_t a, uint64_t b)
+{
+    if (a != b)
+        seed_fail(run, "%s: %llu and %llu", what, (count)a, (count)b);
+}
+
+static void none(seed_run *run, const char *what, uint64_t value)
+{
+    if (value)
+        seed_fail(run, "%s: %llu, and nothing explains it", what, (count)value);
+}
+
+// Every packet that was sent is somewhere.
+void seed_check_hub(seed_run *run)
+{
+    foliot__hub_ledger l = foliot__hub_account(run->hub);
+    if (l.unposted > l.posted || l.attempts < l.posted - l.unposted)
+        seed_fail(run, "the hub took %llu packets and tried to carry %llu", (count)(l.posted - l.unposted), (count)l.attempts);
+    equal(run, "packets carried or copied, and lost or scheduled", l.attempts + l.duplicated, l.lost + l.scheduled);
+    equal(run, "packets scheduled, and arrived, gone or on their way", l.scheduled, l.delivered + l.gone + l.waiting);
+}
+
+void seed_check_gone(seed_run *run)
+{
+    if (!run->server) {
+        seed_fail(run, "the server has not come back");
+        return;
+    }
+    foliot_server_presence present = foliot_server_present(run->server);
+    none(run, "peers are left when all have gone", present.peers);
+    none(run, "players are left when all have gone", present.players);
+    none(run, "inputs are left when all have gone", present.inputs);
+    for (uint32_t s = 0; s < run->plan->session_count; s++)
+        for (uint32_t p = 0; p < foliot_world_players_max(run->hosts[s].world); p++)
+            if (foliot_world_player_body(run->hosts[s].world, p) != FOLIOT_NO_BODY)
+                seed_fail(run, "session %u still has a body of player %u, though all have gone", s, p);
+}
+
+// -- recordings -----------------------------------------------------------------------------------
+
+typedef struct taped { // what a recording says
+    uint64_t controls, joins, leaves;
+} taped;
+
+// What the server stepped at that tick, in the life that the recording went on with.
+static const foliot_digest *truth_at(const seed_host *h, uint64_t tick)
+{
+    for (int i = SEED_CRASHES; i >= 0; i--) {
+        const seed_truth *t = &h->truth[i];
+        if (t->count && tick >= t->base)
+            return tick < t->base + t->count ? &t->digests[tick - t->base] : NULL;
+    }
+    return NULL;
+}
+
+static void compare_tick(seed_run *run, seed_host *h, uint32_t s, foliot_replay *replay)
+{
+    uint64_t tick = foliot_replay_tick(replay);
+    const foliot_digest *truth = truth_at(h, tick);
+    if (foliot_snapshot_capture(&h->format, foliot_replay_world(replay), &h->snapshot) != FOLIOT_OK || !truth ||
+        !foliot_digest_equal(foliot_snapshot_digest(&h->snapshot), *truth))
+        seed_fail(run, "session %u: its recording replays tick %llu to another state", s, (count)tick);
+}
+
+static void count_inputs(foliot_replay *replay, uint64_t tick, taped *t)
+{
+    const foliot_input *inputs;
+    uint32_t n;
+    if (foliot_replay_inputs(replay, tick, &inputs, &n) != FOLIOT_OK)
+        return;
+    for (uint32_t i = 0; i < n; i++) {
+        t->controls += inputs[i].kind == FOLIOT_INPUT_CONTROL;
+        t->joins += inputs[i].kind == FOLIOT_INPUT_JOIN;
+        t->leaves += inputs[i].kind == FOLIOT_INPUT_LEAVE;
+    }
+}
+
+static void walk_tape(seed_run *run, seed_host *h, uint32_t s, foliot_replay *replay, taped *t)
+{
+    foliot_verdict verdict;
+    bool stopped = h->recorded != FOLIOT_OK;
+    if (foliot_replay_verify(replay, NULL, &verdict) != FOLIOT_OK ||
+        verdict.status != (stopped ? FOLIOT_CORRUPT : FOLIOT_OK)) {
+        seed_fail(run, "session %u: its recording does not verify: %s %s", s, foliot_status_text(verdict.status),
+                  verdict.damage.text);
+        return;
+    }
+    if (foliot_replay_seek(replay, foliot_replay_about(replay)->first_tick) != FOLIOT_OK)
+        seed_fail(run, "session %u: its recording cannot be rewound", s);
+    compare_tick(run, h, s, replay);
+    for (uint64_t ticks = 0; !run->failed && ticks < verdict.ticks; ticks++) {
+        count_inputs(replay, foliot_replay_tick(replay), t);
+        if (foliot_replay_step(replay) != FOLIOT_OK)
+            seed_fail(run, "session %u: its recording ends before it was verified to", s);
+        compare_tick(run, h, s, replay);
+    }
+    const seed_truth *last = &h->truth[run->incarnation];
+    uint64_t reached = last->count ? last->base + last->count - 1 : 0;
+    if (!run->failed)
+        equal(run, "ticks stepped, and recorded or counted as lost", reached, foliot_replay_tick(replay) + h->ticks_lost);
+}
+
+void seed_check_tapes(seed_run *run)
+{
+    taped all = {0};
+    bool stopped = false;
+    for (uint32_t s = 0; s < run->plan->session_count; s++) {
+        seed_host *h = &run->hosts[s];
+        foliot__span span = {h->tape.bytes, h->tape.length, 1};
+        seed_mix(run, foliot__hash(&span, 1).low);
+        stopped = stopped || h->recorded != FOLIOT_OK;
+        run->result.tally.recordings_stopped += h->recorded != FOLIOT_OK;
+        foliot_replay *replay;
+        foliot_damage damage;
+        if (run->failed)
+            continue;
+        if (foliot_replay_open_bytes(h->tape.bytes, h->tape.length, &replay, &damage) != FOLIOT_OK) {
+            seed_fail(run, "session %u: its recording cannot be read: %s", s, damage.text);
+            continue;
+        }
+        walk_tape(run, h, s, replay, &all);
+        foliot_replay_close(replay);
+    }
+    if (stopped && !run->plan->small_queue)
+        seed_fail(run, "a recording stopped, and nothing explains it");
+    if (run->failed || stopped || run->plan->crash_count)
+        return;
+    const foliot_server_counters *c = &run->counted;
+    equal(run, "inputs taken, and recorded or abandoned", c->inputs, all.controls + c->inputs_abandoned);
+    equal(run, "players who came and who left in the recordings", all.joins, all.leaves);
+    equal(run, "players who left, and recorded so", c->leaves, all.leaves);
+}
+
+// -- counters -------------------------------------------------------------------------------------
+
+void seed_check_counters(seed_run *run)
+{
+    const foliot_server_counters *c = &run->counted;
+    const seed_plan *plan = run->plan;
+    bool trouble = seed_plan_has(plan, SEED_HOSTILE) || seed_plan_has(plan, SEED_SICK);
+    seed_tally *tally = &run->result.tally;
+    tally->inputs += c->inputs;
+    tally->late += c->inputs_late;
+    tally->malformed += c->messages_malformed;
+    equal(run, "packets received, and what became of them", run->received,
+          c->joins + c->resumes + c->refusals + c->byes + c->input_packets + c->messages_malformed +
+              c->messages_unexpected + c->messages_ignored);
+    none(run, "events dropped", c->events_dropped);
+    if (!plan->small_queue)
+        none(run, "ticks unrecorded", c->ticks_unrecorded);
+    if (plan->server_pause_count == 0 && plan->step_ns == 0)
+        none(run, "ticks late", c->ticks_late);
+    if (!trouble) {
+        none(run, "messages malformed", c->messages_malformed);
+        none(run, "messages unexpected", c->messages_unexpected);
+        none(run, "inputs refused", c->inputs_refused);
+    }
+    foliot__hub_ledger l = foliot__hub_account(run->hub);
+    tally->packets = l.attempts + l.duplicated;
+    tally->packets_lost = l.lost;
+    none(run, "connections are left in the hub", l.connections);
+#define MIX(name) seed_mix(run, c->name);
+    FOLIOT_SERVER_COUNTERS(MIX)
+#undef MIX
+}

@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: MIT
+// seed_guest.c: those who come to the server of a run: players and spectators with random fingers, clients whose
+// packets are damaged, and the hostile, who send noise, what others sent, and mixtures of both.
+#include "seed_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+#define LEAVE_NS (3 * (uint64_t)SEED_SECOND) // for a goodbye to be heard
+#define JOIN_NS (6 * (uint64_t)SEED_SECOND)  // in a calm network a join has ended by then, one way or the other
+#define BURST_MAX 20                         // packets of the hostile at once
+#define EXTRAPOLATED_MS 260.0
+
+static const seed_life *life_of(const seed_caller *c)
+{
+    return &c->plan->lives[c->life];
+}
+
+// What the hostile may send again.
+static void tap(void *user, foliot_delivery delivery, const uint8_t *bytes, size_t length)
+{
+    seed_run *run = user;
+    seed_capture *capture = &run->captures[run->capture_count++ % SEED_CAPTURES];
+    if (length > sizeof capture->bytes)
+        length = sizeof capture->bytes;
+    capture->delivery = delivery;
+    capture->length = (uint16_t)length;
+    memcpy(capture->bytes, bytes, length);
+}
+
+static bool any_hostile(const seed_run *run)
+{
+    return seed_plan_has(run->plan, SEED_HOSTILE);
+}
+
+static void open_wire(seed_run *run, seed_caller *c)
+{
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_transport *inner = NULL;
+    config.send = c->plan->send;
+    config.receive = c->plan->receive;
+    config.send.seed += c->life;
+    config.receive.seed += c->life;
+    config.timeout_ms = run->plan->timeout_ms;
+    FOLIOT_ASSERT(foliot_transport_memory(run->hub, &config, run->now_ns, &inner) == FOLIOT_OK);
+    seed_wire_config wire = {.clock = c->clock, .damage = c->plan->damage, .seed = c->plan->send.seed ^ c->life};
+    if (any_hostile(run) && c->plan->kind != SEED_HOSTILE) {
+        wire.tap = tap;
+        wire.tap_user = run;
+    }
+    c->wire = seed_wire_create(inner, &wire);
+    c->cut_off = false;
+}
+
+void seed_guest_open(seed_run *run, uint32_t index)
+{
+    seed_caller *c = &run->callers[index];
+    c->plan = &run->plan->guests[index];
+    c->index = index;
+    c->rng = foliot__rng_seeded(run->plan->seed * SEED_GUESTS + index);
+    c->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, c->plan->skew_ns, c->plan->drift};
+    c->done = c->plan->life_count == 0;
+    c->next_ns = c->done ? UINT64_MAX : life_of(c)->join_ns;
+}
+
+// -- coming and going -------------------------------------------------------------------------------
+
+static void begin_life(seed_run *run, seed_caller *c)
+{
+    open_wire(run, c);
+    c->alive = true;
+    c->leaving = false;
+    c->joined_ns = run->now_ns;
+    c->render_tick = -1;
+    c->claimed_tick = UINT64_MAX;
+    c->unrest = !seed_plan_calm(run->plan, c->plan);
+    if (c->plan->kind == SEED_HOSTILE)
+        return;
+    char name[16], session[16];
+    bool no_players = c->plan->session < SEED_SESSIONS && run->hosts[c->plan->session].scene.players.limit == 0;
+    snprintf(name, sizeof name, "guest-%u", c->index);
+    snprintf(session, sizeof session, "session-%u", c->plan->session);
+    foliot_client_config config = foliot_client_config_default();
+    config.transport = c->wire;
+    config.port = 7777;
+    config.session = session;
+    config.name = name;
+    config.spectates = c->plan->kind == SEED_SPECTATOR || (no_players && c->index != 7);
+    config.reconnects = c->plan->reconnects;
+    config.input_hz = c->plan->input_hz;
+    config.fingerprint = run->kitchen->fingerprint;
+    FOLIOT_ASSERT(foliot_client_create(&config, seed_clock_local(&c->clock), &c->client) == FOLIOT_OK);
+    seed_say(run, "guest %u: comes", c->index);
+}
+
+// A join has ended in a world that is seen, or with a sentence.
+static void check_join(seed_run *run, const seed_caller *c, const foliot_client_statistics *seen)
+{
+    foliot_client_state state = foliot_client_now(c->client);
+    const char *reason = foliot_client_reason(c->client);
+    bool over = state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED || state == FOLIOT_CLIENT_LOST;
+    if (over && *reason == '\0')
+        seed_fail(run, "guest %u: it ended without a sentence", c->index);
+    if (c->unrest || c->leaving)
+        return;
+    if (state == FOLIOT_CLIENT_LOST)
+        seed_fail(run, "guest %u: lost in a calm network: %s", c->index, reason);
+    if (run->now_ns - c->joined_ns > JOIN_NS && !over && seen->snapshots_received == 0)
+        seed_fail(run, "guest %u: has not joined after %.1f s", c->index, (double)(run->now_ns - c->joined_ns) * 1e-9);
+    if (c->plan->session == SEED_SESSIONS && state == FOLIOT_CLIENT_PLAYING)
+        seed_fail(run, "guest %u: is in a session that is not there", c->index);
+    if (seen->reconnects)
+        seed_fail(run, "guest %u: had to reconnect in a calm network", c->index);
+}
+
+static void end_life(seed_run *run, seed_caller *c, bool dumb)
+{
+    seed_tally *tally = &run->result.tally;
+    if (c->client) {
+        foliot_client_statistics seen = foliot_client_statistics_now(c->client);
+        foliot_client_state state = foliot_client_now(c->client);
+        check_join(run, c, &seen);
+        if (seen.pieces_malformed && c->plan->kind != SEED_SICK)
+            seed_fail(run, "guest %u: %llu malformed pieces", c->index, (unsigned long long)seen.pieces_malformed);
+        tally->refused += state == FOLIOT_CLIENT_REFUSED;
+        tally->lost += state == FOLIOT_CLIENT_LOST;
+        tally->left += state == FOLIOT_CLIENT_CLOSED;
+        tally->reconnects += seen.reconnects;
+        tally->snapshots += seen.snapshots_received;
+        tally->samples += seen.samples;
+        tally->starved += seen.samples_starved;
+        seed_mix(run, seen.snapshots_received);
+        seed_mix(run, seen.samples_starved);
+        seed_say(run, "guest %u: goes, state %d '%s', %llu snapshots", c->index, (int)state,
+                 foliot_client_reason(c->client), (unsigned long long)seen.snapshots_received);
+    }
+    tally->crashed += dumb;
+    tally->damaged += seed_wire_damaged(c->wire);
+    if (dumb)
+        seed_wire_mute(c->wire);
+    foliot_client_destroy(c->client);
+    foliot_transport_destroy(c->wire);
+    c->client = NULL;
+    c->wire = NULL;
+    c->alive = c->connected = false;
+    c->life++;
+    c->done = run->stopping || c->life >= c->plan->life_count;
+    c->next_ns = c->done ? UINT64_MAX : life_of(c)->join_ns;
+    if (c->next_ns < run->now_ns)
+        c->next_ns = run->now_ns;
+}
+
+void seed_guest_close(seed_run *run, seed_caller *c)
+{
+    if (c->alive)
+        end_life(run, c, true);
+}
+
+static void start_leaving(seed_run *run, seed_caller *c)
+{
+    c->leaving = true;
+    c->leaving_ns = run->now_ns;
+    if (c->client)
+        foliot_client_leave(c->client, seed_clock_local(&c->clock));
+}
+
+// True if the life has ended.
+static bool ends(seed_run *run, seed_caller *c)
+{
+    const seed_life *life = life_of(c);
+    bool due = life->exit != SEED_STAYS && run->now_ns >= life->end_ns;
+    if (due && life->exit == SEED_CRASHES_DOWN && !c->leaving) {
+        end_life(run, c, true);
+        return true;
+    }
+    if ((due || run->stopping) && !c->leaving)
+        start_leaving(run, c);
+    if (!c->client) {
+        if (c->leaving)
+            end_life(run, c, true);
+        return c->client == NULL && !c->alive;
+    }
+    foliot_client_state state = foliot_client_now(c->client);
+    bool over = state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED || state == FOLIOT_CLIENT_LOST;
+    if (over || (c->leaving && run->now_ns - c->leaving_ns > LEAVE_NS)) {
+        end_life(run, c, false);
+        return true;
+    }
+    return false;
+}
+
+// -- the network breaks and is mended -----------------------------------------------------------------
+
+static void mind_outages(seed_run *run, seed_caller *c)
+{
+    bool out = seed_after_gaps(c->plan->outages, c->plan->outage_count, run->now_ns) != run->now_ns;
+    if (out == c->cut_off)
+        return;
+    c->cut_off = out;
+    foliot_impairment send = c->plan->send, receive = c->plan->receive;
+    if (out)
+        send.loss = receive.loss = 1;
+    foliot_transport_impair(seed_wire_inner(c->wire), &send, &receive);
+    seed_say(run, "guest %u: %s", c->index, out ? "its network is gone" : "its network is back");
+}
+
+// -- playing --------------------------------------------------------------------------------------------
+
+static void think(seed_run *run, seed_caller *c)
+{
+    if (c->plan->changes_hz <= 0 || run->now_ns < c->think_ns)
+        return;
+    double wait = 2 * foliot__rng_unit(&c->rng) / c->plan->changes_hz;
+    c->think_ns = run->now_ns + (uint64_t)(wait * 1e9);
+    for (int k = 0; k < FOLIOT_AXES; k++)
+        c->axes[k] = (int8_t)(foliot__rng_below(&c->rng, 255) - 127);
+    c->buttons = (uint16_t)foliot__rng_below(&c->rng, 8);
+    foliot_client_input(c->client, c->axes, c->buttons);
+}
+
+// What it has is what the server had.
+static void check_claim(seed_run *run, seed_caller *c)
+{
+    foliot_client_statistics seen = foliot_client_statistics_now(c->client);
+    if (seen.snapshots_received == 0 || (seen.digest.high | seen.digest.low) == 0 || seen.newest_tick == c->claimed_tick ||
+        c->plan->kind == SEED_SICK || c->plan->session >= run->plan->session_count)
+        return;
+    c->claimed_tick = seen.newest_tick;
+    run->result.tally.claims++;
+    if (!seed_truth_holds(&run->hosts[c->plan->session], seen.newest_tick, seen.digest))
+        seed_fail(run, "guest %u: its snapshot of tick %llu is not the server's", c->index,
+                  (unsigned long long)seen.newest_tick);
+}
+
+static void check_sample(seed_run *run, seed_caller *c)
+{
+    foliot_sample sample;
+    if (foliot_client_sample(c->client, seed_clock_local(&c->clock), &sample) != FOLIOT_OK)
+        return;
+    if (!(sample.render_tick >= c->render_tick) && c->plan->kind != SEED_SICK)
+        seed_fail(run, "guest %u: render time ran backwards, from %.4f to %.4f", c->index, c->render_tick,
+                  sample.render_tick);
+    c->render_tick = sample.render_tick;
+    uint64_t bits;
+    memcpy(&bits, &sample.render_tick, sizeof bits);
+    seed_mix(run, bits);
+}
+
+static void frame(seed_run *run, seed_caller *c)
+{
+    foliot_client_update(c->client, seed_clock_local(&c->clock));
+    think(run, c);
+    check_sample(run, c);
+    check_claim(run, c);
+}
+
+// -- the hostile ------------------------------------------------------------------------------------------
+
+static size_t compose(seed_run *run, seed_caller *c, uint8_t bytes[1400], foliot_delivery *delivery)
+{
+    double sum = c->plan->random + c->plan->mutated + c->plan->replayed + 1e-9;
+    double draw = foliot__rng_unit(&c->rng) * sum;
+    uint32_t kept = run->capture_count < SEED_CAPTURES ? run->capture_count : SEED_CAPTURES;
+    *delivery = foliot__rng_below(&c->rng, 2) ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE;
+    if (draw < c->plan->random || kept == 0) {
+        size_t length = foliot__rng_below(&c->rng, foliot__rng_below(&c->rng, 4) ? 64 : 1400);
+        for (size_t i = 0; i < length; i++)
+            bytes[i] = (uint8_t)foliot__rng_u64(&c->rng);
+        if (length && foliot__rng_below(&c->rng, 2))
+            bytes[0] = (uint8_t)(16 + foliot__rng_below(&c->rng, 3)); // one of ours
+        return length;
+    }
+    const seed_capture *capture = &run->captures[foliot__rng_below(&c->rng, kept)];
+    memcpy(bytes, capture->bytes, capture->length);
+    if (foliot__rng_below(&c->rng, 8))
+        *delivery = capture->delivery;
+    if (draw < c->plan->random + c->plan->mutated)
+        return seed_wire_mutate(&c->rng, bytes, capture->length, 1400);
+    return capture->length;
+}
+
+static void attack(seed_run *run, seed_caller *c)
+{
+    foliot_transport_event event;
+    uint64_t local = seed_clock_local(&c->clock);
+    while (foliot_transport_poll(c->wire, local, &event)) {
+        c->connected = event.kind != FOLIOT_TRANSPORT_DISCONNECTED;
+        if (!c->connected)
+            c->peer = (foliot_peer_id){0};
+    }
+    if (!c->peer.value) {
+        foliot_transport_connect(c->wire, "127.0.0.1", 7777, local, &c->peer);
+        return;
+    }
+    if (!c->connected)
+        return;
+    uint32_t count = 1 + foliot__rng_below(&c->rng, foliot__rng_below(&c->rng, 8) ? 2 : BURST_MAX);
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t bytes[1400];
+        foliot_delivery delivery;
+        size_t length = compose(run, c, bytes, &delivery);
+        foliot_transport_send(c->wire, c->peer, delivery, bytes, length);
+        run->result.tally.hostile_packets++;
+    }
+    foliot_transport_flush(c->wire, local);
+    if (foliot__rng_below(&c->rng, 50) == 0) {
+        foliot_transport_disconnect(c->wire, c->peer, 0, true);
+        c->peer = (foliot_peer_id){0};
+        c->connected = false;
+    }
+}
+
+// -- one turn -----------------------------------------------------------------------------------------------
+
+void seed_guest_act(seed_run *run, seed_caller *c)
+{
+    if (!c->alive) {
+        if (run->stopping) {
+            c->done = true;
+            return;
+        }
+        begin_life(run, c);
+    }
+    mind_outages(run, c);
+    if (c->client)
+        frame(run, c);
+    else
+        attack(run, c);
+    if (ends(run, c))
+        return;
+    double wait = c->client ? (double)c->plan->frame_ns : 2e9 * foliot__rng_unit(&c->rng) / c->plan->packets_hz;
+    uint64_t next = run->now_ns + 1000 + (uint64_t)wait;
+    c->next_ns = seed_after_gaps(c->plan->pauses, c->plan->pause_count, next);
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+// seed_plan.c: see seed_plan.h. Every part draws from a stream of its own, so that a change of one leaves
+// the others of a seed as they were.
+#include "seed_plan.h"
+
+#include <string.h>
+
+#define PARTS 64
+
+const char *const seed_scenes[] = {
+    // Those with players come more than once: they are what is played.
+    "spacewar", "lunar-lander", "billiards", "spacewar", "lunar-lander", "pendulum", "figure-eight", "ragdoll",
+    "marbles",
+};
+const uint32_t seed_scene_count = sizeof seed_scenes / sizeof seed_scenes[0];
+
+typedef struct dice {
+    foliot__rng rng;
+} dice;
+
+static dice dice_of(uint64_t seed, uint32_t part)
+{
+    return (dice){foliot__rng_seeded(seed * PARTS + part)};
+}
+
+static bool chance(dice *d, double share)
+{
+    return foliot__rng_unit(&d->rng) < share;
+}
+
+static double between(dice *d, double low, double high)
+{
+    return low + (high - low) * foliot__rng_unit(&d->rng);
+}
+
+static uint64_t ns_between(dice *d, double low_s, double high_s)
+{
+    return (uint64_t)(between(d, low_s, high_s) * 1e9);
+}
+
+static uint32_t below(dice *d, uint32_t bound)
+{
+    return foliot__rng_below(&d->rng, bound);
+}
+
+// Each kind of harm is there or not; a third of all networks have none at all.
+static foliot_impairment draw_network(dice *d)
+{
+    foliot_impairment i = {.seed = foliot__rng_u64(&d->rng)};
+    if (chance(d, 0.33))
+        return i;
+    if (chance(d, 0.5))
+        i.delay_ms = between(d, 0, 150);
+    if (chance(d, 0.5))
+        i.loss = chance(d, 0.2) ? between(d, 0.05, 0.3) : between(d, 0, 0.05);
+    if (chance(d, 0.3))
+        i.burst = between(d, 1, 6);
+    if (chance(d, 0.4)) {
+        i.jitter_min_ms = chance(d, 0.5) ? 0 : between(d, 0, 20);
+        i.jitter_max_ms = i.jitter_min_ms + between(d, 0, 100);
+        i.jitter_kind = (foliot_jitter_kind)below(d, 3);
+    }
+    if (chance(d, 0.3))
+        i.duplicate = between(d, 0, 0.1);
+    if (chance(d, 0.3))
+        i.reorder = between(d, 0, 0.1);
+    if (chance(d, 0.15)) {
+        i.rate_bits = between(d, 3e5, 5e6);
+        i.queue_bytes = chance(d, 0.5) ? 0 : 4096 + below(d, 60000);
+    }
+    return i;
+}
+
+static uint32_t draw_gaps(dice *d, double share, uint64_t run_ns, double longest_s, seed_gap gaps[SEED_GAPS])
+{
+    uint32_t count = 0;
+    while (count < SEED_GAPS && chance(d, share)) {
+        uint64_t begin = SEED_BEGIN_NS + ns_between(d, 0.5, (double)run_ns * 1e-9);
+        uint64_t length = ns_between(d, 0.02, chance(d, 0.5) ? 0.5 : longest_s);
+        gaps[count++] = (seed_gap){begin, begin + length};
+    }
+    return count;
+}
+
+static void draw_lives(dice *d, seed_guest *guest, uint64_t run_ns)
+{
+    double at = between(d, 0, chance(d, 0.7) ? 0.5 : (double)run_ns * 0.7e-9), run = (double)run_ns * 1e-9;
+    guest->life_count = 0;
+    while (guest->life_count < SEED_LIVES && at < run - 0.5) {
+        seed_life *life = &guest->lives[guest->life_count++];
+        double end = chance(d, 0.5) ? run : between(d, at + 0.05, run + 1);
+        *life = (seed_life){.join_ns = SEED_BEGIN_NS + (uint64_t)(at * 1e9), .exit = SEED_STAYS};
+        if (end < run) {
+            life->exit = chance(d, 0.5) ? SEED_LEAVES : SEED_CRASHES_DOWN;
+            life->end_ns = SEED_BEGIN_NS + (uint64_t)(end * 1e9);
+        }
+        at = end + between(d, 0.01, 3);
+    }
+}
+
+static seed_guest_kind draw_kind(dice *d, bool trouble)
+{
+    if (trouble && chance(d, 0.3))
+        return chance(d, 0.5) ? SEED_SICK : SEED_HOSTILE;
+    return chance(d, 0.2) ? SEED_SPECTATOR : SEED_PLAYER;
+}
+
+static seed_guest draw_guest(const seed_plan *plan, dice *d, bool trouble)
+{
+    seed_guest g = {.kind = draw_kind(d, trouble)};
+    g.session = below(d, plan->session_count);
+    if (chance(d, 0.02))
+        g.session = SEED_SESSIONS;
+    draw_lives(d, &g, plan->run_ns);
+    g.send = draw_network(d);
+    g.receive = draw_network(d);
+    g.outage_count = draw_gaps(d, 0.15, plan->run_ns, chance(d, 0.3) ? 14 : 4, g.outages);
+    g.pause_count = draw_gaps(d, 0.15, plan->run_ns, 3, g.pauses);
+    g.frame_ns = ns_between(d, 0.004, chance(d, 0.8) ? 0.017 : 0.05);
+    g.skew_ns = (int64_t)(chance(d, 0.5) ? 0 : between(d, -0.9, chance(d, 0.2) ? 3e6 : 4e3) * 1e9);
+    g.drift = chance(d, 0.5) ? 0 : between(d, -5e-4, 5e-4);
+    g.changes_hz = chance(d, 0.1) ? 60 : between(d, 0, 8);
+    g.input_hz = chance(d, 0.8) ? 0 : between(d, 10, 60);
+    g.reconnects = chance(d, 0.85);
+    if (g.kind == SEED_SICK)
+        g.damage = between(d, 0.001, 0.1);
+    g.random = between(d, 0, 1);
+    g.mutated = between(d, 0, 1);
+    g.replayed = chance(d, 0.5) ? 0 : between(d, 0, 1);
+    g.packets_hz = between(d, 1, 200);
+    return g;
+}
+
+static void draw_sessions(seed_plan *plan)
+{
+    dice d = dice_of(plan->seed, 1);
+    plan->session_count = 1 + chance(&d, 0.2);
+    for (uint32_t i = 0; i < plan->session_count; i++) {
+        seed_session *s = &plan->sessions[i];
+        s->scene = below(&d, seed_scene_count);
+        s->tick_hz = chance(&d, 0.7) ? 0 : between(&d, 15, 120);
+        s->block_ticks = chance(&d, 0.5) ? 3 : 1 + below(&d, 60);
+        s->keyframe_ticks = chance(&d, 0.5) ? 300 : 20 + below(&d, 200);
+        s->queue_bytes = 16u << 20;
+        s->drain_hz = chance(&d, 0.7) ? 1000 : between(&d, 1, 60);
+        if (chance(&d, 0.05)) {
+            s->queue_bytes = 4096 + below(&d, 20000);
+            s->drain_hz = between(&d, 0.2, 2);
+            plan->small_queue = true;
+        }
+    }
+}
+
+static void draw_server(seed_plan *plan, bool calm)
+{
+    dice d = dice_of(plan->seed, 2);
+    plan->snapshot_hz = chance(&d, 0.6) ? 0 : between(&d, 5, 60);
+    plan->server_drift = chance(&d, 0.5) ? 0 : between(&d, -2e-4, 2e-4);
+    plan->server_skew_ns = (int64_t)(chance(&d, 0.5) ? 0 : between(&d, -0.9, 1e4) * 1e9);
+    plan->server_poll_ns = ns_between(&d, 0.0005, 0.005);
+    plan->step_ns = chance(&d, 0.6) ? 0 : ns_between(&d, 0.0001, 0.012);
+    plan->timeout_ms = 1000 + below(&d, 9000);
+    plan->reconnect_ms = chance(&d, 0.5) ? 10000 : below(&d, 10000);
+    plan->peers_max = chance(&d, 0.8) ? 32 : 1 + below(&d, 8);
+    if (!calm)
+        plan->server_pause_count = draw_gaps(&d, 0.2, plan->run_ns, 2, plan->server_pauses);
+}
+
+static void draw_crashes(seed_plan *plan)
+{
+    dice d = dice_of(plan->seed, 3);
+    uint64_t at = SEED_BEGIN_NS + ns_between(&d, 0.3, (double)plan->run_ns * 0.8e-9);
+    while (plan->crash_count < SEED_CRASHES && chance(&d, 0.7)) {
+        plan->crash_ns[plan->crash_count] = at;
+        plan->down_ns[plan->crash_count] = ns_between(&d, 0.05, chance(&d, 0.8) ? 1 : 12);
+        at += plan->down_ns[plan->crash_count++] + ns_between(&d, 0.2, 3);
+    }
+}
+
+seed_plan seed_plan_draw(uint64_t seed)
+{
+    seed_plan plan = {.seed = seed};
+    dice d = dice_of(seed, 0);
+    plan.run_ns = ns_between(&d, 1, chance(&d, 0.8) ? 8 : 25);
+    // A third of the runs are calm: what is lost there has no excuse.
+    bool calm = chance(&d, 0.33), trouble = !calm && chance(&d, 0.4), crashes = !calm && chance(&d, 0);
+    draw_sessions(&plan);
+    draw_server(&plan, calm);
+    if (crashes)
+        draw_crashes(&plan);
+    plan.guest_count = 1 + below(&d, SEED_GUESTS);
+    for (uint32_t i = 0; i < plan.guest_count; i++) {
+        dice own = dice_of(seed, 8 + i);
+        plan.guests[i] = draw_guest(&plan, &own, trouble);
+        if (calm)
+            plan.guests[i].outage_count = plan.guests[i].pause_count = 0;
+    }
+    return plan;
+}
+
+static bool rough(const foliot_impairment *i)
+{
+    return i->loss > 0.1 || i->burst > 3 || i->rate_bits > 0;
+}
+
+bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest)
+{
+    return plan->server_pause_count == 0 && plan->crash_count == 0 && guest->outage_count == 0 &&
+           guest->pause_count == 0 && !rough(&guest->send) && !rough(&guest->receive) &&
+           !seed_plan_has(plan, SEED_HOSTILE) && guest->kind != SEED_SICK;
+}
+
+bool seed_plan_has(const seed_plan *plan, seed_guest_kind kind)
+{
+    for (uint32_t i = 0; i < plan->guest_count; i++)
+        if (plan->guests[i].kind == kind)
+            return true;
+    return false;
+}
+
+static void print_network(const char *way, const foliot_impairment *i, FILE *out)
+{
+    fprintf(out, "    %s loss %.1f%% burst %.1f delay %.0f jitter %.0f-%.0f kind %d duplicate %.1f%% reorder %.1f%% rate %.0f queue %u\n",
+            way, 100 * i->loss, i->burst, i->delay_ms, i->jitter_min_ms, i->jitter_max_ms, (int)i->jitter_kind,
+            100 * i->duplicate, 100 * i->reorder, i->rate_bits, i->queue_bytes);
+}
+
+static void print_guest(const seed_plan *plan, uint32_t index, FILE *out)
+{
+    static const char *const kinds[] = {"player", "spectator", "sick", "hostile"};
+    static const char *const exits[] = {"stays", "leaves", "crashes"};
+    const seed_guest *g = &plan->guests[index];
+    fprintf(out, "  guest %u: %s, session %u, frame %.1f ms, skew %.3f s, drift %.0f ppm, changes %.1f Hz, damage %.3f%s\n",
+            index, kinds[g->kind], g->session, (double)g->frame_ns * 1e-6, (double)g->skew_ns * 1e-9, g->drift * 1e6,
+            g->changes_hz, g->damage, g->reconnects ? "" : ", does not reconnect");
+    print_network("send   ", &g->send, out);
+    print_network("receive", &g->receive, out);
+    for (uint32_t i = 0; i < g->life_count; i++)
+        fprintf(out, "    joins %.3f s, %s %.3f s\n", (double)g->lives[i].join_ns * 1e-9, exits[g->lives[i].exit],
+                (double)g->lives[i].end_ns * 1e-9);
+    for (uint32_t i = 0; i < g->outage_count; i++)
+        fprintf(out, "    no network %.3f to %.3f s\n", (double)g->outages[i].begin_ns * 1e-9, (double)g->outages[i].end_ns * 1e-9);
+    for (uint32_t i = 0; i < g->pause_count; i++)
+        fprintf(out, "    paused %.3f to %.3f s\n", (double)g->pauses[i].begin_ns * 1e-9, (double)g->pauses[i].end_ns * 1e-9);
+}
+
+void seed_plan_print(const seed_plan *plan, FILE *out)
+{
+    fprintf(out, "seed %llu: %.2f s, snapshots %.1f Hz, poll %.2f ms, step %.2f ms, timeout %u ms, reconnect %u ms, %u peers, drift %.0f ppm\n",
+            (unsigned long long)plan->seed, (double)plan->run_ns * 1e-9, plan->snapshot_hz, (double)plan->server_poll_ns * 1e-6,
+            (double)plan->step_ns * 1e-6, plan->timeout_ms, plan->reconnect_ms, plan->peers_max, plan->server_drift * 1e6);
+    for (uint32_t i = 0; i < plan->session_count; i++)
+        fprintf(out, "  session %u: %s at %.2f Hz, block %u, keyframe %u, queue %zu, drained %.1f Hz\n", i,
+                seed_scenes[plan->sessions[i].scene], plan->sessions[i].tick_hz, plan->sessions[i].block_ticks,
+                plan->sessions[i].keyframe_ticks, plan->sessions[i].queue_bytes, plan->sessions[i].drain_hz);
+    for (uint32_t i = 0; i < plan->server_pause_count; i++)
+        fprintf(out, "  server paused %.3f to %.3f s\n", (double)plan->server_pauses[i].begin_ns * 1e-9,
+                (double)plan->server_pauses[i].end_ns * 1e-9);
+    for (uint32_t i = 0; i < plan->crash_count; i++)
+        fprintf(out, "  server crashes %.3f s, down %.3f s\n", (double)plan->crash_ns[i] * 1e-9, (double)plan->down_ns[i] * 1e-9);
+    for (uint32_t i = 0; i < plan->guest_count; i++)
+        print_guest(plan, i, out);
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+// seed_plan.h: all that happens in one run of the whole-system simulation, drawn from its seed before it begins:
+// scenes, networks, clocks, who comes and goes how, what breaks when. The plan also tells which losses are explained.
+#ifndef FOLIOT_TESTS_SEED_PLAN_H
+#define FOLIOT_TESTS_SEED_PLAN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/rng.h"
+#include "foliot/transport.h"
+
+#define SEED_GUESTS 8
+#define SEED_LIVES 3
+#define SEED_GAPS 2
+#define SEED_SESSIONS 2
+#define SEED_CRASHES 2
+#define SEED_SECOND 1000000000u
+#define SEED_BEGIN_NS SEED_SECOND // true time when a run begins
+
+typedef enum seed_guest_kind {
+    SEED_PLAYER,
+    SEED_SPECTATOR,
+    SEED_SICK,    // a client whose packets are damaged, both ways
+    SEED_HOSTILE, // no client at all
+} seed_guest_kind;
+
+typedef enum seed_exit { SEED_STAYS, SEED_LEAVES, SEED_CRASHES_DOWN } seed_exit;
+
+typedef struct seed_gap { // in time
+    uint64_t begin_ns, end_ns;
+} seed_gap;
+
+typedef struct seed_life {
+    uint64_t join_ns, end_ns;
+    seed_exit exit;
+} seed_life;
+
+typedef struct seed_guest {
+    seed_guest_kind kind;
+    uint32_t session;    // SEED_SESSIONS: one that is not there
+    seed_life lives[SEED_LIVES];
+    uint32_t life_count;
+    foliot_impairment send, receive;
+    seed_gap outages[SEED_GAPS], pauses[SEED_GAPS]; // of its network, of its loop
+    uint32_t outage_count, pause_count;
+    uint64_t frame_ns;
+    int64_t skew_ns;
+    double drift, changes_hz, damage, input_hz;
+    bool reconnects;
+    // Of the hostile: shares of what it sends.
+    double random, mutated, replayed;
+    double packets_hz;
+} seed_guest;
+
+typedef struct seed_session {
+    uint32_t scene; // index of seed_scenes
+    double tick_hz; // 0: the scene's
+    uint32_t block_ticks, keyframe_ticks;
+    size_t queue_bytes;
+    double drain_hz; // how often the recording is written out
+} seed_session;
+
+typedef struct seed_plan {
+    uint64_t seed;
+    uint64_t run_ns; // of play, before all leave
+    seed_session sessions[SEED_SESSIONS];
+    uint32_t session_count, guest_count;
+    seed_guest guests[SEED_GUESTS];
+    double snapshot_hz, server_drift;
+    int64_t server_skew_ns;
+    uint64_t server_poll_ns, step_ns; // step_ns: how long a step is away on its worker, 0: runs at once
+    seed_gap server_pauses[SEED_GAPS];
+    uint32_t server_pause_count;
+    uint64_t crash_ns[SEED_CRASHES], down_ns[SEED_CRASHES]; // of the server, and how long it stays down
+    uint32_t crash_count;
+    uint32_t timeout_ms, reconnect_ms, peers_max;
+    bool small_queue;
+} seed_plan;
+
+extern const char *const seed_scenes[];
+extern const uint32_t seed_scene_count;
+
+seed_plan seed_plan_draw(uint64_t seed);
+void seed_plan_print(const seed_plan *plan, FILE *out);
+
+// What may be expected of a guest: its network never too bad, nobody paused or crashed.
+bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest);
+bool seed_plan_has(const seed_plan *plan, seed_guest_kind kind);
+
+#endif

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: MIT
+// seed_run.c: time: whoever is due next acts, and nothing happens in between. See seed_run.h.
+#include "seed_run.h"
+
+#include <malloc.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "foliot/scene_reader.h"
+#include "sim/hash.h"
+
+#define REST_S 60             // of true time at most until all have left
+#define BYTES_MAX (96u << 20) // of memory in one run
+
+bool seed_kitchen_open(seed_kitchen *kitchen, const char *folder)
+{
+    foliot_scene_error error;
+    memset(kitchen, 0, sizeof *kitchen);
+    FOLIOT_ASSERT(seed_scene_count <= sizeof kitchen->scenes / sizeof kitchen->scenes[0]);
+    for (uint32_t i = 0; i < seed_scene_count; i++) {
+        char file[512];
+        snprintf(file, sizeof file, "%s/%s.yaml", folder, seed_scenes[i]);
+        if (foliot_scene_read(file, &kitchen->scenes[i], &error) != FOLIOT_OK) {
+            fprintf(stderr, "%s\n", error.message);
+            seed_kitchen_close(kitchen);
+            return false;
+        }
+    }
+    kitchen->fingerprint = foliot_fingerprint();
+    snprintf(kitchen->folder, sizeof kitchen->folder, "%s/foliot-seeds-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir);
+    if (!mkdtemp(kitchen->folder)) {
+        perror(kitchen->folder);
+        kitchen->folder[0] = '\0';
+        seed_kitchen_close(kitchen);
+        return false;
+    }
+    return true;
+}
+
+void seed_kitchen_close(seed_kitchen *kitchen)
+{
+    for (uint32_t i = 0; i < seed_scene_count; i++)
+        foliot_scene_destroy(kitchen->scenes[i]);
+    if (kitchen->folder[0])
+        rmdir(kitchen->folder);
+    memset(kitchen, 0, sizeof *kitchen);
+}
+
+// -- what is said, and what is remembered of it ----------------------------------------------------
+
+void seed_say(seed_run *run, const char *format, ...)
+{
+    if (!run->log)
+        return;
+    va_list arguments;
+    fprintf(run->log, "%10.4f  ", (double)run->now_ns * 1e-9);
+    va_start(arguments, format);
+    vfprintf(run->log, format, arguments);
+    va_end(arguments);
+    fputc('\n', run->log);
+}
+
+void seed_fail(seed_run *run, const char *format, ...)
+{
+    char text[SEED_WHY_BYTES - 32];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    seed_say(run, "FAILED: %s", text);
+    if (!run->failed)
+        snprintf(run->result.why, sizeof run->result.why, "at %.4f s: %s", (double)run->now_ns * 1e-9, text);
+    run->failed = true;
+}
+
+void seed_mix(seed_run *run, uint64_t value)
+{
+    run->mixed[0] = (run->mixed[0] ^ value) * 0x9e3779b97f4a7c15u;
+    run->mixed[0] ^= run->mixed[0] >> 29;
+    run->mixed[1] = (run->mixed[1] + run->mixed[0]) * 0xbf58476d1ce4e5b9u;
+    run->mixed[1] ^= run->mixed[1] >> 32;
+}
+
+uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count, uint64_t at_ns)
+{
+    for (uint32_t round = 0; round < count; round++)
+        for (uint32_t i = 0; i < count; i++)
+            if (at_ns >= gaps[i].begin_ns && at_ns < gaps[i].end_ns)
+                at_ns = gaps[i].end_ns;
+    return at_ns;
+}
+
+// -- time -----------------------------------------------------------------------------------------
+
+// The next to act: -1 the server, else a guest; ties go to the server, then by index.
+static int next_to_act(const seed_run *run, uint64_t *at_ns)
+{
+    int who = -1;
+    *at_ns = run->server_next_ns;
+    for (uint32_t i = 0; i < run->plan->guest_count; i++)
+        if (!run->callers[i].done && run->callers[i].next_ns < *at_ns) {
+            *at_ns = run->callers[i].next_ns;
+            who = (int)i;
+        }
+    return who;
+}
+
+static void turn_server(seed_run *run)
+{
+    const seed_plan *plan = run->plan;
+    uint32_t i = run->incarnation;
+    if (run->server && i < plan->crash_count && run->now_ns >= plan->crash_ns[i]) {
+        seed_server_crash(run);
+        run->server_next_ns = run->now_ns + plan->down_ns[i];
+        return;
+    }
+    if (!run->server)
+        seed_server_resume(run);
+    if (run->server)
+        seed_server_act(run);
+    else
+        run->server_next_ns = UINT64_MAX; // it could not come back, which is a failure
+}
+
+// Until the given time, or until nobody is left with `until_gone`.
+static void play(seed_run *run, uint64_t until_ns, bool until_gone)
+{
+    uint64_t at_ns, account_ns = run->now_ns;
+    while (!run->failed) {
+        int who = next_to_act(run, &at_ns);
+        if (at_ns >= until_ns)
+            break;
+        if (at_ns > run->now_ns)
+            run->now_ns = at_ns;
+        if (who < 0)
+            turn_server(run);
+        else
+            seed_guest_act(run, &run->callers[who]);
+        if (run->now_ns - account_ns < SEED_SECOND)
+            continue;
+        account_ns = run->now_ns;
+        seed_check_hub(run);
+        size_t bytes = mallinfo2().uordblks + mallinfo2().hblkhd;
+        if (bytes > run->result.tally.bytes_max)
+            run->result.tally.bytes_max = bytes;
+        if (bytes > BYTES_MAX)
+            seed_fail(run, "%zu bytes of memory are held", bytes);
+        foliot_server_presence present = {0};
+        if (run->server)
+            present = foliot_server_present(run->server);
+        bool all_done = run->server != NULL && present.peers == 0 && present.players == 0;
+        for (uint32_t i = 0; i < run->plan->guest_count; i++)
+            all_done = all_done && run->callers[i].done;
+        if (until_gone && all_done)
+            return;
+    }
+    if (run->now_ns < until_ns && !run->failed)
+        run->now_ns = until_ns;
+}
+
+static void finish(seed_run *run)
+{
+    seed_tally *tally = &run->result.tally;
+    tally->guests = run->plan->guest_count;
+    tally->simulated_s = (double)(run->now_ns - SEED_BEGIN_NS) * 1e-9;
+    seed_mix(run, run->now_ns);
+    run->result.digest = (foliot_digest){run->mixed[0], run->mixed[1]};
+    run->result.passed = !run->failed;
+}
+
+seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FILE *log)
+{
+    seed_run *run = calloc(1, sizeof *run);
+    FOLIOT_ASSERT(run);
+    *run = (seed_run){.kitchen = kitchen, .plan = plan, .log = log, .now_ns = SEED_BEGIN_NS};
+    run->end_ns = SEED_BEGIN_NS + plan->run_ns;
+    if (log)
+        seed_plan_print(plan, log);
+    FOLIOT_ASSERT(foliot_hub_create(&run->hub) == FOLIOT_OK);
+    seed_server_open(run);
+    for (uint32_t i = 0; i < plan->guest_count; i++)
+        seed_guest_open(run, i);
+    play(run, run->end_ns, false);
+    run->stopping = true;
+    play(run, run->end_ns + REST_S * (uint64_t)SEED_SECOND, true);
+    if (!run->failed)
+        seed_check_gone(run);
+    for (uint32_t i = 0; i < plan->guest_count; i++)
+        seed_guest_close(run, &run->callers[i]);
+    seed_server_close(run);
+    seed_check_tapes(run);
+    if (!run->failed)
+        seed_check_counters(run);
+    foliot_hub_destroy(run->hub);
+    finish(run);
+    seed_result result = run->result;
+    for (uint32_t s = 0; s < plan->session_count; s++) {
+        seed_host *h = &run->hosts[s];
+        for (uint32_t i = 0; i <= SEED_CRASHES; i++)
+            free(h->truth[i].digests);
+        free(h->snapshot.bodies);
+        free(h->tape.bytes);
+        foliot_scene_destroy(h->resumed);
+    }
+    free(run);
+    return result;
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+// seed_run.h: one run of the whole-system simulation: a server and its guests in one process on one virtual clock,
+// after the plan of a seed, and what must hold in it and after it. seed_run.c: time; seed_server.c: the server, its
+// death and its return; seed_guest.c: clients and the hostile; seed_check.c: what is looked at afterwards.
+#ifndef FOLIOT_TESTS_SEED_RUN_H
+#define FOLIOT_TESTS_SEED_RUN_H
+
+#include "foliot/client.h"
+#include "foliot/foliot.h"
+#include "foliot/server.h"
+#include "foliot/snapshot.h"
+#include "seed_plan.h"
+#include "seed_wire.h"
+
+#define SEED_CAPTURES 64   // packets kept for the hostile
+#define SEED_WHY_BYTES 400
+
+// Read and computed once a process.
+typedef struct seed_kitchen {
+    foliot_scene *scenes[16];
+    foliot_digest fingerprint;
+    char folder[200]; // for the files of servers that die; removed at the end
+} seed_kitchen;
+bool seed_kitchen_open(seed_kitchen *kitchen, const char *scenes); // false: told on stderr
+void seed_kitchen_close(seed_kitchen *kitchen);
+
+// What a run was, to be summed.
+#define SEED_TALLY(X)                                                                              \
+    X(ticks) X(guests) X(joins) X(refused) X(lost) X(left) X(crashed) X(reconnects) X(resumes)     \
+    X(snapshots) X(claims) X(samples) X(starved) X(inputs) X(late) X(hostile_packets) X(damaged)   \
+    X(malformed) X(server_crashes) X(ticks_lost) X(recordings_stopped) X(packets) X(packets_lost)
+typedef struct seed_tally {
+#define SEED_TALLY_FIELD(name) uint64_t name;
+    SEED_TALLY(SEED_TALLY_FIELD)
+#undef SEED_TALLY_FIELD
+    double simulated_s;
+    size_t bytes_max; // of memory
+} seed_tally;
+
+typedef struct seed_result {
+    bool passed;
+    char why[SEED_WHY_BYTES]; // the first thing that did not hold
+    foliot_digest digest;     // of everything that happened
+    seed_tally tally;
+} seed_result;
+// `log` NULL: none. The same plan gives the same result to the bit.
+seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FILE *log);
+
+// -- shared by the files of a run ----------------------------------------------------------------
+
+// What the world was at each tick, quantised, between one start of the server and the next.
+typedef struct seed_truth {
+    uint64_t base;
+    size_t count, capacity;
+    foliot_digest *digests;
+} seed_truth;
+
+typedef struct seed_tape { // where a recording goes
+    uint8_t *bytes;
+    size_t length, capacity;
+} seed_tape;
+
+typedef struct seed_host { // a session's runtime
+    const seed_session *plan;
+    foliot_scene scene;      // borrowed parts
+    foliot_scene *resumed;   // owned, after a crash
+    foliot_world *world;     // the server's
+    foliot_recording *recording;
+    seed_tape tape;
+    char file[256]; // "" while the tape is in memory
+    foliot_snapshot_format format;
+    foliot_snapshot snapshot; // scratch
+    seed_truth truth[SEED_CRASHES + 1];
+    uint64_t drain_ns;
+    foliot_status recorded;
+    uint64_t ticks_lost; // told by the recording
+} seed_host;
+
+typedef struct seed_caller { // a guest's runtime
+    const seed_guest *plan;
+    uint32_t index;
+    foliot__rng rng;
+    foliot_transport *wire;
+    foliot_client *client;
+    seed_clock clock;
+    uint32_t life; // of the plan, the next to begin or the one that runs
+    bool alive, leaving, cut_off, done, unrest; // unrest: something may excuse what this life lost
+    uint64_t next_ns, joined_ns, leaving_ns, think_ns;
+    double render_tick;
+    uint64_t claimed_tick;
+    int8_t axes[FOLIOT_AXES];
+    uint16_t buttons;
+    foliot_peer_id peer; // of the hostile
+    bool connected;
+} seed_caller;
+
+typedef struct seed_capture {
+    foliot_delivery delivery;
+    uint16_t length;
+    uint8_t bytes[1200];
+} seed_capture;
+
+typedef struct seed_run {
+    const seed_kitchen *kitchen;
+    const seed_plan *plan;
+    FILE *log;
+    uint64_t now_ns, end_ns;
+    foliot_hub *hub;
+    foliot_transport *host;
+    foliot_server *server;
+    seed_clock clock;
+    uint32_t incarnation; // how often the server has crashed
+    bool stopping, failed;
+    uint64_t server_next_ns, step_done_ns;
+    void (*step)(void *job);
+    void *jobs[SEED_SESSIONS];
+    uint64_t jobs_ns[SEED_SESSIONS];
+    uint32_t job_count;
+    seed_host hosts[SEED_SESSIONS];
+    seed_caller callers[SEED_GUESTS];
+    foliot_server_counters counted;     // of the servers before this one
+    uint64_t received;                  // by their transports
+    seed_capture captures[SEED_CAPTURES];
+    uint32_t capture_count;
+    uint64_t mixed[2];
+    seed_result result;
+} seed_run;
+
+void seed_fail(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void seed_say(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void seed_mix(seed_run *run, uint64_t value);
+uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count, uint64_t at_ns); // the next time outside of all
+
+// seed_server.c
+void seed_server_open(seed_run *run);
+void seed_server_act(seed_run *run);
+void seed_server_crash(seed_run *run);
+void seed_server_resume(seed_run *run);
+void seed_server_close(seed_run *run);  // in order; the recordings too
+bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest);
+
+// seed_guest.c
+void seed_guest_open(seed_run *run, uint32_t index);
+void seed_guest_act(seed_run *run, seed_caller *caller);
+void seed_guest_close(seed_run *run, seed_caller *caller);
+
+// seed_check.c
+void seed_check_hub(seed_run *run);
+void seed_check_gone(seed_run *run);     // all have left
+void seed_check_tapes(seed_run *run);
+void seed_check_counters(seed_run *run);
+
+#endif

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+// seed_server.c: the server of a run: it begins, acts, dies as by kill -9, and goes on from its recordings. Every tick
+// that it steps is remembered as its clients should see it.
+#include "seed_run.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+
+#define PORT 7777
+#define GARBAGE_MAX 300 // bytes of a block that was being written
+
+// -- truth ----------------------------------------------------------------------------------------
+
+static void remember(seed_run *run, seed_host *h)
+{
+    seed_truth *t = &h->truth[run->incarnation];
+    uint64_t tick = foliot_world_tick(h->world);
+    if (t->count == 0)
+        t->base = tick;
+    if (tick < t->base + t->count)
+        return;
+    if (tick != t->base + t->count) {
+        seed_fail(run, "the world went from tick %llu to %llu", (unsigned long long)(t->base + t->count - 1),
+                  (unsigned long long)tick);
+        return;
+    }
+    if (t->count == t->capacity) {
+        t->capacity = t->capacity ? 2 * t->capacity : 1024;
+        t->digests = realloc(t->digests, t->capacity * sizeof *t->digests);
+        FOLIOT_ASSERT(t->digests);
+    }
+    if (foliot_snapshot_capture(&h->format, h->world, &h->snapshot) != FOLIOT_OK)
+        seed_fail(run, "a world does not fit its snapshot");
+    t->digests[t->count] = foliot_snapshot_digest(&h->snapshot);
+    seed_mix(run, t->digests[t->count++].low);
+    run->result.tally.ticks++;
+}
+
+bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest)
+{
+    for (uint32_t i = 0; i <= SEED_CRASHES; i++) {
+        const seed_truth *t = &host->truth[i];
+        if (tick >= t->base && tick < t->base + t->count && foliot_digest_equal(t->digests[tick - t->base], digest))
+            return true;
+    }
+    return false;
+}
+
+// -- steps that are away for a while ----------------------------------------------------------------
+
+static void run_job(seed_run *run, void *job)
+{
+    run->step(job);
+    for (uint32_t s = 0; s < run->plan->session_count; s++)
+        if (run->hosts[s].world)
+            remember(run, &run->hosts[s]);
+}
+
+static void start(void *user, void (*step)(void *job), void *job)
+{
+    seed_run *run = user;
+    run->step = step;
+    if (run->plan->step_ns == 0) {
+        run_job(run, job);
+        return;
+    }
+    FOLIOT_ASSERT(run->job_count < SEED_SESSIONS);
+    run->jobs[run->job_count] = job;
+    run->jobs_ns[run->job_count++] = run->now_ns + run->plan->step_ns;
+}
+
+static void finish_jobs(seed_run *run, uint64_t until_ns)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < run->job_count; i++) {
+        if (run->jobs_ns[i] <= until_ns) {
+            run_job(run, run->jobs[i]);
+        } else {
+            run->jobs[kept] = run->jobs[i];
+            run->jobs_ns[kept++] = run->jobs_ns[i];
+        }
+    }
+    run->job_count = kept;
+}
+
+// -- tapes ----------------------------------------------------------------------------------------
+
+static int64_t tape_write(void *user, const void *bytes, size_t count)
+{
+    seed_tape *tape = user;
+    if (tape->length + count > tape->capacity) {
+        tape->capacity = 2 * (tape->length + count);
+        tape->bytes = realloc(tape->bytes, tape->capacity);
+        if (!tape->bytes)
+            return -ENOMEM;
+    }
+    memcpy(tape->bytes + tape->length, bytes, count);
+    tape->length += count;
+    return (int64_t)count;
+}
+
+static int tape_truncate(void *user, uint64_t length)
+{
+    ((seed_tape *)user)->length = (size_t)length;
+    return 0;
+}
+
+static foliot_recording_config recording_config(const seed_run *run, const seed_session *plan)
+{
+    foliot_recording_config config = foliot_recording_default();
+    config.block_ticks = plan->block_ticks;
+    config.keyframe_ticks = plan->keyframe_ticks;
+    config.queue_bytes = plan->queue_bytes;
+    config.threaded = false;
+    config.fingerprint = run->kitchen->fingerprint;
+    return config;
+}
+
+// The tape as a file, with what a dying process had begun to write behind it.
+static bool put_down(seed_run *run, seed_host *h, uint32_t index)
+{
+    foliot__rng rng = foliot__rng_seeded(run->plan->seed * 7 + index + 100 * run->incarnation);
+    uint8_t garbage[GARBAGE_MAX];
+    size_t count = foliot__rng_below(&rng, GARBAGE_MAX);
+    bool again = h->file[0] != '\0';
+    if (!again)
+        snprintf(h->file, sizeof h->file, "%s/%u.foliot", run->kitchen->folder, index);
+    FILE *file = fopen(h->file, again ? "ab" : "wb");
+    if (!file)
+        return false;
+    // What looks like a block: the end of the tape again; else noise.
+    for (size_t i = 0; i < count; i++)
+        garbage[i] = (uint8_t)foliot__rng_u64(&rng);
+    if (h->tape.length > count && foliot__rng_below(&rng, 2))
+        memcpy(garbage, h->tape.bytes + h->tape.length - count, count);
+    bool fine = again || fwrite(h->tape.bytes, 1, h->tape.length, file) == h->tape.length;
+    fine = fwrite(garbage, 1, count, file) == count && fine;
+    return fclose(file) == 0 && fine;
+}
+
+static void take_up(seed_run *run, seed_host *h)
+{
+    if (!h->file[0])
+        return;
+    FILE *file = fopen(h->file, "rb");
+    h->tape.length = 0;
+    uint8_t bytes[65536];
+    size_t count = 0;
+    while (file && (count = fread(bytes, 1, sizeof bytes, file)) > 0)
+        tape_write(&h->tape, bytes, count);
+    if (!file)
+        seed_fail(run, "%s: %s", h->file, strerror(errno));
+    else
+        fclose(file);
+    unlink(h->file);
+}
+
+// -- beginning ------------------------------------------------------------------------------------
+
+static void open_transport(seed_run *run)
+{
+    foliot_transport_config wire = foliot_transport_config_default();
+    foliot_transport *inner = NULL;
+    wire.bind = "127.0.0.1";
+    wire.port = PORT;
+    wire.peers_max = run->plan->peers_max;
+    wire.timeout_ms = run->plan->timeout_ms;
+    wire.secret = run->plan->seed * 3 + 1 + run->incarnation;
+    run->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, run->plan->server_skew_ns, run->plan->server_drift};
+    FOLIOT_ASSERT(foliot_transport_memory(run->hub, &wire, run->now_ns, &inner) == FOLIOT_OK);
+    seed_wire_config config = {.clock = run->clock};
+    run->host = seed_wire_create(inner, &config);
+}
+
+static void open_server(seed_run *run)
+{
+    foliot_server_config config = foliot_server_config_default();
+    config.transport = run->host;
+    config.start = start;
+    config.start_user = run;
+    config.snapshot_hz = run->plan->snapshot_hz;
+    config.reconnect_ms = run->plan->reconnect_ms;
+    config.fingerprint = run->kitchen->fingerprint;
+    FOLIOT_ASSERT(foliot_server_create(&config, seed_clock_local(&run->clock), &run->server) == FOLIOT_OK);
+    for (uint32_t s = 0; s < run->plan->session_count; s++) {
+        seed_host *h = &run->hosts[s];
+        const foliot_scene *scene = h->resumed ? h->resumed : &h->scene;
+        char name[16];
+        snprintf(name, sizeof name, "session-%u", s);
+        foliot_session_config session = {.name = name, .scene = scene, .world = h->world, .recording = h->recording,
+                                         .pace_hz = scene->pace_hz};
+        foliot_status status = foliot_server_add_session(run->server, &session, seed_clock_local(&run->clock));
+        if (status != FOLIOT_OK)
+            seed_fail(run, "no session %u: %s", s, foliot_status_text(status));
+        remember(run, h);
+    }
+    run->server_next_ns = run->now_ns;
+}
+
+void seed_server_open(seed_run *run)
+{
+    for (uint32_t s = 0; s < run->plan->session_count; s++) {
+        seed_host *h = &run->hosts[s];
+        h->plan = &run->plan->sessions[s];
+        h->scene = *run->kitchen->scenes[h->plan->scene];
+        if (h->plan->tick_hz > 0 || !(h->scene.pace_hz > 0)) {
+            h->scene.pace_hz = h->plan->tick_hz > 0 ? h->plan->tick_hz : 60;
+            h->scene.dt *= h->plan->tick_hz > 0 ? 60 / h->plan->tick_hz : 1;
+        }
+        h->format = foliot_snapshot_format_of(&h->scene);
+        h->snapshot.capacity = h->format.bodies_max + 1;
+        h->snapshot.bodies = calloc(h->snapshot.capacity, sizeof *h->snapshot.bodies);
+        FOLIOT_ASSERT(h->snapshot.bodies && foliot_world_create(&h->scene, &h->world) == FOLIOT_OK);
+        foliot_recording_sink sink = {.write = tape_write, .truncate = tape_truncate, .user = &h->tape};
+        foliot_recording_config config = recording_config(run, h->plan);
+        FOLIOT_ASSERT(foliot_recording_begin(&sink, &h->scene, NULL, h->world, &config, &h->recording) == FOLIOT_OK);
+    }
+    open_transport(run);
+    open_server(run);
+}
+
+// -- acting ---------------------------------------------------------------------------------------
+
+static void take_events(seed_run *run)
+{
+    foliot_server_event event;
+    while (foliot_server_poll(run->server, &event)) {
+        static const char *const names[] = {"joined", "resumed", "lost", "left", "refused", "dropped", "late", "frozen",
+                                            "recording stopped", "ended"};
+        seed_say(run, "server: %s %s player %u tick %llu value %llu %s", event.session, names[event.kind], event.player,
+                 (unsigned long long)event.tick, (unsigned long long)event.value, event.text);
+        seed_mix(run, (uint64_t)event.kind << 32 | event.player);
+        run->result.tally.resumes += event.kind == FOLIOT_SERVER_RESUMED;
+        run->result.tally.joins += event.kind == FOLIOT_SERVER_JOINED;
+        if (event.kind == FOLIOT_SERVER_REFUSED && event.text[0] == '\0')
+            seed_fail(run, "somebody was refused without a sentence");
+    }
+}
+
+static void drain(seed_run *run, seed_host *h)
+{
+    if (!h->recording || run->now_ns < h->drain_ns)
+        return;
+    h->drain_ns = run->now_ns + (uint64_t)(1e9 / h->plan->drain_hz);
+    foliot_recording_drain(h->recording);
+}
+
+void seed_server_act(seed_run *run)
+{
+    const seed_plan *plan = run->plan;
+    finish_jobs(run, run->now_ns);
+    foliot_server_update(run->server, seed_clock_local(&run->clock));
+    take_events(run);
+    for (uint32_t s = 0; s < plan->session_count; s++)
+        drain(run, &run->hosts[s]);
+    uint64_t wake = seed_clock_true(&run->clock, foliot_server_wake_ns(run->server));
+    uint64_t next = run->now_ns + plan->server_poll_ns;
+    if (wake > run->now_ns && wake < next)
+        next = wake;
+    for (uint32_t i = 0; i < run->job_count; i++)
+        if (run->jobs_ns[i] < next)
+            next = run->jobs_ns[i];
+    next = seed_after_gaps(plan->server_pauses, plan->server_pause_count, next);
+    if (run->incarnation < plan->crash_count && plan->crash_ns[run->incarnation] < next &&
+        plan->crash_ns[run->incarnation] > run->now_ns)
+        next = plan->crash_ns[run->incarnation];
+    run->server_next_ns = next;
+}
+
+// -- dying and coming back --------------------------------------------------------------------------
+
+static void add_counters(seed_run *run)
+{
+    const foliot_server_counters *now = foliot_server_counted(run->server);
+#define ADD(name) run->counted.name += now->name;
+    FOLIOT_SERVER_COUNTERS(ADD)
+#undef ADD
+    run->received += foliot_transport_counted(run->host)->packets_received;
+}
+
+void seed_server_crash(seed_run *run)
+{
+    finish_jobs(run, UINT64_MAX);
+    add_counters(run);
+    seed_wire_mute(run->host);
+    for (uint32_t s = 0; s < run->plan->session_count; s++) {
+        seed_host *h = &run->hosts[s];
+        seed_say(run, "server: dies at tick %llu of session %u, %llu of them durable", (unsigned long long)foliot_world_tick(h->world),
+                 s, (unsigned long long)foliot_recording_now(h->recording).written_tick);
+        h->recorded = foliot_recording_now(h->recording).stopped;
+        h->ticks_lost = foliot_recording_now(h->recording).written_tick; // kept until it is back
+        foliot_recording_abandon(h->recording);
+        h->recording = NULL;
+        h->world = NULL;
+        if (!put_down(run, h, s))
+            seed_fail(run, "%s: %s", h->file, strerror(errno));
+    }
+    foliot_server_destroy(run->server);
+    foliot_transport_destroy(run->host);
+    run->server = NULL;
+    run->host = NULL;
+    run->incarnation++;
+    run->result.tally.server_crashes++;
+}
+
+static void resume_session(seed_run *run, uint32_t index)
+{
+    seed_host *h = &run->hosts[index];
+    const seed_truth *before = &h->truth[run->incarnation - 1];
+    foliot_recording_config config = recording_config(run, h->plan);
+    foliot_scene *scene = NULL;
+    foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene, &h->world);
+    if (status != FOLIOT_OK) {
+        seed_fail(run, "session %u cannot be resumed: %s", index, foliot_status_text(status));
+        return;
+    }
+    foliot_scene_destroy(h->resumed);
+    h->resumed = scene;
+    uint64_t tick = foliot_world_tick(h->world), last = before->base + before->count - 1;
+    seed_say(run, "server: session %u goes on from tick %llu", index, (unsigned long long)tick);
+    if (tick < h->ticks_lost)
+        seed_fail(run, "tick %llu was durable, and only %llu came back", (unsigned long long)h->ticks_lost,
+                  (unsigned long long)tick);
+    if (tick > last)
+        seed_fail(run, "tick %llu came back, which never was", (unsigned long long)tick);
+    run->result.tally.ticks_lost += last - tick;
+    h->ticks_lost = 0;
+}
+
+void seed_server_resume(seed_run *run)
+{
+    for (uint32_t s = 0; s < run->plan->session_count && !run->failed; s++)
+        resume_session(run, s);
+    if (run->failed)
+        return;
+    open_transport(run);
+    open_server(run);
+}
+
+void seed_server_close(seed_run *run)
+{
+    if (run->server) {
+        finish_jobs(run, UINT64_MAX);
+        foliot_server_stop(run->server, "the run is over", seed_clock_local(&run->clock));
+        for (int i = 0; i < 200 && !foliot_server_done(run->server); i++) {
+            run->now_ns += 10000000u;
+            finish_jobs(run, UINT64_MAX);
+            foliot_server_update(run->server, seed_clock_local(&run->clock));
+            take_events(run);
+        }
+        if (!foliot_server_done(run->server))
+            seed_fail(run, "the server did not stop");
+        seed_check_hub(run);
+        add_counters(run);
+        foliot_server_destroy(run->server);
+        foliot_transport_destroy(run->host);
+        run->server = NULL;
+    }
+    for (uint32_t s = 0; s < run->plan->session_count; s++) {
+        seed_host *h = &run->hosts[s];
+        foliot_recording_state state = {0};
+        if (h->recording) {
+            h->recorded = foliot_recording_close(h->recording, &state);
+            h->ticks_lost = state.ticks_lost;
+        }
+        h->recording = NULL;
+        take_up(run, h);
+    }
+}
