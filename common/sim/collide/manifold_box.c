@@ -1,12 +1,98 @@
 // SPDX-License-Identifier: MIT
-// manifold_box.c: boxes with boxes.
+// manifold_box.c: gathers pairs of boxes into columns, by the precision that they need.
+#include "sim/collide/manifold_box.h"
+
+#include "base/cpu.h"
 #include "sim/collide/shape.h"
+
+// In binary32 a gap is good to 2^-22 of the largest extent; this keeps it to 2^-17 of the smallest.
+#define LIKE 32
+
+typedef struct gathering {
+    foliot__box_batch batch;
+    foliot__manifold *out[FOLIOT__BOX_LANES];
+    uint32_t count;
+    foliot__box_kernel *kernel;
+} gathering;
+
+static void choose_kernels(gathering *coarse, gathering *fine)
+{
+    coarse->kernel = foliot__boxes_base;
+    fine->kernel = foliot__boxes_base_fine;
+#if defined(__x86_64__)
+    if (foliot__cpu_simd() != FOLIOT__SIMD_BASE) {
+        coarse->kernel = foliot__boxes_avx2;
+        fine->kernel = foliot__boxes_avx2_fine;
+    }
+#endif
+}
+
+static void gather_body(const foliot_world *world, uint32_t slot, uint32_t l,
+                        double q[4][FOLIOT__BOX_LANES], double half[3][FOLIOT__BOX_LANES])
+{
+    q[0][l] = foliot__orientation_w(world)[slot];
+    q[1][l] = foliot__orientation_x(world)[slot];
+    q[2][l] = foliot__orientation_y(world)[slot];
+    q[3][l] = foliot__orientation_z(world)[slot];
+    half[0][l] = foliot__half_x(world)[slot];
+    half[1][l] = foliot__half_y(world)[slot];
+    half[2][l] = foliot__half_z(world)[slot];
+}
+
+static bool alike(const foliot_world *world, uint32_t a, uint32_t b)
+{
+    const double half[6] = {foliot__half_x(world)[a], foliot__half_y(world)[a],
+                            foliot__half_z(world)[a], foliot__half_x(world)[b],
+                            foliot__half_y(world)[b], foliot__half_z(world)[b]};
+    double low = half[0], high = half[0];
+    for (int k = 1; k < 6; k++) {
+        low = foliot__smaller(low, half[k]);
+        high = foliot__larger(high, half[k]);
+    }
+    return high <= LIKE * low;
+}
+
+static void gather(const foliot_world *world, const float *reach, gathering *to,
+                   foliot__manifold *m)
+{
+    foliot__v3 x = foliot__position(world);
+    uint32_t a = m->a, b = m->b, l = to->count++;
+    foliot__box_batch *batch = &to->batch;
+    gather_body(world, a, l, batch->q_a, batch->half_a);
+    gather_body(world, b, l, batch->q_b, batch->half_b);
+    batch->d[0][l] = x.x[b] - x.x[a];
+    batch->d[1][l] = x.y[b] - x.y[a];
+    batch->d[2][l] = x.z[b] - x.z[a];
+    batch->reach[l] = (double)reach[a] + (double)reach[b];
+    to->out[l] = m;
+}
+
+static void flush(const foliot_world *world, const float *reach, gathering *g)
+{
+    uint32_t count = g->count;
+    if (count == 0)
+        return;
+    while (g->count < FOLIOT__BOX_LANES)
+        gather(world, reach, g, g->out[0]);
+    g->kernel(&g->batch, count, g->out);
+    g->count = 0;
+}
 
 void foliot__touch_boxes(const foliot_world *world, const foliot__pair *pairs,
                          const uint32_t *which, uint32_t count, const float *reach,
                          foliot__manifold *out)
 {
-    (void)world, (void)pairs, (void)reach;
-    for (uint32_t k = 0; k < count; k++)
-        out[which[k]].count = 0;
+    gathering coarse, fine;
+    (void)pairs;
+    choose_kernels(&coarse, &fine);
+    coarse.count = fine.count = 0;
+    for (uint32_t k = 0; k < count; k++) {
+        foliot__manifold *m = &out[which[k]];
+        gathering *to = alike(world, m->a, m->b) ? &coarse : &fine;
+        gather(world, reach, to, m);
+        if (to->count == FOLIOT__BOX_LANES)
+            flush(world, reach, to);
+    }
+    flush(world, reach, &coarse);
+    flush(world, reach, &fine);
 }

@@ -8,6 +8,7 @@
 
 #define ALONG 0x1p-7    // squared sine below which two segments lie along each other (5 degrees)
 #define COMMON 0x1p-8   // of a radius: less in common than this is one point
+#define ASTRAY 0x1p-6   // of a radius: a point that the normal misses by more is left out
 #define NOTHING 0x1p-40 // of the size: a distance that gives no direction
 #define PREFERENCE 0x1p-8 // of a radius: by which an edge must be better than a face
 
@@ -101,7 +102,11 @@ static bool side_by_side(const segments *p, double radius_a, double radius_b, do
     for (int e = 0; e < 2; e++) {
         double s = ends[e], w[3];
         between(p, s, toward_b(p, s), w);
-        double gap = foliot__dot(w, t->normal) - sum;
+        double along = foliot__dot(w, t->normal), gap = along - sum;
+        if (along > 0 && foliot__sqrt(foliot__dot(w, w)) - along > ASTRAY * sum) {
+            t->count = 0;
+            return false;
+        }
         bool own = e == 0 ? s == -p->la : s == p->la;
         bool forward = (e == 0) == (p->cosine > 0); // the second's first end is at the low end
         uint32_t feature = own ? 1 + (uint32_t)e : forward ? 4 : 8;
@@ -324,8 +329,16 @@ static bool add_both(rod_touch *w, unsigned mask)
     if (!clip_rod(&w->r, mask, s, feature) ||
         !(s[1] - s[0] > COMMON * w->capsule->radius))
         return false;
-    for (int e = 0; e < 2; e++)
-        add_rod_point(w, s[e], height_of(w, s[e]), feature[e]);
+    for (int e = 0; e < 2; e++) {
+        double height = height_of(w, s[e]), excess[3];
+        beyond(&w->r, s[e], excess);
+        if (height > 0 &&
+            foliot__sqrt(foliot__dot(excess, excess)) - height > ASTRAY * w->capsule->radius) {
+            w->t->count = 0;
+            return false;
+        }
+        add_rod_point(w, s[e], height, feature[e]);
+    }
     return w->t->count > 0;
 }
 
