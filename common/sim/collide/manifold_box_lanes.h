@@ -196,11 +196,11 @@ static inline void judge(const boxes *s, verdict *best)
 }
 
 // out[k] := the k-th of three after the marked one.
-static inline void turn(const lanes in[3], marks axis1, marks axis2, lanes out[3])
+static inline void turn(const lanes in[3], const marks *axis1, const marks *axis2, lanes out[3])
 {
     TIMES (k, 3) {
-        lanes first = CHOOSE(axis1, in[(k + 1) % 3], in[k]);
-        out[k] = CHOOSE(axis2, in[(k + 2) % 3], first);
+        lanes first = CHOOSE(*axis1, in[(k + 1) % 3], in[k]);
+        out[k] = CHOOSE(*axis2, in[(k + 2) % 3], first);
     }
 }
 
@@ -214,24 +214,24 @@ static inline void set_faces(const boxes *s, const verdict *best, faces *f)
         inc[k] = CHOOSE(by_b, s->ha[k], s->hb[k]);
         t[k] = CHOOSE(by_b, -s->db[k], s->da[k]);
     }
-    turn(ref, best->axis1, best->axis2, f->ref);
-    turn(t, best->axis1, best->axis2, d);
+    turn(ref, &best->axis1, &best->axis2, f->ref);
+    turn(t, &best->axis1, &best->axis2, d);
     TIMES (j, 3) { // column[j][k]: the incident axis j along the reference's k
         TIMES (k, 3)
             c[j][k] = CHOOSE(by_b, s->c[j][k], s->c[k][j]);
-        turn(c[j], best->axis1, best->axis2, column[j]);
+        turn(c[j], &best->axis1, &best->axis2, column[j]);
     }
     lanes look0 = ABSOLUTE(column[0][0]), look1 = ABSOLUTE(column[1][0]);
     lanes look2 = ABSOLUTE(column[2][0]);
     f->inc2 = (look2 > look0) & (look2 > look1);
     f->inc1 = (look1 > look0) & ~f->inc2;
-    turn(inc, f->inc1, f->inc2, f->inc);
+    turn(inc, &f->inc1, &f->inc2, f->inc);
     f->side = CHOOSE(d[0] < 0, -ones, ones);
     lanes look[3];
     TIMES (k, 3) {
         TIMES (j, 3)
             t[j] = column[j][k];
-        turn(t, f->inc1, f->inc2, look);
+        turn(t, &f->inc1, &f->inc2, look);
         if (k == 0)
             f->facing = CHOOSE(look[0] * f->side > 0, -ones, ones);
         f->centre[k] = d[k] + f->facing * f->inc[0] * look[0];
@@ -243,12 +243,12 @@ static inline void set_faces(const boxes *s, const verdict *best, faces *f)
     f->e2[0] *= f->side;
 }
 
-static inline void offer(faces *f, int k, lanes *uvg, marks valid, const lanes *reach)
+static inline void offer(faces *f, int k, lanes *uvg, const marks *valid, const lanes *reach)
 {
     f->u[k] = uvg[0];
     f->v[k] = uvg[1];
     f->gap[k] = uvg[2];
-    f->valid |= valid & (uvg[2] <= *reach) & ((mark)1 << k);
+    f->valid |= *valid & (uvg[2] <= *reach) & ((mark)1 << k);
 }
 
 static inline void offer_incident(faces *f, const lanes *flush, const lanes *reach)
@@ -260,7 +260,7 @@ static inline void offer_incident(faces *f, const lanes *flush, const lanes *rea
         lanes gap = (f->centre[0] + alpha * f->e1[0]) + beta * f->e2[0];
         marks inside = (ABSOLUTE(u) <= f->ref[1] + *flush) & (ABSOLUTE(v) <= f->ref[2] + *flush);
         lanes uvg[3] = {u, v, gap};
-        offer(f, k, uvg, inside, reach);
+        offer(f, k, uvg, &inside, reach);
     }
 }
 
@@ -281,7 +281,8 @@ static inline void offer_reference(faces *f, const lanes *flush, const lanes *re
         marks corner = (a > a_low) & (b > b_low); // on a corner of the other, which counts
         lanes gap = (f->centre[0] + alpha * f->e1[0]) + beta * f->e2[0];
         lanes uvg[3] = {u, v, gap};
-        offer(f, 4 + k, uvg, inside & ~corner, reach);
+        inside &= ~corner;
+        offer(f, 4 + k, uvg, &inside, reach);
     }
 }
 
@@ -301,7 +302,7 @@ static inline void offer_crossings(faces *f, int edge, const lanes *flush, const
                        (ABSOLUTE(across) < f->ref[other] - margin);
         lanes gap = from[0] + t * along[0];
         lanes uvg[3] = {k == 1 ? at : across, k == 1 ? across : at, gap};
-        offer(f, 8 + 4 * edge + line, uvg, inside, reach);
+        offer(f, 8 + 4 * edge + line, uvg, &inside, reach);
     }
 }
 
@@ -548,7 +549,7 @@ static inline void place_points(const boxes *s, const verdict *best, const faces
         lanes of[3], turned[3];
         TIMES (k, 3)
             of[k] = CHOOSE(best->by_b, s->b[k][x], s->a[k][x]);
-        turn(of, best->axis1, best->axis2, turned);
+        turn(of, &best->axis1, &best->axis2, turned);
         axis[0][x] = turned[0] * f->side;
         axis[1][x] = turned[1];
         axis[2][x] = turned[2];
