@@ -22,16 +22,19 @@ typedef uint64_t foliot__u64;
 void foliot__definition_refresh(foliot_world *world);
 
 // -- the truth in parts, for reports -----------------------------------------------------------------
-// The bodies by slot, then the world itself, its players, contacts and constraints. A body's fields are those of
-// FOLIOT_BODY_TRUTH in their order (so that a field's number is its foliot_field) and then its definition. Parts
-// may be asked for between the stages of a step.
-typedef enum foliot__truth_of {
+// How many slots there are, the bodies by slot, then the world itself, its players, constraints and contacts: what
+// differs in number comes after what tells the number. A body's fields are those of FOLIOT_BODY_TRUTH in their order
+// (so that a field's number is its foliot_field) and then its definition. Parts may be asked for between the stages
+// of a step.
+typedef enum foliot__truth_group {
+    FOLIOT__TRUTH_SLOTS,
     FOLIOT__TRUTH_BODY,
     FOLIOT__TRUTH_WORLD,
     FOLIOT__TRUTH_PLAYER,
-    FOLIOT__TRUTH_CONTACT,
     FOLIOT__TRUTH_CONSTRAINT,
-} foliot__truth_of;
+    FOLIOT__TRUTH_CONTACT,
+    FOLIOT__TRUTH_GROUP_COUNT
+} foliot__truth_group;
 
 typedef enum foliot__truth_type {
     FOLIOT__TRUTH_f64,
@@ -48,10 +51,13 @@ typedef struct foliot__truth_entry {
 } foliot__truth_entry;
 
 uint32_t foliot__truth_part_count(const foliot_world *world);
-// What part `part` is, and its index among its like.
-foliot__truth_of foliot__truth_part(const foliot_world *world, uint32_t part, uint32_t *index);
+// The group of part `part`, and its index in it.
+foliot__truth_group foliot__truth_part(const foliot_world *world, uint32_t part, uint32_t *index);
 uint32_t foliot__truth_field_count(const foliot_world *world, uint32_t part);
-foliot__truth_entry foliot__truth_field(const foliot_world *world, uint32_t part, uint32_t field);
+// All its fields; how many there are.
+#define FOLIOT__TRUTH_FIELDS_MAX 64
+uint32_t foliot__truth_fields_of(const foliot_world *world, uint32_t part,
+                                 foliot__truth_entry fields[FOLIOT__TRUTH_FIELDS_MAX]);
 void foliot__truth_field_put(foliot_world *world, uint32_t part, uint32_t field, uint64_t bits);
 
 #endif

@@ -29,36 +29,50 @@ static uint64_t bits_u64(uint64_t value)
     return value;
 }
 
-// -- which part it is
-// -------------------------------------------------------------------------------
+// -- which part it is ---------------------------------------------------------------------------
+
+static uint32_t group_count(const foliot_world *world, foliot__truth_group group)
+{
+    switch (group) {
+    case FOLIOT__TRUTH_BODY:
+        return world->body_count;
+    case FOLIOT__TRUTH_PLAYER:
+        return world->player_limit;
+    case FOLIOT__TRUTH_CONSTRAINT:
+        return world->constraint_count;
+    case FOLIOT__TRUTH_CONTACT:
+        return world->contact_count;
+    default:
+        return 1;
+    }
+}
 
 uint32_t foliot__truth_part_count(const foliot_world *world)
 {
-    return world->body_count + 1 + world->player_limit + world->contact_count +
-           world->constraint_count;
+    uint32_t count = 0;
+    for (unsigned group = 0; group < FOLIOT__TRUTH_GROUP_COUNT; group++)
+        count += group_count(world, (foliot__truth_group)group);
+    return count;
 }
 
-foliot__truth_of foliot__truth_part(const foliot_world *world, uint32_t part, uint32_t *index)
+foliot__truth_group foliot__truth_part(const foliot_world *world, uint32_t part, uint32_t *index)
 {
-    const uint32_t counts[] = {world->body_count, 1, world->player_limit, world->contact_count};
-    unsigned of = FOLIOT__TRUTH_BODY;
-    while (of < FOLIOT__TRUTH_CONSTRAINT && part >= counts[of])
-        part -= counts[of++];
+    unsigned group = 0;
+    for (; group < FOLIOT__TRUTH_GROUP_COUNT - 1; group++) {
+        uint32_t count = group_count(world, (foliot__truth_group)group);
+        if (part < count)
+            break;
+        part -= count;
+    }
     *index = part;
-    return (foliot__truth_of)of;
+    return (foliot__truth_group)group;
 }
 
-// -- bodies
-// -----------------------------------------------------------------------------------------
+// -- bodies -------------------------------------------------------------------------------------
 
-static foliot__truth_type body_type(uint32_t field)
+static uint64_t bits_i64(int64_t value)
 {
-    static const foliot__truth_type types[] = {
-#define TYPE(type, name, text) FOLIOT__TRUTH_##type,
-        FOLIOT_BODY_TRUTH(TYPE)
-#undef TYPE
-    };
-    return types[field];
+    return (uint64_t)value;
 }
 
 enum {
@@ -70,25 +84,22 @@ enum {
     FOLIOT__BODY_DEFINITION(NUMBER)
 #undef NUMBER
 };
+_Static_assert(FOLIOT_FIELD_COUNT + DEFINITION_COUNT <= FOLIOT__TRUTH_FIELDS_MAX,
+               "a body has more fields than are asked for");
 
-static foliot__truth_entry body_field(const foliot_world *world, uint32_t slot, uint32_t field)
+static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__truth_entry *fields)
 {
-    if (field < FOLIOT_FIELD_COUNT)
-        return (foliot__truth_entry){
-            .name = foliot_field_name((foliot_field)field),
-            .type = body_type(field),
-            .digested = world->truth_fields >> field & 1,
-            .bits = foliot_world_field_bits(world, slot, (foliot_field)field),
-        };
-    switch (field) {
-#define CASE(type, name)                                                                           \
-    case DEFINITION_##name:                                                                        \
-        return ITEM(#name, type, bits_##type(foliot__##name(world)[slot]));
-        FOLIOT__BODY_DEFINITION(CASE)
-#undef CASE
-    default:
-        return (foliot__truth_entry){.name = "none"};
-    }
+    uint32_t count = 0;
+#define FIELD(type, name, text)                                                                    \
+    fields[count] = ITEM(text, type, bits_##type(foliot__##name(world)[slot]));                    \
+    fields[count++].digested = world->truth_fields >> FOLIOT_FIELD_##name & 1;
+    FOLIOT_BODY_TRUTH(FIELD)
+#undef FIELD
+#define FIELD(type, name)                                                                          \
+    fields[count++] = ITEM(#name, type, bits_##type(foliot__##name(world)[slot]));
+    FOLIOT__BODY_DEFINITION(FIELD)
+#undef FIELD
+    return count;
 }
 
 #define value_f64(bits) foliot__f64_of(bits)
@@ -114,14 +125,11 @@ static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_
     world->definition_dirty = 1;
 }
 
-// -- the world itself
-// ------------------------------------------------------------------------------- The counts of
-// bodies and contacts are shown; they are not to be put.
+// -- the world itself -----------------------------------------------------------------------------
 
-#define WORLD_FIELDS 9
-#define WORLD_FIELDS_PUT 7
+#define WORLD_FIELDS 8
 
-static foliot__truth_entry world_field(const foliot_world *world, uint32_t field)
+static uint32_t world_fields(const foliot_world *world, foliot__truth_entry *fields)
 {
     const foliot__truth_entry entries[WORLD_FIELDS] = {
         ITEM("tick", u64, world->tick),
@@ -131,12 +139,13 @@ static foliot__truth_entry world_field(const foliot_world *world, uint32_t field
         ITEM("generator.3", u64, world->rng.state[3]),
         ITEM("lab_time", f64, foliot__f64_bits(world->lab_time)),
         ITEM("lab_dt", f64, foliot__f64_bits(world->lab_dt)),
-        ITEM("body_count", u32, world->body_count),
         ITEM("contact_count", u32, world->contact_count),
     };
-    return entries[field];
+    memcpy(fields, entries, sizeof entries);
+    return WORLD_FIELDS;
 }
 
+// The counts of slots and contacts are shown, and cannot be put: tables hang on them.
 static void world_put(foliot_world *world, uint32_t field, uint64_t bits)
 {
     if (field == 0)
@@ -149,21 +158,21 @@ static void world_put(foliot_world *world, uint32_t field, uint64_t bits)
         world->lab_dt = foliot__f64_of(bits);
 }
 
-// -- players
-// ----------------------------------------------------------------------------------------
+// -- players ------------------------------------------------------------------------------------
 
 #define PLAYER_FIELDS (FOLIOT_AXES + 3)
 
-static foliot__truth_entry player_field(const foliot_world *world, uint32_t index, uint32_t field)
+static uint32_t player_fields(const foliot_world *world, uint32_t index,
+                              foliot__truth_entry *fields)
 {
     static const char *const axis[FOLIOT_AXES] = {"axis.x", "axis.y", "axis.z", "axis.turn"};
     const foliot__player *player = &foliot__players(world)[index];
-    if (field < FOLIOT_AXES)
-        return ITEM(axis[field], i64, (uint64_t)(int64_t)player->axes[field]);
-    if (field == FOLIOT_AXES)
-        return ITEM("body", u32, player->body);
-    return field == FOLIOT_AXES + 1 ? ITEM("buttons", u32, player->buttons)
-                                    : ITEM("joined", u32, player->joined);
+    for (uint32_t i = 0; i < FOLIOT_AXES; i++)
+        fields[i] = ITEM(axis[i], i64, (uint64_t)(int64_t)player->axes[i]);
+    fields[FOLIOT_AXES] = ITEM("body", u32, player->body);
+    fields[FOLIOT_AXES + 1] = ITEM("buttons", u32, player->buttons);
+    fields[FOLIOT_AXES + 2] = ITEM("joined", u32, player->joined);
+    return PLAYER_FIELDS;
 }
 
 static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint64_t bits)
@@ -179,8 +188,7 @@ static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint
         player->joined = (uint16_t)bits;
 }
 
-// -- contacts and constraints
-// -------------------------------------------------------------------------
+// -- contacts and constraints -------------------------------------------------------------------
 
 enum {
 #define COUNT(type, name) +1
@@ -192,17 +200,15 @@ enum {
 #undef NUMBER
 };
 
-static foliot__truth_entry contact_field(const foliot_world *world, uint32_t index, uint32_t field)
+static uint32_t contact_fields(const foliot_world *world, uint32_t index,
+                               foliot__truth_entry *fields)
 {
-    switch (field) {
-#define CASE(type, name)                                                                           \
-    case NUMBER_##name:                                                                            \
-        return ITEM(#name, type, bits_##type(foliot__##name(world)[index]));
-        FOLIOT__CONTACT_TRUTH(CASE)
-#undef CASE
-    default:
-        return (foliot__truth_entry){.name = "none"};
-    }
+    uint32_t count = 0;
+#define FIELD(type, name)                                                                          \
+    fields[count++] = ITEM(#name, type, bits_##type(foliot__##name(world)[index]));
+    FOLIOT__CONTACT_TRUTH(FIELD)
+#undef FIELD
+    return count;
 }
 
 static void contact_put(foliot_world *world, uint32_t index, uint32_t field, uint64_t bits)
@@ -219,31 +225,41 @@ static void contact_put(foliot_world *world, uint32_t index, uint32_t field, uin
     }
 }
 
-// -- any of them
-// ------------------------------------------------------------------------------------
+// -- any of them --------------------------------------------------------------------------------
 
 uint32_t foliot__truth_field_count(const foliot_world *world, uint32_t part)
 {
-    static const uint32_t counts[] = {FOLIOT_FIELD_COUNT + DEFINITION_COUNT, WORLD_FIELDS,
-                                      PLAYER_FIELDS, CONTACT_FIELDS, 1};
+    static const uint32_t counts[FOLIOT__TRUTH_GROUP_COUNT] = {
+        [FOLIOT__TRUTH_SLOTS] = 1,
+        [FOLIOT__TRUTH_BODY] = FOLIOT_FIELD_COUNT + DEFINITION_COUNT,
+        [FOLIOT__TRUTH_WORLD] = WORLD_FIELDS,
+        [FOLIOT__TRUTH_PLAYER] = PLAYER_FIELDS,
+        [FOLIOT__TRUTH_CONSTRAINT] = 1,
+        [FOLIOT__TRUTH_CONTACT] = CONTACT_FIELDS,
+    };
     uint32_t index;
     return counts[foliot__truth_part(world, part, &index)];
 }
 
-foliot__truth_entry foliot__truth_field(const foliot_world *world, uint32_t part, uint32_t field)
+uint32_t foliot__truth_fields_of(const foliot_world *world, uint32_t part,
+                                 foliot__truth_entry fields[FOLIOT__TRUTH_FIELDS_MAX])
 {
     uint32_t index;
     switch (foliot__truth_part(world, part, &index)) {
+    case FOLIOT__TRUTH_SLOTS:
+        fields[0] = ITEM("count", u32, world->body_count);
+        return 1;
     case FOLIOT__TRUTH_BODY:
-        return body_field(world, index, field);
+        return body_fields(world, index, fields);
     case FOLIOT__TRUTH_WORLD:
-        return world_field(world, field);
+        return world_fields(world, fields);
     case FOLIOT__TRUTH_PLAYER:
-        return player_field(world, index, field);
+        return player_fields(world, index, fields);
     case FOLIOT__TRUTH_CONTACT:
-        return contact_field(world, index, field);
+        return contact_fields(world, index, fields);
     default:
-        return ITEM("broken", u32, foliot__constraint_broken(world)[index]);
+        fields[0] = ITEM("broken", u32, foliot__constraint_broken(world)[index]);
+        return 1;
     }
 }
 
@@ -263,8 +279,11 @@ void foliot__truth_field_put(foliot_world *world, uint32_t part, uint32_t field,
     case FOLIOT__TRUTH_CONTACT:
         contact_put(world, index, field, bits);
         return;
-    default:
+    case FOLIOT__TRUTH_CONSTRAINT:
         foliot__constraint_broken(world)[index] = (uint8_t)bits;
         world->definition_dirty = 1;
+        return;
+    default:
+        return;
     }
 }

@@ -1,191 +1,255 @@
 // SPDX-License-Identifier: MIT
-// divergence.c: see divergence.h. Knows nothing of files and peers: replay, compare and lockstep
-// share it.
+// divergence.c: what bits are worth, and a divergence as words: one text and one JSON, whoever
+// found it.
 #include "tape/divergence.h"
 
-#include "base/rng.h"
+#include "base/bytes.h"
 
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-// -- one field ------------------------------------------------------------------------------------
-
-bool foliot__field_is_real(foliot_field field)
-{
-#define IS_f64 true
-#define IS_i64 false
-#define IS_u32 false
-    static const bool real[] = {
-#define ROW(type, name, text) IS_##type,
-        FOLIOT_BODY_TRUTH(ROW)
-#undef ROW
-    };
-    return real[field];
-}
+// -- values ---------------------------------------------------------------------------------------
 
 // Bit patterns in the order of the numbers: neighbours differ by one, -0 and 0 too.
-static uint64_t ordered(uint64_t bits)
+static uint64_t ordered(foliot_value_type type, uint64_t bits)
 {
-    return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
-}
-
-static uint64_t disordered(uint64_t order)
-{
-    return order >> 63 ? order & ~((uint64_t)1 << 63) : ~order;
-}
-
-uint64_t foliot__field_ulps(foliot_field field, uint64_t a, uint64_t b)
-{
-    if (foliot__field_is_real(field)) {
-        a = ordered(a);
-        b = ordered(b);
-    } else { // two's complement in the order of the numbers
-        a ^= (uint64_t)1 << 63;
-        b ^= (uint64_t)1 << 63;
+    const uint64_t top = (uint64_t)1 << 63, top32 = (uint64_t)1 << 31;
+    switch (type) {
+    case FOLIOT_VALUE_F64:
+        return bits & top ? ~bits : bits | top;
+    case FOLIOT_VALUE_F32:
+        bits &= UINT32_MAX;
+        return bits & top32 ? ~bits & UINT32_MAX : bits | top32;
+    case FOLIOT_VALUE_I64:
+        return bits ^ top;
+    default:
+        return bits;
     }
+}
+
+static uint64_t disordered(foliot_value_type type, uint64_t order)
+{
+    const uint64_t top = (uint64_t)1 << 63, top32 = (uint64_t)1 << 31;
+    switch (type) {
+    case FOLIOT_VALUE_F64:
+        return order & top ? order & ~top : ~order;
+    case FOLIOT_VALUE_F32:
+        order &= UINT32_MAX;
+        return order & top32 ? order & ~top32 : ~order & UINT32_MAX;
+    case FOLIOT_VALUE_I64:
+        return order ^ top;
+    default:
+        return order;
+    }
+}
+
+uint64_t foliot_value_distance(foliot_value_type type, uint64_t a, uint64_t b)
+{
+    a = ordered(type, a);
+    b = ordered(type, b);
     return a > b ? a - b : b - a;
 }
 
-uint64_t foliot__field_moved(foliot_field field, uint64_t bits, int64_t ulps)
+uint64_t foliot_value_moved(foliot_value_type type, uint64_t bits, int64_t by)
 {
-    if (foliot__field_is_real(field))
-        return disordered(ordered(bits) + (uint64_t)ulps);
-    bits += (uint64_t)ulps;
-    return field == FOLIOT_FIELD_flags ? bits & UINT32_MAX : bits;
+    return disordered(type, ordered(type, bits) + (uint64_t)by);
 }
 
-// -- states ---------------------------------------------------------------------------------------
+// -- the text -------------------------------------------------------------------------------------
 
-void foliot__state_take(foliot__state *state, const foliot_world *world, foliot_status *status)
+typedef struct text {
+    char *bytes;
+    size_t capacity, length;
+} text;
+
+__attribute__((format(printf, 2, 3))) static void say(text *t, const char *format, ...)
 {
-    uint32_t count = foliot_world_body_count(world);
-    if (count > state->body_capacity || !state->bits) {
-        uint64_t *bits = realloc(state->bits, sizeof *bits * FOLIOT_FIELD_COUNT * (count + 1));
-        if (!bits) {
-            *status = FOLIOT_MEMORY;
-            return;
-        }
-        state->bits = bits;
-        state->body_capacity = count;
+    va_list list;
+    bool room = t->length < t->capacity;
+    va_start(list, format);
+    int count = vsnprintf(room ? t->bytes + t->length : NULL, room ? t->capacity - t->length : 0,
+                          format, list);
+    va_end(list);
+    t->length += count > 0 ? (size_t)count : 0;
+}
+
+static void say_part(text *t, const foliot_divergence *d)
+{
+    if (!d->part_known)
+        say(t, "not known");
+    else if (d->index == FOLIOT_ALONE)
+        say(t, "%s", d->group);
+    else
+        say(t, "%s %" PRIu64, d->group, d->index);
+}
+
+static void say_field(text *t, const foliot_divergence *d)
+{
+    if (d->field_name)
+        say(t, "%s", d->field_name);
+    else
+        say(t, "%" PRIu32, d->field);
+}
+
+static double real_of(foliot_value_type type, uint64_t bits)
+{
+    if (type == FOLIOT_VALUE_F64)
+        return foliot__f64_of(bits);
+    uint32_t half = (uint32_t)bits;
+    float value;
+    memcpy(&value, &half, sizeof value);
+    return (double)value;
+}
+
+static void say_value(text *t, const char *label, foliot_value_type type, uint64_t bits)
+{
+    say(t, "  %-10s 0x%0*" PRIx64, label, type == FOLIOT_VALUE_F32 ? 8 : 16, bits);
+    if (type == FOLIOT_VALUE_F64 || type == FOLIOT_VALUE_F32)
+        say(t, "  %-24.*g %a\n", type == FOLIOT_VALUE_F64 ? 17 : 9, real_of(type, bits),
+            real_of(type, bits));
+    else if (type == FOLIOT_VALUE_I64)
+        say(t, "  %" PRId64 "\n", (int64_t)bits);
+    else
+        say(t, "  %" PRIu64 "\n", bits);
+}
+
+static void say_place(text *t, const foliot_divergence *d, const char *name)
+{
+    bool body = d->body != FOLIOT_NO_BODY;
+    say(t, "  %-10s ", body ? "body" : "part");
+    if (body)
+        say(t, "%" PRIu32, d->body);
+    else
+        say_part(t, d);
+    if (name && name[0])
+        say(t, " \"%.63s\"", name);
+    say(t, "\n");
+}
+
+static void say_distance(text *t, const foliot_divergence *d)
+{
+    bool real = d->type == FOLIOT_VALUE_F64 || d->type == FOLIOT_VALUE_F32;
+    if (real)
+        say(t, "  %-10s %" PRIu64 " ulp%s\n", "distance", d->ulps, d->ulps == 1 ? "" : "s");
+    else
+        say(t, "  %-10s %" PRIu64 "\n", "distance", d->ulps);
+    if (d->fields > 1)
+        say(t, "  %-10s %" PRIu32 " fields of %" PRIu32 " %s differ there in all\n", "", d->fields,
+            d->parts, d->parts == 1 ? "part" : "parts");
+}
+
+static const foliot_report_names nameless;
+
+size_t foliot_divergence_text(const foliot_divergence *d, const foliot_report_names *names,
+                              char *bytes, size_t capacity)
+{
+    text t = {bytes, capacity, 0};
+    names = names ? names : &nameless;
+    if (names->title)
+        say(&t, "%s: ", names->title);
+    say(&t, "DIVERGED at tick %" PRIu64, d->tick);
+    if (names->dt > 0)
+        say(&t, " (time %.9g)", (double)d->tick * names->dt);
+    say(&t, "\n  %-10s %s\n", "stage", d->stage_known ? d->stage_name : "not known");
+    if (d->part_known)
+        say_place(&t, d, names->part);
+    if (!d->field_known) {
+        say(&t, "  %-10s not known%s%s\n", d->part_known ? "field" : "part, field",
+            names->unknown ? " " : "", names->unknown ? names->unknown : "");
+        return t.length;
     }
-    for (uint32_t body = 0; body < count; body++)
-        for (uint32_t field = 0; field < FOLIOT_FIELD_COUNT; field++)
-            state->bits[(size_t)body * FOLIOT_FIELD_COUNT + field] =
-                foliot_world_field_bits(world, body, (foliot_field)field);
-    state->body_count = count;
-    state->taken = true;
+    say(&t, "  %-10s ", "field");
+    say_field(&t, d);
+    say(&t, "\n");
+    say_value(&t, names->expected ? names->expected : "expected", d->type, d->expected);
+    say_value(&t, names->actual ? names->actual : "actual", d->type, d->actual);
+    say_distance(&t, d);
+    return t.length;
 }
 
-void foliot__tick_states_free(foliot__tick_states *states)
+size_t foliot_divergence_part(const foliot_divergence *d, char *bytes, size_t capacity)
 {
-    for (int s = 0; s < FOLIOT_STAGE_COUNT; s++)
-        free(states->stage[s].bits);
-    memset(states, 0, sizeof *states);
+    text t = {bytes, capacity, 0};
+    say_part(&t, d);
+    return t.length;
 }
 
-// While a stage runs the world's tick is the one before; `finish` has counted it.
-static uint64_t produced_tick(const foliot_world *world, foliot_stage stage)
+// -- the JSON -------------------------------------------------------------------------------------
+
+static void put_bits(foliot__json *json, const char *key, bool known, uint64_t bits)
 {
-    return foliot_world_tick(world) + (stage == FOLIOT_STAGE_finish ? 0 : 1);
+    char digits[24];
+    snprintf(digits, sizeof digits, "0x%016" PRIx64, bits);
+    foliot__json_text(json, key, known ? digits : NULL);
 }
 
-static void observe(void *user, foliot_world *world, foliot_stage stage)
+// `body` is a body's name, else its number; what is in no body says in `field` where it is.
+static void put_place(foliot__json *json, const foliot_divergence *d, const char *name)
 {
-    foliot__observer *observer = user;
-    const foliot_perturbation *fault = observer->perturbation;
-    if (fault && fault->stage == stage && fault->tick == produced_tick(world, stage) &&
-        fault->body < foliot_world_body_count(world)) {
-        uint64_t bits = foliot_world_field_bits(world, fault->body, fault->field);
-        foliot_world_field_put(world, fault->body, fault->field,
-                               foliot__field_moved(fault->field, bits, fault->ulps));
-        observer->perturbed = true;
+    char words[160];
+    text t = {words, sizeof words, 0};
+    bool body = d->part_known && d->body != FOLIOT_NO_BODY;
+    if (body && (!name || !name[0]))
+        foliot__json_count(json, "body", d->body);
+    else
+        foliot__json_text(json, "body", body ? name : NULL);
+    if (!body && d->part_known) {
+        say_part(&t, d);
+        say(&t, " ");
     }
-    if (observer->states)
-        foliot__state_take(&observer->states->stage[stage], world, &observer->states->status);
+    if (d->field_known)
+        say_field(&t, d);
+    foliot__json_text(json, "field", d->field_known ? words : NULL);
 }
 
-foliot_host foliot__observing_host(const foliot_host *host, foliot__observer *observer)
+void foliot__divergence_put(foliot__json *json, const foliot_divergence *d,
+                            const foliot_report_names *names)
 {
-    foliot_host observing = *host;
-    observing.after_stage = observe;
-    observing.stage_user = observer;
-    return observing;
+    static const foliot_divergence none = {.body = FOLIOT_NO_BODY};
+    if (d)
+        foliot__json_count(json, "first_bad_tick", d->tick);
+    else
+        foliot__json_null(json, "first_bad_tick");
+    d = d ? d : &none;
+    foliot__json_text(json, "stage", d->stage_known ? d->stage_name : NULL);
+    put_place(json, d, names ? names->part : NULL);
+    if (d->field_known)
+        foliot__json_count(json, "ulps", d->ulps);
+    else
+        foliot__json_null(json, "ulps");
 }
 
-// -- the tree -------------------------------------------------------------------------------------
-
-static uint64_t mix(uint64_t hash, uint64_t value)
+void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *d,
+                                 const foliot_report_names *names)
 {
-    uint64_t seed = hash ^ value;
-    return foliot__splitmix64(&seed);
+    bool known = d && d->field_known;
+    names = names ? names : &nameless;
+    put_bits(json, names->expected ? names->expected : "expected", known, known ? d->expected : 0);
+    put_bits(json, names->actual ? names->actual : "actual", known, known ? d->actual : 0);
 }
 
-uint64_t foliot__state_hash(const foliot__state *state, uint32_t first, uint32_t count)
+size_t foliot_divergence_json(const foliot_divergence *d, const foliot_report_names *names,
+                              char *bytes, size_t capacity)
 {
-    uint64_t hash = mix(state->taken, state->body_count);
-    for (uint32_t body = first; body - first < count && body < state->body_count; body++)
-        for (uint32_t field = 0; field < FOLIOT_FIELD_COUNT; field++)
-            hash = mix(hash, state->bits[(size_t)body * FOLIOT_FIELD_COUNT + field]);
-    return hash;
-}
-
-uint32_t foliot__tree_group(uint32_t count)
-{
-    uint32_t group = 1;
-    while ((count + group - 1) / group > FOLIOT__TREE_FANOUT)
-        group *= FOLIOT__TREE_FANOUT;
-    return group;
-}
-
-// -- comparing ------------------------------------------------------------------------------------
-
-static uint64_t bits_at(const foliot__state *state, uint32_t body, uint32_t field)
-{
-    return body < state->body_count ? state->bits[(size_t)body * FOLIOT_FIELD_COUNT + field] : 0;
-}
-
-static void found(foliot_divergence *divergence, uint32_t body, uint32_t field, uint64_t expected,
-                  uint64_t actual)
-{
-    divergence->field_known = true;
-    divergence->body = body;
-    divergence->field = (foliot_field)field;
-    divergence->expected = expected;
-    divergence->actual = actual;
-    divergence->ulps = foliot__field_ulps((foliot_field)field, expected, actual);
-}
-
-bool foliot__state_compare(const foliot__state *expected, const foliot__state *actual,
-                           foliot_divergence *divergence)
-{
-    uint32_t count =
-        expected->body_count > actual->body_count ? expected->body_count : actual->body_count;
-    divergence->bodies = divergence->fields = 0;
-    for (uint32_t body = 0; body < count; body++) {
-        uint32_t fields = 0;
-        for (uint32_t field = 0; field < FOLIOT_FIELD_COUNT; field++) {
-            uint64_t a = bits_at(expected, body, field), b = bits_at(actual, body, field);
-            if (a == b)
-                continue;
-            if (divergence->fields + fields == 0)
-                found(divergence, body, field, a, b);
-            fields++;
-        }
-        divergence->fields += fields;
-        divergence->bodies += fields > 0;
-    }
-    return divergence->fields > 0;
-}
-
-bool foliot__tick_states_compare(const foliot__tick_states *expected,
-                                 const foliot__tick_states *actual, foliot_divergence *divergence)
-{
-    for (int s = 0; s < FOLIOT_STAGE_COUNT; s++) {
-        if (!foliot__state_compare(&expected->stage[s], &actual->stage[s], divergence))
-            continue;
-        divergence->stage_known = true;
-        divergence->stage = (foliot_stage)s;
-        return true;
-    }
-    return false;
+    char *whole = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&whole, &length);
+    if (!out)
+        return 0;
+    foliot__json json = foliot__json_to(out);
+    foliot__json_object(&json, NULL);
+    if (names && names->title)
+        foliot__json_text(&json, "title", names->title);
+    foliot__divergence_put(&json, d, names);
+    foliot__divergence_put_bits(&json, d, names);
+    foliot__json_count(&json, "parts", d->parts);
+    foliot__json_count(&json, "fields", d->fields);
+    foliot__json_close(&json);
+    bool fine = fclose(out) == 0 && whole;
+    if (fine && capacity > 0)
+        snprintf(bytes, capacity, "%s", whole);
+    free(whole);
+    return fine ? length : 0;
 }

@@ -263,6 +263,14 @@ const foliot_world *foliot_replay_world(const foliot_replay *replay)
     return replay->world;
 }
 
+const foliot_simulation *foliot_replay_simulation(foliot_replay *replay)
+{
+    replay->hosted = (foliot_hosted_world){.world = replay->world, .host = replay->host};
+    replay->simulation = (foliot_simulation){&foliot_world_kind, &replay->hosted,
+                                             replay->header.scene, replay->header.scene_bytes};
+    return &replay->simulation;
+}
+
 uint64_t foliot_replay_tick(const foliot_replay *replay)
 {
     return foliot_world_tick(replay->world);
@@ -381,17 +389,8 @@ foliot_status foliot__replay_rewind(foliot_replay *replay)
 
 // -- through time ---------------------------------------------------------------------------------
 
-foliot_status foliot__replay_step_world(foliot_replay *replay, foliot_world *world,
-                                        const foliot_host *host)
+static foliot_status refused_inputs(foliot_replay *replay, uint64_t tick)
 {
-    const foliot_input *inputs = NULL;
-    uint32_t count = 0;
-    uint64_t tick = foliot_world_tick(world);
-    if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
-        return FOLIOT_NOT_FOUND;
-    foliot_status status = foliot_world_step(world, inputs, count, host);
-    if (status != FOLIOT_INVALID)
-        return status;
     foliot_damage damage = {.status = FOLIOT_CORRUPT,
                             .block = replay->content.number,
                             .offset = replay->content.offset};
@@ -401,6 +400,31 @@ foliot_status foliot__replay_step_world(foliot_replay *replay, foliot_world *wor
              damage.block, damage.offset, tick);
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_CORRUPT;
+}
+
+foliot_status foliot__replay_step_world(foliot_replay *replay, foliot_world *world,
+                                        const foliot_host *host)
+{
+    const foliot_input *inputs = NULL;
+    uint32_t count = 0;
+    uint64_t tick = foliot_world_tick(world);
+    if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
+        return FOLIOT_NOT_FOUND;
+    foliot_status status = foliot_world_step(world, inputs, count, host);
+    return status == FOLIOT_INVALID ? refused_inputs(replay, tick) : status;
+}
+
+foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation *simulation,
+                                        foliot_truth *truth)
+{
+    const foliot_input *inputs = NULL;
+    uint32_t count = 0;
+    uint64_t tick = foliot_simulation_tick(simulation);
+    if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
+        return FOLIOT_NOT_FOUND;
+    foliot_truth_begin(truth, tick + 1);
+    foliot_status status = foliot_truth_step(truth, simulation, inputs, count);
+    return status == FOLIOT_INVALID ? refused_inputs(replay, tick) : status;
 }
 
 foliot_status foliot_replay_step(foliot_replay *replay)

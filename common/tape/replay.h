@@ -21,6 +21,8 @@ struct foliot_replay {
     size_t world_bytes;
     foliot_world *world, *scratch; // scratch is made when it is first needed
     foliot_host host;
+    foliot_hosted_world hosted; // `world`, for foliot_replay_simulation
+    foliot_simulation simulation;
     foliot_replay_summary about;
     foliot_damage damage; // the first one found
 
@@ -52,5 +54,8 @@ void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage);
 // The step of `world` (the replay's or another one at the same tick) with the recorded inputs.
 foliot_status foliot__replay_step_world(foliot_replay *replay, foliot_world *world,
                                         const foliot_host *host);
+// The same for a simulation, and its truth after every stage.
+foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation *simulation,
+                                        foliot_truth *truth);
 
 #endif

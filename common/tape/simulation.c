@@ -15,7 +15,7 @@ bool foliot_simulation_kind_valid(const foliot_simulation_kind *kind)
     bool needed = kind->name && kind->create && kind->destroy && kind->tick && kind->step &&
                   kind->save && kind->restore;
     bool named = needed && kind->name[0] && strlen(kind->name) < FOLIOT_KIND_NAME_BYTES;
-    bool parts = !kind->part_count == !kind->field && !kind->part_count == !kind->field_count;
+    bool parts = !kind->part_count == !kind->fields && !kind->part_count == !kind->part;
     bool stages = !kind->stages == !kind->watch && !kind->stages == (kind->stage_count == 0) &&
                   kind->stage_count <= FOLIOT_SIMULATION_STAGES_MAX;
     return named && parts && stages && !(kind->watch && !kind->part_count);

@@ -2,7 +2,7 @@
 // verify.c: a recording replayed from its first tick, every digest compared. A digest gives the
 // tick; the body and field come from a keyframe of that tick, and the stage too where an
 // unperturbed reference runs beside.
-#include "tape/divergence.h"
+#include "tape/perturb.h"
 #include "tape/replay.h"
 
 #include <inttypes.h>
@@ -13,7 +13,7 @@
 typedef struct verifying {
     foliot_replay *replay;
     foliot_verdict *verdict;
-    foliot__observer observer;
+    foliot__perturber perturber;
     foliot_host host;
     bool diverged;
 } verifying;
@@ -30,23 +30,50 @@ static bool keyframe_agrees(const verifying *v)
     return digest_agrees(v->replay->world, v->replay->segment_digest, 16);
 }
 
-// Body and field by the recorded state of this very tick.
+static foliot_status hold(foliot_truth *truth, foliot_world *world)
+{
+    foliot_hosted_world hosted = {.world = world};
+    const foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted};
+    foliot_truth_begin(truth, foliot_world_tick(world));
+    return foliot_truth_hold(truth, &simulation);
+}
+
+// Two truths for one comparison; both NULL without memory.
+static bool two_truths(foliot_truth *truth[2])
+{
+    truth[0] = truth[1] = NULL;
+    if (foliot_truth_create(&truth[0]) == FOLIOT_OK && foliot_truth_create(&truth[1]) == FOLIOT_OK)
+        return true;
+    foliot_truth_destroy(truth[0]);
+    return false;
+}
+
+// The first part and field in which two worlds differ.
+static foliot_status compare_worlds(foliot_world *expected, foliot_world *actual,
+                                    foliot_divergence *divergence)
+{
+    foliot_truth *truth[2];
+    if (!two_truths(truth))
+        return FOLIOT_MEMORY;
+    foliot_status status = hold(truth[0], expected);
+    if (status == FOLIOT_OK)
+        status = hold(truth[1], actual);
+    if (status == FOLIOT_OK && foliot_truth_compare(truth[0], truth[1], divergence))
+        status = FOLIOT_DIVERGED;
+    foliot_truth_destroy(truth[0]);
+    foliot_truth_destroy(truth[1]);
+    return status;
+}
+
+// Part and field by the recorded state of this very tick.
 static void explain_by_keyframe(verifying *v)
 {
     foliot_replay *replay = v->replay;
     foliot_world *recorded;
-    foliot__state expected = {0}, actual = {0};
-    foliot_status status = foliot__replay_new_world(replay, &recorded);
-    if (status != FOLIOT_OK)
+    if (foliot__replay_new_world(replay, &recorded) != FOLIOT_OK)
         return;
-    if (foliot_world_restore(recorded, replay->segment, replay->segment_length) == FOLIOT_OK) {
-        foliot__state_take(&expected, recorded, &status);
-        foliot__state_take(&actual, replay->world, &status);
-        if (status == FOLIOT_OK)
-            foliot__state_compare(&expected, &actual, &v->verdict->divergence);
-    }
-    free(expected.bits);
-    free(actual.bits);
+    if (foliot_world_restore(recorded, replay->segment, replay->segment_length) == FOLIOT_OK)
+        compare_worlds(recorded, replay->world, &v->verdict->divergence);
     free(recorded);
 }
 
@@ -127,12 +154,11 @@ static foliot_status run(verifying *v)
 {
     foliot_replay *replay = v->replay;
     foliot_status status = foliot__replay_rewind(replay);
-    const foliot_perturbation *fault = v->observer.perturbation;
-    if (status == FOLIOT_OK && fault && fault->tick == replay->about.first_tick) {
-        uint64_t bits = foliot_world_field_bits(replay->world, fault->body, fault->field);
-        foliot_world_field_put(replay->world, fault->body, fault->field,
-                               foliot__field_moved(fault->field, bits, fault->ulps));
-        v->observer.perturbed = true;
+    const foliot_perturbation *fault = v->perturber.fault;
+    if (status == FOLIOT_OK && fault && fault->tick == replay->about.first_tick &&
+        fault->body < foliot_world_body_count(replay->world)) {
+        foliot__perturb(replay->world, fault);
+        v->perturber.done = true;
     }
     while (status == FOLIOT_OK && !v->diverged) {
         status = verify_block(v);
@@ -147,23 +173,22 @@ static foliot_status run(verifying *v)
 // -- the reference
 // ---------------------------------------------------------------------------------
 
-// One run of both worlds through the tick that `world` and `reference` come to next, compared after
-// every stage. True if a difference was found.
-static bool compare_tick(verifying *v, foliot_world *reference, foliot__tick_states *expected,
-                         foliot__tick_states *actual, foliot_status *status)
+// One run of both worlds through the tick that they come to next, compared after every stage. The
+// recorded inputs of that tick are in the replay's content. *differs: a difference was found.
+static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_truth *truth[2],
+                                  bool *differs)
 {
     foliot_replay *replay = v->replay;
-    foliot__observer undisturbed = {.states = expected};
-    foliot_host host = foliot__observing_host(&replay->host, &undisturbed);
-    v->observer.states = actual;
-    *status = foliot__replay_step_world(replay, reference, &host);
-    if (*status == FOLIOT_OK)
-        *status = foliot__replay_step_world(replay, replay->world, &v->host);
-    v->observer.states = NULL;
-    if (*status == FOLIOT_OK)
-        *status = expected->status != FOLIOT_OK ? expected->status : actual->status;
-    return *status == FOLIOT_OK &&
-           foliot__tick_states_compare(expected, actual, &v->verdict->divergence);
+    foliot_hosted_world hosted[2] = {{.world = reference, .host = replay->host},
+                                     {.world = replay->world, .host = v->host}};
+    foliot_status status = FOLIOT_OK;
+    for (int i = 0; i < 2 && status == FOLIOT_OK; i++) {
+        foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted[i]};
+        status = foliot__replay_step_truth(replay, &simulation, truth[i]);
+    }
+    *differs = status == FOLIOT_OK &&
+               foliot_truth_compare(truth[0], truth[1], &v->verdict->divergence);
+    return status;
 }
 
 // Both from the recording's start, stage by stage from tick `from` on, until they differ.
@@ -171,10 +196,14 @@ static foliot_status search(verifying *v, uint64_t from, uint64_t to)
 {
     foliot_replay *replay = v->replay;
     foliot_world *reference;
-    foliot__tick_states expected = {0}, actual = {0};
+    foliot_truth *truth[2];
     foliot_status status = foliot__replay_new_world(replay, &reference);
     if (status != FOLIOT_OK)
         return status;
+    if (!two_truths(truth)) {
+        free(reference);
+        return FOLIOT_MEMORY;
+    }
     uint64_t start = from > replay->about.first_tick ? from - 1 : replay->about.first_tick;
     status = foliot_replay_seek(replay, start);
     if (status == FOLIOT_OK)
@@ -183,15 +212,15 @@ static foliot_status search(verifying *v, uint64_t from, uint64_t to)
     for (uint64_t tick = start; status == FOLIOT_OK && !differs && tick < to; tick++) {
         status = foliot__replay_locate(replay, tick);
         if (status == FOLIOT_OK)
-            differs = compare_tick(v, reference, &expected, &actual, &status);
+            status = compare_tick(v, reference, truth, &differs);
         if (differs) {
             v->verdict->status = FOLIOT_DIVERGED;
             v->verdict->divergence.tick = tick + 1;
             v->verdict->ticks = tick - replay->about.first_tick;
         }
     }
-    foliot__tick_states_free(&expected);
-    foliot__tick_states_free(&actual);
+    foliot_truth_destroy(truth[0]);
+    foliot_truth_destroy(truth[1]);
     free(reference);
     return status;
 }
@@ -199,24 +228,26 @@ static foliot_status search(verifying *v, uint64_t from, uint64_t to)
 // At the first tick there are no stages: the two states themselves.
 static foliot_status compare_start(verifying *v)
 {
+    foliot_replay *replay = v->replay;
     foliot_divergence *divergence = &v->verdict->divergence;
-    const foliot_perturbation *fault = v->observer.perturbation;
-    foliot_status status = FOLIOT_OK;
-    foliot__state expected = {0}, actual = {0};
+    const foliot_perturbation *fault = v->perturber.fault;
+    foliot_world *reference;
     *divergence = (foliot_divergence){.tick = fault->tick, .body = FOLIOT_NO_BODY};
-    foliot__replay_rewind(v->replay);
-    foliot__state_take(&expected, v->replay->world, &status);
-    uint64_t bits = foliot_world_field_bits(v->replay->world, fault->body, fault->field);
-    foliot_world_field_put(v->replay->world, fault->body, fault->field,
-                           foliot__field_moved(fault->field, bits, fault->ulps));
-    foliot__state_take(&actual, v->replay->world, &status);
-    if (status == FOLIOT_OK && foliot__state_compare(&expected, &actual, divergence)) {
+    foliot__replay_rewind(replay);
+    foliot_status status = foliot__replay_new_world(replay, &reference);
+    if (status != FOLIOT_OK)
+        return status;
+    foliot_world_copy(reference, replay->world);
+    foliot__perturb(replay->world, fault);
+    status = compare_worlds(reference, replay->world, divergence);
+    if (status == FOLIOT_DIVERGED) {
         v->verdict->status = FOLIOT_DIVERGED;
         divergence->stage_known = true;
         divergence->stage = FOLIOT_STAGE_finish;
+        divergence->stage_name = foliot_stage_name(FOLIOT_STAGE_finish);
+        status = FOLIOT_OK;
     }
-    free(expected.bits);
-    free(actual.bits);
+    free(reference);
     return status;
 }
 
@@ -226,7 +257,7 @@ static foliot_status explain_perturbed(verifying *v)
 {
     const foliot_replay *replay = v->replay;
     uint64_t first = replay->about.first_tick, last = first + v->verdict->ticks;
-    if (v->observer.perturbation->tick == first)
+    if (v->perturber.fault->tick == first)
         return compare_start(v);
     if (!v->diverged)
         return search(v, first + 1, last);
@@ -273,18 +304,17 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
         verdict->status = FOLIOT_INVALID;
         return FOLIOT_OK;
     }
-    verifying v = {
-        .replay = replay, .verdict = verdict, .observer = {.perturbation = perturbation}};
+    verifying v = {.replay = replay, .verdict = verdict, .perturber = {.fault = perturbation}};
     // Structure first: a recording that is not whole is never a match, wherever its replay comes
     // to.
     foliot_status whole = foliot_replay_scan(replay);
-    v.host = perturbation ? foliot__observing_host(&replay->host, &v.observer) : replay->host;
+    v.host = foliot__perturbing_host(&replay->host, &v.perturber);
     foliot_status status = run(&v);
     if (status == FOLIOT_MEMORY || status == FOLIOT_IO || status == FOLIOT_FLOATING_POINT)
         return status;
     verdict->digest = foliot_world_digest(replay->world);
     verdict->digest_known = true;
-    if (perturbation && !v.observer.perturbed) {
+    if (perturbation && !v.perturber.done) {
         verdict->status = FOLIOT_INVALID;
     } else if (perturbation) {
         foliot_status searched = explain_perturbed(&v);

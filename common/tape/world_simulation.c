@@ -5,8 +5,6 @@
 
 #include "sim/truth.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 static foliot_status create(void *user, const void *setup, size_t setup_bytes, void **self)
@@ -91,28 +89,23 @@ static uint32_t part_count(const void *self)
     return foliot__truth_part_count(world_of(self));
 }
 
-static void part_name(const void *self, uint32_t part, char name[FOLIOT_LABEL_BYTES])
+static void part(const void *self, uint32_t number, foliot_simulation_part *about)
 {
-    static const char *const words[] = {"body", "world", "player", "contact", "constraint"};
-    const foliot_world *world = world_of(self);
+    static const char *const groups[FOLIOT__TRUTH_GROUP_COUNT] = {
+        [FOLIOT__TRUTH_SLOTS] = "slots",     [FOLIOT__TRUTH_BODY] = "body",
+        [FOLIOT__TRUTH_WORLD] = "world",     [FOLIOT__TRUTH_PLAYER] = "player",
+        [FOLIOT__TRUTH_CONTACT] = "contact", [FOLIOT__TRUTH_CONSTRAINT] = "constraint",
+    };
     uint32_t index;
-    foliot__truth_of of = foliot__truth_part(world, part, &index);
-    if (of == FOLIOT__TRUTH_WORLD)
-        snprintf(name, FOLIOT_LABEL_BYTES, "%s", words[of]);
-    else if (of == FOLIOT__TRUTH_CONTACT && index < world->contact_count)
-        snprintf(name, FOLIOT_LABEL_BYTES, "%s %" PRIu32 " of bodies %" PRIu64 " and %" PRIu64,
-                 words[of], index, foliot__contact_key(world)[index] >> 32,
-                 foliot__contact_key(world)[index] & UINT32_MAX);
-    else
-        snprintf(name, FOLIOT_LABEL_BYTES, "%s %" PRIu32, words[of], index);
+    foliot__truth_group group = foliot__truth_part(world_of(self), number, &index);
+    bool alone = group == FOLIOT__TRUTH_SLOTS || group == FOLIOT__TRUTH_WORLD;
+    *about =
+        (foliot_simulation_part){.group = groups[group],
+                                 .index = alone ? FOLIOT_ALONE : index,
+                                 .field_count = foliot__truth_field_count(world_of(self), number)};
 }
 
-static uint32_t field_count(const void *self, uint32_t part)
-{
-    return foliot__truth_field_count(world_of(self), part);
-}
-
-static void field(const void *self, uint32_t part, uint32_t index, foliot_simulation_field *value)
+static void fields(const void *self, uint32_t number, foliot_simulation_field *values)
 {
     static const foliot_value_type types[] = {
         [FOLIOT__TRUTH_f64] = FOLIOT_VALUE_F64,
@@ -120,17 +113,19 @@ static void field(const void *self, uint32_t part, uint32_t index, foliot_simula
         [FOLIOT__TRUTH_u32] = FOLIOT_VALUE_U64,
         [FOLIOT__TRUTH_u64] = FOLIOT_VALUE_U64,
     };
-    foliot__truth_entry entry = foliot__truth_field(world_of(self), part, index);
-    *value = (foliot_simulation_field){.name = entry.name,
-                                       .type = types[entry.type],
-                                       .undigested = !entry.digested,
-                                       .bits = entry.bits};
+    foliot__truth_entry entries[FOLIOT__TRUTH_FIELDS_MAX];
+    uint32_t count = foliot__truth_fields_of(world_of(self), number, entries);
+    for (uint32_t i = 0; i < count; i++)
+        values[i] = (foliot_simulation_field){.name = entries[i].name,
+                                              .type = types[entries[i].type],
+                                              .undigested = !entries[i].digested,
+                                              .bits = entries[i].bits};
 }
 
-static void field_put(void *self, uint32_t part, uint32_t index, uint64_t bits)
+static void field_put(void *self, uint32_t number, uint32_t index, uint64_t bits)
 {
     foliot_hosted_world *hosted = self;
-    foliot__truth_field_put(hosted->world, part, index, bits);
+    foliot__truth_field_put(hosted->world, number, index, bits);
 }
 
 static void watch(void *self, void (*function)(void *user, uint32_t stage), void *user)
@@ -158,9 +153,8 @@ const foliot_simulation_kind foliot_world_kind = {
     .digest = digest,
     .fingerprint = foliot_fingerprint,
     .part_count = part_count,
-    .part_name = part_name,
-    .field_count = field_count,
-    .field = field,
+    .part = part,
+    .fields = fields,
     .field_put = field_put,
     .stages = stages,
     .stage_count = FOLIOT_STAGE_COUNT,

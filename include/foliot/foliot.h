@@ -12,8 +12,9 @@
 #include "foliot/scene_reader.h"
 #include "foliot/world.h"
 #include "foliot/digest.h"
+#include "foliot/simulation.h"
+#include "foliot/divergence.h"
 #include "foliot/recording.h"
 #include "foliot/replay.h"
-#include "foliot/simulation.h"
 
 #endif

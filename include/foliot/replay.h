@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "foliot/digest.h"
+#include "foliot/divergence.h"
 #include "foliot/input.h"
 #include "foliot/scene.h"
 #include "foliot/status.h"
@@ -70,6 +71,8 @@ foliot_status foliot_replay_scan(foliot_replay *replay);
 // -- through time ------------------------------------------------------------------------------
 
 const foliot_world *foliot_replay_world(const foliot_replay *replay);
+// The same as a simulation: valid until the replay moves. It may be asked, not stepped.
+const foliot_simulation *foliot_replay_simulation(foliot_replay *replay);
 uint64_t foliot_replay_tick(const foliot_replay *replay);
 // One tick on. FOLIOT_NOT_FOUND at the end; FOLIOT_CORRUPT, FOLIOT_TRUNCATED, FOLIOT_UNSUPPORTED
 // where the recording is damaged.
@@ -92,18 +95,6 @@ uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t byte
 const uint8_t *foliot_replay_keyframe(foliot_replay *replay, uint64_t tick, size_t *length);
 
 // -- comparing ---------------------------------------------------------------------------------
-
-// Where two runs differ first. What is not known is said so.
-typedef struct foliot_divergence {
-    uint64_t tick;
-    bool stage_known, field_known;
-    foliot_stage stage;
-    uint32_t body;             // slot, FOLIOT_NO_BODY: not in a body (players, random generator)
-    foliot_field field;        // valid if body is one
-    uint64_t expected, actual; // bit patterns, if field_known
-    uint64_t ulps;             // distance of the two in representable values
-    uint32_t bodies, fields;   // that differ at this place in all
-} foliot_divergence;
 
 // A fault put into the state that tick `tick` produces, after `stage`.
 typedef struct foliot_perturbation {

@@ -15,7 +15,6 @@
 #include "foliot/world.h"
 
 #define FOLIOT_KIND_NAME_BYTES 64              // of a kind's name, with its zero
-#define FOLIOT_LABEL_BYTES 80                  // of a part's name, with its zero
 #define FOLIOT_SIMULATION_BYTES_MAX (1u << 29) // that an instance may save
 #define FOLIOT_SETUP_BYTES_MAX (1u << 28)
 #define FOLIOT_SIMULATION_STAGES_MAX 15
@@ -27,6 +26,15 @@ typedef enum foliot_value_type {
     FOLIOT_VALUE_F32, // binary32 in the low half
     FOLIOT_VALUE_F64,
 } foliot_value_type;
+
+// A part of the truth by name: "tank" 3, "row" 12. One that is alone in its group has the index
+// FOLIOT_ALONE.
+typedef struct foliot_simulation_part {
+    const char *group; // lives as long as the kind; NULL: "part"
+    uint64_t index;
+    uint32_t field_count;
+} foliot_simulation_part;
+#define FOLIOT_ALONE UINT64_MAX
 
 // One number of a part, as its simulation tells it.
 typedef struct foliot_simulation_field {
@@ -63,13 +71,12 @@ typedef struct foliot_simulation_kind {
         const void *self);              // of the truth; NULL: of the saved bytes, which is slower
     foliot_digest (*fingerprint)(void); // of the build's arithmetic; NULL: foliot_fingerprint
     // The truth in parts (units, bodies, rows of a map), each a few numbers: what a divergence
-    // report can name. NULL: the words of the saved bytes. They may be asked between the stages of
-    // a step.
+    // report can name. NULL: the words of the saved bytes. They may be asked for between the stages
+    // of a step.
     uint32_t (*part_count)(const void *self);
-    void (*part_name)(const void *self, uint32_t part,
-                      char name[FOLIOT_LABEL_BYTES]); // NULL: its number
-    uint32_t (*field_count)(const void *self, uint32_t part);
-    void (*field)(const void *self, uint32_t part, uint32_t field, foliot_simulation_field *value);
+    void (*part)(const void *self, uint32_t part, foliot_simulation_part *about);
+    void (*fields)(const void *self, uint32_t part,
+                   foliot_simulation_field *values); // all of them, `field_count`
     // Puts bits into a field, for the perturbation test. NULL: only saved bytes are disturbed.
     void (*field_put)(void *self, uint32_t part, uint32_t field, uint64_t bits);
     // The stages of a step by name, in order. `watch` gives every step from now on a function to
@@ -117,8 +124,7 @@ uint32_t foliot_simulation_stage_count(const foliot_simulation_kind *kind); // a
 // XXH3-128 of bytes, for digests of one's own. The same everywhere.
 foliot_digest foliot_digest_bytes(const void *bytes, size_t length);
 
-// -- our own world
-// -----------------------------------------------------------------------------------------------
+// -- our own world ------------------------------------------------------------------------------
 
 // A world with what its host lends, as `self` of foliot_world_kind. Make one around any world:
 //     foliot_hosted_world hosted = {.world = world, .host = host};
@@ -131,8 +137,9 @@ typedef struct foliot_hosted_world {
 } foliot_hosted_world;
 
 // "foliot.world": setup is the canonical scene (foliot_scene_encode); `user` may be a const
-// foliot_host * in a copy of the table. Parts are the bodies by slot, and then what else is truth:
-// the world itself, players, contacts, constraints. A created instance frees its world too.
+// foliot_host * in a copy of the table. Parts: how many slots there are, the bodies by slot, and
+// then what else is truth: the world itself, players, constraints, contacts. A created instance
+// frees its world too.
 extern const foliot_simulation_kind foliot_world_kind;
 
 #endif

@@ -225,7 +225,7 @@ static void every_injected_fault_is_found_exactly(void **state)
         assert_int_equal(d->body, fault.body);
         assert_int_equal(d->field, fault.field);
         assert_int_equal(d->ulps, 1);
-        assert_int_equal(d->bodies, 1);
+        assert_int_equal(d->parts, 1);
         assert_int_equal(d->fields, 1);
     }
     drop(m);

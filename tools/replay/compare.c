@@ -5,7 +5,8 @@
 #include "run.h"
 
 #include "base/bytes.h"
-#include "base/json.h"
+#include "tape/divergence.h"
+#include "tape/truth_layers.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -33,8 +34,7 @@ typedef struct other {
     uint64_t exchanged, dumped; // bytes, both ways; of the final dump
 } other;
 
-// -- the other process
-// ----------------------------------------------------------------------------------
+// -- the other process ----------------------------------------------------------------------------
 
 static bool move_all(int file, uint8_t *bytes, size_t count, bool reads)
 {
@@ -110,174 +110,82 @@ static bool hear_hello(other *o)
     return true;
 }
 
-static void ask(other *o, foliot__writer *question, uint8_t *answer, size_t count)
+static uint32_t hear_u32(other *o)
 {
-    o->failed |= !move_all(o->to, question->bytes, question->at, false) ||
-                 !move_all(o->from, answer, count, true);
-    o->exchanged += question->at + count;
-}
-
-static void take_values(const uint8_t *bytes, uint64_t *values, uint32_t count)
-{
-    foliot__reader r = foliot__reader_of(bytes, 8 * (size_t)count);
-    for (uint32_t i = 0; i < count; i++)
-        values[i] = foliot__read_u64(&r);
-}
-
-static uint64_t ask_chain(other *o, uint64_t tick)
-{
-    uint8_t question[9], answer[8] = {0};
-    uint64_t value;
-    foliot__writer w = foliot__writer_of(question, sizeof question);
-    foliot__write_u8(&w, ASK_CHAIN);
-    foliot__write_u64(&w, tick);
-    ask(o, &w, answer, sizeof answer);
-    take_values(answer, &value, 1);
-    return value;
-}
-
-static uint32_t ask_stages(other *o, uint64_t tick, uint64_t hashes[FOLIOT_STAGE_COUNT])
-{
-    uint8_t question[9], answer[4 + 8 * FOLIOT_STAGE_COUNT] = {0};
-    foliot__writer w = foliot__writer_of(question, sizeof question);
-    foliot__write_u8(&w, ASK_STAGES);
-    foliot__write_u64(&w, tick);
-    ask(o, &w, answer, sizeof answer);
-    take_values(answer + 4, hashes, FOLIOT_STAGE_COUNT);
-    foliot__reader r = foliot__reader_of(answer, 4);
+    uint8_t bytes[4] = {0};
+    o->failed |= !move_all(o->from, bytes, sizeof bytes, true);
+    foliot__reader r = foliot__reader_of(bytes, sizeof bytes);
     return foliot__read_u32(&r);
 }
 
-static void ask_groups(other *o, unsigned stage, uint32_t first, uint32_t group,
-                       uint64_t hashes[FOLIOT__TREE_FANOUT])
+// -- the search -----------------------------------------------------------------------------------
+
+static void ask(other *o, foliot_search *search)
 {
-    uint8_t question[10], answer[8 * FOLIOT__TREE_FANOUT] = {0};
-    foliot__writer w = foliot__writer_of(question, sizeof question);
-    foliot__write_u8(&w, ASK_GROUPS);
-    foliot__write_u8(&w, (uint8_t)stage);
-    foliot__write_u32(&w, first);
-    foliot__write_u32(&w, group);
-    ask(o, &w, answer, sizeof answer);
-    take_values(answer, hashes, FOLIOT__TREE_FANOUT);
+    uint8_t question[1 + FOLIOT_QUESTION_BYTES_MAX], answer[255], length = 0;
+    size_t count = foliot_search_ask(search, question + 1);
+    question[0] = (uint8_t)count;
+    o->failed |= !move_all(o->to, question, count + 1, false) ||
+                 !move_all(o->from, &length, 1, true) || !move_all(o->from, answer, length, true);
+    if (!o->failed)
+        o->failed = foliot_search_hear(search, answer, length) != FOLIOT_OK;
+    o->exchanged += 2; // the lengths; the search counts the rest
 }
 
-static void ask_fields(other *o, unsigned stage, uint32_t body, uint64_t fields[FOLIOT_FIELD_COUNT])
+static foliot_status find(run *r, other *o, foliot_search *search, uint64_t last)
 {
-    uint8_t question[6], answer[8 * FOLIOT_FIELD_COUNT] = {0};
-    foliot__writer w = foliot__writer_of(question, sizeof question);
-    foliot__write_u8(&w, ASK_FIELDS);
-    foliot__write_u8(&w, (uint8_t)stage);
-    foliot__write_u32(&w, body);
-    ask(o, &w, answer, sizeof answer);
-    take_values(answer, fields, FOLIOT_FIELD_COUNT);
-}
-
-// -- the search
-// -----------------------------------------------------------------------------------------
-
-// The first tick from which on the chains differ; beyond `last` if none does.
-static uint64_t first_other_tick(const run *r, other *o, uint64_t last)
-{
-    uint64_t low = r->first_tick, high = last + 1;
-    while (low < high && !o->failed) {
-        uint64_t middle = low + (high - low) / 2;
-        // The last is asked first: mostly they agree, and then that is all.
-        if (high == last + 1)
-            middle = low == r->first_tick ? last : middle;
-        if (ask_chain(o, middle) == r->chain[middle - r->first_tick])
-            low = middle + 1;
-        else
-            high = middle;
+    foliot_status status = FOLIOT_OK;
+    foliot_search_begin_chain(search, r->first_tick, last, r->chain);
+    while (status == FOLIOT_OK && !o->failed) {
+        if (search->state == FOLIOT_SEARCH_WANTS_TRUTH) {
+            status = run_truth(r, foliot_search_tick(search));
+            foliot_search_truth(search, r->truth);
+        } else if (search->state == FOLIOT_SEARCH_ASKS) {
+            ask(o, search);
+        } else {
+            break;
+        }
     }
-    return low;
+    o->exchanged += search->exchanged;
+    return status;
 }
 
-static uint32_t first_other_body(run *r, other *o, unsigned stage, uint32_t bodies)
+static uint32_t differing_fields(const foliot__truth_layer *layer, uint32_t part, other *o)
 {
-    uint32_t first = 0;
-    for (uint32_t group = foliot__tree_group(bodies);; group /= FOLIOT__TREE_FANOUT) {
-        uint64_t ours[FOLIOT__TREE_FANOUT], theirs[FOLIOT__TREE_FANOUT];
-        uint32_t i = 0;
-        run_group_hashes(r, stage, first, group, ours);
-        ask_groups(o, stage, first, group, theirs);
-        while (i < FOLIOT__TREE_FANOUT - 1 && ours[i] == theirs[i])
-            i++;
-        first += i * group;
-        if (group == 1 || o->failed)
-            return first;
+    uint32_t theirs = hear_u32(o), ours = foliot__layer_entries(layer, part), count = 0;
+    o->dumped += 4 + 8 * (uint64_t)theirs;
+    for (uint32_t field = 0; (field < theirs || field < ours) && !o->failed; field++) {
+        uint8_t bytes[8] = {0};
+        if (field < theirs)
+            o->failed |= !move_all(o->from, bytes, sizeof bytes, true);
+        foliot__reader r = foliot__reader_of(bytes, sizeof bytes);
+        bool both = field < theirs && field < ours;
+        uint64_t bits = foliot__read_u64(&r);
+        count += !both || bits != layer->fields[layer->parts[part].field + field].bits;
     }
+    return count;
 }
 
-// All fields of all bodies: how far it has spread already, and nothing that the search needs.
-static void count_all(const run *r, other *o, unsigned stage, uint32_t bodies, foliot_divergence *d)
+// All fields of all parts: how far it has spread already, and nothing that the search needs.
+static void count_all(const run *r, other *o, const foliot_search *search, foliot_divergence *d)
 {
-    uint8_t question[2] = {ASK_STATE, (uint8_t)stage};
-    if (bodies != r->states.stage[stage].body_count || !move_all(o->to, question, 2, false))
-        return;
-    for (uint32_t body = 0; body < bodies; body++) {
-        uint8_t answer[8 * FOLIOT_FIELD_COUNT] = {0};
-        uint64_t ours[FOLIOT_FIELD_COUNT], theirs[FOLIOT_FIELD_COUNT];
-        uint32_t fields = 0;
-        if (!move_all(o->from, answer, sizeof answer, true))
-            return;
-        o->dumped += sizeof answer;
-        take_values(answer, theirs, FOLIOT_FIELD_COUNT);
-        run_fields(r, stage, body, ours);
-        for (int f = 0; f < FOLIOT_FIELD_COUNT; f++)
-            fields += ours[f] != theirs[f];
+    uint8_t question[2] = {0, search->layer};
+    const foliot__truth_layer *layer = &r->truth->layer[search->layer];
+    o->failed |= !move_all(o->to, question, sizeof question, false);
+    uint32_t parts = hear_u32(o);
+    for (uint32_t part = 0; part < parts && !o->failed; part++) {
+        uint32_t fields = differing_fields(layer, part, o);
         d->fields += fields;
-        d->bodies += fields > 0;
+        d->parts += fields > 0;
     }
 }
 
-static foliot_status search(run *r, other *o, foliot_divergence *d)
-{
-    uint64_t ours[FOLIOT_STAGE_COUNT], theirs[FOLIOT_STAGE_COUNT];
-    uint32_t bodies, their_bodies;
-    unsigned stage = 0;
-    foliot_status status = run_stage_hashes(r, d->tick, &bodies, ours);
-    if (status != FOLIOT_OK)
-        return status;
-    their_bodies = ask_stages(o, d->tick, theirs);
-    while (stage < FOLIOT_STAGE_COUNT && ours[stage] == theirs[stage])
-        stage++;
-    if (stage == FOLIOT_STAGE_COUNT) // not in a body: players, random generator, definitions
-        return FOLIOT_OK;
-    d->stage_known = d->tick > r->first_tick;
-    d->stage = (foliot_stage)stage;
-    uint32_t most = bodies > their_bodies ? bodies : their_bodies;
-    uint32_t body = first_other_body(r, o, stage, most);
-    uint64_t mine[FOLIOT_FIELD_COUNT], their[FOLIOT_FIELD_COUNT];
-    run_fields(r, stage, body, mine);
-    ask_fields(o, stage, body, their);
-    int f = 0;
-    while (f < FOLIOT_FIELD_COUNT && mine[f] == their[f])
-        f++;
-    if (f == FOLIOT_FIELD_COUNT)
-        return FOLIOT_OK;
-    d->field_known = true;
-    d->body = body;
-    d->field = (foliot_field)f;
-    d->expected = mine[f];
-    d->actual = their[f];
-    d->ulps = foliot__field_ulps(d->field, d->expected, d->actual);
-    count_all(r, o, stage, their_bodies, d);
-    return FOLIOT_OK;
-}
-
-// -- the report
-// -----------------------------------------------------------------------------------------
-
-static void put_bits(foliot__json *json, const char *key, const foliot_divergence *d, uint64_t bits)
-{
-    char text[24];
-    snprintf(text, sizeof text, "0x%016" PRIx64, bits);
-    foliot__json_text(json, key, d && d->field_known ? text : NULL);
-}
+// -- the report -----------------------------------------------------------------------------------
 
 static void put_json(const char *file, const run *r, const other *o, const foliot_divergence *d)
 {
-    const foliot_scene *scene = foliot_replay_about(r->replay)->scene;
+    foliot_report_names names =
+        tool_names(file, foliot_replay_about(r->replay), d, "ours", "theirs");
     foliot__json json = foliot__json_to(stdout);
     uint64_t last = r->last_tick < o->last_tick ? r->last_tick : o->last_tick;
     foliot__json_object(&json, NULL);
@@ -285,9 +193,8 @@ static void put_json(const char *file, const run *r, const other *o, const folio
     foliot__json_text(&json, "with", with);
     foliot__json_count(&json, "ticks", (d ? d->tick : last) - r->first_tick);
     foliot__json_text(&json, "verdict", d ? "diverged" : "match");
-    tool_put_divergence(&json, d && d->field_known ? tool_body_name(scene, d->body) : NULL, d);
-    put_bits(&json, "ours", d, d ? d->expected : 0);
-    put_bits(&json, "theirs", d, d ? d->actual : 0);
+    foliot__divergence_put(&json, d, &names);
+    foliot__divergence_put_bits(&json, d, &names);
     foliot__json_bool(&json, "fingerprints_equal",
                       foliot_digest_equal(foliot_fingerprint(), o->fingerprint));
     foliot__json_count(&json, "bytes_exchanged", o->exchanged);
@@ -298,10 +205,11 @@ static void put_json(const char *file, const run *r, const other *o, const folio
 
 static void put_text(const char *file, const run *r, const other *o, const foliot_divergence *d)
 {
-    const foliot_replay_summary *about = foliot_replay_about(r->replay);
+    foliot_report_names names =
+        tool_names(file, foliot_replay_about(r->replay), d, "ours", "theirs");
+    names.unknown = "in no part that has a name";
     if (d)
-        tool_report(stdout, file, about->dt, tool_body_name(about->scene, d->body), d, "ours",
-                    "theirs");
+        tool_report(stdout, d, &names);
     else
         printf("%s: both builds agree in all %" PRIu64 " ticks\n", file,
                r->last_tick - r->first_tick);
@@ -324,7 +232,7 @@ static int say_failed(const other *o)
 static int compare(const char *file, foliot_replay *replay, other *o)
 {
     run r;
-    foliot_divergence divergence = {.body = FOLIOT_NO_BODY};
+    foliot_search search;
     foliot_status status = run_open(&r, replay, NULL); // while the other does the same
     bool answers = hear_hello(o);
     if (status != FOLIOT_OK || !answers || o->status != FOLIOT_OK ||
@@ -333,15 +241,15 @@ static int compare(const char *file, foliot_replay *replay, other *o)
         return status != FOLIOT_OK ? tool_exit_of(status) : say_failed(o);
     }
     uint64_t last = r.last_tick < o->last_tick ? r.last_tick : o->last_tick;
-    divergence.tick = first_other_tick(&r, o, last);
-    bool diverged = divergence.tick <= last;
-    if (diverged && !o->failed)
-        status = search(&r, o, &divergence);
+    status = find(&r, o, &search, last);
+    bool diverged = search.state == FOLIOT_SEARCH_FOUND;
+    if (diverged && search.found.field_known && status == FOLIOT_OK && !o->failed)
+        count_all(&r, o, &search, &search.found);
     int code = diverged ? FOLIOT__EXIT_DIVERGED : FOLIOT__EXIT_FINE;
     if (o->failed || status != FOLIOT_OK)
         code = say_failed(o);
     else
-        (json_wanted ? put_json : put_text)(file, &r, o, diverged ? &divergence : NULL);
+        (json_wanted ? put_json : put_text)(file, &r, o, diverged ? &search.found : NULL);
     if (r.last_tick != o->last_tick) {
         fprintf(stderr, "%s: we reach tick %" PRIu64 ", they %" PRIu64 "\n", file, r.last_tick,
                 o->last_tick);

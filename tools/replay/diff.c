@@ -73,20 +73,24 @@ static bool same_digest(pair *p, uint64_t tick)
     return memcmp(a, b, both) == 0;
 }
 
-// Body and field at the first tick that differs, by each recording's own replay.
+static foliot_truth *truth_at(foliot_replay *replay, uint64_t tick)
+{
+    foliot_truth *truth = NULL;
+    if (foliot_replay_seek(replay, tick) != FOLIOT_OK || foliot_truth_create(&truth) != FOLIOT_OK)
+        return NULL;
+    foliot_truth_begin(truth, tick);
+    foliot_truth_hold(truth, foliot_replay_simulation(replay));
+    return truth;
+}
+
+// Part and field at the first tick that differs, by each recording's own replay.
 static void explain(pair *p)
 {
-    foliot__state a = {0}, b = {0};
-    foliot_status status = FOLIOT_OK;
-    if (foliot_replay_seek(p->a, p->found.tick) != FOLIOT_OK ||
-        foliot_replay_seek(p->b, p->found.tick) != FOLIOT_OK)
-        return;
-    foliot__state_take(&a, foliot_replay_world(p->a), &status);
-    foliot__state_take(&b, foliot_replay_world(p->b), &status);
-    if (status == FOLIOT_OK)
-        foliot__state_compare(&a, &b, &p->found);
-    free(a.bits);
-    free(b.bits);
+    foliot_truth *a = truth_at(p->a, p->found.tick), *b = truth_at(p->b, p->found.tick);
+    if (a && b)
+        foliot_truth_compare(a, b, &p->found);
+    foliot_truth_destroy(a);
+    foliot_truth_destroy(b);
 }
 
 static void compare_ticks(pair *p)
@@ -112,7 +116,7 @@ static void compare_ticks(pair *p)
 
 static void put_json(const pair *p)
 {
-    const char *body = p->found.field_known ? tool_body_name(p->one->scene, p->found.body) : NULL;
+    foliot_report_names names = tool_names(NULL, p->one, &p->found, "first", "second");
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
     foliot__json_bool(&json, "same",
@@ -124,7 +128,7 @@ static void put_json(const pair *p)
         foliot__json_count(&json, "first_other_input", p->input_tick);
     else
         foliot__json_null(&json, "first_other_input");
-    tool_put_divergence(&json, body, p->digests ? &p->found : NULL);
+    foliot__divergence_put(&json, p->digests ? &p->found : NULL, &names);
     foliot__json_close(&json);
     foliot__json_line(&json);
 }
@@ -140,9 +144,9 @@ static void put_text(const pair *p, const char *one, const char *other)
         printf("they end at ticks %" PRIu64 " and %" PRIu64 "\n", p->one->last_tick,
                p->other->last_tick);
     snprintf(title, sizeof title, "%.250s and %.250s", one, other);
+    foliot_report_names names = tool_names(title, p->one, &p->found, "first", "second");
     if (p->digests)
-        tool_report(stdout, title, p->one->dt, tool_body_name(p->one->scene, p->found.body),
-                    &p->found, "first", "second");
+        tool_report(stdout, &p->found, &names);
     else if (p->length)
         printf("the states of their %" PRIu64 " common ticks are the same\n", p->length);
 }

@@ -5,6 +5,7 @@
 #include "run.h"
 
 #include "base/bytes.h"
+#include "tape/truth_layers.h"
 
 #include <errno.h>
 #include <time.h>
@@ -15,12 +16,6 @@ const foliot__option serve_options[] = {{"perturb", "TICK[/STAGE]:BODY:FIELD:ULP
                                          FOLIOT__OPTION_TEXT, &perturb_text,
                                          .help = "puts a fault in, to see that it is found"},
                                         {0}};
-
-static void say(foliot__writer *w, const uint64_t *values, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++)
-        foliot__write_u64(w, values[i]);
-}
 
 // The next byte, EOF at the end. A runtime may hand us a pipe that does not wait (node does).
 static int hear_byte(void)
@@ -47,87 +42,56 @@ static bool hear(uint8_t *bytes, size_t count)
     return true;
 }
 
-static bool answer_chain(const run *r, foliot__writer *w)
+static bool say(const uint8_t *bytes, size_t count)
 {
-    uint8_t bytes[8];
-    if (!hear(bytes, sizeof bytes))
-        return false;
-    foliot__reader reader = foliot__reader_of(bytes, sizeof bytes);
-    uint64_t tick = foliot__read_u64(&reader);
-    bool there = tick >= r->first_tick && tick <= r->last_tick;
-    foliot__write_u64(w, there ? r->chain[tick - r->first_tick] : 0);
-    return true;
+    return fwrite(bytes, 1, count, stdout) == count;
 }
 
-static bool answer_stages(run *r, foliot__writer *w)
+static bool say_answer(const uint8_t *bytes, size_t count)
 {
-    uint8_t bytes[8];
-    uint32_t bodies;
-    uint64_t hashes[FOLIOT_STAGE_COUNT];
-    if (!hear(bytes, sizeof bytes))
-        return false;
-    foliot__reader reader = foliot__reader_of(bytes, sizeof bytes);
-    run_stage_hashes(r, foliot__read_u64(&reader), &bodies, hashes);
-    foliot__write_u32(w, bodies);
-    say(w, hashes, FOLIOT_STAGE_COUNT);
-    return true;
+    uint8_t length = (uint8_t)count;
+    return say(&length, 1) && say(bytes, count) && fflush(stdout) == 0;
 }
 
-static bool answer_groups(const run *r, foliot__writer *w)
+// A question's length was read.
+static bool answer(run *r, uint8_t length)
 {
-    uint8_t bytes[9];
-    uint64_t hashes[FOLIOT__TREE_FANOUT];
-    if (!hear(bytes, sizeof bytes) || bytes[0] >= FOLIOT_STAGE_COUNT)
+    uint8_t question[FOLIOT_QUESTION_BYTES_MAX], bytes[FOLIOT_ANSWER_BYTES_MAX];
+    size_t count = 0;
+    uint64_t tick;
+    foliot_answerer answerer = {r->chain, r->first_tick, r->last_tick, r->truth};
+    if (length > sizeof question || !hear(question, length))
         return false;
-    foliot__reader reader = foliot__reader_of(bytes, sizeof bytes);
-    unsigned stage = foliot__read_u8(&reader);
-    uint32_t first = foliot__read_u32(&reader), group = foliot__read_u32(&reader);
-    run_group_hashes(r, stage, first, group, hashes);
-    say(w, hashes, FOLIOT__TREE_FANOUT);
-    return true;
+    foliot_status status = foliot_search_answer(&answerer, question, length, bytes, &count, &tick);
+    if (status == FOLIOT_AGAIN && run_truth(r, tick) == FOLIOT_OK)
+        status = foliot_search_answer(&answerer, question, length, bytes, &count, &tick);
+    return say_answer(bytes, status == FOLIOT_OK ? count : 0) && status == FOLIOT_OK;
 }
 
-static bool answer_fields(const run *r, foliot__writer *w)
+static bool say_u32(uint32_t value)
 {
-    uint8_t bytes[5];
-    uint64_t fields[FOLIOT_FIELD_COUNT];
-    if (!hear(bytes, sizeof bytes) || bytes[0] >= FOLIOT_STAGE_COUNT)
-        return false;
-    foliot__reader reader = foliot__reader_of(bytes, sizeof bytes);
-    unsigned stage = foliot__read_u8(&reader);
-    run_fields(r, stage, foliot__read_u32(&reader), fields);
-    say(w, fields, FOLIOT_FIELD_COUNT);
-    return true;
-}
-
-static bool answer_state(const run *r)
-{
-    uint8_t stage;
-    if (!hear(&stage, 1) || stage >= FOLIOT_STAGE_COUNT)
-        return false;
-    for (uint32_t body = 0; body < r->states.stage[stage].body_count; body++) {
-        uint64_t fields[FOLIOT_FIELD_COUNT];
-        uint8_t bytes[8 * FOLIOT_FIELD_COUNT];
-        foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
-        run_fields(r, stage, body, fields);
-        say(&w, fields, FOLIOT_FIELD_COUNT);
-        fwrite(bytes, 1, w.at, stdout);
-    }
-    return true;
-}
-
-static bool answer(run *r, int question)
-{
-    uint8_t bytes[512];
+    uint8_t bytes[4];
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
-    bool known = question == ASK_CHAIN    ? answer_chain(r, &w)
-                 : question == ASK_STAGES ? answer_stages(r, &w)
-                 : question == ASK_GROUPS ? answer_groups(r, &w)
-                 : question == ASK_FIELDS ? answer_fields(r, &w)
-                 : question == ASK_STATE  ? answer_state(r)
-                                          : false;
-    fwrite(bytes, 1, w.at, stdout);
-    return known && fflush(stdout) == 0;
+    foliot__write_u32(&w, value);
+    return say(bytes, sizeof bytes);
+}
+
+static bool dump(const run *r)
+{
+    uint8_t index, bytes[8];
+    if (!hear(&index, 1) || index >= FOLIOT__LAYERS_MAX)
+        return false;
+    const foliot__truth_layer *layer = &r->truth->layer[index];
+    bool fine = say_u32(layer->part_count);
+    for (uint32_t part = 0; part < layer->part_count && fine; part++) {
+        fine = say_u32(layer->parts[part].field_count);
+        for (uint32_t f = 0; f < layer->parts[part].field_count && fine; f++) {
+            foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
+            foliot__write_u64(&w, layer->fields[layer->parts[part].field + f].bits);
+            fine = say(bytes, sizeof bytes);
+        }
+    }
+    return fflush(stdout) == 0 && fine;
 }
 
 static void hello(const run *r, foliot_status status)
@@ -161,7 +125,7 @@ int serve_command(const foliot__program *program, const foliot__arguments *argum
     foliot_status status = run_open(&r, replay, perturb_text ? &request : NULL);
     hello(&r, status);
     while (status == FOLIOT_OK && (question = hear_byte()) != EOF)
-        if (!answer(&r, question))
+        if (!(question ? answer(&r, (uint8_t)question) : dump(&r)))
             break;
     run_close(&r);
     foliot_replay_close(replay);

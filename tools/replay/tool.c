@@ -2,9 +2,6 @@
 // tool.c: opening, naming and reporting, for all commands.
 #include "tool.h"
 
-#include "base/bytes.h"
-#include "base/json.h"
-#include "tape/divergence.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -78,59 +75,26 @@ uint32_t tool_find_body(const foliot_scene *scene, const char *text)
     return *end || errno || index >= FOLIOT_NO_BODY ? FOLIOT_NO_BODY : (uint32_t)index;
 }
 
-static void report_value(FILE *out, const char *label, const foliot_divergence *d, uint64_t bits)
+foliot_report_names tool_names(const char *title, const foliot_replay_summary *about,
+                               const foliot_divergence *d, const char *expected,
+                               const char *actual)
 {
-    fprintf(out, "  %-10s 0x%016" PRIx64, label, bits);
-    if (foliot__field_is_real(d->field))
-        fprintf(out, "  %-24.17g %a", foliot__f64_of(bits), foliot__f64_of(bits));
-    else
-        fprintf(out, "  %" PRId64, (int64_t)bits);
-    fputc('\n', out);
+    bool body = d && d->part_known && d->body != FOLIOT_NO_BODY && about->scene;
+    return (foliot_report_names){
+        .title = title,
+        .part = body ? tool_body_name(about->scene, d->body) : NULL,
+        .expected = expected,
+        .actual = actual,
+        .unknown = "from digests alone; `foliot-replay compare` with another build finds them",
+        .dt = about->dt,
+    };
 }
 
-void tool_report(FILE *out, const char *file, double dt, const char *body,
-                 const foliot_divergence *d, const char *one, const char *other)
+void tool_report(FILE *out, const foliot_divergence *d, const foliot_report_names *names)
 {
-    char label[BODY_LABEL_BYTES];
-    fprintf(out, "%s: DIVERGED at tick %" PRIu64 " (time %.9g)\n", file, d->tick,
-            (double)d->tick * dt);
-    fprintf(out, "  %-10s %s\n", "stage",
-            d->stage_known ? foliot_stage_name(d->stage) : "not known");
-    if (!d->field_known) {
-        fprintf(out,
-                "  %-10s not known from digests alone; `foliot-replay compare` with another build "
-                "finds them\n",
-                "body, field");
-        return;
-    }
-    tool_body_label(body, d->body, label);
-    fprintf(out, "  %-10s %s\n", "body", label);
-    fprintf(out, "  %-10s %s\n", "field", foliot_field_name(d->field));
-    report_value(out, one, d, d->expected);
-    report_value(out, other, d, d->actual);
-    fprintf(out, "  %-10s %" PRIu64 " ulp%s\n", "distance", d->ulps, d->ulps == 1 ? "" : "s");
-    if (d->fields > 1)
-        fprintf(out, "  %-10s %" PRIu32 " fields of %" PRIu32 " bod%s differ there in all\n", "",
-                d->fields, d->bodies, d->bodies == 1 ? "y" : "ies");
-}
-
-void tool_put_divergence(struct foliot__json *json, const char *body, const foliot_divergence *d)
-{
-    bool field = d && d->field_known;
-    if (d)
-        foliot__json_count(json, "first_bad_tick", d->tick);
-    else
-        foliot__json_null(json, "first_bad_tick");
-    foliot__json_text(json, "stage", d && d->stage_known ? foliot_stage_name(d->stage) : NULL);
-    if (field && (!body || !body[0]))
-        foliot__json_count(json, "body", d->body);
-    else
-        foliot__json_text(json, "body", field ? body : NULL);
-    foliot__json_text(json, "field", field ? foliot_field_name(d->field) : NULL);
-    if (field)
-        foliot__json_count(json, "ulps", d->ulps);
-    else
-        foliot__json_null(json, "ulps");
+    char text[2048];
+    foliot_divergence_text(d, names, text, sizeof text);
+    fputs(text, out);
 }
 
 double tool_now(void)

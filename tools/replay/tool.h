@@ -12,8 +12,6 @@
 #include "base/options.h"
 #include "foliot/replay.h"
 
-#define BODY_LABEL_BYTES (FOLIOT_NAME_BYTES + 16)
-
 // One function a command: its own options table, and what it does. They return an exit status.
 extern const foliot__option verify_options[], info_options[], state_options[], diff_options[],
     export_options[], serve_options[], play_options[], compare_options[], trim_options[];
@@ -35,6 +33,7 @@ void tool_tell_damage(const char *file, const foliot_replay *replay);
 
 // The name of a body in the scene, or NULL; and a label that always is one: `3 "crate"`.
 const char *tool_body_name(const foliot_scene *scene, uint32_t body);
+#define BODY_LABEL_BYTES (FOLIOT_NAME_BYTES + 16)
 void tool_body_label(const char *name, uint32_t body, char label[BODY_LABEL_BYTES]);
 // By name, else by index. FOLIOT_NO_BODY if it is neither.
 uint32_t tool_find_body(const foliot_scene *scene, const char *text);
@@ -47,14 +46,11 @@ typedef struct perturb_request {
 // NULL, or what is wrong with the text.
 const char *tool_parse_perturb(const char *text, perturb_request *request);
 
-// The report of a divergence for people. `one` and `other` name the two runs.
-// `dt` gives the time; `body` is the body's name, or NULL.
-void tool_report(FILE *out, const char *file, double dt, const char *body,
-                 const foliot_divergence *divergence, const char *one, const char *other);
-// The same as keys of an open JSON object: first_bad_tick, stage, body, field, ulps. NULL: none.
-struct foliot__json;
-void tool_put_divergence(struct foliot__json *json, const char *body,
-                         const foliot_divergence *divergence);
+// Who is who in a divergence of the recording `about`. `unknown` may be NULL.
+foliot_report_names tool_names(const char *title, const foliot_replay_summary *about,
+                               const foliot_divergence *divergence, const char *expected,
+                               const char *actual);
+void tool_report(FILE *out, const foliot_divergence *divergence, const foliot_report_names *names);
 
 double tool_now(void); // seconds, of a clock that only goes on
 void tool_digest_text(const uint8_t *bytes, uint32_t count, char text[33]);

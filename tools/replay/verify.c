@@ -3,7 +3,7 @@
 // exit status.
 #include "tool.h"
 
-#include "base/json.h"
+#include "tape/divergence.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -53,9 +53,8 @@ static void take_names(result *r, const foliot_replay_summary *about)
     memcpy(r->integrator, about->integrator, sizeof r->integrator);
     r->dt = about->dt;
     r->players = about->players;
-    const foliot_divergence *d = &r->verdict.divergence;
-    const char *body = d->field_known ? tool_body_name(about->scene, d->body) : NULL;
-    snprintf(r->body, sizeof r->body, "%s", body ? body : "");
+    foliot_report_names names = tool_names(NULL, about, &r->verdict.divergence, NULL, NULL);
+    snprintf(r->body, sizeof r->body, "%s", names.part ? names.part : "");
 }
 
 static void judge(result *r, foliot_replay *replay, const perturb_request *request)
@@ -132,6 +131,14 @@ static const char *verdict_name(const result *r)
                                                   : "unsupported";
 }
 
+static foliot_report_names names_of(const result *r)
+{
+    const foliot_replay_summary about = {.dt = r->dt};
+    foliot_report_names names = tool_names(r->file, &about, NULL, "recorded", "replayed");
+    names.part = r->body;
+    return names;
+}
+
 static void put_json(const result *r)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
@@ -154,7 +161,8 @@ static void put_json(const result *r)
     else
         foliot__json_null(&json, "cut_at");
     bool diverged = r->has_verdict && r->verdict.status == FOLIOT_DIVERGED;
-    tool_put_divergence(&json, r->body, diverged ? &r->verdict.divergence : NULL);
+    foliot_report_names names = names_of(r);
+    foliot__divergence_put(&json, diverged ? &r->verdict.divergence : NULL, &names);
     if (r->realtime_factor > 0)
         foliot__json_real(&json, "realtime_factor", r->realtime_factor);
     else
@@ -165,7 +173,8 @@ static void put_json(const result *r)
 
 static void put_report(const result *r)
 {
-    tool_report(stdout, r->file, r->dt, r->body, &r->verdict.divergence, "recorded", "replayed");
+    foliot_report_names names = names_of(r);
+    tool_report(stdout, &r->verdict.divergence, &names);
     if (r->fingerprint_differs)
         printf("  %-10s not that of the build that recorded: their arithmetic differs\n",
                "fingerprint");
