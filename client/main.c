@@ -27,7 +27,7 @@ static struct {
     const char *session, *name, *bot, *impair, *trace;
     double seconds;
     uint64_t ticks, clients;
-    bool json;
+    bool json, spectate, force;
 } given = {.session = "", .clients = 1};
 
 static const foliot__option options[] = {
@@ -38,6 +38,9 @@ static const foliot__option options[] = {
     {"seconds", "S", FOLIOT__OPTION_POSITIVE, &given.seconds, .help = "leaves after S seconds of play"},
     {"ticks", "N", FOLIOT__OPTION_COUNT, &given.ticks, 1, 0, .help = "leaves after N ticks of play"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair, .help = "a bad network, both ways: loss=5%,jitter=0-100ms,..."},
+    {"spectate", NULL, FOLIOT__OPTION_FLAG, &given.spectate, .help = "looks on, and plays no part"},
+    {"force", NULL, FOLIOT__OPTION_FLAG, &given.force,
+     .help = "joins in lockstep though this build computes otherwise than the server's"},
     {"trace", "FILE", FOLIOT__OPTION_TEXT, &given.trace, .help = "one JSON line for every rendered sample"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &given.json, .help = "what it saw as JSON, a line a client"},
     {0}};
@@ -260,6 +263,22 @@ static void report_json(const player *p)
     foliot__json_line(&json);
 }
 
+static void report_lockstep(const foliot_client_statistics *s, const char *digest)
+{
+    printf("  lockstep         %llu ticks stepped, %llu compared, %llu divergences, %llu stalls\n",
+           (unsigned long long)s->ticks_stepped, (unsigned long long)s->ticks_compared,
+           (unsigned long long)s->divergences, (unsigned long long)s->stalls);
+    printf("  packets          closed ticks %.1f bytes each (p99 %.0f), ours %.1f (p99 %.0f), round trip %.1f ms\n",
+           s->relay_bytes_mean, s->relay_bytes_p99, s->input_bytes_mean, s->input_bytes_p99, s->round_trip_ms);
+    printf("  interpolation    %.1f ms behind on average, %llu of %llu samples starved, %llu jumps\n",
+           s->delay_mean_ms, (unsigned long long)s->samples_starved, (unsigned long long)s->samples,
+           (unsigned long long)s->snaps);
+    printf("  inputs           %llu packets, %llu changes late, %llu ticks missing, %llu reconnects\n",
+           (unsigned long long)s->inputs_sent, (unsigned long long)s->inputs_late,
+           (unsigned long long)s->inputs_missing, (unsigned long long)s->reconnects);
+    printf("  last tick        %s\n", digest);
+}
+
 static void report_text(const player *p)
 {
     foliot_client_statistics s = foliot_client_statistics_now(p->client);
@@ -269,6 +288,10 @@ static void report_text(const player *p)
     if (s.snapshots_received == 0)
         return;
     printf("  joined in        %.0f ms, at tick %llu in the end\n", s.join_ms, (unsigned long long)s.newest_tick);
+    if (foliot_client_in_lockstep(p->client)) {
+        report_lockstep(&s, digest);
+        return;
+    }
     printf("  snapshots        %llu of %llu came, %llu were of use, %.1f bytes each\n",
            (unsigned long long)s.snapshots_received, (unsigned long long)s.snapshots_expected,
            (unsigned long long)s.snapshots_used, s.snapshot_bytes_mean);
@@ -289,8 +312,11 @@ static int exit_code(const app *a)
         foliot_client_state state = foliot_client_now(a->players[i].client);
         if (state != FOLIOT_CLIENT_REFUSED && state != FOLIOT_CLIENT_LOST)
             continue;
-        bool again = foliot_client_try_again(a->players[i].client);
-        code = code == FOLIOT__EXIT_ERROR || !again ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_AGAIN;
+        const foliot_client *client = a->players[i].client;
+        int one = foliot_client_try_again(client)              ? FOLIOT__EXIT_AGAIN
+                  : foliot_client_computes_otherwise(client) ? FOLIOT__EXIT_NOT_VERIFIABLE
+                                                             : FOLIOT__EXIT_ERROR;
+        code = code == FOLIOT__EXIT_ERROR || (code && one == FOLIOT__EXIT_AGAIN) ? code : one;
     }
     return code;
 }
@@ -332,6 +358,8 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
     config.session = given.session;
     config.name = name;
     config.fingerprint = a->fingerprint;
+    config.spectates = given.spectate;
+    config.forces = given.force;
     foliot_status status = foliot_client_create(&config, now_ns(), &p->client);
     if (status != FOLIOT_OK) {
         fprintf(stderr, "foliot-client: %s: %s\n", a->host,

@@ -24,6 +24,9 @@ static const struct {
     [FOLIOT_SERVER_FROZEN] = {FOLIOT__LOG_WARNING, "frozen", "a body left the range of numbers (2^40) and was frozen%s"},
     [FOLIOT_SERVER_RECORDING_STOPPED] = {FOLIOT__LOG_ERROR, "recording-stopped", "the recording stopped: %s"},
     [FOLIOT_SERVER_ENDED] = {FOLIOT__LOG_INFO, "ended", "the session reached its last tick%s"},
+    [FOLIOT_SERVER_LIED] = {FOLIOT__LOG_WARNING, "lied", "%s (player %u)"},
+    [FOLIOT_SERVER_DIVERGED] = {FOLIOT__LOG_WARNING, "diverged", "%s (player %u) has diverged"},
+    [FOLIOT_SERVER_BEHIND] = {FOLIOT__LOG_WARNING, "behind", "%s (player %u) fell behind, and is given the state anew"},
 };
 
 static void now(uint64_t *monotonic_ns, int64_t *unix_ns)

@@ -26,10 +26,12 @@
 static struct {
     uint64_t port, ticks, threads;
     const char *bind, *record, *integrator, *mode, *resume, *impair, *log_format;
-    bool no_record;
-    double tick_hz, snapshot_hz;
+    bool no_record, no_force;
+    double tick_hz, snapshot_hz, spectator_delay;
+    uint64_t input_delay;
     foliot__texts sessions;
-} given = {.port = FOLIOT_PORT_DEFAULT, .bind = "127.0.0.1", .mode = "snapshot", .log_format = "text", .threads = 1};
+} given = {.port = FOLIOT_PORT_DEFAULT, .bind = "127.0.0.1", .mode = "snapshot", .log_format = "text", .threads = 1,
+           .input_delay = 3};
 
 static const foliot__option host_options[] = {
     {"port", "PORT", FOLIOT__OPTION_COUNT, &given.port, 0, 65535, .help = "UDP port; 0 takes a free one"},
@@ -40,6 +42,12 @@ static const foliot__option host_options[] = {
     {"tick-hz", "HZ", FOLIOT__OPTION_POSITIVE, &given.tick_hz, .help = "sets dt to 1 / HZ, and the pace"},
     {"snapshot-hz", "HZ", FOLIOT__OPTION_POSITIVE, &given.snapshot_hz, .help = "at most; every tick unless said"},
     {"mode", "MODE", FOLIOT__OPTION_TEXT, &given.mode, .help = "snapshot or lockstep"},
+    {"input-delay", "TICKS", FOLIOT__OPTION_COUNT, &given.input_delay, 0, 600,
+     .help = "lockstep: ticks from an input to its effect, for all who can keep to it; 3 unless said"},
+    {"spectator-delay", "SECONDS", FOLIOT__OPTION_POSITIVE, &given.spectator_delay,
+     .help = "lockstep: spectators are shown what was so long ago"},
+    {"no-force", NULL, FOLIOT__OPTION_FLAG, &given.no_force,
+     .help = "lockstep: refuses builds that compute otherwise though they ask with --force"},
     {"resume", "FILE", FOLIOT__OPTION_TEXT, &given.resume, .help = "goes on with a recording; no SCENE then"},
     {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &given.sessions, .help = "one more session; repeatable"},
     {"ticks", "N", FOLIOT__OPTION_COUNT, &given.ticks, 1, 0, .help = "ends after N ticks"},
@@ -271,6 +279,11 @@ static int open_transport(app *a)
     return FOLIOT__EXIT_AGAIN;
 }
 
+static bool lockstep(void)
+{
+    return strcmp(given.mode, "lockstep") == 0;
+}
+
 static int start_server(app *a)
 {
     foliot_server_config config = foliot_server_config_default();
@@ -288,7 +301,9 @@ static int start_server(app *a)
         foliot__hosted *h = &a->hosted[i];
         foliot_session_config session = {.name = h->name, .scene = h->scene, .world = h->world,
                                          .recording = h->recording, .pace_hz = h->pace_hz, .ticks = given.ticks,
-                                         .host = &a->host};
+                                         .host = &a->host, .mode = lockstep() ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS,
+                                         .input_delay = (uint32_t)given.input_delay,
+                                         .spectator_delay_s = given.spectator_delay, .refuses_forced = given.no_force};
         if (foliot_server_add_session(a->server, &session, now_ns()) != FOLIOT_OK) {
             fprintf(stderr, "foliot-server: there are two sessions named '%s'\n", h->name);
             return FOLIOT__EXIT_USAGE;
@@ -303,8 +318,8 @@ static void announce(const app *a)
     printf("listening on %s:%u\n", given.bind, port);
     for (uint32_t i = 0; i < a->hosted_count; i++) {
         const foliot__hosted *h = &a->hosted[i];
-        printf("session '%s': %s at %g Hz, %u bodies, room for %u players%s%s\n", h->name,
-               foliot_integrator_describe(h->scene->integrator)->name, h->pace_hz, h->scene->body_count,
+        printf("session '%s'%s: %s at %g Hz, %u bodies, room for %u players%s%s\n", h->name,
+               lockstep() ? " in lockstep" : "", foliot_integrator_describe(h->scene->integrator)->name, h->pace_hz, h->scene->body_count,
                h->scene->players.limit, h->recording ? ", recorded in " : "",
                h->recording ? h->recording_file : "");
         if (h->resumed)
@@ -349,11 +364,7 @@ static void print_counters(const app *a)
 static int host(const foliot__arguments *arguments)
 {
     static app a;
-    if (strcmp(given.mode, "lockstep") == 0) {
-        fprintf(stderr, "foliot-server: this version hosts snapshot sessions alone, not lockstep ones\n");
-        return FOLIOT__EXIT_ERROR;
-    }
-    if (strcmp(given.mode, "snapshot") != 0)
+    if (!lockstep() && strcmp(given.mode, "snapshot") != 0)
         return foliot__options_wrong(&program, arguments, "--mode is snapshot or lockstep, not '%s'", given.mode);
     if (!foliot__log_start(given.log_format))
         return foliot__options_wrong(&program, arguments, "--log-format is text or json, not '%s'", given.log_format);

@@ -110,6 +110,19 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
     return FOLIOT__TAKEN_SNAPSHOT;
 }
 
+bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world)
+{
+    foliot_snapshot_head head = {.tick = foliot_world_tick(world), .pieces = 1};
+    foliot__entry *entry = find(buffer, head.tick) ? NULL : open_entry(buffer, &head);
+    if (!entry || foliot_snapshot_capture(&buffer->format, world, &entry->snapshot) != FOLIOT_OK)
+        return false;
+    entry->complete = true;
+    if (!buffer->has_newest || head.tick > buffer->newest)
+        buffer->newest = head.tick;
+    buffer->has_newest = true;
+    return true;
+}
+
 const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buffer)
 {
     const foliot__entry *entry = buffer->has_newest ? find(buffer, buffer->newest) : NULL;

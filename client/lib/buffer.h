@@ -38,6 +38,8 @@ typedef enum foliot__taken {
 foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer, const foliot_snapshot_format *format, double dt);
 void foliot__buffer_close(foliot__snapshot_buffer *buffer);
 foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes, size_t length, uint64_t *tick);
+// The world's own state, where it is stepped here. False if there is no memory, or it is here already.
+bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world);
 // Bodies at a fractional tick: Hermite and slerp between the two snapshots around it; beyond the newest
 // extrapolated for at most `extrapolate_ticks`. Never through a new incarnation or a teleport.
 foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks,

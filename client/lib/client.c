@@ -10,6 +10,7 @@
 
 #include "buffer.h"
 #include "foliot/version.h"
+#include "lockstep.h"
 #include "playout.h"
 #include "wire/message.h"
 
@@ -35,18 +36,22 @@ struct foliot_client {
     foliot_client_state state;
     char reason[FOLIOT__SENTENCE_BYTES];
     bool try_again, leaving;
+    uint32_t refusal;
     foliot_peer_id peer;
     uint64_t now_ns, began_ns, lost_ns, tried_ns;
     bool reconnecting, welcomed;
     bool welcomed_here; // by this connection: later copies of the welcome are ignored
     uint64_t hello_ns;
     foliot_digest fingerprint; // ours: it takes milliseconds, so once
+    foliot_simulation_kind kind;
+    foliot_host step_host;
     foliot__welcome welcome;
     foliot__snapshot_buffer buffer;
     foliot__playout playout;
     uint8_t *scene_bytes;
     uint32_t scene_have;
     foliot_scene *scene;
+    foliot__lockstep_client *lockstep; // NULL: the session is none of lockstep
     player_name *players;
     // Inputs. `input_offset_ns`: local time less the time of the tick that inputs made now are for.
     int8_t axes[FOLIOT_AXES];
@@ -67,7 +72,7 @@ foliot_client_config foliot_client_config_default(void)
 {
     return (foliot_client_config){.host = "127.0.0.1", .port = FOLIOT_PORT_DEFAULT, .session = "",
                                   .name = "player", .reconnects = true, .starved_share = 0.001,
-                                  .delay_min_ms = 0, .delay_max_ms = 1500};
+                                  .delay_min_ms = 0, .delay_max_ms = 1500, .catch_up_ticks = 16};
 }
 
 static foliot_status connect(foliot_client *c)
@@ -80,7 +85,8 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
 {
     if (!config->transport || !config->host || !config->session || !config->name ||
         strlen(config->session) >= FOLIOT_NAME_BYTES || strlen(config->name) >= FOLIOT_NAME_BYTES ||
-        strlen(config->host) >= sizeof((foliot_client *)0)->host || !(config->starved_share > 0))
+        strlen(config->host) >= sizeof((foliot_client *)0)->host || !(config->starved_share > 0) ||
+        config->catch_up_ticks == 0 || (config->simulation && !foliot_simulation_kind_valid(config->simulation)))
         return FOLIOT_INVALID;
     foliot_client *c = calloc(1, sizeof *c);
     if (!c)
@@ -90,9 +96,12 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     strcpy(c->session, config->session);
     strcpy(c->name, config->name);
     c->now_ns = c->began_ns = now_ns;
+    c->kind = config->simulation ? *config->simulation : foliot_world_kind;
     c->fingerprint = config->fingerprint;
     if ((c->fingerprint.high | c->fingerprint.low) == 0)
-        c->fingerprint = foliot_fingerprint();
+        c->fingerprint = foliot_simulation_fingerprint(&c->kind);
+    if (config->step_host)
+        c->step_host = *config->step_host;
     c->next_sequence = 1;
     c->players = calloc(PLAYER_NAMES, sizeof *c->players);
     foliot_status status = c->players ? connect(c) : FOLIOT_MEMORY;
@@ -112,6 +121,7 @@ void foliot_client_destroy(foliot_client *client)
         foliot_transport_disconnect(client->config.transport, client->peer, 0, true);
     if (client->welcomed)
         foliot__buffer_close(&client->buffer);
+    foliot__lockstep_client_destroy(client->lockstep);
     foliot_scene_destroy(client->scene);
     free(client->scene_bytes);
     free(client->players);
@@ -137,6 +147,9 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     h->token = c->welcomed ? c->welcome.token : 0;
     h->fingerprint = c->fingerprint;
     snprintf(h->build, sizeof h->build, "%s", foliot_build());
+    h->forces = c->config.forces;
+    snprintf(h->simulation, sizeof h->simulation, "%s", c->kind.name);
+    h->rules = c->kind.version;
 }
 
 static void say_hello(foliot_client *c)
@@ -168,6 +181,32 @@ static double tick_ns(const foliot_client *c)
     return 1e9 / c->welcome.pace_hz;
 }
 
+static void end(foliot_client *c, foliot_client_state state, const char *reason)
+{
+    c->state = state;
+    snprintf(c->reason, sizeof c->reason, "%s", reason);
+}
+
+// All of the setup is here: something to step can be made of it.
+static void make_simulation(foliot_client *c)
+{
+    foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->scene_bytes, c->scene_have);
+    if (status != FOLIOT_OK)
+        end(c, FOLIOT_CLIENT_LOST, foliot_status_text(status));
+}
+
+static bool enter_lockstep(foliot_client *c, const foliot__welcome *w)
+{
+    if (w->lockstep && !c->lockstep &&
+        foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL, &c->step_host, &c->lockstep) != FOLIOT_OK)
+        return false;
+    if (c->lockstep)
+        foliot__lockstep_client_restart(c->lockstep);
+    if (w->lockstep && w->scene_bytes == 0)
+        make_simulation(c);
+    return true;
+}
+
 static void take_welcome(foliot_client *c, const foliot__welcome *w)
 {
     if (c->welcomed_here)
@@ -178,7 +217,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         foliot__buffer_close(&c->buffer);
     c->welcomed = false;
     c->welcome = *w;
-    if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_OK) {
+    if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_OK || !enter_lockstep(c, w)) {
         foliot__buffer_close(&c->buffer);
         c->state = FOLIOT_CLIENT_LOST;
         snprintf(c->reason, sizeof c->reason, "%s", foliot_status_text(FOLIOT_MEMORY));
@@ -215,6 +254,8 @@ static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
     if (c->scene_have == part->total &&
         foliot_scene_decode(c->scene_bytes, c->scene_have, &c->scene) != FOLIOT_OK)
         c->scene = NULL;
+    if (c->scene_have == part->total && c->lockstep)
+        make_simulation(c);
 }
 
 static void take_player(foliot_client *c, const foliot__player_message *m)
@@ -226,10 +267,14 @@ static void take_player(foliot_client *c, const foliot__player_message *m)
     memcpy(c->players[m->player].name, m->name, sizeof m->name);
 }
 
-static void end(foliot_client *c, foliot_client_state state, const char *reason)
+static void take_state(foliot_client *c, const foliot__keyframe_part *part)
 {
-    c->state = state;
-    snprintf(c->reason, sizeof c->reason, "%s", reason);
+    foliot__message m = {.kind = FOLIOT__KEYFRAME_HEARD};
+    m.as.keyframe_heard.tick = part->tick;
+    if (!foliot__lockstep_client_take_state(c->lockstep, part))
+        return;
+    m.as.keyframe_heard.offset = part->offset + part->length;
+    send_control(c, &m);
 }
 
 static void take_control(foliot_client *c, const uint8_t *bytes, size_t length)
@@ -245,6 +290,7 @@ static void take_control(foliot_client *c, const uint8_t *bytes, size_t length)
         break;
     case FOLIOT__REFUSE:
         c->try_again = m.as.refuse.again;
+        c->refusal = m.as.refuse.reason;
         end(c, FOLIOT_CLIENT_REFUSED, m.as.refuse.sentence);
         break;
     case FOLIOT__SCENE_PART:
@@ -255,6 +301,13 @@ static void take_control(foliot_client *c, const uint8_t *bytes, size_t length)
         break;
     case FOLIOT__BYE:
         end(c, FOLIOT_CLIENT_CLOSED, m.as.bye.sentence);
+        break;
+    case FOLIOT__KEYFRAME_PART:
+    case FOLIOT__TICKS_PART:
+        if (c->lockstep && m.kind == FOLIOT__KEYFRAME_PART)
+            take_state(c, &m.as.keyframe_part);
+        else if (c->lockstep)
+            foliot__lockstep_client_take_ticks(c->lockstep, &m.as.ticks_part);
         break;
     default:
         c->statistics.pieces_malformed++;
@@ -336,6 +389,10 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
         take_control(c, e->bytes, e->length);
     else if (c->welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
         take_status(c, e->bytes, e->length);
+    else if (c->lockstep && e->length > 0 && e->bytes[0] == FOLIOT__RELAY_PACKET)
+        foliot__lockstep_client_take_relay(c->lockstep, e->bytes, e->length);
+    else if (c->lockstep && e->length > 0 && e->bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET)
+        foliot__lockstep_client_take_status(c->lockstep, e->bytes, e->length, c->now_ns, tick_ns(c));
 }
 
 static bool over(const foliot_client *c)
@@ -445,6 +502,50 @@ static void send_inputs(foliot_client *c)
     c->input_sent_ns = c->now_ns;
 }
 
+// -- lockstep -----------------------------------------------------------------------------------------------
+
+// What is here is stepped, but for a bounded number of ticks at once, and remembered to be shown.
+static bool step(foliot_client *c)
+{
+    uint32_t steps = 0;
+    while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {
+        const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
+        steps++;
+        if (foliot__lockstep_client_backlog(c->lockstep) < FOLIOT__BUFFER_ENTRIES / 2 && world &&
+            foliot__buffer_put(&c->buffer, world))
+            snapshot_complete(c, c->lockstep->tick);
+    }
+    return steps > 0;
+}
+
+static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    if (length == 0)
+        return;
+    foliot_transport_send(c->config.transport, c->peer, FOLIOT_UNRELIABLE, bytes, length);
+    c->statistics.inputs_sent++;
+}
+
+// Once a tick, and at once when one was stepped: the sooner the server hears of a digest, the better.
+static void send_lockstep(foliot_client *c, bool stepped)
+{
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
+    uint64_t period = input_period_ns(c), since = c->now_ns - c->input_sent_ns;
+    bool decided, plays = c->welcome.player != FOLIOT__NO_PLAYER;
+    if (c->state != FOLIOT_CLIENT_PLAYING || (since < period && !(stepped && since >= period / 2)))
+        return;
+    foliot_input controls = {.player = c->welcome.player, .buttons = c->buttons};
+    for (int k = 0; k < FOLIOT_AXES; k++)
+        controls.axes[k] = c->axes[k] < -127 ? -127 : c->axes[k];
+    uint64_t tick = foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, tick_ns(c), c->welcome.input_delay);
+    size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, plays, c->changed ? &controls : NULL,
+                                                   &decided, bytes);
+    c->changed &= !decided;
+    send_packet(c, bytes, length);
+    send_packet(c, bytes, foliot__lockstep_client_repeat(c->lockstep, c->now_ns, bytes));
+    c->input_sent_ns = c->now_ns;
+}
+
 void foliot_client_update(foliot_client *client, uint64_t now_ns)
 {
     foliot_transport_event event;
@@ -453,13 +554,18 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
         take_event(client, &event);
     reconnect(client);
     repeat_hello(client);
-    send_inputs(client);
+    if (client->lockstep)
+        send_lockstep(client, step(client));
+    else
+        send_inputs(client);
     foliot_transport_flush(client->config.transport, now_ns);
 }
 
 uint64_t foliot_client_wake_ns(const foliot_client *client)
 {
     uint64_t wake = foliot_transport_wake_ns(client->config.transport);
+    if (client->lockstep && foliot__lockstep_client_backlog(client->lockstep) > 0)
+        return client->now_ns; // it catches up
     uint64_t next = client->input_sent_ns + (client->welcomed ? input_period_ns(client) : 10000000u);
     return client->state == FOLIOT_CLIENT_PLAYING && next < wake ? next : wake;
 }
@@ -515,6 +621,11 @@ bool foliot_client_try_again(const foliot_client *client)
     return client->try_again;
 }
 
+bool foliot_client_computes_otherwise(const foliot_client *client)
+{
+    return client->refusal == FOLIOT__REFUSE_FINGERPRINT || client->refusal == FOLIOT__REFUSE_SIMULATION;
+}
+
 uint32_t foliot_client_player(const foliot_client *client)
 {
     return client->welcomed ? client->welcome.player : FOLIOT__NO_PLAYER;
@@ -548,6 +659,49 @@ const char *foliot_client_player_name(const foliot_client *client, uint32_t slot
     return NULL;
 }
 
+bool foliot_client_in_lockstep(const foliot_client *client)
+{
+    return client->lockstep != NULL;
+}
+
+const foliot_simulation *foliot_client_simulation(const foliot_client *client)
+{
+    return client->lockstep && client->lockstep->begun ? &client->lockstep->simulation : NULL;
+}
+
+static double size_quantile(const uint64_t *sizes, uint64_t total, double share)
+{
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i <= FOLIOT_PACKET_BYTES_MAX; i++) {
+        seen += sizes[i];
+        if (total && (double)seen >= share * (double)total)
+            return i;
+    }
+    return 0;
+}
+
+static void add_lockstep(const foliot__lockstep_client *l, foliot_client_statistics *s)
+{
+    if (l->begun) {
+        s->newest_tick = l->tick;
+        s->digest = l->history[l->tick % FOLIOT__CLIENT_TICKS];
+        s->ticks_compared = l->checked - l->start;
+    }
+    s->ticks_stepped = l->ticks_stepped;
+    s->ticks_behind = foliot__lockstep_client_backlog(l);
+    s->divergences = l->diverged;
+    s->stalls = l->stalls;
+    s->inputs_late = l->late;
+    s->inputs_missing = l->missing;
+    s->pieces_malformed += l->malformed;
+    s->round_trip_ms = l->round_trip_ns * 1e-6;
+    s->relay_bytes_mean = l->relay_packets ? (double)l->relay_bytes / (double)l->relay_packets : 0;
+    s->relay_bytes_p99 = size_quantile(l->relay_sizes, l->relay_packets, 0.99);
+    s->input_bytes_mean = l->input_packets ? (double)l->input_bytes / (double)l->input_packets : 0;
+    s->input_bytes_p99 = size_quantile(l->input_sizes, l->input_packets, 0.99);
+    s->snapshot_bytes_mean = s->relay_bytes_mean;
+}
+
 foliot_client_statistics foliot_client_statistics_now(const foliot_client *client)
 {
     foliot_client_statistics s = client->statistics;
@@ -567,5 +721,7 @@ foliot_client_statistics foliot_client_statistics_now(const foliot_client *clien
     s.delay_mean_ms = client->delay_count ? client->delay_sum / (double)client->delay_count : 0;
     s.snapshot_bytes_mean = s.snapshots_received ? (double)s.bytes_received / (double)s.snapshots_received : 0;
     s.snaps = client->playout.snaps;
+    if (client->lockstep)
+        add_lockstep(client->lockstep, &s);
     return s;
 }

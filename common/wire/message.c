@@ -10,6 +10,8 @@
 #include "base/bytes.h"
 #include "base/unpack.h"
 
+enum { HELLO_FIELDS = 11, WELCOME_FIELDS = 24 };
+
 // -- packing ------------------------------------------------------------------------------------------
 
 static int pack_write(void *user, const char *bytes, size_t count)
@@ -47,7 +49,7 @@ static void pack_flag(msgpack_packer *p, bool flag)
 
 static void pack_hello(msgpack_packer *p, const foliot__hello_message *m)
 {
-    msgpack_pack_array(p, 8);
+    msgpack_pack_array(p, HELLO_FIELDS);
     msgpack_pack_uint8(p, FOLIOT__HELLO_MESSAGE);
     msgpack_pack_uint32(p, m->protocol);
     pack_text(p, m->session);
@@ -56,11 +58,14 @@ static void pack_hello(msgpack_packer *p, const foliot__hello_message *m)
     msgpack_pack_uint64(p, m->token);
     pack_digest(p, m->fingerprint);
     pack_text(p, m->build);
+    pack_flag(p, m->forces);
+    pack_text(p, m->simulation);
+    msgpack_pack_uint32(p, m->rules);
 }
 
 static void pack_welcome(msgpack_packer *p, const foliot__welcome *m)
 {
-    msgpack_pack_array(p, 22);
+    msgpack_pack_array(p, WELCOME_FIELDS);
     msgpack_pack_uint8(p, FOLIOT__WELCOME);
     msgpack_pack_uint32(p, m->protocol);
     pack_text(p, m->session);
@@ -82,6 +87,35 @@ static void pack_welcome(msgpack_packer *p, const foliot__welcome *m)
     pack_flag(p, m->format.spins);
     msgpack_pack_uint32(p, m->scene_bytes);
     pack_digest(p, m->fingerprint);
+    pack_flag(p, m->lockstep);
+    msgpack_pack_uint32(p, m->input_delay);
+}
+
+// Those of lockstep, each with one run of bytes at its end.
+static void pack_lockstep(msgpack_packer *p, const foliot__message *message)
+{
+    const foliot__keyframe_part *k = &message->as.keyframe_part;
+    const foliot__ticks_part *t = &message->as.ticks_part;
+    const foliot__search_message *s = &message->as.search;
+    msgpack_pack_array(p, message->kind == FOLIOT__KEYFRAME_PART ? 6 : message->kind == FOLIOT__TICKS_PART ? 4 : 3);
+    msgpack_pack_uint8(p, (uint8_t)message->kind);
+    if (message->kind == FOLIOT__KEYFRAME_PART) {
+        msgpack_pack_uint64(p, k->tick);
+        msgpack_pack_uint32(p, k->players);
+        msgpack_pack_uint32(p, k->offset);
+        msgpack_pack_uint32(p, k->total);
+        pack_bin(p, k->bytes, k->length);
+    } else if (message->kind == FOLIOT__TICKS_PART) {
+        msgpack_pack_uint64(p, t->first);
+        msgpack_pack_uint32(p, t->ticks);
+        pack_bin(p, t->block, t->length);
+    } else if (message->kind == FOLIOT__KEYFRAME_HEARD) {
+        msgpack_pack_uint64(p, message->as.keyframe_heard.tick);
+        msgpack_pack_uint32(p, message->as.keyframe_heard.offset);
+    } else {
+        msgpack_pack_uint32(p, s->number);
+        pack_bin(p, s->bytes, s->length);
+    }
 }
 
 static void pack_message(msgpack_packer *p, const foliot__message *message)
@@ -119,6 +153,14 @@ static void pack_message(msgpack_packer *p, const foliot__message *message)
         msgpack_pack_array(p, 2);
         msgpack_pack_uint8(p, FOLIOT__BYE);
         pack_text(p, message->as.bye.sentence);
+        break;
+    case FOLIOT__KEYFRAME_PART:
+    case FOLIOT__TICKS_PART:
+    case FOLIOT__KEYFRAME_HEARD:
+    case FOLIOT__QUESTION:
+    case FOLIOT__ANSWER:
+    case FOLIOT__DIVERGED:
+        pack_lockstep(p, message);
         break;
     default:
         break;
@@ -205,6 +247,9 @@ static void take_hello(foliot__reader *r, foliot__hello_message *m)
     m->token = foliot__unpack_uint(r);
     m->fingerprint = take_digest(r);
     take_text(r, m->build, sizeof m->build);
+    m->forces = take_flag(r);
+    take_text(r, m->simulation, sizeof m->simulation);
+    m->rules = take_u32(r);
 }
 
 static void take_welcome(foliot__reader *r, foliot__welcome *m)
@@ -232,8 +277,56 @@ static void take_welcome(foliot__reader *r, foliot__welcome *m)
     m->format.spins = take_flag(r);
     m->scene_bytes = take_u32(r);
     m->fingerprint = take_digest(r);
+    m->lockstep = take_flag(r);
+    m->input_delay = take_u32(r);
     if (m->format.bodies_max > FOLIOT_BODIES_MAX || m->format.keep > 1 << 16)
         foliot__reader_fail(r, FOLIOT_CORRUPT);
+}
+
+static const uint8_t *take_bytes(foliot__reader *r, uint32_t *length, uint32_t most)
+{
+    const uint8_t *bytes = foliot__unpack_bin(r, length);
+    if (*length > most)
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    return bytes;
+}
+
+static uint32_t take_keyframe_part(foliot__reader *r, foliot__keyframe_part *m)
+{
+    m->tick = foliot__unpack_uint(r);
+    m->players = take_u32(r);
+    m->offset = take_u32(r);
+    m->total = take_u32(r);
+    m->bytes = take_bytes(r, &m->length, FOLIOT__SCENE_PART_BYTES);
+    if (m->players > FOLIOT_PLAYERS_MAX)
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    return 6;
+}
+
+static uint32_t take_lockstep(foliot__reader *r, foliot__message *m)
+{
+    switch (m->kind) {
+    case FOLIOT__KEYFRAME_PART:
+        return take_keyframe_part(r, &m->as.keyframe_part);
+    case FOLIOT__TICKS_PART:
+        m->as.ticks_part.first = foliot__unpack_uint(r);
+        m->as.ticks_part.ticks = take_u32(r);
+        m->as.ticks_part.block = take_bytes(r, &m->as.ticks_part.length, FOLIOT__SCENE_PART_BYTES);
+        return 4;
+    case FOLIOT__KEYFRAME_HEARD:
+        m->as.keyframe_heard.tick = foliot__unpack_uint(r);
+        m->as.keyframe_heard.offset = take_u32(r);
+        return 3;
+    case FOLIOT__QUESTION:
+    case FOLIOT__ANSWER:
+    case FOLIOT__DIVERGED:
+        m->as.search.number = take_u32(r);
+        m->as.search.bytes = take_bytes(r, &m->as.search.length, FOLIOT__SEARCH_BYTES_MAX);
+        return 3;
+    default:
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        return 0;
+    }
 }
 
 static uint32_t take_fields(foliot__reader *r, foliot__message *m)
@@ -241,10 +334,10 @@ static uint32_t take_fields(foliot__reader *r, foliot__message *m)
     switch (m->kind) {
     case FOLIOT__HELLO_MESSAGE:
         take_hello(r, &m->as.hello);
-        return 8;
+        return HELLO_FIELDS;
     case FOLIOT__WELCOME:
         take_welcome(r, &m->as.welcome);
-        return 22;
+        return WELCOME_FIELDS;
     case FOLIOT__REFUSE:
         m->as.refuse.reason = take_u32(r);
         m->as.refuse.again = take_flag(r);
@@ -253,9 +346,7 @@ static uint32_t take_fields(foliot__reader *r, foliot__message *m)
     case FOLIOT__SCENE_PART:
         m->as.scene_part.offset = take_u32(r);
         m->as.scene_part.total = take_u32(r);
-        m->as.scene_part.bytes = foliot__unpack_bin(r, &m->as.scene_part.length);
-        if (m->as.scene_part.length > FOLIOT__SCENE_PART_BYTES)
-            foliot__reader_fail(r, FOLIOT_CORRUPT);
+        m->as.scene_part.bytes = take_bytes(r, &m->as.scene_part.length, FOLIOT__SCENE_PART_BYTES);
         return 4;
     case FOLIOT__PLAYER:
         m->as.player.player = take_u32(r);
@@ -267,8 +358,7 @@ static uint32_t take_fields(foliot__reader *r, foliot__message *m)
         take_text(r, m->as.bye.sentence, sizeof m->as.bye.sentence);
         return 2;
     default:
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
-        return 0;
+        return take_lockstep(r, m);
     }
 }
 

@@ -12,10 +12,11 @@
 #include "foliot/digest.h"
 #include "foliot/input.h"
 #include "foliot/scene.h"
+#include "foliot/simulation.h"
 #include "foliot/snapshot.h"
 #include "foliot/status.h"
 
-#define FOLIOT_PROTOCOL 1
+#define FOLIOT_PROTOCOL 2
 #define FOLIOT__SENTENCE_BYTES 256
 #define FOLIOT__SCENE_PART_BYTES 8192
 #define FOLIOT__CONTROL_BYTES_MAX (FOLIOT__SCENE_PART_BYTES + 64)
@@ -30,6 +31,12 @@ typedef enum foliot__message_kind {
     FOLIOT__SCENE_PART = 4,    // server: a part of the scene's canonical bytes
     FOLIOT__PLAYER = 5,        // server: a player came or went
     FOLIOT__BYE = 6,           // both: the end, on purpose
+    FOLIOT__KEYFRAME_PART = 7, // server, lockstep: a part of a saved state
+    FOLIOT__TICKS_PART = 8,    // server, lockstep: closed ticks after it
+    FOLIOT__KEYFRAME_HEARD = 9, // client, lockstep: so much of it is here
+    FOLIOT__QUESTION = 10,     // server, lockstep: in search of a divergence
+    FOLIOT__ANSWER = 11,       // client, lockstep
+    FOLIOT__DIVERGED = 12,     // server, lockstep: what the search found
     FOLIOT__INPUT_PACKET = 16, // client, unreliable
     FOLIOT__SNAPSHOT_PACKET = 17, // server, unreliable: and a piece of a snapshot behind it
     FOLIOT__STATUS_PACKET = 18,   // server, unreliable
@@ -43,6 +50,9 @@ typedef struct foliot__hello_message {
     uint64_t token; // of the player to resume, 0: none
     foliot_digest fingerprint;
     char build[FOLIOT_NAME_BYTES];
+    bool forces; // into a lockstep session of another fingerprint
+    char simulation[FOLIOT_KIND_NAME_BYTES]; // that it can step, and the version of its rules
+    uint32_t rules;
 } foliot__hello_message;
 
 typedef struct foliot__welcome {
@@ -53,14 +63,16 @@ typedef struct foliot__welcome {
     uint64_t tick;
     double dt, pace_hz, snapshot_hz;
     foliot_snapshot_format format;
-    uint32_t scene_bytes; // that will follow in parts
+    uint32_t scene_bytes; // that will follow in parts; in lockstep, the simulation's setup
     foliot_digest fingerprint;
+    bool lockstep;
+    uint32_t input_delay; // ticks, lockstep: inputs made now are for a tick that is closed no earlier
 } foliot__welcome;
 
 // Why somebody is not let in. Those marked may be tried again.
 #define FOLIOT__REFUSALS(X)                                                                        \
     X(PROTOCOL, 1, false) X(SESSION, 2, false) X(FULL, 3, true) X(NAME, 4, false)                  \
-    X(FINGERPRINT, 5, false) X(CLOSING, 6, true) X(MALFORMED, 7, false)
+    X(FINGERPRINT, 5, false) X(CLOSING, 6, true) X(MALFORMED, 7, false) X(SIMULATION, 8, false)
 typedef enum foliot__refusal {
 #define FOLIOT__REFUSAL_ENUM(name, value, again) FOLIOT__REFUSE_##name = (value),
     FOLIOT__REFUSALS(FOLIOT__REFUSAL_ENUM)
@@ -86,6 +98,35 @@ typedef struct foliot__player_message {
     char name[FOLIOT_NAME_BYTES];
 } foliot__player_message;
 
+// Several of these make a saved state: `players` sequence numbers of inputs so far (u32 each), then what the
+// simulation saved.
+typedef struct foliot__keyframe_part {
+    uint64_t tick;
+    uint32_t players, offset, total;
+    const uint8_t *bytes; // in place
+    uint32_t length;
+} foliot__keyframe_part;
+
+typedef struct foliot__ticks_part {
+    uint64_t first;
+    uint32_t ticks;
+    const uint8_t *block; // in place
+    uint32_t length;
+} foliot__ticks_part;
+
+typedef struct foliot__keyframe_heard {
+    uint64_t tick;
+    uint32_t offset;
+} foliot__keyframe_heard;
+
+// Of the search, both ways.
+#define FOLIOT__SEARCH_BYTES_MAX 1024
+typedef struct foliot__search_message {
+    uint32_t number; // an answer has its question's
+    const uint8_t *bytes; // in place
+    uint32_t length;
+} foliot__search_message;
+
 typedef struct foliot__bye {
     char sentence[FOLIOT__SENTENCE_BYTES];
 } foliot__bye;
@@ -100,6 +141,10 @@ typedef struct foliot__message {
         foliot__scene_part scene_part;
         foliot__player_message player;
         foliot__bye bye;
+        foliot__keyframe_part keyframe_part;
+        foliot__ticks_part ticks_part;
+        foliot__keyframe_heard keyframe_heard;
+        foliot__search_message search; // question, answer, diverged
     } as;
 } foliot__message;
 

@@ -10,6 +10,7 @@
 
 #include "foliot/input.h"
 #include "foliot/scene.h"
+#include "foliot/simulation.h"
 #include "foliot/status.h"
 #include "foliot/transport.h"
 #include "foliot/world.h"
@@ -27,6 +28,11 @@ typedef struct foliot_client_config {
     double delay_min_ms, delay_max_ms; // bounds of the interpolation delay
     double input_hz;             // input packets a second at most; 0: one a tick
     foliot_digest fingerprint;   // of this build, if the host knows it; zero: asked for, which takes milliseconds
+    // Lockstep, where the server's session is one:
+    bool forces;                 // joins though the fingerprints differ, and will be found out
+    uint32_t catch_up_ticks;     // steps at most so many ticks in one update
+    const foliot_simulation_kind *simulation; // that it steps; copied; NULL: our world
+    const foliot_host *step_host; // for the steps of our world; copied; NULL: none
 } foliot_client_config;
 foliot_client_config foliot_client_config_default(void);
 
@@ -48,6 +54,7 @@ uint64_t foliot_client_wake_ns(const foliot_client *client);
 foliot_client_state foliot_client_now(const foliot_client *client);
 const char *foliot_client_reason(const foliot_client *client); // a sentence; "" if there is nothing to say
 bool foliot_client_try_again(const foliot_client *client);     // refused, but later makes sense
+bool foliot_client_computes_otherwise(const foliot_client *client); // refused in lockstep, for its fingerprint
 // Says goodbye; CLOSED follows when the server heard it.
 void foliot_client_leave(foliot_client *client, uint64_t now_ns);
 
@@ -62,6 +69,10 @@ const char *foliot_client_scene_name(const foliot_client *client);
 const foliot_scene *foliot_client_scene(const foliot_client *client); // NULL until all of it has come
 // Name of the player whose body is in that slot; NULL if none.
 const char *foliot_client_player_name(const foliot_client *client, uint32_t slot);
+
+bool foliot_client_in_lockstep(const foliot_client *client);
+// What it steps itself, between updates; NULL: not in lockstep, or no state has come yet.
+const foliot_simulation *foliot_client_simulation(const foliot_client *client);
 
 // The bodies at the render time. All slots of the newest snapshot; flags 0 where there is no body.
 typedef struct foliot_sample {
@@ -95,13 +106,23 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
     X(double, delay_ms)              /* of interpolation, now */                                   \
     X(double, delay_mean_ms)                                                                       \
     X(double, snapshot_bytes_mean)                                                                 \
-    X(double, join_ms)               /* from connect to the first complete snapshot */
+    X(double, join_ms)               /* from connect to the first complete snapshot */                \
+    X(uint64_t, ticks_stepped)       /* lockstep, here and below: by ourselves */                  \
+    X(uint64_t, ticks_compared)      /* with the server's digests, and equal */                    \
+    X(uint64_t, ticks_behind)        /* closed and here, and not stepped yet */                    \
+    X(uint64_t, divergences)                                                                       \
+    X(uint64_t, stalls)              /* a closed tick was missing when later ones were here */     \
+    X(uint64_t, inputs_missing)      /* ticks closed without our word */                           \
+    X(double, relay_bytes_mean)      /* packets of closed ticks */                                 \
+    X(double, relay_bytes_p99)                                                                     \
+    X(double, input_bytes_mean)      /* packets that we sent */                                    \
+    X(double, input_bytes_p99)
 typedef struct foliot_client_statistics {
 #define FOLIOT_CLIENT_STATISTIC_FIELD(type, name) type name;
     FOLIOT_CLIENT_STATISTICS(FOLIOT_CLIENT_STATISTIC_FIELD)
 #undef FOLIOT_CLIENT_STATISTIC_FIELD
-    uint64_t newest_tick; // of a complete snapshot
-    foliot_digest digest; // of that snapshot's quantised bodies
+    uint64_t newest_tick; // of a complete snapshot; in lockstep, stepped
+    foliot_digest digest; // of that snapshot's quantised bodies; in lockstep, of that tick
 } foliot_client_statistics;
 foliot_client_statistics foliot_client_statistics_now(const foliot_client *client);
 

@@ -11,6 +11,7 @@
 
 #include "foliot/recording.h"
 #include "foliot/scene.h"
+#include "foliot/simulation.h"
 #include "foliot/status.h"
 #include "foliot/transport.h"
 #include "foliot/world.h"
@@ -39,16 +40,28 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
 // Waits for running steps; closes nothing that it was lent.
 void foliot_server_destroy(foliot_server *server);
 
+typedef enum foliot_session_mode {
+    FOLIOT_SESSION_SNAPSHOTS, // the server steps, clients are shown
+    FOLIOT_SESSION_LOCKSTEP,  // everybody steps the same inputs; the server is the judge
+} foliot_session_mode;
+
 typedef struct foliot_session_config {
     const char *name;            // unique, copied
-    const foliot_scene *scene;   // lent until the server is destroyed
-    foliot_world *world;         // at the tick to go on from; the server owns it afterwards
+    const foliot_scene *scene;   // lent until the server is destroyed; NULL with a simulation
+    foliot_world *world;         // at the tick to go on from; the server owns it afterwards; NULL with a simulation
     foliot_recording *recording; // begun on that world; lent; NULL: none
     double pace_hz;              // ticks a real second, > 0
     uint64_t ticks;              // ends after so many, 0: never
     const foliot_host *host;     // for the steps; lent; NULL: none
+    foliot_session_mode mode;
+    // Lockstep alone:
+    foliot_simulation *simulation; // instead of a world: any other; lent, with its setup. NULL: the world
+    uint32_t player_limit;       // of such a simulation
+    uint32_t input_delay;        // ticks between an input and its effect that all players have who can keep to it
+    double spectator_delay_s;    // spectators are shown what was so long ago
+    bool refuses_forced;         // clients of another fingerprint stay out though they ask with force
 } foliot_session_config;
-// FOLIOT_FULL, FOLIOT_INVALID (name taken or empty, pace not positive). Its first tick is closed one period later.
+// FOLIOT_FULL, FOLIOT_INVALID (name taken or empty, pace not positive, a simulation without lockstep). Its first tick is closed one period later.
 foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config, uint64_t now_ns);
 
 // Receives, closes due ticks, starts due steps, sends what is finished.
@@ -71,6 +84,9 @@ typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_FROZEN,    // body `value` left the numbers
     FOLIOT_SERVER_RECORDING_STOPPED,
     FOLIOT_SERVER_ENDED,     // the session reached its last tick
+    FOLIOT_SERVER_LIED,      // lockstep: a peer said what no honest one says; text: who and what; `value`: how often
+    FOLIOT_SERVER_DIVERGED,  // lockstep: a peer's digests differ from ours after tick `tick`; text: who
+    FOLIOT_SERVER_BEHIND,    // lockstep: a peer fell so far behind that it was given a new state
 } foliot_server_event_kind;
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
@@ -91,7 +107,23 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event);
     X(input_packets) X(messages_ignored) /* later copies of a hello, and what peers that were dismissed sent */ \
     X(messages_malformed) X(messages_unexpected) X(peers_dropped)                                  \
     X(snapshots_sent) X(snapshots_complete) /* against no baseline */ X(snapshot_pieces_sent)      \
-    X(snapshot_bytes_sent) X(snapshot_encodes) X(events_dropped) X(ticks_unrecorded)
+    X(snapshot_bytes_sent) X(snapshot_encodes) X(events_dropped) X(ticks_unrecorded)               \
+    FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
+// What no honest client does; each is told as FOLIOT_SERVER_LIED, and counted: inputs for another player; others
+// for a tick than before; for a tick closed long ago; acknowledged what was never sent; a divergence that its own
+// answers deny; more packets than anyone needs.
+#define FOLIOT_SERVER_LIES(X)                                                                      \
+    X(lies_other_player) X(lies_contradicted) X(lies_long_ago) X(lies_unclosed) X(lies_digests)    \
+    X(lies_flood)
+#define FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)                                                         \
+    X(relays_sent) X(relay_bytes_sent) X(relay_encodes) X(holes_filled) /* ticks sent again, for they were missed */ \
+    X(ticks_missing) /* closed without a word of a player: he holds what he held */                \
+    X(inputs_superseded) /* so late that a newer one had been played */                            \
+    X(inputs_stale) /* for a tick that is remembered no more */                                    \
+    X(keyframes_saved) X(keyframes_unsaved) /* all places were in use */ X(keyframes_sent)         \
+    X(keyframe_bytes_sent) X(behind) /* peers that were given a new state */                       \
+    X(ticks_compared) /* digests of clients, that is */ X(divergences) X(searches)                 \
+    FOLIOT_SERVER_LIES(X)
 typedef struct foliot_server_counters {
 #define FOLIOT_SERVER_COUNTER_FIELD(name) uint64_t name;
     FOLIOT_SERVER_COUNTERS(FOLIOT_SERVER_COUNTER_FIELD)
@@ -112,7 +144,7 @@ foliot_server_presence foliot_server_present(const foliot_server *server);
 // 10 us, at most 10,000. What was late by whole ticks is in ticks_late.
 double foliot_server_lateness_us(const foliot_server *server, double share);
 
-// The world of a session, between updates; NULL: no such session, or a step is running.
+// The world of a session, between updates; NULL: no such session, none of ours, or a step is running.
 const foliot_world *foliot_server_world(const foliot_server *server, const char *session);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "foliot/server.h"
 #include "foliot/snapshot.h"
+#include "lockstep.h"
 #include "wire/message.h"
 
 #define FOLIOT__SNAPSHOTS_KEPT 128   // that may still be somebody's baseline
@@ -44,6 +45,7 @@ typedef struct foliot__peer {
     // Of its newest input packet:
     uint32_t newest_tick, echo_us;
     uint64_t heard_ns;
+    foliot__lockstep_peer lockstep;
 } foliot__peer;
 
 typedef enum foliot__player_state {
@@ -71,7 +73,7 @@ struct foliot__session {
     foliot_server *server;
     char name[FOLIOT_NAME_BYTES];
     const foliot_scene *scene;
-    foliot_world *world;
+    foliot_world *world; // NULL: another simulation
     foliot_recording *recording;
     const foliot_host *host;
     double pace_hz;
@@ -101,6 +103,7 @@ struct foliot__session {
     bool recording_told;
     uint64_t frozen_told;
     bool running_late;
+    foliot__lockstep *lockstep; // NULL: snapshots
 };
 
 struct foliot_server {
@@ -142,6 +145,39 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
                                bool *resumed);
 void foliot__session_peer_lost(foliot__session *session, uint32_t player, bool for_good);
 void foliot__session_take_input(foliot__session *session, foliot__peer *peer, const foliot__input_packet *packet);
+
+// Nonsense is forgiven for a while, and counted. The peer may be gone afterwards.
+void foliot__server_malformed(foliot_server *server, foliot__peer *peer);
+
+// lockstep.c
+foliot_status foliot__lockstep_create(foliot__session *session, const foliot_session_config *config);
+void foliot__lockstep_destroy(foliot__session *session);
+uint64_t foliot__lockstep_visible(const foliot__session *session, const foliot__peer *peer); // ticks before are its to see
+void foliot__lockstep_closed(foliot__session *session); // the tick whose step is about to start
+void foliot__lockstep_take(foliot__session *session, foliot__peer *peer, const foliot__lockstep_input *packet);
+void foliot__lockstep_lied(foliot__session *session, foliot__peer *peer, foliot__lie lie);
+
+// stream.c
+void foliot__stream_restart(foliot__stream *stream);
+void foliot__stream_take(foliot__session *session, foliot__peer *peer, const foliot__block *block, uint64_t first);
+// The inputs of the tick that is closed now, at most FOLIOT__STREAM_INPUTS_MAX.
+#define FOLIOT__STREAM_INPUTS_MAX (FOLIOT__LATE_HELD + FOLIOT__INPUTS_A_TICK)
+uint32_t foliot__stream_close(foliot__session *session, uint32_t player, foliot_input *inputs);
+
+// late_join.c
+void foliot__keyframe_prepare(foliot__session *session, foliot__keyframe *keyframe);
+void foliot__keyframe_choose(foliot__session *session);
+void foliot__keyframe_save(foliot__session *session);
+bool foliot__keyframe_saved(foliot__session *session);
+// The newest of a tick not after `tick`, or the oldest there is. NULL: none.
+const foliot__keyframe *foliot__keyframe_before(const foliot__session *session, uint64_t tick);
+bool foliot__late_join_begin(foliot__session *session, foliot__peer *peer);
+void foliot__late_join_pump(foliot__session *session, foliot__peer *peer);
+void foliot__late_join_heard(foliot__session *session, foliot__peer *peer, const foliot__keyframe_heard *heard);
+
+// judge.c
+void foliot__judge_hear(foliot__session *session, foliot__peer *peer, uint64_t stepped, uint64_t digests);
+void foliot__judge_stepped(foliot__session *session); // a step was taken in
 
 // fanout.c
 foliot_status foliot__fanout_init(foliot__session *session);

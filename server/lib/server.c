@@ -78,7 +78,8 @@ foliot_status foliot_server_add_session(foliot_server *server, const foliot_sess
 {
     server->now_ns = now_ns;
     if (!config->name || !*config->name || strlen(config->name) >= FOLIOT_NAME_BYTES || !(config->pace_hz > 0) ||
-        (server->session_count && find_session(server, config->name)))
+        (server->session_count && find_session(server, config->name)) ||
+        (config->simulation ? config->mode != FOLIOT_SESSION_LOCKSTEP : !config->world))
         return FOLIOT_INVALID;
     if (server->session_count == FOLIOT_SESSIONS_MAX)
         return FOLIOT_FULL;
@@ -188,7 +189,8 @@ static void send_players(foliot_server *server, const foliot__session *session, 
         foliot__message m = {.kind = FOLIOT__PLAYER};
         m.as.player.player = p;
         m.as.player.joined = true;
-        m.as.player.slot = session->running ? FOLIOT_NO_BODY : foliot_world_player_body(session->world, p);
+        m.as.player.slot =
+            session->running || !session->world ? FOLIOT_NO_BODY : foliot_world_player_body(session->world, p);
         memcpy(m.as.player.name, player->name, sizeof m.as.player.name);
         foliot__server_send(server, peer, &m);
     }
@@ -200,23 +202,29 @@ static void welcome(foliot_server *server, foliot__session *session, foliot__pee
     foliot__welcome *w = &m.as.welcome;
     w->protocol = FOLIOT_PROTOCOL;
     snprintf(w->session, sizeof w->session, "%s", session->name);
-    snprintf(w->scene, sizeof w->scene, "%s", session->scene->name);
-    snprintf(w->integrator, sizeof w->integrator, "%s",
-             foliot_integrator_describe(session->scene->integrator)->name);
+    snprintf(w->scene, sizeof w->scene, "%s", session->scene ? session->scene->name : session->name);
+    if (session->scene)
+        snprintf(w->integrator, sizeof w->integrator, "%s",
+                 foliot_integrator_describe(session->scene->integrator)->name);
     w->player = peer->player;
     w->token = peer->player == FOLIOT__NO_PLAYER ? 0 : session->players[peer->player].token;
     w->tick = session->tick;
-    w->dt = session->scene->dt;
+    w->dt = session->scene ? session->scene->dt : 1 / session->pace_hz;
     w->pace_hz = session->pace_hz;
     w->snapshot_hz = session->pace_hz / session->snapshot_every;
     w->format = session->format;
     w->scene_bytes = (uint32_t)session->scene_length;
-    w->fingerprint = server->fingerprint;
+    w->fingerprint = session->lockstep ? session->lockstep->fingerprint : server->fingerprint;
+    w->lockstep = session->lockstep != NULL;
+    w->input_delay = session->lockstep ? session->lockstep->input_delay : 0;
     foliot__server_send(server, peer->id, &m);
     hint(server, peer->id, &m);
-    foliot__fanout_greet(session, peer);
+    if (!session->lockstep)
+        foliot__fanout_greet(session, peer);
     send_players(server, session, peer->id);
     send_scene(server, session, peer->id);
+    if (session->lockstep)
+        foliot__late_join_begin(session, peer);
 }
 
 void foliot__server_supersede(foliot_server *server, uint32_t index)
@@ -227,6 +235,27 @@ void foliot__server_supersede(foliot_server *server, uint32_t index)
     foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_SUPERSEDED, true);
     server->counters.peers_superseded++;
     peer->state = FOLIOT__PEER_NONE;
+}
+
+// Whether it would compute as we do; if not, it is refused.
+static bool fits(foliot_server *server, const foliot__session *session, foliot__peer *peer, const foliot__hello_message *hello)
+{
+    const foliot__lockstep *l = session->lockstep;
+    const foliot_simulation_kind *kind = l->simulation.kind;
+    if (strcmp(hello->simulation, kind->name) != 0 || hello->rules != kind->version) {
+        refuse(server, peer, FOLIOT__REFUSE_SIMULATION, "the session '%s' steps %s, version %u; you step %s, version %u",
+               session->name, kind->name, kind->version, hello->simulation, hello->rules);
+        return false;
+    }
+    if (foliot_digest_equal(hello->fingerprint, l->fingerprint) || (hello->forces && !l->refuses_forced))
+        return true;
+    char ours[FOLIOT_DIGEST_TEXT_BYTES], yours[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_text(l->fingerprint, ours);
+    foliot_digest_text(hello->fingerprint, yours);
+    refuse(server, peer, FOLIOT__REFUSE_FINGERPRINT,
+           "your build does not compute as this server's does, and would diverge in lockstep: its fingerprint is %.8s, ours %.8s%s",
+           yours, ours, l->refuses_forced ? "" : " (--force joins all the same)");
+    return false;
 }
 
 static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__hello_message *hello)
@@ -245,6 +274,8 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
         return;
     }
+    if (session->lockstep && !fits(server, session, peer, hello))
+        return;
     bool resumed = false;
     uint32_t index = (uint32_t)(peer - server->peers), player = FOLIOT__NO_PLAYER;
     if (!hello->spectates)
@@ -285,7 +316,7 @@ static void offended(foliot_server *server, foliot__peer *peer)
     peer->state = FOLIOT__PEER_NONE;
 }
 
-static void malformed(foliot_server *server, foliot__peer *peer)
+void foliot__server_malformed(foliot_server *server, foliot__peer *peer)
 {
     server->counters.messages_malformed++;
     offended(server, peer);
@@ -295,7 +326,7 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
 {
     foliot__message message;
     if (foliot__message_decode(bytes, length, &message) != FOLIOT_OK) {
-        malformed(server, peer);
+        foliot__server_malformed(server, peer);
         return;
     }
     if (message.kind == FOLIOT__HELLO_MESSAGE) { // comes more than once, see the client
@@ -309,16 +340,30 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
             foliot__session_peer_lost(peer->session, peer->player, true);
         foliot_transport_disconnect(server->config.transport, peer->id, 0, false);
         peer->state = FOLIOT__PEER_NONE;
+    } else if (message.kind == FOLIOT__KEYFRAME_HEARD && peer->state == FOLIOT__PEER_IN && peer->session->lockstep) {
+        foliot__late_join_heard(peer->session, peer, &message.as.keyframe_heard);
     } else {
         server->counters.messages_unexpected++;
         offended(server, peer);
     }
 }
 
+static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8_t *bytes, size_t length)
+{
+    foliot__lockstep_input packet;
+    if (foliot__lockstep_input_decode(bytes, length, &packet) != FOLIOT_OK) {
+        foliot__server_malformed(server, peer);
+        return;
+    }
+    server->counters.input_packets++;
+    foliot__lockstep_take(peer->session, peer, &packet);
+}
+
 static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t *bytes, size_t length)
 {
     foliot__input_packet packet;
-    if (length > 0 && bytes[0] != FOLIOT__INPUT_PACKET && peer->state == FOLIOT__PEER_GREETING) {
+    if (length > 0 && bytes[0] != FOLIOT__INPUT_PACKET && bytes[0] != FOLIOT__LOCKSTEP_INPUT_PACKET &&
+        peer->state == FOLIOT__PEER_GREETING) {
         take_control(server, peer, bytes, length);
         return;
     }
@@ -330,8 +375,12 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
         server->counters.messages_unexpected++;
         return;
     }
+    if (peer->session->lockstep) {
+        take_lockstep(server, peer, bytes, length);
+        return;
+    }
     if (foliot__input_packet_decode(bytes, length, &packet) != FOLIOT_OK) {
-        malformed(server, peer);
+        foliot__server_malformed(server, peer);
         return;
     }
     server->counters.input_packets++;

@@ -15,6 +15,39 @@ static uint32_t every(const foliot_server *server, double pace_hz)
     return (uint32_t)(pace_hz / hz + 0.5);
 }
 
+// What newcomers are sent to make a world or another simulation of: canonical bytes of the scene, or its setup.
+static foliot_status keep_setup(foliot__session *s, const foliot_session_config *config)
+{
+    if (config->simulation) {
+        s->scene_length = config->simulation->setup_bytes;
+        s->scene_bytes = malloc(s->scene_length + 1);
+        if (s->scene_bytes && s->scene_length)
+            memcpy(s->scene_bytes, config->simulation->setup, s->scene_length);
+        return s->scene_bytes ? FOLIOT_OK : FOLIOT_MEMORY;
+    }
+    foliot_status status = foliot_scene_encode(s->scene, NULL, 0, &s->scene_length);
+    if (status == FOLIOT_OK)
+        s->scene_bytes = malloc(s->scene_length);
+    if (status == FOLIOT_OK && s->scene_bytes)
+        status = foliot_scene_encode(s->scene, s->scene_bytes, s->scene_length, &s->scene_length);
+    return status == FOLIOT_OK && !s->scene_bytes ? FOLIOT_MEMORY : status;
+}
+
+static foliot_status open_mode(foliot__session *s, const foliot_session_config *config)
+{
+    if (config->mode == FOLIOT_SESSION_LOCKSTEP) {
+        s->format = s->scene ? foliot_snapshot_format_of(s->scene) : (foliot_snapshot_format){1, 1, {0}, 1 << 16, 0, 0, 0};
+        return foliot__lockstep_create(s, config);
+    }
+    foliot_status status = foliot__fanout_init(s);
+    if (status != FOLIOT_OK)
+        return status;
+    // The world as it is now is the first that newcomers are given.
+    foliot_snapshot_capture(&s->format, s->world, foliot__fanout_next(s, s->tick));
+    s->newest_snapshot = s->tick;
+    return FOLIOT_OK;
+}
+
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
                                      foliot__session **out)
 {
@@ -23,36 +56,30 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
         return FOLIOT_MEMORY;
     s->server = server;
     snprintf(s->name, sizeof s->name, "%s", config->name);
-    s->scene = config->scene;
-    s->world = config->world;
+    s->scene = config->simulation ? NULL : config->scene;
+    s->world = config->simulation ? NULL : config->world;
     s->recording = config->recording;
     s->host = config->host;
     s->pace_hz = config->pace_hz;
-    s->tick = s->first_tick = foliot_world_tick(config->world);
+    s->tick = s->first_tick =
+        config->simulation ? foliot_simulation_tick(config->simulation) : foliot_world_tick(config->world);
     s->last_tick = config->ticks ? s->first_tick + config->ticks : UINT64_MAX;
     s->base_ns = server->now_ns;
     s->snapshot_every = every(server, config->pace_hz);
-    s->player_limit = foliot_world_players_max(config->world);
+    s->player_limit = config->simulation ? config->player_limit : foliot_world_players_max(config->world);
     s->input_capacity = s->player_limit * (FOLIOT__CHANGES_HELD + 2) + 1;
     s->players = calloc(s->player_limit ? s->player_limit : 1, sizeof *s->players);
     s->inputs = calloc(s->input_capacity, sizeof *s->inputs);
-    foliot_status status = s->players && s->inputs ? foliot__fanout_init(s) : FOLIOT_MEMORY;
+    foliot_status status = s->players && s->inputs ? keep_setup(s, config) : FOLIOT_MEMORY;
     if (status == FOLIOT_OK)
-        status = foliot_scene_encode(s->scene, NULL, 0, &s->scene_length);
-    if (status == FOLIOT_OK)
-        s->scene_bytes = malloc(s->scene_length);
-    if (status == FOLIOT_OK && s->scene_bytes)
-        status = foliot_scene_encode(s->scene, s->scene_bytes, s->scene_length, &s->scene_length);
-    if (status != FOLIOT_OK || !s->scene_bytes) {
+        status = open_mode(s, config);
+    if (status != FOLIOT_OK) {
         s->world = NULL; // stays the caller's
         foliot__session_destroy(s);
-        return status == FOLIOT_OK ? FOLIOT_MEMORY : status;
+        return status;
     }
     for (uint32_t p = 0; p < s->player_limit; p++)
         s->players[p].peer = -1;
-    // The world as it is now is the first that newcomers are given.
-    foliot_snapshot_capture(&s->format, s->world, foliot__fanout_next(s, s->tick));
-    s->newest_snapshot = s->tick;
     *out = s;
     return FOLIOT_OK;
 }
@@ -62,6 +89,7 @@ void foliot__session_destroy(foliot__session *session)
     if (!session)
         return;
     foliot__fanout_close(session);
+    foliot__lockstep_destroy(session);
     foliot_world_destroy(session->world);
     free(session->players);
     free(session->inputs);
@@ -94,7 +122,7 @@ static void announce(foliot__session *session, uint32_t player, bool joined)
     m.as.player.player = player;
     m.as.player.joined = joined;
     m.as.player.slot = FOLIOT_NO_BODY;
-    if (!session->running && joined)
+    if (!session->running && joined && session->world)
         m.as.player.slot = foliot_world_player_body(session->world, player);
     memcpy(m.as.player.name, session->players[player].name, sizeof m.as.player.name);
     foliot__server_tell(session, &m);
@@ -204,6 +232,14 @@ static void give(foliot__session *session, uint32_t player, foliot_input input)
     session->inputs[session->input_count++] = input;
 }
 
+static void collect_stream(foliot__session *session, uint32_t p)
+{
+    foliot_input inputs[FOLIOT__STREAM_INPUTS_MAX];
+    uint32_t count = foliot__stream_close(session, p, inputs);
+    for (uint32_t i = 0; i < count; i++)
+        give(session, p, inputs[i]);
+}
+
 // What one player does in the tick that is closed now, in order.
 static void collect(foliot__session *session, uint32_t p)
 {
@@ -212,6 +248,8 @@ static void collect(foliot__session *session, uint32_t p)
         give(session, p, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
         player->state = FOLIOT__PLAYER_IN_WORLD;
     }
+    if (player->state == FOLIOT__PLAYER_IN_WORLD && session->lockstep)
+        collect_stream(session, p);
     while (player->state == FOLIOT__PLAYER_IN_WORLD && player->change_count > 0) {
         const foliot__change *change = &player->changes[player->change_first];
         if (change->tick > session->tick)
@@ -243,7 +281,14 @@ static void collect(foliot__session *session, uint32_t p)
 static void run_step(void *job)
 {
     foliot__session *s = job;
-    foliot_world_step(s->world, s->inputs, s->input_count, s->host);
+    if (s->world)
+        foliot_world_step(s->world, s->inputs, s->input_count, s->host);
+    else
+        foliot_simulation_step(&s->lockstep->simulation, s->inputs, s->input_count);
+    if (s->lockstep) {
+        s->lockstep->digest = foliot_simulation_digest(&s->lockstep->simulation);
+        foliot__keyframe_save(s);
+    }
     if (s->recording) { // once stopped it counts what is missing
         foliot_status status = foliot_recording_append(s->recording, s->world, s->inputs, s->input_count);
         s->recorded = s->recorded == FOLIOT_OK ? status : s->recorded;
@@ -260,8 +305,10 @@ static void start_step(foliot__session *s)
     expire_lost_players(s);
     for (uint32_t p = 0; p < s->player_limit; p++)
         collect(s, p);
+    if (s->lockstep)
+        foliot__lockstep_closed(s);
     s->running = true;
-    s->step_snapshot = (s->tick + 1) % s->snapshot_every == 0;
+    s->step_snapshot = !s->lockstep && (s->tick + 1) % s->snapshot_every == 0;
     atomic_store_explicit(&s->finished, false, memory_order_relaxed);
     if (server->config.start)
         server->config.start(server->config.start_user, run_step, s);
@@ -297,7 +344,12 @@ static void finish_step(foliot__session *s)
     s->running = false;
     s->tick++;
     s->server->counters.ticks++;
-    tell_what_happened(s);
+    if (s->lockstep) {
+        foliot__keyframe_saved(s);
+        foliot__judge_stepped(s);
+    }
+    if (s->world)
+        tell_what_happened(s);
     if (s->step_snapshot) {
         s->newest_snapshot = s->tick;
         foliot__fanout_broadcast(s);

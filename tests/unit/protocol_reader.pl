@@ -1,25 +1,25 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# protocol_reader.pl PRIORS: a second reader of packets, written from docs/PROTOCOL.md alone, to see that the page is
+# protocol_reader.pl PAGE PRIORS LOCKSTEP_PRIORS: a second reader of packets, written from docs/PROTOCOL.md alone, to see that the page is
 # enough. Reads lines `format S fallx fally fallz keep rotates spins` and `packet HEX` and prints what it finds.
 use strict;
 use warnings;
 use integer;
 
-my ($page, $priors_file) = @ARGV;
-my @priors;
-{
-    open my $in, '<', $priors_file or die "$priors_file: $!\n";
-    while (<$in>) { s{//.*}{}; push @priors, /(\d+),/g }
-}
-my (%offset, %dims, $total);
-{
-    open my $in, '<', $page or die;
+my ($page, @priors_files) = @ARGV;
+my (@priors, %offset, %dims);
+sub read_models { # the models of one table of the page, and where they begin
+    my ($head, $file) = @_;
+    my $total = @priors;
+    open my $in, '<', $file or die "$file: $!\n";
+    while (<$in>) { s{//.*}{}; push @priors, $1 while /(\d+),/g }
+    open $in, '<', $page or die;
     my $on = 0;
-    $total = 0;
     while (<$in>) {
-        $on = 1 if /^\| array \| dimensions/;
-        next unless $on && /^\| (\w+) \| (\d[\d ]*) \|/;
+        $on = 1 if /^\| $head \| dimensions/;
+        next unless $on;
+        last if /^$/;
+        next unless /^\| (\w+) \| (\d[\d ]*) \|/;
         my ($name, @d) = ($1, split ' ', $2);
         $offset{$name} = $total;
         $dims{$name} = \@d;
@@ -27,8 +27,10 @@ my (%offset, %dims, $total);
         $size *= $_ for @d;
         $total += $size;
     }
-    die "models: $total, priors: " . scalar(@priors) . "\n" unless $total == @priors;
+    die "$head models: $total, priors: " . scalar(@priors) . "\n" unless $total == @priors;
 }
+read_models('array', $priors_files[0]);
+read_models('lockstep array', $priors_files[1]);
 sub model { # the number of a model, or of the first of a row
     my ($name, @i) = @_;
     my $at = 0;
@@ -278,6 +280,65 @@ sub item {
     return join ' ', map { item() } 1 .. big(2) if $t == 0xdc;
     die "msgpack $t\n";
 }
+
+# -- lockstep -------------------------------------------------------------------------------------------
+sub small {
+    my ($M, $n) = (model(shift), 0);
+    $n++ while $n < 15 && bit($M + $n);
+    return $n ? 1 << ($n - 1) | raw($n - 1) : 0;
+}
+sub block {
+    my ($tick, $count) = (shift, 0);
+    return unless @bytes;
+    $count = take(1);
+    $count = $count & 127 | take(1) << 7 if $count & 128;
+    @fast = @slow = @priors;
+    ($range, $code, $beyond) = (0xffffffff, 0, 0);
+    $code = $code << 8 | byte() for 1 .. 4;
+    my ($player, %was);
+    for my $i (1 .. $count) {
+        if ($i == 1 || bit(model('other_tick'))) {
+            $tick += small('gap') + ($i > 1 ? 1 : 0);
+            $player = small('number');
+        } else { $player += small('number') }
+        if (bit(model('other_kind'))) {
+            print "  $tick $player ", bit(model('leaves')) ? 'leaves' : 'joins', "\n";
+            delete $was{$player};
+            next;
+        }
+        my $k = $was{$player} ? 1 : 0;
+        my @was = $k ? @{$was{$player}} : (0) x 5;
+        my @now;
+        for my $w (@was[0 .. 3]) {
+            if (!bit(model('axis_differs', $k))) { push @now, $w }
+            elsif ($w && !bit(model('axis_other', $k))) { push @now, 0 }
+            elsif (!bit(model('axis_partial', $k))) { push @now, bit(model('axis_negative')) ? -127 : 127 }
+            else { push @now, bit(model('axis_below')) ? $w - small('delta') : $w + small('delta') }
+        }
+        $now[4] = $was[4];
+        if (bit(model('buttons_differ', $k))) { $now[4] ^= bit(model('button_flips', $_)) << $_ for 0 .. 15 }
+        $was{$player} = [@now];
+        print "  $tick $player @now\n";
+    }
+}
+sub runs { return map { varint() . '+' . varint() } 1 .. take(1) }
+sub relay {
+    my ($end, $ticks) = (take(4), varint());
+    print "relay $end $ticks\n";
+    block($end - $ticks);
+}
+sub lockstep_input {
+    my $next = take(4);
+    my @runs = runs();
+    my ($behind, $digests) = (varint(), join '', map { sprintf '%02x', take(1) } 1 .. 8);
+    my ($ahead, $clock, $back, $ticks) = (varint(), take(2), varint(), varint());
+    print join(' ', 'step', $next, @runs, $behind, $digests, $ahead, $clock, $back, $ticks), "\n";
+    block($next + $ahead + 1 - $back - $ticks);
+}
+sub lockstep_status {
+    my @head = (take(4), take(4), runs());
+    print join(' ', 'standing', @head, take(4), take(1), take(4), signed(4, take(4)), take(2), take(2), take(4), take(4)), "\n";
+}
 while (my $line = <STDIN>) {
     my ($what, @rest) = split ' ', $line;
     if ($what eq 'format') { ($S, @fall[0 .. 2], $KEEP, $rotates, $spins) = map { $_ + 0 } @rest; next }
@@ -286,6 +347,9 @@ while (my $line = <STDIN>) {
     my $kind = take(1);
     if ($kind == 17) { snapshot() }
     elsif ($kind == 16) { input() }
+    elsif ($kind == 19) { lockstep_input() }
+    elsif ($kind == 20) { relay() }
+    elsif ($kind == 21) { lockstep_status() }
     elsif ($kind == 18) { print join(' ', 'status', take(4), take(4), signed(4, take(4)), take(4), take(4), take(4)), "\n" }
     else { die "kind $kind\n" }
 }

@@ -10,10 +10,12 @@
 
 #include "base/rng.h"
 #include "foliot/transport.h"
+#include "wire/lockstep_message.h"
 #include "wire/message.h"
 
 #define BODIES 160
-#define READER "perl tests/unit/protocol_reader.pl docs/PROTOCOL.md common/wire/snapshot_priors.h"
+#define READER "perl tests/unit/protocol_reader.pl docs/PROTOCOL.md common/wire/snapshot_priors.h " \
+               "common/wire/lockstep_priors.h"
 
 static foliot__rng rng;
 static FILE *packets, *expected;
@@ -126,14 +128,73 @@ static void put_packets_of_ours(void)
     put_packet("control", bytes, length);
     fprintf(expected, "control 3 3 1 the session is full, all 32 players are in\n");
     m = (foliot__message){.kind = FOLIOT__WELCOME,
-                          .as.welcome = {.protocol = 1, .session = "arena", .scene = "cubes", .integrator = "verlet", .player = 2,
+                          .as.welcome = {.protocol = 2, .session = "arena", .scene = "cubes", .integrator = "verlet", .player = 2,
                                          .token = 1u << 31, .tick = 500, .dt = 0.25, .pace_hz = 60, .snapshot_hz = 20,
                                          .format = {0.5, 0.125, {0, 5, -7}, 65536, true, false, 40}, .scene_bytes = 999,
-                                         .fingerprint = {0x0102030405060708u, 0xff}}};
+                                         .fingerprint = {0x0102030405060708u, 0xff}, .lockstep = true, .input_delay = 3}};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
     put_packet("control", bytes, length);
-    fprintf(expected, "control 2 1 arena cubes verlet 2 2147483648 500 0.25 60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
-                      "0807060504030201ff00000000000000\n");
+    fprintf(expected, "control 2 2 arena cubes verlet 2 2147483648 500 0.25 60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
+                      "0807060504030201ff00000000000000 1 3\n");
+}
+
+static foliot_input drawn_input(uint32_t player)
+{
+    foliot_input input = {.player = player, .kind = FOLIOT_INPUT_CONTROL};
+    uint32_t kind = foliot__rng_below(&rng, 30);
+    if (kind < 2) {
+        input.kind = kind ? FOLIOT_INPUT_JOIN : FOLIOT_INPUT_LEAVE;
+        return input;
+    }
+    for (int k = 0; k < FOLIOT_AXES; k++)
+        input.axes[k] = (int8_t)(kind < 20 ? 127 * ((int)foliot__rng_below(&rng, 3) - 1) : around(127));
+    input.buttons = (uint16_t)(kind & 1 ? foliot__rng_below(&rng, 65536) : foliot__rng_below(&rng, 2));
+    return input;
+}
+
+static void expect_block(const foliot__block *block, uint64_t first)
+{
+    for (uint32_t i = 0; i < block->count; i++) {
+        const foliot_input *in = &block->inputs[i];
+        fprintf(expected, "  %" PRIu64 " %u", first + block->ages[i], in->player);
+        if (in->kind == FOLIOT_INPUT_CONTROL)
+            fprintf(expected, " %d %d %d %d %u\n", in->axes[0], in->axes[1], in->axes[2], in->axes[3], in->buttons);
+        else
+            fprintf(expected, " %s\n", in->kind == FOLIOT_INPUT_LEAVE ? "leaves" : "joins");
+    }
+}
+
+static void put_lockstep(uint64_t first)
+{
+    static foliot__block block;
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX], inner[1000];
+    block = (foliot__block){.ticks = 1 + foliot__rng_below(&rng, 300)};
+    for (uint32_t age = 0; age < block.ticks; age++)
+        for (uint32_t player = 0; player < 20; player++)
+            for (uint32_t times = foliot__rng_below(&rng, 100) == 0 ? 1 + foliot__rng_below(&rng, 2) : 0; times > 0; times--) {
+                block.ages[block.count] = age;
+                block.inputs[block.count++] = drawn_input(player);
+            }
+    size_t inner_length = foliot__block_encode(&block, inner, sizeof inner);
+    if (inner_length == SIZE_MAX)
+        return;
+    foliot__relay relay = {(uint32_t)(first + block.ticks), block.ticks, inner, inner_length};
+    put_packet("packet", bytes, foliot__relay_encode(&relay, bytes));
+    fprintf(expected, "relay %u %u\n", relay.end, relay.ticks);
+    expect_block(&block, first);
+    foliot__lockstep_input input = {.acks = {.next = (uint32_t)first, .count = 2, .runs = {{1, 200}, {16383, 3}}},
+                                    .behind = foliot__rng_below(&rng, 1000), .digests = 0xff00000000000001u,
+                                    .ahead = block.ticks + 6, .sent_ms = 65535, .back = 7, .ticks = block.ticks,
+                                    .block = inner, .block_length = inner_length};
+    put_packet("packet", bytes, foliot__lockstep_input_encode(&input, bytes));
+    fprintf(expected, "step %u 1+200 16383+3 %u 01000000000000ff %u 65535 7 %u\n", input.acks.next, input.behind, input.ahead,
+            input.ticks);
+    expect_block(&block, first);
+    foliot__lockstep_status status = {.tick = 9, .acks = {.next = 5, .count = 1, .runs = {{2, 300}}}, .checked = 8,
+                                      .diverged = true, .stamp = 11, .slack_us = -5, .echo_ms = 12, .held_ms = 13,
+                                      .late = 14, .missing = 15};
+    put_packet("packet", bytes, foliot__lockstep_status_encode(&status, bytes));
+    fprintf(expected, "standing 9 5 2+300 8 1 11 -5 12 13 14 15\n");
 }
 
 static void compare(const char *want_file, const char *got_file)
@@ -175,6 +236,8 @@ static void a_second_reader_finds_what_went_in(void **state)
     put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-11, {0, 0, 0}, 65536, false, false, BODIES}, 2, 200000);
     put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-9, {0, 0, -90}, 30000, true, true, BODIES}, 0, 300000);
     put_packets_of_ours();
+    for (uint64_t i = 0; i < 40; i++)
+        put_lockstep(1000 * i);
     fclose(packets);
     fclose(expected);
     snprintf(command, sizeof command, READER " < %s > %s", names[0], names[2]);

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: MIT
+// lockstep.c: see lockstep.h. The server is believed in what was closed and when, never in lengths.
+#include "lockstep.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+
+#define HEARD_EVERY (64u << 10) // bytes of a state, between two words about it
+#define DEADLINE_GAIN 0.1
+#define DEADLINE_JUMP_TICKS 30
+#define MARGIN_TICKS 1.5
+#define MARGIN_DEVIATIONS 3
+#define LATE_DECAY 0.997 // a tenth of a second
+#define LATE_TICKS_MAX 12
+
+foliot_status foliot__lockstep_client_create(const foliot_simulation_kind *kind, const foliot_host *host,
+                                             foliot__lockstep_client **out)
+{
+    foliot__lockstep_client *l = calloc(1, sizeof *l);
+    if (!l)
+        return FOLIOT_MEMORY;
+    l->kind = kind ? *kind : foliot_world_kind;
+    if (!kind && host) {
+        l->host = *host;
+        l->kind.user = &l->host;
+    }
+    if (foliot__tick_log_init(&l->log, FOLIOT__CLIENT_TICKS, FOLIOT__CLIENT_INPUTS) != FOLIOT_OK ||
+        foliot__tick_log_init(&l->own, FOLIOT__OWN_TICKS, FOLIOT__OWN_TICKS) != FOLIOT_OK) {
+        foliot__lockstep_client_destroy(l);
+        return FOLIOT_MEMORY;
+    }
+    *out = l;
+    return FOLIOT_OK;
+}
+
+void foliot__lockstep_client_destroy(foliot__lockstep_client *l)
+{
+    if (!l)
+        return;
+    foliot_simulation_destroy(&l->simulation);
+    foliot__tick_log_free(&l->log);
+    foliot__tick_log_free(&l->own);
+    free(l->state);
+    free(l->base.bytes);
+    free(l->next.bytes);
+    free(l);
+}
+
+void foliot__lockstep_client_restart(foliot__lockstep_client *l)
+{
+    l->expected = l->begun = l->own_begun = l->deadline_known = l->diverged = l->stalled = false;
+    l->base.valid = l->next.valid = false;
+    l->state_tick = UINT64_MAX;
+}
+
+foliot_status foliot__lockstep_client_setup(foliot__lockstep_client *l, const uint8_t *setup, size_t length)
+{
+    if (l->made)
+        return FOLIOT_OK;
+    foliot_status status = foliot_simulation_create(&l->kind, setup, length, &l->simulation);
+    l->made = status == FOLIOT_OK;
+    return status;
+}
+
+const foliot_world *foliot__lockstep_client_world(const foliot__lockstep_client *l)
+{
+    if (!l->begun || l->kind.create != foliot_world_kind.create)
+        return NULL;
+    return ((const foliot_hosted_world *)l->simulation.self)->world;
+}
+
+// -- the state to begin with ----------------------------------------------------------------------------------
+
+static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
+{
+    size_t length = 0;
+    c->valid = false;
+    if (foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_OK)
+        return;
+    if (length + 1 > c->capacity) {
+        uint8_t *bytes = realloc(c->bytes, length + 1);
+        if (!bytes)
+            return;
+        c->bytes = bytes;
+        c->capacity = length + 1;
+    }
+    c->valid = foliot_simulation_save(simulation, c->bytes, c->capacity, &length) == FOLIOT_OK;
+    c->length = length;
+    c->tick = foliot_simulation_tick(simulation);
+}
+
+static bool begin(foliot__lockstep_client *l)
+{
+    size_t head = 4 * (size_t)l->state_players;
+    if (!l->made || l->state_total < head ||
+        foliot_simulation_restore(&l->simulation, l->state + head, l->state_total - head) != FOLIOT_OK ||
+        foliot_simulation_tick(&l->simulation) != l->state_tick)
+        return false;
+    foliot__reader r = foliot__reader_of(l->state, head);
+    memset(l->sequences, 0, sizeof l->sequences);
+    for (uint32_t p = 0; p < l->state_players; p++)
+        l->sequences[p] = foliot__read_u32(&r);
+    l->tick = l->start = l->checked = l->state_tick;
+    l->digests = 0;
+    l->history[l->tick % FOLIOT__CLIENT_TICKS] = foliot_simulation_digest(&l->simulation);
+    keep(&l->base, &l->simulation);
+    l->next.valid = false;
+    l->begun = true;
+    return true;
+}
+
+static bool make_room(foliot__lockstep_client *l, size_t wanted)
+{
+    if (wanted <= l->state_capacity)
+        return true;
+    size_t capacity = 2 * wanted;
+    uint8_t *bytes = realloc(l->state, capacity);
+    if (!bytes)
+        return false;
+    l->state = bytes;
+    l->state_capacity = capacity;
+    return true;
+}
+
+bool foliot__lockstep_client_take_state(foliot__lockstep_client *l, const foliot__keyframe_part *part)
+{
+    if (part->offset == 0 && part->tick != l->state_tick) {
+        foliot__lockstep_client_restart(l);
+        l->expected = true;
+        l->state_tick = part->tick;
+        l->state_players = part->players;
+        l->state_total = part->total;
+        l->state_have = l->state_heard = 0;
+        foliot__tick_log_clear(&l->log, part->tick);
+    }
+    if (!l->expected || l->begun || part->tick != l->state_tick || part->offset != l->state_have ||
+        part->total != l->state_total || part->length > l->state_total - l->state_have ||
+        part->total > FOLIOT_SIMULATION_BYTES_MAX || !make_room(l, l->state_have + part->length)) {
+        l->malformed++;
+        return false;
+    }
+    memcpy(l->state + l->state_have, part->bytes, part->length);
+    l->state_have += part->length;
+    if (l->state_have == l->state_total && !begin(l))
+        l->malformed++;
+    if (l->state_have < l->state_total && l->state_have - l->state_heard < HEARD_EVERY)
+        return false;
+    l->state_heard = l->state_have;
+    return true;
+}
+
+// -- what was closed ------------------------------------------------------------------------------------------
+
+static void take_block(foliot__lockstep_client *l, const uint8_t *bytes, size_t length, uint32_t ticks, uint64_t first)
+{
+    if (foliot__block_decode(bytes, length, ticks, &l->block) != FOLIOT_OK)
+        l->malformed++;
+    else
+        foliot__block_take(&l->log, &l->block, first);
+}
+
+void foliot__lockstep_client_take_ticks(foliot__lockstep_client *l, const foliot__ticks_part *part)
+{
+    if (l->expected)
+        take_block(l, part->block, part->length, part->ticks, part->first);
+}
+
+void foliot__lockstep_client_take_relay(foliot__lockstep_client *l, const uint8_t *bytes, size_t length)
+{
+    foliot__relay relay;
+    if (length > FOLIOT_PACKET_BYTES_MAX || foliot__relay_decode(bytes, length, &relay) != FOLIOT_OK) {
+        l->malformed++;
+        return;
+    }
+    l->relay_packets++;
+    l->relay_bytes += length;
+    l->relay_sizes[length]++;
+    uint64_t end = foliot__tick_near(relay.end, l->log.end);
+    if (l->expected && relay.ticks <= end)
+        take_block(l, relay.block, relay.block_length, relay.ticks, end - relay.ticks);
+}
+
+static void count_stalls(foliot__lockstep_client *l)
+{
+    bool stalled = l->begun && l->tick == l->log.next && l->log.end > l->log.next;
+    l->stalls += stalled && !l->stalled;
+    l->stalled = stalled;
+}
+
+// The server has compared up to the next checkpoint: what lies before it is not needed any more.
+static void keep_checkpoints(foliot__lockstep_client *l)
+{
+    bool pressed = l->log.end - l->log.first > FOLIOT__CLIENT_TICKS / 2;
+    if (l->next.valid && (l->checked >= l->next.tick || pressed)) {
+        foliot__checkpoint old = l->base;
+        l->base = l->next;
+        l->next = old;
+        l->next.valid = false;
+    }
+    if (!l->next.valid && l->tick - l->base.tick >= FOLIOT__CHECKPOINT_TICKS)
+        keep(&l->next, &l->simulation);
+    foliot__tick_log_forget(&l->log, l->base.valid ? l->base.tick : l->tick);
+}
+
+bool foliot__lockstep_client_step(foliot__lockstep_client *l)
+{
+    count_stalls(l);
+    if (!l->begun || !foliot__tick_log_has(&l->log, l->tick))
+        return false;
+    uint32_t count = foliot__tick_log_read(&l->log, l->tick, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        l->inputs[i].sequence = ++l->sequences[l->inputs[i].player];
+    if (foliot_simulation_step(&l->simulation, l->inputs, count) != FOLIOT_OK)
+        l->malformed++; // goes on as it is: the digest tells
+    l->tick++;
+    foliot_digest digest = foliot_simulation_digest(&l->simulation);
+    l->history[l->tick % FOLIOT__CLIENT_TICKS] = digest;
+    l->digests += foliot__digest_share(l->tick, digest);
+    l->ticks_stepped++;
+    keep_checkpoints(l);
+    return true;
+}
+
+uint64_t foliot__lockstep_client_backlog(const foliot__lockstep_client *l)
+{
+    return l->begun ? l->log.next - l->tick : 0;
+}
+
+// -- our own inputs -------------------------------------------------------------------------------------------
+
+// How late a packet for a tick may be sent does not depend on when the last one was: no loop to swing in, however
+// long the way.
+static void learn_deadline(foliot__lockstep_client *l, double deadline_ns, double tick_ns)
+{
+    double off = deadline_ns - l->deadline_ns;
+    if (!l->deadline_known || fabs(off) > DEADLINE_JUMP_TICKS * tick_ns) {
+        l->deadline_known = true;
+        l->deadline_ns = deadline_ns;
+        l->deadline_deviation_ns = 0;
+        return;
+    }
+    l->deadline_ns += off * DEADLINE_GAIN;
+    l->deadline_deviation_ns += (fabs(off) - l->deadline_deviation_ns) * DEADLINE_GAIN;
+}
+
+void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8_t *bytes, size_t length, uint64_t now_ns,
+                                         double tick_ns)
+{
+    foliot__lockstep_status status;
+    if (foliot__lockstep_status_decode(bytes, length, &status) != FOLIOT_OK) {
+        l->malformed++;
+        return;
+    }
+    uint64_t checked = foliot__tick_near(status.checked, l->tick), acked = foliot__tick_near(status.acks.next, l->own.end);
+    if (l->begun && checked > l->checked && checked <= l->tick)
+        l->checked = checked;
+    l->diverged |= l->begun && status.diverged;
+    if (l->own_begun && acked >= l->own_acked && acked <= l->own.end) {
+        l->own_acked = acked;
+        l->own_acks = status.acks;
+        foliot__tick_log_forget(&l->own, acked);
+    }
+    // What came late asks for a larger margin, which goes down again slowly.
+    l->late_margin_ns = fmin(l->late_margin_ns * LATE_DECAY + (l->late != status.late) * tick_ns, LATE_TICKS_MAX * tick_ns);
+    l->late = status.late;
+    l->missing = status.missing;
+    double age_ms = (uint16_t)((uint16_t)(now_ns / 1000000) - status.echo_ms);
+    double stamp = (double)foliot__tick_near(status.stamp, l->log.end);
+    learn_deadline(l, (double)now_ns - age_ms * 1e6 + status.slack_us * 1e3 - stamp * tick_ns, tick_ns);
+    double round_trip_ns = (age_ms - status.held_ms) * 1e6;
+    if (round_trip_ns >= 0)
+        l->round_trip_ns += (l->round_trip_ns > 0 ? 0.1 : 1) * (round_trip_ns - l->round_trip_ns);
+}
+
+uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, uint64_t now_ns, double tick_ns,
+                                            uint32_t input_delay)
+{
+    double margin = MARGIN_TICKS * tick_ns + MARGIN_DEVIATIONS * l->deadline_deviation_ns + l->late_margin_ns;
+    margin = fmax(margin, input_delay * tick_ns - l->round_trip_ns / 2);
+    double tick = ceil(((double)now_ns + margin - l->deadline_ns) / tick_ns);
+    uint64_t least = l->own_begun && l->own.end > l->log.end ? l->own.end - 1 : l->log.end;
+    return l->deadline_known && tick > (double)least && tick < (double)least + 1e6 ? (uint64_t)tick : least;
+}
+
+// All ticks up to this one are decided: as before, but for the controls that change with it.
+static bool decide(foliot__lockstep_client *l, uint64_t tick, const foliot_input *controls)
+{
+    if (!l->own_begun || tick - l->own.first >= FOLIOT__OWN_TICKS) {
+        foliot__tick_log_clear(&l->own, tick);
+        l->own_begun = true;
+        l->own_acked = tick;
+        l->own_acks.count = 0;
+    }
+    if (tick < l->own.end)
+        return false;
+    for (uint64_t t = l->own.end; t < tick; t++)
+        foliot__tick_log_put(&l->own, t, NULL, 0);
+    foliot__tick_log_put(&l->own, tick, controls, controls != NULL);
+    return controls != NULL;
+}
+
+static size_t encode(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick, uint64_t first, uint64_t end,
+                     const uint8_t *block, size_t block_length, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+{
+    foliot__lockstep_input packet = {
+        .acks = foliot__tick_acks_of(&l->log),
+        .behind = (uint32_t)(l->log.next - (l->begun ? l->tick : l->state_tick)),
+        .digests = l->begun ? l->digests : 0,
+        .ahead = (uint32_t)(tick - l->log.next),
+        .sent_ms = (uint16_t)(now_ns / 1000000),
+        .back = (uint32_t)(tick + 1 - end),
+        .ticks = (uint32_t)(end - first),
+        .block = block,
+        .block_length = block_length,
+    };
+    size_t length = foliot__lockstep_input_encode(&packet, bytes);
+    if (length == SIZE_MAX)
+        return 0;
+    l->input_packets++;
+    l->input_bytes += length;
+    l->input_sizes[length]++;
+    return length;
+}
+
+size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick, bool plays,
+                                      const foliot_input *controls, bool *decided, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+{
+    uint8_t block[FOLIOT_PACKET_BYTES_MAX / 2];
+    uint64_t first = tick + 1;
+    size_t length = 0;
+    *decided = false;
+    if (!l->expected)
+        return 0;
+    if (plays) {
+        *decided = decide(l, tick, controls);
+        uint64_t from = l->own_acked > l->own.first ? l->own_acked : l->own.first;
+        length = from <= tick ? foliot__block_of_newest(&l->own, from, tick + 1, &l->block, block, sizeof block, &first) : 0;
+        if (length == SIZE_MAX) {
+            length = 0;
+            first = tick + 1;
+        }
+    }
+    return encode(l, now_ns, tick, first, tick + 1, block, length, bytes);
+}
+
+size_t foliot__lockstep_client_repeat(foliot__lockstep_client *l, uint64_t now_ns, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+{
+    uint8_t block[FOLIOT_PACKET_BYTES_MAX / 2];
+    uint64_t from, to, next;
+    if (!l->own_begun || l->own_acks.count == 0 || (double)(now_ns - l->hole_ns) < l->round_trip_ns + 50e6 ||
+        !foliot__tick_hole(&l->own_acks, l->own_acked, 0, &from, &to) || to > l->own.end || from < l->own.first)
+        return 0;
+    l->hole_ns = now_ns;
+    size_t length = foliot__block_of_oldest(&l->own, from, to, &l->block, block, sizeof block, &next);
+    uint64_t tick = l->own.end > l->log.end ? l->own.end - 1 : l->log.end;
+    return length == SIZE_MAX ? 0 : encode(l, now_ns, tick, from, next, block, length, bytes);
+}

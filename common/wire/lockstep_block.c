@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+// lockstep_block.c: one walk over the inputs codes or reads them, so that the two cannot disagree. Models start
+// anew in every block: blocks are lost, repeated and overtaken.
+#include "wire/lockstep_block.h"
+
+#include <string.h>
+
+#include "wire/range_coder.h"
+
+enum { LENGTHS = 15 };
+
+// In the order of lockstep_priors.h. [2]: whether the player has controls in this block already, against which
+// the next are coded.
+typedef struct models {
+    foliot__model gap[LENGTHS], player[LENGTHS], delta[LENGTHS];
+    foliot__model other_tick, other_kind, leaves;
+    foliot__model axis_differs[2], axis_other[2], axis_partial[2], axis_negative, axis_below;
+    foliot__model buttons_differ[2], button_flips[16];
+} models;
+#define MODEL_COUNT (sizeof(models) / sizeof(foliot__model))
+
+static const uint16_t priors[] = {
+#include "wire/lockstep_priors.h"
+};
+_Static_assert(sizeof priors / sizeof *priors == MODEL_COUNT, "a prior for every model");
+
+typedef struct walk {
+    foliot__range_encoder *out; // one of the two is NULL
+    foliot__range_decoder *in;
+    models models;
+    uint16_t last[FOLIOT_PLAYERS_MAX]; // 1 + index of the player's last input in the block; 0: none
+    bool bad;
+} walk;
+
+static models start(void)
+{
+    union {
+        models named;
+        foliot__model all[MODEL_COUNT];
+    } m;
+    for (size_t i = 0; i < MODEL_COUNT; i++)
+        m.all[i] = (foliot__model){priors[i], priors[i]};
+    return m.named;
+}
+
+static bool code_bit(walk *w, foliot__model *model, bool bit)
+{
+    if (w->in)
+        return foliot__range_decode(w->in, model);
+    foliot__range_encode(w->out, model, bit);
+    return bit;
+}
+
+static uint32_t code_raw(walk *w, uint32_t value, unsigned bits)
+{
+    if (w->in)
+        return foliot__range_decode_raw(w->in, bits);
+    foliot__range_encode_raw(w->out, value, bits);
+    return value;
+}
+
+// 0 to 2^(LENGTHS - 1) - 1.
+static uint32_t code_number(walk *w, foliot__model *lengths, uint32_t value)
+{
+    unsigned wanted = value ? 32 - (unsigned)__builtin_clz(value) : 0, length = 0;
+    while (length < LENGTHS && code_bit(w, &lengths[length], wanted > length))
+        length++;
+    if (length == 0)
+        return 0;
+    uint32_t rest = length - 1;
+    return 1u << rest | code_raw(w, value & ((1u << rest) - 1), rest);
+}
+
+static int8_t code_axis(walk *w, bool known, int8_t was, int8_t value)
+{
+    models *m = &w->models;
+    if (code_bit(w, &m->axis_differs[known], value != was) == 0)
+        return was;
+    if (was != 0 && code_bit(w, &m->axis_other[known], value != 0) == 0)
+        return 0;
+    if (code_bit(w, &m->axis_partial[known], value != 127 && value != -127) == 0)
+        return code_bit(w, &m->axis_negative, value < 0) ? -127 : 127;
+    bool less = code_bit(w, &m->axis_below, value < was);
+    int32_t delta = (int32_t)code_number(w, m->delta, (uint32_t)(less ? was - value : value - was));
+    int32_t coded = less ? was - delta : was + delta;
+    if (coded < -127 || coded > 127)
+        w->bad = true;
+    return (int8_t)(coded < -127 ? -127 : coded > 127 ? 127 : coded);
+}
+
+static uint16_t code_buttons(walk *w, bool known, uint16_t was, uint16_t value)
+{
+    models *m = &w->models;
+    uint16_t flips = (uint16_t)(was ^ value), coded = 0;
+    if (code_bit(w, &m->buttons_differ[known], flips != 0) == 0)
+        return was;
+    for (unsigned i = 0; i < 16; i++)
+        coded = (uint16_t)(coded | code_bit(w, &m->button_flips[i], flips >> i & 1) << i);
+    return (uint16_t)(was ^ coded);
+}
+
+// The last controls of this player in the block; NULL: there are none, or it joined or left since.
+static const foliot_input *controls_before(const walk *w, const foliot__block *block, uint32_t player)
+{
+    if (player >= FOLIOT_PLAYERS_MAX || w->last[player] == 0)
+        return NULL;
+    const foliot_input *last = &block->inputs[w->last[player] - 1];
+    return last->kind == FOLIOT_INPUT_CONTROL ? last : NULL;
+}
+
+static void code_controls(walk *w, const foliot__block *block, foliot_input *input)
+{
+    static const foliot_input none;
+    const foliot_input *before = controls_before(w, block, input->player), *was = before ? before : &none;
+    for (int k = 0; k < FOLIOT_AXES; k++)
+        input->axes[k] = code_axis(w, before != NULL, was->axes[k], input->axes[k]);
+    input->buttons = code_buttons(w, before != NULL, was->buttons, input->buttons);
+}
+
+static void code_input(walk *w, foliot__block *block, uint32_t at)
+{
+    models *m = &w->models;
+    uint32_t *age = &block->ages[at];
+    foliot_input *now = &block->inputs[at];
+    bool same_tick = at && !code_bit(w, &m->other_tick, *age != age[-1]);
+    if (!same_tick) {
+        uint32_t from = at ? age[-1] + 1 : 0;
+        *age = from + code_number(w, m->gap, *age - from);
+    } else {
+        *age = age[-1];
+    }
+    uint32_t least = same_tick ? now[-1].player : 0;
+    now->player = least + code_number(w, m->player, now->player - least);
+    if (!code_bit(w, &m->other_kind, now->kind != FOLIOT_INPUT_CONTROL)) {
+        now->kind = FOLIOT_INPUT_CONTROL;
+        code_controls(w, block, now);
+    } else {
+        bool leaves = code_bit(w, &m->leaves, now->kind == FOLIOT_INPUT_LEAVE);
+        now->kind = leaves ? FOLIOT_INPUT_LEAVE : FOLIOT_INPUT_JOIN;
+    }
+    if (*age >= block->ticks || now->player >= FOLIOT_PLAYERS_MAX)
+        w->bad = true;
+    else
+        w->last[now->player] = (uint16_t)(at + 1);
+}
+
+// The count is one byte, or two where it is 128 and more.
+static size_t put_count(uint32_t count, uint8_t *bytes, size_t capacity)
+{
+    if (capacity < 2)
+        return SIZE_MAX;
+    bytes[0] = (uint8_t)(count & 127);
+    if (count < 128)
+        return 1;
+    bytes[0] |= 128;
+    bytes[1] = (uint8_t)(count >> 7);
+    return 2;
+}
+
+size_t foliot__block_encode(const foliot__block *block, uint8_t *bytes, size_t capacity)
+{
+    if (block->count == 0)
+        return 0;
+    size_t head = put_count(block->count, bytes, capacity);
+    if (head == SIZE_MAX || block->count > FOLIOT__BLOCK_INPUTS_MAX)
+        return SIZE_MAX;
+    foliot__range_encoder out = foliot__range_encoder_of(bytes + head, capacity - head);
+    walk w = {.out = &out, .models = start()};
+    for (uint32_t i = 0; i < block->count && !out.full; i++)
+        code_input(&w, (foliot__block *)(uintptr_t)block, i); // writes back what it reads
+    size_t length = foliot__range_encoder_finish(&out);
+    return out.full || w.bad ? SIZE_MAX : head + length;
+}
+
+foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t ticks, foliot__block *block)
+{
+    block->ticks = ticks;
+    block->count = 0;
+    if (ticks > FOLIOT__BLOCK_TICKS_MAX)
+        return FOLIOT_CORRUPT;
+    if (length == 0)
+        return FOLIOT_OK;
+    size_t head = bytes[0] & 128 ? 2 : 1;
+    if (length < head)
+        return FOLIOT_TRUNCATED;
+    uint32_t count = bytes[0] & 127u;
+    if (head == 2)
+        count |= (uint32_t)bytes[1] << 7;
+    if (count == 0 || count > FOLIOT__BLOCK_INPUTS_MAX)
+        return FOLIOT_CORRUPT;
+    foliot__range_decoder in = foliot__range_decoder_of(bytes + head, length - head);
+    walk w = {.in = &in, .models = start()};
+    for (uint32_t i = 0; i < count; i++) {
+        memset(&block->inputs[i], 0, sizeof block->inputs[i]);
+        block->ages[i] = 0;
+        code_input(&w, block, i);
+        if (w.bad || !foliot__range_decoder_good(&in))
+            return FOLIOT_CORRUPT;
+    }
+    block->count = count;
+    return in.at == in.length ? FOLIOT_OK : FOLIOT_CORRUPT;
+}

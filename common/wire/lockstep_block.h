@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// lockstep_block.h: the inputs of consecutive ticks as few bytes. A block can be read alone, whatever else was
+// lost: the first controls of each player in it are whole, later ones are what changed. (docs/PROTOCOL.md)
+#ifndef FOLIOT_WIRE_LOCKSTEP_BLOCK_H
+#define FOLIOT_WIRE_LOCKSTEP_BLOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/input.h"
+#include "foliot/status.h"
+
+#define FOLIOT__BLOCK_INPUTS_MAX 4096 // in one block
+#define FOLIOT__BLOCK_TICKS_MAX 16383
+
+// By tick, then by player, then as they were made. Sequences do not travel.
+typedef struct foliot__block {
+    uint32_t ticks, count;
+    uint32_t ages[FOLIOT__BLOCK_INPUTS_MAX]; // of each input: ticks after the first of the block
+    foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX];
+} foliot__block;
+
+// The bytes of a block behind its head; 0 is a good length (nothing happened). SIZE_MAX if it does not fit.
+size_t foliot__block_encode(const foliot__block *block, uint8_t *bytes, size_t capacity);
+// All of `length` are the block's. `ticks` comes from the head. FOLIOT_CORRUPT, FOLIOT_TRUNCATED.
+foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t ticks, foliot__block *block);
+
+#endif

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: MIT
+// lockstep_message.c: packets of lockstep to bytes and back. Small numbers travel as varints: seven bits a byte,
+// low ones first, the high bit says that another byte follows.
+#include "wire/lockstep_message.h"
+
+#include "base/bytes.h"
+#include "base/rng.h"
+
+static void put_varint(foliot__writer *w, uint32_t value)
+{
+    for (; value > 127; value >>= 7)
+        foliot__write_u8(w, (uint8_t)(value | 128));
+    foliot__write_u8(w, (uint8_t)value);
+}
+
+static uint32_t take_varint(foliot__reader *r, uint32_t most)
+{
+    uint32_t value = 0;
+    for (unsigned shift = 0; shift < 28; shift += 7) {
+        uint32_t byte = foliot__read_u8(r);
+        value |= (byte & 127) << shift;
+        if (byte < 128) {
+            if (value > most || (shift > 0 && byte == 0))
+                foliot__reader_fail(r, FOLIOT_CORRUPT); // one way to write each number
+            return value;
+        }
+    }
+    foliot__reader_fail(r, FOLIOT_CORRUPT);
+    return 0;
+}
+
+static void put_acks(foliot__writer *w, const foliot__tick_acks *acks)
+{
+    foliot__write_u32(w, acks->next);
+    foliot__write_u8(w, (uint8_t)acks->count);
+    for (uint32_t i = 0; i < acks->count; i++) {
+        put_varint(w, acks->runs[i].missing);
+        put_varint(w, acks->runs[i].here);
+    }
+}
+
+static uint32_t take_run(foliot__reader *r)
+{
+    uint32_t length = take_varint(r, FOLIOT__BLOCK_TICKS_MAX);
+    if (length == 0)
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    return length;
+}
+
+static void take_acks(foliot__reader *r, foliot__tick_acks *acks)
+{
+    acks->next = foliot__read_u32(r);
+    acks->count = foliot__read_u8(r);
+    if (acks->count > FOLIOT__RUNS_MAX) {
+        acks->count = 0;
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    }
+    for (uint32_t i = 0; i < acks->count; i++) {
+        acks->runs[i].missing = take_run(r);
+        acks->runs[i].here = take_run(r);
+    }
+}
+
+static void take_block(foliot__reader *r, uint32_t *ticks, const uint8_t **block, size_t *block_length)
+{
+    *ticks = take_varint(r, FOLIOT__BLOCK_TICKS_MAX);
+    *block_length = foliot__reader_left(r);
+    *block = foliot__read_bytes(r, *block_length);
+}
+
+static size_t written(const foliot__writer *w)
+{
+    return w->status == FOLIOT_OK ? w->at : SIZE_MAX;
+}
+
+size_t foliot__lockstep_input_encode(const foliot__lockstep_input *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+{
+    foliot__writer w = foliot__writer_of(bytes, FOLIOT_PACKET_BYTES_MAX);
+    foliot__write_u8(&w, FOLIOT__LOCKSTEP_INPUT_PACKET);
+    put_acks(&w, &packet->acks);
+    put_varint(&w, packet->behind);
+    foliot__write_u64(&w, packet->digests);
+    put_varint(&w, packet->ahead);
+    foliot__write_u16(&w, packet->sent_ms);
+    put_varint(&w, packet->back);
+    put_varint(&w, packet->ticks);
+    foliot__write_bytes(&w, packet->block, packet->block_length);
+    return written(&w);
+}
+
+foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length, foliot__lockstep_input *packet)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    if (foliot__read_u8(&r) != FOLIOT__LOCKSTEP_INPUT_PACKET)
+        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    take_acks(&r, &packet->acks);
+    packet->behind = take_varint(&r, UINT32_MAX);
+    packet->digests = foliot__read_u64(&r);
+    packet->ahead = take_varint(&r, UINT32_MAX);
+    packet->sent_ms = foliot__read_u16(&r);
+    packet->back = take_varint(&r, UINT32_MAX);
+    take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
+    return r.status;
+}
+
+size_t foliot__relay_encode(const foliot__relay *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+{
+    foliot__writer w = foliot__writer_of(bytes, FOLIOT_PACKET_BYTES_MAX);
+    foliot__write_u8(&w, FOLIOT__RELAY_PACKET);
+    foliot__write_u32(&w, packet->end);
+    put_varint(&w, packet->ticks);
+    foliot__write_bytes(&w, packet->block, packet->block_length);
+    return written(&w);
+}
+
+foliot_status foliot__relay_decode(const uint8_t *bytes, size_t length, foliot__relay *packet)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    if (foliot__read_u8(&r) != FOLIOT__RELAY_PACKET)
+        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    packet->end = foliot__read_u32(&r);
+    take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
+    return r.status;
+}
+
+size_t foliot__lockstep_status_encode(const foliot__lockstep_status *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+{
+    foliot__writer w = foliot__writer_of(bytes, FOLIOT_PACKET_BYTES_MAX);
+    foliot__write_u8(&w, FOLIOT__LOCKSTEP_STATUS_PACKET);
+    foliot__write_u32(&w, packet->tick);
+    put_acks(&w, &packet->acks);
+    foliot__write_u32(&w, packet->checked);
+    foliot__write_u8(&w, packet->diverged);
+    foliot__write_u32(&w, packet->stamp);
+    foliot__write_u32(&w, (uint32_t)packet->slack_us);
+    foliot__write_u16(&w, packet->echo_ms);
+    foliot__write_u16(&w, packet->held_ms);
+    foliot__write_u32(&w, packet->late);
+    foliot__write_u32(&w, packet->missing);
+    return written(&w);
+}
+
+foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length, foliot__lockstep_status *packet)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    if (foliot__read_u8(&r) != FOLIOT__LOCKSTEP_STATUS_PACKET)
+        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    packet->tick = foliot__read_u32(&r);
+    take_acks(&r, &packet->acks);
+    packet->checked = foliot__read_u32(&r);
+    uint8_t flag = foliot__read_u8(&r);
+    packet->diverged = flag == 1;
+    packet->stamp = foliot__read_u32(&r);
+    packet->slack_us = (int32_t)foliot__read_u32(&r);
+    packet->echo_ms = foliot__read_u16(&r);
+    packet->held_ms = foliot__read_u16(&r);
+    packet->late = foliot__read_u32(&r);
+    packet->missing = foliot__read_u32(&r);
+    if (flag > 1 || (r.status == FOLIOT_OK && r.at != length))
+        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    return r.status;
+}
+
+// -- between packets and logs --------------------------------------------------------------------------
+
+uint64_t foliot__tick_near(uint32_t low, uint64_t near)
+{
+    int32_t distance = (int32_t)(low - (uint32_t)near);
+    return distance < 0 && near < (uint64_t)-(int64_t)distance ? low : near + (uint64_t)(int64_t)distance;
+}
+
+static uint32_t run_of(const foliot__tick_log *log, uint64_t from, bool here)
+{
+    uint32_t length = 0;
+    while (from + length < log->end && foliot__tick_log_has(log, from + length) == here &&
+           length < FOLIOT__BLOCK_TICKS_MAX)
+        length++;
+    return length;
+}
+
+foliot__tick_acks foliot__tick_acks_of(const foliot__tick_log *log)
+{
+    foliot__tick_acks acks = {.next = (uint32_t)log->next};
+    for (uint64_t at = log->next; at < log->end && acks.count < FOLIOT__RUNS_MAX; acks.count++) {
+        uint32_t missing = run_of(log, at, false), here = run_of(log, at + missing, true);
+        if (missing == 0 || here == 0)
+            break;
+        acks.runs[acks.count].missing = missing;
+        acks.runs[acks.count].here = here;
+        at += missing + here;
+    }
+    return acks;
+}
+
+bool foliot__tick_hole(const foliot__tick_acks *acks, uint64_t next, uint32_t i, uint64_t *from, uint64_t *to)
+{
+    uint64_t at = next;
+    if (i >= acks->count)
+        return false;
+    for (uint32_t k = 0; k < i; k++)
+        at += acks->runs[k].missing + acks->runs[k].here;
+    *from = at;
+    *to = at + acks->runs[i].missing;
+    return true;
+}
+
+// False if it has more inputs than a block may.
+static bool gather(const foliot__tick_log *log, uint64_t from, uint64_t end, foliot__block *block)
+{
+    block->count = 0;
+    block->ticks = (uint32_t)(end - from);
+    for (uint64_t tick = from; tick < end; tick++) {
+        uint32_t at = block->count, room = FOLIOT__BLOCK_INPUTS_MAX - at;
+        uint32_t count = foliot__tick_log_read(log, tick, block->inputs + at, room);
+        if (count > room)
+            return false;
+        for (uint32_t i = 0; i < count; i++)
+            block->ages[at + i] = (uint32_t)(tick - from);
+        block->count += count;
+    }
+    return true;
+}
+
+// Bytes of [from, end); SIZE_MAX if it does not fit into `capacity`.
+static size_t encode(const foliot__tick_log *log, uint64_t from, uint64_t end, foliot__block *scratch, uint8_t *bytes,
+                     size_t capacity)
+{
+    return gather(log, from, end, scratch) ? foliot__block_encode(scratch, bytes, capacity) : SIZE_MAX;
+}
+
+size_t foliot__block_of_newest(const foliot__tick_log *log, uint64_t from, uint64_t end, foliot__block *scratch,
+                               uint8_t *bytes, size_t capacity, uint64_t *first)
+{
+    if (end - from > FOLIOT__BLOCK_TICKS_MAX)
+        from = end - FOLIOT__BLOCK_TICKS_MAX;
+    for (;;) {
+        uint64_t ticks = end - from;
+        size_t length = encode(log, from, end, scratch, bytes, capacity);
+        *first = from;
+        if (length <= FOLIOT__BLOCK_BUDGET || (length != SIZE_MAX && ticks <= FOLIOT__LEAST_TICKS))
+            return length;
+        if (ticks <= 1)
+            return SIZE_MAX;
+        uint64_t fewer = ticks - ticks / 4 - 1;
+        from = end - (ticks > FOLIOT__LEAST_TICKS && fewer < FOLIOT__LEAST_TICKS ? FOLIOT__LEAST_TICKS : fewer);
+    }
+}
+
+size_t foliot__block_of_oldest(const foliot__tick_log *log, uint64_t from, uint64_t end, foliot__block *scratch,
+                               uint8_t *bytes, size_t capacity, uint64_t *next)
+{
+    if (end - from > FOLIOT__BLOCK_TICKS_MAX)
+        end = from + FOLIOT__BLOCK_TICKS_MAX;
+    for (;; end = from + (end - from + 1) / 2) {
+        size_t length = encode(log, from, end, scratch, bytes, capacity);
+        *next = end;
+        if (length != SIZE_MAX || end - from <= 1)
+            return length;
+    }
+}
+
+uint32_t foliot__block_take(foliot__tick_log *log, const foliot__block *block, uint64_t first)
+{
+    uint32_t at = 0, taken = 0;
+    for (uint32_t age = 0; age < block->ticks; age++) {
+        uint32_t from = at;
+        while (at < block->count && block->ages[at] == age)
+            at++;
+        foliot_status status = foliot__tick_log_put(log, first + age, block->inputs + from, at - from);
+        if (status == FOLIOT_FULL)
+            break;
+        taken += status == FOLIOT_OK;
+    }
+    return taken;
+}
+
+uint64_t foliot__digest_share(uint64_t tick, foliot_digest digest)
+{
+    uint64_t seed = digest.high + tick;
+    seed = foliot__splitmix64(&seed) ^ digest.low;
+    return foliot__splitmix64(&seed);
+}

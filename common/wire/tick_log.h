@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// tick_log.h: inputs by tick, as they come: in any order, each tick once. The server keeps in one what it closed,
+// a client what it was told, and the server what a player meant for ticks to come. All memory is taken when made.
+#ifndef FOLIOT_WIRE_TICK_LOG_H
+#define FOLIOT_WIRE_TICK_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "foliot/input.h"
+#include "foliot/status.h"
+
+#define FOLIOT__NO_NODE UINT32_MAX
+
+typedef struct foliot__tick_log {
+    uint64_t first; // the oldest tick that may be here
+    uint64_t next;  // all of [first, next) are here
+    uint64_t end;   // and none from here on
+    uint32_t capacity, used; // ticks: a power of two; inputs held
+    struct foliot__logged_tick {
+        uint32_t node, count;
+        bool here;
+    } *ticks;
+    struct foliot__logged_input {
+        foliot_input input;
+        uint32_t next;
+    } *nodes;
+    uint32_t node_count, free_node;
+} foliot__tick_log;
+
+// For so many ticks (rounded up to a power of two) with so many inputs in all.
+foliot_status foliot__tick_log_init(foliot__tick_log *log, uint32_t ticks, uint32_t inputs);
+void foliot__tick_log_free(foliot__tick_log *log);
+// Empty, and `first` is the first to come.
+void foliot__tick_log_clear(foliot__tick_log *log, uint64_t first);
+
+// FOLIOT_AGAIN: here already, or older than the first. FOLIOT_FULL: beyond the ticks or inputs that fit.
+foliot_status foliot__tick_log_put(foliot__tick_log *log, uint64_t tick, const foliot_input *inputs, uint32_t count);
+bool foliot__tick_log_has(const foliot__tick_log *log, uint64_t tick);
+// How many inputs the tick has; those that fit are written. 0 if it is not here.
+uint32_t foliot__tick_log_read(const foliot__tick_log *log, uint64_t tick, foliot_input *inputs, uint32_t capacity);
+// Drops ticks before `tick`.
+void foliot__tick_log_forget(foliot__tick_log *log, uint64_t tick);
+
+#endif

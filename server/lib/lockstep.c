@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: MIT
+// lockstep.c: closed ticks to everybody, again and again until they are acknowledged, encoded once for all who lack
+// the same. Nobody waits for anybody: a tick is closed when it is due, whoever is late.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define PACKETS_A_TICK 4    // of a peer, that are welcome on average
+#define PACKETS_AT_ONCE 240 // and in a burst: what a network held back
+#define PACKETS_A_SECOND_MIN 120
+#define HOLES_AT_ONCE 4
+#define HOLE_COPIES 2
+#define HOLE_PATIENCE_NS 50000000u // beside a round trip
+
+static const char *const lies[] = {
+    [FOLIOT__LIE_lies_other_player] = "gave inputs for another player",
+    [FOLIOT__LIE_lies_contradicted] = "gave other inputs for a tick than before",
+    [FOLIOT__LIE_lies_long_ago] = "gave inputs for a tick closed long ago",
+    [FOLIOT__LIE_lies_unclosed] = "acknowledged ticks that it was never sent",
+    [FOLIOT__LIE_lies_digests] = "reported a divergence that its own answers deny",
+    [FOLIOT__LIE_lies_flood] = "sends more packets than anyone needs",
+};
+
+static uint64_t *lie_counter(foliot_server_counters *counters, foliot__lie lie)
+{
+    switch (lie) {
+#define LIE_CASE(name)                                                                             \
+    case FOLIOT__LIE_##name:                                                                       \
+        return &counters->name;
+        FOLIOT_SERVER_LIES(LIE_CASE)
+#undef LIE_CASE
+    default:
+        return NULL;
+    }
+}
+
+// Told at the first, the tenth, the hundredth time and so on: a liar shall not fill the log.
+void foliot__lockstep_lied(foliot__session *s, foliot__peer *peer, foliot__lie lie)
+{
+    char text[160];
+    const char *name = peer->player == FOLIOT__NO_PLAYER ? "a spectator" : s->players[peer->player].name;
+    uint64_t count = ++peer->lockstep.lies[lie], power = 1;
+    ++*lie_counter(&s->server->counters, lie);
+    while (power < count)
+        power *= 10;
+    if (power != count)
+        return;
+    snprintf(text, sizeof text, "%s %s", name, lies[lie]);
+    foliot__server_event(s->server, FOLIOT_SERVER_LIED, s, peer->player, count, text);
+}
+
+// -- making ---------------------------------------------------------------------------------------------------
+
+static uint32_t ticks_of(const foliot__session *s, double seconds)
+{
+    double ticks = s->pace_hz * seconds;
+    return ticks < 1 ? 1 : ticks > 1e6 ? 1000000 : (uint32_t)ticks;
+}
+
+static foliot_status make_streams(foliot__session *s)
+{
+    foliot__lockstep *l = s->lockstep;
+    l->streams = calloc(s->player_limit ? s->player_limit : 1, sizeof *l->streams);
+    foliot_status status = l->streams ? FOLIOT_OK : FOLIOT_MEMORY;
+    for (uint32_t p = 0; status == FOLIOT_OK && p < s->player_limit; p++)
+        status = foliot__tick_log_init(&l->streams[p].log, FOLIOT__STREAM_TICKS, FOLIOT__STREAM_TICKS);
+    return status;
+}
+
+foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_config *config)
+{
+    foliot__lockstep *l = s->lockstep = calloc(1, sizeof *l);
+    if (!l)
+        return FOLIOT_MEMORY;
+    l->input_delay = config->input_delay;
+    l->delay_ticks = config->spectator_delay_s > 0 ? ticks_of(s, config->spectator_delay_s) : 0;
+    l->refuses_forced = config->refuses_forced;
+    l->keyframe_ticks = ticks_of(s, FOLIOT__KEYFRAME_SECONDS);
+    l->keyframe_count = l->delay_ticks / l->keyframe_ticks + FOLIOT__KEYFRAMES_SPARE;
+    l->keyframes = calloc(l->keyframe_count, sizeof *l->keyframes);
+    l->hosted = (foliot_hosted_world){.world = s->world};
+    if (s->host)
+        l->hosted.host = *s->host;
+    l->simulation = config->simulation ? *config->simulation
+                                       : (foliot_simulation){&foliot_world_kind, &l->hosted, s->scene_bytes, s->scene_length};
+    l->fingerprint = config->simulation ? foliot_simulation_fingerprint(l->simulation.kind) : s->server->fingerprint;
+    uint32_t ticks = ticks_of(s, FOLIOT__LOG_SECONDS) + l->delay_ticks;
+    foliot_status status = foliot__tick_log_init(&l->log, ticks, ticks + 1024 * (s->player_limit + 8));
+    if (status == FOLIOT_OK)
+        status = make_streams(s);
+    if (status != FOLIOT_OK)
+        return status;
+    l->sums = calloc(l->log.capacity, sizeof *l->sums);
+    if (!l->sums || !l->keyframes)
+        return FOLIOT_MEMORY;
+    foliot__tick_log_clear(&l->log, s->tick);
+    foliot__keyframe_prepare(s, &l->keyframes[0]);
+    foliot__keyframe_save(s);
+    return foliot__keyframe_saved(s) ? FOLIOT_OK : FOLIOT_MEMORY;
+}
+
+void foliot__lockstep_destroy(foliot__session *s)
+{
+    foliot__lockstep *l = s->lockstep;
+    if (!l)
+        return;
+    foliot__tick_log_free(&l->log);
+    for (uint32_t p = 0; l->streams && p < s->player_limit; p++)
+        foliot__tick_log_free(&l->streams[p].log);
+    for (uint32_t i = 0; l->keyframes && i < l->keyframe_count; i++)
+        free(l->keyframes[i].bytes);
+    free(l->streams);
+    free(l->keyframes);
+    free(l->sums);
+    free(l);
+    s->lockstep = NULL;
+}
+
+// -- sending --------------------------------------------------------------------------------------------------
+
+uint64_t foliot__lockstep_visible(const foliot__session *s, const foliot__peer *peer)
+{
+    const foliot__lockstep *l = s->lockstep;
+    uint64_t delay = peer->player == FOLIOT__NO_PLAYER ? l->delay_ticks : 0;
+    return l->log.end > s->first_tick + delay ? l->log.end - delay : s->first_tick;
+}
+
+static bool relays_to(const foliot__session *s, const foliot__peer *peer)
+{
+    return peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.bulk_sent;
+}
+
+// The first tick that it is still to be sent unreliably.
+static uint64_t wanted(const foliot__peer *peer)
+{
+    const foliot__lockstep_peer *p = &peer->lockstep;
+    return p->acked > p->bulk ? p->acked : p->bulk;
+}
+
+static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t count, uint64_t end, uint64_t first,
+                       const uint8_t *block, size_t length)
+{
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
+    foliot_server_counters *counters = &s->server->counters;
+    foliot__relay relay = {(uint32_t)end, (uint32_t)(end - first), block, length};
+    size_t size = foliot__relay_encode(&relay, bytes);
+    if (size == SIZE_MAX)
+        return;
+    uint32_t sent = foliot_transport_send_many(s->server->config.transport, peers, count, FOLIOT_UNRELIABLE, bytes, size);
+    counters->relays_sent += sent;
+    counters->relay_bytes_sent += size * sent;
+    counters->relay_encodes++;
+}
+
+// All who lack the ticks [from, end) get one packet.
+static void relay_group(foliot__session *s, const uint32_t *members, uint32_t count, uint64_t from, uint64_t end)
+{
+    foliot__lockstep *l = s->lockstep;
+    uint8_t block[FOLIOT_PACKET_BYTES_MAX];
+    uint64_t first;
+    if (from < l->log.first)
+        from = l->log.first;
+    size_t length = foliot__block_of_newest(&l->log, from, end, &l->block, block, sizeof block - 16, &first);
+    if (length == SIZE_MAX)
+        return; // more inputs in a tick than a packet holds: they go as holes do
+    for (uint32_t i = 0; i < count; i++) {
+        s->server->group[i] = s->server->peers[members[i]].id;
+        s->server->peers[members[i]].lockstep.window_first = first;
+    }
+    send_relay(s, s->server->group, count, end, first, block, length);
+}
+
+// What its acknowledgements show to be lost, and no later packet repeats.
+static void fill_holes(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot__lockstep_peer *p = &peer->lockstep;
+    foliot_server *server = s->server;
+    uint64_t from, to, next, round_trip = foliot_transport_round_trip_ns(server->config.transport, peer->id);
+    if (p->acks.count == 0 || (p->hole_copies == 0 && server->now_ns - p->hole_ns < round_trip + HOLE_PATIENCE_NS))
+        return;
+    if (p->hole_copies == 0)
+        p->hole_copies = HOLE_COPIES;
+    for (uint32_t i = 0; i < HOLES_AT_ONCE && foliot__tick_hole(&p->acks, p->acked, i, &from, &to); i++) {
+        uint8_t block[FOLIOT_PACKET_BYTES_MAX];
+        if (from >= p->window_first || from < l->log.first || to > foliot__lockstep_visible(s, peer))
+            break;
+        size_t length = foliot__block_of_oldest(&l->log, from, to, &l->block, block, sizeof block - 16, &next);
+        if (length == SIZE_MAX)
+            break;
+        send_relay(s, &peer->id, 1, next, from, block, length);
+        server->counters.holes_filled += next - from;
+    }
+    if (--p->hole_copies == 0)
+        p->hole_ns = server->now_ns;
+}
+
+static void send_status(foliot__session *s, foliot__peer *peer)
+{
+    foliot_server *server = s->server;
+    const foliot__lockstep_peer *p = &peer->lockstep;
+    if (peer->heard_ns == 0 || server->now_ns - peer->status_ns < FOLIOT__STATUS_EVERY_NS)
+        return;
+    peer->status_ns = server->now_ns;
+    int64_t slack_us = (int64_t)(foliot__session_due_ns(s, p->stamp) - peer->heard_ns) / 1000;
+    uint64_t held_ms = (server->now_ns - peer->heard_ns) / 1000000;
+    foliot__lockstep_status status = {
+        .tick = (uint32_t)s->tick,
+        .checked = (uint32_t)p->compared,
+        .diverged = p->diverged,
+        .stamp = p->stamp,
+        .slack_us = (int32_t)(slack_us < -1000000000 ? -1000000000 : slack_us > 1000000000 ? 1000000000 : slack_us),
+        .echo_ms = p->echo_ms,
+        .held_ms = (uint16_t)(held_ms < UINT16_MAX ? held_ms : UINT16_MAX),
+    };
+    if (peer->player != FOLIOT__NO_PLAYER) {
+        const foliot__stream *stream = &s->lockstep->streams[peer->player];
+        status.acks = foliot__tick_acks_of(&stream->log);
+        status.late = stream->late_changes;
+        status.missing = stream->missing;
+    }
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
+    size_t length = foliot__lockstep_status_encode(&status, bytes);
+    foliot_transport_send(server->config.transport, peer->id, FOLIOT_UNRELIABLE, bytes, length);
+}
+
+// By the first tick that they lack, and how far they may see.
+static int by_need(const void *a, const void *b, void *context)
+{
+    const foliot__session *s = context;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const foliot__peer *p = &s->server->peers[i], *q = &s->server->peers[j];
+    uint64_t x = foliot__lockstep_visible(s, p), y = foliot__lockstep_visible(s, q);
+    if (x == y) {
+        x = wanted(p);
+        y = wanted(q);
+    }
+    return x < y ? -1 : x > y ? 1 : i < j ? -1 : i > j;
+}
+
+static void relay_all(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < server->peers_max; i++)
+        if (relays_to(s, &server->peers[i]) && wanted(&server->peers[i]) < foliot__lockstep_visible(s, &server->peers[i]))
+            server->order[count++] = i;
+    qsort_r(server->order, count, sizeof *server->order, by_need, s);
+    for (uint32_t i = 0, next; i < count; i = next) {
+        const foliot__peer *peer = &server->peers[server->order[i]];
+        uint64_t from = wanted(peer), end = foliot__lockstep_visible(s, peer);
+        for (next = i + 1; next < count; next++) {
+            const foliot__peer *other = &server->peers[server->order[next]];
+            if (wanted(other) != from || foliot__lockstep_visible(s, other) != end)
+                break;
+        }
+        relay_group(s, server->order + i, next - i, from, end);
+    }
+}
+
+void foliot__lockstep_closed(foliot__session *s)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot_server *server = s->server;
+    while (foliot__tick_log_put(&l->log, s->tick, s->inputs, s->input_count) == FOLIOT_FULL &&
+           l->log.first < l->log.end)
+        foliot__tick_log_forget(&l->log, l->log.first + l->log.capacity / 64 + 1);
+    relay_all(s);
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if (peer->state != FOLIOT__PEER_IN || peer->session != s)
+            continue;
+        if (peer->lockstep.bulk_sent)
+            fill_holes(s, peer);
+        foliot__late_join_pump(s, peer);
+        send_status(s, peer);
+    }
+    foliot_transport_flush(server->config.transport, server->now_ns);
+    foliot__keyframe_choose(s);
+}
+
+// -- receiving ------------------------------------------------------------------------------------------------
+
+// A packet too many: more than a bucket holds, which fills as fast as anyone sends.
+static bool flooding(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    double rate = s->pace_hz * PACKETS_A_TICK;
+    if (rate < PACKETS_A_SECOND_MIN)
+        rate = PACKETS_A_SECOND_MIN;
+    p->tokens += (double)(s->server->now_ns - p->tokens_ns) * 1e-9 * rate;
+    p->tokens_ns = s->server->now_ns;
+    if (p->tokens > PACKETS_AT_ONCE)
+        p->tokens = PACKETS_AT_ONCE;
+    if (p->tokens < 1) {
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_flood);
+        return true;
+    }
+    p->tokens -= 1;
+    return false;
+}
+
+// False if it claims what cannot be.
+static bool take_acks(foliot__session *s, foliot__peer *peer, const foliot__tick_acks *acks, uint64_t *next)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    uint64_t end = *next = foliot__tick_near(acks->next, s->lockstep->log.end);
+    for (uint32_t i = 0; i < acks->count; i++)
+        end += acks->runs[i].missing + acks->runs[i].here;
+    if (end > foliot__lockstep_visible(s, peer) && end > p->start) {
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_unclosed);
+        return false;
+    }
+    if (*next < p->acked)
+        return true; // overtaken by a later one
+    p->acked = *next;
+    p->acks = *acks;
+    return true;
+}
+
+static void take_own_ticks(foliot__session *s, foliot__peer *peer, const foliot__lockstep_input *packet, uint64_t tick)
+{
+    if (packet->ticks == 0 || (uint64_t)packet->back + packet->ticks > tick + 1)
+        return;
+    uint64_t first = tick + 1 - packet->back - packet->ticks;
+    if (foliot__block_decode(packet->block, packet->block_length, packet->ticks, &s->lockstep->block) != FOLIOT_OK)
+        foliot__server_malformed(s->server, peer);
+    else
+        foliot__stream_take(s, peer, &s->lockstep->block, first);
+}
+
+void foliot__lockstep_take(foliot__session *s, foliot__peer *peer, const foliot__lockstep_input *packet)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    uint64_t next;
+    if (flooding(s, peer) || !take_acks(s, peer, &packet->acks, &next))
+        return;
+    uint64_t tick = next + packet->ahead;
+    if (peer->heard_ns == 0 || (int16_t)(packet->sent_ms - p->echo_ms) > 0 ||
+        s->server->now_ns - peer->heard_ns > 30000000000u) {
+        peer->heard_ns = s->server->now_ns;
+        p->echo_ms = packet->sent_ms;
+        p->stamp = (uint32_t)tick;
+    }
+    if (peer->player != FOLIOT__NO_PLAYER)
+        take_own_ticks(s, peer, packet, tick);
+    if (peer->state == FOLIOT__PEER_IN && packet->behind <= next)
+        foliot__judge_hear(s, peer, next - packet->behind, packet->digests);
+}

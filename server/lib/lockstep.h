@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+// lockstep.h: what the server keeps for lockstep. lockstep.c: closed ticks to everybody, and what comes back.
+// stream.c: players' inputs before their tick is closed. late_join.c: saved states for newcomers. judge.c: whose
+// digests differ, and where.
+#ifndef FOLIOT_SERVER_LIB_LOCKSTEP_H
+#define FOLIOT_SERVER_LIB_LOCKSTEP_H
+
+#include "foliot/server.h"
+#include "foliot/simulation.h"
+#include "wire/lockstep_message.h"
+
+#define FOLIOT__STREAM_TICKS 1024   // of one player that are held, past and to come
+#define FOLIOT__STREAM_PAST 300     // of them past: to tell a repeated input from another one
+#define FOLIOT__LONG_AGO 900        // ticks: nothing honest takes so long
+#define FOLIOT__LATE_HELD 32
+#define FOLIOT__INPUTS_A_TICK 4     // of one player
+#define FOLIOT__LOG_SECONDS 90      // of closed ticks are kept, and what spectators are behind
+#define FOLIOT__KEYFRAME_SECONDS 2
+#define FOLIOT__KEYFRAMES_SPARE 4
+#define FOLIOT__KEYFRAME_WINDOW (256u << 10) // bytes of a saved state on their way to one peer
+
+typedef enum foliot__lie {
+#define FOLIOT__LIE_ENUM(name) FOLIOT__LIE_##name,
+    FOLIOT_SERVER_LIES(FOLIOT__LIE_ENUM)
+#undef FOLIOT__LIE_ENUM
+        FOLIOT__LIE_COUNT
+} foliot__lie;
+
+// A player's inputs, by the tick that they are meant for.
+typedef struct foliot__stream {
+    foliot__tick_log log;
+    bool begun;
+    uint64_t given;        // all ticks before have had their inputs given to the world
+    uint64_t newest_given; // 1 + the tick of the newest of them
+    foliot_input late[FOLIOT__LATE_HELD]; // for the next tick that is closed
+    uint32_t late_count;
+    uint32_t late_changes, missing; // so far
+} foliot__stream;
+
+typedef struct foliot__keyframe {
+    bool valid;
+    uint64_t tick;
+    uint32_t players; // sequence numbers in front of the saved state
+    uint8_t *bytes;
+    size_t length, capacity;
+} foliot__keyframe;
+
+// Of one peer in a lockstep session.
+typedef struct foliot__lockstep_peer {
+    uint64_t start;  // tick of the state that it began with
+    uint64_t acked;  // all ticks before have come
+    foliot__tick_acks acks;
+    uint64_t bulk;   // ticks before were sent reliably, behind the state; valid if bulk_sent
+    bool bulk_sent;
+    uint32_t keyframe; // index
+    size_t sent, heard; // bytes of it
+    uint64_t window_first; // of the last relay packet
+    uint64_t hole_ns; // when holes were last filled
+    uint32_t hole_copies;
+    uint64_t stepped, digests, compared; // what it reported, and what was compared of that
+    uint64_t sum_start;
+    bool diverged;
+    uint16_t echo_ms;
+    uint32_t stamp;
+    double tokens; // of packets that it may still send
+    uint64_t tokens_ns;
+    uint64_t lies[FOLIOT__LIE_COUNT];
+} foliot__lockstep_peer;
+
+typedef struct foliot__lockstep {
+    foliot_simulation simulation;
+    foliot_hosted_world hosted; // its `self`, where it is our world
+    uint32_t input_delay, delay_ticks; // of spectators
+    bool refuses_forced;
+    foliot_digest fingerprint;
+    foliot__tick_log log; // closed ticks
+    uint64_t *sums;       // of digest shares, by tick, as many as the log has ticks
+    foliot__stream *streams; // a player each
+    foliot__keyframe *keyframes;
+    uint32_t keyframe_count, keyframe_ticks;
+    foliot__keyframe *saving; // what the step that runs saves into; NULL: nothing
+    foliot_digest digest;     // of the tick that it produced
+    foliot__block block;      // scratch
+} foliot__lockstep;
+
+#endif

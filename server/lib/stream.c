@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+// stream.c: a player's inputs in lockstep, from their arrival until their tick is closed. Each tick's are taken
+// once; whoever says something else about it later lies. A tick without a word leaves the controls as they were.
+#include <string.h>
+
+#include "internal.h"
+
+// -- receiving ------------------------------------------------------------------------------------------------
+
+static bool same_inputs(const foliot_input *a, const foliot_input *b, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (memcmp(a[i].axes, b[i].axes, sizeof a->axes) != 0 || a[i].buttons != b[i].buttons)
+            return false;
+    return true;
+}
+
+// Said again, or said otherwise.
+static void take_again(foliot__session *s, foliot__peer *peer, uint64_t tick, const foliot_input *inputs, uint32_t count)
+{
+    foliot_input before[FOLIOT__INPUTS_A_TICK];
+    const foliot__stream *stream = &s->lockstep->streams[peer->player];
+    uint32_t had = foliot__tick_log_read(&stream->log, tick, before, FOLIOT__INPUTS_A_TICK);
+    if (had != count || !same_inputs(before, inputs, count))
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_contradicted);
+    else
+        s->server->counters.inputs_repeated += count;
+}
+
+// Its tick is closed: it counts in the next one, unless a newer one has been played.
+static void take_late(foliot__session *s, foliot__stream *stream, uint64_t tick, const foliot_input *inputs, uint32_t count)
+{
+    foliot_server_counters *counters = &s->server->counters;
+    if (tick + 1 < stream->newest_given || count > FOLIOT__LATE_HELD - stream->late_count) {
+        counters->inputs_superseded += count;
+        return;
+    }
+    memcpy(stream->late + stream->late_count, inputs, count * sizeof *inputs);
+    stream->late_count += count;
+    stream->late_changes += count;
+    stream->newest_given = tick + 1;
+    counters->inputs_late += count;
+    counters->inputs += count;
+}
+
+static void take_tick(foliot__session *s, foliot__peer *peer, uint64_t tick, const foliot_input *inputs, uint32_t count)
+{
+    foliot__stream *stream = &s->lockstep->streams[peer->player];
+    foliot_server_counters *counters = &s->server->counters;
+    if (count > FOLIOT__INPUTS_A_TICK || tick > s->tick + FOLIOT__TICKS_AHEAD_MAX) {
+        counters->inputs_refused += count;
+        return;
+    }
+    if (tick < stream->log.first) {
+        counters->inputs_stale += count;
+        if (count && tick + FOLIOT__LONG_AGO < s->tick)
+            foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_long_ago);
+        return;
+    }
+    if (foliot__tick_log_has(&stream->log, tick)) {
+        take_again(s, peer, tick, inputs, count);
+        return;
+    }
+    if (foliot__tick_log_put(&stream->log, tick, inputs, count) != FOLIOT_OK)
+        counters->inputs_refused += count;
+    else if (tick < stream->given && count)
+        take_late(s, stream, tick, inputs, count);
+    else
+        counters->inputs += count;
+}
+
+static bool only_own_controls(const foliot__block *block, uint32_t player)
+{
+    for (uint32_t i = 0; i < block->count; i++)
+        if (block->inputs[i].player != player || block->inputs[i].kind != FOLIOT_INPUT_CONTROL)
+            return false;
+    return true;
+}
+
+void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__block *block, uint64_t first)
+{
+    foliot__stream *stream = &s->lockstep->streams[peer->player];
+    if (!only_own_controls(block, peer->player)) {
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_other_player);
+        return;
+    }
+    if (!stream->begun) {
+        uint64_t oldest = s->tick > FOLIOT__STREAM_PAST ? s->tick - FOLIOT__STREAM_PAST : 0;
+        foliot__tick_log_clear(&stream->log, first > oldest ? first : oldest);
+        stream->begun = true;
+        stream->given = s->tick + s->running; // the tick that is closed next
+    }
+    uint32_t at = 0;
+    for (uint32_t age = 0; age < block->ticks; age++) {
+        uint32_t from = at;
+        while (at < block->count && block->ages[at] == age)
+            at++;
+        take_tick(s, peer, first + age, block->inputs + from, at - from);
+    }
+}
+
+// -- closing --------------------------------------------------------------------------------------------------
+
+void foliot__stream_restart(foliot__stream *stream)
+{
+    stream->begun = false;
+    stream->late_count = 0;
+    foliot__tick_log_clear(&stream->log, 0);
+}
+
+uint32_t foliot__stream_close(foliot__session *s, uint32_t player, foliot_input *inputs)
+{
+    foliot__stream *stream = &s->lockstep->streams[player];
+    uint32_t count = stream->late_count;
+    memcpy(inputs, stream->late, count * sizeof *inputs);
+    stream->late_count = 0;
+    if (!stream->begun)
+        return count;
+    for (; stream->given <= s->tick; stream->given++) {
+        uint32_t here = foliot__tick_log_read(&stream->log, stream->given, inputs + count, FOLIOT__INPUTS_A_TICK);
+        if (here)
+            stream->newest_given = stream->given + 1;
+        count += here;
+    }
+    if (!foliot__tick_log_has(&stream->log, s->tick)) {
+        stream->missing++;
+        s->server->counters.ticks_missing++;
+    }
+    if (s->tick > FOLIOT__STREAM_PAST)
+        foliot__tick_log_forget(&stream->log, s->tick - FOLIOT__STREAM_PAST);
+    return count;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// arena.c: see arena.h.
+#include "arena.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+static const double spawns[4][3] = {{0, 0, 0}, {5, 0.1, 0}, {0.3, 7, 0}, {4, 4, 4.7}};
+
+static void must(foliot_status status)
+{
+    FOLIOT_ASSERT(status == FOLIOT_OK);
+}
+
+// Numbers that do not come out even: a build that rounds otherwise is found out at once.
+static void make_scene(arena *a, uint32_t players)
+{
+    a->scene = foliot_scene_default();
+    a->scene.name = "arena";
+    a->scene.dt = 1.0 / 60;
+    a->scene.integrator = FOLIOT_VELOCITY_VERLET;
+    for (int i = 0; i < ARENA_BODIES; i++) {
+        a->bodies[i] = foliot_body_default();
+        a->bodies[i].mass = 1 + 0.37 * i;
+        a->bodies[i].position[0] = 2.1 * i;
+        a->bodies[i].velocity[1] = 3.3;
+        a->bodies[i].velocity[2] = -0.7;
+        a->forces[i] = foliot_force_default(FOLIOT_FORCE_SPRING);
+        a->forces[i].a = (uint32_t)i;
+        a->forces[i].b = i ? (uint32_t)i - 1 : FOLIOT_NO_BODY;
+        a->forces[i].as.spring.stiffness = 10.3 + i;
+        a->forces[i].as.spring.length = 0.7;
+    }
+    a->forces[ARENA_BODIES] = foliot_force_default(FOLIOT_FORCE_DRAG);
+    a->forces[ARENA_BODIES].as.drag.linear = 0.137;
+    a->scene.bodies = a->bodies;
+    a->scene.body_count = ARENA_BODIES;
+    a->scene.forces = a->forces;
+    a->scene.force_count = ARENA_BODIES + 1;
+    a->scene.players.limit = players;
+    a->scene.players.body = foliot_body_default();
+    a->scene.players.positions = spawns;
+    a->scene.players.position_count = 4;
+    a->scene.players.control = FOLIOT_CONTROL_THRUST;
+    a->scene.players.force = 5.1;
+}
+
+static void open_session(arena *a, const arena_options *options)
+{
+    foliot_session_config session = {.name = "main", .scene = &a->scene, .pace_hz = 60, .mode = FOLIOT_SESSION_LOCKSTEP,
+                                     .input_delay = options->input_delay, .spectator_delay_s = options->spectator_delay_s,
+                                     .refuses_forced = options->refuses_forced};
+    must(foliot_world_create(&a->scene, &session.world));
+    if (options->record) {
+        foliot_recording_config config = foliot_recording_default();
+        config.threaded = false;
+        must(foliot_recording_create(options->record, &a->scene, NULL, session.world, &config, &a->recording));
+        session.recording = a->recording;
+    }
+    must(foliot_server_add_session(a->server, &session, a->now_ns));
+}
+
+arena *arena_create(const arena_options *options)
+{
+    static const arena_options none;
+    arena *a = calloc(1, sizeof *a);
+    FOLIOT_ASSERT(a);
+    if (!options)
+        options = &none;
+    a->now_ns = 1000000000u;
+    a->step_ns = 1000000;
+    a->rng = foliot__rng_seeded(7);
+    make_scene(a, options->players ? options->players : 4);
+    foliot_transport_config wire = foliot_transport_config_default();
+    wire.bind = "127.0.0.1";
+    wire.port = 7777;
+    wire.peers_max = ARENA_CLIENTS + 8;
+    wire.secret = 1;
+    if (options->server_network)
+        must(foliot_impairment_parse(options->server_network, &wire.send, NULL, 0));
+    must(foliot_hub_create(&a->hub));
+    must(foliot_transport_memory(a->hub, &wire, a->now_ns, &a->host));
+    foliot_server_config config = foliot_server_config_default();
+    config.transport = a->host;
+    must(foliot_server_create(&config, a->now_ns, &a->server));
+    open_session(a, options);
+    return a;
+}
+
+void arena_destroy(arena *a)
+{
+    for (unsigned i = 0; i < a->client_count; i++) {
+        foliot_client_destroy(a->clients[i]);
+        foliot_transport_destroy(a->wires[i]);
+    }
+    foliot_server_destroy(a->server);
+    if (a->recording)
+        must(foliot_recording_close(a->recording, NULL));
+    foliot_transport_destroy(a->host);
+    foliot_hub_destroy(a->hub);
+    free(a);
+}
+
+unsigned arena_join(arena *a, const char *network, const foliot_client_config *given)
+{
+    foliot_transport_config wire = foliot_transport_config_default();
+    must(foliot_impairment_parse(network, &wire.send, NULL, 0));
+    unsigned i = a->client_count++;
+    FOLIOT_ASSERT(i < ARENA_CLIENTS);
+    wire.send.seed += 100 * i;
+    wire.receive = wire.send;
+    wire.receive.seed += 1000000;
+    wire.timeout_ms = 30000;
+    must(foliot_transport_memory(a->hub, &wire, a->now_ns, &a->wires[i]));
+    foliot_client_config config = *given;
+    config.transport = a->wires[i];
+    config.port = 7777;
+    must(foliot_client_create(&config, a->now_ns, &a->clients[i]));
+    a->bots[i] = !config.spectates;
+    return i;
+}
+
+unsigned arena_bot(arena *a, const char *network)
+{
+    foliot_client_config config = foliot_client_config_default();
+    return arena_join(a, network, &config);
+}
+
+unsigned arena_spectator(arena *a, const char *network)
+{
+    foliot_client_config config = foliot_client_config_default();
+    config.spectates = true;
+    return arena_join(a, network, &config);
+}
+
+// Holds a key for 0.2 to 1 s, then others: what foliot-client's random bot does.
+static void think(arena *a, unsigned i)
+{
+    int8_t axes[FOLIOT_AXES];
+    if (!a->bots[i] || a->now_ns < a->next_ns[i])
+        return;
+    for (int k = 0; k < FOLIOT_AXES; k++)
+        axes[k] = (int8_t)(127 * ((int)foliot__rng_below(&a->rng, 3) - 1));
+    uint16_t buttons = foliot__rng_below(&a->rng, 4) == 0;
+    foliot_client_input(a->clients[i], axes, buttons);
+    a->next_ns[i] = a->now_ns + 200000000u + 1000000u * foliot__rng_below(&a->rng, 800);
+}
+
+static void remember(arena *a)
+{
+    const foliot_world *world = foliot_server_world(a->server, "main");
+    uint64_t tick = foliot_world_tick(world);
+    if (tick != a->seen_tick)
+        a->history[tick % ARENA_HISTORY] = foliot_world_digest(world);
+    a->seen_tick = tick;
+}
+
+void arena_run(arena *a, double seconds)
+{
+    foliot_server_event event;
+    uint64_t end = a->now_ns + (uint64_t)(seconds * 1e9);
+    for (; a->now_ns < end; a->now_ns += a->step_ns) {
+        foliot_server_update(a->server, a->now_ns);
+        remember(a);
+        if (a->recording)
+            foliot_recording_drain(a->recording);
+        while (foliot_server_poll(a->server, &event)) {
+            a->told[event.kind]++;
+            a->last[event.kind] = event;
+        }
+        for (unsigned i = 0; i < a->client_count; i++) {
+            think(a, i);
+            foliot_client_update(a->clients[i], a->now_ns);
+        }
+    }
+}
+
+foliot_client_statistics arena_seen(const arena *a, unsigned client)
+{
+    return foliot_client_statistics_now(a->clients[client]);
+}
+
+bool arena_agrees(const arena *a, unsigned client)
+{
+    const foliot_simulation *simulation = foliot_client_simulation(a->clients[client]);
+    if (!simulation)
+        return false;
+    uint64_t tick = foliot_simulation_tick(simulation);
+    return foliot_digest_equal(foliot_simulation_digest(simulation), a->history[tick % ARENA_HISTORY]);
+}

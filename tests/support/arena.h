@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+// arena.h: a lockstep session in one process, over the transport in memory and a virtual clock. Clients are bots
+// that change their controls as people do.
+#ifndef FOLIOT_TESTS_ARENA_H
+#define FOLIOT_TESTS_ARENA_H
+
+#include "base/rng.h"
+#include "foliot/client.h"
+#include "foliot/foliot.h"
+#include "foliot/server.h"
+
+#define ARENA_CLIENTS 40
+#define ARENA_BODIES 6
+#define ARENA_HISTORY 8192 // ticks
+
+typedef struct arena_options {
+    uint32_t players;         // 0: 4
+    uint32_t input_delay;
+    double spectator_delay_s;
+    bool refuses_forced;
+    const char *record;       // NULL: no recording
+    const char *server_network; // NULL: none
+    uint64_t first_tick;      // of the session, near 2^32 where ticks wrap on the wire
+} arena_options;
+
+typedef struct arena {
+    foliot_hub *hub;
+    foliot_scene scene;
+    foliot_body_definition bodies[ARENA_BODIES];
+    foliot_force_definition forces[ARENA_BODIES + 1];
+    foliot_transport *host, *wires[ARENA_CLIENTS];
+    foliot_server *server;
+    foliot_recording *recording;
+    foliot_client *clients[ARENA_CLIENTS];
+    bool bots[ARENA_CLIENTS];
+    uint64_t next_ns[ARENA_CLIENTS]; // when the bot changes its mind
+    foliot__rng rng;
+    unsigned client_count;
+    foliot_digest history[ARENA_HISTORY]; // of the server's truth, by tick
+    uint64_t seen_tick;
+    uint64_t now_ns, step_ns;
+    uint64_t told[FOLIOT_SERVER_BEHIND + 1]; // events of the server, by kind
+    foliot_server_event last[FOLIOT_SERVER_BEHIND + 1];
+} arena;
+
+arena *arena_create(const arena_options *options);
+void arena_destroy(arena *a);
+// The config that arena_join takes; `network` as in foliot_impairment_parse, both ways.
+unsigned arena_join(arena *a, const char *network, const foliot_client_config *config);
+unsigned arena_bot(arena *a, const char *network);
+unsigned arena_spectator(arena *a, const char *network);
+void arena_run(arena *a, double seconds);
+foliot_client_statistics arena_seen(const arena *a, unsigned client);
+// Whether the client's truth is what the server's was at that tick.
+bool arena_agrees(const arena *a, unsigned client);
+
+#endif
