@@ -19,7 +19,7 @@
 #define RECONNECT_EVERY_NS 500000000u
 #define RECONNECT_FOR_NS 10000000000u
 #define PLAYER_NAMES 1024
-#define HELLO_EVERY_NS 40000000u // unreliably, beside the reliable one, until welcome
+#define HELLO_EVERY_NS 20000000u // unreliably, beside the reliable one, until welcome
 #define SHOWN_AHEAD_TICKS 600 // that a server which died may have lost, and be waited for
 #define SLACK_TICKS 1.5     // inputs should come so long before their tick is closed
 #define SLACK_GAIN 0.15

@@ -3,11 +3,7 @@
 // Everything of one transport happens on one thread. Unreliable packets go unsequenced on channel 0,
 // reliable ones on channel 1; nothing unreliable is ever fragmented.
 #include "net/cookie.h"
-#include "net/gate.h"
-#include "net/relay.h"
-#include "net/transport.h"
-
-#include <enet/enet.h>
+#include "net/enet_internal.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -19,46 +15,13 @@
 #include <unistd.h>
 
 #define SOCKET_BYTES (4 << 20)
-#define HELLO_EVERY_NS 40000000u // small, and a lost one costs a whole wait
+#define HELLO_EVERY_NS 20000000u // small, and a lost one costs a whole wait
+#define EARLY_NS 5000000000u     // so long a host waits for ENet to connect
 #define TIMER_NS 10000000u               // time-outs and resends do not wake the descriptor
 #define LISTENER_PACKET_BYTES_MAX 65536u // what a client may make a host hold: control messages
 #define LISTENER_WAITING_BYTES_MAX (512u << 10)
 #define SERVICE_ERRORS_A_POLL 64
 #define DATAGRAMS_A_SERVICE 256 // that ENet receives at most in one call
-// ENet takes half a second for the first round trip, so that a lost handshake is sent again late. Too little
-// costs a second copy of a few small datagrams; what is measured soon replaces it.
-#define ROUND_TRIP_FIRST_MS 20
-#define ROUND_TRIP_VARIANCE_FIRST_MS 5
-
-enum { SLOT_FREE, SLOT_ASKING, SLOT_CONNECTING, SLOT_CONNECTED };
-
-typedef struct slot {
-    uint32_t generation, state;
-    ENetPeer *peer;
-    ENetAddress address; // asked for a cookie while SLOT_ASKING
-    uint64_t began_ns, hello_ns;
-    uint32_t cookie;
-    bool has_cookie;
-} slot;
-
-typedef struct enet_transport {
-    foliot_transport head;
-    ENetHost *host;
-    foliot__relay *relay;
-    slot *slots;
-    uint32_t packet_bytes_max;
-    uint64_t now_ns;
-    ENetPacket *delivered; // of the last event
-    int epoll_fd;          // -1, or ENet's socket and the relay's together
-    // Every service and flush of ENet's walks all peers, so it is left out where it would find nothing.
-    uint32_t datagrams; // of the service that runs
-    bool drained;       // the last one emptied the socket, and acknowledged
-    bool unsent;        // something waits for a flush
-} enet_transport;
-
-// ENet gives its intercept function no way to tell whose host it is called for; it is called within our
-// own calls only, which say so here.
-static _Thread_local enet_transport *servicing;
 
 static void set_clock(enet_transport *t, uint64_t now_ns)
 {
@@ -67,146 +30,6 @@ static void set_clock(enet_transport *t, uint64_t now_ns)
         return;
     t->now_ns = now_ns;
     enet_time_set((enet_uint32)(now_ns / 1000000u));
-}
-
-static bool same_address(const ENetAddress *a, const ENetAddress *b)
-{
-    return a->host == b->host && a->port == b->port;
-}
-
-static void send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes, size_t length)
-{
-    ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = length};
-    enet_socket_send(t->host->socket, to, &buffer, 1);
-}
-
-// -- the gate: before ENet sees a datagram ----------------------------------------------------------
-
-// An address asks for its cookie. The answer is smaller than the question.
-static void answer_hello(enet_transport *t, const ENetAddress *from)
-{
-    uint8_t answer[FOLIOT__COOKIE_BYTES];
-    uint32_t cookie = foliot__cookie(t->head.config.secret, from->host, from->port,
-                                     t->now_ns / FOLIOT__COOKIE_EPOCH_NS);
-    memcpy(answer, FOLIOT__COOKIE, 8);
-    for (int i = 0; i < 4; i++)
-        answer[8 + i] = (uint8_t)(cookie >> (8 * i));
-    send_raw(t, from, answer, sizeof answer);
-}
-
-static void take_cookie(enet_transport *t, const ENetAddress *from, const uint8_t *bytes)
-{
-    for (uint32_t i = 0; i < t->head.config.peers_max; i++) {
-        slot *s = &t->slots[i];
-        if (s->state != SLOT_ASKING || s->has_cookie || !same_address(&s->address, from))
-            continue;
-        s->cookie = (uint32_t)bytes[8] | (uint32_t)bytes[9] << 8 | (uint32_t)bytes[10] << 16 |
-                    (uint32_t)bytes[11] << 24;
-        s->has_cookie = true;
-    }
-}
-
-static bool greeting(enet_transport *t, const ENetAddress *from, const uint8_t *bytes, size_t length)
-{
-    if (length == FOLIOT__HELLO_BYTES && memcmp(bytes, FOLIOT__HELLO, 8) == 0) {
-        if (t->head.config.bind)
-            answer_hello(t, from);
-        return true;
-    }
-    if (length == FOLIOT__COOKIE_BYTES && memcmp(bytes, FOLIOT__COOKIE, 8) == 0) {
-        take_cookie(t, from, bytes);
-        return true;
-    }
-    return false;
-}
-
-static int32_t expected_reliable(const enet_transport *t, const uint8_t *bytes, size_t length)
-{
-    int32_t index = foliot__gate_peer(bytes, length);
-    if (index < 0 || (size_t)index >= t->host->peerCount)
-        return -1;
-    const ENetPeer *peer = &t->host->peers[index];
-    if (!peer->channels || peer->channelCount <= FOLIOT__CHANNEL_RELIABLE)
-        return -1;
-    return peer->channels[FOLIOT__CHANNEL_RELIABLE].incomingReliableSequenceNumber;
-}
-
-static void expect_round_trip(ENetPeer *peer)
-{
-    peer->roundTripTime = peer->lastRoundTripTime = ROUND_TRIP_FIRST_MS;
-    peer->roundTripTimeVariance = ROUND_TRIP_VARIANCE_FIRST_MS;
-}
-
-// ENet is about to take one of its free peers for a connect, and to answer before we see it.
-static void prepare_free_peers(ENetHost *host)
-{
-    for (size_t i = 0; i < host->peerCount; i++)
-        if (host->peers[i].state == ENET_PEER_STATE_DISCONNECTED)
-            expect_round_trip(&host->peers[i]);
-}
-
-// 1: the datagram ends here. 0: ENet goes on with it.
-static int ENET_CALLBACK gate(ENetHost *host, ENetEvent *event)
-{
-    enet_transport *t = servicing;
-    foliot_transport_counters *counters = &t->head.counters;
-    const uint8_t *bytes = host->receivedData;
-    const ENetAddress *from = &host->receivedAddress;
-    size_t length = host->receivedDataLength;
-    uint32_t cookie = 0;
-    (void)event;
-    t->datagrams++;
-    if (from->port == 0) {
-        counters->datagrams_dropped_source++;
-        return 1;
-    }
-    if (greeting(t, from, bytes, length))
-        return 1;
-    switch (foliot__gate(bytes, length, expected_reliable(t, bytes, length), t->packet_bytes_max, &cookie)) {
-    case FOLIOT__PASS:
-        return 0;
-    case FOLIOT__CONNECT:
-        if (t->head.config.bind &&
-            foliot__cookie_good(t->head.config.secret, from->host, from->port, t->now_ns, cookie)) {
-            prepare_free_peers(host);
-            return 0;
-        }
-        counters->datagrams_dropped_cookie++;
-        return 1;
-    case FOLIOT__FRAGMENT:
-        counters->datagrams_dropped_fragment++;
-        return 1;
-    case FOLIOT__MALFORMED:
-    default:
-        counters->datagrams_dropped_malformed++;
-        return 1;
-    }
-}
-
-// -- slots ------------------------------------------------------------------------------------------
-
-static slot *slot_of(enet_transport *t, foliot_peer_id peer)
-{
-    uint32_t index = foliot__peer_index(peer);
-    if (peer.value == 0 || index >= t->head.config.peers_max)
-        return NULL;
-    slot *s = &t->slots[index];
-    return s->state != SLOT_FREE && s->generation == foliot__peer_generation(peer) ? s : NULL;
-}
-
-static foliot_peer_id id_of(const enet_transport *t, const slot *s)
-{
-    return foliot__peer_id((uint32_t)(s - t->slots), s->generation);
-}
-
-static slot *free_slot(enet_transport *t)
-{
-    for (uint32_t i = 0; i < t->head.config.peers_max; i++)
-        if (t->slots[i].state == SLOT_FREE) {
-            t->slots[i] = (slot){.generation = t->slots[i].generation + 1, .began_ns = t->now_ns};
-            return &t->slots[i];
-        }
-    return NULL;
 }
 
 static void settle(enet_transport *t, ENetPeer *peer)
@@ -265,12 +88,12 @@ static foliot_status enet_connect(foliot_transport *transport, const char *host,
             return status;
         address = foliot__relay_address(t->relay);
     }
-    slot *s = free_slot(t);
+    slot *s = foliot__slot_take(t);
     if (!s)
         return FOLIOT_FULL;
     s->state = SLOT_ASKING;
     s->address = (ENetAddress){.host = address.sin_addr.s_addr, .port = ntohs(address.sin_port)};
-    *peer = id_of(t, s);
+    *peer = foliot__slot_id(t, s);
     return FOLIOT_OK;
 }
 
@@ -281,16 +104,18 @@ static void advance_asking(enet_transport *t, slot *s)
         t->unsent = true;
         if (s->peer) {
             s->peer->data = s;
-            s->state = SLOT_CONNECTING;
-            expect_round_trip(s->peer);
+            s->connect_id = s->peer->connectID;
+            foliot__slot_set(t, s, SLOT_CONNECTING);
+            foliot__expect_round_trip(s->peer);
             enet_peer_timeout(s->peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
+            foliot__early_push(&t->early, foliot__slot_id(t, s), NULL, 0);
         }
         return;
     }
     if (s->hello_ns != 0 && t->now_ns - s->hello_ns < HELLO_EVERY_NS)
         return;
     uint8_t hello[FOLIOT__HELLO_BYTES] = FOLIOT__HELLO;
-    send_raw(t, &s->address, hello, sizeof hello);
+    foliot__send_raw(t, &s->address, hello, sizeof hello);
     s->hello_ns = t->now_ns;
 }
 
@@ -303,9 +128,9 @@ static bool advance_askers(enet_transport *t, foliot_transport_event *event)
         if (s->state != SLOT_ASKING)
             continue;
         if (t->now_ns - s->began_ns >= timeout_ns) {
-            *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = id_of(t, s),
+            *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s),
                                               .reason = FOLIOT_DISCONNECT_TIMEOUT};
-            s->state = SLOT_FREE;
+            foliot__slot_set(t, s, SLOT_FREE);
             return true;
         }
         advance_asking(t, s);
@@ -313,26 +138,58 @@ static bool advance_askers(enet_transport *t, foliot_transport_event *event)
     return false;
 }
 
+// Whom ENet never connected to.
+static bool expire_early(enet_transport *t, foliot_transport_event *event)
+{
+    for (uint32_t i = 0; t->early_slots > 0 && i < t->head.config.peers_max; i++) {
+        slot *s = &t->slots[i];
+        bool early = s->state == SLOT_EARLY;
+        if ((!early && s->state != SLOT_CLOSING) || t->now_ns - s->began_ns < EARLY_NS)
+            continue;
+        foliot__slot_set(t, s, SLOT_FREE);
+        *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s),
+                                          .reason = FOLIOT_DISCONNECT_TIMEOUT};
+        if (early)
+            return true;
+    }
+    return false;
+}
+
 // -- events --------------------------------------------------------------------------------------------
 
-static bool connected(enet_transport *t, ENetPeer *peer, foliot_transport_event *event)
+// ENet has connected. True where that is news.
+static bool connected(enet_transport *t, ENetPeer *peer, uint32_t cookie, foliot_transport_event *event)
 {
     slot *s = peer->data;
+    if (!s)
+        s = foliot__slot_by_connection(t, &peer->address, peer->connectID);
+    bool news = !s || s->state == SLOT_FREE;
+    if (news)
+        s = foliot__slot_take(t);
     if (!s) {
-        s = free_slot(t);
-        if (!s) {
-            t->head.counters.connects_refused++;
-            enet_peer_disconnect(peer, FOLIOT_DISCONNECT_FULL);
-            t->unsent = true;
-            return false;
-        }
-        s->peer = peer;
-        peer->data = s;
+        t->head.counters.connects_refused++;
+        enet_peer_disconnect(peer, FOLIOT_DISCONNECT_FULL);
+        t->unsent = true;
+        return false;
     }
-    s->state = SLOT_CONNECTED;
     settle(t, peer);
-    *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_CONNECTED, .peer = id_of(t, s)};
-    return true;
+    t->unsent = t->unsent || s->waiting_count > 0;
+    foliot__slot_release(s, peer);
+    if (s->state == SLOT_CLOSING) {
+        enet_peer_disconnect_later(peer, s->reason);
+        t->unsent = true;
+        foliot__slot_set(t, s, SLOT_FREE);
+        return false;
+    }
+    s->peer = peer;
+    s->address = peer->address;
+    s->connect_id = peer->connectID;
+    if (news)
+        s->cookie = cookie;
+    peer->data = s;
+    foliot__slot_set(t, s, SLOT_CONNECTED);
+    *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_CONNECTED, .peer = foliot__slot_id(t, s)};
+    return news;
 }
 
 static bool disconnected(enet_transport *t, ENetPeer *peer, uint32_t reason, foliot_transport_event *event)
@@ -341,11 +198,26 @@ static bool disconnected(enet_transport *t, ENetPeer *peer, uint32_t reason, fol
     peer->data = NULL;
     if (!s)
         return false;
-    *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = id_of(t, s),
+    *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s),
                                       .reason = reason ? reason : FOLIOT_DISCONNECT_TIMEOUT};
-    s->state = SLOT_FREE;
-    s->peer = NULL;
+    foliot__slot_set(t, s, SLOT_FREE);
     return true;
+}
+
+static bool next_early(enet_transport *t, foliot_transport_event *event)
+{
+    foliot__early_entry entry;
+    while (foliot__early_pop(&t->early, &entry)) {
+        free(t->delivered_early);
+        t->delivered_early = entry.bytes;
+        if (!foliot__slot_of(t, entry.peer))
+            continue;
+        *event = (foliot_transport_event){
+            .kind = entry.bytes ? FOLIOT_TRANSPORT_RECEIVED : FOLIOT_TRANSPORT_CONNECTED,
+            .peer = entry.peer, .delivery = FOLIOT_UNRELIABLE, .bytes = entry.bytes, .length = entry.length};
+        return true;
+    }
+    return false;
 }
 
 static bool received(enet_transport *t, const ENetEvent *from, foliot_transport_event *event)
@@ -356,7 +228,7 @@ static bool received(enet_transport *t, const ENetEvent *from, foliot_transport_
         return false;
     *event = (foliot_transport_event){
         .kind = FOLIOT_TRANSPORT_RECEIVED,
-        .peer = id_of(t, s),
+        .peer = foliot__slot_id(t, s),
         .delivery = from->channelID == FOLIOT__CHANNEL_RELIABLE ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE,
         .bytes = from->packet->data,
         .length = from->packet->dataLength,
@@ -368,7 +240,7 @@ static bool translate(enet_transport *t, const ENetEvent *from, foliot_transport
 {
     switch (from->type) {
     case ENET_EVENT_TYPE_CONNECT:
-        return connected(t, from->peer, event);
+        return connected(t, from->peer, from->data, event);
     case ENET_EVENT_TYPE_DISCONNECT:
         return disconnected(t, from->peer, from->data, event);
     case ENET_EVENT_TYPE_RECEIVE:
@@ -413,16 +285,18 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     enet_transport *t = (enet_transport *)transport;
     ENetEvent from;
     set_clock(t, now_ns);
-    servicing = t;
+    foliot__servicing = t;
     drop_delivered(t);
     if (t->relay)
         foliot__relay_pump(t->relay, now_ns);
-    if (advance_askers(t, event))
+    if (advance_askers(t, event) || expire_early(t, event))
         return true;
     for (int errors = 0; errors < SERVICE_ERRORS_A_POLL;) {
+        if (next_early(t, event))
+            return true;
         int got = next_event(t, &from);
         if (got == 0)
-            return false;
+            return next_early(t, event);
         if (got < 0) { // a datagram that is too large, from anybody, does this
             t->head.counters.service_errors++;
             errors++;
@@ -438,9 +312,14 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
 static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason, bool at_once)
 {
     enet_transport *t = (enet_transport *)transport;
-    slot *s = slot_of(t, peer);
+    slot *s = foliot__slot_of(t, peer);
     if (!s)
         return;
+    if (s->state == SLOT_EARLY) {
+        s->reason = reason;
+        foliot__slot_set(t, s, SLOT_CLOSING);
+        return;
+    }
     if (s->peer) {
         s->peer->data = NULL;
         if (at_once)
@@ -449,8 +328,28 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
             enet_peer_disconnect_later(s->peer, reason);
         t->unsent = true;
     }
-    s->peer = NULL;
-    s->state = SLOT_FREE;
+    foliot__slot_set(t, s, SLOT_FREE);
+}
+
+// Ahead of ENet's connection: unreliable packets in datagrams of their own, reliable ones when it is there.
+static bool send_early(enet_transport *t, slot *s, ENetPacket *packet, bool reliable)
+{
+    uint8_t bytes[FOLIOT__EARLY_BYTES_MAX];
+    if (s->state == SLOT_ASKING)
+        return false;
+    if (!reliable) {
+        foliot__early_head(s->cookie, s->connect_id, bytes);
+        memcpy(bytes + FOLIOT__EARLY_HEAD_BYTES, packet->data, packet->dataLength);
+        foliot__send_raw(t, &s->address, bytes, FOLIOT__EARLY_HEAD_BYTES + packet->dataLength);
+        return true;
+    }
+    ENetPacket **waiting = realloc(s->waiting, (s->waiting_count + 1) * sizeof(ENetPacket *));
+    if (!waiting)
+        return false;
+    s->waiting = waiting;
+    s->waiting[s->waiting_count++] = packet;
+    packet->referenceCount++;
+    return true;
 }
 
 static uint32_t enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
@@ -463,8 +362,10 @@ static uint32_t enet_send(foliot_transport *transport, const foliot_peer_id *pee
     uint8_t channel = reliable ? FOLIOT__CHANNEL_RELIABLE : FOLIOT__CHANNEL_UNRELIABLE;
     uint32_t taken = 0;
     for (uint32_t i = 0; packet && i < count; i++) {
-        slot *s = slot_of(t, peers[i]);
+        slot *s = foliot__slot_of(t, peers[i]);
         if (s && s->state == SLOT_CONNECTED && enet_peer_send(s->peer, channel, packet) == 0)
+            taken++;
+        else if (s && s->state != SLOT_CONNECTED && send_early(t, s, packet, reliable))
             taken++;
     }
     if (packet && packet->referenceCount == 0)
@@ -477,7 +378,7 @@ static void enet_flush(foliot_transport *transport, uint64_t now_ns)
 {
     enet_transport *t = (enet_transport *)transport;
     set_clock(t, now_ns);
-    servicing = t;
+    foliot__servicing = t;
     if (t->unsent)
         enet_host_flush(t->host);
     t->unsent = false;
@@ -508,27 +409,33 @@ static uint16_t enet_port(const foliot_transport *transport)
 static void enet_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text, size_t bytes)
 {
     enet_transport *t = (enet_transport *)(uintptr_t)transport;
-    const slot *s = slot_of(t, peer);
+    const slot *s = foliot__slot_of(t, peer);
     char ip[64] = "?";
-    if (s && s->peer)
-        enet_address_get_host_ip(&s->peer->address, ip, sizeof ip);
-    snprintf(text, bytes, "%s:%u", ip, s && s->peer ? s->peer->address.port : 0);
+    if (s)
+        enet_address_get_host_ip(&s->address, ip, sizeof ip);
+    snprintf(text, bytes, "%s:%u", ip, s ? s->address.port : 0);
 }
 
 static uint64_t enet_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
 {
-    const slot *s = slot_of((enet_transport *)(uintptr_t)transport, peer);
-    return s && s->peer ? (uint64_t)s->peer->roundTripTime * 1000000u : 0;
+    const slot *s = foliot__slot_of((enet_transport *)(uintptr_t)transport, peer);
+    if (s && s->state == SLOT_CONNECTED)
+        return (uint64_t)s->peer->roundTripTime * 1000000u;
+    return s ? s->round_trip_ns : 0;
 }
 
 static void enet_destroy(foliot_transport *transport)
 {
     enet_transport *t = (enet_transport *)transport;
-    servicing = t;
+    foliot__servicing = t;
     drop_delivered(t);
     foliot__relay_close(t->relay);
+    for (uint32_t i = 0; i < t->head.config.peers_max; i++)
+        foliot__slot_release(&t->slots[i], NULL);
     if (t->host)
         enet_host_destroy(t->host);
+    foliot__early_close(&t->early);
+    free(t->delivered_early);
     if (t->epoll_fd >= 0)
         close(t->epoll_fd);
     free(t->slots);
@@ -585,7 +492,7 @@ static void set_limits(enet_transport *t)
     t->packet_bytes_max = listens ? LISTENER_PACKET_BYTES_MAX : FOLIOT_RELIABLE_BYTES_MAX;
     t->host->maximumPacketSize = FOLIOT_RELIABLE_BYTES_MAX;
     t->host->maximumWaitingData = listens ? LISTENER_WAITING_BYTES_MAX : 2 * FOLIOT_RELIABLE_BYTES_MAX;
-    t->host->intercept = gate;
+    t->host->intercept = foliot__enet_intercept;
     enet_socket_set_option(t->host->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
     enet_socket_set_option(t->host->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
 }

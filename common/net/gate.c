@@ -2,8 +2,6 @@
 // gate.c: ENet 1.3's datagrams, walked with a bounds-checked cursor (numbers are big-endian there).
 #include "net/gate.h"
 
-#include <stdbool.h>
-
 #include <enet/enet.h>
 
 #define FRAGMENT_BYTES_MIN 500u // of every fragment but the last: ENet's smallest MTU less its headers
@@ -56,12 +54,12 @@ static bool fragment_good(walk *w, uint32_t packet_bytes_max)
 
 // Behind the four bytes that every command begins with.
 static foliot__verdict command_body(walk *w, unsigned command, bool connected,
-                                    uint32_t packet_bytes_max, uint32_t *connect_data)
+                                    uint32_t packet_bytes_max, foliot__claims *claims)
 {
     switch (command) {
     case ENET_PROTOCOL_COMMAND_CONNECT:
         skip(w, 40);
-        *connect_data = take(w, 4);
+        claims->connect_data = take(w, 4);
         return w->good && !connected && w->left == 0 ? FOLIOT__CONNECT : FOLIOT__MALFORMED;
     case ENET_PROTOCOL_COMMAND_SEND_RELIABLE:
         skip(w, take(w, 2));
@@ -83,7 +81,9 @@ static foliot__verdict command_body(walk *w, unsigned command, bool connected,
         skip(w, 4);
         break;
     case ENET_PROTOCOL_COMMAND_VERIFY_CONNECT:
-        skip(w, 40);
+        skip(w, 36);
+        claims->verifies = true;
+        claims->connect_id = take(w, 4);
         break;
     case ENET_PROTOCOL_COMMAND_PING:
         break;
@@ -100,7 +100,7 @@ static foliot__verdict command_body(walk *w, unsigned command, bool connected,
 }
 
 foliot__verdict foliot__gate(const uint8_t *datagram, size_t length, int32_t expected_reliable,
-                             uint32_t packet_bytes_max, uint32_t *connect_data)
+                             uint32_t packet_bytes_max, foliot__claims *claims)
 {
     walk w = {datagram, length, true};
     unsigned head = take(&w, 2);
@@ -124,7 +124,7 @@ foliot__verdict foliot__gate(const uint8_t *datagram, size_t length, int32_t exp
             (uint16_t)(sequence - (uint32_t)expected_reliable) > FOLIOT__RELIABLE_AHEAD_MAX &&
             (uint16_t)((uint32_t)expected_reliable - sequence) > FOLIOT__RELIABLE_AHEAD_MAX)
             return FOLIOT__MALFORMED;
-        foliot__verdict verdict = command_body(&w, command, connected, packet_bytes_max, connect_data);
+        foliot__verdict verdict = command_body(&w, command, connected, packet_bytes_max, claims);
         if (verdict != FOLIOT__PASS)
             return verdict;
     }

@@ -4,6 +4,7 @@
 #ifndef FOLIOT_NET_GATE_H
 #define FOLIOT_NET_GATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,16 +15,23 @@
 
 typedef enum foliot__verdict {
     FOLIOT__PASS,
-    FOLIOT__CONNECT,   // a well-formed connect: its data is in *connect_data
+    FOLIOT__CONNECT,   // a well-formed connect: its data is in the claims
     FOLIOT__MALFORMED, // not ENet's, or a command that we never use
     FOLIOT__FRAGMENT,  // a fragment that claims what it cannot be
 } foliot__verdict;
+
+// What its commands say of connections.
+typedef struct foliot__claims {
+    uint32_t connect_data; // of a connect
+    bool verifies;         // a connect has been taken: that of `connect_id`
+    uint32_t connect_id;
+} foliot__claims;
 
 // Walks the commands of a datagram. `expected_reliable` is the sequence number of the reliable channel's
 // last command from the peer that the datagram names (foliot__gate_peer), -1 if it names none. No packet
 // may claim more than `packet_bytes_max`.
 foliot__verdict foliot__gate(const uint8_t *datagram, size_t length, int32_t expected_reliable,
-                             uint32_t packet_bytes_max, uint32_t *connect_data);
+                             uint32_t packet_bytes_max, foliot__claims *claims);
 // Peer index in the header; -1 if there is none (a connect, or no datagram of ENet's).
 int32_t foliot__gate_peer(const uint8_t *datagram, size_t length);
 

@@ -25,6 +25,7 @@ void foliot__fanout_close(foliot__session *session)
         free(session->snapshots[i].bodies);
     foliot_snapshot_coder_destroy(session->coder);
     foliot_snapshot_pieces_close(&session->pieces);
+    foliot_snapshot_pieces_close(&session->complete);
 }
 
 static foliot_snapshot *place(const foliot__session *session, uint64_t tick)
@@ -44,12 +45,11 @@ const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint6
     return s->tick == tick ? s : NULL;
 }
 
-// The pieces of the last encode to these peers.
-static void send_pieces(foliot__session *session, const foliot_peer_id *peers, uint32_t count,
-                        foliot_delivery delivery)
+// One snapshot to these peers.
+static void send_pieces(foliot__session *session, const foliot_snapshot_pieces *p, const foliot_peer_id *peers,
+                        uint32_t count, foliot_delivery delivery)
 {
     foliot_server *server = session->server;
-    const foliot_snapshot_pieces *p = &session->pieces;
     uint8_t packet[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
     for (uint32_t i = 0; i < p->count; i++) {
         size_t length = p->offsets[i + 1] - p->offsets[i];
@@ -65,39 +65,67 @@ static void send_pieces(foliot__session *session, const foliot_peer_id *peers, u
 // A snapshot against no baseline: encoded once for all who need it in a row.
 static bool encode_complete(foliot__session *session, const foliot_snapshot *snapshot)
 {
-    if (session->pieces_complete && session->pieces_tick == snapshot->tick)
+    if (session->has_complete && session->complete_tick == snapshot->tick)
         return true;
-    session->pieces_complete =
-        foliot_snapshot_encode(session->coder, snapshot, NULL, &session->pieces) == FOLIOT_OK;
-    session->pieces_tick = snapshot->tick;
-    return session->pieces_complete;
+    session->has_complete =
+        foliot_snapshot_encode(session->coder, snapshot, NULL, &session->complete) == FOLIOT_OK;
+    session->complete_tick = snapshot->tick;
+    return session->has_complete;
+}
+
+static uint64_t age_ns(const foliot__session *session, uint64_t tick)
+{
+    return (uint64_t)((double)(session->newest_snapshot - tick) * 1e9 / session->pace_hz);
+}
+
+// The one that this newcomer is being sent, as long as it is not too old.
+static const foliot_snapshot *complete_for(const foliot__session *session, const foliot__peer *peer)
+{
+    uint64_t tick = peer->complete_tick;
+    if (peer->complete_ns == 0 || age_ns(session, tick) > FOLIOT__COMPLETE_OLD_NS) {
+        tick = session->newest_snapshot;
+        if (session->has_complete && age_ns(session, session->complete_tick) < FOLIOT__COMPLETE_SHARED_NS)
+            tick = session->complete_tick;
+    }
+    return foliot__fanout_find(session, tick);
+}
+
+static void send_complete(foliot__session *session, foliot__peer *peer)
+{
+    const foliot_snapshot *snapshot = complete_for(session, peer);
+    if (!snapshot || !encode_complete(session, snapshot))
+        return;
+    bool small = session->complete.count <= FOLIOT__COMPLETE_PIECES_MAX;
+    bool late = session->server->now_ns - peer->greeted_ns > FOLIOT__COMPLETE_RELIABLE_NS;
+    session->server->counters.snapshots_complete++;
+    if (small)
+        send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_UNRELIABLE);
+    if (!peer->complete_reliable && (!small || late)) {
+        send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_RELIABLE);
+        peer->complete_reliable = true;
+    }
+    peer->complete_tick = snapshot->tick;
+    peer->complete_ns = session->server->now_ns;
 }
 
 void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
 {
-    const foliot_snapshot *newest = foliot__fanout_find(session, session->newest_snapshot);
-    if (!newest || !encode_complete(session, newest))
-        return;
-    session->server->counters.snapshots_complete++;
-    send_pieces(session, &peer->id, 1, FOLIOT_RELIABLE);
-    // It will arrive: what is sent against it from now on can be read as soon as it has.
-    peer->has_baseline = true;
-    peer->baseline_tick = newest->tick;
+    peer->greeted_ns = session->server->now_ns;
     peer->complete_ns = 0;
+    peer->complete_reliable = false;
+    peer->complete_every_ns = FOLIOT__COMPLETE_FIRST_NS;
+    send_complete(session, peer);
 }
 
-// A newcomer is sent the newest snapshot whole, unreliably, until one has arrived: on a network that loses
-// packets this is faster than waiting for what was sent reliably to be sent again.
-static void repeat_complete(foliot__session *session, foliot__peer *peer, const foliot_snapshot *newest)
+// Copies that come before an acknowledgement can: whichever pieces of a snapshot arrive, they add up.
+static void repeat_complete(foliot__session *session, foliot__peer *peer)
 {
-    foliot_server *server = session->server;
-    if (peer->acknowledged || !newest || server->now_ns - peer->complete_ns < FOLIOT__COMPLETE_EVERY_NS)
+    if (session->server->now_ns - peer->complete_ns < peer->complete_every_ns)
         return;
-    peer->complete_ns = server->now_ns;
-    if (!encode_complete(session, newest) || session->pieces.count > FOLIOT__COMPLETE_PIECES_MAX)
-        return;
-    server->counters.snapshots_complete++;
-    send_pieces(session, &peer->id, 1, FOLIOT_UNRELIABLE);
+    peer->complete_every_ns *= 2;
+    if (peer->complete_every_ns > FOLIOT__COMPLETE_EVERY_NS_MAX)
+        peer->complete_every_ns = FOLIOT__COMPLETE_EVERY_NS_MAX;
+    send_complete(session, peer);
 }
 
 // Sorting by baseline, then by index: groups come out in a total order.
@@ -116,11 +144,10 @@ static void send_group(foliot__session *session, const foliot_snapshot *newest, 
     const foliot_snapshot *baseline = foliot__fanout_find(session, baseline_tick);
     if (!baseline || baseline->tick >= newest->tick)
         return;
-    session->pieces_complete = false;
     if (foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) != FOLIOT_OK)
         return;
     server->counters.snapshot_encodes++;
-    send_pieces(session, server->group, count, FOLIOT_UNRELIABLE);
+    send_pieces(session, &session->pieces, server->group, count, FOLIOT_UNRELIABLE);
 }
 
 static void send_status(foliot__session *session, foliot__peer *peer)
@@ -146,13 +173,13 @@ static void send_status(foliot__session *session, foliot__peer *peer)
     foliot_transport_send(server->config.transport, peer->id, FOLIOT_UNRELIABLE, bytes, sizeof bytes);
 }
 
-// A baseline that is about to be overwritten is none any more: the peer starts anew.
+// A baseline that has been overwritten is none any more: the peer starts anew.
 static void renew_old_baseline(foliot__session *session, foliot__peer *peer)
 {
     if (foliot__fanout_find(session, peer->baseline_tick))
         return;
-    peer->has_baseline = false;
-    foliot__fanout_greet(session, peer); // gives it another one
+    peer->acknowledged = false;
+    foliot__fanout_greet(session, peer);
 }
 
 void foliot__fanout_broadcast(foliot__session *session)
@@ -165,10 +192,11 @@ void foliot__fanout_broadcast(foliot__session *session)
         if (peer->state != FOLIOT__PEER_IN || peer->session != session)
             continue;
         send_status(session, peer);
-        if (peer->has_baseline)
+        if (peer->acknowledged)
             renew_old_baseline(session, peer);
-        repeat_complete(session, peer, newest);
-        if (peer->has_baseline && peer->acknowledged)
+        else
+            repeat_complete(session, peer);
+        if (peer->acknowledged)
             server->order[count++] = i;
     }
     qsort_r(server->order, count, sizeof *server->order, by_baseline, server->peers);

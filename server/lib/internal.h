@@ -17,8 +17,14 @@
 #define FOLIOT__MALFORMED_MAX 32     // messages, before the peer is dropped
 #define FOLIOT__EVENTS_HELD 256
 #define FOLIOT__STATUS_EVERY_NS 100000000u
-#define FOLIOT__COMPLETE_EVERY_NS 40000000u
-#define FOLIOT__COMPLETE_PIECES_MAX 32 // of a snapshot that is sent so
+// A newcomer gets the same complete snapshot again and again, at first after this time, then after twice as much and
+// so on, until it acknowledges any; a newer one once the first is old, and a reliable copy if all that took too long.
+#define FOLIOT__COMPLETE_FIRST_NS 12000000u
+#define FOLIOT__COMPLETE_EVERY_NS_MAX 200000000u
+#define FOLIOT__COMPLETE_OLD_NS 120000000u
+#define FOLIOT__COMPLETE_SHARED_NS 50000000u // several newcomers get the same one
+#define FOLIOT__COMPLETE_RELIABLE_NS 600000000u
+#define FOLIOT__COMPLETE_PIECES_MAX 32 // of a snapshot that is sent so: larger ones go reliably at once
 #define FOLIOT__DISCONNECT_SUPERSEDED 300
 #define FOLIOT__LATENESS_BINS 1000
 #define FOLIOT__LATENESS_BIN_US 10
@@ -36,12 +42,12 @@ typedef struct foliot__peer {
     foliot__peer_state state;
     foliot__session *session;
     uint32_t player; // FOLIOT__NO_PLAYER: a spectator
-    bool has_baseline;
     bool acknowledged; // some snapshot: until then complete ones go out again and again
-    uint64_t complete_ns; // when the last of them did
+    uint64_t complete_tick, complete_ns, complete_every_ns; // which, when the last copy did, and the next one will
+    bool complete_reliable; // one of them went reliably
     uint64_t baseline_tick; // the newest snapshot that it has whole
     uint32_t malformed;
-    uint64_t connected_ns, status_ns;
+    uint64_t connected_ns, welcomed_ns, greeted_ns, status_ns;
     // Of its newest input packet:
     uint32_t newest_tick, echo_us;
     uint64_t heard_ns;
@@ -84,8 +90,9 @@ struct foliot__session {
     foliot_snapshot_format format;
     foliot_snapshot_coder *coder;
     foliot_snapshot_pieces pieces;
-    bool pieces_complete;    // they are those of the snapshot of tick `pieces_tick` against no baseline
-    uint64_t pieces_tick;
+    foliot_snapshot_pieces complete; // of the snapshot of tick `complete_tick` against no baseline
+    bool has_complete;
+    uint64_t complete_tick;
     foliot_snapshot snapshots[FOLIOT__SNAPSHOTS_KEPT];
     uint64_t newest_snapshot; // tick; valid if has_snapshot
     bool has_snapshot, ended;
@@ -186,7 +193,7 @@ foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick); /
 // The snapshot of that tick; NULL if it is not kept any more.
 const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint64_t tick);
 void foliot__fanout_broadcast(foliot__session *session);
-// The newest snapshot complete in itself, reliably: the first baseline of a newcomer.
+// A recent snapshot complete in itself: the first baseline of a newcomer.
 void foliot__fanout_greet(foliot__session *session, foliot__peer *peer);
 
 #endif

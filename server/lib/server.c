@@ -11,6 +11,7 @@
 #include "net/transport.h"
 
 #define GREETING_NS 5000000000u // to say hello in
+#define WELCOME_EVERY_NS 15000000u // at most
 #define STOP_NS 1000000000u     // for the goodbyes to arrive
 
 foliot_server_config foliot_server_config_default(void)
@@ -158,6 +159,7 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
     va_end(arguments);
     m.as.refuse.reason = reason;
     m.as.refuse.again = again[reason];
+    hint(server, peer->id, &m);
     foliot__server_send(server, peer->id, &m);
     foliot_transport_disconnect(server->config.transport, peer->id, 256 + reason, false);
     server->counters.refusals++;
@@ -196,10 +198,11 @@ static void send_players(foliot_server *server, const foliot__session *session, 
     }
 }
 
-static void welcome(foliot_server *server, foliot__session *session, foliot__peer *peer)
+static void write_welcome(const foliot_server *server, const foliot__peer *peer, foliot__message *m)
 {
-    foliot__message m = {.kind = FOLIOT__WELCOME};
-    foliot__welcome *w = &m.as.welcome;
+    const foliot__session *session = peer->session;
+    foliot__welcome *w = &m->as.welcome;
+    m->kind = FOLIOT__WELCOME;
     w->protocol = FOLIOT_PROTOCOL;
     snprintf(w->session, sizeof w->session, "%s", session->name);
     snprintf(w->scene, sizeof w->scene, "%s", session->scene ? session->scene->name : session->name);
@@ -217,14 +220,32 @@ static void welcome(foliot_server *server, foliot__session *session, foliot__pee
     w->fingerprint = session->lockstep ? session->lockstep->fingerprint : server->fingerprint;
     w->lockstep = session->lockstep != NULL;
     w->input_delay = session->lockstep ? session->lockstep->input_delay : 0;
-    foliot__server_send(server, peer->id, &m);
+}
+
+static void welcome(foliot_server *server, foliot__peer *peer)
+{
+    foliot__message m = {0};
+    write_welcome(server, peer, &m);
+    peer->welcomed_ns = server->now_ns;
     hint(server, peer->id, &m);
-    if (!session->lockstep)
-        foliot__fanout_greet(session, peer);
-    send_players(server, session, peer->id);
-    send_scene(server, session, peer->id);
-    if (session->lockstep)
-        foliot__late_join_begin(session, peer);
+    if (!peer->session->lockstep)
+        foliot__fanout_greet(peer->session, peer);
+    foliot__server_send(server, peer->id, &m);
+    send_players(server, peer->session, peer->id);
+    send_scene(server, peer->session, peer->id);
+    if (peer->session->lockstep)
+        foliot__late_join_begin(peer->session, peer);
+}
+
+// Who says hello again has not heard the welcome.
+static void welcome_again(foliot_server *server, foliot__peer *peer)
+{
+    foliot__message m = {0};
+    if (peer->acknowledged || server->now_ns - peer->welcomed_ns < WELCOME_EVERY_NS)
+        return;
+    peer->welcomed_ns = server->now_ns;
+    write_welcome(server, peer, &m);
+    hint(server, peer->id, &m);
 }
 
 void foliot__server_supersede(foliot_server *server, uint32_t index)
@@ -296,7 +317,7 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
         server->counters.resumes++;
     else
         server->counters.joins++;
-    welcome(server, session, peer);
+    welcome(server, peer);
 }
 
 // -- receiving --------------------------------------------------------------------------------------------
@@ -369,6 +390,8 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
     }
     if (length > 0 && foliot__message_is_hello(bytes, length)) {
         server->counters.messages_ignored++; // a late copy
+        if (peer->state == FOLIOT__PEER_IN)
+            welcome_again(server, peer);
         return;
     }
     if (peer->state != FOLIOT__PEER_IN) {

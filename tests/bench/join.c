@@ -10,8 +10,9 @@
 #include "foliot/scene_reader.h"
 #include "foliot/server.h"
 
-#define AT_ONCE 20
-#define ROUNDS 15
+#define JOINS 400
+#define EVERY_NS 20000000u
+#define PATIENCE_MS 4000.0
 
 static uint64_t now_ns(void)
 {
@@ -44,40 +45,67 @@ static foliot_transport *wire(const foliot_transport_config *config)
     return foliot_transport_enet(config, now_ns(), &t) == FOLIOT_OK ? t : NULL;
 }
 
-// Joins of one round, until all have a complete state or four seconds have passed.
-static int join_round(foliot_server *server, uint16_t port, int round, double *join_ms)
+typedef struct joiner {
+    foliot_transport *wire;
+    foliot_client *client;
+    uint64_t began_ns;
+} joiner;
+
+static void begin(joiner *j, uint16_t port, int index)
 {
-    foliot_transport *wires[AT_ONCE];
-    foliot_client *clients[AT_ONCE];
-    int joined = 0;
-    for (int i = 0; i < AT_ONCE; i++) {
-        foliot_transport_config config = foliot_transport_config_default();
-        foliot_impairment_parse("delay=50ms,loss=5%", &config.send, NULL, 0);
-        config.receive = config.send;
-        config.send.seed = (uint64_t)(1000 * round + 2 * i);
-        config.receive.seed = config.send.seed + 1;
-        wires[i] = wire(&config);
-        foliot_client_config client = foliot_client_config_default();
-        client.transport = wires[i];
-        client.port = port;
-        client.spectates = true;
-        foliot_client_create(&client, now_ns(), &clients[i]);
-    }
-    for (uint64_t end = now_ns() + 4000000000u; now_ns() < end && joined < AT_ONCE;) {
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_impairment_parse("delay=50ms,loss=5%", &config.send, NULL, 0);
+    config.receive = config.send;
+    config.send.seed = (uint64_t)(2 * index);
+    config.receive.seed = config.send.seed + 1;
+    j->wire = wire(&config);
+    foliot_client_config client = foliot_client_config_default();
+    client.transport = j->wire;
+    client.port = port;
+    client.spectates = true;
+    j->began_ns = now_ns();
+    foliot_client_create(&client, j->began_ns, &j->client);
+}
+
+static void end(joiner *j)
+{
+    foliot_client_destroy(j->client);
+    foliot_transport_destroy(j->wire);
+    j->client = NULL;
+}
+
+// True when it has ended: with a complete state, or in vain.
+static bool advance(joiner *j, double *join_ms, int *joined)
+{
+    foliot_client_update(j->client, now_ns());
+    foliot_client_statistics s = foliot_client_statistics_now(j->client);
+    bool in = s.snapshots_received > 0;
+    if (!in && now_ns() - j->began_ns < (uint64_t)(PATIENCE_MS * 1e6))
+        return false;
+    *join_ms = in ? s.join_ms : PATIENCE_MS;
+    *joined += in;
+    return true;
+}
+
+// One after the other, and many at a time. Returns how many have joined.
+static int join_all(foliot_server *server, uint16_t port, double *join_ms)
+{
+    static joiner joiners[JOINS];
+    int begun = 0, ended = 0, joined = 0;
+    for (uint64_t next = now_ns(); ended < JOINS;) {
         foliot_server_update(server, now_ns());
-        joined = 0;
-        for (int i = 0; i < AT_ONCE; i++) {
-            foliot_client_update(clients[i], now_ns());
-            joined += foliot_client_statistics_now(clients[i]).snapshots_received > 0;
+        if (begun < JOINS && now_ns() >= next) {
+            begin(&joiners[begun], port, begun);
+            begun++;
+            next += EVERY_NS;
         }
+        for (int i = 0; i < begun; i++)
+            if (joiners[i].client && advance(&joiners[i], &join_ms[i], &joined)) {
+                end(&joiners[i]);
+                ended++;
+            }
         struct timespec pause = {.tv_nsec = 500000};
         nanosleep(&pause, NULL);
-    }
-    for (int i = 0; i < AT_ONCE; i++) {
-        foliot_client_statistics s = foliot_client_statistics_now(clients[i]);
-        join_ms[i] = s.snapshots_received ? s.join_ms : 4000;
-        foliot_client_destroy(clients[i]);
-        foliot_transport_destroy(wires[i]);
     }
     return joined;
 }
@@ -90,7 +118,7 @@ int main(void)
         return fail(error.message);
     foliot_transport_config config = foliot_transport_config_default();
     config.bind = "127.0.0.1";
-    config.peers_max = AT_ONCE * (ROUNDS + 1); // those who left, and were not heard to, hold theirs for a while
+    config.peers_max = JOINS + 20; // those who left, and were not heard to, hold theirs for a while
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     foliot_transport *host = wire(&config);
     foliot_server_config server_config = foliot_server_config_default();
@@ -103,15 +131,13 @@ int main(void)
         foliot_server_add_session(server, &session, now_ns()) != FOLIOT_OK)
         return fail("no session");
     row("memory of a session, 437 bodies", (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1024, "KiB");
-    static double join_ms[AT_ONCE * ROUNDS];
-    int joined = 0;
-    for (int round = 0; round < ROUNDS; round++)
-        joined += join_round(server, foliot_transport_port(host), round, join_ms + AT_ONCE * round);
-    qsort(join_ms, AT_ONCE * ROUNDS, sizeof join_ms[0], by_size);
-    row("round trip 100 ms, loss 5 %: p50", join_ms[AT_ONCE * ROUNDS / 2], "ms");
-    row("round trip 100 ms, loss 5 %: p95", join_ms[AT_ONCE * ROUNDS * 95 / 100], "ms");
-    row("round trip 100 ms, loss 5 %: slowest", join_ms[AT_ONCE * ROUNDS - 1], "ms");
-    row("round trip 100 ms, loss 5 %: joined", 100.0 * joined / (AT_ONCE * ROUNDS), "%");
+    static double join_ms[JOINS];
+    int joined = join_all(server, foliot_transport_port(host), join_ms);
+    qsort(join_ms, JOINS, sizeof join_ms[0], by_size);
+    row("round trip 100 ms, loss 5 %: p50", join_ms[JOINS / 2], "ms");
+    row("round trip 100 ms, loss 5 %: p95", join_ms[JOINS * 95 / 100], "ms");
+    row("round trip 100 ms, loss 5 %: slowest", join_ms[JOINS - 1], "ms");
+    row("round trip 100 ms, loss 5 %: joined", 100.0 * joined / JOINS, "%");
     foliot_server_destroy(server);
     foliot_transport_destroy(host);
     foliot_scene_destroy(scene);

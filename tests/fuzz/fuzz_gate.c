@@ -4,15 +4,19 @@
 #include <stdint.h>
 
 #include "base/assert.h"
+#include "net/early.h"
 #include "net/gate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    foliot__early early;
+    if (foliot__early_parse(data, size, &early))
+        FOLIOT_ASSERT(early.length > 0 && early.bytes + early.length == data + size);
     for (int32_t expected = -1; expected < 70000; expected += 35000) {
-        uint32_t connect_data = 0;
-        foliot__verdict verdict = foliot__gate(data, size, expected, 65536, &connect_data);
+        foliot__claims claims = {0};
+        foliot__verdict verdict = foliot__gate(data, size, expected, 65536, &claims);
         FOLIOT_ASSERT(verdict <= FOLIOT__FRAGMENT);
         int32_t peer = foliot__gate_peer(data, size);
         FOLIOT_ASSERT(peer >= -1 && peer < 4095);

@@ -191,6 +191,12 @@ static void forged_connects_take_no_slot_and_get_less_than_they_send(void **stat
     for (uint32_t i = 0; i < 20000; i++) {
         uint8_t bytes[256];
         size_t length = write_connect(bytes, i, i * 2654435761u);
+        if (i % 4 == 1) { // some send packets ahead of it, to a cookie that is none of theirs
+            memset(bytes, 0, sizeof bytes);
+            memcpy(bytes, "foliot>1", 8);
+            memcpy(bytes + 12, &i, 4);
+            length = 200;
+        }
         if (i % 4 == 3) { // some only ask
             memset(bytes, 0, sizeof bytes);
             memcpy(bytes, "foliot?1", 8);
@@ -214,6 +220,119 @@ static void forged_connects_take_no_slot_and_get_less_than_they_send(void **stat
     foliot_transport_destroy(client);
     close(fd);
     foliot_transport_destroy(host);
+}
+
+static size_t write_early(uint8_t *bytes, uint32_t cookie, uint32_t connect_id, uint8_t byte)
+{
+    uint8_t *at = put(put(bytes, 0x666f6c696f743e31, 8), __builtin_bswap32(cookie), 4);
+    return (size_t)(put(put(at, connect_id, 4), byte, 1) - bytes);
+}
+
+static void packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection(void **state)
+{
+    (void)state;
+    foliot_transport *host = listening(2);
+    int fd = attacker(host);
+    tally seen = {0};
+    uint8_t bytes[256] = "foliot?1";
+    assert_int_equal(send(fd, bytes, 32, 0), 32);
+    for (int i = 0; i < 20; i++, rest())
+        drain(host, &seen);
+    assert_int_equal(recv(fd, bytes, sizeof bytes, 0), 12);
+    uint32_t cookie = (uint32_t)bytes[8] | (uint32_t)bytes[9] << 8 | (uint32_t)bytes[10] << 16 | (uint32_t)bytes[11] << 24;
+    (void)!send(fd, bytes, write_early(bytes, cookie + 1, 5, 7), 0);
+    for (int i = 0; i < 20; i++, rest())
+        drain(host, &seen);
+    assert_int_equal(seen.connected, 0);
+    for (int i = 0; i < 3; i++)
+        (void)!send(fd, bytes, write_early(bytes, cookie, 5, 7), 0);
+    for (int i = 0; i < 20; i++, rest())
+        drain(host, &seen);
+    assert_int_equal(seen.connected, 1);
+    assert_int_equal(seen.received, 3);
+    foliot_transport_send(host, seen.peer, FOLIOT_RELIABLE, bytes, 100); // waits for ENet, which never connects
+    foliot_transport_send(host, seen.peer, FOLIOT_UNRELIABLE, bytes, 100);
+    rest();
+    assert_int_equal(received_bytes(fd), 116);
+    foliot_transport_event e = {0};
+    assert_true(foliot_transport_poll(host, clock_ns() + 5100000000u, &e));
+    assert_int_equal(e.kind, FOLIOT_TRANSPORT_DISCONNECTED);
+    (void)!send(fd, bytes, write_early(bytes, cookie, 5, 7), 0); // a late copy
+    for (int i = 0; i < 20; i++, rest())
+        drain(host, &seen);
+    assert_int_equal(seen.connected, 1);
+    close(fd);
+    foliot_transport_destroy(host);
+}
+
+// Everything that is sent as soon as a side hears that it is connected, of either kind, in both directions.
+static void what_is_sent_ahead_of_enet_arrives(void **state)
+{
+    (void)state;
+    foliot_transport *host = listening(8), *client;
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_impairment_parse("delay=20ms", &config.send, NULL, 0);
+    config.receive = config.send;
+    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_OK);
+    foliot_peer_id peer;
+    foliot_transport_connect(client, "127.0.0.1", foliot_transport_port(host), clock_ns(), &peer);
+    foliot_transport *sides[2] = {host, client};
+    tally seen[2] = {{0}, {0}};
+    bool sent[2] = {false, false};
+    static uint8_t bytes[5000];
+    for (int i = 0; i < 1000 && (seen[0].received < 2 || seen[1].received < 2); i++, rest())
+        for (int k = 0; k < 2; k++) {
+            drain(sides[k], &seen[k]);
+            if (!seen[k].connected || sent[k])
+                continue;
+            sent[k] = true;
+            foliot_transport_send(sides[k], seen[k].peer, FOLIOT_RELIABLE, bytes, sizeof bytes);
+            foliot_transport_send(sides[k], seen[k].peer, FOLIOT_UNRELIABLE, bytes, 1200);
+        }
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(seen[k].connected, 1);
+        assert_int_equal(seen[k].received, 2);
+        assert_int_equal(seen[k].disconnected, 0);
+    }
+    foliot_transport_destroy(client);
+    foliot_transport_destroy(host);
+}
+
+// ENet gives a connection up when it hears of another one's; a port may have been somebody else's a moment ago.
+static void the_answer_to_another_connect_is_ignored(void **state)
+{
+    (void)state;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}, from;
+    socklen_t length = sizeof at;
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    getsockname(fd, (struct sockaddr *)&at, &length);
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_transport *client;
+    foliot_peer_id peer;
+    tally seen = {0};
+    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_OK);
+    foliot_transport_connect(client, "127.0.0.1", ntohs(at.sin_port), clock_ns(), &peer);
+    for (int i = 0; i < 60; i++, rest()) {
+        uint8_t bytes[256];
+        drain(client, &seen);
+        ssize_t got = recvfrom(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &length);
+        if (got == 32) {
+            (void)!sendto(fd, "foliot!1mine", 12, 0, (struct sockaddr *)&from, length);
+        } else if (got == 52) { // a connect: verify one that is not it
+            uint8_t answer[64], *put_at = put(answer, 0x8000, 2);
+            put_at = put(put(put_at, 0, 2), 0x83, 1);
+            put_at = put(put(put(put_at, 0xff, 1), 1, 2), 0, 2);
+            put_at = put(put(put(put_at, 0, 2), 1400, 4), 65536, 4);
+            put_at = put(put(put(put_at, 2, 4), 0, 4), 0, 4);
+            put_at = put(put(put(put(put_at, 5000, 4), 2, 4), 2, 4), 12345, 4);
+            (void)!sendto(fd, answer, (size_t)(put_at - answer), 0, (struct sockaddr *)&from, length);
+        }
+    }
+    assert_int_equal(seen.disconnected, 0);
+    assert_true(foliot_transport_counted(client)->datagrams_dropped_malformed > 0);
+    close(fd);
+    foliot_transport_destroy(client);
 }
 
 static void an_oversized_datagram_is_survived(void **state)
@@ -362,6 +481,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(forged_connects_take_no_slot_and_get_less_than_they_send),
+        cmocka_unit_test(packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection),
+        cmocka_unit_test(what_is_sent_ahead_of_enet_arrives),
+        cmocka_unit_test(the_answer_to_another_connect_is_ignored),
         cmocka_unit_test(an_oversized_datagram_is_survived),
         cmocka_unit_test(hostile_fragments_hold_no_memory),
         cmocka_unit_test(source_port_0_is_dropped),

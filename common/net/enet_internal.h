@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+// enet_internal.h: what the files of the transport over ENet share. enet_slots.c: connections. enet_gate.c: what is done
+// with a datagram before ENet sees it. enet_transport.c: the transport.
+#ifndef FOLIOT_NET_ENET_INTERNAL_H
+#define FOLIOT_NET_ENET_INTERNAL_H
+
+#include "net/early.h"
+#include "net/gate.h"
+#include "net/relay.h"
+#include "net/transport.h"
+
+#include <enet/enet.h>
+
+enum {
+    SLOT_FREE,
+    SLOT_ASKING,     // for a cookie
+    SLOT_CONNECTING, // with one: unreliable packets go ahead of ENet's connection, reliable ones wait for it
+    SLOT_EARLY,      // the same at the host: ENet's connect has not come yet
+    SLOT_CLOSING,    // given up by the host while it was early: a word of farewell waits for ENet
+    SLOT_CONNECTED,
+};
+
+typedef struct slot {
+    uint32_t generation, state;
+    ENetPeer *peer;
+    ENetAddress address;  // of its peer; with connect_id it names the connection, also after the end
+    uint32_t connect_id;
+    uint64_t began_ns, hello_ns, round_trip_ns;
+    uint32_t cookie, reason; // to end with, while SLOT_CLOSING
+    bool has_cookie;
+    ENetPacket **waiting; // reliable packets, until ENet has connected
+    uint32_t waiting_count;
+} slot;
+
+typedef struct enet_transport {
+    foliot_transport head;
+    ENetHost *host;
+    foliot__relay *relay;
+    slot *slots;
+    uint32_t packet_bytes_max;
+    uint64_t now_ns;
+    ENetPacket *delivered; // of the last event
+    int epoll_fd;          // -1, or ENet's socket and the relay's together
+    foliot__early_queue early;
+    uint8_t *delivered_early;
+    uint32_t early_slots; // SLOT_EARLY or SLOT_CLOSING
+    // Every service and flush of ENet's walks all peers, so it is left out where it would find nothing.
+    uint32_t datagrams; // of the service that runs
+    bool drained;       // the last one emptied the socket, and acknowledged
+    bool unsent;        // something waits for a flush
+} enet_transport;
+
+// ENet gives its intercept function no way to tell whose host it is called for; it is called within our
+// own calls only, which say so here.
+extern _Thread_local enet_transport *foliot__servicing;
+
+// enet_slots.c
+slot *foliot__slot_of(enet_transport *t, foliot_peer_id peer); // NULL: gone
+foliot_peer_id foliot__slot_id(const enet_transport *t, const slot *s);
+slot *foliot__slot_take(enet_transport *t); // a free one, NULL if there is none
+bool foliot__same_address(const ENetAddress *a, const ENetAddress *b);
+// A free slot still knows its last connection: what comes late for that one opens no new one.
+slot *foliot__slot_by_connection(enet_transport *t, const ENetAddress *address, uint32_t connect_id);
+// Reliable packets that waited go on to ENet, or nowhere.
+void foliot__slot_release(slot *s, ENetPeer *to);
+void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
+
+// enet_gate.c
+void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes, size_t length);
+void foliot__expect_round_trip(ENetPeer *peer);
+int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event);
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+// enet_slots.c: connections by index, each from the question for a cookie to the end. A peer id names one use of a slot.
+#include "net/enet_internal.h"
+
+#include <stdlib.h>
+
+bool foliot__same_address(const ENetAddress *a, const ENetAddress *b)
+{
+    return a->host == b->host && a->port == b->port;
+}
+
+slot *foliot__slot_of(enet_transport *t, foliot_peer_id peer)
+{
+    uint32_t index = foliot__peer_index(peer);
+    if (peer.value == 0 || index >= t->head.config.peers_max)
+        return NULL;
+    slot *s = &t->slots[index];
+    bool gone = s->state == SLOT_FREE || s->state == SLOT_CLOSING;
+    return !gone && s->generation == foliot__peer_generation(peer) ? s : NULL;
+}
+
+foliot_peer_id foliot__slot_id(const enet_transport *t, const slot *s)
+{
+    return foliot__peer_id((uint32_t)(s - t->slots), s->generation);
+}
+
+slot *foliot__slot_take(enet_transport *t)
+{
+    for (uint32_t i = 0; i < t->head.config.peers_max; i++)
+        if (t->slots[i].state == SLOT_FREE) {
+            t->slots[i] = (slot){.generation = t->slots[i].generation + 1, .began_ns = t->now_ns};
+            return &t->slots[i];
+        }
+    return NULL;
+}
+
+static bool same_connection(const slot *s, const ENetAddress *address, uint32_t connect_id)
+{
+    return s->connect_id == connect_id && foliot__same_address(&s->address, address);
+}
+
+slot *foliot__slot_by_connection(enet_transport *t, const ENetAddress *address, uint32_t connect_id)
+{
+    for (uint32_t i = 0; i < t->head.config.peers_max; i++)
+        if (t->slots[i].generation > 0 && same_connection(&t->slots[i], address, connect_id))
+            return &t->slots[i];
+    return NULL;
+}
+
+void foliot__slot_release(slot *s, ENetPeer *to)
+{
+    for (uint32_t i = 0; i < s->waiting_count; i++) {
+        if (to)
+            enet_peer_send(to, FOLIOT__CHANNEL_RELIABLE, s->waiting[i]);
+        if (--s->waiting[i]->referenceCount == 0)
+            enet_packet_destroy(s->waiting[i]);
+    }
+    free(s->waiting);
+    s->waiting = NULL;
+    s->waiting_count = 0;
+}
+
+void foliot__slot_set(enet_transport *t, slot *s, uint32_t state)
+{
+    t->early_slots -= s->state == SLOT_EARLY || s->state == SLOT_CLOSING;
+    t->early_slots += state == SLOT_EARLY || state == SLOT_CLOSING;
+    s->state = state;
+    if (state == SLOT_FREE) {
+        foliot__slot_release(s, NULL);
+        s->peer = NULL;
+    }
+}
