@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // keys.c: every key of a scene, as tables; docs/SCENES.md describes them in the same order. What a
 // table cannot say (one of two keys, a default that depends on others) is in the functions between.
-#include "scene/assembly.h"
+#include "scene/key_tables.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,44 +9,6 @@
 #include "foliot/input.h"
 
 #define PLAYERS_LIMIT_DEFAULT 16
-#define END                                                                                        \
-    {                                                                                              \
-        NULL, FOLIOT__SKIP, 0, false, 0, NULL, NULL                                                \
-    }
-
-// clang-format off
-#define NUMBER(name, structure, member) {name, FOLIOT__NUMBER, offsetof(structure, member), false, 1, NULL, NULL}
-#define VECTOR(name, structure, member, count) {name, FOLIOT__VECTOR, offsetof(structure, member), false, count, NULL, NULL}
-#define WHOLE(name, structure, member) {name, FOLIOT__WHOLE, offsetof(structure, member), false, 1, NULL, NULL}
-#define FLAG(name, structure, member) {name, FOLIOT__FLAG, offsetof(structure, member), false, 1, NULL, NULL}
-#define TEXT(name, structure, member) {name, FOLIOT__TEXT, offsetof(structure, member), false, 1, NULL, NULL}
-#define CHOICE(name, structure, member, words) {name, FOLIOT__CHOICE, offsetof(structure, member), false, 1, words, NULL}
-#define BODY(name, structure, member) {name, FOLIOT__BODY, offsetof(structure, member), false, 1, NULL, NULL}
-#define NESTED(name, structure, member, read) {name, FOLIOT__NESTED, offsetof(structure, member), false, 1, NULL, read}
-#define SKIP(name) {name, FOLIOT__SKIP, 0, false, 1, NULL, NULL}
-#define REQUIRED(name, type, structure, member, count) {name, type, offsetof(structure, member), true, count, NULL, NULL}
-// clang-format on
-
-static foliot__assembly *assembly_of(foliot__source *source)
-{
-    return (foliot__assembly *)(void *)source;
-}
-
-static bool sound(const foliot__source *source)
-{
-    return source->reading.status == FOLIOT_OK;
-}
-
-// At the value of `key` in the mapping `node`, or at the mapping's start where it has none.
-static void fault_at(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                     const char *key, const char *sentence)
-{
-    foliot__path step = {path, key, 0};
-    const foliot__node *value = node->kind == FOLIOT__MAPPING ? foliot__value_of(node, key) : NULL;
-    foliot__fault(&source->reading, FOLIOT_INVALID, value ? value->place : node->place, &step, "%s",
-                  sentence);
-}
-
 // -- shapes --------------------------------------------------------------------------------------
 
 static const char *const shape_words[] = {"point", "sphere", "plane", "box", "capsule", NULL};
@@ -77,15 +39,6 @@ static const foliot__key capsule_keys[] = {
 static const foliot__key *const shape_keys[] = {point_keys, sphere_keys, plane_keys, box_keys,
                                                 capsule_keys};
 
-// False for the zero vector.
-static bool normalise(double v[3])
-{
-    double length = __builtin_sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
-    for (unsigned k = 0; k < 3 && length > 0; k++)
-        v[k] /= length;
-    return length > 0;
-}
-
 static void read_shape(foliot__source *source, const foliot__node *node, const foliot__path *path,
                        void *target)
 {
@@ -96,8 +49,8 @@ static void read_shape(foliot__source *source, const foliot__node *node, const f
     *shape = foliot_body_default().shape;
     shape->kind = kind;
     foliot__read_mapping(source, node, path, shape_keys[kind], shape);
-    if (sound(source) && kind == FOLIOT_SHAPE_PLANE && !normalise(shape->normal))
-        fault_at(source, node, path, "normal", "must not be the zero vector");
+    if (foliot__reads(source) && kind == FOLIOT_SHAPE_PLANE && !foliot__normalise(shape->normal))
+        foliot__fault_at(source, node, path, "normal", "must not be the zero vector");
 }
 
 // -- bodies --------------------------------------------------------------------------------------
@@ -133,13 +86,13 @@ static void read_body_item(foliot__source *source, const foliot__node *node,
     foliot_body_definition body = foliot_body_default();
     foliot__origin origin = {.item = node, .item_index = path->index};
     foliot__read_mapping(source, node, path, body_keys, &body);
-    if (!sound(source))
+    if (!foliot__reads(source))
         return;
     const foliot__node *csv = foliot__value_of(node, "csv"), *grid = foliot__value_of(node, "grid");
     if (csv && grid)
-        fault_at(source, node, path, "grid", "a body list is from a CSV file or a grid, not both");
+        foliot__fault_at(source, node, path, "grid", "a body list is from a CSV file or a grid, not both");
     else if (csv && body.name)
-        fault_at(source, node, path, "name", "the CSV file's column `name` names its bodies");
+        foliot__fault_at(source, node, path, "name", "the CSV file's column `name` names its bodies");
     else if (csv)
         foliot__read_csv(assembly, csv, &(foliot__path){path, "csv", 0}, &body, &origin);
     else if (grid)
@@ -152,7 +105,7 @@ static void read_bodies(foliot__source *source, const foliot__node *node, const 
                         void *target)
 {
     (void)target;
-    foliot__read_sequence(source, node, path, read_body_item, assembly_of(source));
+    foliot__read_sequence(source, node, path, read_body_item, foliot__assembly_of(source));
 }
 
 // Sorts the bodies' names, so that forces and constraints find them.
@@ -171,55 +124,6 @@ static void sort_names(foliot__assembly *assembly)
     }
     foliot__names_sort(entries, spare, count);
     assembly->source.names = (foliot__names){entries, count};
-}
-
-// -- springs and constraints: from `a` to `b` or to an anchor, or along a grid's links
-// ----------------
-
-// What the items of `forces` and `constraints` hold besides the definition itself.
-typedef struct link_item {
-    union {
-        foliot_force_definition force;
-        foliot_constraint_definition constraint;
-    } as;
-    uint32_t links; // foliot__grid_links
-} link_item;
-
-typedef struct ends {
-    bool grid;   // along a grid
-    bool length; // the key is given
-} ends;
-
-// Which of `a`, `b`, the anchor and `grid` are there, one way of the three.
-static ends check_ends(foliot__source *source, const foliot__node *node, const foliot__path *path)
-{
-    ends e = {.grid = foliot__value_of(node, "grid"), .length = foliot__value_of(node, "length")};
-    bool a = foliot__value_of(node, "a"), b = foliot__value_of(node, "b");
-    bool anchor = foliot__value_of(node, "anchor");
-    if (e.grid && (a || b || anchor))
-        fault_at(source, node, path,
-                 a   ? "a"
-                 : b ? "b"
-                     : "anchor",
-                 "cannot stand beside `grid`, which names all the bodies");
-    else if (!e.grid && foliot__value_of(node, "links"))
-        fault_at(source, node, path, "links", "needs `grid`");
-    else if (!e.grid && !a)
-        fault_at(source, node, path, "a", "this key is required (or `grid`)");
-    else if (!e.grid && !b && !anchor)
-        fault_at(source, node, path, "b", "this key is required (or `anchor`)");
-    else if (b && anchor)
-        fault_at(source, node, path, "anchor", "cannot stand beside `b`: it is the other end");
-    return e;
-}
-
-static double distance_at_start(const foliot__assembly *assembly, uint32_t a, uint32_t b,
-                                const double anchor[3])
-{
-    const double *from = foliot__body_at(assembly, a)->position;
-    const double *to = b == FOLIOT_NO_BODY ? anchor : foliot__body_at(assembly, b)->position;
-    double d[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
-    return __builtin_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
 // -- forces --------------------------------------------------------------------------------------
@@ -241,85 +145,77 @@ static void read_damping(foliot__source *source, const foliot__node *node, const
 #define FORCE(member) as.force.as.member
 static const foliot__key uniform_keys[] = {
     SKIP("kind"),
-    REQUIRED("acceleration", FOLIOT__VECTOR, link_item, FORCE(uniform.acceleration), 3),
+    REQUIRED("acceleration", FOLIOT__VECTOR, foliot__link_item, FORCE(uniform.acceleration), 3),
     END,
 };
 static const foliot__key constant_keys[] = {
     SKIP("kind"),
-    REQUIRED("body", FOLIOT__BODY, link_item, as.force.a, 1),
-    REQUIRED("force", FOLIOT__VECTOR, link_item, FORCE(constant.force), 3),
-    NUMBER("start", link_item, FORCE(constant.start)),
-    NUMBER("end", link_item, FORCE(constant.end)),
+    REQUIRED("body", FOLIOT__BODY, foliot__link_item, as.force.a, 1),
+    REQUIRED("force", FOLIOT__VECTOR, foliot__link_item, FORCE(constant.force), 3),
+    NUMBER("start", foliot__link_item, FORCE(constant.start)),
+    NUMBER("end", foliot__link_item, FORCE(constant.end)),
     END,
 };
 static const foliot__key spring_keys[] = {
     SKIP("kind"),
-    BODY("a", link_item, as.force.a),
-    BODY("b", link_item, as.force.b),
-    VECTOR("anchor", link_item, FORCE(spring.point), 3),
+    BODY("a", foliot__link_item, as.force.a),
+    BODY("b", foliot__link_item, as.force.b),
+    VECTOR("anchor", foliot__link_item, FORCE(spring.point), 3),
     SKIP("grid"),
-    CHOICE("links", link_item, links, foliot__grid_links_words),
-    REQUIRED("stiffness", FOLIOT__NUMBER, link_item, FORCE(spring.stiffness), 1),
-    NESTED("damping", link_item, FORCE(spring.damping), read_damping),
-    CHOICE("damping_kind", link_item, FORCE(spring.damping_kind), damping_words),
-    NUMBER("length", link_item, FORCE(spring.length)),
+    CHOICE("links", foliot__link_item, links, foliot__grid_links_words),
+    REQUIRED("stiffness", FOLIOT__NUMBER, foliot__link_item, FORCE(spring.stiffness), 1),
+    NESTED("damping", foliot__link_item, FORCE(spring.damping), read_damping),
+    CHOICE("damping_kind", foliot__link_item, FORCE(spring.damping_kind), damping_words),
+    NUMBER("length", foliot__link_item, FORCE(spring.length)),
     END,
 };
 static const foliot__key drag_keys[] = {
     SKIP("kind"),
-    NUMBER("linear", link_item, FORCE(drag.linear)),
-    NUMBER("quadratic", link_item, FORCE(drag.quadratic)),
+    NUMBER("linear", foliot__link_item, FORCE(drag.linear)),
+    NUMBER("quadratic", foliot__link_item, FORCE(drag.quadratic)),
     END,
 };
 static const foliot__key newton_keys[] = {
     SKIP("kind"),
-    REQUIRED("constant", FOLIOT__NUMBER, link_item, FORCE(newton.constant), 1),
-    NUMBER("softening", link_item, FORCE(newton.softening)),
+    REQUIRED("constant", FOLIOT__NUMBER, foliot__link_item, FORCE(newton.constant), 1),
+    NUMBER("softening", foliot__link_item, FORCE(newton.softening)),
     END,
 };
 static const foliot__key attractor_keys[] = {
     SKIP("kind"),
-    VECTOR("position", link_item, FORCE(attractor.point), 3),
-    REQUIRED("strength", FOLIOT__NUMBER, link_item, FORCE(attractor.strength), 1),
+    VECTOR("position", foliot__link_item, FORCE(attractor.point), 3),
+    REQUIRED("strength", FOLIOT__NUMBER, foliot__link_item, FORCE(attractor.strength), 1),
     END,
 };
 static const foliot__key *const force_keys[] = {uniform_keys, constant_keys, spring_keys,
                                                 drag_keys,    newton_keys,   attractor_keys};
 
-// One link of a grid, made from the item's definition.
-typedef struct grid_context {
-    link_item item;
-    ends ends;
-    const foliot__origin *origin;
-    const foliot__path *path;
-} grid_context;
-
 static void append_spring(foliot__assembly *assembly, uint32_t a, uint32_t b, void *context)
 {
-    const grid_context *grid = context;
+    const foliot__grid_context *grid = context;
     foliot_force_definition spring = grid->item.as.force;
     spring.a = a;
     spring.b = b;
     if (!grid->ends.length)
-        spring.as.spring.length = distance_at_start(assembly, a, b, NULL);
+        spring.as.spring.length = foliot__distance_at_start(assembly, a, b, NULL);
     foliot__append(assembly, &assembly->forces, &spring, grid->origin, grid->path);
 }
 
 static void append_force(foliot__assembly *assembly, const foliot__node *node,
-                         const foliot__path *path, const link_item *item)
+                         const foliot__path *path, const foliot__link_item *item)
 {
     foliot__source *source = &assembly->source;
     foliot__origin origin = {.item = node, .item_index = path->index};
-    ends e = {false, false};
+    foliot__ends e = {false, false};
     if (item->as.force.kind == FOLIOT_FORCE_SPRING)
-        e = check_ends(source, node, path);
-    if (!sound(source))
+        e = foliot__link_ends(source, node, path, false);
+    if (!foliot__reads(source))
         return;
     if (!e.grid) {
         foliot__append(assembly, &assembly->forces, &item->as.force, &origin, path);
         return;
     }
-    grid_context context = {*item, e, &origin, path};
+    foliot__grid_context context = {*item, e, &origin, path, node};
     const foliot__node *name = foliot__value_of(node, "grid");
     const foliot__grid *grid = foliot__grid_named(assembly, name, &(foliot__path){path, "grid", 0});
     if (grid)
@@ -329,86 +225,15 @@ static void append_force(foliot__assembly *assembly, const foliot__node *node,
 static void read_force_item(foliot__source *source, const foliot__node *node,
                             const foliot__path *path, void *target)
 {
-    link_item item;
+    foliot__link_item item;
     uint32_t kind;
     memset(&item, 0, sizeof item);
     if (!foliot__read_kind(source, node, path, "kind", force_words, &kind))
         return;
     item.as.force = foliot_force_default((foliot_force_kind)kind);
     foliot__read_mapping(source, node, path, force_keys[kind], &item);
-    if (sound(source))
+    if (foliot__reads(source))
         append_force(target, node, path, &item);
-}
-
-// -- constraints ---------------------------------------------------------------------------------
-
-static const char *const constraint_words[] = {"distance", "rod", "ball", "hinge", "weld", NULL};
-
-#define CONSTRAINT(member) as.constraint.member
-#define CONSTRAINT_ENDS                                                                            \
-    BODY("a", link_item, CONSTRAINT(a)), BODY("b", link_item, CONSTRAINT(b)),                      \
-        VECTOR("anchor", link_item, CONSTRAINT(anchor_b), 3), SKIP("grid"),                        \
-        CHOICE("links", link_item, links, foliot__grid_links_words),                               \
-        NUMBER("length", link_item, CONSTRAINT(length)),                                           \
-        NUMBER("break_force", link_item, CONSTRAINT(break_force))
-static const foliot__key distance_keys[] = {
-    SKIP("kind"),
-    CONSTRAINT_ENDS,
-    NUMBER("length_min", link_item, CONSTRAINT(length_min)),
-    NUMBER("stiffness", link_item, CONSTRAINT(stiffness)),
-    END,
-};
-static const foliot__key rod_keys[] = {SKIP("kind"), CONSTRAINT_ENDS, END};
-static const foliot__key *const constraint_keys[] = {distance_keys, rod_keys};
-
-static void append_link(foliot__assembly *assembly, uint32_t a, uint32_t b, void *context)
-{
-    const grid_context *grid = context;
-    foliot_constraint_definition link = grid->item.as.constraint;
-    link.a = a;
-    link.b = b;
-    if (!grid->ends.length)
-        link.length = distance_at_start(assembly, a, b, link.anchor_b);
-    foliot__append(assembly, &assembly->constraints, &link, grid->origin, grid->path);
-}
-
-static void append_constraint(foliot__assembly *assembly, const foliot__node *node,
-                              const foliot__path *path, const link_item *item)
-{
-    foliot__origin origin = {.item = node, .item_index = path->index};
-    grid_context context = {*item, check_ends(&assembly->source, node, path), &origin, path};
-    if (!sound(&assembly->source))
-        return;
-    if (!context.ends.grid) {
-        append_link(assembly, item->as.constraint.a, item->as.constraint.b, &context);
-        return;
-    }
-    const foliot__node *name = foliot__value_of(node, "grid");
-    const foliot__grid *grid = foliot__grid_named(assembly, name, &(foliot__path){path, "grid", 0});
-    if (grid)
-        foliot__each_link(assembly, grid, item->links, append_link, &context);
-}
-
-static void read_constraint_item(foliot__source *source, const foliot__node *node,
-                                 const foliot__path *path, void *target)
-{
-    link_item item;
-    uint32_t kind;
-    memset(&item, 0, sizeof item);
-    if (!foliot__read_kind(source, node, path, "kind", constraint_words, &kind))
-        return;
-    if (kind > FOLIOT_CONSTRAINT_ROD) {
-        foliot__path step = {path, "kind", 0};
-        foliot__fault(&source->reading, FOLIOT_REFUSED, foliot__value_of(node, "kind")->place,
-                      &step,
-                      "this version does not simulate `%s` joints; it has `distance` and `rod`",
-                      constraint_words[kind]);
-        return;
-    }
-    item.as.constraint = foliot_constraint_default((foliot_constraint_kind)kind);
-    foliot__read_mapping(source, node, path, constraint_keys[kind], &item);
-    if (sound(source))
-        append_constraint(target, node, path, &item);
 }
 
 // -- players -------------------------------------------------------------------------------------
@@ -478,7 +303,7 @@ static void read_players(foliot__source *source, const foliot__node *node, const
     foliot_players_definition *players = target;
     players->limit = PLAYERS_LIMIT_DEFAULT;
     foliot__read_mapping(source, node, path, players_keys, players);
-    const foliot__node *limit = sound(source) ? foliot__value_of(node, "limit") : NULL;
+    const foliot__node *limit = foliot__reads(source) ? foliot__value_of(node, "limit") : NULL;
     foliot__path step = {path, "limit", 0};
     if (limit && foliot__read_whole(source, limit, &step, &players->limit) && players->limit == 0)
         foliot__fault(&source->reading, FOLIOT_INVALID, limit->place, &step,
@@ -535,7 +360,7 @@ static void read_integrator(foliot__source *source, const foliot__node *node,
         return;
     }
     foliot__read_mapping(source, node, path, integrator_keys, scene);
-    if (!sound(source))
+    if (!foliot__reads(source))
         return;
     foliot_integrator id = scene->integrator;
     bool solves = id == FOLIOT_IMPLICIT_EULER || id == FOLIOT_IMPLICIT_MIDPOINT;
@@ -615,7 +440,7 @@ static bool check_format(foliot__source *source, const foliot__node *top)
     if (foliot__read_whole(source, value, &path, &format) && format != FOLIOT_SCENE_FORMAT)
         foliot__fault(&source->reading, FOLIOT_INVALID, value->place, &path,
                       "this version reads scenes of format %d", FOLIOT_SCENE_FORMAT);
-    return sound(source);
+    return foliot__reads(source);
 }
 
 static bool time_in_seconds(const char *unit)
@@ -634,7 +459,7 @@ static void settle_time(foliot__assembly *assembly, const foliot__node *top)
     foliot_scene *scene = &assembly->scene;
     bool dt = foliot__value_of(top, "dt"), tick_hz = foliot__value_of(top, "tick_hz");
     if (dt == tick_hz) {
-        fault_at(source, top, NULL, dt ? "tick_hz" : "dt",
+        foliot__fault_at(source, top, NULL, dt ? "tick_hz" : "dt",
                  dt ? "cannot stand beside `dt`: they say the same"
                     : "this key is required (or `tick_hz`)");
         return;
@@ -642,13 +467,13 @@ static void settle_time(foliot__assembly *assembly, const foliot__node *top)
     if (tick_hz) {
         scene->dt = 1 / assembly->tick_hz;
         if (!(scene->dt > 0) || scene->dt - scene->dt != 0)
-            fault_at(source, top, NULL, "tick_hz", "must be a finite number greater than 0");
+            foliot__fault_at(source, top, NULL, "tick_hz", "must be a finite number greater than 0");
     }
     if (!foliot__value_of(top, "pace_hz") && time_in_seconds(scene->unit_time) && scene->dt > 0)
         scene->pace_hz = tick_hz ? assembly->tick_hz : 1 / scene->dt;
     const foliot__node *pace = foliot__value_of(top, "pace_hz");
     if (pace && !(scene->pace_hz > 0))
-        fault_at(source, top, NULL, "pace_hz", "must be a finite number greater than 0");
+        foliot__fault_at(source, top, NULL, "pace_hz", "must be a finite number greater than 0");
 }
 
 void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top)
@@ -657,18 +482,18 @@ void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top
     if (!check_format(source, top))
         return;
     foliot__read_mapping(source, top, NULL, top_keys, assembly);
-    if (!sound(source))
+    if (!foliot__reads(source))
         return;
     settle_time(assembly, top);
     if (!foliot__value_of(top, "bodies") && !foliot__value_of(top, "players"))
-        fault_at(source, top, NULL, "bodies", "this key is required (or `players`)");
+        foliot__fault_at(source, top, NULL, "bodies", "this key is required (or `players`)");
     sort_names(assembly);
     const foliot__node *forces = foliot__value_of(top, "forces");
     const foliot__node *constraints = foliot__value_of(top, "constraints");
-    if (forces && sound(source))
+    if (forces && foliot__reads(source))
         foliot__read_sequence(source, forces, &(foliot__path){NULL, "forces", 0}, read_force_item,
                               assembly);
-    if (constraints && sound(source))
+    if (constraints && foliot__reads(source))
         foliot__read_sequence(source, constraints, &(foliot__path){NULL, "constraints", 0},
-                              read_constraint_item, assembly);
+                              foliot__read_constraint_item, assembly);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "sim/contact.h"
+#include "sim/joint.h"
 #include "sim/integrator/lattice.h"
 
 // Principal moments of the solid shape, uniform density.
@@ -119,6 +120,7 @@ void foliot__body_freeze(foliot_world *world, uint32_t slot)
         write_orientation(world, slot, upright);
     }
     foliot__flags(world)[slot] |= FOLIOT_BODY_FROZEN;
+    foliot__joints_changed(world);
     foliot__flags(world)[slot] &= ~(uint32_t)FOLIOT_BODY_STARTED;
     write_vector(foliot__previous(world), slot, zero);
     foliot__body_refresh(world, slot);

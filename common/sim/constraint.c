@@ -8,6 +8,8 @@
 // its difference to the moved position is that same velocity.
 #include "sim/constraint_links.h"
 
+#include "sim/scene.h"
+
 #include <string.h>
 
 #define ROD_VECTORS 8
@@ -59,7 +61,7 @@ static uint32_t gather(const foliot_world *world, uint32_t kind, foliot__link *l
     uint32_t count = 0;
     for (uint32_t i = 0; i < world->constraint_count; i++) {
         const foliot_constraint_definition *c = &definition[i];
-        if (c->kind != kind || broken[i])
+        if (c->kind != kind || broken[i] || foliot__constraint_is_joint(c))
             continue;
         links[count++] = (foliot__link){.a = c->a,
                                         .b = c->b,

@@ -1,22 +1,36 @@
 // SPDX-License-Identifier: MIT
-// joint.h: ball, hinge, weld and anchored distance joints, as the contact solver calls them: before its
-// contacts in every phase of every substep. What a joint pushed is truth, and where the next step starts.
+// joint.h: ball, hinge, weld and anchored distance joints. Solved directly (joint/joint_tree.c), so they
+// carry nothing from one tick to the next: truth is only whether they are broken.
+//
+// In a world without contacts foliot__joints_alone is all of it. With contacts the contact solver calls
+// smooth and solve, before its contacts in every phase of every substep.
 #ifndef FOLIOT_SIM_JOINT_H
 #define FOLIOT_SIM_JOINT_H
 
 #include "sim/collide/collide.h"
 
+size_t foliot__joint_workspace_bytes(const foliot_world_config *config);
 bool foliot__has_joints(const foliot_world *world);
-// When the contacts were found: frames and masses at the present poses, from which movers[].moved and
-// .turned count. Once a tick, and again within it where a body went too far; what is accumulated stays.
-void foliot__joints_prepare(foliot__collider *c);
-// After every prepare, once: adds what is accumulated to the movers, which start from 0. (The following
-// substeps of the tick start from all that each body was given in the last one.)
-void foliot__joints_warm(foliot__collider *c);
-// In every substep of length h: visits every joint once, with the soft pull towards zero error (`soft`;
-// moved and turned are those at the substep's start) or without it (relaxing, when they have moved).
+// At init, when the bodies stand as the scene starts: how they are turned against each other.
+void foliot__joint_starts(foliot_world *world);
+// What moves has changed, or what is broken: to be sorted out anew before the next tick.
+void foliot__joints_changed(foliot_world *world);
+
+// step.c: at a substep's start, before the scheme moves anything; `first` of the tick.
+void foliot__joints_begin(const foliot__step *step, bool first);
+// step.c: after the scheme, where no contact solver runs: the whole substep.
+void foliot__joints_alone(const foliot__step *step);
+// step.c: once a tick, at its end: what pulled more than its break force in the mean of the tick breaks.
+void foliot__joints_finish(const foliot__step *step);
+
+// The contact solver, in every substep of length h.
+// When the movers hold the scheme's mean velocities and nothing else yet; the tables hold the poses that these
+// led to. What the movers hold beyond them later is what positions move on by.
+void foliot__joints_smooth(foliot__collider *c);
+// Visits every joint once: `soft` with positions brought back, before they move; else (relaxing, after the
+// tables hold the moved poses) velocities alone.
 void foliot__joints_solve(foliot__collider *c, float h, bool soft);
-// Once a tick, at its end: keeps the impulses, breaks what pulled more than its break force.
-void foliot__joints_finish(foliot__collider *c);
+// The broad phase: two bodies that a joint lets pass through each other.
+bool foliot__joints_apart(const foliot_world *world, uint32_t a, uint32_t b);
 
 #endif

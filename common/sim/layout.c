@@ -3,6 +3,8 @@
 #include "sim/constraint.h"
 #include "sim/contact.h"
 #include "sim/force.h"
+#include "sim/joint.h"
+#include "sim/scene.h"
 #include "sim/integrator/scheme.h"
 #include "sim/layout.h"
 #include "sim/state.h"
@@ -33,6 +35,8 @@ foliot_world_config foliot_world_config_from(const foliot_scene *scene)
         config.gravitates |= scene->forces[k].kind == FOLIOT_FORCE_NEWTON;
         config.calls_back |= scene->forces[k].kind == FOLIOT_FORCE_CALLBACK;
     }
+    for (uint32_t k = 0; k < scene->constraint_count; k++)
+        config.joints_max += foliot__constraint_is_joint(&scene->constraints[k]);
     return config;
 }
 
@@ -42,6 +46,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
     if (!scheme || config->bodies_max > FOLIOT_BODIES_MAX || config->bodies_max == 0 ||
         config->forces_max > FOLIOT_FORCES_MAX + 1 ||
         config->constraints_max > FOLIOT_CONSTRAINTS_MAX ||
+        config->joints_max > config->constraints_max ||
         config->players_max > FOLIOT_PLAYERS_MAX || config->spawns_max > FOLIOT_BODIES_MAX)
         return false;
     uint32_t slots = (config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
@@ -52,11 +57,14 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .contacts = config->contacts_max,
         .players = config->players_max,
         .spawns = 3 * config->spawns_max,
+        .joints = config->joints_max,
+        .joint_starts = config->joints_max ? 4 * config->constraints_max : 0,
         .events = FOLIOT_EVENTS_MAX,
         .scratch = (size_t)3 * slots * scheme->scratch_vectors,
         .force_workspace_bytes = foliot__force_workspace_bytes(config),
         .contact_workspace_bytes = foliot__contact_workspace_bytes(config),
         .constraint_workspace_bytes = foliot__constraint_workspace_bytes(config),
+        .joint_workspace_bytes = foliot__joint_workspace_bytes(config),
     };
     return true;
 }
@@ -152,11 +160,12 @@ void foliot_world_copy(void *block, const foliot_world *from)
     FOLIOT_BODY_TRUTH(COPY_TRUTH)
     FOLIOT__BODY_DEFINITION(COPY_BODY)
     FOLIOT__BODY_CACHE(COPY_BODY)
-    // Not `scratch` and not `contact_workspace`.
+    // Not `scratch`, `contact_workspace` and `joint_workspace`.
     COPY(foliot_force_definition, force, from->force_count)
     COPY(foliot_constraint_definition, constraint, from->constraint_count)
     COPY(uint8_t, constraint_broken, from->constraint_count)
     COPY(double, constraint_force, from->constraint_count)
+    COPY(double, joint_start, capacity->joint_starts)
     COPY(foliot__player, players, capacity->players)
     COPY(double, spawn_position, capacity->spawns)
     COPY(uint64_t, contact_key, from->contact_count)
@@ -170,6 +179,7 @@ void foliot_world_copy(void *block, const foliot_world *from)
 #undef COPY
 #undef COPY_TRUTH
 #undef COPY_BODY
+    ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or said to be made anew.
-_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 16, "foliot_world_copy knows every table");
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 18, "foliot_world_copy knows every table");

@@ -69,6 +69,7 @@ foliot_constraint_definition foliot_constraint_default(foliot_constraint_kind ki
         .axis = {0, 0, 1},
         .angle_min = 1,
         .angle_max = -1,
+        .break_torque = INFINITE,
     };
 }
 
@@ -152,6 +153,25 @@ bool foliot__body_rotates(const foliot_body_definition *body)
 {
     bool given = body->inertia[0] > 0 && body->inertia[1] > 0 && body->inertia[2] > 0;
     return !body->is_static && (given || body->shape.kind != FOLIOT_SHAPE_POINT);
+}
+
+bool foliot__constraint_is_joint(const foliot_constraint_definition *constraint)
+{
+    if (constraint->kind != FOLIOT_CONSTRAINT_DISTANCE)
+        return constraint->kind > FOLIOT_CONSTRAINT_ROD;
+    bool off_centre = false;
+    for (unsigned k = 0; k < 3; k++)
+        off_centre |= constraint->anchor_a[k] != 0 ||
+                      (constraint->b != FOLIOT_NO_BODY && constraint->anchor_b[k] != 0);
+    return off_centre;
+}
+
+bool foliot__scene_joins(const foliot_scene *scene)
+{
+    for (uint32_t i = 0; i < scene->constraint_count; i++)
+        if (foliot__constraint_is_joint(&scene->constraints[i]))
+            return true;
+    return false;
 }
 
 bool foliot__scene_collides(const foliot_scene *scene)

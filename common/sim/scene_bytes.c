@@ -85,7 +85,8 @@ static const field constraint_fields[] = {
     CONSTRAINT(length, 1, F64), CONSTRAINT(length_min, 1, F64), CONSTRAINT(stiffness, 1, F64),
     CONSTRAINT(break_force, 1, F64), CONSTRAINT(anchor_a, 3, F64), CONSTRAINT(anchor_b, 3, F64),
     CONSTRAINT(axis, 3, F64), CONSTRAINT(angle_min, 1, F64), CONSTRAINT(angle_max, 1, F64),
-    CONSTRAINT(motor_speed, 1, F64), CONSTRAINT(motor_torque, 1, F64), FIELD_END,
+    CONSTRAINT(motor_speed, 1, F64), CONSTRAINT(motor_torque, 1, F64),
+    CONSTRAINT(break_torque, 1, F64), CONSTRAINT(collides, 1, FLAG), FIELD_END,
 };
 
 #define PLAYERS(member, count, type) FIELD(foliot_players_definition, member, count, type)

@@ -431,20 +431,39 @@ static void check_forces(checker *c)
 
 #define CONSTRAINT(member, key, count, kind)                                                       \
     RULE(foliot_constraint_definition, member, key, count, kind)
-static const rule constraint_rules[] = {
+static const rule distance_rules[] = {
     CONSTRAINT(length, "length", 1, POSITIVE),
     CONSTRAINT(length_min, "length_min", 1, NOT_NEGATIVE),
     CONSTRAINT(stiffness, "stiffness", 1, SHARE),
-    CONSTRAINT(anchor_b, "anchor", 3, COORDINATE),
+    CONSTRAINT(anchor_a, "anchor_a", 3, COORDINATE),
     RULE_END,
 };
-static const char *const constraint_names[] = {"distance", "rod", "ball", "hinge", "weld"};
-#define CONSTRAINT_KINDS (sizeof constraint_names / sizeof *constraint_names)
+static const rule ball_rules[] = {
+    CONSTRAINT(anchor_a, "anchor_a", 3, COORDINATE),
+    RULE_END,
+};
+static const rule hinge_rules[] = {
+    CONSTRAINT(anchor_a, "anchor_a", 3, COORDINATE),
+    CONSTRAINT(axis, "axis", 3, FINITE),
+    CONSTRAINT(angle_min, "limits[0]", 1, FINITE),
+    CONSTRAINT(angle_max, "limits[1]", 1, FINITE),
+    CONSTRAINT(motor_speed, "motor.speed", 1, FINITE),
+    CONSTRAINT(motor_torque, "motor.torque", 1, NOT_NEGATIVE),
+    RULE_END,
+};
+static const rule anchor_rules[] = {CONSTRAINT(anchor_b, "anchor", 3, COORDINATE), RULE_END};
+static const rule anchor_b_rules[] = {CONSTRAINT(anchor_b, "anchor_b", 3, COORDINATE), RULE_END};
+static const rule *const constraint_rules[] = {distance_rules, distance_rules, ball_rules,
+                                               hinge_rules, ball_rules};
+#define CONSTRAINT_KINDS (sizeof constraint_rules / sizeof *constraint_rules)
 
 // RATTLE keeps a rod at its length, it does not bring it there: the bodies must start that far
 // apart.
-static void check_rod_start(checker *c, place at, const foliot_constraint_definition *rod)
+static void check_rod(checker *c, place at, const foliot_constraint_definition *rod)
 {
+    if (norm2(rod->anchor_a, 3) != 0 || (rod->b != FOLIOT_NO_BODY && norm2(rod->anchor_b, 3) != 0))
+        complain(c, FOLIOT_REFUSED, at, "anchor_a",
+                 "a rod holds bodies at their centres only: a `distance` may be off-centre");
     const double *a = c->scene->bodies[rod->a].position;
     const double *b = rod->b == FOLIOT_NO_BODY ? rod->anchor_b : c->scene->bodies[rod->b].position;
     double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
@@ -455,29 +474,34 @@ static void check_rod_start(checker *c, place at, const foliot_constraint_defini
                  "bodies, or leave `length` out");
 }
 
+static void check_joint(checker *c, place at, const foliot_constraint_definition *joint)
+{
+    const char *key, *fault = foliot__joint_fault(c->scene, joint, &key);
+    if (fault)
+        complain(c, FOLIOT_INVALID, at, key, "%s", fault);
+}
+
 static void check_constraint(checker *c, place at, const foliot_constraint_definition *constraint)
 {
     if (constraint->kind >= CONSTRAINT_KINDS) {
         complain(c, FOLIOT_INVALID, at, "kind", "names no constraint");
         return;
     }
-    if (constraint->kind > FOLIOT_CONSTRAINT_ROD) {
-        complain(c, FOLIOT_REFUSED, at, "kind",
-                 "this version does not simulate `%s` joints; it has `distance` and `rod`",
-                 constraint_names[constraint->kind]);
-        return;
-    }
     check_ends(c, at, constraint->a, constraint->b);
-    check_rules(c, at, constraint_rules, constraint);
-    if (constraint->length_min > constraint->length)
+    check_rules(c, at, constraint_rules[constraint->kind], constraint);
+    check_rules(c, at, constraint->b == FOLIOT_NO_BODY ? anchor_rules : anchor_b_rules, constraint);
+    if (constraint->kind <= FOLIOT_CONSTRAINT_ROD && constraint->length_min > constraint->length)
         complain(c, FOLIOT_INVALID, at, "length_min", "must not be greater than `length`");
     if (!(constraint->break_force > 0)) // may be infinite
         complain(c, FOLIOT_INVALID, at, "break_force", "must be greater than 0");
-    if (norm2(constraint->anchor_a, 3) != 0)
-        complain(c, FOLIOT_REFUSED, at, "anchor_a",
-                 "this version holds bodies at their centres only");
-    if (c->status == FOLIOT_OK && constraint->kind == FOLIOT_CONSTRAINT_ROD)
-        check_rod_start(c, at, constraint);
+    if (!(constraint->break_torque > 0))
+        complain(c, FOLIOT_INVALID, at, "break_torque", "must be greater than 0");
+    if (c->status != FOLIOT_OK)
+        return;
+    if (constraint->kind == FOLIOT_CONSTRAINT_ROD)
+        check_rod(c, at, constraint);
+    else if (foliot__constraint_is_joint(constraint))
+        check_joint(c, at, constraint);
 }
 
 static void check_constraints(checker *c)

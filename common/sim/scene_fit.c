@@ -19,7 +19,7 @@ static double norm2(const double *v, unsigned count)
 }
 
 typedef struct needs {
-    bool contacts, distances, rods;
+    bool contacts, distances, joints, rods;
     bool velocity; // drag or a damper
     bool clamp;    // speed_max
     bool turns;    // a body that turns from the start, or a player who can turn
@@ -60,8 +60,11 @@ static needs needs_of(const foliot_scene *scene)
     n.far |= scene->players.limit && beyond_lattice(scene->players.body.velocity);
     n.turns |= scene->players.limit && norm2(scene->players.body.angular_velocity, 3) > 0;
     for (uint32_t i = 0; i < scene->constraint_count; i++) {
-        n.rods |= scene->constraints[i].kind == FOLIOT_CONSTRAINT_ROD;
-        n.distances |= scene->constraints[i].kind != FOLIOT_CONSTRAINT_ROD;
+        const foliot_constraint_definition *c = &scene->constraints[i];
+        bool joint = foliot__constraint_is_joint(c);
+        n.joints |= joint;
+        n.rods |= c->kind == FOLIOT_CONSTRAINT_ROD;
+        n.distances |= c->kind == FOLIOT_CONSTRAINT_DISTANCE && !joint;
     }
     for (uint32_t i = 0; i < scene->force_count; i++)
         n.velocity |= force_damps(&scene->forces[i]);
@@ -76,6 +79,8 @@ static const char *objection(const foliot_integrator_info *info, const needs *n,
         return "contacts";
     if (n->distances && (!info->contacts || to_bits))
         return "distance constraints";
+    if (n->joints && (!info->contacts || to_bits))
+        return "joints";
     if (n->rods && (!info->rods || to_bits))
         return "rods";
     if (n->velocity && to_bits)

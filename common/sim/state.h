@@ -85,6 +85,7 @@ typedef struct foliot__player {
     X(foliot_constraint_definition, constraint, constraints)                                       \
     X(uint8_t, constraint_broken, constraints) /* truth, in the definition digest */               \
     X(double, constraint_force, constraints)   /* cache: of the last step, for break_force */      \
+    X(double, joint_start, joint_starts) /* fixed by the scene: b's turn against a, four a constraint */ \
     X(foliot__player, players, players)                                                            \
     /* truth: the contacts that pushed in the last step, ascending (key, feature), for the next to start */ \
     /* from; key: slot a << 32 | slot b, a < b; the impulse is what b got from a, world axes */    \
@@ -97,13 +98,15 @@ typedef struct foliot__player {
     X(foliot_event, events, events)                                                                \
     X(uint8_t, force_workspace, force_workspace_bytes)         /* owned by force.c */              \
     X(uint8_t, contact_workspace, contact_workspace_bytes)     /* owned by collide/ */             \
-    X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */
+    X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */       \
+    X(uint8_t, joint_workspace, joint_workspace_bytes) /* owned by joint/ */
 
 typedef struct foliot__capacity {
     uint32_t slots; // padded to FOLIOT__LANES
-    uint32_t forces, constraints, contacts, players, spawns, events;
+    uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events;
     size_t scratch; // doubles
     size_t force_workspace_bytes, contact_workspace_bytes, constraint_workspace_bytes;
+    size_t joint_workspace_bytes;
 } foliot__capacity;
 
 enum {
@@ -141,6 +144,7 @@ struct foliot_world {
     uint32_t truth_fields; // bit f: field f is digested in this world (see foliot__truth_fields)
     uint32_t rotates;      // some body has an inertia
     uint32_t collides;     // some pair of shapes can touch
+    uint32_t joints;       // of the constraints: joint.h's
     uint32_t scratch_vectors;
 
     // Truth (truth.c lists these fields, in this order).
@@ -154,6 +158,7 @@ struct foliot_world {
 
     // Cache.
     uint32_t definition_dirty;
+    uint32_t joints_ready; // joint_workspace is sorted: what moves and what is broken has not changed since
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
     double acceleration_time;    // ... at this time
     uint32_t event_count;

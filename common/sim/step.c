@@ -5,6 +5,7 @@
 #include "sim/constraint.h"
 #include "sim/contact.h"
 #include "sim/force.h"
+#include "sim/joint.h"
 #include "sim/integrator/rotation.h"
 #include "sim/integrator/scheme.h"
 #include "sim/player.h"
@@ -160,10 +161,11 @@ static void stage_done(const foliot_host *host, foliot_world *world, foliot_stag
 }
 
 // force, integrate, collide, solve: one integrator step.
-static void substep(const foliot__step *step, const foliot__scheme *scheme, bool last)
+static void substep(const foliot__step *step, const foliot__scheme *scheme, bool first, bool last)
 {
     foliot_world *world = step->world;
     foliot__contact_begin(step);
+    foliot__joints_begin(step, first);
     stage_done(step->host, world, FOLIOT_STAGE_force, last);
     scheme->advance(step);
     foliot__rotate(step, scheme->info.rotation_order);
@@ -172,6 +174,9 @@ static void substep(const foliot__step *step, const foliot__scheme *scheme, bool
     stage_done(step->host, world, FOLIOT_STAGE_collide, last);
     foliot__solve_distances(step);
     foliot__solve_contacts(step);
+    foliot__joints_alone(step);
+    if (last)
+        foliot__joints_finish(step);
     stage_done(step->host, world, FOLIOT_STAGE_solve, last);
 }
 
@@ -182,7 +187,7 @@ static void advance(foliot_world *world, double dt, const foliot_host *host)
         foliot__step step = {.world = world, .host = host, .dt = dt / world->substeps,
                              .time = time_at(world, s), .count = world->body_count};
         step.time_end = scheme->info.lab_only ? step.time + step.dt : time_at(world, s + 1);
-        substep(&step, scheme, s + 1 == world->substeps);
+        substep(&step, scheme, s == 0, s + 1 == world->substeps);
         if (scheme->info.lab_only)
             world->lab_time = step.time_end;
     }

@@ -42,8 +42,8 @@ enum {
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
     // Truth: constraint_broken, players, five of contacts. Fixed by the scene: force, constraint,
-    // spawn_position. Cache: scratch, constraint_force, events and the three workspaces.
-    OTHER_COUNT = 7 + 3 + 6,
+    // spawn_position, joint_start. Cache: scratch, constraint_force, events and the four workspaces.
+    OTHER_COUNT = 7 + 4 + 7,
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1,
 };
 _Static_assert(FOLIOT__TABLE_COUNT ==

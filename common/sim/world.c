@@ -5,6 +5,7 @@
 #include "sim/constraint.h"
 #include "sim/contact.h"
 #include "sim/force.h"
+#include "sim/joint.h"
 #include "sim/layout.h"
 #include "sim/scene.h"
 #include "sim/state.h"
@@ -35,6 +36,8 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
     world->spawn = scene->players.body;
     world->spawn.name = NULL;
     world->collides = foliot__scene_collides(scene);
+    for (uint32_t i = 0; i < scene->constraint_count; i++)
+        world->joints += foliot__constraint_is_joint(&scene->constraints[i]);
     world->rotates = scene->players.limit && foliot__body_rotates(&scene->players.body);
     for (uint32_t i = 0; i < scene->body_count; i++)
         world->rotates |= foliot__body_rotates(&scene->bodies[i]);
@@ -75,7 +78,7 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
         config->forces_max < needed.forces_max ||
         config->constraints_max < needed.constraints_max ||
         config->players_max < needed.players_max || config->spawns_max < needed.spawns_max ||
-        config->springs_max < needed.springs_max || config->gravitates < needed.gravitates ||
+        config->springs_max < needed.springs_max || config->joints_max < needed.joints_max || config->gravitates < needed.gravitates ||
         config->calls_back < needed.calls_back)
         return FOLIOT_INVALID;
     status = foliot__block_init(block, bytes, config);
@@ -87,6 +90,7 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
     world->scene_bodies = world->body_count = scene->body_count;
     for (uint32_t i = 0; i < scene->body_count; i++)
         foliot__body_write(world, i, &scene->bodies[i], scene->bodies[i].position, 0);
+    foliot__joint_starts(world);
     foliot__world_prepare(world);
     world->definition_dirty = 1;
     foliot__definition_refresh(world);
@@ -101,6 +105,7 @@ void foliot__world_prepare(foliot_world *world)
     foliot__force_prepare(world);
     foliot__contact_prepare(world);
     foliot__constraint_prepare(world);
+    foliot__joints_changed(world);
     world->acceleration_valid = 0;
     world->event_count = 0;
 }

@@ -104,7 +104,7 @@ typedef enum foliot_constraint_kind {
     FOLIOT_CONSTRAINT_ROD = 1,      // |xb - xa| = length, by SHAKE/RATTLE inside the integrator
     FOLIOT_CONSTRAINT_BALL = 2,     // anchors of two bodies coincide
     FOLIOT_CONSTRAINT_HINGE = 3,    // and an axis is shared
-    FOLIOT_CONSTRAINT_WELD = 4,
+    FOLIOT_CONSTRAINT_WELD = 4,     // and both turn as one
 } foliot_constraint_kind;
 
 typedef struct foliot_constraint_definition {
@@ -113,10 +113,14 @@ typedef struct foliot_constraint_definition {
     double length, length_min;
     double stiffness;   // distance: share of the error removed by one iteration, 0..1; 1 unless said
     double break_force; // > 0, infinite if it never breaks
-    double anchor_a[3], anchor_b[3]; // in body axes
-    double axis[3];                  // hinge, in a's axes
-    double angle_min, angle_max;     // hinge limits, radians; min > max: none
+    double anchor_a[3], anchor_b[3]; // in body axes, from the centre. A distance with one that is not 0 is a
+                                     // joint like those below, solved with the contacts
+    double axis[3];                  // hinge, in a's axes, unit length
+    double angle_min, angle_max;     // hinge limits, radians about the axis, b against a, 0 as the scene
+                                     // starts; min > max: none
     double motor_speed, motor_torque; // hinge; torque 0: no motor
+    double break_torque; // hinge, weld: > 0, infinite if it never breaks that way
+    bool collides;       // ball, hinge, weld: the two bodies touch each other; false unless said
 } foliot_constraint_definition;
 
 typedef enum foliot_control_kind {

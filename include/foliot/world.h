@@ -163,6 +163,7 @@ typedef struct foliot_world_config {
     uint32_t players_max;
     uint32_t spawns_max;
     uint32_t springs_max; // of the forces
+    uint32_t joints_max;  // of the constraints: ball, hinge, weld, distance with an anchor off the centre
     bool gravitates;      // some force is pairwise gravity
     bool calls_back;      // some force is the host's
     foliot_integrator integrator;

@@ -15,7 +15,7 @@
 
 #define BODIES 4
 #define FORCES 7
-#define LINKS 2
+#define LINKS 4
 
 typedef struct fixture {
     foliot_body_definition bodies[BODIES];
@@ -55,6 +55,13 @@ static void make(fixture *f)
         f->links[i].b = 3;
         f->links[i].length = 3;
     }
+    // A ball off the centre of what turns, at the centre of a point; a hinge to the world.
+    f->links[2].a = 0;
+    f->links[2].anchor_a[0] = 9;
+    f->links[3].a = 0;
+    f->links[3].b = FOLIOT_NO_BODY;
+    f->links[3].angle_min = -1;
+    f->links[3].angle_max = 2;
     f->positions[1][2] = 4;
     f->scene = foliot_scene_default();
     f->scene.name = "everything";
@@ -126,7 +133,23 @@ static const breakage breakages[] = {
     BREAK(links[0].length_min, "constraints[0].length_min", 3.5),
     BREAK(links[0].stiffness, "constraints[0].stiffness", 0),
     BREAK(links[0].break_force, "constraints[0].break_force", 0),
-    BREAK(links[0].anchor_a[1], "constraints[0].anchor_a", 1),
+    BREAK(links[0].anchor_a[1], "constraints[0].anchor_a[1]", NAN),
+    BREAK(links[0].anchor_a[1], "constraints[0].a", 1), // a point
+    BREAK(links[0].anchor_b[1], "constraints[0].b", 1),
+    BREAK(links[1].anchor_a[0], "constraints[1].anchor_a", 1),
+    BREAK(links[2].anchor_a[0], "constraints[2].anchor_b", 9.001), // apart
+    BREAK(links[2].anchor_b[2], "constraints[2].anchor_b[2]", INFINITY),
+    BREAK(links[2].break_force, "constraints[2].break_force", -1),
+    BREAK(links[3].anchor_b[1], "constraints[3].anchor[1]", NAN),
+    BREAK(links[3].axis[0], "constraints[3].axis[0]", NAN),
+    BREAK(links[3].axis[2], "constraints[3].axis", 0),
+    BREAK(links[3].angle_min, "constraints[3].limits[0]", NAN),
+    BREAK(links[3].angle_max, "constraints[3].limits[1]", INFINITY),
+    BREAK(links[3].angle_min, "constraints[3].limits", 0.5),
+    BREAK(links[3].angle_max, "constraints[3].limits", 3.2),
+    BREAK(links[3].motor_speed, "constraints[3].motor.speed", NAN),
+    BREAK(links[3].motor_torque, "constraints[3].motor.torque", -1),
+    BREAK(links[3].break_torque, "constraints[3].break_torque", 0),
     BREAK(links[1].length, "constraints[1].length", 3.1),
     BREAK(scene.players.body.mass, "players.spawn.mass", 0),
     BREAK(scene.players.force, "players.controls.force", NAN),
@@ -161,7 +184,10 @@ static const struct {
     BREAK(forces[6].kind, "forces[6].kind", 7),
     BREAK(links[0].a, "constraints[0].a", BODIES),
     BREAK(links[0].b, "constraints[0].b", 2),
-    BREAK(links[0].kind, "constraints[0].kind", FOLIOT_CONSTRAINT_HINGE),
+    BREAK(links[0].kind, "constraints[0].a", FOLIOT_CONSTRAINT_HINGE), // points do not turn
+    BREAK(links[0].kind, "constraints[0].a", FOLIOT_CONSTRAINT_WELD),
+    BREAK(links[1].kind, "constraints[1].anchor_b", FOLIOT_CONSTRAINT_BALL),
+    BREAK(links[3].a, "constraints[3].a", 2),
     BREAK(links[0].kind, "constraints[0].kind", 5),
 };
 

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: MIT
+// joint.c: joints in the course of a tick. In every substep two systems are solved, as SHAKE and RATTLE
+// do (rattle.c): impulses along the rows as they were at its start take the positions to where the joints
+// hold at its end; then, with the rows as they are there, velocities across them are taken out.
+//
+// So a world of joints alone keeps the virtues of the scheme that moves it: energy neither drifts nor
+// grows, and momentum is kept to rounding.
+#include "sim/joint/joint_internal.h"
+
+#include "sim/constraint_links.h"
+#include "sim/integrator/response.h"
+#include "sim/scene.h"
+
+#include <string.h>
+
+#define CORRECTIONS 2      // of positions in a substep: the second sees what turning left over
+#define CORRECTIONS_MAX 8  // while they are not
+#define SHARP 1e-9         // this share of the arms
+#define ROUGH 1e-3         // and beyond this one they are found in another way
+
+// -- the table -------------------------------------------------------------------------------------
+
+typedef struct carver {
+    char *base;
+    size_t at;
+} carver;
+
+static void *carve(carver *from, size_t entries, size_t size)
+{
+    void *part = from->base ? from->base + from->at : NULL;
+    from->at += (entries * size + 63) & ~(size_t)63;
+    return part;
+}
+
+static size_t lay_out(foliot__joints *j, char *base, size_t slots, size_t count)
+{
+    carver from = {base, 0};
+    size_t bodies = slots < 2 * count ? slots : 2 * count;
+    j->counts = carve(&from, 16, sizeof *j->counts);
+    j->joints = carve(&from, count, sizeof *j->joints);
+    j->bodies = carve(&from, bodies, sizeof *j->bodies);
+    j->islands = carve(&from, bodies, sizeof *j->islands);
+    j->body_of = carve(&from, slots, sizeof *j->body_of);
+    j->head = carve(&from, slots, sizeof *j->head);
+    j->next = carve(&from, 2 * count, sizeof *j->next);
+    j->listed = carve(&from, count, sizeof *j->listed);
+    j->taken = carve(&from, count, sizeof *j->taken);
+    j->waiting = carve(&from, count, sizeof *j->waiting);
+    j->apart = carve(&from, count, sizeof *j->apart);
+    for (int i = 0; i < 5; i++)
+        j->loop[i] = carve(&from, count * FOLIOT__ROWS, sizeof(double));
+    return from.at;
+}
+
+size_t foliot__joint_workspace_bytes(const foliot_world_config *config)
+{
+    foliot__joints j;
+    size_t slots = (config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
+    return config->joints_max ? lay_out(&j, NULL, slots, config->joints_max) : 0;
+}
+
+foliot__joints foliot__joints_of(const foliot_world *world)
+{
+    foliot__joints j;
+    lay_out(&j, (char *)foliot__joint_workspace(world), world->capacity.slots,
+            world->capacity.joints);
+    return j;
+}
+
+bool foliot__has_joints(const foliot_world *world)
+{
+    return world->joints > 0;
+}
+
+void foliot__joints_changed(foliot_world *world)
+{
+    world->joints_ready = 0;
+}
+
+// -- each substep ------------------------------------------------------------------------------------
+
+static foliot__pose pose_now(const foliot__joints *j, const foliot_world *world, uint32_t slot,
+                             uint32_t body, double h)
+{
+    foliot__pose pose = foliot__pose_of(world, slot);
+    if (body != FOLIOT__NONE && h > 0)
+        foliot__pose_move(&pose, j->bodies[body].moved, h);
+    return pose;
+}
+
+// Rows and masses of an island at the poses after `moved` has moved them for a time h.
+static void aim_island(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+{
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__jointed *body = &j->bodies[island->body + i];
+        foliot__pose pose = pose_now(j, world, body->slot, island->body + i, h);
+        foliot__jointed_weigh(world, body, &pose);
+    }
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = &j->joints[island->joint + i];
+        foliot__pose a = pose_now(j, world, joint->slot_a, joint->a, h);
+        foliot__pose b = pose_now(j, world, joint->slot_b, joint->b, h);
+        foliot__joint_aim(joint, &a, &b);
+        foliot__joint_measure(joint, &a, &b);
+    }
+    island->fresh = true;
+}
+
+static void aim(foliot__joints *j, const foliot_world *world)
+{
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
+        aim_island(j, world, &j->islands[i], 0);
+}
+
+// A tick starts from what is known of the present alone.
+static void guess(foliot__joint *joint)
+{
+    joint->state = joint->value <= joint->least      ? FOLIOT__BOUND_LOW
+                   : joint->value >= joint->greatest ? FOLIOT__BOUND_HIGH
+                   : joint->strength > 0             ? FOLIOT__BOUND_DRIVEN
+                                                     : FOLIOT__BOUND_FREE;
+    memset(joint->force, 0, sizeof joint->force);
+    memset(joint->torque, 0, sizeof joint->torque);
+}
+
+void foliot__joints_begin(const foliot__step *step, bool first)
+{
+    foliot_world *world = step->world;
+    if (!foliot__has_joints(world))
+        return;
+    foliot__joints j = foliot__joints_of(world);
+    if (first && !world->joints_ready)
+        foliot__joints_sort(world, &j);
+    // Later substeps start where the rows were taken last.
+    if (first || world->collides)
+        aim(&j, world);
+    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_COUNT]; i++) {
+        foliot__joint *joint = &j.joints[i];
+        if (first)
+            guess(joint);
+        joint->was = joint->value;
+        memset(joint->push, 0, sizeof joint->push);
+    }
+    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++)
+        memset(j.bodies[i].moved, 0, sizeof j.bodies[i].moved);
+    j.counts[FOLIOT__JOINTS_EASED] = 0;
+}
+
+static double speed_of(const foliot__joint *joint, uint32_t row, const double *a, const double *b)
+{
+    return (a ? foliot__dot6(joint->ja[row], a) : 0) + (b ? foliot__dot6(joint->jb[row], b) : 0);
+}
+
+// Of b against a, by a row that is a turn: the scheme's and what was moved since.
+static double turning_of(const foliot__joints *j, const foliot_world *world,
+                         const foliot__joint *joint, uint32_t row)
+{
+    foliot__v3 w = foliot__angular_velocity(world);
+    double sum = 0;
+    for (int side = 0; side < 2; side++) {
+        uint32_t body = side ? joint->b : joint->a, slot = side ? joint->slot_b : joint->slot_a;
+        const double *way = (side ? joint->jb[row] : joint->ja[row]) + 3;
+        if (body == FOLIOT__NONE)
+            continue;
+        const double *moved = j->bodies[body].moved + 3;
+        sum += (way[0] * (w.x[slot] + moved[0]) + way[1] * (w.y[slot] + moved[1])) +
+               way[2] * (w.z[slot] + moved[2]);
+    }
+    return sum;
+}
+
+// Goals that take positions at the substep's end to where the joints hold. Returns the worst error as they are.
+static double aim_at_positions(foliot__joints *j, const foliot_world *world,
+                               const foliot__island *island, double h)
+{
+    const double infinite = __builtin_inf();
+    double worst = 0;
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = &j->joints[island->joint + i];
+        foliot__pose a = pose_now(j, world, joint->slot_a, joint->a, h);
+        foliot__pose b = pose_now(j, world, joint->slot_b, joint->b, h);
+        foliot__joint_measure(joint, &a, &b);
+        double error = foliot__joint_worst(joint);
+        worst = error > worst ? error : worst;
+        for (uint32_t r = 0; r < joint->rows; r++)
+            joint->goal[r] = -joint->error[r] / h;
+        joint->low = (joint->least - joint->value) / h;
+        joint->high = (joint->greatest - joint->value) / h;
+        joint->drive = joint->strength > 0 ? joint->speed - (joint->value - joint->was) / h : infinite;
+        for (uint32_t r = joint->rows; r < FOLIOT__ROWS && joint->kind != FOLIOT_CONSTRAINT_DISTANCE; r++)
+            joint->turning[r] = -turning_of(j, world, joint, r);
+    }
+    return worst;
+}
+
+// Goals that take velocities (`change` holds them) across the rows out.
+static void aim_at_velocities(foliot__joints *j, double h)
+{
+    const double infinite = __builtin_inf();
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_COUNT]; i++) {
+        foliot__joint *joint = &j->joints[i];
+        const double *a = joint->a == FOLIOT__NONE ? NULL : j->bodies[joint->a].change;
+        const double *b = joint->b == FOLIOT__NONE ? NULL : j->bodies[joint->b].change;
+        for (uint32_t r = 0; r < joint->rows; r++)
+            joint->goal[r] = -speed_of(joint, r, a, b);
+        if (!joint->bounded)
+            continue;
+        double speed = speed_of(joint, joint->rows, a, b);
+        double below = (joint->least - joint->value) / h, above = (joint->greatest - joint->value) / h;
+        joint->low = (below < 0 ? below : 0) - speed;
+        joint->high = (above > 0 ? above : 0) - speed;
+        joint->drive = joint->strength > 0 ? joint->speed - speed : infinite;
+    }
+}
+
+static void solve_islands(foliot__joints *j, double h)
+{
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
+        foliot__island_solve(j, &j->islands[i], h);
+}
+
+static void forget_pushes(foliot__joints *j, const foliot__island *island)
+{
+    for (uint32_t k = 0; k < island->joints; k++)
+        memset(j->joints[island->joint + k].push, 0, sizeof j->joints->push);
+}
+
+static void forget_friction(foliot__joints *j, foliot__island *island)
+{
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = &j->joints[island->joint + i];
+        island->fresh |= joint->friction > 0;
+        joint->friction = 0;
+        memset(joint->rubbed, 0, sizeof joint->rubbed);
+    }
+}
+
+// The first solve of a substep: it tells how great the pulls are.
+static void solve_first(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+{
+    foliot__island_solve(j, island, h);
+    if (!foliot__island_ease(j, island, h, foliot__response(world)))
+        return;
+    forget_pushes(j, island);
+    island->fresh = true;
+    foliot__island_solve(j, island, h);
+}
+
+static void add_change(foliot__joints *j, const foliot__island *island)
+{
+    for (uint32_t i = 0; i < island->bodies; i++)
+        for (int k = 0; k < 6; k++)
+            j->bodies[island->body + i].moved[k] += j->bodies[island->body + i].change[k];
+}
+
+// What the substep's impulses come to, for breaking: as b felt them.
+static void sum_pushes(foliot__joints *j, double h)
+{
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_COUNT]; i++) {
+        foliot__joint *joint = &j->joints[i];
+        for (uint32_t r = 0; r < joint->rows + joint->bounded; r++) {
+            double push = joint->push[r], motor = joint->strength * h;
+            if (r == joint->rows && joint->kind == FOLIOT_CONSTRAINT_HINGE)
+                push = push > motor ? push - motor : push < -motor ? push + motor : 0;
+            bool along = r < 3 && joint->kind != FOLIOT_CONSTRAINT_DISTANCE;
+            double *sum = along || joint->kind == FOLIOT_CONSTRAINT_DISTANCE ? joint->force : joint->torque;
+            const double *way = sum == joint->force ? joint->jb[r] : joint->jb[r] + 3;
+            for (int k = 0; k < 3; k++)
+                sum[k] += push * way[k];
+        }
+    }
+}
+
+// -- without contacts ----------------------------------------------------------------------------------
+
+static void multiply(const double m[3][3], const double v[3], double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = (m[i][0] * v[0] + m[i][1] * v[1]) + m[i][2] * v[2];
+}
+
+// x := m^-1 x, m symmetric and positive definite.
+static void divide(const double m[3][3], double x[3])
+{
+    double l10 = m[1][0] / m[0][0], l20 = m[2][0] / m[0][0];
+    double d1 = m[1][1] - l10 * m[1][0], c = m[2][1] - l20 * m[1][0], l21 = c / d1;
+    double d2 = (m[2][2] - l20 * m[2][0]) - l21 * c;
+    double y1 = x[1] - l10 * x[0], y2 = (x[2] - l20 * x[0]) - l21 * y1;
+    x[2] = y2 / d2;
+    x[1] = y1 / d1 - l21 * x[2];
+    x[0] = (x[0] / m[0][0] - l10 * x[1]) - l20 * x[2];
+}
+
+static void put_pose(foliot_world *world, uint32_t slot, const foliot__pose *pose)
+{
+    foliot__v3 x = foliot__position(world);
+    x.x[slot] = pose->x[0];
+    x.y[slot] = pose->x[1];
+    x.z[slot] = pose->x[2];
+    if (!world->rotates)
+        return;
+    foliot__orientation_w(world)[slot] = pose->q[0];
+    foliot__orientation_x(world)[slot] = pose->q[1];
+    foliot__orientation_y(world)[slot] = pose->q[2];
+    foliot__orientation_z(world)[slot] = pose->q[3];
+}
+
+static void get_velocity(const foliot_world *world, uint32_t slot, double out[6])
+{
+    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
+    const double all[6] = {v.x[slot], v.y[slot], v.z[slot], w.x[slot], w.y[slot], w.z[slot]};
+    memcpy(out, all, sizeof all);
+}
+
+static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
+{
+    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
+    v.x[slot] = in[0];
+    v.y[slot] = in[1];
+    v.z[slot] = in[2];
+    if (world->rotates && foliot__inverse_inertia_x(world)[slot] > 0) {
+        w.x[slot] = in[3];
+        w.y[slot] = in[4];
+        w.z[slot] = in[5];
+    }
+    foliot__velocity_changed(world, slot);
+}
+
+// Positions go on by what was found; of the turn it is the momentum that gains, since the moments turn with
+// the body.
+static void move_on(foliot_world *world, foliot__jointed *body, double h, bool rough)
+{
+    double velocity[6], spin[3], gained[3];
+    foliot__pose pose = foliot__pose_of(world, body->slot);
+    get_velocity(world, body->slot, velocity);
+    multiply((const double(*)[3])body->inertia, body->moved + 3, gained);
+    foliot__jointed_weigh(world, body, &pose);
+    multiply((const double(*)[3])body->inertia, velocity + 3, spin);
+    foliot__pose_move(&pose, body->moved, h);
+    foliot__jointed_weigh(world, body, &pose);
+    for (int k = 0; k < 3; k++) {
+        velocity[k] += rough ? 0 : body->moved[k];
+        velocity[3 + k] = spin[k] + (rough ? 0 : gained[k]);
+    }
+    divide((const double(*)[3])body->inertia, velocity + 3);
+    put_pose(world, body->slot, &pose);
+    put_velocity(world, body->slot, velocity);
+}
+
+// Positions: along the rows of the substep's start, as SHAKE does, which neither gives nor takes energy. Where
+// a substep turns too far for that, along those of its end, time and again, and velocities get
+// nothing of it: that takes energy and never gives any.
+static void find_positions(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+{
+    double worst = aim_at_positions(j, world, island, h);
+    for (int k = 0; k < CORRECTIONS || (k < CORRECTIONS_MAX && worst > SHARP); k++) {
+        if (k == 0)
+            solve_first(j, world, island, h);
+        else
+            foliot__island_solve(j, island, h);
+        add_change(j, island);
+        worst = aim_at_positions(j, world, island, h);
+    }
+    island->rough = !(worst <= ROUGH);
+    if (!island->rough)
+        return;
+    forget_pushes(j, island);
+    forget_friction(j, island);
+    for (uint32_t i = 0; i < island->bodies; i++)
+        memset(j->bodies[island->body + i].moved, 0, sizeof j->bodies->moved);
+    for (int k = 0; k < CORRECTIONS_MAX; k++) {
+        aim_island(j, world, island, h);
+        aim_at_positions(j, world, island, h);
+        foliot__island_solve(j, island, h);
+        add_change(j, island);
+    }
+    forget_pushes(j, island);
+}
+
+void foliot__joints_alone(const foliot__step *step)
+{
+    foliot_world *world = step->world;
+    if (!foliot__has_joints(world))
+        return;
+    foliot__joints j = foliot__joints_of(world);
+    double h = step->dt;
+    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_ISLANDS]; i++) {
+        foliot__island *island = &j.islands[i];
+        find_positions(&j, world, island, h);
+        for (uint32_t k = 0; k < island->bodies; k++)
+            move_on(world, &j.bodies[island->body + k], h, island->rough);
+        forget_friction(&j, island);
+    }
+    aim(&j, world);
+    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++)
+        get_velocity(world, j.bodies[i].slot, j.bodies[i].change);
+    aim_at_velocities(&j, h);
+    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++)
+        memcpy(j.bodies[i].smooth, j.bodies[i].change, sizeof j.bodies->smooth);
+    solve_islands(&j, h);
+    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++) {
+        foliot__jointed *body = &j.bodies[i];
+        for (int k = 0; k < 6; k++)
+            body->smooth[k] += body->change[k];
+        put_velocity(world, body->slot, body->smooth);
+    }
+    sum_pushes(&j, h);
+    world->acceleration_valid = 0;
+}
+
+// -- beside contacts -----------------------------------------------------------------------------------
+
+static void read_mover(const foliot__collider *c, uint32_t slot, double out[6])
+{
+    const foliot__mover *m = &c->movers[slot];
+    for (int k = 0; k < 3; k++) {
+        out[k] = (double)m->v[k];
+        out[3 + k] = (double)m->w[k];
+    }
+}
+
+static void change_movers(foliot__collider *c, foliot__joints *j)
+{
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++) {
+        foliot__mover *m = &c->movers[j->bodies[i].slot];
+        const double *change = j->bodies[i].change;
+        for (int k = 0; k < 3; k++) {
+            m->v[k] = (float)((double)m->v[k] + change[k]);
+            m->w[k] = (float)((double)m->w[k] + change[3 + k]);
+        }
+    }
+}
+
+void foliot__joints_smooth(foliot__collider *c)
+{
+    if (!foliot__has_joints(c->world))
+        return;
+    foliot__joints j = foliot__joints_of(c->world);
+    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++)
+        read_mover(c, j.bodies[i].slot, j.bodies[i].smooth);
+    j.counts[FOLIOT__JOINTS_RELAXING] = 0;
+}
+
+static void solve_positions(foliot__collider *c, foliot__joints *j, double h)
+{
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++) {
+        foliot__jointed *body = &j->bodies[i];
+        read_mover(c, body->slot, body->moved);
+        for (int k = 0; k < 6; k++)
+            body->moved[k] -= body->smooth[k];
+    }
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++) {
+        foliot__island *island = &j->islands[i];
+        aim_at_positions(j, c->world, island, h);
+        if (j->counts[FOLIOT__JOINTS_EASED])
+            foliot__island_solve(j, island, h);
+        else
+            solve_first(j, c->world, island, h);
+    }
+    j->counts[FOLIOT__JOINTS_EASED] = 1;
+}
+
+static void solve_velocities(foliot__collider *c, foliot__joints *j, double h)
+{
+    if (!j->counts[FOLIOT__JOINTS_RELAXING]) {
+        for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
+            forget_friction(j, &j->islands[i]);
+        aim(j, c->world);
+    }
+    j->counts[FOLIOT__JOINTS_RELAXING] = 1;
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++)
+        read_mover(c, j->bodies[i].slot, j->bodies[i].change);
+    aim_at_velocities(j, h);
+    solve_islands(j, h);
+}
+
+void foliot__joints_solve(foliot__collider *c, float h, bool soft)
+{
+    if (!foliot__has_joints(c->world))
+        return;
+    foliot__joints j = foliot__joints_of(c->world);
+    if (soft)
+        solve_positions(c, &j, (double)h);
+    else
+        solve_velocities(c, &j, (double)h);
+    change_movers(c, &j);
+}
+
+// -- the tick's end ------------------------------------------------------------------------------------
+
+static double length_of(const double v[3])
+{
+    return foliot__sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
+}
+
+void foliot__joints_finish(const foliot__step *step)
+{
+    foliot_world *world = step->world;
+    if (!foliot__has_joints(world))
+        return;
+    foliot__joints j = foliot__joints_of(world);
+    double duration = step->dt * world->substeps;
+    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_COUNT]; i++) {
+        const foliot__joint *joint = &j.joints[i];
+        const foliot_constraint_definition *d = &foliot__constraint(world)[joint->index];
+        double force = length_of(joint->force) / duration, torque = length_of(joint->torque) / duration;
+        foliot__constraint_force(world)[joint->index] = force;
+        if (!(force > d->break_force) && !(torque > d->break_torque))
+            continue;
+        foliot__constraint_break(world, joint->index);
+        foliot__joints_changed(world);
+    }
+}

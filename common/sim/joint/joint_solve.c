@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+// joint_solve.c: one island of joined bodies: its tree exactly, the joints that close loops by conjugate
+// gradients over the tree, and for the bounded rows (limits, motors, ropes) the search for the part of
+// their law that they stand on.
+//
+// With T the answer of the tree to a push, loops ask for (Jl T Jl^t) p = goal - Jl change: symmetric,
+// and of rank at most the loops' rows, so that as many iterations would do in exact arithmetic
+// (Hestenes and Stiefel 1952). Loops that hold each other twice over (a planar ring of hinges) make it
+// singular; their goals then agree but for rounding, and the search stops where the error no longer falls.
+#include "sim/joint/joint_internal.h"
+
+#include <string.h>
+
+#define PASSES 6               // of the search; what is still wrong then is right in a later substep
+#define LOOP_TOLERANCE 0x1p-56 // of the squared error
+#define LOOP_ITERATIONS 200
+#define CURVATURE_MIN 0x1p-40 // of the diagonal's: flatter are rows that say what others say
+
+static foliot__joint *joint_at(const foliot__joints *j, const foliot__island *island, uint32_t i)
+{
+    return &j->joints[island->joint + i];
+}
+
+static double speed_of(const foliot__joints *j, const foliot__joint *joint, uint32_t row)
+{
+    double a = joint->a == FOLIOT__NONE ? 0 : foliot__dot6(joint->ja[row], j->bodies[joint->a].change);
+    double b = joint->b == FOLIOT__NONE ? 0 : foliot__dot6(joint->jb[row], j->bodies[joint->b].change);
+    return a + b;
+}
+
+static void push_row(foliot__joints *j, const foliot__joint *joint, uint32_t row, double impulse)
+{
+    for (int c = 0; c < 6 && joint->a != FOLIOT__NONE; c++)
+        j->bodies[joint->a].pushed[c] += joint->ja[row][c] * impulse;
+    for (int c = 0; c < 6 && joint->b != FOLIOT__NONE; c++)
+        j->bodies[joint->b].pushed[c] += joint->jb[row][c] * impulse;
+}
+
+// -- the bounded row -------------------------------------------------------------------------------
+
+static bool held(const foliot__joint *joint)
+{
+    return joint->bounded && joint->state >= FOLIOT__BOUND_LOW;
+}
+
+// What a row that is not held is pushed with, beyond what it has been pushed with in this substep.
+static double push_of(const foliot__joint *joint, double h)
+{
+    if (!joint->bounded || held(joint))
+        return 0;
+    double torque = joint->strength * h;
+    return (joint->state == FOLIOT__BOUND_FREE ? torque : -torque) - joint->push[joint->rows];
+}
+
+static void take_goal(foliot__joint *joint)
+{
+    // A motor never drives beyond a limit.
+    if (joint->state == FOLIOT__BOUND_DRIVEN && joint->drive <= joint->low)
+        joint->state = FOLIOT__BOUND_LOW;
+    if (joint->state == FOLIOT__BOUND_DRIVEN && joint->drive >= joint->high)
+        joint->state = FOLIOT__BOUND_HIGH;
+    uint32_t first = joint->rows, rubbing = joint->friction > 0 && !held(joint) ? 6 - first : 0;
+    joint->active = first + held(joint) + rubbing;
+    for (uint32_t r = 0; r < joint->active; r++) {
+        joint->soft[r] = r >= first && rubbing ? 1 / joint->friction : 0;
+        if (r >= first && rubbing)
+            joint->goal[r] = joint->turning[r] - joint->soft[r] * joint->rubbed[r];
+    }
+    if (held(joint))
+        joint->goal[joint->rows] = joint->state == FOLIOT__BOUND_LOW    ? joint->low
+                                   : joint->state == FOLIOT__BOUND_HIGH ? joint->high
+                                                                        : joint->drive;
+}
+
+// Where a row of this impulse and speed belongs.
+static uint32_t state_after(const foliot__joint *joint, double push, double speed, double torque)
+{
+    bool up = joint->drive > joint->low, down = joint->drive < joint->high;
+    switch ((foliot__bound_state)joint->state) {
+    case FOLIOT__BOUND_LOW:
+        if (push < (up ? torque : -torque))
+            return up ? FOLIOT__BOUND_FREE : FOLIOT__BOUND_BRAKED;
+        break;
+    case FOLIOT__BOUND_HIGH:
+        if (push > (down ? -torque : torque))
+            return down ? FOLIOT__BOUND_BRAKED : FOLIOT__BOUND_FREE;
+        break;
+    case FOLIOT__BOUND_DRIVEN:
+        if (push > torque)
+            return FOLIOT__BOUND_FREE;
+        if (push < -torque)
+            return FOLIOT__BOUND_BRAKED;
+        break;
+    case FOLIOT__BOUND_FREE:
+        if (speed < joint->low)
+            return FOLIOT__BOUND_LOW;
+        if (speed > (down ? joint->drive : joint->high))
+            return down ? FOLIOT__BOUND_DRIVEN : FOLIOT__BOUND_HIGH;
+        break;
+    case FOLIOT__BOUND_BRAKED:
+        if (speed > joint->high)
+            return FOLIOT__BOUND_HIGH;
+        if (speed < (up ? joint->drive : joint->low))
+            return up ? FOLIOT__BOUND_DRIVEN : FOLIOT__BOUND_LOW;
+        break;
+    }
+    return joint->state;
+}
+
+static bool review(foliot__joints *j, foliot__island *island, double h)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = joint_at(j, island, i);
+        if (!joint->bounded)
+            continue;
+        uint32_t row = joint->rows;
+        double push = joint->push[row] + (held(joint) ? joint->impulse[row] : 0);
+        uint32_t state = state_after(joint, push, speed_of(j, joint, row), joint->strength * h);
+        changed |= state != joint->state;
+        island->fresh |= state != joint->state && joint->friction > 0;
+        joint->state = state;
+    }
+    return changed;
+}
+
+// -- loops -----------------------------------------------------------------------------------------
+
+typedef struct loops {
+    foliot__joints *j;
+    const foliot__island *island;
+    uint32_t first, count; // joints
+    double *error, *search, *product, *push, *scale;
+} loops;
+
+static loops loops_of(foliot__joints *j, const foliot__island *island)
+{
+    uint32_t first = island->joint + island->joints - island->loops;
+    size_t at = (size_t)first * FOLIOT__ROWS;
+    return (loops){j, island, first, island->loops, j->loop[0] + at, j->loop[1] + at,
+                   j->loop[2] + at, j->loop[3] + at, j->loop[4] + at};
+}
+
+#define EACH_ROW(l, joint, r, n)                                                                   \
+    for (uint32_t i_ = 0, n = 0; i_ < (l)->count; i_++)                                            \
+        for (foliot__joint *joint = &(l)->j->joints[(l)->first + i_], *once_ = joint; once_;       \
+             once_ = NULL)                                                                         \
+            for (uint32_t r = 0; r < joint->active; r++, n++)
+
+static void clear_pushes(foliot__joints *j, const foliot__island *island)
+{
+    for (uint32_t i = 0; i < island->bodies; i++)
+        memset(j->bodies[island->body + i].pushed, 0, sizeof j->bodies->pushed);
+}
+
+// product := Jl T Jl^t search
+static void multiply(const loops *l)
+{
+    clear_pushes(l->j, l->island);
+    EACH_ROW (l, joint, r, n)
+        push_row(l->j, joint, r, l->search[n]);
+    foliot__tree_solve(l->j, l->island, true);
+    EACH_ROW (l, joint, r, n)
+        l->product[n] = speed_of(l->j, joint, r);
+}
+
+// The reciprocal of what a unit of impulse would gain if the bodies were not joined to others.
+static double scale_of(const foliot__joints *j, const foliot__joint *joint, uint32_t r)
+{
+    double sum = 0;
+    for (int side = 0; side < 2; side++) {
+        uint32_t body = side ? joint->b : joint->a;
+        const double *row = side ? joint->jb[r] : joint->ja[r];
+        if (body == FOLIOT__NONE)
+            continue;
+        const foliot__jointed *m = &j->bodies[body];
+        double trace = (m->inertia[0][0] + m->inertia[1][1]) + m->inertia[2][2];
+        sum += ((row[0] * row[0] + row[1] * row[1]) + row[2] * row[2]) / m->mass +
+               ((row[3] * row[3] + row[4] * row[4]) + row[5] * row[5]) * 3 / trace;
+    }
+    return sum > 0 ? 1 / sum : 0;
+}
+
+static double refresh_search(const loops *l, double before)
+{
+    double sum = 0;
+    EACH_ROW (l, joint, r, n)
+        sum += l->error[n] * l->error[n] * l->scale[n];
+    double blend = before > 0 ? sum / before : 0;
+    EACH_ROW (l, joint, r, n)
+        l->search[n] = l->error[n] * l->scale[n] + blend * l->search[n];
+    return sum;
+}
+
+// push := what the loops' rows are pushed with. The tree has answered to all else.
+static void solve_loops(const loops *l)
+{
+    EACH_ROW (l, joint, r, n) {
+        l->error[n] = joint->goal[r] - speed_of(l->j, joint, r);
+        l->scale[n] = scale_of(l->j, joint, r);
+        l->push[n] = l->search[n] = 0;
+    }
+    double first = refresh_search(l, 0), rest = first;
+    for (uint32_t k = 0; k < LOOP_ITERATIONS && rest > first * LOOP_TOLERANCE; k++) {
+        multiply(l);
+        double curvature = 0, flat = 0;
+        EACH_ROW (l, joint, r, n) {
+            curvature += l->search[n] * l->product[n];
+            flat += l->scale[n] > 0 ? l->search[n] * l->search[n] / l->scale[n] : 0;
+        }
+        if (!(curvature > flat * CURVATURE_MIN))
+            break;
+        double length = rest / curvature;
+        EACH_ROW (l, joint, r, n) {
+            l->push[n] += length * l->search[n];
+            l->error[n] -= length * l->product[n];
+        }
+        rest = refresh_search(l, rest);
+    }
+}
+
+// -- the island --------------------------------------------------------------------------------------
+
+static void push_outside(foliot__joints *j, const foliot__island *island, double h)
+{
+    clear_pushes(j, island);
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = joint_at(j, island, i);
+        if (joint->bounded && !held(joint))
+            push_row(j, joint, joint->rows, push_of(joint, h));
+    }
+}
+
+static void answer(foliot__joints *j, foliot__island *island, double h)
+{
+    push_outside(j, island, h);
+    foliot__tree_solve(j, island, false);
+    if (island->loops == 0)
+        return;
+    loops l = loops_of(j, island);
+    solve_loops(&l);
+    push_outside(j, island, h);
+    EACH_ROW (&l, joint, r, n) {
+        push_row(j, joint, r, l.push[n]);
+        joint->impulse[r] = l.push[n];
+    }
+    foliot__tree_solve(j, island, false);
+}
+
+// Impulses are counted; those that were given, too.
+static void settle(foliot__joints *j, const foliot__island *island, double h)
+{
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = joint_at(j, island, i);
+        bool rubbing = joint->friction > 0 && !held(joint);
+        for (uint32_t r = 0; r < joint->active; r++)
+            (rubbing && r >= joint->rows ? joint->rubbed : joint->push)[r] += joint->impulse[r];
+        if (joint->bounded && !held(joint))
+            joint->push[joint->rows] += push_of(joint, h);
+    }
+}
+
+void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
+{
+    for (uint32_t pass = 0; pass < PASSES; pass++) {
+        for (uint32_t i = 0; i < island->joints; i++) {
+            foliot__joint *joint = joint_at(j, island, i);
+            uint32_t active = joint->active, state = joint->state;
+            take_goal(joint);
+            island->fresh |= active != joint->active || state != joint->state;
+        }
+        if (island->fresh)
+            foliot__tree_factor(j, island);
+        island->fresh = false;
+        answer(j, island, h);
+        if (pass + 1 == PASSES || !review(j, island, h))
+            break;
+    }
+    settle(j, island, h);
+}
