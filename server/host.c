@@ -10,6 +10,7 @@
 
 #include "base/exit_code.h"
 #include "foliot/integrator.h"
+#include "foliot/replay.h"
 #include "foliot/scene_reader.h"
 
 static int complain(int code, const char *what, const char *why)
@@ -64,6 +65,13 @@ static int apply_options(foliot__hosted *hosted, const char *file, const foliot_
     return 0;
 }
 
+static foliot_recording_config recording_config(double pace_hz)
+{
+    foliot_recording_config config = foliot_recording_default();
+    config.block_ticks = pace_hz < 20 ? 1 : (uint32_t)(pace_hz / 20); // 50 ms at most are lost
+    return config;
+}
+
 static int open_recording(foliot__hosted *hosted, const foliot__host_options *options)
 {
     if (options->no_record)
@@ -72,13 +80,13 @@ static int open_recording(foliot__hosted *hosted, const foliot__host_options *op
         snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", options->record);
     else
         name_recording(hosted);
-    foliot_recording_config config = foliot_recording_default();
-    config.block_ticks = hosted->pace_hz < 20 ? 1 : (uint32_t)(hosted->pace_hz / 20); // 50 ms at most are lost
+    foliot_recording_config config = recording_config(hosted->pace_hz);
     foliot_status status = foliot_recording_create(hosted->recording_file, hosted->scene, NULL, hosted->world,
                                                    &config, &hosted->recording);
     if (status == FOLIOT_OK)
         return 0;
-    return complain(FOLIOT__EXIT_AGAIN, hosted->recording_file, foliot_status_text(status));
+    return complain(FOLIOT__EXIT_AGAIN, hosted->recording_file,
+                    status == FOLIOT_AGAIN ? "another process is writing to it" : foliot_status_text(status));
 }
 
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
@@ -101,23 +109,62 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     return open_recording(hosted, options);
 }
 
+// What was found behind the last whole block, and what became of it.
+static void tell_salvage(const char *file, const foliot_resumption *about)
+{
+    unsigned long long tick = about->tick, bytes = about->cut_bytes;
+    if (about->was_closed)
+        fprintf(stderr, "foliot-server: %s had ended in order at tick %llu; it goes on from there\n", file, tick);
+    else if (bytes == 0)
+        fprintf(stderr, "foliot-server: %s ends with a whole block at tick %llu; nothing was cut off\n", file, tick);
+    else
+        fprintf(stderr, "foliot-server: %s is whole up to tick %llu; %llu bytes behind it were cut off%s%s: %s\n", file, tick,
+                bytes, *about->kept_in ? " and kept in " : "", about->kept_in, about->damage);
+}
+
+static int resume_exit(foliot_status status)
+{
+    switch (status) {
+    case FOLIOT_DIVERGED:
+        return FOLIOT__EXIT_DIVERGED;
+    case FOLIOT_CORRUPT:
+    case FOLIOT_TRUNCATED:
+        return FOLIOT__EXIT_CORRUPT;
+    case FOLIOT_UNSUPPORTED:
+    case FOLIOT_NEWER:
+        return FOLIOT__EXIT_NOT_VERIFIABLE;
+    case FOLIOT_AGAIN:
+        return FOLIOT__EXIT_AGAIN;
+    default:
+        return FOLIOT__EXIT_ERROR;
+    }
+}
+
+static double pace_of(const foliot_scene *scene)
+{
+    return scene->pace_hz > 0 ? scene->pace_hz : 1 / scene->dt;
+}
+
 int foliot__hosted_resume(foliot__hosted *hosted, const char *file)
 {
+    char problem[320];
     memset(hosted, 0, sizeof *hosted);
+    // The pace is in the file, and decides how many ticks a block may have.
+    foliot_replay *replay = NULL;
     foliot_recording_config config = foliot_recording_default();
-    foliot_status status =
-        foliot_recording_resume(file, &config, &hosted->recording, &hosted->scene, &hosted->world);
-    if (status == FOLIOT_DIVERGED)
-        return complain(FOLIOT__EXIT_DIVERGED, file, "this build does not replay it to the same bits");
-    if (status == FOLIOT_CORRUPT || status == FOLIOT_TRUNCATED)
-        return complain(FOLIOT__EXIT_CORRUPT, file, "not even its first keyframe is whole");
-    if (status == FOLIOT_UNSUPPORTED || status == FOLIOT_NEWER)
-        return complain(FOLIOT__EXIT_NOT_VERIFIABLE, file, foliot_status_text(status));
+    if (foliot_replay_open(file, &replay, NULL) == FOLIOT_OK) {
+        config = recording_config(pace_of(foliot_replay_about(replay)->scene));
+        foliot_replay_close(replay);
+    }
+    foliot_status status = foliot_recording_resume(file, &config, &hosted->recording, &hosted->scene, &hosted->world,
+                                                   problem, sizeof problem);
     if (status != FOLIOT_OK)
-        return complain(FOLIOT__EXIT_ERROR, file, foliot_status_text(status));
-    snprintf(hosted->name, sizeof hosted->name, "%s", hosted->scene->name);
+        return complain(resume_exit(status), file, problem);
+    const foliot_resumption *about = foliot_recording_resumed(hosted->recording);
+    tell_salvage(file, about);
+    snprintf(hosted->name, sizeof hosted->name, "%s", *about->session ? about->session : hosted->scene->name);
     snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", file);
-    hosted->pace_hz = hosted->scene->pace_hz > 0 ? hosted->scene->pace_hz : 1 / hosted->scene->dt;
+    hosted->pace_hz = pace_of(hosted->scene);
     hosted->resumed = true;
     return 0;
 }

@@ -25,11 +25,11 @@
 
 static struct {
     uint64_t port, ticks, threads;
-    const char *bind, *record, *integrator, *mode, *resume, *impair, *log_format;
+    const char *bind, *record, *integrator, *mode, *impair, *log_format;
     bool no_record, no_force;
     double tick_hz, snapshot_hz, spectator_delay;
     uint64_t input_delay;
-    foliot__texts sessions;
+    foliot__texts sessions, resumes;
 } given = {.port = FOLIOT_PORT_DEFAULT, .bind = "127.0.0.1", .mode = "snapshot", .log_format = "text", .threads = 1,
            .input_delay = 3};
 
@@ -48,7 +48,7 @@ static const foliot__option host_options[] = {
      .help = "lockstep: spectators are shown what was so long ago"},
     {"no-force", NULL, FOLIOT__OPTION_FLAG, &given.no_force,
      .help = "lockstep: refuses builds that compute otherwise though they ask with --force"},
-    {"resume", "FILE", FOLIOT__OPTION_TEXT, &given.resume, .help = "goes on with a recording; no SCENE then"},
+    {"resume", "FILE", FOLIOT__OPTION_TEXTS, &given.resumes, .help = "goes on with a recording; no SCENE then; repeatable"},
     {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &given.sessions, .help = "one more session; repeatable"},
     {"ticks", "N", FOLIOT__OPTION_COUNT, &given.ticks, 1, 0, .help = "ends after N ticks"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair,
@@ -234,8 +234,11 @@ static int open_sessions(app *a, const foliot__arguments *arguments)
 {
     foliot__host_options options = {given.record, given.no_record, given.integrator, given.tick_hz};
     int code = 0;
-    if (given.resume)
-        code = foliot__hosted_resume(&a->hosted[a->hosted_count++], given.resume);
+    for (uint32_t i = 0; code == 0 && i < given.resumes.count; i++) {
+        if (a->hosted_count == FOLIOT_SESSIONS_MAX)
+            return foliot__options_wrong(&program, arguments, "at most %d sessions", FOLIOT_SESSIONS_MAX);
+        code = foliot__hosted_resume(&a->hosted[a->hosted_count++], given.resumes.items[i]);
+    }
     if (arguments->operand_count == 1)
         code = foliot__hosted_open(&a->hosted[a->hosted_count++], NULL, arguments->operands[0], &options);
     for (uint32_t i = 0; code == 0 && i < given.sessions.count; i++) {
@@ -369,10 +372,12 @@ static int host(const foliot__arguments *arguments)
     if (!foliot__log_start(given.log_format))
         return foliot__options_wrong(&program, arguments, "--log-format is text or json, not '%s'", given.log_format);
     uint32_t scenes = arguments->operand_count + given.sessions.count;
-    if (given.resume ? scenes > 0 : scenes == 0)
+    if (given.resumes.count > 0 && arguments->operand_count > 0)
         return foliot__options_wrong(&program, arguments,
-                                     given.resume ? "--resume takes its scene from the recording" : "a SCENE is missing");
-    if (given.record && (given.no_record || scenes > 1 || given.resume))
+                                     "--resume takes its scene from the recording; beside it name new ones with --session");
+    if (given.resumes.count == 0 && scenes == 0)
+        return foliot__options_wrong(&program, arguments, "a SCENE is missing");
+    if (given.record && (given.no_record || scenes > 1 || given.resumes.count > 0))
         return foliot__options_wrong(&program, arguments, "--record names one file for one new session");
     int code = open_sessions(&a, arguments);
     if (code == 0)

@@ -18,6 +18,11 @@
 #define EXTRAPOLATE_MS 250.0
 #define RECONNECT_EVERY_NS 500000000u
 #define RECONNECT_FOR_NS 10000000000u
+// A server that says nothing for so long, and for so many snapshots, has died or is out of reach: a new connection
+// is tried long before the transport gives the old one up.
+#define SILENCE_NS 1000000000u
+#define SILENCE_SNAPSHOTS 5
+#define ATTEMPT_NS 2000000000u // for one, and four round trips
 #define PLAYER_NAMES 1024
 #define HELLO_EVERY_NS 20000000u // unreliably, beside the reliable one, until welcome
 #define SHOWN_AHEAD_TICKS 600 // that a server which died may have lost, and be waited for
@@ -39,6 +44,7 @@ struct foliot_client {
     uint32_t refusal;
     foliot_peer_id peer;
     uint64_t now_ns, began_ns, lost_ns, tried_ns;
+    uint64_t heard_ns; // anything from the server
     bool reconnecting, welcomed;
     bool welcomed_here; // by this connection: later copies of the welcome are ignored
     uint64_t hello_ns;
@@ -425,6 +431,7 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
 {
     if (e->peer.value != c->peer.value)
         return;
+    c->heard_ns = c->now_ns;
     if (e->kind == FOLIOT_TRANSPORT_CONNECTED) {
         c->state = FOLIOT_CLIENT_JOINING;
         c->welcomed_here = false;
@@ -434,6 +441,23 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
     } else {
         take_bytes(c, e);
     }
+}
+
+static bool given_up(const foliot_client *c)
+{
+    double patience = ATTEMPT_NS + 4e6 * c->statistics.round_trip_ms;
+    if (c->state != FOLIOT_CLIENT_PLAYING)
+        return c->reconnecting && (double)(c->now_ns - c->tried_ns) > patience;
+    double snapshots = SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
+    return (double)(c->now_ns - c->heard_ns) > SILENCE_NS + snapshots;
+}
+
+static void break_silence(foliot_client *c)
+{
+    if (!c->config.reconnects || !c->welcomed || !c->peer.value || c->leaving || over(c) || !given_up(c))
+        return;
+    foliot_transport_disconnect(c->config.transport, c->peer, 0, true);
+    connection_ended(c, FOLIOT_DISCONNECT_TIMEOUT);
 }
 
 static void reconnect(foliot_client *c)
@@ -552,6 +576,7 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
     client->now_ns = now_ns;
     while (foliot_transport_poll(client->config.transport, now_ns, &event))
         take_event(client, &event);
+    break_silence(client);
     reconnect(client);
     repeat_hello(client);
     if (client->lockstep)

@@ -39,6 +39,13 @@ static uint64_t siphash(uint64_t key0, uint64_t key1, const uint64_t message[2])
     return v[0] ^ v[1] ^ v[2] ^ v[3];
 }
 
+uint64_t foliot__token_proof(uint64_t token)
+{
+    const uint64_t message[2] = {token, 0x666f6c696f742131u};
+    uint64_t proof = siphash(token, ~token, message);
+    return proof ? proof : 1;
+}
+
 uint32_t foliot__cookie(uint64_t secret, uint32_t address, uint16_t port, uint64_t epoch)
 {
     const uint64_t message[2] = {(uint64_t)address << 16 | port, epoch};

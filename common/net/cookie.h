@@ -16,6 +16,10 @@
 #define FOLIOT__HELLO_BYTES 32
 #define FOLIOT__COOKIE_BYTES 12 // and its four bytes, little-endian
 
+// What shows that a token is the right one without being it: a recording may be handed around, and holds this.
+// Never 0.
+uint64_t foliot__token_proof(uint64_t token);
+
 uint32_t foliot__cookie(uint64_t secret, uint32_t address, uint16_t port, uint64_t epoch);
 bool foliot__cookie_good(uint64_t secret, uint32_t address, uint16_t port, uint64_t now_ns, uint32_t cookie);
 

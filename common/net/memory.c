@@ -23,6 +23,8 @@ typedef struct slot {
     foliot_peer_id far_peer;
     uint64_t reliable_due_ns; // of the last reliable packet sent: the next is no earlier
     uint64_t heard_ns;
+    uint16_t port;        // connecting to
+    uint64_t asked_ns;
     bool broken; // a reliable packet never got through: the connection times out
 } slot;
 
@@ -182,6 +184,8 @@ static foliot_status memory_connect(foliot_transport *transport, const char *hos
     if (!s)
         return FOLIOT_FULL;
     s->state = SLOT_CONNECTING;
+    s->port = port;
+    s->asked_ns = now_ns;
     s->far = to ? to->serial : 0;
     post(m, s, (envelope){.kind = MAIL_CONNECT}, NULL, 0);
     return FOLIOT_OK;
@@ -262,6 +266,24 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
     return true;
 }
 
+// Who found nobody, or was not heard, asks again.
+static void ask_again(memory *m)
+{
+    for (uint32_t i = 0; i < m->head.config.peers_max; i++) {
+        slot *s = &m->slots[i];
+        const memory *there = s->far ? find_serial(m->hub, s->far) : NULL;
+        if (s->state != SLOT_CONNECTING || (there && !s->broken) || m->now_ns - s->asked_ns < RESEND_NS)
+            continue;
+        const memory *to = find_port(m->hub, s->port);
+        s->asked_ns = m->now_ns;
+        s->far = to ? to->serial : 0;
+        s->broken = false;
+        s->reliable_due_ns = 0;
+        if (to)
+            post(m, s, (envelope){.kind = MAIL_CONNECT}, NULL, 0);
+    }
+}
+
 static bool deaf(const foliot__link *link)
 {
     return link->impairment.loss >= 1;
@@ -302,6 +324,7 @@ static bool memory_poll(foliot_transport *transport, uint64_t now_ns, foliot_tra
     memory *m = (memory *)transport;
     foliot__packet packet;
     m->now_ns = now_ns;
+    ask_again(m);
     while (foliot__link_pop(&m->inbox, now_ns, &packet)) {
         free(m->delivered);
         m->delivered = packet.bytes;

@@ -26,6 +26,7 @@ void foliot__tape_encoder_free(foliot__tape_encoder *encoder)
     foliot__buffer_free(&encoder->digests);
     foliot__buffer_free(&encoder->payload);
     foliot__buffer_free(&encoder->record);
+    foliot__buffer_free(&encoder->notes);
 }
 
 void foliot__tape_encoder_reset(foliot__tape_encoder *encoder)
@@ -165,9 +166,11 @@ void foliot__tape_encode_block(foliot__tape_encoder *encoder, size_t *input_byte
     if (encoder->digests.length)
         encode_digests(encoder);
     *digest_bytes = encoder->payload.length - *input_bytes;
-    encoder->payload.failed |= encoder->entries.failed || encoder->digests.failed;
+    if (encoder->notes.length)
+        foliot__pack_raw(&encoder->payload, encoder->notes.bytes, encoder->notes.length);
+    encoder->payload.failed |= encoder->entries.failed || encoder->digests.failed || encoder->notes.failed;
     encoder->first_tick = encoder->tick;
-    encoder->entries.length = encoder->digests.length = 0;
+    encoder->entries.length = encoder->digests.length = encoder->notes.length = 0;
     encoder->entry_values = encoder->input_count = 0;
 }
 

@@ -21,6 +21,7 @@ typedef struct foliot__tape_encoder {
     foliot__buffer digests;
     uint64_t digest_first;
     uint32_t digest_every, digest_bytes;
+    foliot__buffer notes; // records, whole
 
     foliot__buffer payload, record;
 } foliot__tape_encoder;

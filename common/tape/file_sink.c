@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 static int descriptor(void *user)
@@ -43,14 +44,21 @@ foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_
     int *user = malloc(sizeof *user);
     if (!user)
         return FOLIOT_MEMORY;
-    *user = open(file, O_WRONLY | O_CLOEXEC | (create ? O_CREAT | O_TRUNC : 0), 0666);
+    *user = open(file, O_WRONLY | O_CLOEXEC | (create ? O_CREAT : 0), 0666);
     if (*user < 0) {
         int error = errno;
         free(user);
         errno = error;
         return FOLIOT_IO;
     }
-    if (!create)
+    // One writer a file. The lock ends with the process, however that ends; where there are no locks there is none.
+    if (flock(*user, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        file_close(user);
+        return FOLIOT_AGAIN;
+    }
+    if (create)
+        (void)!ftruncate(*user, 0); // a device has nothing to be emptied
+    else
         lseek(*user, 0, SEEK_END);
     *sink = (foliot_recording_sink){.write = file_write, .sync = file_sync,
                                     .truncate = file_truncate, .close = file_close, .user = user};

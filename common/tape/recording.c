@@ -70,6 +70,7 @@ void foliot__recording_free(foliot_recording *recording)
     foliot__tape_encoder_free(&recording->encoder);
     foliot__buffer_free(&recording->capture);
     free(recording->index);
+    free(recording->journal);
     free(recording);
 }
 
@@ -322,6 +323,30 @@ foliot_status foliot_recording_append(foliot_recording *recording, const foliot_
     else if (tick - recording->encoder.first_tick >= config->block_ticks)
         close_block(recording);
     return stopped(recording);
+}
+
+const foliot_resumption *foliot_recording_resumed(const foliot_recording *recording)
+{
+    return recording->journal ? &recording->resumption : NULL;
+}
+
+static foliot_status note(foliot_recording *recording, const char *what, const char *text)
+{
+    if (stopped(recording) == FOLIOT_OK)
+        foliot__tape_encode_note(&recording->encoder.notes, recording->encoder.tick, what, text);
+    return stopped(recording);
+}
+
+foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name)
+{
+    return note(recording, "session", name);
+}
+
+foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player, const char *name, uint64_t proof)
+{
+    char text[FOLIOT__NOTE_TEXT_BYTES];
+    foliot__journal_player_text(text, player, proof, name);
+    return note(recording, "player", text);
 }
 
 foliot_status foliot_recording_flush(foliot_recording *recording)

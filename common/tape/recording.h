@@ -10,6 +10,7 @@
 
 #include "foliot/recording.h"
 #include "tape/encoder.h"
+#include "tape/journal.h"
 #include "tape/ring.h"
 
 // The writing side: takes whole blocks from the ring. Only atomics are read by the host's side.
@@ -44,6 +45,8 @@ struct foliot_recording {
     foliot_digest digest; // of the last tick appended
     bool full;            // the queue was, and nothing is taken any more
     foliot_recording_state state;
+    foliot_resumption resumption;
+    foliot__journal *journal; // of what was resumed, NULL: nothing
 };
 
 // Everything of `count` bytes now; 0 or an errno.
@@ -60,8 +63,8 @@ void foliot__drain_wait(foliot__drain *drain, bool synced);
 // Ends the thread and frees; the sink is closed.
 void foliot__drain_finish(foliot__drain *drain);
 
-// A sink that is the file; FOLIOT_IO if it cannot be opened. `create`: empty, else as it is, at its
-// end.
+// A sink that is the file; FOLIOT_IO if it cannot be opened, FOLIOT_AGAIN if another process writes
+// to it. `create`: empty, else as it is, at its end.
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink);
 
 // The common part of beginning and resuming: everything but what the file holds already.

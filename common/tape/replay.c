@@ -240,6 +240,7 @@ void foliot_replay_close(foliot_replay *replay)
     free(replay->scratch);
     free(replay->index);
     free(replay->segment);
+    free(replay->journal);
     free(replay);
 }
 

@@ -28,6 +28,7 @@ struct foliot_replay {
 
     uint64_t (*index)[2]; // tick and offset of keyframe blocks, complete up to the damage
     uint32_t index_count, index_capacity;
+    foliot__journal *journal; // after foliot_replay_scan
     uint64_t whole_bytes; // of the file, after foliot_replay_scan
     uint64_t cut_offset, cut_number; // after the last block that has ticks or a keyframe
 

@@ -23,6 +23,7 @@ static void count_joins(scanning *s)
     const foliot__input_log *log = &s->content.inputs;
     for (size_t i = 0; i < log->input_count; i++) {
         const foliot_input *input = &log->inputs[i];
+        foliot__journal_input(s->replay->journal, input);
         uint8_t bit = (uint8_t)(1u << (input->player % 8));
         if (input->kind != FOLIOT_INPUT_JOIN || (s->joined[input->player / 8] & bit))
             continue;
@@ -47,6 +48,8 @@ static void count_block(scanning *s)
     about->notes += content->notes;
     about->records_unknown += content->unknown;
     about->last_tick = content->tick;
+    for (uint32_t i = 0; i < content->notes; i++)
+        foliot__journal_note(s->replay->journal, &content->noted[i]);
     count_joins(s);
 }
 
@@ -136,8 +139,14 @@ static foliot_status scan(scanning *s, foliot_damage *damage)
 foliot_status foliot_replay_scan(foliot_replay *replay)
 {
     scanning *s = calloc(1, sizeof *s);
-    if (!s)
+    foliot__journal *journal = calloc(1, sizeof *journal);
+    if (!s || !journal) {
+        free(s);
+        free(journal);
         return FOLIOT_MEMORY;
+    }
+    free(replay->journal);
+    replay->journal = journal;
     foliot_replay_summary about = replay->about;
     foliot_damage damage = {0};
     about.blocks = about.keyframes = about.inputs = about.digests = 0;

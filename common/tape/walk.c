@@ -39,6 +39,7 @@ void foliot__tape_content_free(foliot__tape_content *content)
     free(content->digest_bytes);
     free(content->keyframe);
     free(content->index);
+    free(content->noted);
     *content = (foliot__tape_content){0};
 }
 
@@ -332,6 +333,41 @@ static void decode_end(decoding *d)
     d->values -= 1;
 }
 
+static void copy_text(char *to, size_t bytes, const char *text, uint32_t length)
+{
+    if (length >= bytes)
+        length = (uint32_t)bytes - 1;
+    if (length)
+        memcpy(to, text, length);
+    to[length] = '\0';
+}
+
+static void decode_note(decoding *d)
+{
+    foliot__tape_content *content = d->content;
+    uint32_t what_length = 0, text_length = 0;
+    corrupt_if(d, d->values < 3);
+    foliot__unpack_uint(d->r);
+    const char *what = foliot__unpack_str(d->r, &what_length);
+    const char *text = foliot__unpack_str(d->r, &text_length);
+    if (d->r->status != FOLIOT_OK)
+        return;
+    if (content->notes == content->noted_capacity) {
+        uint32_t capacity = content->noted_capacity ? 2 * content->noted_capacity : 8;
+        void *noted = realloc(content->noted, capacity * sizeof *content->noted);
+        if (!noted) {
+            foliot__reader_fail(d->r, FOLIOT_MEMORY);
+            return;
+        }
+        content->noted = noted;
+        content->noted_capacity = capacity;
+    }
+    foliot__tape_note *note = &content->noted[content->notes++];
+    copy_text(note->what, sizeof note->what, what, what_length);
+    copy_text(note->text, sizeof note->text, text, text_length);
+    d->values -= 3;
+}
+
 static uint64_t *bytes_counter(foliot__tape_content *content, uint64_t type)
 {
     return type == FOLIOT__TAPE_INPUTS     ? &content->input_bytes
@@ -373,11 +409,13 @@ static void decode_record(decoding *d, uint64_t *type)
     case FOLIOT__TAPE_END:
         decode_end(d);
         break;
+    case FOLIOT__TAPE_NOTE:
+        decode_note(d);
+        break;
     default:
         if (*type < FOLIOT__TAPE_OPTIONAL)
             foliot__reader_fail(d->r, FOLIOT_UNSUPPORTED);
-        d->content->notes += *type == FOLIOT__TAPE_NOTE;
-        d->content->unknown += *type != FOLIOT__TAPE_NOTE;
+        d->content->unknown++;
         break;
     }
     // Later minor versions may append values to a record.

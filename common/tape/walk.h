@@ -7,6 +7,7 @@
 #include "foliot/replay.h"
 #include "tape/format.h"
 #include "tape/input_log.h"
+#include "tape/journal.h"
 #include "tape/source.h"
 
 #define FOLIOT__TAPE_DIGESTS_MAX 4 // records in a block
@@ -42,6 +43,8 @@ typedef struct foliot__tape_content {
     uint8_t *keyframe;
     size_t keyframe_length, keyframe_capacity;
     uint32_t notes, unknown;
+    foliot__tape_note *noted; // `notes` of them
+    uint32_t noted_capacity;
     uint64_t input_bytes, digest_record_bytes, keyframe_bytes, other_bytes;
     uint64_t (*index)[2]; // of the closing block: tick, offset
     uint32_t index_count;

@@ -398,7 +398,8 @@ size_t foliot__input_packet_encode(const foliot__input_packet *packet, uint8_t b
         foliot__write_u32(&w, packet->changes[0].sequence);
     for (uint32_t i = 0; i < packet->count; i++) {
         const foliot__change *c = &packet->changes[i];
-        uint32_t age = packet->tick - c->tick;
+        // A change may be meant for a later tick than the packet, where the clock was set back in between: it is due now.
+        uint32_t age = c->tick < packet->tick ? packet->tick - c->tick : 0;
         foliot__write_u16(&w, (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX));
         foliot__write_bytes(&w, c->axes, sizeof c->axes);
         foliot__write_u16(&w, c->buttons);
@@ -421,7 +422,8 @@ foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length, f
     for (uint32_t i = 0; r.status == FOLIOT_OK && i < packet->count; i++) {
         foliot__change *c = &packet->changes[i];
         c->sequence = sequence + i;
-        c->tick = packet->tick - foliot__read_u16(&r);
+        uint32_t age = foliot__read_u16(&r);
+        c->tick = age < packet->tick ? packet->tick - age : 0;
         const uint8_t *axes = foliot__read_bytes(&r, sizeof c->axes);
         if (axes)
             memcpy(c->axes, axes, sizeof c->axes);

@@ -81,11 +81,41 @@ foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const fo
 // Goes on with a recording that ended early (or in order): FILE is cut after its last whole block
 // of ticks and appended to. *world is a new one, replayed to that tick (free with
 // foliot_world_destroy), *scene what it was made from (free with foliot_scene_destroy).
-// FOLIOT_DIVERGED if this build does not replay it, FOLIOT_CORRUPT if not even its first keyframe
-// is whole.
+// FOLIOT_UNSUPPORTED if it was recorded by a build of another fingerprint, FOLIOT_DIVERGED if this
+// one does not replay it nevertheless, FOLIOT_CORRUPT if not even its first keyframe is whole,
+// FOLIOT_AGAIN if another process writes to it; `problem` (may be NULL) then holds a sentence.
 foliot_status foliot_recording_resume(const char *file, const foliot_recording_config *config,
                                       foliot_recording **recording, foliot_scene **scene,
-                                      foliot_world **world);
+                                      foliot_world **world, char *problem, size_t problem_bytes);
+
+// Who was in the session where it was resumed. Inputs of a player have growing sequences, of which
+// the JOIN has the first.
+typedef struct foliot_recorded_player {
+    uint32_t player;
+    char name[FOLIOT_NAME_BYTES];
+    uint64_t proof;         // what the host noted, 0: nothing
+    uint32_t join_sequence; // of its JOIN, 0: not in the recording
+    uint32_t sequence;      // of its last input
+} foliot_recorded_player;
+
+typedef struct foliot_resumption {
+    uint64_t tick;                   // that it goes on from
+    bool was_closed;                 // it had ended in order
+    uint64_t cut_bytes;              // behind the last whole block; a closing block's too
+    char damage[192];                // why; "" if nothing was wrong
+    char kept_in[512];               // file that holds the cut-off bytes if they were many; "": none
+    char session[FOLIOT_NAME_BYTES]; // as the host noted it; "": it did not
+    const foliot_recorded_player *players;
+    uint32_t player_count;
+} foliot_resumption;
+// NULL for a recording that was not resumed. Valid until it is closed.
+const foliot_resumption *foliot_recording_resumed(const foliot_recording *recording);
+
+// Notes for whoever resumes, with the block in progress: the session's name; who a player is, before
+// the JOIN is appended. `proof` is not the secret by which the player is known, but what proves it.
+foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name);
+foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player, const char *name,
+                                           uint64_t proof);
 
 // After every step: `world` as the step left it, and the inputs that the step was given. FOLIOT_OK;
 // FOLIOT_INVALID if this is not the tick after the last; else what the recording stopped with (the

@@ -14,6 +14,7 @@
 #define FOLIOT__SNAPSHOTS_KEPT 128   // that may still be somebody's baseline
 #define FOLIOT__CHANGES_HELD 128     // of one player, for ticks to come
 #define FOLIOT__TICKS_AHEAD_MAX 600  // that an input may be meant for
+#define FOLIOT__GAP_MAX 65536        // changes that a server's death may have lost of one player
 #define FOLIOT__MALFORMED_MAX 32     // messages, before the peer is dropped
 #define FOLIOT__EVENTS_HELD 256
 #define FOLIOT__STATUS_EVERY_NS 100000000u
@@ -64,12 +65,15 @@ typedef enum foliot__player_state {
 typedef struct foliot__player_slot {
     foliot__player_state state;
     char name[FOLIOT_NAME_BYTES];
-    uint64_t token;
+    uint64_t proof;        // of its token
+    uint64_t token;        // 0 after a resume, until its owner has come with it
     bool leaves;           // said goodbye before its first tick
     int64_t peer;          // index, -1: its peer is gone
     uint64_t lost_ns;
     uint32_t next_sequence; // of the change expected next
-    uint32_t input_sequence; // of inputs given to the world
+    bool gap;               // changes that it was told are here may have died with a server: the next may be later
+    // Of inputs given to the world: changes follow the JOIN by their own sequences.
+    uint32_t input_sequence, join_sequence;
     uint64_t late_changes;
     foliot__change changes[FOLIOT__CHANGES_HELD]; // ring, by sequence
     uint32_t change_count, change_first;

@@ -3,6 +3,8 @@
 // inputs wait here until their tick is closed. While a step runs, nothing here touches the world.
 #include "internal.h"
 
+#include "net/cookie.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,6 +50,34 @@ static foliot_status open_mode(foliot__session *s, const foliot_session_config *
     return FOLIOT_OK;
 }
 
+// Players who were there when the server that wrote this recording died: their places are kept as after a lost peer.
+static void keep_players(foliot__session *s)
+{
+    const foliot_resumption *resumed = s->recording ? foliot_recording_resumed(s->recording) : NULL;
+    for (uint32_t p = 0; p < s->player_limit; p++) {
+        s->players[p].peer = -1;
+        if (!s->world || foliot_world_player_body(s->world, p) == FOLIOT_NO_BODY)
+            continue;
+        s->players[p].state = FOLIOT__PLAYER_IN_WORLD; // though nobody may know it again
+        s->players[p].lost_ns = s->server->now_ns;
+        s->players[p].next_sequence = 1;
+    }
+    for (uint32_t i = 0; resumed && i < resumed->player_count; i++) {
+        const foliot_recorded_player *r = &resumed->players[i];
+        if (r->player >= s->player_limit)
+            continue;
+        foliot__player_slot *player = &s->players[r->player];
+        player->state = FOLIOT__PLAYER_IN_WORLD;
+        player->lost_ns = s->server->now_ns;
+        player->proof = r->join_sequence ? r->proof : 0;
+        player->join_sequence = r->join_sequence;
+        player->input_sequence = r->sequence;
+        player->next_sequence = r->sequence - r->join_sequence + 1;
+        player->gap = true;
+        memcpy(player->name, r->name, sizeof player->name);
+    }
+}
+
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
                                      foliot__session **out)
 {
@@ -78,8 +108,9 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
         foliot__session_destroy(s);
         return status;
     }
-    for (uint32_t p = 0; p < s->player_limit; p++)
-        s->players[p].peer = -1;
+    keep_players(s);
+    if (s->recording)
+        foliot_recording_note_session(s->recording, s->name);
     *out = s;
     return FOLIOT_OK;
 }
@@ -133,9 +164,11 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
 {
     uint32_t found = FOLIOT__NO_PLAYER;
     *resumed = false;
+    uint64_t proof = hello->token ? foliot__token_proof(hello->token) : 0;
     for (uint32_t p = 0; hello->token && p < session->player_limit; p++)
         if (session->players[p].state != FOLIOT__PLAYER_NONE && !session->players[p].leaves &&
-            session->players[p].state != FOLIOT__PLAYER_LEAVING && session->players[p].token == hello->token) {
+            session->players[p].state != FOLIOT__PLAYER_LEAVING && session->players[p].proof == proof) {
+            session->players[p].token = hello->token;
             if (session->players[p].peer >= 0 && session->players[p].peer != (int64_t)peer)
                 foliot__server_supersede(session->server, (uint32_t)session->players[p].peer);
             session->players[p].peer = peer;
@@ -153,6 +186,7 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
     player->state = FOLIOT__PLAYER_ENTERING;
     player->peer = peer;
     player->token = draw_token(session->server);
+    player->proof = foliot__token_proof(player->token);
     player->next_sequence = 1;
     player->input_sequence = input_sequence;
     memcpy(player->name, hello->name, sizeof player->name);
@@ -198,6 +232,15 @@ static void hold_change(foliot__session *session, foliot__player_slot *player, c
     counters->inputs++;
 }
 
+// After a server's death the oldest change that a client still has may not be the next one.
+static bool skips_gap(foliot__player_slot *player, const foliot__change *change)
+{
+    if (!player->gap || change->sequence - player->next_sequence > FOLIOT__GAP_MAX)
+        return false;
+    player->next_sequence = change->sequence;
+    return true;
+}
+
 void foliot__session_take_input(foliot__session *session, foliot__peer *peer, const foliot__input_packet *packet)
 {
     foliot_server *server = session->server;
@@ -220,15 +263,16 @@ void foliot__session_take_input(foliot__session *session, foliot__peer *peer, co
         const foliot__change *change = &packet->changes[i];
         if (change->sequence < player->next_sequence)
             server->counters.inputs_repeated++;
-        else if (change->sequence == player->next_sequence)
+        else if (change->sequence == player->next_sequence || skips_gap(player, change))
             hold_change(session, player, change);
+        player->gap = false;
     }
 }
 
-static void give(foliot__session *session, uint32_t player, foliot_input input)
+static void give(foliot__session *session, uint32_t player, uint32_t sequence, foliot_input input)
 {
     input.player = player;
-    input.sequence = ++session->players[player].input_sequence;
+    input.sequence = session->players[player].input_sequence = sequence;
     session->inputs[session->input_count++] = input;
 }
 
@@ -237,17 +281,25 @@ static void collect_stream(foliot__session *session, uint32_t p)
     foliot_input inputs[FOLIOT__STREAM_INPUTS_MAX];
     uint32_t count = foliot__stream_close(session, p, inputs);
     for (uint32_t i = 0; i < count; i++)
-        give(session, p, inputs[i]);
+        give(session, p, session->players[p].input_sequence + 1, inputs[i]);
+}
+
+static void enter(foliot__session *session, uint32_t p)
+{
+    foliot__player_slot *player = &session->players[p];
+    if (session->recording)
+        foliot_recording_note_player(session->recording, p, player->name, player->proof);
+    player->join_sequence = player->input_sequence + 1;
+    give(session, p, player->join_sequence, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
+    player->state = FOLIOT__PLAYER_IN_WORLD;
 }
 
 // What one player does in the tick that is closed now, in order.
 static void collect(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
-    if (player->state == FOLIOT__PLAYER_ENTERING) {
-        give(session, p, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
-        player->state = FOLIOT__PLAYER_IN_WORLD;
-    }
+    if (player->state == FOLIOT__PLAYER_ENTERING)
+        enter(session, p);
     if (player->state == FOLIOT__PLAYER_IN_WORLD && session->lockstep)
         collect_stream(session, p);
     while (player->state == FOLIOT__PLAYER_IN_WORLD && player->change_count > 0) {
@@ -260,12 +312,12 @@ static void collect(foliot__session *session, uint32_t p)
         }
         foliot_input input = {.kind = FOLIOT_INPUT_CONTROL, .buttons = change->buttons};
         memcpy(input.axes, change->axes, sizeof input.axes);
-        give(session, p, input);
+        give(session, p, player->join_sequence + change->sequence, input);
         player->change_first = (player->change_first + 1) % FOLIOT__CHANGES_HELD;
         player->change_count--;
     }
     if (player->state == FOLIOT__PLAYER_LEAVING) {
-        give(session, p, (foliot_input){.kind = FOLIOT_INPUT_LEAVE});
+        give(session, p, player->input_sequence + 1, (foliot_input){.kind = FOLIOT_INPUT_LEAVE});
         foliot__server_event(session->server, FOLIOT_SERVER_LEFT, session, p, 0, player->name);
         session->server->counters.leaves++;
         announce(session, p, false);

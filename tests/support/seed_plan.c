@@ -137,7 +137,7 @@ static void draw_sessions(seed_plan *plan)
     plan->session_count = 1 + chance(&d, 0.2);
     for (uint32_t i = 0; i < plan->session_count; i++) {
         seed_session *s = &plan->sessions[i];
-        s->scene = below(&d, seed_scene_count);
+        s->scene = below(&d, chance(&d, 0.1) ? seed_scene_count : seed_scene_count - 1); // the last is a heavy one
         s->tick_hz = chance(&d, 0.7) ? 0 : between(&d, 15, 120);
         s->block_ticks = chance(&d, 0.5) ? 3 : 1 + below(&d, 60);
         s->keyframe_ticks = chance(&d, 0.5) ? 300 : 20 + below(&d, 200);
@@ -183,7 +183,7 @@ seed_plan seed_plan_draw(uint64_t seed)
     dice d = dice_of(seed, 0);
     plan.run_ns = ns_between(&d, 1, chance(&d, 0.8) ? 8 : 25);
     // A third of the runs are calm: what is lost there has no excuse.
-    bool calm = chance(&d, 0.33), trouble = !calm && chance(&d, 0.4), crashes = !calm && chance(&d, 0);
+    bool calm = chance(&d, 0.33), trouble = !calm && chance(&d, 0.4), crashes = !calm && chance(&d, 0.3);
     draw_sessions(&plan);
     draw_server(&plan, calm);
     if (crashes)

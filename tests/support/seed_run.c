@@ -152,7 +152,7 @@ static void play(seed_run *run, uint64_t until_ns, bool until_gone)
         foliot_server_presence present = {0};
         if (run->server)
             present = foliot_server_present(run->server);
-        bool all_done = run->server != NULL && present.peers == 0 && present.players == 0;
+        bool all_done = run->server != NULL && present.peers == 0 && present.players == 0 && run->job_count == 0;
         for (uint32_t i = 0; i < run->plan->guest_count; i++)
             all_done = all_done && run->callers[i].done;
         if (until_gone && all_done)

@@ -313,9 +313,10 @@ static void resume_session(seed_run *run, uint32_t index)
     const seed_truth *before = &h->truth[run->incarnation - 1];
     foliot_recording_config config = recording_config(run, h->plan);
     foliot_scene *scene = NULL;
-    foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene, &h->world);
+    char problem[300];
+    foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene, &h->world, problem, sizeof problem);
     if (status != FOLIOT_OK) {
-        seed_fail(run, "session %u cannot be resumed: %s", index, foliot_status_text(status));
+        seed_fail(run, "session %u cannot be resumed: %s: %s", index, foliot_status_text(status), problem);
         return;
     }
     foliot_scene_destroy(h->resumed);
