@@ -14,6 +14,7 @@
 #include "foliot/digest.h"
 #include "foliot/simulation.h"
 #include "foliot/divergence.h"
+#include "foliot/harness.h"
 #include "foliot/recording.h"
 #include "foliot/replay.h"
 

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// Goal: the harness finds every kind of fault that makes a simulation unfit, names tick, test, part
+// and field, and finds nothing in a sound one. Method: beads with faults planted
+// (tests/support/beads.h), and worlds of the ready kinds.
+#include "../support/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../support/beads.h"
+#include "../support/tape_yard.h"
+#include "../support/yard.h"
+
+static foliot_harness_result run(const foliot_simulation_kind *kind, const void *setup,
+                                 size_t bytes, uint64_t ticks)
+{
+    foliot_harness_config config = foliot_harness_default();
+    foliot_harness_result result;
+    config.kind = kind;
+    config.setup = setup;
+    config.setup_bytes = bytes;
+    config.ticks = ticks;
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_OK);
+    return result;
+}
+
+static foliot_harness_result run_beads(beads_fault fault)
+{
+    return run(beads_kind(fault), "s", 1, 400);
+}
+
+static void expect(const foliot_harness_result *result, const char *passes)
+{
+    char text[4096];
+    foliot_harness_text(result, text, sizeof text);
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
+        if (result->row[i].passed != (passes[i] == '+')) {
+            print_error("%s", text);
+            fail();
+        }
+    assert_int_equal(result->passed, strchr(passes, '-') == NULL);
+}
+
+static void a_sound_simulation_passes(void **state)
+{
+    (void)state;
+    foliot_harness_result result = run_beads(BEADS_SOUND);
+    expect(&result, "++++");
+    assert_int_equal(result.ticks, 400);
+    assert_true(result.inputs > 100);
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
+        assert_true(result.row[i].checks >= 400);
+    result = run(beads_kind_plain(), "s", 1, 400);
+    expect(&result, "++++");
+}
+
+static void a_global_is_found(void **state)
+{
+    (void)state;
+    foliot_harness_result result = run_beads(BEADS_GLOBAL);
+    assert_false(result.row[FOLIOT_HARNESS_replay].passed);
+    const foliot_divergence *d = &result.row[FOLIOT_HARNESS_replay].divergence;
+    assert_true(d->field_known);
+    assert_string_equal(d->group, "bead");
+    assert_int_equal(d->index, 3);
+}
+
+static void a_forgotten_field_is_found(void **state)
+{
+    (void)state;
+    foliot_harness_result result = run_beads(BEADS_FORGETS);
+    expect(&result, "+---"); // the perturbation test's copy has no wind either
+    const foliot_divergence *d = &result.row[FOLIOT_HARNESS_serialisation].divergence;
+    assert_true(d->tick <= 2);
+    assert_true(d->field_known);
+    assert_string_equal(d->group, "ring");
+    assert_string_equal(d->field_name, "wind");
+    result = run_beads(BEADS_HIDDEN);
+    assert_true(result.row[FOLIOT_HARNESS_replay].passed);
+    assert_false(result.row[FOLIOT_HARNESS_sync].passed);
+    d = &result.row[FOLIOT_HARNESS_sync].divergence;
+    assert_true(d->field_known);
+    assert_string_equal(d->group, "bead");
+    assert_int_equal(d->index, 4);
+}
+
+static void undigested_truth_is_found_and_named(void **state)
+{
+    (void)state;
+    foliot_harness_result result = run_beads(BEADS_UNDIGESTED);
+    expect(&result, "+++-");
+    const foliot_harness_row *row = &result.row[FOLIOT_HARNESS_perturbation];
+    assert_true(row->divergence.field_known);
+    assert_string_equal(row->divergence.group, "bead");
+    assert_int_equal(row->divergence.index, 5);
+    assert_string_equal(row->divergence.field_name, "heat");
+    assert_int_equal(row->divergence.tick, 20);
+}
+
+static void bytes_that_tell_of_the_past_are_found(void **state)
+{
+    (void)state;
+    foliot_harness_result result = run_beads(BEADS_PADDING);
+    assert_false(result.row[FOLIOT_HARNESS_serialisation].passed);
+    assert_non_null(strstr(result.row[FOLIOT_HARNESS_serialisation].text, "saved byte"));
+    assert_true(result.row[FOLIOT_HARNESS_replay].passed);
+}
+
+static void a_restore_that_forgets_or_refuses_is_found(void **state)
+{
+    (void)state;
+    foliot_harness_result result = run_beads(BEADS_STALE_TICK);
+    assert_true(result.row[FOLIOT_HARNESS_replay].passed);
+    assert_false(result.row[FOLIOT_HARNESS_sync].passed);
+    assert_non_null(strstr(result.row[FOLIOT_HARNESS_sync].text, "restored to tick"));
+    result = run_beads(BEADS_REFUSES);
+    assert_false(result.row[FOLIOT_HARNESS_serialisation].passed);
+    assert_non_null(strstr(result.row[FOLIOT_HARNESS_serialisation].text, "CORRUPT"));
+    assert_int_equal(result.row[FOLIOT_HARNESS_serialisation].divergence.tick, 49);
+}
+
+static void worlds_pass(void **state)
+{
+    (void)state;
+    tape_yard made;
+    tape_yard_init(&made, 12, 4, FOLIOT_VELOCITY_VERLET, 3);
+    size_t length = 0;
+    foliot_scene_encode(&made.scene, NULL, 0, &length);
+    uint8_t *bytes = malloc(length);
+    assert_int_equal(foliot_scene_encode(&made.scene, bytes, length, &length), FOLIOT_OK);
+    foliot_harness_result result = run(&foliot_world_kind, bytes, length, 200);
+    expect(&result, "++++");
+    free(bytes);
+    tape_yard_free(&made);
+}
+
+static void worlds_with_contacts_pass(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    y.scene.gravity[2] = -9.81;
+    yard_plane(&y, 0, 0, 1, 0);
+    for (int i = 0; i < 8; i++)
+        yard_ball(&y, 1, 0.5, 0.3 * i, 0.1 * i, 0.6 + 0.9 * i);
+    foliot_world *world = yard_open(&y);
+    size_t length = 0;
+    foliot_scene_encode(&y.scene, NULL, 0, &length);
+    uint8_t *bytes = malloc(length);
+    assert_int_equal(foliot_scene_encode(&y.scene, bytes, length, &length), FOLIOT_OK);
+    foliot_harness_config config = foliot_harness_default();
+    foliot_harness_result result;
+    config.kind = &foliot_world_kind;
+    config.setup = bytes;
+    config.setup_bytes = length;
+    config.ticks = 200;
+    config.players = 0;
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_OK);
+    expect(&result, "++++");
+    free(bytes);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void what_cannot_run_is_said(void **state)
+{
+    (void)state;
+    foliot_harness_config config = foliot_harness_default();
+    foliot_harness_result result;
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_INVALID);
+    config.kind = beads_kind(BEADS_SOUND);
+    config.setup = "ss";
+    config.setup_bytes = 2;
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_INVALID);
+    config.setup_bytes = 1;
+    config.players = 9; // beads take eight
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_INVALID);
+    assert_false(result.passed);
+    assert_true(result.ticks > 0 && result.ticks < 100);
+}
+
+static void reports_say_what_failed(void **state)
+{
+    (void)state;
+    char text[4096], small[40];
+    foliot_harness_result result = run_beads(BEADS_UNDIGESTED);
+    size_t length = foliot_harness_text(&result, text, sizeof text);
+    assert_int_equal(length, strlen(text));
+    assert_non_null(strstr(text, "perturbation   FAILED"));
+    assert_non_null(strstr(text, "bead 5"));
+    assert_non_null(strstr(text, "heat"));
+    assert_int_equal(foliot_harness_text(&result, small, sizeof small), length);
+    assert_int_equal(strlen(small), sizeof small - 1);
+    foliot_harness_json(&result, text, sizeof text);
+    assert_non_null(strstr(text, "{\"kind\":\"tests.beads\",\"version\":3,\"passed\":false,"));
+    assert_non_null(strstr(text, "\"field\":\"bead 5 heat\",\"ulps\":1"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sound_simulation_passes),
+        cmocka_unit_test(a_global_is_found),
+        cmocka_unit_test(a_forgotten_field_is_found),
+        cmocka_unit_test(undigested_truth_is_found_and_named),
+        cmocka_unit_test(bytes_that_tell_of_the_past_are_found),
+        cmocka_unit_test(a_restore_that_forgets_or_refuses_is_found),
+        cmocka_unit_test(worlds_pass),
+        cmocka_unit_test(worlds_with_contacts_pass),
+        cmocka_unit_test(what_cannot_run_is_said),
+        cmocka_unit_test(reports_say_what_failed),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
