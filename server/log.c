@@ -26,6 +26,7 @@ static const struct {
     [FOLIOT_SERVER_ENDED] = {FOLIOT__LOG_INFO, "ended", "the session reached its last tick%s"},
     [FOLIOT_SERVER_LIED] = {FOLIOT__LOG_WARNING, "lied", "%s (player %u)"},
     [FOLIOT_SERVER_DIVERGED] = {FOLIOT__LOG_WARNING, "diverged", "%s (player %u) has diverged"},
+    [FOLIOT_SERVER_FOUND] = {FOLIOT__LOG_WARNING, "found", "where %s (player %u) diverged was found"},
     [FOLIOT_SERVER_BEHIND] = {FOLIOT__LOG_WARNING, "behind", "%s (player %u) fell behind, and is given the state anew"},
 };
 

@@ -91,13 +91,36 @@ static void pack_welcome(msgpack_packer *p, const foliot__welcome *m)
     msgpack_pack_uint32(p, m->input_delay);
 }
 
-// Those of lockstep, each with one run of bytes at its end.
+static void pack_diverged(msgpack_packer *p, const foliot__diverged *m)
+{
+    const uint64_t numbers[] = {m->tick, m->index, m->expected, m->actual, m->ulps};
+    for (int i = 0; i < 5; i++)
+        msgpack_pack_uint64(p, numbers[i]);
+    const uint32_t small[] = {m->part, m->field, m->type, m->body};
+    for (int i = 0; i < 4; i++)
+        msgpack_pack_uint32(p, small[i]);
+    pack_text(p, m->stage);
+    pack_text(p, m->group);
+    pack_text(p, m->field_name);
+    pack_flag(p, m->part_known);
+    pack_flag(p, m->field_known);
+}
+
+static uint32_t lockstep_fields(foliot__message_kind kind)
+{
+    static const uint32_t fields[] = {
+        [FOLIOT__KEYFRAME_PART] = 6, [FOLIOT__TICKS_PART] = 4, [FOLIOT__KEYFRAME_HEARD] = 3,
+        [FOLIOT__QUESTION] = 4,      [FOLIOT__ANSWER] = 3,     [FOLIOT__DIVERGED] = 15,
+    };
+    return fields[kind];
+}
+
 static void pack_lockstep(msgpack_packer *p, const foliot__message *message)
 {
     const foliot__keyframe_part *k = &message->as.keyframe_part;
     const foliot__ticks_part *t = &message->as.ticks_part;
     const foliot__search_message *s = &message->as.search;
-    msgpack_pack_array(p, message->kind == FOLIOT__KEYFRAME_PART ? 6 : message->kind == FOLIOT__TICKS_PART ? 4 : 3);
+    msgpack_pack_array(p, lockstep_fields(message->kind));
     msgpack_pack_uint8(p, (uint8_t)message->kind);
     if (message->kind == FOLIOT__KEYFRAME_PART) {
         msgpack_pack_uint64(p, k->tick);
@@ -112,8 +135,12 @@ static void pack_lockstep(msgpack_packer *p, const foliot__message *message)
     } else if (message->kind == FOLIOT__KEYFRAME_HEARD) {
         msgpack_pack_uint64(p, message->as.keyframe_heard.tick);
         msgpack_pack_uint32(p, message->as.keyframe_heard.offset);
+    } else if (message->kind == FOLIOT__DIVERGED) {
+        pack_diverged(p, &message->as.diverged);
     } else {
         msgpack_pack_uint32(p, s->number);
+        if (message->kind == FOLIOT__QUESTION)
+            msgpack_pack_uint64(p, s->first);
         pack_bin(p, s->bytes, s->length);
     }
 }
@@ -303,6 +330,23 @@ static uint32_t take_keyframe_part(foliot__reader *r, foliot__keyframe_part *m)
     return 6;
 }
 
+static void take_diverged(foliot__reader *r, foliot__diverged *m)
+{
+    uint64_t *const numbers[] = {&m->tick, &m->index, &m->expected, &m->actual, &m->ulps};
+    for (int i = 0; i < 5; i++)
+        *numbers[i] = foliot__unpack_uint(r);
+    uint32_t *const small[] = {&m->part, &m->field, &m->type, &m->body};
+    for (int i = 0; i < 4; i++)
+        *small[i] = take_u32(r);
+    take_text(r, m->stage, sizeof m->stage);
+    take_text(r, m->group, sizeof m->group);
+    take_text(r, m->field_name, sizeof m->field_name);
+    m->part_known = take_flag(r);
+    m->field_known = take_flag(r);
+    if (m->type > FOLIOT_VALUE_F64)
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+}
+
 static uint32_t take_lockstep(foliot__reader *r, foliot__message *m)
 {
     switch (m->kind) {
@@ -319,10 +363,14 @@ static uint32_t take_lockstep(foliot__reader *r, foliot__message *m)
         return 3;
     case FOLIOT__QUESTION:
     case FOLIOT__ANSWER:
-    case FOLIOT__DIVERGED:
         m->as.search.number = take_u32(r);
+        if (m->kind == FOLIOT__QUESTION)
+            m->as.search.first = foliot__unpack_uint(r);
         m->as.search.bytes = take_bytes(r, &m->as.search.length, FOLIOT__SEARCH_BYTES_MAX);
-        return 3;
+        return lockstep_fields(m->kind);
+    case FOLIOT__DIVERGED:
+        take_diverged(r, &m->as.diverged);
+        return lockstep_fields(m->kind);
     default:
         foliot__reader_fail(r, FOLIOT_CORRUPT);
         return 0;

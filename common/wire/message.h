@@ -123,9 +123,18 @@ typedef struct foliot__keyframe_heard {
 #define FOLIOT__SEARCH_BYTES_MAX 1024
 typedef struct foliot__search_message {
     uint32_t number; // an answer has its question's
+    uint64_t first;  // of a question: the chain of digests begins with this state's
     const uint8_t *bytes; // in place
     uint32_t length;
 } foliot__search_message;
+
+// What the search found: foliot_divergence without its pointers. Texts are empty where nothing is known.
+typedef struct foliot__diverged {
+    uint64_t tick, index, expected, actual, ulps;
+    uint32_t part, field, type, body;
+    char stage[FOLIOT_NAME_BYTES], group[FOLIOT_NAME_BYTES], field_name[FOLIOT_NAME_BYTES];
+    bool part_known, field_known;
+} foliot__diverged;
 
 typedef struct foliot__bye {
     char sentence[FOLIOT__SENTENCE_BYTES];
@@ -144,7 +153,8 @@ typedef struct foliot__message {
         foliot__keyframe_part keyframe_part;
         foliot__ticks_part ticks_part;
         foliot__keyframe_heard keyframe_heard;
-        foliot__search_message search; // question, answer, diverged
+        foliot__search_message search; // question, answer
+        foliot__diverged diverged;
     } as;
 } foliot__message;
 

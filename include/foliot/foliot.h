@@ -15,6 +15,7 @@
 #include "foliot/simulation.h"
 #include "foliot/divergence.h"
 #include "foliot/harness.h"
+#include "foliot/lockstep.h"
 #include "foliot/recording.h"
 #include "foliot/replay.h"
 

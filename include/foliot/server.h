@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "foliot/lockstep.h"
 #include "foliot/recording.h"
 #include "foliot/scene.h"
 #include "foliot/simulation.h"
@@ -86,6 +87,7 @@ typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_ENDED,     // the session reached its last tick
     FOLIOT_SERVER_LIED,      // lockstep: a peer said what no honest one says; text: who and what; `value`: how often
     FOLIOT_SERVER_DIVERGED,  // lockstep: a peer's digests differ from ours after tick `tick`; text: who
+    FOLIOT_SERVER_FOUND,     // lockstep: where a divergence is: foliot_server_divergence; `value`: its tick
     FOLIOT_SERVER_BEHIND,    // lockstep: a peer fell so far behind that it was given a new state
 } foliot_server_event_kind;
 typedef struct foliot_server_event {
@@ -96,6 +98,10 @@ typedef struct foliot_server_event {
     char text[160];
 } foliot_server_event;
 bool foliot_server_poll(foliot_server *server, foliot_server_event *event);
+
+// A divergence that was searched for and found since the last call; false: none. To be taken after each update: what it
+// points to lasts until the next one.
+bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *found);
 
 #define FOLIOT_SERVER_COUNTERS(X)                                                                  \
     X(ticks) X(ticks_late) /* closed after the next one was due */                                 \

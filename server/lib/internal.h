@@ -190,6 +190,12 @@ void foliot__late_join_heard(foliot__session *session, foliot__peer *peer, const
 void foliot__judge_hear(foliot__session *session, foliot__peer *peer, uint64_t stepped, uint64_t digests);
 void foliot__judge_stepped(foliot__session *session); // a step was taken in
 
+// inquiry.c
+bool foliot__inquiry_begin(foliot__session *session, foliot__peer *peer); // false: another one is on
+void foliot__inquiry_update(foliot__session *session);
+void foliot__inquiry_hear(foliot__session *session, const foliot__peer *peer, const foliot__search_message *answer);
+bool foliot__inquiry_running(const foliot__session *session); // on a worker
+
 // fanout.c
 foliot_status foliot__fanout_init(foliot__session *session);
 void foliot__fanout_close(foliot__session *session);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // judge.c: the server's own digests beside those that clients report. Sums of them travel, so that no tick is left
-// out whatever is lost. Nobody is disconnected for a difference.
-#include <stdio.h>
-
+// out whatever is lost. Nobody is disconnected for a difference; inquiry.c finds where it is.
 #include "internal.h"
 
 static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
@@ -12,19 +10,20 @@ static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
 
 static void diverged(foliot__session *s, foliot__peer *peer)
 {
-    char text[160];
     foliot__lockstep_peer *p = &peer->lockstep;
     p->diverged = true;
+    p->searched = false;
     s->server->counters.divergences++;
-    snprintf(text, sizeof text, "%s", peer->player == FOLIOT__NO_PLAYER ? "a spectator" : s->players[peer->player].name);
-    foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared, text);
+    foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared,
+                         peer->player == FOLIOT__NO_PLAYER ? "a spectator" : s->players[peer->player].name);
+    foliot__inquiry_begin(s, peer);
 }
 
 static void compare(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (p->diverged || p->stepped <= p->compared || p->stepped > s->tick || s->tick - p->stepped >= l->log.capacity)
+    if (p->diverged || p->stepped <= p->compared || p->stepped > s->tick || s->tick - p->compared >= l->log.capacity)
         return;
     if (*sum_at(l, p->stepped) - p->sum_start == p->digests) {
         s->server->counters.ticks_compared += p->stepped - p->compared;
@@ -39,10 +38,11 @@ void foliot__judge_hear(foliot__session *s, foliot__peer *peer, uint64_t stepped
     foliot__lockstep_peer *p = &peer->lockstep;
     if (stepped <= p->stepped || stepped > p->acked)
         return;
-    p->stepped = stepped;
-    p->digests = digests;
-    if (!s->running || stepped <= s->tick)
-        compare(s, peer);
+    if (!p->diverged) {
+        p->stepped = stepped;
+        p->digests = digests;
+    }
+    compare(s, peer);
 }
 
 void foliot__judge_stepped(foliot__session *s)
@@ -50,6 +50,7 @@ void foliot__judge_stepped(foliot__session *s)
     foliot__lockstep *l = s->lockstep;
     foliot_server *server = s->server;
     *sum_at(l, s->tick) = *sum_at(l, s->tick - 1) + foliot__digest_share(s->tick, l->digest);
+    l->digests[s->tick & (l->log.capacity - 1)] = l->digest;
     for (uint32_t i = 0; i < server->peers_max; i++)
         if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == s)
             compare(s, &server->peers[i]);

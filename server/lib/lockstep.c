@@ -93,7 +93,9 @@ foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_c
     if (status != FOLIOT_OK)
         return status;
     l->sums = calloc(l->log.capacity, sizeof *l->sums);
-    if (!l->sums || !l->keyframes)
+    l->digests = calloc(l->log.capacity, sizeof *l->digests);
+    l->inquiry.chain = calloc(FOLIOT__CHAIN_TICKS, sizeof *l->inquiry.chain);
+    if (!l->sums || !l->digests || !l->inquiry.chain || !l->keyframes)
         return FOLIOT_MEMORY;
     foliot__tick_log_clear(&l->log, s->tick);
     foliot__keyframe_prepare(s, &l->keyframes[0]);
@@ -114,6 +116,9 @@ void foliot__lockstep_destroy(foliot__session *s)
     free(l->streams);
     free(l->keyframes);
     free(l->sums);
+    free(l->digests);
+    free(l->inquiry.chain);
+    foliot__rewind_free(&l->inquiry.rewind);
     free(l);
     s->lockstep = NULL;
 }
@@ -277,6 +282,7 @@ void foliot__lockstep_closed(foliot__session *s)
         foliot__late_join_pump(s, peer);
         send_status(s, peer);
     }
+    foliot__inquiry_update(s);
     foliot_transport_flush(server->config.transport, server->now_ns);
     foliot__keyframe_choose(s);
 }

@@ -5,8 +5,12 @@
 #ifndef FOLIOT_SERVER_LIB_LOCKSTEP_H
 #define FOLIOT_SERVER_LIB_LOCKSTEP_H
 
+#include <stdatomic.h>
+
+#include "foliot/lockstep.h"
 #include "foliot/server.h"
 #include "foliot/simulation.h"
+#include "tape/rewind.h"
 #include "wire/lockstep_message.h"
 
 #define FOLIOT__STREAM_TICKS 1024   // of one player that are held, past and to come
@@ -15,6 +19,7 @@
 #define FOLIOT__LATE_HELD 32
 #define FOLIOT__INPUTS_A_TICK 4     // of one player
 #define FOLIOT__LOG_SECONDS 90      // of closed ticks are kept, and what spectators are behind
+#define FOLIOT__CHAIN_TICKS 4096 // in which a divergence is searched for
 #define FOLIOT__KEYFRAME_SECONDS 2
 #define FOLIOT__KEYFRAMES_SPARE 4
 #define FOLIOT__KEYFRAME_WINDOW (256u << 10) // bytes of a saved state on their way to one peer
@@ -59,13 +64,33 @@ typedef struct foliot__lockstep_peer {
     uint32_t hole_copies;
     uint64_t stepped, digests, compared; // what it reported, and what was compared of that
     uint64_t sum_start;
-    bool diverged;
+    bool diverged, searched;
+    uint64_t search_ns; // not before
     uint16_t echo_ms;
     uint32_t stamp;
     double tokens; // of packets that it may still send
     uint64_t tokens_ns;
     uint64_t lies[FOLIOT__LIE_COUNT];
 } foliot__lockstep_peer;
+
+// The search for one peer's divergence; the others wait.
+typedef struct foliot__inquiry {
+    bool active;
+    uint32_t peer; // index
+    foliot_peer_id id;
+    uint64_t first; // state in the chain
+    uint64_t *chain;
+    foliot_search search;
+    uint32_t number; // of the question that waits for its answer; 0: none
+    uint64_t asked_ns;
+    foliot__rewind rewind;
+    bool running; // on a worker
+    atomic_bool finished;
+    // Of the last that was found, until the next begins.
+    bool told, has_case;
+    foliot_divergence_case found;
+    char name[64];
+} foliot__inquiry;
 
 typedef struct foliot__lockstep {
     foliot_simulation simulation;
@@ -75,6 +100,8 @@ typedef struct foliot__lockstep {
     foliot_digest fingerprint;
     foliot__tick_log log; // closed ticks
     uint64_t *sums;       // of digest shares, by tick, as many as the log has ticks
+    foliot_digest *digests; // by tick, as many
+    foliot__inquiry inquiry;
     foliot__stream *streams; // a player each
     foliot__keyframe *keyframes;
     uint32_t keyframe_count, keyframe_ticks;

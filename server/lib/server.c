@@ -50,6 +50,8 @@ static bool any_running(const foliot_server *server)
         if (server->sessions[i]->running &&
             !atomic_load_explicit(&server->sessions[i]->finished, memory_order_acquire))
             return true;
+        else if (server->sessions[i]->lockstep && foliot__inquiry_running(server->sessions[i]))
+            return true;
     return false;
 }
 
@@ -363,6 +365,8 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
         peer->state = FOLIOT__PEER_NONE;
     } else if (message.kind == FOLIOT__KEYFRAME_HEARD && peer->state == FOLIOT__PEER_IN && peer->session->lockstep) {
         foliot__late_join_heard(peer->session, peer, &message.as.keyframe_heard);
+    } else if (message.kind == FOLIOT__ANSWER && peer->state == FOLIOT__PEER_IN && peer->session->lockstep) {
+        foliot__inquiry_hear(peer->session, peer, &message.as.search);
     } else {
         server->counters.messages_unexpected++;
         offended(server, peer);

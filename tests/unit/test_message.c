@@ -49,9 +49,17 @@ static foliot__message sample(foliot__message_kind kind)
         m.as.keyframe_heard = (foliot__keyframe_heard){(uint64_t)1 << 40, 65536};
         break;
     case FOLIOT__QUESTION:
+        m.as.search.first = (uint64_t)1 << 35;
+        // fall through
     case FOLIOT__ANSWER:
+        m.as.search.number = 7;
+        m.as.search.bytes = part;
+        m.as.search.length = sizeof part;
+        break;
     case FOLIOT__DIVERGED:
-        m.as.search = (foliot__search_message){7, part, sizeof part};
+        m.as.diverged = (foliot__diverged){.tick = 900, .index = 3, .expected = UINT64_MAX, .actual = 1, .ulps = 2, .part = 3,
+                                           .field = 4, .type = FOLIOT_VALUE_F64, .body = 3, .stage = "solve",
+                                           .group = "body", .field_name = "velocity.x", .part_known = true};
         break;
     default:
         m.as.bye = (foliot__bye){"until later"};
@@ -82,7 +90,6 @@ static const uint8_t **bytes_in(foliot__message *m, uint32_t *length)
         return &m->as.ticks_part.block;
     case FOLIOT__QUESTION:
     case FOLIOT__ANSWER:
-    case FOLIOT__DIVERGED:
         *length = m->as.search.length;
         return &m->as.search.bytes;
     default:

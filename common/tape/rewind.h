@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT
+// rewind.h: goes back to a tick that a run has passed, from a state saved before it and the inputs since, to look at
+// the truth of that tick stage by stage. A simulation of its own does it, so that the run goes on.
+#ifndef FOLIOT_TAPE_REWIND_H
+#define FOLIOT_TAPE_REWIND_H
+
+#include "foliot/divergence.h"
+
+typedef struct foliot__rewind {
+    foliot_simulation simulation;
+    foliot_truth *truth;
+    uint64_t tick; // wanted: the state that this tick's step gave
+    uint64_t from; // of the saved state
+    foliot_input *inputs; // of [from, tick)
+    uint32_t *counts;
+    uint32_t tick_count, tick_capacity, input_count, input_capacity;
+    uint32_t stepped, given; // ticks and inputs so far
+    uint8_t *before, *after; // saved states of tick - 1 and of tick
+    size_t before_bytes, after_bytes, before_capacity, after_capacity;
+    foliot_digest digest; // of `after`
+    foliot_status status; // the first error
+    bool active, finished;
+} foliot__rewind;
+
+// To `tick`, from a state saved of an earlier one. Then the inputs of each tick from there on are given, in order.
+void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind, const void *setup, size_t setup_bytes,
+                          const uint8_t *state, size_t state_bytes, uint64_t tick);
+void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t count);
+// At most so many steps; true when all is done, well or not (`status`).
+bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps);
+// The inputs of the last step.
+const foliot_input *foliot__rewind_last(const foliot__rewind *r, uint32_t *count);
+void foliot__rewind_free(foliot__rewind *r);
+
+#endif
