@@ -283,6 +283,23 @@ static void take_state(foliot_client *c, const foliot__keyframe_part *part)
     send_control(c, &m);
 }
 
+static void send_answer(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    foliot__message m = {.kind = FOLIOT__ANSWER};
+    if (length == SIZE_MAX)
+        return; // not yet
+    m.as.search.number = c->lockstep->number;
+    m.as.search.bytes = bytes;
+    m.as.search.length = (uint32_t)length;
+    send_control(c, &m);
+}
+
+static void take_question(foliot_client *c, const foliot__search_message *question)
+{
+    uint8_t answer[FOLIOT_ANSWER_BYTES_MAX];
+    send_answer(c, answer, foliot__lockstep_client_answer(c->lockstep, question, answer));
+}
+
 static void take_control(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot__message m;
@@ -314,6 +331,14 @@ static void take_control(foliot_client *c, const uint8_t *bytes, size_t length)
             take_state(c, &m.as.keyframe_part);
         else if (c->lockstep)
             foliot__lockstep_client_take_ticks(c->lockstep, &m.as.ticks_part);
+        break;
+    case FOLIOT__QUESTION:
+        if (c->lockstep)
+            take_question(c, &m.as.search);
+        break;
+    case FOLIOT__DIVERGED:
+        if (c->lockstep)
+            foliot__lockstep_client_take_diverged(c->lockstep, &m.as.diverged);
         break;
     default:
         c->statistics.pieces_malformed++;
@@ -532,6 +557,8 @@ static void send_inputs(foliot_client *c)
 static bool step(foliot_client *c)
 {
     uint32_t steps = 0;
+    uint8_t answer[FOLIOT_ANSWER_BYTES_MAX];
+    send_answer(c, answer, foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, answer));
     while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
@@ -694,6 +721,19 @@ const foliot_simulation *foliot_client_simulation(const foliot_client *client)
     return client->lockstep && client->lockstep->begun ? &client->lockstep->simulation : NULL;
 }
 
+bool foliot_client_divergence(foliot_client *client, foliot_divergence_case *found)
+{
+    foliot__lockstep_client *l = client->lockstep;
+    if (!l || !l->has_case)
+        return false;
+    l->has_case = false;
+    *found = l->found;
+    found->session = client->welcome.session;
+    found->player = client->welcome.player;
+    found->name = client->name;
+    return true;
+}
+
 static double size_quantile(const uint64_t *sizes, uint64_t total, double share)
 {
     uint64_t seen = 0;
@@ -714,7 +754,7 @@ static void add_lockstep(const foliot__lockstep_client *l, foliot_client_statist
     }
     s->ticks_stepped = l->ticks_stepped;
     s->ticks_behind = foliot__lockstep_client_backlog(l);
-    s->divergences = l->diverged;
+    s->divergences = l->divergences > l->diverged ? l->divergences : l->diverged;
     s->stalls = l->stalls;
     s->inputs_late = l->late;
     s->inputs_missing = l->missing;

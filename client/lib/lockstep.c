@@ -46,12 +46,13 @@ void foliot__lockstep_client_destroy(foliot__lockstep_client *l)
     free(l->state);
     free(l->base.bytes);
     free(l->next.bytes);
+    foliot__rewind_free(&l->rewind);
     free(l);
 }
 
 void foliot__lockstep_client_restart(foliot__lockstep_client *l)
 {
-    l->expected = l->begun = l->own_begun = l->deadline_known = l->diverged = l->stalled = false;
+    l->expected = l->begun = l->own_begun = l->deadline_known = l->diverged = l->stalled = l->going_back = false;
     l->base.valid = l->next.valid = false;
     l->state_tick = UINT64_MAX;
 }
@@ -213,6 +214,7 @@ bool foliot__lockstep_client_step(foliot__lockstep_client *l)
     uint32_t count = foliot__tick_log_read(&l->log, l->tick, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
     for (uint32_t i = 0; i < count; i++)
         l->inputs[i].sequence = ++l->sequences[l->inputs[i].player];
+    foliot__tick_log_rewrite(&l->log, l->tick, l->inputs); // numbered: the step may have to be taken again
     if (foliot_simulation_step(&l->simulation, l->inputs, count) != FOLIOT_OK)
         l->malformed++; // goes on as it is: the digest tells
     l->tick++;

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
-// lockstep.h: a client's own simulation: begins with a saved state, steps what the server closed, as soon as it is
+// lockstep.h: lockstep.c: a client's own simulation: begins with a saved state, steps what the server closed, as soon as it is
 // here and whatever is drawn, and says what came of it. Knows no transport: client.c carries its packets.
 #ifndef FOLIOT_CLIENT_LIB_LOCKSTEP_H
 #define FOLIOT_CLIENT_LIB_LOCKSTEP_H
 
 #include "foliot/client.h"
 #include "foliot/simulation.h"
+#include "tape/rewind.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 
@@ -58,6 +59,17 @@ typedef struct foliot__lockstep_client {
     uint64_t input_packets, input_bytes, input_sizes[FOLIOT_PACKET_BYTES_MAX + 1];
     uint64_t ticks_stepped, stalls, malformed;
     bool stalled;
+    // What the server asks in search of a divergence, and what it found.
+    foliot__rewind rewind;
+    bool going_back;
+    uint32_t number, question_bytes;
+    uint64_t question_first;
+    uint8_t question[FOLIOT_QUESTION_BYTES_MAX];
+    uint64_t chain[FOLIOT__CLIENT_TICKS];
+    foliot_divergence_case found;
+    foliot__diverged found_names; // where its texts are
+    bool has_case;
+    uint64_t divergences;
 } foliot__lockstep_client;
 
 // `kind` NULL: our world, whose steps `host` (NULL: nothing) serves.
@@ -79,6 +91,13 @@ void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8
 // One closed tick, if the next one is here.
 bool foliot__lockstep_client_step(foliot__lockstep_client *l);
 uint64_t foliot__lockstep_client_backlog(const foliot__lockstep_client *l); // ticks here and not stepped
+
+// -- answer.c -- The answer to a question, if it can be given at once: its length; SIZE_MAX: after some
+// foliot__lockstep_client_go_back, each of at most so many steps.
+size_t foliot__lockstep_client_answer(foliot__lockstep_client *l, const foliot__search_message *question,
+                                      uint8_t answer[FOLIOT_ANSWER_BYTES_MAX]);
+size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps, uint8_t answer[FOLIOT_ANSWER_BYTES_MAX]);
+void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l, const foliot__diverged *found);
 
 // The tick that inputs made now are for.
 uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, uint64_t now_ns, double tick_ns,

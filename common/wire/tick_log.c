@@ -82,6 +82,14 @@ uint32_t foliot__tick_log_read(const foliot__tick_log *log, uint64_t tick, folio
     return place(log, tick)->count;
 }
 
+void foliot__tick_log_rewrite(foliot__tick_log *log, uint64_t tick, const foliot_input *inputs)
+{
+    if (!foliot__tick_log_has(log, tick))
+        return;
+    for (uint32_t node = place(log, tick)->node; node != FOLIOT__NO_NODE; node = log->nodes[node].next)
+        log->nodes[node].input = *inputs++;
+}
+
 static void drop(foliot__tick_log *log, uint64_t tick)
 {
     struct foliot__logged_tick *t = place(log, tick);

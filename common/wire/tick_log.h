@@ -40,6 +40,8 @@ foliot_status foliot__tick_log_put(foliot__tick_log *log, uint64_t tick, const f
 bool foliot__tick_log_has(const foliot__tick_log *log, uint64_t tick);
 // How many inputs the tick has; those that fit are written. 0 if it is not here.
 uint32_t foliot__tick_log_read(const foliot__tick_log *log, uint64_t tick, foliot_input *inputs, uint32_t capacity);
+// Other values for the inputs of a tick that is here, as many as it has.
+void foliot__tick_log_rewrite(foliot__tick_log *log, uint64_t tick, const foliot_input *inputs);
 // Drops ticks before `tick`.
 void foliot__tick_log_forget(foliot__tick_log *log, uint64_t tick);
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "foliot/input.h"
+#include "foliot/lockstep.h"
 #include "foliot/scene.h"
 #include "foliot/simulation.h"
 #include "foliot/status.h"
@@ -73,6 +74,10 @@ const char *foliot_client_player_name(const foliot_client *client, uint32_t slot
 bool foliot_client_in_lockstep(const foliot_client *client);
 // What it steps itself, between updates; NULL: not in lockstep, or no state has come yet.
 const foliot_simulation *foliot_client_simulation(const foliot_client *client);
+
+// What the server found when our digests differed from its own, since the last call; false: nothing. To be taken after
+// each update: what it points to lasts until the next one.
+bool foliot_client_divergence(foliot_client *client, foliot_divergence_case *found);
 
 // The bodies at the render time. All slots of the newest snapshot; flags 0 where there is no body.
 typedef struct foliot_sample {

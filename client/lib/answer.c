@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+// answer.c: answers the server's questions about a divergence (foliot/divergence.h). The step in question is taken
+// again from a checkpoint, a few ticks an update, so that the game goes on.
+#include <stdio.h>
+#include <string.h>
+
+#include "lockstep.h"
+
+// Digests of all states from `first` on, linked.
+static foliot_answerer answerer_of(foliot__lockstep_client *l)
+{
+    uint64_t first = l->question_first, before = 0;
+    foliot_answerer a = {.truth = l->rewind.finished ? l->rewind.truth : NULL};
+    if (!l->begun || first > l->tick || first < l->start || l->tick - first >= FOLIOT__CLIENT_TICKS)
+        return a;
+    for (uint64_t t = first; t <= l->tick; t++)
+        before = l->chain[t - first] = foliot_chain_link(before, l->history[t % FOLIOT__CLIENT_TICKS]);
+    a.chain = l->chain;
+    a.first = first;
+    a.last = l->tick;
+    return a;
+}
+
+static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
+{
+    if (!l->base.valid || tick <= l->base.tick || tick > l->tick)
+        return false;
+    foliot__rewind_begin(&l->rewind, &l->kind, l->simulation.setup, l->simulation.setup_bytes, l->base.bytes,
+                         l->base.length, tick);
+    for (uint64_t t = l->base.tick; t < tick; t++) {
+        uint32_t count = foliot__tick_log_read(&l->log, t, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
+        foliot__rewind_give(&l->rewind, l->inputs, count);
+    }
+    return true;
+}
+
+// An empty answer says that there is none.
+static size_t answer(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX])
+{
+    uint64_t tick = 0;
+    size_t length = 0;
+    foliot_answerer a = answerer_of(l);
+    foliot_status status = foliot_search_answer(&a, l->question, l->question_bytes, bytes, &length, &tick);
+    if (status == FOLIOT_AGAIN && !l->going_back && go_back_to(l, tick)) {
+        l->going_back = true;
+        return SIZE_MAX;
+    }
+    return status == FOLIOT_OK ? length : 0;
+}
+
+size_t foliot__lockstep_client_answer(foliot__lockstep_client *l, const foliot__search_message *question,
+                                      uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX])
+{
+    l->going_back = false;
+    l->number = question->number;
+    l->question_first = question->first;
+    l->question_bytes = question->length < sizeof l->question ? question->length : sizeof l->question;
+    memcpy(l->question, question->bytes, l->question_bytes);
+    return answer(l, bytes);
+}
+
+size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps, uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX])
+{
+    if (!l->going_back || !foliot__rewind_advance(&l->rewind, steps))
+        return SIZE_MAX;
+    size_t length = answer(l, bytes); // going_back still: not twice
+    l->going_back = false;
+    return length;
+}
+
+void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l, const foliot__diverged *found)
+{
+    const foliot__rewind *r = &l->rewind;
+    foliot_divergence *d = &l->found.divergence;
+    l->found_names = *found;
+    l->found = (foliot_divergence_case){0};
+    *d = (foliot_divergence){.tick = found->tick, .index = found->index, .expected = found->expected,
+                             .actual = found->actual, .ulps = found->ulps, .part = found->part, .field = found->field,
+                             .type = (foliot_value_type)found->type, .body = found->body,
+                             .part_known = found->part_known, .field_known = found->field_known};
+    d->stage_known = found->stage[0] != 0;
+    d->stage_name = d->stage_known ? l->found_names.stage : NULL;
+    d->group = found->group[0] ? l->found_names.group : "part";
+    d->field_name = found->field_name[0] ? l->found_names.field_name : NULL;
+    if (r->finished && r->status == FOLIOT_OK && r->tick == found->tick) {
+        l->found.before = r->before;
+        l->found.before_bytes = r->before_bytes;
+        l->found.after = r->after;
+        l->found.after_bytes = r->after_bytes;
+        l->found.inputs = foliot__rewind_last(r, &l->found.input_count);
+    }
+    l->has_case = true;
+    l->divergences++;
+}
