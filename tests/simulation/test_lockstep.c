@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arena.h"
+#include "tape/perturb.h"
 
 static const foliot_server_counters *counted(const arena *a)
 {
@@ -65,10 +66,61 @@ static void ten_minutes_at_two_seconds_and_a_quarter_lost(void **state)
     arena_destroy(a);
 }
 
+// Steps with a fault of one ulp or so put in where we choose.
+static unsigned join_with_fault(arena *a, const char *network, const foliot_perturbation *fault, foliot__perturber *perturber)
+{
+    static const foliot_host none;
+    *perturber = (foliot__perturber){.fault = fault};
+    foliot_host host = foliot__perturbing_host(&none, perturber);
+    foliot_client_config config = foliot_client_config_default();
+    config.step_host = &host;
+    return arena_join(a, network, &config);
+}
+
+static void a_fault_is_found_with_stage_body_and_field(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    foliot_perturbation fault = {.tick = 400, .stage = FOLIOT_STAGE_integrate, .body = 3,
+                                 .field = FOLIOT_FIELD_velocity_y, .ulps = -2};
+    foliot__perturber perturber;
+    arena_bot(a, "delay=20ms,loss=5%");
+    unsigned bad = join_with_fault(a, "delay=80ms,loss=10%", &fault, &perturber);
+    arena_run(a, 12);
+    foliot_divergence_case *found = &a->found;
+    assert_int_equal(a->found_count, 1);
+    assert_int_equal(counted(a)->divergences, 1);
+    assert_int_equal(found->player, 1);
+    assert_int_equal(found->divergence.tick, 400);
+    assert_string_equal(found->divergence.stage_name, "integrate");
+    assert_int_equal(found->divergence.body, 3);
+    assert_string_equal(found->divergence.field_name, "velocity.y");
+    assert_int_equal(found->divergence.ulps, 2);
+    assert_true(found->exchanged <= 2048);
+    print_message("%u bytes exchanged\n", found->exchanged);
+    // Noticed within a tick and a round trip, and the client has been told the same.
+    assert_true(a->last[FOLIOT_SERVER_DIVERGED].tick <= 400 + 1 + 10 + 2);
+    foliot_divergence_case told;
+    assert_true(foliot_client_divergence(a->clients[bad], &told));
+    assert_int_equal(told.divergence.tick, 400);
+    assert_string_equal(told.divergence.field_name, "velocity.y");
+    assert_int_equal(told.divergence.actual, found->divergence.actual);
+    assert_int_equal(told.divergence.expected, found->divergence.expected);
+    assert_true(told.before_bytes > 0 && told.after_bytes > 0);
+    // Nobody was disconnected, and the others are not concerned.
+    assert_int_equal(foliot_client_now(a->clients[bad]), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(arena_seen(a, 0).divergences, 0);
+    assert_true(arena_seen(a, 0).ticks_compared > 650);
+    assert_true(arena_agrees(a, 0));
+    assert_false(arena_agrees(a, bad));
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clients_step_to_the_same_bits),
+        cmocka_unit_test(a_fault_is_found_with_stage_body_and_field),
         cmocka_unit_test(ten_minutes_at_two_seconds_and_a_quarter_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -166,6 +166,7 @@ void arena_run(arena *a, double seconds)
         remember(a);
         if (a->recording)
             foliot_recording_drain(a->recording);
+        a->found_count += foliot_server_divergence(a->server, &a->found);
         while (foliot_server_poll(a->server, &event)) {
             a->told[event.kind]++;
             a->last[event.kind] = event;
