@@ -66,6 +66,8 @@ struct foliot_client {
     foliot__change changes[CHANGES_HELD];
     uint32_t change_count, next_sequence;
     double input_offset_ns, jitter_slack_ns;
+    bool clock_set; // at once and by much, when `clock_set_us` was
+    uint32_t clock_set_us;
     uint64_t input_sent_ns;
     uint64_t first_snapshot;
     double delay_sum;
@@ -245,6 +247,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     double round_trip = (double)foliot_transport_round_trip_ns(c->config.transport, c->peer);
     double ahead = round_trip + 2 * tick_ns(c);
     c->input_offset_ns = (double)c->now_ns - ahead - (double)w->tick * tick_ns(c);
+    c->clock_set = false;
     c->changed = true; // what is held goes out once more
     if (w->scene_bytes && w->scene_bytes <= (64u << 20) && !c->scene_bytes)
         c->scene_bytes = malloc(w->scene_bytes);
@@ -402,12 +405,18 @@ static void take_status(foliot_client *c, const uint8_t *bytes, size_t length)
         double *ms = &c->statistics.round_trip_ms;
         *ms += (*ms > 0 ? 0.1 : 1) * (round_trip_us * 1e-3 - *ms);
     }
+    // Of packets from before the clock was set the slack has been seen to: setting it twice would overshoot.
+    if (c->clock_set && (int32_t)(status.echo_us - c->clock_set_us) < 0)
+        return;
     double slack_ns = status.slack_us * 1e3, wanted = SLACK_TICKS * tick_ns(c) + c->jitter_slack_ns;
     double off = slack_ns - wanted;
-    if (fabs(off) > 30 * tick_ns(c))
+    if (fabs(off) > 30 * tick_ns(c)) {
         c->input_offset_ns += off;
-    else
+        c->clock_set = true;
+        c->clock_set_us = (uint32_t)(c->now_ns / 1000);
+    } else {
         c->input_offset_ns += off * SLACK_GAIN;
+    }
     // Packets that came late ask for a larger margin, which goes down again slowly.
     c->jitter_slack_ns = slack_ns < 0 ? fmin(c->jitter_slack_ns - slack_ns * 0.5, 1e9) : c->jitter_slack_ns * 0.99;
 }
