@@ -166,6 +166,7 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file)
     snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", file);
     hosted->pace_hz = pace_of(hosted->scene);
     hosted->resumed = true;
+    hosted->lockstep = about->lockstep;
     return 0;
 }
 

@@ -15,6 +15,7 @@ typedef struct foliot__hosted {
     char recording_file[512];
     double pace_hz;
     bool resumed;
+    bool lockstep; // resumed, and hosted so before
 } foliot__hosted;
 
 typedef struct foliot__host_options {

@@ -30,7 +30,7 @@ static struct {
     double tick_hz, snapshot_hz, spectator_delay;
     uint64_t input_delay;
     foliot__texts sessions, resumes;
-} given = {.port = FOLIOT_PORT_DEFAULT, .bind = "127.0.0.1", .mode = "snapshot", .log_format = "text", .threads = 1,
+} given = {.port = FOLIOT_PORT_DEFAULT, .bind = "127.0.0.1", .log_format = "text", .threads = 1,
            .input_delay = 3};
 
 static const foliot__option host_options[] = {
@@ -282,9 +282,10 @@ static int open_transport(app *a)
     return FOLIOT__EXIT_AGAIN;
 }
 
-static bool lockstep(void)
+// A session that is resumed keeps its mode unless another one is asked for.
+static bool lockstep(const foliot__hosted *h)
 {
-    return strcmp(given.mode, "lockstep") == 0;
+    return given.mode ? strcmp(given.mode, "lockstep") == 0 : h->resumed && h->lockstep;
 }
 
 static int start_server(app *a)
@@ -304,7 +305,7 @@ static int start_server(app *a)
         foliot__hosted *h = &a->hosted[i];
         foliot_session_config session = {.name = h->name, .scene = h->scene, .world = h->world,
                                          .recording = h->recording, .pace_hz = h->pace_hz, .ticks = given.ticks,
-                                         .host = &a->host, .mode = lockstep() ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS,
+                                         .host = &a->host, .mode = lockstep(h) ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS,
                                          .input_delay = (uint32_t)given.input_delay,
                                          .spectator_delay_s = given.spectator_delay, .refuses_forced = given.no_force};
         if (foliot_server_add_session(a->server, &session, now_ns()) != FOLIOT_OK) {
@@ -322,7 +323,7 @@ static void announce(const app *a)
     for (uint32_t i = 0; i < a->hosted_count; i++) {
         const foliot__hosted *h = &a->hosted[i];
         printf("session '%s'%s: %s at %g Hz, %u bodies, room for %u players%s%s\n", h->name,
-               lockstep() ? " in lockstep" : "", foliot_integrator_describe(h->scene->integrator)->name, h->pace_hz, h->scene->body_count,
+               lockstep(h) ? " in lockstep" : "", foliot_integrator_describe(h->scene->integrator)->name, h->pace_hz, h->scene->body_count,
                h->scene->players.limit, h->recording ? ", recorded in " : "",
                h->recording ? h->recording_file : "");
         if (h->resumed)
@@ -367,7 +368,7 @@ static void print_counters(const app *a)
 static int host(const foliot__arguments *arguments)
 {
     static app a;
-    if (!lockstep() && strcmp(given.mode, "snapshot") != 0)
+    if (given.mode && strcmp(given.mode, "lockstep") != 0 && strcmp(given.mode, "snapshot") != 0)
         return foliot__options_wrong(&program, arguments, "--mode is snapshot or lockstep, not '%s'", given.mode);
     if (!foliot__log_start(given.log_format))
         return foliot__options_wrong(&program, arguments, "--log-format is text or json, not '%s'", given.log_format);

@@ -42,6 +42,8 @@ void foliot__journal_note(foliot__journal *journal, const foliot__tape_note *not
 {
     if (strcmp(note->what, "session") == 0)
         take_name(journal->session, note->text);
+    if (strcmp(note->what, "mode") == 0)
+        journal->lockstep = strcmp(note->text, "lockstep") == 0;
     if (strcmp(note->what, "player") == 0)
         take_player(journal, note->text);
 }

@@ -15,6 +15,7 @@ typedef struct foliot__tape_note {
 
 typedef struct foliot__journal {
     char session[FOLIOT_NAME_BYTES];
+    bool lockstep;
     foliot_recorded_player players[FOLIOT_PLAYERS_MAX]; // by player
     bool here[FOLIOT_PLAYERS_MAX];
 } foliot__journal;

@@ -337,8 +337,9 @@ static foliot_status note(foliot_recording *recording, const char *what, const c
     return stopped(recording);
 }
 
-foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name)
+foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name, bool lockstep)
 {
+    note(recording, "mode", lockstep ? "lockstep" : "snapshot");
     return note(recording, "session", name);
 }
 

@@ -40,8 +40,10 @@ static foliot_status take_index(foliot_recording *recording, const foliot_replay
     recording->index = malloc(sizeof *recording->index * recording->index_capacity);
     if (!recording->index)
         return FOLIOT_MEMORY;
-    memcpy(recording->index, replay->index, sizeof *replay->index * replay->index_count);
-    recording->index_count = replay->index_count;
+    // A closing block behind the damage names keyframes that are cut off.
+    for (uint32_t i = 0; i < replay->index_count; i++)
+        if (replay->index[i][1] < replay->cut_offset)
+            memcpy(recording->index[recording->index_count++], replay->index[i], sizeof *replay->index);
     return FOLIOT_OK;
 }
 
@@ -83,6 +85,7 @@ static foliot_status describe(const char *file, foliot_replay *replay, foliot_re
     about->cut_bytes = replay->about.bytes - replay->cut_offset;
     snprintf(about->damage, sizeof about->damage, "%s", replay->damage.status == FOLIOT_OK ? "" : replay->damage.text);
     memcpy(about->session, replay->journal->session, sizeof about->session);
+    about->lockstep = replay->journal->lockstep;
     about->player_count = foliot__journal_gather(replay->journal);
     about->players = replay->journal->players;
     if (about->was_closed || replay->damage.status != FOLIOT_CORRUPT || about->cut_bytes <= SCRAPS_BYTES)

@@ -105,15 +105,16 @@ typedef struct foliot_resumption {
     char damage[192];                // why; "" if nothing was wrong
     char kept_in[512];               // file that holds the cut-off bytes if they were many; "": none
     char session[FOLIOT_NAME_BYTES]; // as the host noted it; "": it did not
+    bool lockstep;                   // so it was hosted
     const foliot_recorded_player *players;
     uint32_t player_count;
 } foliot_resumption;
 // NULL for a recording that was not resumed. Valid until it is closed.
 const foliot_resumption *foliot_recording_resumed(const foliot_recording *recording);
 
-// Notes for whoever resumes, with the block in progress: the session's name; who a player is, before
+// Notes for whoever resumes, with the block in progress: the session's name and mode; who a player is, before
 // the JOIN is appended. `proof` is not the secret by which the player is known, but what proves it.
-foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name);
+foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name, bool lockstep);
 foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player, const char *name,
                                            uint64_t proof);
 

@@ -110,7 +110,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     }
     keep_players(s);
     if (s->recording)
-        foliot_recording_note_session(s->recording, s->name);
+        foliot_recording_note_session(s->recording, s->name, s->lockstep != NULL);
     *out = s;
     return FOLIOT_OK;
 }

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: a server that is killed with kill -9, at any moment, is started again with --resume and goes on: clients that are
+# still running find it by themselves and play on as the same players, and the recording verifies from end to end.
+# Damaged files are salvaged, files of others refused.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=$(cd "${BUILD:-build}" && pwd)
+server=$build/foliot-server client=$build/foliot-client replay=$build/foliot-replay
+scenes=$PWD/scenes
+work=$(mktemp -d)
+pids=
+trap 'for p in $pids; do kill -9 "$p" 2>/dev/null; done; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+ok() { # NAME CONDITION...
+    local name=$1
+    shift
+    if "$@"; then echo "ok - $name"; else echo "not ok - $name"; tail -n 5 ./*.log ./*.out 2>/dev/null; fi
+}
+exits() { # NAME CODE PATTERN COMMAND...: that exit code, and a sentence like PATTERN
+    local name=$1 code=$2 pattern=$3 rc
+    shift 3
+    timeout 10 "$@" >out 2>err
+    rc=$?
+    if [ "$rc" = "$code" ] && grep -qE "$pattern" err; then echo "ok - $name"
+    else echo "not ok - $name: exit $rc, not $code"; head -n 5 out err; fi
+}
+start() { # ARGUMENT...: a server that listens; $server_pid, $port
+    : >server.out
+    "$server" "$@" >server.out 2>>server.log &
+    server_pid=$!
+    pids="$pids $server_pid"
+    for _ in $(seq 200); do
+        grep -q '^listening' server.out && break
+        kill -0 $server_pid 2>/dev/null || return 1
+        sleep 0.02
+    done
+    port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p' server.out)
+}
+killed() {
+    kill -9 $server_pid
+    wait $server_pid 2>/dev/null
+}
+field() { sed -n "s/.*\"$1\":\([^,}]*\).*/\1/p" "$2"; }
+
+# A match that dies twice, with two players in it who notice nothing but a pause.
+start "$scenes/spacewar.yaml" --port 0 --record match.foliot
+"$client" 127.0.0.1:$port --name ada --bot random --seconds 6 --json --trace ada.trace >ada.out 2>ada.log &
+ada=$!
+"$client" 127.0.0.1:$port --name bob --bot circle --seconds 6 --json >bob.out 2>bob.log &
+bob=$!
+pids="$pids $ada $bob"
+at=$port
+for life in 1 2; do
+    sleep "1.$((RANDOM % 7))"
+    killed
+    seen=$(tail -n 2 ada.trace | sed -n '1s/.*"render_tick":\([0-9]*\).*/\1/p')
+    start --resume match.foliot --port $at
+    ok "life $life: it listens at the same port again" test "$port" = "$at"
+    tick=$(sed -n 's/^resumed at tick \([0-9]*\)$/\1/p' server.out)
+    ok "life $life: goes on from tick ${tick:-?}, and not behind what was shown (${seen:-?})" test "${tick:-0}" -ge $((${seen:-0} - 3))
+done
+wait $ada; ada_exit=$?
+wait $bob; bob_exit=$?
+ok "both clients played to their end" test $ada_exit = 0 -a $bob_exit = 0
+ok "and found the server again by themselves" test "$(field reconnects ada.out)" -ge 2 -a "$(field reconnects bob.out)" -ge 2
+ok "what was shown never went back" awk -F'"render_tick":' '{ t = $2 + 0; if (t < last) exit 1; last = t }' ada.trace
+kill -TERM $server_pid
+wait $server_pid
+ok "the server ended in order" test $? = 0
+ok "both came back as who they were" test "$(grep -c 'came back as player' server.log)" = 4
+"$replay" verify --json match.foliot >verify.out
+ok "the recording verifies from end to end" grep -q '"verdict":"match"' verify.out
+ok "with two players, who never joined anew" test "$(field players verify.out)" = 2 -a "$(grep -c ' joined as player' server.log)" = 2
+
+# Killed at random moments, many times, also while a block is being written: nothing durable is ever missing.
+fine=yes last=0 mode="$scenes/spacewar.yaml --record storm.foliot"
+for _ in $(seq 10); do
+    start $mode --port 0 || fine="a server did not start"
+    tick=$(sed -n 's/^resumed at tick \([0-9]*\)$/\1/p' server.out)
+    [ "${tick:-0}" -ge "$last" ] || fine="tick $tick came after $last"
+    last=${tick:-0} mode="--resume storm.foliot"
+    sleep "0.$((10 + RANDOM % 25))"
+    killed
+done
+ok "ten kills in a row: each life goes on where the last one ended ($fine, tick $last)" test "$fine" = yes -a "$last" -gt 20
+start --resume storm.foliot --port 0 --ticks 20
+wait $server_pid
+"$replay" verify --json storm.foliot >verify.out
+ok "and the file verifies" grep -q '"verdict":"match"' verify.out
+
+# Several sessions in one process: all of them come back, under their names.
+start --session red="$scenes/spacewar.yaml" --session blue="$scenes/billiards.yaml" --port 0
+sleep 0.5
+killed
+start --resume red-*.foliot --resume blue-*.foliot --session new="$scenes/pendulum.yaml" --port 0
+ok "sessions keep their names" test "$(grep -cE "^session '(red|blue|new)'" server.out)" = 3 -a "$(grep -c '^resumed at tick' server.out)" = 2
+timeout 10 "$client" 127.0.0.1:$port --session blue --bot idle --ticks 10 --json >blue.out 2>blue.log
+ok "and can be joined" grep -q '"outcome":"played"' blue.out
+
+# One writer a file.
+exits "a file that a running server writes to is refused" 75 'another process is writing to it' "$server" --resume red-*.foliot --port 0
+exits "also as a new recording" 75 'another process is writing to it' "$server" "$scenes/pendulum.yaml" --record "$(echo red-*.foliot)" --port 0 --ticks 1
+kill -TERM $server_pid
+wait $server_pid
+
+# Lockstep stays lockstep.
+start "$scenes/spacewar.yaml" --mode lockstep --record step.foliot --port 0
+sleep 0.3
+killed
+start --resume step.foliot --port 0 --ticks 10
+ok "a lockstep session is resumed in lockstep" grep -q 'in lockstep' server.out
+wait $server_pid
+
+# What ended in order goes on as well; damage is cut off with a sentence.
+bytes=$(stat -c %s storm.foliot)
+exits "a recording that ended in order goes on" 0 'had ended in order at tick [0-9]+' "$server" --resume storm.foliot --port 0 --ticks 5
+head -c $((bytes * 2 / 3)) storm.foliot >cut.foliot
+exits "a cut file is salvaged" 0 'is whole up to tick [0-9]+; [0-9]+ bytes behind it were cut off: block [0-9]+' "$server" --resume cut.foliot --port 0 --ticks 5
+"$replay" verify --json cut.foliot >verify.out
+ok "and verifies" grep -q '"verdict":"match"' verify.out
+cp storm.foliot bit.foliot
+printf '\xff' | dd of=bit.foliot bs=1 seek=$((bytes / 2)) conv=notrunc 2>/dev/null
+cp bit.foliot bit.before
+exits "a damaged one as well, and what was cut off is kept" 0 'cut off and kept in bit.foliot.cut-[0-9]+: block [0-9]+' "$server" --resume bit.foliot --port 0 --ticks 5
+ok "to the last byte" cmp -s <(tail -c "$(stat -c %s bit.foliot.cut-*)" bit.before) bit.foliot.cut-*
+"$replay" verify --json bit.foliot >verify.out
+ok "and verifies too" grep -q '"verdict":"match"' verify.out
+head -c 40 storm.foliot >scrap.foliot
+exits "a scrap without a keyframe is refused" 4 'scrap.foliot: ' "$server" --resume scrap.foliot --port 0
+exits "no file is refused" 1 'nothing.foliot: No such file' "$server" --resume nothing.foliot --port 0
+exits "a SCENE beside --resume is wrong usage" 2 'takes its scene from the recording' "$server" "$scenes/pendulum.yaml" --resume storm.foliot
