@@ -16,7 +16,7 @@
 #include "sim/collide/collide.h"
 #include "sim/collide/manifold.h"
 #include "sim/collide/manifold_box.h"
-#include "yard.h"
+#include "shapes.h"
 
 static uint64_t seed_of(void)
 {
@@ -26,220 +26,21 @@ static uint64_t seed_of(void)
     return seed;
 }
 
-static double between(foliot__rng *rng, double low, double high)
-{
-    return low + (high - low) * foliot__rng_unit(rng);
-}
-
-typedef struct body {
-    foliot_shape shape;
-    double x[3], q[4];
-} body;
-
-// -- the reference --------------------------------------------------------------------------------
-
-static double dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void unit(double v[3])
-{
-    double length = sqrt(dot(v, v));
-    for (int k = 0; k < 3; k++)
-        v[k] /= length;
-}
-
-static void turned(const double q[4], const double v[3], double out[3])
-{
-    double t[3];
-    for (int k = 0; k < 3; k++) {
-        int i = (k + 1) % 3, j = (k + 2) % 3;
-        t[k] = 2 * (q[1 + i] * v[j] - q[1 + j] * v[i]);
-    }
-    for (int k = 0; k < 3; k++) {
-        int i = (k + 1) % 3, j = (k + 2) % 3;
-        out[k] = v[k] + q[0] * t[k] + (q[1 + i] * t[j] - q[1 + j] * t[i]);
-    }
-}
-
-// How far the shape goes from its centre along n. A plane's centre is the foot of its normal.
-static double support(const body *s, const double n[3])
-{
-    double sum = s->shape.kind == FOLIOT_SHAPE_BOX ? 0 : s->shape.radius;
-    for (int k = 0; k < 3; k++) {
-        double e[3] = {0, 0, 0}, axis[3];
-        e[k] = 1;
-        turned(s->q, e, axis);
-        if (s->shape.kind == FOLIOT_SHAPE_BOX || (s->shape.kind == FOLIOT_SHAPE_CAPSULE && k == 2))
-            sum += fabs(dot(axis, n)) * s->shape.half[k];
-    }
-    return sum;
-}
-
-static double gap_along(const body *a, const body *b, const double n[3])
-{
-    const double back[3] = {-n[0], -n[1], -n[2]};
-    double d[3] = {b->x[0] - a->x[0], b->x[1] - a->x[1], b->x[2] - a->x[2]};
-    return dot(d, n) - support(a, n) - support(b, back);
-}
-
-static double climb(const body *a, const body *b, double n[3], foliot__rng *rng)
-{
-    double best = gap_along(a, b, n), size = 0.3;
-    for (int i = 0; i < 400; i++) {
-        double m[3];
-        for (int k = 0; k < 3; k++)
-            m[k] = n[k] + between(rng, -size, size);
-        unit(m);
-        double gap = gap_along(a, b, m);
-        if (gap > best) {
-            best = gap;
-            memcpy(n, m, sizeof m);
-        } else {
-            size *= 0.97;
-        }
-    }
-    return best;
-}
-
-static double reference(const body *a, const body *b, foliot__rng *rng)
-{
-    double best = -INFINITY, n[3] = {0, 0, 1};
-    for (int start = 0; start < 8; start++) {
-        double top = -INFINITY;
-        for (int i = 0; i < 40; i++) {
-            double m[3];
-            for (int k = 0; k < 3; k++)
-                m[k] = between(rng, -1, 1);
-            unit(m);
-            double gap = gap_along(a, b, m);
-            if (gap > top) {
-                top = gap;
-                memcpy(n, m, sizeof m);
-            }
-        }
-        best = fmax(best, climb(a, b, n, rng));
-    }
-    return best;
-}
-
-// Distance of a point from the shape's surface at most, 0 inside.
-static double outside(const body *s, const double p[3])
-{
-    const double back[4] = {s->q[0], -s->q[1], -s->q[2], -s->q[3]};
-    double d[3] = {p[0] - s->x[0], p[1] - s->x[1], p[2] - s->x[2]}, own[3], sum = 0;
-    turned(back, d, own);
-    bool box = s->shape.kind == FOLIOT_SHAPE_BOX;
-    for (int k = 0; k < 3; k++) {
-        double half = box || (k == 2 && s->shape.kind == FOLIOT_SHAPE_CAPSULE) ? s->shape.half[k] : 0;
-        double beyond = fmax(fabs(own[k]) - half, 0);
-        sum += beyond * beyond;
-    }
-    return fmax(sqrt(sum) - (box ? 0 : s->shape.radius), 0);
-}
-
-// Distance of two shapes of which one is a sphere or a capsule, from points along its segment; no
-// more than 0 where they overlap.
-static double distance(const body *round, const body *other)
-{
-    double z[3] = {0, 0, 1}, axis[3], least = INFINITY;
-    turned(round->q, z, axis);
-    double half = round->shape.kind == FOLIOT_SHAPE_CAPSULE ? round->shape.half[2] : 0;
-    for (int i = -2000; i <= 2000; i++) {
-        double p[3];
-        for (int k = 0; k < 3; k++)
-            p[k] = round->x[k] + axis[k] * half * i / 2000;
-        least = fmin(least, outside(other, p));
-    }
-    return least - round->shape.radius;
-}
-
-// -- worlds ---------------------------------------------------------------------------------------
-
-static body random_body(foliot__rng *rng, uint32_t kind, double size)
-{
-    body s = {.shape = {.kind = kind, .radius = size * between(rng, 0.2, 1)}};
-    for (int k = 0; k < 3; k++)
-        s.shape.half[k] = size * between(rng, 0.2, 1);
-    double length = 0;
-    for (int k = 0; k < 4; k++) {
-        s.q[k] = between(rng, -1, 1);
-        length += s.q[k] * s.q[k];
-    }
-    if (foliot__rng_below(rng, 4) == 0) { // stands straight, as most boxes do
-        s.q[0] = length = 1;
-        s.q[1] = s.q[2] = s.q[3] = 0;
-    }
-    for (int k = 0; k < 4; k++)
-        s.q[k] /= sqrt(length);
-    return s;
-}
-
-static foliot_world *world_of(uint32_t slots)
-{
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
-    for (uint32_t i = 0; i < slots; i++)
-        yard_ball(&y, 1, 1, 4.0 * i, 0, 0);
-    foliot_world *world = yard_open(&y);
-    yard_free(&y);
-    return world;
-}
-
-static void place(foliot_world *world, uint32_t i, const body *s)
-{
-    bool plane = s->shape.kind == FOLIOT_SHAPE_PLANE;
-    const double *extent = plane ? s->shape.normal : s->shape.half;
-    foliot__shape_kind(world)[i] = s->shape.kind;
-    foliot__radius(world)[i] = s->shape.radius;
-    foliot__half_x(world)[i] = extent[0];
-    foliot__half_y(world)[i] = extent[1];
-    foliot__half_z(world)[i] = extent[2];
-    foliot__plane_offset(world)[i] = s->shape.offset;
-    foliot__position_x(world)[i] = s->x[0];
-    foliot__position_y(world)[i] = s->x[1];
-    foliot__position_z(world)[i] = s->x[2];
-    foliot__orientation_w(world)[i] = s->q[0];
-    foliot__orientation_x(world)[i] = s->q[1];
-    foliot__orientation_y(world)[i] = s->q[2];
-    foliot__orientation_z(world)[i] = s->q[3];
-}
-
-static foliot__manifold touch(foliot_world *world, const body *a, const body *b, float reach)
+static foliot__manifold touch(foliot_world *world, const shaped *a, const shaped *b, float reach)
 {
     foliot__manifold m;
     memset(&m, 0xa5, sizeof m);
     const float reaches[2] = {reach / 2, reach / 2};
     const foliot__pair pair = {0, 1};
-    place(world, 0, a);
-    place(world, 1, b);
+    shape_place(world, 0, a);
+    shape_place(world, 1, b);
     foliot__find_manifolds(world, &pair, 1, reaches, &m);
     return m;
 }
 
-// b so near a that they overlap by up to a part of their size, or are up to that apart.
-static void bring_near(foliot__rng *rng, const body *a, body *b, double size)
-{
-    double n[3];
-    for (int k = 0; k < 3; k++) {
-        n[k] = between(rng, -1, 1);
-        b->x[k] = a->x[k];
-    }
-    unit(n);
-    double way = -gap_along(a, b, n) + size * between(rng, -0.5, 0.1);
-    for (int k = 0; k < 3; k++)
-        b->x[k] += n[k] * way;
-}
-
-static double smallest_of(const body *s)
-{
-    const double *h = s->shape.half;
-    return s->shape.kind == FOLIOT_SHAPE_BOX ? fmin(fmin(h[0], h[1]), h[2]) : s->shape.radius;
-}
-
 // -- checks ---------------------------------------------------------------------------------------
 
-static void check_points(const body *a, const body *b, const foliot__manifold *m, double tolerance)
+static void check_points(const shaped *a, const shaped *b, const foliot__manifold *m, double tolerance)
 {
     bool plane_a = a->shape.kind == FOLIOT_SHAPE_PLANE, plane_b = b->shape.kind == FOLIOT_SHAPE_PLANE;
     for (uint32_t i = 0; i < m->count; i++) {
@@ -251,9 +52,9 @@ static void check_points(const body *a, const body *b, const foliot__manifold *m
                 check_near(b->x[k] + p->arm_b[k], at[k], tolerance);
         }
         if (!plane_a)
-            check_below(outside(a, at), half);
+            check_below(shape_outside(a, at), half);
         if (!plane_b)
-            check_below(outside(b, at), half);
+            check_below(shape_outside(b, at), half);
         assert_true(i == 0 || m->point[i - 1].feature < p->feature);
     }
 }
@@ -270,14 +71,14 @@ typedef struct tally {
     uint32_t pairs, overlapping, points, missed;
 } tally;
 
-static void check_pair(foliot_world *world, foliot__rng *rng, const body *a, const body *b,
+static void check_pair(foliot_world *world, foliot__rng *rng, const shaped *a, const shaped *b,
                        double size, tally *t)
 {
     const double reach = 0.05 * size, fine = 1e-5 * size;
-    double small = fmin(smallest_of(a), smallest_of(b)), preference = small / 100 + fine;
+    double small = fmin(shape_smallest(a), shape_smallest(b)), preference = small / 100 + fine;
     bool boxes = a->shape.kind == FOLIOT_SHAPE_BOX && b->shape.kind == FOLIOT_SHAPE_BOX;
     foliot__manifold m = touch(world, a, b, (float)reach);
-    double best = reference(a, b, rng);
+    double best = shape_gap(a, b, rng);
     t->pairs++;
     t->overlapping += best < 0;
     t->points += m.count;
@@ -285,15 +86,15 @@ static void check_pair(foliot_world *world, foliot__rng *rng, const body *a, con
     if (m.count == 0) {
         // Boxes that pass each other's corners at a distance may be seen later.
         t->missed += boxes && best <= reach && best > 0;
-        double gap = boxes ? best : distance(b->shape.kind == FOLIOT_SHAPE_BOX ? a : b,
+        double gap = boxes ? best : shape_distance(b->shape.kind == FOLIOT_SHAPE_BOX ? a : b,
                                              b->shape.kind == FOLIOT_SHAPE_BOX ? b : a);
         if (gap < (boxes ? -fine : reach - preference))
             fail_msg("nothing where the gap is %g (reach %g)", gap, reach);
         return;
     }
     const double n[3] = {m.normal[0], m.normal[1], m.normal[2]};
-    check_near(dot(n, n), 1, 1e-5);
-    double along = gap_along(a, b, n);
+    check_near(shape_dot(n, n), 1, 1e-5);
+    double along = shape_gap_along(a, b, n);
     check_below(deepest(&m), reach * 1.0001);
     check_below(best, reach + fine);
     if (best < 0 || !boxes)
@@ -307,14 +108,14 @@ static void check_pair(foliot_world *world, foliot__rng *rng, const body *a, con
 static void check_kinds(uint32_t kind_a, uint32_t kind_b)
 {
     foliot__rng rng = foliot__rng_seeded(seed_of() + kind_a * 16 + kind_b);
-    foliot_world *world = world_of(2);
+    foliot_world *world = shape_world(2);
     tally t = {0};
     for (int i = 0; i < 1500; i++) {
-        double size = pow(10, between(&rng, -3, 3));
-        body a = random_body(&rng, kind_a, size), b = random_body(&rng, kind_b, size);
+        double size = pow(10, shape_between(&rng, -3, 3));
+        shaped a = shape_random(&rng, kind_a, size), b = shape_random(&rng, kind_b, size);
         for (int k = 0; k < 3; k++)
-            a.x[k] = size * between(&rng, -100, 100);
-        bring_near(&rng, &a, &b, size);
+            a.x[k] = size * shape_between(&rng, -100, 100);
+        shape_bring_near(&rng, &a, &b, size);
         check_pair(world, &rng, &a, &b, size, &t);
     }
     printf("%u pairs, %u overlap, %u points, %u missed\n", t.pairs, t.overlapping, t.points, t.missed);
@@ -339,24 +140,24 @@ KINDS(boxes, BOX, BOX)
 static void check_plane(uint32_t kind)
 {
     foliot__rng rng = foliot__rng_seeded(seed_of() + kind);
-    foliot_world *world = world_of(2);
+    foliot_world *world = shape_world(2);
     uint32_t points = 0;
     for (int i = 0; i < 1500; i++) {
-        double size = pow(10, between(&rng, -3, 3)), reach = 0.05 * size;
-        body s = random_body(&rng, kind, size), plane = {.shape = {.kind = FOLIOT_SHAPE_PLANE}, .q = {1}};
+        double size = pow(10, shape_between(&rng, -3, 3)), reach = 0.05 * size;
+        shaped s = shape_random(&rng, kind, size), plane = {.shape = {.kind = FOLIOT_SHAPE_PLANE}, .q = {1}};
         double n[3], back[3];
         for (int k = 0; k < 3; k++)
-            n[k] = between(&rng, -1, 1);
-        unit(n);
-        plane.shape.offset = between(&rng, -5, 5) * size;
-        double height = size * between(&rng, -0.3, 0.1);
+            n[k] = shape_between(&rng, -1, 1);
+        shape_unit(n);
+        plane.shape.offset = shape_between(&rng, -5, 5) * size;
+        double height = size * shape_between(&rng, -0.3, 0.1);
         for (int k = 0; k < 3; k++) {
             plane.shape.normal[k] = n[k];
             plane.x[k] = size; // has no say
             back[k] = -n[k];
         }
         for (int k = 0; k < 3; k++)
-            s.x[k] = n[k] * (plane.shape.offset + height + support(&s, back));
+            s.x[k] = n[k] * (plane.shape.offset + height + shape_support(&s, back));
         bool first = foliot__rng_below(&rng, 2);
         foliot__manifold m = touch(world, first ? &plane : &s, first ? &s : &plane, (float)reach);
         assert_true((m.count > 0) == (height <= reach * 0.99999) || fabs(height - reach) < 1e-4 * size);
@@ -373,7 +174,7 @@ static void check_plane(uint32_t kind)
         for (uint32_t p = 0; p < m.count; p++) { // halfway between the two
             const float *arm = first ? m.point[p].arm_b : m.point[p].arm_a;
             double at[3] = {s.x[0] + arm[0], s.x[1] + arm[1], s.x[2] + arm[2]};
-            check_near(dot(n, at) - plane.shape.offset, m.point[p].gap / 2, 1e-5 * size);
+            check_near(shape_dot(n, at) - plane.shape.offset, m.point[p].gap / 2, 1e-5 * size);
         }
     }
     assert_true(points > 1000);
@@ -393,16 +194,16 @@ static void which_comes_first_does_not_matter(void **state)
     (void)state;
     static const uint32_t kinds[3] = {FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_CAPSULE, FOLIOT_SHAPE_BOX};
     foliot__rng rng = foliot__rng_seeded(seed_of());
-    foliot_world *world = world_of(2);
+    foliot_world *world = shape_world(2);
     uint32_t same = 0, all = 0;
     for (int i = 0; i < 3000; i++) {
-        body a = random_body(&rng, kinds[i % 3], 1), b = random_body(&rng, kinds[i / 3 % 3], 1);
-        bring_near(&rng, &a, &b, 1);
+        shaped a = shape_random(&rng, kinds[i % 3], 1), b = shape_random(&rng, kinds[i / 3 % 3], 1);
+        shape_bring_near(&rng, &a, &b, 1);
         foliot__manifold ab = touch(world, &a, &b, 0.05f), ba = touch(world, &b, &a, 0.05f);
         all++;
         double n[3] = {ab.normal[0] + ba.normal[0], ab.normal[1] + ba.normal[1],
                        ab.normal[2] + ba.normal[2]};
-        if (ab.count != ba.count || (ab.count && dot(n, n) > 1e-6))
+        if (ab.count != ba.count || (ab.count && shape_dot(n, n) > 1e-6))
             continue; // two axes within the tolerance: either may win
         same++;
         if (ab.count)
@@ -413,9 +214,9 @@ static void which_comes_first_does_not_matter(void **state)
     foliot_world_destroy(world);
 }
 
-static body cube(double x, double y, double z, double half)
+static shaped cube(double x, double y, double z, double half)
 {
-    return (body){.shape = {.kind = FOLIOT_SHAPE_BOX, .half = {half, half, half}},
+    return (shaped){.shape = {.kind = FOLIOT_SHAPE_BOX, .half = {half, half, half}},
                   .x = {x, y, z}, .q = {1, 0, 0, 0}};
 }
 
@@ -424,15 +225,15 @@ static void flush_faces_have_four_lasting_points(void **state)
 {
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed_of());
-    foliot_world *world = world_of(2);
+    foliot_world *world = shape_world(2);
     static const double offsets[][2] = {{0, 0}, {0.5, 0}, {0, -0.5}, {0.5, 0.5}, {-0.25, 0.7}};
     for (size_t o = 0; o < sizeof offsets / sizeof *offsets; o++) {
         foliot__manifold first = {0};
         for (int i = 0; i < 200; i++) {
-            body a = cube(3, 4, 0, 0.5), b = cube(3 + offsets[o][0], 4 + offsets[o][1], 1, 0.5);
+            shaped a = cube(3, 4, 0, 0.5), b = cube(3 + offsets[o][0], 4 + offsets[o][1], 1, 0.5);
             for (int k = 0; k < 3; k++) {
-                b.x[k] += between(&rng, -1e-5, 1e-5);
-                b.q[1 + k] = between(&rng, -1e-5, 1e-5);
+                b.x[k] += shape_between(&rng, -1e-5, 1e-5);
+                b.q[1 + k] = shape_between(&rng, -1e-5, 1e-5);
             }
             foliot__manifold m = touch(world, &a, &b, 0.01f);
             assert_int_equal(m.count, 4);
@@ -459,16 +260,16 @@ static void features_last_while_boxes_creep(void **state)
 {
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed_of());
-    foliot_world *world = world_of(2);
+    foliot_world *world = shape_world(2);
     uint32_t kept = 0, all = 0;
     for (int i = 0; i < 300; i++) {
-        body a = random_body(&rng, FOLIOT_SHAPE_BOX, 1), b = random_body(&rng, FOLIOT_SHAPE_BOX, 1);
-        bring_near(&rng, &a, &b, 1);
+        shaped a = shape_random(&rng, FOLIOT_SHAPE_BOX, 1), b = shape_random(&rng, FOLIOT_SHAPE_BOX, 1);
+        shape_bring_near(&rng, &a, &b, 1);
         foliot__manifold last = touch(world, &a, &b, 0.02f);
         for (int step = 0; step < 20; step++) {
             for (int k = 0; k < 3; k++) {
-                b.x[k] += between(&rng, -1e-6, 1e-6);
-                b.q[1 + k] += between(&rng, -1e-6, 1e-6);
+                b.x[k] += shape_between(&rng, -1e-6, 1e-6);
+                b.q[1 + k] += shape_between(&rng, -1e-6, 1e-6);
             }
             foliot__manifold m = touch(world, &a, &b, 0.02f);
             for (uint32_t p = 0; p < last.count; p++, all++)
@@ -493,11 +294,11 @@ static void degenerate_poses_are_sound(void **state)
     (void)state;
     static const uint32_t kinds[3] = {FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_CAPSULE, FOLIOT_SHAPE_BOX};
     foliot__rng rng = foliot__rng_seeded(seed_of());
-    foliot_world *world = world_of(2);
+    foliot_world *world = shape_world(2);
     for (int i = 0; i < 4000; i++) {
-        body s[2];
+        shaped s[2];
         for (int k = 0; k < 2; k++) {
-            s[k] = random_body(&rng, kinds[foliot__rng_below(&rng, 3)], k ? 1 : 4);
+            s[k] = shape_random(&rng, kinds[foliot__rng_below(&rng, 3)], k ? 1 : 4);
             if (s[k].shape.kind == FOLIOT_SHAPE_CAPSULE && i % 3 == 0)
                 s[k].shape.half[2] = 0;
             if (foliot__rng_below(&rng, 2)) {
@@ -511,7 +312,7 @@ static void degenerate_poses_are_sound(void **state)
         foliot__manifold m = touch(world, &s[0], &s[1], 0.01f);
         assert_true(m.count > 0);
         double n[3] = {m.normal[0], m.normal[1], m.normal[2]};
-        check_near(dot(n, n), 1, 1e-5);
+        check_near(shape_dot(n, n), 1, 1e-5);
         for (uint32_t p = 0; p < m.count; p++) {
             assert_true(finite3(m.point[p].arm_a) && finite3(m.point[p].arm_b));
             check_below(m.point[p].gap, 0);
@@ -539,15 +340,15 @@ static void company_in_the_batch_changes_nothing(void **state)
     static const uint32_t kinds[4] = {FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_CAPSULE, FOLIOT_SHAPE_BOX,
                                       FOLIOT_SHAPE_BOX};
     foliot__rng rng = foliot__rng_seeded(seed_of());
-    foliot_world *world = world_of(BODIES);
+    foliot_world *world = shape_world(BODIES);
     static foliot__pair pairs[PAIRS];
     static foliot__manifold all[PAIRS], one;
     float reach[BODIES];
     for (uint32_t i = 0; i < BODIES; i++) {
-        body s = random_body(&rng, kinds[i % 4], i % 12 == 0 ? 60 : 1);
+        shaped s = shape_random(&rng, kinds[i % 4], i % 12 == 0 ? 60 : 1);
         for (int k = 0; k < 3; k++)
-            s.x[k] = between(&rng, -1.5, 1.5);
-        place(world, i, &s);
+            s.x[k] = shape_between(&rng, -1.5, 1.5);
+        shape_place(world, i, &s);
         reach[i] = 0.02f;
     }
     for (uint32_t k = 0; k < PAIRS; k++) {
@@ -567,8 +368,8 @@ static void company_in_the_batch_changes_nothing(void **state)
 static void fill_batch(foliot__rng *rng, foliot__box_batch *in)
 {
     for (int l = 0; l < FOLIOT__BOX_LANES; l++) {
-        body a = random_body(rng, FOLIOT_SHAPE_BOX, 1), b = random_body(rng, FOLIOT_SHAPE_BOX, 1);
-        bring_near(rng, &a, &b, 0.3);
+        shaped a = shape_random(rng, FOLIOT_SHAPE_BOX, 1), b = shape_random(rng, FOLIOT_SHAPE_BOX, 1);
+        shape_bring_near(rng, &a, &b, 0.3);
         for (int k = 0; k < 4; k++) {
             in->q_a[k][l] = a.q[k];
             in->q_b[k][l] = b.q[k];

@@ -42,6 +42,15 @@ void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid
 void foliot__touch_plane(const foliot__solid *solid, const foliot__solid *plane, double reach,
                          foliot__touch *t);
 
+// shape_gap.c: whichever kinds the two are, two boxes and two planes apart. True: they were taken in
+// the other order, and so is *t.
+bool foliot__touch_two(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                       double reach, foliot__touch *t);
+// The gap between any two, or less where it is more than 0, with a direction from a to b along which
+// it is at least that much.
+double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                      double n[3]);
+
 // The axes of orientation (w, x, y, z), each in world axes.
 static inline void foliot__axes_of(const double q[4], double axis[3][3])
 {
@@ -69,6 +78,14 @@ static inline void foliot__solid_shape(const foliot_world *world, uint32_t slot,
     s->offset = foliot__plane_offset(world)[slot];
 }
 
+static inline void foliot__orientation_of(const foliot_world *world, uint32_t slot, double q[4])
+{
+    q[0] = foliot__orientation_w(world)[slot];
+    q[1] = foliot__orientation_x(world)[slot];
+    q[2] = foliot__orientation_y(world)[slot];
+    q[3] = foliot__orientation_z(world)[slot];
+}
+
 static inline foliot__solid foliot__solid_of(const foliot_world *world, uint32_t slot)
 {
     foliot__solid s;
@@ -76,8 +93,8 @@ static inline foliot__solid foliot__solid_of(const foliot_world *world, uint32_t
     s.x[0] = foliot__position_x(world)[slot];
     s.x[1] = foliot__position_y(world)[slot];
     s.x[2] = foliot__position_z(world)[slot];
-    const double q[4] = {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
-                         foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]};
+    double q[4];
+    foliot__orientation_of(world, slot, q);
     foliot__axes_of(q, s.axis);
     return s;
 }
