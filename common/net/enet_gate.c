@@ -59,29 +59,49 @@ static bool greeting(enet_transport *t, const ENetAddress *from, const uint8_t *
     return false;
 }
 
-// A packet ahead of ENet's connection. The first one of a connection opens it, where the address is proven.
-static void take_early(enet_transport *t, const ENetAddress *from, const foliot__early *early)
+// The first early datagram of a connection opens it, where the address is proven.
+static slot *open_early(enet_transport *t, const ENetAddress *from, const foliot__direct *direct)
 {
-    foliot_transport_counters *counters = &t->head.counters;
-    slot *s = foliot__slot_by_connection(t, from, early->connect_id);
-    if (!s && t->head.config.bind) {
-        if (!foliot__cookie_good(t->head.config.secret, from->host, from->port, t->now_ns, early->cookie)) {
-            counters->datagrams_dropped_cookie++;
-            return;
-        }
-        s = foliot__slot_take(t);
-        if (!s)
-            return; // ENet's connect will be refused with a reason
-        s->address = *from;
-        s->connect_id = early->connect_id;
-        s->cookie = early->cookie;
-        foliot__slot_set(t, s, SLOT_EARLY);
-        foliot__early_push(&t->early, foliot__slot_id(t, s), NULL, 0);
+    if (!t->head.config.bind ||
+        !foliot__cookie_good(t->head.config.secret, from->host, from->port, t->now_ns, direct->cookie))
+        return NULL;
+    slot *s = foliot__slot_take(t);
+    if (!s)
+        return NULL; // ENet's connect will be refused with a reason
+    s->address = *from;
+    s->connect_id = direct->connect_id;
+    s->cookie = direct->cookie;
+    foliot__slot_set(t, s, SLOT_EARLY);
+    foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0);
+    return s;
+}
+
+static slot *slot_of_direct(enet_transport *t, const ENetAddress *from, const foliot__direct *direct)
+{
+    if (direct->early) {
+        slot *s = foliot__slot_by_connection(t, from, direct->connect_id);
+        return s ? (s->cookie == direct->cookie ? s : NULL) : open_early(t, from, direct);
     }
-    if (!s || s->state < SLOT_CONNECTING || s->state == SLOT_CLOSING || s->cookie != early->cookie)
-        counters->datagrams_dropped_cookie++;
-    else
-        foliot__early_push(&t->early, foliot__slot_id(t, s), early->bytes, early->length);
+    const ENetPeer *peer = direct->peer < t->host->peerCount ? &t->host->peers[direct->peer] : NULL;
+    if (!peer || peer->connectID != direct->connect_id || !foliot__same_address(&peer->address, from))
+        return NULL;
+    return peer->data ? peer->data : foliot__slot_by_connection(t, from, direct->connect_id);
+}
+
+static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_t *bytes, size_t length)
+{
+    foliot__direct direct;
+    if (!foliot__direct_parse(bytes, length, &direct)) {
+        t->head.counters.datagrams_dropped_malformed++;
+        return;
+    }
+    const slot *s = slot_of_direct(t, from, &direct);
+    if (!s || s->state < SLOT_CONNECTING || s->state == SLOT_CLOSING) {
+        t->head.counters.datagrams_dropped_cookie++;
+        return;
+    }
+    for (uint32_t i = 0; i < direct.count; i++)
+        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), direct.packets[i], direct.lengths[i]);
 }
 
 static int32_t expected_reliable(const enet_transport *t, const uint8_t *bytes, size_t length)
@@ -132,13 +152,12 @@ int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
         counters->datagrams_dropped_source++;
         return 1;
     }
-    if (greeting(t, from, bytes, length))
-        return 1;
-    foliot__early early;
-    if (foliot__early_parse(bytes, length, &early)) {
-        take_early(t, from, &early);
+    if (foliot__direct_is(bytes, length)) {
+        take_direct(t, from, bytes, length);
         return 1;
     }
+    if (greeting(t, from, bytes, length))
+        return 1;
     switch (foliot__gate(bytes, length, expected_reliable(t, bytes, length), t->packet_bytes_max, &claims)) {
     case FOLIOT__PASS:
         if (!claims.verifies || expects(host, bytes, length, claims.connect_id))

@@ -4,7 +4,7 @@
 #ifndef FOLIOT_NET_ENET_INTERNAL_H
 #define FOLIOT_NET_ENET_INTERNAL_H
 
-#include "net/early.h"
+#include "net/direct.h"
 #include "net/gate.h"
 #include "net/relay.h"
 #include "net/transport.h"
@@ -30,6 +30,7 @@ typedef struct slot {
     bool has_cookie;
     ENetPacket **waiting; // reliable packets, until ENet has connected
     uint32_t waiting_count;
+    uint32_t datagram, flush; // its datagram in the outbox, if that has not been flushed since
 } slot;
 
 typedef struct enet_transport {
@@ -41,8 +42,8 @@ typedef struct enet_transport {
     uint64_t now_ns;
     ENetPacket *delivered; // of the last event
     int epoll_fd;          // -1, or ENet's socket and the relay's together
-    foliot__early_queue early;
-    uint8_t *delivered_early;
+    foliot__inbox inbox;
+    foliot__outbox outbox;
     uint32_t early_slots; // SLOT_EARLY or SLOT_CLOSING
     // Every service and flush of ENet's walks all peers, so it is left out where it would find nothing.
     uint32_t datagrams; // of the service that runs

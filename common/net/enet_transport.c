@@ -108,7 +108,7 @@ static void advance_asking(enet_transport *t, slot *s)
             foliot__slot_set(t, s, SLOT_CONNECTING);
             foliot__expect_round_trip(s->peer);
             enet_peer_timeout(s->peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
-            foliot__early_push(&t->early, foliot__slot_id(t, s), NULL, 0);
+            foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0);
         }
         return;
     }
@@ -204,17 +204,16 @@ static bool disconnected(enet_transport *t, ENetPeer *peer, uint32_t reason, fol
     return true;
 }
 
-static bool next_early(enet_transport *t, foliot_transport_event *event)
+static bool next_direct(enet_transport *t, foliot_transport_event *event)
 {
-    foliot__early_entry entry;
-    while (foliot__early_pop(&t->early, &entry)) {
-        free(t->delivered_early);
-        t->delivered_early = entry.bytes;
+    foliot__inbox_entry entry;
+    const uint8_t *bytes;
+    while (foliot__inbox_pop(&t->inbox, &entry, &bytes)) {
         if (!foliot__slot_of(t, entry.peer))
             continue;
         *event = (foliot_transport_event){
-            .kind = entry.bytes ? FOLIOT_TRANSPORT_RECEIVED : FOLIOT_TRANSPORT_CONNECTED,
-            .peer = entry.peer, .delivery = FOLIOT_UNRELIABLE, .bytes = entry.bytes, .length = entry.length};
+            .kind = bytes ? FOLIOT_TRANSPORT_RECEIVED : FOLIOT_TRANSPORT_CONNECTED,
+            .peer = entry.peer, .delivery = FOLIOT_UNRELIABLE, .bytes = bytes, .length = entry.length};
         return true;
     }
     return false;
@@ -292,11 +291,11 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     if (advance_askers(t, event) || expire_early(t, event))
         return true;
     for (int errors = 0; errors < SERVICE_ERRORS_A_POLL;) {
-        if (next_early(t, event))
+        if (next_direct(t, event))
             return true;
         int got = next_event(t, &from);
         if (got == 0)
-            return next_early(t, event);
+            return next_direct(t, event);
         if (got < 0) { // a datagram that is too large, from anybody, does this
             t->head.counters.service_errors++;
             errors++;
@@ -331,18 +330,62 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
     foliot__slot_set(t, s, SLOT_FREE);
 }
 
-// Ahead of ENet's connection: unreliable packets in datagrams of their own, reliable ones when it is there.
-static bool send_early(enet_transport *t, slot *s, ENetPacket *packet, bool reliable)
+static void flush_direct(enet_transport *t)
 {
-    uint8_t bytes[FOLIOT__EARLY_BYTES_MAX];
+    if (t->outbox.count > 0)
+        t->head.counters.datagrams_unsent += foliot__outbox_flush(&t->outbox, (int)t->host->socket);
+}
+
+// A packet that is kept in the outbox, to one receiver.
+static bool send_direct(enet_transport *t, slot *s, const uint8_t *kept, size_t length)
+{
+    foliot__outbox *o = &t->outbox;
     if (s->state == SLOT_ASKING)
         return false;
-    if (!reliable) {
-        foliot__early_head(s->cookie, s->connect_id, bytes);
-        memcpy(bytes + FOLIOT__EARLY_HEAD_BYTES, packet->data, packet->dataLength);
-        foliot__send_raw(t, &s->address, bytes, FOLIOT__EARLY_HEAD_BYTES + packet->dataLength);
+    if (o->count > 0 && s->flush == o->flushes && s->datagram < o->count &&
+        foliot__outbox_append(o, s->datagram, kept, length))
         return true;
+    bool is_short = s->state == SLOT_CONNECTED;
+    uint32_t index = foliot__outbox_add(o, s->address.host, s->address.port,
+                                        is_short ? FOLIOT__SHORT_HEAD_BYTES : FOLIOT__EARLY_HEAD_BYTES, kept, length);
+    if (index == UINT32_MAX)
+        return false;
+    if (is_short)
+        foliot__direct_short_head(s->connect_id, s->peer->outgoingPeerID, o->heads[index]);
+    else
+        foliot__direct_early_head(s->cookie, s->connect_id, o->heads[index]);
+    s->datagram = index;
+    s->flush = o->flushes;
+    return true;
+}
+
+static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count, const uint8_t *bytes,
+                                size_t length)
+{
+    const uint8_t *kept = NULL;
+    uint32_t taken = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        slot *s = foliot__slot_of(t, peers[i]);
+        if (!s)
+            continue;
+        if (t->outbox.count == t->outbox.capacity) {
+            flush_direct(t);
+            kept = NULL;
+        }
+        if (!kept && !(kept = foliot__outbox_keep(&t->outbox, bytes, length))) {
+            flush_direct(t);
+            kept = foliot__outbox_keep(&t->outbox, bytes, length);
+        }
+        taken += send_direct(t, s, kept, length);
     }
+    return taken;
+}
+
+// Until ENet has connected, reliable packets wait.
+static bool hold(slot *s, ENetPacket *packet)
+{
+    if (s->state == SLOT_ASKING)
+        return false;
     ENetPacket **waiting = realloc(s->waiting, (s->waiting_count + 1) * sizeof(ENetPacket *));
     if (!waiting)
         return false;
@@ -352,21 +395,17 @@ static bool send_early(enet_transport *t, slot *s, ENetPacket *packet, bool reli
     return true;
 }
 
-static uint32_t enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
-                          foliot_delivery delivery, const uint8_t *bytes, size_t length)
+static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count, const uint8_t *bytes,
+                              size_t length)
 {
-    enet_transport *t = (enet_transport *)transport;
-    bool reliable = delivery == FOLIOT_RELIABLE;
-    ENetPacket *packet = enet_packet_create(
-        bytes, length, reliable ? ENET_PACKET_FLAG_RELIABLE : ENET_PACKET_FLAG_UNSEQUENCED);
-    uint8_t channel = reliable ? FOLIOT__CHANNEL_RELIABLE : FOLIOT__CHANNEL_UNRELIABLE;
+    ENetPacket *packet = enet_packet_create(bytes, length, ENET_PACKET_FLAG_RELIABLE);
     uint32_t taken = 0;
     for (uint32_t i = 0; packet && i < count; i++) {
         slot *s = foliot__slot_of(t, peers[i]);
-        if (s && s->state == SLOT_CONNECTED && enet_peer_send(s->peer, channel, packet) == 0)
-            taken++;
-        else if (s && s->state != SLOT_CONNECTED && send_early(t, s, packet, reliable))
-            taken++;
+        if (s && s->state == SLOT_CONNECTED)
+            taken += enet_peer_send(s->peer, FOLIOT__CHANNEL_RELIABLE, packet) == 0;
+        else if (s)
+            taken += hold(s, packet);
     }
     if (packet && packet->referenceCount == 0)
         enet_packet_destroy(packet);
@@ -374,11 +413,20 @@ static uint32_t enet_send(foliot_transport *transport, const foliot_peer_id *pee
     return taken;
 }
 
+static uint32_t enet_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
+                          foliot_delivery delivery, const uint8_t *bytes, size_t length)
+{
+    enet_transport *t = (enet_transport *)transport;
+    return delivery == FOLIOT_RELIABLE ? send_reliable(t, peers, count, bytes, length)
+                                       : send_unreliable(t, peers, count, bytes, length);
+}
+
 static void enet_flush(foliot_transport *transport, uint64_t now_ns)
 {
     enet_transport *t = (enet_transport *)transport;
     set_clock(t, now_ns);
     foliot__servicing = t;
+    flush_direct(t);
     if (t->unsent)
         enet_host_flush(t->host);
     t->unsent = false;
@@ -434,8 +482,8 @@ static void enet_destroy(foliot_transport *transport)
         foliot__slot_release(&t->slots[i], NULL);
     if (t->host)
         enet_host_destroy(t->host);
-    foliot__early_close(&t->early);
-    free(t->delivered_early);
+    foliot__inbox_close(&t->inbox);
+    foliot__outbox_close(&t->outbox);
     if (t->epoll_fd >= 0)
         close(t->epoll_fd);
     free(t->slots);
@@ -517,7 +565,7 @@ foliot_status foliot_transport_enet(const foliot_transport_config *config, uint6
     if (t->head.config.secret == 0 &&
         getrandom(&t->head.config.secret, sizeof t->head.config.secret, 0) < 0)
         t->head.config.secret = now_ns ^ (uint64_t)(uintptr_t)t;
-    foliot_status status = open_host(t);
+    foliot_status status = foliot__outbox_init(&t->outbox, config->peers_max) ? open_host(t) : FOLIOT_MEMORY;
     if (status != FOLIOT_OK) {
         enet_destroy(&t->head);
         return status;

@@ -4,16 +4,18 @@
 #include <stdint.h>
 
 #include "base/assert.h"
-#include "net/early.h"
+#include "net/direct.h"
 #include "net/gate.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    foliot__early early;
-    if (foliot__early_parse(data, size, &early))
-        FOLIOT_ASSERT(early.length > 0 && early.bytes + early.length == data + size);
+    foliot__direct direct;
+    if (foliot__direct_parse(data, size, &direct)) {
+        uint32_t last = direct.count - 1;
+        FOLIOT_ASSERT(direct.count > 0 && direct.packets[last] + direct.lengths[last] == data + size);
+    }
     for (int32_t expected = -1; expected < 70000; expected += 35000) {
         foliot__claims claims = {0};
         foliot__verdict verdict = foliot__gate(data, size, expected, 65536, &claims);
