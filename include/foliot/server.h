@@ -20,7 +20,7 @@
 #define FOLIOT_SESSIONS_MAX 64
 // An update costs some time for every peer, though one datagram has come: after one that received something a host
 // may let what comes next wait so long. Inputs act when their tick is closed, and so lose nothing.
-#define FOLIOT_SERVER_REST_NS 500000u
+#define FOLIOT_SERVER_REST_NS 750000u
 
 typedef struct foliot_server foliot_server;
 

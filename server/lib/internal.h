@@ -126,7 +126,7 @@ struct foliot_server {
     uint32_t peers_max;
     foliot_peer_id *group; // scratch of the fan-out
     uint32_t *order;
-    uint64_t now_ns, token_state;
+    uint64_t now_ns, expire_ns, token_state;
     foliot_digest fingerprint;
     bool stopping;
     uint64_t stopped_ns;

@@ -11,6 +11,7 @@
 #include "net/transport.h"
 
 #define GREETING_NS 5000000000u // to say hello in
+#define EXPIRE_EVERY_NS 100000000u
 #define WELCOME_EVERY_NS 15000000u // at most
 #define STOP_NS 1000000000u     // for the goodbyes to arrive
 
@@ -455,6 +456,9 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
 // Who connects and says nothing holds a slot that others could use.
 static void expire_silent_peers(foliot_server *server)
 {
+    if (server->now_ns < server->expire_ns)
+        return;
+    server->expire_ns = server->now_ns + EXPIRE_EVERY_NS;
     for (uint32_t i = 0; i < server->peers_max; i++) {
         foliot__peer *peer = &server->peers[i];
         if (peer->state == FOLIOT__PEER_GREETING && server->now_ns - peer->connected_ns > GREETING_NS) {
