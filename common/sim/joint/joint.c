@@ -79,37 +79,10 @@ void foliot__joints_changed(foliot_world *world)
 
 // -- each substep ------------------------------------------------------------------------------------
 
-static foliot__pose pose_now(const foliot__joints *j, const foliot_world *world, uint32_t slot,
-                             uint32_t body, double h)
-{
-    foliot__pose pose = foliot__pose_of(world, slot);
-    if (body != FOLIOT__NONE && h > 0)
-        foliot__pose_move(&pose, j->bodies[body].moved, h);
-    return pose;
-}
-
-// Rows and masses of an island at the poses after `moved` has moved them for a time h.
-static void aim_island(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
-{
-    for (uint32_t i = 0; i < island->bodies; i++) {
-        foliot__jointed *body = &j->bodies[island->body + i];
-        foliot__pose pose = pose_now(j, world, body->slot, island->body + i, h);
-        foliot__jointed_weigh(world, body, &pose);
-    }
-    for (uint32_t i = 0; i < island->joints; i++) {
-        foliot__joint *joint = &j->joints[island->joint + i];
-        foliot__pose a = pose_now(j, world, joint->slot_a, joint->a, h);
-        foliot__pose b = pose_now(j, world, joint->slot_b, joint->b, h);
-        foliot__joint_aim(joint, &a, &b);
-        foliot__joint_measure(joint, &a, &b);
-    }
-    island->fresh = true;
-}
-
 static void aim(foliot__joints *j, const foliot_world *world)
 {
     for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        aim_island(j, world, &j->islands[i], 0);
+        foliot__island_aim(j, world, &j->islands[i], 0);
 }
 
 // A tick starts from what is known of the present alone.
@@ -141,76 +114,11 @@ void foliot__joints_begin(const foliot__step *step, bool first)
         joint->was = joint->value;
         memset(joint->push, 0, sizeof joint->push);
     }
-    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++)
+    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++) {
         memset(j.bodies[i].moved, 0, sizeof j.bodies[i].moved);
+        j.bodies[i].start = foliot__pose_of(world, j.bodies[i].slot);
+    }
     j.counts[FOLIOT__JOINTS_EASED] = 0;
-}
-
-static double speed_of(const foliot__joint *joint, uint32_t row, const double *a, const double *b)
-{
-    return (a ? foliot__dot6(joint->ja[row], a) : 0) + (b ? foliot__dot6(joint->jb[row], b) : 0);
-}
-
-// Of b against a, by a row that is a turn: the scheme's and what was moved since.
-static double turning_of(const foliot__joints *j, const foliot_world *world,
-                         const foliot__joint *joint, uint32_t row)
-{
-    foliot__v3 w = foliot__angular_velocity(world);
-    double sum = 0;
-    for (int side = 0; side < 2; side++) {
-        uint32_t body = side ? joint->b : joint->a, slot = side ? joint->slot_b : joint->slot_a;
-        const double *way = (side ? joint->jb[row] : joint->ja[row]) + 3;
-        if (body == FOLIOT__NONE)
-            continue;
-        const double *moved = j->bodies[body].moved + 3;
-        sum += (way[0] * (w.x[slot] + moved[0]) + way[1] * (w.y[slot] + moved[1])) +
-               way[2] * (w.z[slot] + moved[2]);
-    }
-    return sum;
-}
-
-// Goals that take positions at the substep's end to where the joints hold. Returns the worst error as they are.
-static double aim_at_positions(foliot__joints *j, const foliot_world *world,
-                               const foliot__island *island, double h)
-{
-    const double infinite = __builtin_inf();
-    double worst = 0;
-    for (uint32_t i = 0; i < island->joints; i++) {
-        foliot__joint *joint = &j->joints[island->joint + i];
-        foliot__pose a = pose_now(j, world, joint->slot_a, joint->a, h);
-        foliot__pose b = pose_now(j, world, joint->slot_b, joint->b, h);
-        foliot__joint_measure(joint, &a, &b);
-        double error = foliot__joint_worst(joint);
-        worst = error > worst ? error : worst;
-        for (uint32_t r = 0; r < joint->rows; r++)
-            joint->goal[r] = -joint->error[r] / h;
-        joint->low = (joint->least - joint->value) / h;
-        joint->high = (joint->greatest - joint->value) / h;
-        joint->drive = joint->strength > 0 ? joint->speed - (joint->value - joint->was) / h : infinite;
-        for (uint32_t r = joint->rows; r < FOLIOT__ROWS && joint->kind != FOLIOT_CONSTRAINT_DISTANCE; r++)
-            joint->turning[r] = -turning_of(j, world, joint, r);
-    }
-    return worst;
-}
-
-// Goals that take velocities (`change` holds them) across the rows out.
-static void aim_at_velocities(foliot__joints *j, double h)
-{
-    const double infinite = __builtin_inf();
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_COUNT]; i++) {
-        foliot__joint *joint = &j->joints[i];
-        const double *a = joint->a == FOLIOT__NONE ? NULL : j->bodies[joint->a].change;
-        const double *b = joint->b == FOLIOT__NONE ? NULL : j->bodies[joint->b].change;
-        for (uint32_t r = 0; r < joint->rows; r++)
-            joint->goal[r] = -speed_of(joint, r, a, b);
-        if (!joint->bounded)
-            continue;
-        double speed = speed_of(joint, joint->rows, a, b);
-        double below = (joint->least - joint->value) / h, above = (joint->greatest - joint->value) / h;
-        joint->low = (below < 0 ? below : 0) - speed;
-        joint->high = (above > 0 ? above : 0) - speed;
-        joint->drive = joint->strength > 0 ? joint->speed - speed : infinite;
-    }
 }
 
 static void solve_islands(foliot__joints *j, double h)
@@ -339,10 +247,12 @@ static void move_on(foliot_world *world, foliot__jointed *body, double h, bool r
     foliot__pose_move(&pose, body->moved, h);
     foliot__jointed_weigh(world, body, &pose);
     for (int k = 0; k < 3; k++) {
-        velocity[k] += rough ? 0 : body->moved[k];
-        velocity[3 + k] = spin[k] + (rough ? 0 : gained[k]);
+        velocity[k] += body->moved[k];
+        velocity[3 + k] = spin[k] + gained[k];
     }
     divide((const double(*)[3])body->inertia, velocity + 3);
+    if (rough)
+        memcpy(velocity, body->taken, sizeof velocity);
     put_pose(world, body->slot, &pose);
     put_velocity(world, body->slot, velocity);
 }
@@ -352,14 +262,17 @@ static void move_on(foliot_world *world, foliot__jointed *body, double h, bool r
 // nothing of it: that takes energy and never gives any.
 static void find_positions(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
 {
-    double worst = aim_at_positions(j, world, island, h);
+    for (uint32_t i = 0; i < island->bodies; i++)
+        memcpy(j->bodies[island->body + i].taken, j->bodies[island->body + i].moved,
+               sizeof j->bodies->taken);
+    double worst = foliot__island_want_positions(j, world, island, h);
     for (int k = 0; k < CORRECTIONS || (k < CORRECTIONS_MAX && worst > SHARP); k++) {
         if (k == 0)
             solve_first(j, world, island, h);
         else
             foliot__island_solve(j, island, h);
         add_change(j, island);
-        worst = aim_at_positions(j, world, island, h);
+        worst = foliot__island_want_positions(j, world, island, h);
     }
     island->rough = !(worst <= ROUGH);
     if (!island->rough)
@@ -367,13 +280,9 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
     forget_pushes(j, island);
     forget_friction(j, island);
     for (uint32_t i = 0; i < island->bodies; i++)
-        memset(j->bodies[island->body + i].moved, 0, sizeof j->bodies->moved);
-    for (int k = 0; k < CORRECTIONS_MAX; k++) {
-        aim_island(j, world, island, h);
-        aim_at_positions(j, world, island, h);
-        foliot__island_solve(j, island, h);
-        add_change(j, island);
-    }
+        memcpy(j->bodies[island->body + i].moved, j->bodies[island->body + i].taken,
+               sizeof j->bodies->moved);
+    foliot__island_stumble(j, world, island, h);
     forget_pushes(j, island);
 }
 
@@ -394,7 +303,8 @@ void foliot__joints_alone(const foliot__step *step)
     aim(&j, world);
     for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++)
         get_velocity(world, j.bodies[i].slot, j.bodies[i].change);
-    aim_at_velocities(&j, h);
+    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_ISLANDS]; i++)
+        foliot__island_want_velocities(&j, &j.islands[i], h);
     for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++)
         memcpy(j.bodies[i].smooth, j.bodies[i].change, sizeof j.bodies->smooth);
     solve_islands(&j, h);
@@ -419,15 +329,12 @@ static void read_mover(const foliot__collider *c, uint32_t slot, double out[6])
     }
 }
 
-static void change_movers(foliot__collider *c, foliot__joints *j)
+static void write_mover(foliot__collider *c, uint32_t slot, const double base[6], const double more[6])
 {
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++) {
-        foliot__mover *m = &c->movers[j->bodies[i].slot];
-        const double *change = j->bodies[i].change;
-        for (int k = 0; k < 3; k++) {
-            m->v[k] = (float)((double)m->v[k] + change[k]);
-            m->w[k] = (float)((double)m->w[k] + change[3 + k]);
-        }
+    foliot__mover *m = &c->movers[slot];
+    for (int k = 0; k < 3; k++) {
+        m->v[k] = (float)(base[k] + more[k]);
+        m->w[k] = (float)(base[3 + k] + more[3 + k]);
     }
 }
 
@@ -449,29 +356,39 @@ static void solve_positions(foliot__collider *c, foliot__joints *j, double h)
         for (int k = 0; k < 6; k++)
             body->moved[k] -= body->smooth[k];
     }
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
+        find_positions(j, c->world, &j->islands[i], h);
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++)
+        write_mover(c, j->bodies[i].slot, j->bodies[i].smooth, j->bodies[i].moved);
+}
+
+// The rows as they are when the positions have moved.
+static void turn_to_velocities(foliot__collider *c, foliot__joints *j)
+{
+    static const double none[6];
     for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++) {
         foliot__island *island = &j->islands[i];
-        aim_at_positions(j, c->world, island, h);
-        if (j->counts[FOLIOT__JOINTS_EASED])
-            foliot__island_solve(j, island, h);
-        else
-            solve_first(j, c->world, island, h);
+        forget_friction(j, island);
+        for (uint32_t k = 0; k < island->bodies && island->rough; k++)
+            write_mover(c, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken, none);
     }
-    j->counts[FOLIOT__JOINTS_EASED] = 1;
+    aim(j, c->world);
+    j->counts[FOLIOT__JOINTS_RELAXING] = 1;
 }
 
 static void solve_velocities(foliot__collider *c, foliot__joints *j, double h)
 {
-    if (!j->counts[FOLIOT__JOINTS_RELAXING]) {
-        for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
-            forget_friction(j, &j->islands[i]);
-        aim(j, c->world);
+    if (!j->counts[FOLIOT__JOINTS_RELAXING])
+        turn_to_velocities(c, j);
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++) {
+        read_mover(c, j->bodies[i].slot, j->bodies[i].taken);
+        memcpy(j->bodies[i].change, j->bodies[i].taken, sizeof j->bodies->change);
     }
-    j->counts[FOLIOT__JOINTS_RELAXING] = 1;
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++)
-        read_mover(c, j->bodies[i].slot, j->bodies[i].change);
-    aim_at_velocities(j, h);
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
+        foliot__island_want_velocities(j, &j->islands[i], h);
     solve_islands(j, h);
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++)
+        write_mover(c, j->bodies[i].slot, j->bodies[i].taken, j->bodies[i].change);
 }
 
 void foliot__joints_solve(foliot__collider *c, float h, bool soft)
@@ -483,7 +400,6 @@ void foliot__joints_solve(foliot__collider *c, float h, bool soft)
         solve_positions(c, &j, (double)h);
     else
         solve_velocities(c, &j, (double)h);
-    change_movers(c, &j);
 }
 
 // -- the tick's end ------------------------------------------------------------------------------------

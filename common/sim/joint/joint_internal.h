@@ -4,6 +4,8 @@
 //
 //   joint.c        the tick: phases, what breaks
 //   joint_sort.c   what is joined to what
+//   joint_aim.c    goals of an island
+//   joint_rough.c  substeps that turn too far
 //   joint_rows.c   what a joint holds: directions, errors, the bound of its free row
 //   joint_tree.c   joints that form trees, solved exactly
 //   joint_ease.c   light bodies under great pulls
@@ -59,6 +61,11 @@ typedef struct foliot__joint {
     double g[FOLIOT__ROWS][6], h[FOLIOT__ROWS][6], k[FOLIOT__ROWS][FOLIOT__ROWS];
 } foliot__joint;
 
+// Where a body stands.
+typedef struct foliot__pose {
+    double x[3], q[4];
+} foliot__pose;
+
 typedef struct foliot__jointed {
     uint32_t slot, joint; // that leads to the parent; FOLIOT__NONE at a root that floats
     double mass, inertia[3][3]; // world axes, at the pose of the rows
@@ -69,6 +76,8 @@ typedef struct foliot__jointed {
     double change[6];        // of velocity: the solution
     double moved[6];         // velocity beyond the smooth motion's, of positions
     double smooth[6];        // the solver's velocity before it pushed anything
+    foliot__pose start;      // at the substep's start
+    double taken[6];         // of a rough island: velocity to go on with
 } foliot__jointed;
 
 // Bodies and joints of one island stand together, parents before children.
@@ -106,13 +115,10 @@ foliot__joints foliot__joints_of(const foliot_world *world);
 // joint_sort.c: fills joints, bodies, islands and apart.
 void foliot__joints_sort(foliot_world *world, foliot__joints *j);
 
-// Where a body stands: its slot's state, or moved on from it.
-typedef struct foliot__pose {
-    double x[3], q[4];
-} foliot__pose;
 foliot__pose foliot__pose_of(const foliot_world *world, uint32_t slot);
-// After `velocity` for a time h.
+// After `velocity` for a time h; and the velocity that leads from one to the other.
 void foliot__pose_move(foliot__pose *pose, const double velocity[6], double h);
+void foliot__pose_way(const foliot__pose *from, const foliot__pose *to, double h, double velocity[6]);
 
 // joint_rows.c
 void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joint *joint);
@@ -135,6 +141,16 @@ void foliot__tree_factor(foliot__joints *j, const foliot__island *island);
 // Solves for `change` of the bodies and `impulse` of the tree joints, from their `goal` (`held`: from 0) and
 // the bodies' `pushed`, which is used up.
 void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool held);
+
+// joint_aim.c: rows and masses of an island after `moved` has moved its bodies for a time h.
+void foliot__island_aim(foliot__joints *j, const foliot_world *world, foliot__island *island, double h);
+// Goals that take positions at the substep's end to where the joints hold, and velocities (`change` holds them)
+// to where they keep holding. The first returns the worst error as it is, as a share of the arms.
+double foliot__island_want_positions(foliot__joints *j, const foliot_world *world,
+                                     const foliot__island *island, double h);
+void foliot__island_want_velocities(foliot__joints *j, const foliot__island *island, double h);
+// joint_rough.c: sets `moved` and `taken` in a substep that turns too far for foliot__joints_*.
+void foliot__island_stumble(foliot__joints *j, const foliot_world *world, foliot__island *island, double h);
 
 // joint_solve.c: changes the speeds of the bodies so that every row gains its `goal`, and every bounded row
 // stands where its bound lets it. `h` is the length of the substep, which makes a torque an impulse.

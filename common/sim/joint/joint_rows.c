@@ -78,6 +78,20 @@ void foliot__pose_move(foliot__pose *pose, const double velocity[6], double h)
         pose->q[k] = q[k] / norm;
 }
 
+void foliot__pose_way(const foliot__pose *from, const foliot__pose *to, double h, double velocity[6])
+{
+    double back[4], turn[4];
+    conjugate(from->q, back);
+    product(to->q, back, turn);
+    // Half turns have no tangent: as far as one radian's either way is enough for whoever asks.
+    double w = turn[0] < 0 ? -turn[0] : turn[0], sign = turn[0] < 0 ? -1 : 1;
+    double scale = 2 * sign / (h * (w > 0.5 ? w : 0.5));
+    for (int k = 0; k < 3; k++) {
+        velocity[k] = (to->x[k] - from->x[k]) / h;
+        velocity[3 + k] = scale * turn[1 + k];
+    }
+}
+
 // -- definitions ---------------------------------------------------------------------------------
 
 // Two directions that make a right-handed frame with the unit vector.

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+// joint_rough.c: a substep in which something turns so far (the end of a whip, a chain that jerks taut) that
+// the joints' rows at its start no longer lead to where they hold at its end. Then velocities are
+// first made to fit the joints at the start, and slowed where they turn further than a substep can
+// follow; bodies go where these lead, and from there along the rows as they are (Gauss and Newton). Each of
+// this takes energy and none gives any.
+#include "sim/joint/joint_internal.h"
+
+#include <string.h>
+
+#define TURN_MAX 0.5  // radians in a substep
+#define STEP_MAX 0.3  // in a correction
+#define CORRECTIONS 12
+#define SHARP 1e-9
+
+static double turn2_of(const double velocity[6])
+{
+    return (velocity[3] * velocity[3] + velocity[4] * velocity[4]) + velocity[5] * velocity[5];
+}
+
+static void slow(double velocity[6], double h)
+{
+    double turn = foliot__sqrt(turn2_of(velocity)) * h;
+    for (int k = 3; k < 6 && turn > TURN_MAX; k++)
+        velocity[k] *= TURN_MAX / turn;
+}
+
+// `taken` := the motion of the substep so far, contacts included.
+static void take_motion(foliot__jointed *body, const foliot_world *world, double h)
+{
+    foliot__pose end = foliot__pose_of(world, body->slot);
+    foliot__pose_move(&end, body->moved, h);
+    foliot__pose_way(&body->start, &end, h, body->taken);
+    slow(body->taken, h);
+}
+
+// Bodies go where `taken` leads: as `moved` says it, which counts from where the scheme left them.
+static void follow(foliot__jointed *body, const foliot_world *world, double h)
+{
+    foliot__pose smooth = foliot__pose_of(world, body->slot), end = body->start;
+    slow(body->taken, h);
+    foliot__pose_move(&end, body->taken, h);
+    foliot__pose_way(&smooth, &end, h, body->moved);
+}
+
+static void take_part(foliot__joints *j, const foliot__island *island, double h)
+{
+    double turn2 = 0;
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        double one = turn2_of(j->bodies[island->body + i].change);
+        turn2 = one > turn2 ? one : turn2;
+    }
+    double turn = foliot__sqrt(turn2) * h, share = turn > STEP_MAX ? STEP_MAX / turn : 1;
+    for (uint32_t i = 0; i < island->bodies; i++)
+        for (int k = 0; k < 6; k++)
+            j->bodies[island->body + i].moved[k] += share * j->bodies[island->body + i].change[k];
+}
+
+void foliot__island_stumble(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+{
+    // The rows are still those of the start.
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__jointed *body = &j->bodies[island->body + i];
+        take_motion(body, world, h);
+        memcpy(body->change, body->taken, sizeof body->change);
+    }
+    foliot__island_want_velocities(j, island, h);
+    foliot__island_solve(j, island, h);
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__jointed *body = &j->bodies[island->body + i];
+        for (int k = 0; k < 6; k++)
+            body->taken[k] += body->change[k];
+        follow(body, world, h);
+    }
+    for (int k = 0; k < CORRECTIONS; k++) {
+        foliot__island_aim(j, world, island, h);
+        if (foliot__island_want_positions(j, world, island, h) < SHARP)
+            break;
+        foliot__island_solve(j, island, h);
+        take_part(j, island, h);
+    }
+}
