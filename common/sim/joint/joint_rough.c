@@ -3,7 +3,8 @@
 // the joints' rows at its start no longer lead to where they hold at its end. Then velocities are
 // first made to fit the joints at the start, and slowed where they turn further than a substep can
 // follow; bodies go where these lead, and from there along the rows as they are (Gauss and Newton). Each of
-// this takes energy and none gives any.
+// this takes energy and none gives any. Where even that does not find a place, the island moves stiffly, as
+// one body, for this substep: what held at its start then holds at its end.
 #include "sim/joint/joint_internal.h"
 
 #include <string.h>
@@ -12,6 +13,8 @@
 #define STEP_MAX 0.3  // in a correction
 #define CORRECTIONS 12
 #define SHARP 1e-9
+#define ROUGH 1e-3
+#define STIFFNESS 1e3 // friction against the island's own greatest moment
 
 static double turn2_of(const double velocity[6])
 {
@@ -35,10 +38,11 @@ static void take_motion(foliot__jointed *body, const foliot_world *world, double
 }
 
 // Bodies go where `taken` leads: as `moved` says it, which counts from where the scheme left them.
-static void follow(foliot__jointed *body, const foliot_world *world, double h)
+static void follow(foliot__jointed *body, const foliot_world *world, double h, bool stiff)
 {
     foliot__pose smooth = foliot__pose_of(world, body->slot), end = body->start;
-    slow(body->taken, h);
+    if (!stiff)
+        slow(body->taken, h);
     foliot__pose_move(&end, body->taken, h);
     foliot__pose_way(&smooth, &end, h, body->moved);
 }
@@ -56,27 +60,84 @@ static void take_part(foliot__joints *j, const foliot__island *island, double h)
             j->bodies[island->body + i].moved[k] += share * j->bodies[island->body + i].change[k];
 }
 
-void foliot__island_stumble(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+// Friction in every joint that makes the island one body, or none.
+static void stiffen(foliot__joints *j, foliot__island *island, bool stiff)
 {
-    // The rows are still those of the start.
+    double mass = 0, reach = 0;
+    for (uint32_t i = 0; i < island->bodies; i++)
+        mass += j->bodies[island->body + i].mass;
+    for (uint32_t i = 0; i < island->joints; i++)
+        reach += j->joints[island->joint + i].reach;
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = &j->joints[island->joint + i];
+        bool turns = joint->kind == FOLIOT_CONSTRAINT_BALL || joint->kind == FOLIOT_CONSTRAINT_HINGE;
+        bool both = joint->a != FOLIOT__NONE && joint->b != FOLIOT__NONE;
+        joint->friction = stiff && turns && both ? STIFFNESS * mass * reach * reach : 0;
+        memset(joint->rubbed, 0, sizeof joint->rubbed);
+        const double *a = joint->a == FOLIOT__NONE ? NULL : j->bodies[joint->a].taken;
+        const double *b = joint->b == FOLIOT__NONE ? NULL : j->bodies[joint->b].taken;
+        for (uint32_t r = joint->rows; r < FOLIOT__ROWS && joint->friction > 0; r++)
+            joint->turning[r] = -(foliot__dot6(joint->ja[r], a) + foliot__dot6(joint->jb[r], b));
+    }
+    island->fresh = true;
+}
+
+static double correct(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+{
+    for (int k = 0;; k++) {
+        foliot__island_aim(j, world, island, h);
+        double worst = foliot__island_want_positions(j, world, island, h);
+        if (worst < SHARP || k == CORRECTIONS)
+            return worst;
+        foliot__island_solve(j, island, h);
+        take_part(j, island, h);
+    }
+}
+
+static void forget_pushes(foliot__joints *j, const foliot__island *island)
+{
+    for (uint32_t k = 0; k < island->joints; k++)
+        memset(j->joints[island->joint + k].push, 0, sizeof j->joints->push);
+}
+
+static double go(foliot__joints *j, const foliot_world *world, foliot__island *island, double h, bool stiff)
+{
     for (uint32_t i = 0; i < island->bodies; i++) {
         foliot__jointed *body = &j->bodies[island->body + i];
-        take_motion(body, world, h);
         memcpy(body->change, body->taken, sizeof body->change);
     }
     foliot__island_want_velocities(j, island, h);
+    stiffen(j, island, stiff);
     foliot__island_solve(j, island, h);
     for (uint32_t i = 0; i < island->bodies; i++) {
         foliot__jointed *body = &j->bodies[island->body + i];
         for (int k = 0; k < 6; k++)
             body->taken[k] += body->change[k];
-        follow(body, world, h);
+        follow(body, world, h, stiff);
     }
-    for (int k = 0; k < CORRECTIONS; k++) {
-        foliot__island_aim(j, world, island, h);
-        if (foliot__island_want_positions(j, world, island, h) < SHARP)
-            break;
-        foliot__island_solve(j, island, h);
-        take_part(j, island, h);
+    stiffen(j, island, false);
+    forget_pushes(j, island);
+    return correct(j, world, island, h);
+}
+
+// The rows of the substep's start again.
+static void aim_at_start(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+{
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__jointed *body = &j->bodies[island->body + i];
+        foliot__pose smooth = foliot__pose_of(world, body->slot);
+        foliot__pose_way(&smooth, &body->start, h, body->moved);
     }
+    foliot__island_aim(j, world, island, h);
+}
+
+void foliot__island_stumble(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+{
+    // The rows are still those of the start.
+    for (uint32_t i = 0; i < island->bodies; i++)
+        take_motion(&j->bodies[island->body + i], world, h);
+    if (go(j, world, island, h, false) <= ROUGH)
+        return;
+    aim_at_start(j, world, island, h);
+    go(j, world, island, h, true);
 }
