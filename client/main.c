@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "base/terminal.h"
 #include "bot.h"
+#include "fault.h"
 #include "foliot/client.h"
 #include "foliot/foliot.h"
 #include "screen.h"
@@ -24,10 +25,10 @@
 #define LEAVE_NS 500000000u // for the goodbye to arrive
 
 static struct {
-    const char *session, *name, *bot, *impair, *trace;
+    const char *session, *name, *bot, *impair, *trace, *perturb;
     double seconds;
     uint64_t ticks, clients;
-    bool json, spectate, force;
+    bool json, spectate, force, divergence_ends;
 } given = {.session = "", .clients = 1};
 
 static const foliot__option options[] = {
@@ -41,6 +42,10 @@ static const foliot__option options[] = {
     {"spectate", NULL, FOLIOT__OPTION_FLAG, &given.spectate, .help = "looks on, and plays no part"},
     {"force", NULL, FOLIOT__OPTION_FLAG, &given.force,
      .help = "joins in lockstep though this build computes otherwise than the server's"},
+    {"divergence-ends", NULL, FOLIOT__OPTION_FLAG, &given.divergence_ends,
+     .help = "in lockstep, leaves once a divergence was found; exit code 3"},
+    {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &given.perturb,
+     .help = "in lockstep, puts a fault in, to see that it is found"},
     {"trace", "FILE", FOLIOT__OPTION_TEXT, &given.trace, .help = "one JSON line for every rendered sample"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &given.json, .help = "what it saw as JSON, a line a client"},
     {0}};
@@ -68,7 +73,8 @@ typedef struct player {
     foliot_client *client;
     uv_poll_t poll;
     foliot__bot bot;
-    bool playing, over;
+    bool playing, over, diverged;
+    foliot__fault fault;
     uint64_t began_ns, leaving_ns;
     double first_tick;
 } player;
@@ -187,12 +193,22 @@ static void finish_player(app *a, player *p)
     uv_close((uv_handle_t *)&a->terminate, NULL);
 }
 
+static void update_client(player *p, uint64_t now)
+{
+    foliot_client_update(p->client, now);
+    if (!foliot__fault_look(&p->fault, p->client))
+        return;
+    p->diverged = true;
+    if (given.divergence_ends)
+        leave(p, now);
+}
+
 static void update(app *a, player *p, bool frame)
 {
     if (p->over)
         return;
     uint64_t now = now_ns();
-    foliot_client_update(p->client, now);
+    update_client(p, now);
     if (frame)
         show(a, p, now);
     if (p->playing && frame)
@@ -209,7 +225,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     if (!p->over)
-        foliot_client_update(p->client, now_ns());
+        update_client(p, now_ns());
 }
 
 static void on_frame(uv_timer_t *timer)
@@ -310,6 +326,8 @@ static int exit_code(const app *a)
     int code = 0;
     for (uint32_t i = 0; i < a->count; i++) {
         foliot_client_state state = foliot_client_now(a->players[i].client);
+        if (given.divergence_ends && a->players[i].diverged)
+            return FOLIOT__EXIT_DIVERGED;
         if (state != FOLIOT_CLIENT_REFUSED && state != FOLIOT_CLIENT_LOST)
             continue;
         const foliot_client *client = a->players[i].client;
@@ -360,6 +378,8 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
     config.fingerprint = a->fingerprint;
     config.spectates = given.spectate;
     config.forces = given.force;
+    foliot__fault_plant(&p->fault, index == 0 ? given.perturb : NULL); // the first of several; read before
+    config.step_host = &p->fault.host;
     foliot_status status = foliot_client_create(&config, now_ns(), &p->client);
     if (status != FOLIOT_OK) {
         fprintf(stderr, "foliot-client: %s: %s\n", a->host,
@@ -393,6 +413,9 @@ static int prepare(app *a, const foliot__arguments *arguments, foliot_impairment
         fprintf(stderr, "%s\n", message);
         return FOLIOT__EXIT_ERROR;
     }
+    const char *wrong = foliot__fault_plant(&(foliot__fault){0}, given.perturb);
+    if (wrong)
+        return foliot__options_wrong(&program, arguments, "--perturb %s %s", given.perturb, wrong);
     if (given.trace && !(a->trace = fopen(given.trace, "w"))) {
         fprintf(stderr, "foliot-client: %s: %s\n", given.trace, strerror(errno));
         return FOLIOT__EXIT_ERROR;

@@ -20,6 +20,7 @@
 #include "host.h"
 #include "log.h"
 #include "pool.h"
+#include "report.h"
 
 #define PEERS_EXTRA 64 // connections beyond the players: spectators and those who are refused
 
@@ -90,7 +91,7 @@ typedef struct app {
     uint32_t hosted_count;
     foliot__pool *pool;
     foliot_host host;
-    unsigned interrupts;
+    unsigned interrupts, divergence_files;
     uint64_t received; // packets, before the last update
     bool over, rests;  // rests: the socket is not watched until the timer
 } app;
@@ -132,11 +133,23 @@ static void arm(app *a)
     timerfd_settime(a->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
+static const foliot_scene *scene_of(const app *a, const char *session)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        if (strcmp(a->hosted[i].name, session) == 0)
+            return a->hosted[i].scene;
+    return NULL;
+}
+
 static void log_events(app *a)
 {
     foliot_server_event event;
     while (foliot_server_poll(a->server, &event))
         foliot__log_event(&event);
+    foliot_divergence_case found;
+    while (foliot_server_divergence(a->server, &found))
+        foliot__report_divergence(&found, scene_of(a, found.session), strcmp(given.log_format, "json") == 0,
+                                  &a->divergence_files);
 }
 
 static void close_loop(app *a)

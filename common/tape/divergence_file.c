@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MIT
 // divergence_file.c: the step in which two runs parted, as one of them took it, as a recording of one tick.
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "foliot/lockstep.h"
 #include "foliot/recording.h"
 #include "foliot/world.h"
@@ -29,4 +35,53 @@ foliot_status foliot_divergence_write(const foliot_divergence_case *found, const
     }
     foliot_world_destroy(world);
     return status;
+}
+
+void foliot_divergence_file(const foliot_divergence_case *found, const char *side, char *file, size_t capacity)
+{
+    char session[64], player[16] = "spectator", count[16] = "";
+    snprintf(session, sizeof session, "%s", found->session);
+    for (char *c = session; *c; c++)
+        if (!isalnum((unsigned char)*c) && !strchr("._-", *c))
+            *c = '-';
+    if (found->player != UINT32_MAX)
+        snprintf(player, sizeof player, "%" PRIu32, found->player);
+    for (int i = 2; i < 1000; i++) {
+        snprintf(file, capacity, "%s-divergence-%" PRIu64 "-%s-%s%s.foliot", session, found->divergence.tick, player, side,
+                 count);
+        if (access(file, F_OK) != 0)
+            return;
+        snprintf(count, sizeof count, "-%d", i);
+    }
+}
+
+#define TITLE_BYTES 160
+
+static foliot_report_names names_of(const foliot_divergence_case *found, const foliot_scene *scene, char title[TITLE_BYTES])
+{
+    uint32_t body = found->divergence.body;
+    foliot_report_names names = {.title = title, .expected = "server", .actual = "client", .dt = scene ? scene->dt : 0};
+    if (found->player == UINT32_MAX)
+        snprintf(title, TITLE_BYTES, "session %s, a spectator", found->session);
+    else
+        snprintf(title, TITLE_BYTES, "session %s, player %" PRIu32 " (%s)", found->session, found->player, found->name);
+    if (scene && found->divergence.part_known && body < scene->body_count)
+        names.part = scene->bodies[body].name;
+    return names;
+}
+
+size_t foliot_divergence_case_text(const foliot_divergence_case *found, const foliot_scene *scene, char *text,
+                                   size_t capacity)
+{
+    char title[TITLE_BYTES];
+    foliot_report_names names = names_of(found, scene, title);
+    return foliot_divergence_text(&found->divergence, &names, text, capacity);
+}
+
+size_t foliot_divergence_case_json(const foliot_divergence_case *found, const foliot_scene *scene, char *text,
+                                   size_t capacity)
+{
+    char title[TITLE_BYTES];
+    foliot_report_names names = names_of(found, scene, title);
+    return foliot_divergence_json(&found->divergence, &names, text, capacity);
 }

@@ -30,4 +30,13 @@ typedef struct foliot_divergence_case {
 // builds. Of our world alone. FOLIOT_INVALID if the states are not known.
 foliot_status foliot_divergence_write(const foliot_divergence_case *found, const foliot_scene *scene, const char *file);
 
+// A file name for it that is not taken yet: SESSION-divergence-TICK-PLAYER-SIDE.foliot, `side` being "server" or
+// "client".
+void foliot_divergence_file(const foliot_divergence_case *found, const char *side, char *file, size_t capacity);
+// The report for people, and one JSON object; `scene` names bodies and may be NULL. As snprintf.
+size_t foliot_divergence_case_text(const foliot_divergence_case *found, const foliot_scene *scene, char *text,
+                                   size_t capacity);
+size_t foliot_divergence_case_json(const foliot_divergence_case *found, const foliot_scene *scene, char *text,
+                                   size_t capacity);
+
 #endif

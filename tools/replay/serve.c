@@ -114,7 +114,7 @@ int serve_command(const foliot__program *program, const foliot__arguments *argum
     int code, question;
     run r = {0};
     perturb_request request;
-    const char *wrong = perturb_text ? tool_parse_perturb(perturb_text, &request) : NULL;
+    const char *wrong = perturb_text ? foliot__perturb_parse(perturb_text, &request) : NULL;
     if (wrong)
         return foliot__options_wrong(program, arguments, "--perturb %s %s", perturb_text, wrong);
     foliot_replay *replay = tool_open(arguments->operands[0], &code);

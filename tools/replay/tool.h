@@ -11,6 +11,7 @@
 #include "base/exit_code.h"
 #include "base/options.h"
 #include "foliot/replay.h"
+#include "tape/perturb.h"
 
 // One function a command: its own options table, and what it does. They return an exit status.
 extern const foliot__option verify_options[], info_options[], state_options[], diff_options[],
@@ -39,12 +40,7 @@ void tool_body_label(const char *name, uint32_t body, char label[BODY_LABEL_BYTE
 uint32_t tool_find_body(const foliot_scene *scene, const char *text);
 
 // A fault of the user's choice; the body is looked for in each scene.
-typedef struct perturb_request {
-    char body[256];
-    foliot_perturbation fault; // all but the body
-} perturb_request;
-// NULL, or what is wrong with the text.
-const char *tool_parse_perturb(const char *text, perturb_request *request);
+typedef foliot__perturb_request perturb_request;
 
 // Who is who in a divergence of the recording `about`. `unknown` may be NULL.
 foliot_report_names tool_names(const char *title, const foliot_replay_summary *about,

@@ -312,7 +312,7 @@ int verify_command(const foliot__program *program, const foliot__arguments *argu
     file_list list = {0};
     perturb_request request;
     int code = -1;
-    const char *wrong = perturb_text ? tool_parse_perturb(perturb_text, &request) : NULL;
+    const char *wrong = perturb_text ? foliot__perturb_parse(perturb_text, &request) : NULL;
     if (wrong)
         return foliot__options_wrong(program, arguments, "--perturb %s %s", perturb_text, wrong);
     for (uint32_t i = 0; i < arguments->operand_count; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// perturb.c: TICK[/STAGE]:BODY:FIELD:ULPS, the fault of the user's choice.
-#include "tool.h"
+// perturb_text.c: TICK[/STAGE]:BODY:FIELD:ULPS, the fault of the user's choice.
+#include "tape/perturb.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static foliot_stage find_stage(const char *name)
 }
 
 // The last two parts are split off from the back: a body's name may hold colons.
-const char *tool_parse_perturb(const char *text, perturb_request *request)
+const char *foliot__perturb_parse(const char *text, foliot__perturb_request *request)
 {
     char copy[512];
     int64_t tick, ulps;

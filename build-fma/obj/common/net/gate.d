@@ -1,0 +1,2 @@
+build-fma/obj/common/net/gate.o: common/net/gate.c common/net/gate.h
+common/net/gate.h:

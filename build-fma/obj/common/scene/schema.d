@@ -1,0 +1,13 @@
+build-fma/obj/common/scene/schema.o: common/scene/schema.c \
+ common/scene/schema.h common/scene/document.h common/scene/reading.h \
+ common/base/arena.h include/foliot/scene_reader.h include/foliot/scene.h \
+ include/foliot/integrator.h include/foliot/status.h common/sim/scene.h
+common/scene/schema.h:
+common/scene/document.h:
+common/scene/reading.h:
+common/base/arena.h:
+include/foliot/scene_reader.h:
+include/foliot/scene.h:
+include/foliot/integrator.h:
+include/foliot/status.h:
+common/sim/scene.h:

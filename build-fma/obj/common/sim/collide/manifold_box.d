@@ -1,0 +1,23 @@
+build-fma/obj/common/sim/collide/manifold_box.o: \
+ common/sim/collide/manifold_box.c common/sim/collide/manifold_box.h \
+ common/sim/collide/manifold.h common/sim/state.h \
+ common/sim/floating_point.h common/base/rng.h include/foliot/world.h \
+ include/foliot/digest.h include/foliot/status.h include/foliot/input.h \
+ include/foliot/scene.h include/foliot/integrator.h common/base/cpu.h \
+ common/sim/collide/shape.h common/sim/collide/collide.h \
+ common/sim/contact.h
+common/sim/collide/manifold_box.h:
+common/sim/collide/manifold.h:
+common/sim/state.h:
+common/sim/floating_point.h:
+common/base/rng.h:
+include/foliot/world.h:
+include/foliot/digest.h:
+include/foliot/status.h:
+include/foliot/input.h:
+include/foliot/scene.h:
+include/foliot/integrator.h:
+common/base/cpu.h:
+common/sim/collide/shape.h:
+common/sim/collide/collide.h:
+common/sim/contact.h:

@@ -1,0 +1,20 @@
+build-fma/obj/common/sim/force_newton.o: common/sim/force_newton.c \
+ common/sim/force_newton.h common/sim/state.h common/sim/floating_point.h \
+ common/base/rng.h include/foliot/world.h include/foliot/digest.h \
+ include/foliot/status.h include/foliot/input.h include/foliot/scene.h \
+ include/foliot/integrator.h common/base/cpu.h \
+ common/sim/force_workspace.h common/sim/force.h common/sim/force_exact.h
+common/sim/force_newton.h:
+common/sim/state.h:
+common/sim/floating_point.h:
+common/base/rng.h:
+include/foliot/world.h:
+include/foliot/digest.h:
+include/foliot/status.h:
+include/foliot/input.h:
+include/foliot/scene.h:
+include/foliot/integrator.h:
+common/base/cpu.h:
+common/sim/force_workspace.h:
+common/sim/force.h:
+common/sim/force_exact.h:

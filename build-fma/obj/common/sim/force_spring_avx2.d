@@ -1,0 +1,16 @@
+build-fma/obj/common/sim/force_spring_avx2.o: \
+ common/sim/force_spring_avx2.c common/sim/force_spring_lanes.h \
+ common/sim/state.h common/sim/floating_point.h common/base/rng.h \
+ include/foliot/world.h include/foliot/digest.h include/foliot/status.h \
+ include/foliot/input.h include/foliot/scene.h \
+ include/foliot/integrator.h
+common/sim/force_spring_lanes.h:
+common/sim/state.h:
+common/sim/floating_point.h:
+common/base/rng.h:
+include/foliot/world.h:
+include/foliot/digest.h:
+include/foliot/status.h:
+include/foliot/input.h:
+include/foliot/scene.h:
+include/foliot/integrator.h:

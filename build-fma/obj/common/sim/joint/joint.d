@@ -1,0 +1,25 @@
+build-fma/obj/common/sim/joint/joint.o: common/sim/joint/joint.c \
+ common/sim/joint/joint_internal.h common/sim/joint.h \
+ common/sim/collide/collide.h common/sim/contact.h common/sim/state.h \
+ common/sim/floating_point.h common/base/rng.h include/foliot/world.h \
+ include/foliot/digest.h include/foliot/status.h include/foliot/input.h \
+ include/foliot/scene.h include/foliot/integrator.h \
+ common/sim/constraint_links.h common/sim/constraint.h \
+ common/sim/integrator/response.h common/sim/scene.h
+common/sim/joint/joint_internal.h:
+common/sim/joint.h:
+common/sim/collide/collide.h:
+common/sim/contact.h:
+common/sim/state.h:
+common/sim/floating_point.h:
+common/base/rng.h:
+include/foliot/world.h:
+include/foliot/digest.h:
+include/foliot/status.h:
+include/foliot/input.h:
+include/foliot/scene.h:
+include/foliot/integrator.h:
+common/sim/constraint_links.h:
+common/sim/constraint.h:
+common/sim/integrator/response.h:
+common/sim/scene.h:

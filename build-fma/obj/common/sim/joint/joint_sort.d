@@ -1,0 +1,21 @@
+build-fma/obj/common/sim/joint/joint_sort.o: \
+ common/sim/joint/joint_sort.c common/sim/joint/joint_internal.h \
+ common/sim/joint.h common/sim/collide/collide.h common/sim/contact.h \
+ common/sim/state.h common/sim/floating_point.h common/base/rng.h \
+ include/foliot/world.h include/foliot/digest.h include/foliot/status.h \
+ include/foliot/input.h include/foliot/scene.h \
+ include/foliot/integrator.h common/sim/scene.h
+common/sim/joint/joint_internal.h:
+common/sim/joint.h:
+common/sim/collide/collide.h:
+common/sim/contact.h:
+common/sim/state.h:
+common/sim/floating_point.h:
+common/base/rng.h:
+include/foliot/world.h:
+include/foliot/digest.h:
+include/foliot/status.h:
+include/foliot/input.h:
+include/foliot/scene.h:
+include/foliot/integrator.h:
+common/sim/scene.h:

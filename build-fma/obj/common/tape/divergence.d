@@ -1,0 +1,16 @@
+build-fma/obj/common/tape/divergence.o: common/tape/divergence.c \
+ common/tape/divergence.h common/base/json.h include/foliot/divergence.h \
+ include/foliot/simulation.h include/foliot/digest.h \
+ include/foliot/status.h include/foliot/input.h include/foliot/world.h \
+ include/foliot/scene.h include/foliot/integrator.h common/base/bytes.h
+common/tape/divergence.h:
+common/base/json.h:
+include/foliot/divergence.h:
+include/foliot/simulation.h:
+include/foliot/digest.h:
+include/foliot/status.h:
+include/foliot/input.h:
+include/foliot/world.h:
+include/foliot/scene.h:
+include/foliot/integrator.h:
+common/base/bytes.h:

@@ -1,0 +1,16 @@
+build-fma/obj/common/tape/perturb_text.o: common/tape/perturb_text.c \
+ common/tape/perturb.h include/foliot/replay.h include/foliot/digest.h \
+ include/foliot/status.h include/foliot/divergence.h \
+ include/foliot/simulation.h include/foliot/input.h \
+ include/foliot/world.h include/foliot/scene.h \
+ include/foliot/integrator.h
+common/tape/perturb.h:
+include/foliot/replay.h:
+include/foliot/digest.h:
+include/foliot/status.h:
+include/foliot/divergence.h:
+include/foliot/simulation.h:
+include/foliot/input.h:
+include/foliot/world.h:
+include/foliot/scene.h:
+include/foliot/integrator.h:

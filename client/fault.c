@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+// fault.c: see fault.h. What others called themselves is made printable by the library.
+#include "fault.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *foliot__fault_plant(foliot__fault *fault, const char *text)
+{
+    static const foliot_host none;
+    const char *wrong = text ? foliot__perturb_parse(text, &fault->request) : NULL;
+    fault->host = none;
+    if (!text || wrong)
+        return wrong;
+    fault->planted = true;
+    fault->fault = fault->request.fault;
+    fault->fault.body = FOLIOT_NO_BODY;
+    fault->perturber.fault = &fault->fault;
+    fault->host = foliot__perturbing_host(&none, &fault->perturber);
+    return NULL;
+}
+
+// By name, else by index.
+static uint32_t find_body(const foliot_scene *scene, const char *text)
+{
+    char *end;
+    for (uint32_t i = 0; i < scene->body_count; i++)
+        if (scene->bodies[i].name && strcmp(scene->bodies[i].name, text) == 0)
+            return i;
+    unsigned long index = strtoul(text, &end, 10);
+    return end != text && !*end && index < FOLIOT_BODIES_MAX ? (uint32_t)index : FOLIOT_NO_BODY;
+}
+
+static void tell(foliot__fault *fault, const foliot_client *client, const foliot_divergence_case *found)
+{
+    char text[2048], file[256];
+    foliot_divergence_case_text(found, foliot_client_scene(client), text, sizeof text);
+    fprintf(stderr, "foliot-client: %s", text);
+    if (fault->files == FOLIOT__FAULT_FILES_MAX)
+        return;
+    foliot_divergence_file(found, "client", file, sizeof file);
+    foliot_status status = foliot_divergence_write(found, foliot_client_scene(client), file);
+    if (status == FOLIOT_OK) {
+        fault->files++;
+        fprintf(stderr, "  our state  %s\n", file);
+    } else {
+        fprintf(stderr, "  our state  is not in a file: %s\n", foliot_status_text(status));
+    }
+}
+
+bool foliot__fault_look(foliot__fault *fault, foliot_client *client)
+{
+    foliot_divergence_case found;
+    const foliot_scene *scene = foliot_client_scene(client);
+    if (fault->planted && fault->fault.body == FOLIOT_NO_BODY && scene)
+        fault->fault.body = find_body(scene, fault->request.body);
+    if (!foliot_client_divergence(client, &found))
+        return false;
+    tell(fault, client, &found);
+    return true;
+}
