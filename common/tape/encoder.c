@@ -190,6 +190,33 @@ static void pack_capacities(foliot__buffer *out, const foliot_world_config *c)
         foliot__pack_uint(out, values[i]);
 }
 
+static void pack_build(foliot__buffer *out, foliot_digest fingerprint)
+{
+    foliot__pack_str(out, "fingerprint");
+    pack_digest(out, fingerprint);
+    foliot__pack_str(out, "build");
+    foliot__pack_str(out, foliot_build());
+    foliot__pack_str(out, "version");
+    foliot__pack_str(out, foliot_version());
+}
+
+void foliot__tape_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
+                                      uint64_t tick, foliot_digest fingerprint)
+{
+    foliot__pack_array(out, 2);
+    foliot__pack_uint(out, FOLIOT__TAPE_HEADER);
+    foliot__pack_map(out, 7);
+    foliot__pack_str(out, "simulation");
+    foliot__pack_str(out, simulation->kind->name);
+    foliot__pack_str(out, "rules");
+    foliot__pack_uint(out, simulation->kind->version);
+    foliot__pack_str(out, "setup");
+    foliot__pack_bin(out, simulation->setup, (uint32_t)simulation->setup_bytes);
+    foliot__pack_str(out, "tick");
+    foliot__pack_uint(out, tick);
+    pack_build(out, fingerprint);
+}
+
 void foliot__tape_encode_head(foliot__buffer *out, const foliot__tape_head *head)
 {
     foliot__pack_array(out, 2);
@@ -207,12 +234,7 @@ void foliot__tape_encode_head(foliot__buffer *out, const foliot__tape_head *head
     foliot__pack_uint(out, head->tick);
     foliot__pack_str(out, "capacities");
     pack_capacities(out, head->capacities);
-    foliot__pack_str(out, "fingerprint");
-    pack_digest(out, head->fingerprint);
-    foliot__pack_str(out, "build");
-    foliot__pack_str(out, foliot_build());
-    foliot__pack_str(out, "version");
-    foliot__pack_str(out, foliot_version());
+    pack_build(out, head->fingerprint);
 }
 
 void foliot__tape_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,

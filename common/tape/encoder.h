@@ -5,6 +5,7 @@
 
 #include "foliot/digest.h"
 #include "foliot/input.h"
+#include "foliot/simulation.h"
 #include "foliot/world.h"
 #include "tape/format.h"
 #include "tape/pack.h"
@@ -53,6 +54,9 @@ typedef struct foliot__tape_head {
     const foliot_world_config *capacities;
 } foliot__tape_head;
 void foliot__tape_encode_head(foliot__buffer *out, const foliot__tape_head *head);
+// Of a simulation that is not our world; it must be FOLIOT__TAPE_VERSION_FOREIGN then.
+void foliot__tape_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
+                                      uint64_t tick, foliot_digest fingerprint);
 void foliot__tape_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                   const uint8_t *bytes, uint32_t count);
 void foliot__tape_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,

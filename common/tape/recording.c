@@ -27,18 +27,25 @@ static bool config_valid(const foliot_recording_config *config)
            config->queue_bytes >= QUEUE_BYTES_MIN;
 }
 
-static bool capture(foliot_recording *recording, const foliot_world *world)
+foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world)
+{
+    *hosted = (foliot_hosted_world){.world = (foliot_world *)world};
+    return (foliot_simulation){.kind = &foliot_world_kind, .self = hosted};
+}
+
+static bool capture(foliot_recording *recording, const foliot_simulation *simulation)
 {
     size_t length = 0;
-    if (foliot_world_capture(world, NULL, 0, &length) != FOLIOT_OK ||
+    if (foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_OK ||
         !foliot__buffer_reserve(&recording->capture, length))
         return false;
     recording->capture.length = length;
-    return foliot_world_capture(world, recording->capture.bytes, length, &length) == FOLIOT_OK;
+    return foliot_simulation_save(simulation, recording->capture.bytes, length, &length) ==
+           FOLIOT_OK;
 }
 
 foliot_status foliot__recording_new(const foliot_recording_config *config,
-                                    const foliot_world *world, foliot_recording **out)
+                                    const foliot_simulation *simulation, foliot_recording **out)
 {
     foliot_recording_config defaults = foliot_recording_default();
     if (!config)
@@ -48,14 +55,14 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
     foliot_recording *recording = calloc(1, sizeof *recording);
     if (!recording)
         return FOLIOT_MEMORY;
-    uint64_t tick = foliot_world_tick(world);
+    uint64_t tick = foliot_simulation_tick(simulation);
     recording->config = *config;
     recording->state.first_tick = recording->state.appended_tick = tick;
     recording->seen_tick = recording->keyframe_tick = recording->state.closed_tick = tick;
-    recording->digest = foliot_world_digest(world);
+    recording->digest = foliot_simulation_digest(simulation);
     if (!foliot__tape_encoder_init(&recording->encoder, tick, config->digest_ticks,
                                    config->digest_bytes) ||
-        !capture(recording, world)) {
+        !capture(recording, simulation)) {
         foliot__tape_encoder_free(&recording->encoder);
         foliot__buffer_free(&recording->capture);
         free(recording);
@@ -142,13 +149,13 @@ static bool index_keyframe(foliot_recording *recording)
     return true;
 }
 
-bool foliot__recording_keyframe(foliot_recording *recording, const foliot_world *world,
+bool foliot__recording_keyframe(foliot_recording *recording, const foliot_simulation *simulation,
                                 const char *note)
 {
     foliot__tape_encoder *encoder = &recording->encoder;
     if (!close_block(recording))
         return false;
-    if (!capture(recording, world) || !index_keyframe(recording)) {
+    if (!capture(recording, simulation) || !index_keyframe(recording)) {
         recording->full = true;
         return false;
     }
@@ -171,6 +178,13 @@ bool foliot__recording_keyframe(foliot_recording *recording, const foliot_world 
 // -- the life of a recording
 // -----------------------------------------------------------------------
 
+static void know_fingerprint(foliot_recording *recording, const foliot_simulation_kind *kind)
+{
+    foliot_digest *fingerprint = &recording->config.fingerprint;
+    if ((fingerprint->high | fingerprint->low) == 0)
+        *fingerprint = foliot_simulation_fingerprint(kind);
+}
+
 static foliot_status encode_head(foliot_recording *recording, const foliot_scene *scene,
                                  const foliot_world_config *capacities)
 {
@@ -186,8 +200,7 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
     const foliot_integrator_info *integrator = foliot_integrator_describe(scene->integrator);
     if (status == FOLIOT_OK && (!integrator || length > FOLIOT__TAPE_PAYLOAD_MAX / 2))
         status = FOLIOT_INVALID;
-    if ((recording->config.fingerprint.high | recording->config.fingerprint.low) == 0)
-        recording->config.fingerprint = foliot_fingerprint();
+    know_fingerprint(recording, &foliot_world_kind);
     if (status == FOLIOT_OK) {
         foliot__tape_head head = {
             .scene = bytes,
@@ -208,13 +221,14 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
 
 // The start of the file and the header's block go straight to the sink: no tick waits for them, and
 // what the disk refuses is told to whoever asked for the recording.
-static foliot_status write_start(foliot_recording *recording, const foliot_recording_sink *sink)
+static foliot_status write_start(foliot_recording *recording, const foliot_recording_sink *sink,
+                                 uint32_t version)
 {
     uint8_t start[FOLIOT__TAPE_START_BYTES], header[FOLIOT__TAPE_BLOCK_BYTES];
     const foliot__buffer *payload = &recording->encoder.payload;
     if (payload->failed)
         return FOLIOT_MEMORY;
-    foliot__tape_start_write(start, FOLIOT_RECORDING_FORMAT);
+    foliot__tape_start_write(start, version);
     frame(recording, payload, header);
     if (foliot__sink_write(sink, start, sizeof start) ||
         foliot__sink_write(sink, header, sizeof header) ||
@@ -226,20 +240,15 @@ static foliot_status write_start(foliot_recording *recording, const foliot_recor
     return FOLIOT_OK;
 }
 
-foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const foliot_scene *scene,
-                                     const foliot_world_config *capacities,
-                                     const foliot_world *world,
-                                     const foliot_recording_config *config, foliot_recording **out)
+// What follows the header: the first keyframe, or the end of it all.
+static foliot_status begin(foliot_recording *recording, const foliot_recording_sink *sink,
+                           const foliot_simulation *simulation, uint32_t version,
+                           foliot_status status, foliot_recording **out)
 {
-    foliot_recording *recording;
-    foliot_status status = foliot__recording_new(config, world, &recording);
-    if (status != FOLIOT_OK)
-        return status;
-    status = encode_head(recording, scene, capacities);
     if (status == FOLIOT_OK)
-        status = write_start(recording, sink);
+        status = write_start(recording, sink, version);
     if (status == FOLIOT_OK)
-        status = foliot__recording_start(recording, sink, world, NULL);
+        status = foliot__recording_start(recording, sink, simulation, NULL);
     if (status != FOLIOT_OK)
         foliot__recording_free(recording);
     else
@@ -247,9 +256,61 @@ foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const fo
     return status;
 }
 
+foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const foliot_scene *scene,
+                                     const foliot_world_config *capacities,
+                                     const foliot_world *world,
+                                     const foliot_recording_config *config, foliot_recording **out)
+{
+    foliot_recording *recording;
+    foliot_hosted_world hosted;
+    const foliot_simulation simulation = foliot__world_view(&hosted, world);
+    foliot_status status = foliot__recording_new(config, &simulation, &recording);
+    if (status != FOLIOT_OK)
+        return status;
+    status = encode_head(recording, scene, capacities);
+    return begin(recording, sink, &simulation, FOLIOT_RECORDING_FORMAT, status, out);
+}
+
+// Our own world is recorded as ever, with its scene.
+static foliot_status begin_world(const foliot_recording_sink *sink,
+                                 const foliot_simulation *simulation,
+                                 const foliot_recording_config *config, foliot_recording **out)
+{
+    const foliot_hosted_world *hosted = simulation->self;
+    foliot_scene *scene;
+    foliot_status status =
+        foliot_scene_decode(simulation->setup, simulation->setup_bytes, &scene);
+    if (status != FOLIOT_OK)
+        return status;
+    status = foliot_recording_begin(sink, scene, NULL, hosted->world, config, out);
+    foliot_scene_destroy(scene);
+    return status;
+}
+
+foliot_status foliot_recording_begin_simulation(const foliot_recording_sink *sink,
+                                                const foliot_simulation *simulation,
+                                                const foliot_recording_config *config,
+                                                foliot_recording **out)
+{
+    foliot_recording *recording;
+    if (strcmp(simulation->kind->name, foliot_world_kind.name) == 0)
+        return begin_world(sink, simulation, config, out);
+    if (!foliot_simulation_kind_valid(simulation->kind) ||
+        simulation->setup_bytes > FOLIOT_SETUP_BYTES_MAX)
+        return FOLIOT_INVALID;
+    foliot_status status = foliot__recording_new(config, simulation, &recording);
+    if (status != FOLIOT_OK)
+        return status;
+    know_fingerprint(recording, simulation->kind);
+    recording->encoder.payload.length = 0;
+    foliot__tape_encode_foreign_head(&recording->encoder.payload, simulation,
+                                     recording->state.first_tick, recording->config.fingerprint);
+    return begin(recording, sink, simulation, FOLIOT__TAPE_VERSION_FOREIGN, FOLIOT_OK, out);
+}
+
 foliot_status foliot__recording_start(foliot_recording *recording,
-                                      const foliot_recording_sink *sink, const foliot_world *world,
-                                      const char *note)
+                                      const foliot_recording_sink *sink,
+                                      const foliot_simulation *simulation, const char *note)
 {
     // A queue that one keyframe fills could never take a second.
     size_t queue = recording->config.queue_bytes;
@@ -262,7 +323,7 @@ foliot_status foliot__recording_start(foliot_recording *recording,
         foliot__drain_finish(&recording->drain);
         return status;
     }
-    foliot__recording_keyframe(recording, world, note);
+    foliot__recording_keyframe(recording, simulation, note);
     return FOLIOT_OK;
 }
 
@@ -277,6 +338,21 @@ foliot_status foliot_recording_create(const char *file, const foliot_scene *scen
     if (status != FOLIOT_OK)
         return status;
     status = foliot_recording_begin(&sink, scene, capacities, world, config, recording);
+    if (status != FOLIOT_OK)
+        sink.close(sink.user);
+    return status;
+}
+
+foliot_status foliot_recording_create_simulation(const char *file,
+                                                 const foliot_simulation *simulation,
+                                                 const foliot_recording_config *config,
+                                                 foliot_recording **recording)
+{
+    foliot_recording_sink sink;
+    foliot_status status = foliot__file_sink(file, true, &sink);
+    if (status != FOLIOT_OK)
+        return status;
+    status = foliot_recording_begin_simulation(&sink, simulation, config, recording);
     if (status != FOLIOT_OK)
         sink.close(sink.user);
     return status;
@@ -304,7 +380,16 @@ static bool take_tick(foliot_recording *recording, const foliot_input *inputs, u
 foliot_status foliot_recording_append(foliot_recording *recording, const foliot_world *world,
                                       const foliot_input *inputs, uint32_t count)
 {
-    uint64_t tick = foliot_world_tick(world);
+    foliot_hosted_world hosted;
+    const foliot_simulation simulation = foliot__world_view(&hosted, world);
+    return foliot_recording_append_simulation(recording, &simulation, inputs, count);
+}
+
+foliot_status foliot_recording_append_simulation(foliot_recording *recording,
+                                                 const foliot_simulation *simulation,
+                                                 const foliot_input *inputs, uint32_t count)
+{
+    uint64_t tick = foliot_simulation_tick(simulation);
     if (tick != recording->seen_tick + 1)
         return FOLIOT_INVALID;
     for (uint32_t i = 0; i < count; i++)
@@ -313,13 +398,13 @@ foliot_status foliot_recording_append(foliot_recording *recording, const foliot_
     recording->seen_tick = tick;
     if (stopped(recording) != FOLIOT_OK)
         return stopped(recording);
-    recording->digest = foliot_world_digest(world);
+    recording->digest = foliot_simulation_digest(simulation);
     if (!take_tick(recording, inputs, count))
         return stopped(recording);
     recording->state.appended_tick = tick;
     const foliot_recording_config *config = &recording->config;
     if (config->keyframe_ticks && tick - recording->keyframe_tick >= config->keyframe_ticks)
-        foliot__recording_keyframe(recording, world, NULL);
+        foliot__recording_keyframe(recording, simulation, NULL);
     else if (tick - recording->encoder.first_tick >= config->block_ticks)
         close_block(recording);
     return stopped(recording);

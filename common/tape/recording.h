@@ -69,14 +69,17 @@ foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_
 
 // The common part of beginning and resuming: everything but what the file holds already.
 foliot_status foliot__recording_new(const foliot_recording_config *config,
-                                    const foliot_world *world, foliot_recording **recording);
+                                    const foliot_simulation *simulation,
+                                    foliot_recording **recording);
 void foliot__recording_free(foliot_recording *recording); // what foliot__recording_new made
 // Starts the writing side and puts the first keyframe. On an error the sink stays the caller's.
 foliot_status foliot__recording_start(foliot_recording *recording,
-                                      const foliot_recording_sink *sink, const foliot_world *world,
-                                      const char *note);
-// Closes the block of ticks, puts a keyframe of `world` into the queue, forgets the players.
-bool foliot__recording_keyframe(foliot_recording *recording, const foliot_world *world,
+                                      const foliot_recording_sink *sink,
+                                      const foliot_simulation *simulation, const char *note);
+// Closes the block of ticks, puts a keyframe of `simulation` into the queue, forgets the players.
+bool foliot__recording_keyframe(foliot_recording *recording, const foliot_simulation *simulation,
                                 const char *note);
+// A world as a simulation, to be asked and not stepped.
+foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world);
 
 #endif

@@ -44,23 +44,58 @@ foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world
     return status;
 }
 
+foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_world *hosted,
+                                 foliot_simulation *simulation)
+{
+    *simulation = (foliot_simulation){NULL, NULL, replay->header.scene, replay->header.scene_bytes};
+    if (replay->foreign) {
+        simulation->kind = replay->foreign;
+        return replay->foreign->create(replay->foreign->user, simulation->setup,
+                                       simulation->setup_bytes, &simulation->self);
+    }
+    if (replay->header.foreign)
+        return FOLIOT_UNSUPPORTED;
+    *hosted = (foliot_hosted_world){.host = replay->host};
+    simulation->kind = &foliot_world_kind;
+    simulation->self = hosted;
+    return foliot__replay_new_world(replay, &hosted->world);
+}
+
+void foliot__replay_drop(foliot_simulation *simulation)
+{
+    if (simulation->kind == &foliot_world_kind)
+        free(((foliot_hosted_world *)simulation->self)->world);
+    else
+        foliot_simulation_destroy(simulation);
+    *simulation = (foliot_simulation){0};
+}
+
+static void take_simulation(foliot_replay *replay)
+{
+    replay->hosted = (foliot_hosted_world){.world = replay->world, .host = replay->host};
+    replay->simulation = (foliot_simulation){&foliot_world_kind, &replay->hosted,
+                                             replay->header.scene, replay->header.scene_bytes};
+}
+
 static foliot_status scratch_world(foliot_replay *replay)
 {
     return replay->scratch ? FOLIOT_OK : foliot__replay_new_world(replay, &replay->scratch);
 }
 
-static foliot_status restore_segment(foliot_replay *replay, foliot_world *world)
+static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *simulation)
 {
-    foliot_status status = foliot_world_restore(world, replay->segment, replay->segment_length);
-    if (status == FOLIOT_OK && foliot_world_tick(world) == replay->segment_tick)
+    foliot_status status =
+        foliot_simulation_restore(simulation, replay->segment, replay->segment_length);
+    if (status == FOLIOT_OK && foliot_simulation_tick(simulation) == replay->segment_tick)
         return FOLIOT_OK;
     foliot_damage damage = {.status = FOLIOT_CORRUPT,
                             .block = replay->content.number,
                             .offset = replay->content.offset};
     snprintf(damage.text, sizeof damage.text,
              "block %" PRIu64 " at offset %" PRIu64 ": the keyframe of tick %" PRIu64
-             " does not fit this scene (%s)",
+             " does not fit this %s (%s)",
              damage.block, damage.offset, replay->segment_tick,
+             replay->foreign ? "simulation" : "scene",
              foliot_status_text(status == FOLIOT_OK ? FOLIOT_CORRUPT : status));
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_CORRUPT;
@@ -136,7 +171,11 @@ static void take_about(foliot_replay *replay)
 {
     const foliot__tape_header *header = &replay->header;
     foliot_replay_summary *about = &replay->about;
-    *about = (foliot_replay_summary){.format = FOLIOT__TAPE_VERSION,
+    *about = (foliot_replay_summary){.format = header->foreign ? FOLIOT__TAPE_VERSION_FOREIGN
+                                                               : FOLIOT__TAPE_VERSION,
+                                     .rules = foliot_world_kind.version,
+                                     .setup = header->scene,
+                                     .setup_bytes = header->scene_bytes,
                                      .scene = replay->scene,
                                      .dt = header->dt,
                                      .seed = header->seed,
@@ -144,6 +183,10 @@ static void take_about(foliot_replay *replay)
                                      .first_tick = header->tick,
                                      .last_tick = header->tick,
                                      .bytes = replay->source.length};
+    if (header->foreign)
+        about->rules = header->rules;
+    snprintf(about->kind, sizeof about->kind, "%s",
+             header->foreign ? header->simulation : foliot_world_kind.name);
     memcpy(about->integrator, header->integrator, sizeof about->integrator);
     memcpy(about->build, header->build, sizeof about->build);
     memcpy(about->version, header->version, sizeof about->version);
@@ -170,30 +213,88 @@ static foliot_status take_index(foliot_replay *replay)
     return status;
 }
 
-static foliot_status open_source(foliot_replay *replay, foliot_damage *damage)
+// Which kinds whoever opens a recording can do with.
+typedef struct opener {
+    const foliot_simulation_kind *kind; // NULL: worlds
+    bool any;                           // others too, to be looked at
+} opener;
+
+static foliot_status refuse_kind(const foliot__tape_header *header, const opener *opening,
+                                 foliot_damage *damage)
+{
+    char reason[160];
+    if (!header->foreign)
+        snprintf(reason, sizeof reason, "a recording of a world, not of %.40s",
+                 opening->kind->name);
+    else if (opening->kind && strcmp(opening->kind->name, header->simulation) == 0)
+        snprintf(reason, sizeof reason,
+                 "recorded by version %" PRIu32 " of the rules of %.60s, and these are version "
+                 "%" PRIu32,
+                 header->rules, header->simulation, opening->kind->version);
+    else
+        snprintf(reason, sizeof reason,
+                 "a recording of %.60s version %" PRIu32 ": only its own program can replay it",
+                 header->simulation, header->rules);
+    return refuse(damage, FOLIOT_UNSUPPORTED, reason);
+}
+
+static foliot_status take_foreign(foliot_replay *replay, const opener *opening,
+                                  foliot_damage *damage)
+{
+    const foliot__tape_header *header = &replay->header;
+    const foliot_simulation_kind *kind = opening->kind;
+    if (!kind && opening->any)
+        return FOLIOT_OK;
+    if (!kind || strcmp(kind->name, header->simulation) != 0 || kind->version != header->rules)
+        return refuse_kind(header, opening, damage);
+    replay->foreign = kind;
+    foliot_status status = foliot__replay_new(replay, &replay->hosted, &replay->simulation);
+    if (status == FOLIOT_MEMORY)
+        return refuse(damage, status, "no memory for the simulation");
+    return status == FOLIOT_OK
+               ? status
+               : refuse(damage, FOLIOT_CORRUPT, "its simulation does not take the setup");
+}
+
+static foliot_status take_own(foliot_replay *replay, const opener *opening, foliot_damage *damage)
+{
+    if (opening->kind && strcmp(opening->kind->name, foliot_world_kind.name) != 0)
+        return refuse_kind(&replay->header, opening, damage);
+    foliot_status status = take_scene(replay, damage);
+    if (status == FOLIOT_OK)
+        status = take_world(replay, damage);
+    if (status == FOLIOT_OK)
+        take_simulation(replay);
+    return status;
+}
+
+static foliot_status open_source(foliot_replay *replay, const opener *opening,
+                                 foliot_damage *damage)
 {
     foliot_status status = foliot__tape_walk_begin(&replay->walk, &replay->source, &replay->header,
                                                    &replay->content, damage);
     if (status == FOLIOT_OK)
-        status = take_scene(replay, damage);
-    if (status == FOLIOT_OK)
-        status = take_world(replay, damage);
+        status = replay->header.foreign ? take_foreign(replay, opening, damage)
+                                        : take_own(replay, opening, damage);
     if (status != FOLIOT_OK)
         return status;
     take_about(replay);
     status = take_index(replay);
     if (status != FOLIOT_OK)
         return refuse(damage, status, foliot_status_text(status));
+    if (!replay->simulation.self)
+        return FOLIOT_OK;
     status = foliot__replay_rewind(replay);
     *damage = replay->damage;
     // A scene alone is a state, at tick 0; later ones need their keyframe.
     return status != FOLIOT_OK && replay->header.tick > 0 ? status : FOLIOT_OK;
 }
 
-static foliot_status open_replay(foliot_replay *replay, foliot_replay **out, foliot_damage *damage)
+static foliot_status open_replay(foliot_replay *replay, const opener *opening,
+                                 foliot_replay **out, foliot_damage *damage)
 {
     foliot_damage local = {0};
-    foliot_status status = open_source(replay, &local);
+    foliot_status status = open_source(replay, opening, &local);
     if (status != FOLIOT_OK)
         foliot_replay_close(replay);
     else
@@ -203,14 +304,15 @@ static foliot_status open_replay(foliot_replay *replay, foliot_replay **out, fol
     return status;
 }
 
-foliot_status foliot_replay_open(const char *file, foliot_replay **out, foliot_damage *damage)
+static foliot_status open_file(const char *file, const opener *opening, foliot_replay **out,
+                               foliot_damage *damage)
 {
     foliot_replay *replay = calloc(1, sizeof *replay);
     if (!replay)
         return FOLIOT_MEMORY;
     foliot_status status = foliot__source_open(&replay->source, file);
     if (status == FOLIOT_OK)
-        return open_replay(replay, out, damage);
+        return open_replay(replay, opening, out, damage);
     if (damage) {
         *damage = (foliot_damage){.status = status};
         snprintf(damage->text, sizeof damage->text, "%s", foliot_status_text(status));
@@ -219,14 +321,38 @@ foliot_status foliot_replay_open(const char *file, foliot_replay **out, foliot_d
     return status;
 }
 
-foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **out,
-                                       foliot_damage *damage)
+static foliot_status open_bytes(const void *bytes, size_t length, const opener *opening,
+                                foliot_replay **out, foliot_damage *damage)
 {
     foliot_replay *replay = calloc(1, sizeof *replay);
     if (!replay)
         return FOLIOT_MEMORY;
     foliot__source_of(&replay->source, bytes, length);
-    return open_replay(replay, out, damage);
+    return open_replay(replay, opening, out, damage);
+}
+
+foliot_status foliot_replay_open(const char *file, foliot_replay **out, foliot_damage *damage)
+{
+    return open_file(file, &(opener){NULL, false}, out, damage);
+}
+
+foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **out,
+                                       foliot_damage *damage)
+{
+    return open_bytes(bytes, length, &(opener){NULL, false}, out, damage);
+}
+
+foliot_status foliot_replay_open_simulation(const char *file, const foliot_simulation_kind *kind,
+                                            foliot_replay **out, foliot_damage *damage)
+{
+    return open_file(file, &(opener){kind, !kind}, out, damage);
+}
+
+foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t length,
+                                                  const foliot_simulation_kind *kind,
+                                                  foliot_replay **out, foliot_damage *damage)
+{
+    return open_bytes(bytes, length, &(opener){kind, !kind}, out, damage);
 }
 
 void foliot_replay_close(foliot_replay *replay)
@@ -236,6 +362,8 @@ void foliot_replay_close(foliot_replay *replay)
     foliot__tape_content_free(&replay->content);
     if (replay->scene)
         foliot_scene_destroy(replay->scene);
+    if (replay->foreign)
+        foliot_simulation_destroy(&replay->simulation);
     free(replay->world);
     free(replay->scratch);
     free(replay->index);
@@ -247,6 +375,7 @@ void foliot_replay_close(foliot_replay *replay)
 void foliot_replay_host(foliot_replay *replay, const foliot_host *host)
 {
     replay->host = host ? *host : (foliot_host){0};
+    replay->hosted.host = replay->host;
 }
 
 const foliot_replay_summary *foliot_replay_about(const foliot_replay *replay)
@@ -264,17 +393,15 @@ const foliot_world *foliot_replay_world(const foliot_replay *replay)
     return replay->world;
 }
 
-const foliot_simulation *foliot_replay_simulation(foliot_replay *replay)
+const foliot_simulation *foliot_replay_simulation(const foliot_replay *replay)
 {
-    replay->hosted = (foliot_hosted_world){.world = replay->world, .host = replay->host};
-    replay->simulation = (foliot_simulation){&foliot_world_kind, &replay->hosted,
-                                             replay->header.scene, replay->header.scene_bytes};
     return &replay->simulation;
 }
 
 uint64_t foliot_replay_tick(const foliot_replay *replay)
 {
-    return foliot_world_tick(replay->world);
+    return replay->simulation.self ? foliot_simulation_tick(&replay->simulation)
+                                   : replay->about.first_tick;
 }
 
 // -- blocks ---------------------------------------------------------------------------------------
@@ -371,20 +498,31 @@ foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick)
     return status;
 }
 
+static foliot_status start_anew(foliot_replay *replay)
+{
+    foliot_hosted_world hosted;
+    foliot_simulation simulation;
+    foliot_status status = foliot__replay_new(replay, &hosted, &simulation);
+    if (status != FOLIOT_OK)
+        return status;
+    foliot__replay_drop(&replay->simulation);
+    replay->simulation = simulation;
+    if (!replay->foreign) {
+        replay->world = hosted.world;
+        take_simulation(replay);
+    }
+    return FOLIOT_OK;
+}
+
 foliot_status foliot__replay_rewind(foliot_replay *replay)
 {
     foliot_status status = load_keyframe(replay, replay->index_count ? 0 : -1);
     if (replay->header.tick == 0) {
-        foliot_world *world;
-        foliot_status made = foliot__replay_new_world(replay, &world);
-        if (made != FOLIOT_OK)
-            return made;
-        free(replay->world);
-        replay->world = world;
-        return status;
+        foliot_status made = start_anew(replay);
+        return made != FOLIOT_OK ? made : status;
     }
     if (status == FOLIOT_OK)
-        status = restore_segment(replay, replay->world);
+        status = restore_segment(replay, &replay->simulation);
     return status == FOLIOT_NOT_FOUND ? FOLIOT_CORRUPT : status;
 }
 
@@ -397,21 +535,20 @@ static foliot_status refused_inputs(foliot_replay *replay, uint64_t tick)
                             .offset = replay->content.offset};
     snprintf(damage.text, sizeof damage.text,
              "block %" PRIu64 " at offset %" PRIu64
-             ": this scene does not take the inputs of tick %" PRIu64,
-             damage.block, damage.offset, tick);
+             ": this %s does not take the inputs of tick %" PRIu64,
+             damage.block, damage.offset, replay->foreign ? "simulation" : "scene", tick);
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_CORRUPT;
 }
 
-foliot_status foliot__replay_step_world(foliot_replay *replay, foliot_world *world,
-                                        const foliot_host *host)
+foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simulation *simulation)
 {
     const foliot_input *inputs = NULL;
     uint32_t count = 0;
-    uint64_t tick = foliot_world_tick(world);
+    uint64_t tick = foliot_simulation_tick(simulation);
     if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
         return FOLIOT_NOT_FOUND;
-    foliot_status status = foliot_world_step(world, inputs, count, host);
+    foliot_status status = foliot_simulation_step(simulation, inputs, count);
     return status == FOLIOT_INVALID ? refused_inputs(replay, tick) : status;
 }
 
@@ -430,7 +567,9 @@ foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation
 
 foliot_status foliot_replay_step(foliot_replay *replay)
 {
-    uint64_t tick = foliot_world_tick(replay->world);
+    if (!replay->simulation.self)
+        return FOLIOT_UNSUPPORTED;
+    uint64_t tick = foliot_replay_tick(replay);
     if (!covers(&replay->content, tick)) {
         if (tick >= replay->about.last_tick)
             return replay->about.closed ? FOLIOT_NOT_FOUND : replay->damage.status;
@@ -438,7 +577,7 @@ foliot_status foliot_replay_step(foliot_replay *replay)
         if (status != FOLIOT_OK)
             return status;
     }
-    return foliot__replay_step_world(replay, replay->world, &replay->host);
+    return foliot__replay_step_simulation(replay, &replay->simulation);
 }
 
 // The world at keyframe number `k`, or at an earlier one if that is damaged: the ticks up to it are
@@ -449,7 +588,7 @@ static foliot_status restore_before(foliot_replay *replay, int64_t k)
     for (; k >= 0; k--) {
         status = load_keyframe(replay, k);
         if (status == FOLIOT_OK)
-            status = restore_segment(replay, replay->world);
+            status = restore_segment(replay, &replay->simulation);
         if (status == FOLIOT_OK || status == FOLIOT_MEMORY || status == FOLIOT_IO)
             return status;
     }
@@ -460,19 +599,21 @@ static foliot_status restore_before(foliot_replay *replay, int64_t k)
 
 static foliot_status seek_from(foliot_replay *replay, uint64_t tick)
 {
-    uint64_t now = foliot_world_tick(replay->world);
+    uint64_t now = foliot_replay_tick(replay);
     int64_t k = keyframe_before(replay, tick);
     foliot_status status = FOLIOT_OK;
     if (tick < now || (k >= 0 && replay->index[k][0] > now))
         status = restore_before(replay, k);
-    while (status == FOLIOT_OK && foliot_world_tick(replay->world) < tick)
+    while (status == FOLIOT_OK && foliot_replay_tick(replay) < tick)
         status = foliot_replay_step(replay);
     return status;
 }
 
 foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
 {
-    uint64_t now = foliot_world_tick(replay->world);
+    uint64_t now = foliot_replay_tick(replay);
+    if (!replay->simulation.self)
+        return FOLIOT_UNSUPPORTED;
     if (tick < replay->about.first_tick || tick > replay->about.last_tick)
         return FOLIOT_NOT_FOUND;
     foliot_status status = seek_from(replay, tick);
@@ -516,8 +657,11 @@ static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
     foliot_status status = scratch_world(replay);
     if (status == FOLIOT_OK)
         status = load_keyframe(replay, keyframe_before(replay, tick));
-    if (status == FOLIOT_OK)
-        status = restore_segment(replay, replay->scratch);
+    if (status == FOLIOT_OK) {
+        foliot_hosted_world hosted = {.world = replay->scratch};
+        foliot_simulation scratch = {.kind = &foliot_world_kind, .self = &hosted};
+        status = restore_segment(replay, &scratch);
+    }
     if (status != FOLIOT_OK)
         return status;
     for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
@@ -570,9 +714,11 @@ static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
 
 foliot_status foliot_replay_step_back(foliot_replay *replay)
 {
-    uint64_t tick = foliot_world_tick(replay->world);
+    uint64_t tick = foliot_replay_tick(replay);
     if (tick <= replay->about.first_tick)
         return FOLIOT_NOT_FOUND;
+    if (!replay->world)
+        return foliot_replay_seek(replay, tick - 1);
     const foliot_integrator_info *integrator =
         foliot_integrator_describe(foliot_world_integrator(replay->world));
     foliot_status status = FOLIOT_UNSUPPORTED;

@@ -21,8 +21,9 @@ struct foliot_replay {
     size_t world_bytes;
     foliot_world *world, *scratch; // scratch is made when it is first needed
     foliot_host host;
-    foliot_hosted_world hosted; // `world`, for foliot_replay_simulation
-    foliot_simulation simulation;
+    const foliot_simulation_kind *foreign; // NULL: a world, or a kind that is not known
+    foliot_hosted_world hosted;            // `world` with its host
+    foliot_simulation simulation;          // that; or the foreign one
     foliot_replay_summary about;
     foliot_damage damage; // the first one found
 
@@ -45,6 +46,10 @@ struct foliot_replay {
 
 // A world of the recording's scene at its start, not yet restored. NULL without memory.
 foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world);
+// Any simulation of the recording at its start, not yet restored; end it with foliot__replay_drop.
+foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_world *hosted,
+                                 foliot_simulation *simulation);
+void foliot__replay_drop(foliot_simulation *simulation);
 // As it was at the recording's first tick; the walk stands after the first keyframe.
 foliot_status foliot__replay_rewind(foliot_replay *replay);
 // The block that follows. Keeps its keyframe as the segment's.
@@ -52,10 +57,9 @@ foliot_status foliot__replay_load(foliot_replay *replay);
 // Until `content` covers the step from `tick` on.
 foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick);
 void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage);
-// The step of `world` (the replay's or another one at the same tick) with the recorded inputs.
-foliot_status foliot__replay_step_world(foliot_replay *replay, foliot_world *world,
-                                        const foliot_host *host);
-// The same for a simulation, and its truth after every stage.
+// The step of a simulation (the replay's or another one at the same tick) with the recorded inputs.
+foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simulation *simulation);
+// The same, and its truth after every stage.
 foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation *simulation,
                                         foliot_truth *truth);
 

@@ -27,7 +27,7 @@ static foliot_status reach_end(foliot_replay *replay)
         status = foliot_replay_step(replay);
         uint8_t recorded[16], ours[16];
         uint32_t count = foliot_replay_digest(replay, foliot_replay_tick(replay), recorded);
-        foliot__tape_digest_bytes(foliot_world_digest(replay->world), ours);
+        foliot__tape_digest_bytes(foliot_simulation_digest(&replay->simulation), ours);
         if (status == FOLIOT_OK && count && memcmp(recorded, ours, count) != 0)
             status = FOLIOT_DIVERGED;
     }
@@ -97,7 +97,7 @@ static foliot_status go_on(const char *file, foliot_replay *replay, const foliot
                            foliot_recording_sink *sink, foliot_recording **out)
 {
     foliot_recording *recording;
-    foliot_status status = foliot__recording_new(config, replay->world, &recording);
+    foliot_status status = foliot__recording_new(config, &replay->simulation, &recording);
     if (status != FOLIOT_OK)
         return status;
     status = take_index(recording, replay);
@@ -108,7 +108,7 @@ static foliot_status go_on(const char *file, foliot_replay *replay, const foliot
     if (status == FOLIOT_OK) {
         recording->length = replay->cut_offset;
         recording->block_number = (uint32_t)replay->cut_number;
-        status = foliot__recording_start(recording, sink, replay->world, "resumed");
+        status = foliot__recording_start(recording, sink, &replay->simulation, "resumed");
     }
     if (status != FOLIOT_OK) {
         foliot__recording_free(recording);

@@ -18,24 +18,22 @@ typedef struct verifying {
     bool diverged;
 } verifying;
 
-static bool digest_agrees(const foliot_world *world, const uint8_t *recorded, uint32_t count)
+static bool digest_agrees(const foliot_replay *replay, const uint8_t *recorded, uint32_t count)
 {
     uint8_t bytes[16];
-    foliot__tape_digest_bytes(foliot_world_digest(world), bytes);
+    foliot__tape_digest_bytes(foliot_simulation_digest(&replay->simulation), bytes);
     return memcmp(bytes, recorded, count) == 0;
 }
 
 static bool keyframe_agrees(const verifying *v)
 {
-    return digest_agrees(v->replay->world, v->replay->segment_digest, 16);
+    return digest_agrees(v->replay, v->replay->segment_digest, 16);
 }
 
-static foliot_status hold(foliot_truth *truth, foliot_world *world)
+static foliot_status hold(foliot_truth *truth, const foliot_simulation *simulation)
 {
-    foliot_hosted_world hosted = {.world = world};
-    const foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted};
-    foliot_truth_begin(truth, foliot_world_tick(world));
-    return foliot_truth_hold(truth, &simulation);
+    foliot_truth_begin(truth, foliot_simulation_tick(simulation));
+    return foliot_truth_hold(truth, simulation);
 }
 
 // Two truths for one comparison; both NULL without memory.
@@ -48,9 +46,9 @@ static bool two_truths(foliot_truth *truth[2])
     return false;
 }
 
-// The first part and field in which two worlds differ.
-static foliot_status compare_worlds(foliot_world *expected, foliot_world *actual,
-                                    foliot_divergence *divergence)
+// The first part and field in which two states differ.
+static foliot_status compare_states(const foliot_simulation *expected,
+                                    const foliot_simulation *actual, foliot_divergence *divergence)
 {
     foliot_truth *truth[2];
     if (!two_truths(truth))
@@ -69,12 +67,13 @@ static foliot_status compare_worlds(foliot_world *expected, foliot_world *actual
 static void explain_by_keyframe(verifying *v)
 {
     foliot_replay *replay = v->replay;
-    foliot_world *recorded;
-    if (foliot__replay_new_world(replay, &recorded) != FOLIOT_OK)
+    foliot_hosted_world hosted;
+    foliot_simulation recorded;
+    if (foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_OK)
         return;
-    if (foliot_world_restore(recorded, replay->segment, replay->segment_length) == FOLIOT_OK)
-        compare_worlds(recorded, replay->world, &v->verdict->divergence);
-    free(recorded);
+    if (foliot_simulation_restore(&recorded, replay->segment, replay->segment_length) == FOLIOT_OK)
+        compare_states(&recorded, &replay->simulation, &v->verdict->divergence);
+    foliot__replay_drop(&recorded);
 }
 
 static void diverged(verifying *v)
@@ -82,19 +81,19 @@ static void diverged(verifying *v)
     v->diverged = true;
     v->verdict->status = FOLIOT_DIVERGED;
     v->verdict->divergence =
-        (foliot_divergence){.tick = foliot_world_tick(v->replay->world), .body = FOLIOT_NO_BODY};
+        (foliot_divergence){.tick = foliot_replay_tick(v->replay), .body = FOLIOT_NO_BODY};
 }
 
 static void agreed(verifying *v)
 {
-    v->verdict->ticks = foliot_world_tick(v->replay->world) - v->replay->about.first_tick;
+    v->verdict->ticks = foliot_replay_tick(v->replay) - v->replay->about.first_tick;
 }
 
 // A keyframe must be the state that the replay has.
 static void check_keyframe(verifying *v)
 {
     bool same_tick =
-        v->diverged && v->verdict->divergence.tick == foliot_world_tick(v->replay->world);
+        v->diverged && v->verdict->divergence.tick == foliot_replay_tick(v->replay);
     if (v->diverged && !same_tick)
         return;
     if (keyframe_agrees(v))
@@ -108,14 +107,14 @@ static foliot_status verify_ticks(verifying *v)
 {
     foliot_replay *replay = v->replay;
     const foliot__tape_content *content = &replay->content;
-    while (!v->diverged && foliot_world_tick(replay->world) < content->tick) {
-        foliot_status status = foliot__replay_step_world(replay, replay->world, &v->host);
+    while (!v->diverged && foliot_replay_tick(replay) < content->tick) {
+        foliot_status status = foliot__replay_step_simulation(replay, &replay->simulation);
         if (status != FOLIOT_OK)
             return status;
         const uint8_t *recorded;
         uint32_t count =
-            foliot__tape_content_digest(content, foliot_world_tick(replay->world), &recorded);
-        if (count && !digest_agrees(replay->world, recorded, count))
+            foliot__tape_content_digest(content, foliot_replay_tick(replay), &recorded);
+        if (count && !digest_agrees(replay, recorded, count))
             diverged(v);
         else
             agreed(v);
@@ -129,7 +128,7 @@ static foliot_status verify_block(verifying *v)
     if (content->has_keyframe)
         check_keyframe(v);
     if (content->has_closing && !v->diverged &&
-        !digest_agrees(v->replay->world, content->closing_digest, 16))
+        !digest_agrees(v->replay, content->closing_digest, 16))
         diverged(v);
     if (v->diverged)
         return FOLIOT_OK;
@@ -154,6 +153,7 @@ static foliot_status run(verifying *v)
 {
     foliot_replay *replay = v->replay;
     foliot_status status = foliot__replay_rewind(replay);
+    replay->hosted.host = v->host;
     const foliot_perturbation *fault = v->perturber.fault;
     if (status == FOLIOT_OK && fault && fault->tick == replay->about.first_tick &&
         fault->body < foliot_world_body_count(replay->world)) {
@@ -239,7 +239,9 @@ static foliot_status compare_start(verifying *v)
         return status;
     foliot_world_copy(reference, replay->world);
     foliot__perturb(replay->world, fault);
-    status = compare_worlds(reference, replay->world, divergence);
+    foliot_hosted_world hosted = {.world = reference};
+    const foliot_simulation expected = {.kind = &foliot_world_kind, .self = &hosted};
+    status = compare_states(&expected, &replay->simulation, divergence);
     if (status == FOLIOT_DIVERGED) {
         v->verdict->status = FOLIOT_DIVERGED;
         divergence->stage_known = true;
@@ -266,7 +268,7 @@ static foliot_status explain_perturbed(verifying *v)
 
 static bool perturbation_valid(const foliot_replay *replay, const foliot_perturbation *fault)
 {
-    return fault->tick >= replay->about.first_tick && fault->tick <= replay->about.last_tick &&
+    return replay->world && fault->tick >= replay->about.first_tick && fault->tick <= replay->about.last_tick &&
            (uint32_t)fault->stage < FOLIOT_STAGE_COUNT &&
            (uint32_t)fault->field < FOLIOT_FIELD_COUNT && fault->ulps != 0 &&
            (fault->tick > replay->about.first_tick || fault->stage == FOLIOT_STAGE_finish) &&
@@ -275,7 +277,7 @@ static bool perturbation_valid(const foliot_replay *replay, const foliot_perturb
 
 static bool callbacks_missing(const foliot_replay *replay)
 {
-    for (uint32_t i = 0; i < replay->scene->force_count; i++)
+    for (uint32_t i = 0; replay->scene && i < replay->scene->force_count; i++)
         if (replay->scene->forces[i].kind == FOLIOT_FORCE_CALLBACK &&
             replay->scene->forces[i].as.callback.callback >= replay->host.callback_count)
             return true;
@@ -294,6 +296,12 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
                                    foliot_verdict *verdict)
 {
     *verdict = (foliot_verdict){.status = FOLIOT_OK};
+    if (!replay->simulation.self) {
+        verdict->status = FOLIOT_UNSUPPORTED;
+        snprintf(verdict->damage.text, sizeof verdict->damage.text,
+                 "only the program of %.63s can replay it", replay->about.kind);
+        return FOLIOT_OK;
+    }
     if (callbacks_missing(replay)) {
         verdict->status = FOLIOT_UNSUPPORTED;
         snprintf(verdict->damage.text, sizeof verdict->damage.text,
@@ -310,9 +318,10 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
     foliot_status whole = foliot_replay_scan(replay);
     v.host = foliot__perturbing_host(&replay->host, &v.perturber);
     foliot_status status = run(&v);
+    replay->hosted.host = replay->host;
     if (status == FOLIOT_MEMORY || status == FOLIOT_IO || status == FOLIOT_FLOATING_POINT)
         return status;
-    verdict->digest = foliot_world_digest(replay->world);
+    verdict->digest = foliot_simulation_digest(&replay->simulation);
     verdict->digest_known = true;
     if (perturbation && !v.perturber.done) {
         verdict->status = FOLIOT_INVALID;

@@ -159,15 +159,29 @@ static void take_capacities(foliot__reader *r, foliot__tape_header *header)
         foliot__reader_fail(r, FOLIOT_CORRUPT);
 }
 
+static void take_rules(foliot__reader *r, foliot__tape_header *header)
+{
+    uint64_t value = foliot__unpack_uint(r);
+    if (value > UINT32_MAX)
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    header->rules = (uint32_t)value;
+}
+
+#define KEYS 12
+#define KEYS_WORLD 0x1ffu   // scene to version
+#define KEYS_FOREIGN 0xfd0u // tick, fingerprint to setup
+
 // One key and its value; the bit of a key that must be there, 0 for others.
 static unsigned take_key(foliot__reader *r, foliot__tape_header *header)
 {
-    static const char *const keys[] = {"scene",      "integrator",  "dt",    "seed",   "tick",
-                                       "capacities", "fingerprint", "build", "version"};
+    static const char *const keys[KEYS] = {"scene",      "integrator",  "dt",    "seed",
+                                           "tick",       "capacities",  "fingerprint",
+                                           "build",      "version",     "simulation",
+                                           "rules",      "setup"};
     uint32_t length;
     unsigned key = 0;
     const char *text = foliot__unpack_str(r, &length);
-    while (key < 9 && !(text && strlen(keys[key]) == length && !memcmp(keys[key], text, length)))
+    while (key < KEYS && !(text && strlen(keys[key]) == length && !memcmp(keys[key], text, length)))
         key++;
     switch (key) {
     case 0:
@@ -197,6 +211,15 @@ static unsigned take_key(foliot__reader *r, foliot__tape_header *header)
     case 8:
         take_text(r, header->version, sizeof header->version);
         break;
+    case 9:
+        take_text(r, header->simulation, sizeof header->simulation);
+        break;
+    case 10:
+        take_rules(r, header);
+        break;
+    case 11:
+        take_scene(r, header);
+        break;
     default:
         foliot__unpack_skip(r);
         return 0;
@@ -213,10 +236,13 @@ static void decode_header(decoding *d)
     uint32_t pairs = foliot__unpack_map(d->r);
     for (uint32_t i = 0; i < pairs && d->r->status == FOLIOT_OK; i++) {
         unsigned bit = take_key(d->r, d->header);
-        corrupt_if(d, found & bit);
+        bool other = bit & ~(d->header->foreign ? KEYS_FOREIGN : KEYS_WORLD);
+        corrupt_if(d, (found & bit) || other);
         found |= bit;
     }
-    corrupt_if(d, found != 0x1ff || d->header->tick != d->block->tick);
+    corrupt_if(d, found != (d->header->foreign ? KEYS_FOREIGN : KEYS_WORLD) ||
+                      d->header->tick != d->block->tick ||
+                      (d->header->foreign && !d->header->simulation[0]));
     d->content->has_header = true;
     d->values -= 1;
 }
@@ -537,10 +563,11 @@ foliot_status foliot__tape_walk_begin(foliot__tape_walk *walk, foliot__source *s
         return damaged(damage, FOLIOT_CORRUPT, 0, 0,
                        "not a recording, or its first %d bytes are damaged",
                        FOLIOT__TAPE_START_BYTES);
-    if (version != FOLIOT__TAPE_VERSION)
+    if (version != FOLIOT__TAPE_VERSION && version != FOLIOT__TAPE_VERSION_FOREIGN)
         return damaged(damage, FOLIOT_NEWER, 0, 0,
-                       "format version %" PRIu32 ", and this build reads version %u", version,
-                       FOLIOT__TAPE_VERSION);
+                       "format version %" PRIu32 ", and this build reads versions %u and %u",
+                       version, FOLIOT__TAPE_VERSION, FOLIOT__TAPE_VERSION_FOREIGN);
+    header->foreign = version == FOLIOT__TAPE_VERSION_FOREIGN;
     walk->offset = FOLIOT__TAPE_START_BYTES;
     return next(walk, content, header, damage);
 }

@@ -20,6 +20,10 @@ typedef struct foliot__tape_header {
     uint64_t seed, tick;
     uint8_t fingerprint[16];
     uint32_t capacities[6];
+    // Of a simulation that is not our world; `scene` is its setup then.
+    bool foreign;
+    char simulation[FOLIOT_KIND_NAME_BYTES];
+    uint32_t rules;
 } foliot__tape_header;
 
 typedef struct foliot__tape_digests {

@@ -14,6 +14,7 @@
 
 #include "foliot/input.h"
 #include "foliot/scene.h"
+#include "foliot/simulation.h"
 #include "foliot/status.h"
 #include "foliot/world.h"
 
@@ -78,6 +79,17 @@ foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const fo
                                      const foliot_recording_config *config,
                                      foliot_recording **recording);
 
+// The same for any simulation (docs/RECORDING.md, "Other simulations"): its kind, version and setup
+// stand in the header, and whoever knows the kind can replay it. A foliot.world is recorded as above.
+foliot_status foliot_recording_create_simulation(const char *file,
+                                                 const foliot_simulation *simulation,
+                                                 const foliot_recording_config *config,
+                                                 foliot_recording **recording);
+foliot_status foliot_recording_begin_simulation(const foliot_recording_sink *sink,
+                                                const foliot_simulation *simulation,
+                                                const foliot_recording_config *config,
+                                                foliot_recording **recording);
+
 // Goes on with a recording that ended early (or in order): FILE is cut after its last whole block
 // of ticks and appended to. *world is a new one, replayed to that tick (free with
 // foliot_world_destroy), *scene what it was made from (free with foliot_scene_destroy).
@@ -123,6 +135,9 @@ foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t
 // tick is counted as lost, and the host goes on). Waits for nothing and allocates only to grow.
 foliot_status foliot_recording_append(foliot_recording *recording, const foliot_world *world,
                                       const foliot_input *inputs, uint32_t count);
+foliot_status foliot_recording_append_simulation(foliot_recording *recording,
+                                                 const foliot_simulation *simulation,
+                                                 const foliot_input *inputs, uint32_t count);
 // Closes the block now, so that all appended ticks become durable as soon as they are written.
 foliot_status foliot_recording_flush(foliot_recording *recording);
 // Without a thread: writes what waits. FOLIOT_OK, or what the recording stopped with.

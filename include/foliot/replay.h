@@ -31,7 +31,11 @@ typedef struct foliot_damage {
 
 typedef struct foliot_replay_summary {
     uint32_t format;
-    const foliot_scene *scene; // owned by the replay
+    char kind[FOLIOT_KIND_NAME_BYTES]; // of the simulation: "foliot.world", or another's
+    uint32_t rules;                    // its version
+    const void *setup;                 // what it was made of; of a world, its canonical scene
+    size_t setup_bytes;
+    const foliot_scene *scene; // owned by the replay; NULL where it is no world
     char integrator[32];
     double dt;
     uint64_t seed;
@@ -57,6 +61,14 @@ foliot_status foliot_replay_open(const char *file, foliot_replay **replay, folio
 // From memory, which must stay while the replay is open.
 foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **replay,
                                        foliot_damage *damage);
+// Recordings of any simulation. `kind` NULL: those of unknown kinds are opened too, to be looked at:
+// what they hold, inputs, digests and keyframes, but no tick. Else only those of that kind and of that
+// version of its rules are; FOLIOT_UNSUPPORTED, with names in *damage, for others. `kind` must stay.
+foliot_status foliot_replay_open_simulation(const char *file, const foliot_simulation_kind *kind,
+                                            foliot_replay **replay, foliot_damage *damage);
+foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t length,
+                                                  const foliot_simulation_kind *kind,
+                                                  foliot_replay **replay, foliot_damage *damage);
 void foliot_replay_close(foliot_replay *replay);
 
 // The host of every step: runner, callbacks. Copied.
@@ -70,9 +82,11 @@ foliot_status foliot_replay_scan(foliot_replay *replay);
 
 // -- through time ------------------------------------------------------------------------------
 
+// NULL where the recording is no world's.
 const foliot_world *foliot_replay_world(const foliot_replay *replay);
-// The same as a simulation: valid until the replay moves. It may be asked, not stepped.
-const foliot_simulation *foliot_replay_simulation(foliot_replay *replay);
+// What is replayed, of any kind, to be asked and not stepped; its `self` is NULL where the kind is not
+// known. Valid until the replay moves.
+const foliot_simulation *foliot_replay_simulation(const foliot_replay *replay);
 uint64_t foliot_replay_tick(const foliot_replay *replay);
 // One tick on. FOLIOT_NOT_FOUND at the end; FOLIOT_CORRUPT, FOLIOT_TRUNCATED, FOLIOT_UNSUPPORTED
 // where the recording is damaged.

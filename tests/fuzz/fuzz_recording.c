@@ -67,7 +67,7 @@ static void mend(uint8_t *bytes, size_t size)
 {
     if (size < FOLIOT__TAPE_START_BYTES)
         return;
-    foliot__tape_start_write(bytes, 1);
+    foliot__tape_start_write(bytes, bytes[8] == 2 ? 2 : 1);
     uint32_t number = 0;
     for (size_t at = FOLIOT__TAPE_START_BYTES; size - at >= FOLIOT__TAPE_BLOCK_BYTES; number++) {
         uint32_t length = take_u32(bytes + at + 4);

@@ -12,6 +12,25 @@ const foliot__option info_options[] = {
     {"json", NULL, FOLIOT__OPTION_FLAG, &json_wanted, .help = "one JSON object a line and file"},
     {0}};
 
+// The keys of a world are null where there is none, and the other way round.
+static void put_what(foliot__json *json, const foliot_replay_summary *a)
+{
+    foliot__json_text(json, "simulation", a->kind);
+    foliot__json_count(json, "rules", a->rules);
+    foliot__json_count(json, "setup_bytes", a->setup_bytes);
+    foliot__json_text(json, "scene", a->scene ? a->scene->name : NULL);
+    foliot__json_text(json, "integrator", a->scene ? a->integrator : NULL);
+    if (a->scene) {
+        foliot__json_real(json, "dt", a->dt);
+        foliot__json_count(json, "seed", a->seed);
+        foliot__json_count(json, "bodies", a->scene->body_count);
+        return;
+    }
+    foliot__json_null(json, "dt");
+    foliot__json_null(json, "seed");
+    foliot__json_null(json, "bodies");
+}
+
 static void put_json(const char *file, const foliot_replay_summary *a, const foliot_damage *damage)
 {
     char fingerprint[FOLIOT_DIGEST_TEXT_BYTES], digest[FOLIOT_DIGEST_TEXT_BYTES];
@@ -21,11 +40,7 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "file", file);
     foliot__json_count(&json, "format", a->format);
-    foliot__json_text(&json, "scene", a->scene->name);
-    foliot__json_text(&json, "integrator", a->integrator);
-    foliot__json_real(&json, "dt", a->dt);
-    foliot__json_count(&json, "seed", a->seed);
-    foliot__json_count(&json, "bodies", a->scene->body_count);
+    put_what(&json, a);
     foliot__json_count(&json, "first_tick", a->first_tick);
     foliot__json_count(&json, "last_tick", a->last_tick);
     foliot__json_bool(&json, "closed", a->closed);
@@ -48,18 +63,29 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_line(&json);
 }
 
-static void put_text(const char *file, const foliot_replay_summary *a, const foliot_damage *damage)
+static void say_what(const foliot_replay_summary *a)
 {
-    char text[FOLIOT_DIGEST_TEXT_BYTES];
-    printf("%s\n", file);
+    if (!a->scene) {
+        printf("  simulation   %s, version %" PRIu32 " of its rules, %zu bytes of setup\n", a->kind,
+               a->rules, a->setup_bytes);
+        return;
+    }
     printf("  scene        %s: %" PRIu32 " bodies, %" PRIu32 " forces, %" PRIu32
            " constraints, up to %" PRIu32 " players\n",
            a->scene->name, a->scene->body_count, a->scene->force_count, a->scene->constraint_count,
            a->scene->players.limit);
     printf("  integrator   %s, dt %.17g, seed %" PRIu64 "\n", a->integrator, a->dt, a->seed);
-    printf("  ticks        %" PRIu64 " to %" PRIu64 " (%.9g of the scene's time)%s\n",
-           a->first_tick, a->last_tick, (double)(a->last_tick - a->first_tick) * a->dt,
-           a->closed ? ", closed in order" : ", not closed: it ended early");
+}
+
+static void put_text(const char *file, const foliot_replay_summary *a, const foliot_damage *damage)
+{
+    char text[FOLIOT_DIGEST_TEXT_BYTES];
+    printf("%s\n", file);
+    say_what(a);
+    printf("  ticks        %" PRIu64 " to %" PRIu64, a->first_tick, a->last_tick);
+    if (a->scene)
+        printf(" (%.9g of the scene's time)", (double)(a->last_tick - a->first_tick) * a->dt);
+    printf("%s\n", a->closed ? ", closed in order" : ", not closed: it ended early");
     printf("  played by    %" PRIu32 " player%s, %" PRIu64 " inputs\n", a->players,
            a->players == 1 ? "" : "s", a->inputs);
     foliot_digest_text(a->final_digest, text);
@@ -73,7 +99,7 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
     printf("  bytes of     inputs %" PRIu64 ", digests %" PRIu64 ", keyframes %" PRIu64
            ", all else %" PRIu64 "\n",
            a->input_bytes, a->digest_bytes, a->keyframe_bytes, a->other_bytes);
-    if (a->players > 0 && a->last_tick > a->first_tick) {
+    if (a->scene && a->players > 0 && a->last_tick > a->first_tick) {
         double pace = a->scene->pace_hz > 0 ? a->scene->pace_hz : 1 / a->dt;
         double minutes = (double)(a->last_tick - a->first_tick) / pace / 60;
         printf("  a player and minute takes %.0f bytes, digests and keyframes apart\n",
@@ -86,7 +112,7 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
 static int info_file(const char *file)
 {
     int code;
-    foliot_replay *replay = tool_open(file, &code);
+    foliot_replay *replay = tool_open_any(file, &code);
     if (!replay)
         return code;
     foliot_status status = foliot_replay_scan(replay);

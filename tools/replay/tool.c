@@ -27,12 +27,13 @@ int tool_exit_of(foliot_status status)
     }
 }
 
-foliot_replay *tool_open(const char *file, int *exit_code)
+static foliot_replay *open_file(const char *file, bool any, int *exit_code)
 {
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
     errno = 0;
-    foliot_status status = foliot_replay_open(file, &replay, &damage);
+    foliot_status status = any ? foliot_replay_open_simulation(file, NULL, &replay, &damage)
+                               : foliot_replay_open(file, &replay, &damage);
     *exit_code = tool_exit_of(status);
     if (status == FOLIOT_OK)
         return replay;
@@ -41,6 +42,16 @@ foliot_replay *tool_open(const char *file, int *exit_code)
             : damage.text[0]             ? damage.text
                                          : foliot_status_text(status));
     return NULL;
+}
+
+foliot_replay *tool_open(const char *file, int *exit_code)
+{
+    return open_file(file, false, exit_code);
+}
+
+foliot_replay *tool_open_any(const char *file, int *exit_code)
+{
+    return open_file(file, true, exit_code);
 }
 
 void tool_tell_damage(const char *file, const foliot_replay *replay)

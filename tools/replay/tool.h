@@ -28,6 +28,8 @@ int trim_command(const foliot__program *program, const foliot__arguments *argume
 
 // Opens or says why not, on stderr: then *exit_code.
 foliot_replay *tool_open(const char *file, int *exit_code);
+// Recordings of simulations that this program does not know too: to be looked at.
+foliot_replay *tool_open_any(const char *file, int *exit_code);
 int tool_exit_of(foliot_status status);
 // Says on stderr what a recording's damage is, if it has one.
 void tool_tell_damage(const char *file, const foliot_replay *replay);

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT
+// Goal: recordings of a simulation that is not our world replay, verify, seek and name what went
+// wrong as a world's do; whoever does not know the kind can look and says so. Method: beads
+// (tests/support/beads.h) recorded into memory.
+#include "../support/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../support/beads.h"
+#include "../support/tape_yard.h"
+
+#define TICKS 330
+
+static uint32_t inputs_of(uint64_t tick, foliot_input inputs[2])
+{
+    if (tick % 7 > 1)
+        return 0;
+    for (uint32_t i = 0; i < 2; i++)
+        inputs[i] = (foliot_input){.player = i * 3,
+                                   .sequence = (uint32_t)tick,
+                                   .kind = tick < 2 ? FOLIOT_INPUT_JOIN : FOLIOT_INPUT_CONTROL,
+                                   .buttons = (uint16_t)(tick * 5 + i)};
+    return 2;
+}
+
+static void record(const foliot_simulation_kind *kind, tape_memory *memory,
+                   foliot_digest digests[TICKS + 1])
+{
+    foliot_simulation simulation;
+    foliot_recording *recording;
+    foliot_recording_sink sink = tape_memory_sink(memory);
+    foliot_recording_config config = tape_config(20, 100);
+    foliot_input inputs[2];
+    assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_OK);
+    assert_int_equal(foliot_recording_begin_simulation(&sink, &simulation, &config, &recording),
+                     FOLIOT_OK);
+    for (uint64_t tick = 0; tick < TICKS; tick++) {
+        uint32_t count = inputs_of(tick, inputs);
+        digests[tick] = foliot_simulation_digest(&simulation);
+        assert_int_equal(foliot_simulation_step(&simulation, inputs, count), FOLIOT_OK);
+        assert_int_equal(foliot_recording_append_simulation(recording, &simulation, inputs, count),
+                         FOLIOT_OK);
+    }
+    digests[TICKS] = foliot_simulation_digest(&simulation);
+    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
+    foliot_simulation_destroy(&simulation);
+}
+
+static foliot_verdict verify(const tape_memory *memory, const foliot_simulation_kind *kind)
+{
+    foliot_replay *replay;
+    foliot_verdict verdict;
+    assert_int_equal(
+        foliot_replay_open_simulation_bytes(memory->bytes, memory->length, kind, &replay, NULL),
+        FOLIOT_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+    foliot_replay_close(replay);
+    return verdict;
+}
+
+static void it_replays_and_seeks(void **state)
+{
+    (void)state;
+    static const uint64_t places[] = {0, TICKS, 17, 100, 99, 101, 250, 1};
+    tape_memory memory = {0};
+    foliot_digest digests[TICKS + 1];
+    foliot_replay *replay;
+    record(beads_kind(BEADS_SOUND), &memory, digests);
+    assert_int_equal(foliot_replay_open_simulation_bytes(memory.bytes, memory.length,
+                                                         beads_kind(BEADS_SOUND), &replay, NULL),
+                     FOLIOT_OK);
+    const foliot_replay_summary *about = foliot_replay_about(replay);
+    assert_string_equal(about->kind, "tests.beads");
+    assert_int_equal(about->rules, 3);
+    assert_int_equal(about->setup_bytes, 1);
+    assert_memory_equal(about->setup, "s", 1);
+    assert_null(about->scene);
+    assert_null(foliot_replay_world(replay));
+    for (uint64_t tick = 0; tick <= TICKS; tick++) {
+        assert_int_equal(foliot_replay_tick(replay), tick);
+        assert_true(foliot_digest_equal(foliot_simulation_digest(foliot_replay_simulation(replay)),
+                                        digests[tick]));
+        assert_int_equal(foliot_replay_step(replay), tick < TICKS ? FOLIOT_OK : FOLIOT_NOT_FOUND);
+    }
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        assert_int_equal(foliot_replay_seek(replay, places[i]), FOLIOT_OK);
+        assert_true(foliot_digest_equal(foliot_simulation_digest(foliot_replay_simulation(replay)),
+                                        digests[places[i]]));
+    }
+    assert_int_equal(foliot_replay_seek(replay, 200), FOLIOT_OK);
+    assert_int_equal(foliot_replay_step_back(replay), FOLIOT_OK);
+    assert_true(foliot_digest_equal(foliot_simulation_digest(foliot_replay_simulation(replay)),
+                                    digests[199]));
+    foliot_replay_close(replay);
+    tape_memory_free(&memory);
+}
+
+static void it_verifies_with_and_without_parts(void **state)
+{
+    (void)state;
+    for (int plain = 0; plain < 2; plain++) {
+        tape_memory memory = {0};
+        foliot_digest digests[TICKS + 1];
+        const foliot_simulation_kind *kind = plain ? beads_kind_plain() : beads_kind(BEADS_SOUND);
+        record(kind, &memory, digests);
+        foliot_verdict verdict = verify(&memory, kind);
+        assert_int_equal(verdict.status, FOLIOT_OK);
+        assert_int_equal(verdict.ticks, TICKS);
+        assert_true(foliot_digest_equal(verdict.digest, digests[TICKS]));
+        tape_memory_free(&memory);
+    }
+}
+
+// A build whose rules differ is found at the first tick, and named where a keyframe tells.
+static void other_rules_diverge(void **state)
+{
+    (void)state;
+    tape_memory memory = {0};
+    foliot_digest digests[TICKS + 1];
+    record(beads_kind(BEADS_SOUND), &memory, digests);
+    foliot_verdict verdict =
+        verify(&memory, beads_kind(BEADS_GLOBAL)); // one more at steps 97, 194 ...
+    assert_int_equal(verdict.status, FOLIOT_DIVERGED);
+    assert_int_equal(verdict.divergence.tick, 97);
+    assert_int_equal(verdict.ticks, 96);
+    beads_kind(BEADS_SOUND);
+    verdict = verify(&memory, beads_kind(BEADS_SOUND));
+    assert_int_equal(verdict.status, FOLIOT_OK);
+    tape_memory_free(&memory);
+}
+
+static void whoever_does_not_know_it_says_so(void **state)
+{
+    (void)state;
+    tape_memory memory = {0};
+    foliot_digest digests[TICKS + 1];
+    foliot_replay *replay;
+    foliot_damage damage = {0};
+    record(beads_kind(BEADS_SOUND), &memory, digests);
+    assert_int_equal(foliot_replay_open_bytes(memory.bytes, memory.length, &replay, &damage),
+                     FOLIOT_UNSUPPORTED);
+    assert_non_null(strstr(damage.text, "tests.beads version 3"));
+    foliot_simulation_kind newer = *beads_kind(BEADS_SOUND);
+    newer.version = 4;
+    assert_int_equal(
+        foliot_replay_open_simulation_bytes(memory.bytes, memory.length, &newer, &replay, &damage),
+        FOLIOT_UNSUPPORTED);
+    assert_non_null(
+        strstr(damage.text, "version 3 of the rules of tests.beads, and these are version 4"));
+    assert_int_equal(
+        foliot_replay_open_simulation_bytes(memory.bytes, memory.length, NULL, &replay, &damage),
+        FOLIOT_OK);
+    assert_int_equal(foliot_replay_scan(replay), FOLIOT_OK);
+    assert_int_equal(foliot_replay_about(replay)->players, 2);
+    assert_int_equal(foliot_replay_about(replay)->last_tick, TICKS);
+    assert_int_equal(foliot_replay_step(replay), FOLIOT_UNSUPPORTED);
+    assert_int_equal(foliot_replay_seek(replay, 3), FOLIOT_UNSUPPORTED);
+    foliot_verdict verdict;
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+    assert_int_equal(verdict.status, FOLIOT_UNSUPPORTED);
+    const foliot_input *inputs;
+    uint32_t count;
+    assert_int_equal(foliot_replay_inputs(replay, 7, &inputs, &count), FOLIOT_OK);
+    assert_int_equal(count, 2);
+    foliot_replay_close(replay);
+    tape_memory_free(&memory);
+}
+
+// Through the general door a world is recorded with the same bytes as through its own.
+static void a_world_is_one_of_them(void **state)
+{
+    (void)state;
+    tape_yard yard;
+    tape_memory own = {0}, general = {0};
+    tape_yard_init(&yard, 5, 2, FOLIOT_VELOCITY_VERLET, 9);
+    foliot_recording_config config = tape_config(20, 100);
+    size_t length = 0;
+    foliot_scene_encode(&yard.scene, NULL, 0, &length);
+    uint8_t *setup = malloc(length);
+    foliot_scene_encode(&yard.scene, setup, length, &length);
+    for (int i = 0; i < 2; i++) {
+        foliot_simulation simulation;
+        foliot_recording *recording;
+        foliot_recording_sink sink = tape_memory_sink(i ? &general : &own);
+        assert_int_equal(foliot_simulation_create(&foliot_world_kind, setup, length, &simulation),
+                         FOLIOT_OK);
+        foliot_world *world = ((foliot_hosted_world *)simulation.self)->world;
+        assert_int_equal(
+            i ? foliot_recording_begin_simulation(&sink, &simulation, &config, &recording)
+              : foliot_recording_begin(&sink, &yard.scene, NULL, world, &config, &recording),
+            FOLIOT_OK);
+        for (int tick = 0; tick < 50; tick++) {
+            assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_OK);
+            assert_int_equal(i ? foliot_recording_append_simulation(recording, &simulation, NULL, 0)
+                               : foliot_recording_append(recording, world, NULL, 0),
+                             FOLIOT_OK);
+        }
+        assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
+        foliot_simulation_destroy(&simulation);
+    }
+    assert_int_equal(own.length, general.length);
+    assert_memory_equal(own.bytes, general.bytes, own.length);
+    assert_int_equal(verify(&own, &foliot_world_kind).status, FOLIOT_OK);
+    tape_memory_free(&own);
+    tape_memory_free(&general);
+    tape_yard_free(&yard);
+    free(setup);
+}
+
+static void damage_is_found_anywhere(void **state)
+{
+    (void)state;
+    tape_memory memory = {0};
+    foliot_digest digests[TICKS + 1];
+    const foliot_simulation_kind *kind = beads_kind(BEADS_SOUND);
+    record(kind, &memory, digests);
+    for (size_t at = 0; at < memory.length; at += 3) {
+        foliot_replay *replay;
+        memory.bytes[at] ^= (uint8_t)(1u << at % 8);
+        foliot_status status =
+            foliot_replay_open_simulation_bytes(memory.bytes, memory.length, kind, &replay, NULL);
+        if (status == FOLIOT_OK) {
+            foliot_verdict verdict;
+            assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+            assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+            foliot_replay_close(replay);
+        }
+        memory.bytes[at] ^= (uint8_t)(1u << at % 8);
+    }
+    for (size_t length = 0; length < memory.length; length += 5) {
+        foliot_replay *replay;
+        if (foliot_replay_open_simulation_bytes(memory.bytes, length, kind, &replay, NULL) ==
+            FOLIOT_OK) {
+            foliot_verdict verdict;
+            assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+            assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+            foliot_replay_close(replay);
+        }
+    }
+    tape_memory_free(&memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_replays_and_seeks),
+        cmocka_unit_test(it_verifies_with_and_without_parts),
+        cmocka_unit_test(other_rules_diverge),
+        cmocka_unit_test(whoever_does_not_know_it_says_so),
+        cmocka_unit_test(a_world_is_one_of_them),
+        cmocka_unit_test(damage_is_found_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
