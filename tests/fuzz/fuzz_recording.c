@@ -44,9 +44,13 @@ static void walk_about(foliot_replay *replay)
 static void try_bytes(const uint8_t *data, size_t size)
 {
     foliot_replay *replay;
-    if (foliot_replay_open_bytes(data, size, &replay, NULL) != FOLIOT_OK)
+    if (foliot_replay_open_simulation_bytes(data, size, NULL, &replay, NULL) != FOLIOT_OK)
         return;
     foliot_replay_scan(replay);
+    if (!foliot_replay_simulation(replay)->self) { // of a kind that nobody here knows
+        foliot_replay_close(replay);
+        return;
+    }
     walk_about(replay);
     foliot_replay_close(replay);
 }
