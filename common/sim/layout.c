@@ -168,11 +168,7 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(double, joint_start, capacity->joint_starts)
     COPY(foliot__player, players, capacity->players)
     COPY(double, spawn_position, capacity->spawns)
-    COPY(uint64_t, contact_key, from->contact_count)
-    COPY(uint32_t, contact_feature, from->contact_count)
-    COPY(double, contact_impulse_x, from->contact_count)
-    COPY(double, contact_impulse_y, from->contact_count)
-    COPY(double, contact_impulse_z, from->contact_count)
+    COPY(foliot__contact_row, contact, from->contact_count)
     COPY(foliot_event, events, from->event_count)
     COPY(uint8_t, force_workspace, capacity->force_workspace_bytes)
     COPY(uint8_t, constraint_workspace, capacity->constraint_workspace_bytes)
@@ -182,4 +178,4 @@ void foliot_world_copy(void *block, const foliot_world *from)
     ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or said to be made anew.
-_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 18, "foliot_world_copy knows every table");
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 14, "foliot_world_copy knows every table");

@@ -22,7 +22,7 @@ foliot_scene foliot_scene_default(void)
         .unit_length = "m",
         .unit_time = "s",
         .unit_mass = "kg",
-        .substeps = 1,
+        .substeps = FOLIOT_SUBSTEPS_FITTING,
         .integrator = FOLIOT_SEMI_IMPLICIT_EULER,
         .tolerance = 1e-12,
         .iterations_max = 50,
@@ -187,4 +187,14 @@ bool foliot__scene_collides(const foliot_scene *scene)
         moving += scene->players.limit;
     }
     return moving >= 1 && shapes >= 2;
+}
+
+#define SUBSTEPS_OF_CONTACTS 4 // stacks of ten stand, and a contact costs two visits each
+
+uint32_t foliot__scene_substeps(const foliot_scene *scene)
+{
+    if (scene->substeps != FOLIOT_SUBSTEPS_FITTING)
+        return scene->substeps;
+    bool needed = foliot__scene_joins(scene) || foliot__scene_collides(scene);
+    return needed ? SUBSTEPS_OF_CONTACTS : 1;
 }

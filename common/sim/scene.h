@@ -23,6 +23,8 @@ double foliot__joint_span(const foliot_scene *scene, const foliot_constraint_def
 void foliot__body_to_world(const foliot_body_definition *body, const double arm[3], double point[3]);
 void foliot__world_to_body(const foliot_body_definition *body, const double point[3], double arm[3]);
 void foliot__direction_to_body(const foliot_body_definition *body, const double v[3], double out[3]);
+// Integrator steps a tick: the scene's own number, or the fitting one.
+uint32_t foliot__scene_substeps(const foliot_scene *scene);
 
 // A body with this definition turns: it moves, and it has a shape or principal moments of its own.
 bool foliot__body_rotates(const foliot_body_definition *body);

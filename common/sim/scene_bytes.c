@@ -259,7 +259,10 @@ foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, siz
     write_text(&w, scene->unit_length);
     write_text(&w, scene->unit_time);
     write_text(&w, scene->unit_mass);
-    write_record(&w, scene_fields, scene, &standard);
+    foliot_scene said = *scene; // as the number that it is
+    said.substeps = foliot__scene_substeps(scene);
+    standard.substeps = 1;
+    write_record(&w, scene_fields, &said, &standard);
     write_bodies(&w, scene);
     write_forces(&w, scene);
     write_constraints(&w, scene);
@@ -383,6 +386,7 @@ static void read_players(foliot__reader *r, arena *a, foliot_players_definition 
 static void read_scene(foliot__reader *r, arena *a, arena *names, foliot_scene *scene)
 {
     *scene = foliot_scene_default();
+    scene->substeps = 1;
     if (foliot__read_u32(r) != MAGIC)
         foliot__reader_fail(r, FOLIOT_CORRUPT);
     uint16_t version = foliot__read_u16(r);

@@ -599,7 +599,8 @@ static void check_top(checker *c)
     check_label(c, "units.time", scene->unit_time);
     check_label(c, "units.mass", scene->unit_mass);
     check_rules(c, at_top, scene_rules, scene);
-    check_count(c, "substeps", scene->substeps, 1, FOLIOT_SUBSTEPS_MAX);
+    if (scene->substeps != FOLIOT_SUBSTEPS_FITTING)
+        check_count(c, "substeps", scene->substeps, 1, FOLIOT_SUBSTEPS_MAX);
     check_count(c, "integrator.start", scene->start, 0, 1);
     check_count(c, "integrator.form", scene->form, 0, 1);
     check_count(c, "integrator.iterations", scene->iterations_max, 1, ITERATIONS_MAX);
@@ -636,22 +637,6 @@ static void check_sleep(checker *c)
     }
 }
 
-// Boxes and capsules have inertia and turn, but this version finds no contacts for them. To be
-// removed as a whole when it does.
-static void check_collides_supported(checker *c)
-{
-    const foliot_scene *scene = c->scene;
-    if (!foliot__scene_collides(scene))
-        return;
-    static const char text[] = "this version collides spheres with spheres and planes only: use a "
-                               "sphere, or leave no other shape that it could touch";
-    for (uint32_t i = 0; i < scene->body_count; i++)
-        if (scene->bodies[i].shape.kind > FOLIOT_SHAPE_PLANE)
-            complain(c, FOLIOT_REFUSED, (place){"bodies", i}, "shape.kind", text);
-    if (scene->players.limit && scene->players.body.shape.kind > FOLIOT_SHAPE_PLANE)
-        complain(c, FOLIOT_REFUSED, at_top, "players.spawn.shape.kind", text);
-}
-
 static void check_integrator(checker *c)
 {
     const foliot_scene *scene = c->scene;
@@ -680,8 +665,6 @@ foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem
         check_constraints(&c);
         check_capacity(&c);
     }
-    if (c.status == FOLIOT_OK)
-        check_collides_supported(&c);
     if (c.status == FOLIOT_OK)
         check_sleep(&c);
     if (c.status == FOLIOT_OK)

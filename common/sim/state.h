@@ -26,6 +26,7 @@ typedef struct foliot__v3 {
 } foliot__v3;
 
 typedef double foliot__f64;
+typedef float foliot__f32;
 typedef int64_t foliot__i64;
 typedef uint32_t foliot__u32;
 
@@ -78,6 +79,33 @@ typedef struct foliot__player {
     uint16_t joined;
 } foliot__player;
 
+// What two bodies pushed in the last substep, where the next one starts from: one line a word, in digest
+// order. Points ascend by feature (which features of the two shapes meet there).
+#define FOLIOT__CONTACT_ROW(X)                                                                     \
+    X(u32, a) /* slots, a < b */                                                                   \
+    X(u32, b)                                                                                      \
+    X(u32, feature_0) /* FOLIOT__NO_FEATURE: no such point */                                      \
+    X(u32, feature_1)                                                                              \
+    X(u32, feature_2)                                                                              \
+    X(u32, feature_3)                                                                              \
+    X(f32, push_0) /* impulse along the normal, of each point */                                   \
+    X(f32, push_1)                                                                                 \
+    X(f32, push_2)                                                                                 \
+    X(f32, push_3)                                                                                 \
+    X(f32, drag_x) /* friction's, on b from a, world axes */                                       \
+    X(f32, drag_y)                                                                                 \
+    X(f32, drag_z)                                                                                 \
+    X(f32, twist) /* and about the normal */
+#define FOLIOT__NO_FEATURE UINT32_MAX
+typedef struct foliot__contact_row {
+#define MEMBER(type, name) foliot__##type name;
+    FOLIOT__CONTACT_ROW(MEMBER)
+#undef MEMBER
+} foliot__contact_row;
+#define FOLIOT__CONTACT_WORDS 14
+#define FOLIOT__IMPULSE_MAX 0x1p100f // beyond it a row cannot have come from a step
+_Static_assert(sizeof(foliot__contact_row) == 4 * FOLIOT__CONTACT_WORDS, "all words have 4 bytes");
+
 // All tables of the block: X(C type, name, entries). Entry counts are fields of foliot__capacity.
 #define FOLIOT__OTHER_TABLES(X)                                                                    \
     X(double, scratch, scratch) /* `scratch_vectors` vector fields for the integrator */           \
@@ -87,13 +115,7 @@ typedef struct foliot__player {
     X(double, constraint_force, constraints)   /* cache: of the last step, for break_force */      \
     X(double, joint_start, joint_starts) /* fixed by the scene: b's turn against a, four a constraint */ \
     X(foliot__player, players, players)                                                            \
-    /* truth: the contacts that pushed in the last step, ascending (key, feature), for the next to start */ \
-    /* from; key: slot a << 32 | slot b, a < b; the impulse is what b got from a, world axes */    \
-    X(uint64_t, contact_key, contacts)                                                             \
-    X(uint32_t, contact_feature, contacts) /* which features of the two shapes; 0 for spheres */   \
-    X(double, contact_impulse_x, contacts)                                                         \
-    X(double, contact_impulse_y, contacts)                                                         \
-    X(double, contact_impulse_z, contacts)                                                         \
+    X(foliot__contact_row, contact, contacts) /* truth: what pushed in the last step, ascending (a, b) */ \
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
     X(foliot_event, events, events)                                                                \
     X(uint8_t, force_workspace, force_workspace_bytes)         /* owned by force.c */              \
@@ -153,7 +175,7 @@ struct foliot_world {
     double lab_time;     // time-corrected-verlet: sum of the dts
     double lab_dt;       // and the last one; 0 before the first step
     uint32_t body_count; // slots up to the last one ever in use
-    uint32_t contact_count; // rows of the contact tables
+    uint32_t contact_count; // rows of the table `contact`
     foliot_digest definition_digest; // of body definitions and broken constraints; kept up to date
 
     // Cache.
@@ -225,6 +247,9 @@ typedef struct foliot__step {
     double dt;               // of this substep
     double time;             // at its start
     double time_end;         // at its end: the next one's `time` to the bit
+    double left;             // of the tick, after it
+    uint32_t index;          // among the tick's
+    bool last;
     uint32_t count;          // slots in use; foliot__lanes(world) of them are valid rows
 } foliot__step;
 

@@ -185,9 +185,11 @@ static void advance(foliot_world *world, double dt, const foliot_host *host)
     const foliot__scheme *scheme = foliot__scheme_of((foliot_integrator)world->integrator);
     for (uint32_t s = 0; s < world->substeps; s++) {
         foliot__step step = {.world = world, .host = host, .dt = dt / world->substeps,
-                             .time = time_at(world, s), .count = world->body_count};
+                             .time = time_at(world, s), .count = world->body_count,
+                             .index = s, .last = s + 1 == world->substeps};
+        step.left = dt / world->substeps * (world->substeps - 1 - s);
         step.time_end = scheme->info.lab_only ? step.time + step.dt : time_at(world, s + 1);
-        substep(&step, scheme, s == 0, s + 1 == world->substeps);
+        substep(&step, scheme, s == 0, step.last);
         if (scheme->info.lab_only)
             world->lab_time = step.time_end;
     }

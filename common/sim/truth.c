@@ -41,9 +41,9 @@ enum {
     DEFINITION_COUNT = 0 FOLIOT__BODY_DEFINITION(COUNT_BODY),
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
-    // Truth: constraint_broken, players, five of contacts. Fixed by the scene: force, constraint,
+    // Truth: constraint_broken, players, contact. Fixed by the scene: force, constraint,
     // spawn_position, joint_start. Cache: scratch, constraint_force, events and the four workspaces.
-    OTHER_COUNT = 7 + 4 + 7,
+    OTHER_COUNT = 3 + 4 + 7,
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1,
 };
 _Static_assert(FOLIOT__TABLE_COUNT ==
@@ -73,7 +73,7 @@ uint32_t foliot__truth_fields(const foliot_world *world)
     return fields;
 }
 
-#define CONTACT_BYTES 36
+#define CONTACT_BYTES (4 * FOLIOT__CONTACT_WORDS)
 
 // -- fields by name and bit -------------------------------------------------------------------------
 
@@ -116,10 +116,6 @@ static int64_t value_i64(uint64_t bits)
     int64_t value;
     memcpy(&value, &bits, sizeof value);
     return value;
-}
-static uint64_t value_u64(uint64_t bits)
-{
-    return bits;
 }
 static uint32_t value_u32(uint64_t bits)
 {
@@ -211,10 +207,7 @@ static void motion_section(const foliot_world *world, section *s)
     add_span(s, s->players, write_players(world, s->players, sizeof s->players), 1);
     s->contact_count = world->contact_count;
     add_span(s, &s->contact_count, 1, 4);
-#define SPAN(type, name)                                                                           \
-    add_span(s, foliot__##name(world), world->contact_count, sizeof(foliot__##type));
-    FOLIOT__CONTACT_TRUTH(SPAN)
-#undef SPAN
+    add_span(s, foliot__contact(world), (size_t)FOLIOT__CONTACT_WORDS * world->contact_count, 4);
 }
 
 static void definition_section(const foliot_world *world, section *s)
@@ -308,7 +301,7 @@ typedef struct parts {
     uint32_t count, contacts; // bodies, contacts
     size_t truth[FOLIOT_FIELD_COUNT];
     size_t definition[DEFINITION_COUNT];
-    size_t players, contact_key, broken;
+    size_t players, contact, broken;
     size_t length; // 0: the bytes end before it can be told
 } parts;
 
@@ -346,10 +339,10 @@ static parts parts_of(const foliot_world *world, const uint8_t *bytes, size_t le
     if (length < at + 4)
         return p;
     p.contacts = (uint32_t)little(bytes + at, 4);
-    p.contact_key = at + 4;
+    p.contact = at + 4;
     if (p.contacts > world->capacity.contacts)
         return p;
-    at = p.contact_key + CONTACT_BYTES * (size_t)p.contacts;
+    at = p.contact + CONTACT_BYTES * (size_t)p.contacts;
     unsigned table = 0;
 #define PLACE(type, name)                                                                          \
     p.definition[table++] = at;                                                                    \
@@ -503,24 +496,47 @@ static bool players_sound(const foliot_world *world, const parts *p)
     return joined == bodies;
 }
 
-// Ascending (key, feature), between two bodies that are there.
+static foliot__contact_row read_contact(const parts *p, uint32_t index)
+{
+    const uint8_t *at = p->bytes + p->contact + CONTACT_BYTES * (size_t)index;
+    uint32_t words[FOLIOT__CONTACT_WORDS];
+    for (unsigned k = 0; k < FOLIOT__CONTACT_WORDS; k++)
+        words[k] = (uint32_t)little(at + 4 * k, 4);
+    foliot__contact_row row;
+    memcpy(&row, words, sizeof row);
+    return row;
+}
+
+static bool contact_sound(const foliot__contact_row *row)
+{
+    const uint32_t *feature = &row->feature_0;
+    const float *impulse = &row->push_0;
+    for (unsigned k = 0; k < 8; k++)
+        if (!(impulse[k] >= (k < 4 ? 0 : -FOLIOT__IMPULSE_MAX) && impulse[k] <= FOLIOT__IMPULSE_MAX))
+            return false;
+    for (unsigned k = 0; k < 4; k++) {
+        bool there = feature[k] != FOLIOT__NO_FEATURE;
+        if (k && there && feature[k] <= feature[k - 1])
+            return false;
+        if (!there && impulse[k] != 0)
+            return false;
+    }
+    return true;
+}
+
+// Ascending (a, b), between two bodies that are there.
 static bool contacts_sound(const foliot_world *world, const parts *p)
 {
-    size_t feature = p->contact_key + 8 * (size_t)p->contacts;
-    size_t impulse = feature + 4 * (size_t)p->contacts;
+    uint64_t before = 0;
     for (uint32_t i = 0; i < p->contacts; i++) {
-        uint64_t key = entry(p, p->contact_key, i, 8);
-        uint32_t a = (uint32_t)(key >> 32), b = (uint32_t)key;
-        if (!world->collides || a >= b || b >= p->count || !(entry_flags(p, a) & FOLIOT_BODY_ALIVE) ||
-            !(entry_flags(p, b) & FOLIOT_BODY_ALIVE))
+        foliot__contact_row row = read_contact(p, i);
+        uint64_t key = (uint64_t)row.a << 32 | row.b;
+        if (!world->collides || row.a >= row.b || row.b >= p->count ||
+            !(entry_flags(p, row.a) & FOLIOT_BODY_ALIVE) ||
+            !(entry_flags(p, row.b) & FOLIOT_BODY_ALIVE) || (i && before >= key) ||
+            !contact_sound(&row))
             return false;
-        uint64_t before = i ? entry(p, p->contact_key, i - 1, 8) : 0;
-        if (i && (before > key || (before == key && entry(p, feature, i - 1, 4) >=
-                                                        entry(p, feature, i, 4))))
-            return false;
-        for (size_t k = 0; k < 3; k++)
-            if (!sound_f64(entry(p, impulse + k * 8 * (size_t)p->contacts, i, 8)))
-                return false;
+        before = key;
     }
     return true;
 }
@@ -558,13 +574,8 @@ static void restore_motion(foliot_world *world, const parts *p)
     for (uint32_t i = 0; i < world->player_limit; i++)
         foliot__players(world)[i] = read_player(p, i);
     world->contact_count = p->contacts;
-    size_t at = p->contact_key;
-#define RESTORE(type, name)                                                                        \
-    for (uint32_t i = 0; i < p->contacts; i++)                                                     \
-        foliot__##name(world)[i] = value_##type(entry(p, at, i, sizeof(foliot__##type)));          \
-    at += sizeof(foliot__##type) * (size_t)p->contacts;
-    FOLIOT__CONTACT_TRUTH(RESTORE)
-#undef RESTORE
+    for (uint32_t i = 0; i < p->contacts; i++)
+        foliot__contact(world)[i] = read_contact(p, i);
     if (world->constraint_count)
         memcpy(foliot__constraint_broken(world), p->bytes + p->broken, world->constraint_count);
 }

@@ -9,15 +9,6 @@
 // `previous` in the Verlet schemes, the lattice in reversible-leapfrog; elsewhere they stay constant.
 uint32_t foliot__truth_fields(const foliot_world *world);
 
-// What decides the future of a contact, in digest order.
-#define FOLIOT__CONTACT_TRUTH(X)                                                                           \
-    X(u64, contact_key)                                                                            \
-    X(u32, contact_feature)                                                                        \
-    X(f64, contact_impulse_x)                                                                      \
-    X(f64, contact_impulse_y)                                                                      \
-    X(f64, contact_impulse_z)
-typedef uint64_t foliot__u64;
-
 // Brings world->definition_digest up to date if definition_dirty is set.
 void foliot__definition_refresh(foliot_world *world);
 
@@ -38,6 +29,7 @@ typedef enum foliot__truth_group {
 
 typedef enum foliot__truth_type {
     FOLIOT__TRUTH_f64,
+    FOLIOT__TRUTH_f32,
     FOLIOT__TRUTH_i64,
     FOLIOT__TRUTH_u32,
     FOLIOT__TRUTH_u64,

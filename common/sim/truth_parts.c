@@ -20,11 +20,20 @@ static uint64_t bits_f64(double value)
 {
     return foliot__f64_bits(value);
 }
-static uint64_t bits_u32(uint32_t value)
+static uint64_t bits_f32(float value)
 {
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+static float value_f32(uint64_t bits)
+{
+    uint32_t low = (uint32_t)bits;
+    float value;
+    memcpy(&value, &low, sizeof value);
     return value;
 }
-static uint64_t bits_u64(uint64_t value)
+static uint64_t bits_u32(uint32_t value)
 {
     return value;
 }
@@ -104,7 +113,6 @@ static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__tr
 
 #define value_f64(bits) foliot__f64_of(bits)
 #define value_u32(bits) ((uint32_t)(bits))
-#define value_u64(bits) (bits)
 
 static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_t bits)
 {
@@ -192,11 +200,11 @@ static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint
 
 enum {
 #define COUNT(type, name) +1
-    CONTACT_FIELDS = 0 FOLIOT__CONTACT_TRUTH(COUNT),
+    CONTACT_FIELDS = 0 FOLIOT__CONTACT_ROW(COUNT),
 #undef COUNT
 #define NUMBER(type, name) NUMBER_##name,
     NUMBER_BEFORE = -1,
-    FOLIOT__CONTACT_TRUTH(NUMBER)
+    FOLIOT__CONTACT_ROW(NUMBER)
 #undef NUMBER
 };
 
@@ -205,8 +213,8 @@ static uint32_t contact_fields(const foliot_world *world, uint32_t index,
 {
     uint32_t count = 0;
 #define FIELD(type, name)                                                                          \
-    fields[count++] = ITEM(#name, type, bits_##type(foliot__##name(world)[index]));
-    FOLIOT__CONTACT_TRUTH(FIELD)
+    fields[count++] = ITEM("contact_" #name, type, bits_##type(foliot__contact(world)[index].name));
+    FOLIOT__CONTACT_ROW(FIELD)
 #undef FIELD
     return count;
 }
@@ -216,9 +224,9 @@ static void contact_put(foliot_world *world, uint32_t index, uint32_t field, uin
     switch (field) {
 #define CASE(type, name)                                                                           \
     case NUMBER_##name:                                                                            \
-        foliot__##name(world)[index] = value_##type(bits);                                         \
+        foliot__contact(world)[index].name = value_##type(bits);                                         \
         break;
-        FOLIOT__CONTACT_TRUTH(CASE)
+        FOLIOT__CONTACT_ROW(CASE)
 #undef CASE
     default:
         break;

@@ -19,7 +19,7 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
     memcpy(world->gravity, scene->gravity, sizeof world->gravity);
     world->speed_max = scene->speed_max;
     world->tolerance = scene->tolerance;
-    world->substeps = scene->substeps;
+    world->substeps = foliot__scene_substeps(scene);
     world->start = scene->start;
     world->form = scene->form;
     world->iterations_max = scene->iterations_max;

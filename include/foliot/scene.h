@@ -17,6 +17,7 @@
 #define FOLIOT_FORCES_MAX (1u << 23)
 #define FOLIOT_CONSTRAINTS_MAX (1u << 22)
 #define FOLIOT_SUBSTEPS_MAX 1024
+#define FOLIOT_SUBSTEPS_FITTING UINT32_MAX // 4 where shapes can touch or joints hold, else 1
 #define FOLIOT_POSITION_MAX 0x1p40    // a coordinate beyond it is a fault
 #define FOLIOT_NO_BODY UINT32_MAX     // "the world itself", where a body index is expected
 
@@ -154,7 +155,7 @@ typedef struct foliot_scene {
     const char *unit_length, *unit_time, *unit_mass; // labels only
     double dt;          // of one tick, > 0, finite
     double pace_hz;     // ticks a host runs in a real second; 0: not playable without being told
-    uint32_t substeps;  // integrator steps a tick, 1..FOLIOT_SUBSTEPS_MAX
+    uint32_t substeps;  // integrator steps a tick, 1..FOLIOT_SUBSTEPS_MAX or _FITTING (the default)
     foliot_integrator integrator;
     uint32_t start;     // verlet's first step: 0 Taylor, 1 rk4
     uint32_t form;      // time-corrected-verlet: 0 dt (dt + dt_prev) / 2, 1 dt^2

@@ -113,8 +113,8 @@ static void comes_to_rest(foliot_integrator id)
     for (int t = 0; t < 600; t++) {
         yard_run(world, 1);
         for (uint32_t i = 0; i < 2; i++) {
-            check_near(height(world, i), 0.1, 2e-4);
-            check_near(foliot_world_body(world, i).velocity[2], 0, 1e-12);
+            check_near(height(world, i), 0.1, 3e-4);
+            check_near(foliot_world_body(world, i).velocity[2], 0, 1e-8); // impulses are binary32
         }
     }
     foliot_world_destroy(world);
@@ -274,10 +274,10 @@ static void a_sliding_ball_ends_up_rolling(void **state)
     foliot_world *world = yard_open(&y);
     yard_run(world, 120);
     foliot_body_state ball = foliot_world_body(world, 1);
-    check_near(ball.velocity[0], 2 * 5.0 / 7, 1e-9);
-    check_near(ball.velocity[1], 1 * 5.0 / 7, 1e-9);
-    check_near(ball.angular_velocity[1] * 0.03, ball.velocity[0], 1e-9);
-    check_near(ball.angular_velocity[0] * 0.03, -ball.velocity[1], 1e-9);
+    check_near(ball.velocity[0], 2 * 5.0 / 7, 2e-6);
+    check_near(ball.velocity[1], 1 * 5.0 / 7, 2e-6);
+    check_near(ball.angular_velocity[1] * 0.03, ball.velocity[0], 1e-6);
+    check_near(ball.angular_velocity[0] * 0.03, -ball.velocity[1], 1e-6);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -294,7 +294,7 @@ static void friction_and_restitution_combine_as_documented(void **state)
     y.bodies[1].friction = 0.4;
     foliot_world *world = yard_open(&y);
     yard_run(world, 60);
-    check_near(foliot_world_body(world, 1).velocity[0], 30 - G * 0.6, 1e-9); // sqrt(0.9 * 0.4)
+    check_near(foliot_world_body(world, 1).velocity[0], 30 - G * 0.6, 2e-5); // sqrt(0.9 * 0.4)
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -355,7 +355,7 @@ static void settles(foliot_integrator id)
     foliot_invariants rest = foliot_world_invariants(world, NULL);
     // 150 balls of 1 kg: under a centimetre and a half a second each.
     check_below(rest.kinetic, 150 * 0.5 * 0.015 * 0.015);
-    check_below(deepest_overlap(world, 1.1), 0.002);
+    check_below(deepest_overlap(world, 1.1), 0.005); // touches are springs: six layers' weight
     check_below(rest.kinetic + rest.potential, settled + 150 * G * 1e-5);
     assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
     assert_int_equal(foliot_world_counted(world)->contacts_dropped, 0);
@@ -383,9 +383,16 @@ static void a_column_stands(void **state)
     for (int k = 0; k < 10; k++)
         yard_ball(&y, 1, 0.5, 0, 0, 0.5 + k);
     foliot_world *world = yard_open(&y);
-    yard_run(world, 3600);
+    yard_run(world, 300);
+    double stood[10];
+    for (uint32_t k = 0; k < 10; k++) {
+        // Touches are springs, so a column sinks under its weight: a thousandth of its height.
+        stood[k] = height(world, 5 + k);
+        check_near(stood[k], 0.5 + k, 0.012);
+    }
+    yard_run(world, 3300);
     for (uint32_t k = 0; k < 10; k++)
-        check_near(height(world, 5 + k), 0.5 + k, 0.001);
+        check_near(height(world, 5 + k), stood[k], 1e-5);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -446,7 +453,7 @@ static void a_flood_of_impacts_is_bounded_and_counted(void **state)
         check_below(x, 2.4);
         before = x;
     }
-    check_below(foliot_world_invariants(world, NULL).kinetic, start * (1 + 1e-12));
+    check_below(foliot_world_invariants(world, NULL).kinetic, start * (1 + 1e-8));
     foliot_world_destroy(world);
     yard_free(&y);
 }

@@ -171,10 +171,11 @@ static void check_plane(uint32_t kind)
                 check_near(first ? m.point[p].arm_a[k] : m.point[p].arm_b[k], 0, 0);
         }
         check_points(first ? &plane : &s, first ? &s : &plane, &m, 1e-5 * size);
-        for (uint32_t p = 0; p < m.count; p++) { // halfway between the two
+        for (uint32_t p = 0; p < m.count; p++) { // halfway between the two; of a sphere on its surface
             const float *arm = first ? m.point[p].arm_b : m.point[p].arm_a;
             double at[3] = {s.x[0] + arm[0], s.x[1] + arm[1], s.x[2] + arm[2]};
-            check_near(shape_dot(n, at) - plane.shape.offset, m.point[p].gap / 2, 1e-5 * size);
+            double share = s.shape.kind == FOLIOT_SHAPE_SPHERE ? 1 : 0.5;
+            check_near(shape_dot(n, at) - plane.shape.offset, share * m.point[p].gap, 1e-5 * size);
         }
     }
     assert_true(points > 1000);

@@ -95,7 +95,7 @@ static void gripping_keeps_momentum(void **state)
     foliot_invariants end = foliot_world_invariants(world, NULL);
     assert_true(end.kinetic > 1);
     for (int k = 0; k < 3; k++)
-        check_near(end.momentum[k], 0, 1e-12);
+        check_near(end.momentum[k], 0, 1e-4); // of some 100: those that touch exchange binary32 impulses
     foliot_world_destroy(world);
     yard_free(&y);
 }

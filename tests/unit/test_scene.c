@@ -354,7 +354,7 @@ static void the_check_and_the_registry_agree(void **state)
     }
 }
 
-static void boxes_may_turn_alone_but_not_touch(void **state)
+static void scenes_that_touch_have_four_substeps_unless_they_say(void **state)
 {
     (void)state;
     fixture f;
@@ -362,11 +362,16 @@ static void boxes_may_turn_alone_but_not_touch(void **state)
     f.bodies[3].shape.kind = FOLIOT_SHAPE_BOX;
     f.bodies[3].shape.half[0] = f.bodies[3].shape.half[1] = f.bodies[3].shape.half[2] = 1;
     f.bodies[3].angular_velocity[0] = 1;
-    expect_problem(&f, "bodies[3].shape.kind");
-    f.bodies[0].shape.kind = f.bodies[1].shape.kind = FOLIOT_SHAPE_POINT;
-    f.bodies[0].angular_velocity[2] = 0;
-    f.scene.constraint_count = 2; // the joints need what turns
     assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_OK);
+    f.scene.substeps = FOLIOT_SUBSTEPS_FITTING;
+    assert_int_equal(foliot__scene_substeps(&f.scene), 4);
+    f.scene.substeps = 2;
+    assert_int_equal(foliot__scene_substeps(&f.scene), 2);
+    f.bodies[0].shape.kind = f.bodies[1].shape.kind = FOLIOT_SHAPE_POINT;
+    f.scene.players.limit = 0;
+    f.scene.constraint_count = 0;
+    f.scene.substeps = FOLIOT_SUBSTEPS_FITTING;
+    assert_int_equal(foliot__scene_substeps(&f.scene), 1); // only one shape is left
 }
 
 static void bodies_are_found_by_name(void **state)
@@ -642,7 +647,7 @@ int main(void)
         cmocka_unit_test(lists_that_are_missing_are_named),
         cmocka_unit_test(refusals_name_the_integrators_that_fit),
         cmocka_unit_test(the_check_and_the_registry_agree),
-        cmocka_unit_test(boxes_may_turn_alone_but_not_touch),
+        cmocka_unit_test(scenes_that_touch_have_four_substeps_unless_they_say),
         cmocka_unit_test(bodies_are_found_by_name),
         cmocka_unit_test(sorted_names_find_the_first_of_each),
         cmocka_unit_test(scenes_come_back_to_the_bit),

@@ -63,7 +63,7 @@ static size_t motion_length(const uint8_t *bytes)
         at += fields >> f & 1 ? 8 * (size_t)bodies : 0;
     at += 4 * (size_t)bodies;
     at += 4 + 12 * (size_t)little(bytes + at, 4);
-    return at + 4 + 36 * (size_t)little(bytes + at, 4);
+    return at + 4 + 56 * (size_t)little(bytes + at, 4);
 }
 
 static foliot_digest digest_of_capture(const uint8_t *bytes, size_t length)
@@ -151,8 +151,8 @@ static void the_rest_of_truth_changes_the_digest(void **state)
     CHECK_CHANGES(world->lab_time, 1.0);
     CHECK_CHANGES(world->lab_dt, 1.0);
     CHECK_CHANGES(world->contact_count, world->contact_count - 1);
-    CHECK_CHANGES(foliot__contact_impulse_y(world)[0], 77.0);
-    CHECK_CHANGES(foliot__contact_feature(world)[0], 77);
+    CHECK_CHANGES(foliot__contact(world)[0].push_0, 77.0f);
+    CHECK_CHANGES(foliot__contact(world)[0].feature_0, 77);
     CHECK_CHANGES(foliot__players(world)[0].axes[2], 99);
     CHECK_CHANGES(foliot__players(world)[2].buttons, 0xf00f);
     CHECK_CHANGES(foliot__players(world)[1].body, 3);

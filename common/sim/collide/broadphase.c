@@ -10,14 +10,23 @@
 // in use.
 #include "sim/collide/collide.h"
 
+#include "sim/joint.h"
+
 #include <string.h>
 
 #define CELLS_MAX 16383.0
 #define X_MAX 1073741823.0
 #define X_PER_CELL 1024.0
 
-static double box_reach(const foliot_world *world, uint32_t i, int axis)
+// How far the shape reaches along each axis from its centre, wherever it turns within `turn` (radians).
+static void reach_of(const foliot__collider *c, uint32_t i, double turn, double reach[3])
 {
+    const foliot_world *world = c->world;
+    uint32_t kind = foliot__shape_kind(world)[i];
+    double radius = kind == FOLIOT_SHAPE_BOX ? 0 : foliot__radius(world)[i];
+    reach[0] = reach[1] = reach[2] = radius;
+    if (kind == FOLIOT_SHAPE_SPHERE)
+        return;
     double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
     double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
     const double row[3][3] = {
@@ -27,37 +36,56 @@ static double box_reach(const foliot_world *world, uint32_t i, int axis)
     };
     const double half[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
                             foliot__half_z(world)[i]};
-    double sum = 0;
-    for (int k = 0; k < 3; k++)
-        sum += row[axis][k] < 0 ? -row[axis][k] * half[k] : row[axis][k] * half[k];
-    return sum;
+    double extent = (double)c->extent[i], more = turn * extent;
+    for (int axis = 0; axis < 3; axis++) {
+        for (int k = 0; k < 3; k++)
+            reach[axis] += row[axis][k] < 0 ? -row[axis][k] * half[k] : row[axis][k] * half[k];
+        reach[axis] = foliot__smaller(reach[axis] + more, extent);
+    }
 }
 
-static void widen(foliot__bounds *bounds, int axis, double from, double to, double reach)
+static void widen(foliot__bounds *bounds, int axis, const double at[3], double reach)
 {
-    bounds->min[axis] = foliot__smaller(from, to) - reach;
-    bounds->max[axis] = foliot__larger(from, to) + reach;
+    double low = foliot__smaller(foliot__smaller(at[0], at[1]), at[2]);
+    double high = foliot__larger(foliot__larger(at[0], at[1]), at[2]);
+    bounds->min[axis] = low - reach;
+    bounds->max[axis] = high + reach;
+}
+
+// How much further than along its straight way a body's surface may come in this tick: by gravity, by
+// what contacts do to it before they are found anew, and what is touching.
+static double slack_of(const foliot__collider *c, uint32_t i)
+{
+    const foliot__step *step = c->step;
+    if (foliot__inverse_mass(c->world)[i] == 0)
+        return 0;
+    // A parabola leaves its chord by at most a dt^2 / 8.
+    double core = (double)c->core[i], margin = core * FOLIOT__MARGIN + c->rest[i] * step->dt / 8;
+    return step->left > 0 ? margin + core * (FOLIOT__SLACK + FOLIOT__MARGIN) + c->rest[i] * step->left
+                          : margin;
 }
 
 foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t i, double since)
 {
     const foliot_world *world = c->world;
-    foliot__v3 x = foliot__position(world);
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    foliot__v3 w = foliot__angular_velocity(world);
     foliot__bounds bounds = {.body = i};
-    const double end[3] = {x.x[i], x.y[i], x.z[i]};
+    const double end[3] = {x.x[i], x.y[i], x.z[i]}, dt = c->step->dt, ahead = c->step->left;
     double begin[3] = {c->start.x[i], c->start.y[i], c->start.z[i]};
     if (since > 0) {
-        double left = c->step->dt - since, half = left * left / 2;
+        double left = dt - since, half = left * left / 2;
         begin[0] = end[0] - c->path.x[i] * left + c->acceleration.x[i] * half;
         begin[1] = end[1] - c->path.y[i] * left + c->acceleration.y[i] * half;
         begin[2] = end[2] - c->path.z[i] * left + c->acceleration.z[i] * half;
     }
-    // A parabola leaves its chord by at most a dt^2 / 8.
-    double radius = foliot__radius(world)[i], bulge = c->rest[i] * c->step->dt / 8;
-    double reach = radius + radius * FOLIOT__MARGIN + bulge;
-    bool box = foliot__shape_kind(world)[i] == FOLIOT_SHAPE_BOX;
-    for (int axis = 0; axis < 3; axis++)
-        widen(&bounds, axis, begin[axis], end[axis], box ? box_reach(world, i, axis) : reach);
+    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
+    double reach[3], slack = slack_of(c, i);
+    reach_of(c, i, foliot__sqrt(foliot__dot(spin, spin)) * (dt + ahead), reach);
+    for (int axis = 0; axis < 3; axis++) {
+        const double at[3] = {begin[axis], end[axis], end[axis] + speed[axis] * ahead};
+        widen(&bounds, axis, at, reach[axis] + slack);
+    }
     return bounds;
 }
 
@@ -191,8 +219,12 @@ static void sort_bounds(foliot__collider *c)
 
 void foliot__add_pair(foliot__collider *c, uint32_t a, uint32_t b)
 {
-    uint32_t *count = &c->counts[FOLIOT__COUNT_PAIRS];
-    if (*count == c->world->capacity.contacts) {
+    uint32_t *count = &c->counts[FOLIOT__COUNT_PAIRS], most = c->world->capacity.contacts;
+    if (*count == most && !c->counts[FOLIOT__COUNT_FULL]) { // of repeats, perhaps
+        foliot__order_pairs(c);
+        c->counts[FOLIOT__COUNT_FULL] = *count > most - most / 16;
+    }
+    if (*count == most) {
         c->world->counters.contacts_dropped++;
         return;
     }
@@ -204,15 +236,16 @@ static bool is_sphere(const foliot_world *world, uint32_t i)
     return foliot__shape_kind(world)[i] == FOLIOT_SHAPE_SPHERE;
 }
 
-// Whether two spheres come as near as the margin on the straight way from start to end.
+// Whether two spheres come as near as the slack on the straight way from start to the tick's end.
 static bool spheres_near(const foliot__collider *c, uint32_t i, uint32_t j)
 {
     const foliot_world *world = c->world;
-    foliot__v3 x = foliot__position(world), s = c->start;
-    double radius = foliot__radius(world)[i] + foliot__radius(world)[j];
-    double bulge = (c->rest[i] + c->rest[j]) * c->step->dt / 8;
-    double reach = radius * (1 + FOLIOT__MARGIN) + bulge, reach2 = reach * reach;
-    const double d1[3] = {x.x[j] - x.x[i], x.y[j] - x.y[i], x.z[j] - x.z[i]};
+    foliot__v3 x = foliot__position(world), s = c->start, v = foliot__velocity(world);
+    double radius = foliot__radius(world)[i] + foliot__radius(world)[j], left = c->step->left;
+    double reach = radius + slack_of(c, i) + slack_of(c, j), reach2 = reach * reach;
+    const double d1[3] = {x.x[j] - x.x[i] + (v.x[j] - v.x[i]) * left,
+                          x.y[j] - x.y[i] + (v.y[j] - v.y[i]) * left,
+                          x.z[j] - x.z[i] + (v.z[j] - v.z[i]) * left};
     if (foliot__dot(d1, d1) <= reach2)
         return true;
     const double d0[3] = {s.x[j] - s.x[i], s.y[j] - s.y[i], s.z[j] - s.z[i]};
@@ -229,7 +262,7 @@ static bool spheres_near(const foliot__collider *c, uint32_t i, uint32_t j)
 static void consider(foliot__collider *c, uint32_t i, uint32_t j)
 {
     const double *inverse_mass = foliot__inverse_mass(c->world);
-    if (inverse_mass[i] == 0 && inverse_mass[j] == 0)
+    if ((inverse_mass[i] == 0 && inverse_mass[j] == 0) || foliot__joints_apart(c->world, i, j))
         return;
     if (is_sphere(c->world, i) && is_sphere(c->world, j) && !spheres_near(c, i, j))
         return;
@@ -406,6 +439,7 @@ void foliot__order_pairs(foliot__collider *c)
 void foliot__find_pairs(foliot__collider *c)
 {
     c->counts[FOLIOT__COUNT_PAIRS] = 0;
+    c->counts[FOLIOT__COUNT_FULL] = 0;
     collect(c);
     place_levels(c);
     sort_bounds(c);

@@ -2,18 +2,23 @@
 // collide.h: what the files of collide/ share. All of it is cache that lives for one step, in the
 // table `contact_workspace`; what the next step starts from is truth (the tables contact_*).
 //
-//   broadphase.c  bounds of every body's motion in this step -> pairs whose bounds meet, ascending
-//   (a, b) impact.c      impacts on the way, in the order of time solver.c      contacts at the end
-//   of the step: impulses, then positions contact.c     the stages, and what is kept for the next
-//   step
+//   broadphase.c      bounds of every body's motion -> pairs whose bounds meet, ascending (a, b)
+//   impact.c          impacts on the way, in the order of time
+//   manifold.h        where the shapes of a pair touch
+//   solver_prepare.c  manifolds in colours and blocks
+//   solver.c          a substep's impulses, then positions, then velocities
+//   contact.c         the stages, and what is kept for the next step
 #ifndef FOLIOT_SIM_COLLIDE_COLLIDE_H
 #define FOLIOT_SIM_COLLIDE_COLLIDE_H
 
 #include "sim/contact.h"
 
-#define FOLIOT__MARGIN 0x1p-6 // of a radius: bounds and contacts reach this much further
+// Of the radius of a ball inside the body:
+#define FOLIOT__MARGIN 0x1p-5 // contacts reach this much further
+#define FOLIOT__SLACK 0x1p-4  // a body may leave its way by this much before pairs are found anew
 #define FOLIOT__LEVELS 64
 #define FOLIOT__COLOURS 64 // of contacts that share no body; one more for those that find none
+#define FOLIOT__FAR 0x1p60f // a gap that is never closed
 
 // A body's bounds over the step, and where it stands in the grid.
 typedef struct foliot__bounds {
@@ -41,23 +46,6 @@ typedef struct foliot__impact {
     uint32_t age_a, age_b; // of the paths that it was computed from
 } foliot__impact;
 
-// A contact as the solver sees it.
-typedef struct foliot__contact {
-    uint32_t a, b, feature, flags;
-    uint32_t colour, column;   // column / 4: block
-    double normal[3];          // from a to b
-    double gap;                // along it, negative where the shapes overlap
-    double arm_a, arm_b;       // from the centres to the point of contact, along the normal
-    double mass, mass_tangent; // that an impulse along and across the normal moves
-    double friction;
-    double target;  // least relative speed along the normal afterwards
-    double share;   // of the step that a blow moves the bodies for
-    double kept;    // pushed in the last step already: a force that lasts
-    double blow;    // part of the impulse that ends an approach: it will not be there again
-    double push;    // accumulated along the normal
-    double drag[3]; // accumulated across it
-} foliot__contact;
-
 // A body as the solver sees it: one cache line of binary32. Within the soft phase v and w are what
 // moves it in this substep (the mean velocity of the scheme's own motion, and what the solver
 // adds); within the relaxing phase its velocities at the substep's end. A body that cannot move is
@@ -74,12 +62,25 @@ typedef struct foliot__ease {
     float friction;
 } __attribute__((aligned(32))) foliot__ease;
 
-typedef struct foliot__old_mover {
-    double v[3], w[3];
-    double inverse_mass, inverse_inertia;
-} foliot__old_mover;
+// What impulses have given a body in a substep, or where its mover began a phase.
+typedef struct foliot__kick {
+    float v[3], w[3], unused[2];
+} __attribute__((aligned(32))) foliot__kick;
+
+// Where a body's centre may go, from `at` on, without new pairs being looked for.
+typedef struct foliot__roam {
+    double at[3];
+    float way[3], slack;
+} foliot__roam;
+
+// Accumulated impulses of a manifold: at the points along the normal, friction's in world axes, and
+// the twist about the normal.
+typedef struct foliot__warm {
+    float impulse[8];
+} __attribute__((aligned(32))) foliot__warm;
 
 struct foliot__block; // solver_kernel.h
+struct foliot__manifold;
 
 // The table, laid out. `slots` rows unless said.
 typedef struct foliot__collider {
@@ -101,24 +102,40 @@ typedef struct foliot__collider {
     uint32_t *order, *order_spare;
     uint32_t *planes;
     foliot__level *levels; // FOLIOT__LEVELS
+    double *way;   // the longest that its own path may be; infinite where it bounces
+    float *core;   // radius of a ball inside the body
+    float *extent; // radius of the ball around it
+    float *reach;  // how far it may still go in this tick towards others, and the margin
+    foliot__roam *roam;
+    foliot__v3 found; // where bodies were when their contacts were found
     foliot__mover *movers; // by slot, and one more that never moves
     foliot__ease *eases;   // the same rows
-    foliot__old_mover *old_movers; // and a spare one
+    foliot__kick *given;   // by impulses in the last substep, and before that within the present one
+    foliot__kick *begun;   // the movers at a phase's begin
+    uint32_t *touched;     // slots of bodies that contacts or joints may push, ascending
     // `contacts` rows
     foliot__pair *pairs, *pairs_spare;
     foliot__impact *impacts;
-    foliot__contact *contacts;
-    struct foliot__block *blocks; // contacts / 4 and one a colour
+    struct foliot__manifold *manifolds; // of pairs
+    foliot__warm *warm;                 // of manifolds
+    uint32_t *live;                     // manifolds that take part
+    uint8_t *colour;                    // of the live
+    struct foliot__block *blocks;       // in the order of visits
+    uint32_t *arena;                    // what they hold
+    uint32_t *colours;                  // block at which each colour begins, and the end
 } foliot__collider;
 
 enum {
     FOLIOT__COUNT_SORTED,
     FOLIOT__COUNT_PLANES,
     FOLIOT__COUNT_PAIRS,
+    FOLIOT__COUNT_FULL, // 1: of pairs that differ
     FOLIOT__COUNT_CHANGED,
     FOLIOT__COUNT_IMPACTS,
-    FOLIOT__COUNT_CONTACTS,
+    FOLIOT__COUNT_LIVE,
     FOLIOT__COUNT_BLOCKS,
+    FOLIOT__COUNT_TOUCHED,
+    FOLIOT__COUNT_STALE, // 1: manifolds must be found anew before they are solved
     FOLIOT__COUNT_HELD, // bodies stopped for the rest of the step
     FOLIOT__COUNT_LOST, // impacts for which the queue had no room
 };
@@ -145,14 +162,39 @@ void foliot__order_pairs(foliot__collider *c);
 // impact.c: finds and applies impacts until the step's end.
 void foliot__run_impacts(foliot__collider *c);
 
-// solver.c
 double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b);
 // The largest angular velocity that a unit of angular impulse can give a body.
 double foliot__turn_ease(const foliot_world *world, uint32_t body);
 // angular velocity += inverse inertia * turn, in world axes.
 void foliot__turn(const foliot_world *world, uint32_t body, const double turn[3]);
-void foliot__make_contacts(foliot__collider *c);
+
+// contact.c: whether some body went further than the search for contacts had thought.
+bool foliot__went_far(const foliot__collider *c);
+// Body i may go on as it does now: its pairs are those of this way.
+void foliot__let_roam(foliot__collider *c, uint32_t i);
+// What the manifolds pushed, to the world's table; and from there to c->warm.
+void foliot__keep_contacts(foliot__collider *c);
+void foliot__match_contacts(foliot__collider *c);
+
+// solver_prepare.c: manifolds at the present poses, in blocks, with what they pushed before.
+void foliot__prepare_contacts(foliot__collider *c);
+
+// solver.c: one substep.
 void foliot__solve(foliot__collider *c);
+
+// The smaller core of two, of which one moves at least; what cannot move has no say.
+static inline float foliot__core_of(const foliot__collider *c, uint32_t a, uint32_t b)
+{
+    float core_a = c->eases[a].inverse_mass > 0 ? c->core[a] : FOLIOT__FAR;
+    float core_b = c->eases[b].inverse_mass > 0 ? c->core[b] : FOLIOT__FAR;
+    return core_a < core_b ? core_a : core_b;
+}
+
+// Speed at which an overlap of two bodies is pushed out at most: an eighth of the smaller one in a tick.
+static inline float foliot__push_max(const foliot__collider *c, uint32_t a, uint32_t b)
+{
+    return foliot__core_of(c, a, b) * 0.125f / (float)c->world->dt;
+}
 
 static inline bool foliot__bounds_meet(const foliot__bounds *a, const foliot__bounds *b)
 {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// contact.c: the stages `collide` and `solve` of a step, and the table that they work in.
+// contact.c: the stages `collide` and `solve` of a substep, the table that they work in, and what is
+// kept from one substep to the next. Pairs and manifolds are found once a tick; again within it where
+// an impact changed a path or a body went further than the search had thought.
 #include "sim/collide/collide.h"
+#include "sim/collide/manifold.h"
 #include "sim/collide/solver_kernel.h"
-
 #include "sim/integrator/response.h"
 
 #include <string.h>
@@ -28,6 +30,15 @@ static foliot__v3 carve_field(carver *from, size_t slots)
     return (foliot__v3){x, y, z};
 }
 
+// At worst every pair is a block of one column, and every colour has a block that is not full of every kind.
+static size_t arena_words(size_t contacts)
+{
+    return contacts * foliot__block_words(FOLIOT__POINTS, 1) +
+           FOLIOT__COLOURS * (size_t)(foliot__block_words(1, FOLIOT__BLOCK) +
+                                      foliot__block_words(2, FOLIOT__BLOCK) +
+                                      foliot__block_words(FOLIOT__POINTS, FOLIOT__BLOCK));
+}
+
 static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t contacts)
 {
     carver from = {base, 0};
@@ -49,14 +60,27 @@ static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t cont
     c->order_spare = carve(&from, slots, sizeof *c->order_spare);
     c->planes = carve(&from, slots, sizeof *c->planes);
     c->levels = carve(&from, FOLIOT__LEVELS, sizeof *c->levels);
+    c->way = carve(&from, slots, sizeof *c->way);
+    c->core = carve(&from, slots + 1, sizeof *c->core);
+    c->extent = carve(&from, slots, sizeof *c->extent);
+    c->reach = carve(&from, slots, sizeof *c->reach);
+    c->roam = carve(&from, slots, sizeof *c->roam);
+    c->found = carve_field(&from, slots);
     c->movers = carve(&from, slots + 1, sizeof *c->movers);
     c->eases = carve(&from, slots + 1, sizeof *c->eases);
-    c->old_movers = carve(&from, slots + 1, sizeof *c->old_movers);
+    c->given = carve(&from, slots, sizeof *c->given);
+    c->begun = carve(&from, slots, sizeof *c->begun);
+    c->touched = carve(&from, slots, sizeof *c->touched);
     c->pairs = carve(&from, contacts, sizeof *c->pairs);
     c->pairs_spare = carve(&from, contacts, sizeof *c->pairs_spare);
     c->impacts = carve(&from, contacts, sizeof *c->impacts);
-    c->contacts = carve(&from, contacts, sizeof *c->contacts);
-    c->blocks = carve(&from, contacts / FOLIOT__BLOCK + FOLIOT__COLOURS + 1, sizeof *c->blocks);
+    c->manifolds = carve(&from, contacts, sizeof *c->manifolds);
+    c->warm = carve(&from, contacts, sizeof *c->warm);
+    c->live = carve(&from, contacts, sizeof *c->live);
+    c->colour = carve(&from, contacts, sizeof *c->colour);
+    c->blocks = carve(&from, contacts + 3 * FOLIOT__COLOURS, sizeof *c->blocks);
+    c->arena = carve(&from, arena_words(contacts), sizeof *c->arena);
+    c->colours = carve(&from, FOLIOT__COLOURS + 2, sizeof *c->colours);
     return from.at;
 }
 
@@ -80,8 +104,10 @@ foliot__collider foliot__collider_of(const foliot__step *step)
 
 void foliot__contact_prepare(foliot_world *world)
 {
-    (void)world; // everything is made anew in every step
+    (void)world; // everything is made anew in every tick
 }
+
+// -- stages -----------------------------------------------------------------------------------------
 
 static void copy_field(foliot__v3 to, foliot__v3 from, uint32_t count)
 {
@@ -99,11 +125,53 @@ void foliot__contact_begin(const foliot__step *step)
     copy_field(c.acceleration, foliot__velocity(step->world), step->count);
 }
 
+// How long a path may be, where its impacts are looked for; infinite where it would bounce.
+static double way_of(const foliot__collider *c, uint32_t i)
+{
+    const foliot_world *world = c->world;
+    if (foliot__shape_kind(world)[i] == FOLIOT_SHAPE_POINT)
+        return 0;
+    if (foliot__restitution(world)[i] > 0)
+        return (double)__builtin_inf();
+    const double w[3] = {c->path.x[i], c->path.y[i], c->path.z[i]};
+    return (foliot__sqrt(foliot__dot(w, w)) + c->rest[i]) * c->step->dt;
+}
+
+// Sizes of bodies, which are the same all through a tick.
+static void measure(foliot__collider *c)
+{
+    const foliot_world *world = c->world;
+    const double *radius = foliot__radius(world);
+    foliot__v3 half = {foliot__half_x(world), foliot__half_y(world), foliot__half_z(world)};
+    for (uint32_t i = 0; i < c->step->count; i++) {
+        double hx = half.x[i], hy = half.y[i], hz = half.z[i], core = radius[i];
+        double extent = radius[i];
+        switch (foliot__shape_kind(world)[i]) {
+        case FOLIOT_SHAPE_BOX:
+            core = foliot__smaller(foliot__smaller(hx, hy), hz);
+            extent = foliot__sqrt((hx * hx + hy * hy) + hz * hz);
+            break;
+        case FOLIOT_SHAPE_CAPSULE:
+            extent = radius[i] + hz;
+            break;
+        case FOLIOT_SHAPE_PLANE:
+            core = (double)FOLIOT__FAR;
+            break;
+        default:
+            break;
+        }
+        c->core[i] = (float)core;
+        c->extent[i] = (float)extent;
+    }
+}
+
 // Velocities at the start become mean accelerations; the paths end as the positions tell
 // (impact.c).
 void foliot__find_paths(foliot__collider *c)
 {
     foliot_world *world = c->world;
+    if (c->step->index == 0)
+        measure(c);
     foliot__v3 v = foliot__velocity(world), a = c->acceleration, path = c->path;
     double dt = c->step->dt, response = foliot__response(world), lag = (response - 0.5) * dt;
     // Positions that do not feel the force of their own step fall for one step more before they
@@ -121,7 +189,40 @@ void foliot__find_paths(foliot__collider *c)
         c->rest[i] = steps * dt * foliot__sqrt((ax * ax + ay * ay) + az * az);
         c->since[i] = 0;
         c->age[i] = 0;
+        c->way[i] = way_of(c, i);
     }
+}
+
+void foliot__let_roam(foliot__collider *c, uint32_t i)
+{
+    const foliot_world *world = c->world;
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    double left = c->step->left;
+    foliot__roam *roam = &c->roam[i];
+    *roam = (foliot__roam){.at = {x.x[i], x.y[i], x.z[i]}, .slack = FOLIOT__FAR};
+    if (foliot__inverse_mass(world)[i] == 0 || !foliot__is_solid(world, i))
+        return;
+    const double speed[3] = {v.x[i], v.y[i], v.z[i]};
+    for (int k = 0; k < 3; k++)
+        roam->way[k] = (float)(speed[k] * left);
+    roam->slack = c->core[i] * (float)FOLIOT__SLACK + (float)(c->rest[i] * left);
+}
+
+bool foliot__went_far(const foliot__collider *c)
+{
+    foliot__v3 x = foliot__position(c->world);
+    for (uint32_t i = 0; i < c->step->count; i++) {
+        const foliot__roam *roam = &c->roam[i];
+        const float d[3] = {(float)(x.x[i] - roam->at[0]), (float)(x.y[i] - roam->at[1]),
+                            (float)(x.z[i] - roam->at[2])};
+        for (int k = 0; k < 3; k++) {
+            float low = roam->way[k] < 0 ? roam->way[k] : 0;
+            float high = roam->way[k] > 0 ? roam->way[k] : 0;
+            if (!(d[k] >= low - roam->slack && d[k] <= high + roam->slack))
+                return true;
+        }
+    }
+    return false;
 }
 
 void foliot__collide(const foliot__step *step)
@@ -130,8 +231,17 @@ void foliot__collide(const foliot__step *step)
         return;
     foliot__collider c = foliot__collider_of(step);
     foliot__find_paths(&c);
-    foliot__find_pairs(&c);
+    bool stale = step->index == 0 || foliot__went_far(&c);
+    c.counts[FOLIOT__COUNT_STALE] = stale;
+    if (stale) {
+        foliot__find_pairs(&c);
+        for (uint32_t i = 0; i < step->count && step->left > 0; i++)
+            foliot__let_roam(&c, i);
+    }
     foliot__run_impacts(&c);
+    // Pairs of their new paths were added, if there was an impact.
+    for (uint32_t k = 0; k < c.counts[FOLIOT__COUNT_CHANGED] && c.counts[FOLIOT__COUNT_STALE]; k++)
+        foliot__let_roam(&c, c.changed[k]);
 }
 
 void foliot__solve_contacts(const foliot__step *step)
@@ -139,26 +249,82 @@ void foliot__solve_contacts(const foliot__step *step)
     if (!step->world->collides)
         return;
     foliot__collider c = foliot__collider_of(step);
-    foliot__make_contacts(&c);
     foliot__solve(&c);
+}
+
+// -- what is kept -------------------------------------------------------------------------------------
+
+static bool pushes(const foliot__warm *warm)
+{
+    const float *p = warm->impulse;
+    return p[0] > 0 || p[1] > 0 || p[2] > 0 || p[3] > 0;
+}
+
+void foliot__keep_contacts(foliot__collider *c)
+{
+    foliot__contact_row *rows = foliot__contact(c->world);
+    uint32_t kept = 0;
+    for (uint32_t n = 0; n < c->counts[FOLIOT__COUNT_LIVE]; n++) {
+        uint32_t k = c->live[n];
+        if (!pushes(&c->warm[k]))
+            continue;
+        const foliot__manifold *m = &c->manifolds[k];
+        foliot__contact_row *row = &rows[kept++];
+        row->a = m->a;
+        row->b = m->b;
+        uint32_t *feature = &row->feature_0;
+        for (uint32_t p = 0; p < FOLIOT__POINTS; p++)
+            feature[p] = p < m->count ? m->point[p].feature : FOLIOT__NO_FEATURE;
+        memcpy(&row->push_0, c->warm[k].impulse, sizeof c->warm[k].impulse);
+    }
+    c->world->contact_count = kept;
+}
+
+// Points of the same feature take over what they pushed; friction is the pair's.
+static void match(const foliot__manifold *m, const foliot__contact_row *row, foliot__warm *warm)
+{
+    const uint32_t *feature = &row->feature_0;
+    const float *push = &row->push_0;
+    uint32_t from = 0;
+    for (uint32_t p = 0; p < m->count; p++) {
+        while (from < FOLIOT__POINTS && feature[from] < m->point[p].feature)
+            from++;
+        if (from < FOLIOT__POINTS && feature[from] == m->point[p].feature)
+            warm->impulse[p] = push[from];
+    }
+    memcpy(&warm->impulse[4], &row->drag_x, 4 * sizeof(float));
+}
+
+void foliot__match_contacts(foliot__collider *c)
+{
+    const foliot__contact_row *rows = foliot__contact(c->world);
+    uint32_t at = 0, count = c->world->contact_count;
+    for (uint32_t n = 0; n < c->counts[FOLIOT__COUNT_LIVE]; n++) {
+        uint32_t k = c->live[n];
+        const foliot__manifold *m = &c->manifolds[k];
+        c->warm[k] = (foliot__warm){.impulse = {0}};
+        while (at < count && (rows[at].a < m->a || (rows[at].a == m->a && rows[at].b < m->b)))
+            at++;
+        if (at < count && rows[at].a == m->a && rows[at].b == m->b)
+            match(m, &rows[at], &c->warm[k]);
+    }
 }
 
 void foliot__contact_forget(foliot_world *world, uint32_t slot)
 {
-    const uint64_t *key = foliot__contact_key(world);
+    foliot__contact_row *rows = foliot__contact(world);
+    uint32_t kept = 0;
     for (uint32_t i = 0; i < world->contact_count; i++)
-        if (key[i] >> 32 == slot || (uint32_t)key[i] == slot) {
-            foliot__contact_impulse_x(world)[i] = 0;
-            foliot__contact_impulse_y(world)[i] = 0;
-            foliot__contact_impulse_z(world)[i] = 0;
-        }
+        if (rows[i].a != slot && rows[i].b != slot)
+            rows[kept++] = rows[i];
+    world->contact_count = kept;
 }
 
 bool foliot__contact_touches(const foliot_world *world, uint32_t slot)
 {
-    const uint64_t *key = foliot__contact_key(world);
+    const foliot__contact_row *rows = foliot__contact(world);
     for (uint32_t i = 0; i < world->contact_count; i++)
-        if (key[i] >> 32 == slot || (uint32_t)key[i] == slot)
+        if (rows[i].a == slot || rows[i].b == slot)
             return true;
     return false;
 }

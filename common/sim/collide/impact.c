@@ -19,6 +19,7 @@
 #include "sim/collide/collide.h"
 
 #include "sim/integrator/response.h"
+#include "sim/joint.h"
 
 #define IMPACTS_MAX 4096 // of one step; more are taken at its end, and counted
 #define NEWTON_STEPS 3
@@ -70,6 +71,13 @@ static bool counts(const foliot__collider *c, uint32_t a, uint32_t b, double spe
                     : is_plane(c, b) ? radius_of(c, a)
                                      : foliot__smaller(radius_of(c, a), radius_of(c, b));
     return speed * left > radius / 2;
+}
+
+// False where `counts` would be, whenever the two meet: nearly always in a pile.
+static bool lively(const foliot__collider *c, uint32_t a, uint32_t b)
+{
+    float core = c->core[a] < c->core[b] ? c->core[a] : c->core[b];
+    return c->way[a] + c->way[b] > (double)core / 2;
 }
 
 static bool meet_plane(const foliot__collider *c, uint32_t plane, uint32_t ball, double since,
@@ -337,7 +345,8 @@ typedef struct search {
 static void expect_pair(foliot__collider *c, uint32_t i, uint32_t j)
 {
     const double *inverse_mass = foliot__inverse_mass(c->world);
-    if (i != j && (inverse_mass[i] > 0 || inverse_mass[j] > 0))
+    if (i != j && (inverse_mass[i] > 0 || inverse_mass[j] > 0) &&
+        !foliot__joints_apart(c->world, i, j))
         expect(c, i < j ? i : j, i < j ? j : i);
 }
 
@@ -384,7 +393,8 @@ static void add_pair(foliot__collider *c, uint32_t i, uint32_t j)
     const double *inverse_mass = foliot__inverse_mass(c->world);
     // Of two that changed, the lower slot adds the pair.
     bool mine = c->age[j] == 0 || i < j;
-    if (i != j && mine && (inverse_mass[i] > 0 || inverse_mass[j] > 0))
+    if (i != j && mine && (inverse_mass[i] > 0 || inverse_mass[j] > 0) &&
+        !foliot__joints_apart(c->world, i, j))
         foliot__add_pair(c, i, j);
 }
 
@@ -450,18 +460,33 @@ static void defer(foliot__collider *c)
     }
 }
 
+// The grid knows bodies by the bounds that they had when pairs were found: those whose path has
+// changed since stay in the list of the changed, with bounds of their present path.
+static void remember_changed(foliot__collider *c)
+{
+    if (c->counts[FOLIOT__COUNT_STALE])
+        c->counts[FOLIOT__COUNT_CHANGED] = 0;
+    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_CHANGED]; k++) {
+        uint32_t i = c->changed[k];
+        c->age[i] = 1;
+        c->changed_bounds[k] = foliot__bounds_of(c, i, 0);
+    }
+}
+
 void foliot__run_impacts(foliot__collider *c)
 {
     c->counts[FOLIOT__COUNT_IMPACTS] = 0;
-    c->counts[FOLIOT__COUNT_CHANGED] = 0;
     c->counts[FOLIOT__COUNT_HELD] = 0;
     c->counts[FOLIOT__COUNT_LOST] = 0;
+    remember_changed(c);
     uint32_t pairs = c->counts[FOLIOT__COUNT_PAIRS];
     for (uint32_t k = 0; k < pairs; k++)
-        expect(c, c->pairs[k].a, c->pairs[k].b);
+        if (lively(c, c->pairs[k].a, c->pairs[k].b))
+            expect(c, c->pairs[k].a, c->pairs[k].b);
     if (c->counts[FOLIOT__COUNT_IMPACTS] == 0)
         return;
     c->world->acceleration_valid = 0;
+    c->counts[FOLIOT__COUNT_STALE] = 1; // manifolds of what they move
     uint32_t taken = 0;
     while (c->counts[FOLIOT__COUNT_IMPACTS] > 0 && c->counts[FOLIOT__COUNT_LOST] == 0 &&
            taken < IMPACTS_MAX) {

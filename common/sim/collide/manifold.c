@@ -73,7 +73,7 @@ static void touch_sphere_plane(const foliot_world *world, uint32_t ball, uint32_
     bool first = ball == m->a;
     double arm[3];
     for (int k = 0; k < 3; k++) {
-        arm[k] = -n[k] * (radius + gap / 2);
+        arm[k] = -n[k] * radius; // not halfway: it rolls on its surface, however deep it stands
         m->normal[k] = (float)(first ? -n[k] : n[k]);
     }
     put(m, 0, first ? arm : none, first ? none : arm, gap, 0);

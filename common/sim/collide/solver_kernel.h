@@ -1,40 +1,92 @@
 // SPDX-License-Identifier: MIT
-// solver_kernel.h: contacts four at a time. The four of a block share no body that can move, so
-// each does what it would do alone, and the order in which blocks are visited is the order of the
-// solver.
+// solver_kernel.h: touching pairs eight at a time. The eight of a block share no body that can move,
+// so each does what it would do alone, and the order of the blocks is the order of the solver.
 #ifndef FOLIOT_SIM_COLLIDE_SOLVER_KERNEL_H
 #define FOLIOT_SIM_COLLIDE_SOLVER_KERNEL_H
 
 #include "sim/collide/collide.h"
+#include "sim/collide/manifold.h"
 
-#define FOLIOT__BLOCK 4
+#define FOLIOT__BLOCK 8
+#define FOLIOT__NOTHING UINT32_MAX // in a column out of use, which has zero masses and names the spare mover
 
-// One row a quantity, one column a contact. A column out of use has zero masses and names the spare
-// mover.
+// Softness of a touch (Catto, "Soft Constraints", GDC 2011): which share of an overlap's speed is asked
+// for, how much of the impulse that takes is given, and how much of what is accumulated is taken back.
+typedef struct foliot__softness {
+    float rate, mass, hold;
+} foliot__softness;
+
+// One visit of all blocks in one of the phases of a substep.
+typedef struct foliot__phase {
+    float h, per_h;
+    bool soft;                      // overlaps are pushed out; else only velocities are set right
+    foliot__softness moving, still; // two that move; one of the two cannot
+} foliot__phase;
+
+// One row a quantity, one column a pair: FOLIOT__BLOCK columns, or one where a pair found no colour. A
+// block is the head and as many points as its kind has.
+#define FOLIOT__BLOCK_HEAD(X)                                                                      \
+    X(normal, 3)                                                                                   \
+    X(slide, 3)  /* a direction across the normal; the other one is normal x slide */              \
+    X(arm_a, 3)  /* from the centres to the middle of the points */                                \
+    X(arm_b, 3)                                                                                    \
+    X(mass_a, 1) /* inverse */                                                                     \
+    X(mass_b, 1)                                                                                   \
+    X(ease_a, 6) /* inverse inertia: xx, yy, zz, xy, xz, yz */                                     \
+    X(ease_b, 6)                                                                                   \
+    X(friction, 1)                                                                                 \
+    X(push_max, 1)   /* speed at which an overlap is pushed out at most */                         \
+    X(drag_mass, 3)  /* what the two directions of sliding weigh: inverse of a symmetric matrix */ \
+    X(twist_mass, 1)                                                                               \
+    X(drag, 2)       /* accumulated */                                                             \
+    X(twist, 1)
+#define FOLIOT__BLOCK_POINT(X)                                                                     \
+    X(turn_a, 3) /* arm x normal */                                                                \
+    X(turn_b, 3)                                                                                   \
+    X(gap, 1)    /* when it was found */                                                           \
+    X(mass, 1)                                                                                     \
+    X(lever, 1)  /* distance from the middle */                                                    \
+    X(push, 1)   /* accumulated along the normal */
+
+#define FOLIOT__ROWS(name, rows) +rows
+enum {
+    FOLIOT__HEAD_ROWS = 3 FOLIOT__BLOCK_HEAD(FOLIOT__ROWS), // and slots of a and b, and the manifold
+    FOLIOT__POINT_ROWS = 0 FOLIOT__BLOCK_POINT(FOLIOT__ROWS),
+};
+#undef FOLIOT__ROWS
+
+// Where a block lies in the arena, in units of 4 bytes, and what it is.
 typedef struct foliot__block {
-    uint32_t a[FOLIOT__BLOCK], b[FOLIOT__BLOCK];
-    double normal[3][FOLIOT__BLOCK];
-    double arm_a[FOLIOT__BLOCK], arm_b[FOLIOT__BLOCK];
-    double inverse_mass_a[FOLIOT__BLOCK], inverse_mass_b[FOLIOT__BLOCK];
-    double ease_a[FOLIOT__BLOCK], ease_b[FOLIOT__BLOCK]; // arm * inverse inertia
-    double mass[FOLIOT__BLOCK], mass_tangent[FOLIOT__BLOCK];
-    double friction[FOLIOT__BLOCK], target[FOLIOT__BLOCK];
-    double push[FOLIOT__BLOCK], drag[3][FOLIOT__BLOCK];
-    double gap[FOLIOT__BLOCK];     // before anything moved
-    double slop[FOLIOT__BLOCK];    // overlap that is left alone
-    double way_max[FOLIOT__BLOCK]; // of one visit
+    uint32_t at;
+    uint16_t points, columns;
 } foliot__block;
 
+static inline uint32_t foliot__block_words(uint32_t points, uint32_t columns)
+{
+    return (FOLIOT__HEAD_ROWS + FOLIOT__POINT_ROWS * points) * columns;
+}
+
+// The manifold of each column, and after it slots a and b: three rows at the block's start.
+static inline uint32_t *foliot__block_names(const foliot__collider *c, const foliot__block *block)
+{
+    return (uint32_t *)(void *)(c->arena + block->at);
+}
+
+// On blocks [begin, end) of the collider.
 typedef struct foliot__solver_kernel {
-    // Impulses: movers' v and w are velocities.
-    void (*visit)(foliot__block *blocks, uint32_t count, foliot__old_mover *movers);
-    // Positions: movers' v are displacements. Removes `share` of what overlaps, or of what rests
-    // open.
-    void (*push_out)(const foliot__block *blocks, uint32_t count, foliot__old_mover *movers,
-                     double share);
+    // Fills in the blocks whose manifolds are named, accumulated impulses from c->warm.
+    void (*prepare)(const foliot__collider *c, uint32_t begin, uint32_t end);
+    // Gives the movers what is accumulated.
+    void (*warm)(const foliot__collider *c, uint32_t begin, uint32_t end);
+    void (*visit)(const foliot__collider *c, const foliot__phase *phase, uint32_t begin,
+                  uint32_t end);
+    // What is accumulated, to c->warm.
+    void (*keep)(const foliot__collider *c, uint32_t begin, uint32_t end);
 } foliot__solver_kernel;
 
 extern const foliot__solver_kernel foliot__solver_base;
 extern const foliot__solver_kernel foliot__solver_avx2; // x86-64 alone
+// The widest that this machine has.
+const foliot__solver_kernel *foliot__solver_of_cpu(void);
 
 #endif

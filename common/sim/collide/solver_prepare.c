@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: MIT
+// solver_prepare.c: manifolds of the pairs at the present poses, those that may push in this tick in
+// colours and blocks, with the impulses that they ended the last substep with.
+//
+// The order is total: by colour, then by kind (points of a manifold), then by (a, b). Colours are given
+// in ascending (a, b), each manifold the lowest that no other of its moving bodies' manifolds has;
+// those of one colour share no body that can move. What finds no colour of 64 comes last, one by one.
+#include "sim/collide/collide.h"
+#include "sim/collide/manifold.h"
+#include "sim/collide/solver_kernel.h"
+#include "sim/joint.h"
+
+#include <string.h>
+
+enum { KINDS = 3 };
+static const uint16_t kind_points[KINDS] = {1, 2, 4};
+
+static uint32_t kind_of(const foliot__manifold *m)
+{
+    return m->count == 1 ? 0 : m->count == 2 ? 1 : 2;
+}
+
+// -- bodies -------------------------------------------------------------------------------------------
+
+// Inverse inertia in world axes: R diag(inverse) R^t.
+static void world_ease(const foliot_world *world, uint32_t i, foliot__ease *ease)
+{
+    foliot__v3 inverse = foliot__inverse_inertia(world);
+    double ix = inverse.x[i], iy = inverse.y[i], iz = inverse.z[i];
+    if (ix == iy && iy == iz) {
+        ease->xx = ease->yy = ease->zz = (float)ix;
+        ease->xy = ease->xz = ease->yz = 0;
+        return;
+    }
+    double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
+    double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
+    const double r[3][3] = {
+        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
+    };
+    double s[3][3];
+    for (int k = 0; k < 3; k++) {
+        s[k][0] = r[k][0] * ix;
+        s[k][1] = r[k][1] * iy;
+        s[k][2] = r[k][2] * iz;
+    }
+    ease->xx = (float)foliot__dot(s[0], r[0]);
+    ease->yy = (float)foliot__dot(s[1], r[1]);
+    ease->zz = (float)foliot__dot(s[2], r[2]);
+    ease->xy = (float)foliot__dot(s[0], r[1]);
+    ease->xz = (float)foliot__dot(s[0], r[2]);
+    ease->yz = (float)foliot__dot(s[1], r[2]);
+}
+
+static void place_body(foliot__collider *c, uint32_t i)
+{
+    const foliot_world *world = c->world;
+    double inverse_mass = foliot__inverse_mass(world)[i];
+    foliot__ease *ease = &c->eases[i];
+    c->movers[i] = (foliot__mover){.v = {0}};
+    c->given[i] = (foliot__kick){.v = {0}};
+    *ease = (foliot__ease){.friction = (float)foliot__sqrt(foliot__friction(world)[i])};
+    c->reach[i] = 0;
+    c->keys[i] = 0;
+    if (inverse_mass == 0)
+        return;
+    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
+    ease->inverse_mass = (float)inverse_mass;
+    world_ease(world, i, ease);
+    double left = c->step->left;
+    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
+    double way = foliot__sqrt(foliot__dot(speed, speed)) +
+                 foliot__sqrt(foliot__dot(spin, spin)) * c->extent[i] + c->rest[i];
+    float core = c->core[i], most = (float)(way * left);
+    c->reach[i] = core * (float)FOLIOT__MARGIN + (most < core ? most : core);
+}
+
+static void place_bodies(foliot__collider *c)
+{
+    foliot_world *world = c->world;
+    foliot__v3 x = foliot__position(world);
+    for (uint32_t i = 0; i < c->step->count; i++) {
+        c->found.x[i] = x.x[i];
+        c->found.y[i] = x.y[i];
+        c->found.z[i] = x.z[i];
+        place_body(c, i);
+    }
+    uint32_t spare = world->capacity.slots;
+    c->movers[spare] = (foliot__mover){.v = {0}};
+    c->eases[spare] = (foliot__ease){.friction = 0};
+}
+
+// -- manifolds that take part ---------------------------------------------------------------------------
+
+// Speed at which the points of a manifold come nearer, the fastest of them.
+static double approach_of(const foliot__collider *c, const foliot__manifold *m)
+{
+    foliot__v3 v = foliot__velocity(c->world), w = foliot__angular_velocity(c->world);
+    uint32_t a = m->a, b = m->b;
+    const double va[3] = {v.x[a], v.y[a], v.z[a]}, vb[3] = {v.x[b], v.y[b], v.z[b]};
+    const double wa[3] = {w.x[a], w.y[a], w.z[a]}, wb[3] = {w.x[b], w.y[b], w.z[b]};
+    double fastest = -(double)FOLIOT__FAR;
+    for (uint32_t p = 0; p < m->count; p++) {
+        const float *ra = m->point[p].arm_a, *rb = m->point[p].arm_b;
+        const double d[3] = {
+            (vb[0] + wb[1] * rb[2] - wb[2] * rb[1]) - (va[0] + wa[1] * ra[2] - wa[2] * ra[1]),
+            (vb[1] + wb[2] * rb[0] - wb[0] * rb[2]) - (va[1] + wa[2] * ra[0] - wa[0] * ra[2]),
+            (vb[2] + wb[0] * rb[1] - wb[1] * rb[0]) - (va[2] + wa[0] * ra[1] - wa[1] * ra[0])};
+        double speed = -((d[0] * m->normal[0] + d[1] * m->normal[1]) + d[2] * m->normal[2]);
+        fastest = foliot__larger(fastest, speed);
+    }
+    return fastest;
+}
+
+static float gap_of(const foliot__manifold *m)
+{
+    float least = m->point[0].gap;
+    for (uint32_t p = 1; p < m->count; p++)
+        least = m->point[p].gap < least ? m->point[p].gap : least;
+    return least;
+}
+
+static bool may_push(const foliot__collider *c, const foliot__manifold *m)
+{
+    if (m->count == 0)
+        return false;
+    const double *e = foliot__restitution(c->world);
+    bool bounces = e[m->a] > 0 || e[m->b] > 0;
+    float core = foliot__core_of(c, m->a, m->b);
+    double far = (double)gap_of(m) - (double)core * 2 * FOLIOT__MARGIN;
+    if (!bounces && far <= 0)
+        return true;
+    double approach = approach_of(c, m), rest = foliot__larger(c->rest[m->a], c->rest[m->b]);
+    // What will bounce is left to the substep in which it does; or to the next, if it was deferred. What
+    // rests approaches at just that speed before it is pushed.
+    bool later = gap_of(m) > 0 || c->counts[FOLIOT__COUNT_HELD] > 0;
+    if (bounces && later && approach > 1.25 * rest)
+        return false;
+    return far <= (approach + rest) * c->step->left;
+}
+
+static void find_live(foliot__collider *c)
+{
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_PAIRS]; k++)
+        if (may_push(c, &c->manifolds[k]))
+            c->live[count++] = k;
+    c->counts[FOLIOT__COUNT_LIVE] = count;
+}
+
+// -- colours and blocks -----------------------------------------------------------------------------------
+
+static uint32_t colour_of(const foliot__collider *c, const foliot__manifold *m)
+{
+    bool moves_a = c->eases[m->a].inverse_mass > 0, moves_b = c->eases[m->b].inverse_mass > 0;
+    uint64_t *a = &c->keys[m->a], *b = &c->keys[m->b];
+    uint64_t taken = (moves_a ? *a : 0) | (moves_b ? *b : 0);
+    if (taken == UINT64_MAX)
+        return FOLIOT__COLOURS;
+    uint32_t colour = (uint32_t)__builtin_ctzll(~taken);
+    *a |= (uint64_t)1 << colour;
+    *b |= (uint64_t)1 << colour;
+    return colour;
+}
+
+// The arena's blocks for so many of every colour and kind; `first` are their first blocks.
+static void lay_out_blocks(foliot__collider *c, uint32_t sizes[FOLIOT__COLOURS + 1][KINDS],
+                           uint32_t first[FOLIOT__COLOURS + 1][KINDS])
+{
+    uint32_t count = 0, at = 0;
+    for (uint32_t colour = 0; colour <= FOLIOT__COLOURS; colour++) {
+        uint16_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
+        c->colours[colour] = count;
+        for (uint32_t kind = 0; kind < KINDS; kind++) {
+            uint32_t size = sizes[colour][kind], blocks = (size + columns - 1u) / columns;
+            first[colour][kind] = count;
+            for (uint32_t k = 0; k < blocks; k++) {
+                c->blocks[count++] = (foliot__block){at, kind_points[kind], columns};
+                at += foliot__block_words(kind_points[kind], columns);
+            }
+            if (size % columns)
+                memset(foliot__block_names(c, &c->blocks[count - 1]), 0xff,
+                       columns * sizeof(uint32_t)); // FOLIOT__NOTHING
+        }
+    }
+    c->colours[FOLIOT__COLOURS + 1] = count;
+    c->counts[FOLIOT__COUNT_BLOCKS] = count;
+}
+
+static void make_blocks(foliot__collider *c)
+{
+    uint32_t sizes[FOLIOT__COLOURS + 1][KINDS] = {{0}}, first[FOLIOT__COLOURS + 1][KINDS];
+    uint32_t count = c->counts[FOLIOT__COUNT_LIVE];
+    for (uint32_t n = 0; n < count; n++) {
+        const foliot__manifold *m = &c->manifolds[c->live[n]];
+        c->colour[n] = (uint8_t)colour_of(c, m);
+        sizes[c->colour[n]][kind_of(m)]++;
+    }
+    lay_out_blocks(c, sizes, first);
+    memset(sizes, 0, sizeof sizes);
+    for (uint32_t n = 0; n < count; n++) {
+        uint32_t colour = c->colour[n], kind = kind_of(&c->manifolds[c->live[n]]);
+        uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
+        uint32_t at = sizes[colour][kind]++;
+        const foliot__block *block = &c->blocks[first[colour][kind] + at / columns];
+        foliot__block_names(c, block)[at % columns] = c->live[n];
+    }
+}
+
+// Bodies that something may push: those with a colour, all where there are joints.
+static void list_touched(foliot__collider *c)
+{
+    bool joints = foliot__has_joints(c->world);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < c->step->count; i++)
+        if (c->eases[i].inverse_mass > 0 && (joints || c->keys[i]))
+            c->touched[count++] = i;
+    c->counts[FOLIOT__COUNT_TOUCHED] = count;
+}
+
+void foliot__prepare_contacts(foliot__collider *c)
+{
+    const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
+    place_bodies(c);
+    foliot__find_manifolds(c->world, c->pairs, c->counts[FOLIOT__COUNT_PAIRS], c->reach, c->manifolds);
+    find_live(c);
+    make_blocks(c);
+    list_touched(c);
+    foliot__match_contacts(c);
+    kernel->prepare(c, 0, c->counts[FOLIOT__COUNT_BLOCKS]);
+    kernel->warm(c, 0, c->counts[FOLIOT__COUNT_BLOCKS]);
+    foliot__v3 w = foliot__angular_velocity(c->world);
+    float h = (float)c->step->dt;
+    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_TOUCHED]; k++) {
+        uint32_t i = c->touched[k];
+        foliot__mover *m = &c->movers[i];
+        memcpy(&c->given[i], m, sizeof c->given[i]);
+        // The poses are those at the substep's end.
+        m->turned[0] = -h * (float)w.x[i];
+        m->turned[1] = -h * (float)w.y[i];
+        m->turned[2] = -h * (float)w.z[i];
+    }
+}
