@@ -158,7 +158,7 @@ static void send_status(foliot__session *session, foliot__peer *peer)
     peer->status_ns = server->now_ns;
     const foliot__player_slot *player =
         peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
-    int64_t slack_ns = (int64_t)(foliot__session_due_ns(session, peer->newest_tick) - peer->heard_ns);
+    int64_t slack_ns = (int64_t)(foliot__session_closes_ns(session, peer->newest_tick) - peer->heard_ns);
     int64_t slack_us = slack_ns / 1000;
     foliot__status_packet status = {
         .tick = (uint32_t)session->tick,

@@ -27,6 +27,7 @@
 #define FOLIOT__COMPLETE_RELIABLE_NS 600000000u
 #define FOLIOT__COMPLETE_PIECES_MAX 32 // of a snapshot that is sent so: larger ones go reliably at once
 #define FOLIOT__DISCONNECT_SUPERSEDED 300
+#define FOLIOT__LAG_WINDOW_NS 1000000000u
 #define FOLIOT__LATENESS_BINS 1000
 #define FOLIOT__LATENESS_BIN_US 10
 
@@ -114,6 +115,8 @@ struct foliot__session {
     bool recording_told;
     uint64_t frozen_told;
     bool running_late;
+    // How far behind their deadlines ticks are closed at least, in this window and the last one.
+    uint64_t lag_ns, lag_before_ns, lag_window_ns;
     foliot__lockstep *lockstep; // NULL: snapshots
 };
 
@@ -151,6 +154,8 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
 void foliot__session_destroy(foliot__session *session);
 void foliot__session_update(foliot__session *session);
 uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick); // when it is closed
+// When it will be closed, where the steps take longer than there is time for: what inputs must keep to.
+uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick);
 // A player for a newcomer, or the one that the token names. FOLIOT__NO_PLAYER if there is no room.
 uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
                                bool *resumed);

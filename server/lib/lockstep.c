@@ -209,7 +209,7 @@ static void send_status(foliot__session *s, foliot__peer *peer)
     if (peer->heard_ns == 0 || server->now_ns - peer->status_ns < FOLIOT__STATUS_EVERY_NS)
         return;
     peer->status_ns = server->now_ns;
-    int64_t slack_us = (int64_t)(foliot__session_due_ns(s, p->stamp) - peer->heard_ns) / 1000;
+    int64_t slack_us = (int64_t)(foliot__session_closes_ns(s, p->stamp) - peer->heard_ns) / 1000;
     uint64_t held_ms = (server->now_ns - peer->heard_ns) / 1000000;
     foliot__lockstep_status status = {
         .tick = (uint32_t)s->tick,

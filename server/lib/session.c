@@ -135,6 +135,25 @@ uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick)
     return session->base_ns + (uint64_t)(int64_t)(ticks * 1e9 / session->pace_hz);
 }
 
+// A pause that is caught up is none of a player's business; a world that is always late is: the least of a window counts.
+static void note_lag(foliot__session *s)
+{
+    uint64_t now = s->server->now_ns, due = foliot__session_due_ns(s, s->tick), lag = now > due ? now - due : 0;
+    if (now - s->lag_window_ns > FOLIOT__LAG_WINDOW_NS) {
+        s->lag_before_ns = s->lag_ns;
+        s->lag_ns = lag;
+        s->lag_window_ns = now;
+    }
+    if (lag < s->lag_ns)
+        s->lag_ns = lag;
+}
+
+uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick)
+{
+    uint64_t lag = session->lag_ns < session->lag_before_ns ? session->lag_ns : session->lag_before_ns;
+    return foliot__session_due_ns(session, tick) + lag;
+}
+
 // -- players ------------------------------------------------------------------------------------------
 
 static uint64_t draw_token(foliot_server *server)
@@ -396,6 +415,7 @@ static void finish_step(foliot__session *s)
     s->running = false;
     s->tick++;
     s->server->counters.ticks++;
+    note_lag(s);
     if (s->lockstep) {
         foliot__keyframe_saved(s);
         foliot__judge_stepped(s);

@@ -192,7 +192,8 @@ seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FI
     for (uint32_t i = 0; i < plan->guest_count; i++)
         seed_guest_close(run, &run->callers[i]);
     seed_server_close(run);
-    seed_check_tapes(run);
+    if (!plan->unchecked)
+        seed_check_tapes(run);
     if (!run->failed)
         seed_check_counters(run);
     foliot_hub_destroy(run->hub);
