@@ -24,4 +24,10 @@ LD_LIBRARY_PATH=$root/usr/lib "$root/shared"
 # shellcheck disable=SC2046
 gcc -o "$root/static" "$root/user.c" $(pkg-config --cflags foliot) "$root/usr/lib/libfoliot.a" -lyaml -lxxhash -lm -pthread
 "$root/static"
+# Every example against the installed copy; the one with a game of its own plays a match.
+for example in examples/*.c; do
+    # shellcheck disable=SC2046
+    gcc -std=gnu11 -ffp-contract=off -o "$root/$(basename "$example" .c)" "$example" $(pkg-config --cflags --libs foliot)
+done
+LD_LIBRARY_PATH=$root/usr/lib "$root/lockstep" "$root/match.foliot"
 for program in "$root"/usr/bin/foliot-*; do "$program" --version; done

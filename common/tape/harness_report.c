@@ -40,7 +40,7 @@ static size_t written(writer *write, const foliot_harness_result *result, char *
     return fine ? length : 0;
 }
 
-static const foliot_report_names names = {.expected = "undisturbed", .actual = "disturbed"};
+static const foliot_report_names names = {.unknown = "here"};
 
 static void put_failure(FILE *out, const foliot_harness_row *row)
 {

@@ -361,7 +361,10 @@ static void run_step(void *job)
         foliot__keyframe_save(s);
     }
     if (s->recording) { // once stopped it counts what is missing
-        foliot_status status = foliot_recording_append(s->recording, s->world, s->inputs, s->input_count);
+        foliot_status status =
+            s->world ? foliot_recording_append(s->recording, s->world, s->inputs, s->input_count)
+                     : foliot_recording_append_simulation(s->recording, &s->lockstep->simulation, s->inputs,
+                                                          s->input_count);
         s->recorded = s->recorded == FOLIOT_OK ? status : s->recorded;
     }
     if (s->step_snapshot)

@@ -27,4 +27,34 @@ expect "and with status 78" '^78$' $?
 expect "a callback keeps its energy to 1e-10" '^energy 0\.1300000000[0-9]*, at the start 0\.1300000000' \
     "$("$examples/callback")"
 expect "a callback's orbit crosses the section" '^ +[0-9.]+ +-?0\.[0-9]+ +-?0\.[0-9]+$' "$("$examples/callback")"
+
+# A game of one's own: tested, hosted, recorded, verified; and with faults planted.
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+played=$("$examples/lockstep" "$folder/match.foliot")
+expect "a sound game ends with status 0" '^0$' $?
+for test in replay sync serialisation perturbation; do
+    expect "a sound game passes the $test test" "^$test +passed +[1-9]" "$played"
+done
+for player in 0 1 2; do
+    expect "player $player steps to the same bits" \
+        "^player-$player: 29[0-9] ticks stepped, 2[89][0-9] compared, 0 divergences$" "$played"
+done
+expect "its recording verifies" '/match.foliot: match, 300 ticks$' "$played"
+played=$("$examples/lockstep" --plant-fault "$folder/fault.foliot")
+expect "planted faults end with status 3" '^3$' $?
+expect "a field that is not saved is named" '^ +field +cooldown$' "$played"
+expect "what nobody broke passes" '^replay +passed' "$played"
+expect "a copy that computes wrongly is found" 'player 2 \(player-1\): DIVERGED at tick 150$' "$played"
+for line in 'stage +move' 'part +unit 7' 'field +vx' 'distance +1'; do
+    expect "and the report has its $line" "^  $line\$" "$played"
+done
+expect "the others play on" '^player-2: .* 0 divergences$' "$played"
+replay=${BUILD:-build}/foliot-replay
+expect "info says what was recorded" 'simulation +org.example.skirmish, version 1 of its rules' \
+    "$("$replay" info "$folder/match.foliot")"
+verdict=$("$replay" verify --json "$folder/match.foliot" 2>"$folder/err")
+expect "verify cannot, with status 5" '^5$' $?
+expect "and says so" '"verdict":"unsupported"' "$verdict"
+expect "and whose it is" 'org.example.skirmish version 1' "$(cat "$folder/err")"
 exit $failed
