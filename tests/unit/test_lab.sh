@@ -332,6 +332,19 @@ check "compare measures the orders" compare_measures_orders
 check "compare takes references from run --json and run --csv" compare_takes_references
 check "compare draws SVG and a self-contained HTML report" compare_draws
 check "compare refuses what makes no sense" compare_refuses
+synctest_passes() {
+    run synctest scenes/spacewar.yaml --ticks 120 --json
+    [ "$code" = 0 ] && is_json && grep -q '"passed":true,"ticks":120,' "$work/out" &&
+        [ "$(grep -o '"passed":true,"checks":[1-9]' "$work/out" | wc -l)" = 4 ] || return 1
+    run synctest scenes/billiards.yaml --ticks 60
+    [ "$code" = 0 ] && [ "$(grep -cE '^(replay|sync|serialisation|perturbation) +passed +[1-9]' "$work/out")" = 4 ]
+}
+synctest_refuses() {
+    ends 2 "the scene takes" synctest scenes/spacewar.yaml --players 900 &&
+        ends 78 "" synctest tests/unit/scenes-bad/dt-zero.yaml
+}
+check "synctest puts a scene through the harness" synctest_passes
+check "synctest refuses what makes no sense" synctest_refuses
 check "bench measures every integrator" bench_measures_all
 
 exit $failed

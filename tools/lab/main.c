@@ -7,6 +7,7 @@
 static bool json;
 static lab_run_options run_options = {.every = 1};
 static lab_compare_options compare_options;
+static lab_synctest_options synctest_options = {.seed = 1};
 static uint64_t bench_bodies = 256;
 
 static const foliot__option json_table[] = {
@@ -55,6 +56,20 @@ static const foliot__option compare_table[] = {
     {"json", NULL, FOLIOT__OPTION_FLAG, &compare_options.json, .help = "one JSON object on stdout"},
     {0},
 };
+static const foliot__option synctest_table[] = {
+    {"ticks", "N", FOLIOT__OPTION_COUNT, &synctest_options.ticks, .low = 1,
+     .help = "how many to run; 600 unless told"},
+    {"players", "N", FOLIOT__OPTION_COUNT, &synctest_options.players, .high = FOLIOT_PLAYERS_MAX,
+     .given = &synctest_options.players_given,
+     .help = "who join, press and leave by chance; 4 unless told, or as many as the scene takes"},
+    {"seed", "N", FOLIOT__OPTION_COUNT, &synctest_options.seed, .help = "of that chance; 1 unless told"},
+    {"inputs", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.inputs,
+     .help = "instead: lines of text, or a recording"},
+    {"integrator", "NAME", FOLIOT__OPTION_TEXT, &synctest_options.integrator,
+     .help = "instead of the scene's"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &synctest_options.json, .help = "one JSON object on stdout"},
+    {0},
+};
 static const foliot__option bench_table[] = {
     {"bodies", "N", FOLIOT__OPTION_COUNT, &bench_bodies, .low = 1, .high = 65536,
      .help = "of the built-in problem; 256 unless told"},
@@ -86,6 +101,11 @@ static const foliot__command commands[] = {
     {"bench", "[SCENE] [--bodies N] [--json]",
      "measures what a step of each integrator costs.",
      "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1},
+    {"synctest", "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--integrator NAME] [--json]",
+     "rolls back, restores and disturbs a scene at every tick: is it fit for lockstep?",
+     "  foliot-lab synctest scenes/spacewar.yaml\n"
+     "  foliot-lab synctest scenes/cubes.yaml --ticks 300 --json\n",
+     synctest_table, 1, 1},
     {"check", "SCENE [--json]", "only checks a scene and names the integrators that fit it.",
      "  foliot-lab check scenes/cloth.yaml\n", json_table, 1, 1},
     {0},
@@ -125,6 +145,8 @@ int main(int argc, char **argv)
         code = lab_run(&context, file, &run_options);
     else if (strcmp(name, "compare") == 0)
         code = lab_compare(&context, file, &compare_options);
+    else if (strcmp(name, "synctest") == 0)
+        code = lab_synctest(&context, file, &synctest_options);
     else if (strcmp(name, "bench") == 0)
         code = lab_bench(&context, file, json, bench_bodies);
     else

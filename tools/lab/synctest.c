@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+// synctest.c: one scene through the harness: is what this build makes of it fit for lockstep, replay and rollback?
+#include "lab.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TICKS_DEFAULT 600
+#define PLAYERS_DEFAULT 4
+#define TEXT_BYTES 16384
+
+typedef struct source {
+    lab_inputs *inputs;
+    const char *problem;
+} source;
+
+static uint32_t take_inputs(void *user, uint64_t tick, foliot_input *inputs, uint32_t capacity)
+{
+    source *s = user;
+    const foliot_input *list = NULL;
+    uint32_t count = 0;
+    const char *message = NULL;
+    if (!lab_inputs_at(s->inputs, tick, &list, &count, &message)) {
+        s->problem = message;
+        return 0;
+    }
+    if (count <= capacity && count > 0)
+        memcpy(inputs, list, sizeof *inputs * count);
+    return count;
+}
+
+static uint8_t *setup_of(const foliot_scene *scene, size_t *length)
+{
+    *length = 0;
+    foliot_scene_encode(scene, NULL, 0, length);
+    uint8_t *bytes = malloc(*length + 1);
+    if (bytes && foliot_scene_encode(scene, bytes, *length, length) == FOLIOT_OK)
+        return bytes;
+    free(bytes);
+    return NULL;
+}
+
+static int say(const lab_context *context, const foliot_scene *scene, const foliot_harness_result *result,
+               bool json)
+{
+    char *text = malloc(TEXT_BYTES);
+    if (!text)
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+    if (!json)
+        printf("%s, %s\n", scene->name ? scene->name : "scene",
+               foliot_integrator_describe(scene->integrator)->name);
+    (json ? foliot_harness_json : foliot_harness_text)(result, text, TEXT_BYTES);
+    printf("%s%s", text, json ? "\n" : "");
+    free(text);
+    return result->passed ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
+}
+
+static int run(const lab_context *context, const lab_synctest_options *options, const foliot_scene *scene,
+               source *from)
+{
+    foliot_harness_result result;
+    foliot_harness_config config = foliot_harness_default();
+    uint8_t *setup = setup_of(scene, &config.setup_bytes);
+    if (!setup)
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
+    config.kind = &foliot_world_kind;
+    config.setup = setup;
+    config.ticks = options->ticks ? options->ticks : TICKS_DEFAULT;
+    config.seed = options->seed;
+    config.players = scene->players.limit < PLAYERS_DEFAULT ? scene->players.limit : PLAYERS_DEFAULT;
+    if (options->players_given)
+        config.players = (uint32_t)options->players;
+    if (from->inputs) {
+        config.inputs = take_inputs;
+        config.inputs_user = from;
+    }
+    foliot_status status = foliot_harness_run(&config, &result);
+    free(setup);
+    if (from->problem)
+        return lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", from->problem);
+    if (status != FOLIOT_OK)
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s", result.ticks,
+                        foliot_status_text(status));
+    return say(context, scene, &result, options->json);
+}
+
+int lab_synctest(const lab_context *context, const char *file, const lab_synctest_options *options)
+{
+    foliot_scene *scene;
+    source from = {0};
+    int code = lab_scene_open(context, file, options->integrator, 0, &scene);
+    if (code)
+        return code;
+    if (options->players_given && options->players > scene->players.limit)
+        code = foliot__options_wrong(context->program, context->arguments,
+                                     "--players %" PRIu64 ": the scene takes %" PRIu32, options->players,
+                                     scene->players.limit);
+    if (code == 0)
+        code = lab_inputs_open(context, options->inputs, scene, &from.inputs);
+    if (code == 0)
+        code = run(context, options, scene, &from);
+    if (from.inputs)
+        lab_inputs_close(from.inputs);
+    foliot_scene_destroy(scene);
+    return code;
+}
