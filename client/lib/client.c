@@ -771,8 +771,10 @@ static void add_lockstep(const foliot__lockstep_client *l, foliot_client_statist
     s->round_trip_ms = l->round_trip_ns * 1e-6;
     s->relay_bytes_mean = l->relay_packets ? (double)l->relay_bytes / (double)l->relay_packets : 0;
     s->relay_bytes_p99 = size_quantile(l->relay_sizes, l->relay_packets, 0.99);
+    s->relay_bytes_max = size_quantile(l->relay_sizes, l->relay_packets, 1);
     s->input_bytes_mean = l->input_packets ? (double)l->input_bytes / (double)l->input_packets : 0;
     s->input_bytes_p99 = size_quantile(l->input_sizes, l->input_packets, 0.99);
+    s->input_bytes_max = size_quantile(l->input_sizes, l->input_packets, 1);
     s->snapshot_bytes_mean = s->relay_bytes_mean;
 }
 

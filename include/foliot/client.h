@@ -120,8 +120,10 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
     X(uint64_t, inputs_missing)      /* ticks closed without our word */                           \
     X(double, relay_bytes_mean)      /* packets of closed ticks */                                 \
     X(double, relay_bytes_p99)                                                                     \
+    X(double, relay_bytes_max)                                                                     \
     X(double, input_bytes_mean)      /* packets that we sent */                                    \
-    X(double, input_bytes_p99)
+    X(double, input_bytes_p99)                                                                     \
+    X(double, input_bytes_max)
 typedef struct foliot_client_statistics {
 #define FOLIOT_CLIENT_STATISTIC_FIELD(type, name) type name;
     FOLIOT_CLIENT_STATISTICS(FOLIOT_CLIENT_STATISTIC_FIELD)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/assert.h"
+#include "net/transport.h"
 
 static const double spawns[4][3] = {{0, 0, 0}, {5, 0.1, 0}, {0.3, 7, 0}, {4, 4, 4.7}};
 
@@ -52,7 +53,13 @@ static void open_session(arena *a, const arena_options *options)
     foliot_session_config session = {.name = "main", .scene = &a->scene, .pace_hz = 60, .mode = FOLIOT_SESSION_LOCKSTEP,
                                      .input_delay = options->input_delay, .spectator_delay_s = options->spectator_delay_s,
                                      .refuses_forced = options->refuses_forced};
-    must(foliot_world_create(&a->scene, &session.world));
+    if (options->kind) {
+        must(foliot_simulation_create(options->kind, "", 0, &a->simulation));
+        session.simulation = &a->simulation;
+        session.player_limit = a->scene.players.limit;
+    } else {
+        must(foliot_world_create(&a->scene, &session.world));
+    }
     if (options->record) {
         foliot_recording_config config = foliot_recording_default();
         config.threaded = false;
@@ -96,6 +103,7 @@ void arena_destroy(arena *a)
         foliot_transport_destroy(a->wires[i]);
     }
     foliot_server_destroy(a->server);
+    foliot_simulation_destroy(&a->simulation);
     if (a->recording)
         must(foliot_recording_close(a->recording, NULL));
     foliot_transport_destroy(a->host);
@@ -148,13 +156,38 @@ static void think(arena *a, unsigned i)
     a->next_ns[i] = a->now_ns + 200000000u + 1000000u * foliot__rng_below(&a->rng, 800);
 }
 
+uint64_t arena_tick(const arena *a)
+{
+    return a->simulation.self ? foliot_simulation_tick(&a->simulation)
+                              : foliot_world_tick(foliot_server_world(a->server, "main"));
+}
+
 static void remember(arena *a)
 {
-    const foliot_world *world = foliot_server_world(a->server, "main");
-    uint64_t tick = foliot_world_tick(world);
+    uint64_t tick = arena_tick(a);
     if (tick != a->seen_tick)
-        a->history[tick % ARENA_HISTORY] = foliot_world_digest(world);
+        a->history[tick % ARENA_HISTORY] = a->simulation.self
+                                               ? foliot_simulation_digest(&a->simulation)
+                                               : foliot_world_digest(foliot_server_world(a->server, "main"));
     a->seen_tick = tick;
+}
+
+void arena_inject(arena *a, unsigned client, const uint8_t *bytes, size_t length)
+{
+    foliot_transport_send(a->wires[client], foliot__peer_id(0, 1), FOLIOT_UNRELIABLE, bytes, length); // or it was ended
+    foliot_transport_flush(a->wires[client], a->now_ns);
+}
+
+static void update(arena *a, unsigned i)
+{
+    if (a->asleep[i])
+        return;
+    uint64_t before = foliot_client_statistics_now(a->clients[i]).ticks_stepped;
+    think(a, i);
+    foliot_client_update(a->clients[i], a->now_ns);
+    uint64_t steps = foliot_client_statistics_now(a->clients[i]).ticks_stepped - before;
+    if (steps > a->most_steps[i])
+        a->most_steps[i] = steps;
 }
 
 void arena_run(arena *a, double seconds)
@@ -171,10 +204,8 @@ void arena_run(arena *a, double seconds)
             a->told[event.kind]++;
             a->last[event.kind] = event;
         }
-        for (unsigned i = 0; i < a->client_count; i++) {
-            think(a, i);
-            foliot_client_update(a->clients[i], a->now_ns);
-        }
+        for (unsigned i = 0; i < a->client_count; i++)
+            update(a, i);
     }
 }
 

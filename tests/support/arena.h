@@ -20,7 +20,7 @@ typedef struct arena_options {
     bool refuses_forced;
     const char *record;       // NULL: no recording
     const char *server_network; // NULL: none
-    uint64_t first_tick;      // of the session, near 2^32 where ticks wrap on the wire
+    const foliot_simulation_kind *kind; // instead of our world, made of no setup
 } arena_options;
 
 typedef struct arena {
@@ -33,6 +33,9 @@ typedef struct arena {
     foliot_recording *recording;
     foliot_client *clients[ARENA_CLIENTS];
     bool bots[ARENA_CLIENTS];
+    bool asleep[ARENA_CLIENTS]; // is not updated
+    uint64_t most_steps[ARENA_CLIENTS]; // in one update
+    foliot_simulation simulation; // the server's, if it is not our world
     uint64_t next_ns[ARENA_CLIENTS]; // when the bot changes its mind
     foliot__rng rng;
     unsigned client_count;
@@ -53,6 +56,9 @@ unsigned arena_bot(arena *a, const char *network);
 unsigned arena_spectator(arena *a, const char *network);
 void arena_run(arena *a, double seconds);
 foliot_client_statistics arena_seen(const arena *a, unsigned client);
+// Bytes of a liar's choice, from that client's connection: it has had one so far.
+void arena_inject(arena *a, unsigned client, const uint8_t *bytes, size_t length);
+uint64_t arena_tick(const arena *a); // the server's
 // Whether the client's truth is what the server's was at that tick.
 bool arena_agrees(const arena *a, unsigned client);
 
