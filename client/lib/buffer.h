@@ -25,6 +25,9 @@ typedef struct foliot__snapshot_buffer {
     bool has_newest;
     uint64_t newest; // tick of the newest complete one
     foliot_body_state *bodies; // of the last sample
+    // The two snapshots that were sampled last, as reals: a client draws more often than snapshots come.
+    foliot_body_state *restored[2];
+    uint64_t restored_tick[2]; // UINT64_MAX: none
 } foliot__snapshot_buffer;
 
 typedef enum foliot__taken {

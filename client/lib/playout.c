@@ -41,6 +41,7 @@ static void recentre(foliot__playout *p, double age)
         if (i - shift >= 0 && i - shift < FOLIOT__PLAYOUT_BINS)
             moved[i - shift] = p->seen[i];
     memcpy(p->seen, moved, sizeof moved);
+    p->highest = FOLIOT__PLAYOUT_BINS - 1;
     p->origin_ns += (double)shift * BIN_NS;
     p->total = 0;
     for (int i = 0; i < FOLIOT__PLAYOUT_BINS; i++)
@@ -58,6 +59,8 @@ static void add_time(foliot__playout *p, double from, double to)
 {
     p->decay_unit *= exp2((to - from) / HALF_LIFE_NS);
     int first = bin_of(p, from), last = bin_of(p, to);
+    if (last > p->highest)
+        p->highest = last;
     for (int i = first; i <= last; i++) {
         double low = p->origin_ns + i * BIN_NS, high = low + BIN_NS;
         double share = fmin(to, high) - fmax(from, low);
@@ -79,7 +82,7 @@ static void add_time(foliot__playout *p, double from, double to)
 static double quantile(const foliot__playout *p)
 {
     double above = 0, allowed = p->total * p->starved_share;
-    for (int i = FOLIOT__PLAYOUT_BINS - 1; i >= 0; i--) {
+    for (int i = p->highest; i >= 0; i--) {
         if (above + p->seen[i] > allowed) {
             double part = p->seen[i] > 0 ? (allowed - above) / p->seen[i] : 0;
             return p->origin_ns + (i + 1 - part) * BIN_NS;

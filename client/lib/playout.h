@@ -17,6 +17,7 @@ typedef struct foliot__playout {
     double delay_min_ns, delay_max_ns;
     double origin_ns;                    // of the bins
     float seen[FOLIOT__PLAYOUT_BINS];    // weight, decayed
+    int highest;                         // nothing was ever seen in the bins beyond
     double total, decay_unit;            // weight now counts `decay_unit` a nanosecond
     bool started;
     uint64_t started_ns;

@@ -77,7 +77,7 @@ typedef struct seed_plan {
     uint32_t crash_count;
     uint32_t timeout_ms, reconnect_ms, peers_max;
     bool small_queue;
-    bool unchecked; // the recording is not replayed afterwards: for a bench of the run alone
+    bool unchecked; // neither states nor recordings are compared: for a bench of the run alone
 } seed_plan;
 
 extern const char *const seed_scenes[];

@@ -71,7 +71,7 @@ typedef struct seed_host { // a session's runtime
     foliot_snapshot_format format;
     foliot_snapshot snapshot; // scratch
     seed_truth truth[SEED_CRASHES + 1];
-    uint64_t drain_ns;
+    uint64_t drain_ns, last_tick;
     foliot_status recorded;
     uint64_t ticks_lost; // told by the recording
 } seed_host;
