@@ -17,6 +17,7 @@
 #define CORRECTIONS_MAX 8  // while they are not
 #define SHARP 1e-9         // this share of the arms
 #define ROUGH 1e-3         // and beyond this one they are found in another way
+#define GAIN_MAX 0.01      // of kinetic energy in a substep, before velocities are found in another way
 
 // -- the table -------------------------------------------------------------------------------------
 
@@ -181,6 +182,11 @@ static void sum_pushes(foliot__joints *j, double h)
 
 // -- without contacts ----------------------------------------------------------------------------------
 
+static double dot3(const double a[3], const double b[3])
+{
+    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
+}
+
 static void multiply(const double m[3][3], const double v[3], double out[3])
 {
     for (int i = 0; i < 3; i++)
@@ -236,7 +242,8 @@ static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
 
 // Positions go on by what was found; of the turn it is the momentum that gains, since the moments turn with
 // the body.
-static void move_on(foliot_world *world, foliot__jointed *body, double h, bool rough)
+// Returns twice the kinetic energy that the scheme left it with.
+static double move_on(foliot_world *world, foliot__jointed *body, double h, bool rough)
 {
     double velocity[6], spin[3], gained[3];
     foliot__pose pose = foliot__pose_of(world, body->slot);
@@ -244,6 +251,7 @@ static void move_on(foliot_world *world, foliot__jointed *body, double h, bool r
     multiply((const double(*)[3])body->inertia, body->moved + 3, gained);
     foliot__jointed_weigh(world, body, &pose);
     multiply((const double(*)[3])body->inertia, velocity + 3, spin);
+    double lively = body->mass * dot3(velocity, velocity) + dot3(velocity + 3, spin);
     foliot__pose_move(&pose, body->moved, h);
     foliot__jointed_weigh(world, body, &pose);
     for (int k = 0; k < 3; k++) {
@@ -253,8 +261,10 @@ static void move_on(foliot_world *world, foliot__jointed *body, double h, bool r
     divide((const double(*)[3])body->inertia, velocity + 3);
     if (rough)
         memcpy(velocity, body->taken, sizeof velocity);
+    get_velocity(world, body->slot, body->taken);
     put_pose(world, body->slot, &pose);
     put_velocity(world, body->slot, velocity);
+    return lively;
 }
 
 // Positions: along the rows of the substep's start, as SHAKE does, which neither gives nor takes energy. Where
@@ -286,35 +296,70 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
     forget_pushes(j, island);
 }
 
+// Twice the kinetic energy of the island.
+static double liveliness(const foliot__joints *j, const foliot_world *world, const foliot__island *island)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        const foliot__jointed *body = &j->bodies[island->body + i];
+        double v[6], spin[3];
+        get_velocity(world, body->slot, v);
+        multiply((const double(*)[3])body->inertia, v + 3, spin);
+        sum += body->mass * dot3(v, v) + dot3(v + 3, spin);
+    }
+    return sum;
+}
+
+static void find_velocities(foliot__joints *j, foliot_world *world, foliot__island *island, double h)
+{
+    for (uint32_t i = 0; i < island->bodies; i++)
+        get_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].change);
+    foliot__island_want_velocities(j, island, h);
+    foliot__island_solve(j, island, h);
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__jointed *body = &j->bodies[island->body + i];
+        double velocity[6];
+        get_velocity(world, body->slot, velocity);
+        for (int k = 0; k < 6; k++)
+            velocity[k] += body->change[k];
+        put_velocity(world, body->slot, velocity);
+    }
+}
+
+static bool driven(const foliot__joints *j, const foliot__island *island)
+{
+    for (uint32_t i = 0; i < island->joints; i++)
+        if (j->joints[island->joint + i].strength > 0)
+            return true;
+    return false;
+}
+
+static void step_island(foliot__joints *j, foliot_world *world, foliot__island *island, double h)
+{
+    double before = 0;
+    find_positions(j, world, island, h);
+    for (uint32_t i = 0; i < island->bodies; i++)
+        before += move_on(world, &j->bodies[island->body + i], h, island->rough);
+    forget_friction(j, island);
+    foliot__island_aim(j, world, island, 0);
+    find_velocities(j, world, island, h);
+    if (driven(j, island) || liveliness(j, world, island) <= before * (1 + GAIN_MAX))
+        return;
+    // Joints do no work. What the scheme made of the velocities, less what does not fit, is never more.
+    for (uint32_t i = 0; i < island->bodies; i++)
+        put_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].taken);
+    find_velocities(j, world, island, h);
+}
+
 void foliot__joints_alone(const foliot__step *step)
 {
     foliot_world *world = step->world;
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
-    double h = step->dt;
-    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_ISLANDS]; i++) {
-        foliot__island *island = &j.islands[i];
-        find_positions(&j, world, island, h);
-        for (uint32_t k = 0; k < island->bodies; k++)
-            move_on(world, &j.bodies[island->body + k], h, island->rough);
-        forget_friction(&j, island);
-    }
-    aim(&j, world);
-    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++)
-        get_velocity(world, j.bodies[i].slot, j.bodies[i].change);
     for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        foliot__island_want_velocities(&j, &j.islands[i], h);
-    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++)
-        memcpy(j.bodies[i].smooth, j.bodies[i].change, sizeof j.bodies->smooth);
-    solve_islands(&j, h);
-    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++) {
-        foliot__jointed *body = &j.bodies[i];
-        for (int k = 0; k < 6; k++)
-            body->smooth[k] += body->change[k];
-        put_velocity(world, body->slot, body->smooth);
-    }
-    sum_pushes(&j, h);
+        step_island(&j, world, &j.islands[i], step->dt);
+    sum_pushes(&j, step->dt);
     world->acceleration_valid = 0;
 }
 

@@ -1,0 +1,599 @@
+// SPDX-License-Identifier: MIT
+// test_joint.c: joints in worlds without contacts, against what mechanics says: chains that do not stretch,
+// a double pendulum with the order of its scheme, limits, motors, breaking, loops; momentum and
+// energy; the same future from a copy and from captured bytes.
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "foliot/foliot.h"
+
+#define G 9.81
+#define PI 3.14159265358979323846
+#define TEXT_MAX 16384
+
+// -- worlds from texts -----------------------------------------------------------------------------
+
+typedef struct yard {
+    foliot_scene *scene;
+    foliot_world *world;
+} yard;
+
+static char text[TEXT_MAX];
+
+__attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
+{
+    size_t used = strlen(text);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text + used, sizeof text - used, format, arguments);
+    va_end(arguments);
+    assert_true(strlen(text) < sizeof text - 1);
+}
+
+static void begin(const char *integrator, double dt, int substeps, double gravity)
+{
+    text[0] = 0;
+    add("foliot: 1\nname: joints\ndt: %.17g\nsubsteps: %d\nintegrator: %s\ngravity: [0, 0, %.17g]\n"
+        "bodies:\n",
+        dt, substeps, integrator, -gravity);
+}
+
+static yard make(void)
+{
+    yard y;
+    foliot_scene_error error;
+    foliot_status status = foliot_scene_parse(text, strlen(text), "joints", ".", &y.scene, &error);
+    if (status != FOLIOT_OK)
+        print_error("%s\n", error.message);
+    assert_int_equal(status, FOLIOT_OK);
+    assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_OK);
+    return y;
+}
+
+static void end(yard *y)
+{
+    foliot_world_destroy(y->world);
+    foliot_scene_destroy(y->scene);
+}
+
+static void step(yard *y)
+{
+    assert_int_equal(foliot_world_step(y->world, NULL, 0, NULL), FOLIOT_OK);
+}
+
+static uint32_t named(const yard *y, const char *name)
+{
+    uint32_t body = foliot_scene_find_body(y->scene, name);
+    assert_int_not_equal(body, FOLIOT_NO_BODY);
+    return body;
+}
+
+static foliot_body_state state_of(const yard *y, const char *name)
+{
+    return foliot_world_body(y->world, named(y, name));
+}
+
+static double energy(const yard *y)
+{
+    foliot_invariants now = foliot_world_invariants(y->world, NULL);
+    return now.kinetic + now.potential;
+}
+
+// The point at `arm` in the body's axes.
+static void point_of(const foliot_body_state *s, const double arm[3], double out[3])
+{
+    const double *q = s->orientation;
+    double c[3] = {q[2] * arm[2] - q[3] * arm[1], q[3] * arm[0] - q[1] * arm[2],
+                   q[1] * arm[1] - q[2] * arm[0]};
+    double d[3] = {q[2] * c[2] - q[3] * c[1], q[3] * c[0] - q[1] * c[2], q[1] * c[1] - q[2] * c[0]};
+    for (int k = 0; k < 3; k++)
+        out[k] = s->position[k] + arm[k] + 2 * (q[0] * c[k] + d[k]);
+}
+
+// How far a joint's anchors are apart.
+static double gap(const yard *y, uint32_t constraint)
+{
+    const foliot_constraint_definition *d = &y->scene->constraints[constraint];
+    double a[3], b[3], sum = 0;
+    foliot_body_state sa = foliot_world_body(y->world, d->a);
+    point_of(&sa, d->anchor_a, a);
+    memcpy(b, d->anchor_b, sizeof b);
+    if (d->b != FOLIOT_NO_BODY) {
+        foliot_body_state sb = foliot_world_body(y->world, d->b);
+        point_of(&sb, d->anchor_b, b);
+    }
+    for (int k = 0; k < 3; k++)
+        sum += (b[k] - a[k]) * (b[k] - a[k]);
+    return sqrt(sum);
+}
+
+static double worst_gap(const yard *y)
+{
+    double worst = 0;
+    for (uint32_t i = 0; i < y->scene->constraint_count; i++)
+        worst = fmax(worst, gap(y, i));
+    return worst;
+}
+
+// Turn about y since the start of a body that turns about y alone.
+static double angle_y(const yard *y, const char *name)
+{
+    foliot_body_state s = state_of(y, name);
+    return 2 * atan2(s.orientation[2], s.orientation[0]);
+}
+
+// -- chains ----------------------------------------------------------------------------------------
+
+// Fifty links of 0.2 m, level at the start, with a ball at the end.
+static yard chain(const char *integrator, const char *joint, double ratio)
+{
+    begin(integrator, 1.0 / 60, 4, G);
+    add("  - {name: link, mass: 1, position: [0.1, 0, 0], inertia: [0.0034, 0.0034, 0.0002],"
+        " grid: {columns: 50, right: [0.2, 0, 0]}}\n");
+    add("  - {name: ball, mass: %g, position: [10.3, 0, 0], inertia: [%g, %g, %g]}\n", ratio,
+        0.036 * ratio, 0.036 * ratio, 0.036 * ratio);
+    add("constraints:\n  - {%s, a: link.0.0, anchor: [0, 0, 0]}\n  - {%s, grid: link}\n"
+        "  - {%s, a: link.0.49, b: ball, anchor: [10, 0, 0]}\n",
+        joint, joint, joint);
+    return make();
+}
+
+static void check_chain(const char *integrator, const char *joint, double ratio, double seconds)
+{
+    yard y = chain(integrator, joint, ratio);
+    double worst = 0, most = 0, drop = ratio * G * 10.3;
+    for (int t = 0; t < 60 * seconds; t++) {
+        step(&y);
+        worst = fmax(worst, worst_gap(&y));
+        most = fmax(most, energy(&y));
+    }
+    printf("%s, %s, end %g x a link: gap at most %.2g of a link, energy rises by %.2g\n", integrator, joint,
+           ratio, worst / 0.2, most / drop);
+    check_below(worst, 0.2 * 0.002); // a hundredth is asked for
+    check_below(most, 0.01 * drop);
+    end(&y);
+}
+
+static void a_chain_of_fifty_does_not_stretch(void **state)
+{
+    (void)state;
+    static const char hinge[] = "kind: hinge, axis: [0, 1, 0]";
+    check_chain("semi-implicit-euler", hinge, 50, 12);
+    check_chain("velocity-verlet", hinge, 50, 12);
+    check_chain("semi-implicit-euler", hinge, 1000, 12);
+    check_chain("velocity-verlet", "kind: ball", 1000, 12);
+    check_chain("semi-implicit-euler", "kind: ball", 1, 5);
+}
+
+// -- a double pendulum --------------------------------------------------------------------------------
+
+#define ROD 0.8
+
+static yard double_pendulum(const char *integrator, double dt)
+{
+    const double angle = 1.9, x = sin(angle) * ROD, z = -cos(angle) * ROD, i = ROD * ROD / 12;
+    begin(integrator, dt, 1, G);
+    for (int k = 0; k < 2; k++)
+        add("  - {name: rod%d, mass: 1, position: [%.17g, 0, %.17g], inertia: [%.17g, %.17g, 0.001],"
+            " orientation: [%.17g, 0, %.17g, 0]}\n",
+            k, (0.5 + k) * x, (0.5 + k) * z, i, i, cos(angle / 2), -sin(angle / 2));
+    add("constraints:\n  - {kind: hinge, a: rod0, anchor: [0, 0, 0], axis: [0, 1, 0]}\n"
+        "  - {kind: hinge, a: rod0, b: rod1, anchor: [%.17g, 0, %.17g], axis: [0, 1, 0]}\n",
+        x, z);
+    return make();
+}
+
+// Two uniform rods by Lagrange's equations; y: angles from straight down, and their speeds.
+static void slopes(const double y[4], double dy[4])
+{
+    double c = cos(y[0] - y[1]), s = sin(y[0] - y[1]);
+    double b0 = -0.5 * s * y[3] * y[3] - 1.5 * G / ROD * sin(y[0]);
+    double b1 = 0.5 * s * y[2] * y[2] - 0.5 * G / ROD * sin(y[1]);
+    double m00 = 4.0 / 3, m01 = 0.5 * c, m11 = 1.0 / 3, det = m00 * m11 - m01 * m01;
+    dy[0] = y[2];
+    dy[1] = y[3];
+    dy[2] = (m11 * b0 - m01 * b1) / det;
+    dy[3] = (m00 * b1 - m01 * b0) / det;
+}
+
+static void reference(double duration, double y[4])
+{
+    const int steps = 40000;
+    double h = duration / steps;
+    for (int n = 0; n < steps; n++) {
+        double k[4][4], at[4];
+        slopes(y, k[0]);
+        for (int s = 1; s < 4; s++) {
+            for (int i = 0; i < 4; i++)
+                at[i] = y[i] + h * (s == 3 ? 1 : 0.5) * k[s - 1][i];
+            slopes(at, k[s]);
+        }
+        for (int i = 0; i < 4; i++)
+            y[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+    }
+}
+
+static double pendulum_error(const char *integrator, double dt, const double truth[4])
+{
+    yard y = double_pendulum(integrator, dt);
+    for (int t = 0; t < (int)(1.5 / dt + 0.5); t++)
+        step(&y);
+    foliot_body_state s = state_of(&y, "rod0");
+    double x = s.position[0] - ROD / 2 * sin(truth[0]), z = s.position[2] + ROD / 2 * cos(truth[0]);
+    check_below(worst_gap(&y), 1e-9);
+    end(&y);
+    return sqrt(x * x + z * z);
+}
+
+static void a_double_pendulum_has_the_order_of_its_scheme(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double order;
+    } schemes[] = {{"semi-implicit-euler", 1}, {"velocity-verlet", 2}, {"leapfrog", 2}};
+    double truth[4] = {1.9, 1.9, 0, 0};
+    reference(1.5, truth);
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        double coarse = pendulum_error(schemes[i].name, 1.0 / 480, truth);
+        double fine = pendulum_error(schemes[i].name, 1.0 / 960, truth);
+        printf("%s: error %.3g m, at half the step %.3g m\n", schemes[i].name, coarse, fine);
+        check_below(fine, 0.05);
+        check_near(log2(coarse / fine), schemes[i].order, 0.25);
+    }
+}
+
+// -- hinges ------------------------------------------------------------------------------------------
+
+static yard door(double gravity, const char *more)
+{
+    begin("semi-implicit-euler", 1.0 / 60, 4, gravity);
+    add("  - {name: door, mass: 2, position: [1, 0, 0], inertia: [0.5, 0.5, 0.5]}\n"
+        "constraints:\n  - {kind: hinge, a: door, anchor: [0, 0, 0], axis: [0, 1, 0]%s}\n",
+        more);
+    return make();
+}
+
+// b is the world: it turns by minus what the door does.
+static double hinge_angle(const yard *y)
+{
+    return -angle_y(y, "door");
+}
+
+static void a_limit_holds(void **state)
+{
+    (void)state;
+    yard y = door(G, ", limits: [-0.5, 0.3]");
+    double least = 0, greatest = 0;
+    for (int t = 0; t < 600; t++) {
+        step(&y);
+        least = fmin(least, hinge_angle(&y));
+        greatest = fmax(greatest, hinge_angle(&y));
+    }
+    check_near(least, -0.5, 1e-6);
+    check_below(greatest, 1e-9);
+    check_near(hinge_angle(&y), -0.5, 1e-6);
+    check_near(state_of(&y, "door").angular_velocity[1], 0, 1e-9);
+    end(&y);
+}
+
+static void a_motor_reaches_its_speed_with_its_torque(void **state)
+{
+    (void)state;
+    yard y = door(0, ", motor: {speed: 3, torque: 5}");
+    double moment = 0.5 + 2 * 1; // about the hinge
+    for (int t = 1; t <= 240; t++) {
+        step(&y);
+        double speed = -state_of(&y, "door").angular_velocity[1];
+        check_near(speed, fmin(3, 5 / moment * t / 60), 1e-6);
+    }
+    end(&y);
+    // Too weak to lift the door: it sinks, slower.
+    y = door(G, ", motor: {speed: 1, torque: 10}");
+    yard free = door(G, "");
+    for (int t = 0; t < 30; t++) {
+        step(&y);
+        step(&free);
+    }
+    double weight = 2 * G * 1;
+    check_near(hinge_angle(&y) / hinge_angle(&free), (weight - 10) / weight, 0.03);
+    end(&y);
+    end(&free);
+}
+
+static void a_motor_stops_at_a_limit(void **state)
+{
+    (void)state;
+    yard y = door(0, ", motor: {speed: 2, torque: 50}, limits: [-1, 1.2]");
+    for (int t = 0; t < 300; t++)
+        step(&y);
+    check_near(hinge_angle(&y), 1.2, 1e-6);
+    check_near(state_of(&y, "door").angular_velocity[1], 0, 1e-6);
+    end(&y);
+}
+
+// Limits that a wrapped angle would jump over.
+static void limits_reach_far(void **state)
+{
+    (void)state;
+    yard y = door(0, ", motor: {speed: -4, torque: 50}, limits: [-3.1, 0.5]");
+    for (int t = 0; t < 300; t++)
+        step(&y);
+    double angle = hinge_angle(&y);
+    check_near(angle > 0 ? angle - 2 * PI : angle, -3.1, 1e-5);
+    end(&y);
+}
+
+// -- welds and breaking ----------------------------------------------------------------------------------
+
+static yard shelf(const char *integrator)
+{
+    begin(integrator, 1.0 / 60, 4, G);
+    add("  - {name: board, mass: 1, position: [0.5, 0, 0], inertia: [0.1, 0.1, 0.1],"
+        " grid: {columns: 5, right: [1, 0, 0]}}\n"
+        "  - {name: load, mass: 200, position: [5.5, 0, 0], inertia: [9, 9, 9]}\n"
+        "constraints:\n  - {kind: weld, a: board.0.0, anchor: [0, 0, 0]}\n"
+        "  - {kind: weld, grid: board}\n  - {kind: weld, a: board.0.4, b: load, anchor: [5, 0, 0]}\n");
+    return make();
+}
+
+static void welds_hold_a_load(void **state)
+{
+    (void)state;
+    yard y = shelf("semi-implicit-euler");
+    for (int t = 0; t < 600; t++) {
+        step(&y);
+        check_near(state_of(&y, "load").position[2], 0, 1e-7);
+    }
+    end(&y);
+}
+
+static bool breaks(const char *constraint)
+{
+    begin("semi-implicit-euler", 1.0 / 60, 4, G);
+    add("  - {name: load, mass: 3, position: [2, 0, -1], inertia: [1, 1, 1]}\n"
+        "constraints:\n  - {%s, a: load}\n",
+        constraint);
+    yard y = make();
+    for (int t = 0; t < 120; t++)
+        step(&y);
+    bool broken = foliot_world_constraint_broken(y.world, 0);
+    assert_true(broken == (state_of(&y, "load").position[2] < -2));
+    end(&y);
+    return broken;
+}
+
+static void joints_break_at_their_force(void **state)
+{
+    (void)state;
+    // 3 kg weigh 29.43 N; two metres out, 58.86 N m.
+    assert_false(breaks("kind: ball, anchor: [2, 0, 0], break_force: 29.6"));
+    assert_true(breaks("kind: ball, anchor: [2, 0, 0], break_force: 29.3"));
+    assert_false(breaks("kind: distance, anchor_a: [0, 0, 0.5], anchor: [2, 0, 0], break_force: 29.6"));
+    assert_true(breaks("kind: distance, anchor_a: [0, 0, 0.5], anchor: [2, 0, 0], break_force: 29.3"));
+    assert_false(breaks("kind: weld, anchor: [0, 0, -1], break_force: 29.6, break_torque: 59"));
+    assert_true(breaks("kind: weld, anchor: [0, 0, -1], break_torque: 58.7"));
+    assert_true(breaks("kind: hinge, axis: [1, 0, 0], anchor: [0, 0, -1], break_torque: 58.7"));
+    assert_false(breaks("kind: hinge, axis: [1, 0, 0], anchor: [0, 0, -1], break_torque: 59"));
+}
+
+static void a_break_is_an_event(void **state)
+{
+    (void)state;
+    begin("velocity-verlet", 1.0 / 60, 4, G);
+    add("  - {name: load, mass: 3, inertia: [1, 1, 1]}\n"
+        "constraints:\n  - {kind: ball, a: load, anchor: [0, 0, 0], break_force: 20}\n");
+    yard y = make();
+    step(&y);
+    uint32_t count;
+    const foliot_event *events = foliot_world_events(y.world, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(events[0].kind, FOLIOT_EVENT_BREAK);
+    assert_int_equal(events[0].a, 0);
+    step(&y);
+    foliot_world_events(y.world, &count);
+    assert_int_equal(count, 0);
+    end(&y);
+}
+
+// -- distances off the centre ------------------------------------------------------------------------------
+
+static void a_rope_off_the_centre_is_slack_or_taut(void **state)
+{
+    (void)state;
+    begin("semi-implicit-euler", 1.0 / 60, 4, G);
+    add("  - {name: crate, mass: 3, position: [0, 0, 0], inertia: [1, 1, 1]}\n"
+        "constraints:\n  - {kind: distance, a: crate, anchor_a: [0.4, 0, 0.5], anchor: [0.4, 0, 1], length: 2}\n");
+    yard y = make();
+    const double arm[3] = {0.4, 0, 0.5};
+    double longest = 0;
+    for (int t = 0; t < 600; t++) {
+        step(&y);
+        foliot_body_state s = state_of(&y, "crate");
+        double p[3], fallen = 0.5 * G * ((t + 1) / 60.0) * ((t + 2) / 60.0);
+        point_of(&s, arm, p);
+        longest = fmax(longest, hypot(p[0] - 0.4, p[2] - 1));
+        if (t < 25) // slack: it falls without turning
+            check_near(s.position[2], -fallen, 0.1);
+        if (t < 25)
+            check_near(s.angular_velocity[1], 0, 1e-12);
+    }
+    check_near(longest, 2, 1e-5);
+    end(&y);
+}
+
+// -- loops ---------------------------------------------------------------------------------------------------
+
+// A bridge held at both ends; a net held at two corners.
+static yard net(const char *integrator, int rows, int columns)
+{
+    begin(integrator, 1.0 / 60, 4, G);
+    add("  - {name: knot, mass: 0.1, position: [0, 0, 5], inertia: [0.001, 0.001, 0.001],"
+        " grid: {rows: %d, columns: %d, right: [0.5, 0, 0], down: [0, 0.5, 0], pins: [[0, 0], [0, %d]]}}\n"
+        "constraints:\n  - {kind: ball, grid: knot}\n",
+        rows, columns, columns - 1);
+    return make();
+}
+
+static void check_net(const char *integrator, int rows, int columns)
+{
+    yard y = net(integrator, rows, columns);
+    double start = energy(&y), most = start, worst = 0;
+    for (int t = 0; t < 300; t++) {
+        step(&y);
+        most = fmax(most, energy(&y));
+        worst = fmax(worst, worst_gap(&y));
+    }
+    printf("%s, net of %d x %d: gap at most %.2g, energy %.4g -> %.4g, at most %.4g\n", integrator, rows, columns,
+           worst, start, energy(&y), most);
+    check_below(most - start, 0.02 * fabs(start));
+    check_below(worst, 0.005);
+    end(&y);
+}
+
+static void energy_never_grows_in_a_hanging_net(void **state)
+{
+    (void)state;
+    check_net("semi-implicit-euler", 1, 20);
+    check_net("velocity-verlet", 1, 20);
+    check_net("semi-implicit-euler", 6, 6);
+    check_net("velocity-verlet", 6, 6);
+}
+
+// Four hinges in a plane: three rows too many.
+static void a_ring_of_hinges_moves_as_one(void **state)
+{
+    (void)state;
+    begin("velocity-verlet", 1.0 / 60, 4, G);
+    add("  - {name: left, mass: 1, position: [0, 0, 0.5], inertia: [0.1, 0.1, 0.1]}\n"
+        "  - {name: top, mass: 1, position: [1, 0, 1], inertia: [0.4, 0.4, 0.4]}\n"
+        "  - {name: right, mass: 1, position: [2, 0, 0.5], inertia: [0.1, 0.1, 0.1], velocity: [0, 0, 0]}\n"
+        "constraints:\n  - {kind: hinge, axis: [0, 1, 0], a: left, anchor: [0, 0, 0]}\n"
+        "  - {kind: hinge, axis: [0, 1, 0], a: left, b: top, anchor: [0, 0, 1]}\n"
+        "  - {kind: hinge, axis: [0, 1, 0], a: top, b: right, anchor: [2, 0, 1]}\n"
+        "  - {kind: hinge, axis: [0, 1, 0], a: right, anchor: [2, 0, 0], motor: {speed: 1, torque: 4}}\n");
+    yard y = make();
+    double most = 0;
+    for (int t = 0; t < 600; t++) {
+        step(&y);
+        check_below(worst_gap(&y), 1e-5);
+        most = fmax(most, fabs(angle_y(&y, "right")));
+        if (most < 0.5) // before it lies flat, where a ring may fold either way
+            check_near(angle_y(&y, "left"), angle_y(&y, "right"), 1e-5);
+        check_near(angle_y(&y, "top"), 0, most < 0.5 ? 1e-5 : 10);
+    }
+    check_below(0.5, most);
+    end(&y);
+}
+
+// -- what mechanics keeps --------------------------------------------------------------------------------------
+
+static yard tumbling(const char *integrator)
+{
+    begin(integrator, 1.0 / 60, 4, 0);
+    add("  - {name: a, mass: 1.3, position: [0, 0, 0], inertia: [0.2, 0.3, 0.4], angular_velocity: [1, 2, -1]}\n"
+        "  - {name: b, mass: 0.7, position: [1, 0.2, 0], inertia: [0.1, 0.1, 0.15], velocity: [0, 1, 0.3]}\n"
+        "  - {name: c, mass: 2.1, position: [2, 0, 0.3], inertia: [0.3, 0.4, 0.5], orientation: [1, 2, 3, 4]}\n"
+        "constraints:\n  - {kind: ball, a: a, b: b, anchor: [0.4, 0.1, 0.2]}\n"
+        "  - {kind: hinge, a: c, b: b, anchor: [1.6, 0.2, 0], axis: [1, 1, 0.3]}\n");
+    return make();
+}
+
+static void momentum_is_kept_without_anchors(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"semi-implicit-euler", "velocity-verlet", "leapfrog"};
+    for (int i = 0; i < 3; i++) {
+        yard y = tumbling(names[i]);
+        step(&y); // what does not fit the joints at the start is gone
+        foliot_invariants before = foliot_world_invariants(y.world, NULL);
+        double kinetic = before.kinetic, worst = 0;
+        for (int t = 0; t < 3600; t++) {
+            step(&y);
+            worst = fmax(worst, fabs(foliot_world_invariants(y.world, NULL).kinetic / kinetic - 1));
+        }
+        foliot_invariants after = foliot_world_invariants(y.world, NULL);
+        double turned = 0;
+        for (int k = 0; k < 3; k++) {
+            check_near(after.momentum[k], before.momentum[k], 1e-11);
+            turned = fmax(turned, fabs(after.angular_momentum[k] - before.angular_momentum[k]));
+        }
+        printf("%s, a minute of tumbling: angular momentum off by %.2g, energy by %.2g\n", names[i], turned, worst);
+        check_below(turned, 1e-8);
+        check_below(worst, i ? 2e-3 : 0.2);
+        end(&y);
+    }
+}
+
+// -- determinism ----------------------------------------------------------------------------------------------
+
+static void a_restored_world_has_the_same_future(void **state)
+{
+    (void)state;
+    yard y = chain("semi-implicit-euler", "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
+    yard other = chain("semi-implicit-euler", "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
+    size_t length = 0;
+    static uint8_t bytes[1 << 20];
+    for (int t = 0; t < 240; t++) {
+        step(&y);
+        foliot_world_copy(other.world, y.world);
+        if (t % 2)
+            assert_int_equal(foliot_world_capture(y.world, bytes, sizeof bytes, &length), FOLIOT_OK);
+        if (t % 2)
+            assert_int_equal(foliot_world_restore(other.world, bytes, length), FOLIOT_OK);
+        step(&y);
+        step(&other);
+        foliot_digest a = foliot_world_digest(y.world), b = foliot_world_digest(other.world);
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+    end(&y);
+    end(&other);
+}
+
+static void every_scheme_that_admits_contacts_holds_joints(void **state)
+{
+    (void)state;
+    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
+        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+        if (!info || !info->contacts || info->reversible == FOLIOT_REVERSIBLE_TO_BITS)
+            continue;
+        yard y = double_pendulum(info->name, 1.0 / 240);
+        double start = energy(&y), worst = 0, off = 0;
+        for (int t = 0; t < 1200; t++) {
+            step(&y);
+            worst = fmax(worst, worst_gap(&y));
+            off = fmax(off, fabs(energy(&y) - start));
+        }
+        printf("%s: gap at most %.2g, energy off by %.2g J\n", info->name, worst, off);
+        check_below(worst, 1e-6);
+        if (id != FOLIOT_EXPLICIT_EULER) // which gains energy without joints, too
+            check_below(off, 1.5);
+        end(&y);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_chain_of_fifty_does_not_stretch),
+        cmocka_unit_test(a_double_pendulum_has_the_order_of_its_scheme),
+        cmocka_unit_test(a_limit_holds),
+        cmocka_unit_test(a_motor_reaches_its_speed_with_its_torque),
+        cmocka_unit_test(a_motor_stops_at_a_limit),
+        cmocka_unit_test(limits_reach_far),
+        cmocka_unit_test(welds_hold_a_load),
+        cmocka_unit_test(joints_break_at_their_force),
+        cmocka_unit_test(a_break_is_an_event),
+        cmocka_unit_test(a_rope_off_the_centre_is_slack_or_taut),
+        cmocka_unit_test(energy_never_grows_in_a_hanging_net),
+        cmocka_unit_test(a_ring_of_hinges_moves_as_one),
+        cmocka_unit_test(momentum_is_kept_without_anchors),
+        cmocka_unit_test(a_restored_world_has_the_same_future),
+        cmocka_unit_test(every_scheme_that_admits_contacts_holds_joints),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
