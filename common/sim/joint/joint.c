@@ -97,6 +97,32 @@ static void guess(foliot__joint *joint)
     memset(joint->torque, 0, sizeof joint->torque);
 }
 
+static double dot3(const double a[3], const double b[3])
+{
+    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
+}
+
+static void multiply(const double m[3][3], const double v[3], double out[3])
+{
+    for (int i = 0; i < 3; i++)
+        out[i] = (m[i][0] * v[0] + m[i][1] * v[1]) + m[i][2] * v[2];
+}
+
+static void get_velocity(const foliot_world *world, uint32_t slot, double out[6])
+{
+    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
+    const double all[6] = {v.x[slot], v.y[slot], v.z[slot], w.x[slot], w.y[slot], w.z[slot]};
+    memcpy(out, all, sizeof all);
+}
+
+static void remember_spin(const foliot_world *world, foliot__jointed *body)
+{
+    double v[6];
+    get_velocity(world, body->slot, v);
+    memcpy(body->inertia_start, body->inertia, sizeof body->inertia);
+    multiply((const double(*)[3])body->inertia, v + 3, body->spin);
+}
+
 void foliot__joints_begin(const foliot__step *step, bool first)
 {
     foliot_world *world = step->world;
@@ -118,6 +144,8 @@ void foliot__joints_begin(const foliot__step *step, bool first)
     for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++) {
         memset(j.bodies[i].moved, 0, sizeof j.bodies[i].moved);
         j.bodies[i].start = foliot__pose_of(world, j.bodies[i].slot);
+        j.bodies[i].free = false;
+        remember_spin(world, &j.bodies[i]);
     }
     j.counts[FOLIOT__JOINTS_EASED] = 0;
 }
@@ -182,17 +210,6 @@ static void sum_pushes(foliot__joints *j, double h)
 
 // -- without contacts ----------------------------------------------------------------------------------
 
-static double dot3(const double a[3], const double b[3])
-{
-    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
-}
-
-static void multiply(const double m[3][3], const double v[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = (m[i][0] * v[0] + m[i][1] * v[1]) + m[i][2] * v[2];
-}
-
 // x := m^-1 x, m symmetric and positive definite.
 static void divide(const double m[3][3], double x[3])
 {
@@ -217,13 +234,6 @@ static void put_pose(foliot_world *world, uint32_t slot, const foliot__pose *pos
     foliot__orientation_x(world)[slot] = pose->q[1];
     foliot__orientation_y(world)[slot] = pose->q[2];
     foliot__orientation_z(world)[slot] = pose->q[3];
-}
-
-static void get_velocity(const foliot_world *world, uint32_t slot, double out[6])
-{
-    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
-    const double all[6] = {v.x[slot], v.y[slot], v.z[slot], w.x[slot], w.y[slot], w.z[slot]};
-    memcpy(out, all, sizeof all);
 }
 
 static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
@@ -253,6 +263,8 @@ static double move_on(foliot_world *world, foliot__jointed *body, double h, bool
     multiply((const double(*)[3])body->inertia, velocity + 3, spin);
     double lively = body->mass * dot3(velocity, velocity) + dot3(velocity + 3, spin);
     foliot__pose_move(&pose, body->moved, h);
+    if (body->free)
+        foliot__jointed_turn(world, body, h, pose.q);
     foliot__jointed_weigh(world, body, &pose);
     for (int k = 0; k < 3; k++) {
         velocity[k] += body->moved[k];
@@ -287,6 +299,8 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
     island->rough = !(worst <= ROUGH);
     if (!island->rough)
         return;
+    for (uint32_t i = 0; i < island->bodies; i++)
+        j->bodies[island->body + i].free = false;
     forget_pushes(j, island);
     forget_friction(j, island);
     for (uint32_t i = 0; i < island->bodies; i++)
@@ -308,6 +322,22 @@ static double liveliness(const foliot__joints *j, const foliot_world *world, con
         sum += body->mass * dot3(v, v) + dot3(v + 3, spin);
     }
     return sum;
+}
+
+// The scheme's turning is to be done anew, from the start.
+static void set_free(const foliot_world *world, foliot__jointed *body)
+{
+    double v[6], spin[3];
+    foliot__pose pose = foliot__pose_of(world, body->slot);
+    body->free = world->rotates && foliot__inverse_inertia_x(world)[body->slot] > 0;
+    if (!body->free)
+        return;
+    foliot__jointed now = *body;
+    foliot__jointed_weigh(world, &now, &pose);
+    get_velocity(world, body->slot, v);
+    multiply((const double(*)[3])now.inertia, v + 3, spin);
+    for (int k = 0; k < 3; k++)
+        body->spin[k] = body->spin[k] + (spin[k] - body->spin[k]) / 2;
 }
 
 static void find_velocities(foliot__joints *j, foliot_world *world, foliot__island *island, double h)
@@ -337,6 +367,8 @@ static bool driven(const foliot__joints *j, const foliot__island *island)
 static void step_island(foliot__joints *j, foliot_world *world, foliot__island *island, double h)
 {
     double before = 0;
+    for (uint32_t i = 0; i < island->bodies; i++)
+        set_free(world, &j->bodies[island->body + i]);
     find_positions(j, world, island, h);
     for (uint32_t i = 0; i < island->bodies; i++)
         before += move_on(world, &j->bodies[island->body + i], h, island->rough);

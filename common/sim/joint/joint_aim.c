@@ -6,8 +6,11 @@ static foliot__pose pose_now(const foliot__joints *j, const foliot_world *world,
                              uint32_t body, double h)
 {
     foliot__pose pose = foliot__pose_of(world, slot);
-    if (body != FOLIOT__NONE && h > 0)
-        foliot__pose_move(&pose, j->bodies[body].moved, h);
+    if (body == FOLIOT__NONE || !(h > 0))
+        return pose;
+    foliot__pose_move(&pose, j->bodies[body].moved, h);
+    if (j->bodies[body].free)
+        foliot__jointed_turn(world, &j->bodies[body], h, pose.q);
     return pose;
 }
 

@@ -5,6 +5,7 @@
 //   joint.c        the tick: phases, what breaks
 //   joint_sort.c   what is joined to what
 //   joint_aim.c    goals of an island
+//   joint_turn.c   free turning from the substep's start
 //   joint_rough.c  substeps that turn too far
 //   joint_rows.c   what a joint holds: directions, errors, the bound of its free row
 //   joint_tree.c   joints that form trees, solved exactly
@@ -77,6 +78,9 @@ typedef struct foliot__jointed {
     double moved[6];         // velocity beyond the smooth motion's, of positions
     double smooth[6];        // the solver's velocity before it pushed anything
     foliot__pose start;      // at the substep's start
+    double spin[3];          // angular momentum there, and half of what the scheme's torque adds
+    double inertia_start[3][3];
+    bool free;               // where it turns to follows from these (joint_turn.c)
     double taken[6];         // of a rough island: velocity to go on with
 } foliot__jointed;
 
@@ -115,6 +119,9 @@ foliot__joints foliot__joints_of(const foliot_world *world);
 // joint_sort.c: fills joints, bodies, islands and apart.
 void foliot__joints_sort(foliot_world *world, foliot__joints *j);
 
+// joint_turn.c: the orientation at the end of the substep of a body that turns freely with its `spin` and what
+// `moved` adds to it.
+void foliot__jointed_turn(const foliot_world *world, const foliot__jointed *body, double h, double q[4]);
 foliot__pose foliot__pose_of(const foliot_world *world, uint32_t slot);
 // After `velocity` for a time h; and the velocity that leads from one to the other.
 void foliot__pose_move(foliot__pose *pose, const double velocity[6], double h);

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #define PASSES 6               // of the search; what is still wrong then is right in a later substep
-#define LOOP_TOLERANCE 0x1p-56 // of the squared error
-#define LOOP_ITERATIONS 200
+#define LOOP_TOLERANCE 0x1p-48 // of the squared error
+#define LOOP_ITERATIONS 100
 #define CURVATURE_MIN 0x1p-40 // of the diagonal's: flatter are rows that say what others say
 
 static foliot__joint *joint_at(const foliot__joints *j, const foliot__island *island, uint32_t i)
