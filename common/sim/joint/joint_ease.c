@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // joint_ease.c: light bodies under great pulls. A link of moment I between two pulls F at arms r swings
-// back with the stiffness K = F . r - (F r^t + r F^t) / 2 (the geometric stiffness of Tournier et al.,
-// "Stable constrained dynamics", SIGGRAPH 2015). With the weight of a thousand links at a chain's end its
+// back with the stiffness K = F . r about the axes across the arm (the part along it of the geometric
+// stiffness of Tournier et al., "Stable constrained dynamics", SIGGRAPH 2015). With the weight of a thousand links at a chain's end its
 // swing is faster than any substep, and an explicit step of it blows up where h^2 K > 4 I. Swings that a
 // substep h cannot show are damped: two such neighbours get a friction in their joint, implicit in their
 // turning against each other, that makes the step stable (with semi-implicit Euler and a moment W of
@@ -26,13 +26,12 @@ static void arm_of(const double rows[FOLIOT__ROWS][6], double sign, double arm[3
 
 static void add_stiffness(foliot__jointed *body, const double force[3], const double arm[3])
 {
-    double along = dot(force, arm);
-    if (!(along > 0)) // a push topples: that is no swing
+    double along = dot(force, arm), length2 = dot(arm, arm);
+    if (!(along > 0 && length2 > 0)) // a push topples: that is no swing
         return;
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
-            body->stiffness[i][k] +=
-                (i == k ? along : 0) - (force[i] * arm[k] + arm[i] * force[k]) / 2;
+            body->stiffness[i][k] += along * ((i == k) - arm[i] * arm[k] / length2);
 }
 
 static void add_joint(foliot__joints *j, const foliot__joint *joint, double scale)
