@@ -20,7 +20,7 @@ void foliot__joints_changed(foliot_world *world);
 void foliot__joints_begin(const foliot__step *step, bool first);
 // step.c: after the scheme, where no contact solver runs: the whole substep.
 void foliot__joints_alone(const foliot__step *step);
-// step.c: once a tick, at its end: what pulled more than its break force in the mean of the tick breaks.
+// step.c: at a substep's end. At the tick's, what pulled more than its break force in the mean of it breaks.
 void foliot__joints_finish(const foliot__step *step);
 
 // The contact solver, in every substep of length h.

@@ -174,9 +174,9 @@ static void substep(const foliot__step *step, const foliot__scheme *scheme, bool
     stage_done(step->host, world, FOLIOT_STAGE_collide, last);
     foliot__solve_distances(step);
     foliot__solve_contacts(step);
-    foliot__joints_alone(step);
-    if (last)
-        foliot__joints_finish(step);
+    if (!world->collides)
+        foliot__joints_alone(step);
+    foliot__joints_finish(step);
     stage_done(step->host, world, FOLIOT_STAGE_solve, last);
 }
 

@@ -289,7 +289,7 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
                sizeof j->bodies->taken);
     double worst = foliot__island_want_positions(j, world, island, h);
     for (int k = 0; k < CORRECTIONS || (k < CORRECTIONS_MAX && worst > SHARP); k++) {
-        if (k == 0)
+        if (k == 0 && !j->counts[FOLIOT__JOINTS_EASED])
             solve_first(j, world, island, h);
         else
             foliot__island_solve(j, island, h);
@@ -391,7 +391,6 @@ void foliot__joints_alone(const foliot__step *step)
     foliot__joints j = foliot__joints_of(world);
     for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_ISLANDS]; i++)
         step_island(&j, world, &j.islands[i], step->dt);
-    sum_pushes(&j, step->dt);
     world->acceleration_valid = 0;
 }
 
@@ -435,6 +434,7 @@ static void solve_positions(foliot__collider *c, foliot__joints *j, double h)
     }
     for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
         find_positions(j, c->world, &j->islands[i], h);
+    j->counts[FOLIOT__JOINTS_EASED] = 1;
     for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++)
         write_mover(c, j->bodies[i].slot, j->bodies[i].smooth, j->bodies[i].moved);
 }
@@ -492,6 +492,9 @@ void foliot__joints_finish(const foliot__step *step)
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
+    sum_pushes(&j, step->dt);
+    if (!step->last)
+        return;
     double duration = step->dt * world->substeps;
     for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_COUNT]; i++) {
         const foliot__joint *joint = &j.joints[i];
