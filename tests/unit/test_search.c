@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: MIT
+// Goal: the search for a divergence names tick, stage, part and field of any fault in at most 2 kB,
+// whatever the size of the states, and believes nothing. Method: two copies of beads
+// (tests/support/beads.h) or of a synthetic simulation of up to 200,000 parts, one of them changed;
+// every byte goes through questions and answers. SEED= repeats a run.
+#include "../support/check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../support/beads.h"
+#include "base/rng.h"
+
+static uint64_t seed(void)
+{
+    const char *text = getenv("SEED");
+    uint64_t value = text ? strtoull(text, NULL, 10) : 20261121;
+    print_message("SEED=%llu\n", (unsigned long long)value);
+    return value;
+}
+
+// -- a simulation of any size
+// --------------------------------------------------------------------------
+
+typedef struct grid {
+    uint32_t parts, other_part; // UINT32_MAX: none
+    uint32_t fields, other_field;
+    uint64_t other_bits;
+} grid;
+
+static uint32_t grid_parts(const void *self)
+{
+    return ((const grid *)self)->parts;
+}
+
+static void grid_part(const void *self, uint32_t number, foliot_simulation_part *about)
+{
+    *about = (foliot_simulation_part){"cell", number, ((const grid *)self)->fields};
+}
+
+static void grid_fields(const void *self, uint32_t number, foliot_simulation_field *values)
+{
+    const grid *g = self;
+    for (uint32_t f = 0; f < g->fields; f++) {
+        bool other = number == g->other_part && f == g->other_field;
+        values[f] = (foliot_simulation_field){NULL, FOLIOT_VALUE_U64, false,
+                                              other ? g->other_bits : number * 7919u + f};
+    }
+}
+
+static const foliot_simulation_kind grid_kind = {
+    .name = "tests.grid", .part_count = grid_parts, .part = grid_part, .fields = grid_fields};
+
+static foliot_truth *held(const grid *g, uint64_t tick)
+{
+    foliot_truth *truth;
+    const foliot_simulation simulation = {.kind = &grid_kind, .self = (void *)g};
+    assert_int_equal(foliot_truth_create(&truth), FOLIOT_OK);
+    foliot_truth_begin(truth, tick);
+    assert_int_equal(foliot_truth_hold(truth, &simulation), FOLIOT_OK);
+    return truth;
+}
+
+// Asks until it is over. `spoil` changes answers; NULL: none.
+static void carry(foliot_search *search, const foliot_truth *ours, const foliot_answerer *theirs,
+                  void (*spoil)(uint8_t *answer, size_t *length, void *user), void *user)
+{
+    uint8_t question[FOLIOT_QUESTION_BYTES_MAX], answer[FOLIOT_ANSWER_BYTES_MAX];
+    for (int i = 0; i < 1000; i++) {
+        size_t length = 0;
+        uint64_t tick;
+        if (search->state == FOLIOT_SEARCH_WANTS_TRUTH) {
+            foliot_search_truth(search, ours);
+            continue;
+        }
+        size_t count = foliot_search_ask(search, question);
+        if (count == 0)
+            return;
+        assert_int_equal(foliot_search_answer(theirs, question, count, answer, &length, &tick),
+                         FOLIOT_OK);
+        assert_true(length <= sizeof answer);
+        if (spoil)
+            spoil(answer, &length, user);
+        if (foliot_search_hear(search, answer, length) != FOLIOT_OK)
+            return;
+    }
+    fail_msg("%s", "the search does not end");
+}
+
+static foliot_search search_grids(const grid *a, const grid *b)
+{
+    foliot_truth *ours = held(a, 5), *theirs = held(b, 5);
+    const foliot_answerer answerer = {.truth = theirs};
+    foliot_search search;
+    foliot_search_begin(&search, 5);
+    carry(&search, ours, &answerer, NULL, NULL);
+    assert_true(search.exchanged <= FOLIOT_SEARCH_BYTES_MAX);
+    foliot_truth_destroy(ours);
+    foliot_truth_destroy(theirs);
+    return search;
+}
+
+static void any_part_and_field_is_found(void **state)
+{
+    (void)state;
+    foliot__rng rng = foliot__rng_seeded(seed());
+    static const uint32_t sizes[][2] = {{1, 1},    {2, 3},     {16, 16},  {17, 17},
+                                        {256, 39}, {257, 300}, {4097, 2}, {200000, 2}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (int k = 0; k < 4; k++) {
+            grid a = {.parts = sizes[i][0], .fields = sizes[i][1], .other_part = UINT32_MAX}, b = a;
+            b.other_part = k == 0 ? 0 : k == 1 ? a.parts - 1 : foliot__rng_below(&rng, a.parts);
+            b.other_field = k == 0 ? a.fields - 1 : foliot__rng_below(&rng, a.fields);
+            b.other_bits = b.other_part * 7919u + b.other_field + 3;
+            foliot_search search = search_grids(&a, &b);
+            assert_int_equal(search.state, FOLIOT_SEARCH_FOUND);
+            assert_true(search.found.field_known);
+            assert_false(search.found.stage_known);
+            assert_string_equal(search.found.group, "cell");
+            assert_int_equal(search.found.index, b.other_part);
+            assert_int_equal(search.found.field, b.other_field);
+            assert_int_equal(search.found.actual, b.other_bits);
+            assert_int_equal(search.found.ulps, 3);
+            assert_int_equal(search.found.body, FOLIOT_NO_BODY);
+            if (k == 0)
+                print_message("%u parts of %u fields: %u bytes\n", a.parts, a.fields,
+                              search.exchanged);
+        }
+}
+
+static void sides_of_other_sizes_are_told_apart(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[][2] = {{3, 4},     {4, 3},     {16, 17}, {17, 16},
+                                        {10, 5000}, {5000, 10}, {0, 1},   {1, 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        grid a = {.parts = sizes[i][0], .fields = 2, .other_part = UINT32_MAX}, b = a;
+        b.parts = sizes[i][1];
+        foliot_search search = search_grids(&a, &b);
+        assert_int_equal(search.state, FOLIOT_SEARCH_FOUND);
+        assert_true(search.found.part_known);
+        assert_int_equal(search.found.part, a.parts < b.parts ? a.parts : b.parts);
+    }
+    grid a = {.parts = 5, .fields = 20, .other_part = UINT32_MAX}, b = a;
+    b.fields = 21;
+    foliot_search search = search_grids(&a, &b);
+    assert_int_equal(search.found.part, 0);
+    assert_true(search.found.field_known);
+    assert_int_equal(search.found.field, 20);
+}
+
+static void equal_sides_are_equal(void **state)
+{
+    (void)state;
+    grid a = {.parts = 40, .fields = 5, .other_part = UINT32_MAX};
+    foliot_search search = search_grids(&a, &a);
+    assert_int_equal(search.state,
+                     FOLIOT_SEARCH_FOUND); // of that tick the caller said that it differs
+    assert_false(search.found.part_known);
+    uint64_t chain[100];
+    for (int i = 0; i < 100; i++)
+        chain[i] = foliot_chain_link(i ? chain[i - 1] : 0, (foliot_digest){(uint64_t)i, 1});
+    const foliot_answerer answerer = {.chain = chain, .first = 50, .last = 149};
+    foliot_search_begin_chain(&search, 50, 149, chain);
+    carry(&search, NULL, &answerer, NULL, NULL);
+    assert_int_equal(search.state, FOLIOT_SEARCH_EQUAL);
+    assert_int_equal(search.questions, 1);
+}
+
+static void the_first_tick_is_found_by_halves(void **state)
+{
+    (void)state;
+    enum { TICKS = 5000 };
+    static uint64_t ours[TICKS], theirs[TICKS];
+    grid a = {.parts = 3, .fields = 2, .other_part = UINT32_MAX}, b = a;
+    b.other_part = 1;
+    for (uint64_t bad = 0; bad < TICKS; bad += 371) {
+        for (uint64_t i = 0; i < TICKS; i++) {
+            ours[i] = foliot_chain_link(i ? ours[i - 1] : 0, (foliot_digest){i, 1});
+            theirs[i] =
+                foliot_chain_link(i ? theirs[i - 1] : 0, (foliot_digest){i, i == bad ? 2 : 1});
+        }
+        foliot_truth *one = held(&a, bad + 7), *other = held(&b, bad + 7);
+        const foliot_answerer answerer = {theirs, 7, 7 + TICKS - 1, other};
+        foliot_search search;
+        foliot_search_begin_chain(&search, 7, 7 + TICKS - 1, ours);
+        carry(&search, one, &answerer, NULL, NULL);
+        assert_int_equal(search.state, FOLIOT_SEARCH_FOUND);
+        assert_int_equal(search.found.tick, bad + 7);
+        assert_int_equal(search.found.part, 1);
+        assert_true(search.exchanged <= 700);
+        foliot_truth_destroy(one);
+        foliot_truth_destroy(other);
+    }
+}
+
+static void a_stage_is_named(void **state)
+{
+    (void)state;
+    const foliot_simulation_kind *kind = beads_kind(BEADS_SOUND);
+    foliot_truth *truth[2];
+    foliot_divergence local = {0};
+    for (int i = 0; i < 2; i++) {
+        foliot_simulation simulation;
+        assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_OK);
+        if (i == 1) // a heat that is not the same: it shows after the first stage
+            kind->field_put(simulation.self, 1 + 6, 2, 4);
+        assert_int_equal(foliot_truth_create(&truth[i]), FOLIOT_OK);
+        foliot_truth_begin(truth[i], 1);
+        assert_int_equal(foliot_truth_step(truth[i], &simulation, NULL, 0), FOLIOT_OK);
+        foliot_truth_hold(truth[i], &simulation);
+        foliot_simulation_destroy(&simulation);
+    }
+    const foliot_answerer answerer = {.truth = truth[1]};
+    foliot_search search;
+    foliot_search_begin(&search, 1);
+    carry(&search, truth[0], &answerer, NULL, NULL);
+    assert_true(search.found.stage_known && search.found.field_known);
+    assert_string_equal(search.found.stage_name, "push");
+    assert_string_equal(search.found.field_name, "heat");
+    assert_int_equal(search.found.index, 6);
+    // Both at hand, it is the same.
+    assert_true(foliot_truth_compare(truth[0], truth[1], &local));
+    assert_string_equal(local.stage_name, "push");
+    assert_int_equal(local.index, 6);
+    assert_int_equal(local.fields, 1);
+    foliot_truth_destroy(truth[0]);
+    foliot_truth_destroy(truth[1]);
+}
+
+static void spoil(uint8_t *answer, size_t *length, void *user)
+{
+    foliot__rng *rng = user;
+    switch (foliot__rng_below(rng, 6)) {
+    case 0:
+        *length = foliot__rng_below(rng, FOLIOT_ANSWER_BYTES_MAX);
+        break;
+    case 1:
+        for (size_t i = 0; i < *length; i++)
+            answer[i] = (uint8_t)foliot__rng_u64(rng);
+        break;
+    case 2:
+        answer[foliot__rng_below(rng, (uint32_t)*length)] ^=
+            (uint8_t)(1u << foliot__rng_below(rng, 8));
+        break;
+    case 3:
+        memset(answer, 0xff, *length);
+        break;
+    default:
+        break;
+    }
+}
+
+static void hostile_answers_end_it(void **state)
+{
+    (void)state;
+    foliot__rng rng = foliot__rng_seeded(seed());
+    grid a = {.parts = 3000, .fields = 20, .other_part = UINT32_MAX}, b = a;
+    b.other_part = 1234;
+    foliot_truth *ours = held(&a, 5), *theirs = held(&b, 5);
+    const foliot_answerer answerer = {.truth = theirs};
+    for (int i = 0; i < 300; i++) {
+        foliot_search search;
+        foliot_search_begin(&search, 5);
+        carry(&search, ours, &answerer, spoil, &rng);
+        assert_true(search.state == FOLIOT_SEARCH_FOUND || search.state == FOLIOT_SEARCH_FAILED);
+        assert_true(search.exchanged <= FOLIOT_SEARCH_BYTES_MAX + FOLIOT_ANSWER_BYTES_MAX);
+        char text[1024];
+        foliot_divergence_text(&search.found, NULL, text,
+                               sizeof text); // whatever it believes can be said
+    }
+    foliot_truth_destroy(ours);
+    foliot_truth_destroy(theirs);
+}
+
+static void hostile_questions_are_refused(void **state)
+{
+    (void)state;
+    foliot__rng rng = foliot__rng_seeded(seed() + 1);
+    grid a = {.parts = 50, .fields = 20, .other_part = UINT32_MAX};
+    foliot_truth *truth = held(&a, 5);
+    const foliot_answerer answerer = {.truth = truth};
+    uint32_t answered = 0;
+    for (int i = 0; i < 20000; i++) {
+        uint8_t question[FOLIOT_QUESTION_BYTES_MAX], answer[FOLIOT_ANSWER_BYTES_MAX];
+        size_t length = foliot__rng_below(&rng, sizeof question + 1), answer_length = 0;
+        uint64_t tick;
+        for (size_t k = 0; k < length; k++)
+            question[k] = (uint8_t)foliot__rng_u64(&rng);
+        if (length > 8 && i % 2) {
+            memset(question, 0, 9);
+            question[0] = (uint8_t) "CLR"[i / 2 % 3];
+            question[1] = 5;
+        }
+        foliot_status status =
+            foliot_search_answer(&answerer, question, length, answer, &answer_length, &tick);
+        assert_true(status == FOLIOT_OK || status == FOLIOT_CORRUPT || status == FOLIOT_AGAIN ||
+                    status == FOLIOT_NOT_FOUND);
+        answered += status == FOLIOT_OK;
+        assert_true(answer_length <= sizeof answer);
+    }
+    assert_true(answered > 50);
+    foliot_truth_destroy(truth);
+}
+
+static void distances_are_those_of_representable_values(void **state)
+{
+    (void)state;
+    static const struct {
+        foliot_value_type type;
+        uint64_t a, b, distance;
+    } rows[] = {
+        {FOLIOT_VALUE_F64, 0x3ff0000000000000, 0x3ff0000000000001, 1},
+        {FOLIOT_VALUE_F64, 0x3ff0000000000000, 0x3fefffffffffffff, 1},
+        {FOLIOT_VALUE_F64, 0x8000000000000000, 0, 1},
+        {FOLIOT_VALUE_F64, 0x8000000000000001, 1, 3},
+        {FOLIOT_VALUE_F32, 0x3f800000, 0x3f800002, 2},
+        {FOLIOT_VALUE_F32, 0x80000000, 0, 1},
+        {FOLIOT_VALUE_I64, UINT64_MAX, 1, 2},
+        {FOLIOT_VALUE_U64, UINT64_MAX, 0, UINT64_MAX},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(foliot_value_distance(rows[i].type, rows[i].a, rows[i].b),
+                         rows[i].distance);
+        assert_int_equal(foliot_value_distance(rows[i].type, rows[i].b, rows[i].a),
+                         rows[i].distance);
+    }
+    assert_int_equal(foliot_value_moved(FOLIOT_VALUE_F64, 0x8000000000000000, 1), 0);
+    assert_int_equal(foliot_value_moved(FOLIOT_VALUE_F32, 0, -1), 0x80000000);
+    assert_int_equal(foliot_value_moved(FOLIOT_VALUE_I64, 0, -2), UINT64_MAX - 1);
+}
+
+static void reports_say_what_is_known(void **state)
+{
+    (void)state;
+    char text[1024], small[10];
+    foliot_divergence d = {.tick = 120, .body = FOLIOT_NO_BODY};
+    foliot_report_names names = {
+        .title = "match", .expected = "server", .actual = "client", .dt = 0.5};
+    foliot_divergence_text(&d, &names, text, sizeof text);
+    assert_string_equal(text, "match: DIVERGED at tick 120 (time 60)\n  stage      not known\n"
+                              "  part, field not known\n");
+    foliot_divergence_json(&d, &names, text, sizeof text);
+    assert_string_equal(
+        text,
+        "{\"title\":\"match\",\"first_bad_tick\":120,\"stage\":null,\"body\":null,\"field\":null,"
+        "\"ulps\":null,\"server\":null,\"client\":null,\"parts\":0,\"fields\":0}");
+    d = (foliot_divergence){.tick = 1,
+                            .stage_known = true,
+                            .part_known = true,
+                            .field_known = true,
+                            .stage_name = "move",
+                            .group = "unit",
+                            .index = 7,
+                            .field_name = "vx",
+                            .body = FOLIOT_NO_BODY,
+                            .type = FOLIOT_VALUE_I64,
+                            .expected = UINT64_MAX,
+                            .actual = 1,
+                            .ulps = 2};
+    foliot_divergence_json(&d, NULL, text, sizeof text);
+    assert_non_null(
+        strstr(text, "\"stage\":\"move\",\"body\":null,\"field\":\"unit 7 vx\",\"ulps\":2,"
+                     "\"expected\":\"0xffffffffffffffff\",\"actual\":\"0x0000000000000001\""));
+    d.body = 7;
+    d.group = "body";
+    size_t length = foliot_divergence_text(&d, NULL, text, sizeof text);
+    assert_int_equal(length, strlen(text));
+    assert_non_null(strstr(text, "  body       7\n"));
+    assert_non_null(strstr(text, "0xffffffffffffffff  -1\n"));
+    assert_int_equal(foliot_divergence_text(&d, NULL, small, sizeof small), length);
+    assert_int_equal(strlen(small), sizeof small - 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_part_and_field_is_found),
+        cmocka_unit_test(sides_of_other_sizes_are_told_apart),
+        cmocka_unit_test(equal_sides_are_equal),
+        cmocka_unit_test(the_first_tick_is_found_by_halves),
+        cmocka_unit_test(a_stage_is_named),
+        cmocka_unit_test(hostile_answers_end_it),
+        cmocka_unit_test(hostile_questions_are_refused),
+        cmocka_unit_test(distances_are_those_of_representable_values),
+        cmocka_unit_test(reports_say_what_is_known),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
