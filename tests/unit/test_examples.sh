@@ -28,6 +28,13 @@ expect "a callback keeps its energy to 1e-10" '^energy 0\.1300000000[0-9]*, at t
     "$("$examples/callback")"
 expect "a callback's orbit crosses the section" '^ +[0-9.]+ +-?0\.[0-9]+ +-?0\.[0-9]+$' "$("$examples/callback")"
 
+# Every line of C in the page about lockstep stands in the example, in this order within its piece.
+missing=$(awk '
+    NR == FNR { lines[$0] = 1; next }
+    /^```/ { inside = /^```c/; next }
+    inside && NF && !($0 in lines) { print }' examples/lockstep.c docs/LOCKSTEP.md)
+expect "docs/LOCKSTEP.md quotes the example" '^$' "$missing"
+
 # A game of one's own: tested, hosted, recorded, verified; and with faults planted.
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
