@@ -24,6 +24,7 @@
 #define SILENCE_SNAPSHOTS 5
 #define ATTEMPT_NS 2000000000u // for one, and four round trips
 #define PLAYER_NAMES 1024
+#define PIECES_KEPT 64
 #define HELLO_EVERY_NS 20000000u // unreliably, beside the reliable one, until welcome
 #define SHOWN_AHEAD_TICKS 600 // that a server which died may have lost, and be waited for
 #define SLACK_TICKS 1.5     // inputs should come so long before their tick is closed
@@ -48,6 +49,10 @@ struct foliot_client {
     bool reconnecting, welcomed;
     bool welcomed_here; // by this connection: later copies of the welcome are ignored
     uint64_t hello_ns;
+    // Pieces that overtook the welcome, which says how to read them.
+    uint8_t (*kept)[FOLIOT_PACKET_BYTES_MAX];
+    uint16_t kept_lengths[PIECES_KEPT];
+    uint32_t kept_count;
     foliot_digest fingerprint; // ours: it takes milliseconds, so once
     foliot_simulation_kind kind;
     foliot_host step_host;
@@ -133,6 +138,7 @@ void foliot_client_destroy(foliot_client *client)
     foliot_scene_destroy(client->scene);
     free(client->scene_bytes);
     free(client->players);
+    free(client->kept);
     free(client);
 }
 
@@ -215,6 +221,8 @@ static bool enter_lockstep(foliot_client *c, const foliot__welcome *w)
     return true;
 }
 
+static void read_kept(foliot_client *c);
+
 static void take_welcome(foliot_client *c, const foliot__welcome *w)
 {
     if (c->welcomed_here)
@@ -251,6 +259,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->changed = true; // what is held goes out once more
     if (w->scene_bytes && w->scene_bytes <= (64u << 20) && !c->scene_bytes)
         c->scene_bytes = malloc(w->scene_bytes);
+    read_kept(c);
 }
 
 static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
@@ -362,14 +371,10 @@ static void snapshot_complete(foliot_client *c, uint64_t tick)
     foliot__playout_arrived(&c->playout, c->now_ns, tick);
 }
 
-static void take_piece(foliot_client *c, const uint8_t *bytes, size_t length)
+static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot_client_statistics *s = &c->statistics;
     uint64_t tick = 0;
-    s->pieces_received++;
-    s->bytes_received += length;
-    if (!c->welcomed)
-        return;
     switch (foliot__buffer_take(&c->buffer, bytes + 1, length - 1, &tick)) {
     case FOLIOT__TAKEN_SNAPSHOT:
         snapshot_complete(c, tick);
@@ -387,6 +392,37 @@ static void take_piece(foliot_client *c, const uint8_t *bytes, size_t length)
     default:
         break;
     }
+}
+
+static void keep_piece(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    if (!c->kept)
+        c->kept = malloc(PIECES_KEPT * sizeof *c->kept);
+    if (!c->kept || c->kept_count == PIECES_KEPT || length > sizeof *c->kept) {
+        c->statistics.snapshots_without_baseline++;
+        return;
+    }
+    memcpy(c->kept[c->kept_count], bytes, length);
+    c->kept_lengths[c->kept_count++] = (uint16_t)length;
+}
+
+static void read_kept(foliot_client *c)
+{
+    for (uint32_t i = 0; i < c->kept_count; i++)
+        read_piece(c, c->kept[i], c->kept_lengths[i]);
+    free(c->kept);
+    c->kept = NULL;
+    c->kept_count = 0;
+}
+
+static void take_piece(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    c->statistics.pieces_received++;
+    c->statistics.bytes_received += length;
+    if (c->welcomed_here && c->welcomed)
+        read_piece(c, bytes, length);
+    else
+        keep_piece(c, bytes, length);
 }
 
 // The server tells how early the newest inputs came: too early is latency, too late is lost control.

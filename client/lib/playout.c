@@ -16,7 +16,7 @@
 #define SNAP_TICKS 10.0
 #define WARM_UP_NS 500000000u   // after the join the first gaps tell of the join, not of the network
 #define FRESH_NS 3e9           // so long the quantile of few arrivals is not trusted alone
-#define FRESH_MARGIN_NS 30e6   // and this much is added at the start
+#define FRESH_MARGIN_NS 60e6   // and this much is added at the start
 
 void foliot__playout_init(foliot__playout *p, double tick_ns, double starved_share, double delay_min_ns,
                           double delay_max_ns)

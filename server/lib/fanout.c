@@ -104,7 +104,9 @@ static void send_complete(foliot__session *session, foliot__peer *peer)
         send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_RELIABLE);
         peer->complete_reliable = true;
     }
-    peer->complete_tick = snapshot->tick;
+    // Its copies will have arrived, most likely, before an acknowledgement could: deltas need not wait for one.
+    peer->has_baseline = small;
+    peer->baseline_tick = peer->complete_tick = snapshot->tick;
     peer->complete_ns = session->server->now_ns;
 }
 
@@ -178,7 +180,7 @@ static void renew_old_baseline(foliot__session *session, foliot__peer *peer)
 {
     if (foliot__fanout_find(session, peer->baseline_tick))
         return;
-    peer->acknowledged = false;
+    peer->acknowledged = peer->has_baseline = false;
     foliot__fanout_greet(session, peer);
 }
 
@@ -196,7 +198,7 @@ void foliot__fanout_broadcast(foliot__session *session)
             renew_old_baseline(session, peer);
         else
             repeat_complete(session, peer);
-        if (peer->acknowledged)
+        if (peer->has_baseline)
             server->order[count++] = i;
     }
     qsort_r(server->order, count, sizeof *server->order, by_baseline, server->peers);

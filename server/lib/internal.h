@@ -44,10 +44,11 @@ typedef struct foliot__peer {
     foliot__peer_state state;
     foliot__session *session;
     uint32_t player; // FOLIOT__NO_PLAYER: a spectator
+    bool has_baseline; // to send deltas against
     bool acknowledged; // some snapshot: until then complete ones go out again and again
     uint64_t complete_tick, complete_ns, complete_every_ns; // which, when the last copy did, and the next one will
     bool complete_reliable; // one of them went reliably
-    uint64_t baseline_tick; // the newest snapshot that it has whole
+    uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on its way
     uint32_t malformed;
     uint64_t connected_ns, welcomed_ns, greeted_ns, status_ns;
     // Of its newest input packet:

@@ -134,8 +134,10 @@ static void hint(foliot_server *server, foliot_peer_id peer, const foliot__messa
     size_t length;
     if (foliot__message_encode(message, bytes, sizeof bytes, &length) != FOLIOT_OK)
         return;
-    for (int copy = 0; copy < 2; copy++)
+    for (int copy = 0; copy < 2; copy++) { // in two datagrams
         foliot_transport_send(server->config.transport, peer, FOLIOT_UNRELIABLE, bytes, length);
+        foliot_transport_flush(server->config.transport, server->now_ns);
+    }
 }
 
 void foliot__server_tell(foliot__session *session, const foliot__message *message)

@@ -272,7 +272,7 @@ void foliot__session_take_input(foliot__session *session, foliot__peer *peer, co
     if (packet->newest_snapshot != FOLIOT__NO_TICK && packet->newest_snapshot <= session->newest_snapshot &&
         (!peer->acknowledged || packet->newest_snapshot > peer->baseline_tick) &&
         foliot__fanout_find(session, packet->newest_snapshot)) {
-        peer->acknowledged = true;
+        peer->acknowledged = peer->has_baseline = true;
         peer->baseline_tick = packet->newest_snapshot;
     }
     if (peer->player == FOLIOT__NO_PLAYER)

@@ -51,6 +51,8 @@ typedef struct joiner {
     uint64_t began_ns;
 } joiner;
 
+static foliot_digest fingerprint; // of this build: as a program with many clients does, found once
+
 static void begin(joiner *j, uint16_t port, int index)
 {
     foliot_transport_config config = foliot_transport_config_default();
@@ -63,6 +65,7 @@ static void begin(joiner *j, uint16_t port, int index)
     client.transport = j->wire;
     client.port = port;
     client.spectates = true;
+    client.fingerprint = fingerprint;
     j->began_ns = now_ns();
     foliot_client_create(&client, j->began_ns, &j->client);
 }
@@ -132,6 +135,7 @@ int main(void)
         return fail("no session");
     row("memory of a session, 437 bodies", (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1024, "KiB");
     static double join_ms[JOINS];
+    fingerprint = foliot_fingerprint();
     int joined = join_all(server, foliot_transport_port(host), join_ms);
     qsort(join_ms, JOINS, sizeof join_ms[0], by_size);
     row("round trip 100 ms, loss 5 %: p50", join_ms[JOINS / 2], "ms");

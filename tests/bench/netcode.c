@@ -42,6 +42,8 @@ int main(void)
         foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
         row(networks[i].name, "error rms", 1e3 * simulation_error_rms(s), "mm");
         row(networks[i].name, "error p99", 1e3 * simulation_error_quantile(s, 0.99), "mm");
+        row(networks[i].name, "orientation error rms", simulation_turn_rms(s), "degrees");
+        row(networks[i].name, "orientation error p99", simulation_turn_quantile(s, 0.99), "degrees");
         row(networks[i].name, "largest jump", 1e3 * s->jump_max, "mm");
         row(networks[i].name, "starved", 100.0 * (double)seen.samples_starved / (double)seen.samples, "%");
         row(networks[i].name, "delay", seen.delay_mean_ms, "ms");

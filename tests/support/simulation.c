@@ -26,6 +26,9 @@ static void make_scene(simulation *s)
         s->bodies[i].mass = 1 + 0.1 * i;
         s->bodies[i].position[0] = 2 * i;
         s->bodies[i].velocity[1] = 3;
+        s->bodies[i].shape.kind = FOLIOT_SHAPE_SPHERE;
+        s->bodies[i].shape.radius = 0.2;
+        s->bodies[i].angular_velocity[i % 3] = 1 + 0.5 * i; // rad/s
         s->forces[i] = foliot_force_default(FOLIOT_FORCE_SPRING);
         s->forces[i].a = (uint32_t)i;
         s->forces[i].b = FOLIOT_NO_BODY;
@@ -105,8 +108,11 @@ static void remember_truth(simulation *s)
 {
     const foliot_world *world = foliot_server_world(s->server, "main");
     uint64_t tick = foliot_world_tick(world);
-    for (uint32_t b = 0; b < SIMULATION_BODIES; b++)
-        memcpy(s->history[tick % SIMULATION_HISTORY][b], foliot_world_body(world, b).position, 3 * sizeof(double));
+    for (uint32_t b = 0; b < SIMULATION_BODIES; b++) {
+        foliot_body_state state = foliot_world_body(world, b);
+        memcpy(s->history[tick % SIMULATION_HISTORY][b], state.position, sizeof state.position);
+        memcpy(s->turns[tick % SIMULATION_HISTORY][b], state.orientation, sizeof state.orientation);
+    }
     s->seen_tick = tick;
 }
 
@@ -118,6 +124,24 @@ static double truth(const simulation *s, uint64_t tick, double u, uint32_t b, in
         p[i] = s->history[(tick + (uint64_t)i - 1) % SIMULATION_HISTORY][b][k];
     double m1 = (p[2] - p[0]) / 2, m2 = (p[3] - p[1]) / 2, u2 = u * u, u3 = u2 * u;
     return (2 * u3 - 3 * u2 + 1) * p[1] + (u3 - 2 * u2 + u) * m1 + (3 * u2 - 2 * u3) * p[2] + (u3 - u2) * m2;
+}
+
+// The angle to the orientation between two ticks: spins are steady here, so the arc is a great circle's.
+static double turn_error(const simulation *s, uint64_t tick, double u, uint32_t b, const double shown[4])
+{
+    const double *p = s->turns[tick % SIMULATION_HISTORY][b], *q = s->turns[(tick + 1) % SIMULATION_HISTORY][b];
+    double dot = 0, along = 0, norm = 0;
+    for (int k = 0; k < 4; k++)
+        dot += p[k] * q[k];
+    double angle = acos(fmin(1, fabs(dot))), sine = sin(angle);
+    for (int k = 0; k < 4; k++) {
+        double t = sine > 1e-9 ? (sin((1 - u) * angle) * p[k] + copysign(sin(u * angle), dot) * q[k]) / sine : p[k];
+        along += t * shown[k];
+        norm += (t - shown[k]) * (t - shown[k]);
+    }
+    // From the chord, which is exact where the angle is small.
+    double chord = along < 0 ? sqrt(fmax(0, 4 - norm)) : sqrt(norm);
+    return 4 * asin(fmin(1, chord / 2)) * 57.29577951308232;
 }
 
 static void compare(simulation *s, const foliot_sample *sample)
@@ -139,6 +163,9 @@ static void compare(simulation *s, const foliot_sample *sample)
             s->jump_max = fmax(s->jump_max, sqrt(jump));
         s->error_square += square;
         s->error_max = fmax(s->error_max, sqrt(square));
+        double turn = turn_error(s, tick, u, b, sample->bodies[b].orientation);
+        s->turn_square += turn * turn;
+        s->turn_errors[s->error_count % SIMULATION_ERRORS] = (float)turn;
         s->errors[s->error_count++ % SIMULATION_ERRORS] = (float)sqrt(square);
     }
     s->has_last = true;
@@ -171,11 +198,26 @@ static int by_size(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-double simulation_error_quantile(simulation *s, double share)
+static double quantile(const simulation *s, float *errors, double share)
 {
     uint64_t count = s->error_count < SIMULATION_ERRORS ? s->error_count : SIMULATION_ERRORS;
     if (count == 0)
         return 0;
-    qsort(s->errors, count, sizeof s->errors[0], by_size);
-    return s->errors[(uint64_t)((double)(count - 1) * share)];
+    qsort(errors, count, sizeof *errors, by_size);
+    return errors[(uint64_t)((double)(count - 1) * share)];
+}
+
+double simulation_error_quantile(simulation *s, double share)
+{
+    return quantile(s, s->errors, share);
+}
+
+double simulation_turn_rms(const simulation *s)
+{
+    return s->error_count ? sqrt(s->turn_square / (double)s->error_count) : 0;
+}
+
+double simulation_turn_quantile(simulation *s, double share)
+{
+    return quantile(s, s->turn_errors, share);
 }

@@ -23,6 +23,7 @@ typedef struct simulation {
     unsigned client_count;
     uint64_t now_ns;
     double history[SIMULATION_HISTORY][SIMULATION_BODIES][3]; // truth by tick
+    double turns[SIMULATION_HISTORY][SIMULATION_BODIES][4];   // orientations
     uint64_t seen_tick;
     // Of the first client: distance of what is shown from what was, metres.
     double error_square, error_max, jump_max;
@@ -30,9 +31,11 @@ typedef struct simulation {
     bool has_last;
     uint64_t error_count;
     float errors[SIMULATION_ERRORS];
+    double turn_square; // of angles between what is shown and what was, degrees
+    float turn_errors[SIMULATION_ERRORS];
 } simulation;
 
-// Twelve balls on springs of different periods at 60 Hz, up to four players.
+// Twelve spinning balls on springs of different periods at 60 Hz, up to four players.
 simulation *simulation_create(void);
 void simulation_destroy(simulation *s);
 // One more client behind `impairment`, both ways. Returns its number.
@@ -43,5 +46,7 @@ void simulation_impair(simulation *s, unsigned client, const char *impairment);
 void simulation_run(simulation *s, double seconds);
 double simulation_error_rms(const simulation *s);
 double simulation_error_quantile(simulation *s, double share);
+double simulation_turn_rms(const simulation *s); // of orientations, degrees
+double simulation_turn_quantile(simulation *s, double share);
 
 #endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// test_playout.c: the adaptive interpolation delay, against arrivals drawn from networks: what it costs in delay and
+// how often it is starved, over many seeds, from the first snapshot on.
+#include "check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "../../client/lib/playout.h"
+#include "base/rng.h"
+
+#define HZ 60.0
+#define SECONDS 120.0
+#define SEEDS 12
+#define ARRIVALS_MAX 7200 // SECONDS * HZ
+
+typedef struct arrival {
+    double at_ns;
+    uint64_t tick;
+} arrival;
+
+typedef struct outcome {
+    double delay_ms, starved;
+} outcome;
+
+static int by_time(const void *a, const void *b)
+{
+    double x = ((const arrival *)a)->at_ns, y = ((const arrival *)b)->at_ns;
+    return (x > y) - (x < y);
+}
+
+static size_t draw(uint64_t seed, double loss, double jitter_ms, arrival *arrivals)
+{
+    foliot__rng rng = foliot__rng_seeded(seed);
+    size_t count = 0;
+    for (uint64_t tick = 1; (double)tick < SECONDS * HZ; tick++) {
+        double lost = foliot__rng_unit(&rng), jitter = foliot__rng_unit(&rng);
+        if (lost >= loss)
+            arrivals[count++] = (arrival){(double)tick * 1e9 / HZ + jitter * jitter_ms * 1e6, tick};
+    }
+    qsort(arrivals, count, sizeof *arrivals, by_time);
+    return count;
+}
+
+static outcome play(uint64_t seed, double loss, double jitter_ms)
+{
+    static arrival arrivals[ARRIVALS_MAX];
+    size_t count = draw(seed, loss, jitter_ms, arrivals), next = 0;
+    foliot__playout p;
+    double newest = 0, delay = 0;
+    unsigned samples = 0, starved = 0;
+    foliot__playout_init(&p, 1e9 / HZ, 0.001, 0, 1500e6);
+    for (uint64_t ms = 1; ms < SECONDS * 1e3; ms++) {
+        for (; next < count && arrivals[next].at_ns <= (double)ms * 1e6; next++) {
+            foliot__playout_arrived(&p, ms * 1000000u, arrivals[next].tick);
+            newest = fmax(newest, (double)arrivals[next].tick);
+        }
+        if (!p.started || ms % 16)
+            continue;
+        samples++;
+        starved += foliot__playout_render(&p, ms * 1000000u) >= newest;
+        delay += foliot__playout_delay_ms(&p);
+    }
+    return (outcome){delay / samples, (double)starved / samples};
+}
+
+static void five_percent_loss_and_100_ms_of_jitter_cost_115_ms(void **state)
+{
+    (void)state;
+    outcome sum = {0, 0}, worst = {0, 0};
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        outcome o = play(seed, 0.05, 100);
+        sum.delay_ms += o.delay_ms / SEEDS;
+        sum.starved += o.starved / SEEDS;
+        worst.delay_ms = fmax(worst.delay_ms, o.delay_ms);
+        worst.starved = fmax(worst.starved, o.starved);
+    }
+    print_message("mean: delay %.1f ms, starved %.3f %%; worst: %.1f ms, %.3f %%\n", sum.delay_ms, 100 * sum.starved,
+                  worst.delay_ms, 100 * worst.starved);
+    check_below(sum.delay_ms, 113.5);
+    check_below(sum.starved, 0.00125);
+    check_below(worst.delay_ms, 119);
+    check_below(worst.starved, 0.0021);
+}
+
+static void a_quiet_network_costs_little_more_than_a_tick(void **state)
+{
+    (void)state;
+    outcome o = play(1, 0, 1);
+    check_below(o.delay_ms, 21);
+    check_below(o.starved, 1e-9);
+}
+
+// Never back, and never more than five per cent faster or slower than the clock.
+static void the_render_time_keeps_its_pace(void **state)
+{
+    (void)state;
+    foliot__playout p;
+    foliot__rng rng = foliot__rng_seeded(3);
+    double before = 0;
+    foliot__playout_init(&p, 1e9 / HZ, 0.001, 0, 1500e6);
+    for (uint64_t tick = 1; tick < 3000; tick++) {
+        uint64_t now = (uint64_t)((double)tick * 1e9 / HZ);
+        if (foliot__rng_unit(&rng) > 0.2)
+            foliot__playout_arrived(&p, now, tick);
+        if (!p.started)
+            continue;
+        double render = foliot__playout_render(&p, now);
+        if (before > 0 && p.snaps == 0) {
+            check_below(render - before, 1.0501);
+            check_below(0.9499, render - before);
+        }
+        before = render;
+    }
+    assert_int_equal(p.snaps, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(five_percent_loss_and_100_ms_of_jitter_cost_115_ms),
+        cmocka_unit_test(a_quiet_network_costs_little_more_than_a_tick),
+        cmocka_unit_test(the_render_time_keeps_its_pace),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
