@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: lockstep with the real programs over ENet on the loopback. Bots and a spectator behind a bad network step to the
+# bits of the recording; a planted fault, and a build that rounds otherwise, are found and named, and nobody is thrown out.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+root=$PWD
+build=$(cd "${BUILD:-build}" && pwd)
+server=$build/foliot-server client=$build/foliot-client replay=$build/foliot-replay
+scenes=$root/scenes
+work=$(mktemp -d)
+pids=
+trap 'for p in $pids; do kill -9 "$p" 2>/dev/null; done; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+ok() { # NAME CONDITION...
+    local name=$1
+    shift
+    if "$@"; then echo "ok - $name"; else echo "not ok - $name"; tail -n 3 ./*.log server.out 2>/dev/null | cut -c 1-200; fi
+}
+exits() { # NAME CODE PATTERN COMMAND...: that exit code, and a sentence like PATTERN
+    local name=$1 code=$2 pattern=$3 rc
+    shift 3
+    timeout 20 "$@" >out 2>err
+    rc=$?
+    if [ "$rc" = "$code" ] && grep -qE "$pattern" err; then echo "ok - $name"
+    else echo "not ok - $name: exit $rc, not $code"; head -n 5 out err; fi
+}
+start() { # ARGUMENT...: a server in lockstep that listens; $server_pid, $port
+    : >server.out
+    : >server.log
+    "$server" "$@" --mode lockstep --port 0 >server.out 2>server.log &
+    server_pid=$!
+    pids="$pids $server_pid"
+    for _ in $(seq 200); do
+        grep -q '^listening' server.out && break
+        kill -0 $server_pid 2>/dev/null || return 1
+        sleep 0.02
+    done
+    port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p' server.out)
+}
+stop() {
+    kill -TERM $server_pid
+    wait $server_pid
+}
+field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" "$2"; }
+counter() { awk -v name="$1" '$1 == name { print $2 }' server.out; }
+every() { # FIELD AWK-CONDITION FILE: holds in all lines of the file
+    field "$1" "$3" | awk "{ n++; if (!(\$1 $2)) bad = 1 } END { exit bad || !n }"
+}
+digest_at() { # FILE TICK: as the recording's replay has it
+    "$replay" state "$1" --tick "$2" --json | sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p'
+}
+
+# -- a session on a bad network -------------------------------------------------------------------------------
+start "$scenes/spacewar.yaml" --record match.foliot --spectator-delay 1
+"$client" 127.0.0.1:$port --clients 3 --bot random --seconds 4 --impair loss=10%,delay=40ms,jitter=0-60ms,seed=5 --json \
+    >bots.out 2>bots.log &
+bots=$!
+sleep 1.5
+"$client" 127.0.0.1:$port --spectate --bot idle --seconds 2 --json >spectator.out 2>spectator.log
+ok "a spectator leaves in order" test $? = 0
+wait $bots
+ok "three bots leave in order" test $? = 0
+stop
+ok "the server ends in order" test $? = 0
+ok "every bot's digests were compared" every ticks_compared '> 120' bots.out
+ok "and none differed" every divergences '== 0' bots.out
+ok "a spectator's digests were compared" every ticks_compared '> 20' spectator.out
+ok "no packet of closed ticks was above 90 bytes" every relay_bytes_max '<= 90' bots.out
+ok "the server counted no divergence and no lie" test "$(counter divergences)$(awk '/^lies_/ { s += $2 } END { print s }' server.out)" = 00
+ok "the recording verifies" "$replay" verify match.foliot
+tick=$(field ticks bots.out | head -n 1)
+ok "a bot's last digest is the recording's at that tick" \
+    test "$(field digest bots.out | head -n 1)" = "$(digest_at match.foliot "$tick")"
+
+# -- a planted fault ---------------------------------------------------------------------------------------------
+start "$scenes/spacewar.yaml" --no-record
+"$client" 127.0.0.1:$port --name ada --bot random --seconds 3 --json >ada.out 2>ada.log &
+ada=$!
+"$client" 127.0.0.1:$port --name bob --bot circle --seconds 2 --perturb 60/integrate:rock-4:velocity.y:3 --json >bob.out 2>bob.log
+ok "who diverges plays on" test $? = 0
+wait $ada
+ok "and so do the others" test $? = 0
+stop
+ok "the server names body, field, stage and distance" sh -c '
+    grep -q "DIVERGED at tick 60" server.log && grep -q "stage *integrate" server.log && grep -q "rock-4" server.log &&
+    grep -q "field *velocity.y" server.log && grep -q "distance *3 ulps" server.log'
+ok "it took at most 2 kB to find" test "$(sed -n 's/.* \([0-9]*\) bytes of questions.*/\1/p' server.log)" -le 2048
+ok "the client was told the same" sh -c 'grep -q "DIVERGED at tick 60" bob.log && grep -q "field *velocity.y" bob.log'
+ours=$(sed -n 's/^ *our state *//p' server.log) theirs=$(sed -n 's/^ *our state *//p' bob.log)
+ok "the server's side is a recording that verifies" "$replay" verify "$ours"
+"$replay" diff "$ours" "$theirs" >diff.out 2>&1
+ok "and differs from the client's in that field" sh -c 'grep -q "rock-4" diff.out && grep -q "field *velocity.y" diff.out'
+ok "ada's digests go on being compared" every ticks_compared '> 100' ada.out
+
+# -- another arithmetic ------------------------------------------------------------------------------------------
+# A client some of whose files were compiled with fused multiply-adds, as somebody's CFLAGS might do.
+fused() {
+    local flags="-O2 -w -I$root/include -I$root/common -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=fast -mfma -fno-math-errno"
+    local objects=
+    for file in $FUSED; do
+        # shellcheck disable=SC2086
+        ${CC:-gcc} $flags -c "$root/$file" -o "$(basename "$file").o" || return 1
+        objects="$objects $(basename "$file").o"
+    done
+    # shellcheck disable=SC2086
+    ${CC:-gcc} -o client-fused "$build"/obj/client/*.o $objects "$build/libfoliot.a" -luv -lncursesw -lyaml -lenet -lxxhash -lm \
+        -pthread -Wl,-z,muldefs 2>link.log
+}
+FUSED="common/sim/force.c common/sim/force_kick.c common/sim/integrator/splitting.c common/sim/integrator/verlet.c common/sim/step.c"
+if [ "$(uname -m)" != x86_64 ] || ! grep -q -w fma /proc/cpuinfo; then
+    echo "skip: this machine has no fused multiply-add to compile with"
+elif nm "$build/libfoliot.a" 2>/dev/null | grep -qE '__(asan|tsan|ubsan|gcov)_'; then
+    echo "skip: objects with and without sanitizers do not link"
+else
+    ok "a client is built with contraction on" fused
+    start "$scenes/spacewar.yaml" --no-record
+    exits "it is refused by its fingerprint" 5 'fingerprint' ./client-fused 127.0.0.1:$port --bot idle --seconds 1
+    ./client-fused 127.0.0.1:$port --bot random --seconds 8 --force --divergence-ends --json >fused.out 2>fused.log
+    ok "let in by force it is found out" test $? = 3
+    stop
+    ok "the report names body and field" sh -c 'grep -q "^  body " server.log && grep -qE "^  field +(position|velocity)" server.log'
+    ok "within a tick and a round trip" sh -c '
+        tick=$(sed -n "s/.*DIVERGED at tick \([0-9]*\).*/\1/p" server.log); seen=$(sed -n "s/.*\"ticks\":\([0-9]*\).*/\1/p" fused.out)
+        test "$tick" -gt 0 && test $((seen - tick)) -lt 60'
+    start "$scenes/spacewar.yaml" --no-record --no-force
+    exits "a server that wants nobody by force has none" 5 'fingerprint' ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --force
+    stop
+fi
+
+# -- a server that dies ------------------------------------------------------------------------------------------
+start "$scenes/spacewar.yaml" --record life.foliot
+"$client" 127.0.0.1:$port --bot random --seconds 5 --json >survivor.out 2>survivor.log &
+survivor=$!
+pids="$pids $survivor"
+sleep 1.6
+kill -9 $server_pid
+wait $server_pid 2>/dev/null
+at=$port
+"$server" --resume life.foliot --mode lockstep --port "$at" >server.out 2>server.log &
+server_pid=$!
+pids="$pids $server_pid"
+wait $survivor
+ok "a client plays on after kill -9 of its server" test $? = 0
+stop
+ok "it reconnected, and its digests were compared again" sh -c 'grep -q "\"reconnects\":[1-9]" survivor.out'
+ok "none differed" every divergences '== 0' survivor.out
+ok "the recording verifies from end to end" "$replay" verify life.foliot
+
+# -- the command line ----------------------------------------------------------------------------------------------
+exits "another mode is no mode" 2 'snapshot or lockstep' "$server" "$scenes/spacewar.yaml" --mode rollback
+exits "an input delay has a bound" 2 'input-delay' "$server" "$scenes/spacewar.yaml" --mode lockstep --input-delay 601
+exits "a fault must be one" 2 'perturb' "$client" 127.0.0.1:1 --perturb nonsense
