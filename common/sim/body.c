@@ -137,7 +137,7 @@ void foliot__body_refresh(foliot_world *world, uint32_t slot)
 {
     static const double zero[3];
     uint32_t flags = foliot__flags(world)[slot];
-    bool moves = (flags & FOLIOT_BODY_ALIVE) && !(flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN));
+    bool moves = (flags & FOLIOT_BODY_ALIVE) && !(flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN | FOLIOT_BODY_ASLEEP));
     foliot__v3 i = foliot__inertia(world), inverse = foliot__inverse_inertia(world);
     bool turns = moves && world->rotates;
     foliot__inverse_mass(world)[slot] = moves ? 1 / foliot__mass(world)[slot] : 0;

@@ -7,6 +7,7 @@
 #include "sim/scene.h"
 #include "sim/integrator/scheme.h"
 #include "sim/layout.h"
+#include "sim/sleep.h"
 #include "sim/state.h"
 
 #include <stdlib.h>
@@ -28,6 +29,7 @@ foliot_world_config foliot_world_config_from(const foliot_scene *scene)
         .contacts_max = bodies * 8 + 64,
         .players_max = scene->players.limit,
         .spawns_max = scene->players.limit ? scene->players.position_count : 0,
+        .sleeps = scene->sleep,
         .integrator = scene->integrator,
     };
     for (uint32_t k = 0; k < scene->force_count; k++) {
@@ -65,6 +67,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .contact_workspace_bytes = foliot__contact_workspace_bytes(config),
         .constraint_workspace_bytes = foliot__constraint_workspace_bytes(config),
         .joint_workspace_bytes = foliot__joint_workspace_bytes(config),
+        .sleep_workspace_bytes = foliot__sleep_workspace_bytes(config),
     };
     return true;
 }
@@ -160,7 +163,7 @@ void foliot_world_copy(void *block, const foliot_world *from)
     FOLIOT_BODY_TRUTH(COPY_TRUTH)
     FOLIOT__BODY_DEFINITION(COPY_BODY)
     FOLIOT__BODY_CACHE(COPY_BODY)
-    // Not `scratch`, `contact_workspace` and `joint_workspace`.
+    // Not `scratch` and the workspaces of contacts, joints and sleep.
     COPY(foliot_force_definition, force, from->force_count)
     COPY(foliot_constraint_definition, constraint, from->constraint_count)
     COPY(uint8_t, constraint_broken, from->constraint_count)
@@ -178,4 +181,4 @@ void foliot_world_copy(void *block, const foliot_world *from)
     ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or said to be made anew.
-_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 14, "foliot_world_copy knows every table");
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 15, "foliot_world_copy knows every table");

@@ -5,6 +5,7 @@
 
 #include "sim/body.h"
 #include "sim/contact.h"
+#include "sim/sleep.h"
 
 bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *inputs, uint32_t count)
 {
@@ -47,6 +48,7 @@ static bool leave(foliot_world *world, uint32_t index)
     if (!player->joined)
         return false;
     foliot__event(world, FOLIOT_EVENT_DESPAWN, player->body, index);
+    foliot__sleep_leave(world, player->body);
     foliot__body_erase(world, player->body);
     *player = (foliot__player){.body = FOLIOT_NO_BODY};
     return true;
@@ -58,7 +60,8 @@ static void jump(foliot_world *world, uint32_t slot)
 {
     const double *g = world->gravity;
     double strength = foliot__sqrt((g[0] * g[0] + g[1] * g[1]) + g[2] * g[2]);
-    if (foliot__inverse_mass(world)[slot] == 0 || !foliot__contact_touches(world, slot))
+    bool frozen = foliot__flags(world)[slot] & FOLIOT_BODY_FROZEN; // asleep it will wake
+    if (frozen || !foliot__contact_touches(world, slot))
         return;
     foliot__v3 v = foliot__velocity(world);
     v.x[slot] -= strength > 0 ? world->jump * (g[0] / strength) : 0;
@@ -192,5 +195,4 @@ void foliot__players_apply(foliot_world *world, const foliot_input *inputs, uint
             world->counters.inputs_refused++;
             foliot__event(world, FOLIOT_EVENT_REFUSED, inputs[i].player, inputs[i].kind);
         }
-    foliot__players_push(world);
 }

@@ -7,7 +7,7 @@
 
 // Players within the limit, known kinds, ascending (player, sequence).
 bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *inputs, uint32_t count);
-// Applies them, then pushes. What cannot be applied is counted and makes an event.
+// Applies them. What cannot be applied is counted and makes an event.
 void foliot__players_apply(foliot_world *world, const foliot_input *inputs, uint32_t count);
 // Force and torque of every joined player's held controls into `applied` and `torque`.
 void foliot__players_push(foliot_world *world);

@@ -121,14 +121,15 @@ _Static_assert(sizeof(foliot__contact_row) == 4 * FOLIOT__CONTACT_WORDS, "all wo
     X(uint8_t, force_workspace, force_workspace_bytes)         /* owned by force.c */              \
     X(uint8_t, contact_workspace, contact_workspace_bytes)     /* owned by collide/ */             \
     X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */       \
-    X(uint8_t, joint_workspace, joint_workspace_bytes) /* owned by joint/ */
+    X(uint8_t, joint_workspace, joint_workspace_bytes) /* owned by joint/ */                           \
+    X(uint8_t, sleep_workspace, sleep_workspace_bytes) /* owned by sleep.c */
 
 typedef struct foliot__capacity {
     uint32_t slots; // padded to FOLIOT__LANES
     uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events;
     size_t scratch; // doubles
     size_t force_workspace_bytes, contact_workspace_bytes, constraint_workspace_bytes;
-    size_t joint_workspace_bytes;
+    size_t joint_workspace_bytes, sleep_workspace_bytes;
 } foliot__capacity;
 
 enum {
@@ -167,6 +168,7 @@ struct foliot_world {
     uint32_t rotates;      // some body has an inertia
     uint32_t collides;     // some pair of shapes can touch
     uint32_t joints;       // of the constraints: joint.h's
+    uint32_t sleeps;       // bodies at rest are left out
     uint32_t scratch_vectors;
 
     // Truth (truth.c lists these fields, in this order).
@@ -184,6 +186,7 @@ struct foliot_world {
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
     double acceleration_time;    // ... at this time
     uint32_t event_count;
+    uint32_t contacts_aside; // rows that sleep.c keeps away from the solver in this tick
     foliot_world_counters counters;
 };
 

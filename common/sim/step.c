@@ -9,6 +9,7 @@
 #include "sim/integrator/rotation.h"
 #include "sim/integrator/scheme.h"
 #include "sim/player.h"
+#include "sim/sleep.h"
 #include "sim/state.h"
 #include "sim/truth.h"
 
@@ -195,6 +196,13 @@ static void advance(foliot_world *world, double dt, const foliot_host *host)
     }
 }
 
+// Nothing moves: time alone goes on.
+static void pass_over(const foliot_host *host, foliot_world *world)
+{
+    for (int stage = FOLIOT_STAGE_force; stage < FOLIOT_STAGE_finish; stage++)
+        stage_done(host, world, (foliot_stage)stage, true);
+}
+
 static foliot_status tick(foliot_world *world, double dt, const foliot_input *inputs,
                           uint32_t count, const foliot_host *host)
 {
@@ -208,9 +216,15 @@ static foliot_status tick(foliot_world *world, double dt, const foliot_input *in
         return FOLIOT_INVALID;
     world->event_count = 0;
     foliot__players_apply(world, inputs, count);
+    foliot__sleep_begin(world);
+    foliot__players_push(world);
     remember(world);
     stage_done(host, world, FOLIOT_STAGE_input, true);
-    advance(world, dt, host);
+    if (foliot__sleep_everywhere(world))
+        pass_over(host, world);
+    else
+        advance(world, dt, host);
+    foliot__sleep_end(world);
     finish(world);
     world->tick++;
     stage_done(host, world, FOLIOT_STAGE_finish, true);
@@ -256,5 +270,6 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
         scheme->retreat(&step);
     }
     foliot__players_apply(world, before, count);
+    foliot__players_push(world);
     return FOLIOT_OK;
 }

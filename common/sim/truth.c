@@ -9,6 +9,7 @@
 #include "base/bytes.h"
 #include "sim/body.h"
 #include "sim/hash.h"
+#include "sim/sleep.h"
 
 // -- what is truth ------------------------------------------------------------------------------
 
@@ -42,8 +43,8 @@ enum {
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
     // Truth: constraint_broken, players, contact. Fixed by the scene: force, constraint,
-    // spawn_position, joint_start. Cache: scratch, constraint_force, events and the four workspaces.
-    OTHER_COUNT = 3 + 4 + 7,
+    // spawn_position, joint_start. Cache: scratch, constraint_force, events and the five workspaces.
+    OTHER_COUNT = 3 + 4 + 8,
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1,
 };
 _Static_assert(FOLIOT__TABLE_COUNT ==
@@ -366,7 +367,8 @@ static bool sound_i64(uint64_t bits)
 static bool sound_u32(uint64_t bits)
 {
     const uint32_t known = FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN |
-                           FOLIOT_BODY_ASLEEP | FOLIOT_BODY_PLAYER | FOLIOT_BODY_STARTED;
+                           FOLIOT_BODY_ASLEEP | FOLIOT_BODY_PLAYER | FOLIOT_BODY_STARTED |
+                           FOLIOT__STILL_BITS;
     return (bits & ~(uint64_t)known) == 0;
 }
 

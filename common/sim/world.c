@@ -35,6 +35,7 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
     world->jump = scene->players.jump;
     world->spawn = scene->players.body;
     world->spawn.name = NULL;
+    world->sleeps = scene->sleep;
     world->collides = foliot__scene_collides(scene);
     for (uint32_t i = 0; i < scene->constraint_count; i++)
         world->joints += foliot__constraint_is_joint(&scene->constraints[i]);
@@ -78,8 +79,9 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
         config->forces_max < needed.forces_max ||
         config->constraints_max < needed.constraints_max ||
         config->players_max < needed.players_max || config->spawns_max < needed.spawns_max ||
-        config->springs_max < needed.springs_max || config->joints_max < needed.joints_max || config->gravitates < needed.gravitates ||
-        config->calls_back < needed.calls_back)
+        config->springs_max < needed.springs_max || config->joints_max < needed.joints_max ||
+        config->gravitates < needed.gravitates || config->calls_back < needed.calls_back ||
+        config->sleeps < needed.sleeps)
         return FOLIOT_INVALID;
     status = foliot__block_init(block, bytes, config);
     if (status != FOLIOT_OK)

@@ -98,7 +98,8 @@ static uint8_t flags_of(uint32_t flags)
 {
     return (uint8_t)(FOLIOT_SNAPSHOT_ALIVE | (flags & FOLIOT_BODY_PLAYER ? FOLIOT_SNAPSHOT_PLAYER : 0) |
                      (flags & FOLIOT_BODY_STATIC ? FOLIOT_SNAPSHOT_STATIC : 0) |
-                     (flags & FOLIOT_BODY_FROZEN ? FOLIOT_SNAPSHOT_FROZEN : 0));
+                     (flags & FOLIOT_BODY_FROZEN ? FOLIOT_SNAPSHOT_FROZEN : 0) |
+                     (flags & FOLIOT_BODY_ASLEEP ? FOLIOT_SNAPSHOT_ASLEEP : 0));
 }
 
 foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format, const foliot_world *world,
@@ -142,7 +143,8 @@ foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,
         restore_orientation(body, state.orientation);
     state.flags = FOLIOT_BODY_ALIVE | (body->flags & FOLIOT_SNAPSHOT_PLAYER ? FOLIOT_BODY_PLAYER : 0) |
                   (body->flags & FOLIOT_SNAPSHOT_STATIC ? FOLIOT_BODY_STATIC : 0) |
-                  (body->flags & FOLIOT_SNAPSHOT_FROZEN ? FOLIOT_BODY_FROZEN : 0);
+                  (body->flags & FOLIOT_SNAPSHOT_FROZEN ? FOLIOT_BODY_FROZEN : 0) |
+                  (body->flags & FOLIOT_SNAPSHOT_ASLEEP ? FOLIOT_BODY_ASLEEP : 0);
     return state;
 }
 

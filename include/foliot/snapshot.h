@@ -45,6 +45,7 @@ enum foliot_snapshot_flags {
     FOLIOT_SNAPSHOT_PLAYER = 2,
     FOLIOT_SNAPSHOT_STATIC = 4,
     FOLIOT_SNAPSHOT_FROZEN = 8,
+    FOLIOT_SNAPSHOT_ASLEEP = 16,
 };
 
 // `bodies` is the caller's, `capacity` long.

@@ -166,6 +166,7 @@ typedef struct foliot_world_config {
     uint32_t joints_max;  // of the constraints: ball, hinge, weld, distance with an anchor off the centre
     bool gravitates;      // some force is pairwise gravity
     bool calls_back;      // some force is the host's
+    bool sleeps;          // bodies may fall asleep
     foliot_integrator integrator;
 } foliot_world_config;
 

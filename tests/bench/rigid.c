@@ -381,6 +381,28 @@ static void report(const problem *p, race *r, const options *o)
     free(states);
 }
 
+// What a pile costs that may sleep, once it does, beside the same pile awake.
+static void report_sleep(problem *p, double awake)
+{
+    double times[100];
+    p->scene.sleep = true;
+    foliot_world *world = world_of(p);
+    uint32_t asleep = 0;
+    for (int t = 0; t < 1200 && asleep + 1 < p->count && world; t++) {
+        our_step(world, NULL, 1, times, times + 1);
+        asleep = 0;
+        for (uint32_t i = 0; i < p->count; i++)
+            asleep += (foliot_world_body(world, i).flags & FOLIOT_BODY_ASLEEP) != 0;
+    }
+    double spare[100];
+    our_step(world, NULL, 100, times, spare);
+    char name[96];
+    snprintf(name, sizeof name, "%s, %u of %u asleep", p->name, asleep, p->count - 1);
+    if (world)
+        bench_report("rigid", name, bench_median(times, 100), "ms/tick, CPU", "foliot, awake", awake);
+    foliot_world_destroy(world);
+}
+
 static void run_scene(const char *name, const options *o)
 {
     problem p;
@@ -406,6 +428,8 @@ static void run_scene(const char *name, const options *o)
     report(&p, &r, o);
     for (int k = 0; k < OPPONENTS; k++)
         opponent_stop(&r.others[k]);
+    if (r.alone && strcmp(name, "pile") == 0)
+        report_sleep(&p, bench_median(r.cpu, o->ticks));
     foliot_world_destroy(r.alone);
     foliot_world_destroy(r.threaded);
     task_pool_destroy(pool);

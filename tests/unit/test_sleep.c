@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: MIT
+// test_sleep.c: bodies at rest fall asleep, island by island, and wake for every reason that docs/CONTACTS.md names,
+// in time to give way to what wakes them; with all of it a restored world has the same future.
+#include "check.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/probe.h"
+#include "task_pool.h"
+#include "yard.h"
+
+#define G 9.81
+
+static bool asleep(const foliot_world *world, uint32_t slot)
+{
+    return foliot_world_body(world, slot).flags & FOLIOT_BODY_ASLEEP;
+}
+
+static uint32_t sleepers(const foliot_world *world)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < foliot_world_body_count(world); i++)
+        count += asleep(world, i);
+    return count;
+}
+
+static double energy_of(const foliot_world *world)
+{
+    foliot_invariants now = foliot_world_invariants(world, NULL);
+    return now.kinetic + now.potential;
+}
+
+static yard floor_yard(void)
+{
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    y.scene.sleep = true;
+    y.scene.gravity[2] = -G;
+    yard_plane(&y, 0, 0, 1, 0);
+    return y;
+}
+
+// Two columns of three boxes, two islands.
+static yard two_columns(void)
+{
+    yard y = floor_yard();
+    for (int i = 0; i < 2; i++)
+        for (int n = 0; n < 3; n++)
+            yard_box(&y, 8, 0.1, 0.1, 0.1, 2.0 * i, 0, 0.1 + 0.2 * n);
+    yard_material(&y, 0.6, 0);
+    return y;
+}
+
+static void until_asleep(foliot_world *world, uint32_t count)
+{
+    for (int t = 0; t < 300 && sleepers(world) < count; t++)
+        yard_run(world, 1);
+    assert_int_equal(sleepers(world), count);
+}
+
+static void what_rests_falls_asleep_and_costs_no_energy(void **state)
+{
+    (void)state;
+    yard y = two_columns();
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 25);
+    assert_int_equal(sleepers(world), 0); // not before half a second
+    double least = energy_of(world), scale = 8 * G * 0.1;
+    for (int t = 0; t < 120; t++) {
+        yard_run(world, 1);
+        check_below(energy_of(world), least + 1e-4 * scale);
+        least = fmin(least, energy_of(world));
+    }
+    assert_int_equal(sleepers(world), 6);
+    foliot_body_state before = foliot_world_body(world, 3);
+    yard_run(world, 600);
+    foliot_body_state after = foliot_world_body(world, 3);
+    assert_memory_equal(&before, &after, offsetof(foliot_body_state, flags));
+    check_bits(after.velocity[2], 0);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void scenes_that_do_not_say_so_stay_awake(void **state)
+{
+    (void)state;
+    yard y = two_columns();
+    y.scene.sleep = false;
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 120);
+    assert_int_equal(sleepers(world), 0);
+    assert_int_equal(foliot_world_body(world, 1).flags, FOLIOT_BODY_ALIVE);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// In free flight, however slow, nobody sleeps: only what rests on something.
+static void what_hangs_in_the_air_does_not_sleep(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    y.scene.sleep = true;
+    yard_ball(&y, 1, 0.2, 0, 0, 0);
+    yard_moves(&y, 1e-6, 0, 0);
+    yard_ball(&y, 1, 0.2, 0, 0, 0.4);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 120);
+    assert_int_equal(sleepers(world), 0);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// A ball hits the lowest of one column: that whole column wakes, before the blow, and gives way; the other sleeps on.
+static void a_blow_wakes_its_island_in_time(void **state)
+{
+    (void)state;
+    yard y = two_columns(), same = two_columns();
+    same.scene.sleep = false;
+    yard *both[] = {&y, &same};
+    foliot_world *worlds[2];
+    for (int k = 0; k < 2; k++) {
+        yard_ball(both[k], 8, 0.1, -9, 0, 0.1);
+        yard_moves(both[k], 4, 0, 0);
+        both[k]->bodies[both[k]->scene.body_count - 1].friction = 0;
+        worlds[k] = yard_open(both[k]);
+        yard_run(worlds[k], 100);
+    }
+    assert_int_equal(sleepers(worlds[0]), 6);
+    assert_int_equal(sleepers(worlds[1]), 0);
+    int t = 0;
+    while (sleepers(worlds[0]) == 6 && t++ < 100)
+        yard_run(worlds[0], 1);
+    yard_run(worlds[1], (uint32_t)t);
+    assert_int_equal(sleepers(worlds[0]), 3); // at once, and not the other island
+    for (uint32_t n = 1; n <= 3; n++)
+        assert_false(asleep(worlds[0], n));
+    assert_true(foliot_world_body(worlds[0], 7).position[0] < 0); // it was not touched before
+    // The blow is what it would be without sleep.
+    yard_run(worlds[0], 10);
+    yard_run(worlds[1], 10);
+    double moved = foliot_world_body(worlds[0], 1).position[0];
+    assert_true(moved > 0.05);
+    check_near(moved, foliot_world_body(worlds[1], 1).position[0], 0.02 * moved);
+    foliot_world_destroy(worlds[0]);
+    foliot_world_destroy(worlds[1]);
+    yard_free(&y);
+    yard_free(&same);
+}
+
+// -- players -------------------------------------------------------------------------------------------
+
+static const double beside[1][3] = {{0, 0, 0.75}};
+
+static yard player_yard(void)
+{
+    yard y = two_columns();
+    foliot_players_definition *p = &y.scene.players;
+    p->limit = 1;
+    p->body.mass = 5;
+    p->body.shape.kind = FOLIOT_SHAPE_SPHERE;
+    p->body.shape.radius = 0.12;
+    p->body.friction = 0.6;
+    p->positions = beside;
+    p->position_count = 1;
+    p->force = 100;
+    p->reach = 1.5;
+    p->pull = 200;
+    p->jump = 3;
+    return y;
+}
+
+static void act(foliot_world *world, foliot_input_kind kind, int8_t push, uint16_t buttons)
+{
+    foliot_input input = {.sequence = (uint32_t)foliot_world_tick(world) + 1,
+                          .kind = (uint8_t)kind, .axes = {0, push, 0, 0}, .buttons = buttons};
+    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+}
+
+// A player who stands on a column with hands off.
+static foliot_world *player_asleep(yard *y)
+{
+    foliot_world *world = yard_open(y);
+    act(world, FOLIOT_INPUT_JOIN, 0, 0);
+    until_asleep(world, 7);
+    act(world, FOLIOT_INPUT_CONTROL, 0, 0); // says nothing
+    assert_int_equal(sleepers(world), 7);
+    return world;
+}
+
+static void a_players_input_wakes_its_island(void **state)
+{
+    (void)state;
+    const struct {
+        int8_t push;
+        uint16_t buttons;
+        uint32_t asleep;
+    } cases[] = {{40, 0, 3}, {0, 8, 3}, {0, FOLIOT_BUTTON_JUMP, 3}, {0, FOLIOT_BUTTON_PULL, 3}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        yard y = player_yard();
+        foliot_world *world = player_asleep(&y);
+        act(world, FOLIOT_INPUT_CONTROL, cases[k].push, cases[k].buttons);
+        assert_int_equal(sleepers(world), cases[k].asleep);
+        if (cases[k].buttons == FOLIOT_BUTTON_JUMP)
+            assert_true(foliot_world_body(world, 7).velocity[2] > 2.5);
+        foliot_world_destroy(world);
+        yard_free(&y);
+    }
+}
+
+static void who_is_pulled_wakes(void **state)
+{
+    (void)state;
+    yard y = player_yard();
+    y.scene.players.reach = 5; // the other column too
+    foliot_world *world = player_asleep(&y);
+    act(world, FOLIOT_INPUT_CONTROL, 0, FOLIOT_BUTTON_PULL);
+    assert_int_equal(sleepers(world), 0);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// The player lies under a plank; when he leaves, it must fall.
+static void a_broken_support_wakes_what_it_bore(void **state)
+{
+    (void)state;
+    static const double under[1][3] = {{0, 0, 0.12}};
+    yard y = player_yard();
+    y.scene.body_count = 1; // the floor alone
+    y.scene.players.positions = under;
+    yard_ball(&y, 5, 0.12, 0.8, 0, 0.12);
+    yard_box(&y, 10, 0.6, 0.3, 0.05, 0.4, 0, 0.29);
+    y.bodies[2].friction = 0.6;
+    foliot_world *world = yard_open(&y);
+    act(world, FOLIOT_INPUT_JOIN, 0, 0);
+    until_asleep(world, 3);
+    act(world, FOLIOT_INPUT_LEAVE, 0, 0);
+    assert_int_equal(sleepers(world), 0);
+    yard_run(world, 60);
+    check_below(foliot_world_body(world, 2).position[2], 0.25);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// -- links and pushes ---------------------------------------------------------------------------------
+
+// Joined by a spring, two columns are one island.
+static void a_spring_ties_islands(void **state)
+{
+    (void)state;
+    yard y = two_columns();
+    foliot_force_definition spring = foliot_force_default(FOLIOT_FORCE_SPRING);
+    spring.a = 1;
+    spring.b = 4;
+    spring.as.spring.stiffness = 1;
+    spring.as.spring.damping = 1;
+    spring.as.spring.length = 2;
+    y.scene.forces = &spring;
+    y.scene.force_count = 1;
+    yard_ball(&y, 8, 0.1, -9, 0, 0.1);
+    yard_moves(&y, 4, 0, 0);
+    y.bodies[7].friction = 0;
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 100);
+    assert_int_equal(sleepers(world), 6);
+    for (int t = 0; t < 100 && sleepers(world) == 6; t++)
+        yard_run(world, 1);
+    assert_int_equal(sleepers(world), 0);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void a_push_wakes_when_it_begins_and_ends(void **state)
+{
+    (void)state;
+    yard y = two_columns();
+    foliot_force_definition push = foliot_force_default(FOLIOT_FORCE_CONSTANT);
+    push.a = 4;
+    push.as.constant.force[1] = 5; // friction holds it
+    push.as.constant.start = 3.01;
+    push.as.constant.end = 6.01;
+    y.scene.forces = &push;
+    y.scene.force_count = 1;
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 180);
+    assert_int_equal(sleepers(world), 6);
+    yard_run(world, 1);
+    assert_int_equal(sleepers(world), 3);
+    yard_run(world, 100);
+    assert_int_equal(sleepers(world), 6);
+    yard_run(world, 79);
+    assert_int_equal(sleepers(world), 6);
+    yard_run(world, 1);
+    assert_int_equal(sleepers(world), 3);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// -- the same future ----------------------------------------------------------------------------------
+
+static void same(const foliot_world *a, const foliot_world *b)
+{
+    foliot_digest x = foliot_world_digest(a), z = foliot_world_digest(b);
+    assert_memory_equal(&x, &z, sizeof x);
+}
+
+// Copies taken at every stage of falling asleep and waking go on alike, on any number of threads.
+static void restored_sleepers_have_the_same_future(void **state)
+{
+    (void)state;
+    yard y = player_yard();
+    task_pool *pool = task_pool_create(3);
+    foliot_host host = {.run = task_pool_run, .run_user = pool, .threads = 3};
+    foliot_world *world = yard_open(&y), *other = yard_open(&y);
+    act(world, FOLIOT_INPUT_JOIN, 0, 0);
+    for (int round = 0; round < 12; round++) {
+        size_t length;
+        foliot_world_capture(world, NULL, 0, &length);
+        uint8_t *bytes = malloc(length);
+        assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_OK);
+        assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_OK);
+        free(bytes);
+        for (int t = 0; t < 17; t++) {
+            foliot_input input = {.sequence = (uint32_t)foliot_world_tick(world) + 1,
+                                  .axes = {0, round % 6 == 5 ? 90 : 0, 0, 0},
+                                  .buttons = round == 8 ? 1 : 0};
+            assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+            assert_int_equal(foliot_world_step(other, &input, 1, &host), FOLIOT_OK);
+            same(world, other);
+        }
+    }
+    foliot_world_destroy(world);
+    foliot_world_destroy(other);
+    task_pool_destroy(pool);
+    yard_free(&y);
+}
+
+// -- the scene ----------------------------------------------------------------------------------------
+
+// The golden digests of the matrix see bodies fall asleep and wake within the ticks that they run.
+static void the_probe_naps_and_wakes(void **state)
+{
+    (void)state;
+    foliot__probe probe;
+    foliot_world *world;
+    uint32_t most = 0, counts[50];
+    foliot__probe_make(&probe, FOLIOT__PROBE_nap);
+    assert_int_equal(foliot_world_create(&probe.scene, &world), FOLIOT_OK);
+    for (int t = 0; t < 50; t++) {
+        yard_run(world, 1);
+        counts[t] = sleepers(world);
+        most = counts[t] > most ? counts[t] : most;
+    }
+    assert_in_range(most, 4, 8);
+    assert_true(counts[49] < most);
+    assert_int_equal(counts[20], 0);
+    foliot_world_destroy(world);
+}
+
+static void forces_from_afar_and_sleep_do_not_go_together(void **state)
+{
+    (void)state;
+    const foliot_force_kind kinds[] = {FOLIOT_FORCE_NEWTON, FOLIOT_FORCE_CALLBACK};
+    for (int k = 0; k < 2; k++) {
+        yard y = two_columns();
+        foliot_force_definition force = foliot_force_default(kinds[k]);
+        foliot_scene_problem problem = {.path = ""};
+        y.scene.bodies = y.bodies;
+        y.scene.forces = &force;
+        y.scene.force_count = 1;
+        assert_int_equal(foliot_scene_check(&y.scene, &problem), FOLIOT_REFUSED);
+        assert_string_equal(problem.path, "sleep");
+        yard_free(&y);
+    }
+}
+
+static void bytes_say_whether_bodies_sleep(void **state)
+{
+    (void)state;
+    yard y = two_columns();
+    y.scene.bodies = y.bodies;
+    uint8_t bytes[2][2048];
+    size_t length[2];
+    for (int k = 0; k < 2; k++) {
+        y.scene.sleep = k;
+        foliot_scene *back;
+        assert_int_equal(foliot_scene_encode(&y.scene, bytes[k], sizeof bytes[k], &length[k]), FOLIOT_OK);
+        assert_int_equal(foliot_scene_decode(bytes[k], length[k], &back), FOLIOT_OK);
+        assert_int_equal(back->sleep, k);
+        foliot_scene_destroy(back);
+    }
+    assert_int_equal(length[0], length[1]); // a bit of the mask
+    yard_free(&y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_rests_falls_asleep_and_costs_no_energy),
+        cmocka_unit_test(scenes_that_do_not_say_so_stay_awake),
+        cmocka_unit_test(what_hangs_in_the_air_does_not_sleep),
+        cmocka_unit_test(a_blow_wakes_its_island_in_time),
+        cmocka_unit_test(a_players_input_wakes_its_island),
+        cmocka_unit_test(who_is_pulled_wakes),
+        cmocka_unit_test(a_broken_support_wakes_what_it_bore),
+        cmocka_unit_test(a_spring_ties_islands),
+        cmocka_unit_test(a_push_wakes_when_it_begins_and_ends),
+        cmocka_unit_test(restored_sleepers_have_the_same_future),
+        cmocka_unit_test(the_probe_naps_and_wakes),
+        cmocka_unit_test(forces_from_afar_and_sleep_do_not_go_together),
+        cmocka_unit_test(bytes_say_whether_bodies_sleep),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
