@@ -53,6 +53,27 @@ uint32_t yard_ball(yard *y, double mass, double radius, double px, double py, do
     return i;
 }
 
+uint32_t yard_box(yard *y, double mass, double hx, double hy, double hz, double px, double py,
+                  double pz)
+{
+    uint32_t i = yard_point(y, mass, px, py, pz);
+    y->bodies[i].shape.kind = FOLIOT_SHAPE_BOX;
+    y->bodies[i].shape.half[0] = hx;
+    y->bodies[i].shape.half[1] = hy;
+    y->bodies[i].shape.half[2] = hz;
+    return i;
+}
+
+uint32_t yard_capsule(yard *y, double mass, double radius, double half_length, double px, double py,
+                      double pz)
+{
+    uint32_t i = yard_point(y, mass, px, py, pz);
+    y->bodies[i].shape.kind = FOLIOT_SHAPE_CAPSULE;
+    y->bodies[i].shape.radius = radius;
+    y->bodies[i].shape.half[2] = half_length;
+    return i;
+}
+
 uint32_t yard_plane(yard *y, double nx, double ny, double nz, double offset)
 {
     uint32_t i = add(y);
@@ -97,6 +118,28 @@ void yard_moves(yard *y, double vx, double vy, double vz)
     v[0] = vx;
     v[1] = vy;
     v[2] = vz;
+}
+
+void yard_spins(yard *y, double wx, double wy, double wz)
+{
+    double *w = y->bodies[y->scene.body_count - 1].angular_velocity;
+    w[0] = wx;
+    w[1] = wy;
+    w[2] = wz;
+}
+
+void yard_turn(yard *y, double ax, double ay, double az, double angle)
+{
+    double *q = y->bodies[y->scene.body_count - 1].orientation;
+    const double turn[4] = {cos(angle / 2), ax * sin(angle / 2), ay * sin(angle / 2),
+                            az * sin(angle / 2)};
+    const double before[4] = {q[0], q[1], q[2], q[3]};
+    q[0] = turn[0] * before[0] - turn[1] * before[1] - turn[2] * before[2] - turn[3] * before[3];
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        q[1 + k] = turn[0] * before[1 + k] + before[0] * turn[1 + k] +
+                   (turn[1 + i] * before[1 + j] - turn[1 + j] * before[1 + i]);
+    }
 }
 
 void yard_material(yard *y, double friction, double restitution)

@@ -21,6 +21,10 @@ void yard_free(yard *y);
 
 // The body's index; what was made may be changed in y->bodies until yard_open.
 uint32_t yard_ball(yard *y, double mass, double radius, double px, double py, double pz);
+uint32_t yard_box(yard *y, double mass, double hx, double hy, double hz, double px, double py,
+                  double pz);
+uint32_t yard_capsule(yard *y, double mass, double radius, double half_length, double px, double py,
+                      double pz); // along z
 uint32_t yard_point(yard *y, double mass, double px, double py, double pz); // mass 0: static
 uint32_t yard_plane(yard *y, double nx, double ny, double nz, double offset);
 // Of that kind between two bodies at the distance that they have; b FOLIOT_NO_BODY: to the point
@@ -29,6 +33,9 @@ uint32_t yard_link(yard *y, foliot_constraint_kind kind, uint32_t a, uint32_t b,
                    const double at[3]);
 // Sets velocity of the body made last.
 void yard_moves(yard *y, double vx, double vy, double vz);
+void yard_spins(yard *y, double wx, double wy, double wz);
+// Turns the body made last by `angle` about a unit axis through its centre.
+void yard_turn(yard *y, double ax, double ay, double az, double angle);
 void yard_material(yard *y, double friction, double restitution); // of all bodies so far
 
 // A world that must be made; free with foliot_world_destroy.

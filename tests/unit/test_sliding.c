@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+// test_sliding.c: boxes and capsules that slide, roll, tip, bounce and push, against the formulas of the
+// textbook.
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "pace.h"
+#include "yard.h"
+
+#define G 9.81
+
+static yard floor_yard(foliot_integrator id)
+{
+    yard y = yard_new(id);
+    y.scene.gravity[2] = -G;
+    yard_plane(&y, 0, 0, 1, 0);
+    return y;
+}
+
+static foliot_body_state last_of(const foliot_world *world, const yard *y)
+{
+    return foliot_world_body(world, y->scene.body_count - 1);
+}
+
+// The body's axis k in the world.
+static void axis_of(const foliot_body_state *s, int k, double axis[3])
+{
+    const double *q = s->orientation;
+    int i = (k + 1) % 3, j = (k + 2) % 3;
+    axis[k] = q[0] * q[0] + q[1 + k] * q[1 + k] - q[1 + i] * q[1 + i] - q[1 + j] * q[1 + j];
+    axis[i] = 2 * (q[1 + k] * q[1 + i] + q[0] * q[1 + j]);
+    axis[j] = 2 * (q[1 + k] * q[1 + j] - q[0] * q[1 + i]);
+}
+
+static double tilt_of(const foliot_body_state *s) // of the body's z, from upright
+{
+    double up[3];
+    axis_of(s, 2, up);
+    return acos(fmin(1, fmax(-1, up[2])));
+}
+
+// -- slopes ----------------------------------------------------------------------------------------
+
+// How far a box slides down a slope of that angle from rest, in `ticks`.
+static double slide(foliot_integrator id, double angle, double friction, int ticks)
+{
+    yard y = yard_new(id);
+    y.scene.gravity[2] = -G;
+    yard_plane(&y, sin(angle), 0, cos(angle), 0);
+    yard_box(&y, 5, 0.3, 0.2, 0.1, 0.1 * sin(angle), 0, 0.1 * cos(angle));
+    yard_turn(&y, 0, 1, 0, angle);
+    yard_material(&y, friction, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, (uint32_t)ticks);
+    foliot_body_state s = last_of(world, &y);
+    double way = (s.position[0] - 0.1 * sin(angle)) * cos(angle) -
+                 (s.position[2] - 0.1 * cos(angle)) * sin(angle);
+    check_near(tilt_of(&s), angle, 2e-3); // it lies flat
+    check_below(fabs(s.position[1]), 1e-3);
+    foliot_world_destroy(world);
+    yard_free(&y);
+    return way;
+}
+
+// One part in a hundred flatter than its friction holds, and the box stays; steeper, and it slides as the formula
+// says.
+static void a_box_slides_at_the_angle_of_its_friction(void **state)
+{
+    (void)state;
+    const foliot_integrator schemes[] = {FOLIOT_SEMI_IMPLICIT_EULER, FOLIOT_VELOCITY_VERLET};
+    const double frictions[] = {0.3, 0.5, 0.8};
+    for (int k = 0; k < 2; k++)
+        for (int n = 0; n < 3; n++) {
+            double mu = frictions[n], flat = atan(0.99 * mu), steep = atan(1.01 * mu);
+            check_below(fabs(slide(schemes[k], flat, mu, 300)), 2e-3);
+            assert_true(slide(schemes[k], steep, mu, 300) >
+                        0.5 * 12.5 * G * cos(steep) * 0.01 * mu);
+            double angle = atan(mu) + 0.2, expected = G * (sin(angle) - mu * cos(angle)) / 2;
+            check_near(slide(schemes[k], angle, mu, 60), expected, 0.02 * expected);
+        }
+}
+
+static void a_pushed_box_stops_where_friction_stops_it(void **state)
+{
+    (void)state;
+    yard y = floor_yard(FOLIOT_VELOCITY_VERLET);
+    yard_box(&y, 7, 0.3, 0.3, 0.05, 0, 0, 0.05);
+    yard_moves(&y, 3, 1, 0);
+    yard_material(&y, 0.4, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 120);
+    double way = 10 / (2 * 0.4 * G);
+    foliot_body_state s = last_of(world, &y);
+    check_near(s.position[0], way * 3 / sqrt(10), 0.02 * way);
+    check_near(s.position[1], way * 1 / sqrt(10), 0.02 * way);
+    check_below(hypot(s.velocity[0], s.velocity[1]), 1e-6);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// A disc-like box that spins flat on the floor is braked by the friction under its faces.
+static void a_spinning_box_comes_to_rest(void **state)
+{
+    (void)state;
+    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard_box(&y, 4, 0.3, 0.3, 0.05, 0, 0, 0.05);
+    yard_spins(&y, 0, 0, 6);
+    yard_material(&y, 0.5, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 6);
+    double after = last_of(world, &y).angular_velocity[2];
+    assert_true(after < 5.2 && after > 1);
+    yard_run(world, 114);
+    check_below(fabs(last_of(world, &y).angular_velocity[2]), 1e-5);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// -- rolling ---------------------------------------------------------------------------------------
+
+// A capsule that slides across its axis ends up rolling: m v + I w / r is kept.
+static void a_sliding_capsule_ends_up_rolling(void **state)
+{
+    (void)state;
+    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    double r = 0.2, m = 3, inertia = 0.45 * m * r * r;
+    yard_capsule(&y, m, r, 0.5, 0, 0, r);
+    yard_turn(&y, 1, 0, 0, M_PI / 2); // its axis along y
+    yard_moves(&y, 2, 0, 0);
+    y.bodies[1].inertia[0] = y.bodies[1].inertia[1] = 0.4;
+    y.bodies[1].inertia[2] = inertia;
+    yard_material(&y, 0.4, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 200);
+    foliot_body_state s = last_of(world, &y);
+    double expected = 2 / (1 + inertia / (m * r * r));
+    check_near(s.velocity[0], expected, 0.01 * expected);
+    check_near(s.angular_velocity[1] * r, s.velocity[0], 1e-3);
+    check_below(fabs(s.velocity[1]), 1e-3);
+    double before = s.position[0];
+    yard_run(world, 60); // and rolls on
+    check_near(last_of(world, &y).position[0] - before, expected, 0.01 * expected);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// -- tipping ---------------------------------------------------------------------------------------
+
+// A box that stands on its lower edge, tilted by `angle`, after two seconds.
+static double tipped(double angle)
+{
+    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    double a = 0.2, h = 0.5; // half its width and height
+    yard_box(&y, 20, a, 0.3, h, 0, 0, a * sin(angle) + h * cos(angle));
+    yard_turn(&y, 0, 1, 0, angle);
+    yard_material(&y, 0.9, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 240);
+    foliot_body_state s = last_of(world, &y);
+    check_near(s.position[2], tilt_of(&s) < 0.5 ? h : a, 3e-3); // flat, on one face or the other
+    check_below(foliot_world_invariants(world, NULL).kinetic, 1e-3);
+    double end = tilt_of(&s);
+    foliot_world_destroy(world);
+    yard_free(&y);
+    return end;
+}
+
+static void a_box_tips_over_its_edge_at_the_right_angle(void **state)
+{
+    (void)state;
+    double critical = atan(0.2 / 0.5);
+    check_below(tipped(critical - 0.02), 2e-3);
+    check_near(tipped(critical + 0.02), M_PI / 2, 2e-3);
+}
+
+static void a_capsule_on_end_falls_on_its_side(void **state)
+{
+    (void)state;
+    yard y = floor_yard(FOLIOT_VELOCITY_VERLET);
+    yard_capsule(&y, 2, 0.1, 0.3, 0, 0, 0.1 + 0.3 * cos(0.05));
+    yard_turn(&y, 0, 1, 0, 0.05);
+    yard_material(&y, 0.7, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 300);
+    foliot_body_state s = last_of(world, &y);
+    check_near(tilt_of(&s), M_PI / 2, 5e-3);
+    check_near(s.position[2], 0.1, 1e-3);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// The nearest falls on the next, and so on to the last.
+static void dominoes_all_fall(void **state)
+{
+    (void)state;
+    yard y = floor_yard(FOLIOT_VELOCITY_VERLET);
+    yard_ball(&y, 8, 0.1, -0.5, 0, 0.3);
+    yard_moves(&y, 3, 0, 0);
+    for (int n = 0; n < 15; n++)
+        yard_box(&y, 2, 0.03, 0.12, 0.3, 0.24 * n, 0, 0.3);
+    yard_material(&y, 0.4, 0);
+    foliot_world *world = yard_open(&y);
+    int fallen_at[15] = {0};
+    for (int t = 1; t < 480; t++) {
+        yard_run(world, 1);
+        for (uint32_t n = 0; n < 15; n++) {
+            foliot_body_state s = foliot_world_body(world, 2 + n);
+            if (!fallen_at[n] && tilt_of(&s) > 0.15)
+                fallen_at[n] = t;
+        }
+    }
+    for (int n = 0; n < 15; n++) {
+        assert_true(fallen_at[n] > 0);
+        assert_true(n == 0 || fallen_at[n] >= fallen_at[n - 1]);
+    }
+    for (uint32_t n = 0; n < 15; n++) // the ball may roll on
+        check_below(fabs(foliot_world_body(world, 2 + n).velocity[0]), 0.02);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// -- bouncing ---------------------------------------------------------------------------------------
+
+static double peak_after_bounce(foliot_world *world, const yard *y)
+{
+    double low = 1e9, high = 0;
+    bool rising = false;
+    for (int t = 0; t < 240; t++) {
+        yard_run(world, 1);
+        double z = last_of(world, y).position[2];
+        rising |= z > low + 1e-9;
+        if (rising && z < high)
+            return high;
+        high = rising ? z : 0;
+        low = fmin(low, z);
+    }
+    return high;
+}
+
+// Flat or on end: the blow goes through the centre.
+static void boxes_and_capsules_bounce_to_e_squared(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < 3; shape++) {
+        yard y = floor_yard(FOLIOT_VELOCITY_VERLET);
+        double e = 0.6, rest = shape == 0 ? 0.2 : shape == 1 ? 0.5 : 0.1;
+        if (shape == 0)
+            yard_box(&y, 3, 0.3, 0.3, 0.2, 0, 0, 1.2);
+        else
+            yard_capsule(&y, 3, 0.1, 0.4, 0, 0, 1 + rest);
+        if (shape == 2)
+            yard_turn(&y, 1, 0, 0, M_PI / 2);
+        yard_material(&y, 0.3, e);
+        foliot_world *world = yard_open(&y);
+        check_near(peak_after_bounce(world, &y) - rest, e * e, 0.01 * e * e);
+        foliot_world_destroy(world);
+        yard_free(&y);
+    }
+}
+
+// -- pushing ----------------------------------------------------------------------------------------
+
+// A player's cube shoves a row of others along: F = (M + m) a + friction.
+static void a_player_pushes_a_row_of_cubes(void **state)
+{
+    (void)state;
+    static const double start[1][3] = {{0, 0, 0.5}};
+    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    for (int n = 0; n < 5; n++)
+        yard_box(&y, 10, 0.2, 0.2, 0.2, 0.7 + 0.4 * n, 0, 0.2);
+    yard_material(&y, 0.3, 0);
+    foliot_players_definition *p = &y.scene.players;
+    p->limit = 1;
+    p->body.mass = 100;
+    p->body.shape.kind = FOLIOT_SHAPE_BOX;
+    p->body.shape.half[0] = p->body.shape.half[1] = p->body.shape.half[2] = 0.5;
+    p->body.friction = 0.3;
+    p->positions = start;
+    p->position_count = 1;
+    p->force = 1000;
+    foliot_world *world = yard_open(&y);
+    foliot_input input = {.kind = FOLIOT_INPUT_JOIN, .sequence = 1};
+    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+    input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL, .sequence = 2, .axes = {127, 0, 0, 0}};
+    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+    yard_run(world, 30);
+    double before = foliot_world_body(world, 6).velocity[0];
+    yard_run(world, 30);
+    double gained = (foliot_world_body(world, 6).velocity[0] - before) / 0.5;
+    double expected = (1000 - 0.3 * 150 * G) / 150;
+    check_near(gained, expected, 0.02 * expected);
+    for (uint32_t n = 1; n <= 5; n++)
+        check_near(foliot_world_body(world, n).velocity[0], foliot_world_body(world, 6).velocity[0],
+                   0.05);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_box_slides_at_the_angle_of_its_friction),
+        cmocka_unit_test(a_pushed_box_stops_where_friction_stops_it),
+        cmocka_unit_test(a_spinning_box_comes_to_rest),
+        cmocka_unit_test(a_sliding_capsule_ends_up_rolling),
+        cmocka_unit_test(a_box_tips_over_its_edge_at_the_right_angle),
+        cmocka_unit_test(a_capsule_on_end_falls_on_its_side),
+        cmocka_unit_test(dominoes_all_fall),
+        cmocka_unit_test(boxes_and_capsules_bounce_to_e_squared),
+        cmocka_unit_test(a_player_pushes_a_row_of_cubes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+// test_stacks.c: what stands must stand: stacks, piles and pyramids of boxes and capsules are followed for long,
+// and neither creep, sink, tremble nor gain energy or momentum.
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "pace.h"
+#include "yard.h"
+
+#define G 9.81
+
+typedef void scheme_test(foliot_integrator id);
+static void with_every_scheme(scheme_test *test)
+{
+    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
+        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+        if (!info->contacts || info->lab_only)
+            continue;
+        printf("%s\n", info->name);
+        test((foliot_integrator)id);
+    }
+}
+
+static yard floor_yard(foliot_integrator id)
+{
+    yard y = yard_new(id);
+    y.scene.gravity[2] = -G;
+    yard_plane(&y, 0, 0, 1, 0);
+    return y;
+}
+
+// The farthest that a body has moved across from where the scene puts it.
+static double drift_of(const foliot_world *world, const yard *y)
+{
+    double farthest = 0;
+    for (uint32_t i = 0; i < y->scene.body_count; i++) {
+        const double *now = foliot_world_body(world, i).position, *then = y->bodies[i].position;
+        farthest = fmax(farthest, hypot(now[0] - then[0], now[1] - then[1]));
+    }
+    return farthest;
+}
+
+static double energy_of(const foliot_world *world)
+{
+    foliot_invariants now = foliot_world_invariants(world, NULL);
+    return now.kinetic + now.potential;
+}
+
+static void tower(yard *y, int count, double half, double x)
+{
+    for (int i = 0; i < count; i++)
+        yard_box(y, 1000 * 8 * half * half * half, half, half, half, x, 0, half + 2 * half * i);
+}
+
+// -- standing ------------------------------------------------------------------------------------
+
+static void stands_for_ten_minutes(foliot_integrator id)
+{
+    yard y = floor_yard(id);
+    tower(&y, 10, 0.5, 0);
+    yard_material(&y, 0.6, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 60);
+    double top = foliot_world_body(world, 10).position[2];
+    for (int second = 1; second < PACE(600); second++) {
+        yard_run(world, 60);
+        check_below(drift_of(world, &y), 1e-3);
+        check_near(foliot_world_body(world, 10).position[2], top, 1e-3);
+    }
+    check_near(top, 9.5, 0.012); // touches are springs: a thousandth of its height
+    check_below(foliot_world_invariants(world, NULL).kinetic, 1e-5);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void ten_boxes_stand_for_ten_minutes(void **state)
+{
+    (void)state;
+    stands_for_ten_minutes(FOLIOT_SEMI_IMPLICIT_EULER);
+    stands_for_ten_minutes(FOLIOT_VELOCITY_VERLET);
+}
+
+static void stands_a_while(foliot_integrator id)
+{
+    yard y = floor_yard(id);
+    tower(&y, 5, 0.1, 0.37);
+    yard_material(&y, 0.6, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 300);
+    check_below(drift_of(world, &y), 5e-4);
+    check_near(foliot_world_body(world, 5).position[2], 0.9, 4e-3);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void boxes_stand_under_every_scheme(void **state)
+{
+    (void)state;
+    with_every_scheme(stands_a_while);
+}
+
+// A hundred times the weight of what bears it.
+static void a_heavy_box_stands_on_light_ones(void **state)
+{
+    (void)state;
+    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard_box(&y, 1, 0.1, 0.1, 0.1, 0, 0, 0.1);
+    yard_box(&y, 1, 0.1, 0.1, 0.1, 0.6, 0, 0.1);
+    yard_box(&y, 1, 0.1, 0.1, 0.1, 0.3, 0.5, 0.1);
+    yard_box(&y, 100, 0.6, 0.6, 0.2, 0.3, 0.2, 0.4);
+    yard_material(&y, 0.6, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, PACE(1200));
+    check_below(drift_of(world, &y), 1e-3);
+    check_near(foliot_world_body(world, 4).position[2], 0.4, 0.01);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// Two planks lean on each other; friction alone holds them.
+static void a_house_of_cards_stands(void **state)
+{
+    (void)state;
+    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    double tilt = 0.35, half = 0.5, thick = 0.02;
+    // Their lower edges on the floor, their upper ones touching at x = 0.
+    double z = half * cos(tilt) + thick * sin(tilt), x = half * sin(tilt) + thick * cos(tilt);
+    yard_box(&y, 2, thick, 0.3, half, -x, 0, z);
+    yard_turn(&y, 0, 1, 0, tilt);
+    yard_box(&y, 2, thick, 0.3, half, x, 0, z);
+    yard_turn(&y, 0, 1, 0, -tilt);
+    yard_material(&y, 0.8, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, PACE(1200));
+    check_below(drift_of(world, &y), 5e-3);
+    check_near(foliot_world_body(world, 1).position[2], z, 5e-3);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// Boxes side by side without a gap, five levels: nothing pushes them apart.
+static void a_pyramid_does_not_creep(void **state)
+{
+    (void)state;
+    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    for (int level = 0; level < 5; level++)
+        for (int i = 0; i < 5 - level; i++)
+            for (int j = 0; j < 5 - level; j++)
+                yard_box(&y, 1000, 0.5, 0.5, 0.5, i + 0.5 * level, j + 0.5 * level, level + 0.5);
+    yard_material(&y, 0.6, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, PACE(600));
+    check_below(drift_of(world, &y), 1e-3);
+    check_below(foliot_world_invariants(world, NULL).kinetic, 1e-3);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void capsules_lie_still(foliot_integrator id)
+{
+    yard y = floor_yard(id);
+    yard_capsule(&y, 3, 0.1, 0.4, 0, 0, 0.1);
+    yard_turn(&y, 0.6, 0.8, 0, M_PI / 2);
+    yard_capsule(&y, 3, 0.1, 0.4, 3, 0, 0.5); // on end: the least push topples it, and there is none
+    yard_material(&y, 0.6, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 60);
+    check_below(drift_of(world, &y), 1e-5);
+    check_near(foliot_world_body(world, 1).position[2], 0.1, 5e-4);
+    check_near(foliot_world_body(world, 2).position[2], 0.5, 5e-4);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void capsules_lie_on_their_side_and_stand_on_end(void **state)
+{
+    (void)state;
+    with_every_scheme(capsules_lie_still);
+}
+
+// -- piles -----------------------------------------------------------------------------------------
+
+static void tumble(yard *y, foliot__rng *rng, double x, double yy, double z)
+{
+    double size = 0.1 + 0.1 * foliot__rng_unit(rng);
+    uint32_t kind = foliot__rng_below(rng, 3);
+    if (kind == 0)
+        yard_box(y, 900 * size * size * size, size, 0.8 * size, 0.7 * size, x, yy, z);
+    else if (kind == 1)
+        yard_capsule(y, 700 * size * size * size, 0.6 * size, 0.7 * size, x, yy, z);
+    else
+        yard_ball(y, 500 * size * size * size, size, x, yy, z);
+    double ax = foliot__rng_unit(rng) - 0.5, ay = foliot__rng_unit(rng) - 0.5;
+    double az = foliot__rng_unit(rng) - 0.5, norm = sqrt(ax * ax + ay * ay + az * az);
+    yard_turn(y, ax / norm, ay / norm, az / norm, 3 * foliot__rng_unit(rng));
+}
+
+static foliot__rng seeded(void)
+{
+    const char *text = getenv("SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 0) : 3;
+    printf("SEED=%llu\n", (unsigned long long)seed);
+    return foliot__rng_seeded(seed);
+}
+
+static yard pile_yard(foliot__rng *rng, int layers)
+{
+    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard_plane(&y, 1, 0, 0, -0.95);
+    yard_plane(&y, -1, 0, 0, -0.95);
+    yard_plane(&y, 0, 1, 0, -0.95);
+    yard_plane(&y, 0, -1, 0, -0.95);
+    for (int n = 0; n < 9 * layers; n++)
+        tumble(&y, rng, 0.6 * (n % 3) - 0.6, 0.6 * (n / 3 % 3) - 0.6, 0.35 + 0.6 * (n / 9));
+    yard_material(&y, 0.6, 0);
+    return y;
+}
+
+// What falls never gains energy, and what rests does not sink, tremble or gain any.
+static void a_pile_comes_to_rest_and_gains_nothing(void **state)
+{
+    (void)state;
+    foliot__rng rng = seeded();
+    yard y = pile_yard(&rng, 5);
+    foliot_world *world = yard_open(&y);
+    double start = energy_of(world), least = start;
+    for (int t = 0; t < PACE(900); t++) {
+        yard_run(world, 1);
+        double now = energy_of(world);
+        check_below(now, least + 1e-4 * start);
+        least = fmin(least, now);
+    }
+    if (!PACE_SLOW)
+        check_below(foliot_world_invariants(world, NULL).kinetic, 1e-4 * start);
+    for (int t = 0; t < PACE(300); t++) {
+        yard_run(world, 1);
+        check_below(energy_of(world), least + 1e-5 * start);
+        least = fmin(least, energy_of(world));
+    }
+    assert_int_equal(foliot_world_counted(world)->contacts_dropped, 0);
+    assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// No floor and no gravity: bodies fly together, collide, and their total momentum is what it was.
+static void an_isolated_pile_keeps_its_momentum(void **state)
+{
+    (void)state;
+    foliot__rng rng = seeded();
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    for (int n = 0; n < 60; n++) {
+        double x = 0.6 * (n % 4) - 0.9, yy = 0.6 * (n / 4 % 4) - 0.9, z = 0.6 * (n / 16) - 0.9;
+        tumble(&y, &rng, x, yy, z);
+        yard_moves(&y, 0.3 - 2 * x, 0.1 - 2 * yy, -0.2 - 2 * z);
+    }
+    yard_material(&y, 0.5, 0);
+    foliot_world *world = yard_open(&y);
+    foliot_invariants start = foliot_world_invariants(world, NULL);
+    double scale = sqrt(2 * start.kinetic * 60); // about the sum of all momenta
+    yard_run(world, 200);
+    foliot_invariants end = foliot_world_invariants(world, NULL);
+    assert_true(end.kinetic < 0.7 * start.kinetic); // they did collide
+    for (int k = 0; k < 3; k++) {
+        check_near(end.momentum[k], start.momentum[k], 1e-6 * scale);
+        check_near(end.angular_momentum[k], start.angular_momentum[k], 1e-3 * scale);
+    }
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// -- the same future ----------------------------------------------------------------------------
+
+static void a_restored_pile_has_the_same_future(void **state)
+{
+    (void)state;
+    foliot__rng rng = seeded();
+    yard y = pile_yard(&rng, 3);
+    foliot_world *world = yard_open(&y), *other = yard_open(&y);
+    yard_run(world, 150);
+    size_t length;
+    foliot_world_capture(world, NULL, 0, &length);
+    uint8_t *bytes = malloc(length);
+    assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_OK);
+    assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_OK);
+    for (int t = 0; t < 60; t++) {
+        yard_run(world, 1);
+        yard_run(other, 1);
+        foliot_digest a = foliot_world_digest(world), b = foliot_world_digest(other);
+        assert_memory_equal(&a, &b, sizeof a);
+    }
+    free(bytes);
+    foliot_world_destroy(world);
+    foliot_world_destroy(other);
+    yard_free(&y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ten_boxes_stand_for_ten_minutes),
+        cmocka_unit_test(boxes_stand_under_every_scheme),
+        cmocka_unit_test(a_heavy_box_stands_on_light_ones),
+        cmocka_unit_test(a_house_of_cards_stands),
+        cmocka_unit_test(a_pyramid_does_not_creep),
+        cmocka_unit_test(capsules_lie_on_their_side_and_stand_on_end),
+        cmocka_unit_test(a_pile_comes_to_rest_and_gains_nothing),
+        cmocka_unit_test(an_isolated_pile_keeps_its_momentum),
+        cmocka_unit_test(a_restored_pile_has_the_same_future),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
