@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "foliot/foliot.h"
+#include "pace.h"
 
 typedef struct outcome {
     double energy_start, energy, error_max; // error: |E - E0|, over |E0|
@@ -88,7 +89,8 @@ static const char *const all[] = {
     "billiards",     "bullet",       "chain-bridge", "cloth",        "double-pendulum",
     "figure-eight",  "jelly",        "kepler",       "lunar-lander", "marbles",
     "pendulum",      "ragdoll",      "solar-system", "spacewar",     "star-cluster",
-    "spring-damper", "stiff-spring", "tumbling",     "two-springs",
+    "spring-damper", "stiff-spring", "tumbling",     "two-springs", "cubes",
+    "dominoes",      "pile",         "pyramid",
 };
 
 static void every_scene_runs_with_all_its_players(void **state)
@@ -184,6 +186,112 @@ static void what_falls_comes_to_rest(void **state)
     }
 }
 
+static foliot_world *world_named(const char *name, foliot_scene **scene)
+{
+    foliot_world *world;
+    *scene = scene_named(name);
+    assert_int_equal(foliot_world_create(*scene, &world), FOLIOT_OK);
+    return world;
+}
+
+static void step(foliot_world *world, unsigned ticks)
+{
+    for (unsigned t = 0; t < ticks; t++)
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+}
+
+// Of the body's z, from upright: its cosine.
+static double upright(const foliot_world *world, uint32_t slot)
+{
+    foliot_body_state s = foliot_world_body(world, slot);
+    const double *q = s.orientation;
+    return 1 - 2 * (q[1] * q[1] + q[2] * q[2]);
+}
+
+// All stand until the ball comes; the last falls, and so did all before.
+static void all_dominoes_fall(void **state)
+{
+    (void)state;
+    foliot_scene *scene;
+    foliot_world *world = world_named("dominoes", &scene);
+    uint32_t first = foliot_scene_find_body(scene, "domino-0"), last = scene->body_count - 1;
+    step(world, 15);
+    for (uint32_t i = first; i <= last; i++)
+        assert_true(upright(world, i) > 0.9999);
+    if (PACE_SLOW)
+        last = first + 5;
+    int ticks = 0;
+    while (fabs(upright(world, last)) > 0.8 && ticks++ < 1800)
+        step(world, 1);
+    assert_in_range(ticks, PACE_SLOW ? 20 : 300, 1700);
+    step(world, PACE_SLOW ? 10 : 60);
+    for (uint32_t i = first; i <= last; i++)
+        check_below(fabs(upright(world, i)), 0.8);
+    foliot_world_destroy(world);
+    foliot_scene_destroy(scene);
+}
+
+static void the_pyramid_stands(void **state)
+{
+    (void)state;
+    foliot_scene *scene;
+    foliot_world *world = world_named("pyramid", &scene);
+    step(world, PACE(240));
+    for (uint32_t i = 1; i < scene->body_count; i++) {
+        foliot_body_state s = foliot_world_body(world, i);
+        const double *at = scene->bodies[i].position;
+        check_below(hypot(s.position[0] - at[0], s.position[1] - at[1]), 0.01);
+        check_near(s.position[2], at[2], 0.02);
+    }
+    foliot_world_destroy(world);
+    foliot_scene_destroy(scene);
+}
+
+static void the_pile_lies_on_the_floor(void **state)
+{
+    (void)state;
+    foliot_scene *scene;
+    foliot_world *world = world_named("pile", &scene);
+    double start = foliot_world_invariants(world, NULL).potential;
+    step(world, PACE(600));
+    for (uint32_t i = 1; i < scene->body_count; i++)
+        assert_true(scene->bodies[i].is_static || foliot_world_body(world, i).position[2] > 0.05);
+    foliot_invariants end = foliot_world_invariants(world, NULL);
+    if (!PACE_SLOW) {
+        check_below(end.potential, 0.5 * start);
+        check_below(end.kinetic, 1e-3 * start);
+    }
+    foliot_world_destroy(world);
+    foliot_scene_destroy(scene);
+}
+
+// A player among the cubes draws them near, and drives them off.
+static void a_player_draws_cubes_and_drives_them_off(void **state)
+{
+    (void)state;
+    foliot_scene *scene;
+    foliot_world *world = world_named("cubes", &scene);
+    foliot_input input = {.kind = FOLIOT_INPUT_JOIN, .sequence = 1};
+    uint32_t near[3] = {0};
+    for (int phase = 0; phase < 3; phase++) {
+        assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+        step(world, 120);
+        const double *me = foliot_world_body(world, scene->body_count).position;
+        const double at[2] = {me[0], me[1]};
+        for (uint32_t i = 1; i < scene->body_count; i++) {
+            const double *x = foliot_world_body(world, i).position;
+            near[phase] += hypot(x[0] - at[0], x[1] - at[1]) < 1.6;
+        }
+        input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL, .sequence = 2 + (uint32_t)phase,
+                               .buttons = phase == 0 ? FOLIOT_BUTTON_PULL : FOLIOT_BUTTON_PUSH};
+    }
+    printf("cubes near: %u, drawn %u, driven off %u\n", near[0], near[1], near[2]);
+    assert_true(near[1] >= 2 * near[0] && 2 * near[2] < near[1]);
+    assert_int_equal(foliot_world_counted(world)->contacts_dropped, 0);
+    foliot_world_destroy(world);
+    foliot_scene_destroy(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +303,10 @@ int main(void)
         cmocka_unit_test(cloth_and_bridge_tear),
         cmocka_unit_test(bullets_do_not_pass_through),
         cmocka_unit_test(what_falls_comes_to_rest),
+        cmocka_unit_test(all_dominoes_fall),
+        cmocka_unit_test(the_pyramid_stands),
+        cmocka_unit_test(the_pile_lies_on_the_floor),
+        cmocka_unit_test(a_player_draws_cubes_and_drives_them_off),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
