@@ -43,7 +43,8 @@
     X(tops, "rotation")                                                                            \
     X(balls, "contacts")                                                                           \
     X(net, "distance constraints")                                                                 \
-    X(rods, "rods")
+    X(rods, "rods")          \
+    X(crates, "contacts of boxes and capsules")
 
 enum {
 #define COUNT(name, text) +1
@@ -328,6 +329,10 @@ static void run_net(mixer *m)
 static void run_rods(mixer *m)
 {
     run_probe(m, FOLIOT__PROBE_rods, 4);
+}
+static void run_crates(mixer *m)
+{
+    run_probe(m, FOLIOT__PROBE_crates, 5);
 }
 
 // -- the run ----------------------------------------------------------------------------------------------

@@ -228,6 +228,94 @@ static void make_rods(maker *m)
     m->probe->scene.gravity[2] = -9.80665;
 }
 
+static foliot_body_definition *add_floor(maker *m)
+{
+    foliot_body_definition *floor = add_body(m);
+    memset(floor->position, 0, sizeof floor->position);
+    memset(floor->velocity, 0, sizeof floor->velocity);
+    floor->is_static = true;
+    floor->shape.kind = FOLIOT_SHAPE_PLANE;
+    floor->friction = 0.57;
+    m->probe->scene.gravity[2] = -9.80665;
+    return floor;
+}
+
+static void make_solid(maker *m, foliot_body_definition *body, int kind)
+{
+    static const foliot_shape_kind kinds[] = {FOLIOT_SHAPE_BOX, FOLIOT_SHAPE_CAPSULE,
+                                              FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_BOX};
+    body->shape.kind = kinds[kind % 4];
+    body->shape.radius = between(m, 0.11, 0.17);
+    for (int k = 0; k < 3; k++)
+        body->shape.half[k] = between(m, 0.13, 0.23);
+    body->friction = between(m, 0.1, 0.9);
+}
+
+static void make_crates(maker *m)
+{
+    add_floor(m);
+    for (int i = 0; i < 27; i++) {
+        foliot_body_definition *body = add_body(m);
+        body->position[0] = 0.47 * (i % 3) + between(m, -0.05, 0.05);
+        body->position[1] = 0.49 * (i / 3 % 3) + between(m, -0.05, 0.05);
+        body->position[2] = 0.31 + 0.43 * (i / 9) + between(m, 0, 0.05);
+        fill(m, body->velocity, 0.7);
+        fill(m, body->angular_velocity, 2.3);
+        fill(m, body->orientation + 1, 0.6);
+        make_solid(m, body, i);
+        body->restitution = i % 5 == 0 ? 0.37 : 0;
+    }
+    foliot_body_definition *wall = add_body(m); // a static box, crooked
+    memset(wall->velocity, 0, sizeof wall->velocity);
+    wall->is_static = true;
+    wall->position[0] = -0.71;
+    wall->position[2] = 0.3;
+    fill(m, wall->orientation + 1, 0.3);
+    wall->shape.kind = FOLIOT_SHAPE_BOX;
+    wall->shape.half[0] = wall->shape.half[1] = wall->shape.half[2] = 0.51;
+    add_players(m, FOLIOT_CONTROL_THRUST, FOLIOT_SHAPE_SPHERE);
+    foliot_players_definition *players = &m->probe->scene.players;
+    players->body.shape = (foliot_shape){.kind = FOLIOT_SHAPE_BOX, .half = {0.31, 0.29, 0.33}};
+    for (int i = 0; i < 3; i++)
+        m->probe->spawns[i][0] -= 4.3;
+    players->reach = 2.7;
+    players->pull = 17.3;
+    players->push = 23.1;
+    players->jump = 3.3;
+}
+
+// Stacks of two that rest at once; one is hit when it sleeps, one has a spring to a ball, one a push for a while.
+static void make_nap(maker *m)
+{
+    m->probe->scene.sleep = true;
+    add_floor(m);
+    for (int i = 0; i < 8; i++) {
+        foliot_body_definition *body = add_body(m);
+        make_solid(m, body, 0);
+        memset(body->velocity, 0, sizeof body->velocity);
+        for (int k = 0; k < 3; k++)
+            body->shape.half[k] = 0.2 + 0.01 * k;
+        body->position[0] = 1.37 * (i / 2);
+        body->position[1] = 0.03 * (i % 2);
+        body->position[2] = i % 2 ? 0.66 : 0.22;
+        body->friction = 0.6;
+    }
+    foliot_body_definition *ball = add_body(m);
+    make_solid(m, ball, 2);
+    ball->position[0] = -2.9;
+    ball->position[1] = 0.07;
+    ball->position[2] = ball->shape.radius;
+    ball->velocity[0] = 4.1;
+    ball->velocity[1] = ball->velocity[2] = 0;
+    ball->friction = 0.01;
+    add_spring(m, 6, 8, 0.7, FOLIOT_DAMPING_ALONG, 1.3);
+    foliot_force_definition *pulse = add_force(m, FOLIOT_FORCE_CONSTANT);
+    pulse->a = 3;
+    pulse->as.constant.force[1] = 11.3;
+    pulse->as.constant.start = 0.617;
+    pulse->as.constant.end = 0.783;
+}
+
 void foliot__probe_make(foliot__probe *probe, foliot__probe_kind kind)
 {
     static const char *const names[] = {

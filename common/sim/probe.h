@@ -19,7 +19,9 @@
     X(tops)    /* free rotation of unequal moments */                                              \
     X(balls)   /* spheres and planes in contact, friction, players */                              \
     X(net)     /* distance constraints, of which some break */                                     \
-    X(rods)    /* a chain of rods */
+    X(rods)    /* a chain of rods */                                                               \
+    X(crates)  /* boxes, capsules and spheres that fall on each other; players pull, push, jump */ \
+    X(nap)     /* bodies that fall asleep and are woken */
 
 typedef enum foliot__probe_kind {
 #define FOLIOT__PROBE_ENUM(name) FOLIOT__PROBE_##name,
