@@ -24,4 +24,4 @@
 #define GOLDEN_balls 0xb1d5f3395f2a8749u
 #define GOLDEN_net 0x528c923c2f5a95aau
 #define GOLDEN_rods 0xf300d592967028e5u
-#define GOLDEN_crates 0u
+#define GOLDEN_crates 0xeb2d8e44bb17517fu

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_sliding.c: boxes and capsules that slide, roll, tip, bounce and push, against the formulas of the
+// test_sliding.c: boxes and capsules that slide, roll, tip and push, against the formulas of the
 // textbook.
 #include "check.h"
 
@@ -222,45 +222,6 @@ static void dominoes_all_fall(void **state)
     yard_free(&y);
 }
 
-// -- bouncing ---------------------------------------------------------------------------------------
-
-static double peak_after_bounce(foliot_world *world, const yard *y)
-{
-    double low = 1e9, high = 0;
-    bool rising = false;
-    for (int t = 0; t < 240; t++) {
-        yard_run(world, 1);
-        double z = last_of(world, y).position[2];
-        rising |= z > low + 1e-9;
-        if (rising && z < high)
-            return high;
-        high = rising ? z : 0;
-        low = fmin(low, z);
-    }
-    return high;
-}
-
-// Flat or on end: the blow goes through the centre.
-static void boxes_and_capsules_bounce_to_e_squared(void **state)
-{
-    (void)state;
-    for (int shape = 0; shape < 3; shape++) {
-        yard y = floor_yard(FOLIOT_VELOCITY_VERLET);
-        double e = 0.6, rest = shape == 0 ? 0.2 : shape == 1 ? 0.5 : 0.1;
-        if (shape == 0)
-            yard_box(&y, 3, 0.3, 0.3, 0.2, 0, 0, 1.2);
-        else
-            yard_capsule(&y, 3, 0.1, 0.4, 0, 0, 1 + rest);
-        if (shape == 2)
-            yard_turn(&y, 1, 0, 0, M_PI / 2);
-        yard_material(&y, 0.3, e);
-        foliot_world *world = yard_open(&y);
-        check_near(peak_after_bounce(world, &y) - rest, e * e, 0.01 * e * e);
-        foliot_world_destroy(world);
-        yard_free(&y);
-    }
-}
-
 // -- pushing ----------------------------------------------------------------------------------------
 
 // A player's cube shoves a row of others along: F = (M + m) a + friction.
@@ -309,7 +270,6 @@ int main(void)
         cmocka_unit_test(a_box_tips_over_its_edge_at_the_right_angle),
         cmocka_unit_test(a_capsule_on_end_falls_on_its_side),
         cmocka_unit_test(dominoes_all_fall),
-        cmocka_unit_test(boxes_and_capsules_bounce_to_e_squared),
         cmocka_unit_test(a_player_pushes_a_row_of_cubes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
