@@ -12,6 +12,7 @@
 #define FOLIOT_SIM_COLLIDE_COLLIDE_H
 
 #include "sim/contact.h"
+#include "sim/crew.h"
 
 // Of the radius of a ball inside the body:
 #define FOLIOT__MARGIN 0x1p-5 // contacts reach this much further
@@ -86,6 +87,7 @@ struct foliot__manifold;
 typedef struct foliot__collider {
     foliot_world *world;
     const foliot__step *step;
+    foliot__crew *crew; // who shares the loops of solver.c and solver_prepare.c
     uint32_t *counts; // by FOLIOT__COUNT_*
     // Paths: x(t) = x_end - v_end (dt - t) + acceleration (dt - t)^2 / 2 from `since` on.
     foliot__v3 start;        // positions at the step's start
@@ -174,7 +176,16 @@ bool foliot__went_far(const foliot__collider *c);
 void foliot__let_roam(foliot__collider *c, uint32_t i);
 // What the manifolds pushed, to the world's table; and from there to c->warm.
 void foliot__keep_contacts(foliot__collider *c);
-void foliot__match_contacts(foliot__collider *c);
+void foliot__match_contacts(foliot__collider *c, uint32_t begin, uint32_t end); // of the live
+
+// How many indices of a shared loop go at once.
+#define FOLIOT__GRAIN_BLOCKS 4
+#define FOLIOT__GRAIN_BODIES 64
+#define FOLIOT__GRAIN_PAIRS 64
+// solver_prepare.c: calls part on all blocks, colour after colour; those without a colour in one piece.
+void foliot__share_colours(foliot__collider *c, foliot__crew_part *part, void *context);
+// Gives the movers what blocks [begin, end) have accumulated; the context is a collider.
+void foliot__warm_part(void *collider, uint32_t begin, uint32_t end);
 
 // solver_prepare.c: manifolds at the present poses, in blocks, with what they pushed before.
 void foliot__prepare_contacts(foliot__collider *c);

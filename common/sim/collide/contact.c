@@ -99,6 +99,7 @@ foliot__collider foliot__collider_of(const foliot__step *step)
             world->capacity.contacts);
     c.world = world;
     c.step = step;
+    c.crew = NULL;
     return c;
 }
 
@@ -295,11 +296,27 @@ static void match(const foliot__manifold *m, const foliot__contact_row *row, fol
     memcpy(&warm->impulse[4], &row->drag_x, 4 * sizeof(float));
 }
 
-void foliot__match_contacts(foliot__collider *c)
+// First row that is not before (a, b).
+static uint32_t first_row(const foliot_world *world, uint32_t a, uint32_t b)
+{
+    const foliot__contact_row *rows = foliot__contact(world);
+    uint32_t low = 0, high = world->contact_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rows[middle].a < a || (rows[middle].a == a && rows[middle].b < b))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+void foliot__match_contacts(foliot__collider *c, uint32_t begin, uint32_t end)
 {
     const foliot__contact_row *rows = foliot__contact(c->world);
-    uint32_t at = 0, count = c->world->contact_count;
-    for (uint32_t n = 0; n < c->counts[FOLIOT__COUNT_LIVE]; n++) {
+    const foliot__manifold *first = &c->manifolds[c->live[begin]];
+    uint32_t at = first_row(c->world, first->a, first->b), count = c->world->contact_count;
+    for (uint32_t n = begin; n < end; n++) {
         uint32_t k = c->live[n];
         const foliot__manifold *m = &c->manifolds[k];
         c->warm[k] = (foliot__warm){.impulse = {0}};

@@ -26,6 +26,7 @@
 #define DAMPING_RATIO 10
 #define STILL_HERTZ 2       // times as stiff where one of the two cannot move
 #define STEPS_SWEPT 4       // visits of the soft phase in a tick, at least
+#define PAIRS_SHARED 256    // fewer are done before another thread has woken up
 #define RELAXING 2          // visits of the relaxing phase for each of them
 
 const foliot__solver_kernel *foliot__solver_of_cpu(void)
@@ -112,12 +113,13 @@ static foliot__phase phase_of(const foliot__collider *c)
 }
 
 // The movers at the begin of the soft phase.
-static void load(foliot__collider *c)
+static void load(void *context, uint32_t first, uint32_t end)
 {
+    const foliot__collider *c = context;
     const foliot_world *world = c->world;
     foliot__v3 x = foliot__position(world), w = foliot__angular_velocity(world);
     double per_h = 1 / c->step->dt;
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_TOUCHED]; k++) {
+    for (uint32_t k = first; k < end; k++) {
         uint32_t i = c->touched[k];
         foliot__mover *m = &c->movers[i];
         const double from[3] = {c->start.x[i], c->start.y[i], c->start.z[i]};
@@ -132,22 +134,28 @@ static void load(foliot__collider *c)
 }
 
 // Joints are solved afresh in every substep: only what contacts pushed is given again.
-static void give_contacts(foliot__collider *c)
+static void still(void *context, uint32_t from, uint32_t to)
 {
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_TOUCHED]; k++) {
+    const foliot__collider *c = context;
+    for (uint32_t k = from; k < to; k++) {
         foliot__mover *m = &c->movers[c->touched[k]];
         memset(m->v, 0, sizeof m->v);
         memset(m->w, 0, sizeof m->w);
     }
-    foliot__solver_of_cpu()->warm(c, 0, c->counts[FOLIOT__COUNT_BLOCKS]);
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_TOUCHED]; k++)
+}
+
+static void take_given(void *context, uint32_t from, uint32_t to)
+{
+    const foliot__collider *c = context;
+    for (uint32_t k = from; k < to; k++)
         memcpy(&c->given[c->touched[k]], &c->movers[c->touched[k]], sizeof(foliot__kick));
 }
 
-static void begin(foliot__collider *c)
+static void begin(void *context, uint32_t from, uint32_t to)
 {
+    const foliot__collider *c = context;
     float share = (float)foliot__response(c->world);
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_TOUCHED]; k++) {
+    for (uint32_t k = from; k < to; k++) {
         uint32_t i = c->touched[k];
         foliot__mover *m = &c->movers[i];
         const foliot__kick *given = &c->given[i];
@@ -176,13 +184,14 @@ static void rotate(const foliot_world *world, uint32_t i, const double turn[3])
 }
 
 // Positions move by what was given; the movers become velocities, where the relaxing phase begins.
-static void advance(foliot__collider *c)
+static void advance(void *context, uint32_t from, uint32_t to)
 {
+    const foliot__collider *c = context;
     const foliot_world *world = c->world;
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
     foliot__v3 w = foliot__angular_velocity(world);
     float h = (float)c->step->dt, share = (float)foliot__response(world);
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_TOUCHED]; k++) {
+    for (uint32_t k = from; k < to; k++) {
         uint32_t i = c->touched[k];
         foliot__mover *m = &c->movers[i];
         foliot__kick *given = &c->given[i], *begun = &c->begun[i];
@@ -214,11 +223,12 @@ static void advance(foliot__collider *c)
     }
 }
 
-static void store(foliot__collider *c)
+static void store(void *context, uint32_t from, uint32_t to)
 {
+    const foliot__collider *c = context;
     foliot_world *world = c->world;
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_TOUCHED]; k++) {
+    for (uint32_t k = from; k < to; k++) {
         uint32_t i = c->touched[k];
         const foliot__mover *m = &c->movers[i];
         foliot__kick *given = &c->given[i];
@@ -241,47 +251,87 @@ static void store(foliot__collider *c)
     }
 }
 
+// -- a substep ---------------------------------------------------------------------------------------------
+
+typedef struct visiting {
+    const foliot__collider *c;
+    const foliot__phase *phase;
+} visiting;
+
+static void visit_part(void *context, uint32_t from, uint32_t to)
+{
+    const visiting *v = context;
+    foliot__solver_of_cpu()->visit(v->c, v->phase, from, to);
+}
+
 static void visit(foliot__collider *c, foliot__phase *phase, bool soft)
 {
     phase->soft = soft;
     if (foliot__has_joints(c->world))
         foliot__joints_solve(c, phase->h, soft);
-    foliot__solver_of_cpu()->visit(c, phase, 0, c->counts[FOLIOT__COUNT_BLOCKS]);
+    visiting v = {c, phase};
+    foliot__share_colours(c, visit_part, &v);
+}
+
+static void keep_part(void *context, uint32_t from, uint32_t to)
+{
+    foliot__solver_of_cpu()->keep(context, from, to);
 }
 
 // What the manifolds have pushed so far in the tick, to the world's table.
 static void keep(foliot__collider *c)
 {
-    foliot__solver_of_cpu()->keep(c, 0, c->counts[FOLIOT__COUNT_BLOCKS]);
+    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, keep_part, c);
     foliot__keep_contacts(c);
+}
+
+static void share_touched(foliot__collider *c, foliot__crew_part *part)
+{
+    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_BODIES, part, c);
+}
+
+static void solve_touched(foliot__collider *c)
+{
+    foliot_world *world = c->world;
+    foliot__phase phase = phase_of(c);
+    uint32_t sweeps = (STEPS_SWEPT + world->substeps - 1) / world->substeps;
+    bool joints = foliot__has_joints(world);
+    if (joints) {
+        share_touched(c, still);
+        foliot__share_colours(c, foliot__warm_part, c);
+        share_touched(c, take_given);
+    }
+    share_touched(c, load);
+    if (joints)
+        foliot__joints_smooth(c);
+    share_touched(c, begin);
+    for (uint32_t k = 0; k < sweeps; k++)
+        visit(c, &phase, true);
+    share_touched(c, advance);
+    for (uint32_t k = 0; k < RELAXING * sweeps; k++)
+        visit(c, &phase, false);
+    share_touched(c, store);
+    world->acceleration_valid = 0;
+}
+
+static void solve(foliot__crew *crew, void *context)
+{
+    foliot__collider *c = context;
+    c->crew = crew;
+    if (c->counts[FOLIOT__COUNT_STALE]) {
+        if (c->step->index > 0)
+            keep(c);
+        foliot__prepare_contacts(c);
+    }
+    if (c->counts[FOLIOT__COUNT_TOUCHED] > 0)
+        solve_touched(c);
+    if (c->step->last)
+        keep(c);
 }
 
 void foliot__solve(foliot__collider *c)
 {
-    foliot_world *world = c->world;
-    const foliot__step *step = c->step;
-    if (c->counts[FOLIOT__COUNT_STALE]) {
-        if (step->index > 0)
-            keep(c);
-        foliot__prepare_contacts(c);
-    }
-    if (c->counts[FOLIOT__COUNT_TOUCHED] > 0) {
-        foliot__phase phase = phase_of(c);
-        uint32_t sweeps = (STEPS_SWEPT + world->substeps - 1) / world->substeps;
-        if (foliot__has_joints(world))
-            give_contacts(c);
-        load(c);
-        if (foliot__has_joints(world))
-            foliot__joints_smooth(c);
-        begin(c);
-        for (uint32_t k = 0; k < sweeps; k++)
-            visit(c, &phase, true);
-        advance(c);
-        for (uint32_t k = 0; k < RELAXING * sweeps; k++)
-            visit(c, &phase, false);
-        store(c);
-        world->acceleration_valid = 0;
-    }
-    if (step->last)
-        keep(c);
+    static const foliot_host alone;
+    bool many = c->counts[FOLIOT__COUNT_PAIRS] >= PAIRS_SHARED;
+    foliot__crew_run(many ? c->step->host : &alone, solve, c);
 }

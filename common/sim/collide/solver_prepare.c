@@ -76,17 +76,22 @@ static void place_body(foliot__collider *c, uint32_t i)
     c->reach[i] = core * (float)FOLIOT__MARGIN + (most < core ? most : core);
 }
 
-static void place_bodies(foliot__collider *c)
+static void place_part(void *context, uint32_t begin, uint32_t end)
 {
-    foliot_world *world = c->world;
-    foliot__v3 x = foliot__position(world);
-    for (uint32_t i = 0; i < c->step->count; i++) {
+    foliot__collider *c = context;
+    foliot__v3 x = foliot__position(c->world);
+    for (uint32_t i = begin; i < end; i++) {
         c->found.x[i] = x.x[i];
         c->found.y[i] = x.y[i];
         c->found.z[i] = x.z[i];
         place_body(c, i);
     }
-    uint32_t spare = world->capacity.slots;
+}
+
+static void place_bodies(foliot__collider *c)
+{
+    foliot__crew_share(c->crew, 0, c->step->count, FOLIOT__GRAIN_BODIES, place_part, c);
+    uint32_t spare = c->world->capacity.slots;
     c->movers[spare] = (foliot__mover){.v = {0}};
     c->eases[spare] = (foliot__ease){.friction = 0};
 }
@@ -219,26 +224,70 @@ static void list_touched(foliot__collider *c)
     c->counts[FOLIOT__COUNT_TOUCHED] = count;
 }
 
-void foliot__prepare_contacts(foliot__collider *c)
+// -- all of it, shared ---------------------------------------------------------------------------------------
+
+void foliot__share_colours(foliot__collider *c, foliot__crew_part *part, void *context)
 {
-    const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
-    place_bodies(c);
-    foliot__find_manifolds(c->world, c->pairs, c->counts[FOLIOT__COUNT_PAIRS], c->reach, c->manifolds);
-    find_live(c);
-    make_blocks(c);
-    list_touched(c);
-    foliot__match_contacts(c);
-    kernel->prepare(c, 0, c->counts[FOLIOT__COUNT_BLOCKS]);
-    kernel->warm(c, 0, c->counts[FOLIOT__COUNT_BLOCKS]);
+    const uint32_t *first = c->colours;
+    if (c->crew->helpers == 0) {
+        part(context, 0, first[FOLIOT__COLOURS + 1]);
+        return;
+    }
+    for (uint32_t colour = 0; colour < FOLIOT__COLOURS; colour++)
+        foliot__crew_share(c->crew, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part,
+                           context);
+    uint32_t alone = first[FOLIOT__COLOURS], end = first[FOLIOT__COLOURS + 1];
+    if (alone < end)
+        part(context, alone, end);
+}
+
+static void find_part(void *context, uint32_t begin, uint32_t end)
+{
+    const foliot__collider *c = context;
+    foliot__find_manifolds(c->world, c->pairs + begin, end - begin, c->reach, c->manifolds + begin);
+}
+
+static void match_part(void *context, uint32_t begin, uint32_t end)
+{
+    foliot__match_contacts(context, begin, end);
+}
+
+static void prepare_part(void *context, uint32_t begin, uint32_t end)
+{
+    foliot__solver_of_cpu()->prepare(context, begin, end);
+}
+
+void foliot__warm_part(void *context, uint32_t begin, uint32_t end)
+{
+    foliot__solver_of_cpu()->warm(context, begin, end);
+}
+
+// The poses are those at the substep's end.
+static void begin_part(void *context, uint32_t begin, uint32_t end)
+{
+    const foliot__collider *c = context;
     foliot__v3 w = foliot__angular_velocity(c->world);
     float h = (float)c->step->dt;
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_TOUCHED]; k++) {
+    for (uint32_t k = begin; k < end; k++) {
         uint32_t i = c->touched[k];
         foliot__mover *m = &c->movers[i];
         memcpy(&c->given[i], m, sizeof c->given[i]);
-        // The poses are those at the substep's end.
         m->turned[0] = -h * (float)w.x[i];
         m->turned[1] = -h * (float)w.y[i];
         m->turned[2] = -h * (float)w.z[i];
     }
+}
+
+void foliot__prepare_contacts(foliot__collider *c)
+{
+    foliot__crew *crew = c->crew;
+    place_bodies(c);
+    foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_PAIRS], FOLIOT__GRAIN_PAIRS, find_part, c);
+    find_live(c);
+    make_blocks(c);
+    list_touched(c);
+    foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_LIVE], 4 * FOLIOT__GRAIN_PAIRS, match_part, c);
+    foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, prepare_part, c);
+    foliot__share_colours(c, foliot__warm_part, c);
+    foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_BODIES, begin_part, c);
 }

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+// test_threads.c: threads inside one step. A heap of boxes, balls and capsules, thrown together, with
+// bounces and joints or without, has the same digest at every tick with any number of threads, and where
+// the host runs the tasks one after the other, backwards.
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "sim/crew.h"
+#include "task_pool.h"
+#include "yard.h"
+
+#define TICKS 300
+#define BODIES 260
+
+static double between(foliot__rng *rng, double low, double high)
+{
+    return low + (high - low) * foliot__rng_unit(rng);
+}
+
+static foliot_world *heap(double restitution)
+{
+    foliot__rng rng = foliot__rng_seeded(7);
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    y.scene.gravity[2] = -9.81;
+    yard_plane(&y, 0, 0, 1, 0);
+    for (int k = 0; k < BODIES; k++) {
+        double px = between(&rng, -1.5, 1.5), py = between(&rng, -1.5, 1.5);
+        uint32_t i = yard_ball(&y, between(&rng, 0.5, 3), 0.2, px, py, between(&rng, 0.3, 4));
+        foliot_shape *shape = &y.bodies[i].shape;
+        if (k % 4 == 3) {
+            shape->kind = FOLIOT_SHAPE_CAPSULE;
+            shape->half[2] = 0.2;
+        } else if (k % 4) {
+            shape->kind = FOLIOT_SHAPE_BOX;
+            shape->half[0] = 0.15, shape->half[1] = 0.2, shape->half[2] = 0.25;
+        }
+    }
+    yard_material(&y, 0.5, restitution);
+    foliot_world *world = yard_open(&y);
+    yard_free(&y);
+    return world;
+}
+
+static void backwards(void *user, uint32_t count, void (*task)(void *context, uint32_t index),
+                      void *context)
+{
+    (void)user;
+    for (uint32_t i = count; i-- > 0;)
+        task(context, i);
+}
+
+static void agree(const foliot_host *host, double restitution, uint32_t ticks)
+{
+    foliot_world *alone = heap(restitution), *many = heap(restitution);
+    for (uint32_t t = 0; t < ticks; t++) {
+        assert_int_equal(foliot_world_step(alone, NULL, 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(many, NULL, 0, host), FOLIOT_OK);
+        assert_true(foliot_digest_equal(foliot_world_digest(alone), foliot_world_digest(many)));
+    }
+    foliot_world_destroy(many);
+    foliot_world_destroy(alone);
+}
+
+static void any_number_of_threads_gives_the_same_bits(void **state)
+{
+    (void)state;
+    const uint32_t threads[] = {1, 2, 3, 4, 7, 8, 16};
+    for (unsigned k = 0; k < sizeof threads / sizeof *threads; k++) {
+        printf("%u threads\n", threads[k]);
+        task_pool *pool = task_pool_create(threads[k]);
+        foliot_host host = {.run = task_pool_run, .run_user = pool, .threads = threads[k]};
+        agree(&host, 0, threads[k] == 2 ? TICKS : TICKS / 5);
+        agree(&host, 0.4, TICKS / 10);
+        task_pool_destroy(pool);
+    }
+}
+
+static void tasks_one_after_the_other_give_the_same_bits(void **state)
+{
+    (void)state;
+    foliot_host host = {.run = backwards, .threads = 5};
+    agree(&host, 0.2, TICKS / 3);
+}
+
+// -- the crew itself ----------------------------------------------------------------------------------
+
+#define LOOPS 400
+#define CELLS 1000
+
+typedef struct tally {
+    uint32_t cells[CELLS];
+    uint32_t loop;
+} tally;
+
+// Every cell counts the loops before it: a piece done twice, early or never shows.
+static void count_one(void *context, uint32_t begin, uint32_t end)
+{
+    tally *t = context;
+    for (uint32_t i = begin; i < end; i++)
+        t->cells[i] = t->cells[i] == t->loop ? t->loop + 1 : UINT32_MAX / 2;
+}
+
+static void count_all(foliot__crew *crew, void *context)
+{
+    tally *t = context;
+    for (t->loop = 0; t->loop < LOOPS; t->loop++)
+        foliot__crew_share(crew, 0, CELLS, 1 + t->loop % 37, count_one, t);
+}
+
+static void every_piece_is_done_once_and_in_its_loop(void **state)
+{
+    (void)state;
+    for (uint32_t threads = 1; threads <= 6; threads++) {
+        task_pool *pool = task_pool_create(threads);
+        foliot_host host = {.run = task_pool_run, .run_user = pool, .threads = threads};
+        for (int round = 0; round < 20; round++) {
+            static tally t;
+            t = (tally){.loop = 0};
+            foliot__crew_run(&host, count_all, &t);
+            for (uint32_t i = 0; i < CELLS; i++)
+                assert_int_equal(t.cells[i], LOOPS);
+        }
+        task_pool_destroy(pool);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
+        cmocka_unit_test(tasks_one_after_the_other_give_the_same_bits),
+        cmocka_unit_test(every_piece_is_done_once_and_in_its_loop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
