@@ -136,6 +136,8 @@ static foliot_digest digest(const void *self)
         words[5 + 4 * i] = b.heat[i];
         words[6 + 4 * i] = i < 8 ? b.buttons[i] : 0;
     }
+    if (planted == BEADS_POINTER)
+        words[2] = (uint64_t)(uintptr_t)self;
     uint8_t bytes[8 * (3 + 4 * BEADS_COUNT)];
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)

@@ -16,6 +16,7 @@ typedef enum beads_fault {
     BEADS_HIDDEN,     // a count of steps since the last restore decides
     BEADS_UNDIGESTED, // the digest leaves out the heat of bead 5
     BEADS_PADDING,    // saved bytes hold what was there before
+    BEADS_POINTER,    // the digest depends on where the instance lies
     BEADS_STALE_TICK, // restore forgets the tick
     BEADS_REFUSES,    // restore refuses every 50th tick
 } beads_fault;

@@ -106,6 +106,15 @@ static void bytes_that_tell_of_the_past_are_found(void **state)
     assert_true(result.row[FOLIOT_HARNESS_replay].passed);
 }
 
+static void a_digest_of_more_than_the_state_is_found(void **state)
+{
+    (void)state;
+    foliot_harness_result result = run_beads(BEADS_POINTER);
+    assert_false(result.row[FOLIOT_HARNESS_replay].passed);
+    assert_int_equal(result.row[FOLIOT_HARNESS_replay].divergence.tick, 1);
+    assert_false(result.row[FOLIOT_HARNESS_replay].divergence.part_known); // no part is to blame
+}
+
 static void a_restore_that_forgets_or_refuses_is_found(void **state)
 {
     (void)state;
@@ -203,6 +212,7 @@ int main(void)
         cmocka_unit_test(a_forgotten_field_is_found),
         cmocka_unit_test(undigested_truth_is_found_and_named),
         cmocka_unit_test(bytes_that_tell_of_the_past_are_found),
+        cmocka_unit_test(a_digest_of_more_than_the_state_is_found),
         cmocka_unit_test(a_restore_that_forgets_or_refuses_is_found),
         cmocka_unit_test(worlds_pass),
         cmocka_unit_test(worlds_with_contacts_pass),

@@ -274,6 +274,32 @@ static void hostile_answers_end_it(void **state)
     foliot_truth_destroy(theirs);
 }
 
+static void lengthen(uint8_t *answer, size_t *length, void *user)
+{
+    int *at = user;
+    if ((*at)-- == 0)
+        answer[(*length)++] = 0;
+}
+
+static void an_answer_that_goes_on_is_no_answer(void **state)
+{
+    (void)state;
+    grid a = {.parts = 3000, .fields = 20, .other_part = UINT32_MAX}, b = a;
+    b.other_part = 77;
+    foliot_truth *ours = held(&a, 5), *theirs = held(&b, 5);
+    const foliot_answerer answerer = {.truth = theirs};
+    for (int i = 0; i < 5; i++) {
+        int at = i;
+        foliot_search search;
+        foliot_search_begin(&search, 5);
+        carry(&search, ours, &answerer, lengthen, &at);
+        assert_int_equal(search.state, FOLIOT_SEARCH_FAILED);
+        assert_int_equal(search.questions, (uint32_t)i + 1);
+    }
+    foliot_truth_destroy(ours);
+    foliot_truth_destroy(theirs);
+}
+
 static void hostile_questions_are_refused(void **state)
 {
     (void)state;
@@ -382,6 +408,7 @@ int main(void)
         cmocka_unit_test(the_first_tick_is_found_by_halves),
         cmocka_unit_test(a_stage_is_named),
         cmocka_unit_test(hostile_answers_end_it),
+        cmocka_unit_test(an_answer_that_goes_on_is_no_answer),
         cmocka_unit_test(hostile_questions_are_refused),
         cmocka_unit_test(distances_are_those_of_representable_values),
         cmocka_unit_test(reports_say_what_is_known),
