@@ -461,7 +461,8 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
 {
     if (e->length > 1 && e->bytes[0] == FOLIOT__SNAPSHOT_PACKET)
         take_piece(c, e->bytes, e->length);
-    else if (e->delivery == FOLIOT_RELIABLE || (c->state == FOLIOT_CLIENT_JOINING && e->length && e->bytes[0] > 0x7f))
+    else if (e->delivery == FOLIOT_RELIABLE ||
+             (c->state == FOLIOT_CLIENT_JOINING && foliot__message_is_control(e->bytes, e->length)))
         take_control(c, e->bytes, e->length);
     else if (c->welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)
         take_status(c, e->bytes, e->length);

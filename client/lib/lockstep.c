@@ -290,7 +290,8 @@ uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, ui
 // All ticks up to this one are decided: as before, but for the controls that change with it.
 static bool decide(foliot__lockstep_client *l, uint64_t tick, const foliot_input *controls)
 {
-    if (!l->own_begun || tick - l->own.first >= FOLIOT__OWN_TICKS) {
+    // (Where all have been acknowledged the log is empty, and the tick may be the one before it.)
+    if (!l->own_begun || (tick > l->own.first && tick - l->own.first >= FOLIOT__OWN_TICKS)) {
         foliot__tick_log_clear(&l->own, tick);
         l->own_begun = true;
         l->own_acked = tick;

@@ -164,6 +164,12 @@ foliot_status foliot__message_encode(const foliot__message *message, uint8_t *by
 // FOLIOT_TRUNCATED, FOLIOT_CORRUPT; names are made printable.
 foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot__message *message);
 
+// Whether bytes may be a control message, and are none of the packets whose kind comes first: those may overtake a welcome.
+static inline bool foliot__message_is_control(const uint8_t *bytes, size_t length)
+{
+    return length > 0 && bytes[0] >= 0x80;
+}
+
 // Whether bytes begin as a hello does. Hellos and welcomes also travel unreliably, several times.
 bool foliot__message_is_hello(const uint8_t *bytes, size_t length);
 

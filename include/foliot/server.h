@@ -110,7 +110,8 @@ bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *fou
     X(inputs_abandoned) /* their player left before their tick was closed */                       \
     X(joins) X(resumes) X(leaves) X(refusals) X(byes) X(peers_lost)                                \
     X(peers_superseded) /* their player came back through another */                               \
-    X(input_packets) X(messages_ignored) /* later copies of a hello, and what peers that were dismissed sent */ \
+    X(input_packets) X(answers) /* to what lockstep asks or sends */                               \
+    X(messages_ignored) /* later copies of a hello, and what peers that were dismissed sent */ \
     X(messages_malformed) X(messages_unexpected) X(peers_dropped)                                  \
     X(snapshots_sent) X(snapshots_complete) /* against no baseline */ X(snapshot_pieces_sent)      \
     X(snapshot_bytes_sent) X(snapshot_encodes) X(events_dropped) X(ticks_unrecorded)               \

@@ -331,10 +331,12 @@ static void take_own_ticks(foliot__session *s, foliot__peer *peer, const foliot_
     if (packet->ticks == 0 || (uint64_t)packet->back + packet->ticks > tick + 1)
         return;
     uint64_t first = tick + 1 - packet->back - packet->ticks;
-    if (foliot__block_decode(packet->block, packet->block_length, packet->ticks, &s->lockstep->block) != FOLIOT_OK)
-        foliot__server_malformed(s->server, peer);
-    else
+    if (foliot__block_decode(packet->block, packet->block_length, packet->ticks, &s->lockstep->block) == FOLIOT_OK) {
         foliot__stream_take(s, peer, &s->lockstep->block, first);
+        return;
+    }
+    s->server->counters.input_packets--; // it is none
+    foliot__server_malformed(s->server, peer);
 }
 
 void foliot__lockstep_take(foliot__session *s, foliot__peer *peer, const foliot__lockstep_input *packet)

@@ -75,6 +75,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->joined_ns = run->now_ns;
     c->render_tick = -1;
     c->claimed_tick = UINT64_MAX;
+    c->claims = false;
     c->unrest = !seed_plan_calm(run->plan, c->plan);
     if (c->plan->kind == SEED_HOSTILE)
         return;
@@ -220,18 +221,35 @@ static void think(seed_run *run, seed_caller *c)
     foliot_client_input(c->client, c->axes, c->buttons);
 }
 
-// What it has is what the server had.
+// False while the server has not stepped that tick: in lockstep clients may be first.
+static bool judge(seed_run *run, seed_caller *c)
+{
+    const seed_host *h = &run->hosts[c->plan->session];
+    const seed_truth *now = &h->truth[run->incarnation];
+    bool known = now->count > 0 && c->claim_tick < now->base + now->count;
+    if (!known && c->claim_incarnation == run->incarnation)
+        return false;
+    c->claims = false;
+    run->result.tally.claims++;
+    if (known && !seed_truth_holds(h, c->claim_tick, c->claim))
+        seed_fail(run, "guest %u: its state of tick %llu is not the server's", c->index, (unsigned long long)c->claim_tick);
+    return true; // what died with a server before it was stepped is nothing to compare with
+}
+
+// What it has is what the server had, or in lockstep will have.
 static void check_claim(seed_run *run, seed_caller *c)
 {
-    foliot_client_statistics seen = foliot_client_statistics_now(c->client);
-    if (seen.snapshots_received == 0 || (seen.digest.high | seen.digest.low) == 0 || seen.newest_tick == c->claimed_tick ||
-        c->plan->kind == SEED_SICK || c->plan->session >= run->plan->session_count)
+    if (c->claims && !judge(run, c))
         return;
-    c->claimed_tick = seen.newest_tick;
-    run->result.tally.claims++;
-    if (!seed_truth_holds(&run->hosts[c->plan->session], seen.newest_tick, seen.digest))
-        seed_fail(run, "guest %u: its snapshot of tick %llu is not the server's", c->index,
-                  (unsigned long long)seen.newest_tick);
+    foliot_client_statistics seen = foliot_client_statistics_now(c->client);
+    if ((seen.snapshots_received == 0 && seen.ticks_stepped == 0) || (seen.digest.high | seen.digest.low) == 0 ||
+        seen.newest_tick == c->claimed_tick || c->plan->kind == SEED_SICK || c->plan->session >= run->plan->session_count)
+        return;
+    c->claimed_tick = c->claim_tick = seen.newest_tick;
+    c->claim = seen.digest;
+    c->claim_incarnation = run->incarnation;
+    c->claims = true;
+    judge(run, c);
 }
 
 static void check_sample(seed_run *run, seed_caller *c)

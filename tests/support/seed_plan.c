@@ -143,6 +143,9 @@ static void draw_sessions(seed_plan *plan)
         s->keyframe_ticks = chance(&d, 0.5) ? 300 : 20 + below(&d, 200);
         s->queue_bytes = 16u << 20;
         s->drain_hz = chance(&d, 0.7) ? 1000 : between(&d, 1, 60);
+        s->lockstep = chance(&d, 0.35);
+        s->input_delay = below(&d, 8);
+        s->spectator_delay_s = chance(&d, 0.7) ? 0 : between(&d, 0, 2);
         if (chance(&d, 0.05)) {
             s->queue_bytes = 4096 + below(&d, 20000);
             s->drain_hz = between(&d, 0.2, 2);
@@ -210,6 +213,14 @@ bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest)
            !seed_plan_has(plan, SEED_HOSTILE) && guest->kind != SEED_SICK;
 }
 
+bool seed_plan_in_lockstep(const seed_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->session_count; i++)
+        if (plan->sessions[i].lockstep)
+            return true;
+    return false;
+}
+
 bool seed_plan_has(const seed_plan *plan, seed_guest_kind kind)
 {
     for (uint32_t i = 0; i < plan->guest_count; i++)
@@ -250,8 +261,8 @@ void seed_plan_print(const seed_plan *plan, FILE *out)
             (unsigned long long)plan->seed, (double)plan->run_ns * 1e-9, plan->snapshot_hz, (double)plan->server_poll_ns * 1e-6,
             (double)plan->step_ns * 1e-6, plan->timeout_ms, plan->reconnect_ms, plan->peers_max, plan->server_drift * 1e6);
     for (uint32_t i = 0; i < plan->session_count; i++)
-        fprintf(out, "  session %u: %s at %.2f Hz, block %u, keyframe %u, queue %zu, drained %.1f Hz\n", i,
-                seed_scenes[plan->sessions[i].scene], plan->sessions[i].tick_hz, plan->sessions[i].block_ticks,
+        fprintf(out, "  session %u: %s%s at %.2f Hz, block %u, keyframe %u, queue %zu, drained %.1f Hz\n", i,
+                seed_scenes[plan->sessions[i].scene], plan->sessions[i].lockstep ? " in lockstep" : "", plan->sessions[i].tick_hz, plan->sessions[i].block_ticks,
                 plan->sessions[i].keyframe_ticks, plan->sessions[i].queue_bytes, plan->sessions[i].drain_hz);
     for (uint32_t i = 0; i < plan->server_pause_count; i++)
         fprintf(out, "  server paused %.3f to %.3f s\n", (double)plan->server_pauses[i].begin_ns * 1e-9,

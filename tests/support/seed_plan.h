@@ -60,6 +60,9 @@ typedef struct seed_session {
     uint32_t block_ticks, keyframe_ticks;
     size_t queue_bytes;
     double drain_hz; // how often the recording is written out
+    bool lockstep;
+    uint32_t input_delay;
+    double spectator_delay_s;
 } seed_session;
 
 typedef struct seed_plan {
@@ -88,6 +91,7 @@ void seed_plan_print(const seed_plan *plan, FILE *out);
 
 // What may be expected of a guest: its network never too bad, nobody paused or crashed.
 bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest);
+bool seed_plan_in_lockstep(const seed_plan *plan); // any session
 bool seed_plan_has(const seed_plan *plan, seed_guest_kind kind);
 
 #endif

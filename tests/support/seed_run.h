@@ -48,7 +48,7 @@ seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FI
 
 // -- shared by the files of a run ----------------------------------------------------------------
 
-// What the world was at each tick, quantised, between one start of the server and the next.
+// What the world was at each tick, quantised but in lockstep, between one start of the server and the next.
 typedef struct seed_truth {
     uint64_t base;
     size_t count, capacity;
@@ -87,7 +87,10 @@ typedef struct seed_caller { // a guest's runtime
     bool alive, leaving, cut_off, done, unrest; // unrest: something may excuse what this life lost
     uint64_t next_ns, joined_ns, leaving_ns, think_ns;
     double render_tick;
-    uint64_t claimed_tick;
+    uint64_t claimed_tick, claim_tick; // the last, and one that waits for the server's own step
+    foliot_digest claim;
+    uint32_t claim_incarnation;
+    bool claims;
     int8_t axes[FOLIOT_AXES];
     uint16_t buttons;
     foliot_peer_id peer; // of the hostile
@@ -137,6 +140,7 @@ void seed_server_act(seed_run *run);
 void seed_server_crash(seed_run *run);
 void seed_server_resume(seed_run *run);
 void seed_server_close(seed_run *run);  // in order; the recordings too
+foliot_digest seed_truth_of(seed_run *run, seed_host *host, const foliot_world *world); // as clients should have it
 bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest);
 
 // seed_guest.c

@@ -15,6 +15,15 @@
 
 // -- truth ----------------------------------------------------------------------------------------
 
+foliot_digest seed_truth_of(seed_run *run, seed_host *h, const foliot_world *world)
+{
+    if (h->plan->lockstep)
+        return foliot_world_digest(world);
+    if (foliot_snapshot_capture(&h->format, world, &h->snapshot) != FOLIOT_OK)
+        seed_fail(run, "a world does not fit its snapshot");
+    return foliot_snapshot_digest(&h->snapshot);
+}
+
 static void remember(seed_run *run, seed_host *h)
 {
     seed_truth *t = &h->truth[run->incarnation];
@@ -38,9 +47,7 @@ static void remember(seed_run *run, seed_host *h)
         t->digests = realloc(t->digests, t->capacity * sizeof *t->digests);
         FOLIOT_ASSERT(t->digests);
     }
-    if (foliot_snapshot_capture(&h->format, h->world, &h->snapshot) != FOLIOT_OK)
-        seed_fail(run, "a world does not fit its snapshot");
-    t->digests[t->count] = foliot_snapshot_digest(&h->snapshot);
+    t->digests[t->count] = seed_truth_of(run, h, h->world);
     seed_mix(run, t->digests[t->count++].low);
     run->result.tally.ticks++;
 }
@@ -197,7 +204,9 @@ static void open_server(seed_run *run)
         char name[16];
         snprintf(name, sizeof name, "session-%u", s);
         foliot_session_config session = {.name = name, .scene = scene, .world = h->world, .recording = h->recording,
-                                         .pace_hz = scene->pace_hz};
+                                         .pace_hz = scene->pace_hz, .input_delay = h->plan->input_delay,
+                                         .spectator_delay_s = h->plan->spectator_delay_s};
+        session.mode = h->plan->lockstep ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS;
         foliot_status status = foliot_server_add_session(run->server, &session, seed_clock_local(&run->clock));
         if (status != FOLIOT_OK)
             seed_fail(run, "no session %u: %s", s, foliot_status_text(status));
@@ -235,7 +244,7 @@ static void take_events(seed_run *run)
     foliot_server_event event;
     while (foliot_server_poll(run->server, &event)) {
         static const char *const names[] = {"joined", "resumed", "lost", "left", "refused", "dropped", "late", "frozen",
-                                            "recording stopped", "ended"};
+                                            "recording stopped", "ended", "lied", "diverged", "behind"};
         seed_say(run, "server: %s %s player %u tick %llu value %llu %s", event.session, names[event.kind], event.player,
                  (unsigned long long)event.tick, (unsigned long long)event.value, event.text);
         seed_mix(run, (uint64_t)event.kind << 32 | event.player);
