@@ -31,6 +31,9 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
         uint32_t count = foliot__tick_log_read(&l->log, t, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
         foliot__rewind_give(&l->rewind, l->inputs, count);
     }
+    size_t place = l->held ? tick % l->held_ticks : 0;
+    if (l->held && l->tick - tick < l->held_ticks && l->held_length[place])
+        foliot__rewind_hold(&l->rewind, l->held + place * l->held_stride, l->held_length[place]);
     return true;
 }
 

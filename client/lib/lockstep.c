@@ -44,6 +44,7 @@ void foliot__lockstep_client_destroy(foliot__lockstep_client *l)
     foliot__tick_log_free(&l->log);
     foliot__tick_log_free(&l->own);
     free(l->state);
+    free(l->held);
     free(l->base.bytes);
     free(l->next.bytes);
     foliot__rewind_free(&l->rewind);
@@ -93,6 +94,31 @@ static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
     c->tick = foliot_simulation_tick(simulation);
 }
 
+// Room for the states of as many ticks as fit.
+static void make_held(foliot__lockstep_client *l)
+{
+    size_t stride = l->base.valid ? l->base.length + l->base.length / 4 + 256 : 0; // bodies may come
+    if (l->held && stride <= l->held_stride)
+        return;
+    free(l->held);
+    l->held = NULL;
+    l->held_stride = stride;
+    l->held_ticks = stride && stride < FOLIOT__HELD_BYTES / 16 ? (uint32_t)(FOLIOT__HELD_BYTES / stride) : 0;
+    if (l->held_ticks > FOLIOT__CLIENT_TICKS / 4)
+        l->held_ticks = FOLIOT__CLIENT_TICKS / 4;
+    if (l->held_ticks)
+        l->held = malloc(stride * l->held_ticks);
+}
+
+static void hold(foliot__lockstep_client *l)
+{
+    size_t length = 0, place = l->held ? l->tick % l->held_ticks : 0;
+    if (!l->held)
+        return;
+    foliot_status status = foliot_simulation_save(&l->simulation, l->held + place * l->held_stride, l->held_stride, &length);
+    l->held_length[place] = status == FOLIOT_OK ? length : 0;
+}
+
 static bool begin(foliot__lockstep_client *l)
 {
     size_t head = 4 * (size_t)l->state_players;
@@ -109,6 +135,7 @@ static bool begin(foliot__lockstep_client *l)
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = foliot_simulation_digest(&l->simulation);
     keep(&l->base, &l->simulation);
     l->next.valid = false;
+    make_held(l);
     l->begun = true;
     return true;
 }
@@ -222,6 +249,7 @@ bool foliot__lockstep_client_step(foliot__lockstep_client *l)
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = digest;
     l->digests += foliot__digest_share(l->tick, digest);
     l->ticks_stepped++;
+    hold(l);
     keep_checkpoints(l);
     return true;
 }

@@ -14,6 +14,7 @@
 #define FOLIOT__CLIENT_INPUTS 16384  // in them
 #define FOLIOT__OWN_TICKS 1024       // of our own inputs
 #define FOLIOT__CHECKPOINT_TICKS 128
+#define FOLIOT__HELD_BYTES (8u << 20) // of the states of the last ticks, as they were
 
 typedef struct foliot__checkpoint {
     bool valid;
@@ -42,6 +43,10 @@ typedef struct foliot__lockstep_client {
     foliot__checkpoint base, next; // base: at or before all that the server has compared
     uint64_t checked;
     bool diverged;
+    uint8_t *held; // saved states of the last ticks, each at tick % held_ticks; NULL: they are too large
+    uint32_t held_ticks;
+    size_t held_stride;
+    size_t held_length[FOLIOT__CLIENT_TICKS]; // 0: it did not fit
     // What is ours.
     foliot__tick_log own;
     bool own_begun;

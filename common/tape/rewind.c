@@ -38,7 +38,8 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
 {
     r->tick = tick;
     r->tick_count = r->input_count = r->stepped = r->given = 0;
-    r->before_bytes = r->after_bytes = 0;
+    r->before_bytes = r->after_bytes = r->held_bytes = 0;
+    r->assumes_held = false;
     r->active = true;
     r->finished = false;
     r->status = FOLIOT_OK;
@@ -65,6 +66,33 @@ void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t
     r->counts[r->tick_count++] = count;
 }
 
+void foliot__rewind_hold(foliot__rewind *r, const uint8_t *state, size_t state_bytes)
+{
+    if (state_bytes > r->held_capacity) {
+        uint8_t *bigger = realloc(r->held, state_bytes);
+        if (!bigger)
+            return; // the search does without
+        r->held = bigger;
+        r->held_capacity = state_bytes;
+    }
+    memcpy(r->held, state, state_bytes);
+    r->held_bytes = state_bytes;
+}
+
+void foliot__rewind_assume_held(foliot__rewind *r)
+{
+    r->assumes_held = true;
+}
+
+static void take_held(foliot__rewind *r)
+{
+    bool held = r->held_bytes > 0;
+    if (held && foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) != FOLIOT_OK)
+        return;
+    if (held || r->assumes_held)
+        r->status = foliot_truth_hold(r->truth, &r->simulation);
+}
+
 static void last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
 {
     save(r, &r->before, &r->before_capacity, &r->before_bytes);
@@ -74,6 +102,8 @@ static void last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t co
     if (r->status == FOLIOT_OK)
         save(r, &r->after, &r->after_capacity, &r->after_bytes);
     r->digest = foliot_simulation_digest(&r->simulation);
+    if (r->status == FOLIOT_OK)
+        take_held(r);
 }
 
 bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps)
@@ -109,5 +139,6 @@ void foliot__rewind_free(foliot__rewind *r)
     free(r->counts);
     free(r->before);
     free(r->after);
+    free(r->held);
     *r = (foliot__rewind){0};
 }

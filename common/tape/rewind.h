@@ -17,15 +17,22 @@ typedef struct foliot__rewind {
     uint32_t stepped, given; // ticks and inputs so far
     uint8_t *before, *after; // saved states of tick - 1 and of tick
     size_t before_bytes, after_bytes, before_capacity, after_capacity;
+    uint8_t *held; // what the run itself had saved of that tick
+    size_t held_bytes, held_capacity;
     foliot_digest digest; // of `after`
     foliot_status status; // the first error
-    bool active, finished;
+    bool active, finished, assumes_held;
 } foliot__rewind;
 
 // To `tick`, from a state saved of an earlier one. Then the inputs of each tick from there on are given, in order.
 void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind, const void *setup, size_t setup_bytes,
                           const uint8_t *state, size_t state_bytes, uint64_t tick);
 void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t count);
+// What the run itself held at that tick, as saved bytes: where they are not what the step gives when it is taken again, the
+// truth says so. Or the step is
+// known to give what was held.
+void foliot__rewind_hold(foliot__rewind *r, const uint8_t *state, size_t state_bytes);
+void foliot__rewind_assume_held(foliot__rewind *r);
 // At most so many steps; true when all is done, well or not (`status`).
 bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps);
 // The inputs of the last step.

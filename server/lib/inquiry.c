@@ -81,6 +81,7 @@ static void go_back(foliot__session *s, uint64_t tick)
         size_t head = 4 * (size_t)k->players;
         foliot__rewind_begin(&q->rewind, l->simulation.kind, s->scene_bytes, s->scene_length, k->bytes + head,
                              k->length - head, tick);
+        foliot__rewind_assume_held(&q->rewind);
         for (uint64_t t = k->tick; t < tick; t++) {
             uint32_t count = foliot__tick_log_read(&l->log, t, l->block.inputs, FOLIOT__BLOCK_INPUTS_MAX);
             foliot__rewind_give(&q->rewind, l->block.inputs, count);

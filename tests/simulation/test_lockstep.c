@@ -91,6 +91,28 @@ static void a_fault_is_found_with_stage_body_and_field(void **state)
     arena_destroy(a);
 }
 
+// No rule gives it, and so the step gives the right state when it is taken again.
+static void memory_that_was_overwritten_is_found_too(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    arena_bot(a, "delay=20ms");
+    unsigned bad = arena_bot(a, "delay=40ms");
+    arena_run(a, 6);
+    const foliot_hosted_world *hosted = foliot_client_simulation(a->clients[bad])->self;
+    uint64_t tick = foliot_world_tick(hosted->world), bits = foliot_world_field_bits(hosted->world, 0, FOLIOT_FIELD_position_x);
+    foliot_world_field_put(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+    arena_run(a, 2);
+    assert_int_equal(a->found_count, 1);
+    assert_int_equal(a->found.divergence.tick, tick + 1); // the first whose digest was taken
+    assert_false(a->found.divergence.stage_known);
+    assert_int_equal(a->found.divergence.body, 0);
+    assert_string_equal(a->found.divergence.field_name, "position.x");
+    assert_true(a->found.divergence.ulps > 1000);
+    assert_int_equal(counted(a)->lies_digests, 0);
+    arena_destroy(a);
+}
+
 static void a_late_joiner_catches_up_and_stalls_nobody(void **state)
 {
     (void)state;
@@ -341,6 +363,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(clients_step_to_the_same_bits),
         cmocka_unit_test(a_fault_is_found_with_stage_body_and_field),
+        cmocka_unit_test(memory_that_was_overwritten_is_found_too),
         cmocka_unit_test(a_late_joiner_catches_up_and_stalls_nobody),
         cmocka_unit_test(spectators_see_what_was_and_stall_nobody),
         cmocka_unit_test(a_lost_connection_is_resumed_as_the_same_player),

@@ -1,3 +1,0 @@
-build-fma/obj/client/lib/playout.o: client/lib/playout.c \
- client/lib/playout.h
-client/lib/playout.h:

@@ -1,3 +1,0 @@
-build-fma/obj/common/base/terminal.o: common/base/terminal.c \
- common/base/terminal.h
-common/base/terminal.h:

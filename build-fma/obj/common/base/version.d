@@ -1,3 +1,0 @@
-build-fma/obj/common/base/version.o: common/base/version.c \
- include/foliot/version.h
-include/foliot/version.h:

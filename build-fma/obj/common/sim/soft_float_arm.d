@@ -1,3 +1,0 @@
-build-fma/obj/common/sim/soft_float_arm.o: common/sim/soft_float_arm.c \
- common/sim/floating_point.h
-common/sim/floating_point.h:
