@@ -90,7 +90,7 @@ static const char *const all[] = {
     "figure-eight",  "jelly",        "kepler",       "lunar-lander", "marbles",
     "pendulum",      "ragdoll",      "solar-system", "spacewar",     "star-cluster",
     "spring-damper", "stiff-spring", "tumbling",     "two-springs", "cubes",
-    "dominoes",      "pile",         "pyramid",
+    "dominoes",      "pile",         "pyramid",      "ragdolls",     "wrecking-ball",
 };
 
 static void every_scene_runs_with_all_its_players(void **state)
@@ -178,7 +178,7 @@ static void bullets_do_not_pass_through(void **state)
 static void what_falls_comes_to_rest(void **state)
 {
     (void)state;
-    static const char *const falling[] = {"jelly", "billiards", "ragdoll"};
+    static const char *const falling[] = {"jelly", "billiards", "ragdoll", "ragdolls"};
     for (size_t i = 0; i < sizeof falling / sizeof *falling; i++) {
         outcome o = run_named(falling[i], 600, NULL);
         check_below(o.energy, 0.3 * o.energy_start);
