@@ -21,7 +21,7 @@
 #define GOLDEN_crew 0x694e5fa9a1fa08f7u
 #define GOLDEN_orbits 0xc35ad3ef41fb294du
 #define GOLDEN_tops 0x1cf1a033a28df9aau
-#define GOLDEN_balls 0xb1d5f3395f2a8749u
+#define GOLDEN_balls 0xd5de76340a347968u
 #define GOLDEN_net 0x528c923c2f5a95aau
 #define GOLDEN_rods 0xf300d592967028e5u
 #define GOLDEN_crates 0xeb2d8e44bb17517fu

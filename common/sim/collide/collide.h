@@ -91,6 +91,7 @@ typedef struct foliot__collider {
     uint32_t *counts; // by FOLIOT__COUNT_*
     // Paths: x(t) = x_end - v_end (dt - t) + acceleration (dt - t)^2 / 2 from `since` on.
     foliot__v3 start;        // positions at the step's start
+    double *begin_q[4];      // orientations where the path began, w x y z
     foliot__v3 acceleration; // until collide: velocities at the step's start
     foliot__v3 path;         // velocities at the end, as the positions tell them
     double *since;

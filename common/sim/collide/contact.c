@@ -44,6 +44,8 @@ static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t cont
     carver from = {base, 0};
     c->counts = carve(&from, 16, sizeof *c->counts);
     c->start = carve_field(&from, slots);
+    for (int k = 0; k < 4; k++)
+        c->begin_q[k] = carve(&from, slots, sizeof *c->begin_q[k]);
     c->acceleration = carve_field(&from, slots);
     c->path = carve_field(&from, slots);
     c->since = carve(&from, slots, sizeof *c->since);
@@ -124,6 +126,11 @@ void foliot__contact_begin(const foliot__step *step)
     foliot__collider c = foliot__collider_of(step);
     copy_field(c.start, foliot__position(step->world), step->count);
     copy_field(c.acceleration, foliot__velocity(step->world), step->count);
+    const double *const q[4] = {
+        foliot__orientation_w(step->world), foliot__orientation_x(step->world),
+        foliot__orientation_y(step->world), foliot__orientation_z(step->world)};
+    for (int k = 0; k < 4; k++)
+        memcpy(c.begin_q[k], q[k], step->count * sizeof *q[k]);
 }
 
 // How long a path may be, where its impacts are looked for; infinite where it would bounce.
@@ -135,7 +142,12 @@ static double way_of(const foliot__collider *c, uint32_t i)
     if (foliot__restitution(world)[i] > 0)
         return (double)__builtin_inf();
     const double w[3] = {c->path.x[i], c->path.y[i], c->path.z[i]};
-    return (foliot__sqrt(foliot__dot(w, w)) + c->rest[i]) * c->step->dt;
+    double way = (foliot__sqrt(foliot__dot(w, w)) + c->rest[i]) * c->step->dt;
+    if (foliot__shape_kind(world)[i] == FOLIOT_SHAPE_SPHERE)
+        return way;
+    foliot__v3 spin = foliot__angular_velocity(world); // its surface goes further than its centre
+    const double turn[3] = {spin.x[i], spin.y[i], spin.z[i]};
+    return way + foliot__sqrt(foliot__dot(turn, turn)) * (double)c->extent[i] * c->step->dt;
 }
 
 // Sizes of bodies, which are the same all through a tick.

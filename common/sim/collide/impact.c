@@ -16,7 +16,7 @@
 // What counts as an impact: shapes that come to touch while approaching faster than their
 // acceleration makes them in a step (slower ones rest), and bounce or would pass by half a radius.
 // The rest is the solver's.
-#include "sim/collide/collide.h"
+#include "sim/collide/impact.h"
 
 #include "sim/integrator/response.h"
 #include "sim/joint.h"
@@ -24,13 +24,9 @@
 #define IMPACTS_MAX 4096 // of one step; more are taken at its end, and counted
 #define NEWTON_STEPS 3
 
-typedef struct meeting {
-    double time;
-    double normal[3]; // from a to b
-    double speed;     // of approach
-} meeting;
+typedef foliot__meeting meeting;
 
-static void path_at(const foliot__collider *c, uint32_t i, double time, double x[3], double w[3])
+void foliot__path_at(const foliot__collider *c, uint32_t i, double time, double x[3], double w[3])
 {
     foliot__v3 end = foliot__position(c->world), path = c->path, a = c->acceleration;
     double s = c->step->dt - time, half = s * s / 2;
@@ -47,11 +43,6 @@ static double radius_of(const foliot__collider *c, uint32_t i)
     return foliot__radius(c->world)[i];
 }
 
-static bool is_plane(const foliot__collider *c, uint32_t i)
-{
-    return foliot__shape_kind(c->world)[i] == FOLIOT_SHAPE_PLANE;
-}
-
 static void plane_normal(const foliot__collider *c, uint32_t plane, double n[3])
 {
     n[0] = foliot__half_x(c->world)[plane];
@@ -59,18 +50,19 @@ static void plane_normal(const foliot__collider *c, uint32_t plane, double n[3])
     n[2] = foliot__half_z(c->world)[plane];
 }
 
+// How far an approach must go in what is left of the step, to be an impact: what bounces, none.
+static double way_of(const foliot__collider *c, uint32_t a, uint32_t b)
+{
+    const double *e = foliot__restitution(c->world);
+    if (foliot__larger(e[a], e[b]) > 0)
+        return 0;
+    return foliot__smaller(foliot__core(c->world, a), foliot__core(c->world, b)) / 2;
+}
+
 // Whether an approach at that speed is an impact, or the beginning of rest.
 static bool counts(const foliot__collider *c, uint32_t a, uint32_t b, double speed, double left)
 {
-    const double *e = foliot__restitution(c->world);
-    if (!(speed > foliot__larger(c->rest[a], c->rest[b])))
-        return false;
-    if (foliot__larger(e[a], e[b]) > 0)
-        return true;
-    double radius = is_plane(c, a)   ? radius_of(c, b)
-                    : is_plane(c, b) ? radius_of(c, a)
-                                     : foliot__smaller(radius_of(c, a), radius_of(c, b));
-    return speed * left > radius / 2;
+    return speed > foliot__larger(c->rest[a], c->rest[b]) && speed * left >= way_of(c, a, b);
 }
 
 // False where `counts` would be, whenever the two meet: nearly always in a pile.
@@ -84,7 +76,7 @@ static bool meet_plane(const foliot__collider *c, uint32_t plane, uint32_t ball,
                        meeting *m)
 {
     double x[3], w[3], n[3];
-    path_at(c, ball, since, x, w);
+    foliot__path_at(c, ball, since, x, w);
     plane_normal(c, plane, n);
     const double a[3] = {c->acceleration.x[ball], c->acceleration.y[ball], c->acceleration.z[ball]};
     double gap = foliot__dot(n, x) - foliot__plane_offset(c->world)[plane] - radius_of(c, ball);
@@ -101,9 +93,14 @@ static bool meet_plane(const foliot__collider *c, uint32_t plane, uint32_t ball,
         after = 2 * gap / sum;
     }
     bool first = plane < ball; // the normal points from the lower slot to the higher
-    *m = (meeting){.time = since + after,
+    *m = (meeting){.time = since + after, .endless = false,
                    .speed = -(speed + gain * after),
                    .normal = {first ? n[0] : -n[0], first ? n[1] : -n[1], first ? n[2] : -n[2]}};
+    for (int k = 0; k < 3; k++) {
+        double arm = -radius_of(c, ball) * n[k];
+        m->arm_a[k] = first ? 0 : arm;
+        m->arm_b[k] = first ? arm : 0;
+    }
     return true;
 }
 
@@ -147,8 +144,8 @@ static bool meet_sphere(const foliot__collider *c, uint32_t a, uint32_t b, doubl
 {
     double xa[3], xb[3], wa[3], wb[3], d[3], w[3], time;
     foliot__v3 acceleration = c->acceleration;
-    path_at(c, a, since, xa, wa);
-    path_at(c, b, since, xb, wb);
+    foliot__path_at(c, a, since, xa, wa);
+    foliot__path_at(c, b, since, xb, wb);
     const double gain[3] = {acceleration.x[b] - acceleration.x[a],
                             acceleration.y[b] - acceleration.y[a],
                             acceleration.z[b] - acceleration.z[a]};
@@ -165,9 +162,14 @@ static bool meet_sphere(const foliot__collider *c, uint32_t a, uint32_t b, doubl
     double distance = foliot__sqrt(foliot__dot(d, d));
     if (!(distance > 0))
         return false; // one in the other's place: no direction to bounce
-    for (int k = 0; k < 3; k++)
+    double half = (distance - radius_of(c, a) - radius_of(c, b)) / 2;
+    for (int k = 0; k < 3; k++) {
         m->normal[k] = d[k] / distance;
+        m->arm_a[k] = (radius_of(c, a) + half) * m->normal[k];
+        m->arm_b[k] = m->arm_a[k] - d[k];
+    }
     m->time = since + time;
+    m->endless = false;
     m->speed = -foliot__dot(w, m->normal);
     return true;
 }
@@ -184,6 +186,9 @@ static bool meet(const foliot__collider *c, uint32_t a, uint32_t b, meeting *m)
         met = meet_plane(c, b, a, since, m);
     else if (kind_a == FOLIOT_SHAPE_SPHERE && kind_b == FOLIOT_SHAPE_SPHERE)
         met = meet_sphere(c, a, b, since, m);
+    else if (kind_a != FOLIOT_SHAPE_PLANE || kind_b != FOLIOT_SHAPE_PLANE)
+        return foliot__time_of_impact(c, a, b, since, foliot__larger(c->rest[a], c->rest[b]),
+                                      way_of(c, a, b), m);
     return met && counts(c, a, b, m->speed, c->step->dt - m->time);
 }
 
@@ -248,8 +253,26 @@ static bool stale(const foliot__collider *c, const foliot__impact *impact)
 // -- what an impact does
 // -----------------------------------------------------------------------------
 
-// A body's path changes at `time`; from now on it is one of the changed.
-static void change(foliot__collider *c, uint32_t i, double time)
+// Where the body's turning begins anew, and where it ends: with the spin that it has, or at once.
+static void turn_from(foliot__collider *c, uint32_t i, double time, double q[4], bool goes_on)
+{
+    foliot_world *world = c->world;
+    if (!world->rotates)
+        return;
+    for (int k = 0; k < 4; k++)
+        c->begin_q[k][i] = q[k];
+    foliot__v3 spin = foliot__angular_velocity(world);
+    const double w[3] = {spin.x[i], spin.y[i], spin.z[i]};
+    if (goes_on)
+        foliot__turn_on(q, w, c->step->dt - time);
+    foliot__orientation_w(world)[i] = q[0];
+    foliot__orientation_x(world)[i] = q[1];
+    foliot__orientation_y(world)[i] = q[2];
+    foliot__orientation_z(world)[i] = q[3];
+}
+
+// A body's path changes at `time`, where it has orientation q; from now on it is one of the changed.
+static void change(foliot__collider *c, uint32_t i, double time, double q[4], bool goes_on)
 {
     if (foliot__inverse_mass(c->world)[i] == 0)
         return;
@@ -257,84 +280,152 @@ static void change(foliot__collider *c, uint32_t i, double time)
         c->changed_at[i] = c->counts[FOLIOT__COUNT_CHANGED]++;
         c->changed[c->changed_at[i]] = i;
     }
+    turn_from(c, i, time, q, goes_on);
     c->since[i] = time;
     c->changed_bounds[c->changed_at[i]] = foliot__bounds_of(c, i, time);
 }
 
-static void strike(foliot__collider *c, uint32_t i, double sign, const double impulse[3],
-                   const double turn[3], double left)
+// angular velocity += inverse inertia * turn, at the orientation q.
+static void ease_at(const foliot_world *world, uint32_t i, const double q[4], const double turn[3],
+                    double out[3])
 {
+    foliot__v3 inverse = foliot__inverse_inertia(world);
+    const double ease[3] = {inverse.x[i], inverse.y[i], inverse.z[i]};
+    if (ease[0] == ease[1] && ease[1] == ease[2]) {
+        for (int k = 0; k < 3; k++)
+            out[k] = ease[0] * turn[k];
+        return;
+    }
+    double axis[3][3];
+    foliot__axes_of(q, axis);
+    out[0] = out[1] = out[2] = 0;
+    for (int k = 0; k < 3; k++) {
+        double own = foliot__dot(axis[k], turn) * ease[k];
+        for (int i2 = 0; i2 < 3; i2++)
+            out[i2] += own * axis[k][i2];
+    }
+}
+
+// One of the two bodies of a bounce.
+typedef struct party {
+    uint32_t body;
+    double share; // -1 / mass, or 1 / mass for the second
+    double sign;
+    double q[4], v[3], w[3];
+    double given[3]; // velocity
+    const double *arm;
+} party;
+
+static void set_party(const foliot__collider *c, uint32_t i, double sign, const double *arm,
+                      double time, party *p)
+{
+    double x[3];
+    p->body = i;
+    p->sign = sign;
+    p->share = sign * foliot__inverse_mass(c->world)[i];
+    p->arm = arm;
+    p->given[0] = p->given[1] = p->given[2] = 0;
+    foliot__path_at(c, i, time, x, p->v);
+    foliot__turned_at(c, i, time, p->q);
+    foliot__v3 spin = foliot__angular_velocity(c->world);
+    p->w[0] = spin.x[i];
+    p->w[1] = spin.y[i];
+    p->w[2] = spin.z[i];
+}
+
+static void point_velocity(const party *p, double v[3])
+{
+    foliot__cross(p->w, p->arm, v);
+    for (int k = 0; k < 3; k++)
+        v[k] += p->v[k];
+}
+
+// How fast the point moves along n after a unit of impulse along n.
+static double ease_along(const foliot__collider *c, const party *p, const double n[3])
+{
+    double turn[3], change[3];
+    foliot__cross(p->arm, n, turn);
+    ease_at(c->world, p->body, p->q, turn, change);
+    return foliot__absolute(p->share) + foliot__dot(turn, change);
+}
+
+static void push_party(const foliot__collider *c, party *p, const double n[3], double size)
+{
+    double impulse[3], turn[3], change[3];
+    for (int k = 0; k < 3; k++)
+        impulse[k] = size * n[k];
+    foliot__cross(p->arm, impulse, turn);
+    ease_at(c->world, p->body, p->q, turn, change);
+    for (int k = 0; k < 3; k++) {
+        p->v[k] += p->share * impulse[k];
+        p->given[k] += p->share * impulse[k];
+        p->w[k] += p->sign * change[k];
+    }
+}
+
+static void slide_of(const party *a, const party *b, const double n[3], double slide[3])
+{
+    double va[3], vb[3];
+    point_velocity(a, va);
+    point_velocity(b, vb);
+    for (int k = 0; k < 3; k++)
+        slide[k] = vb[k] - va[k];
+    double along = foliot__dot(slide, n);
+    for (int k = 0; k < 3; k++)
+        slide[k] -= along * n[k];
+}
+
+// What the bounce gave, to the body and to its path from now on.
+static void settle(foliot__collider *c, const party *p, double left)
+{
+    uint32_t i = p->body;
+    if (foliot__inverse_mass(c->world)[i] == 0)
+        return;
     foliot_world *world = c->world;
-    double share = sign * foliot__inverse_mass(world)[i];
-    const double dv[3] = {share * impulse[0], share * impulse[1], share * impulse[2]};
-    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world), path = c->path;
+    foliot__v3 w = foliot__angular_velocity(world);
+    const double *dv = p->given;
     v.x[i] += dv[0];
     v.y[i] += dv[1];
     v.z[i] += dv[2];
-    c->path.x[i] += dv[0];
-    c->path.y[i] += dv[1];
-    c->path.z[i] += dv[2];
+    path.x[i] += dv[0];
+    path.y[i] += dv[1];
+    path.z[i] += dv[2];
     x.x[i] += dv[0] * left;
     x.y[i] += dv[1] * left;
     x.z[i] += dv[2] * left;
-    foliot__turn(world, i, turn);
+    w.x[i] = p->w[0];
+    w.y[i] = p->w[1];
+    w.z[i] = p->w[2];
     foliot__velocity_changed(world, i);
 }
 
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-static void spin_of(const foliot__collider *c, uint32_t i, double w[3])
-{
-    foliot__v3 spin = foliot__angular_velocity(c->world);
-    w[0] = spin.x[i];
-    w[1] = spin.y[i];
-    w[2] = spin.z[i];
-}
-
-// Newton's restitution along the normal; across it Coulomb's friction, at most what stops the
-// sliding of the two surfaces. Central spheres: the two do not mix, and neither can add energy.
+// Newton's restitution along the normal at the point that strikes; then, across it, Coulomb's
+// friction, at most what stops the sliding that is left. Each alone takes energy or none.
 static void bounce(foliot__collider *c, uint32_t a, uint32_t b, const meeting *m)
 {
     foliot_world *world = c->world;
-    double arm_a = radius_of(c, a), arm_b = radius_of(c, b), left = c->step->dt - m->time;
-    double wa = foliot__inverse_mass(world)[a], wb = foliot__inverse_mass(world)[b];
+    party pa, pb;
+    set_party(c, a, -1, m->arm_a, m->time, &pa);
+    set_party(c, b, 1, m->arm_b, m->time, &pb);
     double e = foliot__larger(foliot__restitution(world)[a], foliot__restitution(world)[b]);
-    double along = (1 + e) * m->speed / (wa + wb);
-    double xa[3], xb[3], va[3], vb[3], sa[3], sb[3], arms[3], slide[3], turning[3];
-    path_at(c, a, m->time, xa, va);
-    path_at(c, b, m->time, xb, vb);
-    spin_of(c, a, sa);
-    spin_of(c, b, sb);
-    for (int k = 0; k < 3; k++)
-        arms[k] = arm_a * sa[k] + arm_b * sb[k];
-    cross(arms, m->normal, turning);
-    for (int k = 0; k < 3; k++)
-        slide[k] = vb[k] - va[k] - turning[k] + m->speed * m->normal[k];
+    double ease = ease_along(c, &pa, m->normal) + ease_along(c, &pb, m->normal);
+    double along = (1 + e) * m->speed / ease;
+    push_party(c, &pa, m->normal, along);
+    push_party(c, &pb, m->normal, along);
+    double slide[3], limit = foliot__pair_friction(world, a, b) * along;
+    slide_of(&pa, &pb, m->normal, slide);
     double sliding = foliot__sqrt(foliot__dot(slide, slide));
-    double ease = wa + wb + arm_a * arm_a * foliot__turn_ease(world, a) +
-                  arm_b * arm_b * foliot__turn_ease(world, b);
-    double limit = foliot__pair_friction(world, a, b) * along;
-    double across = foliot__smaller(limit, sliding / ease);
-    double scale = sliding > 0 ? -across / sliding : 0;
-    double impulse[3], turn_a[3], turn_b[3], dragged[3], turned[3];
-    for (int k = 0; k < 3; k++) {
-        dragged[k] = scale * slide[k];
-        impulse[k] = along * m->normal[k] + dragged[k];
+    if (limit > 0 && sliding > 0) {
+        for (int k = 0; k < 3; k++)
+            slide[k] /= -sliding;
+        ease = ease_along(c, &pa, slide) + ease_along(c, &pb, slide);
+        double across = foliot__smaller(limit, sliding / ease);
+        push_party(c, &pa, slide, across);
+        push_party(c, &pb, slide, across);
     }
-    cross(m->normal, dragged, turned);
-    for (int k = 0; k < 3; k++) {
-        turn_a[k] = -arm_a * turned[k];
-        turn_b[k] = -arm_b * turned[k];
-    }
-    if (wa > 0)
-        strike(c, a, -1, impulse, turn_a, left);
-    if (wb > 0)
-        strike(c, b, 1, impulse, turn_b, left);
+    settle(c, &pa, c->step->dt - m->time);
+    settle(c, &pb, c->step->dt - m->time);
 }
 
 typedef struct search {
@@ -372,22 +463,6 @@ static void look_around(foliot__collider *c, uint32_t i,
         act(c, i, c->planes[p]);
 }
 
-static void take(foliot__collider *c, const foliot__impact *impact)
-{
-    uint32_t a = impact->a, b = impact->b;
-    meeting m;
-    if (!meet(c, a, b, &m))
-        return;
-    bounce(c, a, b, &m);
-    change(c, a, m.time);
-    change(c, b, m.time);
-    const double *inverse_mass = foliot__inverse_mass(c->world);
-    if (inverse_mass[a] > 0)
-        look_around(c, a, expect_pair, found);
-    if (inverse_mass[b] > 0)
-        look_around(c, b, expect_pair, found);
-}
-
 static void add_pair(foliot__collider *c, uint32_t i, uint32_t j)
 {
     const double *inverse_mass = foliot__inverse_mass(c->world);
@@ -411,25 +486,59 @@ static void add_found(void *context, uint32_t body)
 static void stop(foliot__collider *c, uint32_t i, double time)
 {
     foliot__v3 end = foliot__position(c->world), path = c->path, a = c->acceleration;
-    double x[3], w[3];
-    path_at(c, i, time, x, w);
+    double x[3], w[3], q[4];
+    foliot__path_at(c, i, time, x, w);
+    foliot__turned_at(c, i, time, q);
     end.x[i] = x[0];
     end.y[i] = x[1];
     end.z[i] = x[2];
     path.x[i] = path.y[i] = path.z[i] = 0;
     a.x[i] = a.y[i] = a.z[i] = 0;
     c->counts[FOLIOT__COUNT_HELD]++;
-    change(c, i, time);
+    change(c, i, time, q, false);
+}
+
+static bool is_held(const foliot__collider *c, uint32_t i)
+{
+    double q[4];
+    foliot__orientation_of(c->world, i, q);
+    for (int k = 0; k < 4; k++)
+        if (c->begin_q[k][i] != q[k])
+            return false;
+    return c->path.x[i] == 0 && c->path.y[i] == 0 && c->path.z[i] == 0;
 }
 
 static void hold(foliot__collider *c, uint32_t i, double time)
 {
-    foliot__v3 path = c->path;
-    bool held = path.x[i] == 0 && path.y[i] == 0 && path.z[i] == 0;
-    if (foliot__inverse_mass(c->world)[i] == 0 || held)
+    if (foliot__inverse_mass(c->world)[i] == 0 || is_held(c, i))
         return;
     stop(c, i, time);
     look_around(c, i, expect_pair, found);
+}
+
+static void take(foliot__collider *c, const foliot__impact *impact)
+{
+    uint32_t a = impact->a, b = impact->b;
+    meeting m;
+    if (!meet(c, a, b, &m))
+        return;
+    if (m.endless) {
+        hold(c, a, m.time);
+        hold(c, b, m.time);
+        c->world->counters.impacts_deferred++;
+        return;
+    }
+    double qa[4], qb[4];
+    foliot__turned_at(c, a, m.time, qa);
+    foliot__turned_at(c, b, m.time, qb);
+    bounce(c, a, b, &m);
+    change(c, a, m.time, qa, true);
+    change(c, b, m.time, qb, true);
+    const double *inverse_mass = foliot__inverse_mass(c->world);
+    if (inverse_mass[a] > 0)
+        look_around(c, a, expect_pair, found);
+    if (inverse_mass[b] > 0)
+        look_around(c, b, expect_pair, found);
 }
 
 // The queue itself was too small: nothing that could pass by half its radius moves on from where
@@ -442,7 +551,7 @@ static void hold_all(foliot__collider *c)
         uint32_t i = c->bounds[k].body;
         const double w[3] = {c->path.x[i], c->path.y[i], c->path.z[i]};
         double way = (foliot__sqrt(foliot__dot(w, w)) + c->rest[i]) * (dt - c->since[i]);
-        if (foliot__inverse_mass(c->world)[i] > 0 && way > radius_of(c, i) / 2)
+        if (foliot__inverse_mass(c->world)[i] > 0 && way > foliot__core(c->world, i) / 2)
             stop(c, i, c->since[i]);
     }
     c->world->counters.impacts_deferred += c->counts[FOLIOT__COUNT_LOST];

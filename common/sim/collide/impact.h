@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT
+// impact.h: what impact.c and time_of_impact.c tell each other: the path of a body through the step,
+// and where two of them meet.
+#ifndef FOLIOT_SIM_COLLIDE_IMPACT_H
+#define FOLIOT_SIM_COLLIDE_IMPACT_H
+
+#include "sim/collide/shape.h"
+
+typedef struct foliot__meeting {
+    double time;
+    double normal[3];           // from a to b
+    double arm_a[3], arm_b[3];  // from the centres to the point that strikes
+    double speed;               // of approach there
+    bool endless;               // they are so near for so long that nothing more is known: stop them
+} foliot__meeting;
+
+// Position and velocity on the path.
+void foliot__path_at(const foliot__collider *c, uint32_t body, double time, double x[3],
+                     double w[3]);
+// Orientation (w, x, y, z) there.
+void foliot__turned_at(const foliot__collider *c, uint32_t body, double time, double q[4]);
+// q turned by the angular velocity w for `duration`, which may be negative.
+void foliot__turn_on(double q[4], const double w[3], double duration);
+
+// The next time from `since` on at which the two, of whatever shape, touch and approach each other
+// faster than `rest`, and so that they would go by `way` in what is left of the step. False if there
+// is none in this step.
+bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
+                            double rest, double way, foliot__meeting *m);
+
+// Radius of a ball inside the body; infinite for a plane.
+double foliot__core(const foliot_world *world, uint32_t body);
+// How far its surface is turned through space by a unit of angle, at most.
+double foliot__swing(const foliot_world *world, uint32_t body);
+
+#endif
