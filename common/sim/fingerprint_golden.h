@@ -24,4 +24,4 @@
 #define GOLDEN_balls 0xd5de76340a347968u
 #define GOLDEN_net 0x528c923c2f5a95aau
 #define GOLDEN_rods 0xf300d592967028e5u
-#define GOLDEN_crates 0xeb2d8e44bb17517fu
+#define GOLDEN_crates 0x076b400af0e4f953u
