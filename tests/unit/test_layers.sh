@@ -33,6 +33,8 @@ BEGIN {
     own = file ~ /^include\// ? "include" : stratum(file);
     # The heap belongs to whoever makes worlds and scenes for programs, never to a step.
     heap_file = file ~ /^common\/sim\/(layout|scene|scene_bytes|scene_check)\.c$/;
+    # Binary32 is for contacts and joints, the rows of theirs that are truth, and the seed of an inverse root.
+    binary32_file = file ~ /^common\/sim\/((collide|joint)\/|(joint|state|force_newton_lanes)\.h$|(truth|truth_parts|fingerprint)\.c$)/;
 }
 {
     line = $0;
@@ -62,7 +64,7 @@ BEGIN {
     if (own != "sim") next;
     line = " " line;
     if (match(line, /[^A-Za-z0-9_.>](__builtin_)?(sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|exp|exp2|expm1|log|log2|log10|log1p|pow|cbrt|hypot|fma|fmin|fmax|fmod|floor|ceil|round|rint|nearbyint|lrint|llrint|trunc|ldexp|frexp|scalbn|modf|erf|sqrt)f?l?[ \t]*\(/) && \
-        !(line ~ /__builtin_sqrtf?[ \t]*\(/ && file ~ /(floating_point\.h|force_newton_lanes\.h|fingerprint\.c|solver_lanes\.h)$/))
+        !(line ~ /__builtin_sqrtf?[ \t]*\(/ && file ~ /(floating_point\.h|fingerprint\.c|_lanes\.h)$/))
         bad("a call of libm in common/sim");
     if (!heap_file && match(line, /[^A-Za-z0-9_](malloc|calloc|realloc|aligned_alloc|posix_memalign|strdup|alloca|free)[ \t]*\(/))
         bad("the heap in common/sim");
@@ -70,7 +72,7 @@ BEGIN {
         bad("a clock, the environment or chance from outside in common/sim");
     if (match(line, /[^A-Za-z0-9_]long[ \t]+double[^A-Za-z0-9_]/))
         bad("long double in common/sim");
-    if (match(line, /[^A-Za-z0-9_](float)[^A-Za-z0-9_]/) && file !~ /(force_newton_lanes\.h|fingerprint\.c)$/)
+    if (match(line, /[^A-Za-z0-9_]float[^A-Za-z0-9_]/) && !binary32_file)
         bad("binary32 in common/sim");
 }' "$file"
         done)
@@ -147,6 +149,7 @@ broken "a builtin of libm is named" common/sim/x.c 'double f(double x) { return 
 broken "the heap is named" common/sim/integrator/x.c 'void *f(void) { return malloc(3); }' "the heap in common/sim"
 broken "a clock is named" common/sim/x.c 'long f(void) { return time(0); }' "a clock"
 broken "binary32 is named" common/sim/x.c 'static const float x = 1;' "binary32"
+broken "binary32 in an integrator is named" common/sim/integrator/collide.c 'double f(double x) { return (float)x; }' "binary32"
 broken "long double is named" common/sim/x.c 'static long double x;' "long double"
 rm -rf "${tree:?}"/*
 mkdir -p "$tree/common/sim"
@@ -159,6 +162,11 @@ double f(double x) { return foliot_sin(x); }
 C
 [ -z "$(check_sources "$tree")" ]
 report "comments and functions of ours are no calls of libm" $?
+mkdir -p "$tree/common/sim/collide" "$tree/common/sim/joint"
+echo 'static const float x = 1;' | tee "$tree/common/sim/collide/x.c" "$tree/common/sim/joint/x.h" >/dev/null
+[ -z "$(check_sources "$tree")" ]
+report "binary32 in contacts and joints is allowed" $?
+rm -r "$tree/common/sim/collide" "$tree/common/sim/joint"
 printf '// x.c: a file without a licence.\nint x;\n' >"$tree/common/sim/y.c"
 [ "$(check_licence "$tree")" = "$tree/common/sim/y.c: names no licence" ]
 report "a file without a licence is named" $?
