@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// simulate.c: the whole system under many seeds: `simulate [--jobs N] [--scenes FOLDER] SEEDS`, where SEEDS is a count
-// (from seed 1), FROM-TO, or with --seed N one alone, told in full. Every failing seed prints the command that repeats
-// it. Processes of their own run the seeds, so that one that crashes or hangs is a failure like any other.
+// simulate.c: the whole system under many seeds: `simulate [--jobs N] [--each] [--root FOLDER] SEEDS`, where SEEDS is a
+// count (from seed 1), FROM-TO, or with --seed N one alone, told in full. --each prints a line for every seed: the digest
+// of all that happened in it, what it simulated and what that took. Every failing seed prints the command that repeats it.
+// Processes of their own run the seeds, so that one that crashes or hangs is a failure like any other.
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -28,13 +29,30 @@ typedef struct shared {
     uint64_t digests[JOBS_MAX];
 } shared;
 
-static const char *scenes = "scenes", *program;
+static const char *root = ".", *program;
+static bool each;
 static uint64_t from = 1, to;
 
 static void print_failure(uint64_t seed, const char *why)
 {
     printf("seed %llu: FAILED %s\n    repeat it: %s --seed %llu\n", (unsigned long long)seed, why, program,
            (unsigned long long)seed);
+    fflush(stdout);
+}
+
+static double cpu_s(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+// One write a line: the jobs share the output.
+static void print_each(uint64_t seed, const seed_result *result, double spent_s)
+{
+    printf("seed %llu: %016llx%016llx, %.1f s simulated in %.0f ms, %zu KiB\n", (unsigned long long)seed,
+           (unsigned long long)result->digest.high, (unsigned long long)result->digest.low, result->tally.simulated_s,
+           1e3 * spent_s, result->tally.bytes_max >> 10);
     fflush(stdout);
 }
 
@@ -71,7 +89,7 @@ static seed_result run_one(const seed_kitchen *kitchen, uint64_t seed, FILE *log
 static _Noreturn void work(shared *s, int job)
 {
     seed_kitchen kitchen;
-    if (!seed_kitchen_open(&kitchen, scenes))
+    if (!seed_kitchen_open(&kitchen, root))
         _exit(1);
     bool first = true;
     for (uint64_t seed; (seed = atomic_fetch_add(&s->next, 1)) <= to; first = false) {
@@ -80,7 +98,10 @@ static _Noreturn void work(shared *s, int job)
         getrusage(RUSAGE_SELF, &used);
         struct rlimit limit = {(rlim_t)used.ru_utime.tv_sec + (rlim_t)used.ru_stime.tv_sec + SEED_CPU_S, RLIM_INFINITY};
         setrlimit(RLIMIT_CPU, &limit);
+        double begin = cpu_s();
         seed_result result = run_one(&kitchen, seed, NULL, first);
+        if (each)
+            print_each(seed, &result, cpu_s() - begin);
         if (!result.passed)
             print_failure(seed, result.why);
         atomic_fetch_add(result.passed ? &s->passed : &s->failed, 1);
@@ -170,7 +191,7 @@ static int many(int jobs)
 static int one(uint64_t seed)
 {
     seed_kitchen kitchen;
-    if (!seed_kitchen_open(&kitchen, scenes))
+    if (!seed_kitchen_open(&kitchen, root))
         return 1;
     seed_result result = run_one(&kitchen, seed, stdout, true);
     seed_kitchen_close(&kitchen);
@@ -208,13 +229,15 @@ int main(int argc, char **argv)
             seed = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--jobs") == 0 && more)
             jobs = atoi(argv[++i]);
-        else if (strcmp(argv[i], "--scenes") == 0 && more)
-            scenes = argv[++i];
+        else if (strcmp(argv[i], "--root") == 0 && more)
+            root = argv[++i];
+        else if (strcmp(argv[i], "--each") == 0)
+            each = true;
         else if (!read_seeds(argv[i]))
             to = 0;
     }
     if ((!seed && !to) || jobs < 1 || jobs > JOBS_MAX) {
-        fprintf(stderr, "simulate [--jobs N] [--scenes FOLDER] COUNT | FROM-TO | --seed N\n");
+        fprintf(stderr, "simulate [--jobs N] [--each] [--root FOLDER] COUNT | FROM-TO | --seed N\n");
         return 2;
     }
     return seed ? one(seed) : many(jobs);

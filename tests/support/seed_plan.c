@@ -7,10 +7,18 @@
 
 #define PARTS 64
 
-const char *const seed_scenes[] = {
-    // Those with players come more than once: they are what is played.
-    "spacewar", "lunar-lander", "billiards", "spacewar", "lunar-lander", "pendulum", "figure-eight", "ragdoll",
-    "marbles",
+const seed_scene seed_scenes[] = {
+    // Those with players are what is played; the last two cost most.
+    {"scenes/spacewar", 20},
+    {"scenes/lunar-lander", 15},
+    {"scenes/billiards", 15},
+    {"tests/simulation/scenes/crates", 18},
+    {"tests/simulation/scenes/workshop", 16},
+    {"scenes/pendulum", 5},
+    {"scenes/figure-eight", 5},
+    {"scenes/ragdoll", 4},
+    {"scenes/marbles", 1},
+    {"scenes/wrecking-ball", 1},
 };
 const uint32_t seed_scene_count = sizeof seed_scenes / sizeof seed_scenes[0];
 
@@ -131,13 +139,23 @@ static seed_guest draw_guest(const seed_plan *plan, dice *d, bool trouble)
     return g;
 }
 
+static uint32_t draw_scene(dice *d)
+{
+    uint32_t sum = 0, scene = 0;
+    for (uint32_t i = 0; i < seed_scene_count; i++)
+        sum += seed_scenes[i].weight;
+    for (uint32_t draw = below(d, sum); draw >= seed_scenes[scene].weight; scene++)
+        draw -= seed_scenes[scene].weight;
+    return scene;
+}
+
 static void draw_sessions(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 1);
     plan->session_count = 1 + chance(&d, 0.2);
     for (uint32_t i = 0; i < plan->session_count; i++) {
         seed_session *s = &plan->sessions[i];
-        s->scene = below(&d, chance(&d, 0.1) ? seed_scene_count : seed_scene_count - 1); // the last is a heavy one
+        s->scene = draw_scene(&d);
         s->tick_hz = chance(&d, 0.7) ? 0 : between(&d, 15, 120);
         s->block_ticks = chance(&d, 0.5) ? 3 : 1 + below(&d, 60);
         s->keyframe_ticks = chance(&d, 0.5) ? 300 : 20 + below(&d, 200);
@@ -262,7 +280,7 @@ void seed_plan_print(const seed_plan *plan, FILE *out)
             (double)plan->step_ns * 1e-6, plan->timeout_ms, plan->reconnect_ms, plan->peers_max, plan->server_drift * 1e6);
     for (uint32_t i = 0; i < plan->session_count; i++)
         fprintf(out, "  session %u: %s%s at %.2f Hz, block %u, keyframe %u, queue %zu, drained %.1f Hz\n", i,
-                seed_scenes[plan->sessions[i].scene], plan->sessions[i].lockstep ? " in lockstep" : "", plan->sessions[i].tick_hz, plan->sessions[i].block_ticks,
+                seed_scenes[plan->sessions[i].scene].file, plan->sessions[i].lockstep ? " in lockstep" : "", plan->sessions[i].tick_hz, plan->sessions[i].block_ticks,
                 plan->sessions[i].keyframe_ticks, plan->sessions[i].queue_bytes, plan->sessions[i].drain_hz);
     for (uint32_t i = 0; i < plan->server_pause_count; i++)
         fprintf(out, "  server paused %.3f to %.3f s\n", (double)plan->server_pauses[i].begin_ns * 1e-9,

@@ -83,7 +83,11 @@ typedef struct seed_plan {
     bool unchecked; // neither states nor recordings are compared: for a bench of the run alone
 } seed_plan;
 
-extern const char *const seed_scenes[];
+typedef struct seed_scene {
+    const char *file;  // below the root of the sources, without its .yaml
+    uint32_t weight;   // how often it is drawn, against the others
+} seed_scene;
+extern const seed_scene seed_scenes[];
 extern const uint32_t seed_scene_count;
 
 seed_plan seed_plan_draw(uint64_t seed);

@@ -15,14 +15,14 @@
 #define REST_S 60             // of true time at most until all have left
 #define BYTES_MAX (96u << 20) // of memory in one run
 
-bool seed_kitchen_open(seed_kitchen *kitchen, const char *folder)
+bool seed_kitchen_open(seed_kitchen *kitchen, const char *root)
 {
     foliot_scene_error error;
     memset(kitchen, 0, sizeof *kitchen);
     FOLIOT_ASSERT(seed_scene_count <= sizeof kitchen->scenes / sizeof kitchen->scenes[0]);
     for (uint32_t i = 0; i < seed_scene_count; i++) {
         char file[512];
-        snprintf(file, sizeof file, "%s/%s.yaml", folder, seed_scenes[i]);
+        snprintf(file, sizeof file, "%s/%s.yaml", root, seed_scenes[i].file);
         if (foliot_scene_read(file, &kitchen->scenes[i], &error) != FOLIOT_OK) {
             fprintf(stderr, "%s\n", error.message);
             seed_kitchen_close(kitchen);

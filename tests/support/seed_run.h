@@ -21,7 +21,7 @@ typedef struct seed_kitchen {
     foliot_digest fingerprint;
     char folder[200]; // for the files of servers that die; removed at the end
 } seed_kitchen;
-bool seed_kitchen_open(seed_kitchen *kitchen, const char *scenes); // false: told on stderr
+bool seed_kitchen_open(seed_kitchen *kitchen, const char *root); // of the sources; false: told on stderr
 void seed_kitchen_close(seed_kitchen *kitchen);
 
 // What a run was, to be summed.
