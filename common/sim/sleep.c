@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "sim/joint.h"
 #include "sim/player.h"
 
 #define COLUMNS 1024 // of the search for sleepers near a moving body, along x
@@ -178,6 +179,7 @@ static void wake_islands(sleepers *s)
         if (is_asleep(world, i) && s->roused[root_of(s->parent, i)])
             wake(world, i);
     world->acceleration_valid = 0;
+    foliot__joints_changed(world);
 }
 
 static void rouse(sleepers *s, uint32_t i)
@@ -499,8 +501,10 @@ static void put_to_sleep(sleepers *s)
     for (uint32_t i = 0; any && i < world->body_count; i++)
         if (is_asleep(world, i))
             foliot__body_refresh(world, i);
-    if (any)
-        world->acceleration_valid = 0;
+    if (!any)
+        return;
+    world->acceleration_valid = 0;
+    foliot__joints_changed(world);
 }
 
 // -- the tick -----------------------------------------------------------------------------------------
