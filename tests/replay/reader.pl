@@ -1,7 +1,9 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
-# reader.pl inputs|digests|bodies FILE: a second reader of recordings, written from docs/RECORDING.md alone, to see
-# that the page is enough. Prints what `foliot-replay export --csv --what ...` prints; `bodies` at keyframes only.
+# reader.pl inputs|digests|bodies|contacts|flags|broken|scene FILE: a second reader of recordings, written from docs/RECORDING.md and
+# the canonical bytes of docs/SCENES.md alone, to see that the pages are enough. Inputs, digests and bodies (at keyframes) as
+# `foliot-replay export --csv --what ...` prints them, the rest one line each. Whatever is asked, all of the file is
+# read to its last byte, and the scene is held against the keyframe of tick 0.
 use strict;
 use warnings;
 
@@ -21,7 +23,7 @@ die "crc\n" unless crc('123456789') == 0xE3069283;
 die "start\n" unless substr($bytes, 0, 8) eq "\x89FOLIOT\n";
 my ($version, $start_crc) = unpack 'x8 V V', $bytes;
 die "start's crc\n" unless crc(substr $bytes, 0, 12) == $start_crc;
-die "version $version\n" unless $version == 1;
+die "version $version\n" unless $version == 1 || $version == 2;
 
 # -- msgpack ------------------------------------------------------------------------------------------
 my ($payload, $at);
@@ -96,24 +98,160 @@ sub inputs {
     }
 }
 
+# -- SCENES.md, canonical bytes -------------------------------------------------------------------------
+my $inf = 9**9**9;
+my $none = 2**32 - 1;
+sub vector { my ($name, $values, @default) = @_; return map { ["$name.$_", 'd', shift @default] } split //, $values }
+my @place = (0, 0, 0);
+my @TOP = (['dt', 'd', 0], ['pace_hz', 'd', 0], ['substeps', 'V', 1], ['integrator', 'V', 2], ['start', 'V', 0], ['form', 'V', 0],
+    ['tolerance', 'd', 1e-12], ['iterations_max', 'V', 50], ['constraint_iterations', 'V', 8], ['seed', 'Q', 1],
+    vector('gravity', 'xyz', @place), ['speed_max', 'd', $inf], ['bodies_max', 'V', 0], ['sleep', 'flag', 0]);
+my @BODY = (['mass', 'd', 1], vector('inertia', 'xyz', @place), vector('position', 'xyz', @place),
+    vector('velocity', 'xyz', @place), vector('orientation', 'wxyz', 1, 0, 0, 0), vector('angular_velocity', 'xyz', @place),
+    vector('force', 'xyz', @place), ['friction', 'd', 0.5], ['restitution', 'd', 0], ['static', 'flag', 0], ['shape', 'V', 0],
+    ['radius', 'd', 0], vector('half', 'xyz', @place), vector('normal', 'xyz', 0, 0, 1), ['offset', 'd', 0]);
+my @ends = (['a', 'V', $none], ['b', 'V', $none]);
+my @FORCE = ([vector('acceleration', 'xyz', @place)],
+    [$ends[0], vector('force', 'xyz', @place), ['start', 'd', 0], ['end', 'd', $inf]],
+    [@ends, vector('point', 'xyz', @place), ['stiffness', 'd', 0], ['damping', 'd', 0], ['length', 'd', 0], ['damping_kind', 'V', 0]],
+    [['linear', 'd', 0], ['quadratic', 'd', 0]], [['constant', 'd', 0], ['softening', 'd', 0]],
+    [vector('point', 'xyz', @place), ['strength', 'd', 0]], [['number', 'V', 0]]);
+my @CONSTRAINT = (['kind', 'V', 0], @ends, ['length', 'd', 0], ['length_min', 'd', 0], ['stiffness', 'd', 1],
+    ['break_force', 'd', $inf], vector('anchor_a', 'xyz', @place), vector('anchor_b', 'xyz', @place), vector('axis', 'xyz', 0, 0, 1),
+    ['angle_min', 'd', 1], ['angle_max', 'd', -1], ['motor_speed', 'd', 0], ['motor_torque', 'd', 0],
+    ['break_torque', 'd', $inf], ['collides', 'flag', 0]);
+my @PLAYERS = (['control', 'V', 1], ['force', 'd', 10], ['torque', 'd', 0], ['reach', 'd', 0], ['pull', 'd', 0],
+    ['push', 'd', 0], ['jump', 'd', 0]);
+
+my ($scene, $scene_at);
+sub some { my ($n, $as) = @_; $scene_at += $n; die "scene: short\n" if $scene_at > length $scene; return unpack $as, substr $scene, $scene_at - $n, $n }
+sub u32 { return some(4, 'V') }
+sub text { my $n = some(1, 'C'); return some($n, "a$n") }
+
+# What a record says: the values before, and over them those whose bits are set.
+sub record {
+    my ($fields, %value) = @_;
+    my $mask = some(8, 'Q<');
+    for my $bit (0 .. $#$fields) {
+        next unless $mask >> $bit & 1;
+        my ($name, $type) = @{$fields->[$bit]};
+        my $new = $type eq 'flag' ? !$value{$name} + 0 : $type eq 'V' ? u32() : some(8, "$type<");
+        die "scene: $name is written and does not differ\n" if $new == $value{$name} && $new != 0; # -0 is another 0
+        $value{$name} = $new;
+    }
+    die "scene: mask\n" if @$fields < 64 && $mask >> @$fields;
+    return %value;
+}
+sub defaults { return map { ($_->[0], $_->[2]) } @{$_[0]} }
+sub say_record { # what differs from the defaults
+    my ($title, $fields, %value) = @_;
+    return unless $what eq 'scene';
+    my @said = map { my ($n, undef, $d) = @$_; $d == $value{$n} ? () : sprintf ' %s=%.17g', $n, $value{$n} } @$fields;
+    print $title, @said, "\n";
+}
+
+my (%top, @bodies, $constraints, $players);
+sub scene {
+    ($scene, $scene_at) = (shift, 0);
+    die "scene: magic\n" unless some(6, 'a4v') eq 'FSCN' && substr($scene, 4, 2) eq "\1\0";
+    my @texts = map { text() } 1 .. 4;
+    print "scene @texts\n" if $what eq 'scene';
+    say_record('top', \@TOP, %top = record(\@TOP, defaults(\@TOP)));
+    my %before = defaults(\@BODY);
+    for my $i (1 .. u32()) {
+        my $name = text();
+        %before = record(\@BODY, %before);
+        push @bodies, {%before};
+        say_record("body $name", \@BODY, %before);
+    }
+    my @force = map { {defaults($_)} } @FORCE;
+    for (1 .. u32()) {
+        my $kind = some(1, 'C');
+        $force[$kind] = {record($FORCE[$kind], %{$force[$kind]})};
+        say_record("force $kind", $FORCE[$kind], %{$force[$kind]});
+    }
+    %before = defaults(\@CONSTRAINT);
+    for (1 .. ($constraints = u32())) {
+        %before = record(\@CONSTRAINT, %before);
+        say_record('constraint', \@CONSTRAINT, %before);
+    }
+    if ($players = u32()) {
+        say_record("players $players", \@PLAYERS, record(\@PLAYERS, defaults(\@PLAYERS)));
+        say_record('spawn', \@BODY, record(\@BODY, defaults(\@BODY)));
+        for (1 .. u32()) { my @at = map { some(8, 'd<') } 1 .. 3; print "at @at\n" if $what eq 'scene' }
+    }
+    die "scene: bytes behind the end\n" unless $scene_at == length $scene;
+}
+
 # -- section 7 ----------------------------------------------------------------------------------------
+my ($frame, $frame_at);
+sub many { my ($width, $count, $as) = @_; $frame_at += $width * $count; die "keyframe: short\n" if $frame_at > length $frame;
+    return unpack "($as)$count", substr $frame, $frame_at - $width * $count, $width * $count }
+
+sub contacts {
+    my ($tick, $n, $flags) = @_;
+    my @before = (-1, -1);
+    for (1 .. many(4, 1, 'V')) {
+        my ($low, $high, @feature) = many(4, 6, 'V');
+        my ($push, @rest) = ([many(4, 4, 'f<')], many(4, 4, 'f<'));
+        die "contact: $low, $high\n" unless $low < $high && $high < $n && $flags->[$low] & 1 && $flags->[$high] & 1;
+        die "contacts: order\n" unless $low > $before[0] || $low == $before[0] && $high > $before[1];
+        for (1 .. 3) { die "features: order\n" unless $feature[$_] > $feature[$_ - 1] || $feature[$_] == $none }
+        for (0 .. 3) { die "contact: push\n" if $push->[$_] < 0 || $feature[$_] == $none && $push->[$_] != 0 }
+        print join(',', $tick, $low, $high, @feature, map { sprintf '%.9g', $_ } @$push, @rest), "\n" if $what eq 'contacts';
+        @before = ($low, $high);
+    }
+}
+
 sub keyframe {
     my ($tick, $k) = @_;
-    my ($own_tick, $n, $truth) = unpack 'Q< x48 V V', $k;
+    ($frame, $frame_at) = ($k, 0);
+    my ($own_tick) = many(8, 5, 'Q<');
     die "keyframe's tick\n" unless $own_tick == $tick;
-    my ($offset, %field) = (64);
+    many(8, 2, 'd<');
+    my ($n, $truth) = many(4, 2, 'V');
+    my %field;
     for my $bit (0 .. 22) {
-        my $width = $bit == 22 ? 4 : 8;
-        if ($truth >> $bit & 1) {
-            $field{$bit} = [unpack(($bit == 22 ? 'V' : $bit >= 16 ? 'q<' : 'd<') . $n, substr $k, $offset)];
-            $offset += $width * $n;
-        } else {
-            $field{$bit} = [($bit == 6 ? 1 : 0) x $n];
-        }
+        my ($width, $as) = $bit == 22 ? (4, 'V') : (8, $bit >= 16 ? 'q<' : 'd<');
+        $field{$bit} = [$truth >> $bit & 1 ? many($width, $n, $as) : ($bit == 6 ? 1 : 0) x $n];
     }
+    my $limit = many(4, 1, 'V');
+    die "players\n" unless $limit == $players;
+    for (1 .. $limit) {
+        my ($slot, @rest) = (many(4, 1, 'V'), many(1, 4, 'c'), many(2, 2, 'v'));
+        die "player\n" unless $rest[5] ? $field{22}[$slot] & 16 : $slot == $none;
+    }
+    contacts($tick, $n, $field{22});
+    my @definition = map { [many(8, $n, 'd<')] } 0 .. 13;
+    my ($shape, $generation) = ([many(4, $n, 'V')], [many(4, $n, 'V')]);
+    die "constraints\n" unless many(4, 1, 'V') == $constraints;
+    my @broken = many(1, $constraints, 'C');
+    die "keyframe: bytes behind the end\n" unless $frame_at == length $frame;
+    against_scene(\%field, \@definition, $shape) if $tick == 0;
+    print "$tick,", join(',', @{$field{22}}), "\n" if $what eq 'flags';
+    print "$tick,", join(',', @broken), "\n" if $what eq 'broken';
+    return if $what ne 'bodies';
     for my $i (0 .. $n - 1) {
         next unless $field{22}[$i] & 1;
         print join(',', $tick, $i, map { sprintf '%.17g', $field{$_}[$i] } 0 .. 12), "\n";
+    }
+}
+
+# The first keyframe is what the scene says.
+sub against_scene {
+    my ($field, $definition, $shape) = @_;
+    for my $i (0 .. $#bodies) {
+        my %b = %{$bodies[$i]};
+        my @motion = map { $field->{$_}[$i] } 0 .. 5;
+        my @said = map { $b{"position.$_"} } qw(x y z);
+        push @said, map { $b{"velocity.$_"} } qw(x y z);
+        my @kept = map { $definition->[$_][$i] } 4 .. 9; # force x y z, friction, restitution, radius
+        my @wants = ((map { $b{"force.$_"} } qw(x y z)), $b{friction}, $b{restitution}, $b{radius});
+        my @size = map { $definition->[$_][$i] } 10 .. 12;
+        my @half = map { $b{($b{shape} == 2 ? 'normal' : 'half') . ".$_"} } qw(x y z);
+        die "body $i is not the scene's: @motion @kept @size, not @said @wants @half\n"
+            unless "@motion @kept @size" eq "@said @wants @half" && $shape->[$i] == $b{shape} &&
+            ($field->{22}[$i] >> 1 & 1) == $b{static};
     }
 }
 
@@ -134,12 +272,16 @@ while ($position < length $bytes) {
     for ($at = 0; $at < $length;) {
         my ($type, @v) = @{value()};
         if ($type == 1) {
-            die "header\n" unless $v[0]{tick} == $tick && length $v[0]{scene};
+            my $key = $version == 1 ? 'scene' : 'setup';
+            die "header\n" unless $v[0]{tick} == $tick && length $v[0]{$key};
+            scene($v[0]{scene}) if $version == 1;
+            die "dt, seed\n" unless $version == 2 || $v[0]{dt} == $top{dt} && $v[0]{seed} == $top{seed};
         } elsif ($type == 2) {
             %player = ();
             $offset_of{$tick} = $position;
             $digest{$tick} ||= unpack 'H*', $v[1] if $number == 1;
-            keyframe($v[0], $v[3]) if $what eq 'bodies';
+            die "encoding\n" unless $v[2] == 0;
+            keyframe($v[0], $v[3]) if $version == 1;
         } elsif ($type == 3) {
             die "inputs\n" unless shift @v == $from;
             @entries = @v;
