@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/rng.h"
 #include "foliot/digest.h"
+#include "foliot/query.h"
 #include "foliot/world.h"
 #include "sim/fingerprint.h"
 #include "sim/force_newton.h"
@@ -43,8 +44,10 @@
     X(tops, "rotation")                                                                            \
     X(balls, "contacts")                                                                           \
     X(net, "distance constraints")                                                                 \
-    X(rods, "rods")          \
-    X(crates, "contacts of boxes and capsules")
+    X(rods, "rods")                                                                                \
+    X(crates, "contacts of boxes and capsules")                                                    \
+    X(linkage, "joints")                                                                           \
+    X(queries, "queries")
 
 enum {
 #define COUNT(name, text) +1
@@ -143,7 +146,7 @@ static void run_subnormals(mixer *m)
     }
 }
 
-// The seed of pairwise gravity's inverse roots (force_newton_lanes.h) is the one use of binary32.
+// Contacts and joints, and the seed of pairwise gravity's inverse roots, are its users.
 static void run_binary32(mixer *m)
 {
     for (int i = 0; i < 100; i++) {
@@ -333,6 +336,55 @@ static void run_rods(mixer *m)
 static void run_crates(mixer *m)
 {
     run_probe(m, FOLIOT__PROBE_crates, 5);
+}
+static void run_linkage(mixer *m)
+{
+    run_probe(m, FOLIOT__PROBE_linkage, 5);
+}
+
+static void mix_hit(mixer *m, bool found, const foliot_hit *hit)
+{
+    mix(m, found ? hit->body : FOLIOT_NO_BODY);
+    for (int k = 0; found && k < 3; k++)
+        mix_f64(m, (hit->distance + 3.0 * hit->point[k]) - 7.0 * hit->normal[k]);
+}
+
+static void ask(mixer *m, const foliot_world *world, const foliot_shape *shape)
+{
+    double from[3], way[3], turn[4];
+    for (int k = 0; k < 4; k++) {
+        from[k % 3] = -1.5 + 3.0 * foliot__rng_unit(&m->rng);
+        way[k % 3] = -1.0 + 2.0 * foliot__rng_unit(&m->rng);
+        turn[k] = -1.0 + 2.0 * foliot__rng_unit(&m->rng);
+    }
+    foliot_hit hits[4];
+    mix_hit(m, foliot_world_ray(world, from, way, 9.7, NULL, hits), hits);
+    uint32_t met = foliot_world_ray_all(world, from, way, 9.7, NULL, hits, 4);
+    for (uint32_t i = 0; i < met && i < 4; i++)
+        mix_hit(m, true, &hits[i]);
+    mix_hit(m, foliot_world_cast(world, shape, from, turn, way, 9.7, NULL, hits), hits);
+    mix_hit(m, foliot_world_nearest(world, from, 3.1, NULL, hits), hits);
+    uint32_t slots[8], count = foliot_world_overlap(world, shape, from, turn, NULL, slots, 8);
+    mix(m, count);
+    for (uint32_t i = 0; i < count && i < 8; i++)
+        mix(m, slots[i]);
+}
+
+static void run_queries(mixer *m)
+{
+    static const foliot_shape shapes[] = {
+        {.kind = FOLIOT_SHAPE_BOX, .half = {0.31, 0.23, 0.17}},
+        {.kind = FOLIOT_SHAPE_CAPSULE, .radius = 0.13, .half = {0, 0, 0.37}},
+        {.kind = FOLIOT_SHAPE_SPHERE, .radius = 0.29},
+    };
+    foliot__probe probe;
+    foliot__probe_make(&probe, FOLIOT__PROBE_crates);
+    foliot_world *world = NULL;
+    if (foliot_world_create(&probe.scene, &world) != FOLIOT_OK)
+        return; // as the parts before have told
+    for (int i = 0; i < 24; i++)
+        ask(m, world, &shapes[i % 3]);
+    foliot_world_destroy(world);
 }
 
 // -- the run ----------------------------------------------------------------------------------------------

@@ -4,6 +4,8 @@
 
 #include "base/assert.h"
 #include "base/rng.h"
+#include "sim/floating_point.h"
+#include "sim/scene.h"
 
 #include <string.h>
 
@@ -314,6 +316,190 @@ static void make_nap(maker *m)
     pulse->as.constant.force[1] = 11.3;
     pulse->as.constant.start = 0.617;
     pulse->as.constant.end = 0.783;
+}
+
+static void unit(maker *m, double value[3])
+{
+    fill(m, value, 1.0);
+    double length2 = (value[0] * value[0] + value[1] * value[1]) + value[2] * value[2];
+    for (int k = 0; k < 3; k++)
+        value[k] /= foliot__sqrt(length2);
+}
+
+// An oblique floor far from the origin and a thin plate kilometres wide that cuts it, so that a gap is a
+// small difference of large numbers. On both, solids that slide and roll, and others that are too fast to be seen on
+// their way.
+static void make_slope(maker *m)
+{
+    static const double far[3] = {310000.7, -270000.3, 190000.1}, corner[3] = {-21000.3, 17000.9, -0.3};
+    foliot_body_definition *floor = add_floor(m), *plate = add_body(m);
+    double *n = floor->shape.normal;
+    unit(m, n);
+    n[2] = 1.7;
+    double length = foliot__sqrt((n[0] * n[0] + n[1] * n[1]) + n[2] * n[2]);
+    for (int k = 0; k < 3; k++)
+        n[k] /= length;
+    floor->shape.offset = (n[0] * far[0] + n[1] * far[1]) + n[2] * far[2];
+    memset(plate->velocity, 0, sizeof plate->velocity);
+    memcpy(plate->position, far, sizeof far);
+    plate->is_static = true;
+    fill(m, plate->orientation + 1, 0.1);
+    double centre[3];
+    foliot__body_to_world(plate, corner, centre);
+    memcpy(plate->position, centre, sizeof centre);
+    plate->shape = (foliot_shape){.kind = FOLIOT_SHAPE_BOX, .half = {31000.7, 29000.3, 0.0211}};
+    for (int i = 0; i < 11; i++) {
+        foliot_body_definition *body = add_body(m);
+        bool fast = i % 3 == 2;
+        double beside[3];
+        make_solid(m, body, i);
+        fill(m, beside, fast ? 3.0 : 1.0);
+        fill(m, body->angular_velocity, fast ? 31.3 : 1.3);
+        fill(m, body->orientation + 1, 0.6);
+        for (int k = 0; k < 3; k++) {
+            body->position[k] = far[k] + 0.6 * (i % 4 + 1) * n[k] + beside[k];
+            body->velocity[k] = fast ? -210.3 * n[k] : 0.3 * beside[k];
+        }
+        body->restitution = fast ? 0.47 : 0;
+    }
+}
+
+// Of a size and at a speed that is just, but for rounding, what counts as still. Springs without stiffness
+// hold them, so that they may fall asleep.
+static void make_drowse(maker *m)
+{
+    m->probe->scene.sleep = true;
+    for (uint32_t i = 0; i < 24; i++) {
+        foliot_body_definition *ball = add_body(m);
+        double radius = between(m, 0.2, 0.4), along[3], about[3];
+        double limit = radius / (512 * m->probe->scene.dt);
+        ball->shape.kind = FOLIOT_SHAPE_SPHERE;
+        ball->shape.radius = radius;
+        unit(m, along);
+        unit(m, about);
+        for (int k = 0; k < 3; k++) {
+            ball->position[k] = 1.3 * (double)(i >> k % 2 & 3);
+            ball->velocity[k] = (i % 2 ? 0.6 : 1) * limit * along[k];
+            ball->angular_velocity[k] = i % 2 ? 0.8 * limit * about[k] / radius : 0;
+        }
+        ball->position[2] = 1.3 * i;
+        add_spring(m, i, FOLIOT_NO_BODY, 0, FOLIOT_DAMPING_ALONG, 0);
+        m->probe->forces[i].as.spring.stiffness = 0;
+    }
+}
+
+// -- joints -------------------------------------------------------------------------------------------
+
+// Of body a and b (or the world) at a point and about an axis of the world.
+static foliot_constraint_definition *add_joint(maker *m, foliot_constraint_kind kind, uint32_t a,
+                                               uint32_t b, const double point[3])
+{
+    foliot_constraint_definition *joint = add_constraint(m, kind, a, b, 0);
+    double axis[3];
+    unit(m, axis);
+    foliot__world_to_body(&m->probe->bodies[a], point, joint->anchor_a);
+    memcpy(joint->anchor_b, point, sizeof joint->anchor_b);
+    if (b != FOLIOT_NO_BODY)
+        foliot__world_to_body(&m->probe->bodies[b], point, joint->anchor_b);
+    if (kind == FOLIOT_CONSTRAINT_HINGE)
+        foliot__direction_to_body(&m->probe->bodies[a], axis, joint->axis);
+    return joint;
+}
+
+static foliot_constraint_definition *join_halfway(maker *m, foliot_constraint_kind kind, uint32_t a,
+                                                  uint32_t b)
+{
+    const double *from = m->probe->bodies[a].position, *to = m->probe->bodies[b].position;
+    double point[3];
+    for (int k = 0; k < 3; k++)
+        point[k] = from[k] + 0.47 * (to[k] - from[k]) + between(m, -0.05, 0.05);
+    return add_joint(m, kind, a, b, point);
+}
+
+static void limit_hinge(foliot_constraint_definition *hinge, double speed, double torque)
+{
+    hinge->angle_min = -0.31;
+    hinge->angle_max = 0.23;
+    hinge->motor_speed = speed;
+    hinge->motor_torque = torque;
+}
+
+static void add_link(maker *m, double mass, double x, double y, double z)
+{
+    foliot_body_definition *link = add_body(m);
+    const double at[3] = {x, y, z};
+    make_tumble(m, link);
+    link->mass = mass;
+    for (int k = 0; k < 3; k++) {
+        link->position[k] = at[k] + between(m, -0.07, 0.07);
+        link->inertia[k] *= 0.1 * mass;
+        link->velocity[k] *= 0.3;
+    }
+}
+
+// Without contacts: a ring that closes, a chain of light links under a great weight, a rotor, and hinges at their
+// limits with motors; one ball breaks, a rope goes taut.
+static void make_linkage(maker *m)
+{
+    for (uint32_t i = 0; i < 4; i++)
+        add_link(m, 1.3, i % 2 ? 0.6 : 0, i / 2 ? 0.6 : 0, 0);
+    for (uint32_t i = 0; i < 5; i++)
+        add_link(m, i == 4 ? 911.3 : 0.17, 3 + 0.31 * (i + 1), 0, 0);
+    for (uint32_t i = 0; i < 3; i++)
+        add_link(m, 0.7, 0.5 * i, 3, 0);
+    fill(m, m->probe->bodies[11].angular_velocity, 97.3);
+    m->probe->scene.gravity[2] = -9.80665;
+    static const uint32_t ring[5] = {0, 1, 3, 2, 0};
+    for (int i = 0; i < 4; i++)
+        join_halfway(m, FOLIOT_CONSTRAINT_BALL, ring[i], ring[i + 1]);
+    const double peg[3] = {-0.31, 0.17, 0.13}, hook[3] = {2.97, 0.03, 0.07}, post[3] = {0, 2.7, 0.11};
+    limit_hinge(add_joint(m, FOLIOT_CONSTRAINT_HINGE, 0, FOLIOT_NO_BODY, peg), 3.1, 4.7);
+    add_joint(m, FOLIOT_CONSTRAINT_BALL, 4, FOLIOT_NO_BODY, hook);
+    for (uint32_t i = 4; i < 8; i++)
+        join_halfway(m, i % 2 ? FOLIOT_CONSTRAINT_BALL : FOLIOT_CONSTRAINT_HINGE, i, i + 1);
+    limit_hinge(add_joint(m, FOLIOT_CONSTRAINT_HINGE, 9, FOLIOT_NO_BODY, post), -2.3, 0.9);
+    join_halfway(m, FOLIOT_CONSTRAINT_WELD, 9, 10);
+    foliot_constraint_definition *rotor = join_halfway(m, FOLIOT_CONSTRAINT_HINGE, 10, 11);
+    rotor->motor_speed = 731.3; // further in a substep than its rows lead
+    rotor->motor_torque = 97.3;
+    join_halfway(m, FOLIOT_CONSTRAINT_BALL, 3, 9)->break_force = 3.7;
+    foliot_constraint_definition *rope = add_constraint(m, FOLIOT_CONSTRAINT_DISTANCE, 2, 10, 3.03);
+    fill(m, rope->anchor_a, 0.1);
+    rope->length_min = 0;
+}
+
+// With contacts: a figure of capsules and boxes that falls on the floor. Beside it a smooth box whose moments are so nearly
+// equal that what turns it about the vertical is what rounding leaves.
+static void make_limbs(maker *m)
+{
+    static const double at[7][3] = {{0, 0, 1.1},     {0, 0, 1.5},      {0.4, 0, 1.2}, {-0.4, 0, 1.2},
+                                    {0.15, 0.3, 0.7}, {-0.15, 0, 0.7}, {0.15, 0.4, 0.3}};
+    static const uint32_t parent[7] = {0, 0, 0, 0, 0, 0, 4};
+    add_floor(m);
+    for (int i = 0; i < 7; i++) {
+        foliot_body_definition *limb = add_body(m);
+        make_solid(m, limb, i);
+        memcpy(limb->position, at[i], sizeof limb->position);
+        fill(m, limb->orientation + 1, 0.6);
+        limb->velocity[2] -= 4.1;
+    }
+    for (uint32_t i = 1; i < 7; i++) {
+        foliot_constraint_kind kind = i == 1   ? FOLIOT_CONSTRAINT_WELD
+                                      : i == 3 ? FOLIOT_CONSTRAINT_BALL
+                                               : FOLIOT_CONSTRAINT_HINGE;
+        foliot_constraint_definition *joint = join_halfway(m, kind, 1 + parent[i], 1 + i);
+        if (kind == FOLIOT_CONSTRAINT_HINGE)
+            limit_hinge(joint, i % 2 ? 1.7 : -2.9, 0.4);
+    }
+    foliot_body_definition *box = add_body(m);
+    make_solid(m, box, 0);
+    memset(box->velocity, 0, sizeof box->velocity);
+    fill(m, box->orientation + 1, 0.3);
+    box->position[0] = 3.1;
+    box->position[2] = 0.4;
+    box->friction = 0;
+    for (int k = 0; k < 3; k++)
+        box->inertia[k] = 0.031 * (1 + 1e-11 * k);
 }
 
 void foliot__probe_make(foliot__probe *probe, foliot__probe_kind kind)

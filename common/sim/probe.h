@@ -21,7 +21,11 @@
     X(net)     /* distance constraints, of which some break */                                     \
     X(rods)    /* a chain of rods */                                                               \
     X(crates)  /* boxes, capsules and spheres that fall on each other; players pull, push, jump */ \
-    X(nap)     /* bodies that fall asleep and are woken */
+    X(nap)     /* bodies that fall asleep and are woken */                                         \
+    X(slope)   /* fast and spinning solids on an oblique floor, far from the origin */             \
+    X(drowse)  /* bodies on the border of being still */                                           \
+    X(linkage) /* every joint, without contacts */                                                 \
+    X(limbs)   /* joints with contacts */
 
 typedef enum foliot__probe_kind {
 #define FOLIOT__PROBE_ENUM(name) FOLIOT__PROBE_##name,
