@@ -288,8 +288,15 @@ static void take_player(foliot_client *c, const foliot__player_message *m)
 static void take_state(foliot_client *c, const foliot__keyframe_part *part)
 {
     foliot__message m = {.kind = FOLIOT__KEYFRAME_HEARD};
+    bool tells = foliot__lockstep_client_take_state(c->lockstep, part);
+    if (c->lockstep->unfit) {
+        foliot_client_leave(c, c->now_ns);
+        c->refusal = FOLIOT__REFUSE_SIMULATION;
+        end(c, FOLIOT_CLIENT_REFUSED, "the server's state does not fit what this build makes of its setup: the two compute otherwise");
+        return;
+    }
     m.as.keyframe_heard.tick = part->tick;
-    if (!foliot__lockstep_client_take_state(c->lockstep, part))
+    if (!tells)
         return;
     m.as.keyframe_heard.offset = part->offset + part->length;
     send_control(c, &m);
@@ -477,6 +484,16 @@ static bool over(const foliot_client *c)
     return c->state == FOLIOT_CLIENT_REFUSED || c->state == FOLIOT_CLIENT_CLOSED || c->state == FOLIOT_CLIENT_LOST;
 }
 
+// Why the server wants no more of us; NULL: it is something else.
+static const char *dropped_for(uint32_t reason)
+{
+    return reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_MALFORMED
+               ? "dropped by the server: what came from here was no message"
+           : reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_LIED
+               ? "dropped by the server: no honest client says what came from here"
+               : NULL;
+}
+
 static void connection_ended(foliot_client *c, uint32_t reason)
 {
     c->peer = (foliot_peer_id){0};
@@ -484,6 +501,8 @@ static void connection_ended(foliot_client *c, uint32_t reason)
         return;
     if (c->leaving) {
         end(c, FOLIOT_CLIENT_CLOSED, "left");
+    } else if (dropped_for(reason)) {
+        end(c, FOLIOT_CLIENT_REFUSED, dropped_for(reason));
     } else if (c->welcomed && c->config.reconnects) {
         if (!c->reconnecting)
             c->lost_ns = c->now_ns;

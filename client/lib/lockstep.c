@@ -172,8 +172,8 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l, const foliot
     }
     memcpy(l->state + l->state_have, part->bytes, part->length);
     l->state_have += part->length;
-    if (l->state_have == l->state_total && !begin(l))
-        l->malformed++;
+    if (l->state_have == l->state_total)
+        l->unfit = !begin(l);
     if (l->state_have < l->state_total && l->state_have - l->state_heard < HEARD_EVERY)
         return false;
     l->state_heard = l->state_have;

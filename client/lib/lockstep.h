@@ -28,6 +28,7 @@ typedef struct foliot__lockstep_client {
     foliot_host host;
     foliot_simulation simulation;
     bool made, begun; // it is there; it is at some tick of the session
+    bool unfit;       // what the server's state is of, this build makes otherwise
     // The state that comes in parts.
     bool expected;
     uint64_t state_tick;

@@ -62,7 +62,7 @@ static foliot_report_names names_of(const foliot_divergence_case *found, const f
     uint32_t body = found->divergence.body;
     foliot_report_names names = {.title = title, .expected = "server", .actual = "client", .dt = scene ? scene->dt : 0};
     if (found->player == UINT32_MAX)
-        snprintf(title, TITLE_BYTES, "session %s, a spectator", found->session);
+        snprintf(title, TITLE_BYTES, "session %s, spectator %s", found->session, found->name);
     else
         snprintf(title, TITLE_BYTES, "session %s, player %" PRIu32 " (%s)", found->session, found->player, found->name);
     if (scene && found->divergence.part_known && body < scene->body_count)

@@ -16,7 +16,7 @@
 typedef struct foliot_divergence_case {
     const char *session;
     uint32_t player;   // UINT32_MAX: a spectator
-    const char *name;  // of the player
+    const char *name;  // of the player or the spectator
     foliot_divergence divergence; // expected: the server's; actual: the client's
     uint32_t exchanged; // bytes of questions and answers
     // Saved states, before the step that gave that tick and after it, and its inputs; NULL if they are not known.

@@ -80,7 +80,7 @@ typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_LOST,      // its peer is gone, it is kept for reconnect_ms
     FOLIOT_SERVER_LEFT,
     FOLIOT_SERVER_REFUSED,   // text: why
-    FOLIOT_SERVER_DROPPED,   // a peer that went on sending what is no message
+    FOLIOT_SERVER_DROPPED,   // a peer that went on sending nonsense or lies; text: who, and why
     FOLIOT_SERVER_LATE,      // ticks that were caught up; count in `value`
     FOLIOT_SERVER_FROZEN,    // body `value` left the numbers
     FOLIOT_SERVER_RECORDING_STOPPED,
@@ -93,7 +93,7 @@ typedef enum foliot_server_event_kind {
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
     const char *session;
-    uint32_t player;
+    uint32_t player; // UINT32_MAX: a spectator
     uint64_t tick, value;
     char text[160];
 } foliot_server_event;

@@ -100,8 +100,7 @@ static void remember(foliot__session *s, const foliot__peer *peer)
     foliot__inquiry *q = &s->lockstep->inquiry;
     const foliot__rewind *r = &q->rewind;
     bool known = r->status == FOLIOT_OK && r->finished && r->tick == q->search.found.tick;
-    snprintf(q->name, sizeof q->name, "%s",
-             peer->player == FOLIOT__NO_PLAYER ? "a spectator" : s->players[peer->player].name);
+    memcpy(q->name, peer->name, sizeof q->name);
     q->found = (foliot_divergence_case){.session = s->name, .player = peer->player, .name = q->name,
                                         .divergence = q->search.found, .exchanged = q->search.exchanged};
     if (known) {

@@ -44,6 +44,7 @@ typedef struct foliot__peer {
     foliot__peer_state state;
     foliot__session *session;
     uint32_t player; // FOLIOT__NO_PLAYER: a spectator
+    char name[FOLIOT_NAME_BYTES];
     bool has_baseline; // to send deltas against
     bool acknowledged; // some snapshot: until then complete ones go out again and again
     uint64_t complete_tick, complete_ns, complete_every_ns; // which, when the last copy did, and the next one will
@@ -55,6 +56,7 @@ typedef struct foliot__peer {
     uint32_t newest_tick, echo_us;
     uint64_t heard_ns;
     foliot__lockstep_peer lockstep;
+    foliot__conduct conduct;
 } foliot__peer;
 
 typedef enum foliot__player_state {
@@ -163,6 +165,8 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
 void foliot__session_peer_lost(foliot__session *session, uint32_t player, bool for_good);
 void foliot__session_take_input(foliot__session *session, foliot__peer *peer, const foliot__input_packet *packet);
 
+// The peer is gone afterwards, and its player leaves for good.
+void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason, const char *why);
 // Nonsense is forgiven for a while, and counted. The peer may be gone afterwards.
 void foliot__server_malformed(foliot_server *server, foliot__peer *peer);
 
@@ -172,6 +176,7 @@ void foliot__lockstep_destroy(foliot__session *session);
 uint64_t foliot__lockstep_visible(const foliot__session *session, const foliot__peer *peer); // ticks before are its to see
 void foliot__lockstep_closed(foliot__session *session); // the tick whose step is about to start
 void foliot__lockstep_take(foliot__session *session, foliot__peer *peer, const foliot__lockstep_input *packet);
+// Counted and told. The peer may be gone afterwards: who goes on is dropped.
 void foliot__lockstep_lied(foliot__session *session, foliot__peer *peer, foliot__lie lie);
 
 // stream.c

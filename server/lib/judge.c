@@ -14,8 +14,7 @@ static void diverged(foliot__session *s, foliot__peer *peer)
     p->diverged = true;
     p->searched = false;
     s->server->counters.divergences++;
-    foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared,
-                         peer->player == FOLIOT__NO_PLAYER ? "a spectator" : s->players[peer->player].name);
+    foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared, peer->name);
     foliot__inquiry_begin(s, peer);
 }
 

@@ -114,13 +114,9 @@ bool foliot__late_join_begin(foliot__session *s, foliot__peer *peer)
     foliot__lockstep_peer *p = &peer->lockstep;
     if (!k)
         return false;
-    uint64_t lies_told[FOLIOT__LIE_COUNT];
-    memcpy(lies_told, p->lies, sizeof lies_told);
     *p = (foliot__lockstep_peer){.start = k->tick, .acked = k->tick, .stepped = k->tick, .compared = k->tick,
-                                 .keyframe = (uint32_t)(k - l->keyframes), .tokens = 240,
-                                 .tokens_ns = s->server->now_ns,
+                                 .keyframe = (uint32_t)(k - l->keyframes),
                                  .sum_start = l->sums[k->tick & (l->log.capacity - 1)]};
-    memcpy(p->lies, lies_told, sizeof lies_told);
     if (peer->player != FOLIOT__NO_PLAYER)
         foliot__stream_restart(&l->streams[peer->player]);
     s->server->counters.keyframes_sent++;
@@ -179,7 +175,7 @@ void foliot__late_join_pump(foliot__session *s, foliot__peer *peer)
     if (fell_behind(s, peer)) {
         s->server->counters.behind++;
         foliot__server_event(s->server, FOLIOT_SERVER_BEHIND, s, peer->player, s->lockstep->log.first - p->acked,
-                             peer->player == FOLIOT__NO_PLAYER ? "a spectator" : s->players[peer->player].name);
+                             peer->name);
         foliot__late_join_begin(s, peer);
         return;
     }

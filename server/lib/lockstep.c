@@ -36,19 +36,37 @@ static uint64_t *lie_counter(foliot_server_counters *counters, foliot__lie lie)
     }
 }
 
+// Who lies in many different seconds means it: a fault that is over is forgiven after a while.
+static bool too_many_offences(foliot__conduct *c, uint64_t now_ns)
+{
+    while (c->offences > 0 && now_ns - c->forgiven_ns >= FOLIOT__FORGIVEN_NS) {
+        c->forgiven_ns += FOLIOT__FORGIVEN_NS;
+        c->offences--;
+    }
+    if (c->offences > 0 && now_ns - c->offence_ns < FOLIOT__OFFENCE_NS)
+        return false;
+    if (c->offences == 0)
+        c->forgiven_ns = now_ns;
+    c->offence_ns = now_ns;
+    return ++c->offences >= FOLIOT__OFFENCES_MAX;
+}
+
 // Told at the first, the tenth, the hundredth time and so on: a liar shall not fill the log.
 void foliot__lockstep_lied(foliot__session *s, foliot__peer *peer, foliot__lie lie)
 {
     char text[160];
-    const char *name = peer->player == FOLIOT__NO_PLAYER ? "a spectator" : s->players[peer->player].name;
-    uint64_t count = ++peer->lockstep.lies[lie], power = 1;
+    uint64_t count = ++peer->conduct.lies[lie], power = 1;
     ++*lie_counter(&s->server->counters, lie);
     while (power < count)
         power *= 10;
-    if (power != count)
+    if (power == count) {
+        snprintf(text, sizeof text, "%s %s", peer->name, lies[lie]);
+        foliot__server_event(s->server, FOLIOT_SERVER_LIED, s, peer->player, count, text);
+    }
+    if (!too_many_offences(&peer->conduct, s->server->now_ns))
         return;
-    snprintf(text, sizeof text, "%s %s", name, lies[lie]);
-    foliot__server_event(s->server, FOLIOT_SERVER_LIED, s, peer->player, count, text);
+    snprintf(text, sizeof text, "it %s, again and again", lies[lie]);
+    foliot__server_drop(s->server, peer, FOLIOT__REFUSE_LIED, text);
 }
 
 // -- making ---------------------------------------------------------------------------------------------------
@@ -292,19 +310,19 @@ void foliot__lockstep_closed(foliot__session *s)
 // A packet too many: more than a bucket holds, which fills as fast as anyone sends.
 static bool flooding(foliot__session *s, foliot__peer *peer)
 {
-    foliot__lockstep_peer *p = &peer->lockstep;
+    foliot__conduct *c = &peer->conduct;
     double rate = s->pace_hz * PACKETS_A_TICK;
     if (rate < PACKETS_A_SECOND_MIN)
         rate = PACKETS_A_SECOND_MIN;
-    p->tokens += (double)(s->server->now_ns - p->tokens_ns) * 1e-9 * rate;
-    p->tokens_ns = s->server->now_ns;
-    if (p->tokens > PACKETS_AT_ONCE)
-        p->tokens = PACKETS_AT_ONCE;
-    if (p->tokens < 1) {
+    c->tokens += (double)(s->server->now_ns - c->tokens_ns) * 1e-9 * rate; // at first the bucket is full
+    c->tokens_ns = s->server->now_ns;
+    if (c->tokens > PACKETS_AT_ONCE)
+        c->tokens = PACKETS_AT_ONCE;
+    if (c->tokens < 1) {
         foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_flood);
         return true;
     }
-    p->tokens -= 1;
+    c->tokens -= 1;
     return false;
 }
 

@@ -20,6 +20,9 @@
 #define FOLIOT__INPUTS_A_TICK 4     // of one player
 #define FOLIOT__LOG_SECONDS 90      // of closed ticks are kept, and what spectators are behind
 #define FOLIOT__CHAIN_TICKS 4096 // in which a divergence is searched for
+#define FOLIOT__OFFENCES_MAX 10      // then a liar is dropped
+#define FOLIOT__OFFENCE_NS 1000000000u    // lies within so long are one offence
+#define FOLIOT__FORGIVEN_NS 30000000000u  // an offence, after so long
 #define FOLIOT__KEYFRAME_SECONDS 2
 #define FOLIOT__KEYFRAMES_SPARE 4
 #define FOLIOT__KEYFRAME_WINDOW (256u << 10) // bytes of a saved state on their way to one peer
@@ -50,6 +53,15 @@ typedef struct foliot__keyframe {
     size_t length, capacity;
 } foliot__keyframe;
 
+// What a peer has done that no honest one does; it stays when the peer begins anew.
+typedef struct foliot__conduct {
+    uint64_t lies[FOLIOT__LIE_COUNT];
+    uint32_t offences;
+    uint64_t offence_ns, forgiven_ns;
+    double tokens; // of packets that it may still send
+    uint64_t tokens_ns;
+} foliot__conduct;
+
 // Of one peer in a lockstep session.
 typedef struct foliot__lockstep_peer {
     uint64_t start;  // tick of the state that it began with
@@ -68,9 +80,6 @@ typedef struct foliot__lockstep_peer {
     uint64_t search_ns; // not before
     uint16_t echo_ms;
     uint32_t stamp;
-    double tokens; // of packets that it may still send
-    uint64_t tokens_ns;
-    uint64_t lies[FOLIOT__LIE_COUNT];
 } foliot__lockstep_peer;
 
 // The search for one peer's divergence; the others wait.
@@ -89,7 +98,7 @@ typedef struct foliot__inquiry {
     // Of the last that was found, until the next begins.
     bool told, has_case;
     foliot_divergence_case found;
-    char name[64];
+    char name[FOLIOT_NAME_BYTES];
 } foliot__inquiry;
 
 typedef struct foliot__lockstep {

@@ -166,7 +166,7 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
     m.as.refuse.again = again[reason];
     hint(server, peer->id, &m);
     foliot__server_send(server, peer->id, &m);
-    foliot_transport_disconnect(server->config.transport, peer->id, 256 + reason, false);
+    foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_REFUSED + reason, false);
     server->counters.refusals++;
     foliot__server_event(server, FOLIOT_SERVER_REFUSED, NULL, 0, reason, m.as.refuse.sentence);
     peer->state = FOLIOT__PEER_NONE;
@@ -314,9 +314,10 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
     peer->state = FOLIOT__PEER_IN;
     peer->session = session;
     peer->player = player;
+    memcpy(peer->name, hello->spectates ? hello->name : session->players[player].name, sizeof peer->name);
     char address[64], text[160];
     foliot_transport_peer_address(server->config.transport, peer->id, address, sizeof address);
-    snprintf(text, sizeof text, "%s (%s)", hello->spectates ? "spectator" : hello->name, address);
+    snprintf(text, sizeof text, "%s (%s)", peer->name, address);
     foliot__server_event(server, resumed ? FOLIOT_SERVER_RESUMED : FOLIOT_SERVER_JOINED, session, player, 0, text);
     if (resumed)
         server->counters.resumes++;
@@ -327,19 +328,27 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
 
 // -- receiving --------------------------------------------------------------------------------------------
 
+void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason, const char *why)
+{
+    char address[64], text[256];
+    bool in = peer->state == FOLIOT__PEER_IN;
+    if (peer->state == FOLIOT__PEER_NONE)
+        return;
+    server->counters.peers_dropped++;
+    foliot_transport_peer_address(server->config.transport, peer->id, address, sizeof address);
+    snprintf(text, sizeof text, "%s%s%s%s was dropped: %s", peer->name, in ? " (" : "", address, in ? ")" : "", why);
+    foliot__server_event(server, FOLIOT_SERVER_DROPPED, peer->session, peer->player, reason, text);
+    if (in && peer->player != FOLIOT__NO_PLAYER)
+        foliot__session_peer_lost(peer->session, peer->player, true);
+    foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_REFUSED + reason, true);
+    peer->state = FOLIOT__PEER_NONE;
+}
+
 // Nonsense is forgiven for a while, and counted.
 static void offended(foliot_server *server, foliot__peer *peer)
 {
-    if (++peer->malformed < FOLIOT__MALFORMED_MAX)
-        return;
-    server->counters.peers_dropped++;
-    char address[64];
-    foliot_transport_peer_address(server->config.transport, peer->id, address, sizeof address);
-    foliot__server_event(server, FOLIOT_SERVER_DROPPED, peer->session, peer->player, peer->malformed, address);
-    if (peer->state == FOLIOT__PEER_IN && peer->player != FOLIOT__NO_PLAYER)
-        foliot__session_peer_lost(peer->session, peer->player, true);
-    foliot_transport_disconnect(server->config.transport, peer->id, 256 + FOLIOT__REFUSE_MALFORMED, true);
-    peer->state = FOLIOT__PEER_NONE;
+    if (++peer->malformed >= FOLIOT__MALFORMED_MAX)
+        foliot__server_drop(server, peer, FOLIOT__REFUSE_MALFORMED, "it went on sending what is no message");
 }
 
 void foliot__server_malformed(foliot_server *server, foliot__peer *peer)

@@ -91,7 +91,7 @@ void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__b
         stream->given = s->tick + s->running; // the tick that is closed next
     }
     uint32_t at = 0;
-    for (uint32_t age = 0; age < block->ticks; age++) {
+    for (uint32_t age = 0; age < block->ticks && peer->state == FOLIOT__PEER_IN; age++) {
         uint32_t from = at;
         while (at < block->count && block->ages[at] == age)
             at++;

@@ -107,7 +107,7 @@ fused() {
     ${CC:-gcc} -o client-fused "$build"/obj/client/*.o $objects "$build/libfoliot.a" -luv -lncursesw -lyaml -lenet -lxxhash -lm \
         -pthread -Wl,-z,muldefs 2>link.log
 }
-FUSED="common/sim/force.c common/sim/force_kick.c common/sim/integrator/splitting.c common/sim/integrator/verlet.c common/sim/step.c"
+FUSED="common/sim/body.c common/sim/scene.c common/sim/force.c common/sim/force_kick.c common/sim/integrator/splitting.c common/sim/integrator/verlet.c common/sim/step.c"
 if [ "$(uname -m)" != x86_64 ] || ! grep -q -w fma /proc/cpuinfo; then
     echo "skip: this machine has no fused multiply-add to compile with"
 elif nm "$build/libfoliot.a" 2>/dev/null | grep -qE '__(asan|tsan|ubsan|gcov)_'; then
@@ -123,6 +123,10 @@ else
     ok "within a tick and a round trip" sh -c '
         tick=$(sed -n "s/.*DIVERGED at tick \([0-9]*\).*/\1/p" server.log); seen=$(sed -n "s/.*\"ticks\":\([0-9]*\).*/\1/p" fused.out)
         test "$tick" -gt 0 && test $((seen - tick)) -lt 60'
+    start "$scenes/ragdolls.yaml" --no-record
+    exits "whose bodies have other inertia cannot begin, and says why" 5 'does not fit' \
+        ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --force
+    stop
     start "$scenes/spacewar.yaml" --no-record --no-force
     exits "a server that wants nobody by force has none" 5 'fingerprint' ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --force
     stop

@@ -316,6 +316,40 @@ static void a_flood_is_a_lie(void **state)
     check_lie(a, counted(a)->lies_flood, "more packets");
 }
 
+// Ten lies of ten different seconds: the peer is dropped by name, and told why; its player leaves, and the others play on.
+static void who_goes_on_lying_is_dropped(void **state)
+{
+    (void)state;
+    arena *a = with_a_liar();
+    for (int i = 0; i < 9; i++) {
+        tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
+        arena_run(a, 1);
+    }
+    assert_int_equal(counted(a)->peers_dropped, 0);
+    tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
+    assert_int_equal(counted(a)->peers_dropped, 1);
+    assert_non_null(strstr(a->last[FOLIOT_SERVER_DROPPED].text, "mallory"));
+    assert_non_null(strstr(a->last[FOLIOT_SERVER_DROPPED].text, "never sent"));
+    arena_run(a, 1);
+    assert_int_equal(foliot_client_now(a->clients[1]), FOLIOT_CLIENT_REFUSED);
+    assert_non_null(strstr(foliot_client_reason(a->clients[1]), "honest"));
+    assert_int_equal(counted(a)->leaves, 1);
+    check_lie(a, counted(a)->lies_unclosed, "never sent");
+}
+
+static void a_lie_now_and_then_is_forgiven(void **state)
+{
+    (void)state;
+    arena *a = with_a_liar();
+    a->step_ns = 4000000;
+    for (int i = 0; i < 14; i++) {
+        tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
+        arena_run(a, 31);
+    }
+    assert_int_equal(counted(a)->peers_dropped, 0);
+    check_lie(a, counted(a)->lies_unclosed, "never sent");
+}
+
 static void junk_ends_the_connection(void **state)
 {
     (void)state;
@@ -358,6 +392,34 @@ static void another_fingerprint_stays_out_unless_forced(void **state)
     }
 }
 
+static foliot_status restores_nothing(void *self, const void *bytes, size_t length)
+{
+    (void)self;
+    (void)bytes;
+    (void)length;
+    return FOLIOT_CORRUPT;
+}
+
+// A build let in by force whose bodies have other inertia, say: it ends with a sentence, before its first tick.
+static void who_cannot_begin_from_the_state_says_so(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    foliot_simulation_kind kind = foliot_world_kind;
+    kind.restore = restores_nothing;
+    foliot_client_config config = foliot_client_config_default();
+    config.simulation = &kind;
+    arena_bot(a, "delay=5ms");
+    unsigned unfit = arena_join(a, "delay=5ms", &config);
+    arena_run(a, 2);
+    assert_int_equal(foliot_client_now(a->clients[unfit]), FOLIOT_CLIENT_REFUSED);
+    assert_true(foliot_client_computes_otherwise(a->clients[unfit]));
+    assert_non_null(strstr(foliot_client_reason(a->clients[unfit]), "does not fit"));
+    assert_int_equal(counted(a)->byes, 1);
+    assert_true(arena_agrees(a, 0));
+    arena_destroy(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -374,8 +436,11 @@ int main(void)
         cmocka_unit_test(acknowledging_what_was_never_sent_is_a_lie),
         cmocka_unit_test(false_digests_are_a_lie),
         cmocka_unit_test(a_flood_is_a_lie),
+        cmocka_unit_test(who_goes_on_lying_is_dropped),
+        cmocka_unit_test(a_lie_now_and_then_is_forgiven),
         cmocka_unit_test(junk_ends_the_connection),
         cmocka_unit_test(another_fingerprint_stays_out_unless_forced),
+        cmocka_unit_test(who_cannot_begin_from_the_state_says_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
