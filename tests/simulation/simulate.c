@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// simulate.c: the whole system under many seeds: `simulate [--jobs N] [--each] [--root FOLDER] SEEDS`, where SEEDS is a
-// count (from seed 1), FROM-TO, or with --seed N one alone, told in full. --each prints a line for every seed: the digest
-// of all that happened in it, what it simulated and what that took. Every failing seed prints the command that repeats it.
+// simulate.c: the whole system under many seeds: `simulate [--jobs N] [--each] [--seconds S] [--root FOLDER] SEEDS`, where
+// SEEDS is a count (from seed 1), FROM-TO, or with --seed N one alone, told in full. --each prints a line for every seed: the digest
+// of all that happened in it, what it simulated and what that took. With --seconds no seed begins later than that. Every failing seed prints the command that repeats it.
 // Processes of their own run the seeds, so that one that crashes or hangs is a failure like any other.
 #include <errno.h>
 #include <malloc.h>
@@ -25,12 +25,14 @@ typedef struct shared {
     _Atomic uint64_t next;
     _Atomic uint64_t passed, failed;
     _Atomic uint64_t running[JOBS_MAX]; // the seed of each job, 0: none
+    double end_s; // of the time to begin seeds in
     seed_tally tallies[JOBS_MAX];
     uint64_t digests[JOBS_MAX];
 } shared;
 
 static const char *root = ".", *program;
 static bool each;
+static double seconds_max = 1e9;
 static uint64_t from = 1, to;
 
 static void print_failure(uint64_t seed, const char *why)
@@ -40,11 +42,21 @@ static void print_failure(uint64_t seed, const char *why)
     fflush(stdout);
 }
 
-static double cpu_s(void)
+static double clock_s(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static double now_s(void)
+{
+    return clock_s(CLOCK_MONOTONIC);
+}
+
+static double cpu_s(void)
+{
+    return clock_s(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 // One write a line: the jobs share the output.
@@ -92,7 +104,7 @@ static _Noreturn void work(shared *s, int job)
     if (!seed_kitchen_open(&kitchen, root))
         _exit(1);
     bool first = true;
-    for (uint64_t seed; (seed = atomic_fetch_add(&s->next, 1)) <= to; first = false) {
+    for (uint64_t seed; now_s() < s->end_s && (seed = atomic_fetch_add(&s->next, 1)) <= to; first = false) {
         atomic_store(&s->running[job], seed);
         struct rusage used;
         getrusage(RUSAGE_SELF, &used);
@@ -165,25 +177,27 @@ static int many(int jobs)
 {
     shared *s = mmap(NULL, sizeof *s, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t children[JOBS_MAX] = {0};
-    struct timespec begin, end;
     bool fine = s != MAP_FAILED;
     if (!fine)
         return 1;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    double begin = now_s();
+    s->end_s = begin + seconds_max;
     atomic_store(&s->next, from);
     for (int job = 0; job < jobs; job++)
         children[job] = start(s, job);
     int status;
     for (pid_t child; (child = wait(&status)) > 0 || (child < 0 && errno == EINTR);)
         fine = bury(s, children, jobs, child, status) && fine;
-    clock_gettime(CLOCK_MONOTONIC, &end);
     uint64_t digest = 0;
     for (int job = 0; job < jobs; job++)
         digest += s->digests[job];
-    print_tally(s, jobs, (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) * 1e-9, digest);
+    print_tally(s, jobs, now_s() - begin, digest);
     uint64_t passed = atomic_load(&s->passed), failed = atomic_load(&s->failed);
-    if (passed + failed != to - from + 1 || !fine)
-        failed += to - from + 1 - passed - failed; // never run
+    uint64_t begun = atomic_load(&s->next) - from;
+    if (begun > to - from + 1 || seconds_max >= 1e9)
+        begun = to - from + 1;
+    if (passed + failed != begun || !fine)
+        failed += begun - passed - failed; // never run
     printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
     return failed > 0;
 }
@@ -231,13 +245,15 @@ int main(int argc, char **argv)
             jobs = atoi(argv[++i]);
         else if (strcmp(argv[i], "--root") == 0 && more)
             root = argv[++i];
+        else if (strcmp(argv[i], "--seconds") == 0 && more)
+            seconds_max = strtod(argv[++i], NULL);
         else if (strcmp(argv[i], "--each") == 0)
             each = true;
         else if (!read_seeds(argv[i]))
             to = 0;
     }
     if ((!seed && !to) || jobs < 1 || jobs > JOBS_MAX) {
-        fprintf(stderr, "simulate [--jobs N] [--each] [--root FOLDER] COUNT | FROM-TO | --seed N\n");
+        fprintf(stderr, "simulate [--jobs N] [--each] [--seconds S] [--root FOLDER] COUNT | FROM-TO | --seed N\n");
         return 2;
     }
     return seed ? one(seed) : many(jobs);

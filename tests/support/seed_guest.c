@@ -76,6 +76,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->render_tick = -1;
     c->claimed_tick = UINT64_MAX;
     c->claims = false;
+    c->player = c->orphan = UINT32_MAX;
     c->unrest = !seed_plan_calm(run->plan, c->plan);
     if (c->plan->kind == SEED_HOSTILE)
         return;
@@ -266,9 +267,43 @@ static void check_sample(seed_run *run, seed_caller *c)
     seed_mix(run, bits);
 }
 
+static bool without_master(const seed_run *run, const seed_caller *c, const foliot_world *world)
+{
+    if (c->orphan >= foliot_world_players_max(world) || foliot_world_player_body(world, c->orphan) == FOLIOT_NO_BODY)
+        return false;
+    for (uint32_t i = 0; i < run->plan->guest_count; i++) {
+        const seed_caller *other = &run->callers[i];
+        if (other->client && other->plan->session == c->plan->session && other->player == c->orphan)
+            return false;
+    }
+    return true;
+}
+
+// Who comes back is who he was, as long as the server kept that one. For his leaving to be stepped there is a second.
+static void check_player(seed_run *run, seed_caller *c)
+{
+    if (foliot_client_now(c->client) != FOLIOT_CLIENT_PLAYING || c->plan->session >= run->plan->session_count)
+        return;
+    const foliot_world *world = run->hosts[c->plan->session].world;
+    uint32_t player = foliot_client_player(c->client);
+    if (player != c->player && c->player != UINT32_MAX && world) {
+        c->orphan = c->player;
+        c->orphan_tick = foliot_world_tick(world);
+    }
+    c->player = player;
+    if (c->orphan == UINT32_MAX || !world || run->job_count || !run->server)
+        return;
+    bool trouble = seed_plan_has(run->plan, SEED_HOSTILE) || seed_plan_has(run->plan, SEED_SICK);
+    if (!without_master(run, c, world) || trouble)
+        c->orphan = UINT32_MAX;
+    else if (foliot_world_tick(world) > c->orphan_tick + (uint64_t)foliot_client_pace_hz(c->client))
+        seed_fail(run, "guest %u: came back as player %u, and player %u stands there still", c->index, player, c->orphan);
+}
+
 static void frame(seed_run *run, seed_caller *c)
 {
     foliot_client_update(c->client, seed_clock_local(&c->clock));
+    check_player(run, c);
     think(run, c);
     check_sample(run, c);
     if (!run->plan->unchecked)

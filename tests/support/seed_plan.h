@@ -86,6 +86,7 @@ typedef struct seed_plan {
 typedef struct seed_scene {
     const char *file;  // below the root of the sources, without its .yaml
     uint32_t weight;   // how often it is drawn, against the others
+    bool heavy;        // costs so much that its runs are short
 } seed_scene;
 extern const seed_scene seed_scenes[];
 extern const uint32_t seed_scene_count;

@@ -91,6 +91,8 @@ typedef struct seed_caller { // a guest's runtime
     foliot_digest claim;
     uint32_t claim_incarnation;
     bool claims;
+    uint32_t player, orphan; // it plays, and one that it should have been given back; UINT32_MAX: none
+    uint64_t orphan_tick;
     int8_t axes[FOLIOT_AXES];
     uint16_t buttons;
     foliot_peer_id peer; // of the hostile
