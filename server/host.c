@@ -3,8 +3,12 @@
 #include "host.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,19 +76,58 @@ static foliot_recording_config recording_config(double pace_hz)
     return config;
 }
 
-static int open_recording(foliot__hosted *hosted, const foliot__host_options *options)
+// A recording that did not end, and that nobody is writing to.
+static bool unfinished(const char *file)
 {
-    if (options->no_record)
+    foliot_replay *replay;
+    struct stat about;
+    if (stat(file, &about) != 0 || !S_ISREG(about.st_mode)) // a pipe or a device could be read for ever
+        return false;
+    int descriptor = open(file, O_RDONLY | O_CLOEXEC);
+    bool idle = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
+    if (descriptor >= 0)
+        close(descriptor);
+    if (!idle || foliot_replay_open(file, &replay, NULL) != FOLIOT_OK)
+        return false;
+    bool closed = foliot_replay_about(replay)->closed;
+    foliot_replay_close(replay);
+    return !closed;
+}
+
+// What a crash left is not written over: --resume may still be wanted.
+static int keep_unfinished(const char *file)
+{
+    char kept[544], told[600];
+    if (!unfinished(file))
+        return 0;
+    snprintf(kept, sizeof kept, "%s.unfinished", file);
+    for (int i = 2; access(kept, F_OK) == 0 && i < 1000; i++)
+        snprintf(kept, sizeof kept, "%s.unfinished-%d", file, i);
+    if (rename(file, kept) != 0)
+        return complain(FOLIOT__EXIT_ERROR, kept, strerror(errno));
+    snprintf(told, sizeof told, "was a recording that had not ended; it is kept as %s", kept);
+    return complain(0, file, told);
+}
+
+int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options)
+{
+    if (options->no_record || hosted->resumed)
         return 0;
     if (options->record)
         snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", options->record);
     else
         name_recording(hosted);
+    int code = keep_unfinished(hosted->recording_file);
+    if (code)
+        return code;
     foliot_recording_config config = recording_config(hosted->pace_hz);
+    errno = 0;
     foliot_status status = foliot_recording_create(hosted->recording_file, hosted->scene, NULL, hosted->world,
                                                    &config, &hosted->recording);
     if (status == FOLIOT_OK)
         return 0;
+    if (status == FOLIOT_IO && errno) // no such folder, for example: only a full disk may have room later
+        return complain(errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR, hosted->recording_file, strerror(errno));
     return complain(FOLIOT__EXIT_AGAIN, hosted->recording_file,
                     status == FOLIOT_AGAIN ? "another process is writing to it" : foliot_status_text(status));
 }
@@ -106,7 +149,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     status = foliot_world_create(hosted->scene, &hosted->world);
     if (status != FOLIOT_OK)
         return complain(FOLIOT__EXIT_ERROR, file, foliot_status_text(status));
-    return open_recording(hosted, options);
+    return 0;
 }
 
 // What was found behind the last whole block, and what became of it.

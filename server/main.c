@@ -243,9 +243,8 @@ static void start_step(void *user, void (*run)(void *job), void *job_of_server)
 
 // -- from the command line to a running server --------------------------------------------------------------
 
-static int open_sessions(app *a, const foliot__arguments *arguments)
+static int open_sessions(app *a, const foliot__arguments *arguments, const foliot__host_options *options)
 {
-    foliot__host_options options = {given.record, given.no_record, given.integrator, given.tick_hz};
     int code = 0;
     for (uint32_t i = 0; code == 0 && i < given.resumes.count; i++) {
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
@@ -253,7 +252,7 @@ static int open_sessions(app *a, const foliot__arguments *arguments)
         code = foliot__hosted_resume(&a->hosted[a->hosted_count++], given.resumes.items[i]);
     }
     if (arguments->operand_count == 1)
-        code = foliot__hosted_open(&a->hosted[a->hosted_count++], NULL, arguments->operands[0], &options);
+        code = foliot__hosted_open(&a->hosted[a->hosted_count++], NULL, arguments->operands[0], options);
     for (uint32_t i = 0; code == 0 && i < given.sessions.count; i++) {
         char name[FOLIOT_NAME_BYTES];
         const char *equals = strchr(given.sessions.items[i], '=');
@@ -264,9 +263,20 @@ static int open_sessions(app *a, const foliot__arguments *arguments)
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
             return foliot__options_wrong(&program, arguments, "at most %d sessions", FOLIOT_SESSIONS_MAX);
         snprintf(name, sizeof name, "%.*s", (int)(equals - given.sessions.items[i]), given.sessions.items[i]);
-        code = foliot__hosted_open(&a->hosted[a->hosted_count++], name, equals + 1, &options);
+        code = foliot__hosted_open(&a->hosted[a->hosted_count++], name, equals + 1, options);
     }
     return code;
+}
+
+static int check_names(const app *a)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(a->hosted[i].name, a->hosted[k].name) == 0) {
+                fprintf(stderr, "foliot-server: there are two sessions named '%s'\n", a->hosted[i].name);
+                return FOLIOT__EXIT_USAGE;
+            }
+    return 0;
 }
 
 static int open_transport(app *a)
@@ -322,8 +332,8 @@ static int start_server(app *a)
                                          .input_delay = (uint32_t)given.input_delay,
                                          .spectator_delay_s = given.spectator_delay, .refuses_forced = given.no_force};
         if (foliot_server_add_session(a->server, &session, now_ns()) != FOLIOT_OK) {
-            fprintf(stderr, "foliot-server: there are two sessions named '%s'\n", h->name);
-            return FOLIOT__EXIT_USAGE;
+            fprintf(stderr, "foliot-server: the session '%s' cannot be hosted\n", h->name);
+            return FOLIOT__EXIT_ERROR;
         }
     }
     return 0;
@@ -391,11 +401,18 @@ static int host(const foliot__arguments *arguments)
                                      "--resume takes its scene from the recording; beside it name new ones with --session");
     if (given.resumes.count == 0 && scenes == 0)
         return foliot__options_wrong(&program, arguments, "a SCENE is missing");
-    if (given.record && (given.no_record || scenes > 1 || given.resumes.count > 0))
+    if (given.record && given.no_record)
+        return foliot__options_wrong(&program, arguments, "--record and --no-record exclude each other");
+    if (given.record && (scenes > 1 || given.resumes.count > 0))
         return foliot__options_wrong(&program, arguments, "--record names one file for one new session");
-    int code = open_sessions(&a, arguments);
+    foliot__host_options options = {given.record, given.no_record, given.integrator, given.tick_hz};
+    int code = open_sessions(&a, arguments, &options);
+    if (code == 0)
+        code = check_names(&a);
     if (code == 0)
         code = open_transport(&a);
+    for (uint32_t i = 0; code == 0 && i < a.hosted_count; i++) // when nothing else can be refused any more
+        code = foliot__hosted_record(&a.hosted[i], &options);
     if (code == 0)
         code = start_server(&a);
     if (code == 0) {

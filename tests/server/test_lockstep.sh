@@ -3,46 +3,15 @@
 # Goal: lockstep with the real programs over ENet on the loopback. Bots and a spectator behind a bad network step to the
 # bits of the recording; a planted fault, and a build that rounds otherwise, are found and named, and nobody is thrown out.
 set -u
-cd "$(dirname "$0")/../.." || exit 1
-root=$PWD
-build=$(cd "${BUILD:-build}" && pwd)
-server=$build/foliot-server client=$build/foliot-client replay=$build/foliot-replay
-scenes=$root/scenes
-work=$(mktemp -d)
-pids=
-trap 'for p in $pids; do kill -9 "$p" 2>/dev/null; done; rm -rf "$work"' EXIT
-cd "$work" || exit 1
-ok() { # NAME CONDITION...
-    local name=$1
-    shift
-    if "$@"; then echo "ok - $name"; else echo "not ok - $name"; tail -n 3 ./*.log server.out 2>/dev/null | cut -c 1-200; fi
-}
-exits() { # NAME CODE PATTERN COMMAND...: that exit code, and a sentence like PATTERN
-    local name=$1 code=$2 pattern=$3 rc
-    shift 3
-    timeout 20 "$@" >out 2>err
-    rc=$?
-    if [ "$rc" = "$code" ] && grep -qE "$pattern" err; then echo "ok - $name"
-    else echo "not ok - $name: exit $rc, not $code"; head -n 5 out err; fi
-}
-start() { # ARGUMENT...: a server in lockstep that listens; $server_pid, $port
-    : >server.out
+. "$(dirname "$0")/yard.sh"
+host() { # ARGUMENT...: a server in lockstep
     : >server.log
-    "$server" "$@" --mode lockstep --port 0 >server.out 2>server.log &
-    server_pid=$!
-    pids="$pids $server_pid"
-    for _ in $(seq 200); do
-        grep -q '^listening' server.out && break
-        kill -0 $server_pid 2>/dev/null || return 1
-        sleep 0.02
-    done
-    port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p' server.out)
+    start "$@" --mode lockstep --port 0
 }
 stop() {
     kill -TERM $server_pid
     wait $server_pid
 }
-field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" "$2"; }
 counter() { awk -v name="$1" '$1 == name { print $2 }' server.out; }
 every() { # FIELD AWK-CONDITION FILE: holds in all lines of the file
     field "$1" "$3" | awk "{ n++; if (!(\$1 $2)) bad = 1 } END { exit bad || !n }"
@@ -52,7 +21,7 @@ digest_at() { # FILE TICK: as the recording's replay has it
 }
 
 # -- a session on a bad network -------------------------------------------------------------------------------
-start "$scenes/spacewar.yaml" --record match.foliot --spectator-delay 1
+host "$scenes/spacewar.yaml" --record match.foliot --spectator-delay 1
 "$client" 127.0.0.1:$port --clients 3 --bot random --seconds 4 --impair loss=10%,delay=40ms,jitter=0-60ms,seed=5 --json \
     >bots.out 2>bots.log &
 bots=$!
@@ -74,7 +43,7 @@ ok "a bot's last digest is the recording's at that tick" \
     test "$(field digest bots.out | head -n 1)" = "$(digest_at match.foliot "$tick")"
 
 # -- a planted fault ---------------------------------------------------------------------------------------------
-start "$scenes/spacewar.yaml" --no-record
+host "$scenes/spacewar.yaml" --no-record
 "$client" 127.0.0.1:$port --name ada --bot random --seconds 3 --json >ada.out 2>ada.log &
 ada=$!
 "$client" 127.0.0.1:$port --name bob --bot circle --seconds 2 --perturb 60/integrate:rock-4:velocity.y:3 --json >bob.out 2>bob.log
@@ -114,7 +83,7 @@ elif nm "$build/libfoliot.a" 2>/dev/null | grep -qE '__(asan|tsan|ubsan|gcov)_';
     echo "skip: objects with and without sanitizers do not link"
 else
     ok "a client is built with contraction on" fused
-    start "$scenes/spacewar.yaml" --no-record
+    host "$scenes/spacewar.yaml" --no-record
     exits "it is refused by its fingerprint" 5 'fingerprint' ./client-fused 127.0.0.1:$port --bot idle --seconds 1
     ./client-fused 127.0.0.1:$port --bot random --seconds 8 --force --divergence-ends --json >fused.out 2>fused.log
     ok "let in by force it is found out" test $? = 3
@@ -123,17 +92,17 @@ else
     ok "within a tick and a round trip" sh -c '
         tick=$(sed -n "s/.*DIVERGED at tick \([0-9]*\).*/\1/p" server.log); seen=$(sed -n "s/.*\"ticks\":\([0-9]*\).*/\1/p" fused.out)
         test "$tick" -gt 0 && test $((seen - tick)) -lt 60'
-    start "$scenes/ragdolls.yaml" --no-record
+    host "$scenes/ragdolls.yaml" --no-record
     exits "whose bodies have other inertia cannot begin, and says why" 5 'does not fit' \
         ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --force
     stop
-    start "$scenes/spacewar.yaml" --no-record --no-force
+    host "$scenes/spacewar.yaml" --no-record --no-force
     exits "a server that wants nobody by force has none" 5 'fingerprint' ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --force
     stop
 fi
 
 # -- a server that dies ------------------------------------------------------------------------------------------
-start "$scenes/spacewar.yaml" --record life.foliot
+host "$scenes/spacewar.yaml" --record life.foliot
 "$client" 127.0.0.1:$port --bot random --seconds 5 --json >survivor.out 2>survivor.log &
 survivor=$!
 pids="$pids $survivor"

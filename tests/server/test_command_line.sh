@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: what foliot-server and foliot-client cannot do they refuse with a sentence and the exit code that it means, and leave
+# nothing behind; what a crash left is not written over.
+set -u
+. "$(dirname "$0")/yard.sh"
+scene=$scenes/spacewar.yaml
+refused() { exits "$@"; ok "and leaves no recording" sh -c '! ls ./*.foliot >/dev/null 2>&1'; }
+
+start "$scene" --port 0 --no-record
+refused "a busy port" 75 "port $port .*busy" "$server" "$scene" --port "$port"
+refused "an address that is none" 2 'no IPv4' "$server" "$scene" --bind 300.1.1.1
+refused "a second session of one name" 2 "two sessions" "$server" --session "a=$scene" --session "a=$scene"
+refused "an integrator that does not admit contacts" 78 'these fit' "$server" "$scenes/cubes.yaml" --integrator rk4
+refused "a scene that is not there" 78 'cannot read' "$server" nowhere.yaml
+refused "no scene" 2 'SCENE is missing' "$server"
+refused "two ways to record" 2 'exclude' "$server" "$scene" --record a.foliot --no-record
+refused "a mode that there is not" 2 'snapshot or lockstep' "$server" "$scene" --mode peer
+refused "a pace of nothing" 2 'above 0' "$server" "$scene" --tick-hz 0
+refused "more threads than there may be" 2 'from 1 to 256' "$server" "$scene" --threads 257
+refused "an impairment of no sense" 2 'share' "$server" "$scene" --impair loss=200%
+refused "a folder that is not there" 1 'No such file' "$server" "$scene" --port 0 --record nowhere/a.foliot
+refused "a full disk" 75 'full' "$server" "$scene" --port 0 --record /dev/full
+
+exits "a session that is not there" 1 "no session 'two'" "$client" "127.0.0.1:$port" --session two --bot idle --seconds 1
+exits "a name that is too long" 1 '63 bytes' "$client" "127.0.0.1:$port" --name "$(printf '%070d' 0)" --bot idle --seconds 1
+exits "a host that is no host" 2 'HOST' "$client" 127.0.0.1:port --bot idle
+exits "a bot that is no file" 1 'No such file' "$client" "127.0.0.1:$port" --bot jumpy
+exits "nobody there" 75 'no answer' "$client" 127.0.0.1:1 --bot idle --seconds 1
+"$client" "127.0.0.1:$port" --name "$(printf 'a\033[31mb\nc')" --bot idle --ticks 20 >plain.out 2>&1
+kill -TERM "$server_pid"
+wait "$server_pid"
+ok "a name without its control characters" sh -c '! grep -q "$(printf "\033")" server.log server.out && grep -q "joined" server.log'
+
+"$server" "$scene" --port 0 --ticks 30 --record match.foliot >first.out 2>&1
+head -c 3000 match.foliot >cut
+cp cut match.foliot
+"$server" "$scene" --port 0 --ticks 3 --record match.foliot >second.out 2>second.log
+ok "what had not ended is kept" cmp match.foliot.unfinished cut
+ok "and told of" grep -q 'kept as match.foliot.unfinished' second.log
+ok "and the new one is whole" "$replay" verify match.foliot
+"$server" "$scene" --port 0 --ticks 3 --record match.foliot >third.out 2>&1
+ok "what had ended is written anew" test ! -e match.foliot.unfinished-2

@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: MIT
+# yard.sh: sourced by the tests of this folder. Goes to a folder of its own, which goes with the test, and has the programs' paths.
+# shellcheck shell=bash disable=SC2034
+cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
+root=$PWD
+build=$(cd "${BUILD:-build}" && pwd)
+server=$build/foliot-server client=$build/foliot-client replay=$build/foliot-replay
+scenes=$root/scenes
+work=$(mktemp -d)
+pids=
+trap 'for p in $pids; do kill -9 "$p" 2>/dev/null; done; rm -rf "$work"' EXIT
+cd "$work" || exit 1
+ok() { # NAME CONDITION...
+    local name=$1
+    shift
+    if "$@"; then echo "ok - $name"; else echo "not ok - $name"; tail -n 4 ./*.log ./*.out 2>/dev/null | cut -c 1-200; fi
+}
+exits() { # NAME CODE PATTERN COMMAND...: that exit code, and a sentence like PATTERN
+    local name=$1 code=$2 pattern=$3 rc
+    shift 3
+    timeout 20 "$@" >out 2>err
+    rc=$?
+    if [ "$rc" = "$code" ] && grep -qE "$pattern" err; then echo "ok - $name"
+    else echo "not ok - $name: exit $rc, not $code"; head -n 5 out err; fi
+}
+start() { # ARGUMENT...: a server that listens; $server_pid, $port
+    : >server.out
+    "$server" "$@" >server.out 2>>server.log &
+    server_pid=$!
+    pids="$pids $server_pid"
+    for _ in $(seq 200); do
+        grep -q '^listening' server.out && break
+        kill -0 $server_pid 2>/dev/null || return 1
+        sleep 0.02
+    done
+    port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p' server.out)
+}
+field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" "$2"; } # NAME FILE: of its JSON
