@@ -171,6 +171,7 @@ void foliot__inquiry_hear(foliot__session *s, const foliot__peer *from, const fo
         s->server->counters.messages_unexpected++;
         return;
     }
+    s->server->counters.answers++;
     foliot_search_hear(&q->search, answer->bytes, answer->length);
     proceed(s, peer);
 }

@@ -379,7 +379,6 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
         server->counters.answers++;
         foliot__late_join_heard(peer->session, peer, &message.as.keyframe_heard);
     } else if (message.kind == FOLIOT__ANSWER && peer->state == FOLIOT__PEER_IN && peer->session->lockstep) {
-        server->counters.answers++;
         foliot__inquiry_hear(peer->session, peer, &message.as.search);
     } else {
         server->counters.messages_unexpected++;

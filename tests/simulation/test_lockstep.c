@@ -10,6 +10,7 @@
 #include "net/transport.h"
 #include "tape/perturb.h"
 #include "wire/lockstep_message.h"
+#include "wire/message.h"
 
 static const foliot_server_counters *counted(const arena *a)
 {
@@ -350,6 +351,25 @@ static void a_lie_now_and_then_is_forgiven(void **state)
     check_lie(a, counted(a)->lies_unclosed, "never sent");
 }
 
+// Late or made up: it is one message, and counted as one.
+static void an_answer_that_nobody_asked_for_is_unexpected(void **state)
+{
+    (void)state;
+    arena *a = with_a_liar();
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    uint64_t answers = counted(a)->answers;
+    foliot__message m = {.kind = FOLIOT__ANSWER};
+    m.as.search = (foliot__search_message){.number = 7, .bytes = (const uint8_t *)"no", .length = 2};
+    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    foliot_transport_send(a->wires[1], foliot__peer_id(0, 1), FOLIOT_RELIABLE, bytes, length);
+    foliot_transport_flush(a->wires[1], a->now_ns);
+    arena_run(a, 0.1);
+    assert_int_equal(counted(a)->messages_unexpected, 1);
+    assert_int_equal(counted(a)->answers, answers);
+    arena_destroy(a);
+}
+
 static void junk_ends_the_connection(void **state)
 {
     (void)state;
@@ -438,6 +458,7 @@ int main(void)
         cmocka_unit_test(a_flood_is_a_lie),
         cmocka_unit_test(who_goes_on_lying_is_dropped),
         cmocka_unit_test(a_lie_now_and_then_is_forgiven),
+        cmocka_unit_test(an_answer_that_nobody_asked_for_is_unexpected),
         cmocka_unit_test(junk_ends_the_connection),
         cmocka_unit_test(another_fingerprint_stays_out_unless_forced),
         cmocka_unit_test(who_cannot_begin_from_the_state_says_so),

@@ -11,7 +11,8 @@
 #define LEAVE_NS (3 * (uint64_t)SEED_SECOND) // for a goodbye to be heard
 #define JOIN_NS (6 * (uint64_t)SEED_SECOND)  // in a calm network a join has ended by then, one way or the other
 #define BURST_MAX 20                         // packets of the hostile at once
-#define EXTRAPOLATED_MS 260.0
+#define HEARD_NS (3 * (uint64_t)SEED_SECOND) // by then a change of controls has reached the world
+#define LOOK_NS (SEED_SECOND / 4)
 
 static const seed_life *life_of(const seed_caller *c)
 {
@@ -77,6 +78,9 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->claimed_tick = UINT64_MAX;
     c->claims = false;
     c->player = c->orphan = UINT32_MAX;
+    c->playing = false;
+    memset(c->touches, 0, sizeof c->touches);
+    c->touch_count = 1; // nothing, at first
     c->unrest = !seed_plan_calm(run->plan, c->plan);
     if (c->plan->kind == SEED_HOSTILE)
         return;
@@ -216,10 +220,47 @@ static void think(seed_run *run, seed_caller *c)
         return;
     double wait = 2 * foliot__rng_unit(&c->rng) / c->plan->changes_hz;
     c->think_ns = run->now_ns + (uint64_t)(wait * 1e9);
+    c->touches[(c->touch_count - 1) % SEED_TOUCHES].over_ns = run->now_ns;
+    seed_touch *touch = &c->touches[c->touch_count++ % SEED_TOUCHES];
+    *touch = (seed_touch){.over_ns = 0};
     for (int k = 0; k < FOLIOT_AXES; k++)
-        c->axes[k] = (int8_t)(foliot__rng_below(&c->rng, 255) - 127);
-    c->buttons = (uint16_t)foliot__rng_below(&c->rng, 8);
-    foliot_client_input(c->client, c->axes, c->buttons);
+        touch->axes[k] = (int8_t)(foliot__rng_below(&c->rng, 255) - 127);
+    touch->buttons = (uint16_t)foliot__rng_below(&c->rng, 8);
+    foliot_client_input(c->client, touch->axes, touch->buttons);
+}
+
+// What the world has of it now is something that it held a short while ago.
+static bool is_heard(const seed_run *run, const seed_caller *c, const foliot_input *has)
+{
+    uint32_t kept = c->touch_count < SEED_TOUCHES ? c->touch_count : SEED_TOUCHES;
+    for (uint32_t i = 1; i <= kept; i++) {
+        const seed_touch *touch = &c->touches[(c->touch_count - i) % SEED_TOUCHES];
+        if (touch->over_ns && touch->over_ns + HEARD_NS < run->now_ns)
+            return false;
+        if (touch->buttons == has->buttons && memcmp(touch->axes, has->axes, sizeof touch->axes) == 0)
+            return true;
+    }
+    return kept == SEED_TOUCHES; // the ring does not reach back so far
+}
+
+static void check_heard(seed_run *run, seed_caller *c)
+{
+    bool playing = foliot_client_now(c->client) == FOLIOT_CLIENT_PLAYING;
+    if (playing && !c->playing)
+        c->playing_ns = run->now_ns;
+    c->playing = playing;
+    if (!playing || c->player == UINT32_MAX || run->now_ns < c->heard_ns || !run->server || run->job_count)
+        return;
+    c->heard_ns = run->now_ns + LOOK_NS;
+    const foliot_world *world = run->hosts[c->plan->session].world;
+    bool since_up = c->playing_ns > run->up_ns && run->now_ns > c->playing_ns + HEARD_NS;
+    if (!since_up || c->leaving || !seed_plan_audible(run->plan, c->plan) ||
+        foliot_world_player_body(world, c->player) == FOLIOT_NO_BODY)
+        return;
+    foliot_input has = foliot_world_player_controls(world, c->player);
+    if (!is_heard(run, c, &has))
+        seed_fail(run, "guest %u: what it does is not heard: axes %d %d %d %d, buttons %u", c->index, has.axes[0],
+                  has.axes[1], has.axes[2], has.axes[3], has.buttons);
 }
 
 // False while the server has not stepped that tick: in lockstep clients may be first.
@@ -304,6 +345,7 @@ static void frame(seed_run *run, seed_caller *c)
 {
     foliot_client_update(c->client, seed_clock_local(&c->clock));
     check_player(run, c);
+    check_heard(run, c);
     think(run, c);
     check_sample(run, c);
     if (!run->plan->unchecked)

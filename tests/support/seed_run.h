@@ -14,6 +14,7 @@
 
 #define SEED_CAPTURES 64   // packets kept for the hostile
 #define SEED_WHY_BYTES 400
+#define SEED_TOUCHES 256   // controls that a player remembers to have set
 
 // Read and computed once a process.
 typedef struct seed_kitchen {
@@ -76,6 +77,12 @@ typedef struct seed_host { // a session's runtime
     uint64_t ticks_lost; // told by the recording
 } seed_host;
 
+typedef struct seed_touch { // controls, and when others took their place (0: not yet)
+    int8_t axes[FOLIOT_AXES];
+    uint16_t buttons;
+    uint64_t over_ns;
+} seed_touch;
+
 typedef struct seed_caller { // a guest's runtime
     const seed_guest *plan;
     uint32_t index;
@@ -92,9 +99,10 @@ typedef struct seed_caller { // a guest's runtime
     uint32_t claim_incarnation;
     bool claims;
     uint32_t player, orphan; // it plays, and one that it should have been given back; UINT32_MAX: none
-    uint64_t orphan_tick;
-    int8_t axes[FOLIOT_AXES];
-    uint16_t buttons;
+    uint64_t orphan_tick, playing_ns, heard_ns; // plays since; next look at whether it is heard
+    bool playing;
+    seed_touch touches[SEED_TOUCHES];
+    uint32_t touch_count; // ever
     foliot_peer_id peer; // of the hostile
     bool connected;
 } seed_caller;
@@ -115,6 +123,7 @@ typedef struct seed_run {
     foliot_server *server;
     seed_clock clock;
     uint32_t incarnation; // how often the server has crashed
+    uint64_t up_ns;       // since when it is there
     bool stopping, failed;
     uint64_t server_next_ns, step_done_ns;
     void (*step)(void *job);

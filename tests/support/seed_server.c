@@ -212,7 +212,7 @@ static void open_server(seed_run *run)
             seed_fail(run, "no session %u: %s", s, foliot_status_text(status));
         remember(run, h);
     }
-    run->server_next_ns = run->now_ns;
+    run->server_next_ns = run->up_ns = run->now_ns;
 }
 
 void seed_server_open(seed_run *run)
