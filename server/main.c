@@ -92,7 +92,7 @@ typedef struct app {
     foliot__pool *pool;
     foliot_host host;
     unsigned interrupts, divergence_files;
-    uint64_t received; // packets, before the last update
+    uint64_t received; // packets that were not batched, before the last update
     bool over, rests;  // rests: the socket is not watched until the timer
 } app;
 
@@ -110,7 +110,8 @@ static void on_readable(uv_poll_t *poll, int status, int events);
 // Where packets come one after the other, they are taken together.
 static bool rest(app *a)
 {
-    uint64_t received = foliot_transport_counted(a->transport)->packets_received;
+    const foliot_transport_counters *counted = foliot_transport_counted(a->transport);
+    uint64_t received = counted->packets_received - counted->packets_batched;
     bool rests = received != a->received;
     a->received = received;
     if (rests && !a->rests)
@@ -288,6 +289,7 @@ static int open_transport(app *a)
         peers += 2 * a->hosted[i].scene->players.limit;
     config.bind = given.bind;
     config.port = (uint16_t)given.port;
+    config.batches = true;
     config.peers_max = peers < FOLIOT_PEERS_MAX ? peers : FOLIOT_PEERS_MAX;
     if (given.impair && foliot_impairment_parse(given.impair, &config.send, problem, sizeof problem) != FOLIOT_OK) {
         fprintf(stderr, "foliot-server: --impair: %s\n", problem);

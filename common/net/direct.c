@@ -93,7 +93,8 @@ static bool grow(void **block, size_t *capacity, size_t wanted, size_t item_byte
     return true;
 }
 
-bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes, size_t length)
+bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes, size_t length,
+                        uint64_t arrived_ns)
 {
     if (inbox->first == inbox->count)
         inbox->first = inbox->count = inbox->used = 0;
@@ -104,7 +105,7 @@ bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t
     inbox->bytes = block;
     if (!room)
         return false;
-    inbox->entries[inbox->count++] = (foliot__inbox_entry){peer, inbox->used, length};
+    inbox->entries[inbox->count++] = (foliot__inbox_entry){peer, inbox->used, length, arrived_ns};
     if (length)
         memcpy(inbox->bytes + inbox->used, bytes, length);
     inbox->used += length;

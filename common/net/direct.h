@@ -43,6 +43,7 @@ void foliot__direct_short_head(uint32_t connect_id, uint16_t peer, uint8_t head[
 typedef struct foliot__inbox_entry {
     foliot_peer_id peer;
     size_t at, length; // length 0: the connection itself has come
+    uint64_t arrived_ns;
 } foliot__inbox_entry;
 typedef struct foliot__inbox {
     foliot__inbox_entry *entries;
@@ -51,7 +52,8 @@ typedef struct foliot__inbox {
     size_t used, room;
 } foliot__inbox;
 
-bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes, size_t length);
+bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes, size_t length,
+                        uint64_t arrived_ns);
 // *bytes are valid until the next push. False: there is none.
 bool foliot__inbox_pop(foliot__inbox *inbox, foliot__inbox_entry *entry, const uint8_t **bytes);
 void foliot__inbox_close(foliot__inbox *inbox);

@@ -72,7 +72,7 @@ static slot *open_early(enet_transport *t, const ENetAddress *from, const foliot
     s->connect_id = direct->connect_id;
     s->cookie = direct->cookie;
     foliot__slot_set(t, s, SLOT_EARLY);
-    foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0);
+    foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
     return s;
 }
 
@@ -88,7 +88,8 @@ static slot *slot_of_direct(enet_transport *t, const ENetAddress *from, const fo
     return peer->data ? peer->data : foliot__slot_by_connection(t, from, direct->connect_id);
 }
 
-static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_t *bytes, size_t length)
+static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_t *bytes, size_t length,
+                        uint64_t arrived_ns)
 {
     foliot__direct direct;
     if (!foliot__direct_parse(bytes, length, &direct)) {
@@ -101,7 +102,19 @@ static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_
         return;
     }
     for (uint32_t i = 0; i < direct.count; i++)
-        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), direct.packets[i], direct.lengths[i]);
+        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), direct.packets[i], direct.lengths[i], arrived_ns);
+}
+
+void foliot__take_batched(void *user, const struct sockaddr_in *from, const uint8_t *bytes, size_t length, uint64_t arrived_ns)
+{
+    enet_transport *t = user;
+    ENetAddress address = {.host = from->sin_addr.s_addr, .port = ntohs(from->sin_port)};
+    size_t before = t->inbox.count - t->inbox.first;
+    if (address.port == 0)
+        t->head.counters.datagrams_dropped_source++;
+    else
+        take_direct(t, &address, bytes, length, arrived_ns);
+    t->head.counters.packets_batched += t->inbox.count - t->inbox.first - before;
 }
 
 static int32_t expected_reliable(const enet_transport *t, const uint8_t *bytes, size_t length)
@@ -153,7 +166,7 @@ int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
         return 1;
     }
     if (foliot__direct_is(bytes, length)) {
-        take_direct(t, from, bytes, length);
+        take_direct(t, from, bytes, length, t->now_ns);
         return 1;
     }
     if (greeting(t, from, bytes, length))

@@ -8,6 +8,7 @@
 #include "net/gate.h"
 #include "net/relay.h"
 #include "net/transport.h"
+#include "net/tray.h"
 
 #include <enet/enet.h>
 
@@ -37,6 +38,7 @@ typedef struct enet_transport {
     foliot_transport head;
     ENetHost *host;
     foliot__relay *relay;
+    foliot__tray *tray; // NULL: none
     slot *slots;
     uint32_t packet_bytes_max;
     uint64_t now_ns;
@@ -69,6 +71,7 @@ void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
 // enet_gate.c
 void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes, size_t length);
 void foliot__expect_round_trip(ENetPeer *peer);
+foliot__tray_taker foliot__take_batched;
 int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event);
 
 #endif

@@ -21,6 +21,9 @@
 #define LISTENER_PACKET_BYTES_MAX 65536u // what a client may make a host hold: control messages
 #define LISTENER_WAITING_BYTES_MAX (512u << 10)
 #define SERVICE_ERRORS_A_POLL 64
+// ENet pings whom it has not heard, and what goes past it, it does not hear. A ping costs four datagrams' work.
+#define PING_MS_MAX 2000u
+#define PINGS_A_TIMEOUT 5u
 #define DATAGRAMS_A_SERVICE 256 // that ENet receives at most in one call
 
 static void set_clock(enet_transport *t, uint64_t now_ns)
@@ -37,6 +40,8 @@ static void settle(enet_transport *t, ENetPeer *peer)
     // Throttle off: it would drop unreliable packets by a guess at congestion (measured: half of them).
     enet_peer_throttle_configure(peer, 5000, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
     enet_peer_timeout(peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
+    uint32_t ping_ms = t->head.config.timeout_ms / PINGS_A_TIMEOUT;
+    enet_peer_ping_interval(peer, ping_ms < PING_MS_MAX ? ping_ms : PING_MS_MAX);
 }
 
 // -- connecting ---------------------------------------------------------------------------------------
@@ -108,7 +113,7 @@ static void advance_asking(enet_transport *t, slot *s)
             foliot__slot_set(t, s, SLOT_CONNECTING);
             foliot__expect_round_trip(s->peer);
             enet_peer_timeout(s->peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
-            foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0);
+            foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
         }
         return;
     }
@@ -213,7 +218,8 @@ static bool next_direct(enet_transport *t, foliot_transport_event *event)
             continue;
         *event = (foliot_transport_event){
             .kind = bytes ? FOLIOT_TRANSPORT_RECEIVED : FOLIOT_TRANSPORT_CONNECTED,
-            .peer = entry.peer, .delivery = FOLIOT_UNRELIABLE, .bytes = bytes, .length = entry.length};
+            .peer = entry.peer, .delivery = FOLIOT_UNRELIABLE, .bytes = bytes, .length = entry.length,
+            .arrived_ns = entry.arrived_ns};
         return true;
     }
     return false;
@@ -231,6 +237,7 @@ static bool received(enet_transport *t, const ENetEvent *from, foliot_transport_
         .delivery = from->channelID == FOLIOT__CHANNEL_RELIABLE ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE,
         .bytes = from->packet->data,
         .length = from->packet->dataLength,
+        .arrived_ns = t->now_ns,
     };
     return true;
 }
@@ -288,6 +295,8 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     drop_delivered(t);
     if (t->relay)
         foliot__relay_pump(t->relay, now_ns);
+    if (t->tray)
+        foliot__tray_read(t->tray, now_ns, foliot__take_batched, t);
     if (advance_askers(t, event) || expire_early(t, event))
         return true;
     for (int errors = 0; errors < SERVICE_ERRORS_A_POLL;) {
@@ -439,7 +448,9 @@ static uint64_t enet_wake_ns(const foliot_transport *transport)
     const enet_transport *t = (const enet_transport *)transport;
     uint64_t timer = t->now_ns + TIMER_NS;
     uint64_t relay = t->relay ? foliot__relay_wake_ns(t->relay) : UINT64_MAX;
-    return relay < timer ? relay : timer;
+    uint64_t tray = t->tray ? foliot__tray_wake_ns(t->tray) : UINT64_MAX;
+    uint64_t first = relay < timer ? relay : timer;
+    return tray < first ? tray : first;
 }
 
 static int enet_descriptor(const foliot_transport *transport)
@@ -477,7 +488,12 @@ static void enet_destroy(foliot_transport *transport)
     enet_transport *t = (enet_transport *)transport;
     foliot__servicing = t;
     drop_delivered(t);
+    if (t->host && t->relay) { // what was said last must not end in our own queue
+        enet_flush(transport, t->now_ns);
+        foliot__relay_drain(t->relay, t->now_ns);
+    }
     foliot__relay_close(t->relay);
+    foliot__tray_close(t->tray);
     for (uint32_t i = 0; i < t->head.config.peers_max; i++)
         foliot__slot_release(&t->slots[i], NULL);
     if (t->host)
@@ -525,6 +541,8 @@ static foliot_status open_host(enet_transport *t)
     t->host = enet_host_create(config->bind ? &at : NULL, config->peers_max, FOLIOT__CHANNELS, 0, 0);
     if (!t->host)
         return FOLIOT_AGAIN;
+    if (!relayed && config->bind && config->batches)
+        t->tray = foliot__tray_open((int)t->host->socket, FOLIOT__SHORT_MARK);
     if (!relayed)
         return FOLIOT_OK;
     struct sockaddr_in near = {.sin_family = AF_INET, .sin_port = htons(t->host->address.port),

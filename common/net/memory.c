@@ -263,6 +263,7 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
     event->delivery = e.kind == MAIL_RELIABLE ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE;
     event->bytes = packet->bytes + sizeof e;
     event->length = packet->length - sizeof e;
+    event->arrived_ns = m->now_ns;
     return true;
 }
 

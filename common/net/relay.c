@@ -189,6 +189,12 @@ void foliot__relay_pump(foliot__relay *relay, uint64_t now_ns)
     send_due(relay, &relay->inward, true, now_ns);
 }
 
+void foliot__relay_drain(foliot__relay *relay, uint64_t now_ns)
+{
+    foliot__relay_pump(relay, now_ns);
+    send_due(relay, &relay->outward, false, UINT64_MAX);
+}
+
 uint64_t foliot__relay_wake_ns(const foliot__relay *relay)
 {
     uint64_t out = foliot__link_next_ns(&relay->outward), in = foliot__link_next_ns(&relay->inward);

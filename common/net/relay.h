@@ -22,6 +22,8 @@ foliot_status foliot__relay_connect(const struct sockaddr_in *far, const foliot_
                                     const foliot_impairment *receive,
                                     foliot_transport_counters *counters, foliot__relay **relay);
 void foliot__relay_close(foliot__relay *relay);
+// Sends on what ENet gave so far, due or not: for the last words before an end.
+void foliot__relay_drain(foliot__relay *relay, uint64_t now_ns);
 // Moves whatever has arrived and is due.
 void foliot__relay_pump(foliot__relay *relay, uint64_t now_ns);
 uint64_t foliot__relay_wake_ns(const foliot__relay *relay);

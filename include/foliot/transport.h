@@ -47,6 +47,7 @@ typedef struct foliot_transport_event {
     foliot_delivery delivery;
     const uint8_t *bytes; // until the next poll
     size_t length;
+    uint64_t arrived_ns;  // RECEIVED: when it came, at most the now_ns of the poll
 } foliot_transport_event;
 
 // What a network does to packets, in one direction. All zero: nothing.
@@ -75,6 +76,7 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
 // Counted since the transport was made.
 #define FOLIOT_TRANSPORT_COUNTERS(X)                                                               \
     X(packets_sent) X(bytes_sent) X(packets_received) X(bytes_received)                            \
+    X(packets_batched) /* of those received: read together, without a wake-up */                   \
     X(packets_refused) /* larger than the limit, or to a peer that is gone */                      \
     X(packets_lost) X(packets_duplicated) X(packets_reordered) X(packets_queue_full) /* impairment's */ \
     X(datagrams_dropped_source) /* source port 0, or not a peer and not asking properly */         \
@@ -96,6 +98,9 @@ typedef struct foliot_transport_config {
     uint32_t timeout_ms; // a peer unheard of for so long is gone
     foliot_impairment send, receive;
     uint64_t secret;   // for cookies; 0: drawn from the system
+    // ENet, listening: unreliable packets of the connected do not make the descriptor readable; they wait for the next
+    // poll, foliot_transport_wake_ns at the latest. For hosts that use them only now and then, at their ticks.
+    bool batches;
 } foliot_transport_config;
 foliot_transport_config foliot_transport_config_default(void);
 

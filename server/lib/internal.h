@@ -133,6 +133,7 @@ struct foliot_server {
     foliot_peer_id *group; // scratch of the fan-out
     uint32_t *order;
     uint64_t now_ns, expire_ns, token_state;
+    uint64_t arrived_ns; // the packet that is being taken
     foliot_digest fingerprint;
     bool stopping;
     uint64_t stopped_ns;

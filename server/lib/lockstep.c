@@ -366,7 +366,7 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer, const foliot_
     uint64_t tick = next + packet->ahead;
     if (peer->heard_ns == 0 || (int16_t)(packet->sent_ms - p->echo_ms) > 0 ||
         s->server->now_ns - peer->heard_ns > 30000000000u) {
-        peer->heard_ns = s->server->now_ns;
+        peer->heard_ns = s->server->arrived_ns;
         p->echo_ms = packet->sent_ms;
         p->stamp = (uint32_t)tick;
     }

@@ -457,6 +457,7 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
         server->counters.messages_ignored += event->kind == FOLIOT_TRANSPORT_RECEIVED;
         return;
     }
+    server->arrived_ns = event->arrived_ns;
     if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED)
         peer_gone(server, peer);
     else if (event->delivery == FOLIOT_RELIABLE)

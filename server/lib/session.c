@@ -265,7 +265,7 @@ void foliot__session_take_input(foliot__session *session, foliot__peer *peer, co
     foliot_server *server = session->server;
     bool newer = peer->heard_ns == 0 || (int32_t)(packet->sent_us - peer->echo_us) > 0;
     if (newer) {
-        peer->heard_ns = server->now_ns;
+        peer->heard_ns = server->arrived_ns;
         peer->echo_us = packet->sent_us;
         peer->newest_tick = packet->tick;
     }

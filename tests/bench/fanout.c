@@ -280,6 +280,7 @@ static void begin_server(bench_case *b)
     foliot_server_config config = foliot_server_config_default();
     wire.bind = "127.0.0.1";
     wire.peers_max = b->clients;
+    wire.batches = true;
     config.start = run_here;
     b->memory = -memory_now();
     if (foliot_transport_enet(&wire, now_ns(), &b->wire) != FOLIOT_OK)
@@ -309,7 +310,7 @@ static uint64_t serve(bench_case *b, double seconds, bool until_joined)
         if (until_joined && read(b->answers, &joined, 1) == 1)
             return updates;
         uint64_t wake = foliot_server_wake_ns(b->server), after = now_ns(), received = b->received;
-        b->received = foliot_transport_counted(b->wire)->packets_received;
+        b->received = foliot_transport_counted(b->wire)->packets_received - foliot_transport_counted(b->wire)->packets_batched;
         if (b->received != received) {
             sleep_until(wake < after + FOLIOT_SERVER_REST_NS ? wake : after + FOLIOT_SERVER_REST_NS);
             continue;

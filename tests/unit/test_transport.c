@@ -73,7 +73,7 @@ static void receive(pair *p)
 }
 
 // Host and client, connected; `impairment` is the client's, both ways.
-static pair connected(bool memory, const char *impairment)
+static pair meet(bool memory, bool batches, const char *impairment)
 {
     pair p = {.now_ns = memory ? 1000 : clock_ns()};
     foliot_transport_config config = foliot_transport_config_default();
@@ -81,6 +81,7 @@ static pair connected(bool memory, const char *impairment)
         assert_int_equal(foliot_hub_create(&p.hub), FOLIOT_OK);
     config.bind = "127.0.0.1";
     config.peers_max = 4;
+    config.batches = batches;
     make(&p, p.hub, &config, &p.host);
     config.bind = NULL;
     config.peers_max = 1;
@@ -98,6 +99,11 @@ static pair connected(bool memory, const char *impairment)
     assert_int_not_equal(p.at_host.value, 0);
     assert_int_equal(p.at_client.value, peer.value);
     return p;
+}
+
+static pair connected(bool memory, const char *impairment)
+{
+    return meet(memory, false, impairment);
 }
 
 static void close_pair(pair *p)
@@ -182,6 +188,106 @@ BOTH(packets_of_both_kinds_arrive)
 BOTH(a_large_reliable_packet_survives_a_bad_network)
 BOTH(the_share_of_lost_packets_is_as_asked)
 
+// -- ENet alone -----------------------------------------------------------------------------------------
+
+static void sleep_ms(long ms)
+{
+    struct timespec t = {.tv_nsec = ms * 1000000};
+    nanosleep(&t, NULL);
+}
+
+static bool next_received(pair *p, foliot_transport_event *event)
+{
+    p->now_ns = clock_ns();
+    while (foliot_transport_poll(p->host, p->now_ns, event))
+        if (event->kind == FOLIOT_TRANSPORT_RECEIVED)
+            return true;
+    return false;
+}
+
+// A packet that waits 20 ms to be read. False: this machine had us wait too long for the kernel's stamps to be believed.
+static bool one_that_waits(pair *p)
+{
+    foliot_transport_event event;
+    struct pollfd fd = {.fd = foliot_transport_descriptor(p->host), .events = POLLIN};
+    uint8_t byte = 9;
+    while (next_received(p, &event)) {
+    }
+    uint64_t sent = clock_ns();
+    foliot_transport_send(p->client, p->at_client, FOLIOT_UNRELIABLE, &byte, 1);
+    foliot_transport_flush(p->client, sent);
+    sleep_ms(20);
+    bool woke = poll(&fd, 1, 0) > 0; // ENet's own, a ping, may have come
+    assert_true(foliot_transport_wake_ns(p->host) < sent + 20000000); // it should have been polled in the meantime
+    assert_true(next_received(p, &event));
+    assert_int_equal(event.bytes[0], 9);
+    assert_true(event.arrived_ns <= p->now_ns);
+    if (woke || p->now_ns - sent > 45000000)
+        return false;
+    assert_true(event.arrived_ns >= sent - 1000000);
+    assert_true(event.arrived_ns < sent + 15000000);
+    return true;
+}
+
+static void batched_packets_wake_nobody_and_tell_when_they_came(void **state)
+{
+    (void)state;
+    pair p = meet(false, true, "loss=0%");
+    run(&p, 300000000); // ENet's handshake is over
+    bool seen = false;
+    for (int i = 0; i < 50 && !seen; i++)
+        seen = one_that_waits(&p);
+    assert_true(seen);
+    assert_true(foliot_transport_counted(p.host)->packets_batched > 0);
+    // The port is nobody else's, though two sockets share it.
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_transport *other = NULL;
+    config.bind = "127.0.0.1";
+    config.port = foliot_transport_port(p.host);
+    assert_int_equal(foliot_transport_enet(&config, p.now_ns, &other), FOLIOT_AGAIN);
+    close_pair(&p);
+}
+
+// More than a buffer's worth, in bursts, all from one poll to the next; none is lost.
+static void batches_hold_what_comes_between_two_polls(void **state)
+{
+    (void)state;
+    pair p = meet(false, true, "loss=0%");
+    run(&p, 300000000);
+    unsigned before = p.host_received;
+    uint8_t byte = 1;
+    for (int burst = 0; burst < 10; burst++) {
+        for (int i = 0; i < 200; i++) {
+            foliot_transport_send(p.client, p.at_client, FOLIOT_UNRELIABLE, &byte, 1);
+            foliot_transport_flush(p.client, p.now_ns);
+        }
+        p.now_ns = clock_ns();
+        receive(&p);
+    }
+    assert_int_equal(p.host_received - before, 2000);
+    close_pair(&p);
+}
+
+// The last packet lies in the queue of the impairment when its sender ends.
+static void last_words_leave_before_the_end(void **state)
+{
+    (void)state;
+    pair p = connected(false, "delay=400ms,seed=2");
+    run(&p, 1000000000);
+    unsigned before = p.host_received;
+    uint8_t byte = 5;
+    foliot_transport_send(p.client, p.at_client, FOLIOT_UNRELIABLE, &byte, 1);
+    foliot_transport_flush(p.client, p.now_ns);
+    foliot_transport_destroy(p.client);
+    sleep_ms(50);
+    foliot_transport_event event;
+    p.now_ns = clock_ns();
+    while (foliot_transport_poll(p.host, p.now_ns, &event))
+        p.host_received += event.kind == FOLIOT_TRANSPORT_RECEIVED;
+    assert_int_equal(p.host_received - before, 1);
+    foliot_transport_destroy(p.host);
+}
+
 static void impairments_are_read_and_bad_ones_named(void **state)
 {
     (void)state;
@@ -214,6 +320,9 @@ int main(void)
         cmocka_unit_test(memory_a_large_reliable_packet_survives_a_bad_network),
         cmocka_unit_test(enet_the_share_of_lost_packets_is_as_asked),
         cmocka_unit_test(memory_the_share_of_lost_packets_is_as_asked),
+        cmocka_unit_test(batched_packets_wake_nobody_and_tell_when_they_came),
+        cmocka_unit_test(batches_hold_what_comes_between_two_polls),
+        cmocka_unit_test(last_words_leave_before_the_end),
         cmocka_unit_test(impairments_are_read_and_bad_ones_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
