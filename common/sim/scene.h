@@ -28,6 +28,7 @@ uint32_t foliot__scene_substeps(const foliot_scene *scene);
 
 // A body with this definition turns: it moves, and it has a shape or principal moments of its own.
 bool foliot__body_rotates(const foliot_body_definition *body);
+double foliot__norm2(const double *v, unsigned count); // the square of its length
 
 // What in the scene an integrator, which is one of the registry, does not admit ("contacts"); NULL where it
 // admits all of it. Whatever integrator the scene itself names plays no part.

@@ -10,14 +10,6 @@
 
 #define INFINITE ((double)__builtin_inf())
 
-static double norm2(const double *v, unsigned count)
-{
-    double sum = 0;
-    for (unsigned k = 0; k < count; k++)
-        sum += v[k] * v[k];
-    return sum;
-}
-
 typedef struct needs {
     bool contacts, distances, joints, rods;
     bool velocity; // drag or a damper
@@ -51,14 +43,14 @@ static needs needs_of(const foliot_scene *scene)
     n.grips = players->limit && (players->reach > 0 || players->jump > 0);
     n.sleep = scene->sleep;
     for (uint32_t i = 0; i < scene->body_count; i++) {
-        n.turns |= norm2(scene->bodies[i].angular_velocity, 3) > 0;
+        n.turns |= foliot__norm2(scene->bodies[i].angular_velocity, 3) > 0;
         n.far |= beyond_lattice(scene->bodies[i].position);
         n.far |= beyond_lattice(scene->bodies[i].velocity);
     }
     for (uint32_t i = 0; scene->players.limit && i < scene->players.position_count; i++)
         n.far |= beyond_lattice(scene->players.positions[i]);
     n.far |= scene->players.limit && beyond_lattice(scene->players.body.velocity);
-    n.turns |= scene->players.limit && norm2(scene->players.body.angular_velocity, 3) > 0;
+    n.turns |= scene->players.limit && foliot__norm2(scene->players.body.angular_velocity, 3) > 0;
     for (uint32_t i = 0; i < scene->constraint_count; i++) {
         const foliot_constraint_definition *c = &scene->constraints[i];
         bool joint = foliot__constraint_is_joint(c);

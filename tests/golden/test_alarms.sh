@@ -99,7 +99,7 @@ if [ "$machine" = x86_64 ]; then
         case $source in
         */fingerprint.c) continue ;; # the probe itself, above
         # Which pairs are looked at closer, and which scenes are refused: neither decides bits of truth.
-        */broadphase.c | */scene_check.c | */scene_fit.c) continue ;;
+        */broadphase.c | */scene_check_*.c | */scene_rules.c | */scene_fit.c) continue ;;
         */lattice.c) continue ;; # its one product of that shape, dt / 2, is exact
         esac
         machine_of= # these run where there is no AVX2: so that they run here, the library is told so

@@ -32,7 +32,7 @@ BEGIN {
     home["cmocka.h"] = "^tests/"; home["ncurses.h"] = home["curses.h"] = "^(client|tools)/";
     own = file ~ /^include\// ? "include" : stratum(file);
     # The heap belongs to whoever makes worlds and scenes for programs, never to a step.
-    heap_file = file ~ /^common\/sim\/(layout|scene|scene_bytes|scene_check)\.c$/;
+    heap_file = file ~ /^common\/sim\/(layout|scene|scene_bytes|scene_check_bodies)\.c$/;
     # Binary32 is for contacts and joints, the rows of theirs that are truth, and the seed of an inverse root.
     binary32_file = file ~ /^common\/sim\/((collide|joint)\/|(joint|state|force_newton_lanes)\.h$|(truth|truth_parts|fingerprint)\.c$)/;
 }
@@ -52,7 +52,7 @@ BEGIN {
             if ((own == "base" || own == "sim") && path ~ /^foliot\/(scene_reader|recording|replay|server|client|transport)\.h$/ )
                 bad(own " does not include what lies above it (" path ")");
         }
-        if (own == "sim" && !(path == "stdio.h" && file ~ /scene_check\.c$/) && path ~ /^(math|time|fenv|stdio|pthread|sys\/time|unistd|complex|tgmath)\.h$/)
+        if (own == "sim" && !(path == "stdio.h" && file ~ /scene_rules\.c$/) && path ~ /^(math|time|fenv|stdio|pthread|sys\/time|unistd|complex|tgmath)\.h$/)
             bad("common/sim does not include <" path ">");
         next;
     }
@@ -86,7 +86,7 @@ check_symbols() {
         objdump -t "$object" | awk -v object="$object" '
             / O \.t?(data|bss)[ \t]/ || / O \*COM\*/ { print object ": data that changes: " $NF }
             / \*UND\*/ && $NF !~ /^(foliot_|mem(cpy|set|cmp|move)$|str[a-z]*$|__|_GLOBAL_OFFSET_TABLE_)/ &&
-            !(object ~ /\/(layout|scene|scene_bytes|scene_check)\.o$/) { print object ": needs " $NF }'
+            !(object ~ /\/(layout|scene|scene_bytes|scene_check_bodies|scene_rules)\.o$/) { print object ": needs " $NF }'
     done
 }
 
