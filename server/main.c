@@ -22,17 +22,18 @@
 #include "pool.h"
 #include "report.h"
 
-#define PEERS_EXTRA 64 // connections beyond the players: spectators and those who are refused
+#define PEERS_EXTRA 16 // connections beyond players and spectators: those who are refused
+#define SPECTATOR_DELAY_MAX 3600
 
 static struct {
     uint64_t port, ticks, threads;
     const char *bind, *record, *integrator, *mode, *impair, *log_format;
     bool no_record, no_force;
     double tick_hz, snapshot_hz, spectator_delay;
-    uint64_t input_delay;
+    uint64_t input_delay, spectators;
     foliot__texts sessions, resumes;
 } given = {.port = FOLIOT_PORT_DEFAULT, .bind = "127.0.0.1", .log_format = "text", .threads = 1,
-           .input_delay = 3};
+           .input_delay = 3, .spectators = 64};
 
 static const foliot__option host_options[] = {
     {"port", "PORT", FOLIOT__OPTION_COUNT, &given.port, 0, 65535, .help = "UDP port; 0 takes a free one"},
@@ -45,8 +46,10 @@ static const foliot__option host_options[] = {
     {"mode", "MODE", FOLIOT__OPTION_TEXT, &given.mode, .help = "snapshot or lockstep"},
     {"input-delay", "TICKS", FOLIOT__OPTION_COUNT, &given.input_delay, 0, 600,
      .help = "lockstep: ticks from an input to its effect, for all who can keep to it; 3 unless said"},
-    {"spectator-delay", "SECONDS", FOLIOT__OPTION_POSITIVE, &given.spectator_delay,
-     .help = "lockstep: spectators are shown what was so long ago"},
+    {"spectators", "N", FOLIOT__OPTION_COUNT, &given.spectators, 0, FOLIOT_PEERS_MAX,
+     .help = "connections for spectators; 64 unless said"},
+    {"spectator-delay", "SECONDS", FOLIOT__OPTION_REAL, &given.spectator_delay, 0, SPECTATOR_DELAY_MAX,
+     .help = "spectators are shown what was so long ago"},
     {"no-force", NULL, FOLIOT__OPTION_FLAG, &given.no_force,
      .help = "lockstep: refuses builds that compute otherwise though they ask with --force"},
     {"resume", "FILE", FOLIOT__OPTION_TEXTS, &given.resumes, .help = "goes on with a recording; no SCENE then; repeatable"},
@@ -284,7 +287,7 @@ static int open_transport(app *a)
 {
     foliot_transport_config config = foliot_transport_config_default();
     char problem[256];
-    uint32_t peers = PEERS_EXTRA;
+    uint32_t peers = PEERS_EXTRA + (uint32_t)given.spectators;
     for (uint32_t i = 0; i < a->hosted_count; i++)
         peers += 2 * a->hosted[i].scene->players.limit;
     config.bind = given.bind;
@@ -333,8 +336,9 @@ static int start_server(app *a)
                                          .host = &a->host, .mode = lockstep(h) ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS,
                                          .input_delay = (uint32_t)given.input_delay,
                                          .spectator_delay_s = given.spectator_delay, .refuses_forced = given.no_force};
-        if (foliot_server_add_session(a->server, &session, now_ns()) != FOLIOT_OK) {
-            fprintf(stderr, "foliot-server: the session '%s' cannot be hosted\n", h->name);
+        foliot_status status = foliot_server_add_session(a->server, &session, now_ns());
+        if (status != FOLIOT_OK) {
+            fprintf(stderr, "foliot-server: the session '%s' cannot be hosted: %s\n", h->name, foliot_status_text(status));
             return FOLIOT__EXIT_ERROR;
         }
     }

@@ -55,11 +55,11 @@ typedef struct foliot_session_config {
     uint64_t ticks;              // ends after so many, 0: never
     const foliot_host *host;     // for the steps; lent; NULL: none
     foliot_session_mode mode;
+    double spectator_delay_s;    // spectators are shown what was so long ago; states of so long are kept
     // Lockstep alone:
     foliot_simulation *simulation; // instead of a world: any other; lent, with its setup. NULL: the world
     uint32_t player_limit;       // of such a simulation
     uint32_t input_delay;        // ticks between an input and its effect that all players have who can keep to it
-    double spectator_delay_s;    // spectators are shown what was so long ago
     bool refuses_forced;         // clients of another fingerprint stay out though they ask with force
 } foliot_session_config;
 // FOLIOT_FULL, FOLIOT_INVALID (name taken or empty, pace not positive, a simulation without lockstep). Its first tick is closed one period later.

@@ -8,7 +8,11 @@
 foliot_status foliot__fanout_init(foliot__session *session)
 {
     session->format = foliot_snapshot_format_of(session->scene);
-    for (int i = 0; i < FOLIOT__SNAPSHOTS_KEPT; i++) {
+    session->snapshots_kept = FOLIOT__SNAPSHOTS_KEPT + session->delay_ticks / session->snapshot_every;
+    session->snapshots = calloc(session->snapshots_kept, sizeof *session->snapshots);
+    if (!session->snapshots)
+        return FOLIOT_MEMORY;
+    for (uint32_t i = 0; i < session->snapshots_kept; i++) {
         foliot_snapshot *s = &session->snapshots[i];
         s->capacity = session->format.bodies_max;
         s->tick = UINT64_MAX;
@@ -21,8 +25,9 @@ foliot_status foliot__fanout_init(foliot__session *session)
 
 void foliot__fanout_close(foliot__session *session)
 {
-    for (int i = 0; i < FOLIOT__SNAPSHOTS_KEPT; i++)
+    for (uint32_t i = 0; session->snapshots && i < session->snapshots_kept; i++)
         free(session->snapshots[i].bodies);
+    free(session->snapshots);
     foliot_snapshot_coder_destroy(session->coder);
     foliot_snapshot_pieces_close(&session->pieces);
     foliot_snapshot_pieces_close(&session->complete);
@@ -30,7 +35,7 @@ void foliot__fanout_close(foliot__session *session)
 
 static foliot_snapshot *place(const foliot__session *session, uint64_t tick)
 {
-    uint64_t index = tick / session->snapshot_every % FOLIOT__SNAPSHOTS_KEPT;
+    uint64_t index = tick / session->snapshot_every % session->snapshots_kept;
     return (foliot_snapshot *)(uintptr_t)&session->snapshots[index];
 }
 
@@ -43,6 +48,30 @@ const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint6
 {
     const foliot_snapshot *s = place(session, tick);
     return s->tick == tick ? s : NULL;
+}
+
+static uint64_t delay_of(const foliot__session *session, const foliot__peer *peer)
+{
+    return peer->player == FOLIOT__NO_PLAYER ? session->delay_ticks : 0;
+}
+
+// Nothing is shown of a session that is younger than the delay: a first state that stands still would be taken for
+// the clock by who is shown it.
+static bool shows(const foliot__session *session, const foliot__peer *peer)
+{
+    return session->newest_snapshot >= session->first_tick + delay_of(session, peer);
+}
+
+uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer *peer)
+{
+    uint64_t delay = delay_of(session, peer), first = session->first_tick;
+    if (delay == 0)
+        return session->newest_snapshot;
+    if (!shows(session, peer))
+        return first;
+    uint64_t tick = session->newest_snapshot - delay;
+    tick -= tick % session->snapshot_every;
+    return tick > first ? tick : first; // the first may be of any tick
 }
 
 // One snapshot to these peers.
@@ -73,19 +102,19 @@ static bool encode_complete(foliot__session *session, const foliot_snapshot *sna
     return session->has_complete;
 }
 
-static uint64_t age_ns(const foliot__session *session, uint64_t tick)
+static uint64_t ticks_ns(const foliot__session *session, uint64_t ticks)
 {
-    return (uint64_t)((double)(session->newest_snapshot - tick) * 1e9 / session->pace_hz);
+    return (uint64_t)((double)ticks * 1e9 / session->pace_hz);
 }
 
 // The one that this newcomer is being sent, as long as it is not too old.
 static const foliot_snapshot *complete_for(const foliot__session *session, const foliot__peer *peer)
 {
-    uint64_t tick = peer->complete_tick;
-    if (peer->complete_ns == 0 || age_ns(session, tick) > FOLIOT__COMPLETE_OLD_NS) {
-        tick = session->newest_snapshot;
-        if (session->has_complete && age_ns(session, session->complete_tick) < FOLIOT__COMPLETE_SHARED_NS)
-            tick = session->complete_tick;
+    uint64_t tick = peer->complete_tick, shown = foliot__fanout_shown(session, peer), shared = session->complete_tick;
+    if (peer->complete_ns == 0 || ticks_ns(session, shown - tick) > FOLIOT__COMPLETE_OLD_NS) {
+        tick = shown;
+        if (session->has_complete && shared <= shown && ticks_ns(session, shown - shared) < FOLIOT__COMPLETE_SHARED_NS)
+            tick = shared;
     }
     return foliot__fanout_find(session, tick);
 }
@@ -116,7 +145,8 @@ void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
     peer->complete_ns = 0;
     peer->complete_reliable = false;
     peer->complete_every_ns = FOLIOT__COMPLETE_FIRST_NS;
-    send_complete(session, peer);
+    if (shows(session, peer))
+        send_complete(session, peer);
 }
 
 // Copies that come before an acknowledgement can: whichever pieces of a snapshot arrive, they add up.
@@ -130,21 +160,32 @@ static void repeat_complete(foliot__session *session, foliot__peer *peer)
     send_complete(session, peer);
 }
 
-// Sorting by baseline, then by index: groups come out in a total order.
+// Sorting by what they are shown and by baseline, then by index: groups come out in a total order.
 static int by_baseline(const void *a, const void *b, void *context)
 {
-    const foliot__peer *peers = context;
+    const foliot__session *session = context;
     uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
-    uint64_t x = peers[i].baseline_tick, y = peers[j].baseline_tick;
+    const foliot__peer *p = &session->server->peers[i], *q = &session->server->peers[j];
+    uint64_t x = foliot__fanout_shown(session, p), y = foliot__fanout_shown(session, q);
+    if (x == y) {
+        x = p->baseline_tick;
+        y = q->baseline_tick;
+    }
     return x < y ? -1 : x > y ? 1 : i < j ? -1 : i > j;
 }
 
-static void send_group(foliot__session *session, const foliot_snapshot *newest, uint64_t baseline_tick,
-                       uint32_t count)
+static bool same_group(const foliot__session *session, const foliot__peer *p, const foliot__peer *q)
+{
+    return p->baseline_tick == q->baseline_tick && foliot__fanout_shown(session, p) == foliot__fanout_shown(session, q);
+}
+
+// All of the group lack the same.
+static void send_group(foliot__session *session, const foliot__peer *peer, uint32_t count)
 {
     foliot_server *server = session->server;
-    const foliot_snapshot *baseline = foliot__fanout_find(session, baseline_tick);
-    if (!baseline || baseline->tick >= newest->tick)
+    const foliot_snapshot *newest = foliot__fanout_find(session, foliot__fanout_shown(session, peer));
+    const foliot_snapshot *baseline = foliot__fanout_find(session, peer->baseline_tick);
+    if (!newest || !baseline || baseline->tick >= newest->tick)
         return;
     if (foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) != FOLIOT_OK)
         return;
@@ -187,28 +228,27 @@ static void renew_old_baseline(foliot__session *session, foliot__peer *peer)
 void foliot__fanout_broadcast(foliot__session *session)
 {
     foliot_server *server = session->server;
-    const foliot_snapshot *newest = foliot__fanout_find(session, session->newest_snapshot);
     uint32_t count = 0, grouped = 0;
     for (uint32_t i = 0; i < server->peers_max; i++) {
         foliot__peer *peer = &server->peers[i];
         if (peer->state != FOLIOT__PEER_IN || peer->session != session)
             continue;
         send_status(session, peer);
-        if (peer->acknowledged)
+        if (!shows(session, peer))
+            peer->greeted_ns = server->now_ns;
+        else if (peer->acknowledged)
             renew_old_baseline(session, peer);
         else
             repeat_complete(session, peer);
         if (peer->has_baseline)
             server->order[count++] = i;
     }
-    qsort_r(server->order, count, sizeof *server->order, by_baseline, server->peers);
-    for (uint32_t i = 0; newest && i < count; i++) {
+    qsort_r(server->order, count, sizeof *server->order, by_baseline, session);
+    for (uint32_t i = 0; i < count; i++) {
         const foliot__peer *peer = &server->peers[server->order[i]];
         server->group[grouped++] = peer->id;
-        bool last = i + 1 == count ||
-                    server->peers[server->order[i + 1]].baseline_tick != peer->baseline_tick;
-        if (last) {
-            send_group(session, newest, peer->baseline_tick, grouped);
+        if (i + 1 == count || !same_group(session, peer, &server->peers[server->order[i + 1]])) {
+            send_group(session, peer, grouped);
             grouped = 0;
         }
     }

@@ -11,7 +11,7 @@
 #include "lockstep.h"
 #include "wire/message.h"
 
-#define FOLIOT__SNAPSHOTS_KEPT 128   // that may still be somebody's baseline
+#define FOLIOT__SNAPSHOTS_KEPT 128   // that may still be somebody's baseline, beside those not yet shown to spectators
 #define FOLIOT__CHANGES_HELD 128     // of one player, for ticks to come
 #define FOLIOT__TICKS_AHEAD_MAX 600  // that an input may be meant for
 #define FOLIOT__GAP_MAX 65536        // changes that a server's death may have lost of one player
@@ -95,13 +95,15 @@ struct foliot__session {
     uint64_t base_ns;               // when the first tick began
     uint64_t tick;                  // the next to close
     uint32_t snapshot_every;        // ticks
+    uint32_t delay_ticks;           // that spectators are behind
     foliot_snapshot_format format;
     foliot_snapshot_coder *coder;
     foliot_snapshot_pieces pieces;
     foliot_snapshot_pieces complete; // of the snapshot of tick `complete_tick` against no baseline
     bool has_complete;
     uint64_t complete_tick;
-    foliot_snapshot snapshots[FOLIOT__SNAPSHOTS_KEPT];
+    foliot_snapshot *snapshots; // ring, by tick / snapshot_every
+    uint32_t snapshots_kept;
     uint64_t newest_snapshot; // tick; valid if has_snapshot
     bool has_snapshot, ended;
     uint8_t *scene_bytes;
@@ -157,6 +159,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
                                      foliot__session **session);
 void foliot__session_destroy(foliot__session *session);
 void foliot__session_update(foliot__session *session);
+uint32_t foliot__session_ticks(const foliot__session *session, double seconds); // at least 1, at most a million
 uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick); // when it is closed
 // When it will be closed, where the steps take longer than there is time for: what inputs must keep to.
 uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick);
@@ -212,6 +215,8 @@ bool foliot__inquiry_running(const foliot__session *session); // on a worker
 foliot_status foliot__fanout_init(foliot__session *session);
 void foliot__fanout_close(foliot__session *session);
 foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick); // where to capture
+// The tick of the newest snapshot that the peer may see.
+uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer *peer);
 // The snapshot of that tick; NULL if it is not kept any more.
 const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint64_t tick);
 void foliot__fanout_broadcast(foliot__session *session);

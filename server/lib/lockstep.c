@@ -71,12 +71,6 @@ void foliot__lockstep_lied(foliot__session *s, foliot__peer *peer, foliot__lie l
 
 // -- making ---------------------------------------------------------------------------------------------------
 
-static uint32_t ticks_of(const foliot__session *s, double seconds)
-{
-    double ticks = s->pace_hz * seconds;
-    return ticks < 1 ? 1 : ticks > 1e6 ? 1000000 : (uint32_t)ticks;
-}
-
 static foliot_status make_streams(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
@@ -93,10 +87,9 @@ foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_c
     if (!l)
         return FOLIOT_MEMORY;
     l->input_delay = config->input_delay;
-    l->delay_ticks = config->spectator_delay_s > 0 ? ticks_of(s, config->spectator_delay_s) : 0;
     l->refuses_forced = config->refuses_forced;
-    l->keyframe_ticks = ticks_of(s, FOLIOT__KEYFRAME_SECONDS);
-    l->keyframe_count = l->delay_ticks / l->keyframe_ticks + FOLIOT__KEYFRAMES_SPARE;
+    l->keyframe_ticks = foliot__session_ticks(s, FOLIOT__KEYFRAME_SECONDS);
+    l->keyframe_count = s->delay_ticks / l->keyframe_ticks + FOLIOT__KEYFRAMES_SPARE;
     l->keyframes = calloc(l->keyframe_count, sizeof *l->keyframes);
     l->hosted = (foliot_hosted_world){.world = s->world};
     if (s->host)
@@ -104,7 +97,7 @@ foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_c
     l->simulation = config->simulation ? *config->simulation
                                        : (foliot_simulation){&foliot_world_kind, &l->hosted, s->scene_bytes, s->scene_length};
     l->fingerprint = config->simulation ? foliot_simulation_fingerprint(l->simulation.kind) : s->server->fingerprint;
-    uint32_t ticks = ticks_of(s, FOLIOT__LOG_SECONDS) + l->delay_ticks;
+    uint32_t ticks = foliot__session_ticks(s, FOLIOT__LOG_SECONDS) + s->delay_ticks;
     foliot_status status = foliot__tick_log_init(&l->log, ticks, ticks + 1024 * (s->player_limit + 8));
     if (status == FOLIOT_OK)
         status = make_streams(s);
@@ -146,7 +139,7 @@ void foliot__lockstep_destroy(foliot__session *s)
 uint64_t foliot__lockstep_visible(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep *l = s->lockstep;
-    uint64_t delay = peer->player == FOLIOT__NO_PLAYER ? l->delay_ticks : 0;
+    uint64_t delay = peer->player == FOLIOT__NO_PLAYER ? s->delay_ticks : 0;
     return l->log.end > s->first_tick + delay ? l->log.end - delay : s->first_tick;
 }
 

@@ -104,7 +104,7 @@ typedef struct foliot__inquiry {
 typedef struct foliot__lockstep {
     foliot_simulation simulation;
     foliot_hosted_world hosted; // its `self`, where it is our world
-    uint32_t input_delay, delay_ticks; // of spectators
+    uint32_t input_delay;
     bool refuses_forced;
     foliot_digest fingerprint;
     foliot__tick_log log; // closed ticks

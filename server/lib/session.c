@@ -9,6 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+uint32_t foliot__session_ticks(const foliot__session *session, double seconds)
+{
+    double ticks = session->pace_hz * seconds;
+    return ticks < 1 ? 1 : ticks > 1e6 ? 1000000 : (uint32_t)ticks;
+}
+
 static uint32_t every(const foliot_server *server, double pace_hz)
 {
     double hz = server->config.snapshot_hz;
@@ -96,6 +102,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->last_tick = config->ticks ? s->first_tick + config->ticks : UINT64_MAX;
     s->base_ns = server->now_ns;
     s->snapshot_every = every(server, config->pace_hz);
+    s->delay_ticks = config->spectator_delay_s > 0 ? foliot__session_ticks(s, config->spectator_delay_s) : 0;
     s->player_limit = config->simulation ? config->player_limit : foliot_world_players_max(config->world);
     s->input_capacity = s->player_limit * (FOLIOT__CHANGES_HELD + 2) + 1;
     s->players = calloc(s->player_limit ? s->player_limit : 1, sizeof *s->players);
@@ -269,7 +276,7 @@ void foliot__session_take_input(foliot__session *session, foliot__peer *peer, co
         peer->echo_us = packet->sent_us;
         peer->newest_tick = packet->tick;
     }
-    if (packet->newest_snapshot != FOLIOT__NO_TICK && packet->newest_snapshot <= session->newest_snapshot &&
+    if (packet->newest_snapshot != FOLIOT__NO_TICK && packet->newest_snapshot <= foliot__fanout_shown(session, peer) &&
         (!peer->acknowledged || packet->newest_snapshot > peer->baseline_tick) &&
         foliot__fanout_find(session, packet->newest_snapshot)) {
         peer->acknowledged = peer->has_baseline = true;

@@ -46,24 +46,49 @@ static void measure(uint32_t players)
     arena_destroy(a);
 }
 
-// Two seconds each way, a quarter lost, ten minutes.
-static void measure_far(void)
+// What is shown, sixty times a second. Stalled: there was no newer state to show, and it was guessed.
+static void watch(arena *a, double seconds)
+{
+    foliot_sample sample;
+    for (int frame = 0; frame < seconds * 60; frame++) {
+        arena_run(a, 1.0 / 60);
+        for (unsigned i = 0; i < a->client_count; i++)
+            foliot_client_sample(a->clients[i], a->now_ns, &sample);
+    }
+}
+
+static void report_of(const char *network, const char *what, double value, const char *unit)
+{
+    char name[96];
+    snprintf(name, sizeof name, "%s, %s", network, what);
+    bench_report("lockstep", name, value, unit, NULL, 0);
+}
+
+// Four players behind the same bad network, both ways.
+static void measure_network(const char *network, const char *impairment, double seconds)
 {
     arena *a = arena_create(NULL);
-    double mean = 0, most = 0;
+    double mean = 0, most = 0, starved = 0, samples = 0, delay = 0;
     a->step_ns = 4000000;
-    for (uint32_t i = 0; i < 4; i++)
-        arena_bot(a, "delay=2000ms,loss=25%,seed=11");
-    arena_run(a, 600);
-    for (uint32_t i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 4; i++)
+        arena_bot(a, impairment);
+    watch(a, seconds);
+    for (unsigned i = 0; i < 4; i++) {
         foliot_client_statistics seen = arena_seen(a, i);
         mean += seen.relay_bytes_mean / 4;
+        delay += seen.delay_mean_ms / 4;
         most = seen.relay_bytes_max > most ? seen.relay_bytes_max : most;
         most = seen.input_bytes_max > most ? seen.input_bytes_max : most;
+        starved += (double)seen.samples_starved;
+        samples += (double)seen.samples;
     }
-    bench_report("lockstep", "2 s each way, 25 % lost, mean", mean, "B/packet", NULL, 0);
-    bench_report("lockstep", "2 s each way, 25 % lost, most", most, "B/packet", NULL, 0);
-    bench_report("lockstep", "2 s each way, divergences", (double)foliot_server_counted(a->server)->divergences, "", NULL, 0);
+    const foliot_server_counters *counted = foliot_server_counted(a->server);
+    report_of(network, "closed ticks, mean", mean, "B/packet");
+    report_of(network, "any packet, most", most, "B/packet");
+    report_of(network, "stalled frames", 100 * starved / samples, "%");
+    report_of(network, "shown behind the newest", delay, "ms");
+    report_of(network, "inputs late", 100 * (double)counted->inputs_late / (double)counted->inputs, "%");
+    report_of(network, "divergences", (double)counted->divergences, "");
     arena_destroy(a);
 }
 
@@ -72,6 +97,9 @@ int main(void)
     static const uint32_t players[] = {2, 8, 16};
     for (int i = 0; i < 3; i++)
         measure(players[i]);
-    measure_far();
+    measure_network("1 ms each way", "delay=1ms,seed=11", 120);
+    measure_network("30-70 ms each way, 5 % lost", "delay=30ms,loss=5%,jitter=0-40ms,seed=11", 120);
+    measure_network("200 ms each way, 10 % lost", "delay=200ms,loss=10%,seed=11", 120);
+    measure_network("2 s each way, 25 % lost", "delay=2000ms,loss=25%,seed=11", 600);
     return 0;
 }

@@ -114,60 +114,6 @@ static void memory_that_was_overwritten_is_found_too(void **state)
     arena_destroy(a);
 }
 
-static void a_late_joiner_catches_up_and_stalls_nobody(void **state)
-{
-    (void)state;
-    arena *a = arena_create(NULL);
-    for (int i = 0; i < 3; i++)
-        arena_bot(a, "delay=20ms,loss=2%");
-    arena_run(a, 61.5);
-    uint64_t stalls = arena_seen(a, 0).stalls;
-    foliot_client_config config = foliot_client_config_default();
-    config.catch_up_ticks = 4;
-    a->step_ns = 10000000;
-    unsigned late = arena_join(a, "delay=150ms,loss=10%", &config);
-    arena_run(a, 1.5);
-    foliot_client_statistics seen = arena_seen(a, late);
-    assert_true(seen.ticks_compared > 0);
-    assert_true(seen.newest_tick + 20 > arena_tick(a));
-    assert_int_equal(a->most_steps[late], 4); // faster than time, and no faster than it may
-    arena_run(a, 10);
-    assert_true(arena_agrees(a, late));
-    assert_int_equal(arena_seen(a, 0).stalls, stalls);
-    for (unsigned i = 0; i < 3; i++)
-        assert_true(arena_agrees(a, i));
-    no_lies(a);
-    arena_destroy(a);
-}
-
-static void spectators_see_what_was_and_stall_nobody(void **state)
-{
-    (void)state;
-    arena_options options = {.spectator_delay_s = 5};
-    arena *a = arena_create(&options);
-    arena_bot(a, "delay=20ms");
-    arena_bot(a, "delay=30ms");
-    arena_run(a, 3);
-    for (int i = 0; i < 20; i++)
-        arena_spectator(a, i < 15 ? "delay=40ms,loss=5%" : "delay=1000ms,loss=25%");
-    arena_run(a, 3);
-    assert_true(arena_seen(a, 2).newest_tick <= arena_tick(a) - 300);
-    arena_run(a, 14);
-    for (unsigned i = 2; i < 22; i++) {
-        foliot_client_statistics seen = arena_seen(a, i);
-        assert_in_range(arena_tick(a) - seen.newest_tick, 300, 300 + (i < 17 ? 8 : 80));
-        assert_true(seen.ticks_compared > 400);
-        assert_true(arena_agrees(a, i));
-    }
-    assert_int_equal(arena_seen(a, 0).stalls, 0);
-    assert_true(arena_agrees(a, 0) && arena_agrees(a, 1));
-    assert_true(arena_seen(a, 0).newest_tick + 6 > arena_tick(a));
-    // Encoded once for many: far fewer encodes than packets.
-    assert_true(counted(a)->relay_encodes * 3 < counted(a)->relays_sent);
-    no_lies(a);
-    arena_destroy(a);
-}
-
 static void a_lost_connection_is_resumed_as_the_same_player(void **state)
 {
     (void)state;
@@ -446,8 +392,6 @@ int main(void)
         cmocka_unit_test(clients_step_to_the_same_bits),
         cmocka_unit_test(a_fault_is_found_with_stage_body_and_field),
         cmocka_unit_test(memory_that_was_overwritten_is_found_too),
-        cmocka_unit_test(a_late_joiner_catches_up_and_stalls_nobody),
-        cmocka_unit_test(spectators_see_what_was_and_stall_nobody),
         cmocka_unit_test(a_lost_connection_is_resumed_as_the_same_player),
         cmocka_unit_test(who_slept_too_long_is_given_the_state_anew),
         cmocka_unit_test(inputs_for_another_player_are_a_lie),

@@ -78,6 +78,32 @@ static void a_full_session_refuses_with_a_sentence(void **state)
     simulation_destroy(s);
 }
 
+// Those who were there from the beginning, and those who come later, behind networks of their own.
+static void spectators_are_shown_what_was_so_long_ago(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create_delayed(5);
+    simulation_join(s, "loss=5%,delay=30ms,jitter=0-20ms,seed=3", true); // the first's errors are measured
+    unsigned player = simulation_join(s, "delay=20ms", false);
+    simulation_run(s, 3);
+    assert_int_equal(foliot_client_statistics_now(s->clients[0]).snapshots_received, 0);
+    assert_int_equal(foliot_client_now(s->clients[0]), FOLIOT_CLIENT_PLAYING);
+    simulation_run(s, 7);
+    unsigned later = simulation_join(s, "loss=20%,delay=10ms,seed=4", true);
+    simulation_run(s, 20);
+    uint64_t tick = foliot_world_tick(foliot_server_world(s->server, "main"));
+    assert_true(foliot_client_statistics_now(s->clients[player]).newest_tick + 6 > tick);
+    for (unsigned i = 0; i <= later; i += later) {
+        foliot_client_statistics seen = foliot_client_statistics_now(s->clients[i]);
+        assert_in_range(tick - seen.newest_tick, 300, 308);
+        assert_true(seen.snapshots_received > 700);
+        assert_int_equal(seen.snapshots_without_baseline, 0);
+    }
+    assert_true(s->error_count > 1000);
+    check_below(simulation_error_rms(s), 0.001);
+    simulation_destroy(s);
+}
+
 static void stopping_tells_everyone(void **state)
 {
     (void)state;
@@ -99,6 +125,7 @@ int main(void)
         cmocka_unit_test(a_bad_network_is_not_seen),
         cmocka_unit_test(inputs_arrive_in_their_tick_on_a_bad_network),
         cmocka_unit_test(a_full_session_refuses_with_a_sentence),
+        cmocka_unit_test(spectators_are_shown_what_was_so_long_ago),
         cmocka_unit_test(stopping_tells_everyone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

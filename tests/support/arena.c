@@ -91,6 +91,7 @@ arena *arena_create(const arena_options *options)
     must(foliot_transport_memory(a->hub, &wire, a->now_ns, &a->host));
     foliot_server_config config = foliot_server_config_default();
     config.transport = a->host;
+    config.fingerprint = a->fingerprint = foliot_fingerprint(); // once: it takes milliseconds
     must(foliot_server_create(&config, a->now_ns, &a->server));
     open_session(a, options);
     return a;
@@ -124,6 +125,8 @@ unsigned arena_join(arena *a, const char *network, const foliot_client_config *g
     must(foliot_transport_memory(a->hub, &wire, a->now_ns, &a->wires[i]));
     foliot_client_config config = *given;
     config.transport = a->wires[i];
+    if (!config.simulation && (config.fingerprint.high | config.fingerprint.low) == 0)
+        config.fingerprint = a->fingerprint;
     config.port = 7777;
     must(foliot_client_create(&config, a->now_ns, &a->clients[i]));
     a->bots[i] = !config.spectates;

@@ -9,7 +9,7 @@
 #include "foliot/foliot.h"
 #include "foliot/server.h"
 
-#define ARENA_CLIENTS 40
+#define ARENA_CLIENTS 128
 #define ARENA_BODIES 6
 #define ARENA_HISTORY 8192 // ticks
 
@@ -30,6 +30,7 @@ typedef struct arena {
     foliot_force_definition forces[ARENA_BODIES + 1];
     foliot_transport *host, *wires[ARENA_CLIENTS];
     foliot_server *server;
+    foliot_digest fingerprint;
     foliot_recording *recording;
     foliot_client *clients[ARENA_CLIENTS];
     bool bots[ARENA_CLIENTS];

@@ -49,6 +49,11 @@ static void make_scene(simulation *s)
 
 simulation *simulation_create(void)
 {
+    return simulation_create_delayed(0);
+}
+
+simulation *simulation_create_delayed(double spectator_delay_s)
+{
     simulation *s = calloc(1, sizeof *s);
     FOLIOT_ASSERT(s);
     s->now_ns = 1000000000u;
@@ -63,7 +68,8 @@ simulation *simulation_create(void)
     foliot_server_config config = foliot_server_config_default();
     config.transport = s->host;
     must(foliot_server_create(&config, s->now_ns, &s->server));
-    foliot_session_config session = {.name = "main", .scene = &s->scene, .pace_hz = 60};
+    foliot_session_config session = {.name = "main", .scene = &s->scene, .pace_hz = 60,
+                                     .spectator_delay_s = spectator_delay_s};
     must(foliot_world_create(&s->scene, &session.world));
     must(foliot_server_add_session(s->server, &session, s->now_ns));
     return s;

@@ -37,6 +37,7 @@ typedef struct simulation {
 
 // Twelve spinning balls on springs of different periods at 60 Hz, up to four players.
 simulation *simulation_create(void);
+simulation *simulation_create_delayed(double spectator_delay_s);
 void simulation_destroy(simulation *s);
 // One more client behind `impairment`, both ways. Returns its number.
 unsigned simulation_join(simulation *s, const char *impairment, bool spectates);

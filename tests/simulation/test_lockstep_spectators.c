@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+// test_lockstep_spectators.c: who comes late to a lockstep session, to play or to look on: from a saved state and the
+// inputs since, any number, and nobody who plays waits for them.
+#include "check.h"
+
+#include "arena.h"
+
+static const foliot_server_counters *counted(const arena *a)
+{
+    return foliot_server_counted(a->server);
+}
+
+static void no_lies(const arena *a)
+{
+    assert_int_equal(a->told[FOLIOT_SERVER_LIED], 0);
+    assert_int_equal(counted(a)->messages_malformed, 0);
+    assert_int_equal(counted(a)->divergences, 0);
+}
+
+static void a_late_joiner_catches_up_and_stalls_nobody(void **state)
+{
+    (void)state;
+    arena *a = arena_create(NULL);
+    for (int i = 0; i < 3; i++)
+        arena_bot(a, "delay=20ms,loss=2%");
+    arena_run(a, 61.5);
+    uint64_t stalls = arena_seen(a, 0).stalls;
+    foliot_client_config config = foliot_client_config_default();
+    config.catch_up_ticks = 4;
+    a->step_ns = 10000000;
+    unsigned late = arena_join(a, "delay=150ms,loss=10%", &config);
+    arena_run(a, 1.5);
+    foliot_client_statistics seen = arena_seen(a, late);
+    assert_true(seen.ticks_compared > 0);
+    assert_true(seen.newest_tick + 20 > arena_tick(a));
+    assert_int_equal(a->most_steps[late], 4); // faster than time, and no faster than it may
+    arena_run(a, 10);
+    assert_true(arena_agrees(a, late));
+    assert_int_equal(arena_seen(a, 0).stalls, stalls);
+    for (unsigned i = 0; i < 3; i++)
+        assert_true(arena_agrees(a, i));
+    no_lies(a);
+    arena_destroy(a);
+}
+
+static void spectators_see_what_was_and_stall_nobody(void **state)
+{
+    (void)state;
+    arena_options options = {.spectator_delay_s = 5};
+    arena *a = arena_create(&options);
+    arena_bot(a, "delay=20ms");
+    arena_bot(a, "delay=30ms");
+    arena_run(a, 3);
+    for (int i = 0; i < 20; i++)
+        arena_spectator(a, i < 15 ? "delay=40ms,loss=5%" : "delay=1000ms,loss=25%");
+    arena_run(a, 3);
+    assert_true(arena_seen(a, 2).newest_tick <= arena_tick(a) - 300);
+    arena_run(a, 14);
+    for (unsigned i = 2; i < 22; i++) {
+        foliot_client_statistics seen = arena_seen(a, i);
+        assert_in_range(arena_tick(a) - seen.newest_tick, 300, 300 + (i < 17 ? 8 : 80));
+        assert_true(seen.ticks_compared > 400);
+        assert_true(arena_agrees(a, i));
+    }
+    assert_int_equal(arena_seen(a, 0).stalls, 0);
+    assert_true(arena_agrees(a, 0) && arena_agrees(a, 1));
+    assert_true(arena_seen(a, 0).newest_tick + 6 > arena_tick(a));
+    // Encoded once for many: far fewer encodes than packets.
+    assert_true(counted(a)->relay_encodes * 3 < counted(a)->relays_sent);
+    no_lies(a);
+    arena_destroy(a);
+}
+
+// A hundred, who come within seconds, behind all kinds of networks; some leave. Two players notice nothing.
+static void a_hundred_spectators_stall_nobody(void **state)
+{
+    (void)state;
+    static const char *const networks[] = {"delay=20ms,loss=2%", "delay=80ms,jitter=0-60ms,loss=5%", "delay=400ms,loss=20%",
+                                           "loss=30%,burst=4,delay=10ms"};
+    arena_options options = {.spectator_delay_s = 2};
+    arena *a = arena_create(&options);
+    a->step_ns = 4000000;
+    arena_bot(a, "delay=20ms");
+    arena_bot(a, "delay=35ms");
+    arena_run(a, 8);
+    uint64_t late = arena_seen(a, 0).inputs_late + arena_seen(a, 1).inputs_late;
+    uint64_t missing = arena_seen(a, 0).inputs_missing + arena_seen(a, 1).inputs_missing;
+    for (unsigned i = 0; i < 100; i++) {
+        arena_spectator(a, networks[i % 4]);
+        arena_run(a, 0.02);
+    }
+    arena_run(a, 4);
+    for (unsigned i = 0; i < 10; i++)
+        foliot_client_leave(a->clients[2 + 10 * i], a->now_ns);
+    arena_run(a, 6);
+    unsigned there = 0;
+    for (unsigned i = 2; i < 102; i++) {
+        foliot_client_statistics seen = arena_seen(a, i);
+        if (foliot_client_now(a->clients[i]) != FOLIOT_CLIENT_PLAYING)
+            continue;
+        there++;
+        assert_in_range(arena_tick(a) - seen.newest_tick, 120, 180);
+        assert_true(seen.ticks_compared > 300);
+        assert_true(arena_agrees(a, i));
+    }
+    assert_int_equal(there, 90);
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(arena_seen(a, i).stalls, 0);
+        assert_true(arena_seen(a, i).newest_tick + 8 > arena_tick(a));
+        assert_true(arena_agrees(a, i));
+    }
+    assert_in_range(arena_seen(a, 0).inputs_late + arena_seen(a, 1).inputs_late, late, late + 1);
+    assert_in_range(arena_seen(a, 0).inputs_missing + arena_seen(a, 1).inputs_missing, missing, missing + 2);
+    print_message("%llu relays of %llu encodes\n", (unsigned long long)counted(a)->relays_sent,
+                  (unsigned long long)counted(a)->relay_encodes);
+    no_lies(a);
+    arena_destroy(a);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_late_joiner_catches_up_and_stalls_nobody),
+        cmocka_unit_test(spectators_see_what_was_and_stall_nobody),
+        cmocka_unit_test(a_hundred_spectators_stall_nobody),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
