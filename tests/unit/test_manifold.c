@@ -405,6 +405,11 @@ static void vector_units_give_the_same_bits(void **state)
         (fine ? foliot__boxes_avx2_fine : foliot__boxes_avx2)(&in, FOLIOT__BOX_LANES, out[1]);
         for (int l = 0; l < FOLIOT__BOX_LANES; l++)
             check_same(&m[0][l], &m[1][l]);
+        if (!fine || foliot__cpu_simd() != FOLIOT__SIMD_AVX512)
+            continue;
+        foliot__boxes_avx512_fine(&in, FOLIOT__BOX_LANES, out[1]);
+        for (int l = 0; l < FOLIOT__BOX_LANES; l++)
+            check_same(&m[0][l], &m[1][l]);
     }
 #else
     skip();

@@ -31,12 +31,16 @@ static foliot__v3 carve_field(carver *from, size_t slots)
 }
 
 // At worst every pair is a block of one column, and every colour has a block that is not full of every kind.
+static size_t spare_blocks(size_t contacts)
+{
+    size_t most = FOLIOT__COLOURS * FOLIOT__KINDS;
+    return contacts < most ? contacts : most;
+}
+
 static size_t arena_words(size_t contacts)
 {
     return contacts * foliot__block_words(FOLIOT__POINTS, 1) +
-           FOLIOT__COLOURS * (size_t)(foliot__block_words(1, FOLIOT__BLOCK) +
-                                      foliot__block_words(2, FOLIOT__BLOCK) +
-                                      foliot__block_words(FOLIOT__POINTS, FOLIOT__BLOCK));
+           spare_blocks(contacts) * foliot__block_words(FOLIOT__POINTS, FOLIOT__BLOCK);
 }
 
 static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t contacts)
@@ -80,7 +84,7 @@ static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t cont
     c->warm = carve(&from, contacts, sizeof *c->warm);
     c->live = carve(&from, contacts, sizeof *c->live);
     c->colour = carve(&from, contacts, sizeof *c->colour);
-    c->blocks = carve(&from, contacts + 3 * FOLIOT__COLOURS, sizeof *c->blocks);
+    c->blocks = carve(&from, contacts + spare_blocks(contacts), sizeof *c->blocks);
     c->arena = carve(&from, arena_words(contacts), sizeof *c->arena);
     c->colours = carve(&from, FOLIOT__COLOURS + 2, sizeof *c->colours);
     return from.at;

@@ -24,6 +24,8 @@ static void choose_kernels(gathering *coarse, gathering *fine)
         coarse->kernel = foliot__boxes_avx2;
         fine->kernel = foliot__boxes_avx2_fine;
     }
+    if (foliot__cpu_simd() == FOLIOT__SIMD_AVX512)
+        fine->kernel = foliot__boxes_avx512_fine;
 #endif
 }
 

@@ -40,7 +40,10 @@ typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), may_a
 #define DOT(a, b) (((a)[0] * (b)[0] + (a)[1] * (b)[1]) + (a)[2] * (b)[2])
 #define LOAD(row) (*(const doubles *)(row))
 
-#if defined(__AVX2__) && FINE
+#if defined(__AVX512F__) && FINE
+#include <immintrin.h>
+#define TAKE_ROOT(v) ((v) = (lanes)_mm512_sqrt_pd((__m512d)(v)))
+#elif defined(__AVX2__) && FINE
 #include <immintrin.h>
 #define TAKE_ROOT(v)                                                                               \
     do {                                                                                           \

@@ -32,6 +32,8 @@
 const foliot__solver_kernel *foliot__solver_of_cpu(void)
 {
 #if defined(__x86_64__)
+    if (foliot__cpu_simd() == FOLIOT__SIMD_AVX512)
+        return &foliot__solver_avx512;
     if (foliot__cpu_simd() != FOLIOT__SIMD_BASE)
         return &foliot__solver_avx2;
 #endif

@@ -58,7 +58,10 @@ enum {
 // Where a block lies in the arena, in units of 4 bytes, and what it is.
 typedef struct foliot__block {
     uint32_t at;
-    uint16_t points, columns;
+    uint8_t points, columns;
+    bool still;   // the first body of every pair cannot move
+    bool swapped; // which is the manifold's second
+    bool followed; // by a block of the same kind and colour, so that both may be visited at once
 } foliot__block;
 
 static inline uint32_t foliot__block_words(uint32_t points, uint32_t columns)
@@ -86,6 +89,7 @@ typedef struct foliot__solver_kernel {
 
 extern const foliot__solver_kernel foliot__solver_base;
 extern const foliot__solver_kernel foliot__solver_avx2; // x86-64 alone
+extern const foliot__solver_kernel foliot__solver_avx512;
 // The widest that this machine has.
 const foliot__solver_kernel *foliot__solver_of_cpu(void);
 

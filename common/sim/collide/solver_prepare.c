@@ -12,12 +12,20 @@
 
 #include <string.h>
 
-enum { KINDS = 3 };
-static const uint16_t kind_points[KINDS] = {1, 2, 4};
+// By points, and by which of the two bodies cannot move: none, the first, the second.
+enum { KINDS = FOLIOT__KINDS };
+static const foliot__block kinds[KINDS] = {
+    {.points = 1}, {.points = 1, .still = true}, {.points = 1, .still = true, .swapped = true},
+    {.points = 2}, {.points = 2, .still = true}, {.points = 2, .still = true, .swapped = true},
+    {.points = 4}, {.points = 4, .still = true}, {.points = 4, .still = true, .swapped = true},
+};
 
-static uint32_t kind_of(const foliot__manifold *m)
+static uint32_t kind_of(const foliot__collider *c, const foliot__manifold *m)
 {
-    return m->count == 1 ? 0 : m->count == 2 ? 1 : 2;
+    uint32_t of_points = m->count == 1 ? 0 : m->count == 2 ? 3 : 6;
+    if (c->eases[m->a].inverse_mass == 0)
+        return of_points + 1;
+    return c->eases[m->b].inverse_mass == 0 ? of_points + 2 : of_points;
 }
 
 // -- bodies -------------------------------------------------------------------------------------------
@@ -175,14 +183,18 @@ static void lay_out_blocks(foliot__collider *c, uint32_t sizes[FOLIOT__COLOURS +
 {
     uint32_t count = 0, at = 0;
     for (uint32_t colour = 0; colour <= FOLIOT__COLOURS; colour++) {
-        uint16_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
+        uint8_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
         c->colours[colour] = count;
         for (uint32_t kind = 0; kind < KINDS; kind++) {
             uint32_t size = sizes[colour][kind], blocks = (size + columns - 1u) / columns;
             first[colour][kind] = count;
             for (uint32_t k = 0; k < blocks; k++) {
-                c->blocks[count++] = (foliot__block){at, kind_points[kind], columns};
-                at += foliot__block_words(kind_points[kind], columns);
+                foliot__block *block = &c->blocks[count++];
+                *block = kinds[kind];
+                block->at = at;
+                block->columns = columns;
+                block->followed = columns > 1 && k + 1 < blocks;
+                at += foliot__block_words(block->points, columns);
             }
             if (size % columns)
                 memset(foliot__block_names(c, &c->blocks[count - 1]), 0xff,
@@ -200,12 +212,12 @@ static void make_blocks(foliot__collider *c)
     for (uint32_t n = 0; n < count; n++) {
         const foliot__manifold *m = &c->manifolds[c->live[n]];
         c->colour[n] = (uint8_t)colour_of(c, m);
-        sizes[c->colour[n]][kind_of(m)]++;
+        sizes[c->colour[n]][kind_of(c, m)]++;
     }
     lay_out_blocks(c, sizes, first);
     memset(sizes, 0, sizeof sizes);
     for (uint32_t n = 0; n < count; n++) {
-        uint32_t colour = c->colour[n], kind = kind_of(&c->manifolds[c->live[n]]);
+        uint32_t colour = c->colour[n], kind = kind_of(c, &c->manifolds[c->live[n]]);
         uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
         uint32_t at = sizes[colour][kind]++;
         const foliot__block *block = &c->blocks[first[colour][kind] + at / columns];

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: MIT
+// solver_fill.h: fills blocks of COLUMNS pairs (8 or 1) from manifolds, and takes out what is kept. Included by
+// solver_columns.h after solver_lanes.h; forgets that one's names.
+
+#if COLUMNS != 16
+
+// -- filling in and taking out -----------------------------------------------------------------------
+
+IN LANE_NAME(load_ease)(const LANES rows[6], EASE *e)
+{
+    LANE_NAME(get_ease)(rows, 0, e);
+}
+
+IN LANE_NAME(load_side)(const foliot__ease *eases, const uint32_t *slot, LANES *mass, LANES ease[6])
+{
+    const float *row[COLUMNS];
+    LANES out[8];
+    EACH (l, COLUMNS)
+        row[l] = &eases[slot[l]].inverse_mass;
+    LANE_NAME(gather)(row, out);
+    *mass = out[0];
+    EACH (k, 6)
+        ease[k] = out[1 + k];
+}
+
+IN LANE_NAME(negate)(VEC *v)
+{
+    v->x = -v->x;
+    v->y = -v->y;
+    v->z = -v->z;
+}
+
+// 1 / x, and 0 for what weighs nothing.
+IN LANE_NAME(invert)(const LANES *x, LANES *out)
+{
+    const LANES zero = {0}, one = SPLAT(1);
+    MARKS weighs = *x > 0;
+    LANES safe = CHOOSE(weighs, *x, one);
+    *out = CHOOSE(weighs, one / safe, zero);
+}
+
+// What an impulse along n with these torques meets.
+IN LANE_NAME(resistance)(const LANES *masses, const EASE *ease_a, const VEC *turn_a, const EASE *ease_b,
+                         const VEC *turn_b, LANES *out)
+{
+    VEC ta, tb;
+    LANE_NAME(turned)(ease_a, turn_a, &ta);
+    LANE_NAME(turned)(ease_b, turn_b, &tb);
+    *out = *masses + (DOT(ta, *turn_a) + DOT(tb, *turn_b));
+}
+
+IN LANE_NAME(prepare_friction)(HEAD *t, const VEC *n, const LANES *masses, const EASE *ea,
+                               const EASE *eb, const LANES warm[8])
+{
+    VEC s, q, arm_a, arm_b, sa, sb, qa, qb, ta, tb;
+    const LANES zero = {0};
+    // Across the normal and in a plane of two axes, away from the axis that is nearest to the normal.
+    LANES ax = CHOOSE(n->x < 0, -n->x, n->x), az = CHOOSE(n->z < 0, -n->z, n->z);
+    MARKS flat = ax > az;
+    s.x = CHOOSE(flat, -n->y, zero);
+    s.y = CHOOSE(flat, n->x, -n->z);
+    s.z = CHOOSE(flat, zero, n->y);
+    LANES length = DOT(s, s);
+    LANE_NAME(root)(&length);
+    LANE_NAME(invert)(&length, &length);
+    s.x *= length;
+    s.y *= length;
+    s.z *= length;
+    LANE_NAME(cross)(n, &s, &q);
+    LANE_NAME(store_vec)(t->slide, &s);
+    LANE_NAME(load_vec)(t->arm_a, &arm_a);
+    LANE_NAME(load_vec)(t->arm_b, &arm_b);
+    LANE_NAME(cross)(&arm_a, &s, &sa);
+    LANE_NAME(cross)(&arm_b, &s, &sb);
+    LANE_NAME(cross)(&arm_a, &q, &qa);
+    LANE_NAME(cross)(&arm_b, &q, &qb);
+    LANES k00, k11, k01;
+    LANE_NAME(resistance)(masses, ea, &sa, eb, &sb, &k00);
+    LANE_NAME(resistance)(masses, ea, &qa, eb, &qb, &k11);
+    LANE_NAME(turned)(ea, &sa, &ta);
+    LANE_NAME(turned)(eb, &sb, &tb);
+    k01 = DOT(ta, qa) + DOT(tb, qb);
+    LANES determinant = k00 * k11 - k01 * k01;
+    LANE_NAME(invert)(&determinant, &determinant);
+    t->drag_mass[0] = k11 * determinant;
+    t->drag_mass[1] = -k01 * determinant;
+    t->drag_mass[2] = k00 * determinant;
+    LANES none = {0}, turning;
+    LANE_NAME(resistance)(&none, ea, n, eb, n, &turning);
+    LANE_NAME(invert)(&turning, &t->twist_mass[0]);
+    t->drag[0] = warm[4] * s.x + warm[5] * s.y + warm[6] * s.z;
+    t->drag[1] = warm[4] * q.x + warm[5] * q.y + warm[6] * q.z;
+    t->twist[0] = warm[7];
+}
+
+IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold[COLUMNS],
+                            const foliot__block *block, int k, const VEC *n, const LANES *masses,
+                            const EASE *ea, const EASE *eb, VEC *arm_a, VEC *arm_b, LANES *used)
+{
+    const float *row[COLUMNS];
+    LANES out[8], weight;
+    VEC turn_a, turn_b;
+    const LANES zero = {0}, far = SPLAT(FOLIOT__FAR), one = SPLAT(1);
+    LANES count = {0};
+    EACH (l, COLUMNS) {
+        row[l] = manifold[l]->point[k].arm_a;
+        ((float *)&count)[l] = (float)manifold[l]->count;
+    }
+    LANE_NAME(gather)(row, out);
+    MARKS there = count > (float)k;
+    EACH (i, 6)
+        out[i] = CHOOSE(there, out[i], zero);
+    LANE_NAME(load_vec)(out + (block->swapped ? 3 : 0), arm_a);
+    LANE_NAME(load_vec)(out + (block->swapped ? 0 : 3), arm_b);
+    LANE_NAME(cross)(arm_a, n, &turn_a);
+    LANE_NAME(cross)(arm_b, n, &turn_b);
+    LANE_NAME(store_vec)(point->turn_a, &turn_a);
+    LANE_NAME(store_vec)(point->turn_b, &turn_b);
+    LANE_NAME(resistance)(masses, ea, &turn_a, eb, &turn_b, &weight);
+    LANE_NAME(invert)(&weight, &weight);
+    point->mass[0] = CHOOSE(there, weight, zero);
+    point->gap[0] = CHOOSE(there, out[6], far);
+    *used += CHOOSE(there, one, zero);
+}
+
+// Where the second body is the one that cannot move, the two change places.
+IN LANE_NAME(prepare_block)(HEAD *t, const foliot__collider *c, const foliot__block *block,
+                            const int points)
+{
+    static const foliot__manifold nothing;
+    static const foliot__warm cold;
+    POINT *point = (POINT *)(void *)(t + 1);
+    const foliot__manifold *manifold[COLUMNS];
+    const float *row[COLUMNS];
+    LANES out[8], warm[8];
+    uint32_t spare = c->world->capacity.slots;
+    EACH (l, COLUMNS) {
+        uint32_t m = t->manifold[l];
+        bool there = m != FOLIOT__NOTHING;
+        manifold[l] = there ? &c->manifolds[m] : &nothing;
+        uint32_t a = !there ? spare : block->swapped ? manifold[l]->b : manifold[l]->a;
+        uint32_t b = !there ? spare : block->swapped ? manifold[l]->a : manifold[l]->b;
+        t->a[l] = c->eases[a].inverse_mass > 0 ? a : spare;
+        t->b[l] = c->eases[b].inverse_mass > 0 ? b : spare;
+        ((float *)&t->push_max[0])[l] = there ? foliot__push_max(c, a, b) : 0;
+        ((float *)&t->friction[0])[l] = c->eases[a].friction * c->eases[b].friction;
+        row[l] = there ? c->warm[m].impulse : cold.impulse;
+    }
+    LANE_NAME(gather)(row, warm);
+    EACH (l, COLUMNS)
+        row[l] = (const float *)(const void *)manifold[l];
+    LANE_NAME(gather)(row, out);
+    VEC n, middle_a, middle_b, arm_a[4], arm_b[4];
+    middle_a.x = middle_a.y = middle_a.z = middle_b.x = middle_b.y = middle_b.z = SPLAT(0);
+    EASE ea, eb;
+    LANE_NAME(load_vec)(out + 3, &n);
+    if (block->swapped) {
+        LANE_NAME(negate)(&n);
+        for (int k = 4; k < 7; k++)
+            warm[k] = -warm[k];
+    }
+    LANE_NAME(store_vec)(t->normal, &n);
+    LANE_NAME(load_side)(c->eases, t->a, &t->mass_a[0], t->ease_a);
+    LANE_NAME(load_side)(c->eases, t->b, &t->mass_b[0], t->ease_b);
+    LANE_NAME(load_ease)(t->ease_a, &ea);
+    LANE_NAME(load_ease)(t->ease_b, &eb);
+    LANES masses = t->mass_a[0] + t->mass_b[0], used = {0}, share;
+    const LANES one = SPLAT(1);
+    EACH (k, points) {
+        LANE_NAME(prepare_point)(&point[k], manifold, block, k, &n, &masses, &ea, &eb, &arm_a[k],
+                                 &arm_b[k], &used);
+        point[k].push[0] = warm[k];
+        LANE_NAME(add)(&middle_a, &one, &arm_a[k]);
+        LANE_NAME(add)(&middle_b, &one, &arm_b[k]);
+    }
+    LANE_NAME(invert)(&used, &share);
+    middle_a.x *= share;
+    middle_a.y *= share;
+    middle_a.z *= share;
+    middle_b.x *= share;
+    middle_b.y *= share;
+    middle_b.z *= share;
+    LANE_NAME(store_vec)(t->arm_a, &middle_a);
+    LANE_NAME(store_vec)(t->arm_b, &middle_b);
+    EACH (k, points) {
+        // Of the body that moves: a plane's arms are 0.
+        VEC d;
+        MARKS mine = t->mass_a[0] > 0;
+        d.x = CHOOSE(mine, arm_a[k].x - middle_a.x, arm_b[k].x - middle_b.x);
+        d.y = CHOOSE(mine, arm_a[k].y - middle_a.y, arm_b[k].y - middle_b.y);
+        d.z = CHOOSE(mine, arm_a[k].z - middle_a.z, arm_b[k].z - middle_b.z);
+        LANES along = DOT(d, n), length = LARGER(DOT(d, d) - along * along, (LANES){0});
+        LANE_NAME(root)(&length);
+        point[k].lever[0] = length;
+    }
+    LANE_NAME(prepare_friction)(t, &n, &masses, &ea, &eb, warm);
+}
+
+IN LANE_NAME(keep_block)(const HEAD *t, const foliot__collider *c, const foliot__block *block,
+                         const int points)
+{
+    const POINT *point = (const POINT *)(const void *)(t + 1);
+    float *row[COLUMNS];
+    LANES out[8];
+    EACH (k, 8)
+        out[k] = SPLAT(0);
+    VEC n, s, q;
+    LANE_NAME(load_vec)(t->normal, &n);
+    LANE_NAME(load_vec)(t->slide, &s);
+    LANE_NAME(cross)(&n, &s, &q);
+    EACH (k, points)
+        out[k] = point[k].push[0];
+    LANES along = block->swapped ? -t->drag[0] : t->drag[0];
+    LANES across = block->swapped ? -t->drag[1] : t->drag[1];
+    out[4] = along * s.x + across * q.x;
+    out[5] = along * s.y + across * q.y;
+    out[6] = along * s.z + across * q.z;
+    out[7] = t->twist[0];
+    EACH (l, COLUMNS)
+        row[l] = t->manifold[l] == FOLIOT__NOTHING ? NULL : c->warm[t->manifold[l]].impulse;
+    LANE_NAME(scatter)(row, out);
+}
+
+#define ON_POINTS(points, call)                                                                    \
+    switch (points) {                                                                              \
+    case 1:                                                                                        \
+        call(1);                                                                                   \
+        break;                                                                                     \
+    case 2:                                                                                        \
+        call(2);                                                                                   \
+        break;                                                                                     \
+    default:                                                                                       \
+        call(4);                                                                                   \
+        break;                                                                                     \
+    }
+
+static void LANE_NAME(prepare_one)(HEAD *t, const foliot__collider *c, const foliot__block *block)
+{
+#define CALL(n) LANE_NAME(prepare_block)(t, c, block, n)
+    ON_POINTS(block->points, CALL)
+#undef CALL
+}
+
+static void LANE_NAME(keep_one)(const HEAD *t, const foliot__collider *c, const foliot__block *block)
+{
+#define CALL(n) LANE_NAME(keep_block)(t, c, block, n)
+    ON_POINTS(block->points, CALL)
+#undef CALL
+}
+
+#undef ON_POINTS
+#endif
+
+#undef ON_KIND
+#undef LANES
+#undef MARKS
+#undef CHOOSE
+#undef SPLAT
+#undef LARGER
+#undef DOT
+#undef VEC
+#undef EASE
+#undef ROWS
+#undef HEAD
+#undef POINT
+#undef GET
+#undef PUT
+#undef SLOT
+#undef COUPLE
+#undef IN
+#undef COLUMNS
+#undef LANE_NAME
