@@ -20,6 +20,7 @@
 #include "host.h"
 #include "log.h"
 #include "pool.h"
+#include "priority.h"
 #include "report.h"
 
 #define PEERS_EXTRA 16 // connections beyond players and spectators: those who are refused
@@ -221,6 +222,7 @@ typedef struct step_job {
 static void job_run(uv_work_t *work)
 {
     step_job *job = work->data;
+    foliot__priority_step();
     job->run(job->job);
 }
 
@@ -367,6 +369,7 @@ static void announce(const app *a)
 
 static void open_loop(app *a)
 {
+    foliot__priority_loop();
     uv_loop_init(&a->loop);
     a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     uv_poll_init(&a->loop, &a->network, foliot_transport_descriptor(a->transport));

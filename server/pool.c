@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pool.c: workers take indices from a shared counter; whoever calls works too, and returns when all are done.
 #include "pool.h"
+#include "priority.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -36,6 +37,7 @@ static void worker(void *user)
 {
     foliot__pool *pool = user;
     uint64_t seen = 0;
+    foliot__priority_step();
     uv_mutex_lock(&pool->mutex);
     for (;;) {
         while (!pool->closing && pool->round == seen)
