@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "net/transport.h"
+#include "seed_wire.h"
 
 static const double spawns[4][3] = {{0, 0, 0}, {5, 0.1, 0}, {0.3, 7, 0}, {4, 4, 4.7}};
 
@@ -69,6 +70,22 @@ static void open_session(arena *a, const arena_options *options)
     must(foliot_server_add_session(a->server, &session, a->now_ns));
 }
 
+static void hand_on(void *user, foliot_delivery delivery, const uint8_t *bytes, size_t length)
+{
+    const arena_tap *tap = user;
+    tap->options->tap(tap->options->tap_user, tap->from, delivery, bytes, length);
+}
+
+// The transport, or one around it that shows what is sent.
+static foliot_transport *tapped(arena *a, foliot_transport *inner, unsigned from)
+{
+    if (!a->options.tap)
+        return inner;
+    a->taps[from] = (arena_tap){&a->options, from};
+    return seed_wire_create(inner, &(seed_wire_config){.clock = {.now_ns = &a->now_ns}, .tap = hand_on,
+                                                       .tap_user = &a->taps[from]});
+}
+
 arena *arena_create(const arena_options *options)
 {
     static const arena_options none;
@@ -76,6 +93,7 @@ arena *arena_create(const arena_options *options)
     FOLIOT_ASSERT(a);
     if (!options)
         options = &none;
+    a->options = *options;
     a->now_ns = 1000000000u;
     a->step_ns = 1000000;
     a->rng = foliot__rng_seeded(7);
@@ -89,6 +107,7 @@ arena *arena_create(const arena_options *options)
         must(foliot_impairment_parse(options->server_network, &wire.send, NULL, 0));
     must(foliot_hub_create(&a->hub));
     must(foliot_transport_memory(a->hub, &wire, a->now_ns, &a->host));
+    a->host = tapped(a, a->host, ARENA_SERVER);
     foliot_server_config config = foliot_server_config_default();
     config.transport = a->host;
     config.fingerprint = a->fingerprint = foliot_fingerprint(); // once: it takes milliseconds
@@ -123,6 +142,7 @@ unsigned arena_join(arena *a, const char *network, const foliot_client_config *g
     wire.receive.seed += 1000000;
     wire.timeout_ms = 30000;
     must(foliot_transport_memory(a->hub, &wire, a->now_ns, &a->wires[i]));
+    a->wires[i] = tapped(a, a->wires[i], i);
     foliot_client_config config = *given;
     config.transport = a->wires[i];
     if (!config.simulation && (config.fingerprint.high | config.fingerprint.low) == 0)

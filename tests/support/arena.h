@@ -10,6 +10,7 @@
 #include "foliot/server.h"
 
 #define ARENA_CLIENTS 128
+#define ARENA_SERVER ARENA_CLIENTS
 #define ARENA_BODIES 6
 #define ARENA_HISTORY 8192 // ticks
 
@@ -21,9 +22,19 @@ typedef struct arena_options {
     const char *record;       // NULL: no recording
     const char *server_network; // NULL: none
     const foliot_simulation_kind *kind; // instead of our world, made of no setup
+    // Everything that anyone sends, before it is lost: `from` is a client, or ARENA_SERVER. NULL: none.
+    void (*tap)(void *user, unsigned from, foliot_delivery delivery, const uint8_t *bytes, size_t length);
+    void *tap_user;
 } arena_options;
 
+typedef struct arena_tap {
+    const arena_options *options;
+    unsigned from;
+} arena_tap;
+
 typedef struct arena {
+    arena_options options;
+    arena_tap taps[ARENA_CLIENTS + 1];
     foliot_hub *hub;
     foliot_scene scene;
     foliot_body_definition bodies[ARENA_BODIES];

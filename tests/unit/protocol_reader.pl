@@ -1,10 +1,13 @@
 #!/usr/bin/env perl
 # SPDX-License-Identifier: MIT
 # protocol_reader.pl PAGE PRIORS LOCKSTEP_PRIORS: a second reader of packets, written from docs/PROTOCOL.md alone, to see that the page is
-# enough. Reads lines `format S fallx fally fallz keep rotates spins` and `packet HEX` and prints what it finds.
+# enough. Reads lines `format S fallx fally fallz keep rotates spins`, `packet HEX` and `control HEX` and prints what it finds.
+# Lines `from N`, `truth TICK HIGH LOW` and `astray N TICK` tell who says what follows, the digest of a state, and who had other
+# states from which tick on: with them sums and chains of digests are computed as the page says, and compared.
 use strict;
 use warnings;
 use integer;
+no warnings 'portable';
 
 my ($page, @priors_files) = @ARGV;
 my (@priors, %offset, %dims);
@@ -268,17 +271,87 @@ sub input {
 }
 sub big { my ($n, $v) = (shift, 0); $v = $v << 8 | take(1) for 1 .. $n; return $v }
 sub text { my $n = shift; return join '', map { chr take(1) } 1 .. $n }
+my ($from, %truth, %astray, %started, %sums, %asked, $summed, $linked) = (0);
+$summed = $linked = 0;
 sub item {
     my $t = take(1);
     return $t if $t < 0x80;
     return text($t & 31) if ($t & 0xe0) == 0xa0;
-    return big(1 << ($t - 0xcc)) if $t >= 0xcc && $t <= 0xcf;
+    return sprintf '%u', big(1 << ($t - 0xcc)) if $t >= 0xcc && $t <= 0xcf;
     return text(big(1)) if $t == 0xd9;
-    return unpack 'H*', text(big(1)) if $t == 0xc4;
+    return unpack 'H*', text(big($t == 0xc4 ? 1 : 2)) if $t == 0xc4 || $t == 0xc5;
     return sprintf '%.17g', unpack 'd>', text(8) if $t == 0xcb;
     return join ' ', map { item() } 1 .. ($t & 15) if ($t & 0xf0) == 0x90;
     return join ' ', map { item() } 1 .. big(2) if $t == 0xdc;
     die "msgpack $t\n";
+}
+
+# The fields of a message. Bins of sections 2 and 5 are read on where they have a form of their own.
+sub control {
+    my $t = take(1);
+    my $count = ($t & 0xf0) == 0x90 ? $t & 15 : $t == 0xdc ? big(2) : die "no array\n";
+    my @fields = map { item() } 1 .. $count;
+    die "left over\n" if @bytes;
+    my $kind = $fields[0];
+    my @inner = unpack 'C*', pack 'H*', $kind == 7 || $kind == 8 || $kind == 10 || $kind == 11 ? pop @fields : '';
+    if ($kind == 7) { my $sum = 0; $sum += $_ for @inner; push @fields, scalar(@inner), $sum }
+    $started{$from} = $fields[1] if $kind == 9;
+    print 'control ', join(' ', @fields), "\n";
+    @bytes = @inner;
+    if ($kind == 8) { block($fields[1]) }
+    elsif ($kind == 10) { question(@fields[1, 2]) }
+    elsif ($kind == 11) { answer($fields[1]) }
+}
+
+# -- digests and the search -------------------------------------------------------------------------------
+sub shifted { my ($x, $n) = @_; return ($x >> $n) & ((1 << (64 - $n)) - 1) }
+sub mix {
+    my $z = shift() + 0x9e3779b97f4a7c15;
+    $z = ($z ^ shifted($z, 30)) * 0xbf58476d1ce4e5b9;
+    $z = ($z ^ shifted($z, 27)) * 0x94d049bb133111eb;
+    return $z ^ shifted($z, 31);
+}
+sub eight { return sprintf '%016x', take(8) }
+sub check_sum { # of the digests that a client says it has stepped
+    my ($stepped, $sum) = @_;
+    my $start = $started{$from};
+    return if !defined $start || $stepped <= $start || ($astray{$from} && $stepped >= $astray{$from});
+    my $s = $sums{$from} //= {at => $start, sum => 0};
+    $s = $sums{$from} = {at => $start, sum => 0} if $s->{at} > $stepped;
+    while ($s->{at} < $stepped) {
+        my $d = $truth{++$s->{at}} or die "no truth of $s->{at}\n";
+        $s->{sum} += mix(mix($d->[0] + $s->{at}) ^ $d->[1]);
+    }
+    die "client $from, tick $stepped: another sum\n" unless $s->{sum} == $sum;
+    $summed++;
+}
+sub check_link {
+    my ($client, $first, $tick, $value) = @_;
+    return if $tick >= ($astray{$client} // 0);
+    my $link = 0;
+    $link = mix(mix($link ^ $truth{$_}[0]) ^ $truth{$_}[1]) for $first .. $tick;
+    die "tick $tick: another link\n" unless $link == $value;
+    $linked++;
+}
+sub question {
+    my ($number, $first) = @_;
+    my ($letter, $tick) = (chr take(1), take(8));
+    my @more = $letter eq 'R' ? (take(1), take(4), take(4), take(4)) : ();
+    die "left over\n" if @bytes;
+    $asked{$number} = [$letter, $first, $tick];
+    print join(' ', "  asks $letter", $tick, @more), "\n";
+}
+sub answer {
+    my ($letter, $first, $tick) = @{$asked{shift()}};
+    if (!@bytes) { print "  knows not\n"; return }
+    my @head = $letter eq 'L' ? take(2) : $letter eq 'R' ? (take(4), take(1)) : ();
+    my @values = map { take(8) } 1 .. @bytes / 8;
+    die "left over\n" if @bytes;
+    my $layers = 0;
+    if ($letter eq 'L') { $layers += $head[0] >> $_ & 1 for 0 .. 15 }
+    die "count\n" unless @values == ($letter eq 'C' ? 1 : $letter eq 'L' ? $layers : $head[1]);
+    check_link($from, $first, $tick, $values[0]) if $letter eq 'C';
+    print join(' ', "  says", @head, map { sprintf '%016x', $_ } @values), "\n";
 }
 
 # -- lockstep -------------------------------------------------------------------------------------------
@@ -330,7 +403,9 @@ sub relay {
 sub lockstep_input {
     my $next = take(4);
     my @runs = runs();
-    my ($behind, $digests) = (varint(), join '', map { sprintf '%02x', take(1) } 1 .. 8);
+    my ($behind, $sum) = (varint(), take(8));
+    my $digests = join '', map { sprintf '%02x', $sum >> 8 * $_ & 255 } 0 .. 7;
+    check_sum($next - $behind, $sum);
     my ($ahead, $clock, $back, $ticks) = (varint(), take(2), varint(), varint());
     print join(' ', 'step', $next, @runs, $behind, $digests, $ahead, $clock, $back, $ticks), "\n";
     block($next + $ahead + 1 - $back - $ticks);
@@ -342,8 +417,11 @@ sub lockstep_status {
 while (my $line = <STDIN>) {
     my ($what, @rest) = split ' ', $line;
     if ($what eq 'format') { ($S, @fall[0 .. 2], $KEEP, $rotates, $spins) = map { $_ + 0 } @rest; next }
+    if ($what eq 'from') { $from = $rest[0]; next }
+    if ($what eq 'truth') { $truth{$rest[0]} = [map { hex } @rest[1, 2]]; next }
+    if ($what eq 'astray') { $astray{$rest[0]} = $rest[1]; next }
     @bytes = unpack 'C*', pack 'H*', $rest[0];
-    if ($what eq 'control') { print 'control ', item(), "\n"; next }
+    if ($what eq 'control') { control(); next }
     my $kind = take(1);
     if ($kind == 17) { snapshot() }
     elsif ($kind == 16) { input() }
@@ -352,4 +430,7 @@ while (my $line = <STDIN>) {
     elsif ($kind == 21) { lockstep_status() }
     elsif ($kind == 18) { print join(' ', 'status', take(4), take(4), signed(4, take(4)), take(4), take(4), take(4)), "\n" }
     else { die "kind $kind\n" }
+    die "left over\n" if @bytes;
 }
+print "compared $summed sums, $linked links\n" if %truth;
+
