@@ -74,6 +74,22 @@ static bool impaired(const enet_transport *t)
            !foliot__impairment_none(&t->head.config.receive);
 }
 
+// The relay is made with the first connection, and stays for those that come back to the same address.
+static foliot_status through_relay(enet_transport *t, struct sockaddr_in *address)
+{
+    foliot_status status = FOLIOT_OK;
+    if (t->relay && !foliot__relay_leads_to(t->relay, address))
+        return FOLIOT_UNSUPPORTED;
+    if (!t->relay) {
+        status = foliot__relay_connect(address, &t->head.config.send, &t->head.config.receive, &t->head.counters, &t->relay);
+        if (status == FOLIOT_OK)
+            status = watch_relay(t);
+    }
+    if (status == FOLIOT_OK)
+        *address = foliot__relay_address(t->relay);
+    return status;
+}
+
 static foliot_status enet_connect(foliot_transport *transport, const char *host, uint16_t port,
                                   uint64_t now_ns, foliot_peer_id *peer)
 {
@@ -82,17 +98,9 @@ static foliot_status enet_connect(foliot_transport *transport, const char *host,
     set_clock(t, now_ns);
     if (!resolve(host, port, &address))
         return FOLIOT_NOT_FOUND;
-    if (impaired(t) && t->relay)
-        return FOLIOT_UNSUPPORTED; // one impaired connection a transport
-    if (impaired(t)) {
-        foliot_status status = foliot__relay_connect(&address, &t->head.config.send, &t->head.config.receive,
-                                                     &t->head.counters, &t->relay);
-        if (status == FOLIOT_OK)
-            status = watch_relay(t);
-        if (status != FOLIOT_OK)
-            return status;
-        address = foliot__relay_address(t->relay);
-    }
+    foliot_status status = impaired(t) ? through_relay(t, &address) : FOLIOT_OK;
+    if (status != FOLIOT_OK)
+        return status;
     slot *s = foliot__slot_take(t);
     if (!s)
         return FOLIOT_FULL;

@@ -128,6 +128,11 @@ static bool same(const struct sockaddr_in *a, const struct sockaddr_in *b)
     return a->sin_addr.s_addr == b->sin_addr.s_addr && a->sin_port == b->sin_port;
 }
 
+bool foliot__relay_leads_to(const foliot__relay *relay, const struct sockaddr_in *far)
+{
+    return !relay->listens && same(&relay->sessions[0].far, far);
+}
+
 // The session of a far address, made at its first datagram. Linear: impairment is for tests and trials.
 static session *session_of(foliot__relay *relay, const struct sockaddr_in *far)
 {

@@ -21,6 +21,7 @@ foliot_status foliot__relay_listen(const struct sockaddr_in *public_address, con
 foliot_status foliot__relay_connect(const struct sockaddr_in *far, const foliot_impairment *send,
                                     const foliot_impairment *receive,
                                     foliot_transport_counters *counters, foliot__relay **relay);
+bool foliot__relay_leads_to(const foliot__relay *relay, const struct sockaddr_in *far);
 void foliot__relay_close(foliot__relay *relay);
 // Sends on what ENet gave so far, due or not: for the last words before an end.
 void foliot__relay_drain(foliot__relay *relay, uint64_t now_ns);

@@ -173,6 +173,30 @@ static void the_share_of_lost_packets_is_as_asked(bool memory)
     close_pair(&p);
 }
 
+// Whatever the network, and whether the other side has heard of the end or not.
+static void a_connection_comes_back(bool memory)
+{
+    pair p = connected(memory, "loss=5%,delay=5ms,seed=9");
+    uint8_t byte = 1;
+    for (int round = 0; round < 3; round++) {
+        foliot_transport_disconnect(p.client, p.at_client, 0, true);
+        p.at_client.value = p.at_host.value = 0;
+        foliot_peer_id peer;
+        assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1", foliot_transport_port(p.host), p.now_ns, &peer),
+                         FOLIOT_OK);
+        for (int i = 0; i < 400 && p.at_client.value == 0; i++)
+            run(&p, 10000000);
+        assert_int_equal(p.at_client.value, peer.value);
+        unsigned before = p.host_received;
+        for (int i = 0; i < 20 && p.host_received == before; i++) {
+            foliot_transport_send(p.client, p.at_client, FOLIOT_UNRELIABLE, &byte, 1);
+            run(&p, 20000000);
+        }
+        assert_true(p.host_received > before);
+    }
+    close_pair(&p);
+}
+
 #define BOTH(name)                                                                                 \
     static void enet_##name(void **state)                                                          \
     {                                                                                              \
@@ -187,6 +211,7 @@ static void the_share_of_lost_packets_is_as_asked(bool memory)
 BOTH(packets_of_both_kinds_arrive)
 BOTH(a_large_reliable_packet_survives_a_bad_network)
 BOTH(the_share_of_lost_packets_is_as_asked)
+BOTH(a_connection_comes_back)
 
 // -- ENet alone -----------------------------------------------------------------------------------------
 
@@ -323,6 +348,8 @@ int main(void)
         cmocka_unit_test(batched_packets_wake_nobody_and_tell_when_they_came),
         cmocka_unit_test(batches_hold_what_comes_between_two_polls),
         cmocka_unit_test(last_words_leave_before_the_end),
+        cmocka_unit_test(enet_a_connection_comes_back),
+        cmocka_unit_test(memory_a_connection_comes_back),
         cmocka_unit_test(impairments_are_read_and_bad_ones_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
