@@ -63,26 +63,8 @@ ok "and differs from the client's in that field" sh -c 'grep -q "rock-4" diff.ou
 ok "ada's digests go on being compared" every ticks_compared '> 100' ada.out
 
 # -- another arithmetic ------------------------------------------------------------------------------------------
-# A client some of whose files were compiled with fused multiply-adds, as somebody's CFLAGS might do.
-fused() {
-    local flags="-O2 -w -I$root/include -I$root/common -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=fast -mfma -fno-math-errno"
-    local objects=
-    for file in $FUSED; do
-        # shellcheck disable=SC2086
-        ${CC:-gcc} $flags -c "$root/$file" -o "$(basename "$file").o" || return 1
-        objects="$objects $(basename "$file").o"
-    done
-    # shellcheck disable=SC2086
-    ${CC:-gcc} -o client-fused "$build"/obj/client/*.o $objects "$build/libfoliot.a" -luv -lncursesw -lyaml -lenet -lxxhash -lm \
-        -pthread -Wl,-z,muldefs 2>link.log
-}
-FUSED="common/sim/body.c common/sim/scene.c common/sim/force.c common/sim/force_kick.c common/sim/integrator/splitting.c common/sim/integrator/verlet.c common/sim/step.c"
-if [ "$(uname -m)" != x86_64 ] || ! grep -q -w fma /proc/cpuinfo; then
-    echo "skip: this machine has no fused multiply-add to compile with"
-elif nm "$build/libfoliot.a" 2>/dev/null | grep -qE '__(asan|tsan|ubsan|gcov)_'; then
-    echo "skip: objects with and without sanitizers do not link"
-else
-    ok "a client is built with contraction on" fused
+if can_fuse; then
+    ok "a client is built with contraction on" fused client
     host "$scenes/spacewar.yaml" --no-record
     exits "it is refused by its fingerprint" 5 'fingerprint' ./client-fused 127.0.0.1:$port --bot idle --seconds 1
     ./client-fused 127.0.0.1:$port --bot random --seconds 8 --force --divergence-ends --json >fused.out 2>fused.log

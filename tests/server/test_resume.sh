@@ -71,13 +71,29 @@ exits "also as a new recording" 75 'another process is writing to it' "$server" 
 kill -TERM $server_pid
 wait $server_pid
 
-# Lockstep stays lockstep.
-start "$scenes/spacewar.yaml" --mode lockstep --record step.foliot --port 0
-sleep 0.3
+# Lockstep stays lockstep, without being told: bodies with joints, and two who step them.
+start "$scenes/ragdolls.yaml" --mode lockstep --record step.foliot --port 0
+"$client" 127.0.0.1:$port --name ada --bot random --seconds 5 --json >ada.out 2>ada.log &
+ada=$!
+"$client" 127.0.0.1:$port --name bob --bot random --seconds 5 --impair loss=5%,delay=40ms,seed=3 --json >bob.out 2>bob.log &
+bob=$!
+pids="$pids $ada $bob"
+at=$port
+sleep 2
 killed
-start --resume step.foliot --port 0 --ticks 10
+: >server.log
+start --resume step.foliot --port $at
 ok "a lockstep session is resumed in lockstep" grep -q 'in lockstep' server.out
+wait $ada; ada_exit=$?
+wait $bob; bob_exit=$?
+ok "both clients step on to their end" test $ada_exit = 0 -a $bob_exit = 0
+ok "as who they were" test "$(grep -c 'came back as player' server.log)$(grep -c ' joined as player' server.log)" = 20
+ok "and to the server's bits" test "$(field divergences ada.out)$(field divergences bob.out)" = 00
+ok "which were compared" test "$(field ticks_compared ada.out)" -gt 100 -a "$(field ticks_compared bob.out)" -gt 60
+kill -TERM $server_pid
 wait $server_pid
+"$replay" verify --json step.foliot >verify.out
+ok "and the recording verifies" grep -q '"verdict":"match"' verify.out
 
 # What ended in order goes on as well; damage is cut off with a sentence.
 bytes=$(stat -c %s storm.foliot)
@@ -97,3 +113,12 @@ head -c 40 storm.foliot >scrap.foliot
 exits "a scrap without a keyframe is refused" 4 'scrap.foliot: ' "$server" --resume scrap.foliot --port 0
 exits "no file is refused" 1 'nothing.foliot: No such file' "$server" --resume nothing.foliot --port 0
 exits "a SCENE beside --resume is wrong usage" 2 'takes its scene from the recording' "$server" "$scenes/pendulum.yaml" --resume storm.foliot
+
+# Half of a match by each of two builds is nothing to verify.
+if can_fuse; then
+    ok "a server is built with contraction on" fused server
+    cp storm.foliot storm.before
+    exits "what another build has recorded is refused" 5 'fingerprint [0-9a-f]{32}, and this one has [0-9a-f]{32}' \
+        ./server-fused --resume storm.foliot --port 0
+    ok "and not touched" cmp -s storm.foliot storm.before
+fi

@@ -36,3 +36,28 @@ start() { # ARGUMENT...: a server that listens; $server_pid, $port
     port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p' server.out)
 }
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" "$2"; } # NAME FILE: of its JSON
+
+# A program some of whose files were compiled with fused multiply-adds, as somebody's CFLAGS might do.
+FUSED="common/sim/body.c common/sim/scene.c common/sim/force.c common/sim/force_kick.c common/sim/integrator/splitting.c common/sim/integrator/verlet.c common/sim/step.c"
+can_fuse() {
+    if [ "$(uname -m)" != x86_64 ] || ! grep -q -w fma /proc/cpuinfo; then
+        echo "skip: this machine has no fused multiply-add to compile with"
+    elif nm "$build/libfoliot.a" 2>/dev/null | grep -qE '__(asan|tsan|ubsan|gcov)_'; then
+        echo "skip: objects with and without sanitizers do not link"
+    else
+        return 0
+    fi
+    return 1
+}
+fused() { # client or server: ./client-fused or ./server-fused
+    local flags="-O2 -w -I$root/include -I$root/common -D_GNU_SOURCE -fPIC -std=gnu11 -ffp-contract=fast -mfma -fno-math-errno"
+    local objects=
+    for file in $FUSED; do
+        # shellcheck disable=SC2086
+        ${CC:-gcc} $flags -c "$root/$file" -o "$(basename "$file").o" || return 1
+        objects="$objects $(basename "$file").o"
+    done
+    # shellcheck disable=SC2086
+    ${CC:-gcc} -o "$1-fused" "$build/obj/$1"/*.o $objects "$build/libfoliot.a" -luv -Wl,--as-needed -lncursesw -lyaml -lenet \
+        -lxxhash -lm -pthread -Wl,-z,muldefs 2>link.log
+}
