@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: MIT
-// simulate.c: the whole system under many seeds: `simulate [--jobs N] [--each] [--seconds S] [--root FOLDER] SEEDS`, where
-// SEEDS is a count (from seed 1), FROM-TO, or with --seed N one alone, told in full. --each prints a line for every seed: the digest
-// of all that happened in it, what it simulated and what that took. With --seconds no seed begins later than that. Every failing seed prints the command that repeats it.
+// simulate.c: the whole system under many seeds: `simulate [OPTION]... SEEDS`, where SEEDS is a count (from seed 1), FROM-TO,
+// or with --seed N one alone, told in full. Every failing seed prints the command that repeats it.
+//   --each           a line for every seed: the digest of all that happened in it, what it simulated, what that took
+//   --seconds S      no seed begins later than that
+//   --until-failure  nor after one has failed
+//   --jobs N         processes, as many as there are processors unless said
+//   --root FOLDER    of the sources, where the scenes are
 // Processes of their own run the seeds, so that one that crashes or hangs is a failure like any other.
 #include <errno.h>
 #include <malloc.h>
@@ -31,7 +35,7 @@ typedef struct shared {
 } shared;
 
 static const char *root = ".", *program;
-static bool each;
+static bool each, until_failure;
 static double seconds_max = 1e9;
 static uint64_t from = 1, to;
 
@@ -98,13 +102,18 @@ static seed_result run_one(const seed_kitchen *kitchen, uint64_t seed, FILE *log
     return result;
 }
 
+static bool goes_on(shared *s)
+{
+    return now_s() < s->end_s && !(until_failure && atomic_load(&s->failed));
+}
+
 static _Noreturn void work(shared *s, int job)
 {
     seed_kitchen kitchen;
     if (!seed_kitchen_open(&kitchen, root))
         _exit(1);
     bool first = true;
-    for (uint64_t seed; now_s() < s->end_s && (seed = atomic_fetch_add(&s->next, 1)) <= to; first = false) {
+    for (uint64_t seed; goes_on(s) && (seed = atomic_fetch_add(&s->next, 1)) <= to; first = false) {
         atomic_store(&s->running[job], seed);
         struct rusage used;
         getrusage(RUSAGE_SELF, &used);
@@ -194,7 +203,7 @@ static int many(int jobs)
     print_tally(s, jobs, now_s() - begin, digest);
     uint64_t passed = atomic_load(&s->passed), failed = atomic_load(&s->failed);
     uint64_t begun = atomic_load(&s->next) - from;
-    if (begun > to - from + 1 || seconds_max >= 1e9)
+    if (begun > to - from + 1 || (seconds_max >= 1e9 && !until_failure))
         begun = to - from + 1;
     if (passed + failed != begun || !fine)
         failed += begun - passed - failed; // never run
@@ -247,13 +256,15 @@ int main(int argc, char **argv)
             root = argv[++i];
         else if (strcmp(argv[i], "--seconds") == 0 && more)
             seconds_max = strtod(argv[++i], NULL);
+        else if (strcmp(argv[i], "--until-failure") == 0)
+            until_failure = true;
         else if (strcmp(argv[i], "--each") == 0)
             each = true;
         else if (!read_seeds(argv[i]))
             to = 0;
     }
     if ((!seed && !to) || jobs < 1 || jobs > JOBS_MAX) {
-        fprintf(stderr, "simulate [--jobs N] [--each] [--seconds S] [--root FOLDER] COUNT | FROM-TO | --seed N\n");
+        fprintf(stderr, "simulate [--jobs N] [--each] [--seconds S] [--until-failure] [--root FOLDER] COUNT | FROM-TO | --seed N\n");
         return 2;
     }
     return seed ? one(seed) : many(jobs);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define PARTS 64
+#define AFTERLIFE_NS (5 * (uint64_t)SEED_SECOND) // after a crash there is time to find each other again, and to play
 #define HEAVY_RUN_NS (4 * (uint64_t)SEED_SECOND)
 
 const seed_scene seed_scenes[] = {
@@ -196,6 +197,8 @@ static void draw_crashes(seed_plan *plan)
         plan->crash_ns[plan->crash_count] = at;
         plan->down_ns[plan->crash_count] = ns_between(&d, 0.05, chance(&d, 0.8) ? 1 : 12);
         at += plan->down_ns[plan->crash_count++] + ns_between(&d, 0.2, 3);
+        if (plan->run_ns < at - SEED_BEGIN_NS + AFTERLIFE_NS)
+            plan->run_ns = at - SEED_BEGIN_NS + AFTERLIFE_NS;
     }
 }
 

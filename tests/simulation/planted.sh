@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# planted.sh: what the seeds are worth. One fault after another is put into a copy of one source file of the server, the client,
+# the wire or the recording; the simulation is linked with it and runs seeds until one fails. A fault that SEEDS (300) seeds
+# do not find fails here. `planted.sh NAME...` tries those alone. Not part of `make test`: it takes some minutes.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build} seeds=${SEEDS:-300} failed=0
+make -s BUILD="$build" "$build/tests/simulation/simulate" || exit 1
+tree=$(mktemp -d)
+trap 'rm -rf "$tree"' EXIT
+only=" $* "
+
+planted() { # NAME FILE SED-COMMAND
+    local name=$1 file=$2
+    [ "$only" = "  " ] || [[ $only == *" $name "* ]] || return
+    mkdir -p "$tree/$(dirname "$file")"
+    sed "$3" "$file" >"$tree/$file"
+    if cmp -s "$file" "$tree/$file"; then
+        echo "not ok - $name: found nothing to change in $file"
+        failed=1
+        return
+    fi
+    # The object stands before the library, whose own is then not looked at.
+    if ! ${CC:-gcc} -w -O2 -g -std=gnu11 -ffp-contract=off -fno-math-errno -D_GNU_SOURCE -pthread -Iinclude -Icommon \
+        -I"$(dirname "$file")" -c "$tree/$file" -o "$tree/planted.o" ||
+        ! ${CC:-gcc} -o "$tree/simulate" "$build/obj/tests/simulation/simulate.o" "$build"/obj/tests/support/*.o "$tree/planted.o" \
+            "$build/libfoliot.a" -lcmocka -luv -lncursesw -lyaml -lenet -lxxhash -lm -pthread; then
+        echo "not ok - $name: does not build"
+        failed=1
+        return
+    fi
+    "$tree/simulate" --until-failure "$seeds" >"$tree/out.txt" 2>&1
+    local passed
+    passed=$(sed -n 's/^\([0-9]*\) passed, .*/\1/p' "$tree/out.txt")
+    if grep -aq FAILED "$tree/out.txt"; then
+        printf 'ok - %-24s after %3s seeds: %s\n' "$name" "$((passed + 1))" \
+            "$(sed -n 's/^seed \([0-9]*\): FAILED at [0-9.]* s: /seed \1: /p; s/^\(seed [0-9]*\): FAILED /\1: /p' "$tree/out.txt" | head -n 1)"
+    else
+        echo "not ok - $name: $passed seeds found nothing"
+        failed=1
+    fi
+}
+
+planted forgotten-player server/lib/session.c 's/player->proof = r->join_sequence ? r->proof : 0;/player->proof = 0;/'
+planted deaf-after-resume server/lib/session.c 's/if (!player->gap ||/if (true ||/'
+planted player-for-ever server/lib/session.c 's/bool over = player->leaves ||.*;/bool over = player->leaves;/'
+planted uncounted-input server/lib/session.c 's/session->server->counters.inputs_abandoned += player->change_count;//'
+planted input-twice server/lib/session.c 's/if (change->sequence < player->next_sequence)/if (change->sequence + 1 < player->next_sequence)/; s/else if (change->sequence == player->next_sequence ||/else if (change->sequence <= player->next_sequence ||/'
+planted unheard-baseline server/lib/session.c 's/peer->baseline_tick = packet->newest_snapshot;/peer->baseline_tick = session->newest_snapshot;/'
+planted off-by-one-resend server/lib/lockstep.c 's/foliot__block_of_oldest(&l->log, from, to,/foliot__block_of_oldest(\&l->log, from + 1, to,/'
+planted hole-never-filled server/lib/lockstep.c 's/if (peer->lockstep.bulk_sent)/if (false)/'
+planted player-unrecorded server/lib/session.c 's/if (session->recording)$/if (false)/'
+planted garbage-kept common/tape/resume.c 's/sink->truncate(sink->user, replay->cut_offset) != 0/false/'
+planted a-tick-too-few common/tape/resume.c 's/foliot_replay_tick(replay) < about->last_tick)/foliot_replay_tick(replay) + 1 < about->last_tick)/'
+planted stale-joint-order common/sim/sleep.c 's/^    foliot__joints_changed(world);//'
+planted time-runs-backwards client/lib/playout.c 's/p->render_tick = fmax(tick, p->render_tick);/p->render_tick = tick;/'
+planted tick-log-short common/wire/tick_log.c 's/for (uint64_t t = log->first; t < log->end \&\& t < tick; t++)/for (uint64_t t = log->first; t < log->end \&\& t <= tick; t++)/'
+planted slot-leak server/lib/server.c 's/^    peer->state = FOLIOT__PEER_NONE;$/if (peer->malformed == 0) peer->state = FOLIOT__PEER_NONE;/'
+exit $failed
