@@ -180,6 +180,9 @@ void foliot__let_roam(foliot__collider *c, uint32_t i);
 void foliot__keep_contacts(foliot__collider *c);
 void foliot__match_contacts(foliot__collider *c, uint32_t begin, uint32_t end); // of the live
 
+// Whether the two pushed each other in the last step.
+bool foliot__presses(const foliot_world *world, uint32_t a, uint32_t b);
+
 // How many indices of a shared loop go at once.
 #define FOLIOT__GRAIN_BLOCKS 4
 #define FOLIOT__GRAIN_BODIES 64

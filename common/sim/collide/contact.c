@@ -327,6 +327,13 @@ static uint32_t first_row(const foliot_world *world, uint32_t a, uint32_t b)
     return low;
 }
 
+bool foliot__presses(const foliot_world *world, uint32_t a, uint32_t b)
+{
+    uint32_t at = first_row(world, a, b);
+    const foliot__contact_row *row = &foliot__contact(world)[at];
+    return at < world->contact_count && row->a == a && row->b == b;
+}
+
 void foliot__match_contacts(foliot__collider *c, uint32_t begin, uint32_t end)
 {
     const foliot__contact_row *rows = foliot__contact(c->world);

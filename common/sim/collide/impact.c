@@ -23,6 +23,8 @@
 
 #define IMPACTS_MAX 4096 // of one step; more are taken at its end, and counted
 #define NEWTON_STEPS 3
+#define SETTLE_TICKS 4
+#define BOUNCES 6 // of two bodies together
 
 typedef foliot__meeting meeting;
 
@@ -59,10 +61,20 @@ static double way_of(const foliot__collider *c, uint32_t a, uint32_t b)
     return foliot__smaller(foliot__core(c->world, a), foliot__core(c->world, b)) / 2;
 }
 
-// Whether an approach at that speed is an impact, or the beginning of rest.
+// A slower approach than this is the beginning of rest: for a pair that pressed in the last step, and for bodies that
+// have bounced often in this one, several ticks' gain. Without that what lies in a pile would bounce between its
+// neighbours without end.
+static double rest_of(const foliot__collider *c, uint32_t a, uint32_t b)
+{
+    double rest = foliot__larger(c->rest[a], c->rest[b]);
+    bool settles = c->age[a] + c->age[b] >= BOUNCES || foliot__presses(c->world, a, b);
+    return settles ? rest * (SETTLE_TICKS * c->world->substeps) : rest;
+}
+
+// Whether an approach at that speed is an impact.
 static bool counts(const foliot__collider *c, uint32_t a, uint32_t b, double speed, double left)
 {
-    return speed > foliot__larger(c->rest[a], c->rest[b]) && speed * left >= way_of(c, a, b);
+    return speed > rest_of(c, a, b) && speed * left >= way_of(c, a, b);
 }
 
 // False where `counts` would be, whenever the two meet: nearly always in a pile.
@@ -187,8 +199,7 @@ static bool meet(const foliot__collider *c, uint32_t a, uint32_t b, meeting *m)
     else if (kind_a == FOLIOT_SHAPE_SPHERE && kind_b == FOLIOT_SHAPE_SPHERE)
         met = meet_sphere(c, a, b, since, m);
     else if (kind_a != FOLIOT_SHAPE_PLANE || kind_b != FOLIOT_SHAPE_PLANE)
-        return foliot__time_of_impact(c, a, b, since, foliot__larger(c->rest[a], c->rest[b]),
-                                      way_of(c, a, b), m);
+        return foliot__time_of_impact(c, a, b, since, rest_of(c, a, b), way_of(c, a, b), m);
     return met && counts(c, a, b, m->speed, c->step->dt - m->time);
 }
 

@@ -11,11 +11,12 @@
 #include <string.h>
 
 #define STEPS 96        // looks at a pair
-#define RESTS 8         // parts of the step by which a pair that touches without approach moves on
+#define RESTS 2         // parts of the step by which a pair that touches without approach moves on
 #define TOUCH 0x1p-9    // of the smaller core: as near as this is touching
 #define PATIENCE 24     // looks that are as near as they can be; later ones may skip a part of a stride
 #define STRIDE 128      // touches that a pair moves on at least where one of its points touches
 #define SLOW 0x1p-16    // of the fastest that they might close in: rounding, not approach
+#define MOMENT 0x1p-20  // of the step: what is left after is the next one's
 #define FAR_TURN 2.0    // radians in a step
 #define NOWHERE 0x1p100 // farther than anything
 
@@ -313,7 +314,7 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
     const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
     double most = foliot__sqrt(foliot__dot(v, v)) + p.gain * (end - since) + p.sweep;
     rest = foliot__larger(rest, foliot__smaller(p.touch / end, most * SLOW));
-    if (!(most > rest))
+    if (!(most > rest) || !(end - since > end * MOMENT))
         return false;
     for (int look = 0; look < STEPS; look++) {
         double gap = foliot__gap_of(&p.a.solid, &p.b.solid, p.d, n), left = end - time, next;
