@@ -24,6 +24,6 @@
 #define GOLDEN_balls 0xd5de76340a347968u
 #define GOLDEN_net 0x528c923c2f5a95aau
 #define GOLDEN_rods 0xf300d592967028e5u
-#define GOLDEN_crates 0x076b400af0e4f953u
+#define GOLDEN_crates 0xff2771a3a97c6d2au
 #define GOLDEN_linkage 0x666518d296a3b45du
 #define GOLDEN_queries 0x5bd3fc5f1b1dedbdu
