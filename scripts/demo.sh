@@ -43,6 +43,6 @@ It worked: what was played is what is replayed, to the bit. Try next:
    $build/foliot-server $scene                     host it yourself, and in another terminal
    $build/foliot-client 127.0.0.1                                 join it: arrows push, Esc leaves
    $build/foliot-replay play $folder/demo.foliot   watch what the bots did
-   $build/foliot-lab compare scenes/kepler.yaml --out kepler.svg  integrators side by side
+   $build/foliot-lab compare scenes/kepler.yaml --integrators rk4,yoshida4 --dt 1/100 --out kepler.svg   integrators side by side
    make help
 TEXT
