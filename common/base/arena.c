@@ -4,7 +4,6 @@
 
 #include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 
 #define ALIGNMENT 16u
 #define CHUNK_BYTES (256u * 1024)
@@ -40,17 +39,6 @@ void *foliot__arena_take(foliot__arena *arena, size_t bytes)
     char *taken = (char *)chunk + HEADER_BYTES + chunk->used;
     chunk->used += bytes;
     return taken;
-}
-
-char *foliot__arena_text(foliot__arena *arena, const char *text, size_t length)
-{
-    char *copy = foliot__arena_take(arena, length + 1);
-    if (!copy)
-        return NULL;
-    if (length)
-        memcpy(copy, text, length);
-    copy[length] = 0;
-    return copy;
 }
 
 void foliot__arena_free(foliot__arena *arena)

@@ -13,8 +13,6 @@ typedef struct foliot__arena {
 
 // `bytes` aligned to 16, not cleared. NULL if there is no memory.
 void *foliot__arena_take(foliot__arena *arena, size_t bytes);
-// A copy of `length` bytes with a zero behind them.
-char *foliot__arena_text(foliot__arena *arena, const char *text, size_t length);
 void foliot__arena_free(foliot__arena *arena);
 
 #endif

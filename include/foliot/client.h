@@ -51,7 +51,7 @@ typedef enum foliot_client_state {
 
 // Receives, decodes, acknowledges, sends inputs.
 void foliot_client_update(foliot_client *client, uint64_t now_ns);
-uint64_t foliot_client_wake_ns(const foliot_client *client);
+uint64_t foliot_client_wake_ns(const foliot_client *client); // when to call it again at the latest
 foliot_client_state foliot_client_now(const foliot_client *client);
 const char *foliot_client_reason(const foliot_client *client); // a sentence; "" if there is nothing to say
 bool foliot_client_try_again(const foliot_client *client);     // refused, but later makes sense

@@ -104,6 +104,30 @@ static void spectators_are_shown_what_was_so_long_ago(void **state)
     simulation_destroy(s);
 }
 
+// Whoever owns the loop may sleep until then: nothing is missed, and it is not called at every turn.
+static void server_and_client_say_when_to_call_again(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create();
+    simulation_join(s, "delay=20ms", false);
+    simulation_run(s, 1);
+    uint64_t calls = 0, end = s->now_ns + 4000000000u;
+    uint64_t received = foliot_client_statistics_now(s->clients[0]).snapshots_received;
+    while (s->now_ns < end) {
+        uint64_t wake = foliot_client_wake_ns(s->clients[0]), served = foliot_server_wake_ns(s->server);
+        wake = served < wake ? served : wake;
+        s->now_ns = wake > s->now_ns ? wake : s->now_ns + 1;
+        foliot_server_update(s->server, s->now_ns);
+        foliot_client_update(s->clients[0], s->now_ns);
+        calls++;
+    }
+    print_message("%llu calls in 4 s\n", (unsigned long long)calls);
+    assert_int_equal(foliot_client_now(s->clients[0]), FOLIOT_CLIENT_PLAYING);
+    assert_in_range(foliot_client_statistics_now(s->clients[0]).snapshots_received - received, 237, 243);
+    assert_true(calls < 2500);
+    simulation_destroy(s);
+}
+
 static void stopping_tells_everyone(void **state)
 {
     (void)state;
@@ -126,6 +150,7 @@ int main(void)
         cmocka_unit_test(inputs_arrive_in_their_tick_on_a_bad_network),
         cmocka_unit_test(a_full_session_refuses_with_a_sentence),
         cmocka_unit_test(spectators_are_shown_what_was_so_long_ago),
+        cmocka_unit_test(server_and_client_say_when_to_call_again),
         cmocka_unit_test(stopping_tells_everyone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

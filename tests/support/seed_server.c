@@ -201,7 +201,7 @@ static void open_server(seed_run *run)
     for (uint32_t s = 0; s < run->plan->session_count; s++) {
         seed_host *h = &run->hosts[s];
         const foliot_scene *scene = h->resumed ? h->resumed : &h->scene;
-        char name[16];
+        char name[24];
         snprintf(name, sizeof name, "session-%u", s);
         foliot_session_config session = {.name = name, .scene = scene, .world = h->world, .recording = h->recording,
                                          .pace_hz = scene->pace_hz, .input_delay = h->plan->input_delay,

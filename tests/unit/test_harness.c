@@ -5,6 +5,7 @@
 #include "../support/check.h"
 
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "../support/beads.h"
@@ -194,7 +195,10 @@ static void reports_say_what_failed(void **state)
     foliot_harness_result result = run_beads(BEADS_UNDIGESTED);
     size_t length = foliot_harness_text(&result, text, sizeof text);
     assert_int_equal(length, strlen(text));
-    assert_non_null(strstr(text, "perturbation   FAILED"));
+    char title[40];
+    snprintf(title, sizeof title, "%-14s FAILED", foliot_harness_test_name(FOLIOT_HARNESS_perturbation));
+    assert_non_null(strstr(text, title));
+    assert_string_equal(title, "perturbation   FAILED");
     assert_non_null(strstr(text, "bead 5"));
     assert_non_null(strstr(text, "heat"));
     assert_int_equal(foliot_harness_text(&result, small, sizeof small), length);
