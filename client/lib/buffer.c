@@ -8,6 +8,9 @@
 #include <string.h>
 
 #define TELEPORT_FACTOR 4.0 // beyond so many times what its speeds explain, a move is a jump
+// Between the snapshots that tell how a body turns: rounding must matter little, and a body not turn half round.
+#define SPIN_TICKS 4u
+#define SPIN_TICKS_MAX 12u
 #define TELEPORT_STEPS 256.0
 #define NEAR_DOT 0.999 // cosine of half of what lies between two rotations
 
@@ -181,6 +184,32 @@ static void slerp(const double a[4], const double b[4], double u, double q[4])
         q[i] *= norm;
 }
 
+// The steady turn from one rotation to the other within a time, in world axes (the shorter way round).
+static void spin_between(const double from[4], const double to[4], double time, double spin[3])
+{
+    double w = 0, v[3], length = 0;
+    for (int i = 0; i < 4; i++)
+        w += to[i] * from[i];
+    for (int k = 0; k < 3; k++) { // of to * conjugate(from)
+        int i = 1 + (k + 1) % 3, j = 1 + (k + 2) % 3;
+        v[k] = from[0] * to[k + 1] - to[0] * from[k + 1] - (to[i] * from[j] - to[j] * from[i]);
+        length += v[k] * v[k];
+    }
+    length = sqrt(length);
+    double angle = 2 * atan2(length, fabs(w)), rate = length > 0 ? angle / (length * time) : 0;
+    for (int k = 0; k < 3; k++)
+        spin[k] = (w < 0 ? -v[k] : v[k]) * rate;
+}
+
+static void turn(double q[4], const double spin[3], double time)
+{
+    double rate = sqrt(spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]), half = 0.5 * rate * time;
+    double share = rate > 0 ? sin(half) / rate : 0, w = cos(half), x = spin[0] * share, y = spin[1] * share, z = spin[2] * share;
+    double turned[4] = {w * q[0] - x * q[1] - y * q[2] - z * q[3], w * q[1] + x * q[0] + y * q[3] - z * q[2],
+                        w * q[2] - x * q[3] + y * q[0] + z * q[1], w * q[3] + x * q[2] - y * q[1] + z * q[0]};
+    memcpy(q, turned, sizeof turned);
+}
+
 static bool jumped(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
                    const foliot_snapshot_body *b, double ticks)
 {
@@ -209,12 +238,19 @@ static const foliot_body_state *restore(foliot__snapshot_buffer *buffer, const f
     return buffer->restored[place];
 }
 
+// Whether the two are one body on its way, so that what lies between them can be told.
+static bool goes_on(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a, const foliot_snapshot_body *b,
+                    double ticks)
+{
+    return (a->flags & FOLIOT_SNAPSHOT_ALIVE) && (b->flags & FOLIOT_SNAPSHOT_ALIVE) && a->incarnation == b->incarnation &&
+           !jumped(buffer, a, b, ticks);
+}
+
 static foliot_body_state between(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
                                  const foliot_snapshot_body *b, const foliot_body_state *from,
                                  const foliot_body_state *to, double ticks, double u)
 {
-    if (!(a->flags & FOLIOT_SNAPSHOT_ALIVE) || !(b->flags & FOLIOT_SNAPSHOT_ALIVE) ||
-        a->incarnation != b->incarnation || jumped(buffer, a, b, ticks))
+    if (!goes_on(buffer, a, b, ticks))
         return *from;
     foliot_body_state state = *from;
     double gap = ticks * buffer->dt;
@@ -224,17 +260,49 @@ static foliot_body_state between(const foliot__snapshot_buffer *buffer, const fo
                 &state.position[k], &slope);
         state.velocity[k] = slope / gap;
     }
+    if (!buffer->format.rotates)
+        return state;
     slerp(from->orientation, to->orientation, u, state.orientation);
+    spin_between(from->orientation, to->orientation, gap, state.angular_velocity);
     return state;
+}
+
+// The newest snapshot that is old enough to tell how bodies turn; NULL: there is none.
+static const foliot_snapshot *earlier(const foliot__snapshot_buffer *buffer, uint64_t tick)
+{
+    const foliot_snapshot *found = NULL;
+    for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++) {
+        const foliot__entry *e = &buffer->entries[i];
+        if (e->complete && e->snapshot.tick != UINT64_MAX && e->snapshot.tick + SPIN_TICKS <= tick &&
+            (!found || e->snapshot.tick > found->tick))
+            found = &e->snapshot;
+    }
+    return found && tick - found->tick <= SPIN_TICKS_MAX ? found : NULL;
+}
+
+// Spins are not sent: they cost more bytes than what they would tell is worth.
+static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snapshot *was, const foliot_snapshot *is,
+                       uint32_t body, foliot_body_state *state)
+{
+    double ticks = (double)(is->tick - was->tick);
+    if (body >= was->count || !goes_on(buffer, &was->bodies[body], &is->bodies[body], ticks))
+        return;
+    foliot_body_state before = foliot_snapshot_restore(&buffer->format, &was->bodies[body], buffer->dt);
+    spin_between(before.orientation, state->orientation, ticks * buffer->dt, state->angular_velocity);
 }
 
 static void extrapolate(foliot__snapshot_buffer *buffer, const foliot_snapshot *from, double ticks)
 {
+    const foliot_snapshot *was = buffer->format.rotates ? earlier(buffer, from->tick) : NULL;
     for (uint32_t i = 0; i < from->count; i++) {
         foliot_body_state *state = &buffer->bodies[i];
         *state = foliot_snapshot_restore(&buffer->format, &from->bodies[i], buffer->dt);
         for (int k = 0; k < 3; k++)
             state->position[k] += state->velocity[k] * ticks * buffer->dt;
+        if (was)
+            spin_since(buffer, was, from, i, state);
+        if (was && ticks > 0)
+            turn(state->orientation, state->angular_velocity, ticks * buffer->dt);
     }
 }
 

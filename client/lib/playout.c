@@ -12,6 +12,7 @@
 
 #define BIN_NS 500000.0
 #define HALF_LIFE_NS 20e9
+#define CAUTION 0.75         // what half a minute has not shown yet comes too
 #define PACE_MAX 0.05          // of time, to catch up or fall back
 #define SNAP_TICKS 10.0
 #define WARM_UP_NS 500000000u   // after the join the first gaps tell of the join, not of the network
@@ -81,7 +82,7 @@ static void add_time(foliot__playout *p, double from, double to)
 // The age that is exceeded for the starved share of the time.
 static double quantile(const foliot__playout *p)
 {
-    double above = 0, allowed = p->total * p->starved_share;
+    double above = 0, allowed = p->total * p->starved_share * CAUTION;
     for (int i = p->highest; i >= 0; i--) {
         if (above + p->seen[i] > allowed) {
             double part = p->seen[i] > 0 ? (allowed - above) / p->seen[i] : 0;

@@ -83,7 +83,7 @@ bool foliot_client_divergence(foliot_client *client, foliot_divergence_case *fou
 typedef struct foliot_sample {
     double render_tick;      // in ticks, fractional, never falling
     uint32_t count;
-    const foliot_body_state *bodies;
+    const foliot_body_state *bodies; // their spins are told from how they turned
     bool starved;            // no snapshot beyond the render time: extrapolated, for a bounded time
 } foliot_sample;
 // FOLIOT_AGAIN before the first complete snapshot.

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+// test_buffer.c: what is sampled between snapshots and beyond the newest, for bodies that fly and turn freely: so the truth
+// is known. Snapshots are put in as they are captured; the wire has tests of its own.
+#include "small_scene.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "../../client/lib/buffer.h"
+
+#define DT (1.0 / 60)
+#define LAST 40 // tick of the newest snapshot
+
+typedef struct yard {
+    small_scene small;
+    foliot_world *world;
+    foliot__snapshot_buffer buffer;
+} yard;
+
+// Bodies at x = 0, 10, 20, ..., of speed 2, which turn about different axes.
+static const double spins[][3] = {{0, 0, 0}, {0, 0, 3}, {-5, 0, 0}, {2, -2, 1}, {0, 9, 0}, {0, 0, 0.2}};
+#define BODIES (sizeof spins / sizeof spins[0])
+
+static void open_yard(yard *y)
+{
+    *y = (yard){.small = small(FOLIOT_VELOCITY_VERLET, DT)};
+    for (uint32_t i = 0; i < BODIES; i++) {
+        small_body(&y->small, 1, 10.0 * i, 2);
+        y->small.body[i].shape.kind = FOLIOT_SHAPE_SPHERE;
+        y->small.body[i].shape.radius = 0.5;
+        memcpy(y->small.body[i].angular_velocity, spins[i], sizeof spins[i]);
+    }
+    y->small.scene.bodies = y->small.body;
+    assert_int_equal(foliot_world_create(&y->small.scene, &y->world), FOLIOT_OK);
+    foliot_snapshot_format format = foliot_snapshot_format_of(&y->small.scene);
+    assert_int_equal(foliot__buffer_init(&y->buffer, &format, DT), FOLIOT_OK);
+}
+
+static void close_yard(yard *y)
+{
+    foliot__buffer_close(&y->buffer);
+    foliot_world_destroy(y->world);
+}
+
+// Every `every` ticks, up to tick LAST.
+static void fill(yard *y, uint32_t every)
+{
+    for (uint64_t tick = 1; tick <= LAST; tick++) {
+        foliot_world_step(y->world, NULL, 0, NULL);
+        if (tick % every == 0)
+            assert_true(foliot__buffer_put(&y->buffer, y->world));
+    }
+}
+
+// The angle in radians between where a body has turned to and where it would be.
+static double off(const foliot_body_state *state, const double spin[3], double time)
+{
+    double rate = sqrt(spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]);
+    double w = cos(rate * time / 2), dot = w * state->orientation[0];
+    for (int k = 0; k < 3 && rate > 0; k++)
+        dot += sin(rate * time / 2) * spin[k] / rate * state->orientation[k + 1];
+    return 2 * acos(fmin(fabs(dot), 1));
+}
+
+static void check_sample(yard *y, double tick, bool starved, double angle_max, double spin_error_max)
+{
+    foliot_sample sample;
+    assert_int_equal(foliot__buffer_sample(&y->buffer, tick, 15, &sample), FOLIOT_OK);
+    assert_int_equal(sample.starved, starved);
+    assert_int_equal(sample.count, BODIES);
+    for (uint32_t i = 0; i < sample.count; i++) {
+        check_near(sample.bodies[i].position[0], 10.0 * i + 2 * DT * tick, 0.01);
+        check_below(off(&sample.bodies[i], spins[i], tick * DT), angle_max);
+        for (int k = 0; k < 3; k++)
+            check_near(sample.bodies[i].angular_velocity[k], spins[i][k], spin_error_max);
+    }
+}
+
+static void between_two_snapshots_bodies_fly_and_turn(void **state)
+{
+    (void)state;
+    yard y;
+    open_yard(&y);
+    fill(&y, 2);
+    for (double tick = 20; tick < LAST; tick += 0.37) // half a degree is what a snapshot rounds away
+        check_sample(&y, tick, false, 0.012, 0.3);
+    close_yard(&y);
+}
+
+static void beyond_the_newest_they_go_on_turning(void **state)
+{
+    (void)state;
+    yard y;
+    open_yard(&y);
+    fill(&y, 1);
+    for (double tick = LAST; tick < LAST + 12; tick += 0.5)
+        check_sample(&y, tick, true, 0.012 + 0.005 * (tick - LAST), 0.2);
+    close_yard(&y);
+}
+
+// One that is gone, and another in its place, has no past to turn from.
+static void a_new_body_in_a_slot_is_not_turned(void **state)
+{
+    (void)state;
+    yard y;
+    foliot_sample sample;
+    open_yard(&y);
+    fill(&y, 1);
+    foliot_snapshot *newest = (foliot_snapshot *)(uintptr_t)foliot__buffer_newest(&y.buffer);
+    newest->bodies[1].incarnation++;
+    assert_int_equal(foliot__buffer_sample(&y.buffer, LAST + 10, 15, &sample), FOLIOT_OK);
+    check_below(off(&sample.bodies[1], spins[1], LAST * DT), 0.012);
+    assert_true(sample.bodies[1].angular_velocity[2] == 0);
+    check_below(off(&sample.bodies[2], spins[2], (LAST + 10) * DT), 0.06);
+    close_yard(&y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(between_two_snapshots_bodies_fly_and_turn),
+        cmocka_unit_test(beyond_the_newest_they_go_on_turning),
+        cmocka_unit_test(a_new_body_in_a_slot_is_not_turned),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
