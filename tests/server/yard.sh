@@ -36,6 +36,21 @@ start() { # ARGUMENT...: a server that listens; $server_pid, $port
     port=$(sed -n 's/^listening on .*:\([0-9]*\)$/\1/p' server.out)
 }
 field() { sed -n "s/.*\"$1\":\"\{0,1\}\([^,\"}]*\).*/\1/p" "$2"; } # NAME FILE: of its JSON
+host() { # ARGUMENT...: a server in lockstep
+    : >server.log
+    start "$@" --mode lockstep --port 0
+}
+stop() {
+    kill -TERM $server_pid
+    wait $server_pid
+}
+counter() { awk -v name="$1" '$1 == name { print $2 }' server.out; }
+every() { # FIELD AWK-CONDITION FILE: holds in all lines of the file
+    field "$1" "$3" | awk "{ n++; if (!(\$1 $2)) bad = 1 } END { exit bad || !n }"
+}
+digest_at() { # FILE TICK: as the recording's replay has it
+    "$replay" state "$1" --tick "$2" --json | sed -n 's/.*"digest":"\([0-9a-f]*\)".*/\1/p'
+}
 
 # A program some of whose files were compiled with fused multiply-adds, as somebody's CFLAGS might do.
 FUSED="common/sim/body.c common/sim/scene.c common/sim/force.c common/sim/force_kick.c common/sim/integrator/splitting.c common/sim/integrator/verlet.c common/sim/step.c"

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: a build that rounds otherwise is refused at the door of a lockstep session, and found out at once if it comes in by
+# force, while the others play on. The client is linked with objects compiled with contraction.
+set -u
+. "$(dirname "$0")/yard.sh"
+# FILE TRIPS: of a client's JSON; how many ticks after the first that differed, or its own arrival, the server's log tells of it: at
+# most one, so many round trips, and two in which the programs wake up.
+noticed() {
+    awk -v round_trip="$(field round_trip_ms "$1")" -v trips="$2" '
+        function number(key) { match($0, "\"" key "\":[0-9]+"); return substr($0, RSTART + length(key) + 3, RLENGTH - length(key) - 3) + 0 }
+        /"event":"joined"/ { joined[number("player")] = number("tick") }
+        /"event":"diverged"/ {
+            came = joined[number("player")]
+            first = number("value") + 1
+            late = number("tick") - (first > came ? first : came)
+            seen = 1
+        }
+        END { print "# noticed " late " ticks later, round trip " round_trip " ms"
+              exit !(seen && late >= 0 && late <= 3 + trips * round_trip * 60 / 1000) }' server.log
+}
+
+host "$scenes/spacewar.yaml" --no-record --log-format json
+"$client" 127.0.0.1:$port --bot random --seconds 3 --perturb 90:rock-4:velocity.y:3 --impair delay=50ms --json >planted.out 2>planted.log
+stop
+ok "a planted fault is noticed within a tick and a round trip" noticed planted.out 1
+rm -f spacewar-divergence-*
+
+if can_fuse; then
+    ok "a client is built with contraction on" fused client
+    host "$scenes/spacewar.yaml" --record match.foliot --log-format json
+    exits "it is refused by its fingerprint" 5 'fingerprint' ./client-fused 127.0.0.1:$port --bot idle --seconds 1
+    "$client" 127.0.0.1:$port --bot random --seconds 6 --json >ada.out 2>ada.log &
+    ada=$!
+    pids="$pids $ada"
+    ./client-fused 127.0.0.1:$port --bot random --seconds 8 --force --divergence-ends --impair delay=50ms --json >fused.out 2>fused.log
+    ok "let in by force it is found out" test $? = 3
+    wait $ada
+    ok "and the other player plays on" test $? = 0
+    stop
+    ok "the report names tick, stage, body and field" grep -qE \
+        '"first_bad_tick":[0-9]+,"stage":"[a-z]+","body":("[^"]+"|[0-9]+),"field":"(position|velocity)\.[xyz]","ulps":[1-9]' server.log
+    ok "it was noticed within a round trip of its arrival" noticed fused.out 4 # and some for the handshake
+    ok "ada's digests went on being compared" every ticks_compared '> 60' ada.out
+    ok "and did not differ" every divergences '== 0' ada.out
+    ok "both states are kept" test "$(ls spacewar-divergence-*-server.foliot spacewar-divergence-*-client.foliot | wc -l)" = 2
+    ok "the server's state verifies" "$replay" verify spacewar-divergence-*-server.foliot
+    ok "the session's recording verifies" "$replay" verify match.foliot
+    host "$scenes/ragdolls.yaml" --no-record
+    exits "whose bodies have other inertia cannot begin, and says why" 5 'does not fit' \
+        ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --force
+    stop
+    host "$scenes/spacewar.yaml" --no-record --no-force
+    exits "a server that wants nobody by force has none" 5 'fingerprint' ./client-fused 127.0.0.1:$port --bot idle --seconds 1 --force
+    stop
+fi
