@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+// internal.h: what the files of the client library share. client.c: the connection, from the first attempt to the last. join.c:
+// control messages, from hello to goodbye. stream.c: snapshots in, inputs out. view.c: what a host asks for.
+#ifndef FOLIOT_CLIENT_INTERNAL_H
+#define FOLIOT_CLIENT_INTERNAL_H
+
+#include "foliot/client.h"
+
+#include "buffer.h"
+#include "lockstep.h"
+#include "playout.h"
+#include "wire/message.h"
+
+#define FOLIOT__PLAYER_NAMES 1024
+#define FOLIOT__PIECES_KEPT 64
+#define FOLIOT__CHANGES_HELD FOLIOT__INPUTS_A_PACKET // not yet acknowledged
+
+typedef struct foliot__player_name {
+    uint32_t slot;
+    bool here;
+    char name[FOLIOT_NAME_BYTES];
+} foliot__player_name;
+
+struct foliot_client {
+    foliot_client_config config;
+    char host[256], session[FOLIOT_NAME_BYTES], name[FOLIOT_NAME_BYTES];
+    foliot_client_state state;
+    char reason[FOLIOT__SENTENCE_BYTES];
+    bool try_again, leaving;
+    uint32_t refusal;
+    foliot_peer_id peer;
+    uint64_t now_ns, began_ns, lost_ns, tried_ns;
+    uint64_t heard_ns; // anything from the server
+    bool reconnecting, welcomed;
+    bool welcomed_here; // by this connection: later copies of the welcome are ignored
+    uint64_t hello_ns;
+    // Pieces that overtook the welcome, which says how to read them.
+    uint8_t (*kept)[FOLIOT_PACKET_BYTES_MAX];
+    uint16_t kept_lengths[FOLIOT__PIECES_KEPT];
+    uint32_t kept_count;
+    foliot_digest fingerprint; // ours: it takes milliseconds, so once
+    foliot_simulation_kind kind;
+    foliot_host step_host;
+    foliot__welcome welcome;
+    foliot__snapshot_buffer buffer;
+    foliot__playout playout;
+    uint8_t *scene_bytes;
+    uint32_t scene_have;
+    foliot_scene *scene;
+    foliot__lockstep_client *lockstep; // NULL: the session is none of lockstep
+    foliot__player_name *players;
+    // Inputs. `input_offset_ns`: local time less the time of the tick that inputs made now are for.
+    int8_t axes[FOLIOT_AXES];
+    uint16_t buttons;
+    bool changed;
+    foliot__change changes[FOLIOT__CHANGES_HELD];
+    uint32_t change_count, next_sequence;
+    double input_offset_ns, jitter_slack_ns;
+    bool clock_set; // at once and by much, when `clock_set_us` was
+    uint32_t clock_set_us;
+    uint64_t input_sent_ns;
+    uint64_t first_snapshot;
+    double delay_sum;
+    uint64_t delay_count;
+    double shown_tick; // of the last sample
+    foliot_client_statistics statistics;
+};
+
+// client.c
+double foliot__client_tick_ns(const foliot_client *c);
+void foliot__client_end(foliot_client *c, foliot_client_state state, const char *reason);
+
+// join.c
+void foliot__client_send(foliot_client *c, const foliot__message *message); // reliably
+void foliot__client_say_hello(foliot_client *c);
+void foliot__client_repeat_hello(foliot_client *c);
+void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length);
+void foliot__client_answer(foliot_client *c, const uint8_t *bytes, size_t length); // to a question; SIZE_MAX: not yet
+
+// stream.c
+void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t length);
+void foliot__stream_read_kept(foliot_client *c); // pieces that overtook the welcome
+void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t length);
+void foliot__stream_update(foliot_client *c); // inputs that are due, and steps
+uint64_t foliot__stream_period_ns(const foliot_client *c);
+
+#endif

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT
+// join.c: control messages: says hello, hears the welcome, the scene, who plays, and the goodbye.
+#include "internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "foliot/version.h"
+
+#define HELLO_EVERY_NS 20000000u // unreliably, beside the reliable one, until welcome
+#define SHOWN_AHEAD_TICKS 600 // that a server which died may have lost, and be waited for
+
+void foliot__client_send(foliot_client *c, const foliot__message *message)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_OK)
+        foliot_transport_send(c->config.transport, c->peer, FOLIOT_RELIABLE, bytes, length);
+}
+
+static void write_hello(const foliot_client *c, foliot__message *m)
+{
+    m->kind = FOLIOT__HELLO_MESSAGE;
+    foliot__hello_message *h = &m->as.hello;
+    h->protocol = FOLIOT_PROTOCOL;
+    strcpy(h->session, c->session);
+    strcpy(h->name, c->name);
+    h->spectates = c->config.spectates;
+    h->token = c->welcomed ? c->welcome.token : 0;
+    h->fingerprint = c->fingerprint;
+    snprintf(h->build, sizeof h->build, "%s", foliot_build());
+    h->forces = c->config.forces;
+    snprintf(h->simulation, sizeof h->simulation, "%s", c->kind.name);
+    h->rules = c->kind.version;
+}
+
+void foliot__client_say_hello(foliot_client *c)
+{
+    foliot__message m = {0};
+    write_hello(c, &m);
+    foliot__client_send(c, &m);
+    c->hello_ns = 0;
+}
+
+// Copies of the hello that need not wait for a resend.
+void foliot__client_repeat_hello(foliot_client *c)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    foliot__message m = {0};
+    if (c->state != FOLIOT_CLIENT_JOINING || c->now_ns - c->hello_ns < HELLO_EVERY_NS)
+        return;
+    c->hello_ns = c->now_ns;
+    write_hello(c, &m);
+    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_OK)
+        foliot_transport_send(c->config.transport, c->peer, FOLIOT_UNRELIABLE, bytes, length);
+}
+
+// -- what the server says -----------------------------------------------------------------------------
+
+// All of the setup is here: something to step can be made of it.
+static void make_simulation(foliot_client *c)
+{
+    foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->scene_bytes, c->scene_have);
+    if (status != FOLIOT_OK)
+        foliot__client_end(c, FOLIOT_CLIENT_LOST, foliot_status_text(status));
+}
+
+static bool enter_lockstep(foliot_client *c, const foliot__welcome *w)
+{
+    if (w->lockstep && !c->lockstep &&
+        foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL, &c->step_host, &c->lockstep) != FOLIOT_OK)
+        return false;
+    if (c->lockstep)
+        foliot__lockstep_client_restart(c->lockstep);
+    if (w->lockstep && w->scene_bytes == 0)
+        make_simulation(c);
+    return true;
+}
+static void take_welcome(foliot_client *c, const foliot__welcome *w)
+{
+    if (c->welcomed_here)
+        return;
+    c->welcomed_here = true;
+    bool again = c->welcomed && w->token == c->welcome.token && w->token != 0;
+    if (c->welcomed)
+        foliot__buffer_close(&c->buffer);
+    c->welcomed = false;
+    c->welcome = *w;
+    if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_OK || !enter_lockstep(c, w)) {
+        foliot__buffer_close(&c->buffer);
+        c->state = FOLIOT_CLIENT_LOST;
+        snprintf(c->reason, sizeof c->reason, "%s", foliot_status_text(FOLIOT_MEMORY));
+        return;
+    }
+    c->welcomed = true;
+    foliot__playout_init(&c->playout, foliot__client_tick_ns(c), c->config.starved_share, c->config.delay_min_ms * 1e6,
+                         c->config.delay_max_ms * 1e6);
+    c->state = FOLIOT_CLIENT_PLAYING;
+    c->reconnecting = false;
+    c->first_snapshot = 0;
+    if ((double)w->tick + SHOWN_AHEAD_TICKS < c->shown_tick)
+        c->shown_tick = 0; // another run of the session
+    if (!again) {
+        c->next_sequence = 1;
+        c->change_count = 0;
+    }
+    // A first guess: half a round trip each way, and what jitter may add; the server's slack corrects it.
+    double round_trip = (double)foliot_transport_round_trip_ns(c->config.transport, c->peer);
+    double ahead = round_trip + 2 * foliot__client_tick_ns(c);
+    c->input_offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
+    c->clock_set = false;
+    c->changed = true; // what is held goes out once more
+    if (w->scene_bytes && w->scene_bytes <= (64u << 20) && !c->scene_bytes)
+        c->scene_bytes = malloc(w->scene_bytes);
+    foliot__stream_read_kept(c);
+}
+
+static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
+{
+    if (!c->scene_bytes || c->scene || part->total != c->welcome.scene_bytes || part->offset > part->total ||
+        part->length > part->total - part->offset || part->offset != c->scene_have)
+        return;
+    memcpy(c->scene_bytes + part->offset, part->bytes, part->length);
+    c->scene_have += part->length;
+    if (c->scene_have == part->total &&
+        foliot_scene_decode(c->scene_bytes, c->scene_have, &c->scene) != FOLIOT_OK)
+        c->scene = NULL;
+    if (c->scene_have == part->total && c->lockstep)
+        make_simulation(c);
+}
+
+static void take_player(foliot_client *c, const foliot__player_message *m)
+{
+    if (m->player >= FOLIOT__PLAYER_NAMES)
+        return;
+    c->players[m->player].here = m->joined;
+    c->players[m->player].slot = m->slot;
+    memcpy(c->players[m->player].name, m->name, sizeof m->name);
+}
+
+static void take_state(foliot_client *c, const foliot__keyframe_part *part)
+{
+    foliot__message m = {.kind = FOLIOT__KEYFRAME_HEARD};
+    bool tells = foliot__lockstep_client_take_state(c->lockstep, part);
+    if (c->lockstep->unfit) {
+        foliot_client_leave(c, c->now_ns);
+        c->refusal = FOLIOT__REFUSE_SIMULATION;
+        foliot__client_end(c, FOLIOT_CLIENT_REFUSED, "the server's state does not fit what this build makes of its setup: the two compute otherwise");
+        return;
+    }
+    m.as.keyframe_heard.tick = part->tick;
+    if (!tells)
+        return;
+    m.as.keyframe_heard.offset = part->offset + part->length;
+    foliot__client_send(c, &m);
+}
+
+void foliot__client_answer(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    foliot__message m = {.kind = FOLIOT__ANSWER};
+    if (length == SIZE_MAX)
+        return; // not yet
+    m.as.search.number = c->lockstep->number;
+    m.as.search.bytes = bytes;
+    m.as.search.length = (uint32_t)length;
+    foliot__client_send(c, &m);
+}
+
+static void take_question(foliot_client *c, const foliot__search_message *question)
+{
+    uint8_t answer[FOLIOT_ANSWER_BYTES_MAX];
+    foliot__client_answer(c, answer, foliot__lockstep_client_answer(c->lockstep, question, answer));
+}
+
+void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    foliot__message m;
+    if (foliot__message_decode(bytes, length, &m) != FOLIOT_OK) {
+        c->statistics.pieces_malformed++;
+        return;
+    }
+    switch (m.kind) {
+    case FOLIOT__WELCOME:
+        take_welcome(c, &m.as.welcome);
+        break;
+    case FOLIOT__REFUSE:
+        c->try_again = m.as.refuse.again;
+        c->refusal = m.as.refuse.reason;
+        foliot__client_end(c, FOLIOT_CLIENT_REFUSED, m.as.refuse.sentence);
+        break;
+    case FOLIOT__SCENE_PART:
+        take_scene_part(c, &m.as.scene_part);
+        break;
+    case FOLIOT__PLAYER:
+        take_player(c, &m.as.player);
+        break;
+    case FOLIOT__BYE:
+        foliot__client_end(c, FOLIOT_CLIENT_CLOSED, m.as.bye.sentence);
+        break;
+    case FOLIOT__KEYFRAME_PART:
+    case FOLIOT__TICKS_PART:
+        if (c->lockstep && m.kind == FOLIOT__KEYFRAME_PART)
+            take_state(c, &m.as.keyframe_part);
+        else if (c->lockstep)
+            foliot__lockstep_client_take_ticks(c->lockstep, &m.as.ticks_part);
+        break;
+    case FOLIOT__QUESTION:
+        if (c->lockstep)
+            take_question(c, &m.as.search);
+        break;
+    case FOLIOT__DIVERGED:
+        if (c->lockstep)
+            foliot__lockstep_client_take_diverged(c->lockstep, &m.as.diverged);
+        break;
+    default:
+        c->statistics.pieces_malformed++;
+    }
+}

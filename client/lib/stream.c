@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+// stream.c: what flows while one plays: snapshots and what is heard of inputs come in, inputs and lockstep's packets go out.
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SLACK_TICKS 1.5     // inputs should come so long before their tick is closed
+#define SLACK_GAIN 0.15
+
+// -- snapshots --------------------------------------------------------------------------------------------
+
+static void snapshot_complete(foliot_client *c, uint64_t tick)
+{
+    foliot_client_statistics *s = &c->statistics;
+    if (s->snapshots_received++ == 0)
+        s->join_ms = (double)(c->now_ns - c->began_ns) * 1e-6;
+    if (c->first_snapshot == 0 || tick < c->first_snapshot)
+        c->first_snapshot = tick;
+    if (c->playout.started && (double)tick < c->playout.render_tick)
+        s->snapshots_stale++;
+    else
+        s->snapshots_used++;
+    foliot__playout_arrived(&c->playout, c->now_ns, tick);
+}
+
+static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    foliot_client_statistics *s = &c->statistics;
+    uint64_t tick = 0;
+    switch (foliot__buffer_take(&c->buffer, bytes + 1, length - 1, &tick)) {
+    case FOLIOT__TAKEN_SNAPSHOT:
+        snapshot_complete(c, tick);
+        break;
+    case FOLIOT__TAKEN_STALE:
+        s->snapshots_stale++;
+        break;
+    case FOLIOT__TAKEN_NO_BASELINE:
+        s->snapshots_without_baseline++;
+        break;
+    case FOLIOT__TAKEN_MALFORMED:
+        s->pieces_malformed++;
+        break;
+    case FOLIOT__TAKEN_PIECE:
+    default:
+        break;
+    }
+}
+
+static void keep_piece(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    if (!c->kept)
+        c->kept = malloc(FOLIOT__PIECES_KEPT * sizeof *c->kept);
+    if (!c->kept || c->kept_count == FOLIOT__PIECES_KEPT || length > sizeof *c->kept) {
+        c->statistics.snapshots_without_baseline++;
+        return;
+    }
+    memcpy(c->kept[c->kept_count], bytes, length);
+    c->kept_lengths[c->kept_count++] = (uint16_t)length;
+}
+
+void foliot__stream_read_kept(foliot_client *c)
+{
+    for (uint32_t i = 0; i < c->kept_count; i++)
+        read_piece(c, c->kept[i], c->kept_lengths[i]);
+    free(c->kept);
+    c->kept = NULL;
+    c->kept_count = 0;
+}
+
+void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    c->statistics.pieces_received++;
+    c->statistics.bytes_received += length;
+    if (c->welcomed_here && c->welcomed)
+        read_piece(c, bytes, length);
+    else
+        keep_piece(c, bytes, length);
+}
+
+// The server tells how early the newest inputs came: too early is latency, too late is lost control.
+void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    foliot__status_packet status;
+    if (foliot__status_packet_decode(bytes, length, &status) != FOLIOT_OK) {
+        c->statistics.pieces_malformed++;
+        return;
+    }
+    while (c->change_count > 0 && c->changes[0].sequence <= status.sequence)
+        memmove(&c->changes[0], &c->changes[1], --c->change_count * sizeof c->changes[0]);
+    c->statistics.inputs_late = status.late_changes;
+    double round_trip_us = (double)(uint32_t)((uint32_t)(c->now_ns / 1000) - status.echo_us) - status.held_us;
+    if (round_trip_us >= 0 && round_trip_us < 60e6) {
+        double *ms = &c->statistics.round_trip_ms;
+        *ms += (*ms > 0 ? 0.1 : 1) * (round_trip_us * 1e-3 - *ms);
+    }
+    // Of packets from before the clock was set the slack has been seen to: setting it twice would overshoot.
+    if (c->clock_set && (int32_t)(status.echo_us - c->clock_set_us) < 0)
+        return;
+    double slack_ns = status.slack_us * 1e3, wanted = SLACK_TICKS * foliot__client_tick_ns(c) + c->jitter_slack_ns;
+    double off = slack_ns - wanted;
+    if (fabs(off) > 30 * foliot__client_tick_ns(c)) {
+        c->input_offset_ns += off;
+        c->clock_set = true;
+        c->clock_set_us = (uint32_t)(c->now_ns / 1000);
+    } else {
+        c->input_offset_ns += off * SLACK_GAIN;
+    }
+    // Packets that came late ask for a larger margin, which goes down again slowly.
+    c->jitter_slack_ns = slack_ns < 0 ? fmin(c->jitter_slack_ns - slack_ns * 0.5, 1e9) : c->jitter_slack_ns * 0.99;
+}
+
+// -- inputs -----------------------------------------------------------------------------------------------
+
+static uint32_t input_tick(const foliot_client *c)
+{
+    double tick = ((double)c->now_ns - c->input_offset_ns) / foliot__client_tick_ns(c);
+    return tick < 0 ? 0 : tick > 4e9 ? UINT32_MAX - 1 : (uint32_t)tick;
+}
+
+void foliot_client_input(foliot_client *client, const int8_t axes[FOLIOT_AXES], uint16_t buttons)
+{
+    if (memcmp(client->axes, axes, FOLIOT_AXES) == 0 && client->buttons == buttons)
+        return;
+    memcpy(client->axes, axes, FOLIOT_AXES);
+    client->buttons = buttons;
+    client->changed = true;
+}
+
+static void note_change(foliot_client *c, uint32_t tick)
+{
+    if (!c->changed || c->change_count == FOLIOT__CHANGES_HELD)
+        return; // the newest controls wait until the server has caught up
+    foliot__change *change = &c->changes[c->change_count++];
+    *change = (foliot__change){.sequence = c->next_sequence++, .tick = tick, .buttons = c->buttons};
+    memcpy(change->axes, c->axes, sizeof change->axes);
+    if (c->change_count > 1 && change->tick < change[-1].tick)
+        change->tick = change[-1].tick;
+    c->changed = false;
+}
+
+uint64_t foliot__stream_period_ns(const foliot_client *c)
+{
+    double hz = c->config.input_hz > 0 ? c->config.input_hz : fmin(c->welcome.pace_hz, 60);
+    return (uint64_t)(1e9 / hz);
+}
+
+static void send_inputs(foliot_client *c)
+{
+    if (c->state != FOLIOT_CLIENT_PLAYING || c->now_ns - c->input_sent_ns < foliot__stream_period_ns(c))
+        return;
+    foliot__input_packet packet = {.tick = input_tick(c), .sent_us = (uint32_t)(c->now_ns / 1000)};
+    if (!c->config.spectates)
+        note_change(c, packet.tick);
+    packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest : FOLIOT__NO_TICK;
+    packet.count = c->change_count;
+    memcpy(packet.changes, c->changes, sizeof c->changes[0] * c->change_count);
+    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
+    size_t length = foliot__input_packet_encode(&packet, bytes);
+    foliot_transport_send(c->config.transport, c->peer, FOLIOT_UNRELIABLE, bytes, length);
+    c->statistics.inputs_sent++;
+    c->input_sent_ns = c->now_ns;
+}
+
+// -- lockstep -----------------------------------------------------------------------------------------------
+
+// What is here is stepped, but for a bounded number of ticks at once, and remembered to be shown.
+static bool step(foliot_client *c)
+{
+    uint32_t steps = 0;
+    uint8_t answer[FOLIOT_ANSWER_BYTES_MAX];
+    foliot__client_answer(c, answer, foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, answer));
+    while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {
+        const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
+        steps++;
+        if (foliot__lockstep_client_backlog(c->lockstep) < FOLIOT__BUFFER_ENTRIES / 2 && world &&
+            foliot__buffer_put(&c->buffer, world))
+            snapshot_complete(c, c->lockstep->tick);
+    }
+    return steps > 0;
+}
+
+static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    if (length == 0)
+        return;
+    foliot_transport_send(c->config.transport, c->peer, FOLIOT_UNRELIABLE, bytes, length);
+    c->statistics.inputs_sent++;
+}
+
+// Once a tick, and at once when one was stepped: the sooner the server hears of a digest, the better.
+static void send_lockstep(foliot_client *c, bool stepped)
+{
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
+    uint64_t period = foliot__stream_period_ns(c), since = c->now_ns - c->input_sent_ns;
+    bool decided, plays = c->welcome.player != FOLIOT__NO_PLAYER;
+    if (c->state != FOLIOT_CLIENT_PLAYING || (since < period && !(stepped && since >= period / 2)))
+        return;
+    foliot_input controls = {.player = c->welcome.player, .buttons = c->buttons};
+    for (int k = 0; k < FOLIOT_AXES; k++)
+        controls.axes[k] = c->axes[k] < -127 ? -127 : c->axes[k];
+    uint64_t tick = foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, foliot__client_tick_ns(c), c->welcome.input_delay);
+    size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, plays, c->changed ? &controls : NULL,
+                                                   &decided, bytes);
+    c->changed &= !decided;
+    send_packet(c, bytes, length);
+    send_packet(c, bytes, foliot__lockstep_client_repeat(c->lockstep, c->now_ns, bytes));
+    c->input_sent_ns = c->now_ns;
+}
+
+void foliot__stream_update(foliot_client *c)
+{
+    if (c->lockstep)
+        send_lockstep(c, step(c));
+    else
+        send_inputs(c);
+}

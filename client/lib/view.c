@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+// view.c: what a host asks for: samples at the render time, who plays, what was seen of the network.
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+#define EXTRAPOLATE_MS 250.0
+
+foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
+{
+    if (!client->welcomed || !client->playout.started)
+        return FOLIOT_AGAIN;
+    // What was shown once is not taken back: not for a snapshot that comes late, nor after a reconnect.
+    double tick = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
+    double extrapolate = EXTRAPOLATE_MS * 1e6 / foliot__client_tick_ns(client);
+    foliot_status status = foliot__buffer_sample(&client->buffer, tick, extrapolate, sample);
+    if (status != FOLIOT_OK)
+        return status;
+    client->shown_tick = sample->render_tick = fmax(sample->render_tick, client->shown_tick);
+    client->statistics.samples++;
+    client->statistics.samples_starved += sample->starved;
+    client->delay_sum += foliot__playout_delay_ms(&client->playout);
+    client->delay_count++;
+    return FOLIOT_OK;
+}
+
+foliot_client_state foliot_client_now(const foliot_client *client)
+{
+    return client->state;
+}
+
+const char *foliot_client_reason(const foliot_client *client)
+{
+    return client->reason;
+}
+
+bool foliot_client_try_again(const foliot_client *client)
+{
+    return client->try_again;
+}
+
+bool foliot_client_computes_otherwise(const foliot_client *client)
+{
+    return client->refusal == FOLIOT__REFUSE_FINGERPRINT || client->refusal == FOLIOT__REFUSE_SIMULATION;
+}
+
+uint32_t foliot_client_player(const foliot_client *client)
+{
+    return client->welcomed ? client->welcome.player : FOLIOT__NO_PLAYER;
+}
+
+double foliot_client_dt(const foliot_client *client)
+{
+    return client->welcome.dt;
+}
+
+double foliot_client_pace_hz(const foliot_client *client)
+{
+    return client->welcome.pace_hz;
+}
+
+const char *foliot_client_scene_name(const foliot_client *client)
+{
+    return client->welcome.scene;
+}
+
+const foliot_scene *foliot_client_scene(const foliot_client *client)
+{
+    return client->scene;
+}
+
+const char *foliot_client_player_name(const foliot_client *client, uint32_t slot)
+{
+    for (uint32_t p = 0; p < FOLIOT__PLAYER_NAMES; p++)
+        if (client->players[p].here && client->players[p].slot == slot)
+            return client->players[p].name;
+    return NULL;
+}
+
+bool foliot_client_in_lockstep(const foliot_client *client)
+{
+    return client->lockstep != NULL;
+}
+
+const foliot_simulation *foliot_client_simulation(const foliot_client *client)
+{
+    return client->lockstep && client->lockstep->begun ? &client->lockstep->simulation : NULL;
+}
+
+bool foliot_client_divergence(foliot_client *client, foliot_divergence_case *found)
+{
+    foliot__lockstep_client *l = client->lockstep;
+    if (!l || !l->has_case)
+        return false;
+    l->has_case = false;
+    *found = l->found;
+    found->session = client->welcome.session;
+    found->player = client->welcome.player;
+    found->name = client->name;
+    return true;
+}
+
+static double size_quantile(const uint64_t *sizes, uint64_t total, double share)
+{
+    uint64_t seen = 0;
+    for (uint32_t i = 0; i <= FOLIOT_PACKET_BYTES_MAX; i++) {
+        seen += sizes[i];
+        if (total && (double)seen >= share * (double)total)
+            return i;
+    }
+    return 0;
+}
+
+static void add_lockstep(const foliot__lockstep_client *l, foliot_client_statistics *s)
+{
+    if (l->begun) {
+        s->newest_tick = l->tick;
+        s->digest = l->history[l->tick % FOLIOT__CLIENT_TICKS];
+        s->ticks_compared = l->checked - l->start;
+    }
+    s->ticks_stepped = l->ticks_stepped;
+    s->ticks_behind = foliot__lockstep_client_backlog(l);
+    s->divergences = l->divergences > l->diverged ? l->divergences : l->diverged;
+    s->stalls = l->stalls;
+    s->inputs_late = l->late;
+    s->inputs_missing = l->missing;
+    s->pieces_malformed += l->malformed;
+    s->round_trip_ms = l->round_trip_ns * 1e-6;
+    s->relay_bytes_mean = l->relay_packets ? (double)l->relay_bytes / (double)l->relay_packets : 0;
+    s->relay_bytes_p99 = size_quantile(l->relay_sizes, l->relay_packets, 0.99);
+    s->relay_bytes_max = size_quantile(l->relay_sizes, l->relay_packets, 1);
+    s->input_bytes_mean = l->input_packets ? (double)l->input_bytes / (double)l->input_packets : 0;
+    s->input_bytes_p99 = size_quantile(l->input_sizes, l->input_packets, 0.99);
+    s->input_bytes_max = size_quantile(l->input_sizes, l->input_packets, 1);
+    s->snapshot_bytes_mean = s->relay_bytes_mean;
+}
+
+foliot_client_statistics foliot_client_statistics_now(const foliot_client *client)
+{
+    foliot_client_statistics s = client->statistics;
+    if (!client->welcomed)
+        return s;
+    const foliot_snapshot *newest = foliot__buffer_newest(&client->buffer);
+    double every = client->welcome.pace_hz / client->welcome.snapshot_hz;
+    if (newest) {
+        s.newest_tick = newest->tick;
+        s.digest = foliot__buffer_digest(&client->buffer);
+        s.snapshots_expected = (uint64_t)((double)(newest->tick - client->first_snapshot) / every + 1.5);
+    }
+    if (s.snapshots_expected > s.snapshots_received)
+        s.loss = 1 - (double)s.snapshots_received / (double)s.snapshots_expected;
+    s.jitter_ms = foliot__playout_jitter_ms(&client->playout);
+    s.delay_ms = foliot__playout_delay_ms(&client->playout);
+    s.delay_mean_ms = client->delay_count ? client->delay_sum / (double)client->delay_count : 0;
+    s.snapshot_bytes_mean = s.snapshots_received ? (double)s.bytes_received / (double)s.snapshots_received : 0;
+    s.snaps = client->playout.snaps;
+    if (client->lockstep)
+        add_lockstep(client->lockstep, &s);
+    return s;
+}
