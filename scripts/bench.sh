@@ -34,6 +34,21 @@ digest|tumbling-256 per 256 bodies|value<=|1
 digest|n-body 1000 share of a step|value<=|1
 digest|spheres 901 share of a step|value<=|1
 digest|spheres 5000 share of a step|value<=|1
+snapshot_codec|901 cubes data set, bytes a snapshot|value<=|215
+snapshot_codec|901 cubes data set, encode|value<=|25
+snapshot_codec|cubes at rest, bytes a snapshot|value<=|12
+fanout|spacewar, 256 clients: a client and snapshot|ratio<=|1.5
+fanout|spacewar, 1000 clients: a client and snapshot|ratio<=|1.5
+fanout|marbles, 256 clients: a client and snapshot|ratio<=|1.5
+fanout|marbles, 1000 clients: a client and snapshot|ratio<=|1.5
+join|round trip 100 ms, loss 5 %: p95|value<=|500
+netcode|loss 5 %, jitter 0-100 ms, ten seeds: delay|value<=|115
+netcode|loss 5 %, jitter 0-100 ms, ten seeds: starved|value<=|0.1
+netcode|loss 5 %, jitter 0-100 ms: snapshots used|value>=|94.5
+tick_jitter|idle: ticks skipped|value<=|0
+tick_jitter|beside a busy core: ticks skipped|value<=|0
+tick_jitter|with 256 clients: ticks skipped|value<=|0
+tick_jitter|answer while heavy steps run: p99|value<=|1000
 resume|kill -9 to a tick served|value<=|1000
 resume|time lost that was seen, most|value<=|50
 simulation|64 bodies, 8 clients|value>=|50
@@ -74,7 +89,7 @@ function target(b, c, value, ratio,    i, n, line, part, reached) {
     return ""
 }
 BEGIN {
-    form = "%-10s %-34s %12s %-14s %-30s %12s %8s  %s\n"
+    form = "%-14s %-56s %12s %-14s %-30s %12s %8s  %s\n"
     printf form, "bench", "case", "value", "unit", "opponent", "its value", "ratio", "target"
 }
 {

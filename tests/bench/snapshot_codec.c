@@ -138,11 +138,31 @@ static int compare(const void *a, const void *b)
 static const char *const worlds[] = {"cubes", "marbles", "spacewar", "billiards", "cloth", "jelly", "ragdoll"};
 
 typedef struct world_run {
+    const char *name;
     foliot_snapshot_coder *coder;
     foliot_snapshot_pieces pieces;
     foliot_snapshot got;
     tally tally;
 } world_run;
+
+// What a snapshot takes where nothing has moved since the baseline.
+static void unchanged_row(const char *name, world_run *r, const worlds_pair *pair)
+{
+    char text[128];
+    foliot_snapshot base = room_for(pair->now->count), now;
+    base.tick = pair->base->tick;
+    base.count = pair->now->count;
+    memcpy(base.bodies, pair->now->bodies, base.count * sizeof *base.bodies);
+    for (uint32_t i = 0; i < base.count; i++)
+        memset(base.bodies[i].velocity, 0, sizeof base.bodies[i].velocity);
+    now = base;
+    now.tick = pair->now->tick;
+    if (foliot_snapshot_encode(r->coder, &now, &base, &r->pieces) != FOLIOT_OK)
+        exit(2);
+    snprintf(text, sizeof text, "%s at rest, bytes a snapshot", name);
+    bench_report("snapshot_codec", text, r->pieces.offsets[r->pieces.count], "B", NULL, 0);
+    free(base.bodies);
+}
 
 static void world_frame(void *user, const worlds_pair *pair)
 {
@@ -152,6 +172,8 @@ static void world_frame(void *user, const worlds_pair *pair)
             exit(2);
         r->got = room_for(pair->format->bodies_max + 1);
     }
+    if (r->tally.count == 0)
+        unchanged_row(r->name, r, pair);
     one_frame(r->coder, &r->pieces, pair->base, pair->now, &r->got, &r->tally);
 }
 
@@ -160,7 +182,7 @@ static uint32_t world_rows(const char *name)
 {
     double bytes[WORLD_TICKS], encode[WORLD_TICKS], decode[WORLD_TICKS], sum = 0;
     char text[128];
-    world_run r = {.tally = {.bytes = bytes, .encode_us = encode, .decode_us = decode}};
+    world_run r = {.name = name, .tally = {.bytes = bytes, .encode_us = encode, .decode_us = decode}};
     snprintf(text, sizeof text, "scenes/%s.yaml", name);
     if (!worlds_run(text, WORLD_TICKS, 6, world_frame, &r))
         return 0; // not there (yet)
