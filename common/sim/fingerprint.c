@@ -6,6 +6,7 @@
 #include "base/bytes.h"
 #include "base/cpu.h"
 #include "base/rng.h"
+#include "foliot/contact.h"
 #include "foliot/digest.h"
 #include "foliot/query.h"
 #include "foliot/world.h"
@@ -47,7 +48,7 @@
     X(rods, "rods")                                                                                \
     X(crates, "contacts of boxes and capsules")                                                    \
     X(linkage, "joints")                                                                           \
-    X(queries, "queries")
+    X(queries, "queries, touches")
 
 enum {
 #define COUNT(name, text) +1
@@ -370,6 +371,26 @@ static void ask(mixer *m, const foliot_world *world, const foliot_shape *shape)
         mix(m, slots[i]);
 }
 
+// What a step tells of contacts.
+static void mix_told(mixer *m, const foliot_world *world)
+{
+    uint32_t count, touching = foliot_world_touches(world, NULL, 0);
+    const foliot_impact *impact = foliot_world_impacts(world, &count);
+    for (uint32_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            mix_f64(m, (impact[i].time + impact[i].speed) - impact[i].impulse);
+            mix_f64(m, impact[i].point[k] + 7.0 * impact[i].normal[k]);
+        }
+    foliot_touch touches[64];
+    foliot_world_touches(world, touches, 64);
+    for (uint32_t i = 0; i < touching && i < 64; i++)
+        for (int k = 0; k < 3; k++) {
+            mix(m, touches[i].change + touches[i].points * 8);
+            mix_f64(m, (touches[i].force + touches[i].speed) - touches[i].friction[k]);
+            mix_f64(m, touches[i].point[k] + 7.0 * touches[i].normal[k]);
+        }
+}
+
 static void run_queries(mixer *m)
 {
     static const foliot_shape shapes[] = {
@@ -382,8 +403,11 @@ static void run_queries(mixer *m)
     foliot_world *world = NULL;
     if (foliot_world_create(&probe.scene, &world) != FOLIOT_OK)
         return; // as the parts before have told
-    for (int i = 0; i < 24; i++)
+    for (int i = 0; i < 24; i++) {
+        if (i % 3 == 0 && foliot_world_step(world, NULL, 0, NULL) == FOLIOT_OK)
+            mix_told(m, world);
         ask(m, world, &shapes[i % 3]);
+    }
     foliot_world_destroy(world);
 }
 

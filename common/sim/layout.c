@@ -62,6 +62,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .joints = config->joints_max,
         .joint_starts = config->joints_max ? 4 * config->constraints_max : 0,
         .events = FOLIOT_EVENTS_MAX,
+        .impacts = config->contacts_max < FOLIOT_IMPACTS_MAX ? config->contacts_max : FOLIOT_IMPACTS_MAX,
         .scratch = (size_t)3 * slots * scheme->scratch_vectors,
         .force_workspace_bytes = foliot__force_workspace_bytes(config),
         .contact_workspace_bytes = foliot__contact_workspace_bytes(config),
@@ -173,6 +174,8 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(double, spawn_position, capacity->spawns)
     COPY(foliot__contact_row, contact, from->contact_count)
     COPY(foliot_event, events, from->event_count)
+    COPY(foliot_impact, impacts, from->impact_count)
+    COPY(foliot__touching, touched, from->touched_count)
     COPY(uint8_t, force_workspace, capacity->force_workspace_bytes)
     COPY(uint8_t, constraint_workspace, capacity->constraint_workspace_bytes)
 #undef COPY
@@ -181,4 +184,4 @@ void foliot_world_copy(void *block, const foliot_world *from)
     ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or said to be made anew.
-_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 15, "foliot_world_copy knows every table");
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 17, "foliot_world_copy knows every table");

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/rng.h"
+#include "foliot/contact.h"
 #include "foliot/world.h"
 
 #define FOLIOT__LANES 8 // doubles in the widest lane we use (AVX-512); a multiple of every other
@@ -106,6 +107,11 @@ typedef struct foliot__contact_row {
 #define FOLIOT__IMPULSE_MAX 0x1p100f // beyond it a row cannot have come from a step
 _Static_assert(sizeof(foliot__contact_row) == 4 * FOLIOT__CONTACT_WORDS, "all words have 4 bytes");
 
+// Two slots that touched when the step began.
+typedef struct foliot__touching {
+    uint32_t a, b; // a < b
+} foliot__touching;
+
 // All tables of the block: X(C type, name, entries). Entry counts are fields of foliot__capacity.
 #define FOLIOT__OTHER_TABLES(X)                                                                    \
     X(double, scratch, scratch) /* `scratch_vectors` vector fields for the integrator */           \
@@ -118,6 +124,8 @@ _Static_assert(sizeof(foliot__contact_row) == 4 * FOLIOT__CONTACT_WORDS, "all wo
     X(foliot__contact_row, contact, contacts) /* truth: what pushed in the last step, ascending (a, b) */ \
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
     X(foliot_event, events, events)                                                                \
+    X(foliot_impact, impacts, impacts)                                                             \
+    X(foliot__touching, touched, contacts)                                                         \
     X(uint8_t, force_workspace, force_workspace_bytes)         /* owned by force.c */              \
     X(uint8_t, contact_workspace, contact_workspace_bytes)     /* owned by collide/ */             \
     X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */       \
@@ -126,7 +134,7 @@ _Static_assert(sizeof(foliot__contact_row) == 4 * FOLIOT__CONTACT_WORDS, "all wo
 
 typedef struct foliot__capacity {
     uint32_t slots; // padded to FOLIOT__LANES
-    uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events;
+    uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events, impacts;
     size_t scratch; // doubles
     size_t force_workspace_bytes, contact_workspace_bytes, constraint_workspace_bytes;
     size_t joint_workspace_bytes, sleep_workspace_bytes;
@@ -185,7 +193,8 @@ struct foliot_world {
     uint32_t joints_ready; // joint_workspace is sorted: what moves and what is broken has not changed since
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
     double acceleration_time;    // ... at this time
-    uint32_t event_count;
+    uint32_t event_count, impact_count;
+    uint32_t touched_count;  // rows of `touched`
     uint32_t contacts_aside; // rows that sleep.c keeps away from the solver in this tick
     foliot_world_counters counters;
 };

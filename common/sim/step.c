@@ -2,6 +2,7 @@
 // step.c: the one function that advances time. Stages in their order, nothing else; each stage's work
 // is in its own file. The door checks everything, so that a refused step leaves the world as it was.
 #include "sim/body.h"
+#include "sim/collide/touch.h"
 #include "sim/constraint.h"
 #include "sim/contact.h"
 #include "sim/force.h"
@@ -215,6 +216,7 @@ static foliot_status tick(foliot_world *world, double dt, const foliot_input *in
     if (!foliot__force_callbacks_present(world, host))
         return FOLIOT_INVALID;
     world->event_count = 0;
+    foliot__touches_begin(world);
     foliot__players_apply(world, inputs, count);
     foliot__sleep_begin(world);
     foliot__players_push(world);
@@ -260,6 +262,7 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
         !foliot__force_callbacks_present(world, host))
         return FOLIOT_INVALID;
     world->event_count = 0;
+    foliot__touches_begin(world);
     foliot__players_push(world);
     remember(world);
     world->tick--;

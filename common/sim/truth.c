@@ -43,8 +43,8 @@ enum {
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
     // Truth: constraint_broken, players, contact. Fixed by the scene: force, constraint,
-    // spawn_position, joint_start. Cache: scratch, constraint_force, events and the five workspaces.
-    OTHER_COUNT = 3 + 4 + 8,
+    // spawn_position, joint_start. Cache: scratch, constraint_force, events, impacts, touched and the five workspaces.
+    OTHER_COUNT = 3 + 4 + 10,
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1,
 };
 _Static_assert(FOLIOT__TABLE_COUNT ==

@@ -11,6 +11,7 @@
 #include "foliot/scene.h"
 #include "foliot/scene_reader.h"
 #include "foliot/world.h"
+#include "foliot/contact.h"
 #include "foliot/query.h"
 #include "foliot/digest.h"
 #include "foliot/simulation.h"

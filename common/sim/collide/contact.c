@@ -5,6 +5,7 @@
 #include "sim/collide/collide.h"
 #include "sim/collide/manifold.h"
 #include "sim/collide/solver_kernel.h"
+#include "sim/collide/touch.h"
 #include "sim/integrator/response.h"
 
 #include <string.h>
@@ -111,7 +112,7 @@ foliot__collider foliot__collider_of(const foliot__step *step)
 
 void foliot__contact_prepare(foliot_world *world)
 {
-    (void)world; // everything is made anew in every tick
+    foliot__touches_begin(world); // all else is made anew in every tick
 }
 
 // -- stages -----------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@
 // The rest is the solver's.
 #include "sim/collide/impact.h"
 
+#include "sim/collide/touch.h"
 #include "sim/integrator/response.h"
 #include "sim/joint.h"
 
@@ -322,7 +323,7 @@ typedef struct party {
     uint32_t body;
     double share; // -1 / mass, or 1 / mass for the second
     double sign;
-    double q[4], v[3], w[3];
+    double x[3], q[4], v[3], w[3];
     double given[3]; // velocity
     const double *arm;
 } party;
@@ -330,13 +331,12 @@ typedef struct party {
 static void set_party(const foliot__collider *c, uint32_t i, double sign, const double *arm,
                       double time, party *p)
 {
-    double x[3];
     p->body = i;
     p->sign = sign;
     p->share = sign * foliot__inverse_mass(c->world)[i];
     p->arm = arm;
     p->given[0] = p->given[1] = p->given[2] = 0;
-    foliot__path_at(c, i, time, x, p->v);
+    foliot__path_at(c, i, time, p->x, p->v);
     foliot__turned_at(c, i, time, p->q);
     foliot__v3 spin = foliot__angular_velocity(c->world);
     p->w[0] = spin.x[i];
@@ -411,6 +411,19 @@ static void settle(foliot__collider *c, const party *p, double left)
     foliot__velocity_changed(world, i);
 }
 
+static void tell(const foliot__collider *c, const party *a, const party *b, const meeting *m, double impulse)
+{
+    foliot_impact impact = {.a = a->body, .b = b->body, .speed = m->speed, .impulse = impulse};
+    bool plane = foliot__shape_kind(c->world)[a->body] == FOLIOT_SHAPE_PLANE; // its arm tells nothing
+    const party *where = plane ? b : a;
+    impact.time = c->step->index * c->step->dt + m->time;
+    for (int k = 0; k < 3; k++) {
+        impact.point[k] = where->x[k] + where->arm[k];
+        impact.normal[k] = m->normal[k];
+    }
+    foliot__impact_happened(c->world, &impact);
+}
+
 // Newton's restitution along the normal at the point that strikes; then, across it, Coulomb's
 // friction, at most what stops the sliding that is left. Each alone takes energy or none.
 static void bounce(foliot__collider *c, uint32_t a, uint32_t b, const meeting *m)
@@ -422,6 +435,7 @@ static void bounce(foliot__collider *c, uint32_t a, uint32_t b, const meeting *m
     double e = foliot__larger(foliot__restitution(world)[a], foliot__restitution(world)[b]);
     double ease = ease_along(c, &pa, m->normal) + ease_along(c, &pb, m->normal);
     double along = (1 + e) * m->speed / ease;
+    tell(c, &pa, &pb, m, along);
     push_party(c, &pa, m->normal, along);
     push_party(c, &pb, m->normal, along);
     double slide[3], limit = foliot__pair_friction(world, a, b) * along;

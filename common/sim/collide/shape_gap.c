@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
-// shape_gap.c: how far two solids are apart, whatever their kinds. Binary64.
+// shape_gap.c: how far two solids are apart and where they are nearest, whatever their kinds. Binary64.
 #include "sim/collide/shape.h"
+
+#include "sim/collide/manifold_box.h"
 
 #include <string.h>
 
@@ -55,6 +57,52 @@ bool foliot__touch_two(const foliot__solid *a, const foliot__solid *b, const dou
     else
         foliot__touch_capsules(first, second, way, reach, t);
     return swapped;
+}
+
+static uint32_t near_points_of_boxes(const foliot__solid *a, const double qa[4], const foliot__solid *b,
+                                     const double qb[4], const double d[3], double reach, double n[3],
+                                     foliot__near_point *points)
+{
+    foliot__manifold m;
+    foliot__touch_box_pair(qa, a->half, qb, b->half, d, reach, &m);
+    // Binary32 says which point; that it is one and the same for both, and the length of the normal,
+    // are exact.
+    double length2 = 0;
+    for (int k = 0; k < 3 && m.count > 0; k++) {
+        n[k] = (double)m.normal[k];
+        length2 += n[k] * n[k];
+    }
+    for (int k = 0; k < 3 && m.count > 0; k++)
+        n[k] /= foliot__sqrt(length2);
+    for (uint32_t i = 0; i < m.count; i++) {
+        points[i].gap = (double)m.point[i].gap;
+        for (int k = 0; k < 3; k++) {
+            points[i].arm_a[k] = (double)m.point[i].arm_a[k];
+            points[i].arm_b[k] = points[i].arm_a[k] - d[k];
+        }
+    }
+    return m.count;
+}
+
+uint32_t foliot__near_points(const foliot__solid *a, const double qa[4], const foliot__solid *b,
+                             const double qb[4], const double d[3], double reach, double n[3],
+                             foliot__near_point points[FOLIOT__POINTS])
+{
+    if (a->kind == FOLIOT_SHAPE_BOX && b->kind == FOLIOT_SHAPE_BOX)
+        return near_points_of_boxes(a, qa, b, qb, d, reach, n, points);
+    foliot__touch t;
+    bool swapped = foliot__touch_two(a, b, d, reach, &t);
+    for (uint32_t i = 0; i < t.count; i++) {
+        points[i].gap = t.point[i].gap;
+        for (int k = 0; k < 3; k++) {
+            double at = t.point[i].at[k];
+            points[i].arm_a[k] = swapped ? at + d[k] : at;
+            points[i].arm_b[k] = swapped ? at : at - d[k];
+        }
+    }
+    for (int k = 0; k < 3 && t.count > 0; k++)
+        n[k] = swapped ? -t.normal[k] : t.normal[k];
+    return t.count;
 }
 
 double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, const double d[3],

@@ -6,7 +6,6 @@
 #include "sim/collide/impact.h"
 
 #include "foliot/math.h"
-#include "sim/collide/manifold_box.h"
 
 #include <string.h>
 
@@ -207,52 +206,6 @@ static double closing(const couple *p, const double n[3])
 
 // -- the point that strikes -----------------------------------------------------------------------
 
-typedef struct strike_point {
-    double arm_a[3], arm_b[3], gap;
-} strike_point;
-
-static uint32_t points_of_boxes(const couple *p, double reach, double n[3], strike_point *points)
-{
-    foliot__manifold m;
-    foliot__touch_box_pair(p->a.q, p->a.solid.half, p->b.q, p->b.solid.half, p->d, reach, &m);
-    // Binary32 says which point; that it is one and the same for both, and the length of the normal,
-    // are exact.
-    double length2 = 0;
-    for (int k = 0; k < 3 && m.count > 0; k++) {
-        n[k] = (double)m.normal[k];
-        length2 += n[k] * n[k];
-    }
-    for (int k = 0; k < 3 && m.count > 0; k++)
-        n[k] /= foliot__sqrt(length2);
-    for (uint32_t i = 0; i < m.count; i++) {
-        points[i].gap = (double)m.point[i].gap;
-        for (int k = 0; k < 3; k++) {
-            points[i].arm_a[k] = (double)m.point[i].arm_a[k];
-            points[i].arm_b[k] = points[i].arm_a[k] - p->d[k];
-        }
-    }
-    return m.count;
-}
-
-static uint32_t points_of(const couple *p, double reach, double n[3], strike_point *points)
-{
-    if (p->a.solid.kind == FOLIOT_SHAPE_BOX && p->b.solid.kind == FOLIOT_SHAPE_BOX)
-        return points_of_boxes(p, reach, n, points);
-    foliot__touch t;
-    bool swapped = foliot__touch_two(&p->a.solid, &p->b.solid, p->d, reach, &t);
-    for (uint32_t i = 0; i < t.count; i++) {
-        points[i].gap = t.point[i].gap;
-        for (int k = 0; k < 3; k++) {
-            double at = t.point[i].at[k];
-            points[i].arm_a[k] = swapped ? at + p->d[k] : at;
-            points[i].arm_b[k] = swapped ? at : at - p->d[k];
-        }
-    }
-    for (int k = 0; k < 3 && t.count > 0; k++)
-        n[k] = swapped ? -t.normal[k] : t.normal[k];
-    return t.count;
-}
-
 static double approach_at(const couple *p, const double arm_a[3], const double arm_b[3],
                           const double n[3])
 {
@@ -272,8 +225,9 @@ static double approach_at(const couple *p, const double arm_a[3], const double a
 // Else *next is the least gap of a point that does not touch yet: the next one to do so.
 static bool strike(const couple *p, double rest, foliot__meeting *m, double *next)
 {
-    strike_point points[FOLIOT__POINTS];
-    uint32_t count = points_of(p, NOWHERE, m->normal, points), struck = 0;
+    foliot__near_point points[FOLIOT__POINTS];
+    uint32_t struck = 0, count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d,
+                                                     NOWHERE, m->normal, points);
     *next = count > 1 || p->sweep == 0 ? NOWHERE : 0;
     for (uint32_t i = 0; i < count; i++)
         if (points[i].gap > p->touch)
@@ -284,7 +238,7 @@ static bool strike(const couple *p, double rest, foliot__meeting *m, double *nex
             approach_at(p, points[i].arm_a, points[i].arm_b, m->normal) > rest)
             least = foliot__smaller(least, points[i].gap);
     for (uint32_t i = 0; i < count; i++) {
-        const strike_point *at = &points[i];
+        const foliot__near_point *at = &points[i];
         if (at->gap > least + p->touch || at->gap > 2 * p->touch ||
             !(approach_at(p, at->arm_a, at->arm_b, m->normal) > rest))
             continue;

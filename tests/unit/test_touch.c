@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: MIT
+// test_touch.c: what a step tells of contacts. Forces are compared with weights, speeds and times with
+// the formulas of falling, impulses with the change of every body's momentum; and the lists of copied, restored
+// and many-threaded worlds with those of the first.
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "yard.h"
+
+#define G 9.81
+#define TOUCHES 512
+
+static uint32_t touches_of(const foliot_world *world, foliot_touch touches[TOUCHES])
+{
+    memset(touches, 0, TOUCHES * sizeof *touches);
+    uint32_t count = foliot_world_touches(world, touches, TOUCHES);
+    assert_true(count <= TOUCHES);
+    for (uint32_t i = 0; i < count; i++) {
+        const foliot_touch *t = &touches[i];
+        assert_true(t->a < t->b);
+        assert_true(i == 0 || t[-1].a < t->a || (t[-1].a == t->a && t[-1].b < t->b));
+        if (t->change == FOLIOT_TOUCH_ENDS) {
+            assert_int_equal(t->points, 0);
+            continue;
+        }
+        double n2 = 0;
+        for (int k = 0; k < 3; k++)
+            n2 += t->normal[k] * t->normal[k];
+        check_near(n2, 1, 1e-12);
+        assert_true(t->points >= 1 && t->points <= 4 && t->force > 0);
+    }
+    return count;
+}
+
+// -- touches --------------------------------------------------------------------------------------
+
+static void what_rests_presses_with_its_weight(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    y.scene.gravity[2] = -G;
+    yard_box(&y, 2.5, 0.4, 0.3, 0.2, 0.7, -0.1, 0.2);
+    yard_plane(&y, 0, 0, 1, 0);
+    yard_ball(&y, 1.5, 0.25, -2, 1, 0.25);
+    yard_capsule(&y, 0.7, 0.2, 0.5, 3, 0, 0.2);
+    yard_turn(&y, 0, 1, 0, M_PI / 2);
+    yard_material(&y, 0.5, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 120);
+    foliot_touch t[TOUCHES];
+    assert_int_equal(touches_of(world, t), 3);
+    const uint32_t a[3] = {0, 1, 1}, b[3] = {1, 2, 3}, points[3] = {4, 1, 2};
+    const double mass[3] = {2.5, 1.5, 0.7}, x[3] = {0.7, -2, 3}, up[3] = {-1, 1, 1};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(t[i].a, a[i]);
+        assert_int_equal(t[i].b, b[i]);
+        assert_int_equal(t[i].change, FOLIOT_TOUCH_LASTS);
+        assert_int_equal(t[i].points, points[i]);
+        check_near(t[i].force, mass[i] * G, 1e-3 * mass[i] * G);
+        check_near(t[i].normal[2], up[i], 1e-6);
+        check_near(t[i].point[0], x[i], 1e-4);
+        check_near(t[i].point[2], 0, 1e-2);
+        check_bits(t[i].speed, 0);
+    }
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void friction_holds_a_box_on_a_slope(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    double angle = 0.3, s = sin(angle), c = cos(angle);
+    y.scene.gravity[2] = -G;
+    yard_plane(&y, -s, 0, c, 0); // rises along x
+    yard_box(&y, 2, 0.3, 0.3, 0.2, -0.2 * s, 0, 0.2 * c);
+    yard_turn(&y, 0, 1, 0, -angle);
+    yard_material(&y, 0.8, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 120);
+    foliot_touch t[TOUCHES];
+    assert_int_equal(touches_of(world, t), 1);
+    check_near(t[0].force, 2 * G * c, 2e-2);
+    check_near(t[0].friction[0], 2 * G * s * c, 2e-2);
+    check_near(t[0].friction[2], 2 * G * s * s, 2e-2);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void a_touch_begins_lasts_and_ends(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    y.scene.gravity[2] = -G;
+    yard_box(&y, 0, 1, 1, 0.5, 0, 0, -0.5); // a table
+    yard_ball(&y, 1, 0.2, 0, 0, 0.2 + 0.1); // falls on it, and is lifted after a second
+    foliot_force_definition lift = foliot_force_default(FOLIOT_FORCE_CONSTANT);
+    lift.a = 1;
+    lift.as.constant.force[2] = 2 * G;
+    lift.as.constant.start = 1;
+    y.scene.forces = &lift;
+    y.scene.force_count = 1;
+    foliot_world *world = yard_open(&y);
+    foliot_touch t[TOUCHES];
+    uint32_t begun = 0, lasted = 0, ended = 0;
+    for (int tick = 0; tick < 150; tick++) {
+        yard_run(world, 1);
+        uint32_t count = touches_of(world, t);
+        assert_true(count <= 1);
+        if (count == 0)
+            continue;
+        if (t[0].change == FOLIOT_TOUCH_BEGINS)
+            check_near(t[0].speed, sqrt(2 * G * 0.1), 0.17); // a tick of gravity
+        // None is told twice, and none comes out of its turn.
+        assert_int_equal(begun, t[0].change != FOLIOT_TOUCH_BEGINS);
+        assert_int_equal(ended, 0);
+        begun += t[0].change == FOLIOT_TOUCH_BEGINS;
+        lasted += t[0].change == FOLIOT_TOUCH_LASTS;
+        ended += t[0].change == FOLIOT_TOUCH_ENDS;
+    }
+    assert_int_equal(begun, 1);
+    assert_int_equal(ended, 1);
+    assert_in_range(lasted, 49, 51);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void sleepers_go_on_touching(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    y.scene.gravity[2] = -G;
+    y.scene.sleep = true;
+    yard_plane(&y, 0, 0, 1, 0);
+    yard_box(&y, 1, 0.3, 0.3, 0.3, 0, 0, 0.3);
+    yard_box(&y, 1, 0.3, 0.3, 0.3, 0, 0, 0.9);
+    yard_material(&y, 0.5, 0);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 200);
+    assert_true(foliot_world_body(world, 2).flags & FOLIOT_BODY_ASLEEP);
+    foliot_touch t[TOUCHES];
+    assert_int_equal(touches_of(world, t), 2);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(t[i].change, FOLIOT_TOUCH_LASTS);
+    check_near(t[0].force, 2 * G, 1e-2);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void a_short_list_is_the_beginning_of_the_whole(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    y.scene.gravity[2] = -G;
+    yard_plane(&y, 0, 0, 1, 0);
+    for (int i = 0; i < 9; i++)
+        yard_ball(&y, 1, 0.2, 0.5 * i, 0, 0.2);
+    foliot_world *world = yard_open(&y);
+    yard_run(world, 30);
+    foliot_touch all[TOUCHES], few[4];
+    memset(few, 0xee, sizeof few);
+    assert_int_equal(touches_of(world, all), 9);
+    assert_int_equal(foliot_world_touches(world, few, 3), 9);
+    assert_memory_equal(few, all, 3 * sizeof *few);
+    assert_int_equal(few[3].a, 0xeeeeeeee);
+    assert_int_equal(foliot_world_touches(world, NULL, 0), 9);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// -- impacts --------------------------------------------------------------------------------------
+
+static void a_bouncing_ball_strikes_when_and_as_it_should(void **state)
+{
+    (void)state;
+    const double radius = 0.2, height = 1.3, e = 0.7, mass = 1.9;
+    yard y = yard_new(FOLIOT_VELOCITY_VERLET);
+    y.scene.gravity[2] = -G;
+    yard_ball(&y, mass, radius, 0.3, 0.4, radius + height);
+    yard_plane(&y, 0, 0, 1, 0);
+    yard_material(&y, 0, e);
+    foliot_world *world = yard_open(&y);
+    double speed = sqrt(2 * G * height), when = speed / G;
+    uint32_t struck = 0, count;
+    for (int tick = 0; tick < 90; tick++) {
+        yard_run(world, 1);
+        const foliot_impact *impact = foliot_world_impacts(world, &count);
+        assert_true(count <= 1);
+        if (count == 0)
+            continue;
+        check_near(tick / 60.0 + impact->time, when, 1e-6);
+        check_near(impact->speed, speed, 1e-6 * speed);
+        check_near(impact->impulse, (1 + e) * mass * speed, 1e-5);
+        assert_int_equal(impact->a, 0);
+        assert_int_equal(impact->b, 1);
+        check_near(impact->normal[2], -1, 1e-15);
+        check_near(impact->point[0], 0.3, 1e-12);
+        check_near(impact->point[2], 0, 1e-6);
+        speed *= e;
+        when += 2 * speed / G;
+        struck++;
+    }
+    assert_int_equal(struck, 2);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static yard gas(uint32_t balls, double speed)
+{
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    for (uint32_t i = 0; i < balls; i++) {
+        double x = -1 + 0.5 * (i % 5), z = -1 + 0.5 * (i / 5 % 5), h = -1 + 0.5 * (i / 25);
+        if (i % 3 == 2)
+            yard_box(&y, 1 + 0.1 * (i % 4), 0.1, 0.13, 0.09, x, h, z);
+        else
+            yard_ball(&y, 1 + 0.1 * (i % 4), 0.15, x, h, z);
+        yard_moves(&y, speed * sin(i + 1), speed * sin(2.3 * i), speed * cos(3.1 * i));
+    }
+    for (int k = 0; k < 6; k++)
+        yard_plane(&y, k == 0 ? 1 : k == 1 ? -1 : 0, k == 2 ? 1 : k == 3 ? -1 : 0,
+                   k == 4 ? 1 : k == 5 ? -1 : 0, -1.5);
+    yard_material(&y, 0, 1);
+    return y;
+}
+
+static void impulses_are_all_that_changes_momentum(void **state)
+{
+    (void)state;
+    enum { BODIES = 40 };
+    yard y = gas(BODIES, 20);
+    y.scene.substeps = 1; // so that no push of the solver goes untold
+    foliot_world *world = yard_open(&y);
+    uint32_t total = 0;
+    for (int tick = 0; tick < 60; tick++) {
+        double p[BODIES][3];
+        for (uint32_t i = 0; i < BODIES; i++)
+            memcpy(p[i], foliot_world_body(world, i).velocity, sizeof p[i]);
+        yard_run(world, 1);
+        uint32_t count;
+        const foliot_impact *impact = foliot_world_impacts(world, &count);
+        for (uint32_t n = 0; n < count; n++) {
+            const foliot_impact *at = &impact[n];
+            assert_true(at->a < at->b && at->speed > 0 && at->impulse > 0);
+            assert_true(at->time >= (n ? at[-1].time : 0) && at->time <= 1.0 / 60);
+            for (int k = 0; k < 3; k++) {
+                p[at->a][k] -= at->impulse * at->normal[k] / y.bodies[at->a].mass;
+                if (at->b < BODIES)
+                    p[at->b][k] += at->impulse * at->normal[k] / y.bodies[at->b].mass;
+            }
+        }
+        foliot_touch t[TOUCHES];
+        bool pressed = touches_of(world, t) > 0; // a second corner of a box, within the step
+        for (uint32_t i = 0; i < BODIES && !pressed; i++)
+            for (int k = 0; k < 3; k++)
+                check_near(foliot_world_body(world, i).velocity[k], p[i][k], 1e-11);
+        total += pressed ? 0 : count;
+    }
+    printf("%u impacts\n", total);
+    assert_true(total > 500);
+    assert_int_equal(foliot_world_counted(world)->events_dropped, 0);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+static void impacts_beyond_the_table_are_counted(void **state)
+{
+    (void)state;
+    yard y = gas(3, 900);
+    foliot_world *world = yard_open(&y);
+    uint32_t count, most = 0;
+    for (int tick = 0; tick < 20; tick++) {
+        yard_run(world, 1);
+        foliot_world_impacts(world, &count);
+        most = count > most ? count : most;
+    }
+    assert_true(most > 50);
+    foliot_world_destroy(world);
+    yard_free(&y);
+    y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER); // an elastic ball in a slit
+    yard_plane(&y, 0, 0, 1, -0.101);
+    yard_plane(&y, 0, 0, -1, -0.101);
+    yard_ball(&y, 1, 0.1, 0, 0, 0);
+    yard_moves(&y, 0, 0, 200);
+    yard_material(&y, 0, 1);
+    world = yard_open(&y);
+    yard_run(world, 1);
+    foliot_world_impacts(world, &count);
+    assert_int_equal(count, 88); // contacts_max
+    assert_true(foliot_world_counted(world)->events_dropped > 1000);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// -- the same everywhere ----------------------------------------------------------------------------
+
+static yard heap(void)
+{
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    y.scene.gravity[2] = -G;
+    yard_plane(&y, 0, 0, 1, 0);
+    for (int i = 0; i < 60; i++) {
+        double x = 0.4 * (i % 4), h = 0.4 * (i / 4 % 4), z = 0.4 + 0.5 * (i / 16);
+        if (i % 3 == 0)
+            yard_box(&y, 1, 0.15, 0.12, 0.18, x, h, z);
+        else if (i % 3 == 1)
+            yard_capsule(&y, 1, 0.1, 0.1, x, h, z);
+        else
+            yard_ball(&y, 1, 0.17, x, h, z);
+        yard_turn(&y, 0.6, 0, 0.8, 0.3 * i);
+        yard_moves(&y, sin(i), cos(i), -1);
+    }
+    yard_material(&y, 0.4, 0);
+    for (uint32_t i = 1; i < 60; i += 7)
+        y.bodies[i].restitution = 0.6;
+    return y;
+}
+
+static void same_lists(const foliot_world *one, const foliot_world *other)
+{
+    foliot_touch t[TOUCHES], u[TOUCHES];
+    uint32_t count = touches_of(one, t);
+    assert_int_equal(touches_of(other, u), count);
+    assert_memory_equal(t, u, count * sizeof *t);
+    uint32_t here, there;
+    const foliot_impact *p = foliot_world_impacts(one, &here), *q = foliot_world_impacts(other, &there);
+    assert_int_equal(here, there);
+    assert_memory_equal(p, q, here * sizeof *p);
+}
+
+static void a_restored_and_a_copied_world_tell_the_same(void **state)
+{
+    (void)state;
+    yard y = heap();
+    foliot_world *world = yard_open(&y), *restored = yard_open(&y), *copied = yard_open(&y);
+    yard_run(world, 40);
+    yard_run(restored, 90); // what it had told before does not matter
+    size_t length = 0;
+    foliot_world_capture(world, NULL, 0, &length);
+    uint8_t *bytes = malloc(length);
+    assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_OK);
+    assert_int_equal(foliot_world_restore(restored, bytes, length), FOLIOT_OK);
+    foliot_world_copy(copied, world);
+    same_lists(world, copied);
+    foliot_touch t[TOUCHES];
+    uint32_t count;
+    for (uint32_t n = touches_of(restored, t); n > 0; n--)
+        assert_int_equal(t[n - 1].change, FOLIOT_TOUCH_LASTS);
+    foliot_world_impacts(restored, &count);
+    assert_int_equal(count, 0);
+    uint32_t seen[3] = {0, 0, 0}, impacts = 0;
+    for (int tick = 0; tick < 60; tick++) {
+        yard_run(world, 1);
+        yard_run(restored, 1);
+        yard_run(copied, 1);
+        same_lists(world, restored);
+        same_lists(world, copied);
+        for (uint32_t n = touches_of(world, t); n > 0; n--)
+            seen[t[n - 1].change]++;
+        foliot_world_impacts(world, &count);
+        impacts += count;
+    }
+    printf("%u begin, %u last, %u end; %u impacts\n", seen[0], seen[1], seen[2], impacts);
+    assert_true(seen[0] > 20 && seen[1] > 1000 && seen[2] > 20 && impacts > 5);
+    free(bytes);
+    foliot_world_destroy(world);
+    foliot_world_destroy(restored);
+    foliot_world_destroy(copied);
+    yard_free(&y);
+}
+
+// Tasks in the reverse order, each as if on a thread of its own.
+static void run_backwards(void *user, uint32_t count, void (*task)(void *context, uint32_t index),
+                          void *context)
+{
+    (void)user;
+    for (uint32_t i = count; i-- > 0;)
+        task(context, i);
+}
+
+static void the_order_of_tasks_does_not_tell(void **state)
+{
+    (void)state;
+    yard y = heap();
+    foliot_world *world = yard_open(&y), *shared = yard_open(&y);
+    const foliot_host host = {.run = run_backwards, .threads = 4};
+    for (int tick = 0; tick < 60; tick++) {
+        yard_run(world, 1);
+        assert_int_equal(foliot_world_step(shared, NULL, 0, &host), FOLIOT_OK);
+        same_lists(world, shared);
+    }
+    foliot_world_destroy(world);
+    foliot_world_destroy(shared);
+    yard_free(&y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_rests_presses_with_its_weight),
+        cmocka_unit_test(friction_holds_a_box_on_a_slope),
+        cmocka_unit_test(a_touch_begins_lasts_and_ends),
+        cmocka_unit_test(sleepers_go_on_touching),
+        cmocka_unit_test(a_short_list_is_the_beginning_of_the_whole),
+        cmocka_unit_test(a_bouncing_ball_strikes_when_and_as_it_should),
+        cmocka_unit_test(impulses_are_all_that_changes_momentum),
+        cmocka_unit_test(impacts_beyond_the_table_are_counted),
+        cmocka_unit_test(a_restored_and_a_copied_world_tell_the_same),
+        cmocka_unit_test(the_order_of_tasks_does_not_tell),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
