@@ -26,4 +26,4 @@
 #define GOLDEN_rods 0xf300d592967028e5u
 #define GOLDEN_crates 0xff2771a3a97c6d2au
 #define GOLDEN_linkage 0x666518d296a3b45du
-#define GOLDEN_queries 0x5bd3fc5f1b1dedbdu
+#define GOLDEN_queries 0xd8a2bbc243aa38d9u
