@@ -66,12 +66,16 @@ static void stands_for_ten_minutes(foliot_integrator id)
     yard_material(&y, 0.6, 0);
     foliot_world *world = yard_open(&y);
     yard_run(world, 60);
-    double top = foliot_world_body(world, 10).position[2];
+    double top = foliot_world_body(world, 10).position[2], drift = 0, sunk = 0;
     for (int second = 1; second < PACE(600); second++) {
         yard_run(world, 60);
-        check_below(drift_of(world, &y), 1e-3);
-        check_near(foliot_world_body(world, 10).position[2], top, 1e-3);
+        drift = fmax(drift, drift_of(world, &y));
+        sunk = fmax(sunk, fabs(foliot_world_body(world, 10).position[2] - top));
     }
+    print_message("%s: %d s, drift %.2g mm, the top moves by %.2g mm\n", foliot_integrator_describe(id)->name,
+                  PACE(600), drift * 1e3, sunk * 1e3);
+    check_below(drift, 1e-3);
+    check_below(sunk, 1e-3);
     check_near(top, 9.5, 0.012); // touches are springs: a thousandth of its height
     check_below(foliot_world_invariants(world, NULL).kinetic, 1e-5);
     foliot_world_destroy(world);
@@ -237,11 +241,15 @@ static void a_pile_comes_to_rest_and_gains_nothing(void **state)
     }
     if (!PACE_SLOW)
         check_below(foliot_world_invariants(world, NULL).kinetic, 1e-4 * start);
+    double gained = 0;
     for (int t = 0; t < PACE(300); t++) {
         yard_run(world, 1);
-        check_below(energy_of(world), least + 1e-5 * start);
+        gained = fmax(gained, energy_of(world) - least);
         least = fmin(least, energy_of(world));
     }
+    print_message("at rest: energy above its least by %.2g of what it began with at most, kinetic %.2g\n",
+                  gained / start, foliot_world_invariants(world, NULL).kinetic / start);
+    check_below(gained, 1e-5 * start);
     assert_int_equal(foliot_world_counted(world)->contacts_dropped, 0);
     assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
     foliot_world_destroy(world);
@@ -267,6 +275,9 @@ static void an_isolated_pile_keeps_its_momentum(void **state)
     foliot_invariants end = foliot_world_invariants(world, NULL);
     assert_true(end.kinetic < 0.7 * start.kinetic); // they did collide
     for (int k = 0; k < 3; k++) {
+        print_message("axis %d: momentum off by %.1e, angular momentum by %.1e\n", k,
+                      (end.momentum[k] - start.momentum[k]) / scale,
+                      (end.angular_momentum[k] - start.angular_momentum[k]) / scale);
         check_near(end.momentum[k], start.momentum[k], 1e-6 * scale);
         check_near(end.angular_momentum[k], start.angular_momentum[k], 1e-3 * scale);
     }

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+// test_tops.c: thrown bodies on which no torque acts, beside their closed forms: a symmetric top, whose axis goes
+// round its angular momentum at an even rate, and a T-handle, which turns over time and again (Landau and
+// Lifshitz, Mechanics, sections 35 and 37). A minute at 60 Hz, every scheme that turns bodies.
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "problems.h"
+
+#define TICKS 3600
+#define DT (1.0 / 60)
+
+// What a scheme whose rotation is of that order may lose, as a share.
+static const double energy_lost[9] = {[2] = 7e-4, [4] = 7e-6, [6] = 2e-9, [8] = 1e-10};
+#define MOMENTUM_LOST 5e-13
+
+typedef struct flight {
+    problem p;
+    foliot_world *world;
+    double inertia[3];
+    double energy, momentum[3], length; // of rotation, at the start; momentum in the world
+    double energy_off, momentum_off;    // largest so far, as shares
+} flight;
+
+typedef struct pose {
+    double axis[3][3]; // the body's, in the world
+    double spin[3];    // about them
+    double energy, momentum[3];
+} pose;
+
+static double dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+
+static pose pose_of(const flight *f)
+{
+    foliot_body_state s = foliot_world_body(f->world, 0);
+    const double *q = s.orientation;
+    pose now = {.energy = 0};
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        now.axis[k][k] = q[0] * q[0] + q[1 + k] * q[1 + k] - q[1 + i] * q[1 + i] - q[1 + j] * q[1 + j];
+        now.axis[k][i] = 2 * (q[1 + k] * q[1 + i] + q[0] * q[1 + j]);
+        now.axis[k][j] = 2 * (q[1 + k] * q[1 + j] - q[0] * q[1 + i]);
+        now.spin[k] = dot(now.axis[k], s.angular_velocity);
+        now.energy += f->inertia[k] * now.spin[k] * now.spin[k] / 2;
+        for (int n = 0; n < 3; n++)
+            now.momentum[n] += f->inertia[k] * now.spin[k] * now.axis[k][n];
+    }
+    return now;
+}
+
+// Thrown upwards, so that it flies for that minute.
+static void throw_it(flight *f, foliot_integrator id, const double inertia[3], const double spin[3])
+{
+    problem_body(&f->p, id, DT);
+    f->p.scene.gravity[2] = -9.81;
+    foliot_body_definition *b = &f->p.bodies[0];
+    memcpy(b->inertia, inertia, sizeof b->inertia);
+    memcpy(f->inertia, inertia, sizeof f->inertia);
+    memcpy(b->angular_velocity, spin, sizeof b->angular_velocity);
+    b->velocity[2] = 294.3;
+    f->world = problem_world(&f->p);
+    pose start = pose_of(f);
+    f->energy = start.energy;
+    memcpy(f->momentum, start.momentum, sizeof f->momentum);
+    f->length = sqrt(dot(start.momentum, start.momentum));
+    f->energy_off = f->momentum_off = 0;
+}
+
+static pose fly_on(flight *f)
+{
+    problem_step(&f->p, f->world, 1);
+    pose now = pose_of(f);
+    double off[3];
+    for (int k = 0; k < 3; k++)
+        off[k] = now.momentum[k] - f->momentum[k];
+    f->energy_off = fmax(f->energy_off, fabs(now.energy / f->energy - 1));
+    f->momentum_off = fmax(f->momentum_off, sqrt(dot(off, off)) / f->length);
+    return now;
+}
+
+static void land(flight *f, const foliot_integrator_info *info, const char *what)
+{
+    print_message("%s, %-26s energy off by %.1e, angular momentum by %.1e\n", what, info->name, f->energy_off,
+                  f->momentum_off);
+    check_below(f->energy_off, energy_lost[info->rotation_order]);
+    check_below(f->momentum_off, MOMENTUM_LOST);
+    foliot_world_destroy(f->world);
+}
+
+typedef void scheme_test(const foliot_integrator_info *info);
+static void with_every_scheme(scheme_test *test)
+{
+    for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
+        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)i);
+        if (info->reversible != FOLIOT_REVERSIBLE_TO_BITS) // nothing turns there
+            test(info);
+    }
+}
+
+// -- a symmetric top ---------------------------------------------------------------------------------
+
+// Angle of the axis about the momentum m, from `from`, both perpendicular parts taken.
+static double turned_about(const double m[3], const double from[3], const double to[3])
+{
+    double length = sqrt(dot(m, m)), u[3], v[3], across[3];
+    for (int k = 0; k < 3; k++) {
+        u[k] = from[k] - dot(from, m) / (length * length) * m[k];
+        v[k] = to[k] - dot(to, m) / (length * length) * m[k];
+    }
+    for (int k = 0; k < 3; k++)
+        across[k] = u[(k + 1) % 3] * v[(k + 2) % 3] - u[(k + 2) % 3] * v[(k + 1) % 3];
+    return atan2(dot(across, m) / length, dot(u, v));
+}
+
+static void top(const foliot_integrator_info *info)
+{
+    static const double inertia[3] = {1.2, 1.2, 2}, spin[3] = {0.8, 0, 3};
+    flight f;
+    throw_it(&f, info->id, inertia, spin);
+    double begin[3] = {0, 0, 1}, before[3] = {0, 0, 1}, angle = 0;
+    double lean = dot(begin, f.momentum), nod = 0;
+    for (int t = 0; t < TICKS; t++) {
+        pose now = fly_on(&f);
+        angle += turned_about(f.momentum, before, now.axis[2]);
+        nod = fmax(nod, fabs(dot(now.axis[2], f.momentum) - lean) / f.length);
+        memcpy(before, now.axis[2], sizeof before);
+    }
+    double expected = f.length / inertia[0] * TICKS * DT; // L / I1 a second, and the axis does not nod
+    double per_turn = fabs(angle / expected - 1);
+    if (info->rotation_order == 8) {
+        print_message("the axis goes round %.1f times, off by %.1e of it, and nods by %.1e\n", angle / (2 * M_PI),
+                      per_turn, nod);
+        check_below(per_turn, 1e-10);
+        check_below(nod, 1e-10);
+    }
+    check_below(per_turn, 2e-3);
+    check_below(nod, 2e-3);
+    land(&f, info, "top");
+}
+
+static void a_top_goes_round_its_momentum(void **state)
+{
+    (void)state;
+    with_every_scheme(top);
+}
+
+// -- a T-handle ----------------------------------------------------------------------------------------
+
+// Bar of mass 2 and length 0.3 along y, stem of mass 1 and length 0.2 along x from its middle, 2 cm thick.
+static void handle_inertia(double inertia[3])
+{
+    double centre = 0.1 / 3, bar = 2 * 0.3 * 0.3 / 12, stem = 0.2 * 0.2 / 12, thick = 0.02 * 0.02 / 12;
+    inertia[0] = bar + 6 * thick;
+    inertia[1] = stem + 2 * centre * centre + (0.1 - centre) * (0.1 - centre) + 6 * thick;
+    inertia[2] = inertia[0] + inertia[1] - 6 * thick;
+}
+
+// Complete elliptic integral of the first kind by the arithmetic-geometric mean.
+static double elliptic(double k2)
+{
+    double a = 1, g = sqrt(1 - k2);
+    for (int n = 0; n < 30; n++) {
+        double mean = (a + g) / 2;
+        g = sqrt(a * g);
+        a = mean;
+    }
+    return M_PI / (2 * a);
+}
+
+// Seconds from one turning over to the next.
+static double time_between(const double inertia[3], const double spin[3])
+{
+    double i1 = inertia[1], i2 = inertia[0], i3 = inertia[2]; // ascending: it spins about the middle one
+    double twice = i1 * spin[1] * spin[1] + i2 * spin[0] * spin[0] + i3 * spin[2] * spin[2];
+    double square = i1 * i1 * spin[1] * spin[1] + i2 * i2 * spin[0] * spin[0] + i3 * i3 * spin[2] * spin[2];
+    double k2 = (i2 - i1) * (twice * i3 - square) / ((i3 - i2) * (square - twice * i1));
+    return 2 * elliptic(k2) * sqrt(i1 * i2 * i3 / ((i3 - i2) * (square - twice * i1)));
+}
+
+static void handle(const foliot_integrator_info *info)
+{
+    static const double spin[3] = {3, 0, 0.003};
+    double inertia[3];
+    handle_inertia(inertia);
+    flight f;
+    throw_it(&f, info->id, inertia, spin);
+    double last = spin[0], first_time = 0, last_time = 0, expected = time_between(inertia, spin);
+    int turns = 0;
+    for (int t = 1; t <= TICKS; t++) {
+        double now = fly_on(&f).spin[0];
+        if (now * last < 0) {
+            last_time = (t - 1 + last / (last - now)) * DT;
+            first_time = turns++ == 0 ? last_time : first_time;
+        }
+        last = now;
+    }
+    double between = (last_time - first_time) / (turns - 1);
+    assert_int_equal(turns, floor(TICKS * DT / expected + 0.5));
+    check_near(between, expected, (info->rotation_order > 2 ? 1e-4 : 0.01) * expected);
+    if (info->rotation_order == 8)
+        print_message("a T-handle turns over %d times, every %.5f s; by the elliptic integral %.5f s\n", turns,
+                      between, expected);
+    land(&f, info, "T-handle");
+}
+
+static void a_thrown_t_handle_turns_over_when_it_should(void **state)
+{
+    (void)state;
+    with_every_scheme(handle);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_top_goes_round_its_momentum),
+        cmocka_unit_test(a_thrown_t_handle_turns_over_when_it_should),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
