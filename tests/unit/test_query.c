@@ -299,6 +299,10 @@ static void the_nearest_surface_is_the_nearest(void **state)
             least = fmin(least, outside_of(&s->body[b], from));
         foliot_hit hit;
         assert_int_equal(foliot_world_nearest(s->world, from, 1, NULL, &hit), least <= 1);
+        if (least > 0.01) {
+            assert_true(foliot_world_nearest(s->world, from, least * 1.001, NULL, &hit));
+            assert_false(foliot_world_nearest(s->world, from, least * 0.999, NULL, &hit));
+        }
         if (!foliot_world_nearest(s->world, from, 100, NULL, &hit))
             fail();
         check_near(fmax(hit.distance, 0), least, 1e-9);

@@ -115,6 +115,26 @@ static void ticks_are_durable_when_their_block_is_written(void **state)
     tape_memory_free(&memory);
 }
 
+static void whoever_waits_for_the_disk_has_it_asked(void **state)
+{
+    (void)state;
+    session s;
+    tape_memory memory = {0};
+    foliot_recording_sink sink = tape_memory_sink(&memory);
+    foliot_recording_config config = tape_config(10, 40);
+    config.sync_blocks = 0; // not by itself
+    begin(&s, &sink, &config);
+    play(&s, 20);
+    assert_int_equal(foliot_recording_wait(s.recording, false), FOLIOT_OK);
+    assert_int_equal(foliot_recording_now(s.recording).written_tick, 20);
+    assert_int_equal(foliot_recording_now(s.recording).synced_tick, 0);
+    assert_int_equal(foliot_recording_wait(s.recording, true), FOLIOT_OK);
+    assert_int_equal(foliot_recording_now(s.recording).synced_tick, 20);
+    assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_OK);
+    end(&s);
+    tape_memory_free(&memory);
+}
+
 static void a_thread_writes_the_same_bytes(void **state)
 {
     (void)state;
@@ -302,6 +322,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bad_configs_are_refused),
         cmocka_unit_test(ticks_are_durable_when_their_block_is_written),
+        cmocka_unit_test(whoever_waits_for_the_disk_has_it_asked),
         cmocka_unit_test(a_thread_writes_the_same_bytes),
         cmocka_unit_test(a_tick_out_of_turn_is_refused),
         cmocka_unit_test(a_full_disk_stops_at_a_whole_tick),

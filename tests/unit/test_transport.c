@@ -173,6 +173,28 @@ static void the_share_of_lost_packets_is_as_asked(bool memory)
     close_pair(&p);
 }
 
+static void the_shares_of_other_faults_are_as_asked(bool memory)
+{
+    pair p = connected(memory, "duplicate=20%,reorder=10%,seed=5");
+    const foliot_transport_counters *counted = foliot_transport_counted(p.client);
+    uint64_t doubled = counted->packets_duplicated, late = counted->packets_reordered;
+    uint8_t byte = 1;
+    unsigned sent = 2000;
+    for (unsigned i = 0; i < sent; i++) {
+        foliot_transport_send(p.client, p.at_client, FOLIOT_UNRELIABLE, &byte, 1);
+        foliot_transport_flush(p.client, p.now_ns);
+        if (i % 50 == 0)
+            run(&p, 1000000);
+    }
+    run(&p, 100000000);
+    // Five standard deviations, and the datagrams of ENet's own. What is held back is not doubled.
+    check_near((double)(counted->packets_duplicated - doubled), sent * 0.9 * 0.2, 5 * 17.2 + 20);
+    check_near((double)(counted->packets_reordered - late), sent * 0.1, 5 * 13.4 + 20);
+    uint64_t copies = counted->packets_duplicated - doubled;
+    assert_in_range(p.host_received, memory ? sent + copies : sent, sent + copies); // ENet knows some of the copies
+    close_pair(&p);
+}
+
 // Whatever the network, and whether the other side has heard of the end or not.
 static void a_connection_comes_back(bool memory)
 {
@@ -211,6 +233,7 @@ static void a_connection_comes_back(bool memory)
 BOTH(packets_of_both_kinds_arrive)
 BOTH(a_large_reliable_packet_survives_a_bad_network)
 BOTH(the_share_of_lost_packets_is_as_asked)
+BOTH(the_shares_of_other_faults_are_as_asked)
 BOTH(a_connection_comes_back)
 
 // -- ENet alone -----------------------------------------------------------------------------------------
@@ -345,6 +368,8 @@ int main(void)
         cmocka_unit_test(memory_a_large_reliable_packet_survives_a_bad_network),
         cmocka_unit_test(enet_the_share_of_lost_packets_is_as_asked),
         cmocka_unit_test(memory_the_share_of_lost_packets_is_as_asked),
+        cmocka_unit_test(enet_the_shares_of_other_faults_are_as_asked),
+        cmocka_unit_test(memory_the_shares_of_other_faults_are_as_asked),
         cmocka_unit_test(batched_packets_wake_nobody_and_tell_when_they_came),
         cmocka_unit_test(batches_hold_what_comes_between_two_polls),
         cmocka_unit_test(last_words_leave_before_the_end),
