@@ -7,6 +7,7 @@
 
 #include "foliot/client.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <libgen.h>
 #include <limits.h>
@@ -101,6 +102,27 @@ static bool start_server(child *c, unsigned port)
     return false;
 }
 
+// What all its threads have had of the processors: the share of the time that a busy machine does not change.
+static double cpu_ms(pid_t pid)
+{
+    char path[64 + NAME_MAX];
+    double sum = 0;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)pid);
+    DIR *tasks = opendir(path);
+    for (struct dirent *task; tasks && (task = readdir(tasks));) {
+        unsigned long long ns = 0;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/schedstat", (int)pid, task->d_name);
+        FILE *stat = *task->d_name == '.' ? NULL : fopen(path, "r");
+        if (stat && fscanf(stat, "%llu", &ns) == 1)
+            sum += 1e-6 * (double)ns;
+        if (stat)
+            fclose(stat);
+    }
+    if (tasks)
+        closedir(tasks);
+    return sum;
+}
+
 static void kill_server(child *c)
 {
     kill(c->pid, SIGKILL);
@@ -153,7 +175,7 @@ static double until(guest *g, uint64_t snapshots)
 }
 
 typedef struct round_result {
-    double newcomer_ms, player_ms, lost_ms, server_ms;
+    double newcomer_ms, player_ms, lost_ms, server_ms, cpu_ms;
     bool same_player;
 } round_result;
 
@@ -166,9 +188,12 @@ static bool die(child *server, guest *player, round_result *r)
     foliot_client_statistics seen = foliot_client_statistics_now(player->client);
     double killed = bench_now(), at;
     kill_server(server);
-    if (!start_server(server, port) || !come(&newcomer, port, true))
+    if (!start_server(server, port))
         return false;
     r->server_ms = 1e3 * (bench_now() - killed);
+    r->cpu_ms = cpu_ms(server->pid);
+    if (!come(&newcomer, port, true))
+        return false;
     at = until(&newcomer, 2); // the first is of the tick that it went on from, the second one was stepped anew
     r->newcomer_ms = 1e3 * (at - killed);
     go(&newcomer);
@@ -191,7 +216,7 @@ static int run(void)
 {
     child server;
     guest player;
-    double newcomer[ROUNDS], played[ROUNDS], lost[ROUNDS], listening[ROUNDS];
+    double newcomer[ROUNDS], played[ROUNDS], lost[ROUNDS], listening[ROUNDS], cpu[ROUNDS];
     struct stat about;
     if (!make_hour() || stat(file, &about) != 0)
         return fail("no journal");
@@ -209,12 +234,14 @@ static int run(void)
         played[i] = r.player_ms;
         lost[i] = r.lost_ms;
         listening[i] = r.server_ms;
+        cpu[i] = r.cpu_ms;
         same = same && r.same_player;
     }
     go(&player);
     kill_server(&server);
     double slowest = worst(newcomer), most = worst(lost);
     bench_report("resume", "kill -9 until it listens again", bench_median(listening, ROUNDS), "ms", NULL, 0);
+    bench_report("resume", "processor time of that", bench_median(cpu, ROUNDS), "ms", NULL, 0);
     bench_report("resume", "kill -9 to a tick served", bench_median(newcomer, ROUNDS), "ms", NULL, 0);
     bench_report("resume", "kill -9 to a tick served, slowest", slowest, "ms", NULL, 0);
     bench_report("resume", "kill -9 to a tick at the player's", bench_median(played, ROUNDS), "ms", NULL, 0);
