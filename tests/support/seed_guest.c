@@ -13,6 +13,7 @@
 #define BURST_MAX 20                         // packets of the hostile at once
 #define HEARD_NS (3 * (uint64_t)SEED_SECOND) // by then a change of controls has reached the world
 #define LOOK_NS (SEED_SECOND / 4)
+#define RECOVERED_NS (6 * (uint64_t)SEED_SECOND) // after a gap all is as it should be
 
 static const seed_life *life_of(const seed_caller *c)
 {
@@ -79,6 +80,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->claims = false;
     c->player = c->orphan = UINT32_MAX;
     c->playing = false;
+    c->undecodable = 0;
     memset(c->touches, 0, sizeof c->touches);
     c->touch_count = 1; // nothing, at first
     c->unrest = !seed_plan_calm(run->plan, c->plan);
@@ -135,12 +137,14 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
         tally->left += state == FOLIOT_CLIENT_CLOSED;
         tally->reconnects += seen.reconnects;
         tally->snapshots += seen.snapshots_received;
+        tally->undecodable += seen.snapshots_without_baseline;
         tally->samples += seen.samples;
         tally->starved += seen.samples_starved;
         seed_mix(run, seen.snapshots_received);
         seed_mix(run, seen.samples_starved);
-        seed_say(run, "guest %u: goes, state %d '%s', %llu snapshots", c->index, (int)state,
-                 foliot_client_reason(c->client), (unsigned long long)seen.snapshots_received);
+        seed_say(run, "guest %u: goes, state %d '%s', %llu snapshots, %llu that could not be decoded", c->index, (int)state,
+                 foliot_client_reason(c->client), (unsigned long long)seen.snapshots_received,
+                 (unsigned long long)seen.snapshots_without_baseline);
     }
     tally->crashed += dumb;
     tally->damaged += seed_wire_damaged(c->wire);
@@ -243,24 +247,68 @@ static bool is_heard(const seed_run *run, const seed_caller *c, const foliot_inp
     return kept == SEED_TOUCHES; // the ring does not reach back so far
 }
 
+// Once a baseline was acknowledged, only acknowledged ones are used: whatever comes can be decoded.
+static void check_decodes(seed_run *run, seed_caller *c)
+{
+    uint64_t undecodable = foliot_client_statistics_now(c->client).snapshots_without_baseline;
+    bool settled = c->playing && run->now_ns > c->playing_ns + HEARD_NS && seed_plan_calm(run->plan, c->plan);
+    if (settled && undecodable > c->undecodable)
+        seed_fail(run, "guest %u: a snapshot came against a baseline that it does not have", c->index);
+    c->undecodable = undecodable;
+}
+
+static bool any_within(const seed_gap *gaps, uint32_t count, uint64_t from_ns, uint64_t to_ns)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (gaps[i].begin_ns <= to_ns && gaps[i].end_ns >= from_ns)
+            return true;
+    return false;
+}
+
+// Whatever was lost in a gap: a while later nothing is missing any more.
+static void check_up_to_date(seed_run *run, const seed_caller *c, const foliot_world *world)
+{
+    const seed_guest *g = c->plan;
+    uint64_t from_ns = run->now_ns - RECOVERED_NS;
+    if (run->now_ns < c->playing_ns + RECOVERED_NS || !seed_plan_fair(run->plan, g) ||
+        any_within(g->outages, g->outage_count, from_ns, run->now_ns) ||
+        any_within(g->pauses, g->pause_count, from_ns, run->now_ns))
+        return;
+    double late_s = run->plan->sessions[g->session].spectator_delay_s + 1e-9 * HEARD_NS;
+    uint64_t newest = foliot_client_statistics_now(c->client).newest_tick, now = foliot_world_tick(world);
+    if ((double)newest + late_s * foliot_client_pace_hz(c->client) < (double)now)
+        seed_fail(run, "guest %u: has tick %llu when the server is at %llu", c->index, (unsigned long long)newest,
+                  (unsigned long long)now);
+}
+
 static void check_heard(seed_run *run, seed_caller *c)
 {
-    bool playing = foliot_client_now(c->client) == FOLIOT_CLIENT_PLAYING;
-    if (playing && !c->playing)
-        c->playing_ns = run->now_ns;
-    c->playing = playing;
-    if (!playing || c->player == UINT32_MAX || run->now_ns < c->heard_ns || !run->server || run->job_count)
-        return;
-    c->heard_ns = run->now_ns + LOOK_NS;
     const foliot_world *world = run->hosts[c->plan->session].world;
-    bool since_up = c->playing_ns > run->up_ns && run->now_ns > c->playing_ns + HEARD_NS;
-    if (!since_up || c->leaving || !seed_plan_audible(run->plan, c->plan) ||
+    if (c->player == UINT32_MAX || !seed_plan_audible(run->plan, c->plan) ||
         foliot_world_player_body(world, c->player) == FOLIOT_NO_BODY)
         return;
     foliot_input has = foliot_world_player_controls(world, c->player);
     if (!is_heard(run, c, &has))
         seed_fail(run, "guest %u: what it does is not heard: axes %d %d %d %d, buttons %u", c->index, has.axes[0],
                   has.axes[1], has.axes[2], has.axes[3], has.buttons);
+}
+
+static void check_service(seed_run *run, seed_caller *c)
+{
+    bool playing = foliot_client_now(c->client) == FOLIOT_CLIENT_PLAYING && c->plan->session < run->plan->session_count;
+    if (playing && !c->playing)
+        c->playing_ns = run->now_ns;
+    c->playing = playing;
+    if (c->plan->kind == SEED_SICK)
+        return;
+    check_decodes(run, c);
+    if (!playing || run->now_ns < c->look_ns || !run->server || run->job_count || c->leaving)
+        return;
+    c->look_ns = run->now_ns + LOOK_NS;
+    if (c->playing_ns <= run->up_ns || run->now_ns <= c->playing_ns + HEARD_NS)
+        return;
+    check_heard(run, c);
+    check_up_to_date(run, c, run->hosts[c->plan->session].world);
 }
 
 // False while the server has not stepped that tick: in lockstep clients may be first.
@@ -345,7 +393,7 @@ static void frame(seed_run *run, seed_caller *c)
 {
     foliot_client_update(c->client, seed_clock_local(&c->clock));
     check_player(run, c);
-    check_heard(run, c);
+    check_service(run, c);
     think(run, c);
     check_sample(run, c);
     if (!run->plan->unchecked)

@@ -231,11 +231,15 @@ static bool rough(const foliot_impairment *i)
     return i->loss > 0.1 || i->burst > 3 || i->rate_bits > 0;
 }
 
+bool seed_plan_fair(const seed_plan *plan, const seed_guest *guest)
+{
+    return plan->server_pause_count == 0 && !rough(&guest->send) && !rough(&guest->receive) &&
+           !seed_plan_has(plan, SEED_HOSTILE) && guest->kind != SEED_SICK;
+}
+
 bool seed_plan_audible(const seed_plan *plan, const seed_guest *guest)
 {
-    return plan->server_pause_count == 0 && guest->outage_count == 0 && guest->pause_count == 0 &&
-           !rough(&guest->send) && !rough(&guest->receive) && !seed_plan_has(plan, SEED_HOSTILE) &&
-           guest->kind != SEED_SICK;
+    return guest->outage_count == 0 && guest->pause_count == 0 && seed_plan_fair(plan, guest);
 }
 
 bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest)

@@ -94,7 +94,8 @@ extern const uint32_t seed_scene_count;
 seed_plan seed_plan_draw(uint64_t seed);
 void seed_plan_print(const seed_plan *plan, FILE *out);
 
-// What may be expected of a guest: its network never too bad, nobody paused; and nobody crashed either.
+// What may be expected of a guest: its network never too bad but in its gaps; no gaps either; nor a crash of the server.
+bool seed_plan_fair(const seed_plan *plan, const seed_guest *guest);
 bool seed_plan_audible(const seed_plan *plan, const seed_guest *guest);
 bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest);
 bool seed_plan_in_lockstep(const seed_plan *plan); // any session

@@ -28,7 +28,7 @@ void seed_kitchen_close(seed_kitchen *kitchen);
 // What a run was, to be summed.
 #define SEED_TALLY(X)                                                                              \
     X(ticks) X(guests) X(joins) X(refused) X(lost) X(left) X(crashed) X(reconnects) X(resumes)     \
-    X(snapshots) X(claims) X(samples) X(starved) X(inputs) X(late) X(hostile_packets) X(damaged)   \
+    X(snapshots) X(undecodable) X(claims) X(samples) X(starved) X(inputs) X(late) X(hostile_packets) X(damaged)   \
     X(malformed) X(server_crashes) X(ticks_lost) X(recordings_stopped) X(packets) X(packets_lost)
 typedef struct seed_tally {
 #define SEED_TALLY_FIELD(name) uint64_t name;
@@ -99,7 +99,8 @@ typedef struct seed_caller { // a guest's runtime
     uint32_t claim_incarnation;
     bool claims;
     uint32_t player, orphan; // it plays, and one that it should have been given back; UINT32_MAX: none
-    uint64_t orphan_tick, playing_ns, heard_ns; // plays since; next look at whether it is heard
+    uint64_t orphan_tick, playing_ns, look_ns; // plays since; the next look at how it is served
+    uint64_t undecodable; // snapshots so far
     bool playing;
     seed_touch touches[SEED_TOUCHES];
     uint32_t touch_count; // ever
