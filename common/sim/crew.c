@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 // crew.c: loops shared by threads without a call to the host for each of them, which would cost more than
-// most of them take. Waiting is a short spin; a helper that waits for long goes home.
+// most of them take. Waiting is a spin; a helper that waits for long goes home.
 #include "sim/crew.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CREW_MAX 64
-#define PIECE_BITS 20
-#define PIECES_MAX ((1u << PIECE_BITS) - 1)
-#define PATIENCE 20000 // looks at the ticket without finding work
+#define CLOSED UINT32_MAX // no piece has this number
+#define PATIENCE 100000   // looks at the ticket without finding work: some milliseconds
 
 static void pause_briefly(void)
 {
@@ -18,80 +16,117 @@ static void pause_briefly(void)
 #endif
 }
 
-// Takes and does one piece, if the present stage has one left.
-static bool help(foliot__crew *crew)
+// Takes and does one piece of the lane, if it has one left.
+static bool take(foliot__crew_lane *lane)
 {
-    uint32_t ticket = atomic_load_explicit(&crew->ticket, memory_order_acquire);
-    uint32_t piece = ticket & PIECES_MAX;
-    // These are the ticket's stage's if it can still be moved on: else they are not used.
-    uint32_t begin = atomic_load_explicit(&crew->begin, memory_order_relaxed);
-    uint32_t end = atomic_load_explicit(&crew->end, memory_order_relaxed);
-    uint32_t grain = atomic_load_explicit(&crew->grain, memory_order_relaxed);
-    foliot__crew_part *part = atomic_load_explicit(&crew->part, memory_order_relaxed);
-    void *context = atomic_load_explicit(&crew->context, memory_order_relaxed);
-    if (piece >= atomic_load_explicit(&crew->pieces, memory_order_acquire) ||
-        !atomic_compare_exchange_strong_explicit(&crew->ticket, &ticket, ticket + 1,
+    uint64_t ticket = atomic_load_explicit(&lane->ticket, memory_order_acquire);
+    uint32_t piece = (uint32_t)ticket;
+    // These may be a later loop's already. Then that one's closing of the ticket is seen too, and the ticket
+    // cannot be moved on from here.
+    uint32_t pieces = atomic_load_explicit(&lane->pieces, memory_order_acquire);
+    uint32_t begin = atomic_load_explicit(&lane->begin, memory_order_acquire);
+    uint32_t end = atomic_load_explicit(&lane->end, memory_order_acquire);
+    uint32_t grain = atomic_load_explicit(&lane->grain, memory_order_acquire);
+    foliot__crew_part *part = atomic_load_explicit(&lane->part, memory_order_acquire);
+    void *context = atomic_load_explicit(&lane->context, memory_order_acquire);
+    if (piece >= pieces ||
+        !atomic_compare_exchange_strong_explicit(&lane->ticket, &ticket, ticket + 1,
                                                  memory_order_acq_rel, memory_order_relaxed))
         return false;
     uint32_t from = begin + piece * grain, rest = end - from;
     part(context, from, from + (rest < grain ? rest : grain));
-    atomic_fetch_add_explicit(&crew->done, 1, memory_order_release);
     return true;
+}
+
+// All that is left of the present loop, one's own first.
+static void help(foliot__crew *crew, uint32_t self)
+{
+    uint32_t members = crew->helpers + 1, done = 0;
+    for (uint32_t k = 0; k < members; k++)
+        while (take(&crew->lanes[(self + k) % members]))
+            done++;
+    if (done > 0)
+        atomic_fetch_add_explicit(&crew->done, done, memory_order_release);
+}
+
+// First the ticket is closed: who sees anything of what follows can no longer move the old one on.
+static void offer(foliot__crew_lane *lane, uint64_t loop, uint32_t begin, uint32_t end, uint32_t grain,
+                  foliot__crew_part *part, void *context)
+{
+    uint32_t pieces = (end - begin + grain - 1) / grain;
+    atomic_store_explicit(&lane->ticket, loop << 32 | CLOSED, memory_order_relaxed);
+    atomic_store_explicit(&lane->pieces, pieces, memory_order_release);
+    atomic_store_explicit(&lane->begin, begin, memory_order_release);
+    atomic_store_explicit(&lane->end, end, memory_order_release);
+    atomic_store_explicit(&lane->grain, grain, memory_order_release);
+    atomic_store_explicit(&lane->part, part, memory_order_release);
+    atomic_store_explicit(&lane->context, context, memory_order_release);
+    atomic_store_explicit(&lane->ticket, loop << 32, memory_order_release);
 }
 
 void foliot__crew_share(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain,
                         foliot__crew_part *part, void *context)
 {
-    uint32_t count = end - begin, pieces = (count + grain - 1) / grain;
-    if (crew->helpers == 0 || pieces < 2 || pieces >= PIECES_MAX) {
+    uint32_t count = end - begin, pieces = count / grain + (count % grain > 0);
+    if (!crew || crew->helpers == 0 || pieces < 2) {
         if (count > 0)
             part(context, begin, end);
         return;
     }
-    // First the ticket is closed: who sees the new number of pieces can no longer move the old one on.
-    crew->stage++;
-    atomic_store_explicit(&crew->ticket, crew->stage << PIECE_BITS | PIECES_MAX, memory_order_relaxed);
-    atomic_store_explicit(&crew->begin, begin, memory_order_relaxed);
-    atomic_store_explicit(&crew->end, end, memory_order_relaxed);
-    atomic_store_explicit(&crew->grain, grain, memory_order_relaxed);
-    atomic_store_explicit(&crew->part, part, memory_order_relaxed);
-    atomic_store_explicit(&crew->context, context, memory_order_relaxed);
-    atomic_store_explicit(&crew->pieces, pieces, memory_order_release);
+    uint32_t members = crew->helpers + 1;
+    crew->loop++;
     crew->expected += pieces;
-    atomic_store_explicit(&crew->ticket, crew->stage << PIECE_BITS, memory_order_release);
-    while (help(crew) ||
-           (atomic_load_explicit(&crew->ticket, memory_order_relaxed) & PIECES_MAX) < pieces)
-        ;
+    for (uint32_t m = members; m-- > 0;) { // the leader's last: it is here already
+        uint32_t first = (uint32_t)((uint64_t)pieces * m / members);
+        uint32_t last = (uint32_t)((uint64_t)pieces * (m + 1) / members);
+        offer(&crew->lanes[m], crew->loop, begin + first * grain, last == pieces ? end : begin + last * grain, grain,
+              part, context);
+    }
+    help(crew, 0);
     while (atomic_load_explicit(&crew->done, memory_order_acquire) != crew->expected)
         pause_briefly();
+}
+
+static void assist(foliot__crew *crew, uint32_t self)
+{
+    uint32_t seen = 0, waited = 0;
+    foliot__crew_lane *lane = &crew->lanes[self];
+    while (waited < PATIENCE && !atomic_load_explicit(&crew->over, memory_order_relaxed)) {
+        uint64_t ticket = atomic_load_explicit(&lane->ticket, memory_order_acquire);
+        if ((uint32_t)(ticket >> 32) == seen || (uint32_t)ticket == CLOSED) {
+            waited++;
+            pause_briefly();
+            continue;
+        }
+        seen = (uint32_t)(ticket >> 32);
+        waited = 0;
+        help(crew, self);
+    }
 }
 
 static void join(void *context, uint32_t index)
 {
     (void)index;
     foliot__crew *crew = context;
-    if (atomic_exchange_explicit(&crew->led, 1, memory_order_acq_rel) == 0) {
-        crew->lead(crew, crew->lead_context);
-        atomic_store_explicit(&crew->over, 1, memory_order_release);
+    uint32_t self = atomic_fetch_add_explicit(&crew->joined, 1, memory_order_acq_rel);
+    if (self > 0) {
+        assist(crew, self);
         return;
     }
-    uint32_t waited = 0;
-    while (waited < PATIENCE && !atomic_load_explicit(&crew->over, memory_order_acquire)) {
-        waited = help(crew) ? 0 : waited + 1;
-        pause_briefly();
-    }
+    crew->lead(crew, crew->lead_context);
+    atomic_store_explicit(&crew->over, 1, memory_order_release);
 }
 
 void foliot__crew_run(const foliot_host *host, void (*lead)(foliot__crew *crew, void *context),
                       void *context)
 {
-    foliot__crew crew = {.lead = lead, .lead_context = context};
     uint32_t threads = host->run ? host->threads : 1;
-    threads = threads < CREW_MAX ? threads : CREW_MAX;
     if (threads < 2) {
-        lead(&crew, context);
+        lead(NULL, context);
         return;
     }
+    foliot__crew crew = {.lead = lead, .lead_context = context};
+    threads = threads < FOLIOT__CREW_MAX ? threads : FOLIOT__CREW_MAX;
     crew.helpers = threads - 1;
     host->run(host->run_user, threads, join, &crew);
 }

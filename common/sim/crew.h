@@ -11,19 +11,27 @@
 
 #include "foliot/world.h"
 
+#define FOLIOT__CREW_MAX 64
+
 typedef void foliot__crew_part(void *context, uint32_t begin, uint32_t end);
 
-typedef struct foliot__crew {
-    // Where the stage stands: its number (12 bits) and the next piece (20 bits). Whoever moves it on by one has
-    // that piece, and the stage cannot end before the piece is done.
-    _Atomic(uint32_t) ticket;
-    _Atomic(uint32_t) done; // pieces, of all stages
-    _Atomic(uint32_t) pieces, begin, end, grain;
+// One member's part of the loop that is shared now, in one cache line. Each member does its own first, the same
+// indices of the same loop every time, which are in its cache; then what is left of the others'.
+typedef struct foliot__crew_lane {
+    // The loop's number (high half) and the next piece. Whoever moves it on by one has that piece, and the loop
+    // does not end before the piece is done.
+    _Atomic(uint64_t) ticket;
+    _Atomic(uint32_t) begin, end, grain, pieces;
     _Atomic(foliot__crew_part *) part;
     _Atomic(void *) context;
-    _Atomic(uint32_t) led, over;
+} __attribute__((aligned(64))) foliot__crew_lane;
+
+typedef struct foliot__crew {
+    foliot__crew_lane lanes[FOLIOT__CREW_MAX]; // the leader's is the first
+    _Atomic(uint32_t) done __attribute__((aligned(64))); // pieces, of all loops
+    _Atomic(uint32_t) joined __attribute__((aligned(64))), over;
     // The leader's own:
-    uint32_t expected, stage;
+    uint32_t expected __attribute__((aligned(64))), loop;
     uint32_t helpers;
     void (*lead)(struct foliot__crew *crew, void *context);
     void *lead_context;
@@ -35,6 +43,7 @@ void foliot__crew_run(const foliot_host *host, void (*lead)(foliot__crew *crew, 
                       void *context);
 
 // In the lead: calls part on pieces of `grain` indices of [begin, end); returns when all of them are done.
+// Without a crew (NULL), or where there is one piece, that is one call.
 void foliot__crew_share(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain,
                         foliot__crew_part *part, void *context);
 

@@ -128,6 +128,6 @@ void foliot__newton_add(const foliot__step *step, const foliot_force_definition 
         .stride = stride,
         .tasks = tasks < FOLIOT__NEWTON_TASKS ? tasks : FOLIOT__NEWTON_TASKS,
     };
-    foliot__run_tasks(step->host, problem.tasks, sum_blocks, &problem);
+    foliot__run_tasks(step, problem.tasks, sum_blocks, &problem);
     combine(&problem, foliot__inverse_mass(world), force->as.newton.constant * (scale * scale), a);
 }

@@ -256,6 +256,7 @@ static inline uint32_t foliot__lanes(const foliot_world *world)
 typedef struct foliot__step {
     foliot_world *world;
     const foliot_host *host; // never NULL: an empty one where the caller gave none
+    struct foliot__crew *crew; // who goes through the tick together (crew.h); NULL: nobody
     double dt;               // of this substep
     double time;             // at its start
     double time_end;         // at its end: the next one's `time` to the bit
@@ -265,8 +266,9 @@ typedef struct foliot__step {
     uint32_t count;          // slots in use; foliot__lanes(world) of them are valid rows
 } foliot__step;
 
-// Runs task(context, 0 .. count - 1) on the host's threads, or here. Results must not depend on order.
-void foliot__run_tasks(const foliot_host *host, uint32_t count,
+// Runs task(context, 0 .. count - 1) on the crew's or the host's threads, or here. Results must not depend on
+// order.
+void foliot__run_tasks(const foliot__step *step, uint32_t count,
                        void (*task)(void *context, uint32_t index), void *context);
 
 // Appends to the step's events; counted if there is no room.

@@ -5,6 +5,7 @@
 #include "sim/collide/touch.h"
 #include "sim/constraint.h"
 #include "sim/contact.h"
+#include "sim/crew.h"
 #include "sim/force.h"
 #include "sim/joint.h"
 #include "sim/integrator/rotation.h"
@@ -15,6 +16,8 @@
 #include "sim/truth.h"
 
 #include <string.h>
+
+#define BODIES_SHARED 128 // fewer are not worth the call
 
 static const foliot_host no_host;
 
@@ -28,15 +31,27 @@ const char *foliot_stage_name(foliot_stage stage)
     return (unsigned)stage < FOLIOT_STAGE_COUNT ? names[stage] : "none";
 }
 
-void foliot__run_tasks(const foliot_host *host, uint32_t count,
+typedef struct tasks {
+    void (*task)(void *context, uint32_t index);
+    void *context;
+} tasks;
+
+static void run_part(void *context, uint32_t begin, uint32_t end)
+{
+    const tasks *t = context;
+    for (uint32_t i = begin; i < end; i++)
+        t->task(t->context, i);
+}
+
+void foliot__run_tasks(const foliot__step *step, uint32_t count,
                        void (*task)(void *context, uint32_t index), void *context)
 {
-    if (host->run && count > 1) {
+    const foliot_host *host = step->host;
+    tasks t = {task, context};
+    if (host->run && count > 1 && !step->crew)
         host->run(host->run_user, count, task, context);
-        return;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        task(context, i);
+    else
+        foliot__crew_share(step->crew, 0, count, 1, run_part, &t);
 }
 
 void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b)
@@ -182,11 +197,20 @@ static void substep(const foliot__step *step, const foliot__scheme *scheme, bool
     stage_done(step->host, world, FOLIOT_STAGE_solve, last);
 }
 
-static void advance(foliot_world *world, double dt, const foliot_host *host)
+typedef struct advancing {
+    foliot_world *world;
+    double dt;
+    const foliot_host *host;
+} advancing;
+
+static void lead(foliot__crew *crew, void *context)
 {
+    const advancing *a = context;
+    foliot_world *world = a->world;
+    double dt = a->dt;
     const foliot__scheme *scheme = foliot__scheme_of((foliot_integrator)world->integrator);
     for (uint32_t s = 0; s < world->substeps; s++) {
-        foliot__step step = {.world = world, .host = host, .dt = dt / world->substeps,
+        foliot__step step = {.world = world, .host = a->host, .crew = crew, .dt = dt / world->substeps,
                              .time = time_at(world, s), .count = world->body_count,
                              .index = s, .last = s + 1 == world->substeps};
         step.left = dt / world->substeps * (world->substeps - 1 - s);
@@ -195,6 +219,18 @@ static void advance(foliot_world *world, double dt, const foliot_host *host)
         if (scheme->info.lab_only)
             world->lab_time = step.time_end;
     }
+}
+
+// With a crew a tick is one call of the host's runner. What the host has called back is not for other threads
+// than its own, and a small world is done before another thread has woken up.
+static void advance(foliot_world *world, double dt, const foliot_host *host)
+{
+    advancing a = {world, dt, host};
+    bool calls_back = host->after_stage || host->callback_count > 0;
+    if (world->collides && world->body_count >= BODIES_SHARED && !calls_back)
+        foliot__crew_run(host, lead, &a);
+    else
+        lead(NULL, &a);
 }
 
 // Nothing moves: time alone goes on.

@@ -17,6 +17,8 @@
 #define CELLS_MAX 16383.0
 #define X_MAX 1073741823.0
 #define X_PER_CELL 1024.0
+#define HANDFUL 64
+#define NOWHERE UINT32_MAX
 
 // How far the shape reaches along each axis from its centre, wherever it turns within `turn` (radians).
 static void reach_of(const foliot__collider *c, uint32_t i, double turn, double reach[3])
@@ -109,6 +111,13 @@ static uint32_t cell_of(double x, double origin, double per_cell, double cells_m
     return cell > 0 ? (uint32_t)(cell < cells_max ? cell : cells_max) : 0;
 }
 
+static void bound_part(void *context, uint32_t begin, uint32_t end)
+{
+    const foliot__collider *c = context;
+    for (uint32_t k = begin; k < end; k++)
+        c->bounds[k] = foliot__bounds_of(c, c->order[k], 0);
+}
+
 static void collect(foliot__collider *c)
 {
     const foliot_world *world = c->world;
@@ -119,8 +128,9 @@ static void collect(foliot__collider *c)
         if (foliot__shape_kind(world)[i] == FOLIOT_SHAPE_PLANE)
             c->planes[planes++] = i;
         else
-            c->bounds[count++] = foliot__bounds_of(c, i, 0);
+            c->order[count++] = i;
     }
+    foliot__crew_share(c->crew, 0, count, FOLIOT__GRAIN_BODIES, bound_part, c);
     c->counts[FOLIOT__COUNT_SORTED] = count;
     c->counts[FOLIOT__COUNT_PLANES] = planes;
 }
@@ -259,14 +269,39 @@ static bool spheres_near(const foliot__collider *c, uint32_t i, uint32_t j)
     return distance2 * length2 - along * along <= reach2 * length2;
 }
 
-static void consider(foliot__collider *c, uint32_t i, uint32_t j)
+// Who looks for pairs of some bodies. What several find at once goes to the table in handfuls; that
+// order is nobody's, and the pairs are sorted afterwards.
+typedef struct finder {
+    foliot__collider *c;
+    _Atomic(uint32_t) *shared; // length of the table, perhaps beyond its room; NULL: one looks alone
+    uint32_t body, waiting;
+    foliot__pair found[HANDFUL];
+} finder;
+
+static void hand_over(finder *f)
 {
+    uint32_t most = f->c->world->capacity.contacts;
+    uint32_t at = atomic_fetch_add_explicit(f->shared, f->waiting, memory_order_relaxed);
+    for (uint32_t k = 0; k < f->waiting && at + k < most; k++)
+        f->c->pairs[at + k] = f->found[k];
+    f->waiting = 0;
+}
+
+static void consider(finder *f, uint32_t i, uint32_t j)
+{
+    const foliot__collider *c = f->c;
     const double *inverse_mass = foliot__inverse_mass(c->world);
     if ((inverse_mass[i] == 0 && inverse_mass[j] == 0) || foliot__joints_apart(c->world, i, j))
         return;
     if (is_sphere(c->world, i) && is_sphere(c->world, j) && !spheres_near(c, i, j))
         return;
-    foliot__add_pair(c, i, j);
+    if (!f->shared) {
+        foliot__add_pair(f->c, i, j);
+        return;
+    }
+    f->found[f->waiting++] = i < j ? (foliot__pair){i, j} : (foliot__pair){j, i};
+    if (f->waiting == HANDFUL)
+        hand_over(f);
 }
 
 // First of the sorted bounds in [begin, end) whose (row, x) is at least that.
@@ -327,55 +362,91 @@ void foliot__query(const foliot__collider *c, const foliot__bounds *box,
             query_level(c, &c->levels[l], box, meet, context);
 }
 
-typedef struct pairing {
-    foliot__collider *c;
-    uint32_t body;
-} pairing;
-
 static void pair_with(void *context, uint32_t body)
 {
-    const pairing *p = context;
-    consider(p->c, p->body, body);
+    finder *f = context;
+    consider(f, f->body, body);
 }
 
 // Partners of sorted[k] in its own level: those behind it in its row, and the four rows ahead (the
-// other four find it). `from` are the starts of the rows' windows, which never move back.
-static void pair_in_level(foliot__collider *c, const foliot__level *level, uint32_t k,
-                          uint32_t from[4])
+// other four find it). `from` are the starts of the rows' windows, which never move back; at first nowhere.
+static void pair_in_level(finder *f, const foliot__level *level, uint32_t k, uint32_t from[4])
 {
-    const foliot__bounds *sorted = c->sorted, *box = &sorted[k];
+    const foliot__bounds *sorted = f->c->sorted, *box = &sorted[k];
     uint32_t x1 = cell_of(box->max[0], level->origin[0], level->per_x, X_MAX);
     for (uint32_t m = k + 1; m < level->end && sorted[m].row == box->row && sorted[m].x <= x1; m++)
         if (foliot__bounds_meet(&sorted[m], box))
-            consider(c, box->body, sorted[m].body);
+            consider(f, box->body, sorted[m].body);
     uint32_t x0 = cell_of(box->min[0] - level->cell, level->origin[0], level->per_x, X_MAX);
     uint32_t y = box->row & 0x3fff, z = box->row >> 14;
     const uint32_t rows[4][2] = {{y + 1, z}, {y - 1, z + 1}, {y, z + 1}, {y + 1, z + 1}};
     for (int r = 0; r < 4; r++) {
         if (rows[r][0] > 0x3fff || rows[r][1] > 0x3fff) // y - 1 of 0 wraps to far beyond
             continue;
-        uint32_t row = rows[r][1] << 14 | rows[r][0], m = from[r];
+        uint32_t row = rows[r][1] << 14 | rows[r][0];
+        uint32_t m = from[r] == NOWHERE ? lower_bound(sorted, k, level->end, row, x0) : from[r];
         while (m < level->end &&
                (sorted[m].row < row || (sorted[m].row == row && sorted[m].x < x0)))
             m++;
         from[r] = m;
         for (; m < level->end && sorted[m].row == row && sorted[m].x <= x1; m++)
             if (foliot__bounds_meet(&sorted[m], box))
-                consider(c, box->body, sorted[m].body);
+                consider(f, box->body, sorted[m].body);
     }
 }
 
-static void pair_level(foliot__collider *c, int l)
+// Pairs of the sorted bounds [begin, end), which are of level l.
+static void pair_some(finder *f, int l, uint32_t begin, uint32_t end)
 {
+    const foliot__collider *c = f->c;
     const foliot__level *level = &c->levels[l];
-    uint32_t from[4] = {level->begin, level->begin, level->begin, level->begin};
-    for (uint32_t k = level->begin; k < level->end; k++) {
-        pair_in_level(c, level, k, from);
-        pairing p = {c, c->sorted[k].body};
+    uint32_t from[4] = {NOWHERE, NOWHERE, NOWHERE, NOWHERE};
+    for (uint32_t k = begin; k < end; k++) {
+        pair_in_level(f, level, k, from);
+        f->body = c->sorted[k].body;
         for (int coarser = l + 1; coarser < FOLIOT__LEVELS; coarser++)
             if (c->levels[coarser].begin < c->levels[coarser].end)
-                query_level(c, &c->levels[coarser], &c->sorted[k], pair_with, &p);
+                query_level(c, &c->levels[coarser], &c->sorted[k], pair_with, f);
     }
+}
+
+static void pair_levels(finder *f, uint32_t begin, uint32_t end)
+{
+    for (int l = 0; l < FOLIOT__LEVELS; l++) {
+        const foliot__level *level = &f->c->levels[l];
+        uint32_t first = begin > level->begin ? begin : level->begin;
+        uint32_t last = end < level->end ? end : level->end;
+        if (first < last)
+            pair_some(f, l, first, last);
+    }
+}
+
+typedef struct search {
+    foliot__collider *c;
+    _Atomic(uint32_t) count;
+} search;
+
+static void pair_part(void *context, uint32_t begin, uint32_t end)
+{
+    search *s = context;
+    finder f = {.c = s->c, .shared = &s->count, .waiting = 0};
+    pair_levels(&f, begin, end);
+    hand_over(&f);
+}
+
+// Where the table is full, the pairs are looked for once more in an order that is always the same, so that
+// it is the same ones that find no room.
+static void pair_bodies(foliot__collider *c)
+{
+    uint32_t bodies = c->counts[FOLIOT__COUNT_SORTED];
+    search s = {c, c->counts[FOLIOT__COUNT_PAIRS]};
+    foliot__crew_share(c->crew, 0, bodies, FOLIOT__GRAIN_BODIES, pair_part, &s);
+    if (s.count <= c->world->capacity.contacts) {
+        c->counts[FOLIOT__COUNT_PAIRS] = s.count;
+        return;
+    }
+    finder f = {.c = c};
+    pair_levels(&f, 0, bodies);
 }
 
 // Nearest that the body's bounds come to the plane, from the side of its centre.
@@ -413,26 +484,29 @@ static void drop_repeats(foliot__collider *c)
     c->counts[FOLIOT__COUNT_PAIRS] = kept;
 }
 
-// Two passes of counting: on b, then on a, each stable.
+// One pass of counting, on member a (0) or b (1); stable.
+static void sort_pairs(const foliot__collider *c, const foliot__pair *from, uint32_t member,
+                       foliot__pair *to)
+{
+    const uint32_t *key = (const uint32_t *)(const void *)from + member;
+    uint32_t count = c->counts[FOLIOT__COUNT_PAIRS], slots = c->step->count, sum = 0;
+    uint32_t *begin = c->order; // slots rows are enough: the last one's end is not needed
+    memset(begin, 0, sizeof *begin * slots);
+    for (uint32_t k = 0; k < count; k++)
+        begin[key[2 * k]]++;
+    for (uint32_t i = 0; i < slots; i++) {
+        uint32_t n = begin[i];
+        begin[i] = sum;
+        sum += n;
+    }
+    for (uint32_t k = 0; k < count; k++)
+        to[begin[key[2 * k]]++] = from[k];
+}
+
 void foliot__order_pairs(foliot__collider *c)
 {
-    uint32_t count = c->counts[FOLIOT__COUNT_PAIRS], slots = c->step->count;
-    for (int pass = 0; pass < 2; pass++) {
-        uint32_t *begin = c->order; // slots rows are enough: the last one's end is not needed
-        const foliot__pair *from = pass == 0 ? c->pairs : c->pairs_spare;
-        foliot__pair *to = pass == 0 ? c->pairs_spare : c->pairs;
-        memset(begin, 0, sizeof *begin * slots);
-        for (uint32_t k = 0; k < count; k++)
-            begin[pass == 0 ? from[k].b : from[k].a]++;
-        uint32_t sum = 0;
-        for (uint32_t i = 0; i < slots; i++) {
-            uint32_t n = begin[i];
-            begin[i] = sum;
-            sum += n;
-        }
-        for (uint32_t k = 0; k < count; k++)
-            to[begin[pass == 0 ? from[k].b : from[k].a]++] = from[k];
-    }
+    sort_pairs(c, c->pairs, 1, c->pairs_spare);
+    sort_pairs(c, c->pairs_spare, 0, c->pairs);
     drop_repeats(c);
 }
 
@@ -444,8 +518,6 @@ void foliot__find_pairs(foliot__collider *c)
     place_levels(c);
     sort_bounds(c);
     pair_planes(c); // first: where the table is full, it is not the floor that gives
-    for (int l = 0; l < FOLIOT__LEVELS; l++)
-        if (c->levels[l].begin < c->levels[l].end)
-            pair_level(c, l);
+    pair_bodies(c);
     foliot__order_pairs(c);
 }

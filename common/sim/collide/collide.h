@@ -88,7 +88,7 @@ struct foliot__manifold;
 typedef struct foliot__collider {
     foliot_world *world;
     const foliot__step *step;
-    foliot__crew *crew; // who shares the loops of solver.c and solver_prepare.c
+    foliot__crew *crew; // who shares the loops; NULL: nobody
     uint32_t *counts; // by FOLIOT__COUNT_*
     // Paths: x(t) = x_end - v_end (dt - t) + acceleration (dt - t)^2 / 2 from `since` on.
     foliot__v3 start;        // positions at the step's start
@@ -124,6 +124,7 @@ typedef struct foliot__collider {
     foliot__warm *warm;                 // of manifolds
     uint32_t *live;                     // manifolds that take part
     uint8_t *colour;                    // of the live
+    uint8_t *kind;                      // of manifolds
     struct foliot__block *blocks;       // in the order of visits
     uint32_t *arena;                    // what they hold
     uint32_t *colours;                  // block at which each colour begins, and the end
@@ -172,11 +173,7 @@ double foliot__turn_ease(const foliot_world *world, uint32_t body);
 // angular velocity += inverse inertia * turn, in world axes.
 void foliot__turn(const foliot_world *world, uint32_t body, const double turn[3]);
 
-// contact.c: whether some body went further than the search for contacts had thought.
-bool foliot__went_far(const foliot__collider *c);
-// Body i may go on as it does now: its pairs are those of this way.
-void foliot__let_roam(foliot__collider *c, uint32_t i);
-// What the manifolds pushed, to the world's table; and from there to c->warm.
+// contact.c: what the manifolds pushed, to the world's table; and from there to c->warm.
 void foliot__keep_contacts(foliot__collider *c);
 void foliot__match_contacts(foliot__collider *c, uint32_t begin, uint32_t end); // of the live
 

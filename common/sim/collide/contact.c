@@ -85,6 +85,7 @@ static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t cont
     c->warm = carve(&from, contacts, sizeof *c->warm);
     c->live = carve(&from, contacts, sizeof *c->live);
     c->colour = carve(&from, contacts, sizeof *c->colour);
+    c->kind = carve(&from, contacts, sizeof *c->kind);
     c->blocks = carve(&from, contacts + spare_blocks(contacts), sizeof *c->blocks);
     c->arena = carve(&from, arena_words(contacts), sizeof *c->arena);
     c->colours = carve(&from, FOLIOT__COLOURS + 2, sizeof *c->colours);
@@ -106,7 +107,7 @@ foliot__collider foliot__collider_of(const foliot__step *step)
             world->capacity.contacts);
     c.world = world;
     c.step = step;
-    c.crew = NULL;
+    c.crew = step->crew;
     return c;
 }
 
@@ -117,11 +118,24 @@ void foliot__contact_prepare(foliot_world *world)
 
 // -- stages -----------------------------------------------------------------------------------------
 
-static void copy_field(foliot__v3 to, foliot__v3 from, uint32_t count)
+static void copy_field(foliot__v3 to, foliot__v3 from, uint32_t begin, uint32_t end)
 {
-    memcpy(to.x, from.x, count * sizeof(double));
-    memcpy(to.y, from.y, count * sizeof(double));
-    memcpy(to.z, from.z, count * sizeof(double));
+    size_t bytes = (end - begin) * sizeof(double);
+    memcpy(to.x + begin, from.x + begin, bytes);
+    memcpy(to.y + begin, from.y + begin, bytes);
+    memcpy(to.z + begin, from.z + begin, bytes);
+}
+
+static void copy_part(void *context, uint32_t begin, uint32_t end)
+{
+    const foliot__collider *c = context;
+    const foliot_world *world = c->world;
+    copy_field(c->start, foliot__position(world), begin, end);
+    copy_field(c->acceleration, foliot__velocity(world), begin, end);
+    const double *const q[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
+                                foliot__orientation_y(world), foliot__orientation_z(world)};
+    for (int k = 0; k < 4; k++)
+        memcpy(c->begin_q[k] + begin, q[k] + begin, (end - begin) * sizeof *q[k]);
 }
 
 void foliot__contact_begin(const foliot__step *step)
@@ -129,13 +143,7 @@ void foliot__contact_begin(const foliot__step *step)
     if (!step->world->collides)
         return;
     foliot__collider c = foliot__collider_of(step);
-    copy_field(c.start, foliot__position(step->world), step->count);
-    copy_field(c.acceleration, foliot__velocity(step->world), step->count);
-    const double *const q[4] = {
-        foliot__orientation_w(step->world), foliot__orientation_x(step->world),
-        foliot__orientation_y(step->world), foliot__orientation_z(step->world)};
-    for (int k = 0; k < 4; k++)
-        memcpy(c.begin_q[k], q[k], step->count * sizeof *q[k]);
+    foliot__crew_share(c.crew, 0, step->count, FOLIOT__GRAIN_BODIES, copy_part, &c);
 }
 
 // How long a path may be, where its impacts are looked for; infinite where it would bounce.
@@ -156,12 +164,12 @@ static double way_of(const foliot__collider *c, uint32_t i)
 }
 
 // Sizes of bodies, which are the same all through a tick.
-static void measure(foliot__collider *c)
+static void measure(const foliot__collider *c, uint32_t begin, uint32_t last)
 {
     const foliot_world *world = c->world;
     const double *radius = foliot__radius(world);
     foliot__v3 half = {foliot__half_x(world), foliot__half_y(world), foliot__half_z(world)};
-    for (uint32_t i = 0; i < c->step->count; i++) {
+    for (uint32_t i = begin; i < last; i++) {
         double hx = half.x[i], hy = half.y[i], hz = half.z[i], core = radius[i];
         double extent = radius[i];
         switch (foliot__shape_kind(world)[i]) {
@@ -185,17 +193,18 @@ static void measure(foliot__collider *c)
 
 // Velocities at the start become mean accelerations; the paths end as the positions tell
 // (impact.c).
-void foliot__find_paths(foliot__collider *c)
+static void find_paths_part(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__collider *c = context;
     foliot_world *world = c->world;
     if (c->step->index == 0)
-        measure(c);
+        measure(c, begin, end);
     foliot__v3 v = foliot__velocity(world), a = c->acceleration, path = c->path;
     double dt = c->step->dt, response = foliot__response(world), lag = (response - 0.5) * dt;
     // Positions that do not feel the force of their own step fall for one step more before they
     // rest.
     double steps = response > 0 ? 1 : 2;
-    for (uint32_t i = 0; i < c->step->count; i++) {
+    for (uint32_t i = begin; i < end; i++) {
         double ax = (v.x[i] - a.x[i]) / dt, ay = (v.y[i] - a.y[i]) / dt;
         double az = (v.z[i] - a.z[i]) / dt;
         path.x[i] = v.x[i] + ax * lag;
@@ -211,7 +220,13 @@ void foliot__find_paths(foliot__collider *c)
     }
 }
 
-void foliot__let_roam(foliot__collider *c, uint32_t i)
+void foliot__find_paths(foliot__collider *c)
+{
+    foliot__crew_share(c->crew, 0, c->step->count, FOLIOT__GRAIN_BODIES, find_paths_part, c);
+}
+
+// Body i may go on as it does now: its pairs are those of this way.
+static void let_roam(const foliot__collider *c, uint32_t i)
 {
     const foliot_world *world = c->world;
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
@@ -226,10 +241,15 @@ void foliot__let_roam(foliot__collider *c, uint32_t i)
     roam->slack = c->core[i] * (float)FOLIOT__SLACK + (float)(c->rest[i] * left);
 }
 
-bool foliot__went_far(const foliot__collider *c)
+typedef struct wandering {
+    const foliot__collider *c;
+    _Atomic(bool) far;
+} wandering;
+
+static bool went_far(const foliot__collider *c, uint32_t begin, uint32_t end)
 {
     foliot__v3 x = foliot__position(c->world);
-    for (uint32_t i = 0; i < c->step->count; i++) {
+    for (uint32_t i = begin; i < end; i++) {
         const foliot__roam *roam = &c->roam[i];
         const float d[3] = {(float)(x.x[i] - roam->at[0]), (float)(x.y[i] - roam->at[1]),
                             (float)(x.z[i] - roam->at[2])};
@@ -243,23 +263,44 @@ bool foliot__went_far(const foliot__collider *c)
     return false;
 }
 
+static void went_far_part(void *context, uint32_t begin, uint32_t end)
+{
+    wandering *w = context;
+    if (went_far(w->c, begin, end))
+        atomic_store_explicit(&w->far, true, memory_order_relaxed);
+}
+
+// Whether some body went further than the search for contacts had thought.
+static bool some_went_far(const foliot__collider *c)
+{
+    wandering w = {.c = c};
+    foliot__crew_share(c->crew, 0, c->step->count, FOLIOT__GRAIN_BODIES, went_far_part, &w);
+    return w.far;
+}
+
+static void let_roam_part(void *context, uint32_t begin, uint32_t end)
+{
+    for (uint32_t i = begin; i < end; i++)
+        let_roam(context, i);
+}
+
 void foliot__collide(const foliot__step *step)
 {
     if (!step->world->collides)
         return;
     foliot__collider c = foliot__collider_of(step);
     foliot__find_paths(&c);
-    bool stale = step->index == 0 || foliot__went_far(&c);
+    bool stale = step->index == 0 || some_went_far(&c);
     c.counts[FOLIOT__COUNT_STALE] = stale;
     if (stale) {
         foliot__find_pairs(&c);
-        for (uint32_t i = 0; i < step->count && step->left > 0; i++)
-            foliot__let_roam(&c, i);
+        if (step->left > 0)
+            foliot__crew_share(c.crew, 0, step->count, FOLIOT__GRAIN_BODIES, let_roam_part, &c);
     }
     foliot__run_impacts(&c);
     // Pairs of their new paths were added, if there was an impact.
     for (uint32_t k = 0; k < c.counts[FOLIOT__COUNT_CHANGED] && c.counts[FOLIOT__COUNT_STALE]; k++)
-        foliot__let_roam(&c, c.changed[k]);
+        let_roam(&c, c.changed[k]);
 }
 
 void foliot__solve_contacts(const foliot__step *step)
@@ -278,23 +319,58 @@ static bool pushes(const foliot__warm *warm)
     return p[0] > 0 || p[1] > 0 || p[2] > 0 || p[3] > 0;
 }
 
+static void keep_one(const foliot__collider *c, uint32_t k, foliot__contact_row *row)
+{
+    const foliot__manifold *m = &c->manifolds[k];
+    row->a = m->a;
+    row->b = m->b;
+    uint32_t *feature = &row->feature_0;
+    for (uint32_t p = 0; p < FOLIOT__POINTS; p++)
+        feature[p] = p < m->count ? m->point[p].feature : FOLIOT__NO_FEATURE;
+    memcpy(&row->push_0, c->warm[k].impulse, sizeof c->warm[k].impulse);
+}
+
+// The live in stretches: first how many rows each makes, then where they begin, then the rows.
+static uint32_t stretch_end(const foliot__collider *c, uint32_t stretch)
+{
+    uint32_t live = c->counts[FOLIOT__COUNT_LIVE], end = (stretch + 1) * FOLIOT__GRAIN_PAIRS;
+    return end < live ? end : live;
+}
+
+static void count_part(void *context, uint32_t begin, uint32_t last)
+{
+    const foliot__collider *c = context;
+    for (uint32_t s = begin; s < last; s++) {
+        uint32_t rows = 0;
+        for (uint32_t n = s * FOLIOT__GRAIN_PAIRS; n < stretch_end(c, s); n++)
+            rows += pushes(&c->warm[c->live[n]]);
+        c->pairs_spare[s].a = rows;
+    }
+}
+
+static void keep_part(void *context, uint32_t begin, uint32_t last)
+{
+    const foliot__collider *c = context;
+    foliot__contact_row *rows = foliot__contact(c->world);
+    for (uint32_t s = begin; s < last; s++) {
+        uint32_t at = c->pairs_spare[s].a;
+        for (uint32_t n = s * FOLIOT__GRAIN_PAIRS; n < stretch_end(c, s); n++)
+            if (pushes(&c->warm[c->live[n]]))
+                keep_one(c, c->live[n], &rows[at++]);
+    }
+}
+
 void foliot__keep_contacts(foliot__collider *c)
 {
-    foliot__contact_row *rows = foliot__contact(c->world);
-    uint32_t kept = 0;
-    for (uint32_t n = 0; n < c->counts[FOLIOT__COUNT_LIVE]; n++) {
-        uint32_t k = c->live[n];
-        if (!pushes(&c->warm[k]))
-            continue;
-        const foliot__manifold *m = &c->manifolds[k];
-        foliot__contact_row *row = &rows[kept++];
-        row->a = m->a;
-        row->b = m->b;
-        uint32_t *feature = &row->feature_0;
-        for (uint32_t p = 0; p < FOLIOT__POINTS; p++)
-            feature[p] = p < m->count ? m->point[p].feature : FOLIOT__NO_FEATURE;
-        memcpy(&row->push_0, c->warm[k].impulse, sizeof c->warm[k].impulse);
+    uint32_t live = c->counts[FOLIOT__COUNT_LIVE], kept = 0;
+    uint32_t stretches = (live + FOLIOT__GRAIN_PAIRS - 1) / FOLIOT__GRAIN_PAIRS;
+    foliot__crew_share(c->crew, 0, stretches, 1, count_part, c);
+    for (uint32_t s = 0; s < stretches; s++) {
+        uint32_t rows = c->pairs_spare[s].a;
+        c->pairs_spare[s].a = kept;
+        kept += rows;
     }
+    foliot__crew_share(c->crew, 0, stretches, 1, keep_part, c);
     c->world->contact_count = kept;
 }
 

@@ -340,7 +340,9 @@ static void solve(foliot__crew *crew, void *context)
 
 void foliot__solve(foliot__collider *c)
 {
-    static const foliot_host alone;
-    bool many = c->counts[FOLIOT__COUNT_PAIRS] >= PAIRS_SHARED;
-    foliot__crew_run(many ? c->step->host : &alone, solve, c);
+    bool many = c->counts[FOLIOT__COUNT_PAIRS] >= PAIRS_SHARED && !c->crew;
+    if (many)
+        foliot__crew_run(c->step->host, solve, c);
+    else
+        solve(c->crew, c);
 }

@@ -20,6 +20,9 @@ static const foliot__block kinds[KINDS] = {
     {.points = 4}, {.points = 4, .still = true}, {.points = 4, .still = true, .swapped = true},
 };
 
+enum { MOVES_A = 1, MOVES_B = 2 };
+static const uint8_t movers_of[3] = {MOVES_A | MOVES_B, MOVES_B, MOVES_A};
+
 static uint32_t kind_of(const foliot__collider *c, const foliot__manifold *m)
 {
     uint32_t of_points = m->count == 1 ? 0 : m->count == 2 ? 3 : 6;
@@ -153,22 +156,32 @@ static bool may_push(const foliot__collider *c, const foliot__manifold *m)
     return far <= (approach + rest) * c->step->left;
 }
 
+static void find_part(void *context, uint32_t begin, uint32_t end)
+{
+    const foliot__collider *c = context;
+    foliot__find_manifolds(c->world, c->pairs + begin, end - begin, c->reach, c->manifolds + begin);
+    for (uint32_t k = begin; k < end; k++) {
+        const foliot__manifold *m = &c->manifolds[k];
+        c->kind[k] = may_push(c, m) ? (uint8_t)kind_of(c, m) : KINDS;
+    }
+}
+
 static void find_live(foliot__collider *c)
 {
     uint32_t count = 0;
     for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_PAIRS]; k++)
-        if (may_push(c, &c->manifolds[k]))
+        if (c->kind[k] < KINDS)
             c->live[count++] = k;
     c->counts[FOLIOT__COUNT_LIVE] = count;
 }
 
 // -- colours and blocks -----------------------------------------------------------------------------------
 
-static uint32_t colour_of(const foliot__collider *c, const foliot__manifold *m)
+// The lowest that neither body has, of those that move.
+static uint32_t colour_of(const foliot__collider *c, const foliot__pair *pair, uint32_t moves)
 {
-    bool moves_a = c->eases[m->a].inverse_mass > 0, moves_b = c->eases[m->b].inverse_mass > 0;
-    uint64_t *a = &c->keys[m->a], *b = &c->keys[m->b];
-    uint64_t taken = (moves_a ? *a : 0) | (moves_b ? *b : 0);
+    uint64_t *a = &c->keys[pair->a], *b = &c->keys[pair->b];
+    uint64_t taken = (moves & MOVES_A ? *a : 0) | (moves & MOVES_B ? *b : 0);
     if (taken == UINT64_MAX)
         return FOLIOT__COLOURS;
     uint32_t colour = (uint32_t)__builtin_ctzll(~taken);
@@ -210,14 +223,15 @@ static void make_blocks(foliot__collider *c)
     uint32_t sizes[FOLIOT__COLOURS + 1][KINDS] = {{0}}, first[FOLIOT__COLOURS + 1][KINDS];
     uint32_t count = c->counts[FOLIOT__COUNT_LIVE];
     for (uint32_t n = 0; n < count; n++) {
-        const foliot__manifold *m = &c->manifolds[c->live[n]];
-        c->colour[n] = (uint8_t)colour_of(c, m);
-        sizes[c->colour[n]][kind_of(c, m)]++;
+        uint32_t k = c->live[n], kind = c->kind[k];
+        uint32_t colour = colour_of(c, &c->pairs[k], movers_of[kind % 3]);
+        c->colour[n] = (uint8_t)colour;
+        sizes[colour][kind]++;
     }
     lay_out_blocks(c, sizes, first);
     memset(sizes, 0, sizeof sizes);
     for (uint32_t n = 0; n < count; n++) {
-        uint32_t colour = c->colour[n], kind = kind_of(c, &c->manifolds[c->live[n]]);
+        uint32_t colour = c->colour[n], kind = c->kind[c->live[n]];
         uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
         uint32_t at = sizes[colour][kind]++;
         const foliot__block *block = &c->blocks[first[colour][kind] + at / columns];
@@ -241,7 +255,7 @@ static void list_touched(foliot__collider *c)
 void foliot__share_colours(foliot__collider *c, foliot__crew_part *part, void *context)
 {
     const uint32_t *first = c->colours;
-    if (c->crew->helpers == 0) {
+    if (!c->crew || c->crew->helpers == 0) {
         part(context, 0, first[FOLIOT__COLOURS + 1]);
         return;
     }
@@ -251,12 +265,6 @@ void foliot__share_colours(foliot__collider *c, foliot__crew_part *part, void *c
     uint32_t alone = first[FOLIOT__COLOURS], end = first[FOLIOT__COLOURS + 1];
     if (alone < end)
         part(context, alone, end);
-}
-
-static void find_part(void *context, uint32_t begin, uint32_t end)
-{
-    const foliot__collider *c = context;
-    foliot__find_manifolds(c->world, c->pairs + begin, end - begin, c->reach, c->manifolds + begin);
 }
 
 static void match_part(void *context, uint32_t begin, uint32_t end)

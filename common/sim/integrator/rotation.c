@@ -20,6 +20,7 @@
 #include "sim/integrator/rotation.h"
 
 #include "base/assert.h"
+#include "sim/crew.h"
 #include "sim/integrator/composition.h"
 
 #define LANES FOLIOT__LANES
@@ -256,23 +257,34 @@ static weights weights_of(unsigned order)
 }
 #undef WEIGHT
 
-void foliot__rotate(const foliot__step *step, unsigned order)
+typedef struct turning {
+    foliot_world *world;
+    weights composed;
+    double dt;
+} turning;
+
+static void rotate_part(void *context, uint32_t begin, uint32_t end)
 {
-    foliot_world *world = step->world;
-    if (!world->rotates || order == 0)
-        return;
-    weights composed = weights_of(order);
-    for (uint32_t first = 0; first < foliot__lanes(world); first += LANES) {
+    const turning *t = context;
+    for (uint32_t first = begin * LANES; first < end * LANES; first += LANES) {
         spin s;
-        load(world, first, &s);
-        for (uint32_t k = 0; k < composed.count; k++) {
-            double duration = composed.w[k] * step->dt;
+        load(t->world, first, &s);
+        for (uint32_t k = 0; k < t->composed.count; k++) {
+            double duration = t->composed.w[k] * t->dt;
             if (s.any_torque)
                 rotate_kick(&s, duration / 2);
             rotate_free(&s, duration);
             if (s.any_torque)
                 rotate_kick(&s, duration / 2);
         }
-        store(world, first, &s);
+        store(t->world, first, &s);
     }
+}
+
+void foliot__rotate(const foliot__step *step, unsigned order)
+{
+    if (!step->world->rotates || order == 0)
+        return;
+    turning t = {step->world, weights_of(order), step->dt};
+    foliot__crew_share(step->crew, 0, foliot__lanes(step->world) / LANES, 64 / LANES, rotate_part, &t);
 }
