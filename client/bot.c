@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "foliot/scene.h"
+
 foliot__bot_kind foliot__bot_kind_of(const char *name)
 {
     static const char *const names[] = {"idle", "random", "circle"};
@@ -16,11 +18,12 @@ foliot__bot_kind foliot__bot_kind_of(const char *name)
 
 static void wander(foliot__bot *bot, double seconds)
 {
+    static const uint16_t buttons[8] = {FOLIOT_BUTTON_PULL, FOLIOT_BUTTON_PULL, FOLIOT_BUTTON_PUSH, FOLIOT_BUTTON_JUMP};
     if (seconds < bot->next)
         return;
     for (int k = 0; k < FOLIOT_AXES; k++)
         bot->axes[k] = (int8_t)(127 * ((int)foliot__rng_below(&bot->rng, 3) - 1));
-    bot->buttons = foliot__rng_below(&bot->rng, 4) == 0;
+    bot->buttons = buttons[foliot__rng_below(&bot->rng, 8)];
     bot->next = seconds + 0.2 + 0.8 * foliot__rng_unit(&bot->rng);
 }
 

@@ -280,7 +280,7 @@ static void a_player_draws_cubes_and_drives_them_off(void **state)
         const double at[2] = {me[0], me[1]};
         for (uint32_t i = 1; i < scene->body_count; i++) {
             const double *x = foliot_world_body(world, i).position;
-            near[phase] += hypot(x[0] - at[0], x[1] - at[1]) < 1.6;
+            near[phase] += !scene->bodies[i].is_static && hypot(x[0] - at[0], x[1] - at[1]) < 1.6;
         }
         input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL, .sequence = 2 + (uint32_t)phase,
                                .buttons = phase == 0 ? FOLIOT_BUTTON_PULL : FOLIOT_BUTTON_PUSH};
