@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// test_degenerate.c: shapes and places that geometry has no good answer for: capsules without length, boxes a thousand
+// times as wide as thick, a grain on a mountain, centres that coincide, corners on corners. Nothing
+// becomes infinite or not a number, no body is frozen, and nothing gains more speed than what was there to be had.
+// SEED=.
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "yard.h"
+
+#define ROUNDS 60
+#define G 10.0
+
+static double between(foliot__rng *rng, double low, double high)
+{
+    return low + (high - low) * foliot__rng_unit(rng);
+}
+
+static uint64_t seed_of(void)
+{
+    const char *text = getenv("SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 0) : 20264;
+    printf("SEED=%llu\n", (unsigned long long)seed);
+    return seed;
+}
+
+// One of the shapes, about `size` large.
+static void add_shape(yard *y, foliot__rng *rng, double size, const double at[3])
+{
+    double thin = size / 1000;
+    switch (foliot__rng_below(rng, 8)) {
+    case 0:
+        yard_capsule(y, 1, 0.3 * size, 0, at[0], at[1], at[2]); // a sphere by another name
+        break;
+    case 1:
+        yard_capsule(y, 1, thin, 0.5 * size, at[0], at[1], at[2]); // a needle
+        break;
+    case 2:
+        yard_box(y, 1, 0.5 * size, 0.5 * size, thin, at[0], at[1], at[2]); // a sheet
+        break;
+    case 3:
+        yard_box(y, 1, thin, thin, 0.5 * size, at[0], at[1], at[2]); // a wire
+        break;
+    case 4:
+        yard_box(y, 1, 0.3 * size, 0.3 * size, 0.3 * size, at[0], at[1], at[2]);
+        break;
+    case 5:
+        yard_ball(y, 1, thin, at[0], at[1], at[2]); // a grain
+        break;
+    case 6:
+        yard_box(y, 1, thin, thin, thin, at[0], at[1], at[2]);
+        break;
+    default:
+        yard_ball(y, 1, 0.4 * size, at[0], at[1], at[2]);
+    }
+    if (foliot__rng_below(rng, 2)) {
+        double a = between(rng, -1, 1), b = between(rng, -1, 1), c = between(rng, -1, 1);
+        double n = sqrt(a * a + b * b + c * c);
+        yard_turn(y, a / n, b / n, c / n, between(rng, -3, 3));
+    }
+}
+
+static double fastest(const foliot_world *world, uint32_t bodies)
+{
+    double most = 0;
+    for (uint32_t i = 0; i < bodies; i++) {
+        foliot_body_state s = foliot_world_body(world, i);
+        double v2 = 0;
+        for (int k = 0; k < 3; k++) {
+            v2 += s.velocity[k] * s.velocity[k];
+            assert_true(isfinite(s.position[k]) && isfinite(s.velocity[k]) && isfinite(s.angular_velocity[k]));
+        }
+        most = fmax(most, sqrt(v2));
+    }
+    return most;
+}
+
+// Bodies at `spread` about one place, over a plane; all the speed there is to be had is that of the fall, and what
+// pushes overlaps apart.
+static double heap(foliot__rng *rng, double size, double spread, double restitution, uint32_t ticks)
+{
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    y.scene.gravity[2] = -G * size;
+    for (int i = 0; i < 12; i++) {
+        double at[3];
+        for (int k = 0; k < 3; k++)
+            at[k] = foliot__rng_below(rng, 3) ? between(rng, -spread, spread) * size : 0;
+        at[2] += size;
+        add_shape(&y, rng, size, at);
+    }
+    yard_plane(&y, 0, 0, 1, 0);
+    yard_material(&y, 0.5, restitution);
+    foliot_world *world = yard_open(&y);
+    double most = 0;
+    for (uint32_t t = 0; t < ticks; t++) {
+        yard_run(world, 1);
+        most = fmax(most, fastest(world, 12));
+    }
+    assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
+    foliot_world_destroy(world);
+    yard_free(&y);
+    return most / size;
+}
+
+static void heaps_of_anything_stay_finite_and_slow(void **state)
+{
+    (void)state;
+    foliot__rng rng = foliot__rng_seeded(seed_of());
+    const double sizes[4] = {1, 1e-6, 1e6, 1}, spreads[3] = {0, 1e-9, 0.4};
+    double worst = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        double most = heap(&rng, sizes[i % 4], spreads[i % 3], i % 2 ? 0.5 : 0, 90);
+        worst = fmax(worst, most);
+    }
+    // The fall of one size gives 4.5; the rest is what pushed overlaps apart.
+    printf("fastest: %.3g sizes a second\n", worst);
+    assert_true(worst < 60);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heaps_of_anything_stay_finite_and_slow),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
