@@ -9,6 +9,7 @@
 
 #include <uv.h>
 
+#include "base/canvas.h"
 #include "base/exit_code.h"
 #include "base/json.h"
 #include "base/options.h"
@@ -25,7 +26,7 @@
 #define LEAVE_NS 500000000u // for the goodbye to arrive
 
 static struct {
-    const char *session, *name, *bot, *impair, *trace, *perturb;
+    const char *session, *name, *bot, *impair, *trace, *perturb, *view;
     double seconds;
     uint64_t ticks, clients;
     bool json, spectate, force, divergence_ends;
@@ -47,6 +48,8 @@ static const foliot__option options[] = {
     {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &given.perturb,
      .help = "in lockstep, puts a fault in, to see that it is found"},
     {"trace", "FILE", FOLIOT__OPTION_TEXT, &given.trace, .help = "one JSON line for every rendered sample"},
+    {"view", "SIDE", FOLIOT__OPTION_TEXT, &given.view,
+     .help = "top, front, side or corner; what fits the scene unless said"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &given.json, .help = "what it saw as JSON, a line a client"},
     {0}};
 static const foliot__command commands[] = {
@@ -416,6 +419,9 @@ static int prepare(app *a, const foliot__arguments *arguments, foliot_impairment
     const char *wrong = foliot__fault_plant(&(foliot__fault){0}, given.perturb);
     if (wrong)
         return foliot__options_wrong(&program, arguments, "--perturb %s %s", given.perturb, wrong);
+    foliot__view_side side;
+    if (given.view && !foliot__view_side_of(given.view, &side))
+        return foliot__options_wrong(&program, arguments, "--view wants top, front, side or corner");
     if (given.trace && !(a->trace = fopen(given.trace, "w"))) {
         fprintf(stderr, "foliot-client: %s: %s\n", given.trace, strerror(errno));
         return FOLIOT__EXIT_ERROR;
@@ -453,7 +459,7 @@ int main(int argc, char **argv)
     if (code)
         return code;
     if (!given.bot && a.count == 1 && !given.json)
-        a.screen = foliot__screen_open();
+        a.screen = foliot__screen_open(given.view);
     start_loop(&a);
     uv_run(&a.loop, UV_RUN_DEFAULT);
     foliot__screen_close(a.screen);

@@ -2,7 +2,6 @@
 // screen.c: one picture a draw, written as a whole, so that nothing flickers.
 #include "screen.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +12,17 @@
 #include "base/terminal.h"
 
 #define KEY_HOLD_NS 250000000u
-#define NAMES_MAX 24   // bodies named at once
-#define LINES_MAX 2000 // constraints drawn
+#define NAMES_MAX 24    // bodies named at once
+#define NAMES_UNASKED 16 // where there are more bodies, players alone are named
+#define LINES_MAX 2000  // constraints drawn
 
 struct foliot__screen {
     struct termios before;
     foliot__canvas canvas;
     foliot__view view;
+    bool chosen; // the side to look from
+    foliot__figure *figures;
+    uint32_t figure_count;
     bool colours;
     uint64_t held_until[FOLIOT_AXES];
     int8_t axes[FOLIOT_AXES];
@@ -27,7 +30,7 @@ struct foliot__screen {
     uint16_t buttons;
 };
 
-foliot__screen *foliot__screen_open(void)
+foliot__screen *foliot__screen_open(const char *side)
 {
     if (!foliot__is_terminal(stdout) || !foliot__is_terminal(stdin))
         return NULL;
@@ -36,6 +39,7 @@ foliot__screen *foliot__screen_open(void)
         free(screen);
         return NULL;
     }
+    screen->chosen = side && foliot__view_side_of(side, &screen->view.side);
     struct termios raw = screen->before;
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 0;
@@ -54,6 +58,7 @@ void foliot__screen_close(foliot__screen *screen)
     fflush(stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
     foliot__canvas_free(&screen->canvas);
+    free(screen->figures);
     free(screen);
 }
 
@@ -77,41 +82,6 @@ static foliot_shape shape_of(const foliot_scene *scene, uint32_t slot, uint32_t 
     return (foliot_shape){.kind = FOLIOT_SHAPE_POINT};
 }
 
-static bool shown(const foliot_scene *scene, const foliot_sample *sample, uint32_t slot)
-{
-    uint32_t flags = sample->bodies[slot].flags;
-    return (flags & FOLIOT_BODY_ALIVE) && shape_of(scene, slot, flags).kind != FOLIOT_SHAPE_PLANE;
-}
-
-static void follow(foliot__screen *screen, const foliot_scene *scene, const foliot_sample *sample)
-{
-    double low[3] = {1e300, 1e300, 1e300}, high[3] = {-1e300, -1e300, -1e300};
-    for (uint32_t i = 0; i < sample->count; i++) {
-        if (!shown(scene, sample, i))
-            continue;
-        double radius = shape_of(scene, i, sample->bodies[i].flags).radius;
-        for (int k = 0; k < 3; k++) {
-            low[k] = fmin(low[k], sample->bodies[i].position[k] - radius);
-            high[k] = fmax(high[k], sample->bodies[i].position[k] + radius);
-        }
-    }
-    if (low[0] <= high[0])
-        foliot__view_fit(&screen->view, &screen->canvas, low, high);
-}
-
-static void draw_constraints(foliot__screen *screen, const foliot_scene *scene, const foliot_sample *sample)
-{
-    for (uint32_t i = 0; scene && i < scene->constraint_count && i < LINES_MAX; i++) {
-        uint32_t a = scene->constraints[i].a, b = scene->constraints[i].b;
-        if (a >= sample->count || b >= sample->count)
-            continue;
-        double x0, y0, x1, y1;
-        foliot__view_place(&screen->view, &screen->canvas, sample->bodies[a].position, &x0, &y0);
-        foliot__view_place(&screen->view, &screen->canvas, sample->bodies[b].position, &x1, &y1);
-        foliot__canvas_line(&screen->canvas, x0, y0, x1, y1, FOLIOT__COLOUR_GREY);
-    }
-}
-
 static foliot__colour colour_of(uint32_t slot, uint32_t flags)
 {
     if (flags & FOLIOT_BODY_PLAYER)
@@ -119,20 +89,48 @@ static foliot__colour colour_of(uint32_t slot, uint32_t flags)
     return flags & FOLIOT_BODY_STATIC ? FOLIOT__COLOUR_GREY : FOLIOT__COLOUR_INK;
 }
 
-static void draw_bodies(foliot__screen *screen, const foliot_client *client, const foliot_sample *sample)
+// All that is there, into screen->figures.
+static bool collect(foliot__screen *screen, const foliot_scene *scene, const foliot_sample *sample)
+{
+    foliot__figure *figures = realloc(screen->figures, (sample->count + 1) * sizeof *figures);
+    screen->figure_count = 0;
+    if (!figures)
+        return false;
+    screen->figures = figures;
+    for (uint32_t i = 0; i < sample->count; i++) {
+        const foliot_body_state *body = &sample->bodies[i];
+        if (body->flags & FOLIOT_BODY_ALIVE)
+            figures[screen->figure_count++] =
+                (foliot__figure){.slot = i, .colour = colour_of(i, body->flags),
+                                 .shape = shape_of(scene, i, body->flags), .body = *body};
+    }
+    return true;
+}
+
+static void draw_joints(foliot__screen *screen, const foliot_scene *scene, const foliot_sample *sample)
+{
+    for (uint32_t i = 0; scene && i < scene->constraint_count && i < LINES_MAX; i++) {
+        const foliot_constraint_definition *joint = &scene->constraints[i];
+        bool world = joint->b == FOLIOT_NO_BODY;
+        if (joint->a < sample->count && (world || joint->b < sample->count))
+            foliot__view_joint(&screen->view, &screen->canvas, joint, &sample->bodies[joint->a],
+                               world ? NULL : &sample->bodies[joint->b], FOLIOT__COLOUR_GREY);
+    }
+}
+
+static void draw_names(foliot__screen *screen, const foliot_client *client, const foliot_sample *sample)
 {
     const foliot_scene *scene = foliot_client_scene(client);
     unsigned named = 0;
-    for (uint32_t i = 0; i < sample->count; i++) {
+    for (uint32_t i = 0; i < sample->count && named < NAMES_MAX; i++) {
         const foliot_body_state *b = &sample->bodies[i];
-        if (!shown(scene, sample, i))
-            continue;
         bool player = b->flags & FOLIOT_BODY_PLAYER;
-        foliot_shape shape = shape_of(scene, i, b->flags);
-        foliot__view_draw(&screen->view, &screen->canvas, &shape, b, colour_of(i, b->flags));
+        if (!(b->flags & FOLIOT_BODY_ALIVE) || (b->flags & FOLIOT_BODY_STATIC) ||
+            !(player || sample->count <= NAMES_UNASKED))
+            continue;
         const char *name = player ? foliot_client_player_name(client, i)
                                   : scene && i < scene->body_count ? scene->bodies[i].name : NULL;
-        if (!name || !*name || named >= NAMES_MAX || !(player || sample->count <= NAMES_MAX))
+        if (!name || !*name)
             continue;
         double x, y;
         foliot__view_place(&screen->view, &screen->canvas, b->position, &x, &y);
@@ -164,9 +162,19 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client, co
 {
     if (!fit_terminal(screen))
         return;
-    follow(screen, foliot_client_scene(client), sample);
-    draw_constraints(screen, foliot_client_scene(client), sample);
-    draw_bodies(screen, client, sample);
+    const foliot_scene *scene = foliot_client_scene(client);
+    if (!screen->chosen && scene) {
+        screen->view.side = foliot__view_side_for(scene);
+        screen->chosen = true;
+    }
+    if (!collect(screen, scene, sample))
+        return;
+    double low[3], high[3];
+    if (foliot__figures_bounds(screen->figures, screen->figure_count, low, high))
+        foliot__view_fit(&screen->view, &screen->canvas, low, high);
+    foliot__view_paint(&screen->view, &screen->canvas, screen->figures, screen->figure_count);
+    draw_joints(screen, scene, sample);
+    draw_names(screen, client, sample);
     draw_status(screen, client, sample, server);
     fputs("\x1b[H", stdout);
     foliot__canvas_print(&screen->canvas, screen->colours, stdout);
@@ -207,6 +215,7 @@ static bool take_key(foliot__screen *screen, uint64_t now_ns, char key, bool arr
         press(screen, now_ns, (unsigned)(key - '0'));
     if (!arrow && key == 'v') {
         screen->view = (foliot__view){.side = (screen->view.side + 1) % FOLIOT__VIEW_SIDES};
+        screen->chosen = true;
     }
     return arrow || key != 'x';
 }

@@ -7,13 +7,14 @@
 
 typedef struct foliot__screen foliot__screen;
 
-// Takes the terminal over (raw, alternate screen) until closed. NULL if there is none.
-foliot__screen *foliot__screen_open(void);
+// Takes the terminal over (raw, alternate screen) until closed. NULL if there is none. `side`: where to look
+// from, a word of foliot__view_side_of; NULL: what fits the scene.
+foliot__screen *foliot__screen_open(const char *side);
 void foliot__screen_close(foliot__screen *screen);
 void foliot__screen_draw(foliot__screen *screen, const foliot_client *client, const foliot_sample *sample,
                          const char *server);
 // Reads keys: arrows or WASD push, R and F up and down, Q and E turn, space and 1..9 are buttons, V changes the
-// view (from above, from the side), Esc or X leaves (false). Terminals tell of presses alone, so a push
+// view (from above, the front, the side, a corner), Esc or X leaves (false). Terminals tell of presses alone, so a push
 // lasts KEY_HOLD_MS after the last one.
 bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FOLIOT_AXES], uint16_t *buttons);
 

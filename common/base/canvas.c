@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// canvas.c: dots, lines and outlines on characters. Everything is clipped before it is drawn, so that
+// canvas.c: dots, lines and areas on characters. Everything is clipped before it is drawn, so that
 // a body at 10^12 costs no more than one in the middle.
 #include "base/canvas.h"
 
@@ -9,9 +9,7 @@
 
 #include "base/text.h"
 
-#define ROOM 0.06          // free at each edge of a fitted view, of its size
-#define LOST 0.3           // a picture smaller than this share of the view is fitted again
-#define SEGMENTS_MAX 64    // of a circle
+#define SEGMENTS_MAX 64 // of a circle
 
 static uint32_t within(uint32_t value, uint32_t high)
 {
@@ -43,10 +41,11 @@ void foliot__canvas_clear(foliot__canvas *canvas)
 
 // -- dots and lines -------------------------------------------------------------------------------
 
+// Bits of U+2800: dots 1 to 6 by columns, then the lowest row.
+static const uint8_t bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+
 static void put(foliot__canvas *canvas, int32_t x, int32_t y, foliot__colour colour)
 {
-    // Bits of U+2800: dots 1 to 6 by columns, then the lowest row.
-    static const uint8_t bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     if (x < 0 || y < 0 || x >= (int32_t)(2 * canvas->columns) || y >= (int32_t)(4 * canvas->rows))
         return;
     foliot__cell *cell = &canvas->cells[(uint32_t)y / 4 * canvas->columns + (uint32_t)x / 2];
@@ -95,6 +94,44 @@ void foliot__canvas_line(foliot__canvas *canvas, double x1, double y1, double x2
         double t = steps ? (double)k / steps : 0, touch = 1e-5;
         foliot__canvas_dot(canvas, from_x + (to_x - from_x) * t + touch,
                            from_y + (to_y - from_y) * t + touch, colour);
+    }
+}
+
+// Where the row at height y enters and leaves the polygon.
+static bool span(const double (*corners)[2], uint32_t count, double y, double *left, double *right)
+{
+    bool any = false;
+    for (uint32_t k = 0; k < count; k++) {
+        const double *p = corners[k], *q = corners[(k + 1) % count];
+        if ((p[1] > y) == (q[1] > y))
+            continue;
+        double x = p[0] + (q[0] - p[0]) * ((y - p[1]) / (q[1] - p[1]));
+        *left = any ? fmin(*left, x) : x;
+        *right = any ? fmax(*right, x) : x;
+        any = true;
+    }
+    return any;
+}
+
+void foliot__canvas_erase(foliot__canvas *canvas, const double (*corners)[2], uint32_t count)
+{
+    double low = INFINITY, high = -INFINITY, left, right;
+    for (uint32_t k = 0; k < count; k++) {
+        if (!isfinite(corners[k][0]) || !isfinite(corners[k][1]))
+            return;
+        low = fmin(low, corners[k][1]);
+        high = fmax(high, corners[k][1]);
+    }
+    int32_t first = (int32_t)fmin(fmax(floor(low), 0), 4 * canvas->rows);
+    int32_t last = (int32_t)fmin(ceil(high), 4 * canvas->rows - 1);
+    for (int32_t y = first; y <= last; y++) {
+        if (!span(corners, count, y + 0.5, &left, &right))
+            continue;
+        int32_t from = (int32_t)fmin(fmax(ceil(left - 0.5), 0), 2 * canvas->columns);
+        int32_t to = (int32_t)fmin(floor(right - 0.5), 2 * canvas->columns - 1);
+        for (int32_t x = from; x <= to; x++)
+            canvas->cells[(uint32_t)y / 4 * canvas->columns + (uint32_t)x / 2].dots &=
+                (uint8_t)~bits[y % 4][x % 2];
     }
 }
 
@@ -177,180 +214,4 @@ void foliot__canvas_print(const foliot__canvas *canvas, bool colours, FILE *out)
     }
     if (colour != FOLIOT__COLOUR_INK)
         fputs("\033[0m", out);
-}
-
-// -- places of the world --------------------------------------------------------------------------
-
-typedef struct axes {
-    int across, up, through;
-} axes;
-
-static axes axes_of(foliot__view_side side)
-{
-    static const axes table[FOLIOT__VIEW_SIDES] = {{0, 1, 2}, {0, 2, 1}, {1, 2, 0}};
-    return table[(unsigned)side < FOLIOT__VIEW_SIDES ? side : FOLIOT__VIEW_TOP];
-}
-
-const char *foliot__view_name(foliot__view_side side)
-{
-    static const char *const names[FOLIOT__VIEW_SIDES] = {"from above: x, y", "from the front: x, z",
-                                                          "from the side: y, z"};
-    return names[(unsigned)side < FOLIOT__VIEW_SIDES ? side : FOLIOT__VIEW_TOP];
-}
-
-// Does the canvas show from low to high along `axis`, and not much more?
-static bool shows(const foliot__view *view, int axis, double dots, const double *low,
-                  const double *high)
-{
-    double half = dots / 2 / view->dots_per_unit;
-    return low[axis] >= view->centre[axis] - half && high[axis] <= view->centre[axis] + half;
-}
-
-void foliot__view_fit(foliot__view *view, const foliot__canvas *canvas, const double low[3],
-                      const double high[3])
-{
-    axes a = axes_of(view->side);
-    double width = 2 * canvas->columns, height = 4 * canvas->rows;
-    double size_across = high[a.across] - low[a.across], size_up = high[a.up] - low[a.up];
-    double scale = fmin(width * (1 - 2 * ROOM) / fmax(size_across, 1e-9),
-                        height * (1 - 2 * ROOM) / fmax(size_up, 1e-9));
-    if (!isfinite(size_across) || !isfinite(size_up) || !(scale > 0))
-        return;
-    // One point alone: any scale will do.
-    if (size_across <= 1e-9 && size_up <= 1e-9)
-        scale = view->dots_per_unit > 0 ? view->dots_per_unit : fmin(width, height) / 4;
-    bool good = view->dots_per_unit > 0 && view->dots_per_unit >= LOST * scale &&
-                shows(view, a.across, width, low, high) && shows(view, a.up, height, low, high);
-    if (good)
-        return;
-    view->dots_per_unit = scale;
-    for (int k = 0; k < 3; k++)
-        view->centre[k] = low[k] + (high[k] - low[k]) / 2;
-}
-
-void foliot__view_place(const foliot__view *view, const foliot__canvas *canvas,
-                        const double position[3], double *x, double *y)
-{
-    axes a = axes_of(view->side);
-    *x = canvas->columns + (position[a.across] - view->centre[a.across]) * view->dots_per_unit;
-    *y = 2 * canvas->rows - (position[a.up] - view->centre[a.up]) * view->dots_per_unit;
-}
-
-// v turned by the unit quaternion q: v + 2 w (u x v) + 2 u x (u x v).
-static void turn(const double q[4], const double v[3], double out[3])
-{
-    double c[3] = {2 * (q[2] * v[2] - q[3] * v[1]), 2 * (q[3] * v[0] - q[1] * v[2]),
-                   2 * (q[1] * v[1] - q[2] * v[0])};
-    out[0] = v[0] + q[0] * c[0] + (q[2] * c[2] - q[3] * c[1]);
-    out[1] = v[1] + q[0] * c[1] + (q[3] * c[0] - q[1] * c[2]);
-    out[2] = v[2] + q[0] * c[2] + (q[1] * c[1] - q[2] * c[0]);
-}
-
-static void place_part(const foliot__view *view, const foliot__canvas *canvas,
-                       const foliot_body_state *body, const double local[3], double *x, double *y)
-{
-    double at[3];
-    turn(body->orientation, local, at);
-    for (int k = 0; k < 3; k++)
-        at[k] += body->position[k];
-    foliot__view_place(view, canvas, at, x, y);
-}
-
-static void draw_box(const foliot__view *view, foliot__canvas *canvas, const double half[3],
-                     const foliot_body_state *body, foliot__colour colour)
-{
-    double x[8], y[8];
-    for (int k = 0; k < 8; k++) {
-        double corner[3] = {k & 1 ? half[0] : -half[0], k & 2 ? half[1] : -half[1],
-                            k & 4 ? half[2] : -half[2]};
-        place_part(view, canvas, body, corner, &x[k], &y[k]);
-    }
-    for (int k = 0; k < 8; k++)
-        for (int bit = 1; bit < 8; bit *= 2)
-            if (!(k & bit))
-                foliot__canvas_line(canvas, x[k], y[k], x[k | bit], y[k | bit], colour);
-}
-
-static void draw_capsule(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
-                         const foliot_body_state *body, foliot__colour colour)
-{
-    double x1, y1, x2, y2, radius = shape->radius * view->dots_per_unit;
-    const double top[3] = {0, 0, shape->half[2]}, bottom[3] = {0, 0, -shape->half[2]};
-    place_part(view, canvas, body, bottom, &x1, &y1);
-    place_part(view, canvas, body, top, &x2, &y2);
-    foliot__canvas_circle(canvas, x1, y1, radius, colour);
-    foliot__canvas_circle(canvas, x2, y2, radius, colour);
-    double length = hypot(x2 - x1, y2 - y1);
-    if (!(length > 0))
-        return;
-    double nx = -(y2 - y1) / length * radius, ny = (x2 - x1) / length * radius;
-    foliot__canvas_line(canvas, x1 + nx, y1 + ny, x2 + nx, y2 + ny, colour);
-    foliot__canvas_line(canvas, x1 - nx, y1 - ny, x2 - nx, y2 - ny, colour);
-}
-
-// A plane is a line where it stands upright in the view; seen from the front it would be everywhere.
-static void draw_plane(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
-                       foliot__colour colour)
-{
-    axes a = axes_of(view->side);
-    double across = shape->normal[a.across], up = shape->normal[a.up];
-    double size2 = across * across + up * up;
-    if (!(size2 > 0.01))
-        return;
-    // The point of the line nearest to the view's centre, and far along it to both sides.
-    double off = shape->offset - shape->normal[a.through] * view->centre[a.through] -
-                 (across * view->centre[a.across] + up * view->centre[a.up]);
-    double middle[3], x, y;
-    memcpy(middle, view->centre, sizeof middle);
-    middle[a.across] += across * off / size2;
-    middle[a.up] += up * off / size2;
-    foliot__view_place(view, canvas, middle, &x, &y);
-    double reach = (2.0 * canvas->columns + 4.0 * canvas->rows) / sqrt(size2);
-    foliot__canvas_line(canvas, x - up * reach, y - across * reach, x + up * reach,
-                        y + across * reach, colour);
-}
-
-void foliot__view_draw(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
-                       const foliot_body_state *body, foliot__colour colour)
-{
-    double x, y;
-    foliot__view_place(view, canvas, body->position, &x, &y);
-    switch (shape->kind) {
-    case FOLIOT_SHAPE_PLANE:
-        draw_plane(view, canvas, shape, colour);
-        break;
-    case FOLIOT_SHAPE_BOX:
-        draw_box(view, canvas, shape->half, body, colour);
-        break;
-    case FOLIOT_SHAPE_CAPSULE:
-        draw_capsule(view, canvas, shape, body, colour);
-        break;
-    case FOLIOT_SHAPE_SPHERE:
-        foliot__canvas_circle(canvas, x, y, shape->radius * view->dots_per_unit, colour);
-        break;
-    default: // a point is seen all the same
-        foliot__canvas_dot(canvas, x, y, colour);
-        foliot__canvas_dot(canvas, x + 1, y, colour);
-        foliot__canvas_dot(canvas, x, y + 1, colour);
-        foliot__canvas_dot(canvas, x + 1, y + 1, colour);
-        break;
-    }
-}
-
-void foliot__view_scale(const foliot__view *view, foliot__canvas *canvas, const char *unit)
-{
-    if (!(view->dots_per_unit > 0) || canvas->rows < 2)
-        return;
-    // 1, 2 or 5 times a power of ten, about a fifth of the width.
-    double raw = 2 * canvas->columns / 5.0 / view->dots_per_unit;
-    double power = pow(10, floor(log10(raw)));
-    double length = raw / power >= 5 ? 5 * power : raw / power >= 2 ? 2 * power : power;
-    double dots = length * view->dots_per_unit, y = 4 * canvas->rows - 2;
-    foliot__canvas_line(canvas, 1, y, 1 + dots, y, FOLIOT__COLOUR_GREY);
-    foliot__canvas_line(canvas, 1, y - 2, 1, y, FOLIOT__COLOUR_GREY);
-    foliot__canvas_line(canvas, 1 + dots, y - 2, 1 + dots, y, FOLIOT__COLOUR_GREY);
-    char text[96];
-    snprintf(text, sizeof text, "%.6g %s", length, unit);
-    foliot__canvas_text(canvas, (int32_t)(dots / 2) + 3, (int32_t)canvas->rows - 1,
-                        FOLIOT__COLOUR_GREY, text);
 }

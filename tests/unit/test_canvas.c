@@ -175,6 +175,87 @@ static void shapes_are_drawn_where_they_turn(void **state)
     assert_in_range(level, 1, 2);
 }
 
+static uint32_t cells_drawn(uint32_t column, uint32_t row, uint32_t columns, uint32_t rows)
+{
+    uint32_t count = 0;
+    for (uint32_t r = row; r < row + rows; r++)
+        for (uint32_t c = column; c < column + columns; c++)
+            count += canvas.cells[r * canvas.columns + c].dots != 0;
+    return count;
+}
+
+static void polygons_erase_what_is_within(void **state)
+{
+    (void)state;
+    const double corners[][2] = {{2, 0}, {6, 0}, {6, 4}, {2, 4}};
+    for (int k = 0; k < 8; k++)
+        foliot__canvas_line(&canvas, 0, k, 7, k, FOLIOT__COLOUR_INK);
+    foliot__canvas_erase(&canvas, corners, 4);
+    check_shows(false, "\u28ff  \u28ff\n\u28ff\u28ff\u28ff\u28ff");
+    const double far[][2] = {{-1e18, -1e18}, {1e18, -1e18}, {0, 1e18}}, none[][2] = {{NAN, 0}, {1, 1}, {2, 0}};
+    foliot__canvas_erase(&canvas, none, 3);
+    check_shows(false, "\u28ff  \u28ff\n\u28ff\u28ff\u28ff\u28ff");
+    foliot__canvas_erase(&canvas, far, 3);
+    check_shows(false, "    \n    ");
+}
+
+// A great box far away and a small one before it: of the far one's edges none is seen within the near one. What stands
+// still is behind all that moves.
+static void near_bodies_hide_far_ones(void **state)
+{
+    (void)state;
+    assert_true(foliot__canvas_init(&canvas, 20, 10));
+    foliot__view view = {.side = FOLIOT__VIEW_FRONT, .dots_per_unit = 1};
+    for (int still = 0; still < 2; still++) {
+        foliot__figure figures[] = {
+            {.slot = 0, .shape = {.kind = FOLIOT_SHAPE_BOX, .half = {8, 1, 8}},
+             .body = {.position = {0, still ? 5 : -5, 0}, .orientation = {1, 0, 0, 0}}},
+            {.slot = 1, .shape = {.kind = FOLIOT_SHAPE_SPHERE, .radius = 3},
+             .body = {.position = {0, 0, 0}, .orientation = {1, 0, 0, 0}}}};
+        figures[0].body.flags = still ? FOLIOT_BODY_STATIC : 0;
+        foliot__canvas_clear(&canvas);
+        foliot__view_paint(&view, &canvas, figures, 2);
+        // The sphere's cells, within the box's outline.
+        assert_true((cells_drawn(7, 4, 6, 2) > 0) == (still == 1));
+        assert_int_equal(figures[1].slot, still ? 1 : 0);
+    }
+}
+
+static void joints_are_lines_until_they_part(void **state)
+{
+    (void)state;
+    assert_true(foliot__canvas_init(&canvas, 20, 10));
+    foliot__view view = {.side = FOLIOT__VIEW_TOP, .dots_per_unit = 1};
+    foliot_constraint_definition ball = {.kind = FOLIOT_CONSTRAINT_BALL, .anchor_a = {8, 0, 0}, .anchor_b = {-8, 0, 0}};
+    foliot_body_state a = {.position = {-8, 0, 0}, .orientation = {1, 0, 0, 0}}, b = a;
+    b.position[0] = 8;
+    foliot__view_joint(&view, &canvas, &ball, &a, &b, FOLIOT__COLOUR_GREY);
+    assert_int_equal(cells_drawn(0, 0, 20, 10), 9);
+    foliot__canvas_clear(&canvas);
+    b.position[1] = 7;
+    foliot__view_joint(&view, &canvas, &ball, &a, &b, FOLIOT__COLOUR_GREY);
+    assert_int_equal(cells_drawn(0, 0, 20, 10), 0);
+    foliot_constraint_definition rope = {.kind = FOLIOT_CONSTRAINT_DISTANCE};
+    foliot__view_joint(&view, &canvas, &rope, &a, NULL, FOLIOT__COLOUR_GREY);
+    assert_true(cells_drawn(0, 0, 20, 10) >= 4);
+}
+
+static void views_fit_their_scenes(void **state)
+{
+    (void)state;
+    foliot_body_definition bodies[] = {{.position = {0, 0, 0}}, {.position = {4, 0.5, 1}}};
+    foliot_scene scene = {.bodies = bodies, .body_count = 2};
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_TOP);
+    scene.gravity[2] = -9.81;
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_FRONT);
+    bodies[1].position[1] = 3;
+    assert_int_equal(foliot__view_side_for(&scene), FOLIOT__VIEW_CORNER);
+    foliot__view_side side = FOLIOT__VIEW_TOP;
+    assert_true(foliot__view_side_of("side", &side));
+    assert_int_equal(side, FOLIOT__VIEW_SIDE);
+    assert_false(foliot__view_side_of("below", &side));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -187,6 +268,10 @@ int main(void)
         cmocka_unit_test_setup(one_point_alone_is_in_the_middle, small_canvas),
         cmocka_unit_test_setup(planes_are_lines_at_their_height, small_canvas),
         cmocka_unit_test_setup(shapes_are_drawn_where_they_turn, small_canvas),
+        cmocka_unit_test_setup(polygons_erase_what_is_within, small_canvas),
+        cmocka_unit_test_setup(near_bodies_hide_far_ones, small_canvas),
+        cmocka_unit_test_setup(joints_are_lines_until_they_part, small_canvas),
+        cmocka_unit_test(views_fit_their_scenes),
     };
     return cmocka_run_group_tests(tests, NULL, free_canvas);
 }

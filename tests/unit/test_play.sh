@@ -26,16 +26,17 @@ printf '0 0 join\n0 1 join\n' >"$work/in.txt"
 
 frame_shows_a_tick() {
     "$replay" play "$work/a.foliot" --frame --tick 60 >"$work/out" 2>"$work/err" </dev/null || return 1
-    head -n 1 "$work/out" | grep -q '^lunar-lander  tick 60 of 600  1.00 s  1 x  from the front: x, z' &&
+    head -n 1 "$work/out" | grep -q '^lunar-lander  tick 60 of 600  1.00 s  1 x  from a corner' &&
         grep -q 'player 0' "$work/out" && grep -q ' m ' "$work/out" && [ ! -s "$work/err" ] &&
         ! grep -q $'\033' "$work/out"
 }
 sides_differ() {
     local side
-    for side in top front side; do
+    for side in top front side corner; do
         "$replay" play "$work/a.foliot" --frame --view $side >"$work/$side" || return 1
     done
-    ! cmp -s "$work/top" "$work/front" && ! cmp -s "$work/front" "$work/side"
+    ! cmp -s "$work/top" "$work/front" && ! cmp -s "$work/front" "$work/side" &&
+        ! cmp -s "$work/corner" "$work/side" && ! cmp -s "$work/corner" "$work/front"
 }
 wrong_uses_end_with_a_sentence() {
     "$replay" play "$work/a.foliot" --frame --tick 601 2>"$work/err" && return 1
@@ -43,7 +44,7 @@ wrong_uses_end_with_a_sentence() {
     "$replay" play "$work/a.foliot" 2>"$work/err" </dev/null >/dev/null && return 1
     grep -q 'this is no terminal' "$work/err" || return 1
     "$replay" play "$work/a.foliot" --frame --view below 2>"$work/err"
-    [ $? = 2 ] && grep -q 'top, front or side' "$work/err"
+    [ $? = 2 ] && grep -q 'top, front, side or corner' "$work/err"
 }
 # A file cut in the middle still shows what is whole, says so and ends with 4.
 cut_files_play() {
@@ -62,10 +63,10 @@ keys_steer() {
     # From where it was paused: half, one back, one more back, one on, start, end.
     [ "$ticks" = "300 299 298 299 0 600 " ] || { echo "  ticks: $ticks" && return 1; }
     # The screen is given back.
-    grep -q $'\033\[?1049l' "$work/out" && grep -q 'from the side: y, z' "$work/out"
+    grep -q $'\033\[?1049l' "$work/out" && grep -q 'from above: x, y' "$work/out"
 }
 check "--frame prints the tick asked for" frame_shows_a_tick
-check "the three views differ" sides_differ
+check "the four views differ" sides_differ
 check "wrong uses end with a sentence" wrong_uses_end_with_a_sentence
 check "a file that was cut plays as far as it is whole" cut_files_play
 check "keys pause, step and seek both ways" keys_steer

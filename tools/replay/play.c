@@ -22,6 +22,8 @@
 #define STEPS_PER_FRAME_MAX 4096 // replayed between two pictures; then the picture lags, and says so
 #define SKIP_SECONDS 10
 #define NAMES_MAX 24
+#define NAMES_UNASKED 8 // where there are more bodies, only players are named until the key is pressed
+#define JOINTS_MAX 4096
 #define PACE_DEFAULT_HZ 60
 
 static bool frame_only, tick_given;
@@ -32,7 +34,7 @@ static const char *side_text;
 const foliot__option play_options[] = {
     {"tick", "T", FOLIOT__OPTION_COUNT, &first_tick, .given = &tick_given, .help = "where to begin"},
     {"speed", "X", FOLIOT__OPTION_POSITIVE, &speed, .help = "times real time; 1 unless told"},
-    {"view", "SIDE", FOLIOT__OPTION_TEXT, &side_text, .help = "top, front or side"},
+    {"view", "SIDE", FOLIOT__OPTION_TEXT, &side_text, .help = "top, front, side or corner"},
     {"frame", NULL, FOLIOT__OPTION_FLAG, &frame_only, .help = "prints one picture and ends"},
     {0}};
 
@@ -45,6 +47,8 @@ typedef struct player {
     bool paused, names, at_end, quit;
     double speed, owed; // ticks to go until now
     double pace_hz;
+    foliot__figure *figures;
+    uint32_t figure_count;
     char notice[sizeof(((foliot_damage *)0)->text)];
 } player;
 
@@ -60,38 +64,40 @@ static foliot__colour colour_of(const foliot_body_state *body)
                                                                    : FOLIOT__COLOUR_CYAN;
 }
 
-static double reach_of(const foliot_shape *shape)
+// All that is there, into p->figures.
+static bool collect(player *p, const foliot_world *world)
 {
-    switch (shape->kind) {
-    case FOLIOT_SHAPE_SPHERE:
-        return shape->radius;
-    case FOLIOT_SHAPE_BOX:
-        return sqrt(shape->half[0] * shape->half[0] + shape->half[1] * shape->half[1] +
-                    shape->half[2] * shape->half[2]);
-    case FOLIOT_SHAPE_CAPSULE:
-        return shape->radius + shape->half[2];
-    default:
-        return 0;
+    uint32_t bodies = foliot_world_body_count(world);
+    foliot__figure *figures = realloc(p->figures, (bodies + 1) * sizeof *figures);
+    p->figure_count = 0;
+    if (!figures)
+        return false;
+    p->figures = figures;
+    for (uint32_t i = 0; i < bodies; i++) {
+        if (!foliot_world_body_alive(world, i))
+            continue;
+        foliot__figure *figure = &figures[p->figure_count++];
+        *figure = (foliot__figure){.slot = i,
+                                   .shape = foliot_world_body_shape(world, i),
+                                   .body = foliot_world_body(world, i)};
+        figure->colour = colour_of(&figure->body);
     }
+    return true;
 }
 
-static bool bounds(const foliot_world *world, double low[3], double high[3])
+static void draw_joints(player *p, const foliot_world *world)
 {
-    bool any = false;
-    for (uint32_t i = 0; i < foliot_world_body_count(world); i++) {
-        foliot_shape shape = foliot_world_body_shape(world, i);
-        if (!foliot_world_body_alive(world, i) || shape.kind == FOLIOT_SHAPE_PLANE)
+    const foliot_scene *scene = p->about->scene;
+    for (uint32_t i = 0; i < scene->constraint_count && i < JOINTS_MAX; i++) {
+        const foliot_constraint_definition *joint = &scene->constraints[i];
+        if (foliot_world_constraint_broken(world, i))
             continue;
-        foliot_body_state body = foliot_world_body(world, i);
-        double reach = reach_of(&shape);
-        for (int k = 0; k < 3; k++) {
-            double from = body.position[k] - reach, to = body.position[k] + reach;
-            low[k] = any ? fmin(low[k], from) : from;
-            high[k] = any ? fmax(high[k], to) : to;
-        }
-        any = true;
+        foliot_body_state a = foliot_world_body(world, joint->a), b = {0};
+        if (joint->b != FOLIOT_NO_BODY)
+            b = foliot_world_body(world, joint->b);
+        foliot__view_joint(&p->view, &p->canvas, joint, &a, joint->b == FOLIOT_NO_BODY ? NULL : &b,
+                           FOLIOT__COLOUR_GREEN);
     }
-    return any;
 }
 
 static void draw_names(player *p, const foliot_world *world)
@@ -101,9 +107,11 @@ static void draw_names(player *p, const foliot_world *world)
         const char *name = tool_body_name(p->about->scene, i);
         char label[FOLIOT_NAME_BYTES + 16];
         foliot_body_state body = foliot_world_body(world, i);
-        if (!foliot_world_body_alive(world, i) || (body.flags & FOLIOT_BODY_STATIC))
+        bool steered = body.flags & FOLIOT_BODY_PLAYER;
+        if (!foliot_world_body_alive(world, i) || (body.flags & FOLIOT_BODY_STATIC) ||
+            !(steered || p->names))
             continue;
-        if (body.flags & FOLIOT_BODY_PLAYER) {
+        if (steered) {
             for (uint32_t k = 0; k < foliot_world_players_max(world); k++)
                 if (foliot_world_player_body(world, k) == i)
                     snprintf(label, sizeof label, "player %u", (unsigned)k);
@@ -140,22 +148,18 @@ static void draw(player *p)
     const foliot_world *world = foliot_replay_world(p->replay);
     double low[3], high[3];
     foliot__canvas_clear(&p->canvas);
-    if (bounds(world, low, high))
+    if (!collect(p, world))
+        return;
+    if (foliot__figures_bounds(p->figures, p->figure_count, low, high))
         foliot__view_fit(&p->view, &p->canvas, low, high);
     else if (!(p->view.dots_per_unit > 0))
         p->view.dots_per_unit = 1;
-    for (uint32_t i = 0; i < foliot_world_body_count(world); i++) {
-        if (!foliot_world_body_alive(world, i))
-            continue;
-        foliot_shape shape = foliot_world_body_shape(world, i);
-        foliot_body_state body = foliot_world_body(world, i);
-        foliot__view_draw(&p->view, &p->canvas, &shape, &body, colour_of(&body));
-    }
+    foliot__view_paint(&p->view, &p->canvas, p->figures, p->figure_count);
+    draw_joints(p, world);
     char unit[FOLIOT_NAME_BYTES];
     foliot__text_clean(unit, sizeof unit, p->about->scene->unit_length);
     foliot__view_scale(&p->view, &p->canvas, unit);
-    if (p->names)
-        draw_names(p, world);
+    draw_names(p, world);
     draw_status(p, world);
 }
 
@@ -381,28 +385,19 @@ static int print_frame(player *p)
 
 static bool take_side(player *p)
 {
-    static const char *const names[FOLIOT__VIEW_SIDES] = {"top", "front", "side"};
-    // Where things fall, the ground is below.
-    if (p->about->scene->gravity[2] != 0)
-        p->view.side = FOLIOT__VIEW_FRONT;
-    if (!side_text)
-        return true;
-    for (int k = 0; k < FOLIOT__VIEW_SIDES; k++)
-        if (strcmp(side_text, names[k]) == 0) {
-            p->view.side = (foliot__view_side)k;
-            return true;
-        }
-    return false;
+    p->view.side = foliot__view_side_for(p->about->scene);
+    return !side_text || foliot__view_side_of(side_text, &p->view.side);
 }
 
 int play_command(const foliot__program *program, const foliot__arguments *arguments)
 {
     int code;
-    player p = {.file = arguments->operands[0], .speed = speed, .names = true};
+    player p = {.file = arguments->operands[0], .speed = speed};
     p.replay = tool_open(p.file, &code);
     if (!p.replay)
         return code;
     p.about = foliot_replay_about(p.replay);
+    p.names = p.about->scene->body_count <= NAMES_UNASKED;
     p.pace_hz = p.about->scene->pace_hz > 0 ? p.about->scene->pace_hz : PACE_DEFAULT_HZ;
     // How long it is, and whether it is whole. What is whole plays.
     code = tool_exit_of(foliot_replay_scan(p.replay));
@@ -410,7 +405,7 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     foliot_status status = tick_given ? foliot_replay_seek(p.replay, first_tick) : FOLIOT_OK;
     int shown = FOLIOT__EXIT_FINE;
     if (!take_side(&p)) {
-        shown = foliot__options_wrong(program, arguments, "--view wants top, front or side");
+        shown = foliot__options_wrong(program, arguments, "--view wants top, front, side or corner");
     } else if (status != FOLIOT_OK) {
         fprintf(stderr, "foliot-replay play: %s: tick %" PRIu64 ": %s (it holds %" PRIu64
                         " to %" PRIu64 ")\n",
@@ -421,6 +416,7 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
         shown = frame_only ? print_frame(&p) : play(&p);
     }
     foliot__canvas_free(&p.canvas);
+    free(p.figures);
     foliot_replay_close(p.replay);
     return shown == FOLIOT__EXIT_FINE ? code : shown;
 }
