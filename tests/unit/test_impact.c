@@ -319,6 +319,28 @@ static void a_flat_fall_bounces_by_its_restitution(void **state)
     foliot_world_destroy(world);
 }
 
+// Coulomb's friction within the blow: mu times its impulse, where mu is the square root of the product.
+static void a_blow_rubs_by_the_friction_of_both(void **state)
+{
+    (void)state;
+    foliot_world *world = two_bodies();
+    shaped floor = plate();
+    shaped ball = {.shape = {.kind = FOLIOT_SHAPE_SPHERE, .radius = 0.2}, .x = {-0.1, 0, 0.3}, .q = {1, 0, 0, 0}};
+    const double v[3] = {20, 0, -10}, w[3] = {0, 0, 0};
+    put(world, 0, &floor, 0, 0, 0.8);
+    put(world, 1, &ball, 1, 0.6, 0.05);
+    moves(world, 1, v, w);
+    foliot__step step = step_of(world, 1.0 / 60);
+    foliot__collider c = begin(&step);
+    foliot__run_impacts(&c);
+    foliot_body_state b = foliot_world_body(world, 1);
+    double impulse = 1.6 * 10, rubbed = 0.2 * impulse;
+    check_near(b.velocity[2], 6, 1e-6);
+    check_near(b.velocity[0], 20 - rubbed, 1e-6);
+    check_near(b.angular_velocity[1], rubbed * 0.2 / (0.4 * 0.2 * 0.2), 1e-5); // it begins to roll
+    foliot_world_destroy(world);
+}
+
 static void what_rests_is_no_impact(void **state)
 {
     (void)state;
@@ -344,6 +366,7 @@ int main(void)
         cmocka_unit_test(a_plate_is_not_passed_by_turning),
         cmocka_unit_test(impulses_keep_what_must_be_kept),
         cmocka_unit_test(a_flat_fall_bounces_by_its_restitution),
+        cmocka_unit_test(a_blow_rubs_by_the_friction_of_both),
         cmocka_unit_test(what_rests_is_no_impact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -168,10 +168,6 @@ void foliot__order_pairs(foliot__collider *c);
 void foliot__run_impacts(foliot__collider *c);
 
 double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b);
-// The largest angular velocity that a unit of angular impulse can give a body.
-double foliot__turn_ease(const foliot_world *world, uint32_t body);
-// angular velocity += inverse inertia * turn, in world axes.
-void foliot__turn(const foliot_world *world, uint32_t body, const double turn[3]);
 
 // contact.c: what the manifolds pushed, to the world's table; and from there to c->warm.
 void foliot__keep_contacts(foliot__collider *c);

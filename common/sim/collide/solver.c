@@ -45,59 +45,12 @@ const foliot__solver_kernel *foliot__solver_of_cpu(void)
     return &foliot__solver_base;
 }
 
-// -- bodies and impulses, for impact.c -----------------------------------------------------------------
+// -- for impact.c -----------------------------------------------------------------------------------------
 
 double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b)
 {
     const double *friction = foliot__friction(world);
     return foliot__sqrt(friction[a] * friction[b]);
-}
-
-static bool isotropic(const foliot_world *world, uint32_t i)
-{
-    foliot__v3 inverse = foliot__inverse_inertia(world);
-    return inverse.x[i] == inverse.y[i] && inverse.y[i] == inverse.z[i];
-}
-
-double foliot__turn_ease(const foliot_world *world, uint32_t i)
-{
-    foliot__v3 inverse = foliot__inverse_inertia(world);
-    return foliot__larger(foliot__larger(inverse.x[i], inverse.y[i]), inverse.z[i]);
-}
-
-// out := R diag(inverse inertia) R^t turn
-static void turning_of(const foliot_world *world, uint32_t i, const double turn[3], double out[3])
-{
-    foliot__v3 inverse = foliot__inverse_inertia(world);
-    const double ease[3] = {inverse.x[i], inverse.y[i], inverse.z[i]};
-    double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
-    double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
-    const double r[3][3] = {
-        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
-    };
-    double own[3];
-    for (int k = 0; k < 3; k++)
-        own[k] = ((r[0][k] * turn[0] + r[1][k] * turn[1]) + r[2][k] * turn[2]) * ease[k];
-    for (int k = 0; k < 3; k++)
-        out[k] = (r[k][0] * own[0] + r[k][1] * own[1]) + r[k][2] * own[2];
-}
-
-void foliot__turn(const foliot_world *world, uint32_t i, const double turn[3])
-{
-    double change[3];
-    if (isotropic(world, i)) {
-        double ease = foliot__inverse_inertia(world).x[i];
-        for (int k = 0; k < 3; k++)
-            change[k] = turn[k] * ease;
-    } else {
-        turning_of(world, i, turn, change);
-    }
-    foliot__v3 spin = foliot__angular_velocity(world);
-    spin.x[i] += change[0];
-    spin.y[i] += change[1];
-    spin.z[i] += change[2];
 }
 
 // -- phases -----------------------------------------------------------------------------------------------
