@@ -180,8 +180,11 @@ void foliot__lockstep_destroy(foliot__session *session);
 uint64_t foliot__lockstep_visible(const foliot__session *session, const foliot__peer *peer); // ticks before are its to see
 void foliot__lockstep_closed(foliot__session *session); // the tick whose step is about to start
 void foliot__lockstep_take(foliot__session *session, foliot__peer *peer, const foliot__lockstep_input *packet);
+
+// conduct.c
 // Counted and told. The peer may be gone afterwards: who goes on is dropped.
 void foliot__lockstep_lied(foliot__session *session, foliot__peer *peer, foliot__lie lie);
+bool foliot__lockstep_flooded(foliot__session *session, foliot__peer *peer); // a packet too many, to be left unread
 
 // stream.c
 void foliot__stream_restart(foliot__stream *stream);

@@ -1,73 +1,14 @@
 // SPDX-License-Identifier: MIT
 // lockstep.c: closed ticks to everybody, again and again until they are acknowledged, encoded once for all who lack
 // the same. Nobody waits for anybody: a tick is closed when it is due, whoever is late.
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 
-#define PACKETS_A_TICK 4    // of a peer, that are welcome on average
-#define PACKETS_AT_ONCE 240 // and in a burst: what a network held back
-#define PACKETS_A_SECOND_MIN 120
 #define HOLES_AT_ONCE 4
 #define HOLE_COPIES 2
 #define HOLE_PATIENCE_NS 50000000u // beside a round trip
-
-static const char *const lies[] = {
-    [FOLIOT__LIE_lies_other_player] = "gave inputs for another player",
-    [FOLIOT__LIE_lies_contradicted] = "gave other inputs for a tick than before",
-    [FOLIOT__LIE_lies_long_ago] = "gave inputs for a tick closed long ago",
-    [FOLIOT__LIE_lies_unclosed] = "acknowledged ticks that it was never sent",
-    [FOLIOT__LIE_lies_digests] = "reported a divergence that its own answers deny",
-    [FOLIOT__LIE_lies_flood] = "sends more packets than anyone needs",
-};
-
-static uint64_t *lie_counter(foliot_server_counters *counters, foliot__lie lie)
-{
-    switch (lie) {
-#define LIE_CASE(name)                                                                             \
-    case FOLIOT__LIE_##name:                                                                       \
-        return &counters->name;
-        FOLIOT_SERVER_LIES(LIE_CASE)
-#undef LIE_CASE
-    default:
-        return NULL;
-    }
-}
-
-// Who lies in many different seconds means it: a fault that is over is forgiven after a while.
-static bool too_many_offences(foliot__conduct *c, uint64_t now_ns)
-{
-    while (c->offences > 0 && now_ns - c->forgiven_ns >= FOLIOT__FORGIVEN_NS) {
-        c->forgiven_ns += FOLIOT__FORGIVEN_NS;
-        c->offences--;
-    }
-    if (c->offences > 0 && now_ns - c->offence_ns < FOLIOT__OFFENCE_NS)
-        return false;
-    if (c->offences == 0)
-        c->forgiven_ns = now_ns;
-    c->offence_ns = now_ns;
-    return ++c->offences >= FOLIOT__OFFENCES_MAX;
-}
-
-// Told at the first, the tenth, the hundredth time and so on: a liar shall not fill the log.
-void foliot__lockstep_lied(foliot__session *s, foliot__peer *peer, foliot__lie lie)
-{
-    char text[160];
-    uint64_t count = ++peer->conduct.lies[lie], power = 1;
-    ++*lie_counter(&s->server->counters, lie);
-    while (power < count)
-        power *= 10;
-    if (power == count) {
-        snprintf(text, sizeof text, "%s %s", peer->name, lies[lie]);
-        foliot__server_event(s->server, FOLIOT_SERVER_LIED, s, peer->player, count, text);
-    }
-    if (!too_many_offences(&peer->conduct, s->server->now_ns))
-        return;
-    snprintf(text, sizeof text, "it %s, again and again", lies[lie]);
-    foliot__server_drop(s->server, peer, FOLIOT__REFUSE_LIED, text);
-}
 
 // -- making ---------------------------------------------------------------------------------------------------
 
@@ -300,25 +241,6 @@ void foliot__lockstep_closed(foliot__session *s)
 
 // -- receiving ------------------------------------------------------------------------------------------------
 
-// A packet too many: more than a bucket holds, which fills as fast as anyone sends.
-static bool flooding(foliot__session *s, foliot__peer *peer)
-{
-    foliot__conduct *c = &peer->conduct;
-    double rate = s->pace_hz * PACKETS_A_TICK;
-    if (rate < PACKETS_A_SECOND_MIN)
-        rate = PACKETS_A_SECOND_MIN;
-    c->tokens += (double)(s->server->now_ns - c->tokens_ns) * 1e-9 * rate; // at first the bucket is full
-    c->tokens_ns = s->server->now_ns;
-    if (c->tokens > PACKETS_AT_ONCE)
-        c->tokens = PACKETS_AT_ONCE;
-    if (c->tokens < 1) {
-        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_flood);
-        return true;
-    }
-    c->tokens -= 1;
-    return false;
-}
-
 // False if it claims what cannot be.
 static bool take_acks(foliot__session *s, foliot__peer *peer, const foliot__tick_acks *acks, uint64_t *next)
 {
@@ -354,7 +276,7 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer, const foliot_
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t next;
-    if (flooding(s, peer) || !take_acks(s, peer, &packet->acks, &next))
+    if (foliot__lockstep_flooded(s, peer) || !take_acks(s, peer, &packet->acks, &next))
         return;
     uint64_t tick = next + packet->ahead;
     if (peer->heard_ns == 0 || (int16_t)(packet->sent_ms - p->echo_ms) > 0 ||

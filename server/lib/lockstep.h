@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep.h: what the server keeps for lockstep. lockstep.c: closed ticks to everybody, and what comes back.
 // stream.c: players' inputs before their tick is closed. late_join.c: saved states for newcomers. judge.c: whose
-// digests differ, and where.
+// digests differ. inquiry.c: where. conduct.c: who lies.
 #ifndef FOLIOT_SERVER_LIB_LOCKSTEP_H
 #define FOLIOT_SERVER_LIB_LOCKSTEP_H
 
@@ -20,9 +20,6 @@
 #define FOLIOT__INPUTS_A_TICK 4     // of one player
 #define FOLIOT__LOG_SECONDS 90      // of closed ticks are kept, and what spectators are behind
 #define FOLIOT__CHAIN_TICKS 4096 // in which a divergence is searched for
-#define FOLIOT__OFFENCES_MAX 10      // then a liar is dropped
-#define FOLIOT__OFFENCE_NS 1000000000u    // lies within so long are one offence
-#define FOLIOT__FORGIVEN_NS 30000000000u  // an offence, after so long
 #define FOLIOT__KEYFRAME_SECONDS 2
 #define FOLIOT__KEYFRAMES_SPARE 4
 #define FOLIOT__KEYFRAME_WINDOW (256u << 10) // bytes of a saved state on their way to one peer
