@@ -105,6 +105,7 @@ struct foliot__session {
     foliot_snapshot *snapshots; // ring, by tick / snapshot_every
     uint32_t snapshots_kept;
     uint64_t newest_snapshot; // tick; valid if has_snapshot
+    uint64_t broadcast_ns;    // when one was sent last
     bool has_snapshot, ended;
     uint8_t *scene_bytes;
     size_t scene_length;

@@ -33,8 +33,8 @@
 #define WARMS_MAX 6
 #define SERVER_SECONDS 1.2
 #define BARE_SECONDS 0.8
-#define JOIN_SECONDS 20.0
-#define CHILD_SECONDS 60.0 // it ends by itself
+#define JOIN_SECONDS 40.0
+#define CHILD_SECONDS 90.0 // it ends by itself
 #define DATAGRAM_BYTES_MAX 1400
 #define NEVER FOLIOT__NO_TICK
 
@@ -220,7 +220,7 @@ typedef struct bench_case {
 
 // Of one round, a client and snapshot.
 typedef struct figures {
-    double network_us, step_us, bare_us, bytes, inputs, late, encodes, updates;
+    double network_us, step_us, bare_us, bytes, inputs, late, encodes, updates, served;
 } figures;
 
 static bench_case *stepping; // run_here's
@@ -296,7 +296,8 @@ static void begin_server(bench_case *b)
     b->memory -= memory_now() - before; // the session's own is not the clients'
 }
 
-// As foliot-server does: when a datagram has come, or a tick is due, and with its rests. Returns the number of updates.
+// As foliot-server does: when a datagram has come, or a tick is due, and with its rests. Returns the number of updates; 0 where
+// clients should join and did not all in time.
 static uint64_t serve(bench_case *b, double seconds, bool until_joined)
 {
     uint64_t begin = now_ns(), updates = 0;
@@ -318,9 +319,7 @@ static uint64_t serve(bench_case *b, double seconds, bool until_joined)
         struct timespec left = {.tv_nsec = wake > after ? (long)(wake - after) : 0};
         ppoll(&wait, 1, &left, NULL);
     }
-    if (until_joined)
-        die("not all clients joined in time");
-    return updates;
+    return until_joined ? 0 : updates;
 }
 
 static double bare_us(const bench_case *b, double bytes)
@@ -363,16 +362,15 @@ static figures round_of(bench_case *b)
     double spent = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
     const foliot_server_counters *s = foliot_server_counted(b->server);
     const foliot_transport_counters *t = foliot_transport_counted(b->wire);
-    double snapshots = (double)(s->snapshots_sent - server.snapshots_sent), ticks = (double)(s->ticks - server.ticks);
-    if (snapshots < 0.9 * ticks * b->clients)
-        die("some clients were not served");
+    double sent = (double)(s->snapshots_sent - server.snapshots_sent), snapshots = sent > 0 ? sent : 1, ticks = (double)(s->ticks - server.ticks);
     figures f = {.network_us = (spent - (double)b->step_ns) * 1e-3 / snapshots,
                  .step_us = (double)b->step_ns * 1e-3 / ticks,
                  .bytes = (double)(t->bytes_sent - wire.bytes_sent) / snapshots,
                  .inputs = (double)(t->packets_received - wire.packets_received) / snapshots,
                  .late = 100 * (double)(s->ticks_late - server.ticks_late) / ticks,
                  .encodes = (double)(s->snapshot_encodes - server.snapshot_encodes) / ticks,
-                 .updates = (double)updates / ticks};
+                 .updates = (double)updates / ticks,
+                 .served = 100 * snapshots / ticks / b->clients};
     say(b, 'B');
     sleep_until(now_ns() + 2 * PERIOD_NS);
     f.bare_us = bare_us(b, f.bytes);
@@ -397,6 +395,7 @@ static void report(const bench_case *b, const figures *rounds)
     ROW("bytes a client and snapshot", last->bytes, "B", NULL, 0);
     ROW("inputs a client and snapshot", last->inputs, "", NULL, 0);
     ROW("late ticks", last->late, "%", NULL, 0);
+    ROW("snapshots sent, of all", last->served, "%", NULL, 0);
     ROW("encodes a tick", last->encodes, "", NULL, 0);
     ROW("updates a tick", last->updates, "", NULL, 0);
     ROW("memory a client", b->memory / b->clients / 1024, "KiB", NULL, 0);
@@ -411,12 +410,15 @@ static void run_case(const char *scene, uint32_t clients)
     begin_child(&b);
     begin_server(&b);
     say(&b, 'J');
-    serve(&b, JOIN_SECONDS, true);
+    bool joined = serve(&b, JOIN_SECONDS, true) > 0;
     serve(&b, WARM_SECONDS, false);
     b.memory += memory_now();
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; joined && i < ROUNDS; i++)
         rounds[i] = round_of(&b);
-    report(&b, rounds);
+    if (joined)
+        report(&b, rounds);
+    else
+        fprintf(stderr, "fanout: %s with %u clients is left out: not all joined in time\n", scene, clients);
     close(b.commands);
     close(b.answers);
     waitpid(b.child, NULL, 0);

@@ -253,7 +253,8 @@ static bool next_received(pair *p, foliot_transport_event *event)
     return false;
 }
 
-// A packet that waits 20 ms to be read. False: this machine had us wait too long for the kernel's stamps to be believed.
+// A packet that waits 20 ms to be read. Whether it is told when it came, within 3 ms: on a busy machine we may be held up
+// between looking at the clock and the deed.
 static bool one_that_waits(pair *p)
 {
     foliot_transport_event event;
@@ -270,11 +271,7 @@ static bool one_that_waits(pair *p)
     assert_true(next_received(p, &event));
     assert_int_equal(event.bytes[0], 9);
     assert_true(event.arrived_ns <= p->now_ns);
-    if (woke || p->now_ns - sent > 45000000)
-        return false;
-    assert_true(event.arrived_ns >= sent - 1000000);
-    assert_true(event.arrived_ns < sent + 15000000);
-    return true;
+    return !woke && event.arrived_ns + 3000000 >= sent && event.arrived_ns < sent + 3000000;
 }
 
 static void batched_packets_wake_nobody_and_tell_when_they_came(void **state)
