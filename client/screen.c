@@ -86,7 +86,7 @@ static foliot__colour colour_of(uint32_t slot, uint32_t flags)
 {
     if (flags & FOLIOT_BODY_PLAYER)
         return (foliot__colour)(FOLIOT__COLOUR_RED + slot % 6);
-    return flags & FOLIOT_BODY_STATIC ? FOLIOT__COLOUR_GREY : FOLIOT__COLOUR_INK;
+    return flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_ASLEEP) ? FOLIOT__COLOUR_GREY : FOLIOT__COLOUR_INK;
 }
 
 // All that is there, into screen->figures.
@@ -154,7 +154,7 @@ static void draw_status(foliot__screen *screen, const foliot_client *client, con
              s.snapshot_bytes_mean, sample->starved ? "  STARVED" : "");
     foliot__canvas_text(&screen->canvas, 0, last - 1, FOLIOT__COLOUR_YELLOW, line);
     foliot__canvas_text(&screen->canvas, 0, last, FOLIOT__COLOUR_GREY,
-                        " arrows push  R F up down  Q E turn  space fires  V view  Esc leaves");
+                        " arrows push  R F up down  Q E turn  space 1 2 act  V view  Esc leaves");
 }
 
 void foliot__screen_draw(foliot__screen *screen, const foliot_client *client, const foliot_sample *sample,

@@ -3,7 +3,7 @@
 # demo.sh BUILD: hosts a session, lets three bots play it over a bad network, and verifies the recording.
 set -eu
 build=${1:?folder of the programs}
-scene=scenes/spacewar.yaml
+scene=scenes/cubes.yaml
 network="loss=5%,jitter=0-100ms"
 folder=$(mktemp -d "${TMPDIR:-/tmp}/foliot-demo.XXXXXX")
 server=""
@@ -40,8 +40,8 @@ echo "4. every tick is stepped again and its digest compared"
 cat <<TEXT
 
 It worked: what was played is what is replayed, to the bit. Try next:
-   $build/foliot-server $scene                     host it yourself, and in another terminal
-   $build/foliot-client 127.0.0.1                                 join it: arrows push, Esc leaves
+   $build/foliot-server $scene             host it yourself, and in another terminal
+   $build/foliot-client 127.0.0.1              join it: arrows push, space pulls, 1 drives off, 2 jumps, Esc leaves
    $build/foliot-replay play $folder/demo.foliot   watch what the bots did
    $build/foliot-lab compare scenes/kepler.yaml --integrators rk4,yoshida4 --dt 1/100 --out kepler.svg   integrators side by side
    make help

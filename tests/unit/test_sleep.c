@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "foliot/query.h"
+#include "foliot/snapshot.h"
 #include "sim/probe.h"
 #include "task_pool.h"
 #include "yard.h"
@@ -337,6 +339,93 @@ static void restored_sleepers_have_the_same_future(void **state)
     yard_free(&y);
 }
 
+// Sleepers are found by questions, and sleep on.
+static void questions_wake_nobody(void **state)
+{
+    (void)state;
+    yard y = two_columns();
+    foliot_world *world = yard_open(&y);
+    foliot_hit hit;
+    until_asleep(world, 6);
+    foliot_digest before = foliot_world_digest(world);
+    const double from[3] = {-5, 0, 0.3}, east[3] = {1, 0, 0};
+    assert_true(foliot_world_ray(world, from, east, 20, NULL, &hit));
+    check_near(hit.distance, 4.9, 1e-3);
+    foliot_digest after = foliot_world_digest(world);
+    assert_memory_equal(&before, &after, sizeof before);
+    yard_run(world, 1);
+    assert_int_equal(sleepers(world), 6);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
+// -- the wire -----------------------------------------------------------------------------------------
+
+typedef struct sent {
+    foliot_snapshot_format format;
+    foliot_snapshot_coder *coder;
+    foliot_snapshot_pieces pieces;
+    foliot_snapshot base, now, got;
+} sent;
+
+static void begin_sending(sent *s, const yard *y)
+{
+    *s = (sent){.format = foliot_snapshot_format_of(&y->scene)};
+    assert_int_equal(foliot_snapshot_coder_create(&s->format, &s->coder), FOLIOT_OK);
+    foliot_snapshot *all[] = {&s->base, &s->now, &s->got};
+    for (int k = 0; k < 3; k++) {
+        all[k]->capacity = 64;
+        all[k]->bodies = calloc(64, sizeof *all[k]->bodies);
+    }
+}
+
+// The snapshot of now, sent against the base; what comes out is in `got`. Bytes.
+static uint32_t send_now(sent *s, const foliot_world *world)
+{
+    foliot_snapshot_head head;
+    assert_int_equal(foliot_snapshot_capture(&s->format, world, &s->now), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_encode(s->coder, &s->now, &s->base, &s->pieces), FOLIOT_OK);
+    assert_int_equal(s->pieces.count, 1);
+    assert_int_equal(foliot_snapshot_decode(s->coder, s->pieces.bytes, s->pieces.offsets[1], &s->base, &s->got, &head),
+                     FOLIOT_OK);
+    return s->pieces.offsets[1];
+}
+
+static void end_sending(sent *s)
+{
+    foliot_snapshot_coder_destroy(s->coder);
+    foliot_snapshot_pieces_close(&s->pieces);
+    free(s->base.bodies);
+    free(s->now.bodies);
+    free(s->got.bodies);
+}
+
+// A client is told who sleeps, once; then sleepers cost nothing, for they do not change.
+static void snapshots_tell_who_sleeps(void **state)
+{
+    (void)state;
+    yard y = two_columns();
+    foliot_world *world = yard_open(&y);
+    sent s;
+    begin_sending(&s, &y);
+    yard_run(world, 20);
+    assert_int_equal(foliot_snapshot_capture(&s.format, world, &s.base), FOLIOT_OK);
+    until_asleep(world, 6);
+    send_now(&s, world);
+    for (uint32_t i = 0; i < 7; i++) {
+        foliot_body_state seen = foliot_snapshot_restore(&s.format, &s.got.bodies[i], 1.0 / 60);
+        assert_int_equal(seen.flags & FOLIOT_BODY_ASLEEP, i > 0 ? FOLIOT_BODY_ASLEEP : 0);
+        check_bits(seen.velocity[2], 0);
+    }
+    assert_int_equal(foliot_snapshot_capture(&s.format, world, &s.base), FOLIOT_OK);
+    yard_run(world, 6);
+    check_below(send_now(&s, world), 12);
+    assert_memory_equal(s.got.bodies, s.base.bodies, 7 * sizeof *s.got.bodies);
+    end_sending(&s);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
 // -- the scene ----------------------------------------------------------------------------------------
 
 // The golden digests of the matrix see bodies fall asleep and wake within the ticks that they run.
@@ -408,6 +497,8 @@ int main(void)
         cmocka_unit_test(a_spring_ties_islands),
         cmocka_unit_test(a_push_wakes_when_it_begins_and_ends),
         cmocka_unit_test(restored_sleepers_have_the_same_future),
+        cmocka_unit_test(questions_wake_nobody),
+        cmocka_unit_test(snapshots_tell_who_sleeps),
         cmocka_unit_test(the_probe_naps_and_wakes),
         cmocka_unit_test(forces_from_afar_and_sleep_do_not_go_together),
         cmocka_unit_test(bytes_say_whether_bodies_sleep),
