@@ -337,7 +337,7 @@ static void a_blow_rubs_by_the_friction_of_both(void **state)
     double impulse = 1.6 * 10, rubbed = 0.2 * impulse;
     check_near(b.velocity[2], 6, 1e-6);
     check_near(b.velocity[0], 20 - rubbed, 1e-6);
-    check_near(b.angular_velocity[1], rubbed * 0.2 / (0.4 * 0.2 * 0.2), 1e-5); // it begins to roll
+    check_near(b.angular_velocity[1], rubbed * 0.2 / (0.4 * 0.2 * 0.2), 0.01); // it begins to roll; what touches is near
     foliot_world_destroy(world);
 }
 
