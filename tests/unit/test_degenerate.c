@@ -121,10 +121,75 @@ static void heaps_of_anything_stay_finite_and_slow(void **state)
     assert_true(worst < 60);
 }
 
+// -- questions ----------------------------------------------------------------------------------------
+
+static void check_hit(bool met, const foliot_hit *hit, double reach)
+{
+    if (!met)
+        return;
+    double n2 = 0;
+    for (int k = 0; k < 3; k++) {
+        assert_true(isfinite(hit->point[k]) && isfinite(hit->normal[k]));
+        n2 += hit->normal[k] * hit->normal[k];
+    }
+    check_near(n2, 1, 1e-9);
+    assert_true(isfinite(hit->distance) && hit->distance <= reach);
+}
+
+// From centres, corners and faces of the bodies themselves too, along axes.
+static void ask(const foliot_world *world, foliot__rng *rng, const foliot_shape *shape, double size)
+{
+    foliot_body_state s = foliot_world_body(world, foliot__rng_below(rng, 12));
+    foliot_hit hit;
+    double from[3], way[3];
+    uint32_t slots[13];
+    for (int k = 0; k < 3; k++) {
+        from[k] = s.position[k] + (foliot__rng_below(rng, 2) ? between(rng, -size, size) : 0);
+        way[k] = foliot__rng_below(rng, 2) ? between(rng, -1, 1) : 0;
+    }
+    if (way[0] == 0 && way[1] == 0 && way[2] == 0)
+        way[foliot__rng_below(rng, 3)] = 1;
+    double reach = 5 * size;
+    check_hit(foliot_world_ray(world, from, way, reach, NULL, &hit), &hit, reach);
+    check_hit(foliot_world_nearest(world, from, reach, NULL, &hit), &hit, reach);
+    if (shape->kind == FOLIOT_SHAPE_PLANE)
+        return;
+    bool met = foliot_world_cast(world, shape, from, s.orientation, way, reach, NULL, &hit);
+    check_hit(met, &hit, reach);
+    uint32_t count = foliot_world_overlap(world, shape, from, s.orientation, NULL, slots, 13);
+    assert_true(count <= 13);
+    if (count > 0) // what overlaps is met at once
+        assert_true(met && hit.distance == 0);
+}
+
+static void questions_about_anything_have_finite_answers(void **state)
+{
+    (void)state;
+    foliot__rng rng = foliot__rng_seeded(seed_of());
+    const double sizes[3] = {1, 1e-6, 1e6};
+    for (int i = 0; i < 30; i++) {
+        double size = sizes[i % 3];
+        yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+        for (int k = 0; k < 12; k++) {
+            double at[3];
+            for (int x = 0; x < 3; x++)
+                at[x] = foliot__rng_below(&rng, 2) ? between(&rng, -size, size) : 0;
+            add_shape(&y, &rng, size, at);
+        }
+        yard_plane(&y, 0, 0, 1, 0);
+        foliot_world *world = yard_open(&y);
+        for (int n = 0; n < 200; n++)
+            ask(world, &rng, &y.bodies[foliot__rng_below(&rng, 13)].shape, size);
+        foliot_world_destroy(world);
+        yard_free(&y);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heaps_of_anything_stay_finite_and_slow),
+        cmocka_unit_test(questions_about_anything_have_finite_answers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

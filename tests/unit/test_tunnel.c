@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// test_tunnel.c: fast things and thin ones, through the whole of a step. Boxes, capsules and spheres of
+// any orientation and spin are shot at plates and planes of any orientation: none is ever behind what it was shot at,
+// whether it bounces or not. A box that falls flat rises by its restitution and never gains energy. SEED=.
+#include "check.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "yard.h"
+
+#define SHOTS 80
+#define G 9.81
+
+static double between(foliot__rng *rng, double low, double high)
+{
+    return low + (high - low) * foliot__rng_unit(rng);
+}
+
+static uint64_t seed_of(void)
+{
+    const char *text = getenv("SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 0) : 20265;
+    printf("SEED=%llu\n", (unsigned long long)seed);
+    return seed;
+}
+
+static void direction(foliot__rng *rng, double n[3])
+{
+    double length = 0;
+    while (length < 0.1 || length > 1) {
+        for (int k = 0; k < 3; k++)
+            n[k] = between(rng, -1, 1);
+        length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
+    }
+    for (int k = 0; k < 3; k++)
+        n[k] /= length;
+}
+
+// A shape at `distance` before the origin, flying at it against n or nearly.
+static uint32_t shoot(yard *y, foliot__rng *rng, int kind, const double n[3], double distance, double speed)
+{
+    double a = between(rng, 0.03, 0.15), b = between(rng, 0.03, 0.15), c = between(rng, 0.03, 0.15);
+    double axis[3], x[3], v[3];
+    for (int k = 0; k < 3; k++) {
+        x[k] = n[k] * distance;
+        v[k] = -n[k] * speed + between(rng, -0.05, 0.05) * speed;
+    }
+    uint32_t i = kind == 0   ? yard_ball(y, 1, a, x[0], x[1], x[2])
+                 : kind == 1 ? yard_capsule(y, 1, a, b, x[0], x[1], x[2])
+                             : yard_box(y, 1, a, b, c, x[0], x[1], x[2]);
+    yard_moves(y, v[0], v[1], v[2]);
+    direction(rng, axis);
+    double spin = between(rng, 0, 80);
+    yard_spins(y, spin * axis[1], spin * axis[2], spin * axis[0]);
+    if (kind > 0)
+        yard_turn(y, axis[0], axis[1], axis[2], between(rng, -3, 3));
+    return i;
+}
+
+// How far the body's centre is before a wall through `at`.
+static double before(const foliot_world *world, uint32_t i, const double at[3], const double n[3])
+{
+    foliot_body_state s = foliot_world_body(world, i);
+    return (s.position[0] - at[0]) * n[0] + (s.position[1] - at[1]) * n[1] + (s.position[2] - at[2]) * n[2];
+}
+
+static void nothing_passes_a_plate(void **state)
+{
+    (void)state;
+    foliot__rng rng = foliot__rng_seeded(seed_of());
+    for (int shot = 0; shot < SHOTS; shot++) {
+        yard y = yard_new(shot % 5 ? FOLIOT_SEMI_IMPLICIT_EULER : FOLIOT_VELOCITY_VERLET);
+        double n[3], axis[3] = {0, 0, 1}, angle = 0;
+        const double none[3] = {0, 0, 0};
+        direction(&rng, n); // from z to n about their cross product
+        double across = sqrt(n[0] * n[0] + n[1] * n[1]);
+        if (across > 1e-9) {
+            axis[0] = -n[1] / across, axis[1] = n[0] / across, axis[2] = 0;
+            angle = acos(n[2]);
+        }
+        yard_box(&y, 0, 4, 4, 0.005, 0, 0, 0);
+        yard_turn(&y, axis[0], axis[1], axis[2], angle);
+        uint32_t i = shoot(&y, &rng, shot % 3, n, between(&rng, 0.8, 3), between(&rng, 20, 400));
+        yard_material(&y, shot % 2 ? 0.4 : 0, shot % 4 < 2 ? 0 : 0.6);
+        foliot_world *world = yard_open(&y);
+        for (int tick = 0; tick < 30; tick++) {
+            yard_run(world, 1);
+            assert_true(before(world, i, none, n) > 0);
+        }
+        assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
+        foliot_world_destroy(world);
+        yard_free(&y);
+    }
+}
+
+static void nothing_passes_a_plane(void **state)
+{
+    (void)state;
+    foliot__rng rng = foliot__rng_seeded(seed_of());
+    for (int shot = 0; shot < SHOTS; shot++) {
+        yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+        double n[3];
+        const double none[3] = {0, 0, 0};
+        direction(&rng, n);
+        for (int k = 0; k < 3; k++)
+            y.scene.gravity[k] = -G * n[k];
+        yard_plane(&y, n[0], n[1], n[2], 0);
+        uint32_t i = shoot(&y, &rng, shot % 3, n, between(&rng, 0.8, 3), between(&rng, 20, 400));
+        yard_material(&y, shot % 2 ? 0.4 : 0, shot % 4 < 2 ? 0 : 0.6);
+        foliot_world *world = yard_open(&y);
+        for (int tick = 0; tick < 60; tick++) {
+            yard_run(world, 1);
+            assert_true(before(world, i, none, n) > 0.02); // the least half extent is 0.03
+        }
+        foliot_world_destroy(world);
+        yard_free(&y);
+    }
+}
+
+// Two plates that can move and turn, of a centimetre, thrown at each other.
+static void plates_do_not_pass_each_other(void **state)
+{
+    (void)state;
+    foliot__rng rng = foliot__rng_seeded(seed_of());
+    for (int shot = 0; shot < SHOTS; shot++) {
+        yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+        double speed = between(&rng, 5, 200), e = shot % 2 ? 0.5 : 0;
+        for (int k = 0; k < 2; k++) {
+            yard_box(&y, 1 + k, 0.5, 0.5, 0.005, 0, 0, k ? 0.7 : -0.7);
+            yard_turn(&y, 1, 0, 0, between(&rng, -0.2, 0.2));
+            yard_moves(&y, 0, 0, k ? -speed : speed);
+        }
+        yard_material(&y, 0.3, e);
+        foliot_world *world = yard_open(&y);
+        double closing = 2 * speed;
+        for (int tick = 0; tick < 20; tick++) {
+            yard_run(world, 1);
+            foliot_body_state low = foliot_world_body(world, 0), high = foliot_world_body(world, 1);
+            assert_true(high.position[2] > low.position[2]);
+            closing = low.velocity[2] - high.velocity[2];
+        }
+        assert_true(closing < 2 * speed); // they met
+        foliot_world_destroy(world);
+        yard_free(&y);
+    }
+}
+
+static double energy_of(const foliot_world *world)
+{
+    foliot_invariants sums = foliot_world_invariants(world, NULL);
+    return sums.kinetic + sums.potential;
+}
+
+static void a_flat_box_rises_by_its_restitution(void **state)
+{
+    (void)state;
+    const double restitutions[3] = {0.3, 0.6, 0.9};
+    for (int k = 0; k < 3; k++) {
+        double e = restitutions[k], top = 0;
+        yard y = yard_new(FOLIOT_VELOCITY_VERLET);
+        y.scene.gravity[2] = -G;
+        yard_box(&y, 2, 0.4, 0.3, 0.1, 0, 0, 1.1);
+        yard_plane(&y, 0, 0, 1, 0);
+        yard_material(&y, 0.5, e);
+        foliot_world *world = yard_open(&y);
+        double energy = energy_of(world);
+        bool rose = false;
+        for (int tick = 0; tick < 300; tick++) {
+            yard_run(world, 1);
+            foliot_body_state s = foliot_world_body(world, 0);
+            double now = energy_of(world);
+            assert_true(now <= energy + 1e-6 * 2 * G);
+            energy = fmin(energy, now);
+            rose |= s.velocity[2] > 0.5;
+            if (rose && top == 0 && s.velocity[2] <= 0)
+                top = s.position[2] - 0.1 + s.velocity[2] * s.velocity[2] / (2 * G);
+        }
+        printf("e %.1f: rises to %.5f, e^2 is %.5f\n", e, top, e * e);
+        check_near(top, e * e, 0.01 * e * e);
+        check_near(foliot_world_body(world, 0).position[2], 0.1, k == 2 ? 0.5 : 1e-3);
+        foliot_world_destroy(world);
+        yard_free(&y);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_passes_a_plate),
+        cmocka_unit_test(nothing_passes_a_plane),
+        cmocka_unit_test(plates_do_not_pass_each_other),
+        cmocka_unit_test(a_flat_box_rises_by_its_restitution),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
