@@ -46,7 +46,10 @@ static bool sort_by(int fd, uint8_t mark)
         BPF_STMT(BPF_RET | BPF_K, 1),
         BPF_STMT(BPF_RET | BPF_K, 0),
     };
-    struct sock_fprog program = {.len = sizeof steps / sizeof steps[0], .filter = steps};
+    struct sock_fprog program;
+    memset(&program, 0, sizeof program); // its gap too
+    program.len = sizeof steps / sizeof steps[0];
+    program.filter = steps;
     return setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0;
 }
 
