@@ -8,6 +8,7 @@
 
 #define CLOSED UINT32_MAX // no piece has this number
 #define PATIENCE 100000   // looks at the ticket without finding work: some milliseconds
+#define LATE 300          // looks until somebody else's piece is taken: some microseconds
 
 static void pause_briefly(void)
 {
@@ -38,15 +39,36 @@ static bool take(foliot__crew_lane *lane)
     return true;
 }
 
-// All that is left of the present loop, one's own first.
+static void report(foliot__crew *crew, uint32_t done)
+{
+    if (done > 0)
+        atomic_fetch_add_explicit(&crew->done, done, memory_order_release);
+}
+
+// One's own part of the present loop, and those of who is not there.
 static void help(foliot__crew *crew, uint32_t self)
 {
     uint32_t members = crew->helpers + 1, done = 0;
-    for (uint32_t k = 0; k < members; k++)
-        while (take(&crew->lanes[(self + k) % members]))
+    uint32_t joined = atomic_load_explicit(&crew->joined, memory_order_relaxed);
+    for (uint32_t k = 0; k < members; k++) {
+        uint32_t m = (self + k) % members;
+        if (k > 0 && m < joined && !atomic_load_explicit(&crew->lanes[m].left, memory_order_relaxed))
+            continue;
+        while (take(&crew->lanes[m]))
             done++;
-    if (done > 0)
-        atomic_fetch_add_explicit(&crew->done, done, memory_order_release);
+    }
+    report(crew, done);
+}
+
+// One piece of whoever is late.
+static void relieve(foliot__crew *crew, uint32_t self)
+{
+    uint32_t members = crew->helpers + 1;
+    for (uint32_t k = 1; k < members; k++)
+        if (take(&crew->lanes[(self + k) % members])) {
+            report(crew, 1);
+            return;
+        }
 }
 
 // First the ticket is closed: who sees anything of what follows can no longer move the old one on.
@@ -83,8 +105,12 @@ void foliot__crew_share(foliot__crew *crew, uint32_t begin, uint32_t end, uint32
               part, context);
     }
     help(crew, 0);
-    while (atomic_load_explicit(&crew->done, memory_order_acquire) != crew->expected)
+    for (uint32_t waited = 1;
+         atomic_load_explicit(&crew->done, memory_order_acquire) != crew->expected; waited++) {
         pause_briefly();
+        if (waited % LATE == 0)
+            relieve(crew, 0);
+    }
 }
 
 static void assist(foliot__crew *crew, uint32_t self)
@@ -94,14 +120,16 @@ static void assist(foliot__crew *crew, uint32_t self)
     while (waited < PATIENCE && !atomic_load_explicit(&crew->over, memory_order_relaxed)) {
         uint64_t ticket = atomic_load_explicit(&lane->ticket, memory_order_acquire);
         if ((uint32_t)(ticket >> 32) == seen || (uint32_t)ticket == CLOSED) {
-            waited++;
             pause_briefly();
+            if (++waited % LATE == 0)
+                relieve(crew, self);
             continue;
         }
         seen = (uint32_t)(ticket >> 32);
         waited = 0;
         help(crew, self);
     }
+    atomic_store_explicit(&lane->left, 1, memory_order_relaxed);
 }
 
 static void join(void *context, uint32_t index)

@@ -15,8 +15,9 @@
 
 typedef void foliot__crew_part(void *context, uint32_t begin, uint32_t end);
 
-// One member's part of the loop that is shared now, in one cache line. Each member does its own first, the same
-// indices of the same loop every time, which are in its cache; then what is left of the others'.
+// One member's part of the loop that is shared now, in one cache line: the same indices of the same loop every
+// time, which are in its cache. Fetching another's costs more than doing it, so that is only done for who is
+// not there, or late.
 typedef struct foliot__crew_lane {
     // The loop's number (high half) and the next piece. Whoever moves it on by one has that piece, and the loop
     // does not end before the piece is done.
@@ -24,6 +25,7 @@ typedef struct foliot__crew_lane {
     _Atomic(uint32_t) begin, end, grain, pieces;
     _Atomic(foliot__crew_part *) part;
     _Atomic(void *) context;
+    _Atomic(uint32_t) left; // the member has gone home
 } __attribute__((aligned(64))) foliot__crew_lane;
 
 typedef struct foliot__crew {
