@@ -20,6 +20,7 @@
 #define FOLIOT__LEVELS 64
 #define FOLIOT__COLOURS 64 // of contacts that share no body; one more for those that find none
 #define FOLIOT__KINDS 9    // of blocks
+#define FOLIOT__REGIONS 2  // of a colour
 #define FOLIOT__FAR 0x1p60f // a gap that is never closed
 
 // A body's bounds over the step, and where it stands in the grid.

@@ -34,7 +34,7 @@ static foliot__v3 carve_field(carver *from, size_t slots)
 // At worst every pair is a block of one column, and every colour has a block that is not full of every kind.
 static size_t spare_blocks(size_t contacts)
 {
-    size_t most = FOLIOT__COLOURS * FOLIOT__KINDS;
+    size_t most = FOLIOT__COLOURS * FOLIOT__REGIONS * FOLIOT__KINDS;
     return contacts < most ? contacts : most;
 }
 

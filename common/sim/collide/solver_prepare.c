@@ -13,7 +13,7 @@
 #include <string.h>
 
 // By points, and by which of the two bodies cannot move: none, the first, the second.
-enum { KINDS = FOLIOT__KINDS };
+enum { KINDS = FOLIOT__KINDS, SORTS = FOLIOT__REGIONS * KINDS, LIVE_PARTED = 1024 };
 static const foliot__block kinds[KINDS] = {
     {.points = 1}, {.points = 1, .still = true}, {.points = 1, .still = true, .swapped = true},
     {.points = 2}, {.points = 2, .still = true}, {.points = 2, .still = true, .swapped = true},
@@ -191,19 +191,19 @@ static uint32_t colour_of(const foliot__collider *c, const foliot__pair *pair, u
 }
 
 // The arena's blocks for so many of every colour and kind; `first` are their first blocks.
-static void lay_out_blocks(foliot__collider *c, uint32_t sizes[FOLIOT__COLOURS + 1][KINDS],
-                           uint32_t first[FOLIOT__COLOURS + 1][KINDS])
+static void lay_out_blocks(foliot__collider *c, uint32_t sizes[FOLIOT__COLOURS + 1][SORTS],
+                           uint32_t first[FOLIOT__COLOURS + 1][SORTS])
 {
     uint32_t count = 0, at = 0;
     for (uint32_t colour = 0; colour <= FOLIOT__COLOURS; colour++) {
         uint8_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
         c->colours[colour] = count;
-        for (uint32_t kind = 0; kind < KINDS; kind++) {
-            uint32_t size = sizes[colour][kind], blocks = (size + columns - 1u) / columns;
-            first[colour][kind] = count;
+        for (uint32_t sort = 0; sort < SORTS; sort++) {
+            uint32_t size = sizes[colour][sort], blocks = (size + columns - 1u) / columns;
+            first[colour][sort] = count;
             for (uint32_t k = 0; k < blocks; k++) {
                 foliot__block *block = &c->blocks[count++];
-                *block = kinds[kind];
+                *block = kinds[sort % KINDS];
                 block->at = at;
                 block->columns = columns;
                 block->followed = columns > 1 && k + 1 < blocks;
@@ -218,23 +218,31 @@ static void lay_out_blocks(foliot__collider *c, uint32_t sizes[FOLIOT__COLOURS +
     c->counts[FOLIOT__COUNT_BLOCKS] = count;
 }
 
+// Within a colour the lower half of the manifolds comes before the upper one: two threads then have mostly
+// bodies of their own, in every colour. What has no colour keeps its order.
+static uint32_t region_of(uint32_t n, uint32_t count, uint32_t colour)
+{
+    return count >= LIVE_PARTED && colour < FOLIOT__COLOURS && n >= count / 2;
+}
+
 static void make_blocks(foliot__collider *c)
 {
-    uint32_t sizes[FOLIOT__COLOURS + 1][KINDS] = {{0}}, first[FOLIOT__COLOURS + 1][KINDS];
+    uint32_t sizes[FOLIOT__COLOURS + 1][SORTS] = {{0}}, first[FOLIOT__COLOURS + 1][SORTS];
     uint32_t count = c->counts[FOLIOT__COUNT_LIVE];
     for (uint32_t n = 0; n < count; n++) {
         uint32_t k = c->live[n], kind = c->kind[k];
         uint32_t colour = colour_of(c, &c->pairs[k], movers_of[kind % 3]);
         c->colour[n] = (uint8_t)colour;
-        sizes[colour][kind]++;
+        c->kind[k] = (uint8_t)(kind + region_of(n, count, colour) * KINDS);
+        sizes[colour][c->kind[k]]++;
     }
     lay_out_blocks(c, sizes, first);
     memset(sizes, 0, sizeof sizes);
     for (uint32_t n = 0; n < count; n++) {
-        uint32_t colour = c->colour[n], kind = c->kind[c->live[n]];
+        uint32_t colour = c->colour[n], sort = c->kind[c->live[n]];
         uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
-        uint32_t at = sizes[colour][kind]++;
-        const foliot__block *block = &c->blocks[first[colour][kind] + at / columns];
+        uint32_t at = sizes[colour][sort]++;
+        const foliot__block *block = &c->blocks[first[colour][sort] + at / columns];
         foliot__block_names(c, block)[at % columns] = c->live[n];
     }
 }
