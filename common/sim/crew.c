@@ -39,10 +39,20 @@ static bool take(foliot__crew_lane *lane)
     return true;
 }
 
-static void report(foliot__crew *crew, uint32_t done)
+static void report(foliot__crew *crew, uint32_t self, uint32_t pieces)
 {
-    if (done > 0)
-        atomic_fetch_add_explicit(&crew->done, done, memory_order_release);
+    _Atomic(uint32_t) *done = &crew->lanes[self].done;
+    uint32_t before = atomic_load_explicit(done, memory_order_relaxed);
+    if (pieces > 0)
+        atomic_store_explicit(done, before + pieces, memory_order_release);
+}
+
+static uint32_t all_done(const foliot__crew *crew)
+{
+    uint32_t done = 0;
+    for (uint32_t m = 0; m <= crew->helpers; m++)
+        done += atomic_load_explicit(&crew->lanes[m].done, memory_order_acquire);
+    return done;
 }
 
 // One's own part of the present loop, and those of who is not there.
@@ -57,7 +67,7 @@ static void help(foliot__crew *crew, uint32_t self)
         while (take(&crew->lanes[m]))
             done++;
     }
-    report(crew, done);
+    report(crew, self, done);
 }
 
 // One piece of whoever is late.
@@ -66,7 +76,7 @@ static void relieve(foliot__crew *crew, uint32_t self)
     uint32_t members = crew->helpers + 1;
     for (uint32_t k = 1; k < members; k++)
         if (take(&crew->lanes[(self + k) % members])) {
-            report(crew, 1);
+            report(crew, self, 1);
             return;
         }
 }
@@ -105,8 +115,7 @@ void foliot__crew_share(foliot__crew *crew, uint32_t begin, uint32_t end, uint32
               part, context);
     }
     help(crew, 0);
-    for (uint32_t waited = 1;
-         atomic_load_explicit(&crew->done, memory_order_acquire) != crew->expected; waited++) {
+    for (uint32_t waited = 1; all_done(crew) != crew->expected; waited++) {
         pause_briefly();
         if (waited % LATE == 0)
             relieve(crew, 0);

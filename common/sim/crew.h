@@ -15,7 +15,7 @@
 
 typedef void foliot__crew_part(void *context, uint32_t begin, uint32_t end);
 
-// One member's part of the loop that is shared now, in one cache line: the same indices of the same loop every
+// One member's part of the loop that is shared now, in one cache line, and what it has done: the same indices of the same loop every
 // time, which are in its cache. Fetching another's costs more than doing it, so that is only done for who is
 // not there, or late.
 typedef struct foliot__crew_lane {
@@ -25,12 +25,13 @@ typedef struct foliot__crew_lane {
     _Atomic(uint32_t) begin, end, grain, pieces;
     _Atomic(foliot__crew_part *) part;
     _Atomic(void *) context;
-    _Atomic(uint32_t) left; // the member has gone home
+    // Written by the member alone, and apart from the above.
+    _Atomic(uint32_t) done __attribute__((aligned(64))); // pieces, of all loops
+    _Atomic(uint32_t) left;                              // it has gone home
 } __attribute__((aligned(64))) foliot__crew_lane;
 
 typedef struct foliot__crew {
     foliot__crew_lane lanes[FOLIOT__CREW_MAX]; // the leader's is the first
-    _Atomic(uint32_t) done __attribute__((aligned(64))); // pieces, of all loops
     _Atomic(uint32_t) joined __attribute__((aligned(64))), over;
     // The leader's own:
     uint32_t expected __attribute__((aligned(64))), loop;
