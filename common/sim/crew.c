@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #define CLOSED UINT32_MAX // no piece has this number
-#define PATIENCE 100000   // looks at the ticket without finding work: some milliseconds
+#define PATIENCE 20000    // looks at the ticket without finding work: half a millisecond
 #define LATE 300          // looks until somebody else's piece is taken: some microseconds
 
 static void pause_briefly(void)
