@@ -84,11 +84,11 @@ void foliot__constraint_prepare(foliot_world *world)
     memset(links.impulse, 0, world->capacity.constraints * sizeof(double));
 }
 
-void foliot__constraint_break(foliot_world *world, uint32_t index)
+void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break cause)
 {
     foliot__constraint_broken(world)[index] = 1;
     world->definition_dirty = 1;
-    foliot__event(world, FOLIOT_EVENT_BREAK, index, 0);
+    foliot__event(world, FOLIOT_EVENT_BREAK, index, cause);
 }
 
 // One visit: removes `stiffness` of the error, moving each end by its share of the inverse mass.
@@ -168,7 +168,7 @@ static void settle_forces(const foliot__step *step, const foliot__links *links)
         links->impulse[i] = 0;
         force[index] = f < 0 ? -f : f;
         if (force[index] > foliot__constraint(world)[index].break_force) {
-            foliot__constraint_break(world, index);
+            foliot__constraint_break(world, index, FOLIOT_BREAK_FORCE);
             broke = true;
         }
     }

@@ -27,7 +27,7 @@ typedef struct foliot__links {
 foliot__links foliot__links_of(const foliot_world *world);
 
 // Breaks constraint `index`: it is never looked at again. The links must be rebuilt.
-void foliot__constraint_break(foliot_world *world, uint32_t index);
+void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break cause);
 
 static inline uint32_t foliot__distance_count(const foliot__links *links)
 {

@@ -208,6 +208,12 @@ bool foliot_world_constraint_broken(const foliot_world *world, uint32_t constrai
     return foliot__constraint_broken(world)[constraint];
 }
 
+double foliot_world_constraint_force(const foliot_world *world, uint32_t constraint)
+{
+    FOLIOT_ASSERT(constraint < world->constraint_count);
+    return foliot__constraint_force(world)[constraint];
+}
+
 foliot_integrator foliot_world_integrator(const foliot_world *world)
 {
     return (foliot_integrator)world->integrator;

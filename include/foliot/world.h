@@ -96,9 +96,14 @@ typedef enum foliot_event_kind {
     FOLIOT_EVENT_SPAWN,   // a: body slot
     FOLIOT_EVENT_DESPAWN, // a: body slot
     FOLIOT_EVENT_FROZEN,  // a: body slot
-    FOLIOT_EVENT_BREAK,   // a: constraint index
+    FOLIOT_EVENT_BREAK,   // a: constraint index, b: foliot_break
     FOLIOT_EVENT_REFUSED, // a: player whose input was not applied
 } foliot_event_kind;
+// What a constraint broke of: its break_force, or its break_torque alone.
+typedef enum foliot_break {
+    FOLIOT_BREAK_FORCE = 0,
+    FOLIOT_BREAK_TORQUE = 1,
+} foliot_break;
 typedef struct foliot_event {
     uint32_t kind; // foliot_event_kind
     uint32_t a, b;
@@ -217,6 +222,9 @@ uint32_t foliot_world_players_max(const foliot_world *world);
 // What the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if not joined.
 foliot_input foliot_world_player_controls(const foliot_world *world, uint32_t player);
 bool foliot_world_constraint_broken(const foliot_world *world, uint32_t constraint);
+// What it holds with: the force of the last step, of a joint in the mean over the step; of one that broke, the force or
+// torque that broke it. Not truth: 0 before the first step, and not restored with a world.
+double foliot_world_constraint_force(const foliot_world *world, uint32_t constraint);
 foliot_integrator foliot_world_integrator(const foliot_world *world);
 const foliot_world_counters *foliot_world_counted(const foliot_world *world);
 const foliot_event *foliot_world_events(const foliot_world *world, uint32_t *count);

@@ -1,130 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_joint.c: joints in worlds without contacts, against what mechanics says: chains that do not stretch,
-// a double pendulum with the order of its scheme, limits, motors, breaking, loops; momentum and
-// energy; the same future from a copy and from captured bytes.
-#include "check.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "foliot/foliot.h"
-
-#define G 9.81
-#define PI 3.14159265358979323846
-#define TEXT_MAX 16384
-
-// -- worlds from texts -----------------------------------------------------------------------------
-
-typedef struct yard {
-    foliot_scene *scene;
-    foliot_world *world;
-} yard;
-
-static char text[TEXT_MAX];
-
-__attribute__((format(printf, 1, 2))) static void add(const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text + used, sizeof text - used, format, arguments);
-    va_end(arguments);
-    assert_true(strlen(text) < sizeof text - 1);
-}
-
-static void begin(const char *integrator, double dt, int substeps, double gravity)
-{
-    text[0] = 0;
-    add("foliot: 1\nname: joints\ndt: %.17g\nsubsteps: %d\nintegrator: %s\ngravity: [0, 0, %.17g]\n"
-        "bodies:\n",
-        dt, substeps, integrator, -gravity);
-}
-
-static yard make(void)
-{
-    yard y;
-    foliot_scene_error error;
-    foliot_status status = foliot_scene_parse(text, strlen(text), "joints", ".", &y.scene, &error);
-    if (status != FOLIOT_OK)
-        print_error("%s\n", error.message);
-    assert_int_equal(status, FOLIOT_OK);
-    assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_OK);
-    return y;
-}
-
-static void end(yard *y)
-{
-    foliot_world_destroy(y->world);
-    foliot_scene_destroy(y->scene);
-}
-
-static void step(yard *y)
-{
-    assert_int_equal(foliot_world_step(y->world, NULL, 0, NULL), FOLIOT_OK);
-}
-
-static uint32_t named(const yard *y, const char *name)
-{
-    uint32_t body = foliot_scene_find_body(y->scene, name);
-    assert_int_not_equal(body, FOLIOT_NO_BODY);
-    return body;
-}
-
-static foliot_body_state state_of(const yard *y, const char *name)
-{
-    return foliot_world_body(y->world, named(y, name));
-}
-
-static double energy(const yard *y)
-{
-    foliot_invariants now = foliot_world_invariants(y->world, NULL);
-    return now.kinetic + now.potential;
-}
-
-// The point at `arm` in the body's axes.
-static void point_of(const foliot_body_state *s, const double arm[3], double out[3])
-{
-    const double *q = s->orientation;
-    double c[3] = {q[2] * arm[2] - q[3] * arm[1], q[3] * arm[0] - q[1] * arm[2],
-                   q[1] * arm[1] - q[2] * arm[0]};
-    double d[3] = {q[2] * c[2] - q[3] * c[1], q[3] * c[0] - q[1] * c[2], q[1] * c[1] - q[2] * c[0]};
-    for (int k = 0; k < 3; k++)
-        out[k] = s->position[k] + arm[k] + 2 * (q[0] * c[k] + d[k]);
-}
-
-// How far a joint's anchors are apart.
-static double gap(const yard *y, uint32_t constraint)
-{
-    const foliot_constraint_definition *d = &y->scene->constraints[constraint];
-    double a[3], b[3], sum = 0;
-    foliot_body_state sa = foliot_world_body(y->world, d->a);
-    point_of(&sa, d->anchor_a, a);
-    memcpy(b, d->anchor_b, sizeof b);
-    if (d->b != FOLIOT_NO_BODY) {
-        foliot_body_state sb = foliot_world_body(y->world, d->b);
-        point_of(&sb, d->anchor_b, b);
-    }
-    for (int k = 0; k < 3; k++)
-        sum += (b[k] - a[k]) * (b[k] - a[k]);
-    return sqrt(sum);
-}
-
-static double worst_gap(const yard *y)
-{
-    double worst = 0;
-    for (uint32_t i = 0; i < y->scene->constraint_count; i++)
-        worst = fmax(worst, gap(y, i));
-    return worst;
-}
-
-// Turn about y since the start of a body that turns about y alone.
-static double angle_y(const yard *y, const char *name)
-{
-    foliot_body_state s = state_of(y, name);
-    return 2 * atan2(s.orientation[2], s.orientation[0]);
-}
+// a double pendulum with the order of its scheme, loops; momentum and energy; the same future from
+// a copy and from captured bytes.
+#include "joint_yard.h"
 
 // -- chains ----------------------------------------------------------------------------------------
 
@@ -245,185 +123,6 @@ static void a_double_pendulum_has_the_order_of_its_scheme(void **state)
         check_below(fine, 0.05);
         check_near(log2(coarse / fine), schemes[i].order, 0.25);
     }
-}
-
-// -- hinges ------------------------------------------------------------------------------------------
-
-static yard door(double gravity, const char *more)
-{
-    begin("semi-implicit-euler", 1.0 / 60, 4, gravity);
-    add("  - {name: door, mass: 2, position: [1, 0, 0], inertia: [0.5, 0.5, 0.5]}\n"
-        "constraints:\n  - {kind: hinge, a: door, anchor: [0, 0, 0], axis: [0, 1, 0]%s}\n",
-        more);
-    return make();
-}
-
-// b is the world: it turns by minus what the door does.
-static double hinge_angle(const yard *y)
-{
-    return -angle_y(y, "door");
-}
-
-static void a_limit_holds(void **state)
-{
-    (void)state;
-    yard y = door(G, ", limits: [-0.5, 0.3]");
-    double least = 0, greatest = 0;
-    for (int t = 0; t < 600; t++) {
-        step(&y);
-        least = fmin(least, hinge_angle(&y));
-        greatest = fmax(greatest, hinge_angle(&y));
-    }
-    check_near(least, -0.5, 1e-6);
-    check_below(greatest, 1e-9);
-    check_near(hinge_angle(&y), -0.5, 1e-6);
-    check_near(state_of(&y, "door").angular_velocity[1], 0, 1e-9);
-    end(&y);
-}
-
-static void a_motor_reaches_its_speed_with_its_torque(void **state)
-{
-    (void)state;
-    yard y = door(0, ", motor: {speed: 3, torque: 5}");
-    double moment = 0.5 + 2 * 1; // about the hinge
-    for (int t = 1; t <= 240; t++) {
-        step(&y);
-        double speed = -state_of(&y, "door").angular_velocity[1];
-        check_near(speed, fmin(3, 5 / moment * t / 60), 1e-6);
-    }
-    end(&y);
-    // Too weak to lift the door: it sinks, slower.
-    y = door(G, ", motor: {speed: 1, torque: 10}");
-    yard free = door(G, "");
-    for (int t = 0; t < 30; t++) {
-        step(&y);
-        step(&free);
-    }
-    double weight = 2 * G * 1;
-    check_near(hinge_angle(&y) / hinge_angle(&free), (weight - 10) / weight, 0.03);
-    end(&y);
-    end(&free);
-}
-
-static void a_motor_stops_at_a_limit(void **state)
-{
-    (void)state;
-    yard y = door(0, ", motor: {speed: 2, torque: 50}, limits: [-1, 1.2]");
-    for (int t = 0; t < 300; t++)
-        step(&y);
-    check_near(hinge_angle(&y), 1.2, 1e-6);
-    check_near(state_of(&y, "door").angular_velocity[1], 0, 1e-6);
-    end(&y);
-}
-
-// Limits that a wrapped angle would jump over.
-static void limits_reach_far(void **state)
-{
-    (void)state;
-    yard y = door(0, ", motor: {speed: -4, torque: 50}, limits: [-3.1, 0.5]");
-    for (int t = 0; t < 300; t++)
-        step(&y);
-    double angle = hinge_angle(&y);
-    check_near(angle > 0 ? angle - 2 * PI : angle, -3.1, 1e-5);
-    end(&y);
-}
-
-// -- welds and breaking ----------------------------------------------------------------------------------
-
-static yard shelf(const char *integrator)
-{
-    begin(integrator, 1.0 / 60, 4, G);
-    add("  - {name: board, mass: 1, position: [0.5, 0, 0], inertia: [0.1, 0.1, 0.1],"
-        " grid: {columns: 5, right: [1, 0, 0]}}\n"
-        "  - {name: load, mass: 200, position: [5.5, 0, 0], inertia: [9, 9, 9]}\n"
-        "constraints:\n  - {kind: weld, a: board.0.0, anchor: [0, 0, 0]}\n"
-        "  - {kind: weld, grid: board}\n  - {kind: weld, a: board.0.4, b: load, anchor: [5, 0, 0]}\n");
-    return make();
-}
-
-static void welds_hold_a_load(void **state)
-{
-    (void)state;
-    yard y = shelf("semi-implicit-euler");
-    for (int t = 0; t < 600; t++) {
-        step(&y);
-        check_near(state_of(&y, "load").position[2], 0, 1e-7);
-    }
-    end(&y);
-}
-
-static bool breaks(const char *constraint)
-{
-    begin("semi-implicit-euler", 1.0 / 60, 4, G);
-    add("  - {name: load, mass: 3, position: [2, 0, -1], inertia: [1, 1, 1]}\n"
-        "constraints:\n  - {%s, a: load}\n",
-        constraint);
-    yard y = make();
-    for (int t = 0; t < 120; t++)
-        step(&y);
-    bool broken = foliot_world_constraint_broken(y.world, 0);
-    assert_true(broken == (state_of(&y, "load").position[2] < -2));
-    end(&y);
-    return broken;
-}
-
-static void joints_break_at_their_force(void **state)
-{
-    (void)state;
-    // 3 kg weigh 29.43 N; two metres out, 58.86 N m.
-    assert_false(breaks("kind: ball, anchor: [2, 0, 0], break_force: 29.6"));
-    assert_true(breaks("kind: ball, anchor: [2, 0, 0], break_force: 29.3"));
-    assert_false(breaks("kind: distance, anchor_a: [0, 0, 0.5], anchor: [2, 0, 0], break_force: 29.6"));
-    assert_true(breaks("kind: distance, anchor_a: [0, 0, 0.5], anchor: [2, 0, 0], break_force: 29.3"));
-    assert_false(breaks("kind: weld, anchor: [0, 0, -1], break_force: 29.6, break_torque: 59"));
-    assert_true(breaks("kind: weld, anchor: [0, 0, -1], break_torque: 58.7"));
-    assert_true(breaks("kind: hinge, axis: [1, 0, 0], anchor: [0, 0, -1], break_torque: 58.7"));
-    assert_false(breaks("kind: hinge, axis: [1, 0, 0], anchor: [0, 0, -1], break_torque: 59"));
-}
-
-static void a_break_is_an_event(void **state)
-{
-    (void)state;
-    begin("velocity-verlet", 1.0 / 60, 4, G);
-    add("  - {name: load, mass: 3, inertia: [1, 1, 1]}\n"
-        "constraints:\n  - {kind: ball, a: load, anchor: [0, 0, 0], break_force: 20}\n");
-    yard y = make();
-    step(&y);
-    uint32_t count;
-    const foliot_event *events = foliot_world_events(y.world, &count);
-    assert_int_equal(count, 1);
-    assert_int_equal(events[0].kind, FOLIOT_EVENT_BREAK);
-    assert_int_equal(events[0].a, 0);
-    step(&y);
-    foliot_world_events(y.world, &count);
-    assert_int_equal(count, 0);
-    end(&y);
-}
-
-// -- distances off the centre ------------------------------------------------------------------------------
-
-static void a_rope_off_the_centre_is_slack_or_taut(void **state)
-{
-    (void)state;
-    begin("semi-implicit-euler", 1.0 / 60, 4, G);
-    add("  - {name: crate, mass: 3, position: [0, 0, 0], inertia: [1, 1, 1]}\n"
-        "constraints:\n  - {kind: distance, a: crate, anchor_a: [0.4, 0, 0.5], anchor: [0.4, 0, 1], length: 2}\n");
-    yard y = make();
-    const double arm[3] = {0.4, 0, 0.5};
-    double longest = 0;
-    for (int t = 0; t < 600; t++) {
-        step(&y);
-        foliot_body_state s = state_of(&y, "crate");
-        double p[3], fallen = 0.5 * G * ((t + 1) / 60.0) * ((t + 2) / 60.0);
-        point_of(&s, arm, p);
-        longest = fmax(longest, hypot(p[0] - 0.4, p[2] - 1));
-        if (t < 25) // slack: it falls without turning
-            check_near(s.position[2], -fallen, 0.1);
-        if (t < 25)
-            check_near(s.angular_velocity[1], 0, 1e-12);
-    }
-    check_near(longest, 2, 1e-5);
-    end(&y);
 }
 
 // -- loops ---------------------------------------------------------------------------------------------------
@@ -564,83 +263,6 @@ static void a_thrown_t_handle_turns_over(void **state)
     end(&y);
 }
 
-// -- beside contacts -------------------------------------------------------------------------------------------
-
-static double speed_of(const yard *y)
-{
-    double most = 0;
-    for (uint32_t i = 0; i < foliot_world_body_count(y->world); i++) {
-        foliot_body_state s = foliot_world_body(y->world, i);
-        for (int k = 0; k < 3; k++)
-            most = fmax(most, fabs(s.velocity[k]));
-    }
-    return most;
-}
-
-static void a_chain_on_the_floor_comes_to_rest(void **state)
-{
-    (void)state;
-    static const char *const joints[] = {"kind: ball", "kind: hinge, axis: [0, 1, 0], limits: [-0.5, 0.5]", "kind: weld"};
-    for (int i = 0; i < 3; i++) {
-        begin("semi-implicit-euler", 1.0 / 60, 4, G);
-        add("  - {name: floor, static: true, shape: {kind: plane}}\n"
-            "  - {name: link, mass: 0.5, position: [0, 0, 0.3], orientation: [1, 0, 1, 0],"
-            " shape: {kind: capsule, radius: 0.05, half_length: 0.1}, grid: {columns: 10, right: [0.3, 0, 0.02]}}\n"
-            "constraints:\n  - {%s, grid: link}\n",
-            joints[i]);
-        yard y = make();
-        double worst = 0;
-        for (int t = 0; t < 600; t++) {
-            step(&y);
-            worst = fmax(worst, worst_gap(&y));
-        }
-        printf("%s: gap at most %.2g, speed at last %.2g\n", joints[i], worst, speed_of(&y));
-        check_below(worst, 0.05 * 0.3); // while it hits the floor
-        check_below(worst_gap(&y), 1e-3 * 0.3);
-        check_below(speed_of(&y), 0.005);
-        end(&y);
-    }
-}
-
-static void joined_bodies_touch_only_where_they_are_asked_to(void **state)
-{
-    (void)state;
-    for (int collide = 0; collide < 2; collide++) {
-        begin("semi-implicit-euler", 1.0 / 60, 4, 0);
-        add("  - {name: a, shape: {kind: box, half: [0.5, 0.5, 0.5]}}\n"
-            "  - {name: b, position: [0.8, 0, 0], shape: {kind: box, half: [0.5, 0.5, 0.5]}}\n"
-            "constraints:\n  - {kind: ball, a: a, b: b, anchor_a: [0, 0, 0.2], collide: %s}\n",
-            collide ? "true" : "false");
-        yard y = make();
-        for (int t = 0; t < 60; t++)
-            step(&y);
-        double apart = fabs(state_of(&y, "b").position[0] - state_of(&y, "a").position[0]);
-        if (collide)
-            assert_true(fabs(apart - 0.8) > 1e-4 || speed_of(&y) > 0);
-        else
-            check_bits(apart, 0.8);
-        end(&y);
-    }
-}
-
-static void the_wrecking_ball_hangs_on(void **state)
-{
-    (void)state;
-    yard y;
-    foliot_scene_error error;
-    assert_int_equal(foliot_scene_read("scenes/wrecking-ball.yaml", &y.scene, &error), FOLIOT_OK);
-    assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_OK);
-    double worst = 0, start = energy(&y);
-    for (int t = 0; t < 600; t++) {
-        step(&y);
-        worst = fmax(worst, worst_gap(&y));
-        check_below(energy(&y), 1.01 * start);
-    }
-    printf("wrecking-ball: gap at most %.2g m\n", worst);
-    check_below(worst, 0.005); // a link has 0.5 m
-    end(&y);
-}
-
 // -- determinism ----------------------------------------------------------------------------------------------
 
 static void a_restored_world_has_the_same_future(void **state)
@@ -666,39 +288,6 @@ static void a_restored_world_has_the_same_future(void **state)
     end(&other);
 }
 
-static void backwards(void *user, uint32_t count, void (*task)(void *context, uint32_t index), void *context)
-{
-    (void)user;
-    for (uint32_t i = count; i-- > 0;)
-        task(context, i);
-}
-
-// Copied and restored every few ticks, and its tasks run in another order: the same bits.
-static void ragdolls_have_one_future(void **state)
-{
-    (void)state;
-    yard y, other;
-    foliot_scene_error error;
-    static uint8_t bytes[1 << 20];
-    size_t length = 0;
-    foliot_host host = {.run = backwards};
-    assert_int_equal(foliot_scene_read("scenes/ragdolls.yaml", &y.scene, &error), FOLIOT_OK);
-    assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_OK);
-    assert_int_equal(foliot_world_create(y.scene, &other.world), FOLIOT_OK);
-    for (int t = 0; t < 150; t++) {
-        if (t % 7 == 3) {
-            assert_int_equal(foliot_world_capture(y.world, bytes, sizeof bytes, &length), FOLIOT_OK);
-            assert_int_equal(foliot_world_restore(other.world, bytes, length), FOLIOT_OK);
-        }
-        step(&y);
-        assert_int_equal(foliot_world_step(other.world, NULL, 0, &host), FOLIOT_OK);
-        foliot_digest a = foliot_world_digest(y.world), b = foliot_world_digest(other.world);
-        assert_memory_equal(&a, &b, sizeof a);
-    }
-    foliot_world_destroy(other.world);
-    end(&y);
-}
-
 static void every_scheme_that_admits_contacts_holds_joints(void **state)
 {
     (void)state;
@@ -715,6 +304,7 @@ static void every_scheme_that_admits_contacts_holds_joints(void **state)
         }
         printf("%s: gap at most %.2g, energy off by %.2g J\n", info->name, worst, off);
         check_below(worst, 1e-6);
+        check_chain(info->name, "kind: hinge, axis: [0, 1, 0]", 50, 4);
         if (id != FOLIOT_EXPLICIT_EULER) // which gains energy without joints, too
             check_below(off, 1.5);
         end(&y);
@@ -726,23 +316,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_chain_of_fifty_does_not_stretch),
         cmocka_unit_test(a_double_pendulum_has_the_order_of_its_scheme),
-        cmocka_unit_test(a_limit_holds),
-        cmocka_unit_test(a_motor_reaches_its_speed_with_its_torque),
-        cmocka_unit_test(a_motor_stops_at_a_limit),
-        cmocka_unit_test(limits_reach_far),
-        cmocka_unit_test(welds_hold_a_load),
-        cmocka_unit_test(joints_break_at_their_force),
-        cmocka_unit_test(a_break_is_an_event),
-        cmocka_unit_test(a_rope_off_the_centre_is_slack_or_taut),
         cmocka_unit_test(energy_never_grows_in_a_hanging_net),
         cmocka_unit_test(a_ring_of_hinges_moves_as_one),
         cmocka_unit_test(momentum_is_kept_without_anchors),
         cmocka_unit_test(a_thrown_t_handle_turns_over),
-        cmocka_unit_test(a_chain_on_the_floor_comes_to_rest),
-        cmocka_unit_test(joined_bodies_touch_only_where_they_are_asked_to),
-        cmocka_unit_test(the_wrecking_ball_hangs_on),
         cmocka_unit_test(a_restored_world_has_the_same_future),
-        cmocka_unit_test(ragdolls_have_one_future),
         cmocka_unit_test(every_scheme_that_admits_contacts_holds_joints),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

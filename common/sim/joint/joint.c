@@ -500,10 +500,11 @@ void foliot__joints_finish(const foliot__step *step)
         const foliot__joint *joint = &j.joints[i];
         const foliot_constraint_definition *d = &foliot__constraint(world)[joint->index];
         double force = length_of(joint->force) / duration, torque = length_of(joint->torque) / duration;
-        foliot__constraint_force(world)[joint->index] = force;
-        if (!(force > d->break_force) && !(torque > d->break_torque))
+        bool torn = force > d->break_force, twisted = torque > d->break_torque;
+        foliot__constraint_force(world)[joint->index] = twisted && !torn ? torque : force;
+        if (!torn && !twisted)
             continue;
-        foliot__constraint_break(world, joint->index);
+        foliot__constraint_break(world, joint->index, torn ? FOLIOT_BREAK_FORCE : FOLIOT_BREAK_TORQUE);
         foliot__joints_changed(world);
     }
 }

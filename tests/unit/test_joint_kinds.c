@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// test_joint_kinds.c: what each kind of joint adds, without contacts: limits and motors of hinges, welds, ropes off
+// the centre, and at which force or torque they break.
+#include "joint_yard.h"
+
+// -- hinges ------------------------------------------------------------------------------------------
+
+static yard door(double gravity, const char *more)
+{
+    begin("semi-implicit-euler", 1.0 / 60, 4, gravity);
+    add("  - {name: door, mass: 2, position: [1, 0, 0], inertia: [0.5, 0.5, 0.5]}\n"
+        "constraints:\n  - {kind: hinge, a: door, anchor: [0, 0, 0], axis: [0, 1, 0]%s}\n",
+        more);
+    return make();
+}
+
+// b is the world: it turns by minus what the door does.
+static double hinge_angle(const yard *y)
+{
+    return -angle_y(y, "door");
+}
+
+static void a_limit_holds(void **state)
+{
+    (void)state;
+    yard y = door(G, ", limits: [-0.5, 0.3]");
+    double least = 0, greatest = 0;
+    for (int t = 0; t < 600; t++) {
+        step(&y);
+        least = fmin(least, hinge_angle(&y));
+        greatest = fmax(greatest, hinge_angle(&y));
+    }
+    check_near(least, -0.5, 1e-6);
+    check_below(greatest, 1e-9);
+    check_near(hinge_angle(&y), -0.5, 1e-6);
+    check_near(state_of(&y, "door").angular_velocity[1], 0, 1e-9);
+    end(&y);
+}
+
+static void a_motor_reaches_its_speed_with_its_torque(void **state)
+{
+    (void)state;
+    yard y = door(0, ", motor: {speed: 3, torque: 5}");
+    double moment = 0.5 + 2 * 1; // about the hinge
+    for (int t = 1; t <= 240; t++) {
+        step(&y);
+        double speed = -state_of(&y, "door").angular_velocity[1];
+        check_near(speed, fmin(3, 5 / moment * t / 60), 1e-6);
+    }
+    end(&y);
+    // Too weak to lift the door: it sinks, slower.
+    y = door(G, ", motor: {speed: 1, torque: 10}");
+    yard free = door(G, "");
+    for (int t = 0; t < 30; t++) {
+        step(&y);
+        step(&free);
+    }
+    double weight = 2 * G * 1;
+    check_near(hinge_angle(&y) / hinge_angle(&free), (weight - 10) / weight, 0.03);
+    end(&y);
+    end(&free);
+}
+
+static void a_motor_stops_at_a_limit(void **state)
+{
+    (void)state;
+    yard y = door(0, ", motor: {speed: 2, torque: 50}, limits: [-1, 1.2]");
+    for (int t = 0; t < 300; t++)
+        step(&y);
+    check_near(hinge_angle(&y), 1.2, 1e-6);
+    check_near(state_of(&y, "door").angular_velocity[1], 0, 1e-6);
+    end(&y);
+}
+
+// Limits that a wrapped angle would jump over.
+static void limits_reach_far(void **state)
+{
+    (void)state;
+    yard y = door(0, ", motor: {speed: -4, torque: 50}, limits: [-3.1, 0.5]");
+    for (int t = 0; t < 300; t++)
+        step(&y);
+    double angle = hinge_angle(&y);
+    check_near(angle > 0 ? angle - 2 * PI : angle, -3.1, 1e-5);
+    end(&y);
+}
+
+// -- welds and breaking ----------------------------------------------------------------------------------
+
+static yard shelf(const char *integrator)
+{
+    begin(integrator, 1.0 / 60, 4, G);
+    add("  - {name: board, mass: 1, position: [0.5, 0, 0], inertia: [0.1, 0.1, 0.1],"
+        " grid: {columns: 5, right: [1, 0, 0]}}\n"
+        "  - {name: load, mass: 200, position: [5.5, 0, 0], inertia: [9, 9, 9]}\n"
+        "constraints:\n  - {kind: weld, a: board.0.0, anchor: [0, 0, 0]}\n"
+        "  - {kind: weld, grid: board}\n  - {kind: weld, a: board.0.4, b: load, anchor: [5, 0, 0]}\n");
+    return make();
+}
+
+static void welds_hold_a_load(void **state)
+{
+    (void)state;
+    yard y = shelf("semi-implicit-euler");
+    for (int t = 0; t < 600; t++) {
+        step(&y);
+        check_near(state_of(&y, "load").position[2], 0, 1e-7);
+    }
+    end(&y);
+}
+
+static bool breaks(const char *constraint)
+{
+    begin("semi-implicit-euler", 1.0 / 60, 4, G);
+    add("  - {name: load, mass: 3, position: [2, 0, -1], inertia: [1, 1, 1]}\n"
+        "constraints:\n  - {%s, a: load}\n",
+        constraint);
+    yard y = make();
+    for (int t = 0; t < 120; t++)
+        step(&y);
+    bool broken = foliot_world_constraint_broken(y.world, 0);
+    assert_true(broken == (state_of(&y, "load").position[2] < -2));
+    end(&y);
+    return broken;
+}
+
+static void joints_break_at_their_force(void **state)
+{
+    (void)state;
+    // 3 kg weigh 29.43 N; two metres out, 58.86 N m.
+    assert_false(breaks("kind: ball, anchor: [2, 0, 0], break_force: 29.6"));
+    assert_true(breaks("kind: ball, anchor: [2, 0, 0], break_force: 29.3"));
+    assert_false(breaks("kind: distance, anchor_a: [0, 0, 0.5], anchor: [2, 0, 0], break_force: 29.6"));
+    assert_true(breaks("kind: distance, anchor_a: [0, 0, 0.5], anchor: [2, 0, 0], break_force: 29.3"));
+    assert_false(breaks("kind: weld, anchor: [0, 0, -1], break_force: 29.6, break_torque: 59"));
+    assert_true(breaks("kind: weld, anchor: [0, 0, -1], break_torque: 58.7"));
+    assert_true(breaks("kind: hinge, axis: [1, 0, 0], anchor: [0, 0, -1], break_torque: 58.7"));
+    assert_false(breaks("kind: hinge, axis: [1, 0, 0], anchor: [0, 0, -1], break_torque: 59"));
+}
+
+static void a_break_is_an_event(void **state)
+{
+    (void)state;
+    begin("velocity-verlet", 1.0 / 60, 4, G);
+    add("  - {name: load, mass: 3, inertia: [1, 1, 1]}\n"
+        "constraints:\n  - {kind: ball, a: load, anchor: [0, 0, 0], break_force: 20}\n");
+    yard y = make();
+    step(&y);
+    uint32_t count;
+    const foliot_event *events = foliot_world_events(y.world, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(events[0].kind, FOLIOT_EVENT_BREAK);
+    assert_int_equal(events[0].a, 0);
+    assert_int_equal(events[0].b, FOLIOT_BREAK_FORCE);
+    check_near(foliot_world_constraint_force(y.world, 0), 3 * G, 1e-3);
+    step(&y);
+    foliot_world_events(y.world, &count);
+    assert_int_equal(count, 0);
+    check_near(foliot_world_constraint_force(y.world, 0), 3 * G, 1e-3);
+    end(&y);
+}
+
+// Two metres out, 3 kg twist with 58.86 N m; the force alone would not break it.
+static void a_break_tells_force_from_torque(void **state)
+{
+    (void)state;
+    begin("semi-implicit-euler", 1.0 / 60, 4, G);
+    add("  - {name: load, mass: 3, position: [2, 0, 0], inertia: [1, 1, 1]}\n"
+        "  - {name: still, mass: 3, position: [0, 5, 0], inertia: [1, 1, 1]}\n"
+        "constraints:\n  - {kind: weld, a: load, anchor: [0, 0, 0], break_force: 1000, break_torque: 50}\n"
+        "  - {kind: weld, a: still, anchor: [0, 5, 0], break_force: 1000, break_torque: 50}\n");
+    yard y = make();
+    step(&y);
+    uint32_t count;
+    const foliot_event *events = foliot_world_events(y.world, &count);
+    assert_int_equal(count, 1);
+    assert_int_equal(events[0].a, 0);
+    assert_int_equal(events[0].b, FOLIOT_BREAK_TORQUE);
+    check_near(foliot_world_constraint_force(y.world, 0), 6 * G, 1e-2);
+    assert_false(foliot_world_constraint_broken(y.world, 1));
+    check_near(foliot_world_constraint_force(y.world, 1), 3 * G, 1e-3);
+    end(&y);
+}
+
+// -- distances off the centre ------------------------------------------------------------------------------
+
+static void a_rope_off_the_centre_is_slack_or_taut(void **state)
+{
+    (void)state;
+    begin("semi-implicit-euler", 1.0 / 60, 4, G);
+    add("  - {name: crate, mass: 3, position: [0, 0, 0], inertia: [1, 1, 1]}\n"
+        "constraints:\n  - {kind: distance, a: crate, anchor_a: [0.4, 0, 0.5], anchor: [0.4, 0, 1], length: 2}\n");
+    yard y = make();
+    const double arm[3] = {0.4, 0, 0.5};
+    double longest = 0;
+    for (int t = 0; t < 600; t++) {
+        step(&y);
+        foliot_body_state s = state_of(&y, "crate");
+        double p[3], fallen = 0.5 * G * ((t + 1) / 60.0) * ((t + 2) / 60.0);
+        point_of(&s, arm, p);
+        longest = fmax(longest, hypot(p[0] - 0.4, p[2] - 1));
+        if (t < 25) // slack: it falls without turning
+            check_near(s.position[2], -fallen, 0.1);
+        if (t < 25)
+            check_near(s.angular_velocity[1], 0, 1e-12);
+    }
+    check_near(longest, 2, 1e-5);
+    end(&y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_limit_holds),
+        cmocka_unit_test(a_motor_reaches_its_speed_with_its_torque),
+        cmocka_unit_test(a_motor_stops_at_a_limit),
+        cmocka_unit_test(limits_reach_far),
+        cmocka_unit_test(welds_hold_a_load),
+        cmocka_unit_test(joints_break_at_their_force),
+        cmocka_unit_test(a_break_is_an_event),
+        cmocka_unit_test(a_break_tells_force_from_torque),
+        cmocka_unit_test(a_rope_off_the_centre_is_slack_or_taut),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
