@@ -114,6 +114,12 @@ typedef struct seed_capture {
     uint8_t bytes[1200];
 } seed_capture;
 
+typedef struct seed_job { // away on a worker
+    void (*run)(void *job);
+    void *job;
+    uint64_t done_ns;
+} seed_job;
+
 typedef struct seed_run {
     const seed_kitchen *kitchen;
     const seed_plan *plan;
@@ -127,9 +133,7 @@ typedef struct seed_run {
     uint64_t up_ns;       // since when it is there
     bool stopping, failed;
     uint64_t server_next_ns, step_done_ns;
-    void (*step)(void *job);
-    void *jobs[SEED_SESSIONS];
-    uint64_t jobs_ns[SEED_SESSIONS];
+    seed_job jobs[2 * SEED_SESSIONS]; // a step, and one that is taken again to see where a client went astray
     uint32_t job_count;
     seed_host hosts[SEED_SESSIONS];
     seed_caller callers[SEED_GUESTS];

@@ -64,9 +64,9 @@ bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest
 
 // -- steps that are away for a while ----------------------------------------------------------------
 
-static void run_job(seed_run *run, void *job)
+static void run_job(seed_run *run, const seed_job *job)
 {
-    run->step(job);
+    job->run(job->job);
     for (uint32_t s = 0; s < run->plan->session_count; s++)
         if (run->hosts[s].world)
             remember(run, &run->hosts[s]);
@@ -75,26 +75,23 @@ static void run_job(seed_run *run, void *job)
 static void start(void *user, void (*step)(void *job), void *job)
 {
     seed_run *run = user;
-    run->step = step;
+    seed_job new = {step, job, run->now_ns + run->plan->step_ns};
     if (run->plan->step_ns == 0) {
-        run_job(run, job);
+        run_job(run, &new);
         return;
     }
-    FOLIOT_ASSERT(run->job_count < SEED_SESSIONS);
-    run->jobs[run->job_count] = job;
-    run->jobs_ns[run->job_count++] = run->now_ns + run->plan->step_ns;
+    FOLIOT_ASSERT(run->job_count < sizeof run->jobs / sizeof run->jobs[0]);
+    run->jobs[run->job_count++] = new;
 }
 
 static void finish_jobs(seed_run *run, uint64_t until_ns)
 {
     uint32_t kept = 0;
     for (uint32_t i = 0; i < run->job_count; i++) {
-        if (run->jobs_ns[i] <= until_ns) {
-            run_job(run, run->jobs[i]);
-        } else {
-            run->jobs[kept] = run->jobs[i];
-            run->jobs_ns[kept++] = run->jobs_ns[i];
-        }
+        if (run->jobs[i].done_ns <= until_ns)
+            run_job(run, &run->jobs[i]);
+        else
+            run->jobs[kept++] = run->jobs[i];
     }
     run->job_count = kept;
 }
@@ -276,8 +273,8 @@ void seed_server_act(seed_run *run)
     if (wake > run->now_ns && wake < next)
         next = wake;
     for (uint32_t i = 0; i < run->job_count; i++)
-        if (run->jobs_ns[i] < next)
-            next = run->jobs_ns[i];
+        if (run->jobs[i].done_ns < next)
+            next = run->jobs[i].done_ns;
     next = seed_after_gaps(plan->server_pauses, plan->server_pause_count, next);
     if (run->incarnation < plan->crash_count && plan->crash_ns[run->incarnation] < next &&
         plan->crash_ns[run->incarnation] > run->now_ns)
