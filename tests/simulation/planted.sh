@@ -54,7 +54,7 @@ planted player-unrecorded server/lib/session.c 's/if (session->recording)$/if (f
 planted garbage-kept common/tape/resume.c 's/sink->truncate(sink->user, replay->cut_offset) != 0/false/'
 planted a-tick-too-few common/tape/resume.c 's/foliot_replay_tick(replay) < about->last_tick)/foliot_replay_tick(replay) + 1 < about->last_tick)/'
 planted stale-joint-order common/sim/sleep.c 's/^    foliot__joints_changed(world);//'
-planted time-runs-backwards client/lib/playout.c 's/p->render_tick = fmax(tick, p->render_tick);/p->render_tick = tick;/'
+planted early-acknowledgement client/lib/stream.c 's/packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest/packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest + 1/'
 planted tick-log-short common/wire/tick_log.c 's/for (uint64_t t = log->first; t < log->end \&\& t < tick; t++)/for (uint64_t t = log->first; t < log->end \&\& t <= tick; t++)/'
 planted slot-leak server/lib/server.c 's/^    peer->state = FOLIOT__PEER_NONE;$/if (peer->malformed == 0) peer->state = FOLIOT__PEER_NONE;/'
 exit $failed

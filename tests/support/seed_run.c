@@ -13,7 +13,7 @@
 #include "sim/hash.h"
 
 #define REST_S 60             // of true time at most until all have left
-#define BYTES_MAX (96u << 20) // of memory in one run
+#define MIB (1u << 20)
 
 bool seed_kitchen_open(seed_kitchen *kitchen, const char *root)
 {
@@ -126,6 +126,13 @@ static void turn_server(seed_run *run)
         run->server_next_ns = UINT64_MAX; // it could not come back, which is a failure
 }
 
+// Of memory. The queue of a recording has 16 MiB, and a client in lockstep may hold 8 MiB of states to be asked about.
+static size_t bytes_max(const seed_plan *plan)
+{
+    size_t guest = seed_plan_in_lockstep(plan) ? 12 : 4;
+    return (16 + 24 * plan->session_count + guest * plan->guest_count) * (size_t)MIB;
+}
+
 // Until the given time, or until nobody is left with `until_gone`.
 static void play(seed_run *run, uint64_t until_ns, bool until_gone)
 {
@@ -147,7 +154,7 @@ static void play(seed_run *run, uint64_t until_ns, bool until_gone)
         size_t bytes = mallinfo2().uordblks + mallinfo2().hblkhd;
         if (bytes > run->result.tally.bytes_max)
             run->result.tally.bytes_max = bytes;
-        if (bytes > BYTES_MAX)
+        if (bytes > bytes_max(run->plan))
             seed_fail(run, "%zu bytes of memory are held", bytes);
         foliot_server_presence present = {0};
         if (run->server)
