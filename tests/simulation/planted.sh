@@ -49,7 +49,6 @@ planted uncounted-input server/lib/session.c 's/session->server->counters.inputs
 planted input-twice server/lib/session.c 's/if (change->sequence < player->next_sequence)/if (change->sequence + 1 < player->next_sequence)/; s/else if (change->sequence == player->next_sequence ||/else if (change->sequence <= player->next_sequence ||/'
 planted unheard-baseline server/lib/session.c 's/peer->baseline_tick = packet->newest_snapshot;/peer->baseline_tick = session->newest_snapshot;/'
 planted off-by-one-resend server/lib/lockstep.c 's/foliot__block_of_oldest(&l->log, from, to,/foliot__block_of_oldest(\&l->log, from + 1, to,/'
-planted hole-never-filled server/lib/lockstep.c 's/if (peer->lockstep.bulk_sent)/if (false)/'
 planted player-unrecorded server/lib/session.c 's/if (session->recording)$/if (false)/'
 planted garbage-kept common/tape/resume.c 's/sink->truncate(sink->user, replay->cut_offset) != 0/false/'
 planted a-tick-too-few common/tape/resume.c 's/foliot_replay_tick(replay) < about->last_tick)/foliot_replay_tick(replay) + 1 < about->last_tick)/'
