@@ -263,6 +263,36 @@ static void what_is_no_number_is_refused(void **state)
     }
 }
 
+// `sleep`, as any flag, is off unless it is true.
+static void sleep_is_true_or_false(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        bool sleeps;
+    } good[] = {{"", false}, {"sleep: true\n", true}, {"sleep: false\n", false}};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        char text[128];
+        snprintf(text, sizeof text, HEAD "%s" BALL, good[i].text);
+        foliot_scene *s = parsed(text);
+        assert_int_equal(s->sleep, good[i].sleeps);
+        foliot_scene_destroy(s);
+    }
+    static const char *const bad[] = {"yes", "on", "1", "True", "'true'", "[true]", "0.5"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char text[128];
+        snprintf(text, sizeof text, HEAD "sleep: %s\n" BALL, bad[i]);
+        foliot_scene *s = NULL;
+        foliot_scene_error error;
+        assert_true(foliot_scene_parse(text, strlen(text), "text", NULL, &s, &error) != FOLIOT_OK);
+        assert_non_null(strstr(error.message, "sleep: must be true or false"));
+    }
+    expect_error(HEAD "sleep:\n" BALL, "text:4:7: sleep: has no value");
+    expect_error(HEAD "sleeps: true\n" BALL, "text:4:1: sleeps: unknown key; did you mean `sleep`?");
+    expect_error(HEAD "sleep: true\nforces: [{kind: newton, constant: 1}]\n" BALL,
+                 "text:4:8: sleep: bodies cannot sleep under `newton`, which changes with every motion");
+}
+
 static void names_may_be_any_text(void **state)
 {
     (void)state;
@@ -540,6 +570,7 @@ int main(void)
         cmocka_unit_test(json_is_read_as_well),
         cmocka_unit_test(numbers_are_rounded_correctly),
         cmocka_unit_test(what_is_no_number_is_refused),
+        cmocka_unit_test(sleep_is_true_or_false),
         cmocka_unit_test(names_may_be_any_text),
         cmocka_unit_test(grids_become_bodies_and_links),
         cmocka_unit_test(links_two_apart_go_right_and_then_down),
