@@ -4,6 +4,9 @@
 //
 //   broadphase.c      bounds of every body's motion -> pairs whose bounds meet, ascending (a, b)
 //   impact.c          impacts on the way, in the order of time
+//   time_of_impact.c  when two that turn come to touch
+//   blow.c            what an impact does
+//   touch.c           what a step tells of contacts
 //   manifold.h        where the shapes of a pair touch
 //   solver_prepare.c  manifolds in colours and blocks
 //   solver.c          a substep's impulses, then positions, then velocities

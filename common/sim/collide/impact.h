@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// impact.h: what impact.c and time_of_impact.c tell each other: the path of a body through the step,
+// impact.h: what impact.c, time_of_impact.c and blow.c tell each other: the path of a body through the step,
 // and where two of them meet.
 #ifndef FOLIOT_SIM_COLLIDE_IMPACT_H
 #define FOLIOT_SIM_COLLIDE_IMPACT_H
@@ -27,6 +27,9 @@ void foliot__turn_on(double q[4], const double w[3], double duration);
 // is none in this step.
 bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
                             double rest, double way, foliot__meeting *m);
+
+// blow.c: what the meeting gives to both, from its time on. Their turning is the caller's to begin anew.
+void foliot__blow(foliot__collider *c, uint32_t a, uint32_t b, const foliot__meeting *m);
 
 // Radius of a ball inside the body; infinite for a plane.
 double foliot__core(const foliot_world *world, uint32_t body);
