@@ -248,9 +248,9 @@ static bool is_heard(const seed_run *run, const seed_caller *c, const foliot_inp
 }
 
 // Once a baseline was acknowledged, only acknowledged ones are used: whatever comes can be decoded.
-static void check_decodes(seed_run *run, seed_caller *c)
+static void check_decodes(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
-    uint64_t undecodable = foliot_client_statistics_now(c->client).snapshots_without_baseline;
+    uint64_t undecodable = seen->snapshots_without_baseline;
     bool settled = c->playing && run->now_ns > c->playing_ns + HEARD_NS && seed_plan_calm(run->plan, c->plan);
     if (settled && undecodable > c->undecodable)
         seed_fail(run, "guest %u: a snapshot came against a baseline that it does not have", c->index);
@@ -266,7 +266,8 @@ static bool any_within(const seed_gap *gaps, uint32_t count, uint64_t from_ns, u
 }
 
 // Whatever was lost in a gap: a while later nothing is missing any more.
-static void check_up_to_date(seed_run *run, const seed_caller *c, const foliot_world *world)
+static void check_up_to_date(seed_run *run, const seed_caller *c, const foliot_client_statistics *seen,
+                             const foliot_world *world)
 {
     const seed_guest *g = c->plan;
     uint64_t from_ns = run->now_ns - RECOVERED_NS;
@@ -275,7 +276,7 @@ static void check_up_to_date(seed_run *run, const seed_caller *c, const foliot_w
         any_within(g->pauses, g->pause_count, from_ns, run->now_ns))
         return;
     double late_s = run->plan->sessions[g->session].spectator_delay_s + 1e-9 * HEARD_NS;
-    uint64_t newest = foliot_client_statistics_now(c->client).newest_tick, now = foliot_world_tick(world);
+    uint64_t newest = seen->newest_tick, now = foliot_world_tick(world);
     if ((double)newest + late_s * foliot_client_pace_hz(c->client) < (double)now)
         seed_fail(run, "guest %u: has tick %llu when the server is at %llu", c->index, (unsigned long long)newest,
                   (unsigned long long)now);
@@ -293,7 +294,7 @@ static void check_heard(seed_run *run, seed_caller *c)
                   has.axes[1], has.axes[2], has.axes[3], has.buttons);
 }
 
-static void check_service(seed_run *run, seed_caller *c)
+static void check_service(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
     bool playing = foliot_client_now(c->client) == FOLIOT_CLIENT_PLAYING && c->plan->session < run->plan->session_count;
     if (playing && !c->playing)
@@ -301,14 +302,14 @@ static void check_service(seed_run *run, seed_caller *c)
     c->playing = playing;
     if (c->plan->kind == SEED_SICK)
         return;
-    check_decodes(run, c);
+    check_decodes(run, c, seen);
     if (!playing || run->now_ns < c->look_ns || !run->server || run->job_count || c->leaving)
         return;
     c->look_ns = run->now_ns + LOOK_NS;
     if (c->playing_ns <= run->up_ns || run->now_ns <= c->playing_ns + HEARD_NS)
         return;
     check_heard(run, c);
-    check_up_to_date(run, c, run->hosts[c->plan->session].world);
+    check_up_to_date(run, c, seen, run->hosts[c->plan->session].world);
 }
 
 // False while the server has not stepped that tick: in lockstep clients may be first.
@@ -327,16 +328,15 @@ static bool judge(seed_run *run, seed_caller *c)
 }
 
 // What it has is what the server had, or in lockstep will have.
-static void check_claim(seed_run *run, seed_caller *c)
+static void check_claim(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
     if (c->claims && !judge(run, c))
         return;
-    foliot_client_statistics seen = foliot_client_statistics_now(c->client);
-    if ((seen.snapshots_received == 0 && seen.ticks_stepped == 0) || (seen.digest.high | seen.digest.low) == 0 ||
-        seen.newest_tick == c->claimed_tick || c->plan->kind == SEED_SICK || c->plan->session >= run->plan->session_count)
+    if ((seen->snapshots_received == 0 && seen->ticks_stepped == 0) || (seen->digest.high | seen->digest.low) == 0 ||
+        seen->newest_tick == c->claimed_tick || c->plan->kind == SEED_SICK || c->plan->session >= run->plan->session_count)
         return;
-    c->claimed_tick = c->claim_tick = seen.newest_tick;
-    c->claim = seen.digest;
+    c->claimed_tick = c->claim_tick = seen->newest_tick;
+    c->claim = seen->digest;
     c->claim_incarnation = run->incarnation;
     c->claims = true;
     judge(run, c);
@@ -393,11 +393,16 @@ static void frame(seed_run *run, seed_caller *c)
 {
     foliot_client_update(c->client, seed_clock_local(&c->clock));
     check_player(run, c);
-    check_service(run, c);
+    if (run->plan->unchecked) {
+        think(run, c);
+        check_sample(run, c);
+        return;
+    }
+    foliot_client_statistics seen = foliot_client_statistics_now(c->client); // takes a digest: once a frame
+    check_service(run, c, &seen);
     think(run, c);
     check_sample(run, c);
-    if (!run->plan->unchecked)
-        check_claim(run, c);
+    check_claim(run, c, &seen);
 }
 
 // -- the hostile ------------------------------------------------------------------------------------------
