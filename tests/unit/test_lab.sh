@@ -339,11 +339,20 @@ synctest_passes() {
     run synctest scenes/billiards.yaml --ticks 60
     [ "$code" = 0 ] && [ "$(grep -cE '^(replay|sync|serialisation|perturbation) +passed +[1-9]' "$work/out")" = 4 ]
 }
+# Rigid bodies, joints and sleepers among them: what a contact or a joint remembers is truth, or it is nothing.
+synctest_passes_all() {
+    for scene in scenes/*.yaml tests/simulation/scenes/*.yaml; do
+        run synctest "$scene" --ticks 12
+        [ "$code" = 0 ] && [ "$(grep -cE '^(replay|sync|serialisation|perturbation) +passed +[1-9]' "$work/out")" = 4 ] ||
+            { echo "$scene"; return 1; }
+    done
+}
 synctest_refuses() {
     ends 2 "the scene takes" synctest scenes/spacewar.yaml --players 900 &&
         ends 78 "" synctest tests/unit/scenes-bad/dt-zero.yaml
 }
 check "synctest puts a scene through the harness" synctest_passes
+check "every ready scene passes" synctest_passes_all
 check "synctest refuses what makes no sense" synctest_refuses
 check "bench measures every integrator" bench_measures_all
 
