@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// test_threads.c: threads inside one step. A heap of boxes, balls and capsules, thrown together, with
-// bounces and joints or without, has the same digest at every tick with any number of threads, and where
-// the host runs the tasks one after the other, backwards.
+// test_threads.c: threads inside one step. A heap of boxes, balls and capsules, thrown together, with bounces,
+// with joints, asleep at last, or with too little room for its contacts, has the same digest at every tick
+// with any number of threads, and where the host runs the tasks one after the other, backwards.
 #include "check.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/rng.h"
 #include "sim/crew.h"
@@ -20,26 +20,60 @@ static double between(foliot__rng *rng, double low, double high)
     return low + (high - low) * foliot__rng_unit(rng);
 }
 
-static foliot_world *heap(double restitution)
+// What is thrown together, and what happens to it.
+typedef struct lot {
+    double restitution;
+    bool joined; // every sixth to the one before
+    bool sleeps; // nothing that rolls, then
+    uint32_t room; // for contacts; 0: enough
+} lot;
+
+static foliot_world *open(yard *y, uint32_t room)
+{
+    y->scene.bodies = y->bodies;
+    y->scene.constraints = y->constraints;
+    foliot_world_config config = foliot_world_config_from(&y->scene);
+    config.contacts_max = room ? room : config.contacts_max;
+    size_t bytes = (foliot_world_bytes(&config) + FOLIOT_WORLD_ALIGNMENT - 1) / FOLIOT_WORLD_ALIGNMENT *
+                   FOLIOT_WORLD_ALIGNMENT;
+    foliot_world *world = NULL;
+    assert_int_equal(foliot_world_init(aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes), bytes, &config,
+                                       &y->scene, &world), FOLIOT_OK);
+    return world; // which is where its block begins
+}
+
+static void shape_of(foliot_shape *shape, int k)
+{
+    if (k % 4 == 3) {
+        shape->kind = FOLIOT_SHAPE_CAPSULE;
+        shape->half[2] = 0.2;
+    } else if (k % 4) {
+        shape->kind = FOLIOT_SHAPE_BOX;
+        shape->half[0] = 0.15, shape->half[1] = 0.2, shape->half[2] = 0.25;
+    }
+}
+
+static foliot_world *heap(const lot *l)
 {
     foliot__rng rng = foliot__rng_seeded(7);
     yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -9.81;
+    y.scene.sleep = l->sleeps;
     yard_plane(&y, 0, 0, 1, 0);
     for (int k = 0; k < BODIES; k++) {
-        double px = between(&rng, -1.5, 1.5), py = between(&rng, -1.5, 1.5);
-        uint32_t i = yard_ball(&y, between(&rng, 0.5, 3), 0.2, px, py, between(&rng, 0.3, 4));
-        foliot_shape *shape = &y.bodies[i].shape;
-        if (k % 4 == 3) {
-            shape->kind = FOLIOT_SHAPE_CAPSULE;
-            shape->half[2] = 0.2;
-        } else if (k % 4) {
-            shape->kind = FOLIOT_SHAPE_BOX;
-            shape->half[0] = 0.15, shape->half[1] = 0.2, shape->half[2] = 0.25;
-        }
+        double px = between(&rng, -1.5, 1.5), py = between(&rng, -1.5, 1.5), pz = between(&rng, 0.3, 4);
+        uint32_t i = yard_ball(&y, between(&rng, 0.5, 3), 0.2, px, py, pz);
+        shape_of(&y.bodies[i].shape, l->sleeps ? 1 : k);
+        if (!l->joined || k % 6 != 5)
+            continue;
+        const double *from = y.bodies[i - 1].position, at[3] = {from[0] + 0.5, from[1], from[2]};
+        memcpy(y.bodies[i].position, at, sizeof at);
+        uint32_t joint = yard_link(&y, FOLIOT_CONSTRAINT_BALL, i - 1, i, NULL);
+        y.constraints[joint].anchor_a[0] = 0.25;
+        y.constraints[joint].anchor_b[0] = -0.25;
     }
-    yard_material(&y, 0.5, restitution);
-    foliot_world *world = yard_open(&y);
+    yard_material(&y, 0.5, l->restitution);
+    foliot_world *world = open(&y, l->room);
     yard_free(&y);
     return world;
 }
@@ -52,28 +86,43 @@ static void backwards(void *user, uint32_t count, void (*task)(void *context, ui
         task(context, i);
 }
 
-static void agree(const foliot_host *host, double restitution, uint32_t ticks)
+static bool some_sleep(const foliot_world *world)
 {
-    foliot_world *alone = heap(restitution), *many = heap(restitution);
+    for (uint32_t i = 0; i <= BODIES; i++)
+        if (foliot_world_body(world, i).flags & FOLIOT_BODY_ASLEEP)
+            return true;
+    return false;
+}
+
+static void agree(const foliot_host *host, const lot *l, uint32_t ticks)
+{
+    foliot_world *alone = heap(l), *many = heap(l);
     for (uint32_t t = 0; t < ticks; t++) {
         assert_int_equal(foliot_world_step(alone, NULL, 0, NULL), FOLIOT_OK);
         assert_int_equal(foliot_world_step(many, NULL, 0, host), FOLIOT_OK);
         assert_true(foliot_digest_equal(foliot_world_digest(alone), foliot_world_digest(many)));
     }
-    foliot_world_destroy(many);
-    foliot_world_destroy(alone);
+    assert_true((foliot_world_counted(many)->contacts_dropped > 0) == (l->room > 0));
+    assert_true(some_sleep(many) || !l->sleeps || ticks < TICKS);
+    free(many);
+    free(alone);
 }
+
+static const lot lots[] = {
+    {.restitution = 0}, {.restitution = 0.4}, {.joined = true}, {.sleeps = true}, {.room = 500},
+};
 
 static void any_number_of_threads_gives_the_same_bits(void **state)
 {
     (void)state;
     const uint32_t threads[] = {1, 2, 3, 4, 7, 8, 16};
     for (unsigned k = 0; k < sizeof threads / sizeof *threads; k++) {
-        printf("%u threads\n", threads[k]);
         task_pool *pool = task_pool_create(threads[k]);
         foliot_host host = {.run = task_pool_run, .run_user = pool, .threads = threads[k]};
-        agree(&host, 0, threads[k] == 2 ? TICKS : TICKS / 5);
-        agree(&host, 0.4, TICKS / 10);
+        for (unsigned l = 0; l < sizeof lots / sizeof *lots; l++) {
+            bool all = threads[k] == 2 && (l == 0 || lots[l].sleeps);
+            agree(&host, &lots[l], all ? TICKS : TICKS / 15);
+        }
         task_pool_destroy(pool);
     }
 }
@@ -82,7 +131,8 @@ static void tasks_one_after_the_other_give_the_same_bits(void **state)
 {
     (void)state;
     foliot_host host = {.run = backwards, .threads = 5};
-    agree(&host, 0.2, TICKS / 3);
+    for (unsigned l = 0; l < sizeof lots / sizeof *lots; l++)
+        agree(&host, &lots[l], TICKS / 10);
 }
 
 // -- the crew itself ----------------------------------------------------------------------------------
