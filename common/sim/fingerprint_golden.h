@@ -21,9 +21,9 @@
 #define GOLDEN_crew 0x694e5fa9a1fa08f7u
 #define GOLDEN_orbits 0xc35ad3ef41fb294du
 #define GOLDEN_tops 0x1cf1a033a28df9aau
-#define GOLDEN_balls 0xd5de76340a347968u
+#define GOLDEN_balls 0xd739ce0851c687f7u
 #define GOLDEN_net 0x528c923c2f5a95aau
 #define GOLDEN_rods 0xf300d592967028e5u
-#define GOLDEN_crates 0xff2771a3a97c6d2au
+#define GOLDEN_crates 0x43fbe30f18c7e4ccu
 #define GOLDEN_linkage 0x666518d296a3b45du
-#define GOLDEN_queries 0xd8a2bbc243aa38d9u
+#define GOLDEN_queries 0x3a44d4fe718cf0ccu

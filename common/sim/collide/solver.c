@@ -23,7 +23,7 @@
 
 #define HERTZ_A_TICK 0.75   // of a touch's spring: its fastest, against ticks ...
 #define HERTZ_A_STEP 0.25   // ... and against substeps
-#define DAMPING_RATIO 10
+#define DAMPING_RATIO 12
 #define STILL_HERTZ 2       // times as stiff where one of the two cannot move
 #define STEPS_SWEPT 4       // visits of the soft phase in a tick, at least
 #define PAIRS_SHARED 256    // fewer are done before another thread has woken up
