@@ -330,7 +330,7 @@ static int start_server(app *a)
     if (given.threads > 1)
         a->pool = foliot__pool_create((uint32_t)given.threads);
     a->host = (foliot_host){.run = a->pool ? foliot__pool_run : NULL, .run_user = a->pool,
-                            .threads = (uint32_t)given.threads};
+                            .threads = (uint32_t)given.threads, .yield = foliot__pool_yield};
     for (uint32_t i = 0; i < a->hosted_count; i++) {
         foliot__hosted *h = &a->hosted[i];
         foliot_session_config session = {.name = h->name, .scene = h->scene, .world = h->world,

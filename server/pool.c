@@ -3,6 +3,7 @@
 #include "pool.h"
 #include "priority.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -109,4 +110,10 @@ void foliot__pool_run(void *user, uint32_t count, void (*task)(void *context, ui
         uv_cond_wait(&pool->idle, &pool->mutex);
     uv_mutex_unlock(&pool->mutex);
     uv_mutex_unlock(&pool->calling);
+}
+
+void foliot__pool_yield(void *pool)
+{
+    (void)pool;
+    sched_yield();
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // crew.c: loops shared by threads without a call to the host for each of them, which would cost more than
-// most of them take. Waiting is a spin; a helper that waits for long goes home.
+// most of them take. Waiting is a spin, with a word to the host now and then; a helper that waits for long goes
+// home.
 #include "sim/crew.h"
 
 #include <stdbool.h>
@@ -17,25 +18,44 @@ static void pause_briefly(void)
 #endif
 }
 
-// Takes and does one piece of the lane, if it has one left.
-static bool take(foliot__crew_lane *lane)
+// What a lane offers; a piece of it, once taken.
+typedef struct piece {
+    uint32_t from, to;
+    foliot__crew_part *part;
+    void *context;
+} piece;
+
+// Takes the lane's next piece, if it has one left. Who is overtaken by another tries again: only an empty lane
+// is left alone.
+static bool take(foliot__crew_lane *lane, piece *taken)
 {
     uint64_t ticket = atomic_load_explicit(&lane->ticket, memory_order_acquire);
-    uint32_t piece = (uint32_t)ticket;
-    // These may be a later loop's already. Then that one's closing of the ticket is seen too, and the ticket
-    // cannot be moved on from here.
-    uint32_t pieces = atomic_load_explicit(&lane->pieces, memory_order_acquire);
-    uint32_t begin = atomic_load_explicit(&lane->begin, memory_order_acquire);
-    uint32_t end = atomic_load_explicit(&lane->end, memory_order_acquire);
-    uint32_t grain = atomic_load_explicit(&lane->grain, memory_order_acquire);
-    foliot__crew_part *part = atomic_load_explicit(&lane->part, memory_order_acquire);
-    void *context = atomic_load_explicit(&lane->context, memory_order_acquire);
-    if (piece >= pieces ||
-        !atomic_compare_exchange_strong_explicit(&lane->ticket, &ticket, ticket + 1,
-                                                 memory_order_acq_rel, memory_order_relaxed))
+    do {
+        // These may be a later loop's already. Then that one's closing of the ticket is seen too, and the ticket
+        // cannot be moved on from here.
+        uint32_t number = (uint32_t)ticket;
+        uint32_t pieces = atomic_load_explicit(&lane->pieces, memory_order_acquire);
+        uint32_t begin = atomic_load_explicit(&lane->begin, memory_order_acquire);
+        uint32_t end = atomic_load_explicit(&lane->end, memory_order_acquire);
+        uint32_t grain = atomic_load_explicit(&lane->grain, memory_order_acquire);
+        if (number >= pieces)
+            return false;
+        uint32_t from = begin + number * grain, rest = end - from;
+        *taken = (piece){from, from + (rest < grain ? rest : grain),
+                         atomic_load_explicit(&lane->part, memory_order_acquire),
+                         atomic_load_explicit(&lane->context, memory_order_acquire)};
+    } while (!atomic_compare_exchange_weak_explicit(&lane->ticket, &ticket, ticket + 1, memory_order_acq_rel,
+                                                    memory_order_acquire));
+    return true;
+}
+
+// Takes and does one piece of the lane, if it has one left.
+static bool take_and_do(foliot__crew_lane *lane)
+{
+    piece p;
+    if (!take(lane, &p))
         return false;
-    uint32_t from = begin + piece * grain, rest = end - from;
-    part(context, from, from + (rest < grain ? rest : grain));
+    p.part(p.context, p.from, p.to);
     return true;
 }
 
@@ -64,21 +84,23 @@ static void help(foliot__crew *crew, uint32_t self)
         uint32_t m = (self + k) % members;
         if (k > 0 && m < joined && !atomic_load_explicit(&crew->lanes[m].left, memory_order_relaxed))
             continue;
-        while (take(&crew->lanes[m]))
+        while (take_and_do(&crew->lanes[m]))
             done++;
     }
     report(crew, self, done);
 }
 
-// One piece of whoever is late.
+// One piece of whoever is late. If all are begun, who does them may want this processor.
 static void relieve(foliot__crew *crew, uint32_t self)
 {
     uint32_t members = crew->helpers + 1;
     for (uint32_t k = 1; k < members; k++)
-        if (take(&crew->lanes[(self + k) % members])) {
+        if (take_and_do(&crew->lanes[(self + k) % members])) {
             report(crew, self, 1);
             return;
         }
+    if (crew->host->yield)
+        crew->host->yield(crew->host->run_user);
 }
 
 // First the ticket is closed: who sees anything of what follows can no longer move the old one on.
@@ -162,7 +184,7 @@ void foliot__crew_run(const foliot_host *host, void (*lead)(foliot__crew *crew, 
         lead(NULL, context);
         return;
     }
-    foliot__crew crew = {.lead = lead, .lead_context = context};
+    foliot__crew crew = {.lead = lead, .lead_context = context, .host = host};
     threads = threads < FOLIOT__CREW_MAX ? threads : FOLIOT__CREW_MAX;
     crew.helpers = threads - 1;
     host->run(host->run_user, threads, join, &crew);

@@ -38,6 +38,7 @@ typedef struct foliot__crew {
     uint32_t helpers;
     void (*lead)(struct foliot__crew *crew, void *context);
     void *lead_context;
+    const foliot_host *host;
 } foliot__crew;
 
 // Calls lead(crew, context) once. The host may run the tasks that this makes of it at once, or one after the

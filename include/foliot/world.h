@@ -150,6 +150,9 @@ typedef struct foliot_host {
                 void *context);
     void *run_user;
     uint32_t threads; // how many the runner has; results never depend on it
+    // Called, if it is given, by a thread that waits for another's part of the step, every few microseconds:
+    // sched_yield(), say. Without it the thread spins, which is slow where threads outnumber processors.
+    void (*yield)(void *user); // run_user
     const foliot_callback *callbacks;
     uint32_t callback_count;
     // Called after every stage of the last substep: for divergence tools and fault injection.

@@ -421,7 +421,7 @@ static void run_scene(const char *name, const options *o)
             r.others[k] = opponent_start(o->folder, opponent_names[k], p.file);
     }
     task_pool *pool = task_pool_create(o->threads);
-    foliot_host host = {.run = task_pool_run, .run_user = pool, .threads = o->threads};
+    foliot_host host = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = o->threads};
     r.alone = world_of(&p);
     r.threaded = r.alone && o->threads > 1 ? world_of(&p) : NULL;
     run_in_turn(&r, o, &host);

@@ -3,6 +3,7 @@
 #include "task_pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -96,6 +97,12 @@ void task_pool_run(void *user, uint32_t count, void (*task)(void *context, uint3
         pthread_cond_wait(&pool->done, &pool->mutex);
     pool->count = pool->next = 0;
     pthread_mutex_unlock(&pool->mutex);
+}
+
+void task_pool_yield(void *pool)
+{
+    (void)pool;
+    sched_yield();
 }
 
 uint64_t task_pool_tasks(const task_pool *pool)

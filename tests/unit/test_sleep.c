@@ -314,7 +314,7 @@ static void restored_sleepers_have_the_same_future(void **state)
     (void)state;
     yard y = player_yard();
     task_pool *pool = task_pool_create(3);
-    foliot_host host = {.run = task_pool_run, .run_user = pool, .threads = 3};
+    foliot_host host = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = 3};
     foliot_world *world = yard_open(&y), *other = yard_open(&y);
     act(world, FOLIOT_INPUT_JOIN, 0, 0);
     for (int round = 0; round < 12; round++) {

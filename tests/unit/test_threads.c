@@ -118,7 +118,7 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     const uint32_t threads[] = {1, 2, 3, 4, 7, 8, 16};
     for (unsigned k = 0; k < sizeof threads / sizeof *threads; k++) {
         task_pool *pool = task_pool_create(threads[k]);
-        foliot_host host = {.run = task_pool_run, .run_user = pool, .threads = threads[k]};
+        foliot_host host = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = threads[k]};
         for (unsigned l = 0; l < sizeof lots / sizeof *lots; l++) {
             bool all = threads[k] == 2 && (l == 0 || lots[l].sleeps);
             agree(&host, &lots[l], all ? TICKS : TICKS / 15);
@@ -165,7 +165,7 @@ static void every_piece_is_done_once_and_in_its_loop(void **state)
     (void)state;
     for (uint32_t threads = 1; threads <= 6; threads++) {
         task_pool *pool = task_pool_create(threads);
-        foliot_host host = {.run = task_pool_run, .run_user = pool, .threads = threads};
+        foliot_host host = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = threads};
         for (int round = 0; round < 20; round++) {
             static tally t;
             t = (tally){.loop = 0};
