@@ -119,7 +119,7 @@ static void a_heavy_box_stands_on_light_ones(void **state)
     yard_box(&y, 100, 0.6, 0.6, 0.2, 0.3, 0.2, 0.4);
     yard_material(&y, 0.6, 0);
     foliot_world *world = yard_open(&y);
-    yard_run(world, PACE(1200));
+    yard_run(world, 240 + PACE(960));
     check_below(drift_of(world, &y), 1e-3);
     check_near(foliot_world_body(world, 4).position[2], 0.4, 0.01);
     foliot_world_destroy(world);
