@@ -14,6 +14,7 @@
 
 #include <string.h>
 
+#define SORTED_BY_INSERTION 100 // bodies: fewer than a pass over 2,048 digits is worth
 #define CELLS_MAX 16383.0
 #define X_MAX 1073741823.0
 #define X_PER_CELL 1024.0
@@ -169,10 +170,31 @@ static void place_levels(foliot__collider *c)
     }
 }
 
+// By insertion. Stable.
+static void sort_few_keys(foliot__collider *c, uint32_t count)
+{
+    for (uint32_t k = 1; k < count; k++) {
+        uint64_t key = c->keys[k];
+        uint32_t body = c->order[k], at = k;
+        for (; at > 0 && c->keys[at - 1] > key; at--) {
+            c->keys[at] = c->keys[at - 1];
+            c->order[at] = c->order[at - 1];
+        }
+        c->keys[at] = key;
+        c->order[at] = body;
+    }
+    for (uint32_t k = 0; k < count; k++)
+        c->sorted[k] = c->bounds[c->order[k]];
+}
+
 // Least significant digit first, 11 bits a pass; a pass whose digits are all equal is left out.
 // Stable.
 static void sort_keys(foliot__collider *c, uint32_t count)
 {
+    if (count <= SORTED_BY_INSERTION) {
+        sort_few_keys(c, count);
+        return;
+    }
     uint64_t *keys = c->keys, *keys_to = c->keys_spare;
     uint32_t *order = c->order, *order_to = c->order_spare;
     for (unsigned shift = 0; shift < 64; shift += 11) {

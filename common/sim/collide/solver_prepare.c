@@ -199,8 +199,11 @@ static void lay_out_blocks(foliot__collider *c, uint32_t sizes[FOLIOT__COLOURS +
         uint8_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
         c->colours[colour] = count;
         for (uint32_t sort = 0; sort < SORTS; sort++) {
-            uint32_t size = sizes[colour][sort], blocks = (size + columns - 1u) / columns;
+            uint32_t size = sizes[colour][sort];
             first[colour][sort] = count;
+            if (size == 0)
+                continue;
+            uint32_t blocks = (size + columns - 1u) / columns;
             for (uint32_t k = 0; k < blocks; k++) {
                 foliot__block *block = &c->blocks[count++];
                 *block = kinds[sort % KINDS];
