@@ -47,7 +47,7 @@ targets=$targets_short
 [ "$which" = short ] || targets=$targets_short$targets_full
 
 # The last flags are those of the Makefile's BIT_FLAGS: they decide bits.
-BIT_FLAGS=${BIT_FLAGS:--std=gnu11 -ffp-contract=off -fno-math-errno}
+BIT_FLAGS=${BIT_FLAGS:--std=gnu11 -ffp-contract=off -fno-math-errno -fno-tree-slp-vectorize}
 sources="tests/determinism/driver.c tests/determinism/cases.c common/base/assert.c common/base/bytes.c
     common/base/status.c common/base/version.c common/base/cpu.c $(find common/sim -name '*.c' | sort | tr '\n' ' ')"
 replay_sources="$(echo tools/replay/{main,tool,verify,jobs,info,state,diff,export,serve,run}.c)
