@@ -4,6 +4,7 @@
 //
 //   broadphase.c      bounds of every body's motion -> pairs whose bounds meet, ascending (a, b)
 //   impact.c          impacts on the way, in the order of time
+//   ride.c            where a body is on its way
 //   time_of_impact.c  when two that turn come to touch
 //   blow.c            what an impact does
 //   touch.c           what a step tells of contacts
@@ -87,6 +88,7 @@ typedef struct foliot__warm {
 
 struct foliot__block; // solver_kernel.h
 struct foliot__manifold;
+struct foliot__ride; // impact.h
 
 // The table, laid out. `slots` rows unless said.
 typedef struct foliot__collider {
@@ -102,6 +104,8 @@ typedef struct foliot__collider {
     double *since;
     double *rest; // speed that the step's acceleration gives: slower impacts do not bounce
     uint32_t *age;
+    bool *riding; // whether its ride is that of the present path
+    struct foliot__ride *rides;
     uint32_t *changed;    // bodies whose path an impact has changed
     uint32_t *changed_at; // and where each stands in that list
     foliot__bounds *changed_bounds;

@@ -2,7 +2,7 @@
 // contact.c: the stages `collide` and `solve` of a substep, the table that they work in, and what is
 // kept from one substep to the next. Pairs and manifolds are found once a tick; again within it where
 // an impact changed a path or a body went further than the search had thought.
-#include "sim/collide/collide.h"
+#include "sim/collide/impact.h"
 #include "sim/collide/manifold.h"
 #include "sim/collide/solver_kernel.h"
 #include "sim/collide/touch.h"
@@ -56,6 +56,8 @@ static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t cont
     c->since = carve(&from, slots, sizeof *c->since);
     c->rest = carve(&from, slots, sizeof *c->rest);
     c->age = carve(&from, slots, sizeof *c->age);
+    c->riding = carve(&from, slots, sizeof *c->riding);
+    c->rides = carve(&from, slots, sizeof *c->rides);
     c->changed = carve(&from, slots, sizeof *c->changed);
     c->changed_at = carve(&from, slots, sizeof *c->changed_at);
     c->changed_bounds = carve(&from, slots, sizeof *c->changed_bounds);
@@ -216,6 +218,7 @@ static void find_paths_part(void *context, uint32_t begin, uint32_t end)
         c->rest[i] = steps * dt * foliot__sqrt((ax * ax + ay * ay) + az * az);
         c->since[i] = 0;
         c->age[i] = 0;
+        c->riding[i] = false;
         c->way[i] = way_of(c, i);
     }
 }

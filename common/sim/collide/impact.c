@@ -28,18 +28,6 @@
 
 typedef foliot__meeting meeting;
 
-void foliot__path_at(const foliot__collider *c, uint32_t i, double time, double x[3], double w[3])
-{
-    foliot__v3 end = foliot__position(c->world), path = c->path, a = c->acceleration;
-    double s = c->step->dt - time, half = s * s / 2;
-    x[0] = end.x[i] - path.x[i] * s + a.x[i] * half;
-    x[1] = end.y[i] - path.y[i] * s + a.y[i] * half;
-    x[2] = end.z[i] - path.z[i] * s + a.z[i] * half;
-    w[0] = path.x[i] - a.x[i] * s;
-    w[1] = path.y[i] - a.y[i] * s;
-    w[2] = path.z[i] - a.z[i] * s;
-}
-
 static double radius_of(const foliot__collider *c, uint32_t i)
 {
     return foliot__radius(c->world)[i];
@@ -293,6 +281,7 @@ static void change(foliot__collider *c, uint32_t i, double time, double q[4], bo
     }
     turn_from(c, i, time, q, goes_on);
     c->since[i] = time;
+    c->riding[i] = false;
     c->changed_bounds[c->changed_at[i]] = foliot__bounds_of(c, i, time);
 }
 

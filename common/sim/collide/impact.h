@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// impact.h: what impact.c, time_of_impact.c and blow.c tell each other: the path of a body through the step,
+// impact.h: what impact.c, ride.c, time_of_impact.c and blow.c tell each other: the path of a body through the step,
 // and where two of them meet.
 #ifndef FOLIOT_SIM_COLLIDE_IMPACT_H
 #define FOLIOT_SIM_COLLIDE_IMPACT_H
@@ -14,6 +14,29 @@ typedef struct foliot__meeting {
     bool endless;               // they are so near for so long that nothing more is known: stop them
 } foliot__meeting;
 
+// How a body turns on its path.
+typedef enum foliot__turning {
+    FOLIOT__STILL,
+    FOLIOT__BLENDED, // between the orientations that the scheme went from and to
+    FOLIOT__FREELY,  // about its spin, on from where an impact let it go
+    FOLIOT__FAST,    // about its spin, back from where the scheme left it: too far for the shortest way
+} foliot__turning;
+
+// A body somewhere on its path.
+typedef struct foliot__ride {
+    foliot__solid solid;
+    double v[3], q[4]; // there; q of boxes and capsules alone
+    double from[4], to[4], spin[3];
+    double sweep; // of its surface by turning, at most, as a speed
+    double core;
+    uint32_t body;
+    foliot__turning turning;
+} foliot__ride;
+
+// ride.c: the body where its path begins. As long as that path does not change.
+const foliot__ride *foliot__ride_of(const foliot__collider *c, uint32_t body);
+// The same body at another time.
+void foliot__ride_on(const foliot__collider *c, foliot__ride *ride, double time);
 // Position and velocity on the path.
 void foliot__path_at(const foliot__collider *c, uint32_t body, double time, double x[3],
                      double w[3]);

@@ -5,10 +5,6 @@
 // The work is bounded, and depends on the two paths alone.
 #include "sim/collide/impact.h"
 
-#include "foliot/math.h"
-
-#include <string.h>
-
 #define STEPS 96        // looks at a pair
 #define RESTS 2         // parts of the step by which a pair that touches without approach moves on
 #define TOUCH 0x1p-9    // of the smaller core: as near as this is touching
@@ -16,186 +12,44 @@
 #define STRIDE 128      // touches that a pair moves on at least where one of its points touches
 #define SLOW 0x1p-16    // of the fastest that they might close in: rounding, not approach
 #define MOMENT 0x1p-20  // of the step: what is left after is the next one's
-#define FAR_TURN 2.0    // radians in a step
 #define NOWHERE 0x1p100 // farther than anything
-
-double foliot__core(const foliot_world *world, uint32_t i)
-{
-    switch (foliot__shape_kind(world)[i]) {
-    case FOLIOT_SHAPE_PLANE:
-        return NOWHERE;
-    case FOLIOT_SHAPE_BOX:
-        return foliot__smaller(foliot__smaller(foliot__half_x(world)[i], foliot__half_y(world)[i]),
-                               foliot__half_z(world)[i]);
-    default:
-        return foliot__radius(world)[i];
-    }
-}
-
-double foliot__swing(const foliot_world *world, uint32_t i)
-{
-    const double half[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
-                            foliot__half_z(world)[i]};
-    uint32_t kind = foliot__shape_kind(world)[i];
-    if (kind == FOLIOT_SHAPE_BOX)
-        return foliot__sqrt(foliot__dot(half, half));
-    return kind == FOLIOT_SHAPE_CAPSULE ? half[2] : 0;
-}
-
-// -- orientations on the way ----------------------------------------------------------------------
-
-static void normalise(double q[4])
-{
-    double n = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
-    for (int k = 0; k < 4; k++)
-        q[k] /= n;
-}
-
-// The orientations at the path's begin and end, of like sign. Returns their product: the cosine of
-// half the angle between.
-static double ends_of(const foliot__collider *c, uint32_t i, double from[4], double to[4])
-{
-    double product = 0;
-    foliot__orientation_of(c->world, i, to);
-    for (int k = 0; k < 4; k++) {
-        from[k] = c->begin_q[k][i];
-        product += from[k] * to[k];
-    }
-    if (product >= 0)
-        return foliot__smaller(product, 1);
-    for (int k = 0; k < 4; k++)
-        from[k] = -from[k];
-    return foliot__smaller(-product, 1);
-}
-
-void foliot__turn_on(double q[4], const double w[3], double duration)
-{
-    double speed = foliot__sqrt(foliot__dot(w, w)), half = speed * duration / 2;
-    if (!(speed > 0))
-        return;
-    double c = foliot_cos(half), scale = foliot_sin(half) / speed;
-    const double s[3] = {w[0] * scale, w[1] * scale, w[2] * scale};
-    double a = q[0], x = q[1], y = q[2], z = q[3];
-    q[0] = c * a - ((s[0] * x + s[1] * y) + s[2] * z);
-    q[1] = c * x + (a * s[0] + (s[1] * z - s[2] * y));
-    q[2] = c * y + (a * s[1] + (s[2] * x - s[0] * z));
-    q[3] = c * z + (a * s[2] + (s[0] * y - s[1] * x));
-    normalise(q);
-}
-
-// How a body turns on its path.
-typedef enum turning {
-    STILL,
-    BLENDED, // between the orientations that the scheme went from and to
-    FREELY,  // about its spin, on from where an impact let it go
-    FAST,    // about its spin, back from where the scheme left it: too far for the shortest way
-} turning;
-
-static double spin_of(const foliot__collider *c, uint32_t i, double w[3])
-{
-    foliot__v3 spin = foliot__angular_velocity(c->world);
-    w[0] = spin.x[i];
-    w[1] = spin.y[i];
-    w[2] = spin.z[i];
-    return foliot__sqrt(foliot__dot(w, w));
-}
-
-static turning turning_of(const foliot__collider *c, uint32_t i, double from[4], double to[4],
-                          double *cosine)
-{
-    double w[3];
-    *cosine = ends_of(c, i, from, to);
-    if (!(c->step->dt > c->since[i]) || memcmp(from, to, sizeof from[0] * 4) == 0)
-        return STILL;
-    if (c->age[i] > 0)
-        return FREELY;
-    return spin_of(c, i, w) * c->step->dt > FAR_TURN ? FAST : BLENDED;
-}
-
-void foliot__turned_at(const foliot__collider *c, uint32_t i, double time, double q[4])
-{
-    double from[4], to[4], w[3], cosine;
-    turning how = turning_of(c, i, from, to, &cosine);
-    spin_of(c, i, w);
-    memcpy(q, how == FREELY ? from : to, sizeof to);
-    if (how == FREELY)
-        foliot__turn_on(q, w, time - c->since[i]);
-    if (how == FAST)
-        foliot__turn_on(q, w, time - c->step->dt);
-    if (how != BLENDED)
-        return;
-    double share = (time - c->since[i]) / (c->step->dt - c->since[i]);
-    for (int k = 0; k < 4; k++)
-        q[k] = (1 - share) * from[k] + share * to[k];
-    normalise(q);
-}
-
-// The fastest that foliot__turned_at turns: when it blends, 4 tan(angle / 4) a path in its middle.
-static double spin_max(const foliot__collider *c, uint32_t i)
-{
-    double from[4], to[4], w[3], cosine;
-    turning how = turning_of(c, i, from, to, &cosine);
-    if (how == STILL)
-        return 0;
-    if (how != BLENDED)
-        return spin_of(c, i, w);
-    double tangent2 = (1 - cosine) / (1 + cosine);
-    return 4 * foliot__sqrt(foliot__larger(tangent2, 0)) / (c->step->dt - c->since[i]);
-}
 
 // -- a pair on its way ----------------------------------------------------------------------------
 
-typedef struct ride {
-    foliot__solid solid;
-    uint32_t body;
-    double v[3], q[4];
-} ride;
-
 typedef struct couple {
     const foliot__collider *c;
-    ride a, b;
+    foliot__ride a, b;
     double d[3];  // from a's centre to b's
     double touch; // as near as this is touching
     double sweep; // of the two surfaces by turning, at most, as a speed
     double gain;  // of the relative velocity, as an acceleration
 } couple;
 
-static void ride_to(const foliot__collider *c, ride *r, double time)
-{
-    foliot__path_at(c, r->body, time, r->solid.x, r->v);
-    uint32_t kind = r->solid.kind;
-    if (kind == FOLIOT_SHAPE_BOX || kind == FOLIOT_SHAPE_CAPSULE) {
-        foliot__turned_at(c, r->body, time, r->q);
-        foliot__axes_of(r->q, r->solid.axis);
-    }
-}
-
 static void couple_to(couple *p, double time)
 {
-    ride_to(p->c, &p->a, time);
-    ride_to(p->c, &p->b, time);
+    foliot__ride_on(p->c, &p->a, time);
+    foliot__ride_on(p->c, &p->b, time);
     for (int k = 0; k < 3; k++)
         p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
 }
 
-static void set_couple(couple *p, const foliot__collider *c, uint32_t a, uint32_t b)
+// As both are at the later of their paths' begins.
+static void set_couple(couple *p, const foliot__collider *c, uint32_t a, uint32_t b, double since)
 {
-    static const double upright[4] = {1, 0, 0, 0};
-    memset(p, 0, sizeof *p);
     p->c = c;
-    p->a.body = a;
-    p->b.body = b;
-    foliot__solid_shape(c->world, a, &p->a.solid);
-    foliot__solid_shape(c->world, b, &p->b.solid);
-    foliot__axes_of(upright, p->a.solid.axis);
-    foliot__axes_of(upright, p->b.solid.axis);
-    p->touch = TOUCH * foliot__smaller(foliot__core(c->world, a), foliot__core(c->world, b));
-    double swing_a = foliot__swing(c->world, a), swing_b = foliot__swing(c->world, b);
-    p->sweep = (swing_a > 0 ? swing_a * spin_max(c, a) : 0) +
-               (swing_b > 0 ? swing_b * spin_max(c, b) : 0);
+    p->a = *foliot__ride_of(c, a);
+    p->b = *foliot__ride_of(c, b);
+    p->touch = TOUCH * foliot__smaller(p->a.core, p->b.core);
+    p->sweep = p->a.sweep + p->b.sweep;
     foliot__v3 g = c->acceleration;
     const double gain[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
     p->gain = foliot__sqrt(foliot__dot(gain, gain));
+    if (c->since[a] != since)
+        foliot__ride_on(c, &p->a, since);
+    if (c->since[b] != since)
+        foliot__ride_on(c, &p->b, since);
+    for (int k = 0; k < 3; k++)
+        p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
 }
 
 static double closing(const couple *p, const double n[3])
@@ -263,8 +117,7 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
 {
     couple p;
     double n[3], time = since, end = c->step->dt, pause = (end - since) / RESTS;
-    set_couple(&p, c, a, b);
-    couple_to(&p, time);
+    set_couple(&p, c, a, b, since);
     const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
     double most = foliot__sqrt(foliot__dot(v, v)) + p.gain * (end - since) + p.sweep;
     rest = foliot__larger(rest, foliot__smaller(p.touch / end, most * SLOW));
