@@ -187,7 +187,8 @@ static bool meet(const foliot__collider *c, uint32_t a, uint32_t b, meeting *m)
     else if (kind_a == FOLIOT_SHAPE_SPHERE && kind_b == FOLIOT_SHAPE_SPHERE)
         met = meet_sphere(c, a, b, since, m);
     else if (kind_a != FOLIOT_SHAPE_PLANE || kind_b != FOLIOT_SHAPE_PLANE)
-        return foliot__time_of_impact(c, a, b, since, rest_of(c, a, b), way_of(c, a, b), m);
+        return !foliot__stay_apart(c, a, b, since) &&
+               foliot__time_of_impact(c, a, b, since, rest_of(c, a, b), way_of(c, a, b), m);
     return met && counts(c, a, b, m->speed, c->step->dt - m->time);
 }
 

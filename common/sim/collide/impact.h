@@ -51,6 +51,9 @@ void foliot__turn_on(double q[4], const double w[3], double duration);
 bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
                             double rest, double way, foliot__meeting *m);
 
+// Whether that is false at a glance: a gap along one of a few directions outlasts the step, however both turn.
+bool foliot__stay_apart(const foliot__collider *c, uint32_t a, uint32_t b, double since);
+
 // blow.c: what the meeting gives to both, from its time on. Their turning is the caller's to begin anew.
 void foliot__blow(foliot__collider *c, uint32_t a, uint32_t b, const foliot__meeting *m);
 

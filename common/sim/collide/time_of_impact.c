@@ -58,6 +58,75 @@ static double closing(const couple *p, const double n[3])
     return foliot__dot(v, n);
 }
 
+// How far the solid reaches along n from its centre, times the length of n.
+static double support(const foliot__solid *s, const double n[3], double length)
+{
+    double sum = s->radius * length;
+    if (s->kind == FOLIOT_SHAPE_CAPSULE)
+        return sum + s->half[2] * foliot__absolute(foliot__dot(s->axis[2], n));
+    for (int k = 0; k < 3 && s->kind == FOLIOT_SHAPE_BOX; k++)
+        sum += s->half[k] * foliot__absolute(foliot__dot(s->axis[k], n));
+    return sum;
+}
+
+// What is left of the step, as two that may touch in it see it.
+typedef struct outlook {
+    double d[3], v[3]; // from the first centre to the second; of the first as the second sees it
+    double left, touch;
+    double more; // how much faster than v a point may close in
+} outlook;
+
+// Whether the gap along n, which is of that length, outlasts the step; `reach` of both along it.
+static bool lasts(const outlook *o, const double n[3], double length, double reach)
+{
+    double along = foliot__dot(o->d, n), speed = foliot__dot(o->v, n);
+    double gap = foliot__absolute(along) - reach, closes = along < 0 ? -speed : speed;
+    return (foliot__larger(closes, 0) + o->more * length) * o->left <= gap - o->touch * length;
+}
+
+static bool lasts_over_faces(const outlook *o, const foliot__solid *box, const foliot__solid *other)
+{
+    for (int k = 0; k < 3 && box->kind == FOLIOT_SHAPE_BOX; k++)
+        if (lasts(o, box->axis[k], 1, box->half[k] + support(other, box->axis[k], 1)))
+            return true;
+    return false;
+}
+
+static bool lasts_over_plane(const foliot__ride *r, const foliot__solid *plane, const outlook *o)
+{
+    double gap = foliot__dot(plane->half, r->solid.x) - plane->offset - support(&r->solid, plane->half, 1);
+    double closes = -foliot__dot(plane->half, r->v);
+    return (foliot__larger(closes, 0) + o->more) * o->left <= gap - o->touch;
+}
+
+bool foliot__stay_apart(const foliot__collider *c, uint32_t a, uint32_t b, double since)
+{
+    const foliot__ride *ra = foliot__ride_of(c, a), *rb = foliot__ride_of(c, b);
+    foliot__ride later;
+    if (c->since[a] != since || c->since[b] != since) {
+        const foliot__ride **early = c->since[a] != since ? &ra : &rb;
+        later = **early;
+        foliot__ride_on(c, &later, since);
+        *early = &later;
+    }
+    foliot__v3 g = c->acceleration;
+    const double gain[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
+    outlook o = {.left = c->step->dt - since, .touch = TOUCH * foliot__smaller(ra->core, rb->core)};
+    o.more = foliot__sqrt(foliot__dot(gain, gain)) * o.left + (ra->sweep + rb->sweep);
+    if (ra->solid.kind == FOLIOT_SHAPE_PLANE)
+        return lasts_over_plane(rb, &ra->solid, &o);
+    if (rb->solid.kind == FOLIOT_SHAPE_PLANE)
+        return lasts_over_plane(ra, &rb->solid, &o);
+    for (int k = 0; k < 3; k++) {
+        o.d[k] = rb->solid.x[k] - ra->solid.x[k];
+        o.v[k] = ra->v[k] - rb->v[k];
+    }
+    double length = foliot__sqrt(foliot__dot(o.d, o.d));
+    double reach = support(&ra->solid, o.d, length) + support(&rb->solid, o.d, length);
+    return lasts(&o, o.d, length, reach) || lasts_over_faces(&o, &ra->solid, &rb->solid) ||
+           lasts_over_faces(&o, &rb->solid, &ra->solid);
+}
+
 // -- the point that strikes -----------------------------------------------------------------------
 
 static double approach_at(const couple *p, const double arm_a[3], const double arm_b[3],
