@@ -11,6 +11,7 @@
 //   manifold.h        where the shapes of a pair touch
 //   solver_prepare.c  manifolds in colours and blocks
 //   solver.c          a substep's impulses, then positions, then velocities
+//   solver_kernel.h   what of that goes through vectors: solver_lanes.h pairs, solver_bodies.h bodies
 //   contact.c         the stages, and what is kept for the next step
 #ifndef FOLIOT_SIM_COLLIDE_COLLIDE_H
 #define FOLIOT_SIM_COLLIDE_COLLIDE_H
@@ -69,10 +70,10 @@ typedef struct foliot__ease {
     float friction;
 } __attribute__((aligned(32))) foliot__ease;
 
-// What impulses have given a body in a substep, or where its mover began a phase.
-typedef struct foliot__kick {
-    float v[3], w[3], unused[2];
-} __attribute__((aligned(32))) foliot__kick;
+// What impulses have given eight bodies in a substep, or where their movers began a phase: v, then w.
+typedef struct foliot__kicks {
+    float row[6][8];
+} __attribute__((aligned(64))) foliot__kicks;
 
 // Where a body's centre may go, from `at` on, without new pairs being looked for.
 typedef struct foliot__roam {
@@ -122,9 +123,9 @@ typedef struct foliot__collider {
     foliot__v3 found; // where bodies were when their contacts were found
     foliot__mover *movers; // by slot, and one more that never moves
     foliot__ease *eases;   // the same rows
-    foliot__kick *given;   // by impulses in the last substep, and before that within the present one
-    foliot__kick *begun;   // the movers at a phase's begin
-    uint32_t *touched;     // slots of bodies that contacts or joints may push, ascending
+    foliot__kicks *given;  // by impulses in the last substep, and before that within the present one; by eight
+    foliot__kicks *begun;  // the movers at a phase's begin; by eight
+    uint32_t *touched;     // bodies that contacts or joints may push, by eight: foliot__touched_first, ascending
     // `contacts` rows
     foliot__pair *pairs, *pairs_spare;
     foliot__impact *impacts;
@@ -154,7 +155,7 @@ enum {
 };
 
 foliot__collider foliot__collider_of(const foliot__step *step);
-// contact.c: fills acceleration, path, rest, since and age from the motion that the scheme has
+// contact.c: fills acceleration, path, rest, way, since and age from the motion that the scheme has
 // made.
 void foliot__find_paths(foliot__collider *c);
 
@@ -184,9 +185,21 @@ void foliot__match_contacts(foliot__collider *c, uint32_t begin, uint32_t end); 
 // Whether the two pushed each other in the last step.
 bool foliot__presses(const foliot_world *world, uint32_t a, uint32_t b);
 
+// A row of `touched`: the first of eight slots, and a bit for each of these that is touched.
+static inline uint32_t foliot__touched_first(uint32_t row)
+{
+    return row >> 8 << 3;
+}
+
+static inline uint32_t foliot__touched_bits(uint32_t row)
+{
+    return row & 0xff;
+}
+
 // How many indices of a shared loop go at once.
 #define FOLIOT__GRAIN_BLOCKS 4
 #define FOLIOT__GRAIN_BODIES 64
+#define FOLIOT__GRAIN_TOUCHED (FOLIOT__GRAIN_BODIES / 8)
 #define FOLIOT__GRAIN_PAIRS 64
 // solver_prepare.c: calls part on all blocks, colour after colour; those without a colour in one piece.
 void foliot__share_colours(foliot__collider *c, foliot__crew_part *part, void *context);

@@ -6,7 +6,6 @@
 #include "sim/collide/manifold.h"
 #include "sim/collide/solver_kernel.h"
 #include "sim/collide/touch.h"
-#include "sim/integrator/response.h"
 
 #include <string.h>
 
@@ -77,9 +76,9 @@ static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t cont
     c->found = carve_field(&from, slots);
     c->movers = carve(&from, slots + 1, sizeof *c->movers);
     c->eases = carve(&from, slots + 1, sizeof *c->eases);
-    c->given = carve(&from, slots, sizeof *c->given);
-    c->begun = carve(&from, slots, sizeof *c->begun);
-    c->touched = carve(&from, slots, sizeof *c->touched);
+    c->given = carve(&from, slots / 8, sizeof *c->given);
+    c->begun = carve(&from, slots / 8, sizeof *c->begun);
+    c->touched = carve(&from, slots / 8, sizeof *c->touched);
     c->pairs = carve(&from, contacts, sizeof *c->pairs);
     c->pairs_spare = carve(&from, contacts, sizeof *c->pairs_spare);
     c->impacts = carve(&from, contacts, sizeof *c->impacts);
@@ -148,23 +147,6 @@ void foliot__contact_begin(const foliot__step *step)
     foliot__crew_share(c.crew, 0, step->count, FOLIOT__GRAIN_BODIES, copy_part, &c);
 }
 
-// How long a path may be, where its impacts are looked for; infinite where it would bounce.
-static double way_of(const foliot__collider *c, uint32_t i)
-{
-    const foliot_world *world = c->world;
-    if (foliot__shape_kind(world)[i] == FOLIOT_SHAPE_POINT)
-        return 0;
-    if (foliot__restitution(world)[i] > 0)
-        return (double)__builtin_inf();
-    const double w[3] = {c->path.x[i], c->path.y[i], c->path.z[i]};
-    double way = (foliot__sqrt(foliot__dot(w, w)) + c->rest[i]) * c->step->dt;
-    if (foliot__shape_kind(world)[i] == FOLIOT_SHAPE_SPHERE)
-        return way;
-    foliot__v3 spin = foliot__angular_velocity(world); // its surface goes further than its centre
-    const double turn[3] = {spin.x[i], spin.y[i], spin.z[i]};
-    return way + foliot__sqrt(foliot__dot(turn, turn)) * (double)c->extent[i] * c->step->dt;
-}
-
 // Sizes of bodies, which are the same all through a tick.
 static void measure(const foliot__collider *c, uint32_t begin, uint32_t last)
 {
@@ -193,34 +175,13 @@ static void measure(const foliot__collider *c, uint32_t begin, uint32_t last)
     }
 }
 
-// Velocities at the start become mean accelerations; the paths end as the positions tell
-// (impact.c).
 static void find_paths_part(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__collider *c = context;
-    foliot_world *world = c->world;
     if (c->step->index == 0)
         measure(c, begin, end);
-    foliot__v3 v = foliot__velocity(world), a = c->acceleration, path = c->path;
-    double dt = c->step->dt, response = foliot__response(world), lag = (response - 0.5) * dt;
-    // Positions that do not feel the force of their own step fall for one step more before they
-    // rest.
-    double steps = response > 0 ? 1 : 2;
-    for (uint32_t i = begin; i < end; i++) {
-        double ax = (v.x[i] - a.x[i]) / dt, ay = (v.y[i] - a.y[i]) / dt;
-        double az = (v.z[i] - a.z[i]) / dt;
-        path.x[i] = v.x[i] + ax * lag;
-        path.y[i] = v.y[i] + ay * lag;
-        path.z[i] = v.z[i] + az * lag;
-        a.x[i] = ax;
-        a.y[i] = ay;
-        a.z[i] = az;
-        c->rest[i] = steps * dt * foliot__sqrt((ax * ax + ay * ay) + az * az);
-        c->since[i] = 0;
-        c->age[i] = 0;
-        c->riding[i] = false;
-        c->way[i] = way_of(c, i);
-    }
+    foliot__solver_of_cpu()->find_paths(c, begin, end);
+    memset(&c->riding[begin], 0, (end - begin) * sizeof *c->riding);
 }
 
 void foliot__find_paths(foliot__collider *c)

@@ -16,7 +16,6 @@
 
 #include "base/cpu.h"
 #include "sim/collide/solver_kernel.h"
-#include "sim/integrator/response.h"
 #include "sim/joint.h"
 
 #include <string.h>
@@ -74,143 +73,15 @@ static foliot__phase phase_of(const foliot__collider *c)
                            .still = softness_of(STILL_HERTZ * hertz, h)};
 }
 
-// The movers at the begin of the soft phase.
-static void load(void *context, uint32_t first, uint32_t end)
-{
-    const foliot__collider *c = context;
-    const foliot_world *world = c->world;
-    foliot__v3 x = foliot__position(world), w = foliot__angular_velocity(world);
-    double per_h = 1 / c->step->dt;
-    for (uint32_t k = first; k < end; k++) {
-        uint32_t i = c->touched[k];
-        foliot__mover *m = &c->movers[i];
-        const double from[3] = {c->start.x[i], c->start.y[i], c->start.z[i]};
-        const double to[3] = {x.x[i], x.y[i], x.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-        const double found[3] = {c->found.x[i], c->found.y[i], c->found.z[i]};
-        for (int n = 0; n < 3; n++) {
-            m->v[n] = (float)((to[n] - from[n]) * per_h);
-            m->w[n] = (float)spin[n];
-            m->moved[n] = (float)(from[n] - found[n]);
-        }
-    }
-}
-
 // Joints are solved afresh in every substep: only what contacts pushed is given again.
-static void still(void *context, uint32_t from, uint32_t to)
+static void still(const foliot__collider *c, uint32_t begin, uint32_t end)
 {
-    const foliot__collider *c = context;
-    for (uint32_t k = from; k < to; k++) {
-        foliot__mover *m = &c->movers[c->touched[k]];
-        memset(m->v, 0, sizeof m->v);
-        memset(m->w, 0, sizeof m->w);
-    }
-}
-
-static void take_given(void *context, uint32_t from, uint32_t to)
-{
-    const foliot__collider *c = context;
-    for (uint32_t k = from; k < to; k++)
-        memcpy(&c->given[c->touched[k]], &c->movers[c->touched[k]], sizeof(foliot__kick));
-}
-
-static void begin(void *context, uint32_t from, uint32_t to)
-{
-    const foliot__collider *c = context;
-    float share = (float)foliot__response(c->world);
-    for (uint32_t k = from; k < to; k++) {
-        uint32_t i = c->touched[k];
-        foliot__mover *m = &c->movers[i];
-        const foliot__kick *given = &c->given[i];
-        for (int n = 0; n < 3; n++) {
-            m->v[n] += share * given->v[n];
-            m->w[n] += share * given->w[n];
+    for (uint32_t k = begin; k < end; k++)
+        for (uint32_t bits = foliot__touched_bits(c->touched[k]); bits; bits &= bits - 1) {
+            uint32_t i = foliot__touched_first(c->touched[k]) + (uint32_t)__builtin_ctz(bits);
+            memset(c->movers[i].v, 0, sizeof c->movers[i].v);
+            memset(c->movers[i].w, 0, sizeof c->movers[i].w);
         }
-        memcpy(&c->begun[i], m, sizeof c->begun[i]);
-    }
-}
-
-// Rotates by the small vector `turn`.
-static void rotate(const foliot_world *world, uint32_t i, const double turn[3])
-{
-    double *qw = &foliot__orientation_w(world)[i], *qx = &foliot__orientation_x(world)[i];
-    double *qy = &foliot__orientation_y(world)[i], *qz = &foliot__orientation_z(world)[i];
-    double w = *qw, x = *qx, y = *qy, z = *qz;
-    double a = turn[0] / 2, b = turn[1] / 2, d = turn[2] / 2;
-    double nw = w - ((a * x + b * y) + d * z), nx = x + ((a * w + b * z) - d * y);
-    double ny = y + ((b * w + d * x) - a * z), nz = z + ((d * w + a * y) - b * x);
-    double length = foliot__sqrt((nw * nw + nx * nx) + (ny * ny + nz * nz));
-    *qw = nw / length;
-    *qx = nx / length;
-    *qy = ny / length;
-    *qz = nz / length;
-}
-
-// Positions move by what was given; the movers become velocities, where the relaxing phase begins.
-static void advance(void *context, uint32_t from, uint32_t to)
-{
-    const foliot__collider *c = context;
-    const foliot_world *world = c->world;
-    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
-    foliot__v3 w = foliot__angular_velocity(world);
-    float h = (float)c->step->dt, share = (float)foliot__response(world);
-    for (uint32_t k = from; k < to; k++) {
-        uint32_t i = c->touched[k];
-        foliot__mover *m = &c->movers[i];
-        foliot__kick *given = &c->given[i], *begun = &c->begun[i];
-        double moves[3], turns[3];
-        bool turning = false;
-        for (int n = 0; n < 3; n++) {
-            float dv = m->v[n] - begun->v[n], dw = m->w[n] - begun->w[n];
-            moves[n] = (double)(h * (share * given->v[n] + dv));
-            turns[n] = (double)(h * (share * given->w[n] + dw));
-            turning |= turns[n] != 0;
-            m->turned[n] += h * m->w[n];
-            given->v[n] += dv;
-            given->w[n] += dw;
-        }
-        x.x[i] += moves[0];
-        x.y[i] += moves[1];
-        x.z[i] += moves[2];
-        if (turning)
-            rotate(world, i, turns);
-        const double at[3] = {x.x[i], x.y[i], x.z[i]}, velocity[3] = {v.x[i], v.y[i], v.z[i]};
-        const double found[3] = {c->found.x[i], c->found.y[i], c->found.z[i]};
-        const double spin[3] = {w.x[i], w.y[i], w.z[i]};
-        for (int n = 0; n < 3; n++) {
-            m->moved[n] = (float)(at[n] - found[n]);
-            m->v[n] = (float)velocity[n] + given->v[n];
-            m->w[n] = (float)spin[n] + given->w[n];
-        }
-        memcpy(begun, m, sizeof *begun);
-    }
-}
-
-static void store(void *context, uint32_t from, uint32_t to)
-{
-    const foliot__collider *c = context;
-    foliot_world *world = c->world;
-    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
-    for (uint32_t k = from; k < to; k++) {
-        uint32_t i = c->touched[k];
-        const foliot__mover *m = &c->movers[i];
-        foliot__kick *given = &c->given[i];
-        const foliot__kick *begun = &c->begun[i];
-        bool pushed = false;
-        for (int n = 0; n < 3; n++) {
-            given->v[n] += m->v[n] - begun->v[n];
-            given->w[n] += m->w[n] - begun->w[n];
-            pushed |= given->v[n] != 0 || given->w[n] != 0;
-        }
-        if (!pushed)
-            continue;
-        v.x[i] += (double)given->v[0];
-        v.y[i] += (double)given->v[1];
-        v.z[i] += (double)given->v[2];
-        w.x[i] += (double)given->w[0];
-        w.y[i] += (double)given->w[1];
-        w.z[i] += (double)given->w[2];
-        foliot__velocity_changed(world, i);
-    }
 }
 
 // -- a substep ---------------------------------------------------------------------------------------------
@@ -247,32 +118,50 @@ static void keep(foliot__collider *c)
     foliot__keep_contacts(c);
 }
 
-static void share_touched(foliot__collider *c, foliot__crew_part *part)
+typedef struct touching {
+    const foliot__collider *c;
+    foliot__bodies_kernel *kernel;
+} touching;
+
+static void touch_part(void *context, uint32_t from, uint32_t to)
 {
-    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_BODIES, part, c);
+    const touching *t = context;
+    t->kernel(t->c, from, to);
+}
+
+static void share_touched(const foliot__collider *c, foliot__bodies_kernel *kernel)
+{
+    touching t = {c, kernel};
+    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, touch_part, &t);
+}
+
+static void begin_joined(foliot__collider *c, const foliot__solver_kernel *kernel)
+{
+    share_touched(c, still);
+    foliot__share_colours(c, foliot__warm_part, c);
+    share_touched(c, kernel->take_given);
+    share_touched(c, kernel->load);
+    foliot__joints_smooth(c);
+    share_touched(c, kernel->begin_soft);
 }
 
 static void solve_touched(foliot__collider *c)
 {
     foliot_world *world = c->world;
+    const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
     foliot__phase phase = phase_of(c);
     uint32_t sweeps = (STEPS_SWEPT + world->substeps - 1) / world->substeps;
     bool joints = foliot__has_joints(world);
-    if (joints) {
-        share_touched(c, still);
-        foliot__share_colours(c, foliot__warm_part, c);
-        share_touched(c, take_given);
-    }
-    share_touched(c, load);
     if (joints)
-        foliot__joints_smooth(c);
-    share_touched(c, begin);
+        begin_joined(c, kernel);
+    else
+        share_touched(c, kernel->load_and_begin);
     for (uint32_t k = 0; k < sweeps; k++)
         visit(c, &phase, true);
-    share_touched(c, advance);
+    share_touched(c, kernel->advance);
     for (uint32_t k = 0; k < (joints ? RELAXING_JOINED : RELAXING) * sweeps; k++)
         visit(c, &phase, false);
-    share_touched(c, store);
+    share_touched(c, kernel->store);
     world->acceleration_valid = 0;
 }
 

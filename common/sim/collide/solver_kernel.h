@@ -75,7 +75,10 @@ static inline uint32_t *foliot__block_names(const foliot__collider *c, const fol
     return (uint32_t *)(void *)(c->arena + block->at);
 }
 
-// On blocks [begin, end) of the collider.
+// On rows [begin, end) of the collider's list of touched bodies, or of its slots.
+typedef void foliot__bodies_kernel(const foliot__collider *c, uint32_t begin, uint32_t end);
+
+// On blocks [begin, end) of the collider, unless said.
 typedef struct foliot__solver_kernel {
     // Fills in the blocks whose manifolds are named, accumulated impulses from c->warm.
     void (*prepare)(const foliot__collider *c, uint32_t begin, uint32_t end);
@@ -85,6 +88,15 @@ typedef struct foliot__solver_kernel {
                   uint32_t end);
     // What is accumulated, to c->warm.
     void (*keep)(const foliot__collider *c, uint32_t begin, uint32_t end);
+    // Of slots: acceleration, path, rest, way, since and age from the motion that the scheme has made.
+    foliot__bodies_kernel *find_paths;
+    // Of touched bodies. What contacts gave the movers is remembered; and how far they have turned since the
+    // contacts were found.
+    foliot__bodies_kernel *take_given, *begin_tick;
+    // The movers at the begin of a substep; then with what was given, the soft phase; both at once.
+    foliot__bodies_kernel *load, *begin_soft, *load_and_begin;
+    foliot__bodies_kernel *advance; // poses by what the soft phase gave; the relaxing phase begins
+    foliot__bodies_kernel *store;   // velocities
 } foliot__solver_kernel;
 
 extern const foliot__solver_kernel foliot__solver_base;

@@ -70,7 +70,6 @@ static void place_body(foliot__collider *c, uint32_t i)
     double inverse_mass = foliot__inverse_mass(world)[i];
     foliot__ease *ease = &c->eases[i];
     c->movers[i] = (foliot__mover){.v = {0}};
-    c->given[i] = (foliot__kick){.v = {0}};
     *ease = (foliot__ease){.friction = (float)foliot__sqrt(foliot__friction(world)[i])};
     c->reach[i] = 0;
     c->keys[i] = 0;
@@ -254,11 +253,17 @@ static void make_blocks(foliot__collider *c)
 static void list_touched(foliot__collider *c)
 {
     bool joints = foliot__has_joints(c->world);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < c->step->count; i++)
-        if (c->eases[i].inverse_mass > 0 && (joints || c->keys[i]))
-            c->touched[count++] = i;
-    c->counts[FOLIOT__COUNT_TOUCHED] = count;
+    uint32_t rows = 0;
+    for (uint32_t first = 0; first < c->step->count; first += 8) {
+        uint32_t bits = 0;
+        for (uint32_t l = 0; l < 8 && first + l < c->step->count; l++) {
+            uint32_t i = first + l;
+            bits |= (uint32_t)(c->eases[i].inverse_mass > 0 && (joints || c->keys[i])) << l;
+        }
+        if (bits)
+            c->touched[rows++] = first / 8 << 8 | bits;
+    }
+    c->counts[FOLIOT__COUNT_TOUCHED] = rows;
 }
 
 // -- all of it, shared ---------------------------------------------------------------------------------------
@@ -296,17 +301,7 @@ void foliot__warm_part(void *context, uint32_t begin, uint32_t end)
 // The poses are those at the substep's end.
 static void begin_part(void *context, uint32_t begin, uint32_t end)
 {
-    const foliot__collider *c = context;
-    foliot__v3 w = foliot__angular_velocity(c->world);
-    float h = (float)c->step->dt;
-    for (uint32_t k = begin; k < end; k++) {
-        uint32_t i = c->touched[k];
-        foliot__mover *m = &c->movers[i];
-        memcpy(&c->given[i], m, sizeof c->given[i]);
-        m->turned[0] = -h * (float)w.x[i];
-        m->turned[1] = -h * (float)w.y[i];
-        m->turned[2] = -h * (float)w.z[i];
-    }
+    foliot__solver_of_cpu()->begin_tick(context, begin, end);
 }
 
 void foliot__prepare_contacts(foliot__collider *c)
@@ -320,5 +315,5 @@ void foliot__prepare_contacts(foliot__collider *c)
     foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_LIVE], 4 * FOLIOT__GRAIN_PAIRS, match_part, c);
     foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, prepare_part, c);
     foliot__share_colours(c, foliot__warm_part, c);
-    foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_BODIES, begin_part, c);
+    foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, begin_part, c);
 }
