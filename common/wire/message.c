@@ -265,11 +265,26 @@ static double take_positive(foliot__reader *r)
     return value;
 }
 
-static void take_hello(foliot__reader *r, foliot__hello_message *m)
+// A name beyond its room is none, but is told of: whoever sent it is refused with a sentence.
+static void take_name(foliot__reader *r, char *name, size_t capacity, bool *too_long)
+{
+    foliot__reader before = *r;
+    uint32_t length = 0;
+    *too_long = foliot__unpack_str(r, &length) && length >= capacity;
+    if (*too_long)
+        return;
+    *r = before;
+    take_text(r, name, capacity);
+}
+
+// Of another protocol nothing but its number is known. How many fields were read.
+static uint32_t take_hello(foliot__reader *r, foliot__hello_message *m)
 {
     m->protocol = take_u32(r);
+    if (m->protocol != FOLIOT_PROTOCOL)
+        return 2;
     take_text(r, m->session, sizeof m->session);
-    take_text(r, m->name, sizeof m->name);
+    take_name(r, m->name, sizeof m->name, &m->name_too_long);
     m->spectates = take_flag(r);
     m->token = foliot__unpack_uint(r);
     m->fingerprint = take_digest(r);
@@ -277,6 +292,7 @@ static void take_hello(foliot__reader *r, foliot__hello_message *m)
     m->forces = take_flag(r);
     take_text(r, m->simulation, sizeof m->simulation);
     m->rules = take_u32(r);
+    return HELLO_FIELDS;
 }
 
 static void take_welcome(foliot__reader *r, foliot__welcome *m)
@@ -381,8 +397,7 @@ static uint32_t take_fields(foliot__reader *r, foliot__message *m)
 {
     switch (m->kind) {
     case FOLIOT__HELLO_MESSAGE:
-        take_hello(r, &m->as.hello);
-        return HELLO_FIELDS;
+        return take_hello(r, &m->as.hello);
     case FOLIOT__WELCOME:
         take_welcome(r, &m->as.welcome);
         return WELCOME_FIELDS;

@@ -43,9 +43,10 @@ typedef enum foliot__message_kind {
 } foliot__message_kind;
 
 typedef struct foliot__hello_message {
-    uint32_t protocol;
+    uint32_t protocol; // another than ours: the rest was not read
     char session[FOLIOT_NAME_BYTES]; // "" is the first one
     char name[FOLIOT_NAME_BYTES];
+    bool name_too_long; // and is not in `name`
     bool spectates;
     uint64_t token; // of the player to resume, 0: none
     foliot_digest fingerprint;

@@ -291,6 +291,10 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
                FOLIOT_PROTOCOL, hello->protocol);
         return;
     }
+    if (hello->name_too_long) {
+        refuse(server, peer, FOLIOT__REFUSE_NAME, "a name has at most %d bytes", FOLIOT_NAME_BYTES - 1);
+        return;
+    }
     foliot__session *session = find_session(server, hello->session);
     if (!session) {
         refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here", hello->session);

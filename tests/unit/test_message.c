@@ -201,6 +201,30 @@ static void limits_hold(void **state)
     assert_int_equal(foliot__message_encode(&m, bytes, 10, &length), FOLIOT_FULL);
 }
 
+static void another_protocol_and_a_long_name_are_told_apart_from_nonsense(void **state)
+{
+    (void)state;
+    static const uint8_t later[] = {0x93, 1, 99, 0xc3, 0x81, 0xa1, 'x', 0xc0}; // true and a map, where we have a text
+    foliot__message m;
+    assert_int_equal(foliot__message_decode(later, sizeof later, &m), FOLIOT_CORRUPT); // behind the array
+    assert_int_equal(foliot__message_decode(later, sizeof later - 1, &m), FOLIOT_CORRUPT); // cut
+    static const uint8_t earlier[] = {0x93, 1, 1, 0xc3};
+    assert_int_equal(foliot__message_decode(earlier, sizeof earlier, &m), FOLIOT_OK);
+    assert_int_equal(m.as.hello.protocol, 1);
+
+    size_t length;
+    foliot__message named = sample(FOLIOT__HELLO_MESSAGE);
+    memset(named.as.hello.name, 'N', FOLIOT_NAME_BYTES - 1);
+    assert_int_equal(foliot__message_encode(&named, bytes, sizeof bytes, &length), FOLIOT_OK);
+    uint8_t *at = memchr(bytes, 'N', length); // behind 0xd9 and the length
+    memmove(at + 1, at, length - (size_t)(at - bytes));
+    at[-1]++;
+    assert_int_equal(foliot__message_decode(bytes, length + 1, &m), FOLIOT_OK);
+    assert_true(m.as.hello.name_too_long);
+    assert_string_equal(m.as.hello.name, "");
+    assert_int_equal(m.as.hello.rules, named.as.hello.rules);
+}
+
 static void names_are_printable(void **state)
 {
     (void)state;
@@ -245,6 +269,7 @@ int main(void)
         cmocka_unit_test(a_cut_message_is_refused_at_every_byte),
         cmocka_unit_test(wrong_types_and_kinds_are_refused),
         cmocka_unit_test(limits_hold),
+        cmocka_unit_test(another_protocol_and_a_long_name_are_told_apart_from_nonsense),
         cmocka_unit_test(names_are_printable),
         cmocka_unit_test(packets_come_back_and_are_refused_when_cut),
     };
