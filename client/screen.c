@@ -46,7 +46,7 @@ foliot__screen *foliot__screen_open(const char *side)
     raw.c_cc[VTIME] = 0;
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
     screen->colours = foliot__may_colour(stdout);
-    fputs("\x1b[?1049h\x1b[?25l\x1b[2J", stdout);
+    fputs("\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J", stdout); // no cursor, and what a terminal takes for wider is cut at its edge
     return screen;
 }
 
@@ -54,7 +54,7 @@ void foliot__screen_close(foliot__screen *screen)
 {
     if (!screen)
         return;
-    fputs("\x1b[?25h\x1b[?1049l", stdout);
+    fputs("\x1b[?7h\x1b[?25h\x1b[?1049l", stdout);
     fflush(stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
     foliot__canvas_free(&screen->canvas);

@@ -157,6 +157,22 @@ void foliot__canvas_circle(foliot__canvas *canvas, double x, double y, double ra
     }
 }
 
+// A wide letter that is half overwritten goes: it would take more room than there is.
+static void put_letter(foliot__cell *row, uint32_t columns, uint32_t column, uint32_t wide, const char *letter, size_t length,
+                       foliot__colour colour)
+{
+    foliot__cell *cell = row + column;
+    if (cell->covered)
+        cell[-1].letter[0] = 0;
+    if (column + wide < columns)
+        cell[wide].covered = false;
+    memcpy(cell->letter, letter, length);
+    cell->letter[length] = 0;
+    cell->colour = (uint8_t)colour;
+    for (uint32_t k = 0; k < wide; k++)
+        cell[k].covered = k > 0;
+}
+
 void foliot__canvas_text(foliot__canvas *canvas, int32_t column, int32_t row, foliot__colour colour,
                          const char *text)
 {
@@ -164,15 +180,16 @@ void foliot__canvas_text(foliot__canvas *canvas, int32_t column, int32_t row, fo
     if (row < 0 || row >= (int32_t)canvas->rows)
         return;
     foliot__text_clean(clean, sizeof clean, text);
-    for (const char *at = clean; *at && column < (int32_t)canvas->columns; column++) {
+    foliot__cell *cells = canvas->cells + (size_t)row * canvas->columns;
+    for (const char *at = clean; *at;) {
         uint32_t character;
         size_t length = foliot__utf8_decode(at, &character);
-        if (column >= 0) {
-            foliot__cell *cell = &canvas->cells[(uint32_t)row * canvas->columns + (uint32_t)column];
-            memcpy(cell->letter, at, length);
-            cell->letter[length] = 0;
-            cell->colour = (uint8_t)colour;
-        }
+        int32_t wide = (int32_t)foliot__character_columns(character);
+        if (column + wide > (int32_t)canvas->columns)
+            return;
+        if (column >= 0 && wide > 0)
+            put_letter(cells, canvas->columns, (uint32_t)column, (uint32_t)wide, at, length, colour);
+        column += wide; // what goes onto the letter before is left out: a cell holds one
         at += length;
     }
 }
@@ -199,6 +216,8 @@ void foliot__canvas_print(const foliot__canvas *canvas, bool colours, FILE *out)
         for (uint32_t column = 0; column < canvas->columns; column++) {
             const foliot__cell *cell = &canvas->cells[row * canvas->columns + column];
             char text[5];
+            if (cell->covered)
+                continue;
             foliot__cell_text(cell, text);
             if (colours && text[0] != ' ' && cell->colour != colour) {
                 colour = cell->colour;

@@ -30,6 +30,7 @@ typedef struct foliot__cell {
     uint8_t dots;   // bits of a Braille pattern
     uint8_t colour; // of the dot or letter drawn last
     char letter[5]; // one UTF-8 character on top of the dots, "" if none
+    bool covered;   // by the letter before it, which is two columns wide
 } foliot__cell;
 
 typedef struct foliot__canvas {

@@ -104,6 +104,26 @@ size_t foliot__utf8_decode(const char *text, uint32_t *character)
     return length;
 }
 
+uint32_t foliot__character_columns(uint32_t character)
+{
+    static const struct {
+        uint32_t first, last, columns;
+    } blocks[] = {{0x300, 0x36f, 0},     {0x483, 0x489, 0},     {0x591, 0x5bd, 0},     {0x610, 0x61a, 0},
+                  {0x64b, 0x65f, 0},     {0x1100, 0x115f, 2},   {0x1160, 0x11ff, 0},   {0x1ab0, 0x1aff, 0},
+                  {0x1dc0, 0x1dff, 0},   {0x200b, 0x200f, 0},   {0x20d0, 0x20ff, 0},   {0x231a, 0x231b, 2},
+                  {0x23e9, 0x23f3, 2},   {0x25fd, 0x25fe, 2},   {0x2614, 0x2615, 2},   {0x2e80, 0x3029, 2},
+                  {0x302a, 0x302d, 0},   {0x302e, 0x303e, 2},   {0x3041, 0x3098, 2},   {0x3099, 0x309a, 0},
+                  {0x309b, 0xa4cf, 2},   {0xa960, 0xa97f, 2},   {0xac00, 0xd7a3, 2},   {0xf900, 0xfaff, 2},
+                  {0xfe00, 0xfe0f, 0},   {0xfe10, 0xfe19, 2},   {0xfe20, 0xfe2f, 0},   {0xfe30, 0xfe6f, 2},
+                  {0xff00, 0xff60, 2},   {0xffe0, 0xffe6, 2},   {0x1f300, 0x1f3fa, 2}, {0x1f3fb, 0x1f3ff, 0},
+                  {0x1f400, 0x1f64f, 2}, {0x1f680, 0x1f6ff, 2}, {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2},
+                  {0xe0000, 0xe01ef, 0}};
+    for (size_t i = 0; i < sizeof blocks / sizeof blocks[0] && blocks[i].first <= character; i++)
+        if (character <= blocks[i].last)
+            return blocks[i].columns;
+    return 1;
+}
+
 static bool harmless(uint32_t c)
 {
     bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);

@@ -26,6 +26,10 @@ uint32_t foliot__word_distance(const char *a, const char *b);
 // True if `distance` makes one a likely slip of the other, rather than another word altogether.
 bool foliot__word_close(const char *written, uint32_t distance);
 
+// Columns of a terminal that a character takes: 0 (it goes onto the one before), 1 or 2. As Unicode's East Asian Width
+// has it, in blocks.
+uint32_t foliot__character_columns(uint32_t character);
+
 // Copies `in` for a terminal, a log or a file's name: control characters (C0, DEL, C1), line and
 // paragraph separators, direction overrides and bytes that are no UTF-8 are left out. Cut at whole characters to
 // fit; always closed with a zero. Returns `out`.

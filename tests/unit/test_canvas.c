@@ -52,6 +52,20 @@ static void dots_are_braille(void **state)
     check_shows(false, "\u28ff   \n   \u2880");
 }
 
+static void letters_take_the_columns_that_a_terminal_gives_them(void **state)
+{
+    (void)state;
+    foliot__canvas_text(&canvas, 0, 0, FOLIOT__COLOUR_INK, "\u65e5a\u672c"); // the last has no room for its half
+    foliot__canvas_text(&canvas, 1, 1, FOLIOT__COLOUR_INK, "e\u0301\u65e5");
+    check_shows(false, "\u65e5a \n e\u65e5");
+    foliot__canvas_text(&canvas, 1, 0, FOLIOT__COLOUR_INK, "b"); // onto one half
+    foliot__canvas_text(&canvas, 2, 1, FOLIOT__COLOUR_INK, "c");
+    check_shows(false, " ba \n ec ");
+    foliot__canvas_text(&canvas, 2, 1, FOLIOT__COLOUR_INK, "\u65e5");
+    foliot__canvas_text(&canvas, 1, 1, FOLIOT__COLOUR_INK, "\u672c");
+    check_shows(false, " ba \n \u672c ");
+}
+
 static void lines_are_cut_at_the_edges(void **state)
 {
     (void)state;
@@ -260,6 +274,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(dots_are_braille, small_canvas),
+        cmocka_unit_test_setup(letters_take_the_columns_that_a_terminal_gives_them, small_canvas),
         cmocka_unit_test_setup(lines_are_cut_at_the_edges, small_canvas),
         cmocka_unit_test_setup(what_lies_outside_or_nowhere_draws_nothing, small_canvas),
         cmocka_unit_test_setup(words_lie_on_top_and_are_cleaned, small_canvas),

@@ -308,13 +308,13 @@ static bool terminal_take(void)
     sigaction(SIGHUP, &action, NULL);
     if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0)
         return false;
-    fputs("\033[?1049h\033[?25l", stdout); // a screen of our own, no cursor
+    fputs("\033[?1049h\033[?25l\033[?7l", stdout); // a screen of our own, no cursor, lines cut at the edge
     return true;
 }
 
 static void terminal_give_back(void)
 {
-    fputs("\033[?25h\033[?1049l", stdout);
+    fputs("\033[?7h\033[?25h\033[?1049l", stdout);
     fflush(stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
