@@ -342,6 +342,18 @@ static int exit_code(const app *a)
     return code;
 }
 
+static int close_trace(const app *a)
+{
+    if (!a->trace)
+        return 0;
+    bool failed = ferror(a->trace);
+    failed = fclose(a->trace) != 0 || failed;
+    if (!failed)
+        return 0;
+    fprintf(stderr, "foliot-client: %s: it could not be written to the end: %s\n", given.trace, strerror(errno));
+    return FOLIOT__EXIT_AGAIN;
+}
+
 // -- from the command line ---------------------------------------------------------------------------------------
 
 static bool read_address(app *a, const char *text)
@@ -402,8 +414,13 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
 static int prepare(app *a, const foliot__arguments *arguments, foliot_impairment *impairment)
 {
     char message[512];
-    if (!read_address(a, arguments->operands[0]))
-        return foliot__options_wrong(&program, arguments, "'%s' is no HOST[:PORT]", arguments->operands[0]);
+    const char *address = arguments->operands[0];
+    if (strchr(address, ':') != strrchr(address, ':'))
+        return foliot__options_wrong(&program, arguments, "'%s': only IPv4 is spoken here, HOST[:PORT]", address);
+    if (!read_address(a, address))
+        return foliot__options_wrong(&program, arguments, "'%s' is no HOST[:PORT]", address);
+    if (given.seconds > 0 && given.ticks > 0)
+        return foliot__options_wrong(&program, arguments, "--seconds and --ticks exclude each other");
     if ((given.name && strlen(given.name) >= FOLIOT_NAME_BYTES) || strlen(given.session) >= FOLIOT_NAME_BYTES) {
         fprintf(stderr, "foliot-client: a name has at most %d bytes\n", FOLIOT_NAME_BYTES - 1);
         return FOLIOT__EXIT_ERROR;
@@ -474,8 +491,8 @@ int main(int argc, char **argv)
         foliot_client_destroy(a.players[i].client);
         foliot_transport_destroy(a.players[i].transport);
     }
-    if (a.trace)
-        fclose(a.trace);
+    int traced = close_trace(&a);
+    code = code ? code : traced;
     foliot__input_script_free(&a.script);
     uv_loop_close(&a.loop);
     free(a.players);

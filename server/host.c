@@ -43,6 +43,7 @@ static void name_recording(foliot__hosted *hosted)
 static int apply_options(foliot__hosted *hosted, const char *file, const foliot__host_options *options)
 {
     foliot_scene *scene = hosted->scene;
+    char why_pace[96];
     if (options->integrator) {
         foliot_integrator id = foliot_integrator_find(options->integrator);
         char why[160];
@@ -64,6 +65,11 @@ static int apply_options(foliot__hosted *hosted, const char *file, const foliot_
         char why[sizeof problem.path + sizeof problem.text + 4];
         snprintf(why, sizeof why, "%s: %s", problem.path, problem.text);
         return complain(FOLIOT__EXIT_SCENE, file, why);
+    }
+    if (scene->pace_hz < FOLIOT__PACE_HZ_MIN || scene->pace_hz > FOLIOT__PACE_HZ_MAX) {
+        snprintf(why_pace, sizeof why_pace, "a host runs %g to %d ticks in a second, not %g", FOLIOT__PACE_HZ_MIN, FOLIOT__PACE_HZ_MAX,
+                 scene->pace_hz);
+        return complain(FOLIOT__EXIT_SCENE, file, why_pace);
     }
     hosted->pace_hz = scene->pace_hz;
     return 0;
@@ -113,6 +119,8 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
 {
     if (options->no_record || hosted->resumed)
         return 0;
+    if (options->record && strlen(options->record) >= sizeof hosted->recording_file)
+        return complain(FOLIOT__EXIT_USAGE, "--record", "the file's name has more than 511 bytes");
     if (options->record)
         snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", options->record);
     else
@@ -224,7 +232,8 @@ int foliot__hosted_close(foliot__hosted *hosted)
         if (status == FOLIOT_OK)
             printf("; check it: foliot-replay verify %s\n", hosted->recording_file);
         else
-            printf("; it stopped early (%s), %llu ticks are not in it\n", foliot_status_text(status),
+            printf("; it stopped early (%s), %llu ticks are not in it\n",
+                   state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_text(status),
                    (unsigned long long)state.ticks_lost);
         code = status == FOLIOT_OK ? 0 : FOLIOT__EXIT_AGAIN;
     }

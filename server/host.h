@@ -7,6 +7,10 @@
 #include "foliot/scene.h"
 #include "foliot/server.h"
 
+// Ticks in a real second that can be asked for.
+#define FOLIOT__PACE_HZ_MIN 0.01
+#define FOLIOT__PACE_HZ_MAX 100000
+
 typedef struct foliot__hosted {
     char name[FOLIOT_NAME_BYTES];
     foliot_scene *scene;

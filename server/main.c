@@ -15,6 +15,7 @@
 
 #include "base/exit_code.h"
 #include "base/options.h"
+#include "base/text.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
 #include "host.h"
@@ -25,11 +26,12 @@
 
 #define PEERS_EXTRA 16 // connections beyond players and spectators: those who are refused
 #define SPECTATOR_DELAY_MAX 3600
+#define SIGNAL_TWICE_NS 100000000u // within it a second signal is the first once more: timeout(1) sends to the group as well
 
 static struct {
     uint64_t port, ticks, threads;
     const char *bind, *record, *integrator, *mode, *impair, *log_format;
-    bool no_record, no_force;
+    bool no_record, no_force, has_input_delay;
     double tick_hz, snapshot_hz, spectator_delay;
     uint64_t input_delay, spectators;
     foliot__texts sessions, resumes;
@@ -42,10 +44,11 @@ static const foliot__option host_options[] = {
     {"record", "FILE", FOLIOT__OPTION_TEXT, &given.record, .help = "recording; NAME-DATE.foliot unless said"},
     {"no-record", NULL, FOLIOT__OPTION_FLAG, &given.no_record, .help = "records nothing"},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &given.integrator, .help = "instead of the scene's"},
-    {"tick-hz", "HZ", FOLIOT__OPTION_POSITIVE, &given.tick_hz, .help = "sets dt to 1 / HZ, and the pace"},
+    {"tick-hz", "HZ", FOLIOT__OPTION_REAL, &given.tick_hz, FOLIOT__PACE_HZ_MIN, FOLIOT__PACE_HZ_MAX,
+     .help = "sets dt to 1 / HZ, and the pace"},
     {"snapshot-hz", "HZ", FOLIOT__OPTION_POSITIVE, &given.snapshot_hz, .help = "at most; every tick unless said"},
     {"mode", "MODE", FOLIOT__OPTION_TEXT, &given.mode, .help = "snapshot or lockstep"},
-    {"input-delay", "TICKS", FOLIOT__OPTION_COUNT, &given.input_delay, 0, 600,
+    {"input-delay", "TICKS", FOLIOT__OPTION_COUNT, &given.input_delay, 0, 600, &given.has_input_delay,
      .help = "lockstep: ticks from an input to its effect, for all who can keep to it; 3 unless said"},
     {"spectators", "N", FOLIOT__OPTION_COUNT, &given.spectators, 0, FOLIOT_PEERS_MAX,
      .help = "connections for spectators; 64 unless said"},
@@ -96,6 +99,7 @@ typedef struct app {
     foliot__pool *pool;
     foliot_host host;
     unsigned interrupts, divergence_files;
+    uint64_t interrupted_ns;
     uint64_t received; // packets that were not batched, before the last update
     bool over, rests;  // rests: the socket is not watched until the timer
 } app;
@@ -202,6 +206,9 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 static void on_signal(uv_signal_t *signal, int number)
 {
     app *a = signal->data;
+    if (a->interrupts > 0 && now_ns() - a->interrupted_ns < SIGNAL_TWICE_NS)
+        return;
+    a->interrupted_ns = now_ns();
     if (a->interrupts++ > 0) {
         foliot__log_note("stopping at once; the recordings end with their last whole block");
         _exit(128 + number);
@@ -249,6 +256,27 @@ static void start_step(void *user, void (*run)(void *job), void *job_of_server)
 
 // -- from the command line to a running server --------------------------------------------------------------
 
+// NAME=SCENE; returns where SCENE begins, or says what is wrong with it.
+static const char *session_name(const foliot__arguments *arguments, const char *text, char name[FOLIOT_NAME_BYTES])
+{
+    char clean[FOLIOT_NAME_BYTES];
+    const char *equals = strchr(text, '=');
+    if (!equals || equals == text || !equals[1]) {
+        foliot__options_wrong(&program, arguments, "--session wants NAME=SCENE, not '%s'", text);
+        return NULL;
+    }
+    if (equals - text >= FOLIOT_NAME_BYTES) {
+        foliot__options_wrong(&program, arguments, "--session: a name has at most %d bytes", FOLIOT_NAME_BYTES - 1);
+        return NULL;
+    }
+    snprintf(name, FOLIOT_NAME_BYTES, "%.*s", (int)(equals - text), text);
+    if (strcmp(foliot__text_clean(clean, sizeof clean, name), name) != 0) {
+        foliot__options_wrong(&program, arguments, "--session: a name has no control characters, and is UTF-8");
+        return NULL;
+    }
+    return equals + 1;
+}
+
 static int open_sessions(app *a, const foliot__arguments *arguments, const foliot__host_options *options)
 {
     int code = 0;
@@ -261,15 +289,12 @@ static int open_sessions(app *a, const foliot__arguments *arguments, const folio
         code = foliot__hosted_open(&a->hosted[a->hosted_count++], NULL, arguments->operands[0], options);
     for (uint32_t i = 0; code == 0 && i < given.sessions.count; i++) {
         char name[FOLIOT_NAME_BYTES];
-        const char *equals = strchr(given.sessions.items[i], '=');
-        if (!equals || equals == given.sessions.items[i] || !equals[1] ||
-            (size_t)(equals - given.sessions.items[i]) >= sizeof name)
-            return foliot__options_wrong(&program, arguments, "--session wants NAME=SCENE, not '%s'",
-                                         given.sessions.items[i]);
+        const char *file = session_name(arguments, given.sessions.items[i], name);
+        if (!file)
+            return FOLIOT__EXIT_USAGE;
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
             return foliot__options_wrong(&program, arguments, "at most %d sessions", FOLIOT_SESSIONS_MAX);
-        snprintf(name, sizeof name, "%.*s", (int)(equals - given.sessions.items[i]), given.sessions.items[i]);
-        code = foliot__hosted_open(&a->hosted[a->hosted_count++], name, equals + 1, options);
+        code = foliot__hosted_open(&a->hosted[a->hosted_count++], name, file, options);
     }
     return code;
 }
@@ -308,6 +333,12 @@ static int open_transport(app *a)
         fprintf(stderr, "foliot-server: --bind: '%s' is no IPv4 address\n", given.bind);
         return FOLIOT__EXIT_USAGE;
     }
+    if (status == FOLIOT_NOT_FOUND || status == FOLIOT_REFUSED) {
+        fprintf(stderr, status == FOLIOT_REFUSED ? "foliot-server: port %u needs rights that this user does not have\n"
+                                                 : "foliot-server: port %u on %s: this machine has no such address\n",
+                config.port, given.bind);
+        return FOLIOT__EXIT_ERROR;
+    }
     fprintf(stderr, "foliot-server: port %u on %s is busy; --port 0 takes a free one\n", config.port, given.bind);
     return FOLIOT__EXIT_AGAIN;
 }
@@ -316,6 +347,17 @@ static int open_transport(app *a)
 static bool lockstep(const foliot__hosted *h)
 {
     return given.mode ? strcmp(given.mode, "lockstep") == 0 : h->resumed && h->lockstep;
+}
+
+// What would do nothing is refused: whoever gave it thinks that it does something.
+static int check_lockstep(const app *a, const foliot__arguments *arguments)
+{
+    for (uint32_t i = 0; i < a->hosted_count; i++)
+        if (lockstep(&a->hosted[i]))
+            return 0;
+    if (!given.has_input_delay && !given.no_force)
+        return 0;
+    return foliot__options_wrong(&program, arguments, "--%s is for --mode lockstep", given.no_force ? "no-force" : "input-delay");
 }
 
 static int start_server(app *a)
@@ -397,9 +439,8 @@ static void print_counters(const app *a)
 #undef PRINT_TRANSPORT
 }
 
-static int host(const foliot__arguments *arguments)
+static int check_choices(const foliot__arguments *arguments)
 {
-    static app a;
     if (given.mode && strcmp(given.mode, "lockstep") != 0 && strcmp(given.mode, "snapshot") != 0)
         return foliot__options_wrong(&program, arguments, "--mode is snapshot or lockstep, not '%s'", given.mode);
     if (!foliot__log_start(given.log_format))
@@ -414,10 +455,24 @@ static int host(const foliot__arguments *arguments)
         return foliot__options_wrong(&program, arguments, "--record and --no-record exclude each other");
     if (given.record && (scenes > 1 || given.resumes.count > 0))
         return foliot__options_wrong(&program, arguments, "--record names one file for one new session");
+    if (scenes == 0 && (given.integrator || given.tick_hz > 0 || given.no_record))
+        return foliot__options_wrong(&program, arguments, "--resume goes on as it was recorded, and records: --%s is for new sessions",
+                                     given.integrator ? "integrator" : given.no_record ? "no-record" : "tick-hz");
+    return 0;
+}
+
+static int host(const foliot__arguments *arguments)
+{
+    static app a;
+    int code = check_choices(arguments);
+    if (code)
+        return code;
     foliot__host_options options = {given.record, given.no_record, given.integrator, given.tick_hz};
-    int code = open_sessions(&a, arguments, &options);
+    code = open_sessions(&a, arguments, &options);
     if (code == 0)
         code = check_names(&a);
+    if (code == 0)
+        code = check_lockstep(&a, arguments);
     if (code == 0)
         code = open_transport(&a);
     for (uint32_t i = 0; code == 0 && i < a.hosted_count; i++) // when nothing else can be refused any more

@@ -138,8 +138,10 @@ static void connection_ended(foliot_client *c, uint32_t reason)
         c->try_again = true;
         foliot__client_end(c, FOLIOT_CLIENT_REFUSED, "the server has no room for another connection");
     } else {
+        char why[FOLIOT__SENTENCE_BYTES];
+        snprintf(why, sizeof why, "no answer from %.100s, port %u: is a server running there?", c->host, c->config.port);
         c->try_again = true;
-        foliot__client_end(c, FOLIOT_CLIENT_LOST, c->state == FOLIOT_CLIENT_CONNECTING ? "no answer" : "the connection was lost");
+        foliot__client_end(c, FOLIOT_CLIENT_LOST, c->state == FOLIOT_CLIENT_CONNECTING ? why : "the connection was lost");
     }
 }
 

@@ -196,6 +196,8 @@ static foliot__options_outcome unknown_option(const foliot__command *command, co
         }
     }
     foliot__text_clean(clean, sizeof clean, name);
+    if (strcmp(name, "--help") == 0 || strcmp(name, "--version") == 0)
+        return wrong(arguments, "%s takes no value", clean);
     if (foliot__word_close(name, least))
         return wrong(arguments, "there is no option %s; did you mean --%s?", clean, nearest);
     return wrong(arguments, "there is no option %s", clean);

@@ -6,6 +6,7 @@
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -526,10 +527,10 @@ static const foliot__transport_maker enet_maker = {
 static foliot_status port_free(const struct sockaddr_in *address)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    int failed = fd < 0 || bind(fd, (const struct sockaddr *)address, sizeof *address) != 0;
+    int why = fd < 0 || bind(fd, (const struct sockaddr *)address, sizeof *address) != 0 ? errno : 0;
     if (fd >= 0)
         close(fd);
-    return failed ? FOLIOT_AGAIN : FOLIOT_OK;
+    return why == 0 ? FOLIOT_OK : why == EADDRNOTAVAIL ? FOLIOT_NOT_FOUND : why == EACCES ? FOLIOT_REFUSED : FOLIOT_AGAIN;
 }
 
 static foliot_status open_host(enet_transport *t)

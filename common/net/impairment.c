@@ -109,7 +109,9 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
                                       size_t problem_bytes)
 {
     foliot_impairment result = {.burst = 1, .seed = 1};
-    char copy[512], *rest = NULL;
+    char copy[512], *rest = copy, *name;
+    const char *seen[16];
+    size_t seen_count = 0;
     if (!problem)
         problem_bytes = 0;
     if (strlen(text) >= sizeof copy) {
@@ -117,15 +119,18 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
         return FOLIOT_INVALID;
     }
     strcpy(copy, text);
-    for (char *name = strtok_r(copy, ",", &rest); name; name = strtok_r(NULL, ",", &rest)) {
+    while ((name = strsep(&rest, ",")) != NULL) {
         char *equals = strchr(name, '='), *value = equals ? equals + 1 : name + strlen(name);
         if (equals)
             *equals = 0;
         const char *wants = take(&result, name, value);
+        for (size_t i = 0; i < seen_count && !wants; i++)
+            wants = strcmp(seen[i], name) == 0 ? "every key once" : NULL;
         if (wants) {
-            snprintf(problem, problem_bytes, "%s=%s: expected %s", name, value, wants);
+            snprintf(problem, problem_bytes, "%s%s%s: expected %s", name, equals ? "=" : "", value, wants);
             return FOLIOT_INVALID;
         }
+        seen[seen_count++] = name; // there are fewer keys than room
     }
     *impairment = result;
     return FOLIOT_OK;

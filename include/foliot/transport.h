@@ -105,7 +105,8 @@ typedef struct foliot_transport_config {
 foliot_transport_config foliot_transport_config_default(void);
 
 // ENet. `now_ns` is CLOCK_MONOTONIC's time in this and every call; steps of the wall clock do no harm.
-// FOLIOT_AGAIN: the port is busy; FOLIOT_INVALID: no such address.
+// FOLIOT_AGAIN: the port is busy; FOLIOT_INVALID: that is no address; FOLIOT_NOT_FOUND: it is none of this machine's;
+// FOLIOT_REFUSED: that port is not for everybody.
 foliot_status foliot_transport_enet(const foliot_transport_config *config, uint64_t now_ns,
                                     foliot_transport **transport);
 

@@ -16,7 +16,15 @@ refused "a scene that is not there" 78 'cannot read' "$server" nowhere.yaml
 refused "no scene" 2 'SCENE is missing' "$server"
 refused "two ways to record" 2 'exclude' "$server" "$scene" --record a.foliot --no-record
 refused "a mode that there is not" 2 'snapshot or lockstep' "$server" "$scene" --mode peer
-refused "a pace of nothing" 2 'above 0' "$server" "$scene" --tick-hz 0
+refused "a pace of nothing" 2 'from 0.01 to 100000' "$server" "$scene" --tick-hz 0
+refused "a pace that nobody keeps" 2 'from 0.01 to 100000' "$server" "$scene" --tick-hz 1e9 --no-record
+refused "an address of another machine" 1 'no such address' "$server" "$scene" --bind 192.0.2.1
+refused "a session's name with control characters" 2 'control characters' "$server" --session "$(printf 'a\033[31m')=$scene"
+refused "a session's name that is too long" 2 'at most 63 bytes' "$server" --session "$(printf '%070d' 0)=$scene"
+refused "an input delay where nothing is delayed" 2 'lockstep' "$server" "$scene" --port 0 --no-record --input-delay 2
+refused "a file's name that would be cut" 2 '511 bytes' "$server" "$scene" --port 0 --record "$(printf '%0600d' 0)"
+refused "a key of an impairment twice" 2 'once' "$server" "$scene" --port 0 --no-record --impair loss=1%,loss=2%
+refused "--help with a value" 2 'takes no value' "$server" "$scene" --help=1
 refused "more threads than there may be" 2 'from 1 to 256' "$server" "$scene" --threads 257
 refused "an impairment of no sense" 2 'share' "$server" "$scene" --impair loss=200%
 refused "a folder that is not there" 1 'No such file' "$server" "$scene" --port 0 --record nowhere/a.foliot
@@ -25,11 +33,16 @@ refused "a full disk" 75 'full' "$server" "$scene" --port 0 --record /dev/full
 exits "a session that is not there" 1 "no session 'two'" "$client" "127.0.0.1:$port" --session two --bot idle --seconds 1
 exits "a name that is too long" 1 '63 bytes' "$client" "127.0.0.1:$port" --name "$(printf '%070d' 0)" --bot idle --seconds 1
 exits "a host that is no host" 2 'HOST' "$client" 127.0.0.1:port --bot idle
+exits "IPv6" 2 'IPv4' "$client" ::1 --bot idle
+exits "two ends" 2 'exclude' "$client" "127.0.0.1:$port" --bot idle --seconds 1 --ticks 9
+exits "a trace on a full disk" 75 'could not be written' "$client" "127.0.0.1:$port" --bot idle --ticks 9 --trace /dev/full
 exits "a bot that is no file" 1 'No such file' "$client" "127.0.0.1:$port" --bot jumpy
 exits "nobody there" 75 'no answer' "$client" 127.0.0.1:1 --bot idle --seconds 1
 "$client" "127.0.0.1:$port" --name "$(printf 'a\033[31mb\nc')" --bot idle --ticks 20 >plain.out 2>&1
 kill -TERM "$server_pid"
+kill -INT "$server_pid"
 wait "$server_pid"
+ok "two signals at once are one wish" grep -q "^ticks " server.out
 ok "a name without its control characters" sh -c '! grep -q "$(printf "\033")" server.log server.out && grep -q "joined" server.log'
 
 "$server" "$scene" --port 0 --ticks 30 --record match.foliot >first.out 2>&1
@@ -41,3 +54,6 @@ ok "and told of" grep -q 'kept as match.foliot.unfinished' second.log
 ok "and the new one is whole" "$replay" verify match.foliot
 "$server" "$scene" --port 0 --ticks 3 --record match.foliot >third.out 2>&1
 ok "what had ended is written anew" test ! -e match.foliot.unfinished-2
+for change in "--integrator rk4" "--tick-hz 30" "--no-record"; do # shellcheck disable=SC2086
+    exits "a session that goes on, with $change" 2 'for new sessions' "$server" --resume match.foliot --port 0 --ticks 4 $change
+done

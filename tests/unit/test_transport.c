@@ -348,7 +348,7 @@ static void impairments_are_read_and_bad_ones_named(void **state)
     check_near(i.rate_bits, 1e6, 0);
     assert_int_equal(i.seed, 7);
     const char *bad[] = {"loss=101%", "loss=x", "delay=-5ms", "jitter=9-3ms", "rate=5", "speed=3",
-                         "burst=0.5", "seed=a", "loss"};
+                         "burst=0.5", "seed=a", "loss", "loss=5%,loss=6%", ",", "loss=5%,", ""};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         problem[0] = 0;
         assert_int_equal(foliot_impairment_parse(bad[k], &i, problem, sizeof problem), FOLIOT_INVALID);
