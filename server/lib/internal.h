@@ -119,6 +119,7 @@ struct foliot__session {
     bool step_snapshot; // the step also captures one
     foliot_status recorded;
     bool recording_told;
+    uint64_t ticks_lost; // of those that are counted as unrecorded
     uint64_t frozen_told;
     bool running_late;
     // How far behind their deadlines ticks are closed at least, in this window and the last one.

@@ -216,6 +216,8 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
     player->next_sequence = 1;
     player->input_sequence = input_sequence;
     memcpy(player->name, hello->name, sizeof player->name);
+    if (!*player->name) // others want to call him something
+        snprintf(player->name, sizeof player->name, "player-%u", found);
     return found;
 }
 
@@ -406,10 +408,12 @@ static void tell_what_happened(foliot__session *s)
         foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, 0, world->first_frozen_body, "");
     }
     if (s->recording && s->recorded != FOLIOT_OK) {
-        server->counters.ticks_unrecorded++;
+        foliot_recording_state state = foliot_recording_now(s->recording);
+        server->counters.ticks_unrecorded += state.ticks_lost - s->ticks_lost;
+        s->ticks_lost = state.ticks_lost;
         if (!s->recording_told)
             foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, 0, 0,
-                                 foliot_status_text(s->recorded));
+                                 state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_text(s->recorded));
         s->recording_told = true;
     }
     uint32_t count;
