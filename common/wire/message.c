@@ -486,7 +486,9 @@ foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length, f
         foliot__change *c = &packet->changes[i];
         c->sequence = sequence + i;
         uint32_t age = foliot__read_u16(&r);
-        c->tick = age < packet->tick ? packet->tick - age : 0;
+        if (age > packet->tick)
+            foliot__reader_fail(&r, FOLIOT_CORRUPT);
+        c->tick = packet->tick - age;
         const uint8_t *axes = foliot__read_bytes(&r, sizeof c->axes);
         if (axes)
             memcpy(c->axes, axes, sizeof c->axes);

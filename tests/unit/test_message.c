@@ -249,6 +249,11 @@ static void packets_come_back_and_are_refused_when_cut(void **state)
     assert_memory_equal(&got, &input, sizeof got);
     for (size_t cut = 0; cut < length; cut++)
         assert_int_not_equal(foliot__input_packet_decode(packet, cut, &got), FOLIOT_OK);
+    memcpy(packet + 5, (const uint8_t[4]){64, 0, 0, 0}, 4); // a packet of tick 64: its first change is 64 ticks old
+    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_OK);
+    assert_int_equal(got.changes[0].tick, 0);
+    packet[5] = 63; // older than the world
+    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_CORRUPT);
     packet[13] = FOLIOT__INPUTS_A_PACKET + 1;
     assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_CORRUPT);
 

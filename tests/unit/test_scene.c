@@ -606,6 +606,8 @@ static void what_is_not_canonical_is_refused(void **state)
     assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_OK);
     assert_int_equal(scene->substeps, 2);
     foliot_scene_destroy(scene);
+    memset(bytes + top + 8, 0xff, 4); // FOLIOT_SUBSTEPS_FITTING: a wish, and the encoder writes what it came to
+    assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_CORRUPT);
     bytes[top] = 1; // dt, a NaN
     memset(bytes + top + 8, 0xff, 8);
     assert_int_equal(foliot_scene_decode(bytes, least + 8, &scene), FOLIOT_CORRUPT);
