@@ -59,7 +59,8 @@ struct foliot_client {
     bool clock_set; // at once and by much, when `clock_set_us` was
     uint32_t clock_set_us;
     uint64_t input_sent_ns;
-    uint64_t first_snapshot;
+    uint64_t first_snapshot; // of this connection
+    uint64_t expected_before, snaps_before; // snapshots expected and snaps of the connections before it
     double delay_sum;
     uint64_t delay_count;
     double shown_tick; // of the last sample
@@ -68,6 +69,7 @@ struct foliot_client {
 
 // client.c
 double foliot__client_tick_ns(const foliot_client *c);
+void foliot__client_keep_figures(foliot_client *client); // of a connection that is over
 void foliot__client_end(foliot_client *c, foliot_client_state state, const char *reason);
 
 // join.c

@@ -84,8 +84,10 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         return;
     c->welcomed_here = true;
     bool again = c->welcomed && w->token == c->welcome.token && w->token != 0;
-    if (c->welcomed)
+    if (c->welcomed) {
+        foliot__client_keep_figures(c);
         foliot__buffer_close(&c->buffer);
+    }
     c->welcomed = false;
     c->welcome = *w;
     if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_OK || !enter_lockstep(c, w)) {

@@ -136,25 +136,37 @@ static void add_lockstep(const foliot__lockstep_client *l, foliot_client_statist
     s->snapshot_bytes_mean = s->relay_bytes_mean;
 }
 
+static uint64_t expected_here(const foliot_client *client)
+{
+    const foliot_snapshot *newest = foliot__buffer_newest(&client->buffer);
+    double every = client->welcome.pace_hz / client->welcome.snapshot_hz;
+    return newest ? (uint64_t)((double)(newest->tick - client->first_snapshot) / every + 1.5) : 0;
+}
+
+void foliot__client_keep_figures(foliot_client *client)
+{
+    client->expected_before += expected_here(client);
+    client->snaps_before += client->playout.snaps;
+}
+
 foliot_client_statistics foliot_client_statistics_now(const foliot_client *client)
 {
     foliot_client_statistics s = client->statistics;
     if (!client->welcomed)
         return s;
     const foliot_snapshot *newest = foliot__buffer_newest(&client->buffer);
-    double every = client->welcome.pace_hz / client->welcome.snapshot_hz;
     if (newest) {
         s.newest_tick = newest->tick;
         s.digest = foliot__buffer_digest(&client->buffer);
-        s.snapshots_expected = (uint64_t)((double)(newest->tick - client->first_snapshot) / every + 1.5);
     }
+    s.snapshots_expected = client->expected_before + expected_here(client);
     if (s.snapshots_expected > s.snapshots_received)
         s.loss = 1 - (double)s.snapshots_received / (double)s.snapshots_expected;
     s.jitter_ms = foliot__playout_jitter_ms(&client->playout);
     s.delay_ms = foliot__playout_delay_ms(&client->playout);
     s.delay_mean_ms = client->delay_count ? client->delay_sum / (double)client->delay_count : 0;
     s.snapshot_bytes_mean = s.snapshots_received ? (double)s.bytes_received / (double)s.snapshots_received : 0;
-    s.snaps = client->playout.snaps;
+    s.snaps = client->snaps_before + client->playout.snaps;
     if (client->lockstep)
         add_lockstep(client->lockstep, &s);
     return s;

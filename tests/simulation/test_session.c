@@ -128,6 +128,25 @@ static void server_and_client_say_when_to_call_again(void **state)
     simulation_destroy(s);
 }
 
+// What was lost while there was no connection is no loss of the network.
+static void figures_go_on_over_a_new_connection(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create();
+    simulation_join(s, "loss=5%,delay=20ms,seed=5", false);
+    simulation_run(s, 15);
+    uint64_t silent_until = s->now_ns + 2500000000u;
+    for (; s->now_ns < silent_until; s->now_ns += 2000000)
+        foliot_client_update(s->clients[0], s->now_ns);
+    simulation_run(s, 15);
+    foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
+    assert_in_range(seen.reconnects, 1, 4);
+    assert_true(seen.snapshots_expected >= seen.snapshots_received);
+    assert_in_range(seen.snapshots_expected, 1700, 1950);
+    check_near(seen.loss, 0.05, 0.025);
+    simulation_destroy(s);
+}
+
 static void stopping_tells_everyone(void **state)
 {
     (void)state;
@@ -151,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_full_session_refuses_with_a_sentence),
         cmocka_unit_test(spectators_are_shown_what_was_so_long_ago),
         cmocka_unit_test(server_and_client_say_when_to_call_again),
+        cmocka_unit_test(figures_go_on_over_a_new_connection),
         cmocka_unit_test(stopping_tells_everyone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
