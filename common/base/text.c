@@ -56,6 +56,13 @@ static uint32_t least(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+static char folded(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c == '_' || c == ' ' ? '-' : c;
+}
+
 // Optimal string alignment (Damerau 1964 with each pair swapped once), three rows of the table.
 uint32_t foliot__word_distance(const char *a, const char *b)
 {
@@ -67,9 +74,10 @@ uint32_t foliot__word_distance(const char *a, const char *b)
         uint32_t *now = rows[i % 3], *last = rows[(i + 2) % 3], *before = rows[(i + 1) % 3];
         now[0] = i;
         for (uint32_t j = 1; j <= n; j++) {
-            uint32_t best = last[j - 1] + (a[i - 1] != b[j - 1]);
+            char here = folded(a[i - 1]), there = folded(b[j - 1]);
+            uint32_t best = last[j - 1] + (here != there);
             best = least(best, least(now[j - 1], last[j]) + 1);
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+            if (i > 1 && j > 1 && here == folded(b[j - 2]) && folded(a[i - 2]) == there)
                 best = least(best, before[j - 2] + 1);
             now[j] = best;
         }

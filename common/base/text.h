@@ -19,8 +19,8 @@ bool foliot__parse_count(const char *text, uint64_t *value);
 #define FOLIOT__REAL_TEXT_BYTES 32
 const char *foliot__real_text(char text[FOLIOT__REAL_TEXT_BYTES], double value);
 
-// How many insertions, deletions, changes and swaps of neighbours turn one word into the other. Only
-// the first FOLIOT__WORD_MAX bytes count.
+// How many insertions, deletions, changes and swaps of neighbours turn one word into the other. Case and the kind of
+// gap ("_", " ", "-") are no difference. Only the first FOLIOT__WORD_MAX bytes count.
 #define FOLIOT__WORD_MAX 64
 uint32_t foliot__word_distance(const char *a, const char *b);
 // True if `distance` makes one a likely slip of the other, rather than another word altogether.

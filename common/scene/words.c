@@ -2,13 +2,12 @@
 // words.c: numbers from text, and the word that was meant where another was written.
 #include "scene/reading.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#define WORD_BYTES_MAX 64 // longer than every key; what is written is cut to it
+#include "base/text.h"
 
 static bool digit(char c)
 {
@@ -114,38 +113,12 @@ bool foliot__whole_of(const char *text, uint64_t *number)
     return true;
 }
 
-static unsigned least(unsigned a, unsigned b, unsigned c)
-{
-    unsigned ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
-// Levenshtein's distance (1966), row by row; case makes no difference.
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[WORD_BYTES_MAX + 1];
-    size_t a_length = strnlen(a, WORD_BYTES_MAX), b_length = strnlen(b, WORD_BYTES_MAX);
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= a_length; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= b_length; j++) {
-            unsigned above = row[j];
-            unsigned change = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
-            row[j] = least(above + 1, row[j - 1] + 1, diagonal + change);
-            diagonal = above;
-        }
-    }
-    return row[b_length];
-}
-
 const char *foliot__nearest(const char *written, const char *const *words, uint32_t count)
 {
     const char *nearest = NULL;
-    unsigned distance_min = (unsigned)strnlen(written, WORD_BYTES_MAX) / 2 + 1;
+    uint32_t distance_min = (uint32_t)strnlen(written, FOLIOT__WORD_MAX) / 2 + 1;
     for (uint32_t i = 0; i < count; i++) {
-        unsigned d = distance(written, words[i]);
+        uint32_t d = foliot__word_distance(written, words[i]);
         if (d < distance_min) {
             distance_min = d;
             nearest = words[i];

@@ -25,8 +25,7 @@ static const uint16_t priors[] = {
 _Static_assert(sizeof priors / sizeof *priors == MODEL_COUNT, "a prior for every model");
 
 typedef struct walk {
-    foliot__range_encoder *out; // one of the two is NULL
-    foliot__range_decoder *in;
+    foliot__range_pass pass;
     models models;
     uint16_t last[FOLIOT_PLAYERS_MAX]; // 1 + index of the player's last input in the block; 0: none
     bool bad;
@@ -45,18 +44,12 @@ static models start(void)
 
 static bool code_bit(walk *w, foliot__model *model, bool bit)
 {
-    if (w->in)
-        return foliot__range_decode(w->in, model);
-    foliot__range_encode(w->out, model, bit);
-    return bit;
+    return foliot__range_bit(&w->pass, model, bit);
 }
 
 static uint32_t code_raw(walk *w, uint32_t value, unsigned bits)
 {
-    if (w->in)
-        return foliot__range_decode_raw(w->in, bits);
-    foliot__range_encode_raw(w->out, value, bits);
-    return value;
+    return foliot__range_raw(&w->pass, value, bits);
 }
 
 // 0 to 2^(LENGTHS - 1) - 1.
@@ -165,7 +158,7 @@ size_t foliot__block_encode(const foliot__block *block, uint8_t *bytes, size_t c
     if (head == SIZE_MAX || block->count > FOLIOT__BLOCK_INPUTS_MAX)
         return SIZE_MAX;
     foliot__range_encoder out = foliot__range_encoder_of(bytes + head, capacity - head);
-    walk w = {.out = &out, .models = start()};
+    walk w = {.pass.out = &out, .models = start()};
     for (uint32_t i = 0; i < block->count && !out.full; i++)
         code_input(&w, (foliot__block *)(uintptr_t)block, i); // writes back what it reads
     size_t length = foliot__range_encoder_finish(&out);
@@ -189,7 +182,7 @@ foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t
     if (count == 0 || count > FOLIOT__BLOCK_INPUTS_MAX)
         return FOLIOT_CORRUPT;
     foliot__range_decoder in = foliot__range_decoder_of(bytes + head, length - head);
-    walk w = {.in = &in, .models = start()};
+    walk w = {.pass.in = &in, .models = start()};
     for (uint32_t i = 0; i < count; i++) {
         memset(&block->inputs[i], 0, sizeof block->inputs[i]);
         block->ages[i] = 0;

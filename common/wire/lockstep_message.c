@@ -61,6 +61,27 @@ static void take_acks(foliot__reader *r, foliot__tick_acks *acks)
     }
 }
 
+static foliot__reader open_packet(const uint8_t *bytes, size_t length, uint8_t kind)
+{
+    foliot__reader r = foliot__reader_of(bytes, length);
+    if (foliot__read_u8(&r) != kind)
+        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    return r;
+}
+
+static foliot__writer begin_packet(uint8_t bytes[FOLIOT_PACKET_BYTES_MAX], uint8_t kind)
+{
+    foliot__writer w = foliot__writer_of(bytes, FOLIOT_PACKET_BYTES_MAX);
+    foliot__write_u8(&w, kind);
+    return w;
+}
+
+static void put_block(foliot__writer *w, uint32_t ticks, const uint8_t *block, size_t block_length)
+{
+    put_varint(w, ticks);
+    foliot__write_bytes(w, block, block_length);
+}
+
 static void take_block(foliot__reader *r, uint32_t *ticks, const uint8_t **block, size_t *block_length)
 {
     *ticks = take_varint(r, FOLIOT__BLOCK_TICKS_MAX);
@@ -75,24 +96,20 @@ static size_t written(const foliot__writer *w)
 
 size_t foliot__lockstep_input_encode(const foliot__lockstep_input *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
-    foliot__writer w = foliot__writer_of(bytes, FOLIOT_PACKET_BYTES_MAX);
-    foliot__write_u8(&w, FOLIOT__LOCKSTEP_INPUT_PACKET);
+    foliot__writer w = begin_packet(bytes, FOLIOT__LOCKSTEP_INPUT_PACKET);
     put_acks(&w, &packet->acks);
     put_varint(&w, packet->behind);
     foliot__write_u64(&w, packet->digests);
     put_varint(&w, packet->ahead);
     foliot__write_u16(&w, packet->sent_ms);
     put_varint(&w, packet->back);
-    put_varint(&w, packet->ticks);
-    foliot__write_bytes(&w, packet->block, packet->block_length);
+    put_block(&w, packet->ticks, packet->block, packet->block_length);
     return written(&w);
 }
 
 foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length, foliot__lockstep_input *packet)
 {
-    foliot__reader r = foliot__reader_of(bytes, length);
-    if (foliot__read_u8(&r) != FOLIOT__LOCKSTEP_INPUT_PACKET)
-        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    foliot__reader r = open_packet(bytes, length, FOLIOT__LOCKSTEP_INPUT_PACKET);
     take_acks(&r, &packet->acks);
     packet->behind = take_varint(&r, UINT32_MAX);
     packet->digests = foliot__read_u64(&r);
@@ -105,19 +122,15 @@ foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length,
 
 size_t foliot__relay_encode(const foliot__relay *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
-    foliot__writer w = foliot__writer_of(bytes, FOLIOT_PACKET_BYTES_MAX);
-    foliot__write_u8(&w, FOLIOT__RELAY_PACKET);
+    foliot__writer w = begin_packet(bytes, FOLIOT__RELAY_PACKET);
     foliot__write_u32(&w, packet->end);
-    put_varint(&w, packet->ticks);
-    foliot__write_bytes(&w, packet->block, packet->block_length);
+    put_block(&w, packet->ticks, packet->block, packet->block_length);
     return written(&w);
 }
 
 foliot_status foliot__relay_decode(const uint8_t *bytes, size_t length, foliot__relay *packet)
 {
-    foliot__reader r = foliot__reader_of(bytes, length);
-    if (foliot__read_u8(&r) != FOLIOT__RELAY_PACKET)
-        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    foliot__reader r = open_packet(bytes, length, FOLIOT__RELAY_PACKET);
     packet->end = foliot__read_u32(&r);
     take_block(&r, &packet->ticks, &packet->block, &packet->block_length);
     return r.status;
@@ -125,8 +138,7 @@ foliot_status foliot__relay_decode(const uint8_t *bytes, size_t length, foliot__
 
 size_t foliot__lockstep_status_encode(const foliot__lockstep_status *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
-    foliot__writer w = foliot__writer_of(bytes, FOLIOT_PACKET_BYTES_MAX);
-    foliot__write_u8(&w, FOLIOT__LOCKSTEP_STATUS_PACKET);
+    foliot__writer w = begin_packet(bytes, FOLIOT__LOCKSTEP_STATUS_PACKET);
     foliot__write_u32(&w, packet->tick);
     put_acks(&w, &packet->acks);
     foliot__write_u32(&w, packet->checked);
@@ -142,9 +154,7 @@ size_t foliot__lockstep_status_encode(const foliot__lockstep_status *packet, uin
 
 foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length, foliot__lockstep_status *packet)
 {
-    foliot__reader r = foliot__reader_of(bytes, length);
-    if (foliot__read_u8(&r) != FOLIOT__LOCKSTEP_STATUS_PACKET)
-        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    foliot__reader r = open_packet(bytes, length, FOLIOT__LOCKSTEP_STATUS_PACKET);
     packet->tick = foliot__read_u32(&r);
     take_acks(&r, &packet->acks);
     packet->checked = foliot__read_u32(&r);

@@ -115,4 +115,28 @@ static inline bool foliot__range_decode(foliot__range_decoder *coder, foliot__mo
     return bit;
 }
 
+// -- one walk over what is coded, for both directions -------------------------------------------------
+
+typedef struct foliot__range_pass {
+    foliot__range_encoder *out; // one of the two is NULL
+    foliot__range_decoder *in;
+} foliot__range_pass;
+
+// Writes the bit, or reads one whatever `bit` is. Returns it.
+static inline bool foliot__range_bit(const foliot__range_pass *pass, foliot__model *model, bool bit)
+{
+    if (pass->in)
+        return foliot__range_decode(pass->in, model);
+    foliot__range_encode(pass->out, model, bit);
+    return bit;
+}
+
+static inline uint32_t foliot__range_raw(const foliot__range_pass *pass, uint32_t value, unsigned bits)
+{
+    if (pass->in)
+        return foliot__range_decode_raw(pass->in, bits);
+    foliot__range_encode_raw(pass->out, value, bits);
+    return value;
+}
+
 #endif

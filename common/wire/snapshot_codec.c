@@ -46,8 +46,7 @@ struct foliot_snapshot_coder {
 };
 
 typedef struct walk {
-    foliot__range_encoder *out; // one of the two is NULL
-    foliot__range_decoder *in;
+    foliot__range_pass pass;
     models *models;
     const foliot_snapshot_format *format;
     foliot__course course; // of the ticks from the baseline
@@ -60,18 +59,12 @@ typedef struct walk {
 
 static inline bool code_bit(walk *w, foliot__model *model, bool bit)
 {
-    if (w->in)
-        return foliot__range_decode(w->in, model);
-    foliot__range_encode(w->out, model, bit);
-    return bit;
+    return foliot__range_bit(&w->pass, model, bit);
 }
 
 static uint32_t code_raw(walk *w, uint32_t value, unsigned bits)
 {
-    if (w->in)
-        return foliot__range_decode_raw(w->in, bits);
-    foliot__range_encode_raw(w->out, value, bits);
-    return value;
+    return foliot__range_raw(&w->pass, value, bits);
 }
 
 static inline unsigned bit_length(uint32_t x)
@@ -346,14 +339,14 @@ static void code_body(walk *w, foliot_snapshot_body *body, const foliot_snapshot
         }
         speed = 1 + lesser(bit_length(far) / 2, SPEEDS - 2);
     }
-    bool changed = w->out && !same_body(body, base);
+    bool changed = w->pass.out && !same_body(body, base);
     changed = code_bit(w, &w->models->changed[kind][speed][recent], changed);
     w->recent = w->recent << 1 | changed;
     if (changed)
         w->changed = base;
     if (changed)
         code_rest(w, body, base, kind, speed, drifts);
-    else if (w->in)
+    else if (w->pass.in)
         *body = *base;
     if (body->flags & FOLIOT_SNAPSHOT_ALIVE)
         memcpy(w->last, body->position, sizeof w->last);
@@ -492,7 +485,7 @@ static size_t encode_bodies(foliot_snapshot_coder *coder, const foliot_snapshot 
                             foliot__range_encoder *out)
 {
     walk w = walk_of(coder, head);
-    w.out = out;
+    w.pass.out = out;
     uint32_t slot = head->first;
     while (slot < snapshot->count && slot - head->first < limit &&
            foliot__range_encoder_length(out) + BODY_BYTES_USUAL <= out->capacity) {
@@ -570,7 +563,7 @@ foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t
         return FOLIOT_INVALID;
     foliot__range_decoder in = foliot__range_decoder_of(bytes + r.at, length - r.at);
     walk w = walk_of(coder, head);
-    w.in = &in;
+    w.pass.in = &in;
     for (uint32_t i = 0; i < head->count && foliot__range_decoder_good(&in); i++) {
         into->bodies[head->first + i] = (foliot_snapshot_body){0};
         code_body(&w, &into->bodies[head->first + i], base_of(baseline, head->first + i));

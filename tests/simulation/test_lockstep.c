@@ -12,18 +12,6 @@
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 
-static const foliot_server_counters *counted(const arena *a)
-{
-    return foliot_server_counted(a->server);
-}
-
-static void no_lies(const arena *a)
-{
-    assert_int_equal(a->told[FOLIOT_SERVER_LIED], 0);
-    assert_int_equal(counted(a)->messages_malformed, 0);
-    assert_int_equal(counted(a)->divergences, 0);
-}
-
 static void clients_step_to_the_same_bits(void **state)
 {
     (void)state;
@@ -37,8 +25,8 @@ static void clients_step_to_the_same_bits(void **state)
         assert_int_equal(seen.divergences, 0);
         assert_true(arena_agrees(a, i));
     }
-    assert_true(counted(a)->inputs > 60);
-    no_lies(a);
+    assert_true(arena_counted(a)->inputs > 60);
+    assert_true(arena_is_honest(a));
     arena_destroy(a);
 }
 
@@ -65,7 +53,7 @@ static void a_fault_is_found_with_stage_body_and_field(void **state)
     arena_run(a, 12);
     foliot_divergence_case *found = &a->found;
     assert_int_equal(a->found_count, 1);
-    assert_int_equal(counted(a)->divergences, 1);
+    assert_int_equal(arena_counted(a)->divergences, 1);
     assert_int_equal(found->player, 1);
     assert_int_equal(found->divergence.tick, 400);
     assert_string_equal(found->divergence.stage_name, "integrate");
@@ -110,7 +98,7 @@ static void memory_that_was_overwritten_is_found_too(void **state)
     assert_int_equal(a->found.divergence.body, 0);
     assert_string_equal(a->found.divergence.field_name, "position.x");
     assert_true(a->found.divergence.ulps > 1000);
-    assert_int_equal(counted(a)->lies_digests, 0);
+    assert_int_equal(arena_counted(a)->lies_digests, 0);
     arena_destroy(a);
 }
 
@@ -127,10 +115,10 @@ static void a_lost_connection_is_resumed_as_the_same_player(void **state)
     foliot_client_statistics seen = arena_seen(a, 1);
     assert_int_equal(seen.reconnects, 1);
     assert_int_equal(foliot_client_player(a->clients[1]), player);
-    assert_int_equal(counted(a)->resumes, 1);
+    assert_int_equal(arena_counted(a)->resumes, 1);
     assert_true(seen.ticks_compared > 500);
     assert_true(arena_agrees(a, 0) && arena_agrees(a, 1));
-    no_lies(a);
+    assert_true(arena_is_honest(a));
     arena_destroy(a);
 }
 
@@ -147,11 +135,11 @@ static void who_slept_too_long_is_given_the_state_anew(void **state)
     assert_true(arena_seen(a, 0).newest_tick + 6 > arena_tick(a)); // nobody waited
     a->asleep[sleeper] = false;
     arena_run(a, 5);
-    assert_int_equal(counted(a)->behind, 1);
+    assert_int_equal(arena_counted(a)->behind, 1);
     assert_int_equal(a->told[FOLIOT_SERVER_BEHIND], 1);
     assert_true(arena_seen(a, sleeper).newest_tick + 10 > arena_tick(a));
     assert_true(arena_agrees(a, sleeper));
-    assert_int_equal(counted(a)->divergences, 0);
+    assert_int_equal(arena_counted(a)->divergences, 0);
     arena_destroy(a);
 }
 
@@ -201,11 +189,11 @@ static void inputs_for_another_player_are_a_lie(void **state)
 {
     (void)state;
     arena *a = with_a_liar();
-    uint64_t inputs = counted(a)->inputs;
+    uint64_t inputs = arena_counted(a)->inputs;
     a->bots[0] = false;
     tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .ahead = 5, .ticks = 1}, 0, 1, 99);
-    assert_int_equal(counted(a)->inputs, inputs);
-    check_lie(a, counted(a)->lies_other_player, "another player");
+    assert_int_equal(arena_counted(a)->inputs, inputs);
+    check_lie(a, arena_counted(a)->lies_other_player, "another player");
 }
 
 static void other_inputs_for_the_same_tick_are_a_lie(void **state)
@@ -213,7 +201,7 @@ static void other_inputs_for_the_same_tick_are_a_lie(void **state)
     (void)state;
     arena *a = with_a_liar();
     tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .back = 100, .ticks = 1}, 1, 1, 99);
-    check_lie(a, counted(a)->lies_contradicted, "than before");
+    check_lie(a, arena_counted(a)->lies_contradicted, "than before");
 }
 
 static void inputs_for_ticks_closed_long_ago_are_a_lie(void **state)
@@ -221,8 +209,8 @@ static void inputs_for_ticks_closed_long_ago_are_a_lie(void **state)
     (void)state;
     arena *a = with_a_liar();
     tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .back = 1100, .ticks = 1}, 1, 1, 99);
-    assert_int_equal(counted(a)->inputs_stale, 1);
-    check_lie(a, counted(a)->lies_long_ago, "long ago");
+    assert_int_equal(arena_counted(a)->inputs_stale, 1);
+    check_lie(a, arena_counted(a)->lies_long_ago, "long ago");
 }
 
 static void acknowledging_what_was_never_sent_is_a_lie(void **state)
@@ -230,7 +218,7 @@ static void acknowledging_what_was_never_sent_is_a_lie(void **state)
     (void)state;
     arena *a = with_a_liar();
     tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
-    check_lie(a, counted(a)->lies_unclosed, "never sent");
+    check_lie(a, arena_counted(a)->lies_unclosed, "never sent");
 }
 
 static void false_digests_are_a_lie(void **state)
@@ -242,8 +230,8 @@ static void false_digests_are_a_lie(void **state)
     tell_lie( // sooner than the honest report
         a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .digests = 12345}, 1, 0, 0);
     arena_run(a, 0.2);
-    assert_true(counted(a)->divergences >= 1);
-    check_lie(a, counted(a)->lies_digests, "answers deny");
+    assert_true(arena_counted(a)->divergences >= 1);
+    check_lie(a, arena_counted(a)->lies_digests, "answers deny");
 }
 
 static void a_flood_is_a_lie(void **state)
@@ -258,9 +246,9 @@ static void a_flood_is_a_lie(void **state)
             arena_inject(a, 1, bytes, length);
         arena_run(a, 0.001);
     }
-    assert_true(counted(a)->lies_flood > 4000);
+    assert_true(arena_counted(a)->lies_flood > 4000);
     assert_true(a->told[FOLIOT_SERVER_LIED] <= 5); // and the log is not flooded
-    check_lie(a, counted(a)->lies_flood, "more packets");
+    check_lie(a, arena_counted(a)->lies_flood, "more packets");
 }
 
 // Ten lies of ten different seconds: the peer is dropped by name, and told why; its player leaves, and the others play on.
@@ -272,16 +260,16 @@ static void who_goes_on_lying_is_dropped(void **state)
         tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
         arena_run(a, 1);
     }
-    assert_int_equal(counted(a)->peers_dropped, 0);
+    assert_int_equal(arena_counted(a)->peers_dropped, 0);
     tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
-    assert_int_equal(counted(a)->peers_dropped, 1);
+    assert_int_equal(arena_counted(a)->peers_dropped, 1);
     assert_non_null(strstr(a->last[FOLIOT_SERVER_DROPPED].text, "mallory"));
     assert_non_null(strstr(a->last[FOLIOT_SERVER_DROPPED].text, "never sent"));
     arena_run(a, 1);
     assert_int_equal(foliot_client_now(a->clients[1]), FOLIOT_CLIENT_REFUSED);
     assert_non_null(strstr(foliot_client_reason(a->clients[1]), "honest"));
-    assert_int_equal(counted(a)->leaves, 1);
-    check_lie(a, counted(a)->lies_unclosed, "never sent");
+    assert_int_equal(arena_counted(a)->leaves, 1);
+    check_lie(a, arena_counted(a)->lies_unclosed, "never sent");
 }
 
 static void a_lie_now_and_then_is_forgiven(void **state)
@@ -293,8 +281,8 @@ static void a_lie_now_and_then_is_forgiven(void **state)
         tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
         arena_run(a, 31);
     }
-    assert_int_equal(counted(a)->peers_dropped, 0);
-    check_lie(a, counted(a)->lies_unclosed, "never sent");
+    assert_int_equal(arena_counted(a)->peers_dropped, 0);
+    check_lie(a, arena_counted(a)->lies_unclosed, "never sent");
 }
 
 // Late or made up: it is one message, and counted as one.
@@ -304,15 +292,15 @@ static void an_answer_that_nobody_asked_for_is_unexpected(void **state)
     arena *a = with_a_liar();
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    uint64_t answers = counted(a)->answers;
+    uint64_t answers = arena_counted(a)->answers;
     foliot__message m = {.kind = FOLIOT__ANSWER};
     m.as.search = (foliot__search_message){.number = 7, .bytes = (const uint8_t *)"no", .length = 2};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
     foliot_transport_send(a->wires[1], foliot__peer_id(0, 1), FOLIOT_RELIABLE, bytes, length);
     foliot_transport_flush(a->wires[1], a->now_ns);
     arena_run(a, 0.1);
-    assert_int_equal(counted(a)->messages_unexpected, 1);
-    assert_int_equal(counted(a)->answers, answers);
+    assert_int_equal(arena_counted(a)->messages_unexpected, 1);
+    assert_int_equal(arena_counted(a)->answers, answers);
     arena_destroy(a);
 }
 
@@ -329,8 +317,8 @@ static void junk_ends_the_connection(void **state)
         arena_inject(a, 1, bytes, sizeof bytes);
         arena_run(a, 0.05);
     }
-    assert_true(counted(a)->messages_malformed >= 30);
-    assert_int_equal(counted(a)->peers_dropped, 1);
+    assert_true(arena_counted(a)->messages_malformed >= 30);
+    assert_int_equal(arena_counted(a)->peers_dropped, 1);
     arena_run(a, 5);
     assert_true(arena_agrees(a, 0));
     arena_destroy(a);
@@ -381,7 +369,7 @@ static void who_cannot_begin_from_the_state_says_so(void **state)
     assert_int_equal(foliot_client_now(a->clients[unfit]), FOLIOT_CLIENT_REFUSED);
     assert_true(foliot_client_computes_otherwise(a->clients[unfit]));
     assert_non_null(strstr(foliot_client_reason(a->clients[unfit]), "does not fit"));
-    assert_int_equal(counted(a)->byes, 1);
+    assert_int_equal(arena_counted(a)->byes, 1);
     assert_true(arena_agrees(a, 0));
     arena_destroy(a);
 }

@@ -5,11 +5,6 @@
 
 #include "arena.h"
 
-static const foliot_server_counters *counted(const arena *a)
-{
-    return foliot_server_counted(a->server);
-}
-
 static void ten_minutes_at_two_seconds_and_a_quarter_lost(void **state)
 {
     (void)state;
@@ -32,13 +27,13 @@ static void ten_minutes_at_two_seconds_and_a_quarter_lost(void **state)
         check_below(seen.relay_bytes_max, 90.5);
         check_below(seen.input_bytes_max, 90.5);
     }
-    assert_int_equal(counted(a)->divergences, 0);
+    assert_int_equal(arena_counted(a)->divergences, 0);
     assert_int_equal(a->told[FOLIOT_SERVER_LIED], 0);
-    assert_int_equal(counted(a)->messages_malformed, 0);
-    assert_true(counted(a)->inputs > 3500);
-    assert_true(counted(a)->inputs_late < counted(a)->inputs / 20);
-    print_message("%llu inputs, %llu late\n", (unsigned long long)counted(a)->inputs,
-                  (unsigned long long)counted(a)->inputs_late);
+    assert_int_equal(arena_counted(a)->messages_malformed, 0);
+    assert_true(arena_counted(a)->inputs > 3500);
+    assert_true(arena_counted(a)->inputs_late < arena_counted(a)->inputs / 20);
+    print_message("%llu inputs, %llu late\n", (unsigned long long)arena_counted(a)->inputs,
+                  (unsigned long long)arena_counted(a)->inputs_late);
     arena_destroy(a);
 }
 
@@ -62,7 +57,7 @@ static void any_network_gives_the_same_bits(void **state)
         assert_true(seen.ticks_compared > 4500);
         assert_true(arena_agrees(a, i));
     }
-    assert_int_equal(counted(a)->divergences, 0);
+    assert_int_equal(arena_counted(a)->divergences, 0);
     assert_int_equal(a->told[FOLIOT_SERVER_LIED], 0);
     arena_destroy(a);
 }

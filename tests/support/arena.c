@@ -245,3 +245,14 @@ bool arena_agrees(const arena *a, unsigned client)
     uint64_t tick = foliot_simulation_tick(simulation);
     return foliot_digest_equal(foliot_simulation_digest(simulation), a->history[tick % ARENA_HISTORY]);
 }
+
+const foliot_server_counters *arena_counted(const arena *a)
+{
+    return foliot_server_counted(a->server);
+}
+
+bool arena_is_honest(const arena *a)
+{
+    const foliot_server_counters *counted = arena_counted(a);
+    return a->told[FOLIOT_SERVER_LIED] == 0 && counted->messages_malformed == 0 && counted->divergences == 0;
+}

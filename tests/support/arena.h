@@ -71,6 +71,9 @@ foliot_client_statistics arena_seen(const arena *a, unsigned client);
 // Bytes of a liar's choice, from that client's connection: it has had one so far.
 void arena_inject(arena *a, unsigned client, const uint8_t *bytes, size_t length);
 uint64_t arena_tick(const arena *a); // the server's
+const foliot_server_counters *arena_counted(const arena *a);
+// The server has heard no lie, no nonsense, and of no divergence.
+bool arena_is_honest(const arena *a);
 // Whether the client's truth is what the server's was at that tick.
 bool arena_agrees(const arena *a, unsigned client);
 

@@ -9,9 +9,8 @@
 
 #include <string.h>
 
+#include "base/text.h"
 #include "foliot/integrator.h"
-
-#define NAME_BYTES_MAX 40 // longer than every name and alias; what a caller writes is cut to it
 
 // Columns: orders (position forces, damped oscillator, free rotation) and evaluations a step. An
 // order_damped of 0: the scheme refuses damping; a rotation_order of 0: nothing rotates.
@@ -357,54 +356,19 @@ foliot_integrator foliot_integrator_find(const char *name)
     return FOLIOT_INTEGRATOR_NONE;
 }
 
-// People write Velocity_Verlet as well: case and the kind of gap are no difference.
-static char folded(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return (char)(c - 'A' + 'a');
-    return c == '_' || c == ' ' ? '-' : c;
-}
-
-static unsigned least(unsigned a, unsigned b, unsigned c)
-{
-    unsigned ab = a < b ? a : b;
-    return ab < c ? ab : c;
-}
-
-// Levenshtein's distance (1965): insertions, deletions and substitutions, row by row.
-static unsigned edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    unsigned row[NAME_BYTES_MAX + 1];
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = (unsigned)j;
-    for (size_t i = 1; i <= a_length; i++) {
-        unsigned diagonal = row[0];
-        row[0] = (unsigned)i;
-        for (size_t j = 1; j <= b_length; j++) {
-            unsigned above = row[j];
-            unsigned change = folded(a[i - 1]) != folded(b[j - 1]);
-            row[j] = least(above + 1, row[j - 1] + 1, diagonal + change);
-            diagonal = above;
-        }
-    }
-    return row[b_length];
-}
-
 const char *foliot_integrator_nearest(const char *name)
 {
-    size_t bytes = name != NULL ? strlen(name) : 0;
-    if (bytes > NAME_BYTES_MAX)
-        bytes = NAME_BYTES_MAX;
     const char *nearest = schemes[FOLIOT_SEMI_IMPLICIT_EULER].info.name;
-    unsigned distance_min = UINT32_MAX;
-    for (int id = FOLIOT_INTEGRATOR_NONE + 1; id < FOLIOT_INTEGRATOR_COUNT && bytes > 0; id++) {
+    uint32_t distance_min = UINT32_MAX;
+    for (int id = FOLIOT_INTEGRATOR_NONE + 1; id < FOLIOT_INTEGRATOR_COUNT && name && *name; id++) {
         const char *word;
         size_t length;
         for (unsigned n = 0; (length = word_of(&schemes[id].info, n, &word)) > 0; n++) {
-            unsigned distance = edit_distance(word, length, name, bytes);
+            char known[FOLIOT__WORD_MAX] = ""; // an alias is no string of its own
+            memcpy(known, word, length < sizeof known ? length : sizeof known - 1);
+            uint32_t distance = foliot__word_distance(name, known);
             if (distance < distance_min) {
                 distance_min = distance;
-                // An alias is no string of its own: the row's name stands for it.
                 nearest = schemes[id].info.name;
             }
         }
