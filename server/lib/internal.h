@@ -71,6 +71,7 @@ typedef struct foliot__player_slot {
     char name[FOLIOT_NAME_BYTES];
     uint64_t proof;        // of its token
     uint64_t token;        // 0 after a resume, until its owner has come with it
+    uint64_t asked_proof;  // of the token that it was asked for with, a gone player's, until its owner has heard the new one; 0: none
     bool leaves;           // said goodbye before its first tick
     int64_t peer;          // index, -1: its peer is gone
     uint64_t lost_ns;
@@ -168,6 +169,7 @@ uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick
 // A player for a newcomer, or the one that the token names. FOLIOT__NO_PLAYER if there is no room.
 uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
                                bool *resumed);
+void foliot__session_heard(foliot__session *session, const foliot__peer *peer); // its welcome, as it plays
 void foliot__session_peer_lost(foliot__session *session, uint32_t player, bool for_good);
 void foliot__session_take_input(foliot__session *session, foliot__peer *peer, const foliot__input_packet *packet);
 

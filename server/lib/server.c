@@ -398,6 +398,7 @@ static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8
         return;
     }
     server->counters.input_packets++;
+    foliot__session_heard(peer->session, peer);
     foliot__lockstep_take(peer->session, peer, &packet);
 }
 
@@ -428,6 +429,7 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
         return;
     }
     server->counters.input_packets++;
+    foliot__session_heard(peer->session, peer);
     foliot__session_take_input(peer->session, peer, &packet);
 }
 

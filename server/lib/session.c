@@ -185,25 +185,47 @@ static void announce(foliot__session *session, uint32_t player, bool joined)
     foliot__server_tell(session, &m);
 }
 
+// Whose player comes back: who has its token, or who was given it but has not heard so, and asks again with the token of
+// a player that was gone then.
+static uint32_t find_player(const foliot__session *session, uint64_t token)
+{
+    uint64_t proof = token ? foliot__token_proof(token) : 0;
+    for (uint32_t p = 0; token && p < session->player_limit; p++) {
+        const foliot__player_slot *player = &session->players[p];
+        bool here = player->state == FOLIOT__PLAYER_ENTERING || player->state == FOLIOT__PLAYER_IN_WORLD;
+        if (here && !player->leaves && (player->proof == proof || player->asked_proof == proof))
+            return p;
+    }
+    return FOLIOT__NO_PLAYER;
+}
+
+static void resume(foliot__session *session, foliot__player_slot *player, uint64_t token, uint32_t peer)
+{
+    if (player->proof == foliot__token_proof(token))
+        player->token = token; // a server that died took it along
+    if (player->peer >= 0 && player->peer != (int64_t)peer)
+        foliot__server_supersede(session->server, (uint32_t)player->peer);
+    player->peer = peer;
+}
+
+static uint32_t free_player(const foliot__session *session)
+{
+    for (uint32_t p = 0; p < session->player_limit; p++)
+        if (session->players[p].state == FOLIOT__PLAYER_NONE)
+            return p;
+    return FOLIOT__NO_PLAYER;
+}
+
 uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
                                bool *resumed)
 {
-    uint32_t found = FOLIOT__NO_PLAYER;
-    *resumed = false;
-    uint64_t proof = hello->token ? foliot__token_proof(hello->token) : 0;
-    for (uint32_t p = 0; hello->token && p < session->player_limit; p++)
-        if (session->players[p].state != FOLIOT__PLAYER_NONE && !session->players[p].leaves &&
-            session->players[p].state != FOLIOT__PLAYER_LEAVING && session->players[p].proof == proof) {
-            session->players[p].token = hello->token;
-            if (session->players[p].peer >= 0 && session->players[p].peer != (int64_t)peer)
-                foliot__server_supersede(session->server, (uint32_t)session->players[p].peer);
-            session->players[p].peer = peer;
-            *resumed = true;
-            return p;
-        }
-    for (uint32_t p = 0; p < session->player_limit && found == FOLIOT__NO_PLAYER; p++)
-        if (session->players[p].state == FOLIOT__PLAYER_NONE)
-            found = p;
+    uint32_t found = find_player(session, hello->token);
+    *resumed = found != FOLIOT__NO_PLAYER;
+    if (*resumed) {
+        resume(session, &session->players[found], hello->token, peer);
+        return found;
+    }
+    found = free_player(session);
     if (found == FOLIOT__NO_PLAYER)
         return found;
     foliot__player_slot *player = &session->players[found];
@@ -213,12 +235,19 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
     player->peer = peer;
     player->token = draw_token(session->server);
     player->proof = foliot__token_proof(player->token);
+    player->asked_proof = hello->token ? foliot__token_proof(hello->token) : 0;
     player->next_sequence = 1;
     player->input_sequence = input_sequence;
     memcpy(player->name, hello->name, sizeof player->name);
     if (!*player->name) // others want to call him something
         snprintf(player->name, sizeof player->name, "player-%u", found);
     return found;
+}
+
+void foliot__session_heard(foliot__session *session, const foliot__peer *peer)
+{
+    if (peer->player != FOLIOT__NO_PLAYER)
+        session->players[peer->player].asked_proof = 0;
 }
 
 void foliot__session_peer_lost(foliot__session *session, uint32_t index, bool for_good)
