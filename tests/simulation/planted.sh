@@ -43,6 +43,7 @@ planted() { # NAME FILE SED-COMMAND
 }
 
 planted forgotten-player server/lib/session.c 's/player->proof = r->join_sequence ? r->proof : 0;/player->proof = 0;/'
+planted ghost-player server/lib/session.c 's/ || player->asked_proof == proof//'
 planted deaf-after-resume server/lib/session.c 's/if (!player->gap ||/if (true ||/'
 planted player-for-ever server/lib/session.c 's/bool over = player->leaves ||.*;/bool over = player->leaves;/'
 planted uncounted-input server/lib/session.c 's/session->server->counters.inputs_abandoned += player->change_count;//'

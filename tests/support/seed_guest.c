@@ -78,7 +78,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->render_tick = -1;
     c->claimed_tick = UINT64_MAX;
     c->claims = false;
-    c->player = c->orphan = UINT32_MAX;
+    c->player = UINT32_MAX;
     c->playing = false;
     c->undecodable = 0;
     memset(c->touches, 0, sizeof c->touches);
@@ -86,9 +86,9 @@ static void begin_life(seed_run *run, seed_caller *c)
     c->unrest = !seed_plan_calm(run->plan, c->plan);
     if (c->plan->kind == SEED_HOSTILE)
         return;
-    char name[16], session[16];
+    char name[32], session[16];
     bool no_players = c->plan->session < SEED_SESSIONS && run->hosts[c->plan->session].scene.players.limit == 0;
-    snprintf(name, sizeof name, "guest-%u", c->index);
+    snprintf(name, sizeof name, "guest-%u-%u", c->index, c->life);
     snprintf(session, sizeof session, "session-%u", c->plan->session);
     foliot_client_config config = foliot_client_config_default();
     config.transport = c->wire;
@@ -356,37 +356,34 @@ static void check_sample(seed_run *run, seed_caller *c)
     seed_mix(run, bits);
 }
 
-static bool without_master(const seed_run *run, const seed_caller *c, const foliot_world *world)
+// A player that this life was given, beside the one that it plays.
+static uint32_t ghost_of(const seed_run *run, const seed_caller *c)
 {
-    if (c->orphan >= foliot_world_players_max(world) || foliot_world_player_body(world, c->orphan) == FOLIOT_NO_BODY)
-        return false;
-    for (uint32_t i = 0; i < run->plan->guest_count; i++) {
-        const seed_caller *other = &run->callers[i];
-        if (other->client && other->plan->session == c->plan->session && other->player == c->orphan)
-            return false;
-    }
-    return true;
+    const seed_host *h = &run->hosts[c->plan->session];
+    for (uint32_t p = 0; p < SEED_PLAYERS && p < foliot_world_players_max(h->world); p++)
+        if (p != c->player && h->owners[p].guest == c->index && h->owners[p].life == c->life && h->owners[p].known &&
+            foliot_world_player_body(h->world, p) != FOLIOT_NO_BODY)
+            return p;
+    return UINT32_MAX;
 }
 
-// Who comes back is who he was, as long as the server kept that one. For his leaving to be stepped there is a second.
+// Nobody is two for longer than it takes to find out: for the other one's leaving to be stepped there is a second.
 static void check_player(seed_run *run, seed_caller *c)
 {
     if (foliot_client_now(c->client) != FOLIOT_CLIENT_PLAYING || c->plan->session >= run->plan->session_count)
         return;
     const foliot_world *world = run->hosts[c->plan->session].world;
     uint32_t player = foliot_client_player(c->client);
-    if (player != c->player && c->player != UINT32_MAX && world) {
-        c->orphan = c->player;
-        c->orphan_tick = foliot_world_tick(world);
-    }
+    if (player != c->player && world)
+        c->player_tick = foliot_world_tick(world);
     c->player = player;
-    if (c->orphan == UINT32_MAX || !world || run->job_count || !run->server)
+    if (!world || run->job_count || !run->server || seed_plan_has(run->plan, SEED_HOSTILE) ||
+        seed_plan_has(run->plan, SEED_SICK) ||
+        foliot_world_tick(world) <= c->player_tick + (uint64_t)foliot_client_pace_hz(c->client))
         return;
-    bool trouble = seed_plan_has(run->plan, SEED_HOSTILE) || seed_plan_has(run->plan, SEED_SICK);
-    if (!without_master(run, c, world) || trouble)
-        c->orphan = UINT32_MAX;
-    else if (foliot_world_tick(world) > c->orphan_tick + (uint64_t)foliot_client_pace_hz(c->client))
-        seed_fail(run, "guest %u: came back as player %u, and player %u stands there still", c->index, player, c->orphan);
+    uint32_t ghost = ghost_of(run, c);
+    if (ghost != UINT32_MAX)
+        seed_fail(run, "guest %u: is player %u, and player %u, who was given to it too, stands there still", c->index, player, ghost);
 }
 
 static void frame(seed_run *run, seed_caller *c)

@@ -202,6 +202,30 @@ static void draw_crashes(seed_plan *plan)
     }
 }
 
+// A player whose network is gone until he has been given up, comes back for about a hello, and is gone again: is he two then?
+static void draw_late_return(seed_plan *plan)
+{
+    dice d = dice_of(plan->seed, 4);
+    seed_guest *g = &plan->guests[0];
+    plan->timeout_ms = 1000 + below(&d, 1000);
+    plan->reconnect_ms = 2000 + below(&d, 2000);
+    g->kind = SEED_PLAYER;
+    g->session = 0;
+    g->reconnects = true;
+    g->lives[0] = (seed_life){.join_ns = SEED_BEGIN_NS, .exit = SEED_STAYS};
+    g->life_count = 1;
+    g->send.delay_ms = between(&d, 50, 120); // that a hello is on its way
+    g->receive.delay_ms = between(&d, 10, 60);
+    double way_s = 1e-3 * g->send.delay_ms, round_trip_s = way_s + 1e-3 * g->receive.delay_ms;
+    seed_gap *away = g->outages, *again = g->outages + 1;
+    away->begin_ns = SEED_BEGIN_NS + ns_between(&d, 1, 2);
+    away->end_ns = away->begin_ns + 1000000u * (uint64_t)(plan->timeout_ms + plan->reconnect_ms) + ns_between(&d, 0.2, 1);
+    again->begin_ns = away->end_ns + ns_between(&d, round_trip_s, round_trip_s + way_s + 0.2); // it asks every 0.2 s
+    again->end_ns = again->begin_ns + ns_between(&d, 2, 2.5) + (uint64_t)(4e9 * round_trip_s); // it gives up meanwhile
+    g->outage_count = 2;
+    plan->run_ns = again->end_ns + 4 * (uint64_t)SEED_SECOND - SEED_BEGIN_NS;
+}
+
 seed_plan seed_plan_draw(uint64_t seed)
 {
     seed_plan plan = {.seed = seed};
@@ -223,6 +247,8 @@ seed_plan seed_plan_draw(uint64_t seed)
         if (calm)
             plan.guests[i].outage_count = plan.guests[i].pause_count = 0;
     }
+    if (!calm && !trouble && !crashes && !seed_scenes[plan.sessions[0].scene].heavy && chance(&d, 0.1))
+        draw_late_return(&plan);
     return plan;
 }
 

@@ -14,6 +14,7 @@
 
 #define SEED_CAPTURES 64   // packets kept for the hostile
 #define SEED_WHY_BYTES 400
+#define SEED_PLAYERS 8 // of a session, at most
 #define SEED_TOUCHES 256   // controls that a player remembers to have set
 
 // Read and computed once a process.
@@ -61,6 +62,11 @@ typedef struct seed_tape { // where a recording goes
     size_t length, capacity;
 } seed_tape;
 
+typedef struct seed_owner { // to whom a player was given last
+    bool known;
+    uint32_t guest, life;
+} seed_owner;
+
 typedef struct seed_host { // a session's runtime
     const seed_session *plan;
     foliot_scene scene;      // borrowed parts
@@ -72,6 +78,7 @@ typedef struct seed_host { // a session's runtime
     foliot_snapshot_format format;
     foliot_snapshot snapshot; // scratch
     seed_truth truth[SEED_CRASHES + 1];
+    seed_owner owners[SEED_PLAYERS]; // by player
     uint64_t drain_ns, last_tick;
     foliot_status recorded;
     uint64_t ticks_lost; // told by the recording
@@ -98,8 +105,8 @@ typedef struct seed_caller { // a guest's runtime
     foliot_digest claim;
     uint32_t claim_incarnation;
     bool claims;
-    uint32_t player, orphan; // it plays, and one that it should have been given back; UINT32_MAX: none
-    uint64_t orphan_tick, playing_ns, look_ns; // plays since; the next look at how it is served
+    uint32_t player; // it plays; UINT32_MAX: none
+    uint64_t player_tick, playing_ns, look_ns; // plays that one since, plays since; the next look at how it is served
     uint64_t undecodable; // snapshots so far
     bool playing;
     seed_touch touches[SEED_TOUCHES];

@@ -236,6 +236,15 @@ void seed_server_open(seed_run *run)
 
 // -- acting ---------------------------------------------------------------------------------------
 
+static void note_owner(seed_run *run, const foliot_server_event *event)
+{
+    unsigned s;
+    if (event->player >= SEED_PLAYERS || sscanf(event->session, "session-%u", &s) != 1 || s >= SEED_SESSIONS)
+        return;
+    seed_owner *owner = &run->hosts[s].owners[event->player];
+    owner->known = sscanf(event->text, "guest-%u-%u", &owner->guest, &owner->life) == 2;
+}
+
 static void take_events(seed_run *run)
 {
     foliot_server_event event;
@@ -247,6 +256,8 @@ static void take_events(seed_run *run)
         seed_mix(run, (uint64_t)event.kind << 32 | event.player);
         run->result.tally.resumes += event.kind == FOLIOT_SERVER_RESUMED;
         run->result.tally.joins += event.kind == FOLIOT_SERVER_JOINED;
+        if (event.kind == FOLIOT_SERVER_JOINED || event.kind == FOLIOT_SERVER_RESUMED)
+            note_owner(run, &event);
         if (event.kind == FOLIOT_SERVER_REFUSED && event.text[0] == '\0')
             seed_fail(run, "somebody was refused without a sentence");
     }
@@ -307,6 +318,7 @@ void seed_server_crash(seed_run *run)
         foliot_recording_abandon(h->recording);
         h->recording = NULL;
         h->world = NULL;
+        memset(h->owners, 0, sizeof h->owners); // it may go on from before they came
         if (!put_down(run, h, s))
             seed_fail(run, "%s: %s", h->file, strerror(errno));
     }
