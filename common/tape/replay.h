@@ -50,6 +50,8 @@ foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world
 foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_world *hosted,
                                  foliot_simulation *simulation);
 void foliot__replay_drop(foliot_simulation *simulation);
+// Makes replay->world, new, the replay's simulation.
+void foliot__replay_take_world(foliot_replay *replay);
 // As it was at the recording's first tick; the walk stands after the first keyframe.
 foliot_status foliot__replay_rewind(foliot_replay *replay);
 // The block that follows. Keeps its keyframe as the segment's.
