@@ -21,9 +21,9 @@
 #define GOLDEN_crew 0x694e5fa9a1fa08f7u
 #define GOLDEN_orbits 0xc35ad3ef41fb294du
 #define GOLDEN_tops 0x1cf1a033a28df9aau
-#define GOLDEN_balls 0xd739ce0851c687f7u
+#define GOLDEN_balls 0x71158788861acfa7u
 #define GOLDEN_net 0x528c923c2f5a95aau
 #define GOLDEN_rods 0xf300d592967028e5u
-#define GOLDEN_crates 0x43fbe30f18c7e4ccu
+#define GOLDEN_crates 0x39af4d8bcec91fadu
 #define GOLDEN_linkage 0x666518d296a3b45du
-#define GOLDEN_queries 0x3a44d4fe718cf0ccu
+#define GOLDEN_queries 0xf97d68c81e11e59cu

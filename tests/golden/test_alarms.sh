@@ -100,10 +100,11 @@ if [ "$machine" = x86_64 ]; then
         */fingerprint.c) continue ;; # the probe itself, above
         # Which pairs are looked at closer, and which scenes are refused: neither decides bits of truth.
         */broadphase.c | */scene_check_*.c | */scene_rules.c | */scene_fit.c) continue ;;
-        */lattice.c) continue ;; # its one product of that shape, dt / 2, is exact
+        # Their one product of that shape is exact: dt / 2; a body's size / 16.
+        */lattice.c | */collide/contact.c) continue ;;
         esac
         machine_of= # these run where there is no AVX2: so that they run here, the library is told so
-        case $source in */collide/*_base.c) machine_of=$tree/base_cpu.o ;; esac
+        case $source in */collide/*_base.c | */integrator/*_base.c) machine_of=$tree/base_cpu.o ;; esac
         # shellcheck disable=SC2086 # one word or none
         link "$object" $machine_of && digests_differ || silent="$silent $source"
     done <"$tree/sources"

@@ -147,40 +147,13 @@ void foliot__contact_begin(const foliot__step *step)
     foliot__crew_share(c.crew, 0, step->count, FOLIOT__GRAIN_BODIES, copy_part, &c);
 }
 
-// Sizes of bodies, which are the same all through a tick.
-static void measure(const foliot__collider *c, uint32_t begin, uint32_t last)
-{
-    const foliot_world *world = c->world;
-    const double *radius = foliot__radius(world);
-    foliot__v3 half = {foliot__half_x(world), foliot__half_y(world), foliot__half_z(world)};
-    for (uint32_t i = begin; i < last; i++) {
-        double hx = half.x[i], hy = half.y[i], hz = half.z[i], core = radius[i];
-        double extent = radius[i];
-        switch (foliot__shape_kind(world)[i]) {
-        case FOLIOT_SHAPE_BOX:
-            core = foliot__smaller(foliot__smaller(hx, hy), hz);
-            extent = foliot__sqrt((hx * hx + hy * hy) + hz * hz);
-            break;
-        case FOLIOT_SHAPE_CAPSULE:
-            extent = radius[i] + hz;
-            break;
-        case FOLIOT_SHAPE_PLANE:
-            core = (double)FOLIOT__FAR;
-            break;
-        default:
-            break;
-        }
-        c->core[i] = (float)core;
-        c->extent[i] = (float)extent;
-    }
-}
-
 static void find_paths_part(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__collider *c = context;
+    const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
     if (c->step->index == 0)
-        measure(c, begin, end);
-    foliot__solver_of_cpu()->find_paths(c, begin, end);
+        kernel->measure(c, begin, end);
+    kernel->find_paths(c, begin, end);
     memset(&c->riding[begin], 0, (end - begin) * sizeof *c->riding);
 }
 

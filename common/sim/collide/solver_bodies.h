@@ -191,11 +191,12 @@ IN rotate(double *const q[4], uint32_t i, const wide_marks *mine, const wide tur
     wide ny = y + ((b * w + d * x) - a * z), nz = z + ((d * w + a * y) - b * x);
     wide length = (nw * nw + nx * nx) + (ny * ny + nz * nz);
     ROOT(length);
+    wide scale = 1 / length;
     wide_marks turning = ((turn[0] != 0) | (turn[1] != 0) | (turn[2] != 0)) & *mine;
-    AT(q[0], i) = PICK(turning, nw / length, w);
-    AT(q[1], i) = PICK(turning, nx / length, x);
-    AT(q[2], i) = PICK(turning, ny / length, y);
-    AT(q[3], i) = PICK(turning, nz / length, z);
+    AT(q[0], i) = PICK(turning, nw * scale, w);
+    AT(q[1], i) = PICK(turning, nx * scale, x);
+    AT(q[2], i) = PICK(turning, ny * scale, y);
+    AT(q[3], i) = PICK(turning, nz * scale, z);
 }
 
 // Positions move by what was given; the movers become velocities, where the relaxing phase begins.
@@ -273,6 +274,30 @@ static void store(const foliot__collider *c, uint32_t begin, uint32_t end)
     }
 }
 
+// Sizes of bodies, which are the same all through a tick: of slots [begin, end), rounded up to eight.
+static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+    const foliot_world *world = c->world;
+    double *const half[3] = {foliot__half_x(world), foliot__half_y(world), foliot__half_z(world)};
+    const wide far = (wide){0} + (double)FOLIOT__FAR;
+    for (uint32_t first = begin; first < end; first += 8) {
+        slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
+        EACH_PART (p, i, first) {
+            wide x = AT(half[0], i), y = AT(half[1], i), z = AT(half[2], i), core = PICK(x < y, x, y);
+            wide radius = AT(foliot__radius(world), i), extent = (x * x + y * y) + z * z;
+            wide_marks box = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_BOX);
+            wide_marks plane = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_PLANE);
+            wide_marks capsule = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_CAPSULE);
+            core = PICK(core < z, core, z);
+            ROOT(extent);
+            extent = PICK(box, extent, PICK(capsule, radius + z, radius));
+            core = PICK(box, core, PICK(plane, far, radius));
+            PART(c->core[i], 0) = NARROW(core);
+            PART(c->extent[i], 0) = NARROW(extent);
+        }
+    }
+}
+
 // Of slots [begin, end), rounded up to eight: velocities at the start become mean accelerations; the paths end as
 // the positions tell (impact.c).
 static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
@@ -280,7 +305,7 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
     const foliot_world *world = c->world;
     field v = field_of(foliot__velocity(world)), w = field_of(foliot__angular_velocity(world));
     field acceleration = field_of(c->acceleration), path = field_of(c->path);
-    double dt = c->step->dt, response = foliot__response(world), lag = (response - 0.5) * dt;
+    double dt = c->step->dt, per_dt = 1 / dt, response = foliot__response(world), lag = (response - 0.5) * dt;
     // Positions that do not feel the force of their own step fall for one step more before they rest.
     double steps = response > 0 ? 1 : 2;
     const wide infinite = (wide){0} + (double)__builtin_inf();
@@ -290,7 +315,7 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
             wide a[3], u[3], s[3];
             EACH (n, 3) {
                 wide after = AT(v.axis[n], i);
-                a[n] = (after - AT(acceleration.axis[n], i)) / dt;
+                a[n] = (after - AT(acceleration.axis[n], i)) * per_dt;
                 u[n] = after + a[n] * lag;
                 s[n] = AT(w.axis[n], i);
                 AT(acceleration.axis[n], i) = a[n];

@@ -82,5 +82,5 @@ static void keep(const foliot__collider *c, uint32_t begin, uint32_t end)
 
 #include "sim/collide/solver_bodies.h"
 
-const foliot__solver_kernel SOLVER_KERNEL = {prepare, warm, visit, keep, find_paths, take_given, begin_tick,
-                                             load, begin_soft, load_and_begin, advance, store};
+const foliot__solver_kernel SOLVER_KERNEL = {prepare, warm, visit, keep, measure, find_paths, take_given,
+                                             begin_tick, load, begin_soft, load_and_begin, advance, store};

@@ -88,6 +88,8 @@ typedef struct foliot__solver_kernel {
                   uint32_t end);
     // What is accumulated, to c->warm.
     void (*keep)(const foliot__collider *c, uint32_t begin, uint32_t end);
+    // Of slots: core and extent.
+    foliot__bodies_kernel *measure;
     // Of slots: acceleration, path, rest, way, since and age from the motion that the scheme has made.
     foliot__bodies_kernel *find_paths;
     // Of touched bodies. What contacts gave the movers is remembered; and how far they have turned since the
