@@ -12,6 +12,7 @@
 #define SPIN_TICKS 4u
 #define SPIN_TICKS_MAX 12u
 #define TELEPORT_STEPS 256.0
+#define SETTLE_SHARE 0.2 // of the time for which may be extrapolated: in it what is off falls to 1/e
 #define NEAR_DOT 0.999 // cosine of half of what lies between two rotations
 
 foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer, const foliot_snapshot_format *format, double dt)
@@ -21,11 +22,13 @@ foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer, const foliot_
     buffer->dt = dt;
     for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++)
         buffer->entries[i].snapshot.tick = UINT64_MAX;
-    buffer->restored_tick[0] = buffer->restored_tick[1] = UINT64_MAX;
+    buffer->restored_tick[0] = buffer->restored_tick[1] = buffer->guessed_from = UINT64_MAX;
     buffer->bodies = calloc(format->bodies_max + 1, sizeof *buffer->bodies);
     for (int i = 0; i < 2; i++)
         buffer->restored[i] = calloc(format->bodies_max + 1, sizeof *buffer->restored[i]);
-    if (!buffer->bodies || !buffer->restored[0] || !buffer->restored[1])
+    buffer->guess = calloc(format->bodies_max + 1, sizeof *buffer->guess);
+    if (!buffer->bodies || !buffer->restored[0] || !buffer->restored[1] || !buffer->guess ||
+        foliot__settling_init(&buffer->settling, format->bodies_max) != FOLIOT_OK)
         return FOLIOT_MEMORY;
     return foliot_snapshot_coder_create(format, &buffer->coder);
 }
@@ -38,6 +41,8 @@ void foliot__buffer_close(foliot__snapshot_buffer *buffer)
     }
     foliot_snapshot_coder_destroy(buffer->coder);
     free(buffer->bodies);
+    free(buffer->guess);
+    foliot__settling_close(&buffer->settling);
     free(buffer->restored[0]);
     free(buffer->restored[1]);
     memset(buffer, 0, sizeof *buffer);
@@ -291,11 +296,12 @@ static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snaps
     spin_between(before.orientation, state->orientation, ticks * buffer->dt, state->angular_velocity);
 }
 
-static void extrapolate(foliot__snapshot_buffer *buffer, const foliot_snapshot *from, double ticks)
+static void extrapolate(const foliot__snapshot_buffer *buffer, const foliot_snapshot *from, double ticks,
+                        foliot_body_state *states)
 {
     const foliot_snapshot *was = buffer->format.rotates ? earlier(buffer, from->tick) : NULL;
     for (uint32_t i = 0; i < from->count; i++) {
-        foliot_body_state *state = &buffer->bodies[i];
+        foliot_body_state *state = &states[i];
         *state = foliot_snapshot_restore(&buffer->format, &from->bodies[i], buffer->dt);
         for (int k = 0; k < 3; k++)
             state->position[k] += state->velocity[k] * ticks * buffer->dt;
@@ -306,32 +312,81 @@ static void extrapolate(foliot__snapshot_buffer *buffer, const foliot_snapshot *
     }
 }
 
-foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks,
-                                    foliot_sample *sample)
+// What is known of a tick.
+typedef struct known {
+    const foliot_snapshot *is, *next; // taken from `is`, and from `next` where that is not NULL
+    double tick;                      // that could be shown: nothing earlier, or much later, is known
+    bool guessed;
+} known;
+
+static known look(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks)
 {
     foliot__entry *before, *after;
     around(buffer, tick, &before, &after);
-    if (!before && !after)
-        return FOLIOT_AGAIN;
-    *sample = (foliot_sample){.render_tick = tick, .bodies = buffer->bodies, .starved = !after};
     if (before && after) {
-        double t0 = (double)before->snapshot.tick, ticks = (double)after->snapshot.tick - t0;
-        const foliot_body_state *from = restore(buffer, &before->snapshot, &after->snapshot);
-        const foliot_body_state *to = restore(buffer, &after->snapshot, &before->snapshot);
-        sample->count = before->snapshot.count;
-        for (uint32_t i = 0; i < sample->count; i++) {
-            static const foliot_snapshot_body none;
-            const foliot_snapshot_body *b = i < after->snapshot.count ? &after->snapshot.bodies[i] : &none;
-            buffer->bodies[i] = between(buffer, &before->snapshot.bodies[i], b, &from[i], &to[i], ticks, (tick - t0) / ticks);
-        }
         before->used = after->used = true;
-        return FOLIOT_OK;
+        return (known){&before->snapshot, &after->snapshot, tick, false};
     }
-    const foliot_snapshot *only = before ? &before->snapshot : &after->snapshot;
-    double ticks = before ? fmin(tick - (double)only->tick, extrapolate_ticks) : 0;
-    sample->render_tick = (double)only->tick + ticks; // nothing earlier, or later, is known
-    sample->count = only->count;
-    extrapolate(buffer, only, ticks);
+    if (before)
+        return (known){&before->snapshot, NULL, (double)before->snapshot.tick + fmin(tick - (double)before->snapshot.tick, extrapolate_ticks), true};
+    return after ? (known){&after->snapshot, NULL, (double)after->snapshot.tick, false} : (known){0};
+}
+
+static void fill(foliot__snapshot_buffer *buffer, const known *k, foliot_body_state *states)
+{
+    double t0 = (double)k->is->tick;
+    if (!k->next) {
+        extrapolate(buffer, k->is, k->tick - t0, states);
+        return;
+    }
+    double ticks = (double)k->next->tick - t0;
+    const foliot_body_state *from = restore(buffer, k->is, k->next), *to = restore(buffer, k->next, k->is);
+    for (uint32_t i = 0; i < k->is->count; i++) {
+        static const foliot_snapshot_body none;
+        const foliot_snapshot_body *b = i < k->next->count ? &k->next->bodies[i] : &none;
+        states[i] = between(buffer, &k->is->bodies[i], b, &from[i], &to[i], ticks, (k->tick - t0) / ticks);
+    }
+}
+
+static bool body_goes_on(const foliot__snapshot_buffer *buffer, const foliot_snapshot *a, const foliot_snapshot *b, uint32_t i)
+{
+    return i < a->count && i < b->count && goes_on(buffer, &a->bodies[i], &b->bodies[i], (double)b->tick - (double)a->tick);
+}
+
+// The last sample was a guess, and now it is known what should have been shown: every body that has gone on since then
+// settles.
+static void take_offsets(foliot__snapshot_buffer *buffer, const known *now, double extrapolate_ticks)
+{
+    const foliot__entry *was = find(buffer, buffer->guessed_from);
+    known then = look(buffer, buffer->settling.tick, extrapolate_ticks);
+    if (!was || !then.is || then.tick < buffer->settling.tick || now->is->tick < was->snapshot.tick) {
+        buffer->settling.weight = 0; // too long ago: it jumps
+        return;
+    }
+    fill(buffer, &then, buffer->guess);
+    for (uint32_t i = 0; i < now->is->count; i++) {
+        bool on = i < then.is->count && body_goes_on(buffer, &was->snapshot, now->is, i) &&
+                  (!now->next || body_goes_on(buffer, now->is, now->next, i));
+        foliot__settling_take(&buffer->settling, i, on ? &buffer->bodies[i] : NULL, &buffer->guess[i]);
+    }
+    buffer->settling.weight = 1;
+}
+
+foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks,
+                                    foliot_sample *sample)
+{
+    known now = look(buffer, tick, extrapolate_ticks);
+    if (!now.is)
+        return FOLIOT_AGAIN;
+    if (buffer->guessed_from != UINT64_MAX && buffer->newest != buffer->guessed_from)
+        take_offsets(buffer, &now, extrapolate_ticks);
+    fill(buffer, &now, buffer->bodies);
+    foliot__settling_fade(&buffer->settling, now.tick, SETTLE_SHARE * extrapolate_ticks);
+    for (uint32_t i = 0; i < now.is->count && buffer->settling.weight > 0; i++)
+        if (now.is->bodies[i].flags & FOLIOT_SNAPSHOT_ALIVE)
+            foliot__settling_apply(&buffer->settling, i, &buffer->bodies[i]);
+    buffer->guessed_from = now.guessed ? now.is->tick : UINT64_MAX;
+    *sample = (foliot_sample){.render_tick = now.tick, .count = now.is->count, .bodies = buffer->bodies, .starved = !now.next && now.guessed};
     return FOLIOT_OK;
 }
 

@@ -5,6 +5,7 @@
 
 #include "foliot/client.h"
 #include "foliot/snapshot.h"
+#include "settle.h"
 
 #define FOLIOT__BUFFER_ENTRIES 64
 #define FOLIOT__PIECES_MAX 4096 // of one snapshot
@@ -28,6 +29,9 @@ typedef struct foliot__snapshot_buffer {
     // The two snapshots that were sampled last, as reals: a client draws more often than snapshots come.
     foliot_body_state *restored[2];
     uint64_t restored_tick[2]; // UINT64_MAX: none
+    uint64_t guessed_from;     // the snapshot that the last sample went on from; UINT64_MAX: it was no guess
+    foliot_body_state *guess;  // what would be shown if there were nothing newer
+    foliot__settling settling;
 } foliot__snapshot_buffer;
 
 typedef enum foliot__taken {
@@ -44,7 +48,8 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
 // The world's own state, where it is stepped here. False if there is no memory, or it is here already.
 bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world);
 // Bodies at a fractional tick: Hermite and slerp between the two snapshots around it; beyond the newest
-// extrapolated for at most `extrapolate_ticks`. Never through a new incarnation or a teleport.
+// extrapolated for at most `extrapolate_ticks`. Never through a new incarnation or a teleport. What was extrapolated wrongly
+// is set right within some frames.
 foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks,
                                     foliot_sample *sample);
 // XXH3-128 of the quantised bodies of the newest complete snapshot.

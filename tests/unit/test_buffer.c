@@ -115,12 +115,64 @@ static void a_new_body_in_a_slot_is_not_turned(void **state)
     close_yard(&y);
 }
 
+static void step_and_put(yard *y, uint64_t ticks)
+{
+    for (uint64_t i = 0; i < ticks; i++)
+        foliot_world_step(y->world, NULL, 0, NULL);
+    assert_true(foliot__buffer_put(&y->buffer, y->world));
+}
+
+static double off_y(yard *y, double tick, uint32_t body)
+{
+    foliot_sample sample;
+    assert_int_equal(foliot__buffer_sample(&y->buffer, tick, 15, &sample), FOLIOT_OK);
+    return sample.bodies[body].position[1];
+}
+
+// All fly along x; what comes after a guess says that two are elsewhere and turned otherwise, and one of them is new.
+static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **state)
+{
+    (void)state;
+    yard y;
+    foliot_sample sample;
+    open_yard(&y);
+    fill(&y, 1);
+    check_sample(&y, LAST + 6, true, 0.05, 0.2);
+    step_and_put(&y, 12);
+    foliot_snapshot *newest = (foliot_snapshot *)(uintptr_t)foliot__buffer_newest(&y.buffer);
+    double aside = 120 * y.buffer.format.position_step;
+    for (uint32_t i = 0; i < 2; i++) {
+        newest->bodies[i].position[1] += 120;
+        memcpy(newest->bodies[i].orientation, newest->bodies[3].orientation, sizeof newest->bodies[3].orientation);
+        newest->bodies[i].largest = newest->bodies[3].largest;
+    }
+    newest->bodies[1].incarnation++;
+    double first = off_y(&y, LAST + 6.01, 0); // half of the way is done, and half a turn; what was shown was none of it
+    check_near(first, 0, 0.05 * aside);
+    check_near(off_y(&y, LAST + 6.02, 1), 0, 1e-9); // nothing is known of what lies between
+    assert_int_equal(foliot__buffer_sample(&y.buffer, LAST + 6.03, 15, &sample), FOLIOT_OK);
+    check_below(off(&sample.bodies[0], spins[0], 0), 0.05);
+    double before = first;
+    for (double tick = LAST + 6.5; tick < LAST + 12; tick += 0.5) {
+        double now = off_y(&y, tick, 0);
+        assert_true(now >= before && now - before < 0.2 * aside); // never all at once, never back
+        before = now;
+    }
+    check_near(before, aside, 0.15 * aside);
+    step_and_put(&y, 12);
+    step_and_put(&y, 2);
+    check_sample(&y, LAST + 25, false, 0.02, 0.3);
+    assert_true(y.buffer.settling.weight == 0);
+    close_yard(&y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(between_two_snapshots_bodies_fly_and_turn),
         cmocka_unit_test(beyond_the_newest_they_go_on_turning),
         cmocka_unit_test(a_new_body_in_a_slot_is_not_turned),
+        cmocka_unit_test(what_was_guessed_wrongly_is_set_right_within_some_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
