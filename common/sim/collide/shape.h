@@ -109,7 +109,7 @@ static inline foliot__solid foliot__solid_of(const foliot_world *world, uint32_t
 
 static inline double foliot__absolute(double x)
 {
-    return x < 0 ? -x : x;
+    return __builtin_fabs(x);
 }
 
 static inline double foliot__clamp(double x, double low, double high)

@@ -8,37 +8,77 @@
 
 #define NOWHERE 0x1p100
 
-static double extent_along(const foliot__solid *box, const double n[3])
+// The fifteen axes of two boxes that may separate them, and one more so that they come in couples: two at a time go
+// through a vector.
+#define AXES 15
+typedef double couple __attribute__((vector_size(16)));
+typedef struct box_axes {
+    couple way[3][AXES / 2 + 1], length[AXES / 2 + 1];
+    couple along[AXES / 2 + 1]; // of the way between the centres
+    couple gap[AXES / 2 + 1];
+} box_axes;
+
+static void set_axes(const foliot__solid *a, const foliot__solid *b, box_axes *x)
 {
-    double sum = 0;
-    for (int k = 0; k < 3; k++)
-        sum += box->half[k] * foliot__absolute(foliot__dot(box->axis[k], n));
+    for (int k = 0; k <= AXES; k++) {
+        double way[3];
+        if (k < 6 || k == AXES)
+            memcpy(way, k == AXES ? a->axis[0] : k < 3 ? a->axis[k] : b->axis[k - 3], sizeof way);
+        else
+            foliot__cross(a->axis[(k - 6) / 3], b->axis[k % 3], way);
+        for (int i = 0; i < 3; i++)
+            x->way[i][k / 2][k % 2] = way[i];
+    }
+}
+
+static inline couple extent_along(const foliot__solid *box, couple x, couple y, couple z)
+{
+    couple sum = {0, 0};
+    for (int k = 0; k < 3; k++) {
+        const double *axis = box->axis[k];
+        couple along = (axis[0] * x + axis[1] * y) + axis[2] * z;
+        for (int l = 0; l < 2; l++)
+            along[l] = foliot__absolute(along[l]);
+        sum += box->half[k] * along;
+    }
     return sum;
+}
+
+static void find_gaps(const foliot__solid *a, const foliot__solid *b, const double d[3], box_axes *axes)
+{
+    for (int k = 0; k <= AXES / 2; k++) {
+        couple x = axes->way[0][k], y = axes->way[1][k], z = axes->way[2][k];
+        couple length2 = (x * x + y * y) + z * z, along = (d[0] * x + d[1] * y) + d[2] * z, apart = along, length;
+        for (int l = 0; l < 2; l++) {
+            apart[l] = foliot__absolute(along[l]);
+            length[l] = length2[l] < 0x1p-20 ? 0 : foliot__sqrt(length2[l]);
+        }
+        axes->along[k] = along;
+        axes->length[k] = length;
+        for (int l = 0; l < 2; l++) // parallel edges: the faces say it all
+            length[l] = length[l] > 0 ? length[l] : 1;
+        axes->gap[k] = (apart - extent_along(a, x, y, z) - extent_along(b, x, y, z)) / length;
+    }
 }
 
 // The greatest separation among the fifteen axes of two boxes; exact where they touch.
 static double gap_of_boxes(const foliot__solid *a, const foliot__solid *b, const double d[3],
                            double n[3])
 {
+    box_axes x;
+    set_axes(a, b, &x);
+    find_gaps(a, b, d, &x);
     double best = -NOWHERE;
-    for (int k = 0; k < 15; k++) {
-        double way[3];
-        if (k < 6)
-            memcpy(way, k < 3 ? a->axis[k] : b->axis[k - 3], sizeof way);
-        else
-            foliot__cross(a->axis[(k - 6) / 3], b->axis[k % 3], way);
-        double length2 = foliot__dot(way, way);
-        if (length2 < 0x1p-20) // parallel edges: the faces say it all
-            continue;
-        double length = foliot__sqrt(length2), along = foliot__dot(d, way);
-        double sign = along < 0 ? -1 : 1;
-        double gap = (along * sign - extent_along(a, way) - extent_along(b, way)) / length;
-        if (!(gap > best))
-            continue;
-        best = gap;
-        for (int i = 0; i < 3; i++)
-            n[i] = way[i] * sign / length;
+    int at = 0;
+    for (int k = 0; k < AXES; k++) {
+        if (x.length[k / 2][k % 2] > 0 && x.gap[k / 2][k % 2] > best) {
+            best = x.gap[k / 2][k % 2];
+            at = k;
+        }
     }
+    double sign = x.along[at / 2][at % 2] < 0 ? -1 : 1;
+    for (int i = 0; i < 3; i++)
+        n[i] = x.way[i][at / 2][at % 2] * sign / x.length[at / 2][at % 2];
     return best;
 }
 
