@@ -40,8 +40,8 @@ static void plane_normal(const foliot__collider *c, uint32_t plane, double n[3])
     n[2] = foliot__half_z(c->world)[plane];
 }
 
-// How far an approach must go in what is left of the step, to be an impact: what bounces, none.
-static double way_of(const foliot__collider *c, uint32_t a, uint32_t b)
+// What bounces need not go any way.
+double foliot__way_of(const foliot__collider *c, uint32_t a, uint32_t b)
 {
     const double *e = foliot__restitution(c->world);
     if (foliot__larger(e[a], e[b]) > 0)
@@ -52,7 +52,7 @@ static double way_of(const foliot__collider *c, uint32_t a, uint32_t b)
 // A slower approach than this is the beginning of rest: for a pair that pressed in the last step, and for bodies that
 // have bounced often in this one, several ticks' gain. Without that what lies in a pile would bounce between its
 // neighbours without end.
-static double rest_of(const foliot__collider *c, uint32_t a, uint32_t b)
+double foliot__rest_of(const foliot__collider *c, uint32_t a, uint32_t b)
 {
     double rest = foliot__larger(c->rest[a], c->rest[b]);
     bool settles = c->age[a] + c->age[b] >= BOUNCES || foliot__presses(c->world, a, b);
@@ -62,7 +62,7 @@ static double rest_of(const foliot__collider *c, uint32_t a, uint32_t b)
 // Whether an approach at that speed is an impact.
 static bool counts(const foliot__collider *c, uint32_t a, uint32_t b, double speed, double left)
 {
-    return speed > rest_of(c, a, b) && speed * left >= way_of(c, a, b);
+    return speed > foliot__rest_of(c, a, b) && speed * left >= foliot__way_of(c, a, b);
 }
 
 // False where `counts` would be, whenever the two meet: nearly always in a pile.
@@ -187,8 +187,7 @@ static bool meet(const foliot__collider *c, uint32_t a, uint32_t b, meeting *m)
     else if (kind_a == FOLIOT_SHAPE_SPHERE && kind_b == FOLIOT_SHAPE_SPHERE)
         met = meet_sphere(c, a, b, since, m);
     else if (kind_a != FOLIOT_SHAPE_PLANE || kind_b != FOLIOT_SHAPE_PLANE)
-        return !foliot__stay_apart(c, a, b, since) &&
-               foliot__time_of_impact(c, a, b, since, rest_of(c, a, b), way_of(c, a, b), m);
+        return foliot__time_of_impact(c, a, b, since, m);
     return met && counts(c, a, b, m->speed, c->step->dt - m->time);
 }
 

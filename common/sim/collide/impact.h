@@ -45,14 +45,16 @@ void foliot__turned_at(const foliot__collider *c, uint32_t body, double time, do
 // q turned by the angular velocity w for `duration`, which may be negative.
 void foliot__turn_on(double q[4], const double w[3], double duration);
 
-// The next time from `since` on at which the two, of whatever shape, touch and approach each other
-// faster than `rest`, and so that they would go by `way` in what is left of the step. False if there
-// is none in this step.
-bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
-                            double rest, double way, foliot__meeting *m);
+// impact.c: an approach slower than that is the beginning of rest.
+double foliot__rest_of(const foliot__collider *c, uint32_t a, uint32_t b);
+// How far an approach must go in what is left of the step.
+double foliot__way_of(const foliot__collider *c, uint32_t a, uint32_t b);
 
-// Whether that is false at a glance: a gap along one of a few directions outlasts the step, however both turn.
-bool foliot__stay_apart(const foliot__collider *c, uint32_t a, uint32_t b, double since);
+// The next time from `since`, the later of their paths' begins, on at which the two, of whatever shape, touch and
+// approach each other faster than foliot__rest_of, and so that they would go by foliot__way_of in what is left of the
+// step. False if there is none in this step.
+bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
+                            foliot__meeting *m);
 
 // blow.c: what the meeting gives to both, from its time on. Their turning is the caller's to begin anew.
 void foliot__blow(foliot__collider *c, uint32_t a, uint32_t b, const foliot__meeting *m);

@@ -58,6 +58,8 @@ uint32_t foliot__near_points(const foliot__solid *a, const double qa[4], const f
 // it is at least that much.
 double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, const double d[3],
                       double n[3]);
+double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                            double n[3]);
 
 // The axes of orientation (w, x, y, z), each in world axes.
 static inline void foliot__axes_of(const double q[4], double axis[3][3])

@@ -62,8 +62,8 @@ static void find_gaps(const foliot__solid *a, const foliot__solid *b, const doub
 }
 
 // The greatest separation among the fifteen axes of two boxes; exact where they touch.
-static double gap_of_boxes(const foliot__solid *a, const foliot__solid *b, const double d[3],
-                           double n[3])
+double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                            double n[3])
 {
     box_axes x;
     set_axes(a, b, &x);
@@ -149,7 +149,7 @@ double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, const doub
                       double n[3])
 {
     if (a->kind == FOLIOT_SHAPE_BOX && b->kind == FOLIOT_SHAPE_BOX)
-        return gap_of_boxes(a, b, d, n);
+        return foliot__gap_of_boxes(a, b, d, n);
     foliot__touch t;
     bool swapped = foliot__touch_two(a, b, d, NOWHERE, &t);
     double gap = NOWHERE;

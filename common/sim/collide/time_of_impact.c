@@ -23,6 +23,9 @@ typedef struct couple {
     double touch; // as near as this is touching
     double sweep; // of the two surfaces by turning, at most, as a speed
     double gain;  // of the relative velocity, as an acceleration
+    double n[3];  // what separates them, from a to b
+    foliot__near_point points[FOLIOT__POINTS]; // none yet if the count is 0
+    uint32_t count;
 } couple;
 
 static void couple_to(couple *p, double time)
@@ -33,23 +36,16 @@ static void couple_to(couple *p, double time)
         p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
 }
 
-// As both are at the later of their paths' begins.
-static void set_couple(couple *p, const foliot__collider *c, uint32_t a, uint32_t b, double since)
+static void set_couple(couple *p, const foliot__collider *c, const foliot__ride *a, const foliot__ride *b, double gain)
 {
     p->c = c;
-    p->a = *foliot__ride_of(c, a);
-    p->b = *foliot__ride_of(c, b);
-    p->touch = TOUCH * foliot__smaller(p->a.core, p->b.core);
-    p->sweep = p->a.sweep + p->b.sweep;
-    foliot__v3 g = c->acceleration;
-    const double gain[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
-    p->gain = foliot__sqrt(foliot__dot(gain, gain));
-    if (c->since[a] != since)
-        foliot__ride_on(c, &p->a, since);
-    if (c->since[b] != since)
-        foliot__ride_on(c, &p->b, since);
+    p->a = *a;
+    p->b = *b;
+    p->touch = TOUCH * foliot__smaller(a->core, b->core);
+    p->sweep = a->sweep + b->sweep;
+    p->gain = gain;
     for (int k = 0; k < 3; k++)
-        p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
+        p->d[k] = b->solid.x[k] - a->solid.x[k];
 }
 
 static double closing(const couple *p, const double n[3])
@@ -99,32 +95,23 @@ static bool lasts_over_plane(const foliot__ride *r, const foliot__solid *plane, 
     return (foliot__larger(closes, 0) + o->more) * o->left <= gap - o->touch;
 }
 
-bool foliot__stay_apart(const foliot__collider *c, uint32_t a, uint32_t b, double since)
+// Whether a gap along one of a few directions outlasts the step, however both turn: most pairs are told so.
+static bool stay_apart(const foliot__ride *a, const foliot__ride *b, double gain, double left)
 {
-    const foliot__ride *ra = foliot__ride_of(c, a), *rb = foliot__ride_of(c, b);
-    foliot__ride later;
-    if (c->since[a] != since || c->since[b] != since) {
-        const foliot__ride **early = c->since[a] != since ? &ra : &rb;
-        later = **early;
-        foliot__ride_on(c, &later, since);
-        *early = &later;
-    }
-    foliot__v3 g = c->acceleration;
-    const double gain[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
-    outlook o = {.left = c->step->dt - since, .touch = TOUCH * foliot__smaller(ra->core, rb->core)};
-    o.more = foliot__sqrt(foliot__dot(gain, gain)) * o.left + (ra->sweep + rb->sweep);
-    if (ra->solid.kind == FOLIOT_SHAPE_PLANE)
-        return lasts_over_plane(rb, &ra->solid, &o);
-    if (rb->solid.kind == FOLIOT_SHAPE_PLANE)
-        return lasts_over_plane(ra, &rb->solid, &o);
+    outlook o = {.left = left, .touch = TOUCH * foliot__smaller(a->core, b->core)};
+    o.more = gain * left + (a->sweep + b->sweep);
+    if (a->solid.kind == FOLIOT_SHAPE_PLANE)
+        return lasts_over_plane(b, &a->solid, &o);
+    if (b->solid.kind == FOLIOT_SHAPE_PLANE)
+        return lasts_over_plane(a, &b->solid, &o);
     for (int k = 0; k < 3; k++) {
-        o.d[k] = rb->solid.x[k] - ra->solid.x[k];
-        o.v[k] = ra->v[k] - rb->v[k];
+        o.d[k] = b->solid.x[k] - a->solid.x[k];
+        o.v[k] = a->v[k] - b->v[k];
     }
     double length = foliot__sqrt(foliot__dot(o.d, o.d));
-    double reach = support(&ra->solid, o.d, length) + support(&rb->solid, o.d, length);
-    return lasts(&o, o.d, length, reach) || lasts_over_faces(&o, &ra->solid, &rb->solid) ||
-           lasts_over_faces(&o, &rb->solid, &ra->solid);
+    double reach = support(&a->solid, o.d, length) + support(&b->solid, o.d, length);
+    return lasts(&o, o.d, length, reach) || lasts_over_faces(&o, &a->solid, &b->solid) ||
+           lasts_over_faces(&o, &b->solid, &a->solid);
 }
 
 // -- the point that strikes -----------------------------------------------------------------------
@@ -144,13 +131,50 @@ static double approach_at(const couple *p, const double arm_a[3], const double a
     return closing(p, n) + turned;
 }
 
+static void find_points(couple *p)
+{
+    p->count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d, NOWHERE, p->n, p->points);
+}
+
+// The gap, and what separates them. Points of two boxes are left for who wants them.
+static double look_at(couple *p)
+{
+    double gap = NOWHERE;
+    p->count = 0;
+    if (p->a.solid.kind == FOLIOT_SHAPE_BOX && p->b.solid.kind == FOLIOT_SHAPE_BOX)
+        return foliot__gap_of_boxes(&p->a.solid, &p->b.solid, p->d, p->n);
+    find_points(p);
+    for (uint32_t i = 0; i < p->count; i++)
+        gap = foliot__smaller(gap, p->points[i].gap);
+    return gap;
+}
+
+// The fastest that turning takes a point of the solid along n, where the balls of its ends touch by their foremost.
+static double turned_along(const foliot__collider *c, const foliot__ride *r, const double n[3])
+{
+    foliot__v3 spin = foliot__angular_velocity(c->world);
+    const double w[3] = {spin.x[r->body], spin.y[r->body], spin.z[r->body]};
+    double way[3];
+    foliot__cross(n, w, way);
+    return r->solid.kind == FOLIOT_SHAPE_PLANE ? 0 : support(&r->solid, way, 0); // 0: without the balls
+}
+
+// Whether some point may approach that fast.
+static bool may_strike(const couple *p, double rest)
+{
+    return closing(p, p->n) + (turned_along(p->c, &p->a, p->n) + turned_along(p->c, &p->b, p->n)) > rest;
+}
+
 // The middle of the points that touch and approach: a box that falls flat is struck in its middle.
 // Else *next is the least gap of a point that does not touch yet: the next one to do so.
-static bool strike(const couple *p, double rest, foliot__meeting *m, double *next)
+static bool strike(couple *p, double rest, foliot__meeting *m, double *next)
 {
-    foliot__near_point points[FOLIOT__POINTS];
-    uint32_t struck = 0, count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d,
-                                                     NOWHERE, m->normal, points);
+    if (p->count == 0)
+        find_points(p);
+    const foliot__near_point *points = p->points;
+    uint32_t struck = 0, count = p->count;
+    for (int k = 0; k < 3; k++)
+        m->normal[k] = p->n[k];
     *next = count > 1 || p->sweep == 0 ? NOWHERE : 0;
     for (uint32_t i = 0; i < count; i++)
         if (points[i].gap > p->touch)
@@ -181,41 +205,57 @@ static bool strike(const couple *p, double rest, foliot__meeting *m, double *nex
     return true;
 }
 
-bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
-                            double rest, double way, foliot__meeting *m)
+static bool search(couple *p, double since, double rest, double way, double most, foliot__meeting *m)
 {
-    couple p;
-    double n[3], time = since, end = c->step->dt, pause = (end - since) / RESTS;
-    set_couple(&p, c, a, b, since);
-    const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
-    double most = foliot__sqrt(foliot__dot(v, v)) + p.gain * (end - since) + p.sweep;
-    rest = foliot__larger(rest, foliot__smaller(p.touch / end, most * SLOW));
-    if (!(most > rest) || !(end - since > end * MOMENT))
-        return false;
+    double time = since, end = p->c->step->dt, pause = (end - since) / RESTS;
     for (int look = 0; look < STEPS; look++) {
-        double gap = foliot__gap_of(&p.a.solid, &p.b.solid, p.d, n), left = end - time, next;
-        double bound = foliot__larger(closing(&p, n), 0) + p.gain * left + p.sweep, on = pause;
-        if (gap > p.touch) {
-            if (!(bound * left > gap - p.touch))
+        double gap = look_at(p), left = end - time, next = NOWHERE, slowest = foliot__larger(rest, way / left);
+        double bound = foliot__larger(closing(p, p->n), 0) + p->gain * left + p->sweep, on = pause;
+        if (gap > p->touch) {
+            if (!(bound * left > gap - p->touch))
                 return false;
-            on = (gap - p.touch / 2) / bound;
+            on = (gap - p->touch / 2) / bound;
             if (look >= PATIENCE) // something turns away as fast as it might come
-                on = foliot__larger(on, p.touch * (STRIDE / 4) / most);
-        } else if (strike(&p, foliot__larger(rest, way / left), m, &next)) {
+                on = foliot__larger(on, p->touch * (STRIDE / 4) / most);
+        } else if (may_strike(p, slowest) && strike(p, slowest, m, &next)) {
             m->time = time;
             m->endless = false;
             return true;
         } else if (next < NOWHERE) {
             // No point that touches approaches, but others do: as far as they may go.
-            double room = foliot__larger(next - p.touch / 2, p.touch * STRIDE);
+            double room = foliot__larger(next - p->touch / 2, p->touch * STRIDE);
             on = foliot__smaller(pause, room / most);
         }
         time += on;
         if (!(time < end))
             return false;
-        couple_to(&p, time);
+        couple_to(p, time);
     }
     m->time = time;
     m->endless = true;
     return true;
+}
+
+bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
+                            foliot__meeting *m)
+{
+    const foliot__ride *ra = foliot__ride_of(c, a), *rb = foliot__ride_of(c, b);
+    foliot__ride later;
+    if (c->since[a] != since || c->since[b] != since) {
+        const foliot__ride **early = c->since[a] != since ? &ra : &rb;
+        later = **early;
+        foliot__ride_on(c, &later, since);
+        *early = &later;
+    }
+    foliot__v3 g = c->acceleration;
+    const double change[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
+    double gain = foliot__sqrt(foliot__dot(change, change)), end = c->step->dt;
+    if (!(end - since > end * MOMENT) || stay_apart(ra, rb, gain, end - since))
+        return false;
+    couple p;
+    set_couple(&p, c, ra, rb, gain);
+    const double v[3] = {rb->v[0] - ra->v[0], rb->v[1] - ra->v[1], rb->v[2] - ra->v[2]};
+    double most = foliot__sqrt(foliot__dot(v, v)) + gain * (end - since) + p.sweep;
+    double rest = foliot__larger(foliot__rest_of(c, a, b), foliot__smaller(p.touch / end, most * SLOW));
+    return most > rest && search(&p, since, rest, foliot__way_of(c, a, b), most, m);
 }
