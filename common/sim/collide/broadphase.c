@@ -19,7 +19,12 @@
 #define X_MAX 1073741823.0
 #define X_PER_CELL 1024.0
 #define HANDFUL 64
+#define LANES 4
+#define ROW_BOUNDS 64 // bounds that are looked at in lanes in the time that it takes to find a row
 #define NOWHERE UINT32_MAX
+
+typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), may_alias, aligned(4)));
+typedef int32_t marks __attribute__((vector_size(LANES * sizeof(float)), may_alias));
 
 // How far the shape reaches along each axis from its centre, wherever it turns within `turn` (radians).
 static void reach_of(const foliot__collider *c, uint32_t i, double turn, double reach[3])
@@ -223,6 +228,26 @@ static void sort_keys(foliot__collider *c, uint32_t count)
         c->sorted[k] = c->bounds[order[k]];
 }
 
+// Bounds in binary32, rounded outwards: what meets, meets in these too.
+static float below(double x)
+{
+    return (float)(x - (foliot__larger(x, -x) * 0x1p-23 + 0x1p-120));
+}
+
+static float above(double x)
+{
+    return -below(-x);
+}
+
+static void round_bounds(foliot__collider *c, uint32_t count)
+{
+    for (uint32_t k = 0; k < count; k++)
+        for (int axis = 0; axis < 3; axis++) {
+            c->low[axis][k] = below(c->sorted[k].min[axis]);
+            c->high[axis][k] = above(c->sorted[k].max[axis]);
+        }
+}
+
 static void sort_bounds(foliot__collider *c)
 {
     uint32_t count = c->counts[FOLIOT__COUNT_SORTED];
@@ -241,6 +266,7 @@ static void sort_bounds(foliot__collider *c)
     }
     if (count > 0)
         sort_keys(c, count);
+    round_bounds(c, count);
     uint32_t sum = 0;
     for (uint32_t l = 0; l < FOLIOT__LEVELS; l++) {
         c->levels[l].begin = sum;
@@ -354,6 +380,29 @@ static void scan_row(const foliot__collider *c, const foliot__level *level, uint
             meet(context, sorted[k].body);
 }
 
+static inline marks meets(const float *from, const float *to, float low, float high)
+{
+    return (*(const lanes *)from <= high) & (*(const lanes *)to >= low);
+}
+
+// Looks at all of a level: several at once, and then at those that seem to meet.
+static void scan_level(const foliot__collider *c, const foliot__level *level, const foliot__bounds *box,
+                       void (*meet)(void *context, uint32_t body), void *context)
+{
+    const float low[3] = {below(box->min[0]), below(box->min[1]), below(box->min[2])};
+    const float high[3] = {above(box->max[0]), above(box->max[1]), above(box->max[2])};
+    const float *const *from = (const float *const *)c->low, *const *to = (const float *const *)c->high;
+    for (uint32_t k = level->begin; k < level->end; k += LANES) { // beyond the end it reads what it does not use
+        marks met = meets(from[0] + k, to[0] + k, low[0], high[0]) & meets(from[1] + k, to[1] + k, low[1], high[1]) &
+                    meets(from[2] + k, to[2] + k, low[2], high[2]);
+        if (!(met[0] | met[1] | met[2] | met[3]))
+            continue;
+        for (uint32_t at = k; at < k + LANES && at < level->end; at++)
+            if (met[at - k] && foliot__bounds_meet(&c->sorted[at], box))
+                meet(context, c->sorted[at].body);
+    }
+}
+
 static void query_level(const foliot__collider *c, const foliot__level *level,
                         const foliot__bounds *box, void (*meet)(void *context, uint32_t body),
                         void *context)
@@ -365,10 +414,8 @@ static void query_level(const foliot__collider *c, const foliot__level *level,
         high[axis] = cell_of(box->max[axis], level->origin[axis], level->per_cell, CELLS_MAX);
     }
     uint64_t rows = (uint64_t)(high[1] - low[1] + 1) * (high[2] - low[2] + 1);
-    if (rows > level->end - level->begin) { // more rows than bodies: look at the bodies
-        for (uint32_t k = level->begin; k < level->end; k++)
-            if (foliot__bounds_meet(&c->sorted[k], box))
-                meet(context, c->sorted[k].body);
+    if (rows * ROW_BOUNDS > level->end - level->begin) {
+        scan_level(c, level, box, meet, context);
         return;
     }
     for (uint32_t z = low[2]; z <= high[2]; z++)

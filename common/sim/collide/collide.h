@@ -111,6 +111,7 @@ typedef struct foliot__collider {
     uint32_t *changed_at; // and where each stands in that list
     foliot__bounds *changed_bounds;
     foliot__bounds *bounds, *sorted;
+    float *low[3], *high[3]; // of the sorted, rounded outwards; and a few rows more
     uint64_t *keys, *keys_spare;
     uint32_t *order, *order_spare;
     uint32_t *planes;
@@ -228,8 +229,9 @@ static inline float foliot__push_max(const foliot__collider *c, uint32_t a, uint
 
 static inline bool foliot__bounds_meet(const foliot__bounds *a, const foliot__bounds *b)
 {
-    return a->min[0] <= b->max[0] && b->min[0] <= a->max[0] && a->min[1] <= b->max[1] &&
-           b->min[1] <= a->max[1] && a->min[2] <= b->max[2] && b->min[2] <= a->max[2];
+    // Without branches: nobody could foresee them.
+    return (a->min[0] <= b->max[0]) & (b->min[0] <= a->max[0]) & (a->min[1] <= b->max[1]) &
+           (b->min[1] <= a->max[1]) & (a->min[2] <= b->max[2]) & (b->min[2] <= a->max[2]);
 }
 
 static inline bool foliot__is_solid(const foliot_world *world, uint32_t slot)

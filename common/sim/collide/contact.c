@@ -62,6 +62,10 @@ static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t cont
     c->changed_bounds = carve(&from, slots, sizeof *c->changed_bounds);
     c->bounds = carve(&from, slots, sizeof *c->bounds);
     c->sorted = carve(&from, slots, sizeof *c->sorted);
+    for (int axis = 0; axis < 3; axis++) {
+        c->low[axis] = carve(&from, slots + FOLIOT__LANES, sizeof(float));
+        c->high[axis] = carve(&from, slots + FOLIOT__LANES, sizeof(float));
+    }
     c->keys = carve(&from, slots, sizeof *c->keys);
     c->keys_spare = carve(&from, slots, sizeof *c->keys_spare);
     c->order = carve(&from, slots, sizeof *c->order);

@@ -12,52 +12,70 @@
 // through a vector.
 #define AXES 15
 typedef double couple __attribute__((vector_size(16)));
+typedef int64_t marks __attribute__((vector_size(16)));
 typedef struct box_axes {
     couple way[3][AXES / 2 + 1], length[AXES / 2 + 1];
     couple along[AXES / 2 + 1]; // of the way between the centres
     couple gap[AXES / 2 + 1];
 } box_axes;
 
-static void set_axes(const foliot__solid *a, const foliot__solid *b, box_axes *x)
+static void set_faces(box_axes *x, int k, const double first[3], const double second[3])
 {
-    for (int k = 0; k <= AXES; k++) {
-        double way[3];
-        if (k < 6 || k == AXES)
-            memcpy(way, k == AXES ? a->axis[0] : k < 3 ? a->axis[k] : b->axis[k - 3], sizeof way);
-        else
-            foliot__cross(a->axis[(k - 6) / 3], b->axis[k % 3], way);
+    for (int i = 0; i < 3; i++)
+        x->way[i][k] = (couple){first[i], second[i]};
+}
+
+static void set_crosses(box_axes *x, int k, const foliot__solid *a, const foliot__solid *b)
+{
+    int from = 2 * k - 6, to = from < 8 ? from + 1 : from; // of the nine
+    const double *u0 = a->axis[from / 3], *u1 = a->axis[to / 3], *v0 = b->axis[from % 3], *v1 = b->axis[to % 3];
+    const couple u[3] = {{u0[0], u1[0]}, {u0[1], u1[1]}, {u0[2], u1[2]}};
+    const couple v[3] = {{v0[0], v1[0]}, {v0[1], v1[1]}, {v0[2], v1[2]}};
+    x->way[0][k] = u[1] * v[2] - u[2] * v[1];
+    x->way[1][k] = u[2] * v[0] - u[0] * v[2];
+    x->way[2][k] = u[0] * v[1] - u[1] * v[0];
+}
+
+// A box, every number of it twice.
+typedef struct box_couples {
+    couple axis[3][3], half[3];
+} box_couples;
+
+static void set_couples(const foliot__solid *box, box_couples *to)
+{
+    for (int k = 0; k < 3; k++) {
+        to->half[k] = (couple){box->half[k], box->half[k]};
         for (int i = 0; i < 3; i++)
-            x->way[i][k / 2][k % 2] = way[i];
+            to->axis[k][i] = (couple){box->axis[k][i], box->axis[k][i]};
     }
 }
 
-static inline couple extent_along(const foliot__solid *box, couple x, couple y, couple z)
+static inline couple extent_of(const couple axis[3], couple half, couple x, couple y, couple z)
 {
-    couple sum = {0, 0};
-    for (int k = 0; k < 3; k++) {
-        const double *axis = box->axis[k];
-        couple along = (axis[0] * x + axis[1] * y) + axis[2] * z;
-        for (int l = 0; l < 2; l++)
-            along[l] = foliot__absolute(along[l]);
-        sum += box->half[k] * along;
-    }
-    return sum;
+    return half * (couple)((marks)((axis[0] * x + axis[1] * y) + axis[2] * z) & INT64_MAX);
+}
+
+static inline couple extent_along(const box_couples *box, couple x, couple y, couple z)
+{
+    return (extent_of(box->axis[0], box->half[0], x, y, z) + extent_of(box->axis[1], box->half[1], x, y, z)) +
+           extent_of(box->axis[2], box->half[2], x, y, z);
 }
 
 static void find_gaps(const foliot__solid *a, const foliot__solid *b, const double d[3], box_axes *axes)
 {
+    const couple one = {1, 1};
+    box_couples first, second;
+    set_couples(a, &first);
+    set_couples(b, &second);
     for (int k = 0; k <= AXES / 2; k++) {
         couple x = axes->way[0][k], y = axes->way[1][k], z = axes->way[2][k];
-        couple length2 = (x * x + y * y) + z * z, along = (d[0] * x + d[1] * y) + d[2] * z, apart = along, length;
-        for (int l = 0; l < 2; l++) {
-            apart[l] = foliot__absolute(along[l]);
-            length[l] = length2[l] < 0x1p-20 ? 0 : foliot__sqrt(length2[l]);
-        }
+        couple length2 = (x * x + y * y) + z * z, along = (d[0] * x + d[1] * y) + d[2] * z;
+        marks none = length2 < 0x1p-20; // parallel edges: the faces say it all
+        couple length = {foliot__sqrt(length2[0]), foliot__sqrt(length2[1])};
+        couple reach = (couple)((marks)along & INT64_MAX) - extent_along(&first, x, y, z);
         axes->along[k] = along;
-        axes->length[k] = length;
-        for (int l = 0; l < 2; l++) // parallel edges: the faces say it all
-            length[l] = length[l] > 0 ? length[l] : 1;
-        axes->gap[k] = (apart - extent_along(a, x, y, z) - extent_along(b, x, y, z)) / length;
+        axes->length[k] = (couple)(~none & (marks)length);
+        axes->gap[k] = (reach - extent_along(&second, x, y, z)) / (couple)((none & (marks)one) | (~none & (marks)length));
     }
 }
 
@@ -66,7 +84,11 @@ double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, cons
                             double n[3])
 {
     box_axes x;
-    set_axes(a, b, &x);
+    set_faces(&x, 0, a->axis[0], a->axis[1]);
+    set_faces(&x, 1, a->axis[2], b->axis[0]);
+    set_faces(&x, 2, b->axis[1], b->axis[2]);
+    for (int k = 3; k <= AXES / 2; k++)
+        set_crosses(&x, k, a, b);
     find_gaps(a, b, d, &x);
     double best = -NOWHERE;
     int at = 0;
