@@ -136,7 +136,9 @@ help:
 #: make clean           removes build/
 #: CC=clang, CFLAGS=... and WERROR=1 are honoured everywhere
 
-demo: programs
+demo:
+	@echo "building foliot"
+	@$(MAKE) -s -j$$(nproc) programs
 	@scripts/demo.sh $(BUILD)
 
 install: all

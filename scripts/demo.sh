@@ -13,11 +13,12 @@ finish() {
 trap finish EXIT
 
 echo "1. hosting $scene on a free port of this machine, recorded"
+: >"$folder/server.txt" # it is read before the server may have opened it
 "$build/foliot-server" "$scene" --port 0 --record "$folder/demo.foliot" >"$folder/server.txt" 2>"$folder/server.log" &
 server=$!
-for _ in $(seq 100); do
+for _ in $(seq 200); do
     address=$(sed -n 's/^listening on //p' "$folder/server.txt")
-    [ -n "$address" ] && break
+    [ -z "$address" ] && kill -0 "$server" 2>/dev/null || break
     sleep 0.05
 done
 [ -n "$address" ] || { cat "$folder/server.log"; exit 1; }

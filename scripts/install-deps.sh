@@ -43,8 +43,12 @@ if [ "$(id -u)" != 0 ]; then
 fi
 echo "installing:$missing" >&2
 export DEBIAN_FRONTEND=noninteractive
-install() {
-    # shellcheck disable=SC2086 # one word a package
-    $as_root apt-get -o DPkg::Lock::Timeout=600 install -y -q --no-install-recommends $missing </dev/null >&2
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+apt() { $as_root apt-get -q -o DPkg::Lock::Timeout=600 "$@" </dev/null >>"$log" 2>&1; }
+# shellcheck disable=SC2086 # one word a package
+install() { apt install -y --no-install-recommends $missing; }
+install || { apt update && install; } || {
+    cat "$log" >&2
+    exit 1
 }
-install || { $as_root apt-get -o DPkg::Lock::Timeout=600 update -q >&2 && install; }
