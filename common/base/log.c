@@ -31,7 +31,7 @@ void foliot__log_close(foliot__log *log)
     for (uint32_t i = 0; i < log->rate_count; i++) {
         foliot__log_rate *rate = &log->rates[i];
         rate->full_ns = 0;
-        if (rate->suppressed && foliot__log_begin(log, FOLIOT__LOG_ERROR, rate->event, rate->event))
+        if (rate->suppressed && foliot__log_begin(log, rate->level, rate->event, rate->event))
             foliot__log_end(log);
     }
     fclose(log->line);
@@ -121,6 +121,7 @@ bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *ev
     if (level < log->lowest)
         return false;
     foliot__log_rate *rate = rate_of(log, event);
+    rate->level = level;
     if (too_fast(log, rate))
         return false;
     rewind(log->line);

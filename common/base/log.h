@@ -36,6 +36,7 @@ typedef struct foliot__log_rate {
     const char *event;
     uint64_t full_ns;    // when its bucket is full again
     uint64_t suppressed; // lines left out since the last one
+    foliot__log_level level; // of these
 } foliot__log_rate;
 
 typedef struct foliot__log {

@@ -154,6 +154,19 @@ static void floods_are_cut_and_counted(void **state)
     assert_non_null(strstr(text + before, "more like this were left out"));
     fclose(out);
     free(text);
+
+    // As loud as what it stands for.
+    open_log(false, FOLIOT__LOG_INFO);
+    for (int i = 0; i <= FOLIOT__LOG_BURST; i++)
+        if (foliot__log_begin(&log_, FOLIOT__LOG_INFO, rare, rare))
+            foliot__log_end(&log_);
+    fflush(out);
+    before = length;
+    foliot__log_close(&log_);
+    fflush(out);
+    assert_string_equal(text + before, "0.000 rare (and 1 more like this were left out)\n");
+    fclose(out);
+    free(text);
 }
 
 int main(void)
