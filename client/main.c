@@ -496,5 +496,5 @@ int main(int argc, char **argv)
     foliot__input_script_free(&a.script);
     uv_loop_close(&a.loop);
     free(a.players);
-    return code;
+    return foliot__stdout_done("foliot-client", code);
 }

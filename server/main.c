@@ -15,6 +15,7 @@
 
 #include "base/exit_code.h"
 #include "base/options.h"
+#include "base/terminal.h"
 #include "base/text.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
@@ -496,7 +497,7 @@ static int host(const foliot__arguments *arguments)
     foliot_transport_destroy(a.transport);
     foliot__pool_destroy(a.pool);
     foliot__log_stop();
-    return code;
+    return foliot__stdout_done("foliot-server", code);
 }
 
 static int check(const foliot__arguments *arguments)
@@ -515,7 +516,7 @@ static int check(const foliot__arguments *arguments)
                foliot_integrator_describe(scene->integrator)->name);
         foliot_scene_destroy(scene);
     }
-    return code;
+    return foliot__stdout_done("foliot-server", code);
 }
 
 int main(int argc, char **argv)

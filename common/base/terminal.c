@@ -2,12 +2,15 @@
 // terminal.c: asks the system what a stream is.
 #include "base/terminal.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 #if !defined(__wasm__)
 #include <sys/ioctl.h>
 #endif
+
+#include "base/exit_code.h"
 
 bool foliot__is_terminal(FILE *stream)
 {
@@ -34,6 +37,15 @@ void foliot__terminal_size(FILE *stream, uint32_t *columns, uint32_t *rows)
 #else
     (void)stream;
 #endif
+}
+
+int foliot__stdout_done(const char *program, int code)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    fprintf(stderr, "%s: cannot write to stdout%s%s\n", program, errno ? ": " : "", errno ? strerror(errno) : "");
+    return code ? code : errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
 }
 
 foliot__progress foliot__progress_begin(const char *what, uint64_t total)

@@ -36,6 +36,15 @@ check "the JSON keys are those of the contract" test "$keys" = \
     file,scene,integrator,dt,ticks,players,digest,verdict,cut_at,first_bad_tick,stage,body,field,ulps,realtime_factor
 exits "a cut file exits 4" 4 "$replay" verify --json cut.foliot
 check "and says where" grep -qE '"ticks":[1-9][0-9]*,.*"verdict":"corrupt","cut_at":[1-9]' <("$replay" verify --json cut.foliot 2>/dev/null)
+if [ -w /dev/full ]; then
+    for command in info verify "export --csv"; do # shellcheck disable=SC2086
+        "$replay" ${command%% *} a.foliot $(echo "$command" | cut -s -d ' ' -f 2) >/dev/full 2>told
+        rc=$?
+        check "what $command cannot write is told" sh -c "[ $rc = 75 ] && grep -q 'cannot write to stdout' told"
+    done
+fi
+(ulimit -f 2; "$replay" trim a.foliot --out part.foliot) >out 2>err
+check "a part that there is no room for is not left behind" test ! -e part.foliot
 exits "an empty file exits 4" 4 "$replay" verify empty.foliot
 exits "no file exits 1" 1 "$replay" verify nothing.foliot
 exits "no operand exits 2" 2 "$replay" verify

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/terminal.h"
+
 static bool json;
 static lab_run_options run_options = {.every = 1};
 static lab_compare_options compare_options;
@@ -151,7 +153,5 @@ int main(int argc, char **argv)
         code = lab_bench(&context, file, json, bench_bodies);
     else
         code = lab_check(&context, file, json);
-    if ((fflush(stdout) != 0 || ferror(stdout)) && code == FOLIOT__EXIT_FINE)
-        code = lab_fail(&context, FOLIOT__EXIT_ERROR, "cannot write to stdout");
-    return code;
+    return foliot__stdout_done("foliot-lab", code);
 }

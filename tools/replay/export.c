@@ -118,7 +118,5 @@ int export_command(const foliot__program *program, const foliot__arguments *argu
         status = foliot_replay_damage(replay)->status;
     tool_tell_damage(file, replay);
     foliot_replay_close(replay);
-    if (fflush(stdout) != 0)
-        return FOLIOT__EXIT_ERROR;
     return tool_exit_of(status);
 }

@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/terminal.h"
+
 typedef int command_function(const foliot__program *program, const foliot__arguments *arguments);
 
 #define COMMANDS_CORE(X)                                                                           \
@@ -77,6 +79,6 @@ int main(int argc, char **argv)
         return code;
     for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++)
         if (strcmp(functions[i].name, arguments.command->name) == 0)
-            return functions[i].run(&program, &arguments);
+            return foliot__stdout_done("foliot-replay", functions[i].run(&program, &arguments));
     return FOLIOT__EXIT_USAGE;
 }

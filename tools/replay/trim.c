@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 static const char *out_file;
 static uint64_t from_tick, to_tick;
@@ -74,6 +75,14 @@ static int fail(const char *file, foliot_replay *replay, foliot_status status)
     return tool_exit_of(status);
 }
 
+// What was begun and came to nothing is no recording.
+static void discard(void)
+{
+    struct stat about;
+    if (stat(out_file, &about) == 0 && S_ISREG(about.st_mode))
+        unlink(out_file);
+}
+
 static int trim(const char *file, foliot_replay *replay)
 {
     const foliot_replay_summary *about = foliot_replay_about(replay);
@@ -102,6 +111,8 @@ static int trim(const char *file, foliot_replay *replay)
     } else {
         status = foliot_recording_close(recording, &state);
     }
+    if (status != FOLIOT_OK)
+        discard();
     errno = state.stopped_errno;
     return status == FOLIOT_OK ? FOLIOT__EXIT_FINE : fail(file, replay, status);
 }
