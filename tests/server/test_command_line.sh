@@ -45,6 +45,13 @@ wait "$server_pid"
 ok "two signals at once are one wish" grep -q "^ticks " server.out
 ok "a name without its control characters" sh -c '! grep -q "$(printf "\033")" server.log server.out && grep -q "joined" server.log'
 
+start "$scenes/billiards.yaml" --port 0 --no-record
+"$client" "127.0.0.1:$port" --bot idle --ticks 60 --trace trace.json >traced.out 2>&1
+ok "what stands still is shown where the scene has it" \
+    grep -q '"name":"cloth","position":\[0,0,0\],"orientation":\[1,0,0,0\]' trace.json
+kill -TERM "$server_pid"
+wait "$server_pid"
+
 "$server" "$scene" --port 0 --ticks 30 --record match.foliot >first.out 2>&1
 head -c 3000 match.foliot >cut
 cp cut match.foliot
