@@ -56,15 +56,16 @@ static foliot__entry *find(const foliot__snapshot_buffer *buffer, uint64_t tick)
     return NULL;
 }
 
-// The place of the oldest entry; NULL if the newcomer is older than all.
+// The place of the oldest entry; NULL if the newcomer is older than all. The newest that is complete stays: it is what the
+// server is told that we have.
 static foliot__entry *oldest(foliot__snapshot_buffer *buffer, uint64_t tick)
 {
-    foliot__entry *entry = &buffer->entries[0];
+    foliot__entry *entry = NULL;
     for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++) {
         foliot__entry *e = &buffer->entries[i];
         if (e->snapshot.tick == UINT64_MAX)
             return e;
-        if (e->snapshot.tick < entry->snapshot.tick)
+        if ((!entry || e->snapshot.tick < entry->snapshot.tick) && !(buffer->has_newest && e->snapshot.tick == buffer->newest))
             entry = e;
     }
     return entry->snapshot.tick < tick ? entry : NULL;

@@ -7,7 +7,8 @@
 #include "foliot/snapshot.h"
 #include "settle.h"
 
-#define FOLIOT__BUFFER_ENTRIES 64
+// A server keeps 128 that it may refer to, and here are as many and those on their way.
+#define FOLIOT__BUFFER_ENTRIES 192
 #define FOLIOT__PIECES_MAX 4096 // of one snapshot
 
 typedef struct foliot__entry {

@@ -8,6 +8,7 @@
 
 #define SLACK_TICKS 1.5     // inputs should come so long before their tick is closed
 #define SLACK_GAIN 0.15
+#define SHOWN_BACKLOG_MAX 32 // ticks: farther behind than that nothing stepped is shown any more
 
 // -- snapshots --------------------------------------------------------------------------------------------
 
@@ -174,7 +175,7 @@ static bool step(foliot_client *c)
     while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
-        if (foliot__lockstep_client_backlog(c->lockstep) < FOLIOT__BUFFER_ENTRIES / 2 && world &&
+        if (foliot__lockstep_client_backlog(c->lockstep) < SHOWN_BACKLOG_MAX && world &&
             foliot__buffer_put(&c->buffer, world))
             snapshot_complete(c, c->lockstep->tick);
     }

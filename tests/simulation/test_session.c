@@ -128,6 +128,20 @@ static void server_and_client_say_when_to_call_again(void **state)
     simulation_destroy(s);
 }
 
+// Its acknowledgements are 80 snapshots old when they arrive.
+static void a_far_client_has_what_the_server_refers_to(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create();
+    simulation_join(s, "loss=5%,delay=650ms,seed=6", false);
+    simulation_run(s, 20);
+    foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
+    assert_int_equal(seen.snapshots_without_baseline, 0);
+    check_near(seen.loss, 0.05, 0.02);
+    check_below(seen.snapshot_bytes_mean, 400);
+    simulation_destroy(s);
+}
+
 // What was lost while there was no connection is no loss of the network.
 static void figures_go_on_over_a_new_connection(void **state)
 {
@@ -170,6 +184,7 @@ int main(void)
         cmocka_unit_test(a_full_session_refuses_with_a_sentence),
         cmocka_unit_test(spectators_are_shown_what_was_so_long_ago),
         cmocka_unit_test(server_and_client_say_when_to_call_again),
+        cmocka_unit_test(a_far_client_has_what_the_server_refers_to),
         cmocka_unit_test(figures_go_on_over_a_new_connection),
         cmocka_unit_test(stopping_tells_everyone),
     };

@@ -115,6 +115,24 @@ static void a_new_body_in_a_slot_is_not_turned(void **state)
     close_yard(&y);
 }
 
+// Half a snapshot after the other, as where every second piece is lost: what is complete is not given up for them.
+static void the_newest_that_is_complete_stays(void **state)
+{
+    (void)state;
+    yard y;
+    open_yard(&y);
+    fill(&y, 1);
+    for (uint32_t tick = LAST + 1; tick < LAST + 1000; tick++) {
+        // no baseline, one body; the first of two pieces, without any body
+        const uint8_t half[] = {(uint8_t)tick, (uint8_t)(tick >> 8), 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0};
+        uint64_t complete;
+        assert_int_equal(foliot__buffer_take(&y.buffer, half, sizeof half, &complete), FOLIOT__TAKEN_PIECE);
+    }
+    assert_non_null(foliot__buffer_newest(&y.buffer));
+    assert_int_equal(foliot__buffer_newest(&y.buffer)->tick, LAST);
+    close_yard(&y);
+}
+
 static void step_and_put(yard *y, uint64_t ticks)
 {
     for (uint64_t i = 0; i < ticks; i++)
@@ -172,6 +190,7 @@ int main(void)
         cmocka_unit_test(between_two_snapshots_bodies_fly_and_turn),
         cmocka_unit_test(beyond_the_newest_they_go_on_turning),
         cmocka_unit_test(a_new_body_in_a_slot_is_not_turned),
+        cmocka_unit_test(the_newest_that_is_complete_stays),
         cmocka_unit_test(what_was_guessed_wrongly_is_set_right_within_some_frames),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
