@@ -36,7 +36,8 @@ static void couple_to(couple *p, double time)
         p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
 }
 
-static void set_couple(couple *p, const foliot__collider *c, const foliot__ride *a, const foliot__ride *b, double gain)
+static void set_couple(couple *p, const foliot__collider *c, const foliot__ride *a, const foliot__ride *b,
+                       double time, double gain)
 {
     p->c = c;
     p->a = *a;
@@ -44,8 +45,12 @@ static void set_couple(couple *p, const foliot__collider *c, const foliot__ride 
     p->touch = TOUCH * foliot__smaller(a->core, b->core);
     p->sweep = a->sweep + b->sweep;
     p->gain = gain;
+    if (c->since[a->body] != time)
+        foliot__ride_on(c, &p->a, time);
+    if (c->since[b->body] != time)
+        foliot__ride_on(c, &p->b, time);
     for (int k = 0; k < 3; k++)
-        p->d[k] = b->solid.x[k] - a->solid.x[k];
+        p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
 }
 
 static double closing(const couple *p, const double n[3])
@@ -69,7 +74,8 @@ static double support(const foliot__solid *s, const double n[3], double length)
 typedef struct outlook {
     double d[3], v[3]; // from the first centre to the second; of the first as the second sees it
     double left, touch;
-    double more; // how much faster than v a point may close in
+    double more;  // how much faster than v the centres may close in
+    double turns; // how far the two surfaces may come by turning
 } outlook;
 
 // Whether the gap along n, which is of that length, outlasts the step; `reach` of both along it.
@@ -77,7 +83,7 @@ static bool lasts(const outlook *o, const double n[3], double length, double rea
 {
     double along = foliot__dot(o->d, n), speed = foliot__dot(o->v, n);
     double gap = foliot__absolute(along) - reach, closes = along < 0 ? -speed : speed;
-    return (foliot__larger(closes, 0) + o->more * length) * o->left <= gap - o->touch * length;
+    return (foliot__larger(closes, 0) + o->more * length) * o->left <= gap - (o->touch + o->turns) * length;
 }
 
 static bool lasts_over_faces(const outlook *o, const foliot__solid *box, const foliot__solid *other)
@@ -88,25 +94,31 @@ static bool lasts_over_faces(const outlook *o, const foliot__solid *box, const f
     return false;
 }
 
-static bool lasts_over_plane(const foliot__ride *r, const foliot__solid *plane, const outlook *o)
+static bool lasts_over_plane(const outlook *o, const double x[3], const double v[3], const foliot__solid *solid,
+                             const foliot__solid *plane)
 {
-    double gap = foliot__dot(plane->half, r->solid.x) - plane->offset - support(&r->solid, plane->half, 1);
-    double closes = -foliot__dot(plane->half, r->v);
-    return (foliot__larger(closes, 0) + o->more) * o->left <= gap - o->touch;
+    double gap = foliot__dot(plane->half, x) - plane->offset - support(solid, plane->half, 1);
+    double closes = -foliot__dot(plane->half, v);
+    return (foliot__larger(closes, 0) + o->more) * o->left <= gap - (o->touch + o->turns);
 }
 
-// Whether a gap along one of a few directions outlasts the step, however both turn: most pairs are told so.
-static bool stay_apart(const foliot__ride *a, const foliot__ride *b, double gain, double left)
+// Whether a gap along one of a few directions outlasts the step, however both turn: most pairs are told so. Of their
+// orientations those at their paths' begins are asked for: what they turn through from there is counted.
+static bool stay_apart(const foliot__collider *c, const foliot__ride *a, const foliot__ride *b, double since, double gain)
 {
-    outlook o = {.left = left, .touch = TOUCH * foliot__smaller(a->core, b->core)};
-    o.more = gain * left + (a->sweep + b->sweep);
+    double xa[3], va[3], xb[3], vb[3], end = c->step->dt;
+    outlook o = {.left = end - since, .touch = TOUCH * foliot__smaller(a->core, b->core)};
+    o.more = gain * o.left;
+    o.turns = a->sweep * (end - c->since[a->body]) + b->sweep * (end - c->since[b->body]);
+    foliot__path_at(c, a->body, since, xa, va);
+    foliot__path_at(c, b->body, since, xb, vb);
     if (a->solid.kind == FOLIOT_SHAPE_PLANE)
-        return lasts_over_plane(b, &a->solid, &o);
+        return lasts_over_plane(&o, xb, vb, &b->solid, &a->solid);
     if (b->solid.kind == FOLIOT_SHAPE_PLANE)
-        return lasts_over_plane(a, &b->solid, &o);
+        return lasts_over_plane(&o, xa, va, &a->solid, &b->solid);
     for (int k = 0; k < 3; k++) {
-        o.d[k] = b->solid.x[k] - a->solid.x[k];
-        o.v[k] = a->v[k] - b->v[k];
+        o.d[k] = xb[k] - xa[k];
+        o.v[k] = va[k] - vb[k];
     }
     double length = foliot__sqrt(foliot__dot(o.d, o.d));
     double reach = support(&a->solid, o.d, length) + support(&b->solid, o.d, length);
@@ -240,21 +252,14 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
                             foliot__meeting *m)
 {
     const foliot__ride *ra = foliot__ride_of(c, a), *rb = foliot__ride_of(c, b);
-    foliot__ride later;
-    if (c->since[a] != since || c->since[b] != since) {
-        const foliot__ride **early = c->since[a] != since ? &ra : &rb;
-        later = **early;
-        foliot__ride_on(c, &later, since);
-        *early = &later;
-    }
     foliot__v3 g = c->acceleration;
     const double change[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
     double gain = foliot__sqrt(foliot__dot(change, change)), end = c->step->dt;
-    if (!(end - since > end * MOMENT) || stay_apart(ra, rb, gain, end - since))
+    if (!(end - since > end * MOMENT) || stay_apart(c, ra, rb, since, gain))
         return false;
     couple p;
-    set_couple(&p, c, ra, rb, gain);
-    const double v[3] = {rb->v[0] - ra->v[0], rb->v[1] - ra->v[1], rb->v[2] - ra->v[2]};
+    set_couple(&p, c, ra, rb, since, gain);
+    const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
     double most = foliot__sqrt(foliot__dot(v, v)) + gain * (end - since) + p.sweep;
     double rest = foliot__larger(foliot__rest_of(c, a, b), foliot__smaller(p.touch / end, most * SLOW));
     return most > rest && search(&p, since, rest, foliot__way_of(c, a, b), most, m);
