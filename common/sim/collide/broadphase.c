@@ -25,6 +25,7 @@
 
 typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), may_alias, aligned(4)));
 typedef int32_t marks __attribute__((vector_size(LANES * sizeof(float)), may_alias));
+typedef int64_t halves __attribute__((vector_size(LANES * sizeof(float)), may_alias));
 
 // How far the shape reaches along each axis from its centre, wherever it turns within `turn` (radians).
 static void reach_of(const foliot__collider *c, uint32_t i, double turn, double reach[3])
@@ -395,7 +396,7 @@ static void scan_level(const foliot__collider *c, const foliot__level *level, co
     for (uint32_t k = level->begin; k < level->end; k += LANES) { // beyond the end it reads what it does not use
         marks met = meets(from[0] + k, to[0] + k, low[0], high[0]) & meets(from[1] + k, to[1] + k, low[1], high[1]) &
                     meets(from[2] + k, to[2] + k, low[2], high[2]);
-        if (!(met[0] | met[1] | met[2] | met[3]))
+        if (!(((halves)met)[0] | ((halves)met)[1]))
             continue;
         for (uint32_t at = k; at < k + LANES && at < level->end; at++)
             if (met[at - k] && foliot__bounds_meet(&c->sorted[at], box))

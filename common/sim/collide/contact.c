@@ -330,18 +330,17 @@ static void match(const foliot__manifold *m, const foliot__contact_row *row, fol
     memcpy(&warm->impulse[4], &row->drag_x, 4 * sizeof(float));
 }
 
-// First row that is not before (a, b). Without branches: nobody could foresee them.
+// First row that is not before (a, b).
 static uint32_t first_row(const foliot_world *world, uint32_t a, uint32_t b)
 {
     const foliot__contact_row *rows = foliot__contact(world);
-    uint64_t key = (uint64_t)a << 32 | b;
-    uint32_t low = 0;
-    for (uint32_t count = world->contact_count; count > 0;) {
-        uint32_t half = (count + 1) / 2;
-        const foliot__contact_row *row = &rows[low + half - 1];
-        uint32_t before = ((uint64_t)row->a << 32 | row->b) < key;
-        low += half & -before;
-        count -= half;
+    uint32_t low = 0, high = world->contact_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (rows[middle].a < a || (rows[middle].a == a && rows[middle].b < b))
+            low = middle + 1;
+        else
+            high = middle;
     }
     return low;
 }

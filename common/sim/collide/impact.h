@@ -22,16 +22,17 @@ typedef enum foliot__turning {
     FOLIOT__FAST,    // about its spin, back from where the scheme left it: too far for the shortest way
 } foliot__turning;
 
-// A body somewhere on its path.
+// A body somewhere on its path. What is asked of every pair comes first.
 typedef struct foliot__ride {
     foliot__solid solid;
-    double v[3], q[4]; // there; q of boxes and capsules alone
-    double from[4], to[4], spin[3];
+    double v[3]; // there
     double sweep; // of its surface by turning, at most, as a speed
     double core;
     uint32_t body;
     foliot__turning turning;
-} foliot__ride;
+    double q[4]; // there; of boxes and capsules alone
+    double from[4], to[4], spin[3];
+} __attribute__((aligned(64))) foliot__ride;
 
 // ride.c: the body where its path begins. As long as that path does not change.
 const foliot__ride *foliot__ride_of(const foliot__collider *c, uint32_t body);

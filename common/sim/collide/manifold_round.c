@@ -169,41 +169,57 @@ static double slope(const rod *r, double t)
     return foliot__dot(excess, r->e);
 }
 
-// Where the rod passes the planes of the box's faces, ascending, its ends first and last.
-static uint32_t crossings(const rod *r, double at[8])
+// Two points of the rod at once, where it passes the planes of two opposite faces; an end where it does not.
+typedef double couple __attribute__((vector_size(16)));
+typedef int64_t marks __attribute__((vector_size(16)));
+
+static inline couple choose(marks which, couple yes, couple no)
 {
-    uint32_t count = 0;
-    at[count++] = -r->half;
-    for (int k = 0; k < 3; k++)
-        for (int side = -1; side <= 1; side += 2) {
-            if (r->e[k] == 0)
-                continue;
-            double t = (side * r->box[k] - r->p[k]) / r->e[k];
-            if (!(t > -r->half && t < r->half))
-                continue;
-            uint32_t to = count++;
-            for (; to > 0 && at[to - 1] > t; to--)
-                at[to] = at[to - 1];
-            at[to] = t;
-        }
-    at[count++] = r->half;
-    return count;
+    return (couple)((which & (marks)yes) | (~which & (marks)no));
 }
 
-// The rod's point nearest to the box: where the slope passes 0.
+static couple crossings(const rod *r, int k)
+{
+    const couple low = {-r->half, -r->half}, high = {r->half, r->half};
+    if (r->e[k] == 0)
+        return low;
+    couple t = ((couple){-r->box[k], r->box[k]} - r->p[k]) / r->e[k];
+    t = choose(t > low, t, low);
+    return choose(t < high, t, high);
+}
+
+static couple slopes(const rod *r, couple t)
+{
+    couple along[3];
+    for (int k = 0; k < 3; k++) {
+        const couple low = {-r->box[k], -r->box[k]}, high = {r->box[k], r->box[k]};
+        couple x = r->p[k] + t * r->e[k];
+        along[k] = (x - choose(x < low, low, choose(x > high, high, x))) * r->e[k];
+    }
+    return (along[0] + along[1]) + along[2];
+}
+
+// The rod's point nearest to the box: where the slope passes 0, between the last crossing at which it is below and the
+// first at which it is not.
 static double nearest_on_rod(const rod *r)
 {
-    double at[8], before = slope(r, -r->half);
-    if (before >= 0)
+    double first = slope(r, -r->half), last = slope(r, r->half);
+    if (first >= 0)
         return -r->half;
-    uint32_t count = crossings(r, at);
-    for (uint32_t k = 1; k < count; k++) {
-        double after = slope(r, at[k]);
-        if (after >= 0)
-            return at[k - 1] + (at[k] - at[k - 1]) * (-before / (after - before));
-        before = after;
+    if (!(last >= 0))
+        return r->half;
+    couple low = {-r->half, -r->half}, high = {r->half, r->half};
+    couple before = {first, first}, after = {last, last};
+    for (int k = 0; k < 3; k++) {
+        couple t = crossings(r, k), here = slopes(r, t);
+        marks below = here < 0, later = below & (t > low), sooner = ~below & (t < high);
+        low = choose(later, t, low);
+        before = choose(later, here, before);
+        high = choose(sooner, t, high);
+        after = choose(sooner, here, after);
     }
-    return r->half;
+    int l = low[1] > low[0], h = high[1] < high[0];
+    return low[l] + (high[h] - low[l]) * (-before[l] / (after[h] - before[l]));
 }
 
 // A direction out of the box, in its axes, with the separation of the rod along it.

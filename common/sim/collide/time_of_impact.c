@@ -106,12 +106,19 @@ static bool lasts_over_plane(const outlook *o, const double x[3], const double v
 // orientations those at their paths' begins are asked for: what they turn through from there is counted.
 static bool stay_apart(const foliot__collider *c, const foliot__ride *a, const foliot__ride *b, double since, double gain)
 {
-    double xa[3], va[3], xb[3], vb[3], end = c->step->dt;
+    double there[2][2][3], end = c->step->dt;
+    const double *xa = a->solid.x, *va = a->v, *xb = b->solid.x, *vb = b->v;
     outlook o = {.left = end - since, .touch = TOUCH * foliot__smaller(a->core, b->core)};
     o.more = gain * o.left;
     o.turns = a->sweep * (end - c->since[a->body]) + b->sweep * (end - c->since[b->body]);
-    foliot__path_at(c, a->body, since, xa, va);
-    foliot__path_at(c, b->body, since, xb, vb);
+    if (c->since[a->body] != since) {
+        foliot__path_at(c, a->body, since, there[0][0], there[0][1]);
+        xa = there[0][0], va = there[0][1];
+    }
+    if (c->since[b->body] != since) {
+        foliot__path_at(c, b->body, since, there[1][0], there[1][1]);
+        xb = there[1][0], vb = there[1][1];
+    }
     if (a->solid.kind == FOLIOT_SHAPE_PLANE)
         return lasts_over_plane(&o, xb, vb, &b->solid, &a->solid);
     if (b->solid.kind == FOLIOT_SHAPE_PLANE)
