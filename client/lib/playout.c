@@ -4,7 +4,8 @@
 // At local time t the newest snapshot at hand is of server time s(t); its age is t - s(t). Rendering at t - offset
 // is starved just when age > offset. So the least offset for a starved share q is the (1 - q) quantile of
 // the age over time, and that is what the histogram gives; losses in bursts, reordering and jitter all
-// show in it as they are, without a model of the network. Old time counts less, by halves every HALF_LIFE.
+// show in it as they are, without a model of the network. Old time counts less, by halves every HALF_LIFE; what nobody would
+// wait for all the time, a host that stood still or a queue that has drained, is forgotten five times as fast.
 #include "playout.h"
 
 #include <math.h>
@@ -12,6 +13,9 @@
 
 #define BIN_NS 500000.0
 #define HALF_LIFE_NS 20e9
+#define LONG_NS 250e6          // beyond the fastest: more than is extrapolated over
+#define LONG_HALF_LIFE_NS 5e9  // beside the other
+#define LONG_EVERY_NS 250e6
 #define CAUTION 0.75         // what half a minute has not shown yet comes too
 #define PACE_MAX 0.05          // of time, to catch up or fall back
 #define SNAP_TICKS 10.0
@@ -55,10 +59,25 @@ static int bin_of(const foliot__playout *p, double age)
     return bin < 0 ? 0 : bin >= FOLIOT__PLAYOUT_BINS ? FOLIOT__PLAYOUT_BINS - 1 : (int)bin;
 }
 
+// Long ages count less.
+static void fade_long(foliot__playout *p, double passed_ns)
+{
+    p->long_passed_ns += passed_ns;
+    if (p->long_passed_ns < LONG_EVERY_NS)
+        return;
+    float kept = (float)exp2(-p->long_passed_ns / LONG_HALF_LIFE_NS);
+    p->long_passed_ns = 0;
+    for (int i = bin_of(p, p->fastest_ns + LONG_NS) + 1; i <= p->highest; i++) {
+        p->total -= p->seen[i] * (1 - kept);
+        p->seen[i] *= kept;
+    }
+}
+
 // The age grew evenly from `from` to `to`. Instead of decaying all bins, new weight counts more.
 static void add_time(foliot__playout *p, double from, double to)
 {
     p->decay_unit *= exp2((to - from) / HALF_LIFE_NS);
+    fade_long(p, to - from);
     int first = bin_of(p, from), last = bin_of(p, to);
     if (last > p->highest)
         p->highest = last;

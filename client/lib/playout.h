@@ -19,6 +19,7 @@ typedef struct foliot__playout {
     float seen[FOLIOT__PLAYOUT_BINS];    // weight, decayed
     int highest;                         // nothing was ever seen in the bins beyond
     double total, decay_unit;            // weight now counts `decay_unit` a nanosecond
+    double long_passed_ns;               // since long ages were faded
     bool started;
     uint64_t started_ns;
     uint64_t newest_ns;                  // when the newest snapshot came

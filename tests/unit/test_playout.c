@@ -115,12 +115,31 @@ static void the_render_time_keeps_its_pace(void **state)
     assert_int_equal(p.snaps, 0);
 }
 
+// A host that stood still for most of a second is waited for, but not for minutes.
+static void one_long_stop_is_forgotten_soon(void **state)
+{
+    (void)state;
+    foliot__playout p;
+    double after_5_s = 0;
+    foliot__playout_init(&p, 1e9 / HZ, 0.001, 0, 1500e6);
+    for (uint64_t tick = 1; tick < 60 * HZ; tick++) {
+        double now = (double)tick / HZ;
+        foliot__playout_arrived(&p, (uint64_t)(1e9 * (now > 20 && now < 20.9 ? 20.9 : now)), tick);
+        foliot__playout_render(&p, (uint64_t)(1e9 * (now > 20 && now < 20.9 ? 20.9 : now)));
+        if (now < 25)
+            after_5_s = foliot__playout_delay_ms(&p);
+    }
+    check_below(500, after_5_s);
+    check_below(foliot__playout_delay_ms(&p), 250);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(five_percent_loss_and_100_ms_of_jitter_cost_115_ms),
         cmocka_unit_test(a_quiet_network_costs_little_more_than_a_tick),
         cmocka_unit_test(the_render_time_keeps_its_pace),
+        cmocka_unit_test(one_long_stop_is_forgotten_soon),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
