@@ -115,6 +115,7 @@ bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *fou
     X(messages_malformed) X(messages_unexpected) X(peers_dropped)                                  \
     X(snapshots_sent) X(snapshots_complete) /* against no baseline */ X(snapshot_pieces_sent)      \
     X(snapshots_superseded) /* not sent: late ticks were being made up for, and a newer one was due */ \
+    X(snapshots_thinned) /* not sent to a peer whose network does not take them all */             \
     X(snapshot_bytes_sent) X(snapshot_encodes) X(events_dropped) X(ticks_unrecorded)               \
     FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
 // What no honest client does; each is told as FOLIOT_SERVER_LIED, and counted: inputs for another player; others

@@ -216,6 +216,16 @@ static void send_status(foliot__session *session, foliot__peer *peer)
     foliot_transport_send(server->config.transport, peer->id, FOLIOT_UNRELIABLE, bytes, sizeof bytes);
 }
 
+// A host that makes up for late ticks tells nothing of the network.
+void foliot__fanout_heard(const foliot__session *session, foliot__peer *peer, uint64_t tick)
+{
+    uint64_t sent_ns = session->broadcast_ns - ticks_ns(session, foliot__fanout_shown(session, peer) - tick);
+    uint64_t arrived_ns = session->server->arrived_ns;
+    if (!session->running_late)
+        foliot__thinning_heard(&peer->thinning, session->server->now_ns, arrived_ns > sent_ns ? arrived_ns - sent_ns : 0,
+                               ticks_ns(session, session->snapshot_every));
+}
+
 // A baseline that has been overwritten is none any more: the peer starts anew.
 static void renew_old_baseline(foliot__session *session, foliot__peer *peer)
 {
@@ -240,8 +250,12 @@ void foliot__fanout_broadcast(foliot__session *session)
             renew_old_baseline(session, peer);
         else
             repeat_complete(session, peer);
-        if (peer->has_baseline)
+        if (!peer->has_baseline)
+            continue;
+        if (foliot__thinning_sends(&peer->thinning, foliot__fanout_shown(session, peer), session->snapshot_every))
             server->order[count++] = i;
+        else
+            server->counters.snapshots_thinned++;
     }
     qsort_r(server->order, count, sizeof *server->order, by_baseline, session);
     for (uint32_t i = 0; i < count; i++) {

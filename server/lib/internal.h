@@ -9,6 +9,7 @@
 #include "foliot/server.h"
 #include "foliot/snapshot.h"
 #include "lockstep.h"
+#include "thinning.h"
 #include "wire/message.h"
 
 #define FOLIOT__SNAPSHOTS_KEPT 128   // that may still be somebody's baseline, beside those not yet shown to spectators
@@ -49,6 +50,7 @@ typedef struct foliot__peer {
     bool acknowledged; // some snapshot: until then complete ones go out again and again
     uint64_t complete_tick, complete_ns, complete_every_ns; // which, when the last copy did, and the next one will
     bool complete_reliable; // one of them went reliably
+    foliot__thinning thinning;
     uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on its way
     uint32_t malformed;
     uint64_t connected_ns, welcomed_ns, greeted_ns, status_ns;
@@ -224,6 +226,8 @@ void foliot__fanout_close(foliot__session *session);
 foliot_snapshot *foliot__fanout_next(foliot__session *session, uint64_t tick); // where to capture
 // The tick of the newest snapshot that the peer may see.
 uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer *peer);
+// It has acknowledged a snapshot that it had not before.
+void foliot__fanout_heard(const foliot__session *session, foliot__peer *peer, uint64_t tick);
 // The snapshot of that tick; NULL if it is not kept any more.
 const foliot_snapshot *foliot__fanout_find(const foliot__session *session, uint64_t tick);
 void foliot__fanout_broadcast(foliot__session *session);

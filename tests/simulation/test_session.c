@@ -40,6 +40,32 @@ static void a_bad_network_is_not_seen(void **state)
     check_near(seen.loss, 0.05, 0.02);
     check_below((double)seen.samples_starved / (double)seen.samples, 0.004);
     check_below(s->error_max, 0.05);
+    assert_int_equal(foliot_server_counted(s->server)->snapshots_thinned, 0);
+    simulation_destroy(s);
+}
+
+// Half of the stream goes through, and a queue of four seconds stands before it: fewer snapshots come, but they are fresh.
+static void a_narrow_network_is_given_what_it_takes(void **state)
+{
+    (void)state;
+    simulation *s = simulation_create();
+    simulation_join(s, "rate=40kbit,queue=20k,delay=20ms", false);
+    simulation_run(s, 30);
+    foliot_client_statistics before = foliot_client_statistics_now(s->clients[0]);
+    const foliot_server_counters *counted = foliot_server_counted(s->server);
+    simulation_run(s, 60);
+    foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
+    print_message("%llu thinned, delay %.0f ms, round trip %.0f ms\n", (unsigned long long)counted->snapshots_thinned,
+                  seen.delay_ms, seen.round_trip_ms);
+    assert_true(counted->snapshots_thinned > 1000);
+    check_below((double)(seen.samples_starved - before.samples_starved) / (double)(seen.samples - before.samples), 0.02);
+    check_below(seen.delay_ms, 500);
+    assert_int_equal(seen.reconnects, 0);
+    simulation_impair(s, 0, "delay=20ms");
+    simulation_run(s, 150);
+    uint64_t thinned = counted->snapshots_thinned;
+    simulation_run(s, 10);
+    assert_int_equal(counted->snapshots_thinned, thinned); // and all again, where there is room
     simulation_destroy(s);
 }
 
@@ -180,6 +206,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_client_sees_what_the_server_steps),
         cmocka_unit_test(a_bad_network_is_not_seen),
+        cmocka_unit_test(a_narrow_network_is_given_what_it_takes),
         cmocka_unit_test(inputs_arrive_in_their_tick_on_a_bad_network),
         cmocka_unit_test(a_full_session_refuses_with_a_sentence),
         cmocka_unit_test(spectators_are_shown_what_was_so_long_ago),
