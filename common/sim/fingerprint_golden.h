@@ -24,6 +24,6 @@
 #define GOLDEN_balls 0x71158788861acfa7u
 #define GOLDEN_net 0x528c923c2f5a95aau
 #define GOLDEN_rods 0xf300d592967028e5u
-#define GOLDEN_crates 0x39af4d8bcec91fadu
+#define GOLDEN_crates 0xdb312dde78950465u
 #define GOLDEN_linkage 0x666518d296a3b45du
-#define GOLDEN_queries 0xf97d68c81e11e59cu
+#define GOLDEN_queries 0x9195b94e85524a11u

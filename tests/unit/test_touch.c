@@ -277,7 +277,8 @@ static void impacts_beyond_the_table_are_counted(void **state)
         foliot_world_impacts(world, &count);
         most = count > most ? count : most;
     }
-    assert_true(most > 50);
+    printf("%u in a step\n", most);
+    assert_true(most > 30);
     foliot_world_destroy(world);
     yard_free(&y);
     y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER); // an elastic ball in a slit

@@ -27,6 +27,7 @@
 #define FOLIOT__KINDS 9    // of blocks
 #define FOLIOT__REGIONS 2  // of a colour
 #define FOLIOT__FAR 0x1p60f // a gap that is never closed
+#define FOLIOT__FAR_TURN 2.0   // radians in a substep: more than contacts can follow
 
 // A body's bounds over the step, and where it stands in the grid.
 typedef struct foliot__bounds {

@@ -43,6 +43,8 @@ void foliot__path_at(const foliot__collider *c, uint32_t body, double time, doub
                      double w[3]);
 // Orientation (w, x, y, z) there.
 void foliot__turned_at(const foliot__collider *c, uint32_t body, double time, double q[4]);
+// Angular velocity there, where it has the orientation q.
+void foliot__spin_at(const foliot__collider *c, const foliot__ride *ride, const double q[4], double w[3]);
 // q turned by the angular velocity w for `duration`, which may be negative.
 void foliot__turn_on(double q[4], const double w[3], double duration);
 

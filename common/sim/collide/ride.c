@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#define FAR_TURN 2.0    // radians in a step
 #define NOWHERE 0x1p100 // farther than anything
 
 double foliot__core(const foliot_world *world, uint32_t i)
@@ -99,7 +98,7 @@ static double set_turning(const foliot__collider *c, foliot__ride *r)
     r->turning = FOLIOT__STILL;
     if (!(dt > c->since[i]) || memcmp(r->from, r->to, sizeof r->from) == 0)
         return 0;
-    r->turning = c->age[i] > 0 ? FOLIOT__FREELY : speed * dt > FAR_TURN ? FOLIOT__FAST : FOLIOT__BLENDED;
+    r->turning = c->age[i] > 0 ? FOLIOT__FREELY : speed * dt > FOLIOT__FAR_TURN ? FOLIOT__FAST : FOLIOT__BLENDED;
     if (r->turning != FOLIOT__BLENDED)
         return speed;
     double tangent2 = (1 - cosine) / (1 + cosine);
@@ -125,6 +124,26 @@ static void turned_at(const foliot__collider *c, const foliot__ride *r, double t
 void foliot__turned_at(const foliot__collider *c, uint32_t i, double time, double q[4])
 {
     turned_at(c, foliot__ride_of(c, i), time, q);
+}
+
+// A body of unequal moments precesses: its spin turns through space with it. Taken over to q in the body's own axes the
+// spin has the energy there that the scheme left it with. As it stands in space it would have another, and a thin rod
+// that bounces between its ends would gain some each time, without end.
+void foliot__spin_at(const foliot__collider *c, const foliot__ride *r, const double q[4], double w[3])
+{
+    foliot__v3 moment = foliot__inertia(c->world);
+    uint32_t i = r->body;
+    bool even = moment.x[i] == moment.y[i] && moment.y[i] == moment.z[i];
+    memcpy(w, r->spin, sizeof r->spin);
+    if (even || r->turning != FOLIOT__BLENDED)
+        return;
+    double axis[3][3], own[3];
+    foliot__axes_of(r->to, axis);
+    for (int k = 0; k < 3; k++)
+        own[k] = foliot__dot(axis[k], r->spin);
+    foliot__axes_of(q, axis);
+    for (int k = 0; k < 3; k++)
+        w[k] = (own[0] * axis[0][k] + own[1] * axis[1][k]) + own[2] * axis[2][k];
 }
 
 // -- rides ----------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ typedef struct couple {
     double n[3];  // what separates them, from a to b
     foliot__near_point points[FOLIOT__POINTS]; // none yet if the count is 0
     uint32_t count;
+    double spin_a[3], spin_b[3]; // where they touch
 } couple;
 
 static void couple_to(couple *p, double time)
@@ -138,12 +139,9 @@ static bool stay_apart(const foliot__collider *c, const foliot__ride *a, const f
 static double approach_at(const couple *p, const double arm_a[3], const double arm_b[3],
                           const double n[3])
 {
-    foliot__v3 w = foliot__angular_velocity(p->c->world);
-    uint32_t a = p->a.body, b = p->b.body;
-    const double wa[3] = {w.x[a], w.y[a], w.z[a]}, wb[3] = {w.x[b], w.y[b], w.z[b]};
     double by_a[3], by_b[3];
-    foliot__cross(wa, arm_a, by_a);
-    foliot__cross(wb, arm_b, by_b);
+    foliot__cross(p->spin_a, arm_a, by_a);
+    foliot__cross(p->spin_b, arm_b, by_b);
     double turned = p->b.solid.kind == FOLIOT_SHAPE_PLANE ? 0 : -foliot__dot(by_b, n);
     if (p->a.solid.kind != FOLIOT_SHAPE_PLANE)
         turned += foliot__dot(by_a, n);
@@ -169,19 +167,20 @@ static double look_at(couple *p)
 }
 
 // The fastest that turning takes a point of the solid along n, where the balls of its ends touch by their foremost.
-static double turned_along(const foliot__collider *c, const foliot__ride *r, const double n[3])
+static double turned_along(const foliot__ride *r, const double w[3], const double n[3])
 {
-    foliot__v3 spin = foliot__angular_velocity(c->world);
-    const double w[3] = {spin.x[r->body], spin.y[r->body], spin.z[r->body]};
     double way[3];
     foliot__cross(n, w, way);
     return r->solid.kind == FOLIOT_SHAPE_PLANE ? 0 : support(&r->solid, way, 0); // 0: without the balls
 }
 
 // Whether some point may approach that fast.
-static bool may_strike(const couple *p, double rest)
+static bool may_strike(couple *p, double rest)
 {
-    return closing(p, p->n) + (turned_along(p->c, &p->a, p->n) + turned_along(p->c, &p->b, p->n)) > rest;
+    foliot__spin_at(p->c, &p->a, p->a.q, p->spin_a);
+    foliot__spin_at(p->c, &p->b, p->b.q, p->spin_b);
+    double turned = turned_along(&p->a, p->spin_a, p->n) + turned_along(&p->b, p->spin_b, p->n);
+    return closing(p, p->n) + turned > rest;
 }
 
 // The middle of the points that touch and approach: a box that falls flat is struck in its middle.
