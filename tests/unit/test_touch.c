@@ -296,6 +296,37 @@ static void impacts_beyond_the_table_are_counted(void **state)
     yard_free(&y);
 }
 
+// Cubes that graze each other's corners press in a step's last substep and are past each other at its end: the faces
+// that met then do not face each other any more. Every touch has a normal and a place none the less.
+static void grazing_corners_have_a_place(void **state)
+{
+    (void)state;
+    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    for (int i = 0; i < 400; i++) { // pairs, each by itself
+        double x = 4 * (i / 2 % 20), h = 4 * (i / 40), off = i % 2 ? 0.5 + 0.1 * sin(2.9 * i) : 0;
+        yard_box(&y, 1, 0.2, 0.2, 0.2, x - (i % 2 ? 0.9 : 0), h + off, off * sin(1.3 * i));
+        yard_turn(&y, sin(i), cos(i), 0, 7.7 * i);
+        yard_moves(&y, i % 2 ? 3 + sin(i) : 0, 0, 0);
+    }
+    yard_material(&y, 0.3, 0);
+    foliot_world *world = yard_open(&y);
+    uint32_t seen = 0;
+    for (int tick = 0; tick < 60; tick++) {
+        yard_run(world, 1);
+        foliot_touch t[TOUCHES];
+        uint32_t count = touches_of(world, t);
+        for (uint32_t n = 0; n < count; n++)
+            for (int k = 0; k < 3 && t[n].change != FOLIOT_TOUCH_ENDS; k++, seen++)
+                for (int side = 0; side < 2; side++) {
+                    foliot_body_state s = foliot_world_body(world, side ? t[n].b : t[n].a);
+                    check_below(fabs(t[n].point[k] - s.position[k]), 0.2 * sqrt(3) + 0.02);
+                }
+    }
+    assert_true(seen > 500);
+    foliot_world_destroy(world);
+    yard_free(&y);
+}
+
 // -- the same everywhere ----------------------------------------------------------------------------
 
 static yard heap(void)
@@ -409,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_bouncing_ball_strikes_when_and_as_it_should),
         cmocka_unit_test(impulses_are_all_that_changes_momentum),
         cmocka_unit_test(impacts_beyond_the_table_are_counted),
+        cmocka_unit_test(grazing_corners_have_a_place),
         cmocka_unit_test(a_restored_and_a_copied_world_tell_the_same),
         cmocka_unit_test(the_order_of_tasks_does_not_tell),
     };

@@ -6,6 +6,7 @@
 #include "sim/collide/shape.h"
 #include "sim/collide/touch.h"
 
+#define TO_AND_FRO 16
 #define REACH (2 * FOLIOT__MARGIN) // of the smaller body's core: as far apart as points that press may be
 
 void foliot__touches_begin(foliot_world *world)
@@ -43,6 +44,38 @@ static double core_of(const foliot__solid *s)
     return s->kind == FOLIOT_SHAPE_BOX ? least : s->radius;
 }
 
+// The point of the box that is nearest to p.
+static void clamp_to(const foliot__solid *box, double p[3])
+{
+    double at[3] = {box->x[0], box->x[1], box->x[2]};
+    const double d[3] = {p[0] - at[0], p[1] - at[1], p[2] - at[2]};
+    for (int k = 0; k < 3; k++) {
+        double along = foliot__clamp(foliot__dot(d, box->axis[k]), -box->half[k], box->half[k]);
+        for (int i = 0; i < 3; i++)
+            at[i] += along * box->axis[k][i];
+    }
+    for (int i = 0; i < 3; i++)
+        p[i] = at[i];
+}
+
+// Two boxes that pressed in the last substep and have gone past each other's corners since have no points left that face
+// each other: halfway between the nearest ones (by projecting to and fro), along what separates them.
+static void find_corners(const foliot__solid *a, const foliot__solid *b, const double d[3], foliot_touch *touch)
+{
+    double on_a[3], on_b[3] = {b->x[0], b->x[1], b->x[2]};
+    for (int n = 0; n < TO_AND_FRO; n++) {
+        for (int k = 0; k < 3; k++)
+            on_a[k] = on_b[k];
+        clamp_to(a, on_a);
+        for (int k = 0; k < 3; k++)
+            on_b[k] = on_a[k];
+        clamp_to(b, on_b);
+    }
+    foliot__gap_of(a, b, d, touch->normal);
+    for (int k = 0; k < 3; k++)
+        touch->point[k] = (on_a[k] + on_b[k]) / 2;
+}
+
 // Where the two touch as they stand now: the middle, and the normal.
 static void find_place(const foliot_world *world, foliot_touch *touch)
 {
@@ -56,6 +89,8 @@ static void find_place(const foliot_world *world, foliot_touch *touch)
     uint32_t count = foliot__near_points(&a, qa, &b, qb, d, reach, touch->normal, points);
     if (count == 0)
         count = foliot__near_points(&a, qa, &b, qb, d, (double)FOLIOT__FAR, touch->normal, points);
+    if (count == 0)
+        find_corners(&a, &b, d, touch);
     for (uint32_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) {
             // A plane is everywhere: the other's arm is the one that tells.
