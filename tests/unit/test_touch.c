@@ -322,7 +322,8 @@ static void grazing_corners_have_a_place(void **state)
                     check_below(fabs(t[n].point[k] - s.position[k]), 0.2 * sqrt(3) + 0.02);
                 }
     }
-    assert_true(seen > 500);
+    printf("%u places\n", seen / 3);
+    assert_true(seen > 3 * 50);
     foliot_world_destroy(world);
     yard_free(&y);
 }
