@@ -46,8 +46,8 @@ part clang-build make -j"$jobs" BUILD=build/clang CC=clang all tests
 part asan make -j"$jobs" test-asan
 part tsan make -j"$jobs" test-tsan
 part valgrind make -j"$jobs" test-valgrind
-part determinism make determinism-short
-part fuzz make fuzz-short
+part determinism make -j"$jobs" determinism-short
+part fuzz make -j"$jobs" fuzz-short
 part install tests/install.sh
 
 awk '{ passed += $1; failed += $2 } END { printf "%d passed, %d failed\n", passed, failed; exit failed > 0 }' "$results"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# run.sh TEST...: runs test programs and scripts, two at a time, and counts. A program is a cmocka one
+# run.sh TEST...: runs test programs and scripts, JOBS at a time (2), the slow ones first, and beside them those of
+# tests/server, one at a time: they wait for clocks more than they compute. Counts. A program is a cmocka one
 # (its closing lines are on stderr); a script prints "ok - NAME" and "not ok - NAME" lines. Whatever
 # ends badly without naming a failed test counts as one failure. With RESULTS=FILE the counts are
 # appended there. Last line: "N passed, N failed".
@@ -41,7 +42,26 @@ one() {
 }
 export -f one
 rm -f "$logs"/*.count
-printf '%s\0' "$@" | xargs -0 -n 1 -P "${JOBS:-2}" bash -c 'one "$0"'
+# So that no core is idle at the end. Whatever is not here follows as it was given.
+slow="test_alarms.sh test_threads test_session test_known_results test_joint test_replay test_recording_corpus test_contact
+    test_query test_damage test_serialisation test_degenerate test_crash test_lockstep test_lockstep_network test_recording
+    test_recordings.sh test_transport test_lab.sh test_ready_scenes"
+in_turn() {
+    printf '%s\n' "$@" | awk -v slow="$slow" '
+        BEGIN { count = split(slow, names, /[ \n]+/); for (i = 1; i <= count; i++) rank[names[i]] = i }
+        { name = $0; sub(/.*\//, "", name); printf "%d\t%s\n", name in rank ? rank[name] : count + 1, $0 }' |
+        sort -s -n -k 1,1 | cut -f 2 | tr '\n' '\0'
+}
+served=() computed=()
+for test in "$@"; do
+    case $test in
+    tests/server/*.sh) served+=("$test") ;;
+    *) computed+=("$test") ;;
+    esac
+done
+[ ${#served[@]} = 0 ] || printf '%s\0' "${served[@]}" | xargs -0 -n 1 bash -c 'one "$0"' &
+[ ${#computed[@]} = 0 ] || in_turn "${computed[@]}" | xargs -0 -n 1 -P "${JOBS:-2}" nice -n 5 bash -c 'one "$0"'
+wait
 passed=0 failed=0
 for count in "$logs"/*.count; do
     [ -e "$count" ] || continue

@@ -2,9 +2,10 @@
 // test_damage.c: a recording cut at every length and with every single bit flipped. Never a match,
 // never a read out of bounds (run it under the address sanitizer), always the right block and
 // offset, and all before it replays. DAMAGE_KB=256 takes a larger recording: structure for every
-// bit, replay for samples (make damage).
+// bit, replay for samples (make damage); under the address sanitizer every seventh bit is replayed.
 #include "tape_yard.h"
 #include "check.h"
+#include "pace.h"
 
 #include "tape/format.h"
 
@@ -60,7 +61,7 @@ static int setup(void **state)
             break;
     }
     find_blocks(s);
-    s->replay_every = wanted > 8192 ? 4099 : 1;
+    s->replay_every = wanted > 8192 ? 4099 : PACE_SLOW ? 7 : 1; // 7 meets every byte, and every bit of one in turn
     print_message("%zu bytes in %u blocks\n", s->memory.length, s->count);
     *state = s;
     return 0;
@@ -120,9 +121,9 @@ static void salvaged(const subject *s, const uint8_t *bytes, size_t length, uint
     assert_true(status == FOLIOT_CORRUPT || status == FOLIOT_TRUNCATED);
     names_the_place(foliot_replay_damage(replay), block, offset);
     assert_int_equal(foliot_replay_about(replay)->last_tick, whole);
-    assert_int_equal(foliot_replay_seek(replay, whole), FOLIOT_OK);
     if (replays) {
         foliot_verdict verdict;
+        assert_int_equal(foliot_replay_seek(replay, whole), FOLIOT_OK);
         assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
         assert_int_equal(verdict.status, FOLIOT_CORRUPT);
         assert_int_equal(verdict.ticks, whole);

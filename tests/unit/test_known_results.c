@@ -4,6 +4,7 @@
 // behaves over a million steps. References: Hairer, Lubich and Wanner, Geometric Numerical
 // Integration, and binary128 runs.
 #include "check.h"
+#include "pace.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -266,7 +267,7 @@ typedef struct trend {
     double early, late; // its mean (with sign) over the first and the last quarter
 } trend;
 
-#define MILLION 1000000
+#define MILLION (PACE_SLOW ? 20000 : 1000000) // sanitizers see what a step does, and see no trend
 
 static trend energy_trend(foliot_integrator id, double dt)
 {
@@ -303,7 +304,8 @@ static void the_energy_of_symplectic_schemes_has_no_trend(void **state)
             [1] = 0.06, [2] = 0.005, [4] = 2e-2, [6] = 1e-3, [8] = 1e-5};
         check_below(t.largest, bound[info->order]);
         bool lattice = info->reversible == FOLIOT_REVERSIBLE_TO_BITS;
-        check_below(fabs(t.late - t.early), 1e-12 + t.largest * 1e-4 + (lattice ? 1e-8 : 0));
+        if (!PACE_SLOW)
+            check_below(fabs(t.late - t.early), 1e-12 + t.largest * 1e-4 + (lattice ? 1e-8 : 0));
     }
 }
 
