@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/text.h"
 #include "base/unpack.h"
 
 enum { HELLO_FIELDS = 11, WELCOME_FIELDS = 24 };
@@ -223,7 +224,8 @@ static bool take_flag(foliot__reader *r)
     return value == 1;
 }
 
-// Printable UTF-8 passes, control characters (C1 too: two bytes in UTF-8) become '?'. Too long is corrupt.
+// Printable UTF-8 passes; control characters (C1 too: two bytes in UTF-8) and what is no UTF-8 become '?', byte by byte. Too
+// long is corrupt.
 static void take_text(foliot__reader *r, char *text, size_t capacity)
 {
     uint32_t length = 0;
@@ -233,15 +235,16 @@ static void take_text(foliot__reader *r, char *text, size_t capacity)
         foliot__reader_fail(r, FOLIOT_CORRUPT);
         return;
     }
-    for (uint32_t i = 0; i < length; i++) {
-        unsigned char c = (unsigned char)from[i];
-        text[i] = c < 0x20 || c == 0x7f ? '?' : from[i];
-        if (c == 0xc2 && i + 1 < length && ((unsigned char)from[i + 1] & 0xe0) == 0x80) {
-            text[i] = '?';
-            text[++i] = '?';
-        }
-    }
+    memcpy(text, from, length);
     text[length] = 0;
+    for (size_t i = 0, bytes; i < length; i += bytes) {
+        uint32_t c = 0;
+        bytes = foliot__utf8_decode(text + i, &c);
+        bool shown = bytes > 0 && c >= 0x20 && (c < 0x7f || c > 0x9f);
+        bytes = bytes ? bytes : 1;
+        if (!shown)
+            memset(text + i, '?', bytes);
+    }
 }
 
 static foliot_digest take_digest(foliot__reader *r)

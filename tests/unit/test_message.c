@@ -232,8 +232,9 @@ static void names_are_printable(void **state)
     strcpy(m.as.player.name, "a\x1b[2J\x7f\n\xc2\x9b" "b\xc3\xa9");
     assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
     assert_string_equal(got.as.player.name, "a?[2J????b\xc3\xa9");
-    strcpy(m.as.player.name, "end\xc2");
+    strcpy(m.as.player.name, "\x9b" "31m\xff\xe6\x97\xa5 end\xc2"); // a control sequence to a terminal of eight bits
     assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
+    assert_string_equal(got.as.player.name, "?31m?\xe6\x97\xa5 end?");
 }
 
 static void packets_come_back_and_are_refused_when_cut(void **state)
