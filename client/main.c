@@ -168,11 +168,21 @@ static void steer(app *a, player *p, uint64_t now)
         leave(p, now);
 }
 
+static void wait_on_screen(app *a, player *p, uint64_t now)
+{
+    foliot__screen_wait(a->screen, a->address);
+    if (!foliot__screen_keys(a->screen, now, p->bot.axes, &p->bot.buttons))
+        leave(p, now);
+}
+
 static void show(app *a, player *p, uint64_t now)
 {
     foliot_sample sample;
-    if (foliot_client_sample(p->client, now, &sample) != FOLIOT_OK)
+    if (foliot_client_sample(p->client, now, &sample) != FOLIOT_OK) {
+        if (a->screen && !p->playing)
+            wait_on_screen(a, p, now);
         return;
+    }
     if (!p->playing) {
         p->playing = true;
         p->began_ns = now;

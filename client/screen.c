@@ -149,12 +149,32 @@ static void draw_status(foliot__screen *screen, const foliot_client *client, con
              sample->render_tick, foliot__view_name(screen->view.side));
     foliot__canvas_text(&screen->canvas, 0, 0, FOLIOT__COLOUR_CYAN, line);
     snprintf(line, sizeof line,
-             " rtt %.0f ms  loss %.1f %%  jitter %.1f ms  delay %.0f ms  starved %llu  %.0f B a snapshot%s ",
+             " rtt %.0f ms  loss %.1f %%  jitter %.1f ms  delay %.0f ms  starved %llu  %.0f B a snapshot ",
              s.round_trip_ms, 100 * s.loss, s.jitter_ms, s.delay_ms, (unsigned long long)s.samples_starved,
-             s.snapshot_bytes_mean, sample->starved ? "  STARVED" : "");
+             s.snapshot_bytes_mean);
     foliot__canvas_text(&screen->canvas, 0, last - 1, FOLIOT__COLOUR_YELLOW, line);
     foliot__canvas_text(&screen->canvas, 0, last, FOLIOT__COLOUR_GREY,
                         " arrows push  R F up down  Q E turn  space 1 2 act  V view  Esc leaves");
+    // At the right edge, where it is seen however narrow the terminal is.
+    const char *trouble = foliot_client_now(client) != FOLIOT_CLIENT_PLAYING ? " RECONNECTING " : sample->starved ? " STARVED " : "";
+    foliot__canvas_text(&screen->canvas, (int32_t)screen->canvas.columns - (int32_t)strlen(trouble), 0, FOLIOT__COLOUR_RED, trouble);
+}
+
+static void print(const foliot__screen *screen)
+{
+    fputs("\x1b[H", stdout);
+    foliot__canvas_print(&screen->canvas, screen->colours, stdout);
+    fflush(stdout);
+}
+
+void foliot__screen_wait(foliot__screen *screen, const char *server)
+{
+    char line[400];
+    if (!fit_terminal(screen))
+        return;
+    snprintf(line, sizeof line, " joining %s ... Esc gives up", server);
+    foliot__canvas_text(&screen->canvas, 0, 0, FOLIOT__COLOUR_CYAN, line);
+    print(screen);
 }
 
 void foliot__screen_draw(foliot__screen *screen, const foliot_client *client, const foliot_sample *sample,
@@ -176,9 +196,7 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client, co
     draw_joints(screen, scene, sample);
     draw_names(screen, client, sample);
     draw_status(screen, client, sample, server);
-    fputs("\x1b[H", stdout);
-    foliot__canvas_print(&screen->canvas, screen->colours, stdout);
-    fflush(stdout);
+    print(screen);
 }
 
 // -- keys -------------------------------------------------------------------------------------------------
