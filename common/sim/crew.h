@@ -12,29 +12,40 @@
 #include "foliot/world.h"
 
 #define FOLIOT__CREW_MAX 64
+#define FOLIOT__CREW_STAGES 96
 
 typedef void foliot__crew_part(void *context, uint32_t begin, uint32_t end);
 
-// One member's part of the loop that is shared now, in one cache line, and what it has done: the same indices of the same loop every
-// time, which are in its cache. Fetching another's costs more than doing it, so that is only done for who is
-// not there, or late.
-typedef struct foliot__crew_lane {
-    // The loop's number (high half) and the next piece. Whoever moves it on by one has that piece, and the loop
-    // does not end before the piece is done.
-    _Atomic(uint64_t) ticket;
-    _Atomic(uint32_t) begin, end, grain, pieces;
+// One loop of a plan: all of it is done before the next stage begins. Every member has a stretch of the indices,
+// in units of `grain`: the same of the same loop every time, which are in its cache. A stretch is done in
+// pieces of `chunk` units: another's are only taken from who is not there, or late, for fetching them costs more
+// than doing them. What stays the same from plan to plan is not written again, so that it stays in caches, too.
+typedef struct foliot__crew_stage {
+    _Atomic(uint32_t) begin, end, grain, chunk;
+    _Atomic(uint32_t) before; // pieces of the plan's stages before this one
     _Atomic(foliot__crew_part *) part;
     _Atomic(void *) context;
+} foliot__crew_stage;
+
+// A member's place in the plan, and what it has done.
+typedef struct foliot__crew_lane {
+    // The plan's number (high half) and the next piece of this lane. Whoever moves it on by one has that piece,
+    // and the plan does not end before the piece is done.
+    _Atomic(uint64_t) ticket;
+    _Atomic(uint32_t) stages; // of the plan
+    _Atomic(uint32_t) done_before; // pieces done by all when it began
     // Written by the member alone, and apart from the above.
-    _Atomic(uint32_t) done __attribute__((aligned(64))); // pieces, of all loops
+    _Atomic(uint32_t) done __attribute__((aligned(64))); // pieces, of all plans
     _Atomic(uint32_t) left;                              // it has gone home
 } __attribute__((aligned(64))) foliot__crew_lane;
 
 typedef struct foliot__crew {
     foliot__crew_lane lanes[FOLIOT__CREW_MAX]; // the leader's is the first
+    foliot__crew_stage stages[FOLIOT__CREW_STAGES];
     _Atomic(uint32_t) joined __attribute__((aligned(64))), over;
     // The leader's own:
-    uint32_t expected __attribute__((aligned(64))), loop;
+    uint32_t expected __attribute__((aligned(64))), plan;
+    uint32_t planned, pieces; // stages of the plan that is being made, and their pieces
     uint32_t helpers;
     void (*lead)(struct foliot__crew *crew, void *context);
     void *lead_context;
@@ -46,8 +57,15 @@ typedef struct foliot__crew {
 void foliot__crew_run(const foliot_host *host, void (*lead)(foliot__crew *crew, void *context),
                       void *context);
 
-// In the lead: calls part on pieces of `grain` indices of [begin, end); returns when all of them are done.
-// Without a crew (NULL), or where there is one piece, that is one call.
+// In the lead: part is called on pieces of [begin, end), in units of `grain` indices, after all that was planned
+// before and, at the latest, in foliot__crew_finish; the context must live until then. Without a crew (NULL)
+// that is one call, at once. The members go from stage to stage by themselves, which costs half of a plan's
+// beginning and end.
+void foliot__crew_plan(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain,
+                       foliot__crew_part *part, void *context);
+// Returns when all that was planned is done.
+void foliot__crew_finish(foliot__crew *crew);
+// Both.
 void foliot__crew_share(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain,
                         foliot__crew_part *part, void *context);
 

@@ -177,12 +177,62 @@ static void every_piece_is_done_once_and_in_its_loop(void **state)
     }
 }
 
+#define STAGES 230 // more than a plan has room for
+
+typedef struct mixing {
+    uint32_t from[CELLS], to[CELLS];
+    struct mixing *next; // has the same tables the other way round
+    const uint32_t *in;
+    uint32_t *out;
+} mixing;
+
+// Every cell depends on two of the stage before, one of them far away.
+static void mix(void *context, uint32_t begin, uint32_t end)
+{
+    const mixing *m = context;
+    for (uint32_t i = begin; i < end; i++)
+        m->out[i] = m->in[i] * 3 + m->in[(i + CELLS / 2 + 1) % CELLS] + i;
+}
+
+static void mix_all(foliot__crew *crew, void *context)
+{
+    mixing *m = context;
+    for (uint32_t stage = 0; stage < STAGES; stage++, m = m->next)
+        foliot__crew_plan(crew, 0, CELLS, 1 + stage % 37, mix, m);
+    foliot__crew_finish(crew);
+}
+
+static void mixed(uint32_t threads, mixing *m)
+{
+    static mixing back;
+    task_pool *pool = task_pool_create(threads);
+    foliot_host host = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = threads};
+    *m = (mixing){.from = {1}, .next = &back, .in = m->from, .out = m->to};
+    back = (mixing){.next = m, .in = m->to, .out = m->from};
+    foliot__crew_run(&host, mix_all, m);
+    task_pool_destroy(pool);
+}
+
+static void no_stage_of_a_plan_begins_before_the_last_one_is_done(void **state)
+{
+    (void)state;
+    static mixing alone, shared;
+    mixed(1, &alone);
+    for (uint32_t threads = 2; threads <= 6; threads++)
+        for (int round = 0; round < 20; round++) {
+            mixed(threads, &shared);
+            assert_memory_equal(shared.from, alone.from, sizeof alone.from);
+            assert_memory_equal(shared.to, alone.to, sizeof alone.to);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(any_number_of_threads_gives_the_same_bits),
         cmocka_unit_test(tasks_one_after_the_other_give_the_same_bits),
         cmocka_unit_test(every_piece_is_done_once_and_in_its_loop),
+        cmocka_unit_test(no_stage_of_a_plan_begins_before_the_last_one_is_done),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -573,10 +573,15 @@ static void sort_pairs(const foliot__collider *c, const foliot__pair *from, uint
         to[begin[key[2 * k]]++] = from[k];
 }
 
-void foliot__order_pairs(foliot__collider *c)
+static void sort_all_pairs(foliot__collider *c)
 {
     sort_pairs(c, c->pairs, 1, c->pairs_spare);
     sort_pairs(c, c->pairs_spare, 0, c->pairs);
+}
+
+void foliot__order_pairs(foliot__collider *c)
+{
+    sort_all_pairs(c);
     drop_repeats(c);
 }
 
@@ -589,5 +594,5 @@ void foliot__find_pairs(foliot__collider *c)
     sort_bounds(c);
     pair_planes(c); // first: where the table is full, it is not the floor that gives
     pair_bodies(c);
-    foliot__order_pairs(c);
+    sort_all_pairs(c); // each was found once
 }

@@ -199,12 +199,12 @@ static inline uint32_t foliot__touched_bits(uint32_t row)
 }
 
 // How many indices of a shared loop go at once.
-#define FOLIOT__GRAIN_BLOCKS 4
+#define FOLIOT__GRAIN_BLOCKS 2
 #define FOLIOT__GRAIN_BODIES 64
 #define FOLIOT__GRAIN_TOUCHED (FOLIOT__GRAIN_BODIES / 8)
 #define FOLIOT__GRAIN_PAIRS 64
-// solver_prepare.c: calls part on all blocks, colour after colour; those without a colour in one piece.
-void foliot__share_colours(foliot__collider *c, foliot__crew_part *part, void *context);
+// solver_prepare.c: plans part on all blocks, colour after colour; those without a colour in one piece.
+void foliot__plan_colours(foliot__collider *c, foliot__crew_part *part, void *context);
 // Gives the movers what blocks [begin, end) have accumulated; the context is a collider.
 void foliot__warm_part(void *collider, uint32_t begin, uint32_t end);
 

@@ -74,8 +74,9 @@ static foliot__phase phase_of(const foliot__collider *c)
 }
 
 // Joints are solved afresh in every substep: only what contacts pushed is given again.
-static void still(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void still_part(void *context, uint32_t begin, uint32_t end)
 {
+    const foliot__collider *c = context;
     for (uint32_t k = begin; k < end; k++)
         for (uint32_t bits = foliot__touched_bits(c->touched[k]); bits; bits &= bits - 1) {
             uint32_t i = foliot__touched_first(c->touched[k]) + (uint32_t)__builtin_ctz(bits);
@@ -88,22 +89,22 @@ static void still(const foliot__collider *c, uint32_t begin, uint32_t end)
 
 typedef struct visiting {
     const foliot__collider *c;
-    const foliot__phase *phase;
+    foliot__phase phase;
 } visiting;
 
 static void visit_part(void *context, uint32_t from, uint32_t to)
 {
     const visiting *v = context;
-    foliot__solver_of_cpu()->visit(v->c, v->phase, from, to);
+    foliot__solver_of_cpu()->visit(v->c, &v->phase, from, to);
 }
 
-static void visit(foliot__collider *c, foliot__phase *phase, bool soft)
+static void visit(foliot__collider *c, visiting *v)
 {
-    phase->soft = soft;
-    if (foliot__has_joints(c->world))
-        foliot__joints_solve(c, phase->h, soft);
-    visiting v = {c, phase};
-    foliot__share_colours(c, visit_part, &v);
+    if (foliot__has_joints(c->world)) {
+        foliot__crew_finish(c->crew);
+        foliot__joints_solve(c, v->phase.h, v->phase.soft);
+    }
+    foliot__plan_colours(c, visit_part, v);
 }
 
 static void keep_part(void *context, uint32_t from, uint32_t to)
@@ -118,50 +119,70 @@ static void keep(foliot__collider *c)
     foliot__keep_contacts(c);
 }
 
-typedef struct touching {
-    const foliot__collider *c;
-    foliot__bodies_kernel *kernel;
-} touching;
-
-static void touch_part(void *context, uint32_t from, uint32_t to)
+static void load_part(void *context, uint32_t from, uint32_t to)
 {
-    const touching *t = context;
-    t->kernel(t->c, from, to);
+    foliot__solver_of_cpu()->load_and_begin(context, from, to);
 }
 
-static void share_touched(const foliot__collider *c, foliot__bodies_kernel *kernel)
+static void advance_part(void *context, uint32_t from, uint32_t to)
 {
-    touching t = {c, kernel};
-    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, touch_part, &t);
+    foliot__solver_of_cpu()->advance(context, from, to);
 }
 
-static void begin_joined(foliot__collider *c, const foliot__solver_kernel *kernel)
+static void store_part(void *context, uint32_t from, uint32_t to)
 {
-    share_touched(c, still);
-    foliot__share_colours(c, foliot__warm_part, c);
-    share_touched(c, kernel->take_given);
-    share_touched(c, kernel->load);
+    foliot__solver_of_cpu()->store(context, from, to);
+}
+
+static void smooth_part(void *context, uint32_t from, uint32_t to)
+{
+    foliot__solver_of_cpu()->load(context, from, to);
+}
+
+static void take_part(void *context, uint32_t from, uint32_t to)
+{
+    foliot__solver_of_cpu()->take_given(context, from, to);
+}
+
+static void begin_part(void *context, uint32_t from, uint32_t to)
+{
+    foliot__solver_of_cpu()->begin_soft(context, from, to);
+}
+
+static void plan_touched(foliot__collider *c, foliot__crew_part *part)
+{
+    foliot__crew_plan(c->crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, part, c);
+}
+
+static void begin_joined(foliot__collider *c)
+{
+    plan_touched(c, still_part);
+    foliot__plan_colours(c, foliot__warm_part, c);
+    plan_touched(c, take_part);
+    plan_touched(c, smooth_part);
+    foliot__crew_finish(c->crew);
     foliot__joints_smooth(c);
-    share_touched(c, kernel->begin_soft);
+    plan_touched(c, begin_part);
 }
 
 static void solve_touched(foliot__collider *c)
 {
     foliot_world *world = c->world;
-    const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
-    foliot__phase phase = phase_of(c);
+    visiting soft = {c, phase_of(c)}, relaxing = soft;
     uint32_t sweeps = (STEPS_SWEPT + world->substeps - 1) / world->substeps;
     bool joints = foliot__has_joints(world);
+    soft.phase.soft = true;
     if (joints)
-        begin_joined(c, kernel);
+        begin_joined(c);
     else
-        share_touched(c, kernel->load_and_begin);
+        plan_touched(c, load_part);
     for (uint32_t k = 0; k < sweeps; k++)
-        visit(c, &phase, true);
-    share_touched(c, kernel->advance);
+        visit(c, &soft);
+    plan_touched(c, advance_part);
     for (uint32_t k = 0; k < (joints ? RELAXING_JOINED : RELAXING) * sweeps; k++)
-        visit(c, &phase, false);
-    share_touched(c, kernel->store);
+        visit(c, &relaxing);
+    plan_touched(c, store_part);
+    foliot__crew_finish(c->crew);
     world->acceleration_valid = 0;
 }
 

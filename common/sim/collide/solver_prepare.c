@@ -155,23 +155,31 @@ static bool may_push(const foliot__collider *c, const foliot__manifold *m)
     return far <= (approach + rest) * c->step->left;
 }
 
+typedef struct finding {
+    const foliot__collider *c;
+    _Atomic(uint32_t) live;
+} finding;
+
 static void find_part(void *context, uint32_t begin, uint32_t end)
 {
-    const foliot__collider *c = context;
+    finding *f = context;
+    const foliot__collider *c = f->c;
+    uint32_t live = 0;
     foliot__find_manifolds(c->world, c->pairs + begin, end - begin, c->reach, c->manifolds + begin);
     for (uint32_t k = begin; k < end; k++) {
         const foliot__manifold *m = &c->manifolds[k];
-        c->kind[k] = may_push(c, m) ? (uint8_t)kind_of(c, m) : KINDS;
+        bool pushes = may_push(c, m);
+        c->kind[k] = pushes ? (uint8_t)kind_of(c, m) : KINDS;
+        live += pushes;
     }
+    atomic_fetch_add_explicit(&f->live, live, memory_order_relaxed);
 }
 
 static void find_live(foliot__collider *c)
 {
-    uint32_t count = 0;
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_PAIRS]; k++)
-        if (c->kind[k] < KINDS)
-            c->live[count++] = k;
-    c->counts[FOLIOT__COUNT_LIVE] = count;
+    finding f = {.c = c};
+    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_PAIRS], FOLIOT__GRAIN_PAIRS, find_part, &f);
+    c->counts[FOLIOT__COUNT_LIVE] = f.live;
 }
 
 // -- colours and blocks -----------------------------------------------------------------------------------
@@ -189,17 +197,24 @@ static uint32_t colour_of(const foliot__collider *c, const foliot__pair *pair, u
     return colour;
 }
 
-// The arena's blocks for so many of every colour and kind; `first` are their first blocks.
-static void lay_out_blocks(foliot__collider *c, uint32_t sizes[FOLIOT__COLOURS + 1][SORTS],
-                           uint32_t first[FOLIOT__COLOURS + 1][SORTS])
+// Of every colour and kind: how many, and the first of their blocks. The place of each of the live among its
+// likes is kept in pairs_spare.
+typedef struct placing {
+    foliot__collider *c;
+    uint32_t sizes[FOLIOT__COLOURS + 1][SORTS], first[FOLIOT__COLOURS + 1][SORTS];
+} placing;
+
+// The arena's blocks.
+static void lay_out_blocks(placing *p)
 {
+    foliot__collider *c = p->c;
     uint32_t count = 0, at = 0;
     for (uint32_t colour = 0; colour <= FOLIOT__COLOURS; colour++) {
         uint8_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
         c->colours[colour] = count;
         for (uint32_t sort = 0; sort < SORTS; sort++) {
-            uint32_t size = sizes[colour][sort];
-            first[colour][sort] = count;
+            uint32_t size = p->sizes[colour][sort];
+            p->first[colour][sort] = count;
             if (size == 0)
                 continue;
             uint32_t blocks = (size + columns - 1u) / columns;
@@ -227,24 +242,33 @@ static uint32_t region_of(uint32_t n, uint32_t count, uint32_t colour)
     return count >= LIVE_PARTED && colour < FOLIOT__COLOURS && n >= count / 2;
 }
 
-static void make_blocks(foliot__collider *c)
+static void make_blocks(placing *p)
 {
-    uint32_t sizes[FOLIOT__COLOURS + 1][SORTS] = {{0}}, first[FOLIOT__COLOURS + 1][SORTS];
-    uint32_t count = c->counts[FOLIOT__COUNT_LIVE];
-    for (uint32_t n = 0; n < count; n++) {
-        uint32_t k = c->live[n], kind = c->kind[k];
+    foliot__collider *c = p->c;
+    uint32_t count = c->counts[FOLIOT__COUNT_LIVE], n = 0;
+    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_PAIRS]; k++) {
+        uint32_t kind = c->kind[k];
+        if (kind == KINDS)
+            continue;
         uint32_t colour = colour_of(c, &c->pairs[k], movers_of[kind % 3]);
+        uint32_t sort = kind + region_of(n, count, colour) * KINDS;
+        c->live[n] = k;
         c->colour[n] = (uint8_t)colour;
-        c->kind[k] = (uint8_t)(kind + region_of(n, count, colour) * KINDS);
-        sizes[colour][c->kind[k]]++;
+        c->kind[k] = (uint8_t)sort;
+        c->pairs_spare[n].a = p->sizes[colour][sort]++;
+        n++;
     }
-    lay_out_blocks(c, sizes, first);
-    memset(sizes, 0, sizeof sizes);
-    for (uint32_t n = 0; n < count; n++) {
-        uint32_t colour = c->colour[n], sort = c->kind[c->live[n]];
+    lay_out_blocks(p);
+}
+
+// Names of the live [begin, end) into their blocks.
+static void name_live(const placing *p, uint32_t begin, uint32_t end)
+{
+    const foliot__collider *c = p->c;
+    for (uint32_t n = begin; n < end; n++) {
+        uint32_t colour = c->colour[n], sort = c->kind[c->live[n]], at = c->pairs_spare[n].a;
         uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
-        uint32_t at = sizes[colour][sort]++;
-        const foliot__block *block = &c->blocks[first[colour][sort] + at / columns];
+        const foliot__block *block = &c->blocks[p->first[colour][sort] + at / columns];
         foliot__block_names(c, block)[at % columns] = c->live[n];
     }
 }
@@ -268,7 +292,7 @@ static void list_touched(foliot__collider *c)
 
 // -- all of it, shared ---------------------------------------------------------------------------------------
 
-void foliot__share_colours(foliot__collider *c, foliot__crew_part *part, void *context)
+void foliot__plan_colours(foliot__collider *c, foliot__crew_part *part, void *context)
 {
     const uint32_t *first = c->colours;
     if (!c->crew || c->crew->helpers == 0) {
@@ -276,16 +300,16 @@ void foliot__share_colours(foliot__collider *c, foliot__crew_part *part, void *c
         return;
     }
     for (uint32_t colour = 0; colour < FOLIOT__COLOURS; colour++)
-        foliot__crew_share(c->crew, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part,
-                           context);
+        foliot__crew_plan(c->crew, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part, context);
     uint32_t alone = first[FOLIOT__COLOURS], end = first[FOLIOT__COLOURS + 1];
-    if (alone < end)
-        part(context, alone, end);
+    foliot__crew_plan(c->crew, alone, end, end - alone, part, context);
 }
 
 static void match_part(void *context, uint32_t begin, uint32_t end)
 {
-    foliot__match_contacts(context, begin, end);
+    const placing *p = context;
+    name_live(p, begin, end);
+    foliot__match_contacts(p->c, begin, end);
 }
 
 static void prepare_part(void *context, uint32_t begin, uint32_t end)
@@ -307,13 +331,14 @@ static void begin_part(void *context, uint32_t begin, uint32_t end)
 void foliot__prepare_contacts(foliot__collider *c)
 {
     foliot__crew *crew = c->crew;
+    placing p = {.c = c};
     place_bodies(c);
-    foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_PAIRS], FOLIOT__GRAIN_PAIRS, find_part, c);
     find_live(c);
-    make_blocks(c);
+    make_blocks(&p);
     list_touched(c);
-    foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_LIVE], 4 * FOLIOT__GRAIN_PAIRS, match_part, c);
-    foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, prepare_part, c);
-    foliot__share_colours(c, foliot__warm_part, c);
-    foliot__crew_share(crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, begin_part, c);
+    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_LIVE], 4 * FOLIOT__GRAIN_PAIRS, match_part, &p);
+    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, prepare_part, c);
+    foliot__plan_colours(c, foliot__warm_part, c);
+    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, begin_part, c);
+    foliot__crew_finish(crew);
 }
