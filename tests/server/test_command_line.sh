@@ -31,19 +31,19 @@ refused "a folder that is not there" 1 'No such file' "$server" "$scene" --port 
 refused "a full disk" 75 'full' "$server" "$scene" --port 0 --record /dev/full
 
 exits "a session that is not there" 1 "no session 'two'" "$client" "127.0.0.1:$port" --session two --bot idle --seconds 1
-exits "a name that is too long" 1 '63 bytes' if command -v script >/dev/null; then # a terminal
-    begun=$(date +%s)
-    { sleep 1 && printf '\033' && sleep 2; } | timeout 20 script -qec "$client 127.0.0.1:1" /dev/null >terminal.out 2>&1
-    ok "who waits for an answer is told so, and Esc gives up" sh -c \
-        "grep -q 'joining 127.0.0.1:1 ' terminal.out && [ $(($(date +%s) - begun)) -lt 8 ]"
-fi
-"$client" "127.0.0.1:$port" --name "$(printf '%070d' 0)" --bot idle --seconds 1
+exits "a name that is too long" 1 '63 bytes' "$client" "127.0.0.1:$port" --name "$(printf '%070d' 0)" --bot idle --seconds 1
 exits "a host that is no host" 2 'HOST' "$client" 127.0.0.1:port --bot idle
 exits "IPv6" 2 'IPv4' "$client" ::1 --bot idle
 exits "two ends" 2 'exclude' "$client" "127.0.0.1:$port" --bot idle --seconds 1 --ticks 9
 exits "a trace on a full disk" 75 'could not be written' "$client" "127.0.0.1:$port" --bot idle --ticks 9 --trace /dev/full
 exits "a bot that is no file" 1 'No such file' "$client" "127.0.0.1:$port" --bot jumpy
 exits "nobody there" 75 'no answer' "$client" 127.0.0.1:1 --bot idle --seconds 1
+if command -v script >/dev/null; then # a terminal
+    begun=$(date +%s)
+    { sleep 1 && printf '\033' && sleep 2; } | timeout 20 script -qec "$client 127.0.0.1:1" /dev/null >terminal.out 2>&1
+    ok "who waits for an answer is told so, and Esc gives up" sh -c \
+        "grep -q 'joining 127.0.0.1:1 ' terminal.out && [ $(($(date +%s) - begun)) -lt 8 ]"
+fi
 "$client" "127.0.0.1:$port" --name "$(printf 'a\033[31mb\nc')" --bot idle --ticks 20 >plain.out 2>&1
 kill -TERM "$server_pid"
 kill -INT "$server_pid"
