@@ -26,4 +26,4 @@
 #define GOLDEN_rods 0xf300d592967028e5u
 #define GOLDEN_crates 0xdb312dde78950465u
 #define GOLDEN_linkage 0x666518d296a3b45du
-#define GOLDEN_queries 0x9195b94e85524a11u
+#define GOLDEN_queries 0xa218fbc32e82dc98u

@@ -45,7 +45,7 @@ static void set_party(const foliot__collider *c, uint32_t i, double sign, const 
     p->given[0] = p->given[1] = p->given[2] = 0;
     foliot__path_at(c, i, time, p->x, p->v);
     foliot__turned_at(c, i, time, p->q);
-    foliot__spin_at(c, foliot__ride_of(c, i), p->q, p->w);
+    foliot__spin_at(foliot__ride_of(c, i), p->q, p->w);
 }
 
 static void point_velocity(const party *p, double v[3])

@@ -147,6 +147,7 @@ enum {
     FOLIOT__COUNT_PAIRS,
     FOLIOT__COUNT_FULL, // 1: of pairs that differ
     FOLIOT__COUNT_CHANGED,
+    FOLIOT__COUNT_REMEMBERED, // of the changed: since an earlier substep
     FOLIOT__COUNT_IMPACTS,
     FOLIOT__COUNT_LIVE,
     FOLIOT__COUNT_BLOCKS,

@@ -241,7 +241,8 @@ void foliot__collide(const foliot__step *step)
     foliot__run_impacts(&c);
     // Pairs of their new paths were added, if there was an impact.
     for (uint32_t k = 0; k < c.counts[FOLIOT__COUNT_CHANGED] && c.counts[FOLIOT__COUNT_STALE]; k++)
-        let_roam(&c, c.changed[k]);
+        if (foliot__changed_now(&c, c.changed[k]))
+            let_roam(&c, c.changed[k]);
 }
 
 void foliot__solve_contacts(const foliot__step *step)

@@ -244,6 +244,11 @@ static void expect(foliot__collider *c, uint32_t a, uint32_t b)
     }
 }
 
+bool foliot__changed_now(const foliot__collider *c, uint32_t i)
+{
+    return c->age[i] > 1 || (c->age[i] == 1 && c->changed_at[i] >= c->counts[FOLIOT__COUNT_REMEMBERED]);
+}
+
 static bool stale(const foliot__collider *c, const foliot__impact *impact)
 {
     return impact->age_a != c->age[impact->a] || impact->age_b != c->age[impact->b];
@@ -323,8 +328,8 @@ static void look_around(foliot__collider *c, uint32_t i,
 static void add_pair(foliot__collider *c, uint32_t i, uint32_t j)
 {
     const double *inverse_mass = foliot__inverse_mass(c->world);
-    // Of two that changed, the lower slot adds the pair.
-    bool mine = c->age[j] == 0 || i < j;
+    // Of two that have changed now, the lower slot adds the pair.
+    bool mine = !foliot__changed_now(c, j) || i < j;
     if (i != j && mine && (inverse_mass[i] > 0 || inverse_mass[j] > 0) &&
         !foliot__joints_apart(c->world, i, j))
         foliot__add_pair(c, i, j);
@@ -432,6 +437,7 @@ static void remember_changed(foliot__collider *c)
 {
     if (c->counts[FOLIOT__COUNT_STALE])
         c->counts[FOLIOT__COUNT_CHANGED] = 0;
+    c->counts[FOLIOT__COUNT_REMEMBERED] = c->counts[FOLIOT__COUNT_CHANGED];
     for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_CHANGED]; k++) {
         uint32_t i = c->changed[k];
         c->age[i] = 1;
@@ -481,6 +487,7 @@ void foliot__run_impacts(foliot__collider *c)
     if (c->counts[FOLIOT__COUNT_LOST] > 0)
         hold_all(c);
     for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_CHANGED]; k++)
-        look_around(c, c->changed[k], add_pair, add_found);
+        if (foliot__changed_now(c, c->changed[k]))
+            look_around(c, c->changed[k], add_pair, add_found);
     foliot__order_pairs(c);
 }

@@ -32,6 +32,8 @@ typedef struct foliot__ride {
     foliot__turning turning;
     double q[4]; // there; of boxes and capsules alone
     double from[4], to[4], spin[3];
+    double own[3];   // spin in its own axes, which it keeps on the way where it precesses
+    bool precesses;
 } __attribute__((aligned(64))) foliot__ride;
 
 // ride.c: the body where its path begins. As long as that path does not change.
@@ -44,7 +46,9 @@ void foliot__path_at(const foliot__collider *c, uint32_t body, double time, doub
 // Orientation (w, x, y, z) there.
 void foliot__turned_at(const foliot__collider *c, uint32_t body, double time, double q[4]);
 // Angular velocity there, where it has the orientation q.
-void foliot__spin_at(const foliot__collider *c, const foliot__ride *ride, const double q[4], double w[3]);
+void foliot__spin_at(const foliot__ride *ride, const double q[4], double w[3]);
+// And where the body's axes are these.
+void foliot__spin_along(const foliot__ride *ride, const double axis[3][3], double w[3]);
 // q turned by the angular velocity w for `duration`, which may be negative.
 void foliot__turn_on(double q[4], const double w[3], double duration);
 
@@ -58,6 +62,9 @@ double foliot__way_of(const foliot__collider *c, uint32_t a, uint32_t b);
 // step. False if there is none in this step.
 bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
                             foliot__meeting *m);
+
+// impact.c: whether the body's path has changed in this substep. Pairs of those that changed before are there already.
+bool foliot__changed_now(const foliot__collider *c, uint32_t body);
 
 // blow.c: what the meeting gives to both, from its time on. Their turning is the caller's to begin anew.
 void foliot__blow(foliot__collider *c, uint32_t a, uint32_t b, const foliot__meeting *m);

@@ -126,24 +126,34 @@ void foliot__turned_at(const foliot__collider *c, uint32_t i, double time, doubl
     turned_at(c, foliot__ride_of(c, i), time, q);
 }
 
-// A body of unequal moments precesses: its spin turns through space with it. Taken over to q in the body's own axes the
-// spin has the energy there that the scheme left it with. As it stands in space it would have another, and a thin rod
-// that bounces between its ends would gain some each time, without end.
-void foliot__spin_at(const foliot__collider *c, const foliot__ride *r, const double q[4], double w[3])
+// A body of unequal moments precesses: its spin turns through space with it. Taken over to its pose in the body's own
+// axes the spin has the energy there that the scheme left it with. As it stands in space it would have another, and a
+// thin rod that bounces between its ends would gain some each time, without end.
+static void set_own_spin(const foliot__collider *c, foliot__ride *r)
 {
     foliot__v3 moment = foliot__inertia(c->world);
     uint32_t i = r->body;
     bool even = moment.x[i] == moment.y[i] && moment.y[i] == moment.z[i];
-    memcpy(w, r->spin, sizeof r->spin);
-    if (even || r->turning != FOLIOT__BLENDED)
+    r->precesses = !even && r->turning == FOLIOT__BLENDED;
+    if (!r->precesses)
         return;
-    double axis[3][3], own[3];
+    double axis[3][3];
     foliot__axes_of(r->to, axis);
     for (int k = 0; k < 3; k++)
-        own[k] = foliot__dot(axis[k], r->spin);
-    foliot__axes_of(q, axis);
+        r->own[k] = foliot__dot(axis[k], r->spin);
+}
+
+void foliot__spin_along(const foliot__ride *r, const double axis[3][3], double w[3])
+{
     for (int k = 0; k < 3; k++)
-        w[k] = (own[0] * axis[0][k] + own[1] * axis[1][k]) + own[2] * axis[2][k];
+        w[k] = r->precesses ? (r->own[0] * axis[0][k] + r->own[1] * axis[1][k]) + r->own[2] * axis[2][k] : r->spin[k];
+}
+
+void foliot__spin_at(const foliot__ride *r, const double q[4], double w[3])
+{
+    double axis[3][3];
+    foliot__axes_of(q, axis);
+    foliot__spin_along(r, (const double(*)[3])axis, w);
 }
 
 // -- rides ----------------------------------------------------------------------------------------
@@ -168,6 +178,7 @@ static void begin_ride(const foliot__collider *c, uint32_t i, foliot__ride *r)
     r->core = foliot__core(c->world, i);
     double swing = foliot__swing(c->world, i), fastest = set_turning(c, r);
     r->sweep = swing > 0 ? swing * fastest : 0;
+    set_own_spin(c, r);
     foliot__ride_on(c, r, c->since[i]);
 }
 

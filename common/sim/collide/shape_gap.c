@@ -8,74 +8,51 @@
 
 #define NOWHERE 0x1p100
 
-// The fifteen axes of two boxes that may separate them, and one more so that they come in couples: two at a time go
-// through a vector.
-#define AXES 15
-typedef double couple __attribute__((vector_size(16)));
-typedef int64_t marks __attribute__((vector_size(16)));
-typedef struct box_axes {
-    couple way[3][AXES / 2 + 1], length[AXES / 2 + 1];
-    couple along[AXES / 2 + 1]; // of the way between the centres
-    couple gap[AXES / 2 + 1];
-} box_axes;
+// Two boxes as the fifteen axes that may separate them see them (Gottschalk, Lin and Manocha 1996).
+typedef struct box_view {
+    double da[3], db[3];           // the way between the centres along the axes of either
+    double c[3][3], absolute[3][3]; // a's axes along b's
+    const double *ha, *hb;
+} box_view;
 
-static void set_faces(box_axes *x, int k, const double first[3], const double second[3])
+// The greatest separation so far, and its axis: 0 to 2 a's, 3 to 5 b's, from 6 on their products.
+typedef struct box_verdict {
+    double gap, length, along;
+    int axis;
+} box_verdict;
+
+static inline void weigh(box_verdict *best, double gap, double length, double along, int axis)
 {
-    for (int i = 0; i < 3; i++)
-        x->way[i][k] = (couple){first[i], second[i]};
+    if (gap > best->gap)
+        *best = (box_verdict){gap, length, along, axis};
 }
 
-static void set_crosses(box_axes *x, int k, const foliot__solid *a, const foliot__solid *b)
+static void judge_faces(const box_view *x, box_verdict *best)
 {
-    int from = 2 * k - 6, to = from < 8 ? from + 1 : from; // of the nine
-    const double *u0 = a->axis[from / 3], *u1 = a->axis[to / 3], *v0 = b->axis[from % 3], *v1 = b->axis[to % 3];
-    const couple u[3] = {{u0[0], u1[0]}, {u0[1], u1[1]}, {u0[2], u1[2]}};
-    const couple v[3] = {{v0[0], v1[0]}, {v0[1], v1[1]}, {v0[2], v1[2]}};
-    x->way[0][k] = u[1] * v[2] - u[2] * v[1];
-    x->way[1][k] = u[2] * v[0] - u[0] * v[2];
-    x->way[2][k] = u[0] * v[1] - u[1] * v[0];
-}
-
-// A box, every number of it twice.
-typedef struct box_couples {
-    couple axis[3][3], half[3];
-} box_couples;
-
-static void set_couples(const foliot__solid *box, box_couples *to)
-{
+    const double(*r)[3] = x->absolute;
     for (int k = 0; k < 3; k++) {
-        to->half[k] = (couple){box->half[k], box->half[k]};
-        for (int i = 0; i < 3; i++)
-            to->axis[k][i] = (couple){box->axis[k][i], box->axis[k][i]};
+        double extent = (r[k][0] * x->hb[0] + r[k][1] * x->hb[1]) + r[k][2] * x->hb[2];
+        weigh(best, foliot__absolute(x->da[k]) - x->ha[k] - extent, 1, x->da[k], k);
+    }
+    for (int k = 0; k < 3; k++) {
+        double extent = (r[0][k] * x->ha[0] + r[1][k] * x->ha[1]) + r[2][k] * x->ha[2];
+        weigh(best, foliot__absolute(x->db[k]) - x->hb[k] - extent, 1, x->db[k], 3 + k);
     }
 }
 
-static inline couple extent_of(const couple axis[3], couple half, couple x, couple y, couple z)
+// The product of a's axis i with b's axes.
+static void judge_edges(const box_view *x, int i, box_verdict *best)
 {
-    return half * (couple)((marks)((axis[0] * x + axis[1] * y) + axis[2] * z) & INT64_MAX);
-}
-
-static inline couple extent_along(const box_couples *box, couple x, couple y, couple z)
-{
-    return (extent_of(box->axis[0], box->half[0], x, y, z) + extent_of(box->axis[1], box->half[1], x, y, z)) +
-           extent_of(box->axis[2], box->half[2], x, y, z);
-}
-
-static void find_gaps(const foliot__solid *a, const foliot__solid *b, const double d[3], box_axes *axes)
-{
-    const couple one = {1, 1};
-    box_couples first, second;
-    set_couples(a, &first);
-    set_couples(b, &second);
-    for (int k = 0; k <= AXES / 2; k++) {
-        couple x = axes->way[0][k], y = axes->way[1][k], z = axes->way[2][k];
-        couple length2 = (x * x + y * y) + z * z, along = (d[0] * x + d[1] * y) + d[2] * z;
-        marks none = length2 < 0x1p-20; // parallel edges: the faces say it all
-        couple length = {foliot__sqrt(length2[0]), foliot__sqrt(length2[1])};
-        couple reach = (couple)((marks)along & INT64_MAX) - extent_along(&first, x, y, z);
-        axes->along[k] = along;
-        axes->length[k] = (couple)(~none & (marks)length);
-        axes->gap[k] = (reach - extent_along(&second, x, y, z)) / (couple)((none & (marks)one) | (~none & (marks)length));
+    int i1 = (i + 1) % 3, i2 = (i + 2) % 3;
+    const double *r = x->absolute[i], *r1 = x->absolute[i1], *r2 = x->absolute[i2];
+    for (int j = 0; j < 3; j++) {
+        int j1 = j == 2 ? 0 : j + 1, j2 = j == 0 ? 2 : j - 1;
+        double sine2 = 1 - r[j] * r[j], along = x->da[i2] * x->c[i1][j] - x->da[i1] * x->c[i2][j];
+        double extent = (x->ha[i1] * r2[j] + x->ha[i2] * r1[j]) + (x->hb[j1] * r[j2] + x->hb[j2] * r[j1]);
+        if (sine2 < 0x1p-20) // parallel edges: the faces say it all
+            continue;
+        double sine = foliot__sqrt(sine2);
+        weigh(best, (foliot__absolute(along) - extent) / sine, sine, along, 6 + 3 * i + j);
     }
 }
 
@@ -83,25 +60,28 @@ static void find_gaps(const foliot__solid *a, const foliot__solid *b, const doub
 double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, const double d[3],
                             double n[3])
 {
-    box_axes x;
-    set_faces(&x, 0, a->axis[0], a->axis[1]);
-    set_faces(&x, 1, a->axis[2], b->axis[0]);
-    set_faces(&x, 2, b->axis[1], b->axis[2]);
-    for (int k = 3; k <= AXES / 2; k++)
-        set_crosses(&x, k, a, b);
-    find_gaps(a, b, d, &x);
-    double best = -NOWHERE;
-    int at = 0;
-    for (int k = 0; k < AXES; k++) {
-        if (x.length[k / 2][k % 2] > 0 && x.gap[k / 2][k % 2] > best) {
-            best = x.gap[k / 2][k % 2];
-            at = k;
+    box_view x = {.ha = a->half, .hb = b->half};
+    box_verdict best = {.gap = -NOWHERE};
+    for (int i = 0; i < 3; i++) {
+        x.da[i] = foliot__dot(d, a->axis[i]);
+        x.db[i] = foliot__dot(d, b->axis[i]);
+        for (int j = 0; j < 3; j++) {
+            x.c[i][j] = foliot__dot(a->axis[i], b->axis[j]);
+            x.absolute[i][j] = foliot__absolute(x.c[i][j]);
         }
     }
-    double sign = x.along[at / 2][at % 2] < 0 ? -1 : 1;
+    judge_faces(&x, &best);
+    judge_edges(&x, 0, &best);
+    judge_edges(&x, 1, &best);
+    judge_edges(&x, 2, &best);
+    double sign = best.along < 0 ? -1 : 1;
+    if (best.axis < 6)
+        memcpy(n, best.axis < 3 ? a->axis[best.axis] : b->axis[best.axis - 3], 3 * sizeof *n);
+    else
+        foliot__cross(a->axis[(best.axis - 6) / 3], b->axis[(best.axis - 6) % 3], n);
     for (int i = 0; i < 3; i++)
-        n[i] = x.way[i][at / 2][at % 2] * sign / x.length[at / 2][at % 2];
-    return best;
+        n[i] = n[i] * sign / best.length;
+    return best.gap;
 }
 
 bool foliot__touch_two(const foliot__solid *a, const foliot__solid *b, const double d[3],

@@ -9,6 +9,7 @@
 #define RESTS 2         // parts of the step by which a pair that touches without approach moves on
 #define TOUCH 0x1p-9    // of the smaller core: as near as this is touching
 #define PATIENCE 24     // looks that are as near as they can be; later ones may skip a part of a stride
+#define CALM 256        // touches that a pair may yet move by which touches and of which no point approaches
 #define STRIDE 128      // touches that a pair moves on at least where one of its points touches
 #define SLOW 0x1p-16    // of the fastest that they might close in: rounding, not approach
 #define MOMENT 0x1p-20  // of the step: what is left after is the next one's
@@ -174,13 +175,13 @@ static double turned_along(const foliot__ride *r, const double w[3], const doubl
     return r->solid.kind == FOLIOT_SHAPE_PLANE ? 0 : support(&r->solid, way, 0); // 0: without the balls
 }
 
-// Whether some point may approach that fast.
-static bool may_strike(couple *p, double rest)
+// The fastest that any point of the two approaches the other body.
+static double fastest(couple *p)
 {
-    foliot__spin_at(p->c, &p->a, p->a.q, p->spin_a);
-    foliot__spin_at(p->c, &p->b, p->b.q, p->spin_b);
+    foliot__spin_along(&p->a, p->a.solid.axis, p->spin_a);
+    foliot__spin_along(&p->b, p->b.solid.axis, p->spin_b);
     double turned = turned_along(&p->a, p->spin_a, p->n) + turned_along(&p->b, p->spin_b, p->n);
-    return closing(p, p->n) + turned > rest;
+    return closing(p, p->n) + turned;
 }
 
 // The middle of the points that touch and approach: a box that falls flat is struck in its middle.
@@ -235,14 +236,18 @@ static bool search(couple *p, double since, double rest, double way, double most
             on = (gap - p->touch / 2) / bound;
             if (look >= PATIENCE) // something turns away as fast as it might come
                 on = foliot__larger(on, p->touch * (STRIDE / 4) / most);
-        } else if (may_strike(p, slowest) && strike(p, slowest, m, &next)) {
-            m->time = time;
-            m->endless = false;
-            return true;
-        } else if (next < NOWHERE) {
-            // No point that touches approaches, but others do: as far as they may go.
-            double room = foliot__larger(next - p->touch / 2, p->touch * STRIDE);
-            on = foliot__smaller(pause, room / most);
+        } else {
+            double speed = fastest(p);
+            if (speed + p->gain * left <= slowest && most * left < CALM * p->touch)
+                return false;
+            if (speed > slowest && strike(p, slowest, m, &next)) {
+                m->time = time;
+                m->endless = false;
+                return true;
+            }
+            // No point that touches approaches; if others do, as far as they may go.
+            if (next < NOWHERE)
+                on = foliot__smaller(pause, foliot__larger(next - p->touch / 2, p->touch * STRIDE) / most);
         }
         time += on;
         if (!(time < end))
