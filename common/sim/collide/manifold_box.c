@@ -103,18 +103,20 @@ void foliot__touch_box_pair(const double q_a[4], const double half_a[3], const d
                             const double half_b[3], const double d[3], double reach,
                             foliot__manifold *out)
 {
-    foliot__box_batch batch;
-    for (uint32_t l = 0; l < 2; l++) {
+    gathering coarse, fine;
+    foliot__manifold *to[FOLIOT__BOX_LANES] = {out};
+    choose_kernels(&coarse, &fine);
+    for (uint32_t l = 0; l < FOLIOT__BOX_LANES; l++) {
         for (int k = 0; k < 4; k++) {
-            batch.q_a[k][l] = q_a[k];
-            batch.q_b[k][l] = q_b[k];
+            fine.batch.q_a[k][l] = q_a[k];
+            fine.batch.q_b[k][l] = q_b[k];
         }
         for (int k = 0; k < 3; k++) {
-            batch.half_a[k][l] = half_a[k];
-            batch.half_b[k][l] = half_b[k];
-            batch.d[k][l] = d[k];
+            fine.batch.half_a[k][l] = half_a[k];
+            fine.batch.half_b[k][l] = half_b[k];
+            fine.batch.d[k][l] = d[k];
         }
-        batch.reach[l] = reach;
+        fine.batch.reach[l] = reach;
     }
-    foliot__boxes_pair(&batch, 1, &out);
+    fine.kernel(&fine.batch, 1, to);
 }

@@ -23,7 +23,6 @@ typedef void foliot__box_kernel(const foliot__box_batch *in, uint32_t count,
 extern foliot__box_kernel foliot__boxes_base, foliot__boxes_base_fine;
 extern foliot__box_kernel foliot__boxes_avx2, foliot__boxes_avx2_fine; // x86-64 alone
 extern foliot__box_kernel foliot__boxes_avx512_fine;
-extern foliot__box_kernel foliot__boxes_pair; // in binary64; the first two columns alone
 
 // One pair, by itself; binary64.
 void foliot__touch_box_pair(const double q_a[4], const double half_a[3], const double q_b[4],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// manifold_box_lanes.h: LANES pairs of boxes, eight unless said, in vectors of FINE ? binary64 : binary32. Included
-// once by each file that defines BOX_KERNEL and FINE. Compilers split the vectors where the machine has narrower ones:
-// the bits are the same, and so they are with other LANES.
+// manifold_box_lanes.h: eight pairs of boxes in vectors of FINE ? binary64 : binary32. Included once
+// by each file that defines BOX_KERNEL and FINE. Compilers split the vectors where the machine has
+// narrower ones: the bits are the same.
 //
 // 1. The fifteen separating axes (Gottschalk, Lin and Manocha 1996). The greatest separation wins;
 //    a's faces against b's, and faces against edges, by a tolerance, so that the choice lasts while
@@ -19,15 +19,11 @@
 #if FINE
 typedef double real;
 typedef int64_t mark;
-#define MARK_MAX INT64_MAX
 #else
 typedef float real;
 typedef int32_t mark;
-#define MARK_MAX INT32_MAX
 #endif
-#ifndef LANES
 #define LANES FOLIOT__BOX_LANES
-#endif
 typedef real lanes __attribute__((vector_size(LANES * sizeof(real)), may_alias, aligned(8)));
 typedef mark marks __attribute__((vector_size(LANES * sizeof(mark)), may_alias, aligned(8)));
 typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), may_alias, aligned(8)));
@@ -40,13 +36,11 @@ typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), may_a
 #define TIMES(k, n) UNROLL for (int k = 0; k < (n); k++)
 // `yes` where the mark is set, else `no`.
 #define CHOOSE(which, yes, no) ((lanes)(((which) & (marks)(yes)) | (~(which) & (marks)(no))))
-#define ABSOLUTE(v) ((lanes)((marks)(v) & MARK_MAX))
+#define ABSOLUTE(v) ((lanes)((marks)(v) & ~(marks)signs))
 #define DOT(a, b) (((a)[0] * (b)[0] + (a)[1] * (b)[1]) + (a)[2] * (b)[2])
 #define LOAD(row) (*(const doubles *)(row))
 
-#if LANES < 8
-#define TAKE_ROOT(v) TIMES (l, LANES) (v)[l] = __builtin_sqrt((v)[l])
-#elif defined(__AVX512F__) && FINE
+#if defined(__AVX512F__) && FINE
 #include <immintrin.h>
 #define TAKE_ROOT(v) ((v) = (lanes)_mm512_sqrt_pd((__m512d)(v)))
 #elif defined(__AVX2__) && FINE
@@ -75,7 +69,9 @@ typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), may_a
 #define FLUSH ((real)0x1p-8)      // of the smallest half extent: a corner this near to an edge is on it
 #define CANDIDATES 24
 
-#define ones ((lanes){0} + (real)1)
+static const lanes signs = {-(real)0, -(real)0, -(real)0, -(real)0,
+                            -(real)0, -(real)0, -(real)0, -(real)0};
+static const lanes ones = {1, 1, 1, 1, 1, 1, 1, 1};
 
 typedef struct boxes {
     lanes a[3][3], b[3][3]; // axes, in world axes
