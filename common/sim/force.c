@@ -162,15 +162,19 @@ void foliot__force_prepare(foliot_world *world)
 // -- the position part
 // ------------------------------------------------------------------------------
 
+static void add_uniform_axis(double *restrict a, const double *restrict inverse, double g, uint32_t rows)
+{
+    FOLIOT__FOR_LANES (rows, i)
+        a[i] += inverse[i] > 0 ? g : 0;
+}
+
 static void add_uniform(const foliot_world *world, const double g[3], foliot__v3 a)
 {
     const double *inverse = foliot__inverse_mass(world);
-    for (uint32_t i = 0, rows = foliot__lanes(world); i < rows; i++) {
-        bool moves = inverse[i] > 0;
-        a.x[i] += moves ? g[0] : 0;
-        a.y[i] += moves ? g[1] : 0;
-        a.z[i] += moves ? g[2] : 0;
-    }
+    uint32_t rows = foliot__lanes(world);
+    add_uniform_axis(a.x, inverse, g[0], rows);
+    add_uniform_axis(a.y, inverse, g[1], rows);
+    add_uniform_axis(a.z, inverse, g[2], rows);
 }
 
 static void add_constant(const foliot_world *world, const foliot_force_definition *f, double time,

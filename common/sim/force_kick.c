@@ -158,17 +158,22 @@ static void kick_bodies(const kick *k, double h)
 }
 
 // Without any velocity part: the common case, in lanes.
+static void kick_axis(double *restrict v, const double *restrict a, const double *restrict f,
+                      const double *restrict inverse, double share, double h, uint32_t rows)
+{
+    FOLIOT__FOR_LANES (rows, i)
+        v[i] += (a[i] + f[i] * (share * inverse[i])) * h;
+}
+
 static void kick_plain(const kick *k, double h)
 {
     const double *inverse = foliot__inverse_mass(k->world);
     foliot__v3 f = foliot__applied(k->world);
     double share = k->forces->moved_constants ? 0 : 1;
-    for (uint32_t i = 0, rows = foliot__lanes(k->world); i < rows; i++) {
-        double ours = share * inverse[i];
-        k->v.x[i] += (k->a.x[i] + f.x[i] * ours) * h;
-        k->v.y[i] += (k->a.y[i] + f.y[i] * ours) * h;
-        k->v.z[i] += (k->a.z[i] + f.z[i] * ours) * h;
-    }
+    uint32_t rows = foliot__lanes(k->world);
+    kick_axis(k->v.x, k->a.x, f.x, inverse, share, h, rows);
+    kick_axis(k->v.y, k->a.y, f.y, inverse, share, h, rows);
+    kick_axis(k->v.z, k->a.z, f.z, inverse, share, h, rows);
 }
 
 // -- dampers

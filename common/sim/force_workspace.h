@@ -11,6 +11,7 @@
 
 #include "sim/force.h"
 #include "sim/force_newton.h"
+#include "sim/integrator/lanes.h"
 #include "sim/state.h"
 
 #define FOLIOT__NEWTON_TASKS 8 // partial sums of a gravity evaluation at most, whatever the threads
@@ -117,8 +118,13 @@ void foliot__newton_add(const foliot__step *step, const foliot_force_definition 
 
 static inline void foliot__v3_clear(foliot__v3 a, uint32_t rows)
 {
-    for (uint32_t i = 0; i < rows; i++)
-        a.x[i] = a.y[i] = a.z[i] = 0;
+    foliot__clear(a, rows);
+}
+
+static inline void foliot__lanes_mask(double *restrict a, const double *restrict inverse, uint32_t rows)
+{
+    FOLIOT__FOR_LANES (rows, i)
+        a[i] = inverse[i] > 0 ? a[i] : 0;
 }
 
 // Rows of bodies that do not move become 0, whatever was added to them.
@@ -126,12 +132,9 @@ static inline void foliot__v3_mask(const foliot_world *world, foliot__v3 a)
 {
     const double *inverse = foliot__inverse_mass(world);
     uint32_t rows = foliot__lanes(world);
-    for (uint32_t i = 0; i < rows; i++) {
-        bool moves = inverse[i] > 0;
-        a.x[i] = moves ? a.x[i] : 0;
-        a.y[i] = moves ? a.y[i] : 0;
-        a.z[i] = moves ? a.z[i] : 0;
-    }
+    foliot__lanes_mask(a.x, inverse, rows);
+    foliot__lanes_mask(a.y, inverse, rows);
+    foliot__lanes_mask(a.z, inverse, rows);
 }
 
 #endif

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#define SORTED_BY_INSERTION 100 // bodies: fewer than a pass over 2,048 digits is worth
+#define SORTED_BY_INSERTION 100 // bodies: fewer than passes over 256 digits are worth
 #define CELLS_MAX 16383.0
 #define X_MAX 1073741823.0
 #define X_PER_CELL 1024.0
@@ -193,8 +193,7 @@ static void sort_few_keys(foliot__collider *c, uint32_t count)
         c->sorted[k] = c->bounds[c->order[k]];
 }
 
-// Least significant digit first, 11 bits a pass; a pass whose digits are all equal is left out.
-// Stable.
+// Least significant digit first, eight bits a pass; a pass whose digits are all equal is left out. Stable.
 static void sort_keys(foliot__collider *c, uint32_t count)
 {
     if (count <= SORTED_BY_INSERTION) {
@@ -202,21 +201,21 @@ static void sort_keys(foliot__collider *c, uint32_t count)
         return;
     }
     uint64_t *keys = c->keys, *keys_to = c->keys_spare;
-    uint32_t *order = c->order, *order_to = c->order_spare;
-    for (unsigned shift = 0; shift < 64; shift += 11) {
-        uint32_t begin[2048] = {0};
-        for (uint32_t k = 0; k < count; k++)
-            begin[keys[k] >> shift & 2047]++;
-        if (begin[keys[0] >> shift & 2047] == count)
+    uint32_t *order = c->order, *order_to = c->order_spare, begins[8][256] = {{0}};
+    for (uint32_t k = 0; k < count; k++)
+        for (int d = 0; d < 8; d++)
+            begins[d][keys[k] >> 8 * d & 255]++;
+    for (int d = 0; d < 8; d++) {
+        uint32_t *begin = begins[d], sum = 0;
+        if (begin[keys[0] >> 8 * d & 255] == count)
             continue;
-        uint32_t sum = 0;
-        for (int digit = 0; digit < 2048; digit++) {
+        for (int digit = 0; digit < 256; digit++) {
             uint32_t n = begin[digit];
             begin[digit] = sum;
             sum += n;
         }
         for (uint32_t k = 0; k < count; k++) {
-            uint32_t to = begin[keys[k] >> shift & 2047]++;
+            uint32_t to = begin[keys[k] >> 8 * d & 255]++;
             keys_to[to] = keys[k];
             order_to[to] = order[k];
         }
@@ -554,17 +553,12 @@ static void drop_repeats(foliot__collider *c)
     c->counts[FOLIOT__COUNT_PAIRS] = kept;
 }
 
-// One pass of counting, on member a (0) or b (1); stable.
-static void sort_pairs(const foliot__collider *c, const foliot__pair *from, uint32_t member,
-                       foliot__pair *to)
+// One pass of counting, on member a (0) or b (1), of which `begin` says how many each slot has; stable.
+static void place_pairs(const foliot__collider *c, const foliot__pair *from, uint32_t member, uint32_t *begin,
+                        foliot__pair *to)
 {
-    const uint32_t *key = (const uint32_t *)(const void *)from + member;
-    uint32_t count = c->counts[FOLIOT__COUNT_PAIRS], slots = c->step->count, sum = 0;
-    uint32_t *begin = c->order; // slots rows are enough: the last one's end is not needed
-    memset(begin, 0, sizeof *begin * slots);
-    for (uint32_t k = 0; k < count; k++)
-        begin[key[2 * k]]++;
-    for (uint32_t i = 0; i < slots; i++) {
+    const uint32_t *key = (const uint32_t *)(const void *)from + member, count = c->counts[FOLIOT__COUNT_PAIRS];
+    for (uint32_t i = 0, sum = 0; i < c->step->count; i++) {
         uint32_t n = begin[i];
         begin[i] = sum;
         sum += n;
@@ -575,8 +569,15 @@ static void sort_pairs(const foliot__collider *c, const foliot__pair *from, uint
 
 static void sort_all_pairs(foliot__collider *c)
 {
-    sort_pairs(c, c->pairs, 1, c->pairs_spare);
-    sort_pairs(c, c->pairs_spare, 0, c->pairs);
+    uint32_t *of_a = c->order, *of_b = c->order_spare, count = c->counts[FOLIOT__COUNT_PAIRS];
+    memset(of_a, 0, sizeof *of_a * c->step->count);
+    memset(of_b, 0, sizeof *of_b * c->step->count);
+    for (uint32_t k = 0; k < count; k++) {
+        of_a[c->pairs[k].a]++;
+        of_b[c->pairs[k].b]++;
+    }
+    place_pairs(c, c->pairs, 1, of_b, c->pairs_spare);
+    place_pairs(c, c->pairs_spare, 0, of_a, c->pairs);
 }
 
 void foliot__order_pairs(foliot__collider *c)
