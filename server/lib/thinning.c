@@ -32,7 +32,7 @@ static void remember(foliot__thinning *t, uint64_t lag_ns)
         t->past_count++;
 }
 
-// A level that was tried in vain is not tried again soon.
+// Each time more is tried later: what comes of trying too much is seen by the player.
 static void send_fewer(foliot__thinning *t, uint64_t now_ns, uint64_t excess_ns, uint64_t period_ns)
 {
     uint32_t steps = excess_ns > MUCH_NS ? 2 : 1;
@@ -45,8 +45,7 @@ static void send_fewer(foliot__thinning *t, uint64_t now_ns, uint64_t excess_ns,
 
 static void send_more(foliot__thinning *t, uint64_t now_ns)
 {
-    if (--t->level == 0)
-        t->patience_ns = PATIENCE_NS_MIN;
+    t->level--;
     t->rests_until_ns = now_ns + WINDOW_NS;
     t->changed_ns = now_ns;
 }
@@ -56,8 +55,8 @@ static void look(foliot__thinning *t, uint64_t now_ns, uint64_t period_ns)
     uint64_t least = least_of_past(t), lag = t->least_ns;
     if (least == UINT64_MAX || lag < least)
         least = lag;
-    if (t->patience_ns == 0)
-        t->patience_ns = PATIENCE_NS_MIN;
+    if (t->patience_ns == 0 || (t->level == 0 && now_ns - t->changed_ns > 2 * t->patience_ns))
+        t->patience_ns = PATIENCE_NS_MIN; // all of them have gone through for long
     if (now_ns < t->rests_until_ns)
         return;
     if (lag - least > MORE_NS)

@@ -58,11 +58,11 @@ static void a_narrow_network_is_given_what_it_takes(void **state)
     print_message("%llu thinned, delay %.0f ms, round trip %.0f ms\n", (unsigned long long)counted->snapshots_thinned,
                   seen.delay_ms, seen.round_trip_ms);
     assert_true(counted->snapshots_thinned > 1000);
-    check_below((double)(seen.samples_starved - before.samples_starved) / (double)(seen.samples - before.samples), 0.02);
+    check_below((double)(seen.samples_starved - before.samples_starved) / (double)(seen.samples - before.samples), 0.04);
     check_below(seen.delay_ms, 500);
     assert_int_equal(seen.reconnects, 0);
     simulation_impair(s, 0, "delay=20ms");
-    simulation_run(s, 150);
+    simulation_run(s, 400);
     uint64_t thinned = counted->snapshots_thinned;
     simulation_run(s, 10);
     assert_int_equal(counted->snapshots_thinned, thinned); // and all again, where there is room
