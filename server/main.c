@@ -390,9 +390,19 @@ static int start_server(app *a)
     return 0;
 }
 
+// As a shell takes it for one word.
+static const char *quoted(const char *name, char text[FOLIOT_NAME_BYTES + 2])
+{
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == 0)
+        return name;
+    snprintf(text, FOLIOT_NAME_BYTES + 2, "%c%s%c", strchr(name, '\'') ? '"' : '\'', name, strchr(name, '\'') ? '"' : '\'');
+    return text;
+}
+
 static void announce(const app *a)
 {
     uint16_t port = foliot_transport_port(a->transport);
+    char word[FOLIOT_NAME_BYTES + 2];
     printf("listening on %s:%u\n", given.bind, port);
     for (uint32_t i = 0; i < a->hosted_count; i++) {
         const foliot__hosted *h = &a->hosted[i];
@@ -403,8 +413,10 @@ static void announce(const app *a)
         if (h->resumed)
             printf("resumed at tick %llu\n", (unsigned long long)foliot_world_tick(h->world));
     }
-    printf("join with: foliot-client %s:%u%s%s\n", strcmp(given.bind, "0.0.0.0") == 0 ? "HOST" : given.bind, port,
-           a->hosted_count > 1 ? " --session " : "", a->hosted_count > 1 ? a->hosted[1].name : "");
+    const foliot__hosted *named = &a->hosted[a->hosted_count > 1];
+    printf("join with: foliot-client %s:%u%s%s%s\n", strcmp(given.bind, "0.0.0.0") == 0 ? "HOST" : given.bind, port,
+           a->hosted_count > 1 ? " --session " : "", a->hosted_count > 1 ? quoted(named->name, word) : "",
+           named->scene->players.limit == 0 ? " --spectate" : "");
     fflush(stdout);
     if (strncmp(given.bind, "127.", 4) != 0)
         fprintf(stderr, "foliot-server: what is sent is not encrypted: anyone on the way can read and change it\n");
@@ -511,7 +523,7 @@ static int check(const foliot__arguments *arguments)
             code = FOLIOT__EXIT_SCENE;
             continue;
         }
-        printf("%s: fine: '%s', %u bodies, %u forces, %u constraints, %u players, %s\n", arguments->operands[i],
+        printf("%s: fine: '%s', bodies: %u, forces: %u, constraints: %u, players: %u, %s\n", arguments->operands[i],
                scene->name, scene->body_count, scene->force_count, scene->constraint_count, scene->players.limit,
                foliot_integrator_describe(scene->integrator)->name);
         foliot_scene_destroy(scene);

@@ -306,6 +306,11 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
     }
     if (session->lockstep && !fits(server, session, peer, hello))
         return;
+    if (!hello->spectates && session->player_limit == 0) { // and never will have room
+        refuse(server, peer, FOLIOT__REFUSE_SESSION, "nobody plays in the session '%s': it can only be watched (--spectate)",
+               session->name);
+        return;
+    }
     bool resumed = false;
     uint32_t index = (uint32_t)(peer - server->peers), player = FOLIOT__NO_PLAYER;
     if (!hello->spectates)

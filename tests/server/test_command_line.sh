@@ -51,6 +51,11 @@ wait "$server_pid"
 ok "two signals at once are one wish" grep -q "^ticks " server.out
 ok "a name without its control characters" sh -c '! grep -q "$(printf "\033")" server.log server.out && grep -q "joined" server.log'
 
+start "$scenes/pendulum.yaml" --port 0 --no-record
+exits "to play where nobody plays" 1 'can only be watched' "$client" "127.0.0.1:$port" --bot idle --seconds 1
+ok "and the server says how to look on" grep -q "^join with: .*:$port --spectate$" server.out
+kill -TERM "$server_pid"
+wait "$server_pid"
 start "$scenes/billiards.yaml" --port 0 --no-record
 "$client" "127.0.0.1:$port" --bot idle --ticks 60 --trace trace.json >traced.out 2>&1
 ok "what stands still is shown where the scene has it" \
