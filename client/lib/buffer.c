@@ -14,6 +14,7 @@
 #define TELEPORT_STEPS 256.0
 #define SETTLE_SHARE 0.2 // of the time for which may be extrapolated: in it what is off falls to 1/e
 #define NEAR_DOT 0.999 // cosine of half of what lies between two rotations
+#define NEAR_TANGENT 0.05
 
 foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer, const foliot_snapshot_format *format, double dt)
 {
@@ -202,7 +203,9 @@ static void spin_between(const double from[4], const double to[4], double time, 
         length += v[k] * v[k];
     }
     length = sqrt(length);
-    double angle = 2 * atan2(length, fabs(w)), rate = length > 0 ? angle / (length * time) : 0;
+    // The angle over its half's sine: of small ones by the series of the arc tangent, good to 1e-9 here.
+    double t = length / fabs(w), t2 = t * t, near = (2 - t2 * (2.0 / 3 - t2 * (2.0 / 5))) / fabs(w);
+    double rate = t < NEAR_TANGENT ? near / time : length > 0 ? 2 * atan2(length, fabs(w)) / (length * time) : 0;
     for (int k = 0; k < 3; k++)
         spin[k] = (w < 0 ? -v[k] : v[k]) * rate;
 }
@@ -259,12 +262,12 @@ static foliot_body_state between(const foliot__snapshot_buffer *buffer, const fo
     if (!goes_on(buffer, a, b, ticks))
         return *from;
     foliot_body_state state = *from;
-    double gap = ticks * buffer->dt;
+    double gap = ticks * buffer->dt, rate = 1 / gap;
     for (int k = 0; k < 3; k++) {
         double slope;
         hermite(from->position[k], from->velocity[k] * gap, to->position[k], to->velocity[k] * gap, u,
                 &state.position[k], &slope);
-        state.velocity[k] = slope / gap;
+        state.velocity[k] = slope * rate;
     }
     if (!buffer->format.rotates)
         return state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// motion.c: prediction of a snapshot's bodies. Integers only.
+// motion.c: prediction of a snapshot's bodies. Integers only, but for a square root that is exact.
 #include "wire/motion.h"
 
 #include <string.h>
@@ -11,14 +11,11 @@
 #define COURSE_TICKS 64 // beyond, a free body has met something
 #define MOVE_MAX (1 << 24)
 
-// Largest whole number whose square is at most x, x < 2^20.
+// Largest whole number whose square is at most x, x < 2^20. A square root is rounded to the nearest everywhere, and that of
+// a whole number so small which is no square is never rounded up to a whole one.
 static int32_t root(int32_t x)
 {
-    int32_t r = 0;
-    for (int32_t bit = 512; x > 0 && bit > 0; bit >>= 1)
-        if ((r + bit) * (r + bit) <= x)
-            r += bit;
-    return r;
+    return x > 0 ? (int32_t)__builtin_sqrt((double)x) : 0;
 }
 
 static int64_t over(int64_t a, int64_t b) // to the nearest, ties away from zero; b > 0

@@ -135,9 +135,10 @@ foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,
     foliot_body_state state = {.orientation = {1, 0, 0, 0}};
     if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE))
         return state;
+    double speed_step = format->velocity_step / dt;
     for (int k = 0; k < 3; k++) {
         state.position[k] = body->position[k] * format->position_step;
-        state.velocity[k] = body->velocity[k] * format->velocity_step / dt;
+        state.velocity[k] = body->velocity[k] * speed_step;
     }
     if (format->rotates)
         restore_orientation(body, state.orientation);
