@@ -334,14 +334,19 @@ static void report_text(const player *p)
     printf("  last full state  %s\n", digest);
 }
 
+static bool failed(const player *p)
+{
+    foliot_client_state state = foliot_client_now(p->client);
+    return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_LOST;
+}
+
 static int exit_code(const app *a)
 {
     int code = 0;
     for (uint32_t i = 0; i < a->count; i++) {
-        foliot_client_state state = foliot_client_now(a->players[i].client);
         if (given.divergence_ends && a->players[i].diverged)
             return FOLIOT__EXIT_DIVERGED;
-        if (state != FOLIOT_CLIENT_REFUSED && state != FOLIOT_CLIENT_LOST)
+        if (!failed(&a->players[i]))
             continue;
         const foliot_client *client = a->players[i].client;
         int one = foliot_client_try_again(client)              ? FOLIOT__EXIT_AGAIN
@@ -496,7 +501,7 @@ int main(int argc, char **argv)
             report_json(&a.players[i]);
         else
             report_text(&a.players[i]);
-        if (state_over(foliot_client_now(a.players[i].client)) && !given.json && code)
+        if (failed(&a.players[i]) && !given.json)
             fprintf(stderr, "foliot-client: %s\n", foliot_client_reason(a.players[i].client));
         foliot_client_destroy(a.players[i].client);
         foliot_transport_destroy(a.players[i].transport);

@@ -145,6 +145,9 @@ static void draw_status(foliot__screen *screen, const foliot_client *client, con
     foliot_client_statistics s = foliot_client_statistics_now(client);
     char line[512];
     int32_t last = (int32_t)screen->canvas.rows - 1;
+    foliot__canvas_blank(&screen->canvas, 0); // no bodies shine through
+    foliot__canvas_blank(&screen->canvas, last - 1);
+    foliot__canvas_blank(&screen->canvas, last);
     snprintf(line, sizeof line, " %s on %s   tick %.0f   %s ", foliot_client_scene_name(client), server,
              sample->render_tick, foliot__view_name(screen->view.side));
     foliot__canvas_text(&screen->canvas, 0, 0, FOLIOT__COLOUR_CYAN, line);

@@ -173,6 +173,12 @@ static void put_letter(foliot__cell *row, uint32_t columns, uint32_t column, uin
         cell[k].covered = k > 0;
 }
 
+void foliot__canvas_blank(foliot__canvas *canvas, int32_t row)
+{
+    if (row >= 0 && row < (int32_t)canvas->rows)
+        memset(canvas->cells + (size_t)row * canvas->columns, 0, canvas->columns * sizeof *canvas->cells);
+}
+
 void foliot__canvas_text(foliot__canvas *canvas, int32_t column, int32_t row, foliot__colour colour,
                          const char *text)
 {

@@ -52,6 +52,8 @@ void foliot__canvas_circle(foliot__canvas *canvas, double x, double y, double ra
                            foliot__colour colour);
 // No dots within a convex polygon.
 void foliot__canvas_erase(foliot__canvas *canvas, const double (*corners)[2], uint32_t count);
+// A row of characters without letters and dots.
+void foliot__canvas_blank(foliot__canvas *canvas, int32_t row);
 // In characters; cut at the canvas's edge, control characters left out. Names go through here.
 void foliot__canvas_text(foliot__canvas *canvas, int32_t column, int32_t row, foliot__colour colour,
                          const char *text);

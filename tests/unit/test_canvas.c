@@ -102,6 +102,18 @@ static void words_lie_on_top_and_are_cleaned(void **state)
     check_shows(true, "\033[91m\u28c0\033[0m\u00e9!t\nc   ");
 }
 
+static void a_blank_row_shows_nothing_and_leaves_the_others(void **state)
+{
+    (void)state;
+    foliot__canvas_line(&canvas, 0, 0, 7, 7, FOLIOT__COLOUR_INK);
+    foliot__canvas_text(&canvas, 0, 0, FOLIOT__COLOUR_INK, "abcd");
+    foliot__canvas_text(&canvas, 0, 1, FOLIOT__COLOUR_INK, "efgh");
+    foliot__canvas_blank(&canvas, 0);
+    foliot__canvas_blank(&canvas, -1);
+    foliot__canvas_blank(&canvas, 2);
+    check_shows(false, "    \nefgh");
+}
+
 static void sizes_are_clamped(void **state)
 {
     (void)state;
@@ -278,6 +290,7 @@ int main(void)
         cmocka_unit_test_setup(lines_are_cut_at_the_edges, small_canvas),
         cmocka_unit_test_setup(what_lies_outside_or_nowhere_draws_nothing, small_canvas),
         cmocka_unit_test_setup(words_lie_on_top_and_are_cleaned, small_canvas),
+        cmocka_unit_test_setup(a_blank_row_shows_nothing_and_leaves_the_others, small_canvas),
         cmocka_unit_test_setup(sizes_are_clamped, small_canvas),
         cmocka_unit_test_setup(views_show_everything_and_keep_still, small_canvas),
         cmocka_unit_test_setup(one_point_alone_is_in_the_middle, small_canvas),
