@@ -523,9 +523,9 @@ static int check(const foliot__arguments *arguments)
             code = FOLIOT__EXIT_SCENE;
             continue;
         }
-        printf("%s: fine: '%s', bodies: %u, forces: %u, constraints: %u, players: %u, %s\n", arguments->operands[i],
+        printf("%s: fine: '%s', bodies: %u, forces: %u, constraints: %u, players: %u, substeps: %u, %s\n", arguments->operands[i],
                scene->name, scene->body_count, scene->force_count, scene->constraint_count, scene->players.limit,
-               foliot_integrator_describe(scene->integrator)->name);
+               scene->substeps, foliot_integrator_describe(scene->integrator)->name);
         foliot_scene_destroy(scene);
     }
     return foliot__stdout_done("foliot-server", code);
