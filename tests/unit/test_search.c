@@ -58,6 +58,7 @@ static foliot_truth *held(const grid *g, uint64_t tick)
     const foliot_simulation simulation = {.kind = &grid_kind, .self = (void *)g};
     assert_int_equal(foliot_truth_create(&truth), FOLIOT_OK);
     foliot_truth_begin(truth, tick);
+    assert_int_equal(foliot_truth_tick(truth), tick);
     assert_int_equal(foliot_truth_hold(truth, &simulation), FOLIOT_OK);
     return truth;
 }
@@ -399,6 +400,28 @@ static void reports_say_what_is_known(void **state)
     assert_int_equal(strlen(small), sizeof small - 1);
 }
 
+static void check_part(const foliot_divergence *d, const char *expected)
+{
+    char text[64], small[3];
+    assert_int_equal(foliot_divergence_part(d, text, sizeof text), strlen(expected));
+    assert_string_equal(text, expected);
+    assert_int_equal(foliot_divergence_part(d, small, sizeof small), strlen(expected));
+    assert_memory_equal(small, expected, 2);
+    assert_int_equal(small[2], 0);
+}
+
+static void a_part_is_said_for_people(void **state)
+{
+    (void)state;
+    foliot_divergence d = {.part_known = true, .group = "body", .index = 3};
+    check_part(&d, "body 3");
+    d.group = "world";
+    d.index = FOLIOT_ALONE;
+    check_part(&d, "world");
+    d.part_known = false;
+    check_part(&d, "not known");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -412,6 +435,7 @@ int main(void)
         cmocka_unit_test(hostile_questions_are_refused),
         cmocka_unit_test(distances_are_those_of_representable_values),
         cmocka_unit_test(reports_say_what_is_known),
+        cmocka_unit_test(a_part_is_said_for_people),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
