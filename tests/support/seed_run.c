@@ -6,7 +6,6 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/assert.h"
 #include "foliot/scene_reader.h"
@@ -30,14 +29,6 @@ bool seed_kitchen_open(seed_kitchen *kitchen, const char *root)
         }
     }
     kitchen->fingerprint = foliot_fingerprint();
-    snprintf(kitchen->folder, sizeof kitchen->folder, "%s/foliot-seeds-XXXXXX",
-             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : P_tmpdir);
-    if (!mkdtemp(kitchen->folder)) {
-        perror(kitchen->folder);
-        kitchen->folder[0] = '\0';
-        seed_kitchen_close(kitchen);
-        return false;
-    }
     return true;
 }
 
@@ -45,8 +36,6 @@ void seed_kitchen_close(seed_kitchen *kitchen)
 {
     for (uint32_t i = 0; i < seed_scene_count; i++)
         foliot_scene_destroy(kitchen->scenes[i]);
-    if (kitchen->folder[0])
-        rmdir(kitchen->folder);
     memset(kitchen, 0, sizeof *kitchen);
 }
 

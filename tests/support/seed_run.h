@@ -21,7 +21,6 @@
 typedef struct seed_kitchen {
     foliot_scene *scenes[16];
     foliot_digest fingerprint;
-    char folder[200]; // for the files of servers that die; removed at the end
 } seed_kitchen;
 bool seed_kitchen_open(seed_kitchen *kitchen, const char *root); // of the sources; false: told on stderr
 void seed_kitchen_close(seed_kitchen *kitchen);
@@ -74,7 +73,8 @@ typedef struct seed_host { // a session's runtime
     foliot_world *world;     // the server's
     foliot_recording *recording;
     seed_tape tape;
-    char file[256]; // "" while the tape is in memory
+    int held;      // the tape as a file that only this process has, however it ends; 0: it is in memory
+    char file[32]; // under /proc, where such a file is found
     foliot_snapshot_format format;
     foliot_snapshot snapshot; // scratch
     seed_truth truth[SEED_CRASHES + 1];

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/assert.h"
@@ -135,10 +136,11 @@ static bool put_down(seed_run *run, seed_host *h, uint32_t index)
     foliot__rng rng = foliot__rng_seeded(run->plan->seed * 7 + index + 100 * run->incarnation);
     uint8_t garbage[GARBAGE_MAX];
     size_t count = foliot__rng_below(&rng, GARBAGE_MAX);
-    bool again = h->file[0] != '\0';
-    if (!again)
-        snprintf(h->file, sizeof h->file, "%s/%u.foliot", run->kitchen->folder, index);
-    FILE *file = fopen(h->file, again ? "ab" : "wb");
+    bool again = h->held > 0;
+    if (!again && (h->held = memfd_create("foliot-seed", MFD_CLOEXEC)) < 0)
+        return false;
+    snprintf(h->file, sizeof h->file, "/proc/self/fd/%d", h->held);
+    FILE *file = fopen(h->file, "ab");
     if (!file)
         return false;
     // What looks like a block: the end of the tape again; else noise.
@@ -153,7 +155,7 @@ static bool put_down(seed_run *run, seed_host *h, uint32_t index)
 
 static void take_up(seed_run *run, seed_host *h)
 {
-    if (!h->file[0])
+    if (h->held <= 0)
         return;
     FILE *file = fopen(h->file, "rb");
     h->tape.length = 0;
@@ -165,7 +167,8 @@ static void take_up(seed_run *run, seed_host *h)
         seed_fail(run, "%s: %s", h->file, strerror(errno));
     else
         fclose(file);
-    unlink(h->file);
+    close(h->held);
+    h->held = 0;
 }
 
 // -- beginning ------------------------------------------------------------------------------------
