@@ -90,6 +90,16 @@ static void slide_of(const party *a, const party *b, const double n[3], double s
         slide[k] -= along * n[k];
 }
 
+// As `tame` in solver_bodies.h: by what its spin is to be multiplied.
+static double tamed(const foliot__collider *c, const party *p)
+{
+    foliot__v3 moment = foliot__inertia(c->world);
+    uint32_t i = p->body;
+    double most = FOLIOT__FAR_TURN / c->step->dt, is2 = foliot__dot(p->w, p->w);
+    bool even = moment.x[i] == moment.y[i] && moment.y[i] == moment.z[i];
+    return even || !(is2 > most * most) ? 1 : most / foliot__sqrt(is2);
+}
+
 // What the bounce gave, to the body and to its path from now on.
 static void settle(foliot__collider *c, const party *p, double left)
 {
@@ -109,9 +119,10 @@ static void settle(foliot__collider *c, const party *p, double left)
     x.x[i] += dv[0] * left;
     x.y[i] += dv[1] * left;
     x.z[i] += dv[2] * left;
-    w.x[i] = p->w[0];
-    w.y[i] = p->w[1];
-    w.z[i] = p->w[2];
+    double scale = tamed(c, p);
+    w.x[i] = p->w[0] * scale;
+    w.y[i] = p->w[1] * scale;
+    w.z[i] = p->w[2] * scale;
     foliot__velocity_changed(world, i);
 }
 

@@ -106,6 +106,7 @@ typedef struct foliot__collider {
     double *since;
     double *rest; // speed that the step's acceleration gives: slower impacts do not bounce
     uint32_t *age;
+    uint32_t *held;          // 1 + the tick's last substep in which an impact stopped it for the rest; 0: none
     bool *riding; // whether its ride is that of the present path
     struct foliot__ride *rides;
     uint32_t *changed;    // bodies whose path an impact has changed

@@ -55,6 +55,7 @@ static size_t lay_out(foliot__collider *c, char *base, size_t slots, size_t cont
     c->since = carve(&from, slots, sizeof *c->since);
     c->rest = carve(&from, slots, sizeof *c->rest);
     c->age = carve(&from, slots, sizeof *c->age);
+    c->held = carve(&from, slots, sizeof *c->held);
     c->riding = carve(&from, slots, sizeof *c->riding);
     c->rides = carve(&from, slots, sizeof *c->rides);
     c->changed = carve(&from, slots, sizeof *c->changed);
@@ -155,8 +156,10 @@ static void find_paths_part(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__collider *c = context;
     const foliot__solver_kernel *kernel = foliot__solver_of_cpu();
-    if (c->step->index == 0)
+    if (c->step->index == 0) {
         kernel->measure(c, begin, end);
+        memset(&c->held[begin], 0, (end - begin) * sizeof *c->held);
+    }
     kernel->find_paths(c, begin, end);
     memset(&c->riding[begin], 0, (end - begin) * sizeof *c->riding);
 }
@@ -261,14 +264,22 @@ static bool pushes(const foliot__warm *warm)
     return p[0] > 0 || p[1] > 0 || p[2] > 0 || p[3] > 0;
 }
 
+// Whether the body was stopped in this substep or the one before. What a contact pushed then took away the speed with which
+// it had been stopped, at one stroke: no guess of what is needed next.
+static bool was_held(const foliot__collider *c, uint32_t i)
+{
+    return c->held[i] > 0 && c->held[i] >= c->step->index;
+}
+
 static void keep_one(const foliot__collider *c, uint32_t k, foliot__contact_row *row)
 {
     const foliot__manifold *m = &c->manifolds[k];
+    uint32_t known = was_held(c, m->a) || was_held(c, m->b) ? 0 : m->count;
     row->a = m->a;
     row->b = m->b;
     uint32_t *feature = &row->feature_0;
     for (uint32_t p = 0; p < FOLIOT__POINTS; p++)
-        feature[p] = p < m->count ? m->point[p].feature : FOLIOT__NO_FEATURE;
+        feature[p] = p < known ? m->point[p].feature : FOLIOT__NO_FEATURE;
     memcpy(&row->push_0, c->warm[k].impulse, sizeof c->warm[k].impulse);
 }
 
@@ -328,7 +339,8 @@ static void match(const foliot__manifold *m, const foliot__contact_row *row, fol
         if (from < FOLIOT__POINTS && feature[from] == m->point[p].feature)
             warm->impulse[p] = push[from];
     }
-    memcpy(&warm->impulse[4], &row->drag_x, 4 * sizeof(float));
+    if (feature[0] != FOLIOT__NO_FEATURE)
+        memcpy(&warm->impulse[4], &row->drag_x, 4 * sizeof(float));
 }
 
 // First row that is not before (a, b).

@@ -357,6 +357,7 @@ static void stop(foliot__collider *c, uint32_t i, double time)
     path.x[i] = path.y[i] = path.z[i] = 0;
     a.x[i] = a.y[i] = a.z[i] = 0;
     c->counts[FOLIOT__COUNT_HELD]++;
+    c->held[i] = c->step->index + 1;
     change(c, i, time, q, false);
 }
 

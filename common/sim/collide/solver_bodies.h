@@ -2,6 +2,7 @@
 // solver_bodies.h: what a substep does to bodies beside their contacts, eight slots at a time: paths before, movers
 // filled in and taken out around the visits. Included by solver_columns.h, whose gather_8 and scatter_8 it uses.
 // Every slot is computed alone; what nothing touches, or nothing has pushed, keeps its bits.
+#include "sim/collide/impact.h"
 #include "sim/integrator/response.h"
 
 #if defined(__AVX512F__)
@@ -243,11 +244,28 @@ static void advance(const foliot__collider *c, uint32_t begin, uint32_t end)
     }
 }
 
+// Where shapes can touch, what has unequal moments turns no faster than a substep can follow. Beyond that the tumbling of
+// a needle is taken for a spin about its length, up to 256 times as fast, which the next touch makes a faster tumbling
+// of, and so on without end. It takes energy and never gives any.
+static bool tame(const foliot_world *world, uint32_t slot, double most)
+{
+    foliot__v3 moment = foliot__inertia(world), w = foliot__angular_velocity(world);
+    if (moment.x[slot] == moment.y[slot] && moment.y[slot] == moment.z[slot])
+        return false;
+    double spin2 = (w.x[slot] * w.x[slot] + w.y[slot] * w.y[slot]) + w.z[slot] * w.z[slot];
+    double scale = most / foliot__sqrt(spin2);
+    w.x[slot] *= scale;
+    w.y[slot] *= scale;
+    w.z[slot] *= scale;
+    return true;
+}
+
 // Velocities gain what was given.
 static void store(const foliot__collider *c, uint32_t begin, uint32_t end)
 {
     const foliot_world *world = c->world;
     field v = field_of(foliot__velocity(world)), w = field_of(foliot__angular_velocity(world));
+    const double most = FOLIOT__FAR_TURN / c->step->dt;
     for (uint32_t k = begin; k < end; k++) {
         uint32_t first;
         marks_8 mine, pushed = {0};
@@ -262,11 +280,17 @@ static void store(const foliot__collider *c, uint32_t begin, uint32_t end)
         pushed &= mine;
         EACH_PART (p, i, first) {
             wide_marks here = WIDEN_MARKS(MARKS_PART(pushed, p));
+            wide turns[3];
             EACH (n, 3) {
                 wide old = AT(v.axis[n], i), spin = AT(w.axis[n], i);
+                turns[n] = PICK(here, spin + WIDEN(PART(given[3 + n], p)), spin);
                 AT(v.axis[n], i) = PICK(here, old + WIDEN(PART(given[n], p)), old);
-                AT(w.axis[n], i) = PICK(here, spin + WIDEN(PART(given[3 + n], p)), spin);
+                AT(w.axis[n], i) = turns[n];
             }
+            wide_marks fast = here & ((turns[0] * turns[0] + turns[1] * turns[1]) + turns[2] * turns[2] > most * most);
+            EACH (l, WIDE)
+                if (fast[l])
+                    tame(world, i + (uint32_t)l, most);
         }
         // As foliot__velocity_changed.
         marks_8 *flags = (marks_8 *)(void *)&foliot__flags(world)[first];
@@ -298,19 +322,21 @@ static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
     }
 }
 
-// Where shapes can touch, what has unequal moments turns no faster than a substep can follow. Beyond that the tumbling of
-// a needle is taken for a spin about its length, up to 256 times as fast, which the next touch makes a faster tumbling
-// of, and so on without end. It takes energy and never gives any.
-static void tame(const foliot_world *world, uint32_t slot, double most)
+// What was tamed turns from where the substep began with the spin that it has now: where the scheme has turned it to is
+// as far off as that spin was.
+static void turn_anew(const foliot__collider *c, uint32_t slot)
 {
-    foliot__v3 moment = foliot__inertia(world), w = foliot__angular_velocity(world);
-    if (moment.x[slot] == moment.y[slot] && moment.y[slot] == moment.z[slot])
-        return;
-    double spin2 = (w.x[slot] * w.x[slot] + w.y[slot] * w.y[slot]) + w.z[slot] * w.z[slot];
-    double scale = most / foliot__sqrt(spin2);
-    w.x[slot] *= scale;
-    w.y[slot] *= scale;
-    w.z[slot] *= scale;
+    const foliot_world *world = c->world;
+    foliot__v3 spin = foliot__angular_velocity(world);
+    double *const to[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
+                           foliot__orientation_y(world), foliot__orientation_z(world)};
+    const double w[3] = {spin.x[slot], spin.y[slot], spin.z[slot]};
+    double q[4];
+    for (int k = 0; k < 4; k++)
+        q[k] = c->begin_q[k][slot];
+    foliot__turn_on(q, w, c->step->dt);
+    for (int k = 0; k < 4; k++)
+        to[k][slot] = q[k];
 }
 
 // Of slots [begin, end), rounded up to eight: velocities at the start become mean accelerations; the paths end as
@@ -345,8 +371,8 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
             ROOT(spin);
             wide_marks fast = spin > most;
             EACH (l, WIDE)
-                if (fast[l])
-                    tame(world, i + (uint32_t)l, most);
+                if (fast[l] && tame(world, i + (uint32_t)l, most))
+                    turn_anew(c, i + (uint32_t)l);
             wide rest = steps * dt * gain, way = (speed + rest) * dt;
             AT(c->rest, i) = rest;
             AT(c->since, i) = (wide){0};

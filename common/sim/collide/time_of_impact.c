@@ -224,6 +224,15 @@ static bool strike(couple *p, double rest, foliot__meeting *m, double *next)
     return true;
 }
 
+// For how long no point of two that touch without approach can come to be deeper by a part of the core: what turns and
+// travels has an acceleration of at most that along what separates them now.
+static double harmless(const couple *p, double most)
+{
+    double turns = foliot__sqrt(foliot__dot(p->spin_a, p->spin_a)) + foliot__sqrt(foliot__dot(p->spin_b, p->spin_b));
+    double acceleration = p->gain + most * turns;
+    return acceleration > 0 ? foliot__sqrt(2 * STRIDE * p->touch / acceleration) : NOWHERE;
+}
+
 static bool search(couple *p, double since, double rest, double way, double most, foliot__meeting *m)
 {
     double time = since, end = p->c->step->dt, pause = (end - since) / RESTS;
@@ -245,9 +254,10 @@ static bool search(couple *p, double since, double rest, double way, double most
                 m->endless = false;
                 return true;
             }
-            // No point that touches approaches; if others do, as far as they may go.
+            // No point that touches approaches yet; if others do, as far as they may go.
+            on = foliot__smaller(pause, harmless(p, most));
             if (next < NOWHERE)
-                on = foliot__smaller(pause, foliot__larger(next - p->touch / 2, p->touch * STRIDE) / most);
+                on = foliot__smaller(on, foliot__larger(next - p->touch / 2, p->touch * STRIDE) / most);
         }
         time += on;
         if (!(time < end))
