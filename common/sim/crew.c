@@ -10,7 +10,9 @@
 #define CLOSED UINT32_MAX // no piece has this number
 #define PATIENCE 20000    // looks at the ticket without finding work: half a millisecond
 #define LATE 300          // looks until somebody else's piece is taken: some microseconds
-#define CHUNKS 16         // pieces that a member's stretch is done in, about
+#define HASTE 16          // looks without a pause between them: most waits are shorter
+#define CHUNKS 16         // pieces that a member's stretch is done in, about ...
+#define CHUNKS_FEW 4      // ... and where it is shorter than a few of these
 
 static void pause_briefly(void)
 {
@@ -196,8 +198,9 @@ static uint32_t help(foliot__crew *crew, uint32_t self, cursor *cursors)
         } else if (!early || (self > 0 && waited == PATIENCE)) {
             return waited;
         } else {
-            pause_briefly();
-            if (++waited % LATE == 0)
+            if (++waited > HASTE)
+                pause_briefly();
+            if (waited % LATE == 0)
                 relieve(crew, self, cursors);
         }
     }
@@ -226,7 +229,7 @@ static void add_stage(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t
         close_tickets(crew);
     foliot__crew_stage *s = &crew->stages[crew->planned++];
     uint32_t members = crew->helpers + 1, units = divided(end - begin, grain);
-    uint32_t chunk = 1 + units / (members * CHUNKS);
+    uint32_t chunk = 1 + units / (members * (units > 2 * members * CHUNKS ? CHUNKS : CHUNKS_FEW));
     put(&s->begin, begin);
     put(&s->end, end);
     put(&s->grain, grain);

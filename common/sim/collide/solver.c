@@ -115,7 +115,7 @@ static void keep_part(void *context, uint32_t from, uint32_t to)
 // What the manifolds have pushed so far in the tick, to the world's table.
 static void keep(foliot__collider *c)
 {
-    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, keep_part, c);
+    foliot__crew_plan(c->crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, keep_part, c);
     foliot__keep_contacts(c);
 }
 
