@@ -343,19 +343,20 @@ static void match(const foliot__manifold *m, const foliot__contact_row *row, fol
         memcpy(&warm->impulse[4], &row->drag_x, 4 * sizeof(float));
 }
 
-// First row that is not before (a, b).
+// First row that is not before (a, b). Without branches: nobody could foresee them.
 static uint32_t first_row(const foliot_world *world, uint32_t a, uint32_t b)
 {
-    const foliot__contact_row *rows = foliot__contact(world);
-    uint32_t low = 0, high = world->contact_count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (rows[middle].a < a || (rows[middle].a == a && rows[middle].b < b))
-            low = middle + 1;
-        else
-            high = middle;
+    const foliot__contact_row *row = foliot__contact(world);
+    uint64_t key = (uint64_t)a << 32 | b;
+    uint32_t count = world->contact_count;
+    if (count == 0)
+        return 0;
+    while (count > 1) {
+        uint32_t half = count / 2;
+        row += ((uint64_t)row[half - 1].a << 32 | row[half - 1].b) < key ? half : 0;
+        count -= half;
     }
-    return low;
+    return (uint32_t)(row - foliot__contact(world)) + (((uint64_t)row->a << 32 | row->b) < key);
 }
 
 bool foliot__presses(const foliot_world *world, uint32_t a, uint32_t b)

@@ -116,7 +116,7 @@ static inline double foliot__absolute(double x)
 
 static inline double foliot__clamp(double x, double low, double high)
 {
-    return x < low ? low : x > high ? high : x;
+    return foliot__smaller(foliot__larger(x, low), high); // no branch
 }
 
 static inline void foliot__cross(const double a[3], const double b[3], double out[3])

@@ -62,7 +62,7 @@ static double closing(const couple *p, const double n[3])
 }
 
 // How far the solid reaches along n from its centre, times the length of n.
-static double support(const foliot__solid *s, const double n[3], double length)
+static inline double support(const foliot__solid *s, const double n[3], double length)
 {
     double sum = s->radius * length;
     if (s->kind == FOLIOT_SHAPE_CAPSULE)
