@@ -322,8 +322,8 @@ static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
     }
 }
 
-// What was tamed turns from where the substep began with the spin that it has now: where the scheme has turned it to is
-// as far off as that spin was.
+// What was tamed turns from where the substep began, with the spin that it has now about its own axes: where the scheme
+// has turned it to is as far off as that spin was.
 static void turn_anew(const foliot__collider *c, uint32_t slot)
 {
     const foliot_world *world = c->world;
@@ -331,12 +331,22 @@ static void turn_anew(const foliot__collider *c, uint32_t slot)
     double *const to[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
                            foliot__orientation_y(world), foliot__orientation_z(world)};
     const double w[3] = {spin.x[slot], spin.y[slot], spin.z[slot]};
-    double q[4];
+    double q[4], axis[3][3], own[3], turns[3];
+    foliot__orientation_of(world, slot, q);
+    foliot__axes_of(q, axis);
+    for (int k = 0; k < 3; k++)
+        own[k] = foliot__dot(axis[k], w);
     for (int k = 0; k < 4; k++)
         q[k] = c->begin_q[k][slot];
-    foliot__turn_on(q, w, c->step->dt);
+    foliot__axes_of(q, axis);
+    for (int k = 0; k < 3; k++)
+        turns[k] = (own[0] * axis[0][k] + own[1] * axis[1][k]) + own[2] * axis[2][k];
+    foliot__turn_on(q, turns, c->step->dt);
     for (int k = 0; k < 4; k++)
         to[k][slot] = q[k];
+    spin.x[slot] = turns[0];
+    spin.y[slot] = turns[1];
+    spin.z[slot] = turns[2];
 }
 
 // Of slots [begin, end), rounded up to eight: velocities at the start become mean accelerations; the paths end as
