@@ -21,6 +21,7 @@ foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer, const foliot_
     memset(buffer, 0, sizeof *buffer);
     buffer->format = *format;
     buffer->dt = dt;
+    buffer->capacity = FOLIOT__BUFFER_ENTRIES;
     for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++)
         buffer->entries[i].snapshot.tick = UINT64_MAX;
     buffer->restored_tick[0] = buffer->restored_tick[1] = buffer->guessed_from = UINT64_MAX;
@@ -51,7 +52,7 @@ void foliot__buffer_close(foliot__snapshot_buffer *buffer)
 
 static foliot__entry *find(const foliot__snapshot_buffer *buffer, uint64_t tick)
 {
-    for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++)
+    for (int i = 0; i < buffer->capacity; i++)
         if (buffer->entries[i].snapshot.tick == tick)
             return (foliot__entry *)(uintptr_t)&buffer->entries[i];
     return NULL;
@@ -62,7 +63,7 @@ static foliot__entry *find(const foliot__snapshot_buffer *buffer, uint64_t tick)
 static foliot__entry *oldest(foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     foliot__entry *entry = NULL;
-    for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++) {
+    for (int i = 0; i < buffer->capacity; i++) {
         foliot__entry *e = &buffer->entries[i];
         if (e->snapshot.tick == UINT64_MAX)
             return e;
@@ -151,7 +152,7 @@ const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buff
 static void around(foliot__snapshot_buffer *buffer, double tick, foliot__entry **before, foliot__entry **after)
 {
     *before = *after = NULL;
-    for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++) {
+    for (int i = 0; i < buffer->capacity; i++) {
         foliot__entry *e = &buffer->entries[i];
         if (!e->complete || e->snapshot.tick == UINT64_MAX)
             continue;
@@ -280,7 +281,7 @@ static foliot_body_state between(const foliot__snapshot_buffer *buffer, const fo
 static const foliot_snapshot *earlier(const foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     const foliot_snapshot *found = NULL;
-    for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++) {
+    for (int i = 0; i < buffer->capacity; i++) {
         const foliot__entry *e = &buffer->entries[i];
         if (e->complete && e->snapshot.tick != UINT64_MAX && e->snapshot.tick + SPIN_TICKS <= tick &&
             (!found || e->snapshot.tick > found->tick))

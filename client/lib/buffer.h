@@ -7,8 +7,9 @@
 #include "foliot/snapshot.h"
 #include "settle.h"
 
-// A server keeps 128 that it may refer to, and here are as many and those on their way.
-#define FOLIOT__BUFFER_ENTRIES 192
+// A server keeps 128 that it may refer to, and here are as many and some that are on their way.
+#define FOLIOT__BUFFER_ENTRIES 144
+#define FOLIOT__BUFFER_ENTRIES_STEPPED 64 // where states are stepped here, and nothing refers to them
 #define FOLIOT__PIECES_MAX 4096 // of one snapshot
 
 typedef struct foliot__entry {
@@ -24,6 +25,7 @@ typedef struct foliot__snapshot_buffer {
     foliot_snapshot_coder *coder;
     double dt;
     foliot__entry entries[FOLIOT__BUFFER_ENTRIES];
+    int capacity; // how many of them are used
     bool has_newest;
     uint64_t newest; // tick of the newest complete one
     foliot_body_state *bodies; // of the last sample

@@ -97,6 +97,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         return;
     }
     c->welcomed = true;
+    if (w->lockstep)
+        c->buffer.capacity = FOLIOT__BUFFER_ENTRIES_STEPPED;
     foliot__playout_init(&c->playout, foliot__client_tick_ns(c), c->config.starved_share, c->config.delay_min_ms * 1e6,
                          c->config.delay_max_ms * 1e6);
     c->state = FOLIOT_CLIENT_PLAYING;

@@ -118,7 +118,7 @@ static void turn_server(seed_run *run)
 // Of memory. The queue of a recording has 16 MiB, and a client in lockstep may hold 8 MiB of states to be asked about.
 static size_t bytes_max(const seed_plan *plan)
 {
-    size_t guest = seed_plan_in_lockstep(plan) ? 12 : 4;
+    size_t guest = seed_plan_in_lockstep(plan) ? 14 : 4;
     return (16 + 24 * plan->session_count + guest * plan->guest_count) * (size_t)MIB;
 }
 
