@@ -98,6 +98,7 @@ typedef struct foliot__player {
     X(f32, drag_z)                                                                                 \
     X(f32, twist) /* and about the normal */
 #define FOLIOT__NO_FEATURE UINT32_MAX
+#define FOLIOT__COLD_FEATURE (FOLIOT__NO_FEATURE - 4) // and the three that follow: a push, but no guess of the next one
 typedef struct foliot__contact_row {
 #define MEMBER(type, name) foliot__##type name;
     FOLIOT__CONTACT_ROW(MEMBER)

@@ -274,12 +274,12 @@ static bool was_held(const foliot__collider *c, uint32_t i)
 static void keep_one(const foliot__collider *c, uint32_t k, foliot__contact_row *row)
 {
     const foliot__manifold *m = &c->manifolds[k];
-    uint32_t known = was_held(c, m->a) || was_held(c, m->b) ? 0 : m->count;
+    bool cold = was_held(c, m->a) || was_held(c, m->b);
     row->a = m->a;
     row->b = m->b;
     uint32_t *feature = &row->feature_0;
     for (uint32_t p = 0; p < FOLIOT__POINTS; p++)
-        feature[p] = p < known ? m->point[p].feature : FOLIOT__NO_FEATURE;
+        feature[p] = p >= m->count ? FOLIOT__NO_FEATURE : cold ? FOLIOT__COLD_FEATURE + p : m->point[p].feature;
     memcpy(&row->push_0, c->warm[k].impulse, sizeof c->warm[k].impulse);
 }
 
@@ -339,7 +339,7 @@ static void match(const foliot__manifold *m, const foliot__contact_row *row, fol
         if (from < FOLIOT__POINTS && feature[from] == m->point[p].feature)
             warm->impulse[p] = push[from];
     }
-    if (feature[0] != FOLIOT__NO_FEATURE)
+    if (feature[0] < FOLIOT__COLD_FEATURE)
         memcpy(&warm->impulse[4], &row->drag_x, 4 * sizeof(float));
 }
 
