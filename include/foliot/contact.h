@@ -13,7 +13,7 @@
 #include "foliot/world.h"
 
 // A blow: two bodies that came to touch within the step and bounced, or were so fast that one would have gone by half
-// the size of the other. The order is that in which they happened: by time, then by (a, b).
+// the size of the other. The order is that in which they happened: by time; at one instant as each caused the next, and (a, b) where neither did.
 typedef struct foliot_impact {
     uint32_t a, b;    // slots, a < b
     double time;      // after the step's start, in the scene's unit of time
