@@ -38,7 +38,7 @@ simulate() {
     make simulate SEEDS=1000 >"$out/simulate.txt"
     local rc=$?
     cat "$out/simulate.txt"
-    tail -n 1 "$out/simulate.txt" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' >>"$RESULTS"
+    sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p' "$out/simulate.txt" >>"$RESULTS"
     return $rc
 }
 part simulate simulate
