@@ -222,28 +222,38 @@ static void close_tickets(foliot__crew *crew)
         atomic_store_explicit(&crew->lanes[m].ticket, (uint64_t)crew->plan << 32 | CLOSED, memory_order_relaxed);
 }
 
-static void add_stage(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain, foliot__crew_part *part,
-                      void *context)
+// Pieces, and how they are cut. Most stages are those of the plan before.
+static void cut(const foliot__crew *crew, foliot__crew_stage *s, uint32_t begin, uint32_t end, uint32_t grain)
 {
-    if (crew->planned == 0)
-        close_tickets(crew);
-    foliot__crew_stage *s = &crew->stages[crew->planned++];
+    if (load32(&s->begin) == begin && load32(&s->end) == end && load32(&s->grain) == grain)
+        return;
     uint32_t members = crew->helpers + 1, units = divided(end - begin, grain);
     uint32_t chunk = 1 + units / (members * (units > 2 * members * CHUNKS ? CHUNKS : CHUNKS_FEW));
     put(&s->begin, begin);
     put(&s->end, end);
     put(&s->grain, grain);
     put(&s->chunk, chunk);
+    s->pieces = 0;
+    for (uint32_t m = 0; m < members; m++) {
+        uint32_t first, last;
+        units_of(units, m, members, &first, &last);
+        s->pieces += divided(last - first, chunk);
+    }
+}
+
+static void add_stage(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain, foliot__crew_part *part,
+                      void *context)
+{
+    if (crew->planned == 0)
+        close_tickets(crew);
+    foliot__crew_stage *s = &crew->stages[crew->planned++];
+    cut(crew, s, begin, end, grain);
     put(&s->before, crew->pieces);
     if (atomic_load_explicit(&s->part, memory_order_relaxed) != part)
         atomic_store_explicit(&s->part, part, memory_order_release);
     if (atomic_load_explicit(&s->context, memory_order_relaxed) != context)
         atomic_store_explicit(&s->context, context, memory_order_release);
-    for (uint32_t m = 0; m < members; m++) {
-        uint32_t first, last;
-        units_of(units, m, members, &first, &last);
-        crew->pieces += divided(last - first, chunk);
-    }
+    crew->pieces += s->pieces;
 }
 
 void foliot__crew_plan(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain,

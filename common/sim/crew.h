@@ -25,6 +25,7 @@ typedef struct foliot__crew_stage {
     _Atomic(uint32_t) before; // pieces of the plan's stages before this one
     _Atomic(foliot__crew_part *) part;
     _Atomic(void *) context;
+    uint32_t pieces; // the leader's own
 } foliot__crew_stage;
 
 // A member's place in the plan, and what it has done.

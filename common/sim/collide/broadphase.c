@@ -200,15 +200,16 @@ static void sort_keys(foliot__collider *c, uint32_t count)
         sort_few_keys(c, count);
         return;
     }
-    uint64_t *keys = c->keys, *keys_to = c->keys_spare;
-    uint32_t *order = c->order, *order_to = c->order_spare, begins[8][256] = {{0}};
-    for (uint32_t k = 0; k < count; k++)
-        for (int d = 0; d < 8; d++)
-            begins[d][keys[k] >> 8 * d & 255]++;
+    uint64_t *keys = c->keys, *keys_to = c->keys_spare, varies = 0;
+    uint32_t *order = c->order, *order_to = c->order_spare;
+    for (uint32_t k = 1; k < count; k++)
+        varies |= keys[k] ^ keys[0];
     for (int d = 0; d < 8; d++) {
-        uint32_t *begin = begins[d], sum = 0;
-        if (begin[keys[0] >> 8 * d & 255] == count)
+        if ((varies >> 8 * d & 255) == 0)
             continue;
+        uint32_t begin[256] = {0}, sum = 0;
+        for (uint32_t k = 0; k < count; k++)
+            begin[keys[k] >> 8 * d & 255]++;
         for (int digit = 0; digit < 256; digit++) {
             uint32_t n = begin[digit];
             begin[digit] = sum;
