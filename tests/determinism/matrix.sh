@@ -61,8 +61,9 @@ export BIT_FLAGS sources ready replay_sources
 
 # Wider x86 lanes have flags of their own, which only an x86-64 compiler knows.
 compile() { # NAME COMPILER-AND-FLAGS
-    local name=$1 compiler=$2 dir=$out/$1 source object objects="" isa include
+    local name=$1 compiler=$2 dir=$out/$1 source object objects="" isa include atomic=
     mkdir -p "$dir"
+    [[ $compiler != *-linux-gnu*-gcc* ]] || atomic=-latomic # 64 bits at once are a call on some of 32
     for source in $sources; do
         object=$dir/$(echo "${source%.c}" | tr / _).o
         objects="$objects $object"
@@ -78,11 +79,11 @@ compile() { # NAME COMPILER-AND-FLAGS
         $compiler $include $ready $isa -D_GNU_SOURCE $BIT_FLAGS -c "$source" -o "$object" || return 1
     done
     # shellcheck disable=SC2086
-    $compiler -o "$dir/driver" $objects -lm || return 1
+    $compiler -o "$dir/driver" $objects -lm $atomic || return 1
     # foliot-replay as far as it needs nothing but libc, with the same objects of sim.
     local shared=${objects#*cases.o}
     # shellcheck disable=SC2086
-    $compiler $include -D_GNU_SOURCE -DFOLIOT_REPLAY_CORE $BIT_FLAGS -o "$dir/foliot-replay" $replay_sources $shared -lm
+    $compiler $include -D_GNU_SOURCE -DFOLIOT_REPLAY_CORE $BIT_FLAGS -o "$dir/foliot-replay" $replay_sources $shared -lm $atomic
 }
 
 one() { # a line of the table
