@@ -39,43 +39,44 @@ static void expect_error(const char *text, const char *message)
 #define HEAD "foliot: 1\nname: t\ntick_hz: 60\n"
 #define BALL "bodies: [{name: ball}]\n"
 
-static void every_key_means_what_it_says(void **state)
+// Every key, once.
+static const char every_key[] =
+    "foliot: 1\n"
+    "name: outer solar system\n"
+    "units: {length: AU, time: day, mass: Msun}\n"
+    "dt: 10\n"
+    "pace_hz: 30\n"
+    "substeps: 4\n"
+    "integrator: {name: backward-euler, tolerance: 1e-9, iterations: 7}\n"
+    "constraint_iterations: 12\n"
+    "seed: 0xffffffffffffffff\n"
+    "gravity: [0, -1.5, -9.81]\n"
+    "limits: {speed_max: 32, bodies_max: 1024}\n"
+    "forces:\n"
+    "  - {kind: newton, constant: 2.95912208286e-4, softening: 0.5}\n"
+    "  - {kind: drag, linear: 0.1, quadratic: 0.2}\n"
+    "  - {kind: spring, a: ball, anchor: [1, 2, 3], stiffness: 15, damping: 0.1, length: 2}\n"
+    "  - {kind: spring, a: ball, b: other, stiffness: 15, damping: 1, damping_kind: isotropic}\n"
+    "  - {kind: attractor, position: [4, 5, 6], strength: 1.25}\n"
+    "  - {kind: constant, body: other, force: [7, 8, 9], start: 1, end: 2}\n"
+    "  - {kind: uniform, acceleration: [0, 0, 1]}\n"
+    "bodies:\n"
+    "  - {name: ball, mass: 2, position: [1000, 0, 0], velocity: [0, 0x1.8p-1, 0],\n"
+    "     shape: {kind: sphere, radius: 0.2}, friction: 0.6, restitution: 0.1, force: [1, 0, 0],\n"
+    "     orientation: [0, 1, 0, 0], angular_velocity: [0, 0, 3], inertia: [2, 2, 3]}\n"
+    "  - {name: floor, static: true, shape: {kind: plane, normal: [0, 0, 2], offset: -1}}\n"
+    "  - {name: other, position: [1000, 3, 4]}\n"
+    "constraints:\n"
+    "  - {kind: distance, a: ball, b: other, length: 9, length_min: 2, stiffness: 0.5,\n"
+    "     break_force: 100}\n"
+    "  - {kind: distance, a: ball, anchor: [1000, 0, 2]}\n"
+    "players:\n"
+    "  limit: 4\n"
+    "  spawn: {mass: 1.5, shape: {kind: sphere, radius: 0.4}, positions: [[0, 0, 2], [3, 0, 2]]}\n"
+    "  controls: {kind: vessel, force: 20, torque: 2}\n";
+
+static void check_top(const foliot_scene *s)
 {
-    (void)state;
-    foliot_scene *s = parsed(
-        "foliot: 1\n"
-        "name: outer solar system\n"
-        "units: {length: AU, time: day, mass: Msun}\n"
-        "dt: 10\n"
-        "pace_hz: 30\n"
-        "substeps: 4\n"
-        "integrator: {name: backward-euler, tolerance: 1e-9, iterations: 7}\n"
-        "constraint_iterations: 12\n"
-        "seed: 0xffffffffffffffff\n"
-        "gravity: [0, -1.5, -9.81]\n"
-        "limits: {speed_max: 32, bodies_max: 1024}\n"
-        "forces:\n"
-        "  - {kind: newton, constant: 2.95912208286e-4, softening: 0.5}\n"
-        "  - {kind: drag, linear: 0.1, quadratic: 0.2}\n"
-        "  - {kind: spring, a: ball, anchor: [1, 2, 3], stiffness: 15, damping: 0.1, length: 2}\n"
-        "  - {kind: spring, a: ball, b: other, stiffness: 15, damping: 1, damping_kind: isotropic}\n"
-        "  - {kind: attractor, position: [4, 5, 6], strength: 1.25}\n"
-        "  - {kind: constant, body: other, force: [7, 8, 9], start: 1, end: 2}\n"
-        "  - {kind: uniform, acceleration: [0, 0, 1]}\n"
-        "bodies:\n"
-        "  - {name: ball, mass: 2, position: [1000, 0, 0], velocity: [0, 0x1.8p-1, 0],\n"
-        "     shape: {kind: sphere, radius: 0.2}, friction: 0.6, restitution: 0.1, force: [1, 0, 0],\n"
-        "     orientation: [0, 1, 0, 0], angular_velocity: [0, 0, 3], inertia: [2, 2, 3]}\n"
-        "  - {name: floor, static: true, shape: {kind: plane, normal: [0, 0, 2], offset: -1}}\n"
-        "  - {name: other, position: [1000, 3, 4]}\n"
-        "constraints:\n"
-        "  - {kind: distance, a: ball, b: other, length: 9, length_min: 2, stiffness: 0.5,\n"
-        "     break_force: 100}\n"
-        "  - {kind: distance, a: ball, anchor: [1000, 0, 2]}\n"
-        "players:\n"
-        "  limit: 4\n"
-        "  spawn: {mass: 1.5, shape: {kind: sphere, radius: 0.4}, positions: [[0, 0, 2], [3, 0, 2]]}\n"
-        "  controls: {kind: vessel, force: 20, torque: 2}\n");
     assert_string_equal(s->name, "outer solar system");
     assert_string_equal(s->unit_length, "AU");
     assert_string_equal(s->unit_time, "day");
@@ -92,7 +93,10 @@ static void every_key_means_what_it_says(void **state)
     check_bits(s->gravity[2], -9.81);
     check_bits(s->speed_max, 32);
     assert_int_equal(s->bodies_max, 1024);
+}
 
+static void check_forces(const foliot_scene *s)
+{
     assert_int_equal(s->force_count, 7);
     const foliot_force_definition *f = s->forces;
     assert_int_equal(f[0].kind, FOLIOT_FORCE_NEWTON);
@@ -122,7 +126,10 @@ static void every_key_means_what_it_says(void **state)
     check_bits(f[5].as.constant.end, 2);
     assert_int_equal(f[6].kind, FOLIOT_FORCE_UNIFORM);
     check_bits(f[6].as.uniform.acceleration[2], 1);
+}
 
+static void check_bodies(const foliot_scene *s)
+{
     assert_int_equal(s->body_count, 3);
     const foliot_body_definition *b = s->bodies;
     assert_string_equal(b[0].name, "ball");
@@ -143,7 +150,10 @@ static void every_key_means_what_it_says(void **state)
     check_bits(b[1].shape.offset, -1);
     assert_int_equal(b[2].shape.kind, FOLIOT_SHAPE_POINT);
     check_bits(b[2].mass, 1);
+}
 
+static void check_constraints(const foliot_scene *s)
+{
     assert_int_equal(s->constraint_count, 2);
     const foliot_constraint_definition *c = s->constraints;
     assert_int_equal(c[0].a, 0);
@@ -155,7 +165,10 @@ static void every_key_means_what_it_says(void **state)
     assert_int_equal(c[1].b, FOLIOT_NO_BODY);
     check_bits(c[1].length, 2); // as at the start
     assert_true(isinf(c[1].break_force));
+}
 
+static void check_players(const foliot_scene *s)
+{
     assert_int_equal(s->players.limit, 4);
     check_bits(s->players.body.mass, 1.5);
     assert_int_equal(s->players.position_count, 2);
@@ -163,6 +176,17 @@ static void every_key_means_what_it_says(void **state)
     assert_int_equal(s->players.control, FOLIOT_CONTROL_VESSEL);
     check_bits(s->players.force, 20);
     check_bits(s->players.torque, 2);
+}
+
+static void every_key_means_what_it_says(void **state)
+{
+    (void)state;
+    foliot_scene *s = parsed(every_key);
+    check_top(s);
+    check_forces(s);
+    check_bodies(s);
+    check_constraints(s);
+    check_players(s);
     foliot_scene_destroy(s);
 }
 
