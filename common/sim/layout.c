@@ -122,6 +122,7 @@ foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_c
     return FOLIOT_OK;
 }
 
+// For whoever has no block of his own; foliot_world_init takes one. Never in a step.
 foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world)
 {
     foliot_status status = foliot_scene_check(scene, NULL);

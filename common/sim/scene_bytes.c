@@ -430,6 +430,7 @@ foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_sc
     return FOLIOT_OK;
 }
 
+// A scene from foliot_scene_decode is one block.
 void foliot_scene_destroy(foliot_scene *scene)
 {
     free(scene);
