@@ -484,6 +484,12 @@ static void enet_peer_address(const foliot_transport *transport, foliot_peer_id 
     snprintf(text, bytes, "%s:%u", ip, s ? s->address.port : 0);
 }
 
+static uint64_t enet_peer_host(const foliot_transport *transport, foliot_peer_id peer)
+{
+    const slot *s = foliot__slot_of((enet_transport *)(uintptr_t)transport, peer);
+    return s ? s->address.host : 0;
+}
+
 static uint64_t enet_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
 {
     const slot *s = foliot__slot_of((enet_transport *)(uintptr_t)transport, peer);
@@ -519,7 +525,7 @@ static void enet_destroy(foliot_transport *transport)
 static const foliot__transport_maker enet_maker = {
     enet_destroy, enet_connect, enet_disconnect,   enet_poll,
     enet_send,    enet_flush,   enet_wake_ns,      enet_descriptor,
-    enet_port,    enet_peer_address, enet_round_trip_ns,
+    enet_port,    enet_peer_address, enet_peer_host,    enet_round_trip_ns,
     NULL,
 };
 

@@ -389,6 +389,12 @@ static void memory_peer_address(const foliot_transport *transport, foliot_peer_i
     snprintf(text, bytes, "memory:%u", s ? s->far : 0);
 }
 
+static uint64_t memory_peer_host(const foliot_transport *transport, foliot_peer_id peer)
+{
+    const slot *s = slot_of((memory *)(uintptr_t)transport, peer);
+    return s ? s->far : 0;
+}
+
 static uint64_t memory_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
 {
     const memory *m = (const memory *)transport;
@@ -444,7 +450,7 @@ static void memory_destroy(foliot_transport *transport)
 static const foliot__transport_maker memory_maker = {
     memory_destroy,    memory_connect, memory_disconnect,   memory_poll,
     memory_send,       memory_flush,   memory_wake_ns,      memory_descriptor,
-    memory_port,       memory_peer_address, memory_round_trip_ns,
+    memory_port,       memory_peer_address, memory_peer_host,    memory_round_trip_ns,
     memory_impair,
 };
 

@@ -101,6 +101,11 @@ void foliot_transport_peer_address(const foliot_transport *transport, foliot_pee
     transport->maker->peer_address(transport, peer, text, bytes);
 }
 
+uint64_t foliot_transport_peer_host(const foliot_transport *transport, foliot_peer_id peer)
+{
+    return transport->maker->peer_host(transport, peer);
+}
+
 uint64_t foliot_transport_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
 {
     return transport->maker->round_trip_ns(transport, peer);

@@ -18,6 +18,7 @@ typedef struct foliot__transport_maker {
     int (*descriptor)(const foliot_transport *transport);
     uint16_t (*port)(const foliot_transport *transport);
     void (*peer_address)(const foliot_transport *transport, foliot_peer_id peer, char *text, size_t bytes);
+    uint64_t (*peer_host)(const foliot_transport *transport, foliot_peer_id peer);
     uint64_t (*round_trip_ns)(const foliot_transport *transport, foliot_peer_id peer);
     void (*impair)(foliot_transport *transport, const foliot_impairment *send,
                    const foliot_impairment *receive); // may be NULL

@@ -147,6 +147,8 @@ uint16_t foliot_transport_port(const foliot_transport *transport);
 // "127.0.0.1:40312" of a peer, for people.
 void foliot_transport_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
                                    size_t bytes);
+// A number for the peer's address without its port, to count by; 0: unknown.
+uint64_t foliot_transport_peer_host(const foliot_transport *transport, foliot_peer_id peer);
 // Round-trip time of a peer in ns as measured by the transport; 0 if unknown.
 uint64_t foliot_transport_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
 const foliot_transport_counters *foliot_transport_counted(const foliot_transport *transport);

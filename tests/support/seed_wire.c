@@ -155,6 +155,11 @@ static void wire_peer_address(const foliot_transport *transport, foliot_peer_id 
     foliot_transport_peer_address(((const wire *)transport)->inner, peer, text, bytes);
 }
 
+static uint64_t wire_peer_host(const foliot_transport *transport, foliot_peer_id peer)
+{
+    return foliot_transport_peer_host(((const wire *)transport)->inner, peer);
+}
+
 static uint64_t wire_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
 {
     return foliot_transport_round_trip_ns(((const wire *)transport)->inner, peer);
@@ -162,7 +167,7 @@ static uint64_t wire_round_trip_ns(const foliot_transport *transport, foliot_pee
 
 static const foliot__transport_maker wire_maker = {
     wire_destroy, wire_connect,      wire_disconnect,    wire_poll, wire_send, wire_flush, wire_wake_ns,
-    wire_descriptor, wire_port,      wire_peer_address,  wire_round_trip_ns,   NULL,
+    wire_descriptor, wire_port,      wire_peer_address,  wire_peer_host, wire_round_trip_ns,   NULL,
 };
 
 foliot_transport *seed_wire_create(foliot_transport *inner, const seed_wire_config *config)
