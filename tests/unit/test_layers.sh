@@ -15,7 +15,7 @@ check_sources() {
 function bad(rule) { printf "%s:%d: %s\n", file, FNR, rule; }
 # The stratum that a path or a quoted include belongs to.
 function stratum(path) {
-    if (match(path, /^(common\/)?(base|sim|scene|tape|wire|net)\//))
+    if (match(path, /^(common\/)?(base|crypto|sim|scene|tape|wire|net)\//))
         { sub(/^common\//, "", path); sub(/\/.*/, "", path); return path; }
     if (path ~ /^foliot\//) return "foliot";
     if (match(path, /^(server|client|tools|examples)\//)) { sub(/\/.*/, "", path); return path; }
@@ -24,10 +24,11 @@ function stratum(path) {
 BEGIN {
     # What each stratum may include, itself aside.
     may["base"] = "foliot"; may["sim"] = "base foliot";
-    may["scene"] = may["tape"] = may["wire"] = may["net"] = "base sim foliot";
-    may["server"] = may["client"] = may["tools"] = "base sim scene tape wire net foliot";
+    may["crypto"] = "base foliot"; may["net"] = "base crypto sim foliot";
+    may["scene"] = may["tape"] = may["wire"] = "base sim foliot";
+    may["server"] = may["client"] = may["tools"] = "base crypto sim scene tape wire net foliot";
     may["examples"] = "foliot"; may["include"] = "foliot";
-    home["uv.h"] = "^(server|client|tools)/"; home["enet/enet.h"] = home["enet.h"] = "^common/net/";
+    home["sodium.h"] = "^common/crypto/"; home["uv.h"] = "^(server|client|tools)/"; home["enet/enet.h"] = home["enet.h"] = "^common/net/";
     home["msgpack.h"] = "^common/(wire|tape)/"; home["yaml.h"] = "^common/scene/";
     home["cmocka.h"] = "^tests/"; home["ncurses.h"] = home["curses.h"] = "^(client|tools)/";
     own = file ~ /^include\// ? "include" : stratum(file);
@@ -140,6 +141,7 @@ broken "a server that knows clients is named" server/x.c '#include "client/lib/c
 broken "a public header that shows the inside is named" include/foliot/x.h '#include "sim/state.h"' "include does not include sim"
 broken "libuv in common is named" common/net/x.c '#include <uv.h>' "uv.h is not included here"
 broken "ENet outside of net is named" server/x.c '#include <enet/enet.h>' "enet/enet.h is not included here"
+broken "libsodium outside of crypto is named" common/net/x.c '#include <sodium.h>' "sodium.h is not included here"
 broken "msgpack outside of wire and tape is named" common/scene/x.c '#include <msgpack.h>' "msgpack.h is not included here"
 broken "yaml outside of scene is named" tools/lab/x.c '#include <yaml.h>' "yaml.h is not included here"
 broken "cmocka outside of tests is named" common/base/x.c '#include <cmocka.h>' "cmocka.h is not included here"

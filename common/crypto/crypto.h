@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT
+// crypto.h: what is secret and what proves it, by libsodium. Nothing else in the project makes a secret, compares one
+// or computes a MAC. Never used by the simulation: its random numbers are seeded (base/rng.h).
+#ifndef FOLIOT_CRYPTO_CRYPTO_H
+#define FOLIOT_CRYPTO_CRYPTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Where secrets come from. Fills `bytes` with `count` bytes that nobody can guess.
+typedef void foliot__random_source(void *user, void *bytes, size_t count);
+// The system's (getrandom). Ends the process where the system has none: there is no safe way to go on.
+void foliot__system_random(void *user, void *bytes, size_t count);
+
+// SipHash-2-4 (Aumasson and Bernstein 2012): a MAC of 64 bits under a key of 128.
+typedef struct foliot__mac_key {
+    uint8_t bytes[16];
+} foliot__mac_key;
+uint64_t foliot__mac(const foliot__mac_key *key, const void *bytes, size_t count);
+
+// 128 bits of BLAKE2b: shows that a secret is the right one without being it.
+void foliot__one_way(const void *secret, size_t count, uint8_t hash[16]);
+
+// In a time that does not depend on where they differ.
+bool foliot__secrets_equal(const void *a, const void *b, size_t count);
+void foliot__forget(void *secret, size_t count); // overwrites it
+
+#endif
