@@ -27,6 +27,9 @@ static const struct {
     [FOLIOT_SERVER_LIED] = {FOLIOT__LOG_WARNING, "lied", "%s (%s)"},
     [FOLIOT_SERVER_DIVERGED] = {FOLIOT__LOG_WARNING, "diverged", "%s (%s) has diverged"},
     [FOLIOT_SERVER_FOUND] = {FOLIOT__LOG_WARNING, "found", "where %s (%s) diverged was found"},
+    [FOLIOT_SERVER_SPENT] = {FOLIOT__LOG_WARNING, "token-spent",
+                             "somebody came with a token of %s (%s) that has been replaced: the player lost the new one, or a token was stolen"},
+    [FOLIOT_SERVER_REFUSALS] = {FOLIOT__LOG_WARNING, "refusals", "the network sends what is refused: %s"},
     [FOLIOT_SERVER_BEHIND] = {FOLIOT__LOG_WARNING, "behind", "%s (%s) fell behind, and is given the state anew"},
 };
 

@@ -34,7 +34,7 @@ static struct {
     const char *bind, *record, *integrator, *mode, *impair, *log_format;
     bool no_record, no_force, has_input_delay;
     double tick_hz, snapshot_hz, spectator_delay;
-    uint64_t input_delay, spectators;
+    uint64_t input_delay, spectators, per_address;
     foliot__texts sessions, resumes;
 } given = {.port = FOLIOT_PORT_DEFAULT, .bind = "127.0.0.1", .log_format = "text", .threads = 1,
            .input_delay = 3, .spectators = 64};
@@ -53,6 +53,8 @@ static const foliot__option host_options[] = {
      .help = "lockstep: ticks from an input to its effect, for all who can keep to it; 3 unless said"},
     {"spectators", "N", FOLIOT__OPTION_COUNT, &given.spectators, 0, FOLIOT_PEERS_MAX,
      .help = "connections for spectators; 64 unless said"},
+    {"per-address", "N", FOLIOT__OPTION_COUNT, &given.per_address, 1, FOLIOT_PEERS_MAX,
+     .help = "connections that one address may hold; a quarter of all unless said"},
     {"spectator-delay", "SECONDS", FOLIOT__OPTION_REAL, &given.spectator_delay, 0, SPECTATOR_DELAY_MAX,
      .help = "spectators are shown what was so long ago"},
     {"no-force", NULL, FOLIOT__OPTION_FLAG, &given.no_force,
@@ -322,6 +324,7 @@ static int open_transport(app *a)
     config.port = (uint16_t)given.port;
     config.batches = true;
     config.peers_max = peers < FOLIOT_PEERS_MAX ? peers : FOLIOT_PEERS_MAX;
+    config.peers_per_address_max = (uint32_t)given.per_address;
     if (given.impair && foliot_impairment_parse(given.impair, &config.send, problem, sizeof problem) != FOLIOT_OK) {
         fprintf(stderr, "foliot-server: --impair: %s\n", problem);
         return FOLIOT__EXIT_USAGE;

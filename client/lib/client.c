@@ -136,7 +136,9 @@ static void connection_ended(foliot_client *c, uint32_t reason)
         c->state = FOLIOT_CLIENT_CONNECTING;
     } else if (reason == FOLIOT_DISCONNECT_FULL) {
         c->try_again = true;
-        foliot__client_end(c, FOLIOT_CLIENT_REFUSED, "the server has no room for another connection");
+        foliot__client_end(c, FOLIOT_CLIENT_REFUSED, "the server has no room for another connection, or none for more from this address");
+    } else if (reason == FOLIOT_DISCONNECT_PROTOCOL) {
+        foliot__client_end(c, FOLIOT_CLIENT_REFUSED, "the server speaks another version of the protocol: one of the two is older");
     } else {
         char why[FOLIOT__SENTENCE_BYTES];
         snprintf(why, sizeof why, "no answer from %.100s, port %u: is a server running there?", c->host, c->config.port);

@@ -27,7 +27,8 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     strcpy(h->session, c->session);
     strcpy(h->name, c->name);
     h->spectates = c->config.spectates;
-    h->token = c->welcomed ? c->welcome.token : 0;
+    if (c->welcomed)
+        h->token = c->welcome.token;
     h->fingerprint = c->fingerprint;
     snprintf(h->build, sizeof h->build, "%s", foliot_build());
     h->forces = c->config.forces;
@@ -83,7 +84,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     if (c->welcomed_here)
         return;
     c->welcomed_here = true;
-    bool again = c->welcomed && w->token == c->welcome.token && w->token != 0;
+    bool again = c->welcomed && w->resumed;
     if (c->welcomed) {
         foliot__client_keep_figures(c);
         foliot__buffer_close(&c->buffer);

@@ -25,12 +25,12 @@ static uint16_t take_u16(const uint8_t *at)
 
 // -- heads and packets ----------------------------------------------------------------------------------
 
-void foliot__direct_early_head(uint32_t cookie, uint32_t connect_id, uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
+void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id, uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
 {
     memcpy(head, FOLIOT__EARLY, 8);
-    put_u16(head + 8, cookie);
-    put_u16(head + 10, cookie >> 16);
-    memcpy(head + 12, &connect_id, 4); // as ENet writes it: not as a number
+    memcpy(head + 8, &connect_id, 4); // as ENet writes it: not as a number
+    for (int i = 0; i < 8; i++)
+        head[12 + i] = (uint8_t)(cookie >> (8 * i));
 }
 
 void foliot__direct_short_head(uint32_t connect_id, uint16_t peer, uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
@@ -58,7 +58,7 @@ static bool parse_packets(const uint8_t *bytes, size_t length, foliot__direct *d
         direct->lengths[direct->count++] = packet;
         at += packet;
     }
-    return direct->count > 0;
+    return direct->count > 0 || direct->early;
 }
 
 bool foliot__direct_parse(const uint8_t *bytes, size_t length, foliot__direct *direct)
@@ -67,10 +67,10 @@ bool foliot__direct_parse(const uint8_t *bytes, size_t length, foliot__direct *d
     size_t head = direct->early ? FOLIOT__EARLY_HEAD_BYTES : FOLIOT__SHORT_HEAD_BYTES;
     if (length < head || length > FOLIOT__DIRECT_BYTES_MAX)
         return false;
-    memcpy(&direct->connect_id, bytes + (direct->early ? 12 : 1), 4);
-    if (direct->early)
-        direct->cookie = take_u16(bytes + 8) | (uint32_t)take_u16(bytes + 10) << 16;
-    else
+    memcpy(&direct->connect_id, bytes + (direct->early ? 8 : 1), 4);
+    for (int i = 0; direct->early && i < 8; i++)
+        direct->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
+    if (!direct->early)
         direct->peer = take_u16(bytes + 5);
     return parse_packets(bytes + head, length - head, direct);
 }

@@ -2,8 +2,8 @@
 // direct.h: unreliable packets past ENet, in datagrams of their own. They need not wait until ENet has connected, many
 // leave in one system call, and ENet does not walk its peers for them. What is reliable stays ENet's.
 //
-// A datagram is a head and packets, each behind its length. The early head proves the address by the cookie; the
-// short one names a connection that ENet has made.
+// A datagram is a head and packets, each behind its length. The early head proves the address by the cookie and opens
+// the connection, for which it needs no packet behind it; the short one names a connection that ENet has made.
 #ifndef FOLIOT_NET_DIRECT_H
 #define FOLIOT_NET_DIRECT_H
 
@@ -16,8 +16,8 @@
 
 #include "foliot/transport.h"
 
-#define FOLIOT__EARLY "foliot>1"
-#define FOLIOT__EARLY_HEAD_BYTES 16 // FOLIOT__EARLY, cookie (little-endian), connect id (as in ENet's connect)
+#define FOLIOT__EARLY "foliot>3"
+#define FOLIOT__EARLY_HEAD_BYTES 20 // FOLIOT__EARLY, connect id (as in ENet's connect), cookie (little-endian)
 #define FOLIOT__SHORT_MARK 0x67     // no datagram of ENet's begins so: it would be compressed
 #define FOLIOT__SHORT_HEAD_BYTES 7  // the mark, connect id, the receiver's number of the peer (little-endian)
 #define FOLIOT__DIRECT_PACKETS_MAX 4 // in a datagram
@@ -25,7 +25,7 @@
 
 typedef struct foliot__direct {
     bool early;
-    uint32_t cookie;     // of an early one
+    uint64_t cookie;     // of an early one
     uint32_t connect_id;
     uint16_t peer;       // of a short one
     uint32_t count;
@@ -36,7 +36,7 @@ typedef struct foliot__direct {
 bool foliot__direct_is(const uint8_t *bytes, size_t length); // by its first bytes
 // False: its head or its lengths are not right.
 bool foliot__direct_parse(const uint8_t *bytes, size_t length, foliot__direct *direct);
-void foliot__direct_early_head(uint32_t cookie, uint32_t connect_id, uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
+void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id, uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
 void foliot__direct_short_head(uint32_t connect_id, uint16_t peer, uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
 
 // What has come, until it is polled: first in, first out. Bytes lie in one block, which is used anew when all are out.

@@ -4,6 +4,8 @@
 #ifndef FOLIOT_NET_ENET_INTERNAL_H
 #define FOLIOT_NET_ENET_INTERNAL_H
 
+#include "net/admission.h"
+#include "net/cookie.h"
 #include "net/direct.h"
 #include "net/gate.h"
 #include "net/relay.h"
@@ -16,7 +18,7 @@ enum {
     SLOT_FREE,
     SLOT_ASKING,     // for a cookie
     SLOT_CONNECTING, // with one: unreliable packets go ahead of ENet's connection, reliable ones wait for it
-    SLOT_EARLY,      // the same at the host: ENet's connect has not come yet
+    SLOT_EARLY,      // the same at the host: opened by a cookie; ENet's connect has not come yet
     SLOT_CLOSING,    // given up by the host while it was early: a word of farewell waits for ENet
     SLOT_CONNECTED,
 };
@@ -25,10 +27,11 @@ typedef struct slot {
     uint32_t generation, state;
     ENetPeer *peer;
     ENetAddress address;  // of its peer; with connect_id it names the connection, also after the end
-    uint32_t connect_id;
-    uint64_t began_ns, hello_ns, round_trip_ns;
-    uint32_t cookie, reason; // to end with, while SLOT_CLOSING
-    bool has_cookie;
+    uint32_t connect_id;  // drawn by the client: whoever knows it may speak for the connection
+    uint64_t began_ns, hello_ns, round_trip_ns; // hello_ns: when it last asked for its cookie, or showed it
+    uint64_t cookie;
+    uint32_t reason; // to end with, while SLOT_CLOSING
+    bool has_cookie, refused; // refused: for `reason`, by a host that would not open it
     ENetPacket **waiting; // reliable packets, until ENet has connected
     uint32_t waiting_count;
     uint32_t datagram, flush; // its datagram in the outbox, if that has not been flushed since
@@ -41,6 +44,8 @@ typedef struct enet_transport {
     foliot__tray *tray; // NULL: none
     slot *slots;
     uint32_t packet_bytes_max;
+    foliot__cookie_keys keys;      // of a host
+    foliot__admission admission;
     uint64_t now_ns;
     ENetPacket *delivered; // of the last event
     int epoll_fd;          // -1, or ENet's socket and the relay's together
@@ -67,10 +72,14 @@ slot *foliot__slot_by_connection(enet_transport *t, const ENetAddress *address, 
 // Reliable packets that waited go on to ENet, or nowhere.
 void foliot__slot_release(slot *s, ENetPeer *to);
 void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
+// A slot of a proven address, within what that may hold, or why not. A host's alone.
+slot *foliot__slot_admit(enet_transport *t, const ENetAddress *address, foliot__admitted *why);
 
 // enet_gate.c
 void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes, size_t length);
+void foliot__send_opening(enet_transport *t, slot *s); // shows the cookie, with no packet behind it
 void foliot__expect_round_trip(ENetPeer *peer);
+enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count);
 foliot__tray_taker foliot__take_batched;
 int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event);
 

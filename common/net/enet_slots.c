@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#define EARLY_PER_ADDRESS_MAX 16
+
 bool foliot__same_address(const ENetAddress *a, const ENetAddress *b)
 {
     return a->host == b->host && a->port == b->port;
@@ -60,8 +62,36 @@ void foliot__slot_release(slot *s, ENetPeer *to)
     s->waiting_count = 0;
 }
 
+// Connections of an address that ENet has not made yet: those cost nothing but a cookie.
+static uint32_t early_of(const enet_transport *t, uint32_t host)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; t->early_slots > 0 && i < t->head.config.peers_max; i++) {
+        const slot *s = &t->slots[i];
+        count += (s->state == SLOT_EARLY || s->state == SLOT_CLOSING) && s->address.host == host;
+    }
+    return count;
+}
+
+slot *foliot__slot_admit(enet_transport *t, const ENetAddress *address, foliot__admitted *why)
+{
+    *why = FOLIOT__ADMITTED_NOT_YET;
+    if (early_of(t, address->host) < EARLY_PER_ADDRESS_MAX)
+        *why = foliot__admit(&t->admission, address->host, t->now_ns);
+    if (*why != FOLIOT__ADMITTED)
+        return NULL;
+    slot *s = foliot__slot_take(t);
+    if (s)
+        s->address = *address;
+    else
+        foliot__admission_release(&t->admission, address->host);
+    return s;
+}
+
 void foliot__slot_set(enet_transport *t, slot *s, uint32_t state)
 {
+    if (state == SLOT_FREE && s->state != SLOT_FREE && t->head.config.bind)
+        foliot__admission_release(&t->admission, s->address.host);
     t->early_slots -= s->state == SLOT_EARLY || s->state == SLOT_CLOSING;
     t->early_slots += state == SLOT_EARLY || state == SLOT_CLOSING;
     s->state = state;

@@ -2,7 +2,6 @@
 // enet_transport.c: the transport over ENet 1.3.17, with its traps handled (docs/NETCODE.md lists them).
 // Everything of one transport happens on one thread. Unreliable packets go past ENet (direct.h),
 // reliable ones on its channel 1; nothing unreliable is ever fragmented.
-#include "net/cookie.h"
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>
@@ -11,9 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "base/assert.h"
 
 #define SOCKET_BYTES (4 << 20)
 #define HELLO_EVERY_NS 20000000u // small, and a lost one costs a whole wait
@@ -106,45 +106,69 @@ static foliot_status enet_connect(foliot_transport *transport, const char *host,
     if (!s)
         return FOLIOT_FULL;
     s->state = SLOT_ASKING;
+    foliot__system_random(NULL, &s->connect_id, sizeof s->connect_id);
     s->address = (ENetAddress){.host = address.sin_addr.s_addr, .port = ntohs(address.sin_port)};
     *peer = foliot__slot_id(t, s);
     return FOLIOT_OK;
 }
 
-static void advance_asking(enet_transport *t, slot *s)
+static void ask_for_cookie(enet_transport *t, slot *s)
 {
-    if (s->has_cookie) {
-        s->peer = enet_host_connect(t->host, &s->address, FOLIOT__CHANNELS, s->cookie);
-        t->unsent = true;
-        if (s->peer) {
-            s->peer->data = s;
-            s->connect_id = s->peer->connectID;
-            foliot__slot_set(t, s, SLOT_CONNECTING);
-            foliot__expect_round_trip(s->peer);
-            enet_peer_timeout(s->peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
-            foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
-        }
-        return;
-    }
-    if (s->hello_ns != 0 && t->now_ns - s->hello_ns < HELLO_EVERY_NS)
-        return;
-    uint8_t hello[FOLIOT__HELLO_BYTES] = FOLIOT__HELLO;
-    foliot__send_raw(t, &s->address, hello, sizeof hello);
+    uint8_t question[FOLIOT__QUESTION_BYTES] = FOLIOT__QUESTION_MARK;
+    memcpy(question + 8, &s->connect_id, 4);
+    foliot__send_raw(t, &s->address, question, sizeof question);
     s->hello_ns = t->now_ns;
 }
 
-// A slot that asked in vain becomes an event.
+// With the cookie, which opens the connection at the host just ahead of ENet's connect.
+static void begin_to_connect(enet_transport *t, slot *s)
+{
+    t->host->randomSeed = s->connect_id - 1; // ENet takes the number after it
+    s->peer = enet_host_connect(t->host, &s->address, FOLIOT__CHANNELS, 0);
+    t->unsent = true;
+    if (!s->peer)
+        return;
+    FOLIOT_ASSERT(s->peer->connectID == s->connect_id);
+    s->peer->data = s;
+    foliot__slot_set(t, s, SLOT_CONNECTING);
+    foliot__expect_round_trip(s->peer);
+    enet_peer_timeout(s->peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
+    foliot__send_opening(t, s);
+    foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
+}
+
+// The question, or what opens the connection, goes out again and again: either may be lost.
+static void advance_asking(enet_transport *t, slot *s)
+{
+    bool due = s->hello_ns == 0 || t->now_ns - s->hello_ns >= HELLO_EVERY_NS;
+    if (s->state == SLOT_CONNECTING && due)
+        foliot__send_opening(t, s);
+    else if (s->state == SLOT_ASKING && s->has_cookie)
+        begin_to_connect(t, s);
+    else if (s->state == SLOT_ASKING && due)
+        ask_for_cookie(t, s);
+}
+
+static void give_up(enet_transport *t, slot *s, uint32_t reason, foliot_transport_event *event)
+{
+    *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s), .reason = reason};
+    if (s->peer) {
+        s->peer->data = NULL;
+        enet_peer_reset(s->peer);
+    }
+    foliot__slot_set(t, s, SLOT_FREE);
+}
+
+// A slot that asked in vain, or was refused, becomes an event.
 static bool advance_askers(enet_transport *t, foliot_transport_event *event)
 {
     uint64_t timeout_ns = (uint64_t)t->head.config.timeout_ms * 1000000u;
     for (uint32_t i = 0; !t->head.config.bind && i < t->head.config.peers_max; i++) {
         slot *s = &t->slots[i];
-        if (s->state != SLOT_ASKING)
+        if (s->state != SLOT_ASKING && s->state != SLOT_CONNECTING)
             continue;
-        if (t->now_ns - s->began_ns >= timeout_ns) {
-            *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s),
-                                              .reason = FOLIOT_DISCONNECT_TIMEOUT};
-            foliot__slot_set(t, s, SLOT_FREE);
+        if (s->refused || (s->state == SLOT_ASKING && t->now_ns - s->began_ns >= timeout_ns)) {
+            give_up(t, s, s->refused ? s->reason : FOLIOT_DISCONNECT_TIMEOUT, event);
             return true;
         }
         advance_asking(t, s);
@@ -171,20 +195,15 @@ static bool expire_early(enet_transport *t, foliot_transport_event *event)
 
 // -- events --------------------------------------------------------------------------------------------
 
-// ENet has connected. True where that is news.
-static bool connected(enet_transport *t, ENetPeer *peer, uint32_t cookie, foliot_transport_event *event)
+// ENet has connected. That is no news: the cookie, or its answer, was the event.
+static void connected(enet_transport *t, ENetPeer *peer)
 {
     slot *s = peer->data;
     if (!s)
         s = foliot__slot_by_connection(t, &peer->address, peer->connectID);
-    bool news = !s || s->state == SLOT_FREE;
-    if (news)
-        s = foliot__slot_take(t);
-    if (!s) {
-        t->head.counters.connects_refused++;
-        enet_peer_disconnect(peer, FOLIOT_DISCONNECT_FULL);
-        t->unsent = true;
-        return false;
+    if (!s || s->state == SLOT_FREE) { // ENet took longer than it was waited for
+        enet_peer_reset(peer);
+        return;
     }
     settle(t, peer);
     t->unsent = t->unsent || s->waiting_count > 0;
@@ -193,17 +212,11 @@ static bool connected(enet_transport *t, ENetPeer *peer, uint32_t cookie, foliot
         enet_peer_disconnect_later(peer, s->reason);
         t->unsent = true;
         foliot__slot_set(t, s, SLOT_FREE);
-        return false;
+        return;
     }
     s->peer = peer;
-    s->address = peer->address;
-    s->connect_id = peer->connectID;
-    if (news)
-        s->cookie = cookie;
     peer->data = s;
     foliot__slot_set(t, s, SLOT_CONNECTED);
-    *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_CONNECTED, .peer = foliot__slot_id(t, s)};
-    return news;
 }
 
 static bool disconnected(enet_transport *t, ENetPeer *peer, uint32_t reason, foliot_transport_event *event)
@@ -255,7 +268,8 @@ static bool translate(enet_transport *t, const ENetEvent *from, foliot_transport
 {
     switch (from->type) {
     case ENET_EVENT_TYPE_CONNECT:
-        return connected(t, from->peer, from->data, event);
+        connected(t, from->peer);
+        return false;
     case ENET_EVENT_TYPE_DISCONNECT:
         return disconnected(t, from->peer, from->data, event);
     case ENET_EVENT_TYPE_RECEIVE:
@@ -372,6 +386,8 @@ static bool send_direct(enet_transport *t, slot *s, const uint8_t *kept, size_t 
         foliot__direct_short_head(s->connect_id, s->peer->outgoingPeerID, o->heads[index]);
     else
         foliot__direct_early_head(s->cookie, s->connect_id, o->heads[index]);
+    if (!is_short)
+        s->hello_ns = t->now_ns;
     s->datagram = index;
     s->flush = o->flushes;
     return true;
@@ -513,6 +529,8 @@ static void enet_destroy(foliot_transport *transport)
         foliot__slot_release(&t->slots[i], NULL);
     if (t->host)
         enet_host_destroy(t->host);
+    foliot__admission_close(&t->admission);
+    foliot__forget(&t->keys, sizeof t->keys);
     foliot__inbox_close(&t->inbox);
     foliot__outbox_close(&t->outbox);
     if (t->epoll_fd >= 0)
@@ -574,6 +592,7 @@ static void set_limits(enet_transport *t)
     t->host->maximumPacketSize = FOLIOT_RELIABLE_BYTES_MAX;
     t->host->maximumWaitingData = listens ? LISTENER_WAITING_BYTES_MAX : 2 * FOLIOT_RELIABLE_BYTES_MAX;
     t->host->intercept = foliot__enet_intercept;
+    t->host->checksum = foliot__enet_checksum;
     enet_socket_set_option(t->host->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);
     enet_socket_set_option(t->host->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
 }
@@ -595,16 +614,21 @@ foliot_status foliot_transport_enet(const foliot_transport_config *config, uint6
     t->head = (foliot_transport){.maker = &enet_maker, .config = *config};
     t->slots = slots;
     t->epoll_fd = -1;
-    if (t->head.config.secret == 0 &&
-        getrandom(&t->head.config.secret, sizeof t->head.config.secret, 0) < 0)
-        t->head.config.secret = now_ns ^ (uint64_t)(uintptr_t)t;
-    foliot_status status = foliot__outbox_init(&t->outbox, config->peers_max) ? open_host(t) : FOLIOT_MEMORY;
+    foliot_transport_config limits = *config;
+    if (config->bind && impaired(t)) { // behind the proxy all have its address
+        limits.peers_per_address_max = limits.peers_max;
+        limits.joins_per_second = 1e9;
+    }
+    foliot_status status = foliot__admission_init(&t->admission, &limits);
+    if (status == FOLIOT_OK)
+        status = foliot__outbox_init(&t->outbox, config->peers_max) ? open_host(t) : FOLIOT_MEMORY;
     if (status != FOLIOT_OK) {
         enet_destroy(&t->head);
         return status;
     }
     set_limits(t);
     set_clock(t, now_ns);
+    foliot__cookie_keys_draw(&t->keys, now_ns);
     *transport = &t->head;
     return FOLIOT_OK;
 }

@@ -2,7 +2,11 @@
 // gate.c: ENet 1.3's datagrams, walked with a bounds-checked cursor (numbers are big-endian there).
 #include "net/gate.h"
 
+#include <endian.h>
 #include <enet/enet.h>
+#include <string.h>
+
+#include "crypto/crypto.h"
 
 #define FRAGMENT_BYTES_MIN 500u // of every fragment but the last: ENet's smallest MTU less its headers
 
@@ -44,6 +48,37 @@ int32_t foliot__gate_peer(const uint8_t *datagram, size_t length)
     return peer == ENET_PROTOCOL_MAXIMUM_PEER_ID ? -1 : (int32_t)peer;
 }
 
+// -- the checksum -----------------------------------------------------------------------------------------
+
+size_t foliot__gate_checksum_at(const uint8_t *datagram, size_t length)
+{
+    size_t at = length > 0 && (datagram[0] & (ENET_PROTOCOL_HEADER_FLAG_SENT_TIME >> 8)) ? 4 : 2;
+    return at + FOLIOT__CHECKSUM_BYTES <= length && length <= FOLIOT__GATE_BYTES_MAX ? at : 0;
+}
+
+// The key is no secret: the connect id is, which is among the bytes.
+uint32_t foliot__gate_checksum(const uint8_t *datagram, size_t length)
+{
+    static const foliot__mac_key key = {"foliot ENet sum"};
+    return htole32((uint32_t)foliot__mac(&key, datagram, length));
+}
+
+bool foliot__gate_proven(const uint8_t *datagram, size_t length, uint32_t connect_id)
+{
+    uint8_t bytes[FOLIOT__GATE_BYTES_MAX];
+    uint32_t claimed, sum;
+    size_t at = foliot__gate_checksum_at(datagram, length);
+    if (at == 0)
+        return false;
+    memcpy(bytes, datagram, length);
+    memcpy(&claimed, datagram + at, sizeof claimed);
+    memcpy(bytes + at, &connect_id, sizeof connect_id);
+    sum = foliot__gate_checksum(bytes, length);
+    return foliot__secrets_equal(&sum, &claimed, sizeof sum);
+}
+
+// -- the walk -----------------------------------------------------------------------------------------------
+
 // A fragment of a reliable packet: startSequenceNumber and dataLength are read already.
 static bool fragment_good(walk *w, uint32_t packet_bytes_max)
 {
@@ -58,8 +93,9 @@ static foliot__verdict command_body(walk *w, unsigned command, bool connected,
 {
     switch (command) {
     case ENET_PROTOCOL_COMMAND_CONNECT:
-        skip(w, 40);
-        claims->connect_data = take(w, 4);
+        skip(w, 36);
+        claims->connect_id = take(w, 4);
+        skip(w, 4); // data
         return w->good && !connected && w->left == 0 ? FOLIOT__CONNECT : FOLIOT__MALFORMED;
     case ENET_PROTOCOL_COMMAND_SEND_RELIABLE:
         skip(w, take(w, 2));
@@ -109,7 +145,8 @@ foliot__verdict foliot__gate(const uint8_t *datagram, size_t length, int32_t exp
         return FOLIOT__MALFORMED;
     if (head & ENET_PROTOCOL_HEADER_FLAG_SENT_TIME)
         take(&w, 2);
-    if (w.left == 0)
+    skip(&w, FOLIOT__CHECKSUM_BYTES);
+    if (!w.good || w.left == 0)
         return FOLIOT__MALFORMED;
     while (w.left > 0) {
         unsigned command = take(&w, 1) & ENET_PROTOCOL_COMMAND_MASK, channel = take(&w, 1);

@@ -3,6 +3,7 @@
 // sender's impairment, then the receiver's. Reliable ones are sent again after each loss, in order.
 // Single-threaded: all transports of a hub live on one thread.
 #include "base/assert.h"
+#include "net/admission.h"
 #include "net/link.h"
 #include "net/transport.h"
 
@@ -37,6 +38,7 @@ struct memory {
     foliot__link send, receive;
     foliot__link inbox; // what will arrive, by time; no impairment of its own
     slot *slots;
+    foliot__admission admission;
     uint8_t *delivered; // the bytes of the last event
     uint64_t now_ns;
 };
@@ -105,6 +107,26 @@ static slot *free_slot(memory *m, foliot_peer_id *peer)
             return &m->slots[i];
         }
     return NULL;
+}
+
+static void release(memory *m, slot *s)
+{
+    if (m->port && s->state != SLOT_FREE)
+        foliot__admission_release(&m->admission, s->far);
+    s->state = SLOT_FREE;
+}
+
+// A slot for a newcomer, within what may be held from where he comes.
+static slot *admit(memory *m, uint32_t serial, foliot_peer_id *peer)
+{
+    foliot_transport_counters *counters = &m->head.counters;
+    foliot__admitted why = m->port ? foliot__admit(&m->admission, serial, m->now_ns) : FOLIOT__ADMITTED;
+    counters->connects_over_address += why == FOLIOT__ADMITTED_NOT_MORE;
+    counters->connects_too_fast += why == FOLIOT__ADMITTED_NOT_YET;
+    slot *s = m->port && why == FOLIOT__ADMITTED ? free_slot(m, peer) : NULL;
+    if (!s && m->port && why == FOLIOT__ADMITTED)
+        foliot__admission_release(&m->admission, serial);
+    return s;
 }
 
 // -- carrying -------------------------------------------------------------------------------------
@@ -200,13 +222,13 @@ static void memory_disconnect(foliot_transport *transport, foliot_peer_id peer, 
     if (!s)
         return;
     post(m, s, (envelope){.kind = MAIL_DISCONNECT, .reason = reason}, NULL, 0);
-    s->state = SLOT_FREE;
+    release(m, s);
 }
 
 static void accept(memory *m, const envelope *e)
 {
     foliot_peer_id peer;
-    slot *s = m->port ? free_slot(m, &peer) : NULL;
+    slot *s = admit(m, e->from, &peer);
     slot refused = {.far = e->from, .far_peer = e->from_peer};
     if (!s) {
         m->head.counters.connects_refused++;
@@ -255,7 +277,7 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
         return true;
     }
     if (e.kind == MAIL_REFUSE || e.kind == MAIL_DISCONNECT) {
-        s->state = SLOT_FREE;
+        release(m, s);
         event->kind = FOLIOT_TRANSPORT_DISCONNECTED;
         return true;
     }
@@ -311,7 +333,7 @@ static bool timed_out(memory *m, foliot_transport_event *event)
             s->heard_ns = m->now_ns;
             continue;
         }
-        s->state = SLOT_FREE;
+        release(m, s);
         *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED,
                                           .peer = foliot__peer_id(i, s->generation),
                                           .reason = FOLIOT_DISCONNECT_TIMEOUT};
@@ -442,6 +464,7 @@ static void memory_destroy(foliot_transport *transport)
     foliot__link_close(&m->send);
     foliot__link_close(&m->receive);
     foliot__link_close(&m->inbox);
+    foliot__admission_close(&m->admission);
     free(m->delivered);
     free(m->slots);
     free(m);
@@ -464,7 +487,7 @@ foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_co
         return FOLIOT_AGAIN;
     memory *m = calloc(1, sizeof *m);
     slot *slots = calloc(config->peers_max, sizeof *slots);
-    if (!m || !slots) {
+    if (!m || !slots || foliot__admission_init(&m->admission, config) != FOLIOT_OK) {
         free(m);
         free(slots);
         return FOLIOT_MEMORY;

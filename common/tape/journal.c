@@ -7,10 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t player, uint64_t proof, const char *name)
+void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t player, foliot_player_proof proof,
+                                 const char *name)
 {
-    snprintf(text, FOLIOT__NOTE_TEXT_BYTES, "%" PRIu32 " %016" PRIx64 " %.*s", player, proof, FOLIOT_NAME_BYTES - 1,
-             name);
+    char hex[2 * sizeof proof.bytes + 1];
+    for (size_t i = 0; i < sizeof proof.bytes; i++)
+        snprintf(hex + 2 * i, 3, "%02x", proof.bytes[i]);
+    snprintf(text, FOLIOT__NOTE_TEXT_BYTES, "%" PRIu32 " %s %.*s", player, hex, FOLIOT_NAME_BYTES - 1, name);
 }
 
 // Control characters have no place in a name.
@@ -23,19 +26,58 @@ static void take_name(char name[FOLIOT_NAME_BYTES], const char *text)
     name[length] = '\0';
 }
 
-static void take_player(foliot__journal *journal, const char *text)
+// The number that the text begins with; NULL: none of a player.
+static foliot_recorded_player *player_of(foliot__journal *journal, const char *text, const char **rest)
 {
     char *end;
     unsigned long player = strtoul(text, &end, 10);
-    if (end == text || *end != ' ' || player >= FOLIOT_PLAYERS_MAX)
+    if (end == text || player >= FOLIOT_PLAYERS_MAX)
+        return NULL;
+    *rest = end;
+    journal->players[player].player = (uint32_t)player;
+    return &journal->players[player];
+}
+
+// " 0123..." and a space: 32 digits. Recordings of servers of protocol 2 have 16: their tokens hold no more.
+static const char *take_proof(const char *text, foliot_player_proof *proof)
+{
+    size_t digits = *text == ' ' ? strspn(text + 1, "0123456789abcdef") : 0;
+    memset(proof, 0, sizeof *proof);
+    if (digits == 0 || text[1 + digits] != ' ')
+        return NULL;
+    for (size_t i = 0; digits == 2 * sizeof proof->bytes && i < sizeof proof->bytes; i++) {
+        const char pair[3] = {text[1 + 2 * i], text[2 + 2 * i], 0};
+        proof->bytes[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+    return text + digits + 2;
+}
+
+static void take_player(foliot__journal *journal, const char *text)
+{
+    foliot_player_proof proof;
+    foliot_recorded_player *p = player_of(journal, text, &text);
+    const char *name = p ? take_proof(text, &proof) : NULL;
+    if (!name)
         return;
-    const char *from = end + 1;
-    uint64_t proof = strtoull(from, &end, 16);
-    if (end == from || *end != ' ')
+    *p = (foliot_recorded_player){.player = p->player, .proof = proof};
+    take_name(p->name, name);
+}
+
+static void take_token(foliot__journal *journal, const char *text)
+{
+    foliot_player_proof proof;
+    foliot_recorded_player *p = player_of(journal, text, &text);
+    if (!p || !take_proof(text, &proof))
         return;
-    foliot_recorded_player *p = &journal->players[player];
-    *p = (foliot_recorded_player){.player = (uint32_t)player, .proof = proof};
-    take_name(p->name, end + 1);
+    p->before = p->proof;
+    p->proof = proof;
+}
+
+static void take_heard(foliot__journal *journal, const char *text)
+{
+    foliot_recorded_player *p = player_of(journal, text, &text);
+    if (p)
+        memset(&p->before, 0, sizeof p->before);
 }
 
 void foliot__journal_note(foliot__journal *journal, const foliot__tape_note *note)
@@ -46,6 +88,10 @@ void foliot__journal_note(foliot__journal *journal, const foliot__tape_note *not
         journal->lockstep = strcmp(note->text, "lockstep") == 0;
     if (strcmp(note->what, "player") == 0)
         take_player(journal, note->text);
+    if (strcmp(note->what, "token") == 0)
+        take_token(journal, note->text);
+    if (strcmp(note->what, "heard") == 0)
+        take_heard(journal, note->text);
 }
 
 void foliot__journal_input(foliot__journal *journal, const foliot_input *input)

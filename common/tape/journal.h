@@ -24,8 +24,8 @@ void foliot__journal_note(foliot__journal *journal, const foliot__tape_note *not
 void foliot__journal_input(foliot__journal *journal, const foliot_input *input);
 // Those who are here, one after the other in the front of `players`. How many.
 uint32_t foliot__journal_gather(foliot__journal *journal);
-// The text of a "player" note.
-void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t player, uint64_t proof,
+// The text of a "player" note, and with the name "" of a "token" note.
+void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t player, foliot_player_proof proof,
                                  const char *name);
 
 #endif

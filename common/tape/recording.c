@@ -5,6 +5,7 @@
 
 #include "base/crc32c.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -428,11 +429,26 @@ foliot_status foliot_recording_note_session(foliot_recording *recording, const c
     return note(recording, "session", name);
 }
 
-foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player, const char *name, uint64_t proof)
+foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player, const char *name,
+                                           foliot_player_proof proof)
 {
     char text[FOLIOT__NOTE_TEXT_BYTES];
     foliot__journal_player_text(text, player, proof, name);
     return note(recording, "player", text);
+}
+
+foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player, foliot_player_proof proof)
+{
+    char text[FOLIOT__NOTE_TEXT_BYTES];
+    foliot__journal_player_text(text, player, proof, "");
+    return note(recording, "token", text);
+}
+
+foliot_status foliot_recording_note_heard(foliot_recording *recording, uint32_t player)
+{
+    char text[FOLIOT__NOTE_TEXT_BYTES];
+    snprintf(text, sizeof text, "%u", player);
+    return note(recording, "heard", text);
 }
 
 foliot_status foliot_recording_flush(foliot_recording *recording)

@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "base/unpack.h"
 
-enum { HELLO_FIELDS = 11, WELCOME_FIELDS = 24 };
+enum { HELLO_FIELDS = 11, WELCOME_FIELDS = 25 };
 
 // -- packing ------------------------------------------------------------------------------------------
 
@@ -56,7 +56,7 @@ static void pack_hello(msgpack_packer *p, const foliot__hello_message *m)
     pack_text(p, m->session);
     pack_text(p, m->name);
     pack_flag(p, m->spectates);
-    msgpack_pack_uint64(p, m->token);
+    pack_bin(p, m->token.bytes, sizeof m->token.bytes);
     pack_digest(p, m->fingerprint);
     pack_text(p, m->build);
     pack_flag(p, m->forces);
@@ -73,7 +73,7 @@ static void pack_welcome(msgpack_packer *p, const foliot__welcome *m)
     pack_text(p, m->scene);
     pack_text(p, m->integrator);
     msgpack_pack_uint32(p, m->player);
-    msgpack_pack_uint64(p, m->token);
+    pack_bin(p, m->token.bytes, sizeof m->token.bytes);
     msgpack_pack_uint64(p, m->tick);
     msgpack_pack_double(p, m->dt);
     msgpack_pack_double(p, m->pace_hz);
@@ -90,6 +90,7 @@ static void pack_welcome(msgpack_packer *p, const foliot__welcome *m)
     pack_digest(p, m->fingerprint);
     pack_flag(p, m->lockstep);
     msgpack_pack_uint32(p, m->input_delay);
+    pack_flag(p, m->resumed);
 }
 
 static void pack_diverged(msgpack_packer *p, const foliot__diverged *m)
@@ -260,6 +261,18 @@ static foliot_digest take_digest(foliot__reader *r)
     return (foliot_digest){low, foliot__read_u64(&inner)};
 }
 
+static foliot__token take_token(foliot__reader *r)
+{
+    foliot__token token = {{0}};
+    uint32_t length = 0;
+    const uint8_t *bytes = foliot__unpack_bin(r, &length);
+    if (bytes && length == sizeof token.bytes)
+        memcpy(token.bytes, bytes, length);
+    else
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    return token;
+}
+
 static double take_positive(foliot__reader *r)
 {
     double value = foliot__unpack_f64(r);
@@ -289,7 +302,7 @@ static uint32_t take_hello(foliot__reader *r, foliot__hello_message *m)
     take_text(r, m->session, sizeof m->session);
     take_name(r, m->name, sizeof m->name, &m->name_too_long);
     m->spectates = take_flag(r);
-    m->token = foliot__unpack_uint(r);
+    m->token = take_token(r);
     m->fingerprint = take_digest(r);
     take_text(r, m->build, sizeof m->build);
     m->forces = take_flag(r);
@@ -305,7 +318,7 @@ static void take_welcome(foliot__reader *r, foliot__welcome *m)
     take_text(r, m->scene, sizeof m->scene);
     take_text(r, m->integrator, sizeof m->integrator);
     m->player = take_u32(r);
-    m->token = foliot__unpack_uint(r);
+    m->token = take_token(r);
     m->tick = foliot__unpack_uint(r);
     m->dt = take_positive(r);
     m->pace_hz = take_positive(r);
@@ -325,6 +338,7 @@ static void take_welcome(foliot__reader *r, foliot__welcome *m)
     m->fingerprint = take_digest(r);
     m->lockstep = take_flag(r);
     m->input_delay = take_u32(r);
+    m->resumed = take_flag(r);
     if (m->format.bodies_max > FOLIOT_BODIES_MAX || m->format.keep > 1 << 16)
         foliot__reader_fail(r, FOLIOT_CORRUPT);
 }

@@ -16,13 +16,27 @@
 #include "foliot/snapshot.h"
 #include "foliot/status.h"
 
-#define FOLIOT_PROTOCOL 2
+#define FOLIOT_PROTOCOL 3
 #define FOLIOT__SENTENCE_BYTES 256
 #define FOLIOT__SCENE_PART_BYTES 8192
 #define FOLIOT__CONTROL_BYTES_MAX (FOLIOT__SCENE_PART_BYTES + 64)
 #define FOLIOT__INPUTS_A_PACKET 64
 #define FOLIOT__NO_PLAYER UINT32_MAX
 #define FOLIOT__NO_TICK UINT32_MAX
+
+// The right to be a player: who has it resumes that player after a lost connection. Drawn by the server, told to nobody
+// else, logged never. All zero: none.
+typedef struct foliot__token {
+    uint8_t bytes[16];
+} foliot__token;
+
+static inline bool foliot__token_is_none(const foliot__token *token)
+{
+    uint8_t any = 0;
+    for (size_t i = 0; i < sizeof token->bytes; i++)
+        any |= token->bytes[i];
+    return any == 0;
+}
 
 typedef enum foliot__message_kind {
     FOLIOT__HELLO_MESSAGE = 1, // client: who I am and what I want
@@ -48,7 +62,7 @@ typedef struct foliot__hello_message {
     char name[FOLIOT_NAME_BYTES];
     bool name_too_long; // and is not in `name`
     bool spectates;
-    uint64_t token; // of the player to resume, 0: none
+    foliot__token token; // of the player to resume
     foliot_digest fingerprint;
     char build[FOLIOT_NAME_BYTES];
     bool forces; // into a lockstep session of another fingerprint
@@ -60,7 +74,7 @@ typedef struct foliot__welcome {
     uint32_t protocol;
     char session[FOLIOT_NAME_BYTES], scene[FOLIOT_NAME_BYTES], integrator[FOLIOT_NAME_BYTES];
     uint32_t player; // FOLIOT__NO_PLAYER: a spectator
-    uint64_t token;
+    foliot__token token;
     uint64_t tick;
     double dt, pace_hz, snapshot_hz;
     foliot_snapshot_format format;
@@ -68,6 +82,7 @@ typedef struct foliot__welcome {
     foliot_digest fingerprint;
     bool lockstep;
     uint32_t input_delay; // ticks, lockstep: inputs made now are for a tick that is closed no earlier
+    bool resumed; // `player` is the one that the hello's token was of: its changes go on by their sequences
 } foliot__welcome;
 
 // Why somebody is not let in. Those marked may be tried again.

@@ -100,12 +100,18 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
                                       foliot_recording **recording, foliot_scene **scene,
                                       foliot_world **world, char *problem, size_t problem_bytes);
 
+// Shows that a token, by which a player is known to its host, is the right one without being it: a recording may be
+// handed around. All zero: none.
+typedef struct foliot_player_proof {
+    uint8_t bytes[16];
+} foliot_player_proof;
+
 // Who was in the session where it was resumed. Inputs of a player have growing sequences, of which
 // the JOIN has the first.
 typedef struct foliot_recorded_player {
     uint32_t player;
     char name[FOLIOT_NAME_BYTES];
-    uint64_t proof;         // what the host noted, 0: nothing
+    foliot_player_proof proof, before; // of its token; of the one that this replaced, while that holds too
     uint32_t join_sequence; // of its JOIN, 0: not in the recording
     uint32_t sequence;      // of its last input
 } foliot_recorded_player;
@@ -124,11 +130,13 @@ typedef struct foliot_resumption {
 // NULL for a recording that was not resumed. Valid until it is closed.
 const foliot_resumption *foliot_recording_resumed(const foliot_recording *recording);
 
-// Notes for whoever resumes, with the block in progress: the session's name and mode; who a player is, before
-// the JOIN is appended. `proof` is not the secret by which the player is known, but what proves it.
+// Notes for whoever resumes, with the block in progress: the session's name and mode; who a player is, before the JOIN
+// is appended; that it was given another token, and that only this one holds from now on.
 foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name, bool lockstep);
 foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player, const char *name,
-                                           uint64_t proof);
+                                           foliot_player_proof proof);
+foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player, foliot_player_proof proof);
+foliot_status foliot_recording_note_heard(foliot_recording *recording, uint32_t player);
 
 // After every step: `world` as the step left it, and the inputs that the step was given. FOLIOT_OK;
 // FOLIOT_INVALID if this is not the tick after the last; else what the recording stopped with (the

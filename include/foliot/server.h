@@ -34,6 +34,10 @@ typedef struct foliot_server_config {
     uint32_t reconnect_ms;       // a player whose peer was lost is kept for so long
     uint32_t catch_up_ticks;     // at most so many late ticks in one update
     foliot_digest fingerprint;   // of this build, if the host knows it; zero: asked for, which takes milliseconds
+    // Where tokens come from: fills bytes with random ones that nobody can guess. NULL: the system. Another one is for
+    // simulations from a seed alone: who can guess a token can take a player over.
+    void (*random)(void *user, void *bytes, size_t count);
+    void *random_user;
 } foliot_server_config;
 foliot_server_config foliot_server_config_default(void);
 
@@ -89,6 +93,8 @@ typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_DIVERGED,  // lockstep: a peer's digests differ from ours after tick `tick`; text: who
     FOLIOT_SERVER_FOUND,     // lockstep: where a divergence is: foliot_server_divergence; `value`: its tick
     FOLIOT_SERVER_BEHIND,    // lockstep: a peer fell so far behind that it was given a new state
+    FOLIOT_SERVER_SPENT,     // somebody came with a token that was replaced: the player's, or a thief's; text: the player's name
+    FOLIOT_SERVER_REFUSALS,  // what a hostile network does was refused; text: the counter; `value`: how often so far
 } foliot_server_event_kind;
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
@@ -110,6 +116,8 @@ bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *fou
     X(inputs_abandoned) /* their player left before their tick was closed */                       \
     X(joins) X(resumes) X(leaves) X(refusals) X(byes) X(peers_lost)                                \
     X(peers_superseded) /* their player came back through another */                               \
+    X(tokens_rotated) X(tokens_spent) /* that somebody came with though they had been replaced */  \
+    X(refusals_reserved) /* newcomers, while connections are kept for players who may come back */ \
     X(input_packets) X(answers) /* to what lockstep asks or sends */                               \
     X(messages_ignored) /* later copies of a hello, and what peers that were dismissed sent */ \
     X(messages_malformed) X(messages_unexpected) X(peers_dropped)                                  \

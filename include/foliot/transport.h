@@ -31,7 +31,8 @@ typedef enum foliot_delivery {
 enum foliot_disconnect_reason {
     FOLIOT_DISCONNECT_NONE = 0,
     FOLIOT_DISCONNECT_TIMEOUT = 1, // or never answered
-    FOLIOT_DISCONNECT_FULL = 2,    // no slot
+    FOLIOT_DISCONNECT_FULL = 2,    // no slot, or none left for this address
+    FOLIOT_DISCONNECT_PROTOCOL = 3, // the host speaks another version of the protocol
 };
 
 typedef enum foliot_transport_event_kind {
@@ -81,10 +82,14 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
     X(packets_lost) X(packets_duplicated) X(packets_reordered) X(packets_queue_full) /* impairment's */ \
     X(datagrams_dropped_source) /* source port 0, or not a peer and not asking properly */         \
     X(datagrams_dropped_cookie) /* asked to connect without proof of the address */                \
+    X(datagrams_dropped_ended) /* for a connection that is over */                                 \
+    X(datagrams_dropped_unproven) /* named a connection without knowing its connect id */          \
     X(datagrams_unsent) /* that the system did not take */                                         \
     X(datagrams_dropped_malformed) X(datagrams_dropped_fragment)                                   \
     X(service_errors) /* the host's service failed and was survived */                             \
-    X(connects_refused) /* no slot */ X(connects) X(disconnects)
+    X(connects_refused) /* no slot */ X(connects) X(disconnects)                                   \
+    X(connects_over_address) /* refused: the address held all that it may */                       \
+    X(connects_too_fast) /* put off: the address opened too many in too short a time */
 typedef struct foliot_transport_counters {
 #define FOLIOT_COUNTER_FIELD(name) uint64_t name;
     FOLIOT_TRANSPORT_COUNTERS(FOLIOT_COUNTER_FIELD)
@@ -97,7 +102,10 @@ typedef struct foliot_transport_config {
     uint32_t peers_max;
     uint32_t timeout_ms; // a peer unheard of for so long is gone
     foliot_impairment send, receive;
-    uint64_t secret;   // for cookies; 0: drawn from the system
+    // One address, whatever its ports, holds at most so many of the connections, and opens at most so many a second once
+    // it has opened those. 0: a quarter of peers_max, at least 8; and 4 a second.
+    uint32_t peers_per_address_max;
+    double joins_per_second;
     // ENet, listening: unreliable packets of the connected do not make the descriptor readable; they wait for the next
     // poll, foliot_transport_wake_ns at the latest. For hosts that use them only now and then, at their ticks.
     bool batches;

@@ -37,6 +37,7 @@ typedef struct foliot__session foliot__session;
 typedef enum foliot__peer_state {
     FOLIOT__PEER_NONE,
     FOLIOT__PEER_GREETING, // connected, has not said hello
+    FOLIOT__PEER_AWAITING, // let in; its welcome waits until the recording has its player's new token
     FOLIOT__PEER_IN,
 } foliot__peer_state;
 
@@ -71,9 +72,13 @@ typedef enum foliot__player_state {
 typedef struct foliot__player_slot {
     foliot__player_state state;
     char name[FOLIOT_NAME_BYTES];
-    uint64_t proof;        // of its token
-    uint64_t token;        // 0 after a resume, until its owner has come with it
-    uint64_t asked_proof;  // of the token that it was asked for with, a gone player's, until its owner has heard the new one; 0: none
+    // Its token is drawn anew for every connection. The one that it was asked for with holds as well until its owner
+    // has shown, by a packet, that he heard the new one; that one is forgotten then, but for its proof.
+    foliot__token token;
+    foliot_player_proof proof, before, spent; // spent: of the last one that holds no more
+    bool same;     // `before` was of this player; else of one that was gone
+    bool rotated, heard; // to be noted in the recording, with the next tick
+    uint64_t noted_tick, noted_ns; // that its block has, and when it was given to the recording
     bool leaves;           // said goodbye before its first tick
     int64_t peer;          // index, -1: its peer is gone
     uint64_t lost_ns;
@@ -125,6 +130,8 @@ struct foliot__session {
     uint64_t ticks_lost; // of those that are counted as unrecorded
     uint64_t frozen_told;
     bool running_late;
+    bool notes_tokens; // the block of the step that runs is written out at once
+    bool awaiting;     // some peers wait for their welcome
     // How far behind their deadlines ticks are closed at least, in this window and the last one.
     uint64_t lag_ns, lag_before_ns, lag_window_ns;
     foliot__lockstep *lockstep; // NULL: snapshots
@@ -139,7 +146,8 @@ struct foliot_server {
     uint32_t peers_max;
     foliot_peer_id *group; // scratch of the fan-out
     uint32_t *order;
-    uint64_t now_ns, expire_ns, token_state;
+    uint64_t now_ns, expire_ns, watch_ns;
+    uint64_t watched[32]; // counts at which watch.c says something, by its lists
     uint64_t arrived_ns; // the packet that is being taken
     foliot_digest fingerprint;
     bool stopping;
@@ -168,9 +176,14 @@ uint32_t foliot__session_ticks(const foliot__session *session, double seconds); 
 uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick); // when it is closed
 // When it will be closed, where the steps take longer than there is time for: what inputs must keep to.
 uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick);
+// A step was taken in, or nothing is recorded any more: peers whose player's token is safe are welcomed.
+void foliot__session_welcome_awaiting(foliot__session *session);
+void foliot__server_welcome(foliot_server *server, foliot__peer *peer);
 // A player for a newcomer, or the one that the token names. FOLIOT__NO_PLAYER if there is no room.
 uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
                                bool *resumed);
+// Whether somebody may come back to that player with the token.
+bool foliot__session_knows(const foliot__session *session, const foliot__token *token);
 void foliot__session_heard(foliot__session *session, const foliot__peer *peer); // its welcome, as it plays
 void foliot__session_peer_lost(foliot__session *session, uint32_t player, bool for_good);
 void foliot__session_take_input(foliot__session *session, foliot__peer *peer, const foliot__input_packet *packet);
@@ -186,6 +199,9 @@ void foliot__lockstep_destroy(foliot__session *session);
 uint64_t foliot__lockstep_visible(const foliot__session *session, const foliot__peer *peer); // ticks before are its to see
 void foliot__lockstep_closed(foliot__session *session); // the tick whose step is about to start
 void foliot__lockstep_take(foliot__session *session, foliot__peer *peer, const foliot__lockstep_input *packet);
+
+// watch.c
+void foliot__watch_update(foliot_server *server);
 
 // conduct.c
 // Counted and told. The peer may be gone afterwards: who goes on is dropped.

@@ -30,7 +30,6 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
     s->config = *config;
     s->now_ns = now_ns;
     s->peers_max = config->transport->config.peers_max;
-    s->token_state = config->transport->config.secret ^ now_ns;
     s->fingerprint = config->fingerprint; // not for each newcomer
     if ((s->fingerprint.high | s->fingerprint.low) == 0)
         s->fingerprint = foliot_fingerprint();
@@ -215,7 +214,10 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
         snprintf(w->integrator, sizeof w->integrator, "%s",
                  foliot_integrator_describe(session->scene->integrator)->name);
     w->player = peer->player;
-    w->token = peer->player == FOLIOT__NO_PLAYER ? 0 : session->players[peer->player].token;
+    if (peer->player != FOLIOT__NO_PLAYER) {
+        w->token = session->players[peer->player].token;
+        w->resumed = session->players[peer->player].same;
+    }
     w->tick = session->tick;
     w->dt = session->scene ? session->scene->dt : 1 / session->pace_hz;
     w->pace_hz = session->pace_hz;
@@ -227,9 +229,10 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
     w->input_delay = session->lockstep ? session->lockstep->input_delay : 0;
 }
 
-static void welcome(foliot_server *server, foliot__peer *peer)
+void foliot__server_welcome(foliot_server *server, foliot__peer *peer)
 {
     foliot__message m = {0};
+    peer->state = FOLIOT__PEER_IN;
     write_welcome(server, peer, &m);
     peer->welcomed_ns = server->now_ns;
     hint(server, peer->id, &m);
@@ -284,6 +287,13 @@ static bool fits(foliot_server *server, const foliot__session *session, foliot__
     return false;
 }
 
+// Whether there would be a connection too few if all came back who are away.
+static bool kept_for_others(const foliot_server *server)
+{
+    foliot_server_presence present = foliot_server_present(server);
+    return present.peers + present.absent > server->peers_max;
+}
+
 static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__hello_message *hello)
 {
     if (hello->protocol != FOLIOT_PROTOCOL) {
@@ -311,6 +321,11 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
                session->name);
         return;
     }
+    if (!foliot__session_knows(session, &hello->token) && kept_for_others(server)) {
+        server->counters.refusals_reserved++;
+        refuse(server, peer, FOLIOT__REFUSE_FULL, "the connections that are left are kept for players who may come back");
+        return;
+    }
     bool resumed = false;
     uint32_t index = (uint32_t)(peer - server->peers), player = FOLIOT__NO_PLAYER;
     if (!hello->spectates)
@@ -320,7 +335,6 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
                session->name, session->player_limit);
         return;
     }
-    peer->state = FOLIOT__PEER_IN;
     peer->session = session;
     peer->player = player;
     memcpy(peer->name, hello->spectates ? hello->name : session->players[player].name, sizeof peer->name);
@@ -332,7 +346,12 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
         server->counters.resumes++;
     else
         server->counters.joins++;
-    welcome(server, peer);
+    if (!resumed || !session->recording) {
+        foliot__server_welcome(server, peer);
+        return;
+    }
+    peer->state = FOLIOT__PEER_AWAITING;
+    session->awaiting = true;
 }
 
 // -- receiving --------------------------------------------------------------------------------------------
@@ -340,7 +359,7 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
 void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason, const char *why)
 {
     char address[64], text[256];
-    bool in = peer->state == FOLIOT__PEER_IN;
+    bool in = peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING;
     if (peer->state == FOLIOT__PEER_NONE)
         return;
     server->counters.peers_dropped++;
@@ -378,7 +397,7 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
             take_hello(server, peer, &message.as.hello);
         else
             server->counters.messages_ignored++;
-    } else if (message.kind == FOLIOT__BYE && peer->state == FOLIOT__PEER_IN) {
+    } else if (message.kind == FOLIOT__BYE && (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)) {
         server->counters.byes++;
         if (peer->player != FOLIOT__NO_PLAYER)
             foliot__session_peer_lost(peer->session, peer->player, true);
@@ -440,7 +459,7 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
 
 static void peer_gone(foliot_server *server, foliot__peer *peer)
 {
-    if (peer->state == FOLIOT__PEER_IN && peer->player != FOLIOT__NO_PLAYER) {
+    if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) && peer->player != FOLIOT__NO_PLAYER) {
         foliot__session *session = peer->session;
         // The player may have come back through another peer before this one timed out.
         if (session->players[peer->player].peer == peer - server->peers) {
@@ -500,6 +519,7 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
     while (foliot_transport_poll(server->config.transport, now_ns, &event))
         take_event(server, &event);
     expire_silent_peers(server);
+    foliot__watch_update(server);
     for (uint32_t i = 0; i < server->session_count; i++)
         foliot__session_update(server->sessions[i]);
     foliot_transport_flush(server->config.transport, now_ns);

@@ -3,11 +3,13 @@
 // inputs wait here until their tick is closed. While a step runs, nothing here touches the world.
 #include "internal.h"
 
-#include "net/cookie.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "crypto/crypto.h"
+
+#define RECORDED_NS_MAX 1000000000u // that a welcome waits for a slow disk
 
 uint32_t foliot__session_ticks(const foliot__session *session, double seconds)
 {
@@ -75,7 +77,11 @@ static void keep_players(foliot__session *s)
         foliot__player_slot *player = &s->players[r->player];
         player->state = FOLIOT__PLAYER_IN_WORLD;
         player->lost_ns = s->server->now_ns;
-        player->proof = r->join_sequence ? r->proof : 0;
+        if (r->join_sequence) {
+            player->proof = r->proof;
+            player->before = r->before;
+            player->same = true;
+        }
         player->join_sequence = r->join_sequence;
         player->input_sequence = r->sequence;
         player->next_sequence = r->sequence - r->join_sequence + 1;
@@ -163,14 +169,26 @@ uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick
 
 // -- players ------------------------------------------------------------------------------------------
 
-static uint64_t draw_token(foliot_server *server)
+static foliot_player_proof proof_of(const foliot__token *token)
 {
-    // Not a secret that protects money: it keeps one player from being taken for another.
-    uint64_t z = (server->token_state += 0x9e3779b97f4a7c15u);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    z ^= z >> 31;
-    return z ? z : 1;
+    foliot_player_proof proof = {{0}};
+    if (!foliot__token_is_none(token))
+        foliot__one_way(token, sizeof *token, proof.bytes);
+    return proof;
+}
+
+static bool same_proof(const foliot_player_proof *a, const foliot_player_proof *b)
+{
+    return foliot__secrets_equal(a, b, sizeof *a);
+}
+
+static void give_token(const foliot_server *server, foliot__player_slot *player)
+{
+    foliot__random_source *random = server->config.random ? server->config.random : foliot__system_random;
+    do
+        random(server->config.random_user, &player->token, sizeof player->token);
+    while (foliot__token_is_none(&player->token));
+    player->proof = proof_of(&player->token);
 }
 
 static void announce(foliot__session *session, uint32_t player, bool joined)
@@ -185,27 +203,54 @@ static void announce(foliot__session *session, uint32_t player, bool joined)
     foliot__server_tell(session, &m);
 }
 
-// Whose player comes back: who has its token, or who was given it but has not heard so, and asks again with the token of
-// a player that was gone then.
-static uint32_t find_player(const foliot__session *session, uint64_t token)
+// Whose player comes back: who has its token, or who was given it but has not heard so, and asks again with the one that
+// he had before. Looks at all of them whichever it is.
+static uint32_t find_player(const foliot__session *session, const foliot__token *token)
 {
-    uint64_t proof = token ? foliot__token_proof(token) : 0;
-    for (uint32_t p = 0; token && p < session->player_limit; p++) {
+    uint32_t found = FOLIOT__NO_PLAYER;
+    foliot_player_proof proof = proof_of(token);
+    if (foliot__token_is_none(token))
+        return found;
+    for (uint32_t p = 0; p < session->player_limit; p++) {
         const foliot__player_slot *player = &session->players[p];
         bool here = player->state == FOLIOT__PLAYER_ENTERING || player->state == FOLIOT__PLAYER_IN_WORLD;
-        if (here && !player->leaves && (player->proof == proof || player->asked_proof == proof))
-            return p;
+        bool is_new = same_proof(&player->proof, &proof), is_before = same_proof(&player->before, &proof);
+        if (here && !player->leaves && (is_new || is_before))
+            found = p;
     }
-    return FOLIOT__NO_PLAYER;
+    return found;
 }
 
-static void resume(foliot__session *session, foliot__player_slot *player, uint64_t token, uint32_t peer)
+bool foliot__session_knows(const foliot__session *session, const foliot__token *token)
 {
-    if (player->proof == foliot__token_proof(token))
-        player->token = token; // a server that died took it along
+    return find_player(session, token) != FOLIOT__NO_PLAYER;
+}
+
+// The token that he came with holds until he shows that he has heard the new one.
+static void resume(foliot__session *session, foliot__player_slot *player, const foliot__token *token, uint32_t peer)
+{
+    foliot_player_proof proof = proof_of(token);
+    player->same = player->same || same_proof(&player->proof, &proof);
+    player->before = proof;
+    give_token(session->server, player);
+    player->rotated = true;
+    session->server->counters.tokens_rotated++;
     if (player->peer >= 0 && player->peer != (int64_t)peer)
         foliot__server_supersede(session->server, (uint32_t)player->peer);
     player->peer = peer;
+}
+
+// A token that was replaced, and whose owner had heard so: he lost the new one, or somebody has stolen it.
+static void tell_spent(foliot__session *session, const foliot__token *token)
+{
+    foliot_player_proof proof = proof_of(token);
+    for (uint32_t p = 0; !foliot__token_is_none(token) && p < session->player_limit; p++) {
+        const foliot__player_slot *player = &session->players[p];
+        if (player->state == FOLIOT__PLAYER_NONE || !same_proof(&player->spent, &proof))
+            continue;
+        session->server->counters.tokens_spent++;
+        foliot__server_event(session->server, FOLIOT_SERVER_SPENT, session, p, 0, player->name);
+    }
 }
 
 static uint32_t free_player(const foliot__session *session)
@@ -219,12 +264,13 @@ static uint32_t free_player(const foliot__session *session)
 uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
                                bool *resumed)
 {
-    uint32_t found = find_player(session, hello->token);
+    uint32_t found = find_player(session, &hello->token);
     *resumed = found != FOLIOT__NO_PLAYER;
     if (*resumed) {
-        resume(session, &session->players[found], hello->token, peer);
+        resume(session, &session->players[found], &hello->token, peer);
         return found;
     }
+    tell_spent(session, &hello->token);
     found = free_player(session);
     if (found == FOLIOT__NO_PLAYER)
         return found;
@@ -233,9 +279,8 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
     memset(player, 0, sizeof *player);
     player->state = FOLIOT__PLAYER_ENTERING;
     player->peer = peer;
-    player->token = draw_token(session->server);
-    player->proof = foliot__token_proof(player->token);
-    player->asked_proof = hello->token ? foliot__token_proof(hello->token) : 0;
+    give_token(session->server, player);
+    player->before = proof_of(&hello->token); // of a player that is gone
     player->next_sequence = 1;
     player->input_sequence = input_sequence;
     memcpy(player->name, hello->name, sizeof player->name);
@@ -246,8 +291,15 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
 
 void foliot__session_heard(foliot__session *session, const foliot__peer *peer)
 {
-    if (peer->player != FOLIOT__NO_PLAYER)
-        session->players[peer->player].asked_proof = 0;
+    static const foliot_player_proof none;
+    foliot__player_slot *player = peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
+    if (!player || foliot__token_is_none(&player->token))
+        return;
+    if (player->same)
+        player->spent = player->before;
+    player->heard = memcmp(&player->before, &none, sizeof none) != 0; // to be noted
+    player->before = none;
+    foliot__forget(&player->token, sizeof player->token);
 }
 
 void foliot__session_peer_lost(foliot__session *session, uint32_t index, bool for_good)
@@ -349,10 +401,25 @@ static void enter(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
     if (session->recording)
-        foliot_recording_note_player(session->recording, p, player->name, player->proof);
+        foliot_recording_note_player(session->recording, p, player->name, player->rotated ? player->before : player->proof);
     player->join_sequence = player->input_sequence + 1;
     give(session, p, player->join_sequence, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
     player->state = FOLIOT__PLAYER_IN_WORLD;
+}
+
+// What became of its token, in order.
+static void note_token(foliot__session *session, uint32_t p)
+{
+    foliot__player_slot *player = &session->players[p];
+    if (session->recording && player->rotated) {
+        foliot_recording_note_token(session->recording, p, player->proof);
+        player->noted_tick = session->tick + 1;
+        player->noted_ns = session->server->now_ns;
+        session->notes_tokens = true;
+    }
+    if (session->recording && player->heard)
+        foliot_recording_note_heard(session->recording, p);
+    player->rotated = player->heard = false;
 }
 
 // What one player does in the tick that is closed now, in order.
@@ -361,6 +428,7 @@ static void collect(foliot__session *session, uint32_t p)
     foliot__player_slot *player = &session->players[p];
     if (player->state == FOLIOT__PLAYER_ENTERING)
         enter(session, p);
+    note_token(session, p);
     if (player->state == FOLIOT__PLAYER_IN_WORLD && session->lockstep)
         collect_stream(session, p);
     while (player->state == FOLIOT__PLAYER_IN_WORLD && player->change_count > 0) {
@@ -476,11 +544,50 @@ static void send_snapshot(foliot__session *s)
     foliot_transport_flush(s->server->config.transport, s->server->now_ns);
 }
 
+// The block with the notes of this step goes to the disk now, not when it is full.
+static void write_tokens(foliot__session *s)
+{
+    if (!s->notes_tokens)
+        return;
+    s->notes_tokens = false;
+    foliot_recording_flush(s->recording);
+    foliot_recording_drain(s->recording);
+}
+
+// A server that died right after a welcome must know the token that it gave.
+static bool token_recorded(const foliot__session *s, const foliot__player_slot *player)
+{
+    if (!s->recording || s->ended)
+        return true;
+    if (player->rotated)
+        return false;
+    foliot_recording_state state = foliot_recording_now(s->recording);
+    return state.stopped != FOLIOT_OK || state.written_tick >= player->noted_tick ||
+           s->server->now_ns - player->noted_ns >= RECORDED_NS_MAX;
+}
+
+void foliot__session_welcome_awaiting(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    bool any = s->awaiting;
+    s->awaiting = false;
+    for (uint32_t i = 0; any && i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if (peer->state != FOLIOT__PEER_AWAITING || peer->session != s)
+            continue;
+        if (token_recorded(s, &s->players[peer->player]))
+            foliot__server_welcome(server, peer);
+        else
+            s->awaiting = true;
+    }
+}
+
 // Takes in a step that has finished.
 static void finish_step(foliot__session *s)
 {
     s->running = false;
     s->tick++;
+    write_tokens(s);
     s->server->counters.ticks++;
     note_lag(s);
     if (s->lockstep) {
@@ -519,6 +626,7 @@ void foliot__session_update(foliot__session *s)
             return;
         if (s->running)
             finish_step(s);
+        foliot__session_welcome_awaiting(s);
         if (s->ended || server->stopping || i == server->config.catch_up_ticks ||
             server->now_ns < foliot__session_due_ns(s, s->tick))
             return;

@@ -280,6 +280,7 @@ static void begin_server(bench_case *b)
     foliot_server_config config = foliot_server_config_default();
     wire.bind = "127.0.0.1";
     wire.peers_max = b->clients;
+    wire.peers_per_address_max = b->clients; // all of one address
     wire.batches = true;
     config.start = run_here;
     b->memory = -memory_now();

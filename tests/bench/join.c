@@ -122,6 +122,7 @@ int main(void)
     foliot_transport_config config = foliot_transport_config_default();
     config.bind = "127.0.0.1";
     config.peers_max = JOINS + 20; // those who left, and were not heard to, hold theirs for a while
+    config.peers_per_address_max = config.peers_max; // all of one address
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     foliot_transport *host = wire(&config);
     foliot_server_config server_config = foliot_server_config_default();

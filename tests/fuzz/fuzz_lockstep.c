@@ -85,7 +85,6 @@ static void begin(game *g)
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = 4;
-    wire.secret = 1;
     must(foliot_hub_create(&g->hub));
     must(foliot_transport_memory(g->hub, &wire, g->now_ns, &g->host));
     config.transport = g->host;

@@ -102,7 +102,6 @@ arena *arena_create(const arena_options *options)
     wire.bind = "127.0.0.1";
     wire.port = 7777;
     wire.peers_max = ARENA_CLIENTS + 8;
-    wire.secret = 1;
     if (options->server_network)
         must(foliot_impairment_parse(options->server_network, &wire.send, NULL, 0));
     must(foliot_hub_create(&a->hub));

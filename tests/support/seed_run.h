@@ -137,6 +137,7 @@ typedef struct seed_run {
     foliot_server *server;
     seed_clock clock;
     uint32_t incarnation; // how often the server has crashed
+    foliot__rng tokens;   // what its server draws
     uint64_t up_ns;       // since when it is there
     bool stopping, failed;
     uint64_t server_next_ns, step_done_ns;

@@ -181,11 +181,18 @@ static void open_transport(seed_run *run)
     wire.port = PORT;
     wire.peers_max = run->plan->peers_max;
     wire.timeout_ms = run->plan->timeout_ms;
-    wire.secret = run->plan->seed * 3 + 1 + run->incarnation;
     run->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, run->plan->server_skew_ns, run->plan->server_drift};
     FOLIOT_ASSERT(foliot_transport_memory(run->hub, &wire, run->now_ns, &inner) == FOLIOT_OK);
     seed_wire_config config = {.clock = run->clock};
     run->host = seed_wire_create(inner, &config);
+}
+
+// Tokens from the seed: another run of it is the same to the bit.
+static void draw(void *user, void *bytes, size_t count)
+{
+    foliot__rng *rng = user;
+    for (size_t i = 0; i < count; i++)
+        ((uint8_t *)bytes)[i] = (uint8_t)(foliot__rng_u64(rng) >> 32);
 }
 
 static void open_server(seed_run *run)
@@ -197,6 +204,9 @@ static void open_server(seed_run *run)
     config.snapshot_hz = run->plan->snapshot_hz;
     config.reconnect_ms = run->plan->reconnect_ms;
     config.fingerprint = run->kitchen->fingerprint;
+    run->tokens = foliot__rng_seeded(run->plan->seed * 3 + 1 + run->incarnation);
+    config.random = draw;
+    config.random_user = &run->tokens;
     FOLIOT_ASSERT(foliot_server_create(&config, seed_clock_local(&run->clock), &run->server) == FOLIOT_OK);
     for (uint32_t s = 0; s < run->plan->session_count; s++) {
         seed_host *h = &run->hosts[s];

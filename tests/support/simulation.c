@@ -62,7 +62,6 @@ simulation *simulation_create_delayed(double spectator_delay_s)
     wire.bind = "127.0.0.1";
     wire.port = 7777;
     wire.peers_max = SIMULATION_CLIENTS;
-    wire.secret = 1;
     must(foliot_hub_create(&s->hub));
     must(foliot_transport_memory(s->hub, &wire, s->now_ns, &s->host));
     foliot_server_config config = foliot_server_config_default();

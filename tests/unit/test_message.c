@@ -19,16 +19,16 @@ static foliot__message sample(foliot__message_kind kind)
     switch (kind) {
     case FOLIOT__HELLO_MESSAGE:
         m.as.hello = (foliot__hello_message){.protocol = FOLIOT_PROTOCOL, .session = "arena", .name = "Ada",
-                                             .spectates = true, .token = 0x123456789abcdef0u,
+                                             .spectates = true, .token = {"0123456789abcde"},
                                              .fingerprint = {7, UINT64_MAX}, .build = "gcc", .forces = true,
                                              .simulation = "foliot.world", .rules = 2};
         break;
     case FOLIOT__WELCOME:
         m.as.welcome = (foliot__welcome){.protocol = FOLIOT_PROTOCOL, .session = "arena", .scene = "cubes",
-                                         .integrator = "verlet", .player = 3, .token = UINT64_MAX, .tick = 1u << 30,
+                                         .integrator = "verlet", .player = 3, .token = {{255, 0, 1, [15] = 128}}, .tick = 1u << 30,
                                          .dt = 1.0 / 60, .pace_hz = 60, .snapshot_hz = 20,
                                          .format = {0x1p-9, 0x1p-11, {0, 5, -357}, 64881, true, false, 1000},
-                                         .scene_bytes = 12345, .fingerprint = {1, 2}, .lockstep = true, .input_delay = 3};
+                                         .scene_bytes = 12345, .fingerprint = {1, 2}, .lockstep = true, .input_delay = 3, .resumed = true};
         break;
     case FOLIOT__REFUSE:
         m.as.refuse = (foliot__refuse){FOLIOT__REFUSE_FULL, true, "the session is full"};

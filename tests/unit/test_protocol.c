@@ -128,14 +128,14 @@ static void put_packets_of_ours(void)
     put_packet("control", bytes, length);
     fprintf(expected, "control 3 3 1 the session is full, all 32 players are in\n");
     m = (foliot__message){.kind = FOLIOT__WELCOME,
-                          .as.welcome = {.protocol = 2, .session = "arena", .scene = "cubes", .integrator = "verlet", .player = 2,
-                                         .token = 1u << 31, .tick = 500, .dt = 0.25, .pace_hz = 60, .snapshot_hz = 20,
+                          .as.welcome = {.protocol = 3, .session = "arena", .scene = "cubes", .integrator = "verlet", .player = 2,
+                                         .token = {{1, 2, [15] = 0xfe}}, .tick = 500, .dt = 0.25, .pace_hz = 60, .snapshot_hz = 20,
                                          .format = {0.5, 0.125, {0, 5, -7}, 65536, true, false, 40}, .scene_bytes = 999,
-                                         .fingerprint = {0x0102030405060708u, 0xff}, .lockstep = true, .input_delay = 3}};
+                                         .fingerprint = {0x0102030405060708u, 0xff}, .lockstep = true, .input_delay = 3, .resumed = true}};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
     put_packet("control", bytes, length);
-    fprintf(expected, "control 2 2 arena cubes verlet 2 2147483648 500 0.25 60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
-                      "0807060504030201ff00000000000000 1 3\n");
+    fprintf(expected, "control 2 3 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
+                      "0807060504030201ff00000000000000 1 3 1\n");
 }
 
 static foliot_input drawn_input(uint32_t player)

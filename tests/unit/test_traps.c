@@ -16,6 +16,9 @@
 #include <unistd.h>
 
 #include "foliot/transport.h"
+#include "net/cookie.h"
+#include "net/direct.h"
+#include "net/gate.h"
 
 // The wall clock that ENet sees: ours, so that it can be put forward.
 static int64_t wall_step_s;
@@ -119,11 +122,22 @@ static uint8_t *put(uint8_t *at, uint64_t value, int bytes)
     return at;
 }
 
-// ENet's CONNECT, as its protocol.h lays it out.
-static size_t write_connect(uint8_t *bytes, uint32_t connect_id, uint32_t data)
+// Puts the checksum of a datagram into its place: what the connect id is in until then.
+static void seal(uint8_t *bytes, size_t length, uint32_t connect_id)
+{
+    size_t at = foliot__gate_checksum_at(bytes, length);
+    assert_true(at > 0);
+    memcpy(bytes + at, &connect_id, 4);
+    uint32_t sum = foliot__gate_checksum(bytes, length);
+    memcpy(bytes + at, &sum, 4);
+}
+
+// ENet's CONNECT, as its protocol.h lays it out. The connect id is big-endian on the wire of these tests.
+static size_t write_connect(uint8_t *bytes, uint32_t connect_id)
 {
     uint8_t *at = put(bytes, 0x8fff, 2);
     at = put(at, 0, 2);                    // sent time
+    at = put(at, 0, 4);                    // checksum
     at = put(at, 0x82, 1);                 // CONNECT, acknowledge
     at = put(put(at, 0xff, 1), 1, 2);      // channel, reliable sequence number
     at = put(put(at, 0, 2), 0xffff, 2);    // outgoing peer, session ids
@@ -131,21 +145,51 @@ static size_t write_connect(uint8_t *bytes, uint32_t connect_id, uint32_t data)
     at = put(at, 2, 4);                    // channels
     at = put(put(at, 0, 4), 0, 4);         // bandwidths
     at = put(put(put(at, 5000, 4), 2, 4), 2, 4); // throttle
-    at = put(put(at, connect_id, 4), data, 4);
+    at = put(put(at, connect_id, 4), 0, 4);
+    seal(bytes, (size_t)(at - bytes), 0);
     return (size_t)(at - bytes);
 }
+
+static size_t write_question(uint8_t *bytes, uint32_t connect_id)
+{
+    memset(bytes, 0, FOLIOT__QUESTION_BYTES);
+    memcpy(bytes, FOLIOT__QUESTION_MARK, 8);
+    put(bytes + 8, connect_id, 4);
+    return FOLIOT__QUESTION_BYTES;
+}
+
+// The cookie of that connection, its bytes.
+static void ask(int fd, foliot_transport *host, tally *seen, uint32_t connect_id, uint8_t cookie[8])
+{
+    uint8_t bytes[256];
+    assert_int_equal(send(fd, bytes, write_question(bytes, connect_id), 0), FOLIOT__QUESTION_BYTES);
+    for (int i = 0; i < 20; i++, rest())
+        drain(host, seen);
+    assert_int_equal(recv(fd, bytes, sizeof bytes, 0), FOLIOT__COOKIE_BYTES);
+    assert_memory_equal(bytes, FOLIOT__COOKIE_MARK, 8);
+    memcpy(cookie, bytes + 12, 8);
+}
+
+// What opens a connection, with a packet of one byte behind it.
+static size_t write_early(uint8_t *bytes, const uint8_t cookie[8], uint32_t connect_id, uint8_t byte)
+{
+    memcpy(bytes, FOLIOT__EARLY, 8);
+    put(bytes + 8, connect_id, 4);
+    memcpy(bytes + 12, cookie, 8);
+    return (size_t)(put(put(bytes + FOLIOT__EARLY_HEAD_BYTES, 0x0100, 2), byte, 1) - bytes);
+}
+
+#define BY_HAND_ID 77u
+static const uint32_t by_hand_seed = __builtin_bswap32(BY_HAND_ID); // as it lies in memory
 
 // Asks for its cookie and connects with it: what a hostile client does before it turns hostile. The peer number
 // that datagrams must name, with its session bits.
 static uint32_t connect_by_hand(int fd, foliot_transport *host, tally *seen)
 {
-    uint8_t bytes[256] = "foliot?1";
-    assert_int_equal(send(fd, bytes, 32, 0), 32);
-    for (int i = 0; i < 20; i++, rest())
-        drain(host, seen);
-    assert_int_equal(recv(fd, bytes, sizeof bytes, 0), 12);
-    uint32_t cookie = (uint32_t)bytes[8] | (uint32_t)bytes[9] << 8 | (uint32_t)bytes[10] << 16 | (uint32_t)bytes[11] << 24;
-    size_t length = write_connect(bytes, 77, cookie);
+    uint8_t bytes[256], cookie[8];
+    ask(fd, host, seen, BY_HAND_ID, cookie);
+    assert_int_equal(send(fd, bytes, write_early(bytes, cookie, BY_HAND_ID, 7), 0), FOLIOT__EARLY_HEAD_BYTES + 3);
+    size_t length = write_connect(bytes, BY_HAND_ID);
     assert_int_equal(send(fd, bytes, length, 0), length);
     for (int i = 0; i < 20; i++, rest())
         drain(host, seen);
@@ -154,10 +198,12 @@ static uint32_t connect_by_hand(int fd, foliot_transport *host, tally *seen)
     uint16_t sequence = 0, sent = 0;
     while ((got = recv(fd, bytes, sizeof bytes, 0)) > 0) {
         uint8_t *at = bytes + 2;
+        assert_true(foliot__gate_proven(bytes, (size_t)got, by_hand_seed));
         if (bytes[0] & 0x80) {
             sent = (uint16_t)(bytes[2] << 8 | bytes[3]);
             at += 2;
         }
+        at += FOLIOT__CHECKSUM_BYTES;
         for (; at < bytes + got;) {
             if ((at[0] & 0x0f) == 3) { // VERIFY_CONNECT
                 sequence = (uint16_t)(at[2] << 8 | at[3]);
@@ -170,8 +216,9 @@ static uint32_t connect_by_hand(int fd, foliot_transport *host, tally *seen)
         }
     }
     uint32_t head = peer | (session & 3) << 12;
-    uint8_t *at = put(put(bytes, head, 2), 1, 1); // ACKNOWLEDGE of it
+    uint8_t *at = put(put(put(bytes, head, 2), 0, 4), 1, 1); // ACKNOWLEDGE of it
     at = put(put(put(put(at, 0xff, 1), 0, 2), sequence, 2), sent, 2);
+    seal(bytes, (size_t)(at - bytes), by_hand_seed);
     assert_int_equal(send(fd, bytes, (size_t)(at - bytes), 0), at - bytes);
     for (int i = 0; i < 20; i++, rest())
         drain(host, seen);
@@ -190,19 +237,16 @@ static void forged_connects_take_no_slot_and_get_less_than_they_send(void **stat
     size_t sent = 0, back = 0;
     for (uint32_t i = 0; i < 20000; i++) {
         uint8_t bytes[256];
-        size_t length = write_connect(bytes, i, i * 2654435761u);
+        size_t length = write_connect(bytes, i);
         if (i % 4 == 1) { // some send packets ahead of it, to a cookie that is none of theirs
             memset(bytes, 0, sizeof bytes);
-            memcpy(bytes, "foliot>1", 8);
-            memcpy(bytes + 12, &i, 4);
-            bytes[16] = 200 - 18;
+            write_early(bytes, (const uint8_t *)"nocookie", i, 0);
+            bytes[FOLIOT__EARLY_HEAD_BYTES] = 200 - FOLIOT__EARLY_HEAD_BYTES - 2;
+            bytes[FOLIOT__EARLY_HEAD_BYTES + 1] = 0;
             length = 200;
         }
-        if (i % 4 == 3) { // some only ask
-            memset(bytes, 0, sizeof bytes);
-            memcpy(bytes, "foliot?1", 8);
-            length = 32;
-        }
+        if (i % 4 == 3) // some only ask
+            length = write_question(bytes, i);
         if (send(fd, bytes, length, 0) > 0)
             sent += length;
         if (i % 64 == 0) {
@@ -223,25 +267,18 @@ static void forged_connects_take_no_slot_and_get_less_than_they_send(void **stat
     foliot_transport_destroy(host);
 }
 
-static size_t write_early(uint8_t *bytes, uint32_t cookie, uint32_t connect_id, uint8_t byte)
-{
-    uint8_t *at = put(put(bytes, 0x666f6c696f743e31, 8), __builtin_bswap32(cookie), 4);
-    return (size_t)(put(put(put(at, connect_id, 4), 0x0100, 2), byte, 1) - bytes); // a packet of one byte
-}
-
 static void packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection(void **state)
 {
     (void)state;
     foliot_transport *host = listening(2);
     int fd = attacker(host);
     tally seen = {0};
-    uint8_t bytes[256] = "foliot?1";
-    assert_int_equal(send(fd, bytes, 32, 0), 32);
-    for (int i = 0; i < 20; i++, rest())
-        drain(host, &seen);
-    assert_int_equal(recv(fd, bytes, sizeof bytes, 0), 12);
-    uint32_t cookie = (uint32_t)bytes[8] | (uint32_t)bytes[9] << 8 | (uint32_t)bytes[10] << 16 | (uint32_t)bytes[11] << 24;
-    (void)!send(fd, bytes, write_early(bytes, cookie + 1, 5, 7), 0);
+    uint8_t bytes[256], cookie[8];
+    ask(fd, host, &seen, 5, cookie);
+    cookie[0] ^= 1;
+    (void)!send(fd, bytes, write_early(bytes, cookie, 5, 7), 0);
+    cookie[0] ^= 1;
+    (void)!send(fd, bytes, write_early(bytes, cookie, 6, 7), 0); // good for the other connection alone
     for (int i = 0; i < 20; i++, rest())
         drain(host, &seen);
     assert_int_equal(seen.connected, 0);
@@ -255,7 +292,7 @@ static void packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection(vo
     foliot_transport_send(host, seen.peer, FOLIOT_UNRELIABLE, bytes, 100);
     foliot_transport_flush(host, clock_ns());
     rest();
-    assert_int_equal(received_bytes(fd), 118);
+    assert_int_equal(received_bytes(fd), FOLIOT__EARLY_HEAD_BYTES + 2 + 100);
     foliot_transport_event e = {0};
     assert_true(foliot_transport_poll(host, clock_ns() + 5100000000u, &e));
     assert_int_equal(e.kind, FOLIOT_TRANSPORT_DISCONNECTED);
@@ -313,21 +350,26 @@ static void the_answer_to_another_connect_is_ignored(void **state)
     foliot_transport *client;
     foliot_peer_id peer;
     tally seen = {0};
+    uint32_t connect_id = 0;
     assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_OK);
     foliot_transport_connect(client, "127.0.0.1", ntohs(at.sin_port), clock_ns(), &peer);
     for (int i = 0; i < 60; i++, rest()) {
         uint8_t bytes[256];
         drain(client, &seen);
         ssize_t got = recvfrom(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &length);
-        if (got == 32) {
-            (void)!sendto(fd, "foliot!1mine", 12, 0, (struct sockaddr *)&from, length);
-        } else if (got == 52) { // a connect: verify one that is not it
+        if (got == FOLIOT__QUESTION_BYTES) {
+            memcpy(&connect_id, bytes + 8, 4);
+            memcpy(bytes, FOLIOT__COOKIE_MARK "....mine...", FOLIOT__COOKIE_BYTES);
+            memcpy(bytes + 8, &connect_id, 4);
+            (void)!sendto(fd, bytes, FOLIOT__COOKIE_BYTES, 0, (struct sockaddr *)&from, length);
+        } else if (got == 56) { // a connect: verify one that is not it
             uint8_t answer[64], *put_at = put(answer, 0x8000, 2);
-            put_at = put(put(put_at, 0, 2), 0x83, 1);
+            put_at = put(put(put(put_at, 0, 2), 0, 4), 0x83, 1);
             put_at = put(put(put(put_at, 0xff, 1), 1, 2), 0, 2);
             put_at = put(put(put(put_at, 0, 2), 1400, 4), 65536, 4);
             put_at = put(put(put(put_at, 2, 4), 0, 4), 0, 4);
             put_at = put(put(put(put(put_at, 5000, 4), 2, 4), 2, 4), 12345, 4);
+            seal(answer, (size_t)(put_at - answer), connect_id);
             (void)!sendto(fd, answer, (size_t)(put_at - answer), 0, (struct sockaddr *)&from, length);
         }
     }
@@ -372,7 +414,7 @@ static void hostile_fragments_hold_no_memory(void **state)
     uint32_t head = connect_by_hand(fd, host, &seen);
     size_t before = mallinfo2().uordblks;
     for (uint32_t i = 0; i < 40000; i++) {
-        uint8_t bytes[1400] = {0}, *at = put(bytes, head, 2);
+        uint8_t bytes[1400] = {0}, *at = put(put(bytes, head, 2), 0, 4);
         bool reliable = i % 2;
         uint32_t total = i % 3 == 0 ? 65536 : 1048576, count = i % 5 == 0 ? 40 : 1000000;
         if (i % 7 == 6) { // small reliable packets, each one beyond a hole
@@ -384,6 +426,7 @@ static void hostile_fragments_hold_no_memory(void **state)
             at = put(put(put(put(at, count, 4), 1, 4), total, 4), 4, 4);
             at = put(at, 0, 4);
         }
+        seal(bytes, (size_t)(at - bytes), by_hand_seed);
         (void)!send(fd, bytes, (size_t)(at - bytes), 0);
         if (i % 64 == 0)
             drain(host, &seen);
@@ -409,7 +452,7 @@ static void source_port_0_is_dropped(void **state)
     foliot_transport *host = listening(8);
     tally seen = {0};
     uint8_t bytes[8 + 256];
-    size_t length = write_connect(bytes + 8, 1, 0);
+    size_t length = write_connect(bytes + 8, 1);
     put(put(put(put(bytes, 0, 2), foliot_transport_port(host), 2), 8 + length, 2), 0, 2);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     for (int i = 0; i < 10; i++)

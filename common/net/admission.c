@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+// admission.c: see admission.h. An address has a bucket of connections that it may open, as large as the number it may
+// hold, so that everybody behind it can come back at once after an outage; it fills slowly.
+#include "net/admission.h"
+
+#include <stdlib.h>
+
+#include "base/assert.h"
+
+#define PER_ADDRESS_SHARE 4 // an address may hold a quarter of all connections,
+#define PER_ADDRESS_MIN 8   // and so many at least
+#define PER_SECOND 4
+#define BURST_MIN 16
+
+foliot_status foliot__admission_init(foliot__admission *a, const foliot_transport_config *config)
+{
+    uint32_t share = config->peers_max / PER_ADDRESS_SHARE;
+    *a = (foliot__admission){.capacity = config->peers_max + FOLIOT__ADDRESSES_REMEMBERED,
+                             .per_address_max = share < PER_ADDRESS_MIN ? PER_ADDRESS_MIN : share,
+                             .per_second = config->joins_per_second > 0 ? config->joins_per_second : PER_SECOND};
+    if (config->peers_per_address_max)
+        a->per_address_max = config->peers_per_address_max;
+    a->addresses = calloc(a->capacity, sizeof *a->addresses);
+    return a->addresses ? FOLIOT_OK : FOLIOT_MEMORY;
+}
+
+void foliot__admission_close(foliot__admission *a)
+{
+    free(a->addresses);
+    *a = (foliot__admission){0};
+}
+
+static double burst(const foliot__admission *a)
+{
+    return a->per_address_max < BURST_MIN ? BURST_MIN : a->per_address_max;
+}
+
+// Its entry; else a free one, or that of whoever was away the longest. There is one: more are here than connections.
+static foliot__address *entry_of(foliot__admission *a, uint64_t host, uint64_t now_ns)
+{
+    foliot__address *oldest = NULL;
+    for (uint32_t i = 0; i < a->capacity; i++) {
+        foliot__address *e = &a->addresses[i];
+        if (e->host == host)
+            return e;
+        if (e->connections == 0 && (!oldest || (oldest->host != 0 && (e->host == 0 || e->at_ns < oldest->at_ns))))
+            oldest = e;
+    }
+    FOLIOT_ASSERT(oldest);
+    *oldest = (foliot__address){.host = host, .allowance = burst(a), .at_ns = now_ns};
+    return oldest;
+}
+
+foliot__admitted foliot__admit(foliot__admission *a, uint64_t host, uint64_t now_ns)
+{
+    foliot__address *e = entry_of(a, host, now_ns);
+    double passed = now_ns > e->at_ns ? (double)(now_ns - e->at_ns) * 1e-9 : 0;
+    e->allowance += passed * a->per_second;
+    if (e->allowance > burst(a))
+        e->allowance = burst(a);
+    e->at_ns = now_ns;
+    if (e->connections >= a->per_address_max)
+        return FOLIOT__ADMITTED_NOT_MORE;
+    if (e->allowance < 1)
+        return FOLIOT__ADMITTED_NOT_YET;
+    e->allowance -= 1;
+    e->connections++;
+    return FOLIOT__ADMITTED;
+}
+
+void foliot__admission_release(foliot__admission *a, uint64_t host)
+{
+    for (uint32_t i = 0; i < a->capacity; i++)
+        if (a->addresses[i].host == host && a->addresses[i].connections > 0) {
+            a->addresses[i].connections--;
+            return;
+        }
+}
