@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: MIT
+// Goal: who has not shown that he receives what is sent to his address gets nothing from a server; who does not know a
+// connection cannot end it; and no address locks the others out. A forged cookie made the server send 2,168 times what it
+// got; 112,928 forged datagrams of 13 bytes, sent in 1.6 s, evicted a player; one cookie opened any number of connections,
+// so that 6 kB a second kept everybody else away.
+// Method: a real server on the loopback, clients of ours at 127.0.0.1, and attackers at 127.0.0.2 and .3 with plain and raw
+// sockets, who write the datagrams of docs/PROTOCOL.md, section 1, by hand.
+#include "check.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/rng.h"
+#include "foliot/client.h"
+#include "foliot/server.h"
+#include "net/cookie.h"
+#include "net/direct.h"
+#include "wire/message.h"
+
+#define PEERS 32
+#define HONEST 6
+
+static foliot_digest fingerprint;
+
+typedef struct inn {
+    foliot_scene scene;
+    foliot_body_definition bodies[200];
+    foliot_transport *host;
+    foliot_server *server;
+    uint16_t port;
+    foliot_transport *wires[HONEST];
+    foliot_client *clients[HONEST];
+    int count;
+} inn;
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void rest(void)
+{
+    struct timespec t = {.tv_nsec = 1000000};
+    nanosleep(&t, NULL);
+}
+
+static inn *open_inn(void)
+{
+    static const double spawn[1][3] = {{0, 5, 0}};
+    inn *i = calloc(1, sizeof *i);
+    foliot_transport_config wire = foliot_transport_config_default();
+    foliot_server_config config = foliot_server_config_default();
+    foliot_session_config session = {.name = "main", .scene = &i->scene, .pace_hz = 60};
+    assert_non_null(i);
+    fingerprint = foliot_fingerprint();
+    for (int b = 0; b < 200; b++) { // a complete snapshot is worth some kilobytes
+        i->bodies[b] = foliot_body_default();
+        i->bodies[b].mass = 1;
+        i->bodies[b].position[0] = 1.5 * b;
+        i->bodies[b].position[1] = (b * 37 % 200) * 0.77;
+        i->bodies[b].velocity[2] = 0.1 * (b % 13);
+    }
+    i->scene = foliot_scene_default();
+    i->scene.name = "many";
+    i->scene.dt = 1.0 / 60;
+    i->scene.bodies = i->bodies;
+    i->scene.body_count = 200;
+    i->scene.players.limit = 16;
+    i->scene.players.body = i->bodies[0];
+    i->scene.players.positions = spawn;
+    i->scene.players.position_count = 1;
+    wire.bind = "0.0.0.0"; // so that all of the loopback reaches it
+    wire.peers_max = PEERS;
+    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &i->host), FOLIOT_OK);
+    i->port = foliot_transport_port(i->host);
+    config.transport = i->host;
+    config.fingerprint = fingerprint;
+    assert_int_equal(foliot_server_create(&config, clock_ns(), &i->server), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_OK);
+    assert_int_equal(foliot_server_add_session(i->server, &session, clock_ns()), FOLIOT_OK);
+    return i;
+}
+
+static void close_inn(inn *i)
+{
+    for (int c = 0; c < i->count; c++) {
+        foliot_client_destroy(i->clients[c]);
+        foliot_transport_destroy(i->wires[c]);
+    }
+    foliot_server_destroy(i->server);
+    foliot_transport_destroy(i->host);
+    free(i);
+}
+
+static void update(inn *i)
+{
+    foliot_server_event said;
+    foliot_server_update(i->server, clock_ns());
+    while (foliot_server_poll(i->server, &said))
+        continue;
+    for (int c = 0; c < i->count; c++)
+        foliot_client_update(i->clients[c], clock_ns());
+}
+
+static void let_pass(inn *i, int ms)
+{
+    for (uint64_t end = clock_ns() + (uint64_t)ms * 1000000u; clock_ns() < end; rest())
+        update(i);
+}
+
+static foliot_client *honest(inn *i)
+{
+    foliot_transport_config wire = foliot_transport_config_default();
+    foliot_client_config config = foliot_client_config_default();
+    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &i->wires[i->count]), FOLIOT_OK);
+    config.transport = i->wires[i->count];
+    config.port = i->port;
+    config.fingerprint = fingerprint;
+    assert_int_equal(foliot_client_create(&config, clock_ns(), &i->clients[i->count]), FOLIOT_OK);
+    return i->clients[i->count++];
+}
+
+static bool playing(const foliot_client *client)
+{
+    return foliot_client_now(client) == FOLIOT_CLIENT_PLAYING;
+}
+
+static bool joins_within(inn *i, foliot_client *client, int ms)
+{
+    for (uint64_t end = clock_ns() + (uint64_t)ms * 1000000u; clock_ns() < end && !playing(client); rest())
+        update(i);
+    return playing(client);
+}
+
+// -- attackers ----------------------------------------------------------------------------------------------------
+
+static int attacker(const inn *i, const char *address)
+{
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), bytes = 4 << 20;
+    struct sockaddr_in from = {.sin_family = AF_INET}, to = {.sin_family = AF_INET, .sin_port = htons(i->port)};
+    inet_pton(AF_INET, address, &from.sin_addr);
+    inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    assert_int_equal(bind(fd, (struct sockaddr *)&from, sizeof from), 0);
+    assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
+    return fd;
+}
+
+static size_t received_bytes(int fd)
+{
+    uint8_t bytes[4096];
+    size_t total = 0;
+    for (ssize_t length; (length = recv(fd, bytes, sizeof bytes, 0)) >= 0;)
+        total += (size_t)length;
+    return total;
+}
+
+static size_t write_question(uint8_t *bytes, uint32_t connect_id)
+{
+    memset(bytes, 0, FOLIOT__QUESTION_BYTES);
+    memcpy(bytes, FOLIOT__QUESTION_MARK, 8);
+    memcpy(bytes + 8, &connect_id, 4);
+    return FOLIOT__QUESTION_BYTES;
+}
+
+// The cookie of a connection of this socket's address.
+static uint64_t ask(inn *i, int fd, uint32_t connect_id)
+{
+    uint8_t bytes[256];
+    uint64_t cookie = 0;
+    (void)!send(fd, bytes, write_question(bytes, connect_id), 0);
+    for (int tries = 0; tries < 200; tries++, rest()) {
+        update(i);
+        ssize_t length = recv(fd, bytes, sizeof bytes, 0);
+        uint32_t of = 0;
+        memcpy(&of, bytes + 8, 4);
+        if (length == FOLIOT__COOKIE_BYTES && memcmp(bytes, FOLIOT__COOKIE_MARK, 8) == 0 && of == connect_id)
+            break;
+    }
+    for (int k = 0; k < 8; k++)
+        cookie |= (uint64_t)bytes[12 + k] << (8 * k);
+    return cookie;
+}
+
+// Opens a connection and says hello with it: what makes a server send the most.
+static size_t write_hello(uint8_t *bytes, uint64_t cookie, uint32_t connect_id)
+{
+    foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
+    size_t length;
+    m.as.hello.protocol = FOLIOT_PROTOCOL;
+    m.as.hello.spectates = true;
+    strcpy(m.as.hello.name, "mallory");
+    foliot__direct_early_head(cookie, connect_id, bytes);
+    uint8_t *packet = bytes + FOLIOT__EARLY_HEAD_BYTES;
+    assert_int_equal(foliot__message_encode(&m, packet + 2, 1000, &length), FOLIOT_OK);
+    packet[0] = (uint8_t)length;
+    packet[1] = (uint8_t)(length >> 8);
+    return FOLIOT__EARLY_HEAD_BYTES + 2 + length;
+}
+
+// -- amplification --------------------------------------------------------------------------------------------------
+
+static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **state)
+{
+    (void)state;
+    inn *i = open_inn();
+    int own = attacker(i, "127.0.0.2"), victim = attacker(i, "127.0.0.3");
+    foliot__rng rng = foliot__rng_seeded(1);
+    size_t sent = 0;
+    for (uint32_t k = 0; k < 400; k++) {
+        uint8_t bytes[1400];
+        size_t length;
+        uint64_t cookie = ask(i, own, k); // good at his own address
+        if (k % 4 == 0)
+            length = write_question(bytes, k);
+        else if (k % 4 == 1)
+            length = write_hello(bytes, cookie, k);
+        else if (k % 4 == 2)
+            length = write_hello(bytes, foliot__rng_u64(&rng), k);
+        else
+            for (length = 8 + foliot__rng_below(&rng, 100), bytes[0] = 0; bytes[0] == 0 || length == 0;)
+                for (size_t b = 0; b < length; b++)
+                    bytes[b] = (uint8_t)foliot__rng_u64(&rng);
+        if (k % 8 == 4)
+            bytes[7] = '9'; // of a version that is none of ours
+        sent += send(victim, bytes, length, 0) > 0 ? length : 0;
+    }
+    let_pass(i, 300);
+    size_t back = received_bytes(victim);
+    print_message("%zu bytes sent in the victim's name, %zu came to it\n", sent, back);
+    assert_true(back > 0 && back < sent / 2);
+    assert_int_equal(foliot_server_counted(i->server)->joins, 0);
+    assert_true(foliot_transport_counted(i->host)->datagrams_dropped_cookie >= 200);
+    // The same hello where its cookie is good: the server has much to say.
+    uint8_t bytes[1400];
+    size_t length = write_hello(bytes, ask(i, own, 1), 1);
+    received_bytes(own);
+    (void)!send(own, bytes, length, 0);
+    let_pass(i, 300);
+    assert_true(received_bytes(own) > 3 * length);
+    close(own);
+    close(victim);
+    close_inn(i);
+}
+
+// -- eviction --------------------------------------------------------------------------------------------------------
+
+static void forge(int raw, uint16_t from, uint16_t to, const uint8_t *payload, size_t length)
+{
+    uint8_t bytes[64];
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const uint16_t head[4] = {htons(from), htons(to), htons((uint16_t)(8 + length)), 0};
+    memcpy(bytes, head, 8);
+    memcpy(bytes + 8, payload, length);
+    (void)!sendto(raw, bytes, 8 + length, 0, (struct sockaddr *)&at, sizeof at);
+}
+
+// A disconnect for that peer number and session, with a guess at the checksum or, as before there was one, without it.
+static size_t write_disconnect(uint8_t *bytes, uint32_t peer, uint32_t session, uint32_t sequence, const uint32_t *checksum)
+{
+    uint32_t head = peer | session << 12;
+    uint8_t *at = bytes;
+    *at++ = (uint8_t)(head >> 8);
+    *at++ = (uint8_t)head;
+    if (checksum) {
+        memcpy(at, checksum, 4);
+        at += 4;
+    }
+    *at++ = 0x84; // DISCONNECT, acknowledge
+    *at++ = sequence % 2 ? 0xff : 1;
+    *at++ = (uint8_t)(sequence >> 8);
+    *at++ = (uint8_t)sequence;
+    memset(at, 0, 4);
+    return (size_t)(at + 4 - bytes);
+}
+
+static void forged_datagrams_end_no_connection(void **state)
+{
+    (void)state;
+    int raw = socket(AF_INET, SOCK_RAW, IPPROTO_UDP);
+    if (raw < 0) {
+        print_message("skipped: raw sockets need root\n");
+        return;
+    }
+    inn *i = open_inn();
+    foliot_client *client = honest(i);
+    foliot__rng rng = foliot__rng_seeded(2);
+    assert_true(joins_within(i, client, 5000));
+    let_pass(i, 200); // until ENet has connected too
+    struct sockaddr_in own;
+    socklen_t own_length = sizeof own;
+    assert_int_equal(getsockname(foliot_transport_descriptor(i->wires[0]), (struct sockaddr *)&own, &own_length), 0);
+    uint16_t port = ntohs(own.sin_port);
+    for (uint32_t k = 0; k < 112928; k++) {
+        uint8_t bytes[32];
+        uint32_t guess = (uint32_t)foliot__rng_u64(&rng), peer = k / 4 % PEERS;
+        bool to_server = k % 8 != 0;
+        size_t length = write_disconnect(bytes, to_server ? peer : 0, k % 4, k / (4 * PEERS) + 1, k % 3 ? &guess : NULL);
+        forge(raw, to_server ? port : i->port, to_server ? i->port : port, bytes, length);
+        if (k % 64 == 0)
+            update(i);
+    }
+    let_pass(i, 500);
+    assert_true(playing(client));
+    assert_int_equal(foliot_client_statistics_now(client).reconnects, 0);
+    assert_int_equal(foliot_server_present(i->server).players, 1);
+    assert_int_equal(foliot_server_counted(i->server)->peers_lost, 0);
+    const foliot_transport_counters *at_host = foliot_transport_counted(i->host), *at_client = foliot_transport_counted(i->wires[0]);
+    print_message("%llu dropped by the server, %llu by the client\n",
+                  (unsigned long long)(at_host->datagrams_dropped_unproven + at_host->datagrams_dropped_malformed),
+                  (unsigned long long)(at_client->datagrams_dropped_unproven + at_client->datagrams_dropped_malformed));
+    assert_true(at_host->datagrams_dropped_unproven > 10000);
+    assert_true(at_client->datagrams_dropped_unproven > 1000);
+    close(raw);
+    close_inn(i);
+}
+
+// -- locking out -----------------------------------------------------------------------------------------------------
+
+// Connections without end, from one cookie each and from one cookie for all, each opened anew as soon as it is given up.
+static void one_address_locks_nobody_out(void **state)
+{
+    (void)state;
+    inn *i = open_inn();
+    int fd = attacker(i, "127.0.0.2");
+    uint64_t cookies[4 * PEERS];
+    for (uint32_t k = 0; k < 4 * PEERS; k++)
+        cookies[k] = ask(i, fd, k);
+    for (int round = 0; round < 20; round++) {
+        for (uint32_t k = 0; k < 4 * PEERS; k++) {
+            uint8_t bytes[1400];
+            bool hello = k % 2;
+            size_t length = write_hello(bytes, cookies[round % 2 ? k : 0], k);
+            (void)!send(fd, bytes, hello ? length : FOLIOT__EARLY_HEAD_BYTES, 0);
+        }
+        let_pass(i, 5);
+    }
+    uint32_t held = foliot_server_present(i->server).peers;
+    print_message("%u of %u connections held by one address\n", held, PEERS);
+    assert_true(held >= 4 && held <= PEERS / 4);
+    for (int c = 0; c < HONEST; c++)
+        assert_true(joins_within(i, honest(i), 3000));
+    assert_true(foliot_transport_counted(i->host)->connects_over_address > 0);
+    assert_true(foliot_transport_counted(i->host)->datagrams_dropped_cookie > 0);
+    close(fd);
+    close_inn(i);
+}
+
+// Comes and goes as fast as it can: what it may open is soon used up, and comes back slowly.
+static void an_address_that_storms_is_put_off(void **state)
+{
+    (void)state;
+    inn *i = open_inn();
+    foliot_transport_config wire = foliot_transport_config_default();
+    foliot_transport *storm;
+    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &storm), FOLIOT_OK);
+    int opened = 0;
+    uint64_t end = clock_ns() + 1500000000u, opened_ns = 0;
+    foliot_peer_id peer = {0};
+    while (clock_ns() < end) {
+        foliot_transport_event event;
+        if (peer.value == 0)
+            assert_int_equal(foliot_transport_connect(storm, "127.0.0.1", i->port, clock_ns(), &peer), FOLIOT_OK);
+        while (foliot_transport_poll(storm, clock_ns(), &event))
+            if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
+                peer.value = 0;
+        foliot_transport_flush(storm, clock_ns());
+        update(i);
+        if ((int)foliot_transport_counted(i->host)->connects > opened) {
+            opened++;
+            opened_ns = clock_ns();
+        }
+        if (opened_ns && clock_ns() - opened_ns > 10000000u) { // ENet has connected: it can say goodbye
+            foliot_transport_disconnect(storm, peer, 0, true);
+            peer.value = opened_ns = 0;
+        }
+    }
+    print_message("%d connections opened in 1.5 s, put off %llu times\n", opened,
+                  (unsigned long long)foliot_transport_counted(i->host)->connects_too_fast);
+    assert_true(opened >= 4 && opened <= 24);
+    assert_true(foliot_transport_counted(i->host)->connects_too_fast > 0);
+    foliot_transport_destroy(storm);
+    close_inn(i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_address_that_has_echoed_nothing_gets_less_than_it_sends),
+        cmocka_unit_test(forged_datagrams_end_no_connection),
+        cmocka_unit_test(one_address_locks_nobody_out),
+        cmocka_unit_test(an_address_that_storms_is_put_off),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

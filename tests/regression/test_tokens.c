@@ -1,0 +1,433 @@
+// SPDX-License-Identifier: MIT
+// Goal: a token is the right to one player and tells nothing of any other. Tokens were consecutive outputs of splitmix64, which
+// can be inverted: one join gave every earlier and every later one, and the secret of the cookies. They stayed the same for as
+// long as a player lived, so that a stolen one was never missed; and a server that died knew only the first.
+// Method: guests of a real server over the transport in memory, who speak the protocol's bytes; a recording of it, of which a
+// copy is taken at the moment that a welcome is heard, as a crash would leave it.
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "crypto/crypto.h"
+#include "foliot/server.h"
+#include "wire/message.h"
+
+#define PORT 7777
+#define GUESTS 8
+
+static const foliot__token none;
+
+typedef struct guest {
+    foliot_transport *wire;
+    foliot_peer_id peer;
+    bool connected, welcomed, lost;
+    foliot__welcome welcome; // the last
+} guest;
+
+typedef struct inn {
+    foliot_hub *hub;
+    foliot_transport *host;
+    foliot_server *server;
+    foliot_scene scene;
+    foliot_body_definition body;
+    foliot_recording *recording;
+    char file[64], copy[64];
+    uint64_t now_ns;
+    guest guests[GUESTS];
+    int count, spent;
+} inn;
+
+static void make_scene(inn *i)
+{
+    static const double spawn[1][3] = {{0, 5, 0}};
+    i->body = foliot_body_default();
+    i->body.mass = 1;
+    i->body.velocity[0] = 1;
+    i->scene = foliot_scene_default();
+    i->scene.name = "drift";
+    i->scene.dt = 1.0 / 60;
+    i->scene.bodies = &i->body;
+    i->scene.body_count = 1;
+    i->scene.players.limit = 4;
+    i->scene.players.body = foliot_body_default();
+    i->scene.players.body.mass = 1;
+    i->scene.players.positions = spawn;
+    i->scene.players.position_count = 1;
+}
+
+static void open_server(inn *i, foliot_world *world, bool lockstep)
+{
+    foliot_transport_config wire = foliot_transport_config_default();
+    foliot_server_config config = foliot_server_config_default();
+    wire.bind = "127.0.0.1";
+    wire.port = PORT;
+    wire.peers_max = GUESTS;
+    assert_int_equal(foliot_transport_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_OK);
+    config.transport = i->host;
+    assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_OK);
+    foliot_session_config session = {.name = "main", .scene = &i->scene, .world = world, .recording = i->recording, .pace_hz = 60,
+                                     .mode = lockstep ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS};
+    assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_OK);
+}
+
+static inn *open_inn(bool records, bool lockstep)
+{
+    inn *i = calloc(1, sizeof *i);
+    assert_non_null(i);
+    foliot_world *world;
+    i->now_ns = 1000000000;
+    make_scene(i);
+    assert_int_equal(foliot_hub_create(&i->hub), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&i->scene, &world), FOLIOT_OK);
+    snprintf(i->file, sizeof i->file, "/tmp/foliot-tokens-%d.foliot", (int)getpid());
+    snprintf(i->copy, sizeof i->copy, "/tmp/foliot-tokens-%d-copy.foliot", (int)getpid());
+    if (records) {
+        foliot_recording_config config = foliot_recording_default();
+        config.threaded = false;
+        config.block_ticks = 600; // ten seconds: what is in the file sooner was written on purpose
+        assert_int_equal(foliot_recording_create(i->file, &i->scene, NULL, world, &config, &i->recording), FOLIOT_OK);
+        assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_OK);
+    }
+    open_server(i, world, lockstep);
+    return i;
+}
+
+static void close_inn(inn *i)
+{
+    for (int g = 0; g < i->count; g++)
+        foliot_transport_destroy(i->guests[g].wire);
+    foliot_server_destroy(i->server);
+    foliot_transport_destroy(i->host);
+    foliot_hub_destroy(i->hub);
+    if (i->recording)
+        foliot_recording_abandon(i->recording);
+    unlink(i->file);
+    unlink(i->copy);
+    free(i);
+}
+
+// As the disk is at this moment.
+static void copy_file(const inn *i)
+{
+    static char bytes[1 << 20];
+    FILE *from = fopen(i->file, "rb"), *to = fopen(i->copy, "wb");
+    assert_true(from && to);
+    size_t length = fread(bytes, 1, sizeof bytes, from);
+    assert_int_equal(fwrite(bytes, 1, length, to), length);
+    fclose(from);
+    fclose(to);
+}
+
+static void hear(inn *i)
+{
+    foliot_transport_event event;
+    foliot_server_event said;
+    foliot__message m;
+    while (foliot_server_poll(i->server, &said))
+        i->spent += said.kind == FOLIOT_SERVER_SPENT;
+    for (int g = 0; g < i->count; g++) {
+        guest *it = &i->guests[g];
+        while (foliot_transport_poll(it->wire, i->now_ns, &event)) {
+            it->connected = it->connected || event.kind == FOLIOT_TRANSPORT_CONNECTED;
+            it->lost = it->lost || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
+            if (event.kind != FOLIOT_TRANSPORT_RECEIVED || !foliot__message_is_control(event.bytes, event.length) ||
+                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_OK || m.kind != FOLIOT__WELCOME || it->welcomed)
+                continue;
+            it->welcome = m.as.welcome;
+            it->welcomed = true;
+            if (i->recording)
+                copy_file(i);
+        }
+    }
+}
+
+static void let_pass(inn *i, double seconds)
+{
+    for (uint64_t end = i->now_ns + (uint64_t)(seconds * 1e9); i->now_ns < end; i->now_ns += 1000000) {
+        foliot_server_update(i->server, i->now_ns);
+        hear(i);
+    }
+}
+
+static void say_hello(guest *g, foliot__token token)
+{
+    foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    m.as.hello.protocol = FOLIOT_PROTOCOL;
+    m.as.hello.token = token;
+    m.as.hello.fingerprint = foliot_fingerprint();
+    strcpy(m.as.hello.name, "guest");
+    strcpy(m.as.hello.simulation, foliot_world_kind.name);
+    m.as.hello.rules = foliot_world_kind.version;
+    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_RELIABLE, bytes, length), FOLIOT_OK);
+}
+
+static guest *come(inn *i, foliot__token token)
+{
+    assert_true(i->count < GUESTS);
+    guest *g = &i->guests[i->count++];
+    foliot_transport_config config = foliot_transport_config_default();
+    assert_int_equal(foliot_transport_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_OK);
+    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer), FOLIOT_OK);
+    let_pass(i, 0.01);
+    assert_true(g->connected);
+    say_hello(g, token);
+    let_pass(i, 0.1);
+    assert_true(g->welcomed);
+    return g;
+}
+
+// The first word of its inputs: it has heard the welcome.
+static void play(inn *i, guest *g)
+{
+    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
+    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK, .tick = (uint32_t)g->welcome.tick};
+    size_t length = foliot__input_packet_encode(&packet, bytes);
+    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_UNRELIABLE, bytes, length), FOLIOT_OK);
+    let_pass(i, 0.05);
+}
+
+static void go(inn *i, guest *g)
+{
+    foliot_transport_disconnect(g->wire, g->peer, 0, true);
+    let_pass(i, 0.05);
+}
+
+static bool same(foliot__token a, foliot__token b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+// -- what one token tells of others ---------------------------------------------------------------------------
+
+static uint64_t undo_shift(uint64_t z, int by)
+{
+    uint64_t x = z;
+    for (int i = 0; i < 64 / by; i++)
+        x = z ^ (x >> by);
+    return x;
+}
+
+// The state behind an output of splitmix64, by the inverses of its steps.
+static uint64_t state_behind(uint64_t z)
+{
+    z = undo_shift(z, 31) * 0x319642b2d24d8ec3u;
+    z = undo_shift(z, 27) * 0x96de1b173f119089u;
+    return undo_shift(z, 30);
+}
+
+static uint64_t output_of(uint64_t z)
+{
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+}
+
+static void one_token_gives_no_other(void **state)
+{
+    (void)state;
+    inn *i = open_inn(false, false);
+    foliot__token tokens[4];
+    assert_true(state_behind(output_of(0x1234567890abcdefu)) == 0x1234567890abcdefu); // the attack works on what it is for
+    for (int k = 0; k < 4; k++)
+        tokens[k] = come(i, none)->welcome.token;
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b < 4; b++)
+            for (int half = 0; half < 4; half++) {
+                uint64_t from, to;
+                memcpy(&from, tokens[a].bytes + 8 * (half & 1), 8);
+                memcpy(&to, tokens[b].bytes + 8 * (half >> 1), 8);
+                assert_true(from != 0 && (from != to || (a == b && (half & 1) == half >> 1)));
+                for (int step = -8; step <= 8; step++)
+                    if (step != 0)
+                        assert_true(output_of(state_behind(from) + (uint64_t)(int64_t)step * 0x9e3779b97f4a7c15u) != to);
+            }
+    close_inn(i);
+}
+
+// -- rotation -------------------------------------------------------------------------------------------------------
+
+static void every_resume_gives_another_token_and_a_theft_shows(void **state)
+{
+    (void)state;
+    inn *i = open_inn(false, false);
+    guest *owner = come(i, none);
+    foliot__token first = owner->welcome.token;
+    play(i, owner);
+    guest *thief = come(i, first); // he has the player now, and the owner's token is spent
+    assert_int_equal(thief->welcome.player, owner->welcome.player);
+    assert_true(thief->welcome.resumed && owner->lost);
+    assert_false(same(thief->welcome.token, first));
+    play(i, thief);
+    assert_int_equal(i->spent, 0);
+    guest *back = come(i, first);
+    assert_int_not_equal(back->welcome.player, thief->welcome.player);
+    assert_false(back->welcome.resumed);
+    assert_int_equal(i->spent, 1);
+    assert_int_equal(foliot_server_counted(i->server)->tokens_spent, 1);
+    close_inn(i);
+}
+
+static void the_old_token_holds_until_the_new_one_was_heard(void **state)
+{
+    (void)state;
+    inn *i = open_inn(false, false);
+    guest *owner = come(i, none);
+    foliot__token first = owner->welcome.token;
+    play(i, owner);
+    go(i, owner);
+    guest *deaf = come(i, first); // does not hear his welcome, and is lost
+    go(i, deaf);
+    guest *again = come(i, first);
+    assert_int_equal(again->welcome.player, owner->welcome.player);
+    assert_true(again->welcome.resumed); // his changes go on
+    play(i, again);
+    go(i, again);
+    assert_int_not_equal(come(i, first)->welcome.player, owner->welcome.player);
+    assert_int_equal(come(i, again->welcome.token)->welcome.player, owner->welcome.player);
+    close_inn(i);
+}
+
+// -- the recording ----------------------------------------------------------------------------------------------------
+
+static foliot_player_proof proof_of(foliot__token token)
+{
+    foliot_player_proof proof;
+    foliot__one_way(&token, sizeof token, proof.bytes);
+    return proof;
+}
+
+// The player 0 of the copy of the file.
+static foliot_recorded_player recorded(const inn *i)
+{
+    foliot_recording *recording;
+    foliot_scene *scene;
+    foliot_world *world;
+    char problem[256];
+    assert_int_equal(foliot_recording_resume(i->copy, NULL, &recording, &scene, &world, problem, sizeof problem), FOLIOT_OK);
+    const foliot_resumption *about = foliot_recording_resumed(recording);
+    assert_int_equal(about->player_count, 1);
+    foliot_recorded_player player = about->players[0];
+    foliot_recording_abandon(recording);
+    foliot_world_destroy(world);
+    foliot_scene_destroy(scene);
+    return player;
+}
+
+static void resume_is_recorded_before_its_welcome(bool lockstep)
+{
+    static const foliot_player_proof nothing;
+    inn *i = open_inn(true, lockstep);
+    guest *owner = come(i, none);
+    foliot__token first = owner->welcome.token;
+    if (!lockstep)
+        play(i, owner);
+    go(i, owner);
+    guest *back = come(i, first);
+    assert_true(back->welcome.resumed);
+    foliot_recorded_player player = recorded(i); // the file as it was when the welcome came
+    foliot_player_proof now = proof_of(back->welcome.token), before = proof_of(first);
+    assert_memory_equal(&player.proof, &now, sizeof now);
+    assert_memory_equal(&player.before, &before, sizeof before);
+    if (!lockstep) {
+        play(i, back);
+        let_pass(i, 0.1);
+        assert_int_equal(foliot_recording_flush(i->recording), FOLIOT_OK);
+        assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_OK);
+        copy_file(i);
+        player = recorded(i);
+        assert_memory_equal(&player.proof, &now, sizeof now);
+        assert_memory_equal(&player.before, &nothing, sizeof nothing); // it was heard
+    }
+    close_inn(i);
+}
+
+static void a_token_is_recorded_before_its_welcome(void **state)
+{
+    (void)state;
+    resume_is_recorded_before_its_welcome(false);
+}
+
+static void in_lockstep_too(void **state)
+{
+    (void)state;
+    resume_is_recorded_before_its_welcome(true);
+}
+
+static void tokens_themselves_are_not_recorded(void **state)
+{
+    (void)state;
+    inn *i = open_inn(true, false);
+    guest *owner = come(i, none);
+    play(i, owner);
+    go(i, owner);
+    guest *back = come(i, owner->welcome.token);
+    static uint8_t bytes[1 << 20];
+    FILE *file = fopen(i->copy, "rb");
+    assert_non_null(file);
+    size_t length = fread(bytes, 1, sizeof bytes, file);
+    fclose(file);
+    char hex[33];
+    for (int k = 0; k < 16; k++)
+        snprintf(hex + 2 * k, 3, "%02x", back->welcome.token.bytes[k]);
+    assert_null(memmem(bytes, length, back->welcome.token.bytes, 8));
+    assert_null(memmem(bytes, length, hex, 16));
+    close_inn(i);
+}
+
+// -- connections ------------------------------------------------------------------------------------------------------
+
+// A server of three connections: two players are here, one is away. A newcomer would take the place that he needs.
+static void connections_are_kept_for_who_may_come_back(void **state)
+{
+    (void)state;
+    inn *i = open_inn(false, false);
+    foliot_server_destroy(i->server);
+    foliot_transport_destroy(i->host);
+    foliot_transport_config wire = foliot_transport_config_default();
+    foliot_server_config config = foliot_server_config_default();
+    foliot_session_config session = {.name = "main", .scene = &i->scene, .pace_hz = 60};
+    wire.bind = "127.0.0.1";
+    wire.port = PORT;
+    wire.peers_max = 3;
+    assert_int_equal(foliot_transport_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_OK);
+    config.transport = i->host;
+    assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_OK);
+    assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_OK);
+    guest *away = come(i, none);
+    come(i, none);
+    come(i, none);
+    play(i, away);
+    go(i, away);
+    guest *newcomer = &i->guests[i->count++];
+    foliot_transport_config plain = foliot_transport_config_default();
+    assert_int_equal(foliot_transport_memory(i->hub, &plain, i->now_ns, &newcomer->wire), FOLIOT_OK);
+    assert_int_equal(foliot_transport_connect(newcomer->wire, "127.0.0.1", PORT, i->now_ns, &newcomer->peer), FOLIOT_OK);
+    let_pass(i, 0.01);
+    say_hello(newcomer, none);
+    let_pass(i, 0.1);
+    assert_true(newcomer->lost && !newcomer->welcomed);
+    assert_int_equal(foliot_server_counted(i->server)->refusals_reserved, 1);
+    assert_int_equal(come(i, away->welcome.token)->welcome.player, away->welcome.player);
+    close_inn(i);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_token_gives_no_other),
+        cmocka_unit_test(every_resume_gives_another_token_and_a_theft_shows),
+        cmocka_unit_test(the_old_token_holds_until_the_new_one_was_heard),
+        cmocka_unit_test(a_token_is_recorded_before_its_welcome),
+        cmocka_unit_test(in_lockstep_too),
+        cmocka_unit_test(tokens_themselves_are_not_recorded),
+        cmocka_unit_test(connections_are_kept_for_who_may_come_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
