@@ -42,8 +42,8 @@ planted() { # NAME FILE SED-COMMAND
     fi
 }
 
-planted forgotten-player server/lib/session.c 's/player->proof = r->join_sequence ? r->proof : 0;/player->proof = 0;/'
-planted ghost-player server/lib/session.c 's/ || player->asked_proof == proof//'
+planted forgotten-player server/lib/session.c 's/player->proof = r->proof;//'
+planted ghost-player server/lib/session.c 's/if (here \&\& !player->leaves \&\& (is_new || is_before))/if (here \&\& !player->leaves \&\& is_new)/'
 planted deaf-after-resume server/lib/session.c 's/if (!player->gap ||/if (true ||/'
 planted player-for-ever server/lib/session.c 's/bool over = player->leaves ||.*;/bool over = player->leaves;/'
 planted uncounted-input server/lib/session.c 's/session->server->counters.inputs_abandoned += player->change_count;//'
