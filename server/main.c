@@ -54,7 +54,7 @@ static const foliot__option host_options[] = {
     {"spectators", "N", FOLIOT__OPTION_COUNT, &given.spectators, 0, FOLIOT_PEERS_MAX,
      .help = "connections for spectators; 64 unless said"},
     {"per-address", "N", FOLIOT__OPTION_COUNT, &given.per_address, 1, FOLIOT_PEERS_MAX,
-     .help = "connections that one address may hold; a quarter of all unless said"},
+     .help = "connections that one address may hold; a quarter of all unless said; no limit on the loopback"},
     {"spectator-delay", "SECONDS", FOLIOT__OPTION_REAL, &given.spectator_delay, 0, SPECTATOR_DELAY_MAX,
      .help = "spectators are shown what was so long ago"},
     {"no-force", NULL, FOLIOT__OPTION_FLAG, &given.no_force,

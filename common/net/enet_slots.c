@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#define EARLY_PER_ADDRESS_MAX 16
+#define EARLY_PER_ADDRESS_MIN 16 // or half of what the address may hold
 
 bool foliot__same_address(const ENetAddress *a, const ENetAddress *b)
 {
@@ -62,21 +62,21 @@ void foliot__slot_release(slot *s, ENetPeer *to)
     s->waiting_count = 0;
 }
 
-// Connections of an address that ENet has not made yet: those cost nothing but a cookie.
-static uint32_t early_of(const enet_transport *t, uint32_t host)
+// Connections of an address that ENet has not made yet cost nothing but a cookie each.
+static bool too_many_early(const enet_transport *t, uint32_t host)
 {
-    uint32_t count = 0;
+    uint32_t count = 0, most = t->admission.per_address_max / 2;
     for (uint32_t i = 0; t->early_slots > 0 && i < t->head.config.peers_max; i++) {
         const slot *s = &t->slots[i];
         count += (s->state == SLOT_EARLY || s->state == SLOT_CLOSING) && s->address.host == host;
     }
-    return count;
+    return count >= (most < EARLY_PER_ADDRESS_MIN ? EARLY_PER_ADDRESS_MIN : most);
 }
 
 slot *foliot__slot_admit(enet_transport *t, const ENetAddress *address, foliot__admitted *why)
 {
     *why = FOLIOT__ADMITTED_NOT_YET;
-    if (early_of(t, address->host) < EARLY_PER_ADDRESS_MAX)
+    if (!too_many_early(t, address->host))
         *why = foliot__admit(&t->admission, address->host, t->now_ns);
     if (*why != FOLIOT__ADMITTED)
         return NULL;

@@ -18,6 +18,7 @@
 #define SOCKET_BYTES (4 << 20)
 #define HELLO_EVERY_NS 20000000u // small, and a lost one costs a whole wait
 #define EARLY_NS 5000000000u     // so long a host waits for ENet to connect
+#define UNLIMITED_PER_SECOND 1e9
 #define TIMER_NS 10000000u               // time-outs and resends do not wake the descriptor
 #define LISTENER_PACKET_BYTES_MAX 65536u // what a client may make a host hold: control messages
 #define LISTENER_WAITING_BYTES_MAX (512u << 10)
@@ -585,6 +586,14 @@ static foliot_status open_host(enet_transport *t)
     return status == FOLIOT_OK ? watch_relay(t) : status;
 }
 
+// On the loopback, and behind the impairment's proxy, all clients have one address.
+static bool shares_address(const enet_transport *t)
+{
+    struct in_addr address = {0};
+    bool known = t->head.config.bind && inet_pton(AF_INET, t->head.config.bind, &address) == 1;
+    return known && (ntohl(address.s_addr) >> 24 == IN_LOOPBACKNET || impaired(t));
+}
+
 static void set_limits(enet_transport *t)
 {
     bool listens = t->head.config.bind != NULL;
@@ -615,9 +624,9 @@ foliot_status foliot_transport_enet(const foliot_transport_config *config, uint6
     t->slots = slots;
     t->epoll_fd = -1;
     foliot_transport_config limits = *config;
-    if (config->bind && impaired(t)) { // behind the proxy all have its address
-        limits.peers_per_address_max = limits.peers_max;
-        limits.joins_per_second = 1e9;
+    if (shares_address(t)) {
+        limits.peers_per_address_max = config->peers_per_address_max ? config->peers_per_address_max : config->peers_max;
+        limits.joins_per_second = config->joins_per_second > 0 ? config->joins_per_second : UNLIMITED_PER_SECOND;
     }
     foliot_status status = foliot__admission_init(&t->admission, &limits);
     if (status == FOLIOT_OK)
