@@ -18,7 +18,7 @@
 #define SOCKET_BYTES (4 << 20)
 #define HELLO_EVERY_NS 20000000u // small, and a lost one costs a whole wait
 #define EARLY_NS 5000000000u     // so long a host waits for ENet to connect
-#define UNLIMITED_PER_SECOND 1e9
+#define SHARED_PER_SECOND 32 // connections of all clients together, where they have one address
 #define TIMER_NS 10000000u               // time-outs and resends do not wake the descriptor
 #define LISTENER_PACKET_BYTES_MAX 65536u // what a client may make a host hold: control messages
 #define LISTENER_WAITING_BYTES_MAX (512u << 10)
@@ -626,7 +626,7 @@ foliot_status foliot_transport_enet(const foliot_transport_config *config, uint6
     foliot_transport_config limits = *config;
     if (shares_address(t)) {
         limits.peers_per_address_max = config->peers_per_address_max ? config->peers_per_address_max : config->peers_max;
-        limits.joins_per_second = config->joins_per_second > 0 ? config->joins_per_second : UNLIMITED_PER_SECOND;
+        limits.joins_per_second = config->joins_per_second > 0 ? config->joins_per_second : SHARED_PER_SECOND;
     }
     foliot_status status = foliot__admission_init(&t->admission, &limits);
     if (status == FOLIOT_OK)

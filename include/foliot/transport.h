@@ -103,7 +103,7 @@ typedef struct foliot_transport_config {
     uint32_t timeout_ms; // a peer unheard of for so long is gone
     foliot_impairment send, receive;
     // One address, whatever its ports, holds at most so many of the connections, and opens at most so many a second once
-    // it has opened those. 0: a quarter of peers_max, at least 8; and 4 a second; no limit where a host on the loopback
+    // it has opened those. 0: a quarter of peers_max, at least 8; and 4 a second; all and 32 where a host on the loopback
     // is reached by one address alone.
     uint32_t peers_per_address_max;
     double joins_per_second;
