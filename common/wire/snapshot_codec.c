@@ -12,6 +12,7 @@
 
 #define HEAD_BYTES_MAX 24
 #define PIECES_FROM_END 8 // in the head of several pieces: their number
+#define UNSENT_BYTES_MAX 12 // that a decoder may read behind the end of a piece
 #define BODY_BYTES_USUAL 64 // what a piece keeps free at its end for one more
 #define BASELINE_AGE_MAX 65535
 #define MISS_MAX (1 << 20)
@@ -435,13 +436,16 @@ static void read_head(foliot__reader *r, foliot_snapshot_head *head)
         return;
     }
     head->bodies = head->count = bodies;
-    if (form & 1)
-        return;
-    head->piece = foliot__read_u16(r);
-    head->pieces = foliot__read_u16(r);
-    head->first = foliot__read_u24(r);
-    head->count = foliot__read_u24(r);
-    if (head->piece >= head->pieces || head->first + head->count > head->bodies)
+    if (!(form & 1)) {
+        head->piece = foliot__read_u16(r);
+        head->pieces = foliot__read_u16(r);
+        head->first = foliot__read_u24(r);
+        head->count = foliot__read_u24(r);
+        if (head->piece >= head->pieces || head->first + head->count > head->bodies)
+            foliot__reader_fail(r, FOLIOT_CORRUPT);
+    }
+    // Before anything is allocated for them.
+    if (head->count > (foliot__reader_left(r) + UNSENT_BYTES_MAX) * FOLIOT_SNAPSHOT_BODIES_A_BYTE)
         foliot__reader_fail(r, FOLIOT_CORRUPT);
 }
 

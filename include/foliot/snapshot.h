@@ -14,6 +14,9 @@
 
 #define FOLIOT_SNAPSHOT_PIECE_BYTES 1196 // with the message byte in front within FOLIOT_PACKET_BYTES_MAX
 #define FOLIOT_SNAPSHOT_PIECES_MAX 65535
+// A body that is as it was costs at least 0.0014 bits: no model is surer than 65471 in 65536 (docs/PROTOCOL.md, 4). So a piece
+// has at most so many bodies a byte, those zero bytes counted that are not sent; one that claims more is corrupt.
+#define FOLIOT_SNAPSHOT_BODIES_A_BYTE 5700
 #define FOLIOT_FALL_MAX (1 << 24)
 #define FOLIOT_ORIENTATION_BITS 9 // of each of the smallest three
 
