@@ -25,6 +25,7 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
 {
     if (!l->base.valid || tick <= l->base.tick || tick > l->tick)
         return false;
+    foliot__lockstep_client_drop_case(l);
     foliot__rewind_begin(&l->rewind, &l->kind, l->simulation.setup, l->simulation.setup_bytes, l->base.bytes,
                          l->base.length, tick);
     for (uint64_t t = l->base.tick; t < tick; t++) {
@@ -69,6 +70,15 @@ size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t step
     size_t length = answer(l, bytes); // going_back still: not twice
     l->going_back = false;
     return length;
+}
+
+// What was found stays, without states and inputs: those lie in what looks for the next one.
+void foliot__lockstep_client_drop_case(foliot__lockstep_client *l)
+{
+    l->found.before = l->found.after = NULL;
+    l->found.before_bytes = l->found.after_bytes = 0;
+    l->found.inputs = NULL;
+    l->found.input_count = 0;
 }
 
 void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l, const foliot__diverged *found)

@@ -25,13 +25,6 @@ foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer, const foliot_
     for (int i = 0; i < FOLIOT__BUFFER_ENTRIES; i++)
         buffer->entries[i].snapshot.tick = UINT64_MAX;
     buffer->restored_tick[0] = buffer->restored_tick[1] = buffer->guessed_from = UINT64_MAX;
-    buffer->bodies = calloc(format->bodies_max + 1, sizeof *buffer->bodies);
-    for (int i = 0; i < 2; i++)
-        buffer->restored[i] = calloc(format->bodies_max + 1, sizeof *buffer->restored[i]);
-    buffer->guess = calloc(format->bodies_max + 1, sizeof *buffer->guess);
-    if (!buffer->bodies || !buffer->restored[0] || !buffer->restored[1] || !buffer->guess ||
-        foliot__settling_init(&buffer->settling, format->bodies_max) != FOLIOT_OK)
-        return FOLIOT_MEMORY;
     return foliot_snapshot_coder_create(format, &buffer->coder);
 }
 
@@ -73,26 +66,120 @@ static foliot__entry *oldest(foliot__snapshot_buffer *buffer, uint64_t tick)
     return entry->snapshot.tick < tick ? entry : NULL;
 }
 
-static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_snapshot_head *head)
+// -- memory ---------------------------------------------------------------------------------------------
+
+static size_t bodies_bytes(uint32_t count)
+{
+    return (size_t)count * sizeof(foliot_snapshot_body);
+}
+
+static size_t shown_bytes(uint32_t count)
+{
+    return (size_t)count * (4 * sizeof(foliot_body_state) + sizeof(foliot__offset));
+}
+
+static void give_up(foliot__snapshot_buffer *buffer, foliot__entry *entry)
+{
+    buffer->entries_bytes -= bodies_bytes(entry->snapshot.capacity);
+    free(entry->snapshot.bodies);
+    entry->snapshot = (foliot_snapshot){.tick = UINT64_MAX};
+    entry->complete = false;
+}
+
+// The oldest entry that may go, so that another fits: not the newest, not the baseline of what comes.
+static foliot__entry *expendable(foliot__snapshot_buffer *buffer, const foliot__entry *entry, const foliot__entry *base)
+{
+    foliot__entry *found = NULL;
+    for (int i = 0; i < buffer->capacity; i++) {
+        foliot__entry *e = &buffer->entries[i];
+        bool newest = buffer->has_newest && e->snapshot.tick == buffer->newest;
+        if (e->snapshot.bodies && e != entry && e != base && !newest && (!found || e->snapshot.tick + 1 < found->snapshot.tick + 1))
+            found = e; // (what is empty has tick UINT64_MAX, and goes first)
+    }
+    return found;
+}
+
+static bool may_hold(foliot__snapshot_buffer *buffer, size_t bytes, const foliot__entry *entry, const foliot__entry *base)
+{
+    uint64_t earned = buffer->received < FOLIOT__BUFFER_BYTES_MAX ? buffer->received * FOLIOT__BUFFER_BYTES_A_BYTE : UINT64_MAX / 2;
+    uint64_t most = earned + FOLIOT__BUFFER_BYTES_FREE < FOLIOT__BUFFER_BYTES_MAX ? earned + FOLIOT__BUFFER_BYTES_FREE : FOLIOT__BUFFER_BYTES_MAX;
+    while (buffer->entries_bytes + bytes > most) {
+        foliot__entry *other = bytes <= most ? expendable(buffer, entry, base) : NULL;
+        if (!other)
+            return false;
+        give_up(buffer, other);
+    }
+    return true;
+}
+
+// Room for so many bodies in the entry; what was in it is lost.
+static bool make_room(foliot__snapshot_buffer *buffer, foliot__entry *entry, uint32_t count, const foliot__entry *base)
+{
+    uint32_t wanted = count ? count : 1, shown = count > buffer->shown_max ? count : buffer->shown_max;
+    bool fits = entry->snapshot.capacity >= wanted && entry->snapshot.capacity / 4 <= wanted;
+    if (!fits && entry->snapshot.bodies)
+        give_up(buffer, entry);
+    if (!may_hold(buffer, shown_bytes(shown) + (fits ? 0 : bodies_bytes(wanted)), entry, base))
+        return false;
+    if (!fits) {
+        entry->snapshot.bodies = calloc(wanted, sizeof *entry->snapshot.bodies);
+        entry->snapshot.capacity = entry->snapshot.bodies ? wanted : 0;
+        buffer->entries_bytes += bodies_bytes(entry->snapshot.capacity);
+    }
+    if (!entry->have)
+        entry->have = calloc(FOLIOT__PIECES_MAX / 64, sizeof *entry->have);
+    if (!entry->snapshot.bodies || !entry->have)
+        return false;
+    buffer->shown_max = shown;
+    return true;
+}
+
+static bool grow_states(foliot_body_state **states, uint32_t from, uint32_t to)
+{
+    foliot_body_state *grown = realloc(*states, (size_t)to * sizeof *grown);
+    if (!grown)
+        return false;
+    memset(grown + from, 0, (size_t)(to - from) * sizeof *grown);
+    *states = grown;
+    return true;
+}
+
+// What sampling takes is taken when the first sample is.
+static bool make_room_to_show(foliot__snapshot_buffer *buffer)
+{
+    uint32_t from = buffer->shown_capacity, to = buffer->shown_max;
+    if (to <= from)
+        return true;
+    if (!grow_states(&buffer->bodies, from, to) || !grow_states(&buffer->restored[0], from, to) ||
+        !grow_states(&buffer->restored[1], from, to) || !grow_states(&buffer->guess, from, to) ||
+        foliot__settling_grow(&buffer->settling, from, to) != FOLIOT_OK)
+        return false;
+    buffer->shown_capacity = to;
+    return true;
+}
+
+// Its tick stays UINT64_MAX, and it is none, where there is no room.
+static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_snapshot_head *head, const foliot__entry *base,
+                                 foliot__taken *why)
 {
     foliot__entry *entry = oldest(buffer, head->tick);
-    if (!entry)
+    *why = FOLIOT__TAKEN_STALE;
+    if (!entry || entry == base)
         return NULL;
-    if (!entry->snapshot.bodies) {
-        entry->snapshot.capacity = buffer->format.bodies_max ? buffer->format.bodies_max : 1;
-        entry->snapshot.bodies = calloc(entry->snapshot.capacity, sizeof *entry->snapshot.bodies);
-        entry->have = calloc(FOLIOT__PIECES_MAX / 64, sizeof *entry->have);
-    }
-    if (!entry->snapshot.bodies || !entry->have)
+    *why = FOLIOT__TAKEN_TOO_LARGE;
+    if (!make_room(buffer, entry, head->bodies, base))
         return NULL;
     entry->snapshot.tick = head->tick;
     entry->snapshot.count = head->bodies;
     entry->pieces = head->pieces;
     entry->pieces_here = 0;
+    entry->bodies_here = 0;
     entry->complete = entry->used = false;
     memset(entry->have, 0, FOLIOT__PIECES_MAX / 8);
     return entry;
 }
+
+// -- pieces ---------------------------------------------------------------------------------------------
 
 foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes, size_t length, uint64_t *tick)
 {
@@ -109,16 +196,23 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
         if (!base || !base->complete)
             return FOLIOT__TAKEN_NO_BASELINE;
     }
+    foliot__taken why = FOLIOT__TAKEN_STALE;
     if (!entry)
-        entry = open_entry(buffer, &head);
+        entry = open_entry(buffer, &head, base, &why);
     if (!entry || entry == base)
-        return FOLIOT__TAKEN_STALE;
+        return why;
+    buffer->decoded += head.count;
     if (foliot_snapshot_decode(buffer->coder, bytes, length, base ? &base->snapshot : NULL, &entry->snapshot,
                                &head) != FOLIOT_OK)
         return FOLIOT__TAKEN_MALFORMED;
     entry->have[head.piece / 64] |= (uint64_t)1 << head.piece % 64;
+    entry->bodies_here += head.count;
     if (++entry->pieces_here < entry->pieces)
         return FOLIOT__TAKEN_PIECE;
+    if (entry->bodies_here != entry->snapshot.count) { // its pieces are not of one snapshot
+        give_up(buffer, entry);
+        return FOLIOT__TAKEN_MALFORMED;
+    }
     entry->complete = true;
     if (!buffer->has_newest || head.tick > buffer->newest)
         buffer->newest = head.tick;
@@ -129,8 +223,9 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
 
 bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world)
 {
-    foliot_snapshot_head head = {.tick = foliot_world_tick(world), .pieces = 1};
-    foliot__entry *entry = find(buffer, head.tick) ? NULL : open_entry(buffer, &head);
+    foliot_snapshot_head head = {.tick = foliot_world_tick(world), .pieces = 1, .bodies = foliot_world_body_count(world)};
+    foliot__taken why;
+    foliot__entry *entry = find(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL, &why);
     if (!entry || foliot_snapshot_capture(&buffer->format, world, &entry->snapshot) != FOLIOT_OK)
         return false;
     entry->complete = true;
@@ -383,6 +478,8 @@ foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick
     known now = look(buffer, tick, extrapolate_ticks);
     if (!now.is)
         return FOLIOT_AGAIN;
+    if (!make_room_to_show(buffer))
+        return FOLIOT_MEMORY;
     if (buffer->guessed_from != UINT64_MAX && buffer->newest != buffer->guessed_from)
         take_offsets(buffer, &now, extrapolate_ticks);
     fill(buffer, &now, buffer->bodies);

@@ -11,10 +11,16 @@
 #define FOLIOT__BUFFER_ENTRIES 144
 #define FOLIOT__BUFFER_ENTRIES_STEPPED 64 // where states are stepped here, and nothing refers to them
 #define FOLIOT__PIECES_MAX 4096 // of one snapshot
+// A few bytes may stand for a million bodies that are as they were. So what a server can make us hold, snapshots and what
+// sampling them takes, grows with what came from it: so much is free, then so many bytes for each that came, up to a limit.
+#define FOLIOT__BUFFER_BYTES_FREE (32u << 20)
+#define FOLIOT__BUFFER_BYTES_A_BYTE 256
+#define FOLIOT__BUFFER_BYTES_MAX (1u << 30)
 
 typedef struct foliot__entry {
     foliot_snapshot snapshot; // tick UINT64_MAX: empty
     uint32_t pieces, pieces_here;
+    uint64_t bodies_here; // in those pieces
     uint64_t *have; // bit a piece
     bool complete;
     bool used; // was sampled from
@@ -26,6 +32,11 @@ typedef struct foliot__snapshot_buffer {
     double dt;
     foliot__entry entries[FOLIOT__BUFFER_ENTRIES];
     int capacity; // how many of them are used
+    uint64_t received;    // bytes that came from the server; the owner's to set
+    uint64_t decoded;     // bodies, of pieces so far
+    size_t entries_bytes; // held by the entries
+    uint32_t shown_max;     // bodies that the largest snapshot had so far
+    uint32_t shown_capacity; // of the arrays below
     bool has_newest;
     uint64_t newest; // tick of the newest complete one
     foliot_body_state *bodies; // of the last sample
@@ -42,13 +53,14 @@ typedef enum foliot__taken {
     FOLIOT__TAKEN_SNAPSHOT,  // and with it a snapshot is complete: its tick is in *tick
     FOLIOT__TAKEN_STALE,     // too old, or here already
     FOLIOT__TAKEN_NO_BASELINE,
+    FOLIOT__TAKEN_TOO_LARGE, // for what came from the server so far
     FOLIOT__TAKEN_MALFORMED,
 } foliot__taken;
 
 foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer, const foliot_snapshot_format *format, double dt);
 void foliot__buffer_close(foliot__snapshot_buffer *buffer);
 foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes, size_t length, uint64_t *tick);
-// The world's own state, where it is stepped here. False if there is no memory, or it is here already.
+// The world's own state, where it is stepped here. False if there is no memory for it, or it is here already.
 bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world);
 // Bodies at a fractional tick: Hermite and slerp between the two snapshots around it; beyond the newest
 // extrapolated for at most `extrapolate_ticks`. Never through a new incarnation or a teleport. What was extrapolated wrongly

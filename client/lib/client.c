@@ -15,6 +15,10 @@
 #define SILENCE_NS 1000000000u
 #define SILENCE_SNAPSHOTS 5
 #define ATTEMPT_NS 2000000000u // for one, and four round trips
+// What one update does of what has come, so that it returns however much comes: a unit for a body that is decoded, so many for
+// anything that comes at all. The rest waits for the next.
+#define UPDATE_WORK_MAX (1u << 21)
+#define EVENT_WORK 64
 
 foliot_client_config foliot_client_config_default(void)
 {
@@ -26,6 +30,8 @@ foliot_client_config foliot_client_config_default(void)
 static foliot_status connect(foliot_client *c)
 {
     c->tried_ns = c->now_ns;
+    c->welcomed_here = false; // what comes now is not of the connection before
+    c->kept_count = 0;
     return foliot_transport_connect(c->config.transport, c->host, c->config.port, c->now_ns, &c->peer);
 }
 
@@ -71,6 +77,7 @@ void foliot_client_destroy(foliot_client *client)
         foliot__buffer_close(&client->buffer);
     foliot__lockstep_client_destroy(client->lockstep);
     foliot_scene_destroy(client->scene);
+    free(client->setup);
     free(client->scene_bytes);
     free(client->players);
     free(client->kept);
@@ -152,14 +159,19 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
     if (e->peer.value != c->peer.value)
         return;
     c->heard_ns = c->now_ns;
+    c->bytes_heard += e->kind == FOLIOT_TRANSPORT_RECEIVED ? e->length : 0;
+    c->buffer.received = c->bytes_heard;
     if (e->kind == FOLIOT_TRANSPORT_CONNECTED) {
+        if (over(c))
+            return;
         c->state = FOLIOT_CLIENT_JOINING;
-        c->welcomed_here = false;
         foliot__client_say_hello(c);
     } else if (e->kind == FOLIOT_TRANSPORT_DISCONNECTED) {
         connection_ended(c, e->reason);
-    } else {
+    } else if (!over(c)) { // what ended stays ended
+        uint64_t decoded = c->buffer.decoded;
         take_bytes(c, e);
+        c->work += EVENT_WORK + (c->buffer.decoded > decoded ? c->buffer.decoded - decoded : 0);
     }
 }
 
@@ -198,7 +210,8 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
 {
     foliot_transport_event event;
     client->now_ns = now_ns;
-    while (foliot_transport_poll(client->config.transport, now_ns, &event))
+    client->work = 0;
+    while (client->work < UPDATE_WORK_MAX && foliot_transport_poll(client->config.transport, now_ns, &event))
         take_event(client, &event);
     break_silence(client);
     reconnect(client);
@@ -210,6 +223,8 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
 uint64_t foliot_client_wake_ns(const foliot_client *client)
 {
     uint64_t wake = foliot_transport_wake_ns(client->config.transport);
+    if (client->work >= UPDATE_WORK_MAX)
+        return client->now_ns; // more has come
     if (client->lockstep && foliot__lockstep_client_backlog(client->lockstep) > 0)
         return client->now_ns; // it catches up
     uint64_t next = client->input_sent_ns + (client->welcomed ? foliot__stream_period_ns(client) : 10000000u);

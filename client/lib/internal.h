@@ -13,6 +13,11 @@
 
 #define FOLIOT__PLAYER_NAMES 1024
 #define FOLIOT__PIECES_KEPT 64
+#define FOLIOT__SCENE_BYTES_MAX (64u << 20)
+// Of the world that lockstep makes of a scene: some bytes may ask for room for a million bodies. So much is free, then so many
+// bytes for each of the scene's.
+#define FOLIOT__WORLD_BYTES_FREE ((size_t)256 << 20)
+#define FOLIOT__WORLD_BYTES_A_BYTE 1024
 #define FOLIOT__CHANGES_HELD FOLIOT__INPUTS_A_PACKET // not yet acknowledged
 
 typedef struct foliot__player_name {
@@ -31,6 +36,8 @@ struct foliot_client {
     foliot_peer_id peer;
     uint64_t now_ns, began_ns, lost_ns, tried_ns;
     uint64_t heard_ns; // anything from the server
+    uint64_t bytes_heard; // from servers, all connections together: what they may make us hold grows with it
+    uint64_t work;        // of this update, see client.c
     bool reconnecting, welcomed;
     bool welcomed_here; // by this connection: later copies of the welcome are ignored
     uint64_t hello_ns;
@@ -44,8 +51,14 @@ struct foliot_client {
     foliot__welcome welcome;
     foliot__snapshot_buffer buffer;
     foliot__playout playout;
+    // The scene, or lockstep's setup, of this connection: as much as has come, and room that grows with it.
     uint8_t *scene_bytes;
-    uint32_t scene_have;
+    uint32_t scene_have, scene_capacity;
+    bool scene_done;
+    // The last whole one, of whichever connection, and what it says; `scene` NULL: it is no scene, or there is none. What is stepped
+    // here was made of it.
+    uint8_t *setup;
+    uint32_t setup_bytes;
     foliot_scene *scene;
     foliot__lockstep_client *lockstep; // NULL: the session is none of lockstep
     foliot__player_name *players;
@@ -77,6 +90,7 @@ void foliot__client_send(foliot_client *c, const foliot__message *message); // r
 void foliot__client_say_hello(foliot_client *c);
 void foliot__client_repeat_hello(foliot_client *c);
 void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length);
+void foliot__client_drop_scene(foliot_client *c); // and what was made of it
 void foliot__client_answer(foliot_client *c, const uint8_t *bytes, size_t length); // to a question; SIZE_MAX: not yet
 
 // stream.c

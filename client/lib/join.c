@@ -9,6 +9,7 @@
 #include "foliot/version.h"
 
 #define HELLO_EVERY_NS 20000000u // unreliably, beside the reliable one, until welcome
+#define TICK_MAX ((uint64_t)1 << 60) // no clock has come so far
 #define SHOWN_AHEAD_TICKS 600 // that a server which died may have lost, and be waited for
 
 void foliot__client_send(foliot_client *c, const foliot__message *message)
@@ -60,30 +61,92 @@ void foliot__client_repeat_hello(foliot_client *c)
 
 // -- what the server says -----------------------------------------------------------------------------
 
+// Whether the world of our own that the scene describes may be made: few bytes may ask for gigabytes.
+static bool world_fits(const foliot_client *c)
+{
+    if (!c->scene || c->kind.create != foliot_world_kind.create)
+        return true;
+    foliot_world_config config = foliot_world_config_from(c->scene);
+    return foliot_world_bytes(&config) <= FOLIOT__WORLD_BYTES_FREE + (size_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
+}
+
 // All of the setup is here: something to step can be made of it.
 static void make_simulation(foliot_client *c)
 {
-    foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->scene_bytes, c->scene_have);
+    if (!world_fits(c)) {
+        foliot__client_end(c, FOLIOT_CLIENT_LOST, "the server's scene has room for so many bodies that this client has no memory for it");
+        return;
+    }
+    foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->setup, c->setup_bytes);
     if (status != FOLIOT_OK)
         foliot__client_end(c, FOLIOT_CLIENT_LOST, foliot_status_text(status));
 }
 
-static bool enter_lockstep(foliot_client *c, const foliot__welcome *w)
+// The mode may be another than before the connection was lost.
+static bool enter_mode(foliot_client *c, const foliot__welcome *w)
 {
-    if (w->lockstep && !c->lockstep &&
+    if (!w->lockstep) {
+        foliot__lockstep_client_destroy(c->lockstep);
+        c->lockstep = NULL;
+        return true;
+    }
+    if (!c->lockstep &&
         foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL, &c->step_host, &c->lockstep) != FOLIOT_OK)
         return false;
-    if (c->lockstep)
-        foliot__lockstep_client_restart(c->lockstep);
-    if (w->lockstep && w->scene_bytes == 0)
+    foliot__lockstep_client_reconnect(c->lockstep);
+    if (w->scene_bytes == 0)
         make_simulation(c);
     return true;
 }
+
+void foliot__client_drop_scene(foliot_client *c)
+{
+    if (c->lockstep)
+        foliot__lockstep_client_forget(c->lockstep);
+    foliot_scene_destroy(c->scene);
+    free(c->setup);
+    c->scene = NULL;
+    c->setup = NULL;
+    c->setup_bytes = 0;
+}
+
+// Of what an earlier connection brought, what this one brings anew goes. A scene that may be the same stays until this one's is
+// here: it is shown meanwhile.
+static void forget_connection(foliot_client *c, const foliot__welcome *w)
+{
+    memset(c->players, 0, FOLIOT__PLAYER_NAMES * sizeof *c->players);
+    free(c->scene_bytes);
+    c->scene_bytes = NULL;
+    c->scene_have = c->scene_capacity = 0;
+    c->scene_done = false;
+    if (w->scene_bytes != c->setup_bytes)
+        foliot__client_drop_scene(c);
+}
+
+static bool between(double x, double low, double high)
+{
+    return x >= low && x <= high;
+}
+
+// Numbers that clocks and positions can be computed with. Scenes of atoms and of galaxies lie far inside.
+static bool welcome_sensible(const foliot__welcome *w)
+{
+    return between(w->dt, 1e-30, 1e30) && between(w->pace_hz, 1e-6, 1e6) && between(w->snapshot_hz, 1e-6, 1e6) &&
+           between(w->format.position_step, 1e-15, 1e15) && between(w->format.velocity_step, 1e-15, 1e15) &&
+           w->tick <= TICK_MAX && (w->scene_bytes <= FOLIOT__SCENE_BYTES_MAX || !w->lockstep);
+}
+
 static void take_welcome(foliot_client *c, const foliot__welcome *w)
 {
     if (c->welcomed_here)
         return;
     c->welcomed_here = true;
+    if (!welcome_sensible(w)) {
+        c->statistics.pieces_malformed++;
+        foliot__client_end(c, FOLIOT_CLIENT_LOST, "the server's welcome says what cannot be: a pace, a step, a tick or a scene beyond all bounds");
+        return;
+    }
+    forget_connection(c, w);
     bool again = c->welcomed && w->resumed;
     if (c->welcomed) {
         foliot__client_keep_figures(c);
@@ -91,13 +154,16 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     c->welcomed = false;
     c->welcome = *w;
-    if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_OK || !enter_lockstep(c, w)) {
+    if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_OK || !enter_mode(c, w)) {
         foliot__buffer_close(&c->buffer);
         c->state = FOLIOT_CLIENT_LOST;
         snprintf(c->reason, sizeof c->reason, "%s", foliot_status_text(FOLIOT_MEMORY));
         return;
     }
     c->welcomed = true;
+    if (c->state == FOLIOT_CLIENT_LOST)
+        return; // nothing to step can be made
+    c->buffer.received = c->bytes_heard;
     if (w->lockstep)
         c->buffer.capacity = FOLIOT__BUFFER_ENTRIES_STEPPED;
     foliot__playout_init(&c->playout, foliot__client_tick_ns(c), c->config.starved_share, c->config.delay_min_ms * 1e6,
@@ -117,23 +183,64 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->input_offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
     c->clock_set = false;
     c->changed = true; // what is held goes out once more
-    if (w->scene_bytes && w->scene_bytes <= (64u << 20) && !c->scene_bytes)
-        c->scene_bytes = malloc(w->scene_bytes);
     foliot__stream_read_kept(c);
+}
+
+// Room for the scene's first `wanted` bytes: what was announced may never come.
+static bool make_scene_room(foliot_client *c, uint32_t wanted)
+{
+    if (wanted <= c->scene_capacity)
+        return true;
+    uint32_t capacity = wanted < c->welcome.scene_bytes / 2 ? 2 * wanted : c->welcome.scene_bytes;
+    uint8_t *bytes = realloc(c->scene_bytes, capacity);
+    if (!bytes)
+        return false;
+    c->scene_bytes = bytes;
+    c->scene_capacity = capacity;
+    return true;
+}
+
+// Of a hostile scene nothing is shown: neither names nor sizes were looked at.
+static void read_scene(foliot_client *c)
+{
+    if (foliot_scene_decode(c->setup, c->setup_bytes, &c->scene) != FOLIOT_OK) {
+        c->scene = NULL; // another simulation's setup, or newer than us
+    } else if (foliot_scene_check(c->scene, NULL) != FOLIOT_OK) {
+        foliot_scene_destroy(c->scene);
+        c->scene = NULL;
+        c->statistics.pieces_malformed++;
+    }
+}
+
+// All of it is here. The same again changes nothing, wherever it is referred to.
+static void finish_scene(foliot_client *c)
+{
+    c->scene_done = true;
+    bool same = c->setup && c->setup_bytes == c->scene_have && memcmp(c->setup, c->scene_bytes, c->scene_have) == 0;
+    if (!same) {
+        foliot__client_drop_scene(c);
+        c->setup = c->scene_bytes;
+        c->setup_bytes = c->scene_have;
+        c->scene_bytes = NULL;
+        read_scene(c);
+    }
+    free(c->scene_bytes);
+    c->scene_bytes = NULL;
+    c->scene_capacity = 0;
+    if (c->lockstep)
+        make_simulation(c);
 }
 
 static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
 {
-    if (!c->scene_bytes || c->scene || part->total != c->welcome.scene_bytes || part->offset > part->total ||
-        part->length > part->total - part->offset || part->offset != c->scene_have)
+    uint32_t total = c->welcomed_here ? c->welcome.scene_bytes : 0;
+    if (c->scene_done || total > FOLIOT__SCENE_BYTES_MAX || part->total != total || part->offset != c->scene_have ||
+        part->length == 0 || part->length > total - c->scene_have || !make_scene_room(c, c->scene_have + part->length))
         return;
-    memcpy(c->scene_bytes + part->offset, part->bytes, part->length);
+    memcpy(c->scene_bytes + c->scene_have, part->bytes, part->length);
     c->scene_have += part->length;
-    if (c->scene_have == part->total &&
-        foliot_scene_decode(c->scene_bytes, c->scene_have, &c->scene) != FOLIOT_OK)
-        c->scene = NULL;
-    if (c->scene_have == part->total && c->lockstep)
-        make_simulation(c);
+    if (c->scene_have == total)
+        finish_scene(c);
 }
 
 static void take_player(foliot_client *c, const foliot__player_message *m)
@@ -148,6 +255,10 @@ static void take_player(foliot_client *c, const foliot__player_message *m)
 static void take_state(foliot_client *c, const foliot__keyframe_part *part)
 {
     foliot__message m = {.kind = FOLIOT__KEYFRAME_HEARD};
+    if (part->tick > TICK_MAX) {
+        c->statistics.pieces_malformed++;
+        return;
+    }
     bool tells = foliot__lockstep_client_take_state(c->lockstep, part);
     if (c->lockstep->unfit) {
         foliot_client_leave(c, c->now_ns);

@@ -55,15 +55,33 @@ void foliot__lockstep_client_restart(foliot__lockstep_client *l)
 {
     l->expected = l->begun = l->own_begun = l->deadline_known = l->diverged = l->stalled = l->going_back = false;
     l->base.valid = l->next.valid = false;
+    l->rewind.active = l->rewind.finished = false; // it is of ticks that may come again, and be others
     l->state_tick = UINT64_MAX;
+}
+
+void foliot__lockstep_client_reconnect(foliot__lockstep_client *l)
+{
+    foliot__lockstep_client_restart(l);
+    l->setup_here = l->unfit = false;
+}
+
+void foliot__lockstep_client_forget(foliot__lockstep_client *l)
+{
+    foliot__lockstep_client_reconnect(l);
+    foliot__lockstep_client_drop_case(l);
+    foliot__rewind_free(&l->rewind);
+    foliot_simulation_destroy(&l->simulation);
+    l->made = false;
 }
 
 foliot_status foliot__lockstep_client_setup(foliot__lockstep_client *l, const uint8_t *setup, size_t length)
 {
-    if (l->made)
+    l->setup_here = l->made && l->simulation.setup == setup && l->simulation.setup_bytes == length;
+    if (l->setup_here)
         return FOLIOT_OK;
+    foliot__lockstep_client_forget(l);
     foliot_status status = foliot_simulation_create(&l->kind, setup, length, &l->simulation);
-    l->made = status == FOLIOT_OK;
+    l->made = l->setup_here = status == FOLIOT_OK;
     return status;
 }
 
@@ -122,7 +140,7 @@ static void hold(foliot__lockstep_client *l)
 static bool begin(foliot__lockstep_client *l)
 {
     size_t head = 4 * (size_t)l->state_players;
-    if (!l->made || l->state_total < head ||
+    if (!l->setup_here || l->state_total < head ||
         foliot_simulation_restore(&l->simulation, l->state + head, l->state_total - head) != FOLIOT_OK ||
         foliot_simulation_tick(&l->simulation) != l->state_tick)
         return false;
@@ -136,6 +154,7 @@ static bool begin(foliot__lockstep_client *l)
     keep(&l->base, &l->simulation);
     l->next.valid = false;
     make_held(l);
+    memset(l->held_length, 0, sizeof l->held_length); // those are of other ticks
     l->begun = true;
     return true;
 }
@@ -144,7 +163,7 @@ static bool make_room(foliot__lockstep_client *l, size_t wanted)
 {
     if (wanted <= l->state_capacity)
         return true;
-    size_t capacity = 2 * wanted;
+    size_t capacity = 2 * wanted < l->state_total ? 2 * wanted : l->state_total; // what came, and as much again
     uint8_t *bytes = realloc(l->state, capacity);
     if (!bytes)
         return false;

@@ -28,6 +28,7 @@ typedef struct foliot__lockstep_client {
     foliot_host host;
     foliot_simulation simulation;
     bool made, begun; // it is there; it is at some tick of the session
+    bool setup_here;  // what it was made of is what the server of this connection sent
     bool unfit;       // what the server's state is of, this build makes otherwise
     // The state that comes in parts.
     bool expected;
@@ -82,9 +83,13 @@ typedef struct foliot__lockstep_client {
 foliot_status foliot__lockstep_client_create(const foliot_simulation_kind *kind, const foliot_host *host,
                                              foliot__lockstep_client **out);
 void foliot__lockstep_client_destroy(foliot__lockstep_client *l);
-// A new connection: what was there is outdated, a state will come.
+// What was there is outdated, a state will come.
 void foliot__lockstep_client_restart(foliot__lockstep_client *l);
-// All of the setup is here. FOLIOT_OK, or why it cannot be made.
+// A new connection: and a setup, before it.
+void foliot__lockstep_client_reconnect(foliot__lockstep_client *l);
+// Without what was made of a setup, whose bytes may go then.
+void foliot__lockstep_client_forget(foliot__lockstep_client *l);
+// All of the setup is here; what was made of the same bytes in the same place is kept. FOLIOT_OK, or why it cannot be made.
 foliot_status foliot__lockstep_client_setup(foliot__lockstep_client *l, const uint8_t *setup, size_t length);
 const foliot_world *foliot__lockstep_client_world(const foliot__lockstep_client *l); // NULL: there is none yet, or another
 
@@ -104,6 +109,7 @@ size_t foliot__lockstep_client_answer(foliot__lockstep_client *l, const foliot__
                                       uint8_t answer[FOLIOT_ANSWER_BYTES_MAX]);
 size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps, uint8_t answer[FOLIOT_ANSWER_BYTES_MAX]);
 void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l, const foliot__diverged *found);
+void foliot__lockstep_client_drop_case(foliot__lockstep_client *l); // that nobody took: its states go
 
 // The tick that inputs made now are for.
 uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, uint64_t now_ns, double tick_ns,

@@ -10,10 +10,15 @@
 
 static const foliot__offset none = {.turn = {1, 0, 0, 0}};
 
-foliot_status foliot__settling_init(foliot__settling *settling, uint32_t bodies_max)
+foliot_status foliot__settling_grow(foliot__settling *settling, uint32_t from, uint32_t to)
 {
-    *settling = (foliot__settling){.offsets = calloc((size_t)bodies_max + 1, sizeof *settling->offsets)};
-    return settling->offsets ? FOLIOT_OK : FOLIOT_MEMORY;
+    foliot__offset *grown = realloc(settling->offsets, (size_t)to * sizeof *grown);
+    if (!grown)
+        return FOLIOT_MEMORY;
+    for (uint32_t i = from; i < to; i++)
+        grown[i] = none;
+    settling->offsets = grown;
+    return FOLIOT_OK;
 }
 
 void foliot__settling_close(foliot__settling *settling)

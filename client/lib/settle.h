@@ -18,7 +18,8 @@ typedef struct foliot__settling {
     double tick;   // of the last sample
 } foliot__settling;
 
-foliot_status foliot__settling_init(foliot__settling *settling, uint32_t bodies_max);
+// Room for `to` bodies, where there was room for `from`; those behind have no offset. All zero: there is room for none.
+foliot_status foliot__settling_grow(foliot__settling *settling, uint32_t from, uint32_t to);
 void foliot__settling_close(foliot__settling *settling);
 // Time goes on to `tick`; offsets fall to 1/e in `ticks`.
 void foliot__settling_fade(foliot__settling *settling, double tick, double ticks);

@@ -40,6 +40,9 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
     case FOLIOT__TAKEN_NO_BASELINE:
         s->snapshots_without_baseline++;
         break;
+    case FOLIOT__TAKEN_TOO_LARGE:
+        s->snapshots_too_large++;
+        break;
     case FOLIOT__TAKEN_MALFORMED:
         s->pieces_malformed++;
         break;
@@ -212,6 +215,8 @@ static void send_lockstep(foliot_client *c, bool stepped)
 
 void foliot__stream_update(foliot_client *c)
 {
+    if (c->state != FOLIOT_CLIENT_PLAYING && c->state != FOLIOT_CLIENT_CONNECTING && c->state != FOLIOT_CLIENT_JOINING)
+        return; // it is over
     if (c->lockstep)
         send_lockstep(c, step(c));
     else

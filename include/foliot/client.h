@@ -67,12 +67,13 @@ uint32_t foliot_client_player(const foliot_client *client); // UINT32_MAX: a spe
 double foliot_client_dt(const foliot_client *client);
 double foliot_client_pace_hz(const foliot_client *client);
 const char *foliot_client_scene_name(const foliot_client *client);
-const foliot_scene *foliot_client_scene(const foliot_client *client); // NULL until all of it has come
+// NULL until all of it has come. Until the next update: a server that comes back may bring another.
+const foliot_scene *foliot_client_scene(const foliot_client *client);
 // Name of the player whose body is in that slot; NULL if none.
 const char *foliot_client_player_name(const foliot_client *client, uint32_t slot);
 
 bool foliot_client_in_lockstep(const foliot_client *client);
-// What it steps itself, between updates; NULL: not in lockstep, or no state has come yet.
+// What it steps itself, until the next update; NULL: not in lockstep, or no state has come yet.
 const foliot_simulation *foliot_client_simulation(const foliot_client *client);
 
 // What the server found when our digests differed from its own, since the last call; false: nothing. To be taken after
@@ -95,6 +96,7 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
     X(uint64_t, snapshots_used)      /* and newer than all before or still of use in between */    \
     X(uint64_t, snapshots_stale)     /* came after their time, or twice */                         \
     X(uint64_t, snapshots_without_baseline) /* could not be decoded: the baseline was gone */      \
+    X(uint64_t, snapshots_too_large) /* pieces refused: more bodies than what came from the server stands for */ \
     X(uint64_t, snapshots_expected)  /* that the server sent, as far as their ticks tell */        \
     X(uint64_t, pieces_received)                                                                   \
     X(uint64_t, pieces_malformed)                                                                  \

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: MIT
+// Goal: a client outlives every server: one that lies about lengths, one that comes back with another scene or in another mode,
+// and one that sends few bytes which stand for gigabytes. What the client kept of an earlier connection is kept only where it is
+// the same, and the memory that it takes grows with what came.
+// Method: the real client against servers of the test's own, which speak messages over ENet on loopback and over memory, and
+// against real servers that are restarted with another scene. Memory is what malloc has given out.
+#include "../support/check.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "foliot/client.h"
+#include "foliot/foliot.h"
+#include "foliot/server.h"
+#include "wire/lockstep_message.h"
+#include "wire/message.h"
+
+#define PORT 7777
+#define STEP_NS 5000000u
+#define SCENE_BYTES_MAX (64u << 10)
+#define MIB ((size_t)1 << 20)
+
+// -- a server of the test's own -------------------------------------------------------------------------------
+
+typedef struct stage {
+    bool real; // ENet, else memory
+    foliot_hub *hub;
+    foliot_transport *host, *wire;
+    foliot_client *client;
+    uint64_t now_ns;
+    foliot_peer_id peer;
+    bool hello;        // of this connection
+    uint64_t received; // packets of inputs, of either mode
+} stage;
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void hear(stage *s)
+{
+    foliot_transport_event event;
+    foliot__message m;
+    while (foliot_transport_poll(s->host, s->now_ns, &event)) {
+        if (event.kind == FOLIOT_TRANSPORT_CONNECTED) {
+            s->peer = event.peer;
+            s->hello = false;
+        } else if (event.kind == FOLIOT_TRANSPORT_RECEIVED) {
+            s->peer = event.peer;
+            s->received += event.bytes[0] == FOLIOT__INPUT_PACKET || event.bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET;
+            s->hello |= foliot__message_decode(event.bytes, event.length, &m) == FOLIOT_OK && m.kind == FOLIOT__HELLO_MESSAGE;
+        }
+    }
+    foliot_transport_flush(s->host, s->now_ns);
+}
+
+static void pass(stage *s, double seconds)
+{
+    for (uint64_t end = s->now_ns + (uint64_t)(seconds * 1e9); s->now_ns < end;) {
+        const struct timespec nap = {.tv_nsec = 1000000};
+        if (s->real)
+            nanosleep(&nap, NULL);
+        s->now_ns = s->real ? clock_ns() : s->now_ns + STEP_NS;
+        hear(s);
+        foliot_client_update(s->client, s->now_ns);
+    }
+}
+
+static foliot_transport *open_wire(stage *s, bool listens)
+{
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_transport *wire = NULL;
+    if (listens) {
+        config.bind = "127.0.0.1";
+        config.port = s->real ? 0 : PORT;
+        config.peers_max = 4;
+    }
+    foliot_status status = s->real ? foliot_transport_enet(&config, s->now_ns, &wire)
+                                   : foliot_transport_memory(s->hub, &config, s->now_ns, &wire);
+    assert_int_equal(status, FOLIOT_OK);
+    return wire;
+}
+
+static void open_client(stage *s, uint16_t port)
+{
+    foliot_client_config config = foliot_client_config_default();
+    s->wire = open_wire(s, false);
+    config.transport = s->wire;
+    config.port = port;
+    config.fingerprint = (foliot_digest){1, 2}; // nobody looks
+    assert_int_equal(foliot_client_create(&config, s->now_ns, &s->client), FOLIOT_OK);
+}
+
+static void wait_for_hello(stage *s)
+{
+    for (int i = 0; i < 400 && !s->hello; i++)
+        pass(s, 0.01);
+    assert_true(s->hello);
+}
+
+static stage open_stage(bool real)
+{
+    stage s = {.real = real, .now_ns = real ? clock_ns() : 1000000000u};
+    if (!real)
+        assert_int_equal(foliot_hub_create(&s.hub), FOLIOT_OK);
+    s.host = open_wire(&s, true);
+    open_client(&s, foliot_transport_port(s.host));
+    wait_for_hello(&s);
+    return s;
+}
+
+static void close_stage(stage *s)
+{
+    foliot_client_destroy(s->client);
+    foliot_transport_destroy(s->wire);
+    if (s->host)
+        foliot_transport_destroy(s->host);
+    if (s->hub)
+        foliot_hub_destroy(s->hub);
+}
+
+static void say(stage *s, const foliot__message *m)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(s->host, s->peer, FOLIOT_RELIABLE, bytes, length), FOLIOT_OK);
+}
+
+static foliot__message welcome(uint32_t scene_bytes, uint32_t bodies_max, bool lockstep)
+{
+    foliot__message m = {.kind = FOLIOT__WELCOME};
+    foliot__welcome *w = &m.as.welcome;
+    w->protocol = FOLIOT_PROTOCOL;
+    strcpy(w->session, "main");
+    strcpy(w->scene, "scene");
+    w->dt = 0.02;
+    w->pace_hz = w->snapshot_hz = 50;
+    w->format = (foliot_snapshot_format){.position_step = 0x1p-9, .velocity_step = 0x1p-11, .keep = 1 << 16,
+                                         .bodies_max = bodies_max};
+    w->scene_bytes = scene_bytes;
+    w->lockstep = lockstep;
+    return m;
+}
+
+static void send_scene_part(stage *s, const uint8_t *bytes, size_t length, size_t at, size_t total)
+{
+    foliot__message m = {.kind = FOLIOT__SCENE_PART};
+    size_t left = length - at;
+    m.as.scene_part.offset = (uint32_t)at;
+    m.as.scene_part.total = (uint32_t)total;
+    m.as.scene_part.bytes = bytes + at;
+    m.as.scene_part.length = (uint32_t)(left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES);
+    say(s, &m);
+}
+
+// The first `length` bytes of `total`.
+static void send_scene(stage *s, const uint8_t *bytes, size_t length, size_t total)
+{
+    for (size_t at = 0; at < length; at += FOLIOT__SCENE_PART_BYTES)
+        send_scene_part(s, bytes, length, at, total);
+    pass(s, 0.1);
+}
+
+static void drop_client(stage *s)
+{
+    s->hello = false;
+    foliot_transport_disconnect(s->host, s->peer, 0, true);
+    wait_for_hello(s);
+}
+
+// -- scenes -----------------------------------------------------------------------------------------------------
+
+typedef struct made_scene {
+    foliot_scene scene;
+    foliot_body_definition *bodies;
+    uint8_t bytes[SCENE_BYTES_MAX];
+    size_t length;
+} made_scene;
+
+static made_scene *make_scene(const char *name, uint32_t bodies)
+{
+    made_scene *m = calloc(1, sizeof *m);
+    assert_non_null(m);
+    m->bodies = calloc(bodies, sizeof *m->bodies);
+    assert_non_null(m->bodies);
+    for (uint32_t i = 0; i < bodies; i++) {
+        m->bodies[i] = foliot_body_default();
+        m->bodies[i].position[0] = 3.0 * i;
+    }
+    m->scene = foliot_scene_default();
+    m->scene.name = name;
+    m->scene.dt = 0.02;
+    m->scene.integrator = FOLIOT_VELOCITY_VERLET;
+    m->scene.bodies = m->bodies;
+    m->scene.body_count = bodies;
+    m->scene.players.limit = 2;
+    assert_int_equal(foliot_scene_encode(&m->scene, m->bytes, sizeof m->bytes, &m->length), FOLIOT_OK);
+    return m;
+}
+
+static void drop_scene(made_scene *m)
+{
+    free(m->bodies);
+    free(m);
+}
+
+static void check_scene(const stage *s, const made_scene *m)
+{
+    const foliot_scene *scene = foliot_client_scene(s->client);
+    assert_non_null(scene);
+    assert_string_equal(scene->name, m->scene.name);
+    assert_int_equal(scene->body_count, m->scene.body_count);
+    assert_true(scene->bodies[m->scene.body_count - 1].position[0] == 3.0 * (m->scene.body_count - 1));
+}
+
+// -- the scene after a reconnect ----------------------------------------------------------------------------------
+
+// A hostile server goes on where the first connection ended, before it begins anew.
+static void come_back_with(bool real, size_t first_bytes, bool hostile)
+{
+    made_scene *small = make_scene("small", 2), *large = make_scene("large", 900);
+    stage s = open_stage(real);
+    foliot__message m = welcome((uint32_t)small->length, 8, false);
+    say(&s, &m);
+    send_scene(&s, small->bytes, first_bytes < small->length ? first_bytes : small->length, small->length);
+    if (first_bytes >= small->length)
+        check_scene(&s, small);
+    drop_client(&s);
+    m = welcome((uint32_t)large->length, 1000, false);
+    say(&s, &m);
+    for (size_t at = first_bytes; hostile && at < large->length; at += FOLIOT__SCENE_PART_BYTES)
+        send_scene_part(&s, large->bytes, large->length, at, large->length);
+    send_scene(&s, large->bytes, large->length, large->length);
+    check_scene(&s, large);
+    assert_int_equal(foliot_client_now(s.client), FOLIOT_CLIENT_PLAYING);
+    close_stage(&s);
+    drop_scene(small);
+    drop_scene(large);
+}
+
+static void a_larger_scene_after_a_reconnect_is_the_one_that_the_client_has(void **state)
+{
+    (void)state;
+    come_back_with(true, SIZE_MAX, false);
+    come_back_with(false, SIZE_MAX, false);
+}
+
+static void a_larger_scene_after_one_that_was_cut_off_is_the_one_that_the_client_has(void **state)
+{
+    (void)state;
+    come_back_with(true, 0, false); // no malice: the first server died between its welcome and its scene
+    come_back_with(false, 0, false);
+    come_back_with(false, 40, false);
+    come_back_with(true, 40, true);
+    come_back_with(false, 40, true);
+}
+
+static void the_same_scene_after_a_reconnect_stays_where_it_is(void **state)
+{
+    (void)state;
+    made_scene *scene = make_scene("same", 20);
+    stage s = open_stage(false);
+    foliot__message m = welcome((uint32_t)scene->length, 30, false);
+    say(&s, &m);
+    send_scene(&s, scene->bytes, scene->length, scene->length);
+    const foliot_scene *before = foliot_client_scene(s.client);
+    drop_client(&s);
+    say(&s, &m);
+    pass(&s, 0.1);
+    assert_ptr_equal(foliot_client_scene(s.client), before); // it is shown while it comes again
+    send_scene(&s, scene->bytes, scene->length, scene->length);
+    assert_ptr_equal(foliot_client_scene(s.client), before);
+    close_stage(&s);
+    drop_scene(scene);
+}
+
+static void players_that_left_while_the_client_was_away_are_not_named_any_more(void **state)
+{
+    (void)state;
+    stage s = open_stage(false);
+    foliot__message m = welcome(0, 30, false), ada = {.kind = FOLIOT__PLAYER};
+    ada.as.player = (foliot__player_message){.player = 1, .joined = true, .slot = 3, .name = "ada"};
+    say(&s, &m);
+    say(&s, &ada);
+    pass(&s, 0.1);
+    assert_string_equal(foliot_client_player_name(s.client, 3), "ada");
+    drop_client(&s);
+    say(&s, &m);
+    pass(&s, 0.1);
+    assert_null(foliot_client_player_name(s.client, 3));
+    close_stage(&s);
+}
+
+static void a_welcome_whose_numbers_make_no_sense_ends_the_client(void **state)
+{
+    (void)state;
+    const double paces[] = {1e-300, 1e290};
+    for (int i = 0; i < 2; i++) {
+        stage s = open_stage(false);
+        foliot__message m = welcome(0, 30, false);
+        m.as.welcome.pace_hz = paces[i];
+        say(&s, &m);
+        pass(&s, 0.1);
+        assert_int_equal(foliot_client_now(s.client), FOLIOT_CLIENT_LOST);
+        assert_non_null(strstr(foliot_client_reason(s.client), "welcome"));
+        close_stage(&s);
+    }
+}
+
+// -- real servers, restarted ----------------------------------------------------------------------------------------
+
+static foliot_server *serve(stage *s, const made_scene *m, bool lockstep)
+{
+    foliot_server *server;
+    foliot_server_config config = foliot_server_config_default();
+    foliot_session_config session = {.name = "main", .scene = &m->scene, .pace_hz = 50,
+                                     .mode = lockstep ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS};
+    s->host = open_wire(s, true);
+    config.transport = s->host;
+    config.fingerprint = (foliot_digest){1, 2};
+    assert_int_equal(foliot_server_create(&config, s->now_ns, &server), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&m->scene, &session.world), FOLIOT_OK);
+    assert_int_equal(foliot_server_add_session(server, &session, s->now_ns), FOLIOT_OK);
+    return server;
+}
+
+static void run(stage *s, foliot_server *server, double seconds)
+{
+    foliot_server_event event;
+    for (uint64_t end = s->now_ns + (uint64_t)(seconds * 1e9); s->now_ns < end;) {
+        s->now_ns += STEP_NS;
+        foliot_server_update(server, s->now_ns);
+        while (foliot_server_poll(server, &event)) {
+        }
+        foliot_client_update(s->client, s->now_ns);
+    }
+}
+
+static void stop(stage *s, foliot_server *server)
+{
+    foliot_server_destroy(server);
+    foliot_transport_destroy(s->host);
+    s->host = NULL;
+}
+
+static void check_plays(stage *s, foliot_server *server, const made_scene *m, bool lockstep, int8_t push)
+{
+    run(s, server, 6);
+    assert_int_equal(foliot_client_now(s->client), FOLIOT_CLIENT_PLAYING);
+    check_scene(s, m);
+    assert_int_equal(foliot_client_in_lockstep(s->client), lockstep);
+    foliot_client_statistics before = foliot_client_statistics_now(s->client);
+    uint64_t heard = foliot_server_counted(server)->inputs;
+    const int8_t axes[FOLIOT_AXES] = {push};
+    foliot_client_input(s->client, axes, 0);
+    run(s, server, 1);
+    foliot_client_statistics after = foliot_client_statistics_now(s->client);
+    assert_true(after.newest_tick > before.newest_tick + 20);
+    assert_true(foliot_server_counted(server)->inputs > heard); // and it is heard
+    if (lockstep) {
+        assert_int_equal(after.divergences, 0);
+        assert_non_null(foliot_client_simulation(s->client));
+    } else {
+        foliot_sample sample;
+        assert_null(foliot_client_simulation(s->client));
+        assert_int_equal(foliot_client_sample(s->client, s->now_ns, &sample), FOLIOT_OK);
+        assert_int_equal(sample.count >= m->scene.body_count, true);
+    }
+}
+
+static void a_server_that_comes_back_with_another_scene_or_mode_is_played_on(void **state)
+{
+    (void)state;
+    static const struct {
+        bool lockstep;
+        int scene;
+    } runs[] = {{true, 0}, {true, 1}, {false, 1}, {true, 1}, {false, 0}, {false, 1}, {true, 0}};
+    made_scene *scenes[2] = {make_scene("small", 2), make_scene("large", 300)};
+    stage s = {.now_ns = 1000000000u};
+    assert_int_equal(foliot_hub_create(&s.hub), FOLIOT_OK);
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+        foliot_server *server = serve(&s, scenes[runs[i].scene], runs[i].lockstep);
+        if (i == 0)
+            open_client(&s, PORT);
+        check_plays(&s, server, scenes[runs[i].scene], runs[i].lockstep, (int8_t)(10 + i));
+        stop(&s, server);
+    }
+    close_stage(&s);
+    drop_scene(scenes[0]);
+    drop_scene(scenes[1]);
+}
+
+// -- few bytes that stand for much ------------------------------------------------------------------------------------
+
+static size_t memory_in_use(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return info.uordblks + info.hblkhd;
+}
+
+// A snapshot of empty slots, all at once: 300 bytes for a million.
+static void send_empty_slots(stage *s, foliot_snapshot_coder *coder, foliot_snapshot_pieces *pieces, foliot_snapshot *slots)
+{
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
+    assert_int_equal(foliot_snapshot_encode(coder, slots, NULL, pieces), FOLIOT_OK);
+    assert_int_equal(pieces->count, 1);
+    size_t length = pieces->offsets[1];
+    check_below((double)length, 400);
+    memcpy(bytes + 1, pieces->bytes, length);
+    foliot_transport_send(s->host, s->peer, FOLIOT_RELIABLE, bytes, length + 1);
+}
+
+static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
+{
+    (void)state;
+    enum { SLOTS = 1 << 20, SNAPSHOTS = 14 };
+    stage s = open_stage(false);
+    foliot__message m = welcome(0, SLOTS, false);
+    foliot_snapshot slots = {.count = SLOTS, .capacity = SLOTS, .bodies = calloc(SLOTS, sizeof(foliot_snapshot_body))};
+    foliot_snapshot_coder *coder;
+    foliot_snapshot_pieces pieces = {0};
+    assert_non_null(slots.bodies);
+    assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_OK);
+    size_t before = memory_in_use();
+    say(&s, &m);
+    for (slots.tick = 1; slots.tick <= SNAPSHOTS; slots.tick++) {
+        send_empty_slots(&s, coder, &pieces, &slots);
+        pass(&s, 0.02);
+    }
+    size_t taken = memory_in_use() - before;
+    check_below((double)taken / (double)MIB, 96);
+    assert_true(foliot_client_statistics_now(s.client).snapshots_too_large > 0);
+    free(slots.bodies);
+    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_coder_destroy(coder);
+    close_stage(&s);
+}
+
+static void a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes(void **state)
+{
+    (void)state;
+    made_scene *m = make_scene("vast", 1);
+    m->scene.bodies_max = 1 << 20;
+    m->bodies[0].shape.kind = FOLIOT_SHAPE_SPHERE;
+    m->bodies[0].shape.radius = 1;
+    assert_int_equal(foliot_scene_encode(&m->scene, m->bytes, sizeof m->bytes, &m->length), FOLIOT_OK);
+    assert_int_equal(foliot_scene_check(&m->scene, NULL), FOLIOT_OK);
+    stage s = open_stage(false);
+    foliot__message in = welcome((uint32_t)m->length, 1 << 20, true);
+    size_t before = memory_in_use();
+    say(&s, &in);
+    send_scene(&s, m->bytes, m->length, m->length);
+    check_below((double)(memory_in_use() - before) / (double)MIB, 96);
+    assert_int_equal(foliot_client_now(s.client), FOLIOT_CLIENT_LOST);
+    assert_non_null(strstr(foliot_client_reason(s.client), "memory"));
+    close_stage(&s);
+    drop_scene(m);
+}
+
+static void a_scene_that_is_announced_takes_no_memory_before_it_comes(void **state)
+{
+    (void)state;
+    stage s = open_stage(false);
+    foliot__message in = welcome(64u << 20, 30, false);
+    size_t before = memory_in_use();
+    say(&s, &in);
+    pass(&s, 0.1);
+    check_below((double)(memory_in_use() - before) / (double)MIB, 8);
+    close_stage(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_larger_scene_after_a_reconnect_is_the_one_that_the_client_has),
+        cmocka_unit_test(a_larger_scene_after_one_that_was_cut_off_is_the_one_that_the_client_has),
+        cmocka_unit_test(the_same_scene_after_a_reconnect_stays_where_it_is),
+        cmocka_unit_test(players_that_left_while_the_client_was_away_are_not_named_any_more),
+        cmocka_unit_test(a_welcome_whose_numbers_make_no_sense_ends_the_client),
+        cmocka_unit_test(a_server_that_comes_back_with_another_scene_or_mode_is_played_on),
+        cmocka_unit_test(small_packets_do_not_become_gigabytes_of_snapshots),
+        cmocka_unit_test(a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes),
+        cmocka_unit_test(a_scene_that_is_announced_takes_no_memory_before_it_comes),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
