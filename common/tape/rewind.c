@@ -106,12 +106,18 @@ static void last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t co
         take_held(r);
 }
 
+// Of the ticks from here on; NULL where none were given at all.
+static const foliot_input *next_inputs(const foliot__rewind *r)
+{
+    return r->inputs ? r->inputs + r->given : NULL;
+}
+
 bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps)
 {
     if (r->status == FOLIOT_OK && r->tick_count != r->tick - r->from)
         r->status = FOLIOT_NOT_FOUND; // not all inputs were given
     for (; r->status == FOLIOT_OK && !r->finished && steps > 0; steps--) {
-        const foliot_input *inputs = r->inputs + r->given;
+        const foliot_input *inputs = next_inputs(r);
         uint32_t count = r->counts[r->stepped];
         r->finished = r->stepped + 1 == r->tick_count;
         if (r->finished) {
@@ -128,7 +134,7 @@ bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps)
 const foliot_input *foliot__rewind_last(const foliot__rewind *r, uint32_t *count)
 {
     *count = r->finished ? r->counts[r->tick_count - 1] : 0;
-    return r->inputs + r->given;
+    return next_inputs(r);
 }
 
 void foliot__rewind_free(foliot__rewind *r)
