@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // main.c: foliot-client: the client library under libuv: as a person at a terminal, as a bot, or as many.
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +13,7 @@
 #include "base/json.h"
 #include "base/options.h"
 #include "base/terminal.h"
+#include "base/watchdog.h"
 #include "bot.h"
 #include "fault.h"
 #include "foliot/client.h"
@@ -24,13 +24,15 @@
 #define TIMER_MS 16
 #define TIMER_IMPAIRED_MS 2 // the impairment hands on what is due whenever it is looked at
 #define LEAVE_NS 500000000u // for the goodbye to arrive
+#define GRACE_SECONDS 0.6   // that steps may go on for when a signal has come
+#define STEPS_SECONDS 10.0  // of processor time that one update may take, unless said
 
 static struct {
     const char *session, *name, *bot, *impair, *trace, *perturb, *view;
-    double seconds;
+    double seconds, steps_seconds;
     uint64_t ticks, clients;
     bool json, spectate, force, divergence_ends;
-} given = {.session = "", .clients = 1};
+} given = {.session = "", .clients = 1, .steps_seconds = STEPS_SECONDS};
 
 static const foliot__option options[] = {
     {"session", "NAME", FOLIOT__OPTION_TEXT, &given.session, .help = "the server's first one unless said"},
@@ -45,6 +47,8 @@ static const foliot__option options[] = {
      .help = "joins in lockstep though this build computes otherwise than the server's"},
     {"divergence-ends", NULL, FOLIOT__OPTION_FLAG, &given.divergence_ends,
      .help = "in lockstep, leaves once a divergence was found; exit code 3"},
+    {"step-limit", "S", FOLIOT__OPTION_POSITIVE, &given.steps_seconds,
+     .help = "in lockstep, gives up where the steps of one update take more processor time; 10 unless said"},
     {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &given.perturb,
      .help = "in lockstep, puts a fault in, to see that it is found"},
     {"trace", "FILE", FOLIOT__OPTION_TEXT, &given.trace, .help = "one JSON line for every rendered sample"},
@@ -85,7 +89,6 @@ typedef struct player {
 typedef struct app {
     uv_loop_t loop;
     uv_timer_t frame;
-    uv_signal_t interrupt, terminate;
     player *players;
     uint32_t count, left;
     foliot__screen *screen;
@@ -202,13 +205,13 @@ static void finish_player(app *a, player *p)
         return;
     uv_timer_stop(&a->frame);
     uv_close((uv_handle_t *)&a->frame, NULL);
-    uv_close((uv_handle_t *)&a->interrupt, NULL);
-    uv_close((uv_handle_t *)&a->terminate, NULL);
 }
 
 static void update_client(player *p, uint64_t now)
 {
+    foliot__watchdog_work(); // in lockstep it steps the server's scene, which may be any
     foliot_client_update(p->client, now);
+    foliot__watchdog_rest();
     if (!foliot__fault_look(&p->fault, p->client))
         return;
     p->diverged = true;
@@ -248,17 +251,9 @@ static void on_frame(uv_timer_t *timer)
     bool frame = now - a->frame_ns >= FRAME_NS - 1000000u;
     if (frame)
         a->frame_ns = now;
+    a->stopping |= foliot__watchdog_asked();
     for (uint32_t i = 0; i < a->count; i++)
         update(a, &a->players[i], frame);
-}
-
-static void on_signal(uv_signal_t *signal, int number)
-{
-    app *a = signal->data;
-    (void)number;
-    a->stopping = true;
-    for (uint32_t i = 0; i < a->count; i++)
-        update(a, &a->players[i], false);
 }
 
 // -- what it saw ---------------------------------------------------------------------------------------------
@@ -464,13 +459,9 @@ static int prepare(app *a, const foliot__arguments *arguments, foliot_impairment
 static void start_loop(app *a)
 {
     uv_timer_init(&a->loop, &a->frame);
-    uv_signal_init(&a->loop, &a->interrupt);
-    uv_signal_init(&a->loop, &a->terminate);
-    a->frame.data = a->interrupt.data = a->terminate.data = a;
+    a->frame.data = a;
     uint64_t period = given.impair ? TIMER_IMPAIRED_MS : TIMER_MS;
     uv_timer_start(&a->frame, on_frame, 0, period);
-    uv_signal_start(&a->interrupt, on_signal, SIGINT);
-    uv_signal_start(&a->terminate, on_signal, SIGTERM);
 }
 
 int main(int argc, char **argv)
@@ -490,6 +481,10 @@ int main(int argc, char **argv)
         code = open_player(&a, i, &impairment);
     if (code)
         return code;
+    const foliot__watchdog_config watchdog = {.program = "foliot-client", .work = "stepping the server's scene", .lost = "nothing was reported",
+                                              .grace_seconds = GRACE_SECONDS, .limit_seconds = given.steps_seconds,
+                                              .abandon = foliot__screen_abandon};
+    foliot__watchdog_start(&watchdog);
     if (!given.bot && a.count == 1 && !given.json)
         a.screen = foliot__screen_open(given.view);
     start_loop(&a);

@@ -2,6 +2,7 @@
 // screen.c: one picture a draw, written as a whole, so that nothing flickers.
 #include "screen.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #define KEY_HOLD_NS 250000000u
 #define NAMES_MAX 24    // bodies named at once
 #define NAMES_UNASKED 16 // where there are more bodies, players alone are named
+#define GIVE_BACK "\x1b[?7h\x1b[?25h\x1b[?1049l"
 #define LINES_MAX 2000  // constraints drawn
 
 struct foliot__screen {
@@ -30,6 +32,10 @@ struct foliot__screen {
     uint16_t buttons;
 };
 
+// As it was; for an end that has no time to look for a screen.
+static struct termios taken_from;
+static _Atomic(bool) taken;
+
 foliot__screen *foliot__screen_open(const char *side)
 {
     if (!foliot__is_terminal(stdout) || !foliot__is_terminal(stdin))
@@ -44,6 +50,8 @@ foliot__screen *foliot__screen_open(const char *side)
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
+    taken_from = screen->before;
+    atomic_store(&taken, true);
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
     screen->colours = foliot__may_colour(stdout);
     fputs("\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J", stdout); // no cursor, and what a terminal takes for wider is cut at its edge
@@ -54,12 +62,22 @@ void foliot__screen_close(foliot__screen *screen)
 {
     if (!screen)
         return;
-    fputs("\x1b[?7h\x1b[?25h\x1b[?1049l", stdout);
+    fputs(GIVE_BACK, stdout);
     fflush(stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &screen->before);
+    atomic_store(&taken, false);
     foliot__canvas_free(&screen->canvas);
     free(screen->figures);
     free(screen);
+}
+
+void foliot__screen_abandon(void)
+{
+    if (!atomic_load(&taken))
+        return;
+    ssize_t written = write(STDOUT_FILENO, GIVE_BACK, sizeof GIVE_BACK - 1);
+    (void)written;
+    tcsetattr(STDIN_FILENO, TCSANOW, &taken_from);
 }
 
 static bool fit_terminal(foliot__screen *screen)

@@ -11,6 +11,8 @@ typedef struct foliot__screen foliot__screen;
 // from, a word of foliot__view_side_of; NULL: what fits the scene.
 foliot__screen *foliot__screen_open(const char *side);
 void foliot__screen_close(foliot__screen *screen);
+// Gives the terminal back, where it is taken, and nothing else, on any thread: the process ends.
+void foliot__screen_abandon(void);
 // As long as there is nothing to draw.
 void foliot__screen_wait(foliot__screen *screen, const char *server);
 void foliot__screen_draw(foliot__screen *screen, const foliot_client *client, const foliot_sample *sample,

@@ -215,7 +215,7 @@ static void send_lockstep(foliot_client *c, bool stepped)
 
 void foliot__stream_update(foliot_client *c)
 {
-    if (c->state != FOLIOT_CLIENT_PLAYING && c->state != FOLIOT_CLIENT_CONNECTING && c->state != FOLIOT_CLIENT_JOINING)
+    if (c->leaving || (c->state != FOLIOT_CLIENT_PLAYING && c->state != FOLIOT_CLIENT_CONNECTING && c->state != FOLIOT_CLIENT_JOINING))
         return; // it is over
     if (c->lockstep)
         send_lockstep(c, step(c));

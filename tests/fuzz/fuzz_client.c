@@ -23,7 +23,7 @@
 #define STATE_TICKS 5
 #define SCENE_BYTES 4096
 #define STATE_BYTES (256u << 10)
-#define SLOTS_MAX (1u << 20)
+#define SLOTS_MAX (1u << 17)
 // What a client may take, whatever comes: snapshots, world and a state's doubling by the bytes that came, and what is always there.
 #define MEMORY_FREE ((size_t)96 << 20)
 #define MEMORY_A_BYTE 300
@@ -115,12 +115,12 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
         bodies[i].shape.kind = i % 2 ? FOLIOT_SHAPE_SPHERE : FOLIOT_SHAPE_BOX;
         bodies[i].shape.radius = 0.5;
         bodies[i].shape.half[0] = bodies[i].shape.half[1] = bodies[i].shape.half[2] = 0.5;
-        bodies[i].position[0] = 1.1 * i;
+        bodies[i].position[0] = 1.5 * i;
         bodies[i].velocity[0] = i % 3;
         bodies[i].name = i == 1 ? "one" : NULL;
     }
     make_scene(&scenes[0], "two", 2, 3);
-    make_scene(&scenes[1], "many", 60, 1);
+    make_scene(&scenes[1], "many", 20, 1);
     make_scene(&scenes[2], "none", 1, 0);
     for (uint32_t i = 0; i < SLOTS_MAX; i++)
         all[i] = (foliot_snapshot_body){.position = {(int32_t)(i * 77), 5, -9}, .flags = FOLIOT_SNAPSHOT_ALIVE};

@@ -3,16 +3,18 @@
 #include "lab.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/text.h"
+#include "base/watchdog.h"
 #include "foliot/replay.h"
 #include "tape/format.h"
 #include "tape/input_script.h"
+
+#define GRACE_SECONDS 10.0 // that a step may go on for when a signal has come: its run is reported then
 
 int lab_fail(const lab_context *context, int code, const char *format, ...)
 {
@@ -245,24 +247,17 @@ void lab_inputs_close(lab_inputs *inputs)
 
 // -- the process ----------------------------------------------------------------------------------
 
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int signal)
-{
-    (void)signal;
-    interrupted = 1;
-}
-
+// What was computed so far is reported, if the step that goes on ends soon, and nobody asks again.
 void lab_catch_signals(void)
 {
-    struct sigaction action = {.sa_handler = interrupt, .sa_flags = SA_RESETHAND};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    const foliot__watchdog_config watchdog = {.program = "foliot-lab", .work = "a step of the scene", .lost = "nothing was reported",
+                                              .grace_seconds = GRACE_SECONDS};
+    foliot__watchdog_start(&watchdog);
 }
 
 bool lab_interrupted(void)
 {
-    return interrupted != 0;
+    return foliot__watchdog_asked();
 }
 
 uint64_t lab_now_ns(void)

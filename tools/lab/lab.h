@@ -56,7 +56,7 @@ bool lab_inputs_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list,
                    const char **message);
 void lab_inputs_close(lab_inputs *inputs);
 
-// Set by Ctrl-C and SIGTERM once lab_catch_signals was called: runs stop at the next tick.
+// Set by Ctrl-C and SIGTERM once lab_catch_signals was called: runs stop at the next tick. A second one ends the program.
 void lab_catch_signals(void);
 bool lab_interrupted(void);
 

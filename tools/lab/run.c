@@ -12,6 +12,7 @@
 #include "base/rng.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/watchdog.h"
 #include "foliot/recording.h"
 
 #define TICKS_DEFAULT 600
@@ -267,6 +268,7 @@ static void look(run *r)
 
 static foliot_status step(run *r, const foliot_input *inputs, uint32_t count)
 {
+    foliot__watchdog_work();
     uint64_t begin = lab_now_ns();
     foliot_status status;
     if (r->jitter > 0) {
@@ -276,6 +278,7 @@ static foliot_status step(run *r, const foliot_input *inputs, uint32_t count)
         status = foliot_world_step(r->world, inputs, count, NULL);
     }
     r->step_ns += lab_now_ns() - begin;
+    foliot__watchdog_rest();
     return status;
 }
 

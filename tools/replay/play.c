@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <termios.h>
@@ -17,7 +16,10 @@
 #include "base/canvas.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/watchdog.h"
 
+#define GRACE_SECONDS 0.6 // that a step may go on for when a signal has come
+#define SLOW_SECONDS 1.0  // a step that takes longer is told of
 #define FRAME_MS 33
 #define STEPS_PER_FRAME_MAX 4096 // replayed between two pictures; then the picture lags, and says so
 #define SKIP_SECONDS 10
@@ -196,6 +198,12 @@ static void step(player *p, int ticks)
         tell(p, status);
 }
 
+static void tell_slowness(player *p, double seconds, uint32_t ticks)
+{
+    if (ticks && seconds / ticks > SLOW_SECONDS && !p->notice[0])
+        snprintf(p->notice, sizeof p->notice, "a tick of this scene takes %.1f s on this machine", seconds / ticks);
+}
+
 static void advance(player *p, double seconds)
 {
     if (p->paused || p->at_end)
@@ -213,6 +221,7 @@ static void advance(player *p, double seconds)
         done++;
     }
     p->owed = done < steps ? 0 : p->owed - done;
+    tell_slowness(p, tool_now() - begin, done);
 }
 
 // -- keys -----------------------------------------------------------------------------------------
@@ -284,18 +293,22 @@ static void obey(player *p, int key)
 
 // -- the terminal ---------------------------------------------------------------------------------
 
-static volatile sig_atomic_t ended;
+#define GIVE_BACK "\033[?7h\033[?25h\033[?1049l"
+
 static struct termios before;
 
-static void end(int signal)
+// The process ends in the middle of a step.
+static void abandon(void)
 {
-    (void)signal;
-    ended = 1;
+    ssize_t written = write(STDOUT_FILENO, GIVE_BACK, sizeof GIVE_BACK - 1);
+    (void)written;
+    tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
 static bool terminal_take(void)
 {
-    struct sigaction action = {.sa_handler = end};
+    const foliot__watchdog_config watchdog = {.program = "foliot-replay play", .work = "replaying the scene", .lost = "",
+                                              .grace_seconds = GRACE_SECONDS, .abandon = abandon};
     struct termios raw;
     if (tcgetattr(STDIN_FILENO, &before) != 0)
         return false;
@@ -303,9 +316,7 @@ static bool terminal_take(void)
     raw.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
     raw.c_cc[VMIN] = 0;
     raw.c_cc[VTIME] = 0;
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    foliot__watchdog_start(&watchdog);
     if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0)
         return false;
     fputs("\033[?1049h\033[?25l\033[?7l", stdout); // a screen of our own, no cursor, lines cut at the edge
@@ -314,7 +325,7 @@ static bool terminal_take(void)
 
 static void terminal_give_back(void)
 {
-    fputs("\033[?7h\033[?25h\033[?1049l", stdout);
+    fputs(GIVE_BACK, stdout);
     fflush(stdout);
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
@@ -351,8 +362,10 @@ static void read_keys(player *p)
         p->quit = got == 0 || (wait.revents & (POLLHUP | POLLERR)) != 0;
         return;
     }
-    for (size_t at = 0, used; at < (size_t)got; at += used)
+    foliot__watchdog_work(); // seeks and steps take what the scene makes them take
+    for (size_t at = 0, used; at < (size_t)got && !foliot__watchdog_asked(); at += used)
         obey(p, key_of(bytes + at, (size_t)got - at, &used));
+    foliot__watchdog_rest();
 }
 
 static int play(player *p)
@@ -362,11 +375,13 @@ static int play(player *p)
         return FOLIOT__EXIT_ERROR;
     }
     double last = tool_now();
-    while (!p->quit && !ended && fit_canvas(p, 1)) {
+    while (!p->quit && !foliot__watchdog_asked() && fit_canvas(p, 1)) {
         show(p);
         read_keys(p);
         double now = tool_now();
+        foliot__watchdog_work();
         advance(p, fmin(now - last, 0.5));
+        foliot__watchdog_rest();
         last = now;
     }
     terminal_give_back();

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+// watchdog.c: see watchdog.h. The thread takes no lock that the program may hold: it writes with write(2), and ends with _exit.
+#include "base/watchdog.h"
+
+#if !defined(__wasm__)
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/exit_code.h"
+
+#define LOOK_EVERY_NS 100000000
+
+static struct {
+    foliot__watchdog_config config;
+    sigset_t signals;
+    clockid_t clock; // processor time of the thread that works
+    _Atomic(bool) asked;
+    _Atomic(uint64_t) stretch; // how often it began or ended: odd while it goes on
+    _Atomic(uint64_t) began_ns;
+    // The thread's own:
+    int signal; // the first; 0: none came
+    uint64_t signal_ns, seen_stretch, seen_cpu_ns;
+} dog;
+
+static uint64_t now_ns(clockid_t clock)
+{
+    struct timespec t = {0};
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static _Noreturn void end(const char *sentence)
+{
+    if (dog.config.abandon)
+        dog.config.abandon();
+    ssize_t written = write(STDERR_FILENO, sentence, strlen(sentence));
+    (void)written;
+    _exit(FOLIOT__EXIT_ERROR);
+}
+
+static const char *name_of(int number)
+{
+    return number == SIGINT ? "SIGINT" : number == SIGTERM ? "SIGTERM" : "SIGHUP";
+}
+
+static void end_for_signal(uint64_t began_ns)
+{
+    char sentence[512];
+    snprintf(sentence, sizeof sentence, "%s: ended by %s in the middle of %s, which has taken %.1f s so far%s%s\n", dog.config.program,
+             name_of(dog.signal), dog.config.work, 1e-9 * (double)(now_ns(CLOCK_MONOTONIC) - began_ns), *dog.config.lost ? ": " : "",
+             dog.config.lost);
+    end(sentence);
+}
+
+static void end_for_second(void)
+{
+    char sentence[512];
+    snprintf(sentence, sizeof sentence, "%s: ended by a second signal, before it had ended by itself\n", dog.config.program);
+    end(sentence);
+}
+
+static void end_for_limit(void)
+{
+    char sentence[512];
+    snprintf(sentence, sizeof sentence, "%s: %s has taken more than %g s of processor time at once: this machine is too slow for it%s%s\n",
+             dog.config.program, dog.config.work, dog.config.limit_seconds, *dog.config.lost ? "; " : "", dog.config.lost);
+    end(sentence);
+}
+
+static void look(void)
+{
+    uint64_t stretch = atomic_load(&dog.stretch), began = atomic_load(&dog.began_ns);
+    if (stretch % 2 == 0 || atomic_load(&dog.stretch) != stretch)
+        return;
+    if (stretch != dog.seen_stretch) {
+        dog.seen_stretch = stretch;
+        dog.seen_cpu_ns = now_ns(dog.clock);
+    }
+    uint64_t from = began > dog.signal_ns ? began : dog.signal_ns;
+    if (dog.signal && 1e-9 * (double)(now_ns(CLOCK_MONOTONIC) - from) > dog.config.grace_seconds)
+        end_for_signal(began);
+    if (dog.config.limit_seconds > 0 && 1e-9 * (double)(now_ns(dog.clock) - dog.seen_cpu_ns) > dog.config.limit_seconds)
+        end_for_limit();
+}
+
+static void take_signal(int number)
+{
+    if (dog.signal && atomic_load(&dog.stretch) % 2)
+        end_for_signal(atomic_load(&dog.began_ns));
+    if (dog.signal)
+        end_for_second();
+    dog.signal = number;
+    dog.signal_ns = now_ns(CLOCK_MONOTONIC);
+    atomic_store(&dog.asked, true);
+}
+
+static void *watch(void *unused)
+{
+    const struct timespec every = {.tv_nsec = LOOK_EVERY_NS};
+    for (;;) {
+        int number = sigtimedwait(&dog.signals, NULL, &every);
+        if (number > 0)
+            take_signal(number);
+        look();
+    }
+    return unused;
+}
+
+bool foliot__watchdog_start(const foliot__watchdog_config *config)
+{
+    pthread_t thread;
+    sigset_t before;
+    struct sigaction hangup;
+    dog.config = *config;
+    sigemptyset(&dog.signals);
+    sigaddset(&dog.signals, SIGINT);
+    sigaddset(&dog.signals, SIGTERM);
+    if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) // nohup
+        sigaddset(&dog.signals, SIGHUP);
+    if (pthread_getcpuclockid(pthread_self(), &dog.clock) != 0 || pthread_sigmask(SIG_BLOCK, &dog.signals, &before) != 0)
+        return false;
+    if (pthread_create(&thread, NULL, watch, NULL) == 0) {
+        pthread_detach(thread);
+        return true;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return false;
+}
+
+bool foliot__watchdog_asked(void)
+{
+    return atomic_load(&dog.asked);
+}
+
+void foliot__watchdog_work(void)
+{
+    atomic_store(&dog.began_ns, now_ns(CLOCK_MONOTONIC));
+    atomic_fetch_add(&dog.stretch, 1);
+}
+
+void foliot__watchdog_rest(void)
+{
+    atomic_fetch_add(&dog.stretch, 1);
+}
+
+#else // no signals, no threads
+
+bool foliot__watchdog_start(const foliot__watchdog_config *config)
+{
+    (void)config;
+    return false;
+}
+
+bool foliot__watchdog_asked(void)
+{
+    return false;
+}
+
+void foliot__watchdog_work(void)
+{
+}
+
+void foliot__watchdog_rest(void)
+{
+}
+
+#endif

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Goal: a scene whose steps take minutes makes no program deaf. A lockstep client and a replayed recording step what others made;
+# SIGINT and SIGTERM waited for the step's end. Now they end it within a second, say so, give the terminal back and exit with 1,
+# and a client gives up by itself where steps take more than --step-limit.
+# Method: a real server whose scene is pairwise gravity in 1024 substeps of a scheme of order 8, signals sent in the first step, and
+# the time until the program ends. The recording is of one step of some seconds.
+. "$(dirname "${BASH_SOURCE[0]}")/../server/yard.sh"
+
+heavy() { # SUBSTEPS ROWS
+    cat <<END
+foliot: 1
+name: heavy
+dt: 0.01
+pace_hz: 10
+substeps: $1
+integrator: kahan-li8
+forces:
+  - {kind: newton, constant: 1e-9, softening: 0.5}
+bodies:
+  - {name: b, mass: 1, grid: {rows: $2, columns: 100, right: [1, 0, 0], down: [0, 1, 0]}}
+players: {limit: 8}
+END
+}
+# The program whose pid is in pid.out, told to end by SIGNAL: how it exits within five seconds, and in how many milliseconds. The
+# shell that waits for it writes its exit code into code.out.
+told() { # SIGNAL...
+    local begin signal
+    begin=$(date +%s%N)
+    for signal; do kill -"$signal" "$(cat pid.out)"; sleep 0.05; done
+    for _ in $(seq 100); do
+        [ -s code.out ] && break
+        sleep 0.05
+    done
+    took=$((($(date +%s%N) - begin) / 1000000))
+    [ -s code.out ] || kill -9 "$(cat pid.out)"
+    code=$(cat code.out)
+}
+run() { # COMMAND...
+    rm -f pid.out code.out
+    (sh -c 'echo $$ >pid.out; exec "$@"' sh "$@" >prog.out 2>prog.log; echo $? >code.out) 2>/dev/null &
+    pids="$pids $!"
+}
+in_a_terminal() { # COMMAND
+    rm -f pid.out code.out
+    (TERM=xterm script -qec "stty cols 90 rows 24; sh -c 'echo \$\$ >pid.out; exec $1'; echo \$? >code.out" /dev/null < <(sleep 6) \
+        >prog.out 2>&1) 2>/dev/null &
+    pids="$pids $!"
+}
+promptly() { # CODE: it ended with that, in a second (and what a busy machine adds)
+    [ "$code" = "$1" ] && [ "$took" -lt 2000 ] || { echo "exit $code after $took ms"; return 1; }
+}
+
+heavy 1024 60 >heavy.yaml
+host heavy.yaml --no-record
+for signal in INT TERM; do
+    run "$client" 127.0.0.1:$port --bot idle --json
+    sleep 1.5
+    told $signal
+    ok "a client in the middle of a step ends for SIG$signal" promptly 1
+    ok "and says so" grep -q "ended by SIG$signal in the middle of stepping the server's scene" prog.log
+done
+run "$client" 127.0.0.1:$port --bot idle --step-limit 0.5
+for _ in $(seq 200); do [ -s code.out ] && break; sleep 0.05; done
+ok "a client gives up where steps take more than they may" sh -c '
+    [ "$(cat code.out)" = 1 ] && grep -q "has taken more than 0.5 s of processor time at once" prog.log'
+if command -v script >/dev/null; then
+    in_a_terminal "$client 127.0.0.1:$port"
+    sleep 1.5
+    told TERM
+    ok "with a terminal it ends as well" promptly 1
+    sleep 0.3
+    ok "and gives it back" grep -q $'\033\\[?1049l' prog.out
+fi
+kill -9 $server_pid
+wait $server_pid 2>/dev/null
+
+host "$scenes/spacewar.yaml" --no-record
+run "$client" 127.0.0.1:$port --bot idle --json
+sleep 1
+told TERM
+ok "where steps are short it leaves in order" promptly 0
+ok "with its report" grep -q '"outcome":"played"' prog.out
+stop
+
+heavy 8 50 >slow.yaml
+if command -v script >/dev/null && "$build/foliot-lab" run slow.yaml --ticks 1 --record slow.foliot >lab.out 2>lab.log; then
+    in_a_terminal "$replay play slow.foliot"
+    sleep 1
+    told INT
+    ok "a recording that plays a step of seconds ends for SIGINT" promptly 1
+    sleep 0.3
+    ok "and gives the terminal back" grep -q $'\033\\[?1049l' prog.out
+fi
+run "$build/foliot-lab" run heavy.yaml --ticks 1
+sleep 1.5
+told TERM TERM
+ok "foliot-lab run ends in the middle of a step when it is told twice" promptly 1
