@@ -592,17 +592,44 @@ static void restore_head(foliot_world *world, const uint8_t *bytes)
     world->body_count = (uint32_t)little(bytes + 56, 4);
 }
 
-foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, size_t length)
+// The parts, if the bytes are as many as they must be.
+static foliot_status take_parts(const foliot_world *world, const uint8_t *bytes, size_t length, parts *p)
 {
     if (length < HEAD_BYTES)
         return FOLIOT_TRUNCATED;
     if (!head_sound(world, bytes))
         return FOLIOT_CORRUPT;
-    parts p = parts_of(world, bytes, length);
-    if (p.contacts > world->capacity.contacts)
+    *p = parts_of(world, bytes, length);
+    if (p->contacts > world->capacity.contacts)
         return FOLIOT_CORRUPT;
-    if (p.length == 0 || length != p.length)
-        return p.length == 0 || length < p.length ? FOLIOT_TRUNCATED : FOLIOT_CORRUPT;
+    if (p->length == 0 || length != p->length)
+        return p->length == 0 || length < p->length ? FOLIOT_TRUNCATED : FOLIOT_CORRUPT;
+    return FOLIOT_OK;
+}
+
+// Captured bytes are the two sections in their order, so that nothing has to be restored for it.
+foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes, size_t length,
+                                      foliot_digest *digest)
+{
+    parts p;
+    foliot_status status = take_parts(world, bytes, length, &p);
+    if (status != FOLIOT_OK)
+        return status;
+    size_t motion = p.definition[0];
+    const foliot__span rest = {bytes + motion, length - motion, 1};
+    foliot_digest definition = foliot__hash(&rest, 1);
+    const uint64_t halves[2] = {definition.low, definition.high};
+    const foliot__span spans[] = {{bytes, motion, 1}, {halves, 2, 8}};
+    *digest = foliot__hash(spans, 2);
+    return FOLIOT_OK;
+}
+
+foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, size_t length)
+{
+    parts p;
+    foliot_status status = take_parts(world, bytes, length, &p);
+    if (status != FOLIOT_OK)
+        return status;
     if (little(bytes + p.players - 4, 4) != world->player_limit ||
         little(bytes + p.broken - 4, 4) != world->constraint_count || !motion_sound(world, &p) ||
         !slots_sound(world, &p) || !players_sound(world, &p) ||

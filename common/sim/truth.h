@@ -12,6 +12,11 @@ uint32_t foliot__truth_fields(const foliot_world *world);
 // Brings world->definition_digest up to date if definition_dirty is set.
 void foliot__definition_refresh(foliot_world *world);
 
+// The digest of the state that captured bytes hold, without restoring them. Of `world` only what its scene fixes
+// counts. FOLIOT_TRUNCATED or FOLIOT_CORRUPT, as foliot_world_restore, for bytes that cannot be of this scene.
+foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes, size_t length,
+                                      foliot_digest *digest);
+
 // -- the truth in parts, for reports -----------------------------------------------------------------
 // How many slots there are, the bodies by slot, then the world itself, its players, constraints and contacts: what
 // differs in number comes after what tells the number. A body's fields are those of FOLIOT_BODY_TRUTH in their order

@@ -140,6 +140,29 @@ static void say_distance(text *t, const foliot_divergence *d)
             d->parts, d->parts == 1 ? "part" : "parts");
 }
 
+static void say_number(text *t, foliot_value_type type, uint64_t bits)
+{
+    if (type == FOLIOT_VALUE_F64 || type == FOLIOT_VALUE_F32)
+        say(t, "%.*g", type == FOLIOT_VALUE_F64 ? 17 : 9, real_of(type, bits));
+    else if (type == FOLIOT_VALUE_I64)
+        say(t, "%" PRId64, (int64_t)bits);
+    else
+        say(t, "%" PRIu64, bits);
+}
+
+void foliot__divergence_brief(const foliot_divergence *d, const char *expected, const char *actual, char *out,
+                              size_t capacity)
+{
+    text t = {.bytes = out, .capacity = capacity};
+    say_part(&t, d);
+    say(&t, " ");
+    say_field(&t, d);
+    say(&t, ": %s ", expected);
+    say_number(&t, d->type, d->expected);
+    say(&t, ", %s ", actual);
+    say_number(&t, d->type, d->actual);
+}
+
 static const foliot_report_names nameless;
 
 size_t foliot_divergence_text(const foliot_divergence *d, const foliot_report_names *names,

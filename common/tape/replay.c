@@ -147,6 +147,8 @@ foliot_status foliot__replay_load(foliot_replay *replay)
     foliot_damage damage = {0};
     replay->held_valid = false;
     foliot_status status = foliot__tape_walk_next(&replay->walk, &replay->content, &damage);
+    if (status == FOLIOT_OK && replay->content.has_keyframe)
+        status = foliot__replay_check_keyframe(replay, &replay->content, &damage);
     if (status == FOLIOT_OK) {
         if (replay->content.has_keyframe)
             keep_keyframe(replay);
@@ -154,7 +156,7 @@ foliot_status foliot__replay_load(foliot_replay *replay)
     }
     // The walk is over: whatever is wanted next must be found anew.
     replay->content.first_tick = replay->content.tick = UINT64_MAX;
-    if (status != FOLIOT_NOT_FOUND)
+    if (status != FOLIOT_NOT_FOUND && damage.status != FOLIOT_OK)
         foliot__replay_damaged(replay, &damage);
     return status;
 }

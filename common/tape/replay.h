@@ -26,6 +26,10 @@ struct foliot_replay {
     foliot_simulation simulation;          // that; or the foreign one
     foliot_replay_summary about;
     foliot_damage damage; // the first one found
+    bool keyframe_false;  // it is a keyframe whose bytes do not give its digest
+    uint64_t keyframe_false_tick;
+    foliot_hosted_world probe_hosted; // for such checks, of a kind with a digest of its own
+    foliot_simulation probe;
 
     uint64_t (*index)[2]; // tick and offset of keyframe blocks, complete up to the damage
     uint32_t index_count, index_capacity;
@@ -54,6 +58,11 @@ void foliot__replay_drop(foliot_simulation *simulation);
 void foliot__replay_take_world(foliot_replay *replay);
 // As it was at the recording's first tick; the walk stands after the first keyframe.
 foliot_status foliot__replay_rewind(foliot_replay *replay);
+// Whether a keyframe's bytes give the digest beside them. A checksum only says that the file is as it was written, and
+// whoever writes a file writes its checksums; FOLIOT_CORRUPT is told as the replay's damage. Every keyframe goes
+// through here before anything starts from it.
+foliot_status foliot__replay_check_keyframe(foliot_replay *replay, const foliot__tape_content *content,
+                                            foliot_damage *damage);
 // The block that follows. Keeps its keyframe as the segment's.
 foliot_status foliot__replay_load(foliot_replay *replay);
 // Until `content` covers the step from `tick` on.

@@ -279,6 +279,7 @@ void foliot_replay_close(foliot_replay *replay)
         foliot_scene_destroy(replay->scene);
     if (replay->foreign)
         foliot_simulation_destroy(&replay->simulation);
+    foliot_simulation_destroy(&replay->probe);
     free(replay->world);
     free(replay->scratch);
     free(replay->index);

@@ -165,6 +165,11 @@ static foliot_status resume(const char *file, foliot_replay *replay, const folio
     if (status != FOLIOT_OK)
         return status;
     status = resumable(replay, foliot_replay_scan(replay));
+    // No crash leaves such a file: somebody changed it, and what a match goes on from is not for us to choose.
+    if (status == FOLIOT_OK && replay->keyframe_false) {
+        explain(problem, bytes, replay->damage.text);
+        return FOLIOT_CORRUPT;
+    }
     if (status == FOLIOT_CORRUPT)
         explain(problem, bytes, "not even its first keyframe is whole");
     if (status == FOLIOT_OK)

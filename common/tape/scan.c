@@ -116,6 +116,10 @@ static foliot_status scan(scanning *s, foliot_damage *damage)
         foliot__tape_walk_begin(&s->walk, &s->replay->source, &header, &s->content, damage);
     foliot__tape_header_free(&header);
     while (status == FOLIOT_OK) {
+        if (s->content.has_keyframe)
+            status = foliot__replay_check_keyframe(s->replay, &s->content, damage);
+        if (status != FOLIOT_OK)
+            break;
         count_block(s);
         if (s->content.has_keyframe)
             status = take_keyframe(s, damage);

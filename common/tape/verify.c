@@ -2,6 +2,7 @@
 // verify.c: a recording replayed from its first tick, every digest compared. A digest gives the
 // tick; the body and field come from a keyframe of that tick, and the stage too where an
 // unperturbed reference runs beside.
+#include "tape/divergence.h"
 #include "tape/perturb.h"
 #include "tape/replay.h"
 
@@ -284,6 +285,29 @@ static bool callbacks_missing(const foliot_replay *replay)
     return false;
 }
 
+// The replay stands at the keyframe's tick with a state that its digests agree with: what the keyframe has instead.
+static void explain_false_keyframe(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    const foliot__tape_content *content = &replay->content;
+    foliot_damage *damage = &v->verdict->damage;
+    foliot_hosted_world hosted;
+    foliot_simulation recorded;
+    foliot_divergence d = {.tick = replay->keyframe_false_tick, .body = FOLIOT_NO_BODY};
+    if (!content->has_keyframe || foliot_replay_tick(replay) != replay->keyframe_false_tick ||
+        foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_OK)
+        return;
+    if (foliot_simulation_restore(&recorded, content->keyframe, content->keyframe_length) == FOLIOT_OK &&
+        compare_states(&recorded, &replay->simulation, &d) == FOLIOT_DIVERGED && d.field_known) {
+        char place[160];
+        size_t length = strlen(damage->text);
+        foliot__divergence_brief(&d, "the keyframe has", "the replay", place, sizeof place);
+        snprintf(damage->text + length, sizeof damage->text - length, ": %s", place);
+        v->verdict->divergence = d;
+    }
+    foliot__replay_drop(&recorded);
+}
+
 static void judge_damage(foliot_replay *replay, foliot_verdict *verdict, foliot_status status)
 {
     verdict->damage = replay->damage;
@@ -332,5 +356,7 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
     }
     if (verdict->status == FOLIOT_OK && (whole != FOLIOT_OK || status != FOLIOT_NOT_FOUND))
         judge_damage(replay, verdict, whole != FOLIOT_OK ? whole : status);
+    if (verdict->status == FOLIOT_CORRUPT && replay->keyframe_false)
+        explain_false_keyframe(&v);
     return FOLIOT_OK;
 }

@@ -95,7 +95,8 @@ foliot_status foliot_replay_step(foliot_replay *replay);
 // keyframe. FOLIOT_NOT_FOUND at the first tick.
 foliot_status foliot_replay_step_back(foliot_replay *replay);
 // To any tick: from the nearest keyframe before it. FOLIOT_NOT_FOUND if the recording does not
-// reach it. A refused seek leaves the replay where it was.
+// reach it; FOLIOT_CORRUPT where that keyframe's bytes do not give the digest beside them. A refused
+// seek leaves the replay where it was.
 foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
 
 // Inputs that the step from `tick` to `tick` + 1 is given, valid until the next call.
@@ -127,7 +128,8 @@ typedef struct foliot_verdict {
     foliot_digest digest; // of the state after them
     bool digest_known;
     uint64_t cut_at;              // offset up to which the file is whole, if damaged
-    foliot_divergence divergence; // if FOLIOT_DIVERGED
+    foliot_divergence divergence; // if FOLIOT_DIVERGED; if a keyframe is false and the replay agrees
+                                  // up to it, where: expected is the keyframe's
     foliot_damage damage;
 } foliot_verdict;
 

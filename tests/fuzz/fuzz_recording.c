@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
 // fuzz_recording.c: hostile recordings. The bytes as they are, and once more with every checksum
-// made right, so that what lies behind the checksums is reached. Nothing may crash, and nothing
+// made right, and with the digests of keyframes too, so that what lies behind them is reached. Nothing may crash, and nothing
 // that is not whole may match.
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "foliot/foliot.h"
+#include "sim/truth.h"
 #include "tape/format.h"
 
 #include <stdint.h>
@@ -86,6 +87,38 @@ static void mend(uint8_t *bytes, size_t size)
     }
 }
 
+static void mend_keyframe(const foliot_world *world, uint8_t *block, uint32_t length)
+{
+    static const uint8_t widths[] = {1, 2, 4, 8};
+    uint8_t *payload = block + FOLIOT__TAPE_BLOCK_BYTES;
+    foliot_digest digest;
+    if (length < 40 || payload[0] != 0x95 || payload[1] != FOLIOT__TAPE_KEYFRAME || payload[2] > 0xcf)
+        return;
+    size_t at = payload[2] < 0x80 ? 3 : payload[2] >= 0xcc ? 3u + widths[payload[2] - 0xcc] : length;
+    if (at + 20 > length || payload[at + 19] < 0xc4 || payload[at + 19] > 0xc6)
+        return;
+    size_t state = at + 20 + widths[payload[at + 19] - 0xc4];
+    if (state <= length &&
+        foliot__captured_digest(world, payload + state, length - state, &digest) == FOLIOT_OK)
+        foliot__tape_digest_bytes(digest, payload + at + 2);
+}
+
+// Digests of keyframes, where the keyframe is all of its block.
+static void mend_keyframes(uint8_t *bytes, size_t size)
+{
+    foliot_replay *replay;
+    if (foliot_replay_open_simulation_bytes(bytes, size, NULL, &replay, NULL) != FOLIOT_OK)
+        return;
+    const foliot_world *world = foliot_replay_world(replay);
+    for (size_t at = FOLIOT__TAPE_START_BYTES; world && size - at >= FOLIOT__TAPE_BLOCK_BYTES;) {
+        uint32_t length = take_u32(bytes + at + 4);
+        mend_keyframe(world, bytes + at, length);
+        at += FOLIOT__TAPE_BLOCK_BYTES + length;
+    }
+    foliot_replay_close(replay);
+    mend(bytes, size);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     try_bytes(data, size);
@@ -95,6 +128,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size)
         memcpy(copy, data, size);
     mend(copy, size);
+    try_bytes(copy, size);
+    mend_keyframes(copy, size);
     try_bytes(copy, size);
     free(copy);
     return 0;

@@ -426,7 +426,9 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
                         " to %" PRIu64 ")\n",
                 p.file, first_tick, foliot_status_text(status), p.about->first_tick,
                 p.about->last_tick);
-        shown = tool_exit_of(status);
+        // A tick beyond the damage is not there because of it.
+        bool damaged = status == FOLIOT_NOT_FOUND && first_tick > p.about->last_tick;
+        shown = damaged && code ? code : tool_exit_of(status);
     } else {
         shown = frame_only ? print_frame(&p) : play(&p);
     }
