@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "wire/lockstep_limits.h"
 
-#define HEARD_EVERY (64u << 10) // bytes of a state, between two words about it
+#define HEARD_EVERY (foliot__lockstep_limits_now()->heard_bytes) // bytes of a state, between two words about it
 #define DEADLINE_GAIN 0.1
 #define DEADLINE_JUMP_TICKS 30
 #define MARGIN_TICKS 1.5

@@ -134,7 +134,7 @@ static void send_part(foliot__session *s, foliot__peer *peer, const foliot__keyf
     m.as.keyframe_part.offset = (uint32_t)p->sent;
     m.as.keyframe_part.total = (uint32_t)k->length;
     m.as.keyframe_part.bytes = k->bytes + p->sent;
-    m.as.keyframe_part.length = (uint32_t)(left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES);
+    m.as.keyframe_part.length = (uint32_t)(left < FOLIOT__KEYFRAME_PART_BYTES ? left : FOLIOT__KEYFRAME_PART_BYTES);
     foliot__server_send(s->server, peer->id, &m);
     p->sent += m.as.keyframe_part.length;
     s->server->counters.keyframe_bytes_sent += m.as.keyframe_part.length;

@@ -11,6 +11,7 @@
 #include "foliot/server.h"
 #include "foliot/simulation.h"
 #include "tape/rewind.h"
+#include "wire/lockstep_limits.h"
 #include "wire/lockstep_message.h"
 
 #define FOLIOT__STREAM_TICKS 1024   // of one player that are held, past and to come
@@ -18,11 +19,12 @@
 #define FOLIOT__LONG_AGO 900        // ticks: nothing honest takes so long
 #define FOLIOT__LATE_HELD 32
 #define FOLIOT__INPUTS_A_TICK 4     // of one player
-#define FOLIOT__LOG_SECONDS 90      // of closed ticks are kept, and what spectators are behind
+#define FOLIOT__LOG_SECONDS (foliot__lockstep_limits_now()->log_seconds) // of closed ticks are kept, and what spectators are behind
 #define FOLIOT__CHAIN_TICKS 4096 // in which a divergence is searched for
-#define FOLIOT__KEYFRAME_SECONDS 2
+#define FOLIOT__KEYFRAME_SECONDS (foliot__lockstep_limits_now()->keyframe_seconds)
 #define FOLIOT__KEYFRAMES_SPARE 4
-#define FOLIOT__KEYFRAME_WINDOW (256u << 10) // bytes of a saved state on their way to one peer
+#define FOLIOT__KEYFRAME_WINDOW (foliot__lockstep_limits_now()->window_bytes) // bytes of a saved state on their way to one peer
+#define FOLIOT__KEYFRAME_PART_BYTES (foliot__lockstep_limits_now()->part_bytes)
 
 typedef enum foliot__lie {
 #define FOLIOT__LIE_ENUM(name) FOLIOT__LIE_##name,

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: MIT
+// lockstep_limits.c: the limits of every program. Nothing else is in here: see lockstep_limits.h.
+#include "wire/lockstep_limits.h"
+
+const foliot__lockstep_limits *foliot__lockstep_limits_now(void)
+{
+    static const foliot__lockstep_limits limits = FOLIOT__LOCKSTEP_LIMITS;
+    return &limits;
+}
