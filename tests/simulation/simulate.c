@@ -23,6 +23,12 @@
 #include "seed_run.h"
 
 #define JOBS_MAX 64
+
+// In place of the library's: each seed has its own.
+const foliot__lockstep_limits *foliot__lockstep_limits_now(void)
+{
+    return &seed_limits;
+}
 #define SEED_CPU_S 60 // one seed that takes longer hangs
 
 typedef struct shared {

@@ -141,13 +141,34 @@ void seed_check_tapes(seed_run *run)
     equal(run, "players who left, and recorded so", c->leaves, all.leaves);
 }
 
+// -- what foes may cost ---------------------------------------------------------------------------
+
+#define JOINS_AT_ONCE 20 // of one address, and so many a second
+#define SEARCHES_AT_ONCE 5 // of one liar, and one a second
+#define EVENTS_A_SECOND 10 // for each who is there: what a log has to hold
+
+static void check_budgets(seed_run *run)
+{
+    const foliot_server_counters *c = &run->counted;
+    uint64_t seconds = 1 + (run->now_ns - SEED_BEGIN_NS) / SEED_SECOND, foes = seed_plan_foes(run->plan, SEED_SCHEME_COUNT);
+    uint64_t others = run->plan->guest_count - foes, told = run->result.tally.events;
+    if (foes && told > EVENTS_A_SECOND * (1 + foes + others) * (1 + seconds))
+        seed_fail(run, "%llu foes made the server tell %llu things in %llu s", (count)foes, (count)told, (count)seconds);
+    uint64_t liars = seed_plan_foes(run->plan, SEED_lies), joins = run->result.tally.foe_joins;
+    if (joins > foes * (JOINS_AT_ONCE * (1 + seconds)))
+        seed_fail(run, "%llu foes joined %llu times in %llu s", (count)foes, (count)joins, (count)seconds);
+    if (liars == foes && !seed_plan_has(run->plan, SEED_HOSTILE) && !seed_plan_has(run->plan, SEED_SICK) &&
+        c->searches > liars * (SEARCHES_AT_ONCE + seconds))
+        seed_fail(run, "%llu liars were searched %llu times in %llu s", (count)liars, (count)c->searches, (count)seconds);
+}
+
 // -- counters -------------------------------------------------------------------------------------
 
 void seed_check_counters(seed_run *run)
 {
     const foliot_server_counters *c = &run->counted;
     const seed_plan *plan = run->plan;
-    bool trouble = seed_plan_has(plan, SEED_HOSTILE) || seed_plan_has(plan, SEED_SICK);
+    bool trouble = seed_plan_has(plan, SEED_HOSTILE) || seed_plan_has(plan, SEED_SICK) || seed_plan_has(plan, SEED_FOE);
     seed_tally *tally = &run->result.tally;
     tally->inputs += c->inputs;
     tally->late += c->inputs_late;
@@ -169,6 +190,7 @@ void seed_check_counters(seed_run *run)
         FOLIOT_SERVER_LIES(LIE)
 #undef LIE
     }
+    check_budgets(run);
     foliot__hub_ledger l = foliot__hub_account(run->hub);
     tally->packets = l.attempts + l.duplicated;
     tally->packets_lost = l.lost;

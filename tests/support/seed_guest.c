@@ -10,6 +10,8 @@
 
 #define LEAVE_NS (3 * (uint64_t)SEED_SECOND) // for a goodbye to be heard
 #define JOIN_NS (6 * (uint64_t)SEED_SECOND)  // in a calm network a join has ended by then, one way or the other
+#define JOIN_CLEAR_NS (3 * (uint64_t)SEED_SECOND) // and in one that does nothing to packets
+#define FOE_PLAYERS 2 // places that one address may take by coming and going
 #define BURST_MAX 20                         // packets of the hostile at once
 #define HEARD_NS (3 * (uint64_t)SEED_SECOND) // by then a change of controls has reached the world
 #define LOOK_NS (SEED_SECOND / 4)
@@ -46,9 +48,12 @@ static void open_wire(seed_run *run, seed_caller *c)
     config.send.seed += c->life;
     config.receive.seed += c->life;
     config.timeout_ms = run->plan->timeout_ms;
+    if (c->plan->kind == SEED_FOE)
+        config.peers_max = SEED_LINKS;
     FOLIOT_ASSERT(foliot_transport_memory(run->hub, &config, run->now_ns, &inner) == FOLIOT_OK);
+    c->serial = ++run->serial;
     seed_wire_config wire = {.clock = c->clock, .damage = c->plan->damage, .seed = c->plan->send.seed ^ c->life};
-    if (any_hostile(run) && c->plan->kind != SEED_HOSTILE) {
+    if (any_hostile(run) && c->plan->kind != SEED_HOSTILE && c->plan->kind != SEED_FOE) {
         wire.tap = tap;
         wire.tap_user = run;
     }
@@ -61,7 +66,7 @@ void seed_guest_open(seed_run *run, uint32_t index)
     seed_caller *c = &run->callers[index];
     c->plan = &run->plan->guests[index];
     c->index = index;
-    c->rng = foliot__rng_seeded(run->plan->seed * SEED_GUESTS + index);
+    c->rng = foliot__rng_seeded(run->plan->seed * SEED_GUESTS + index + (index < SEED_GUESTS ? 0 : (uint64_t)1 << 60));
     c->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, c->plan->skew_ns, c->plan->drift};
     c->done = c->plan->life_count == 0;
     c->next_ns = c->done ? UINT64_MAX : life_of(c)->join_ns;
@@ -84,7 +89,9 @@ static void begin_life(seed_run *run, seed_caller *c)
     memset(c->touches, 0, sizeof c->touches);
     c->touch_count = 1; // nothing, at first
     c->unrest = !seed_plan_calm(run->plan, c->plan);
-    if (c->plan->kind == SEED_HOSTILE)
+    c->reconnects_before = 0;
+    seed_foe_begin(c);
+    if (c->plan->kind == SEED_HOSTILE || c->plan->kind == SEED_FOE)
         return;
     char name[32], session[16];
     bool no_players = c->plan->session < SEED_SESSIONS && run->hosts[c->plan->session].scene.players.limit == 0;
@@ -103,6 +110,51 @@ static void begin_life(seed_run *run, seed_caller *c)
     seed_say(run, "guest %u: comes", c->index);
 }
 
+// The places of players that one address may take, however it comes and goes.
+static uint32_t foe_players(const seed_guest *foe)
+{
+    bool comes_often = foe->scheme == SEED_storms || foe->scheme == SEED_replays || foe->scheme == SEED_guesses;
+    return comes_often ? FOE_PLAYERS : foe->scheme != SEED_holds && foe->scheme != SEED_lies;
+}
+
+// Those who play there, or did so a while ago and may be kept; of foes, as many as one address may have.
+static uint32_t players_due(const seed_run *run, uint32_t session)
+{
+    uint64_t kept_ns = 1000000u * (uint64_t)(run->plan->timeout_ms + run->plan->reconnect_ms) + SEED_SECOND;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < run->plan->guest_count; i++) {
+        const seed_caller *c = &run->callers[i];
+        if (c->plan->session != session || c->plan->kind == SEED_SPECTATOR)
+            continue;
+        if (c->plan->kind == SEED_FOE) {
+            count += foe_players(c->plan);
+            continue;
+        }
+        for (uint32_t n = 0; n < c->plan->life_count; n++) {
+            const seed_life *life = &c->plan->lives[n];
+            count += life->join_ns <= run->now_ns && (life->exit == SEED_STAYS || life->end_ns + kept_ns > run->now_ns);
+        }
+    }
+    return count;
+}
+
+// Whoever else is there, nobody honest stays outside for want of room that others have no right to.
+static void check_refusal(seed_run *run, const seed_caller *c)
+{
+    if (c->plan->session >= run->plan->session_count || !foliot_client_try_again(c->client))
+        return;
+    uint32_t limit = run->hosts[c->plan->session].scene.players.limit, players = players_due(run, c->plan->session);
+    if (seed_plan_foes(run->plan, SEED_SCHEME_COUNT) && (players <= limit || c->plan->kind == SEED_SPECTATOR))
+        seed_fail(run, "guest %u: refused ('%s') though with it %u of %u players are due", c->index,
+                  foliot_client_reason(c->client), players, limit);
+}
+
+static bool is_clear(const seed_guest *guest)
+{
+    const foliot_impairment *s = &guest->send, *r = &guest->receive;
+    return s->delay_ms + r->delay_ms + s->jitter_max_ms + r->jitter_max_ms + s->loss + r->loss + s->reorder + r->reorder == 0;
+}
+
 // A join has ended in a world that is seen, or with a sentence.
 static void check_join(seed_run *run, const seed_caller *c, const foliot_client_statistics *seen)
 {
@@ -115,7 +167,9 @@ static void check_join(seed_run *run, const seed_caller *c, const foliot_client_
         return;
     if (state == FOLIOT_CLIENT_LOST)
         seed_fail(run, "guest %u: lost in a calm network: %s", c->index, reason);
-    if (run->now_ns - c->joined_ns > JOIN_NS && !over && seen->snapshots_received == 0)
+    if (state == FOLIOT_CLIENT_REFUSED)
+        check_refusal(run, c);
+    if (run->now_ns - c->joined_ns > (is_clear(c->plan) ? JOIN_CLEAR_NS : JOIN_NS) && !over && seen->snapshots_received == 0)
         seed_fail(run, "guest %u: has not joined after %.1f s", c->index, (double)(run->now_ns - c->joined_ns) * 1e-9);
     if (c->plan->session == SEED_SESSIONS && state == FOLIOT_CLIENT_PLAYING)
         seed_fail(run, "guest %u: is in a session that is not there", c->index);
@@ -294,6 +348,17 @@ static void check_heard(seed_run *run, seed_caller *c)
                   has.axes[1], has.axes[2], has.axes[3], has.buttons);
 }
 
+// Its scene is that of the session, though another server came.
+static void check_scene(seed_run *run, const seed_caller *c)
+{
+    if (!c->playing || run->now_ns < c->playing_ns + HEARD_NS || c->playing_ns <= run->up_ns || !run->server)
+        return;
+    const foliot_scene *has = foliot_client_scene(c->client), *is = &run->hosts[c->plan->session].scene;
+    if (has && (strcmp(has->name, is->name) != 0 || has->body_count != is->body_count))
+        seed_fail(run, "guest %u: has the scene '%s' of %u bodies, and plays in '%s' of %u", c->index, has->name, has->body_count,
+                  is->name, is->body_count);
+}
+
 static void check_service(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
     bool playing = foliot_client_now(c->client) == FOLIOT_CLIENT_PLAYING && c->plan->session < run->plan->session_count;
@@ -303,6 +368,9 @@ static void check_service(seed_run *run, seed_caller *c, const foliot_client_sta
     if (c->plan->kind == SEED_SICK)
         return;
     check_decodes(run, c, seen);
+    check_scene(run, c);
+    if (!playing)
+        check_join(run, c, seen);
     if (!playing || run->now_ns < c->look_ns || !run->server || run->job_count || c->leaving)
         return;
     c->look_ns = run->now_ns + LOOK_NS;
@@ -316,6 +384,10 @@ static void check_service(seed_run *run, seed_caller *c, const foliot_client_sta
 static bool judge(seed_run *run, seed_caller *c)
 {
     const seed_host *h = &run->hosts[c->plan->session];
+    if (c->claim_incarnation != run->incarnation && run->anew) {
+        c->claims = false; // of another world, which is no more
+        return true;
+    }
     const seed_truth *now = &h->truth[run->incarnation];
     bool known = now->count > 0 && c->claim_tick < now->base + now->count;
     if (!known && c->claim_incarnation == run->incarnation)
@@ -332,6 +404,9 @@ static void check_claim(seed_run *run, seed_caller *c, const foliot_client_stati
 {
     if (c->claims && !judge(run, c))
         return;
+    if (run->anew && c->joined_ns < run->up_ns &&
+        (seen->reconnects == c->reconnects_before || foliot_client_now(c->client) != FOLIOT_CLIENT_PLAYING))
+        return; // it has not met the other server yet
     if ((seen->snapshots_received == 0 && seen->ticks_stepped == 0) || (seen->digest.high | seen->digest.low) == 0 ||
         seen->newest_tick == c->claimed_tick || c->plan->kind == SEED_SICK || c->plan->session >= run->plan->session_count)
         return;
@@ -347,7 +422,7 @@ static void check_sample(seed_run *run, seed_caller *c)
     foliot_sample sample;
     if (foliot_client_sample(c->client, seed_clock_local(&c->clock), &sample) != FOLIOT_OK)
         return;
-    if (!(sample.render_tick >= c->render_tick) && c->plan->kind != SEED_SICK)
+    if (!(sample.render_tick >= c->render_tick) && c->plan->kind != SEED_SICK && !run->anew && !run->back)
         seed_fail(run, "guest %u: render time ran backwards, from %.4f to %.4f", c->index, c->render_tick,
                   sample.render_tick);
     c->render_tick = sample.render_tick;
@@ -472,6 +547,8 @@ void seed_guest_act(seed_run *run, seed_caller *c)
     mind_outages(run, c);
     if (c->client)
         frame(run, c);
+    else if (c->plan->kind == SEED_FOE)
+        seed_foe_act(run, c);
     else
         attack(run, c);
     if (ends(run, c))

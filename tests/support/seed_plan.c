@@ -3,11 +3,22 @@
 // the others of a seed as they were.
 #include "seed_plan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define PARTS 64
 #define AFTERLIFE_NS (5 * (uint64_t)SEED_SECOND) // after a crash there is time to find each other again, and to play
 #define HEAVY_RUN_NS (4 * (uint64_t)SEED_SECOND)
+#define FOES_SHARE 0.25   // of the seeds
+#define FOES_PEERS 64     // that a server has room for where there are foes
+#define TINY_LOG_SECONDS 7
+static const foliot__lockstep_limits usual_limits = FOLIOT__LOCKSTEP_LIMITS, tiny_limits = {TINY_LOG_SECONDS, 0.5, 512, 1024, 2048};
+
+static const char *const schemes[] = {
+#define NAME(name) #name,
+    SEED_SCHEMES(NAME)
+#undef NAME
+};
 
 const seed_scene seed_scenes[] = {
     // Those with players are what is played; the last two cost a hundred times what the others do.
@@ -226,6 +237,148 @@ static void draw_late_return(seed_plan *plan)
     plan->run_ns = again->end_ns + 4 * (uint64_t)SEED_SECOND - SEED_BEGIN_NS;
 }
 
+// -- foes and other ill will ------------------------------------------------------------------------
+
+// SEED_WITHOUT=pins,storage leaves those out, SEED_WITH=pins puts them into every seed: schemes, tiny, swaps, storage.
+static bool is_named(const char *variable, const char *word)
+{
+    const char *list = getenv(variable);
+    size_t length = strlen(word);
+    for (const char *at = list; at && (at = strstr(at, word)); at += length)
+        if ((at == list || at[-1] == ',') && (at[length] == ',' || at[length] == '\0'))
+            return true;
+    return false;
+}
+
+static bool strikes(dice *d, double share, const char *word)
+{
+    bool drawn = chance(d, share);
+    return (drawn || is_named("SEED_WITH", word)) && !is_named("SEED_WITHOUT", word);
+}
+
+static bool needs_lockstep(seed_scheme scheme)
+{
+    return scheme == SEED_pins || scheme == SEED_crawls || scheme == SEED_lies;
+}
+
+static void draw_foe(seed_plan *plan, seed_scheme scheme)
+{
+    dice d = dice_of(plan->seed, 16 + plan->guest_count);
+    seed_guest *g = &plan->guests[plan->guest_count];
+    *g = (seed_guest){.kind = SEED_FOE, .scheme = scheme, .session = below(&d, plan->session_count)};
+    if (needs_lockstep(scheme) && !plan->sessions[g->session].lockstep) {
+        for (g->session = 0; g->session < plan->session_count && !plan->sessions[g->session].lockstep;)
+            g->session++;
+        if (g->session == plan->session_count)
+            plan->sessions[g->session = 0].lockstep = true;
+    }
+    if (chance(&d, 0.3)) {
+        g->send = draw_network(&d);
+        g->receive = draw_network(&d);
+    }
+    g->lives[0] = (seed_life){.join_ns = SEED_BEGIN_NS + ns_between(&d, 0.1, (double)plan->run_ns * 0.3e-9), .exit = SEED_STAYS};
+    g->life_count = 1;
+    g->packets_hz = between(&d, 60, 250);
+    plan->guest_count++;
+}
+
+static bool any_heavy(const seed_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->session_count; i++)
+        if (seed_scenes[plan->sessions[i].scene].heavy)
+            return true;
+    return false;
+}
+
+// Nothing but the foes is in the way of this guest: what it lacks has no excuse.
+static void make_plain(seed_plan *plan, seed_guest *g)
+{
+    static const foliot_impairment none;
+    plan->server_pause_count = 0;
+    for (uint32_t i = 0; i < plan->guest_count; i++)
+        if (plan->guests[i].kind == SEED_SICK || plan->guests[i].kind == SEED_HOSTILE) {
+            plan->guests[i].kind = SEED_PLAYER;
+            plan->guests[i].damage = 0;
+        }
+    g->send = g->receive = none;
+    g->outage_count = g->pause_count = 0;
+    if (g->session >= plan->session_count)
+        g->session = 0;
+}
+
+// Long enough for the log to wrap while states are held; then somebody comes, and if he played before, comes again.
+static void draw_wrap(seed_plan *plan, dice *d)
+{
+    seed_guest *g = &plan->guests[0];
+    make_plain(plan, g);
+    uint64_t comes_ns = SEED_BEGIN_NS + ns_between(d, TINY_LOG_SECONDS + 3, TINY_LOG_SECONDS + 5);
+    plan->run_ns = comes_ns + ns_between(d, 3.5, 5) - SEED_BEGIN_NS;
+    g->lives[0].exit = chance(d, 0.5) ? SEED_LEAVES : SEED_CRASHES_DOWN;
+    g->lives[0].end_ns = g->lives[0].join_ns + ns_between(d, 1, 3);
+    g->lives[1] = (seed_life){.join_ns = comes_ns, .exit = SEED_STAYS};
+    g->life_count = 2;
+    for (uint32_t i = 0; i < plan->guest_count; i++) // where they are
+        if (plan->guests[i].kind == SEED_FOE && needs_lockstep(plan->guests[i].scheme))
+            g->session = plan->guests[i].session;
+}
+
+// One to three who are after the same, or each after something else.
+static void draw_foes(seed_plan *plan)
+{
+    dice d = dice_of(plan->seed, 5);
+    bool any = chance(&d, FOES_SHARE), same = chance(&d, 0.5);
+    seed_scheme first = (seed_scheme)below(&d, SEED_SCHEME_COUNT), wanted = SEED_SCHEME_COUNT;
+    uint32_t count = 1 + below(&d, SEED_FOES);
+    for (uint32_t i = 0; i < SEED_SCHEME_COUNT; i++)
+        if (is_named("SEED_WITH", schemes[i]))
+            wanted = (seed_scheme)i;
+    plan->limits = strikes(&d, plan->crash_count ? 0 : 0.15, "tiny") ? tiny_limits : usual_limits;
+    if ((!any && wanted == SEED_SCHEME_COUNT) || any_heavy(plan))
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        seed_scheme scheme = i == 0 || same ? first : (seed_scheme)below(&d, SEED_SCHEME_COUNT);
+        scheme = wanted < SEED_SCHEME_COUNT ? wanted : scheme;
+        if (!is_named("SEED_WITHOUT", schemes[scheme]))
+            draw_foe(plan, scheme);
+    }
+    plan->peers_max = FOES_PEERS;
+    if (chance(&d, 0.5) && !plan->crash_count)
+        make_plain(plan, &plan->guests[0]);
+    bool wraps = chance(&d, 0.6);
+    if (seed_plan_foes(plan, SEED_pins) + seed_plan_foes(plan, SEED_crawls) + seed_plan_foes(plan, SEED_withholds) == 0)
+        return;
+    plan->limits = is_named("SEED_WITHOUT", "tiny") ? usual_limits : tiny_limits;
+    if (wraps && !plan->crash_count)
+        draw_wrap(plan, &d);
+}
+
+static void draw_storage(seed_plan *plan)
+{
+    dice d = dice_of(plan->seed, 6);
+    for (uint32_t i = 0; i < plan->crash_count; i++) {
+        uint32_t kind = 1 + below(&d, SEED_STORAGE_COUNT - 1);
+        if (strikes(&d, 0.3, "storage"))
+            plan->storage[i] = (seed_storage)kind;
+        plan->swaps[i] = strikes(&d, 0.25, "swaps");
+        for (uint32_t s = 0; s < plan->session_count; s++) {
+            seed_session *after = &plan->swapped[i][s];
+            *after = plan->sessions[s];
+            do
+                after->scene = draw_scene(&d);
+            while (seed_scenes[after->scene].heavy);
+            after->lockstep = chance(&d, 0.5) ? after->lockstep : !after->lockstep;
+        }
+    }
+}
+
+uint32_t seed_plan_foes(const seed_plan *plan, seed_scheme scheme)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < plan->guest_count; i++)
+        count += plan->guests[i].kind == SEED_FOE && (scheme == SEED_SCHEME_COUNT || plan->guests[i].scheme == scheme);
+    return count;
+}
+
 seed_plan seed_plan_draw(uint64_t seed)
 {
     seed_plan plan = {.seed = seed};
@@ -249,6 +402,8 @@ seed_plan seed_plan_draw(uint64_t seed)
     }
     if (!calm && !trouble && !crashes && !seed_scenes[plan.sessions[0].scene].heavy && chance(&d, 0.1))
         draw_late_return(&plan);
+    draw_storage(&plan);
+    draw_foes(&plan);
     return plan;
 }
 
@@ -275,9 +430,13 @@ bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest)
 
 bool seed_plan_in_lockstep(const seed_plan *plan)
 {
-    for (uint32_t i = 0; i < plan->session_count; i++)
+    for (uint32_t i = 0; i < plan->session_count; i++) {
         if (plan->sessions[i].lockstep)
             return true;
+        for (uint32_t c = 0; c < plan->crash_count; c++)
+            if (plan->swaps[c] && plan->swapped[c][i].lockstep)
+                return true;
+    }
     return false;
 }
 
@@ -298,12 +457,14 @@ static void print_network(const char *way, const foliot_impairment *i, FILE *out
 
 static void print_guest(const seed_plan *plan, uint32_t index, FILE *out)
 {
-    static const char *const kinds[] = {"player", "spectator", "sick", "hostile"};
+    static const char *const kinds[] = {"player", "spectator", "sick", "hostile", "foe"};
     static const char *const exits[] = {"stays", "leaves", "crashes"};
     const seed_guest *g = &plan->guests[index];
     fprintf(out, "  guest %u: %s, session %u, frame %.1f ms, skew %.3f s, drift %.0f ppm, changes %.1f Hz, damage %.3f%s\n",
             index, kinds[g->kind], g->session, (double)g->frame_ns * 1e-6, (double)g->skew_ns * 1e-9, g->drift * 1e6,
             g->changes_hz, g->damage, g->reconnects ? "" : ", does not reconnect");
+    if (g->kind == SEED_FOE)
+        fprintf(out, "    it %s\n", schemes[g->scheme]);
     print_network("send   ", &g->send, out);
     print_network("receive", &g->receive, out);
     for (uint32_t i = 0; i < g->life_count; i++)
@@ -328,7 +489,14 @@ void seed_plan_print(const seed_plan *plan, FILE *out)
         fprintf(out, "  server paused %.3f to %.3f s\n", (double)plan->server_pauses[i].begin_ns * 1e-9,
                 (double)plan->server_pauses[i].end_ns * 1e-9);
     for (uint32_t i = 0; i < plan->crash_count; i++)
-        fprintf(out, "  server crashes %.3f s, down %.3f s\n", (double)plan->crash_ns[i] * 1e-9, (double)plan->down_ns[i] * 1e-9);
+        fprintf(out, "  server crashes %.3f s, down %.3f s, storage %d%s\n", (double)plan->crash_ns[i] * 1e-9,
+                (double)plan->down_ns[i] * 1e-9, (int)plan->storage[i], plan->swaps[i] ? ", and another comes" : "");
+    for (uint32_t i = 0; i < plan->crash_count; i++)
+        for (uint32_t s = 0; plan->swaps[i] && s < plan->session_count; s++)
+            fprintf(out, "  then session %u is %s%s\n", s, seed_scenes[plan->swapped[i][s].scene].file,
+                    plan->swapped[i][s].lockstep ? " in lockstep" : "");
+    fprintf(out, "  log %.0f s, states every %.1f s in windows of %u\n", plan->limits.log_seconds, plan->limits.keyframe_seconds,
+            plan->limits.window_bytes);
     for (uint32_t i = 0; i < plan->guest_count; i++)
         print_guest(plan, i, out);
 }

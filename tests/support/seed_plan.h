@@ -10,8 +10,11 @@
 
 #include "base/rng.h"
 #include "foliot/transport.h"
+#include "wire/lockstep_limits.h"
 
-#define SEED_GUESTS 8
+#define SEED_GUESTS 8 // that are honest, sick or make noise
+#define SEED_FOES 3   // beside them: three states pinned leave one to save the next in
+#define SEED_COMERS (SEED_GUESTS + SEED_FOES)
 #define SEED_LIVES 3
 #define SEED_GAPS 2
 #define SEED_SESSIONS 2
@@ -24,7 +27,35 @@ typedef enum seed_guest_kind {
     SEED_SPECTATOR,
     SEED_SICK,    // a client whose packets are damaged, both ways
     SEED_HOSTILE, // no client at all
+    SEED_FOE,     // speaks the protocol well, and means harm
 } seed_guest_kind;
+
+// What a foe is after; each has an address of its own. seed_foe.c says how.
+#define SEED_SCHEMES(X)                                                                            \
+    X(withholds) /* is let in, and acknowledges nothing */                                         \
+    X(pins)      /* hears nothing of the saved states that it is sent */                           \
+    X(crawls)    /* or says that it has one more byte of them */                                   \
+    X(lies)      /* in lockstep: digests that differ, plausible answers, and again */              \
+    X(storms)    /* comes and goes as fast as it can */                                            \
+    X(holds)     /* connections open, and says nothing */                                          \
+    X(replays)   /* tokens that were its own once, and such with bits turned */                    \
+    X(guesses)   /* others' tokens from its own */
+typedef enum seed_scheme {
+#define SEED_SCHEME_ENUM(name) SEED_##name,
+    SEED_SCHEMES(SEED_SCHEME_ENUM)
+#undef SEED_SCHEME_ENUM
+        SEED_SCHEME_COUNT
+} seed_scheme;
+
+// What the storage of a server that died may have done to its recording.
+typedef enum seed_storage {
+    SEED_STORAGE_SOUND,
+    SEED_STORAGE_UNSYNCED,    // said that it had written what it had not: the end is missing
+    SEED_STORAGE_ZEROED,      // or is there as zeros
+    SEED_STORAGE_FLIPPED,     // bits are turned, anywhere
+    SEED_STORAGE_MISDIRECTED, // a part lies where another should be
+    SEED_STORAGE_COUNT
+} seed_storage;
 
 typedef enum seed_exit { SEED_STAYS, SEED_LEAVES, SEED_CRASHES_DOWN } seed_exit;
 
@@ -52,6 +83,7 @@ typedef struct seed_guest {
     // Of the hostile: shares of what it sends.
     double random, mutated, replayed;
     double packets_hz;
+    seed_scheme scheme; // of a foe
 } seed_guest;
 
 typedef struct seed_session {
@@ -70,7 +102,7 @@ typedef struct seed_plan {
     uint64_t run_ns; // of play, before all leave
     seed_session sessions[SEED_SESSIONS];
     uint32_t session_count, guest_count;
-    seed_guest guests[SEED_GUESTS];
+    seed_guest guests[SEED_COMERS]; // foes last
     double snapshot_hz, server_drift;
     int64_t server_skew_ns;
     uint64_t server_poll_ns, step_ns; // step_ns: how long a step is away on its worker, 0: runs at once
@@ -78,6 +110,10 @@ typedef struct seed_plan {
     uint32_t server_pause_count;
     uint64_t crash_ns[SEED_CRASHES], down_ns[SEED_CRASHES]; // of the server, and how long it stays down
     uint32_t crash_count;
+    seed_storage storage[SEED_CRASHES];
+    bool swaps[SEED_CRASHES]; // afterwards another server is there, with other scenes and modes
+    seed_session swapped[SEED_CRASHES][SEED_SESSIONS];
+    foliot__lockstep_limits limits;
     uint32_t timeout_ms, reconnect_ms, peers_max;
     bool small_queue;
     bool unchecked; // neither states nor recordings are compared: for a bench of the run alone
@@ -98,6 +134,7 @@ void seed_plan_print(const seed_plan *plan, FILE *out);
 bool seed_plan_fair(const seed_plan *plan, const seed_guest *guest);
 bool seed_plan_audible(const seed_plan *plan, const seed_guest *guest);
 bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest);
+uint32_t seed_plan_foes(const seed_plan *plan, seed_scheme scheme); // SEED_SCHEME_COUNT: of any
 bool seed_plan_in_lockstep(const seed_plan *plan); // any session
 bool seed_plan_has(const seed_plan *plan, seed_guest_kind kind);
 

@@ -11,6 +11,8 @@
 #include "foliot/scene_reader.h"
 #include "sim/hash.h"
 
+foliot__lockstep_limits seed_limits = FOLIOT__LOCKSTEP_LIMITS;
+
 #define REST_S 60             // of true time at most until all have left
 #define MIB (1u << 20)
 
@@ -161,7 +163,8 @@ static void play(seed_run *run, uint64_t until_ns, bool until_gone)
 static void finish(seed_run *run)
 {
     seed_tally *tally = &run->result.tally;
-    tally->guests = run->plan->guest_count;
+    tally->foes = seed_plan_foes(run->plan, SEED_SCHEME_COUNT);
+    tally->guests = run->plan->guest_count - tally->foes;
     tally->simulated_s = (double)(run->now_ns - SEED_BEGIN_NS) * 1e-9;
     seed_mix(run, run->now_ns);
     run->result.digest = (foliot_digest){run->mixed[0], run->mixed[1]};
@@ -174,6 +177,7 @@ seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FI
     FOLIOT_ASSERT(run);
     *run = (seed_run){.kitchen = kitchen, .plan = plan, .log = log, .now_ns = SEED_BEGIN_NS};
     run->end_ns = SEED_BEGIN_NS + plan->run_ns;
+    seed_limits = plan->limits;
     if (log)
         seed_plan_print(plan, log);
     FOLIOT_ASSERT(foliot_hub_create(&run->hub) == FOLIOT_OK);

@@ -11,10 +11,13 @@
 #include "foliot/snapshot.h"
 #include "seed_plan.h"
 #include "seed_wire.h"
+#include "wire/message.h"
 
 #define SEED_CAPTURES 64   // packets kept for the hostile
 #define SEED_WHY_BYTES 400
 #define SEED_PLAYERS 8 // of a session, at most
+#define SEED_LINKS 40      // of a foe, at most
+#define SEED_TOKENS 16     // that a foe remembers
 #define SEED_TOUCHES 256   // controls that a player remembers to have set
 
 // Read and computed once a process.
@@ -29,7 +32,8 @@ void seed_kitchen_close(seed_kitchen *kitchen);
 #define SEED_TALLY(X)                                                                              \
     X(ticks) X(guests) X(joins) X(refused) X(lost) X(left) X(crashed) X(reconnects) X(resumes)     \
     X(snapshots) X(undecodable) X(claims) X(samples) X(starved) X(inputs) X(late) X(hostile_packets) X(damaged)   \
-    X(malformed) X(server_crashes) X(ticks_lost) X(recordings_stopped) X(packets) X(packets_lost)
+    X(malformed) X(server_crashes) X(ticks_lost) X(recordings_stopped) X(packets) X(packets_lost)  \
+    X(events) X(foes) X(foe_links) X(foe_joins) X(foe_lies) X(swaps) X(storages) X(unresumable)
 typedef struct seed_tally {
 #define SEED_TALLY_FIELD(name) uint64_t name;
     SEED_TALLY(SEED_TALLY_FIELD)
@@ -66,6 +70,15 @@ typedef struct seed_owner { // to whom a player was given last
     uint32_t guest, life;
 } seed_owner;
 
+typedef struct seed_link { // a foe's connection
+    foliot_peer_id peer; // 0: none
+    bool connected, greeted, in, told;
+    uint64_t began_ns, said_ns;
+    uint32_t player, question;
+    uint64_t keyframe_tick, end; // end: of the ticks that it was told
+    uint32_t keyframe_total, keyframe_have, heard;
+} seed_link;
+
 typedef struct seed_host { // a session's runtime
     const seed_session *plan;
     foliot_scene scene;      // borrowed parts
@@ -74,7 +87,7 @@ typedef struct seed_host { // a session's runtime
     foliot_recording *recording;
     seed_tape tape;
     int held;      // the tape as a file that only this process has, however it ends; 0: it is in memory
-    char file[32]; // under /proc, where such a file is found
+    char file[64]; // where such a file is found: under /proc, or by a name where storage does harm
     foliot_snapshot_format format;
     foliot_snapshot snapshot; // scratch
     seed_truth truth[SEED_CRASHES + 1];
@@ -113,6 +126,11 @@ typedef struct seed_caller { // a guest's runtime
     uint32_t touch_count; // ever
     foliot_peer_id peer; // of the hostile
     bool connected;
+    uint32_t serial; // of its transport in the hub
+    uint64_t reconnects_before; // of its client, when the server died last
+    seed_link links[SEED_LINKS]; // of a foe, here and below
+    foliot__welcome tokens[SEED_TOKENS];
+    uint32_t token_count, turn;
 } seed_caller;
 
 typedef struct seed_capture {
@@ -139,12 +157,15 @@ typedef struct seed_run {
     uint32_t incarnation; // how often the server has crashed
     foliot__rng tokens;   // what its server draws
     uint64_t up_ns;       // since when it is there
+    bool anew;            // it knows nothing of the one before it
+    bool back;            // it may have forgotten more than what was not written yet
     bool stopping, failed;
     uint64_t server_next_ns, step_done_ns;
     seed_job jobs[2 * SEED_SESSIONS]; // a step, and one that is taken again to see where a client went astray
     uint32_t job_count;
     seed_host hosts[SEED_SESSIONS];
-    seed_caller callers[SEED_GUESTS];
+    seed_caller callers[SEED_COMERS];
+    uint32_t serial; // of transports made so far
     foliot_server_counters counted;     // of the servers before this one
     uint64_t received;                  // by their transports
     seed_capture captures[SEED_CAPTURES];
@@ -152,6 +173,9 @@ typedef struct seed_run {
     uint64_t mixed[2];
     seed_result result;
 } seed_run;
+
+// What lockstep is limited to in the run that is on: a program that runs seeds gives the library these.
+extern foliot__lockstep_limits seed_limits;
 
 void seed_fail(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void seed_say(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -171,6 +195,10 @@ bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest
 void seed_guest_open(seed_run *run, uint32_t index);
 void seed_guest_act(seed_run *run, seed_caller *caller);
 void seed_guest_close(seed_run *run, seed_caller *caller);
+
+// seed_foe.c
+void seed_foe_act(seed_run *run, seed_caller *caller);
+void seed_foe_begin(seed_caller *caller);
 
 // seed_check.c
 void seed_check_hub(seed_run *run);

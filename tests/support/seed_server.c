@@ -4,6 +4,8 @@
 #include "seed_run.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,6 +15,8 @@
 
 #define PORT 7777
 #define GARBAGE_MAX 300 // bytes of a block that was being written
+#define UNSYNCED_MAX 16384 // bytes that storage never wrote
+#define SECTOR 512
 
 // -- truth ----------------------------------------------------------------------------------------
 
@@ -130,6 +134,76 @@ static foliot_recording_config recording_config(const seed_run *run, const seed_
     return config;
 }
 
+// What is cut off in the middle of a recording is kept beside it: for that a file needs a name.
+static bool open_file(const seed_run *run, seed_host *h, uint32_t index)
+{
+    if (run->plan->storage[0] == SEED_STORAGE_SOUND && run->plan->storage[1] == SEED_STORAGE_SOUND) {
+        h->held = memfd_create("foliot-seed", MFD_CLOEXEC);
+        snprintf(h->file, sizeof h->file, "/proc/self/fd/%d", h->held);
+        return h->held >= 0;
+    }
+    snprintf(h->file, sizeof h->file, "/tmp/foliot-seed-%d-%u", (int)getpid(), index);
+    h->held = open(h->file, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    return h->held >= 0;
+}
+
+static void close_file(seed_host *h)
+{
+    char pattern[sizeof h->file + 8];
+    glob_t cut;
+    if (h->held <= 0)
+        return;
+    close(h->held);
+    h->held = 0;
+    if (strncmp(h->file, "/tmp/", 5) != 0)
+        return;
+    unlink(h->file);
+    snprintf(pattern, sizeof pattern, "%s.cut-*", h->file);
+    if (glob(pattern, 0, NULL, &cut) == 0) {
+        for (size_t i = 0; i < cut.gl_pathc; i++)
+            unlink(cut.gl_pathv[i]);
+        globfree(&cut);
+    }
+}
+
+static size_t spoil(foliot__rng *rng, seed_storage how, uint8_t *bytes, size_t length)
+{
+    uint32_t size = (uint32_t)length, end = foliot__rng_below(rng, size < UNSYNCED_MAX ? size : UNSYNCED_MAX);
+    if (how == SEED_STORAGE_UNSYNCED)
+        return length - end;
+    if (how == SEED_STORAGE_ZEROED)
+        memset(bytes + length - end, 0, end);
+    if (how == SEED_STORAGE_MISDIRECTED && size >= 4 * SECTOR) {
+        uint32_t sectors = size / SECTOR, count = 1 + foliot__rng_below(rng, sectors < 16 ? sectors / 2 : 8);
+        uint32_t from = foliot__rng_below(rng, sectors - count + 1), to = foliot__rng_below(rng, sectors - count + 1);
+        memmove(bytes + to * SECTOR, bytes + from * SECTOR, (size_t)count * SECTOR);
+    } else if (how == SEED_STORAGE_MISDIRECTED || how == SEED_STORAGE_FLIPPED) {
+        for (uint32_t n = 1 + foliot__rng_below(rng, 4); n > 0; n--) {
+            uint32_t at = foliot__rng_below(rng, size), bit = foliot__rng_below(rng, 8);
+            bytes[at] ^= (uint8_t)(1u << bit);
+        }
+    }
+    return length;
+}
+
+// What storage makes of the file while its server is down.
+static bool spoil_file(const seed_run *run, const seed_host *h, uint32_t index)
+{
+    seed_storage how = run->plan->storage[run->incarnation];
+    foliot__rng rng = foliot__rng_seeded(run->plan->seed * 11 + index + 100 * run->incarnation);
+    off_t length = lseek(h->held, 0, SEEK_END);
+    uint8_t *bytes = length > 0 ? malloc((size_t)length) : NULL;
+    if (how == SEED_STORAGE_SOUND || !bytes) {
+        free(bytes);
+        return true;
+    }
+    bool fine = pread(h->held, bytes, (size_t)length, 0) == length;
+    size_t kept = spoil(&rng, how, bytes, (size_t)length);
+    fine = fine && pwrite(h->held, bytes, kept, 0) == (ssize_t)kept && ftruncate(h->held, (off_t)kept) == 0;
+    free(bytes);
+    return fine;
+}
+
 // The tape as a file, with what a dying process had begun to write behind it.
 static bool put_down(seed_run *run, seed_host *h, uint32_t index)
 {
@@ -137,9 +211,8 @@ static bool put_down(seed_run *run, seed_host *h, uint32_t index)
     uint8_t garbage[GARBAGE_MAX];
     size_t count = foliot__rng_below(&rng, GARBAGE_MAX);
     bool again = h->held > 0;
-    if (!again && (h->held = memfd_create("foliot-seed", MFD_CLOEXEC)) < 0)
+    if (!again && !open_file(run, h, index))
         return false;
-    snprintf(h->file, sizeof h->file, "/proc/self/fd/%d", h->held);
     FILE *file = fopen(h->file, "ab");
     if (!file)
         return false;
@@ -167,8 +240,7 @@ static void take_up(seed_run *run, seed_host *h)
         seed_fail(run, "%s: %s", h->file, strerror(errno));
     else
         fclose(file);
-    close(h->held);
-    h->held = 0;
+    close_file(h);
 }
 
 // -- beginning ------------------------------------------------------------------------------------
@@ -183,6 +255,7 @@ static void open_transport(seed_run *run)
     wire.timeout_ms = run->plan->timeout_ms;
     run->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, run->plan->server_skew_ns, run->plan->server_drift};
     FOLIOT_ASSERT(foliot_transport_memory(run->hub, &wire, run->now_ns, &inner) == FOLIOT_OK);
+    run->serial++;
     seed_wire_config config = {.clock = run->clock};
     run->host = seed_wire_create(inner, &config);
 }
@@ -225,29 +298,50 @@ static void open_server(seed_run *run)
     run->server_next_ns = run->up_ns = run->now_ns;
 }
 
+// From the scene, with an empty recording.
+static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
+{
+    h->plan = plan;
+    h->scene = *run->kitchen->scenes[plan->scene];
+    if (plan->tick_hz > 0 || !(h->scene.pace_hz > 0)) {
+        h->scene.pace_hz = plan->tick_hz > 0 ? plan->tick_hz : 60;
+        h->scene.dt *= plan->tick_hz > 0 ? 60 / plan->tick_hz : 1;
+    }
+    close_file(h);
+    foliot_scene_destroy(h->resumed);
+    h->resumed = NULL;
+    h->tape.length = 0;
+    h->recorded = FOLIOT_OK;
+    h->ticks_lost = h->last_tick = 0;
+    h->format = foliot_snapshot_format_of(&h->scene);
+    h->snapshot.capacity = h->format.bodies_max + 1;
+    free(h->snapshot.bodies);
+    h->snapshot.bodies = calloc(h->snapshot.capacity, sizeof *h->snapshot.bodies);
+    FOLIOT_ASSERT(h->snapshot.bodies && foliot_world_create(&h->scene, &h->world) == FOLIOT_OK);
+    foliot_recording_sink sink = {.write = tape_write, .truncate = tape_truncate, .user = &h->tape};
+    foliot_recording_config config = recording_config(run, plan);
+    FOLIOT_ASSERT(foliot_recording_begin(&sink, &h->scene, NULL, h->world, &config, &h->recording) == FOLIOT_OK);
+}
+
 void seed_server_open(seed_run *run)
 {
-    for (uint32_t s = 0; s < run->plan->session_count; s++) {
-        seed_host *h = &run->hosts[s];
-        h->plan = &run->plan->sessions[s];
-        h->scene = *run->kitchen->scenes[h->plan->scene];
-        if (h->plan->tick_hz > 0 || !(h->scene.pace_hz > 0)) {
-            h->scene.pace_hz = h->plan->tick_hz > 0 ? h->plan->tick_hz : 60;
-            h->scene.dt *= h->plan->tick_hz > 0 ? 60 / h->plan->tick_hz : 1;
-        }
-        h->format = foliot_snapshot_format_of(&h->scene);
-        h->snapshot.capacity = h->format.bodies_max + 1;
-        h->snapshot.bodies = calloc(h->snapshot.capacity, sizeof *h->snapshot.bodies);
-        FOLIOT_ASSERT(h->snapshot.bodies && foliot_world_create(&h->scene, &h->world) == FOLIOT_OK);
-        foliot_recording_sink sink = {.write = tape_write, .truncate = tape_truncate, .user = &h->tape};
-        foliot_recording_config config = recording_config(run, h->plan);
-        FOLIOT_ASSERT(foliot_recording_begin(&sink, &h->scene, NULL, h->world, &config, &h->recording) == FOLIOT_OK);
-    }
+    for (uint32_t s = 0; s < run->plan->session_count; s++)
+        begin_session(run, &run->hosts[s], &run->plan->sessions[s]);
     open_transport(run);
     open_server(run);
 }
 
 // -- acting ---------------------------------------------------------------------------------------
+
+// A player is resumed by whom it was given to: from the same address, as long as that one lives.
+static void check_owner(seed_run *run, const foliot_server_event *event)
+{
+    unsigned guest, life, serial;
+    if (event->kind == FOLIOT_SERVER_RESUMED &&
+        sscanf(event->text, "guest-%u-%u (memory:%u)", &guest, &life, &serial) == 3 && guest < run->plan->guest_count &&
+        run->callers[guest].life == life && run->callers[guest].serial != serial)
+        seed_fail(run, "player %u of guest %u was given to another", event->player, guest);
+}
 
 static void note_owner(seed_run *run, const foliot_server_event *event)
 {
@@ -267,10 +361,12 @@ static void take_events(seed_run *run)
         seed_say(run, "server: %s %s player %u tick %llu value %llu %s", event.session, names[event.kind], event.player,
                  (unsigned long long)event.tick, (unsigned long long)event.value, event.text);
         seed_mix(run, (uint64_t)event.kind << 32 | event.player);
+        run->result.tally.events++;
         run->result.tally.resumes += event.kind == FOLIOT_SERVER_RESUMED;
         run->result.tally.joins += event.kind == FOLIOT_SERVER_JOINED;
         if (event.kind == FOLIOT_SERVER_JOINED || event.kind == FOLIOT_SERVER_RESUMED)
             note_owner(run, &event);
+        check_owner(run, &event);
         if (event.kind == FOLIOT_SERVER_REFUSED && event.text[0] == '\0')
             seed_fail(run, "somebody was refused without a sentence");
     }
@@ -332,9 +428,13 @@ void seed_server_crash(seed_run *run)
         h->recording = NULL;
         h->world = NULL;
         memset(h->owners, 0, sizeof h->owners); // it may go on from before they came
-        if (!put_down(run, h, s))
+        if (!put_down(run, h, s) || !spoil_file(run, h, s))
             seed_fail(run, "%s: %s", h->file, strerror(errno));
+        run->result.tally.storages += run->plan->storage[run->incarnation] != SEED_STORAGE_SOUND;
     }
+    for (uint32_t i = 0; i < run->plan->guest_count; i++)
+        if (run->callers[i].client)
+            run->callers[i].reconnects_before = foliot_client_statistics_now(run->callers[i].client).reconnects;
     foliot_server_destroy(run->server);
     foliot_transport_destroy(run->host);
     run->server = NULL;
@@ -349,8 +449,16 @@ static void resume_session(seed_run *run, uint32_t index)
     const seed_truth *before = &h->truth[run->incarnation - 1];
     foliot_recording_config config = recording_config(run, h->plan);
     foliot_scene *scene = NULL;
-    char problem[300];
+    char problem[300] = "";
     foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene, &h->world, problem, sizeof problem);
+    bool spoilt = run->plan->storage[run->incarnation - 1] != SEED_STORAGE_SOUND;
+    if (status != FOLIOT_OK && spoilt && problem[0]) {
+        seed_say(run, "server: session %u cannot be resumed: %s: %s", index, foliot_status_text(status), problem);
+        run->anew = true;
+        run->result.tally.unresumable++;
+        begin_session(run, h, h->plan);
+        return;
+    }
     if (status != FOLIOT_OK) {
         seed_fail(run, "session %u cannot be resumed: %s: %s", index, foliot_status_text(status), problem);
         return;
@@ -359,7 +467,9 @@ static void resume_session(seed_run *run, uint32_t index)
     h->resumed = scene;
     uint64_t tick = foliot_world_tick(h->world), last = before->base + before->count - 1;
     seed_say(run, "server: session %u goes on from tick %llu", index, (unsigned long long)tick);
-    if (tick < h->ticks_lost)
+    if (spoilt && !seed_truth_holds(h, tick, seed_truth_of(run, h, h->world)))
+        seed_fail(run, "session %u goes on from a state of tick %llu that never was", index, (unsigned long long)tick);
+    if (tick < h->ticks_lost && !spoilt)
         seed_fail(run, "tick %llu was durable, and only %llu came back", (unsigned long long)h->ticks_lost,
                   (unsigned long long)tick);
     if (tick > last)
@@ -370,8 +480,16 @@ static void resume_session(seed_run *run, uint32_t index)
 
 void seed_server_resume(seed_run *run)
 {
-    for (uint32_t s = 0; s < run->plan->session_count && !run->failed; s++)
-        resume_session(run, s);
+    bool swaps = run->plan->swaps[run->incarnation - 1];
+    run->anew = swaps;
+    run->back = run->plan->storage[run->incarnation - 1] != SEED_STORAGE_SOUND;
+    run->result.tally.swaps += swaps;
+    for (uint32_t s = 0; s < run->plan->session_count && !run->failed; s++) {
+        if (swaps)
+            begin_session(run, &run->hosts[s], &run->plan->swapped[run->incarnation - 1][s]);
+        else
+            resume_session(run, s);
+    }
     if (run->failed)
         return;
     open_transport(run);
