@@ -13,7 +13,7 @@ typedef struct foliot__lockstep_limits {
     uint32_t heard_bytes;    // of it, after which a client says that it has them
     uint32_t window_bytes;   // of it on their way to one peer; more than heard_bytes
 } foliot__lockstep_limits;
-#define FOLIOT__LOCKSTEP_LIMITS {90, 2, 8192, 64u << 10, 256u << 10}
+#define FOLIOT__LOCKSTEP_LIMITS {90, 2, 8192, 16u << 10, 256u << 10}
 
 const foliot__lockstep_limits *foliot__lockstep_limits_now(void);
 

@@ -138,7 +138,10 @@ bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *fou
     X(inputs_superseded) /* so late that a newer one had been played */                            \
     X(inputs_stale) /* for a tick that is remembered no more */                                    \
     X(keyframes_saved) X(keyframes_unsaved) /* all places were in use */ X(keyframes_sent)         \
+    X(keyframes_taken_back) /* overwritten while they were sent: whom they were for begin anew */  \
+    X(keyframes_stalled) /* peers that acknowledged next to nothing of one, and were dropped */    \
     X(keyframe_bytes_sent) X(behind) /* peers that were given a new state */                       \
+    X(peers_silent) /* dropped, for they said nothing though their transport answered */           \
     X(ticks_compared) /* digests of clients, that is */ X(divergences) X(searches)                 \
     FOLIOT_SERVER_LIES(X)
 typedef struct foliot_server_counters {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // internal.h: what the files of the server library share. server.c: peers, messages, time. session.c: one world's
-// ticks and players. fanout.c: snapshots to peers.
+// ticks and players. fanout.c: snapshots to peers. bulk.c: what newcomers are sent, in turn. address.c: what an address has had.
 #ifndef FOLIOT_SERVER_LIB_INTERNAL_H
 #define FOLIOT_SERVER_LIB_INTERNAL_H
 
@@ -28,6 +28,7 @@
 #define FOLIOT__COMPLETE_RELIABLE_NS 600000000u
 #define FOLIOT__COMPLETE_PIECES_MAX 32 // of a snapshot that is sent so: larger ones go reliably at once
 #define FOLIOT__DISCONNECT_SUPERSEDED 300
+#define FOLIOT__ADDRESSES 256 // that are remembered, the last ones
 #define FOLIOT__LAG_WINDOW_NS 1000000000u
 #define FOLIOT__LATENESS_BINS 1000
 #define FOLIOT__LATENESS_BIN_US 10
@@ -60,7 +61,22 @@ typedef struct foliot__peer {
     uint64_t heard_ns;
     foliot__lockstep_peer lockstep;
     foliot__conduct conduct;
+    size_t scene_sent;  // bytes
+    uint64_t bulk_turn; // when it was sent something in bulk
+    uint32_t address;   // index, a hint
 } foliot__peer;
+
+// What the peers of one address, ports ignored, have had so far; it outlasts them.
+typedef struct foliot__address {
+    uint64_t host; // foliot_transport_peer_host
+    uint64_t used_ns;
+    uint64_t bulk_turn;              // when one of them was sent something in bulk
+    uint64_t pinned_tick;            // the newest state that one of them is being sent, when last counted
+    uint64_t divergences, found;     // so far
+    double searches;                 // for divergences that it may still cause ...
+    uint64_t searches_ns;            // ... as of
+    uint32_t found_stage, found_part, found_field; // where the last one was
+} foliot__address;
 
 typedef enum foliot__player_state {
     FOLIOT__PLAYER_NONE,
@@ -153,6 +169,11 @@ struct foliot_server {
     bool stopping;
     uint64_t stopped_ns;
     char why[FOLIOT__SENTENCE_BYTES];
+    foliot__address addresses[FOLIOT__ADDRESSES];
+    // bulk.c: bytes that may go, as of a time; the turns so far; whether something waits.
+    double bulk_bytes;
+    uint64_t bulk_ns, bulk_turn;
+    bool bulk_waits;
     uint64_t lateness[FOLIOT__LATENESS_BINS]; // ticks, by how late they were closed
     foliot_server_event events[FOLIOT__EVENTS_HELD];
     uint32_t event_first, event_count;
@@ -188,7 +209,7 @@ void foliot__session_heard(foliot__session *session, const foliot__peer *peer); 
 void foliot__session_peer_lost(foliot__session *session, uint32_t player, bool for_good);
 void foliot__session_take_input(foliot__session *session, foliot__peer *peer, const foliot__input_packet *packet);
 
-// The peer is gone afterwards, and its player leaves for good.
+// The peer is gone afterwards, and its player leaves: for good, unless the peer was only slow or silent.
 void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason, const char *why);
 // Nonsense is forgiven for a while, and counted. The peer may be gone afterwards.
 void foliot__server_malformed(foliot_server *server, foliot__peer *peer);
@@ -196,7 +217,8 @@ void foliot__server_malformed(foliot_server *server, foliot__peer *peer);
 // lockstep.c
 foliot_status foliot__lockstep_create(foliot__session *session, const foliot_session_config *config);
 void foliot__lockstep_destroy(foliot__session *session);
-uint64_t foliot__lockstep_visible(const foliot__session *session, const foliot__peer *peer); // ticks before are its to see
+uint64_t foliot__lockstep_shown(const foliot__session *session, bool spectates); // ticks before are for all such peers to see
+uint64_t foliot__lockstep_visible(const foliot__session *session, const foliot__peer *peer); // the same, for one
 void foliot__lockstep_closed(foliot__session *session); // the tick whose step is about to start
 void foliot__lockstep_take(foliot__session *session, foliot__peer *peer, const foliot__lockstep_input *packet);
 
@@ -220,11 +242,23 @@ void foliot__keyframe_prepare(foliot__session *session, foliot__keyframe *keyfra
 void foliot__keyframe_choose(foliot__session *session);
 void foliot__keyframe_save(foliot__session *session);
 bool foliot__keyframe_saved(foliot__session *session);
-// The newest of a tick not after `tick`, or the oldest there is. NULL: none.
+// The newest of a tick not after `tick`, whose ticks since are known. NULL: none.
 const foliot__keyframe *foliot__keyframe_before(const foliot__session *session, uint64_t tick);
-bool foliot__late_join_begin(foliot__session *session, foliot__peer *peer);
-void foliot__late_join_pump(foliot__session *session, foliot__peer *peer);
+bool foliot__late_join_possible(const foliot__session *session, bool spectates);
+// Whether the peer is to be sent something of the state or the ticks since; and some of that. The number of bytes; 0: not now.
+bool foliot__late_join_wants(const foliot__session *session, const foliot__peer *peer);
+size_t foliot__late_join_send(foliot__session *session, foliot__peer *peer);
+// Every tick: who lacks what is forgotten begins anew, and who stands still is dropped. The peer may be gone afterwards.
+void foliot__late_join_check(foliot__session *session, foliot__peer *peer);
 void foliot__late_join_heard(foliot__session *session, foliot__peer *peer, const foliot__keyframe_heard *heard);
+
+// bulk.c
+void foliot__bulk_update(foliot_server *server);
+uint64_t foliot__bulk_wake_ns(const foliot_server *server); // UINT64_MAX: nothing waits
+
+// address.c
+// Of the peer's address; never NULL. Lasts until the next call.
+foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer);
 
 // judge.c
 void foliot__judge_hear(foliot__session *session, foliot__peer *peer, uint64_t stepped, uint64_t digests);

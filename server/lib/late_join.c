@@ -1,24 +1,20 @@
 // SPDX-License-Identifier: MIT
 // late_join.c: newcomers in lockstep. They are sent a saved state, in parts and never more of it on its way than a
-// window, then the ticks since, and from then on what everybody is sent. Players notice nothing of it.
+// window, then the ticks since, and from then on what everybody is sent; bulk.c says when. Players notice nothing of it.
+// A state is not overwritten while it is being sent, but whoever does not acknowledge it cannot hold it: there is always
+// one for newcomers, and a place for the next.
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
 #include "internal.h"
 
-// -- saving ---------------------------------------------------------------------------------------------------
+#define HEAD_START_BYTES 16384.0   // of a rate: whoever has just begun is not slow yet
+#define PART_HEAD_BYTES 64         // what a message costs beside its bytes
+#define SCENE_NS_MAX 60000000000u
 
-static bool in_use(const foliot__session *s, uint32_t keyframe)
-{
-    const foliot_server *server = s->server;
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        const foliot__peer *p = &server->peers[i];
-        if (p->state == FOLIOT__PEER_IN && p->session == s && !p->lockstep.bulk_sent && p->lockstep.keyframe == keyframe)
-            return true;
-    }
-    return false;
-}
+// -- saving ---------------------------------------------------------------------------------------------------
 
 static bool grow(foliot__keyframe *k, size_t length)
 {
@@ -46,21 +42,93 @@ void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
     s->lockstep->saving = k;
 }
 
+// Who is sent which state: how many, and how fast the fastest of them is. Peers whose address is sent a newer one as well
+// count half: one address is not to hold several.
+static void count_pins(foliot__session *s)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot_server *server = s->server;
+    enum { FORGET, FIND_NEWEST, COUNT, PASSES };
+    for (uint32_t i = 0; i < l->keyframe_count; i++) {
+        l->keyframes[i].pins = 0;
+        l->keyframes[i].rate = 0;
+    }
+    for (uint32_t i = 0; i < PASSES * server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i % server->peers_max];
+        const foliot__lockstep_peer *p = &peer->lockstep;
+        if (peer->state != FOLIOT__PEER_IN || peer->session != s || !p->joining)
+            continue;
+        foliot__keyframe *k = &l->keyframes[p->keyframe];
+        foliot__address *address = foliot__address_of(server, peer);
+        double age = (double)(server->now_ns - p->begun_ns) * 1e-9 + 1;
+        double rate = (double)(p->heard + HEAD_START_BYTES) / age * (k->tick < address->pinned_tick ? 0.5 : 1);
+        if (i / server->peers_max == FORGET) {
+            address->pinned_tick = 0;
+        } else if (i / server->peers_max == FIND_NEWEST) {
+            address->pinned_tick = k->tick > address->pinned_tick ? k->tick : address->pinned_tick;
+        } else {
+            k->pins++;
+            k->rate = rate > k->rate ? rate : k->rate;
+        }
+    }
+}
+
+static void give_anew(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    uint64_t lacks = s->lockstep->log.first > p->acked ? s->lockstep->log.first - p->acked : 0;
+    p->joining = p->bulk_sent = false;
+    p->begun_ns = s->server->now_ns;
+    s->server->counters.behind++;
+    foliot__server_event(s->server, FOLIOT_SERVER_BEHIND, s, peer->player, lacks, peer->name);
+    if (++peer->conduct.restarts > FOLIOT__RESTARTS_MAX)
+        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SLOW, "it is too slow for the session's state");
+}
+
+static void take_back(foliot__session *s, const foliot__keyframe *k)
+{
+    foliot_server *server = s->server;
+    server->counters.keyframes_taken_back++;
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.joining &&
+            &s->lockstep->keyframes[peer->lockstep.keyframe] == k)
+            give_anew(s, peer);
+    }
+}
+
+// Where the next state goes: never over one that newcomers need, which are the newest that spectators may see and all
+// after it. What is being sent goes last, and of that what moves slowest: whoever acknowledges nothing holds nothing up.
+static foliot__keyframe *place_to_save(foliot__session *s)
+{
+    foliot__lockstep *l = s->lockstep;
+    const foliot__keyframe *needed = foliot__keyframe_before(s, foliot__lockstep_shown(s, true));
+    foliot__keyframe *oldest = NULL, *slowest = NULL;
+    count_pins(s);
+    for (uint32_t i = 0; i < l->keyframe_count; i++) {
+        foliot__keyframe *k = &l->keyframes[i];
+        if (k->valid && needed && k->tick >= needed->tick)
+            continue;
+        if (k->pins == 0 && (!oldest || (oldest->valid && (!k->valid || k->tick < oldest->tick))))
+            oldest = k;
+        if (k->pins > 0 && (!slowest || k->rate < slowest->rate))
+            slowest = k;
+    }
+    if (!oldest && slowest)
+        take_back(s, slowest);
+    return oldest ? oldest : slowest;
+}
+
 // Before a step: whether it saves.
 void foliot__keyframe_choose(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
-    foliot__keyframe *oldest = NULL;
     l->saving = NULL;
     if ((s->tick + 1) % l->keyframe_ticks != 0)
         return;
-    for (uint32_t i = 0; i < l->keyframe_count; i++) {
-        foliot__keyframe *k = &l->keyframes[i];
-        if (!in_use(s, i) && (!oldest || (oldest->valid && (!k->valid || k->tick < oldest->tick))))
-            oldest = k;
-    }
-    if (oldest)
-        foliot__keyframe_prepare(s, oldest);
+    foliot__keyframe *place = place_to_save(s);
+    if (place)
+        foliot__keyframe_prepare(s, place);
     else
         s->server->counters.keyframes_unsaved++;
 }
@@ -92,22 +160,30 @@ bool foliot__keyframe_saved(foliot__session *s)
 const foliot__keyframe *foliot__keyframe_before(const foliot__session *s, uint64_t tick)
 {
     const foliot__lockstep *l = s->lockstep;
-    const foliot__keyframe *best = NULL, *oldest = NULL;
+    const foliot__keyframe *best = NULL;
     for (uint32_t i = 0; i < l->keyframe_count; i++) {
         const foliot__keyframe *k = &l->keyframes[i];
-        if (!k->valid || k == l->saving || k->tick < l->log.first)
-            continue;
-        if (k->tick <= tick && (!best || k->tick > best->tick))
+        if (k->valid && k != l->saving && k->tick >= l->log.first && k->tick <= tick && (!best || k->tick > best->tick))
             best = k;
-        if (!oldest || k->tick < oldest->tick)
-            oldest = k;
     }
-    return best ? best : oldest;
+    return best;
 }
 
 // -- sending --------------------------------------------------------------------------------------------------
 
-bool foliot__late_join_begin(foliot__session *s, foliot__peer *peer)
+bool foliot__late_join_possible(const foliot__session *s, bool spectates)
+{
+    return foliot__keyframe_before(s, foliot__lockstep_shown(s, spectates)) != NULL;
+}
+
+// What was sent before the state takes its time too, on a slow way.
+static uint64_t first_progress_ns(const foliot__session *s)
+{
+    uint64_t scene_ns = (uint64_t)s->scene_length * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
+    return s->server->now_ns + FOLIOT__PROGRESS_NS + (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
+}
+
+static bool begin(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     const foliot__keyframe *k = foliot__keyframe_before(s, foliot__lockstep_visible(s, peer));
@@ -115,16 +191,16 @@ bool foliot__late_join_begin(foliot__session *s, foliot__peer *peer)
     if (!k)
         return false;
     *p = (foliot__lockstep_peer){.start = k->tick, .acked = k->tick, .stepped = k->tick, .compared = k->tick,
-                                 .keyframe = (uint32_t)(k - l->keyframes),
+                                 .bulk = k->tick, .joining = true, .keyframe = (uint32_t)(k - l->keyframes),
+                                 .begun_ns = s->server->now_ns, .progress_ns = first_progress_ns(s),
                                  .sum_start = l->sums[k->tick & (l->log.capacity - 1)]};
     if (peer->player != FOLIOT__NO_PLAYER)
         foliot__stream_restart(&l->streams[peer->player]);
     s->server->counters.keyframes_sent++;
-    foliot__late_join_pump(s, peer);
     return true;
 }
 
-static void send_part(foliot__session *s, foliot__peer *peer, const foliot__keyframe *k)
+static size_t send_part(foliot__session *s, foliot__peer *peer, const foliot__keyframe *k)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot__message m = {.kind = FOLIOT__KEYFRAME_PART};
@@ -136,62 +212,83 @@ static void send_part(foliot__session *s, foliot__peer *peer, const foliot__keyf
     m.as.keyframe_part.bytes = k->bytes + p->sent;
     m.as.keyframe_part.length = (uint32_t)(left < FOLIOT__KEYFRAME_PART_BYTES ? left : FOLIOT__KEYFRAME_PART_BYTES);
     foliot__server_send(s->server, peer->id, &m);
+    if (p->sent == p->heard && p->sent > 0) // nothing was on its way: the time begins now
+        p->progress_ns = s->server->now_ns + FOLIOT__PROGRESS_NS;
     p->sent += m.as.keyframe_part.length;
     s->server->counters.keyframe_bytes_sent += m.as.keyframe_part.length;
+    return m.as.keyframe_part.length;
 }
 
-// The ticks from the state until now, reliably: they are all needed, and many.
-static void send_ticks(foliot__session *s, foliot__peer *peer)
+// Some of the ticks from the state until now, reliably: they are all needed, and many.
+static size_t send_ticks(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
-    uint64_t end = foliot__lockstep_visible(s, peer), from = peer->lockstep.start;
+    foliot__lockstep_peer *p = &peer->lockstep;
+    uint64_t end = foliot__lockstep_visible(s, peer), next = p->bulk;
     uint8_t block[FOLIOT__SCENE_PART_BYTES];
-    while (from < end) {
-        uint64_t next;
-        size_t length = foliot__block_of_oldest(&l->log, from, end, &l->block, block, sizeof block, &next);
-        if (length == SIZE_MAX)
-            break;
+    size_t length = 0;
+    if (p->bulk < end)
+        length = foliot__block_of_oldest(&l->log, p->bulk, end, &l->block, block, sizeof block, &next);
+    if (p->bulk < end && length != SIZE_MAX) {
         foliot__message m = {.kind = FOLIOT__TICKS_PART};
-        m.as.ticks_part.first = from;
-        m.as.ticks_part.ticks = (uint32_t)(next - from);
+        m.as.ticks_part.first = p->bulk;
+        m.as.ticks_part.ticks = (uint32_t)(next - p->bulk);
         m.as.ticks_part.block = block;
         m.as.ticks_part.length = (uint32_t)length;
         foliot__server_send(s->server, peer->id, &m);
-        from = next;
+        p->bulk = next;
     }
-    peer->lockstep.bulk = from;
-    peer->lockstep.bulk_sent = true;
+    if (p->bulk == end || length == SIZE_MAX) {
+        p->joining = false;
+        p->bulk_sent = true;
+        p->word_ns = s->server->now_ns + (p->sent - p->heard) * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
+    }
+    return length == SIZE_MAX ? 0 : length + PART_HEAD_BYTES;
 }
 
-// It has heard nothing for so long that what it lacks is forgotten.
-static bool fell_behind(const foliot__session *s, const foliot__peer *peer)
+bool foliot__late_join_wants(const foliot__session *s, const foliot__peer *peer)
 {
-    return peer->lockstep.bulk_sent && peer->lockstep.acked < s->lockstep->log.first;
+    const foliot__lockstep_peer *p = &peer->lockstep;
+    if (!p->joining)
+        return !p->bulk_sent;
+    return p->sent == s->lockstep->keyframes[p->keyframe].length || p->sent - p->heard < FOLIOT__KEYFRAME_WINDOW;
 }
 
-void foliot__late_join_pump(foliot__session *s, foliot__peer *peer)
+size_t foliot__late_join_send(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (fell_behind(s, peer)) {
-        s->server->counters.behind++;
-        foliot__server_event(s->server, FOLIOT_SERVER_BEHIND, s, peer->player, s->lockstep->log.first - p->acked,
-                             peer->name);
-        foliot__late_join_begin(s, peer);
-        return;
-    }
-    if (p->bulk_sent)
-        return;
+    if (!p->joining && !begin(s, peer))
+        return 0;
     const foliot__keyframe *k = &s->lockstep->keyframes[p->keyframe];
-    while (p->sent < k->length && p->sent - p->heard < FOLIOT__KEYFRAME_WINDOW)
-        send_part(s, peer, k);
-    if (p->sent == k->length)
-        send_ticks(s, peer);
+    FOLIOT_ASSERT(k->valid && k->tick == p->start && p->sent <= k->length);
+    return p->sent < k->length ? send_part(s, peer, k) : send_ticks(s, peer);
+}
+
+void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    uint64_t now = s->server->now_ns, since = p->begun_ns > peer->welcomed_ns ? p->begun_ns : peer->welcomed_ns;
+    if (!p->joining && !p->bulk_sent && now - since >= FOLIOT__PROGRESS_NS)
+        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_BUSY, "the session had no state to give it");
+    else if ((p->bulk_sent && p->acked < s->lockstep->log.first) || (p->joining && p->bulk < s->lockstep->log.first))
+        give_anew(s, peer); // what it lacks is forgotten
+    else if (p->joining && now >= p->progress_ns) {
+        s->server->counters.keyframes_stalled++;
+        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SLOW, "it acknowledged next to nothing of the session's state");
+    } else if (p->bulk_sent && now >= p->word_ns && now - p->word_ns >= FOLIOT__SILENT_NS) {
+        s->server->counters.peers_silent++;
+        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SILENT, "nothing was heard of it but its network's pings");
+    }
 }
 
 void foliot__late_join_heard(foliot__session *s, foliot__peer *peer, const foliot__keyframe_heard *heard)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (heard->tick == p->start && heard->offset > p->heard && heard->offset <= p->sent)
-        p->heard = heard->offset;
-    foliot__late_join_pump(s, peer);
+    if (heard->tick != p->start || heard->offset <= p->heard || heard->offset > p->sent)
+        return;
+    p->heard = heard->offset;
+    if (p->heard - p->progress < FOLIOT__PROGRESS_BYTES)
+        return;
+    p->progress = p->heard;
+    p->progress_ns = s->server->now_ns + FOLIOT__PROGRESS_NS;
 }

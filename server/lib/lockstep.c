@@ -77,11 +77,15 @@ void foliot__lockstep_destroy(foliot__session *s)
 
 // -- sending --------------------------------------------------------------------------------------------------
 
+uint64_t foliot__lockstep_shown(const foliot__session *s, bool spectates)
+{
+    uint64_t end = s->lockstep->log.end, delay = spectates ? s->delay_ticks : 0;
+    return end > s->first_tick + delay ? end - delay : s->first_tick;
+}
+
 uint64_t foliot__lockstep_visible(const foliot__session *s, const foliot__peer *peer)
 {
-    const foliot__lockstep *l = s->lockstep;
-    uint64_t delay = peer->player == FOLIOT__NO_PLAYER ? s->delay_ticks : 0;
-    return l->log.end > s->first_tick + delay ? l->log.end - delay : s->first_tick;
+    return foliot__lockstep_shown(s, peer->player == FOLIOT__NO_PLAYER);
 }
 
 static bool relays_to(const foliot__session *s, const foliot__peer *peer)
@@ -231,8 +235,8 @@ void foliot__lockstep_closed(foliot__session *s)
             continue;
         if (peer->lockstep.bulk_sent)
             fill_holes(s, peer);
-        foliot__late_join_pump(s, peer);
         send_status(s, peer);
+        foliot__late_join_check(s, peer);
     }
     foliot__inquiry_update(s);
     foliot_transport_flush(server->config.transport, server->now_ns);
@@ -278,6 +282,9 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer, const foliot_
     uint64_t next;
     if (foliot__lockstep_flooded(s, peer) || !take_acks(s, peer, &packet->acks, &next))
         return;
+    p->word_ns = s->server->now_ns;
+    if (p->bulk_sent && p->acked >= p->bulk)
+        peer->conduct.restarts = 0;
     uint64_t tick = next + packet->ahead;
     if (peer->heard_ns == 0 || (int16_t)(packet->sent_ms - p->echo_ms) > 0 ||
         s->server->now_ns - peer->heard_ns > 30000000000u) {

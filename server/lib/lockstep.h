@@ -25,6 +25,13 @@
 #define FOLIOT__KEYFRAMES_SPARE 4
 #define FOLIOT__KEYFRAME_WINDOW (foliot__lockstep_limits_now()->window_bytes) // bytes of a saved state on their way to one peer
 #define FOLIOT__KEYFRAME_PART_BYTES (foliot__lockstep_limits_now()->part_bytes)
+// A peer that is being sent a state must acknowledge so much more of it within so long. (256 kbit/s with 5 % loss and a
+// round trip of 2 s carries some ten times as much.)
+#define FOLIOT__PROGRESS_BYTES 8192u
+#define FOLIOT__PROGRESS_NS 10000000000u
+#define FOLIOT__PROGRESS_BYTES_A_SECOND 4096u // what was sent before the state may take as long as at this rate
+#define FOLIOT__SILENT_NS 10000000000u // a peer that says nothing for so long is given up, though its transport answers
+#define FOLIOT__RESTARTS_MAX 4 // states that one peer is sent anew, before it is given up
 
 typedef enum foliot__lie {
 #define FOLIOT__LIE_ENUM(name) FOLIOT__LIE_##name,
@@ -50,6 +57,8 @@ typedef struct foliot__keyframe {
     uint32_t players; // sequence numbers in front of the saved state
     uint8_t *bytes;
     size_t length, capacity;
+    uint32_t pins; // peers that are sent it, when last counted
+    double rate;   // of the fastest of them, bytes a second
 } foliot__keyframe;
 
 // What a peer has done that no honest one does; it stays when the peer begins anew.
@@ -57,6 +66,8 @@ typedef struct foliot__conduct {
     uint64_t lies[FOLIOT__LIE_COUNT];
     uint32_t offences;
     uint64_t offence_ns, forgiven_ns;
+    uint32_t restarts; // states that it was sent anew, since it last had come as far as all others
+    uint32_t searches; // for its divergences
     double tokens; // of packets that it may still send
     uint64_t tokens_ns;
 } foliot__conduct;
@@ -68,8 +79,12 @@ typedef struct foliot__lockstep_peer {
     foliot__tick_acks acks;
     uint64_t bulk;   // ticks before were sent reliably, behind the state; valid if bulk_sent
     bool bulk_sent;
+    bool joining;      // a state, and the ticks behind it, are being sent: keyframe, sent and heard are valid
     uint32_t keyframe; // index
     size_t sent, heard; // bytes of it
+    size_t progress;    // bytes heard when the time below began
+    uint64_t begun_ns, progress_ns; // progress_ns: it must have come further by then
+    uint64_t word_ns; // when it was heard last, once all of the state was sent
     uint64_t window_first; // of the last relay packet
     uint64_t hole_ns; // when holes were last filled
     uint32_t hole_copies;

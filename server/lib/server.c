@@ -173,19 +173,6 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
 
 // -- joining --------------------------------------------------------------------------------------------
 
-static void send_scene(foliot_server *server, const foliot__session *session, foliot_peer_id peer)
-{
-    for (size_t at = 0; at < session->scene_length; at += FOLIOT__SCENE_PART_BYTES) {
-        size_t left = session->scene_length - at;
-        foliot__message m = {.kind = FOLIOT__SCENE_PART};
-        m.as.scene_part.offset = (uint32_t)at;
-        m.as.scene_part.total = (uint32_t)session->scene_length;
-        m.as.scene_part.bytes = session->scene_bytes + at;
-        m.as.scene_part.length = (uint32_t)(left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES);
-        foliot__server_send(server, peer, &m);
-    }
-}
-
 static void send_players(foliot_server *server, const foliot__session *session, foliot_peer_id peer)
 {
     for (uint32_t p = 0; p < session->player_limit; p++) {
@@ -240,9 +227,6 @@ void foliot__server_welcome(foliot_server *server, foliot__peer *peer)
         foliot__fanout_greet(peer->session, peer);
     foliot__server_send(server, peer->id, &m);
     send_players(server, peer->session, peer->id);
-    send_scene(server, peer->session, peer->id);
-    if (peer->session->lockstep)
-        foliot__late_join_begin(peer->session, peer);
 }
 
 // Who says hello again has not heard the welcome.
@@ -326,6 +310,10 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
         refuse(server, peer, FOLIOT__REFUSE_FULL, "the connections that are left are kept for players who may come back");
         return;
     }
+    if (session->lockstep && !foliot__late_join_possible(session, hello->spectates)) {
+        refuse(server, peer, FOLIOT__REFUSE_BUSY, "the session '%s' has no state to begin with just now: try again", session->name);
+        return;
+    }
     bool resumed = false;
     uint32_t index = (uint32_t)(peer - server->peers), player = FOLIOT__NO_PLAYER;
     if (!hello->spectates)
@@ -366,8 +354,9 @@ void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refu
     foliot_transport_peer_address(server->config.transport, peer->id, address, sizeof address);
     snprintf(text, sizeof text, "%s%s%s%s was dropped: %s", peer->name, in ? " (" : "", address, in ? ")" : "", why);
     foliot__server_event(server, FOLIOT_SERVER_DROPPED, peer->session, peer->player, reason, text);
+    bool for_good = reason != FOLIOT__REFUSE_SLOW && reason != FOLIOT__REFUSE_SILENT;
     if (in && peer->player != FOLIOT__NO_PLAYER)
-        foliot__session_peer_lost(peer->session, peer->player, true);
+        foliot__session_peer_lost(peer->session, peer->player, for_good);
     foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_REFUSED + reason, true);
     peer->state = FOLIOT__PEER_NONE;
 }
@@ -522,12 +511,15 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
     foliot__watch_update(server);
     for (uint32_t i = 0; i < server->session_count; i++)
         foliot__session_update(server->sessions[i]);
+    foliot__bulk_update(server);
     foliot_transport_flush(server->config.transport, now_ns);
 }
 
 uint64_t foliot_server_wake_ns(const foliot_server *server)
 {
-    uint64_t wake = foliot_transport_wake_ns(server->config.transport);
+    uint64_t wake = foliot_transport_wake_ns(server->config.transport), bulk = foliot__bulk_wake_ns(server);
+    if (bulk < wake)
+        wake = bulk;
     for (uint32_t i = 0; i < server->session_count; i++) {
         const foliot__session *s = server->sessions[i];
         uint64_t due = foliot__session_due_ns(s, s->tick);

@@ -3,6 +3,8 @@
 // inputs wait here until their tick is closed. While a step runs, nothing here touches the world.
 #include "internal.h"
 
+#include "base/assert.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -283,6 +285,8 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
     player->before = proof_of(&hello->token); // of a player that is gone
     player->next_sequence = 1;
     player->input_sequence = input_sequence;
+    if (session->lockstep) // of who had the place before
+        foliot__stream_restart(&session->lockstep->streams[found]);
     memcpy(player->name, hello->name, sizeof player->name);
     if (!*player->name) // others want to call him something
         snprintf(player->name, sizeof player->name, "player-%u", found);
@@ -384,6 +388,7 @@ void foliot__session_take_input(foliot__session *session, foliot__peer *peer, co
 
 static void give(foliot__session *session, uint32_t player, uint32_t sequence, foliot_input input)
 {
+    FOLIOT_ASSERT(session->input_count < session->input_capacity);
     input.player = player;
     input.sequence = session->players[player].input_sequence = sequence;
     session->inputs[session->input_count++] = input;

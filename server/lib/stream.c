@@ -3,6 +3,7 @@
 // once; whoever says something else about it later lies. A tick without a word leaves the controls as they were.
 #include <string.h>
 
+#include "base/assert.h"
 #include "internal.h"
 
 // -- receiving ------------------------------------------------------------------------------------------------
@@ -114,14 +115,17 @@ uint32_t foliot__stream_close(foliot__session *s, uint32_t player, foliot_input 
     uint32_t count = stream->late_count;
     memcpy(inputs, stream->late, count * sizeof *inputs);
     stream->late_count = 0;
+    FOLIOT_ASSERT(count <= FOLIOT__LATE_HELD);
     if (!stream->begun)
         return count;
-    for (; stream->given <= s->tick; stream->given++) {
-        uint32_t here = foliot__tick_log_read(&stream->log, stream->given, inputs + count, FOLIOT__INPUTS_A_TICK);
-        if (here)
-            stream->newest_given = stream->given + 1;
-        count += here;
-    }
+    // It began with the tick that was closed next, and all since were: what is left of an earlier player's was cleared.
+    FOLIOT_ASSERT(stream->given == s->tick);
+    uint32_t here = foliot__tick_log_read(&stream->log, s->tick, inputs + count, FOLIOT__INPUTS_A_TICK);
+    FOLIOT_ASSERT(here <= FOLIOT__INPUTS_A_TICK);
+    if (here)
+        stream->newest_given = s->tick + 1;
+    count += here;
+    stream->given = s->tick + 1;
     if (!foliot__tick_log_has(&stream->log, s->tick)) {
         stream->missing++;
         s->server->counters.ticks_missing++;

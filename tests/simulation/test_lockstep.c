@@ -122,7 +122,7 @@ static void a_lost_connection_is_resumed_as_the_same_player(void **state)
     arena_destroy(a);
 }
 
-static void who_slept_too_long_is_given_the_state_anew(void **state)
+static void who_sleeps_is_let_go_and_comes_back(void **state)
 {
     (void)state;
     arena *a = arena_create(NULL);
@@ -135,8 +135,9 @@ static void who_slept_too_long_is_given_the_state_anew(void **state)
     assert_true(arena_seen(a, 0).newest_tick + 6 > arena_tick(a)); // nobody waited
     a->asleep[sleeper] = false;
     arena_run(a, 5);
-    assert_int_equal(arena_counted(a)->behind, 1);
-    assert_int_equal(a->told[FOLIOT_SERVER_BEHIND], 1);
+    assert_int_equal(arena_counted(a)->peers_silent, 1);
+    assert_int_equal(a->told[FOLIOT_SERVER_DROPPED], 1);
+    assert_int_equal(arena_counted(a)->leaves, 1); // its place was kept for a while
     assert_true(arena_seen(a, sleeper).newest_tick + 10 > arena_tick(a));
     assert_true(arena_agrees(a, sleeper));
     assert_int_equal(arena_counted(a)->divergences, 0);
@@ -381,7 +382,7 @@ int main(void)
         cmocka_unit_test(a_fault_is_found_with_stage_body_and_field),
         cmocka_unit_test(memory_that_was_overwritten_is_found_too),
         cmocka_unit_test(a_lost_connection_is_resumed_as_the_same_player),
-        cmocka_unit_test(who_slept_too_long_is_given_the_state_anew),
+        cmocka_unit_test(who_sleeps_is_let_go_and_comes_back),
         cmocka_unit_test(inputs_for_another_player_are_a_lie),
         cmocka_unit_test(other_inputs_for_the_same_tick_are_a_lie),
         cmocka_unit_test(inputs_for_ticks_closed_long_ago_are_a_lie),
