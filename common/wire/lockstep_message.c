@@ -238,11 +238,24 @@ static size_t encode(const foliot__tick_log *log, uint64_t from, uint64_t end, f
     return gather(log, from, end, scratch) ? foliot__block_encode(scratch, bytes, capacity) : SIZE_MAX;
 }
 
+// How many inputs a tick has; none if it is not here.
+static uint32_t inputs_of(const foliot__tick_log *log, uint64_t tick)
+{
+    return foliot__tick_log_read(log, tick, NULL, 0);
+}
+
 size_t foliot__block_of_newest(const foliot__tick_log *log, uint64_t from, uint64_t end, foliot__block *scratch,
                                uint8_t *bytes, size_t capacity, uint64_t *first)
 {
     if (end - from > FOLIOT__BLOCK_TICKS_MAX)
         from = end - FOLIOT__BLOCK_TICKS_MAX;
+    uint64_t least = end;
+    for (uint32_t count = 0; least > from; least--) { // what is beyond the budget by far is not even tried
+        count += inputs_of(log, least - 1);
+        if (count > FOLIOT__BUDGET_INPUTS && end - least >= FOLIOT__LEAST_TICKS)
+            break;
+    }
+    from = least;
     for (;;) {
         uint64_t ticks = end - from;
         size_t length = encode(log, from, end, scratch, bytes, capacity);
@@ -261,6 +274,13 @@ size_t foliot__block_of_oldest(const foliot__tick_log *log, uint64_t from, uint6
 {
     if (end - from > FOLIOT__BLOCK_TICKS_MAX)
         end = from + FOLIOT__BLOCK_TICKS_MAX;
+    uint64_t most = from;
+    for (uint32_t count = 0; most < end; most++) { // hardly ever is an input less than a byte
+        count += inputs_of(log, most);
+        if (count > capacity && most > from)
+            break;
+    }
+    end = most;
     for (;; end = from + (end - from + 1) / 2) {
         size_t length = encode(log, from, end, scratch, bytes, capacity);
         *next = end;

@@ -20,6 +20,7 @@
 #define FOLIOT__RUNS_MAX 8
 #define FOLIOT__BLOCK_BUDGET 64 // bytes that a packet's block has, unless fewer than its least ticks fit
 #define FOLIOT__LEAST_TICKS 6
+#define FOLIOT__BUDGET_INPUTS 256 // more than these never fit the budget
 
 // Which ticks have come: all before `next`, and then runs, each after some that have not.
 typedef struct foliot__tick_acks {

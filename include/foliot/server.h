@@ -134,6 +134,8 @@ bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *fou
     X(lies_flood)
 #define FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)                                                         \
     X(relays_sent) X(relay_bytes_sent) X(relay_encodes) X(holes_filled) /* ticks sent again, for they were missed */ \
+    X(holes_put_off) /* to a later tick: so much work is done in one */ X(ticks_too_large) /* for a packet: sent reliably */ \
+    X(relays_spared) /* not sent to a peer that says nothing */                                    \
     X(ticks_missing) /* closed without a word of a player: he holds what he held */                \
     X(inputs_superseded) /* so late that a newer one had been played */                            \
     X(inputs_stale) /* for a tick that is remembered no more */                                    \
@@ -143,6 +145,8 @@ bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *fou
     X(keyframe_bytes_sent) X(behind) /* peers that were given a new state */                       \
     X(peers_silent) /* dropped, for they said nothing though their transport answered */           \
     X(ticks_compared) /* digests of clients, that is */ X(divergences) X(searches)                 \
+    X(search_steps) /* taken again for them */ X(searches_put_off) /* no budget was left, until later */ \
+    X(searches_refused) /* over a peer's, or too late */                                           \
     FOLIOT_SERVER_LIES(X)
 typedef struct foliot_server_counters {
 #define FOLIOT_SERVER_COUNTER_FIELD(name) uint64_t name;

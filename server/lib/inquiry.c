@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: MIT
 // inquiry.c: asks a client that has diverged down the tree of foliot/divergence.h, one client at a time. The step in
-// question is taken again on a worker, from a saved state; the session goes on meanwhile.
+// question is taken again on a worker, from a saved state; the session goes on meanwhile. Searches have budgets: of the
+// server, of each address however often it comes again, and of each peer. What is over them waits, and then is not searched for.
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "internal.h"
 
 #define ANSWER_WITHIN_NS 15000000000u // a client that must go back first takes a while
 #define AGAIN_AFTER_NS 5000000000u    // before the same peer is asked once more
+#define SEARCH_WITHIN_NS 40000000000u // the whole search: others wait
+#define SEARCHES_AT_ONCE 4.0          // of the server ...
+#define SEARCH_EVERY_NS 2e9           // ... and then one in such a time
+#define ADDRESS_SEARCHES_AT_ONCE 3.0  // of one address
+#define ADDRESS_SEARCH_EVERY_NS 60e9
+#define PEER_SEARCHES_MAX 3           // of one connection
+#define FOUND_ELSEWHERE_MAX 2         // several clients may share an address
+#define REWIND_KEYFRAMES 2            // a step is taken again only from so many states' time before it
 
 bool foliot__inquiry_running(const foliot__session *s)
 {
@@ -35,6 +45,28 @@ static void ask(foliot__session *s, const foliot__peer *peer)
     foliot__server_send(s->server, peer->id, &m);
 }
 
+// A bucket that holds `most` and fills by one every `every_ns`; full at first.
+static double filled(double left, uint64_t *as_of_ns, uint64_t now_ns, double most, double every_ns)
+{
+    double now = *as_of_ns == 0 ? most : left + (double)(now_ns - *as_of_ns) / every_ns;
+    *as_of_ns = now_ns;
+    return now < most ? now : most;
+}
+
+// Takes one search out of each budget, or says that there is none.
+static bool may_search(foliot_server *server, foliot__peer *peer)
+{
+    foliot__address *a = foliot__address_of(server, peer);
+    uint64_t now = server->now_ns;
+    a->searches = filled(a->searches, &a->searches_ns, now, ADDRESS_SEARCHES_AT_ONCE, ADDRESS_SEARCH_EVERY_NS);
+    server->searches = filled(server->searches, &server->searches_ns, now, SEARCHES_AT_ONCE, SEARCH_EVERY_NS);
+    if (a->searches < 1 || server->searches < 1)
+        return false;
+    a->searches -= 1;
+    server->searches -= 1;
+    return true;
+}
+
 bool foliot__inquiry_begin(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
@@ -42,12 +74,26 @@ bool foliot__inquiry_begin(foliot__session *s, foliot__peer *peer)
     foliot__lockstep_peer *p = &peer->lockstep;
     if (q->active || q->running || s->server->now_ns < p->search_ns)
         return false;
+    // Waited too long: our digests of then are gone. Or it has had all its searches.
+    if (s->tick - p->compared >= l->log.capacity || peer->conduct.searches >= PEER_SEARCHES_MAX) {
+        s->server->counters.searches_refused++;
+        p->searched = true;
+        return false;
+    }
+    if (!may_search(s->server, peer)) {
+        s->server->counters.searches_put_off += !p->put_off;
+        p->put_off = true;
+        return false;
+    }
+    peer->conduct.searches++;
     p->searched = true;
+    q->begun_ns = s->server->now_ns;
     p->search_ns = s->server->now_ns + AGAIN_AFTER_NS;
     q->first = p->compared + 1;
     if (p->stepped - p->compared > FOLIOT__CHAIN_TICKS)
         q->first = p->stepped - FOLIOT__CHAIN_TICKS + 1;
     uint64_t before = 0;
+    FOLIOT_ASSERT(p->stepped - q->first < FOLIOT__CHAIN_TICKS);
     for (uint64_t t = q->first; t <= p->stepped; t++)
         before = q->chain[t - q->first] = foliot_chain_link(before, l->digests[t & (l->log.capacity - 1)]);
     q->active = true;
@@ -77,14 +123,17 @@ static void go_back(foliot__session *s, uint64_t tick)
     q->running = true;
     atomic_store_explicit(&q->finished, false, memory_order_relaxed);
     q->rewind.status = FOLIOT_NOT_FOUND;
-    if (k && k->tick < tick) {
+    if (k && k->tick < tick && tick - k->tick <= REWIND_KEYFRAMES * (uint64_t)l->keyframe_ticks) {
         size_t head = 4 * (size_t)k->players;
         foliot__rewind_begin(&q->rewind, l->simulation.kind, s->scene_bytes, s->scene_length, k->bytes + head,
                              k->length - head, tick);
         foliot__rewind_assume_held(&q->rewind);
         for (uint64_t t = k->tick; t < tick; t++) {
             uint32_t count = foliot__tick_log_read(&l->log, t, l->block.inputs, FOLIOT__BLOCK_INPUTS_MAX);
+            if (count > FOLIOT__BLOCK_INPUTS_MAX)
+                break; // the step is not taken again, then
             foliot__rewind_give(&q->rewind, l->block.inputs, count);
+            s->server->counters.search_steps++;
         }
     }
     if (q->rewind.status == FOLIOT_OK && s->server->config.start)
@@ -139,6 +188,21 @@ static void caught(foliot__session *s, foliot__peer *peer)
     p->compared = p->stepped;
 }
 
+// A fault that is there is found again where it was. Whose answers lead elsewhere each time makes them up.
+static void weigh(foliot__session *s, foliot__peer *peer)
+{
+    const foliot_divergence *d = &s->lockstep->inquiry.search.found;
+    foliot__address *a = foliot__address_of(s->server, peer);
+    uint32_t stage = d->stage_known ? d->stage : UINT32_MAX, part = d->part_known ? d->part : UINT32_MAX;
+    uint32_t field = d->field_known ? d->field : UINT32_MAX;
+    bool elsewhere = a->found_stage != stage || a->found_part != part || a->found_field != field;
+    a->found_stage = stage;
+    a->found_part = part;
+    a->found_field = field;
+    if (++a->found > FOUND_ELSEWHERE_MAX && elsewhere)
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_digests);
+}
+
 static void conclude(foliot__session *s, foliot__peer *peer)
 {
     foliot__inquiry *q = &s->lockstep->inquiry;
@@ -146,6 +210,7 @@ static void conclude(foliot__session *s, foliot__peer *peer)
     if (q->search.state == FOLIOT_SEARCH_FOUND) {
         remember(s, peer);
         tell(s, peer);
+        weigh(s, peer);
         foliot__server_event(s->server, FOLIOT_SERVER_FOUND, s, peer->player, q->search.found.tick, q->name);
     } else {
         caught(s, peer);
@@ -195,8 +260,9 @@ static void rewound(foliot__session *s, foliot__peer *peer)
 // One of those who could not be asked at once.
 static void next_one(foliot__session *s)
 {
+    uint32_t from = s->lockstep->inquiry.peer + 1;
     for (uint32_t i = 0; i < s->server->peers_max; i++) {
-        foliot__peer *peer = &s->server->peers[i];
+        foliot__peer *peer = &s->server->peers[(from + i) % s->server->peers_max];
         if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.diverged && !peer->lockstep.searched &&
             foliot__inquiry_begin(s, peer))
             return;
@@ -213,7 +279,7 @@ void foliot__inquiry_update(foliot__session *s)
         rewound(s, peer);
     else if (q->active && !peer)
         q->active = false; // it is gone
-    else if (q->active && s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS) {
+    else if (q->active && (s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS || s->server->now_ns - q->begun_ns > SEARCH_WITHIN_NS)) {
         q->active = false;
         foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_digests); // it reports, and does not answer
     } else if (!q->active)

@@ -170,6 +170,8 @@ struct foliot_server {
     uint64_t stopped_ns;
     char why[FOLIOT__SENTENCE_BYTES];
     foliot__address addresses[FOLIOT__ADDRESSES];
+    double searches; // for divergences that may begin, as of a time
+    uint64_t searches_ns;
     // bulk.c: bytes that may go, as of a time; the turns so far; whether something waits.
     double bulk_bytes;
     uint64_t bulk_ns, bulk_turn;
@@ -263,6 +265,7 @@ foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer);
 // judge.c
 void foliot__judge_hear(foliot__session *session, foliot__peer *peer, uint64_t stepped, uint64_t digests);
 void foliot__judge_stepped(foliot__session *session); // a step was taken in
+bool foliot__is_logged(uint64_t count); // the first few, and then 10, 100, 1000, ...
 
 // inquiry.c
 bool foliot__inquiry_begin(foliot__session *session, foliot__peer *peer); // false: another one is on

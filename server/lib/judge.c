@@ -3,6 +3,16 @@
 // out whatever is lost. Nobody is disconnected for a difference; inquiry.c finds where it is.
 #include "internal.h"
 
+#define LOGGED_ALWAYS 8 // of one address: several clients may share it
+
+bool foliot__is_logged(uint64_t count)
+{
+    uint64_t power = 1;
+    while (power < count)
+        power *= 10;
+    return count <= LOGGED_ALWAYS || power == count;
+}
+
 static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
 {
     return &l->sums[tick & (l->log.capacity - 1)];
@@ -14,7 +24,8 @@ static void diverged(foliot__session *s, foliot__peer *peer)
     p->diverged = true;
     p->searched = false;
     s->server->counters.divergences++;
-    foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared, peer->name);
+    if (foliot__is_logged(++foliot__address_of(s->server, peer)->divergences))
+        foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared, peer->name);
     foliot__inquiry_begin(s, peer);
 }
 

@@ -241,7 +241,8 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
     if (p->bulk == end || length == SIZE_MAX) {
         p->joining = false;
         p->bulk_sent = true;
-        p->word_ns = s->server->now_ns + (p->sent - p->heard) * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
+        p->word_ns = s->server->now_ns;
+        p->patience_ns = FOLIOT__SILENT_NS + (p->sent - p->heard) * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
     }
     return length == SIZE_MAX ? 0 : length + PART_HEAD_BYTES;
 }
@@ -275,7 +276,7 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
     else if (p->joining && now >= p->progress_ns) {
         s->server->counters.keyframes_stalled++;
         foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SLOW, "it acknowledged next to nothing of the session's state");
-    } else if (p->bulk_sent && now >= p->word_ns && now - p->word_ns >= FOLIOT__SILENT_NS) {
+    } else if (p->bulk_sent && now - p->word_ns >= p->patience_ns) {
         s->server->counters.peers_silent++;
         foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SILENT, "nothing was heard of it but its network's pings");
     }

@@ -9,6 +9,12 @@
 #define HOLES_AT_ONCE 4
 #define HOLE_COPIES 2
 #define HOLE_PATIENCE_NS 50000000u // beside a round trip
+#define HOLE_TICKS_MAX 1024u
+#define HOLE_WORK_A_TICK 8192u // inputs, and ticks by the eight, that are encoded for single peers
+#define RELAY_TICKS_MAX 512u // how far back the relay of a tick reaches: what is older is filled as holes are
+#define RELAY_TICKS_SHARED 32u // who lacks more than these is sent some that it has, so that one packet is for several
+#define RARELY_AFTER_NS 1000000000u // a peer that says nothing is sent every other tick, after twice as much every fourth, ...
+#define RARELY_TICKS_MAX 64u
 
 // -- making ---------------------------------------------------------------------------------------------------
 
@@ -94,10 +100,21 @@ static bool relays_to(const foliot__session *s, const foliot__peer *peer)
 }
 
 // The first tick that it is still to be sent unreliably.
-static uint64_t wanted(const foliot__peer *peer)
+static uint64_t wanted(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
-    return p->acked > p->bulk ? p->acked : p->bulk;
+    uint64_t end = foliot__lockstep_visible(s, peer), first = p->acked > p->bulk ? p->acked : p->bulk;
+    if (first + RELAY_TICKS_MAX < end)
+        return end - RELAY_TICKS_MAX;
+    return first + RELAY_TICKS_SHARED < end ? first - first % RELAY_TICKS_SHARED : first;
+}
+
+// Whether the tick is one that a peer is sent which may hear none of it. Peers' turns are spread.
+static bool its_turn(const foliot__session *s, const foliot__peer *peer)
+{
+    uint64_t silent = (s->server->now_ns - peer->lockstep.word_ns) / RARELY_AFTER_NS;
+    uint64_t every = silent < 6 ? (uint64_t)1 << silent : RARELY_TICKS_MAX;
+    return (s->tick + (uint64_t)(peer - s->server->peers)) % every == 0;
 }
 
 static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t count, uint64_t end, uint64_t first,
@@ -115,6 +132,24 @@ static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t
     counters->relay_encodes++;
 }
 
+// One tick that no packet holds.
+static void send_reliably(foliot__session *s, const foliot__peer *peer, uint64_t tick)
+{
+    foliot__lockstep *l = s->lockstep;
+    uint8_t block[FOLIOT__SCENE_PART_BYTES];
+    uint64_t next;
+    size_t length = foliot__block_of_oldest(&l->log, tick, tick + 1, &l->block, block, sizeof block, &next);
+    foliot__message m = {.kind = FOLIOT__TICKS_PART};
+    if (length == SIZE_MAX)
+        return;
+    m.as.ticks_part.first = tick;
+    m.as.ticks_part.ticks = 1;
+    m.as.ticks_part.block = block;
+    m.as.ticks_part.length = (uint32_t)length;
+    foliot__server_send(s->server, peer->id, &m);
+    s->server->counters.ticks_too_large++;
+}
+
 // All who lack the ticks [from, end) get one packet.
 static void relay_group(foliot__session *s, const uint32_t *members, uint32_t count, uint64_t from, uint64_t end)
 {
@@ -124,8 +159,11 @@ static void relay_group(foliot__session *s, const uint32_t *members, uint32_t co
     if (from < l->log.first)
         from = l->log.first;
     size_t length = foliot__block_of_newest(&l->log, from, end, &l->block, block, sizeof block - 16, &first);
-    if (length == SIZE_MAX)
-        return; // more inputs in a tick than a packet holds: they go as holes do
+    if (length == SIZE_MAX) { // more inputs in a tick than a packet holds
+        for (uint32_t i = 0; i < count; i++)
+            send_reliably(s, &s->server->peers[members[i]], end - 1);
+        return;
+    }
     for (uint32_t i = 0; i < count; i++) {
         s->server->group[i] = s->server->peers[members[i]].id;
         s->server->peers[members[i]].lockstep.window_first = first;
@@ -140,17 +178,29 @@ static void fill_holes(foliot__session *s, foliot__peer *peer)
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot_server *server = s->server;
     uint64_t from, to, next, round_trip = foliot_transport_round_trip_ns(server->config.transport, peer->id);
-    if (p->acks.count == 0 || (p->hole_copies == 0 && server->now_ns - p->hole_ns < round_trip + HOLE_PATIENCE_NS))
+    if (p->acks.count == 0 || (p->hole_copies == 0 && (server->now_ns - p->hole_ns < round_trip + HOLE_PATIENCE_NS ||
+                                                       p->word_ns <= p->hole_ns)))
+        return; // and who says nothing lacks nothing new
+    if (l->hole_work == 0) {
+        server->counters.holes_put_off++;
         return;
+    }
     if (p->hole_copies == 0)
         p->hole_copies = HOLE_COPIES;
     for (uint32_t i = 0; i < HOLES_AT_ONCE && foliot__tick_hole(&p->acks, p->acked, i, &from, &to); i++) {
         uint8_t block[FOLIOT_PACKET_BYTES_MAX];
         if (from >= p->window_first || from < l->log.first || to > foliot__lockstep_visible(s, peer))
             break;
+        if (to - from > HOLE_TICKS_MAX)
+            to = from + HOLE_TICKS_MAX;
         size_t length = foliot__block_of_oldest(&l->log, from, to, &l->block, block, sizeof block - 16, &next);
-        if (length == SIZE_MAX)
+        uint64_t work = 1 + l->block.count + l->block.ticks / 8;
+        l->hole_work = work < l->hole_work ? l->hole_work - work : 0;
+        if (length == SIZE_MAX) {
+            if (p->hole_copies == HOLE_COPIES) // the other copy would be one too many
+                send_reliably(s, peer, from);
             break;
+        }
         send_relay(s, &peer->id, 1, next, from, block, length);
         server->counters.holes_filled += next - from;
     }
@@ -195,8 +245,8 @@ static int by_need(const void *a, const void *b, void *context)
     const foliot__peer *p = &s->server->peers[i], *q = &s->server->peers[j];
     uint64_t x = foliot__lockstep_visible(s, p), y = foliot__lockstep_visible(s, q);
     if (x == y) {
-        x = wanted(p);
-        y = wanted(q);
+        x = wanted(s, p);
+        y = wanted(s, q);
     }
     return x < y ? -1 : x > y ? 1 : i < j ? -1 : i > j;
 }
@@ -205,16 +255,22 @@ static void relay_all(foliot__session *s)
 {
     foliot_server *server = s->server;
     uint32_t count = 0;
-    for (uint32_t i = 0; i < server->peers_max; i++)
-        if (relays_to(s, &server->peers[i]) && wanted(&server->peers[i]) < foliot__lockstep_visible(s, &server->peers[i]))
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        const foliot__peer *peer = &server->peers[i];
+        if (!relays_to(s, peer) || wanted(s, peer) >= foliot__lockstep_visible(s, peer))
+            continue;
+        if (its_turn(s, peer))
             server->order[count++] = i;
+        else
+            server->counters.relays_spared++;
+    }
     qsort_r(server->order, count, sizeof *server->order, by_need, s);
     for (uint32_t i = 0, next; i < count; i = next) {
         const foliot__peer *peer = &server->peers[server->order[i]];
-        uint64_t from = wanted(peer), end = foliot__lockstep_visible(s, peer);
+        uint64_t from = wanted(s, peer), end = foliot__lockstep_visible(s, peer);
         for (next = i + 1; next < count; next++) {
             const foliot__peer *other = &server->peers[server->order[next]];
-            if (wanted(other) != from || foliot__lockstep_visible(s, other) != end)
+            if (wanted(s, other) != from || foliot__lockstep_visible(s, other) != end)
                 break;
         }
         relay_group(s, server->order + i, next - i, from, end);
@@ -229,8 +285,9 @@ void foliot__lockstep_closed(foliot__session *s)
            l->log.first < l->log.end)
         foliot__tick_log_forget(&l->log, l->log.first + l->log.capacity / 64 + 1);
     relay_all(s);
-    for (uint32_t i = 0; i < server->peers_max; i++) {
-        foliot__peer *peer = &server->peers[i];
+    l->hole_work = HOLE_WORK_A_TICK;
+    for (uint32_t i = 0; i < server->peers_max; i++) { // not always the same ones first: the work is bounded
+        foliot__peer *peer = &server->peers[(s->tick + i) % server->peers_max];
         if (peer->state != FOLIOT__PEER_IN || peer->session != s)
             continue;
         if (peer->lockstep.bulk_sent)
@@ -283,6 +340,7 @@ void foliot__lockstep_take(foliot__session *s, foliot__peer *peer, const foliot_
     if (foliot__lockstep_flooded(s, peer) || !take_acks(s, peer, &packet->acks, &next))
         return;
     p->word_ns = s->server->now_ns;
+    p->patience_ns = FOLIOT__SILENT_NS;
     if (p->bulk_sent && p->acked >= p->bulk)
         peer->conduct.restarts = 0;
     uint64_t tick = next + packet->ahead;

@@ -84,13 +84,15 @@ typedef struct foliot__lockstep_peer {
     size_t sent, heard; // bytes of it
     size_t progress;    // bytes heard when the time below began
     uint64_t begun_ns, progress_ns; // progress_ns: it must have come further by then
-    uint64_t word_ns; // when it was heard last, once all of the state was sent
+    uint64_t word_ns; // when it was heard last, or all of the state was sent
+    uint64_t patience_ns; // it is dropped if it says nothing for so long
     uint64_t window_first; // of the last relay packet
     uint64_t hole_ns; // when holes were last filled
     uint32_t hole_copies;
     uint64_t stepped, digests, compared; // what it reported, and what was compared of that
     uint64_t sum_start;
     bool diverged, searched;
+    bool put_off; // no budget was left when its search was to begin
     uint64_t search_ns; // not before
     uint16_t echo_ms;
     uint32_t stamp;
@@ -105,7 +107,7 @@ typedef struct foliot__inquiry {
     uint64_t *chain;
     foliot_search search;
     uint32_t number; // of the question that waits for its answer; 0: none
-    uint64_t asked_ns;
+    uint64_t asked_ns, begun_ns;
     foliot__rewind rewind;
     bool running; // on a worker
     atomic_bool finished;
@@ -128,6 +130,7 @@ typedef struct foliot__lockstep {
     foliot__stream *streams; // a player each
     foliot__keyframe *keyframes;
     uint32_t keyframe_count, keyframe_ticks;
+    uint64_t hole_work; // that may still be done in this tick
     foliot__keyframe *saving; // what the step that runs saves into; NULL: nothing
     foliot_digest digest;     // of the tick that it produced
     foliot__block block;      // scratch

@@ -16,6 +16,7 @@
 
 #define HONEST 8
 #define PEERS_MAX 64
+#define COME_EVERY_NS 30000000u
 
 typedef struct attack {
     const char *name;
@@ -101,15 +102,16 @@ static void let_attack(const attack *a, unsigned port, double seconds)
     static hostile peers[PEERS_MAX];
     foliot_transport_config config = foliot_transport_config_default();
     uint64_t now = now_ns(), end = now + (uint64_t)(seconds * 1e9);
-    for (uint32_t i = 0; i < a->peers; i++) {
-        foliot_transport *wire;
-        if (foliot_transport_enet(&config, now, &wire) != FOLIOT_OK)
-            exit(1);
-        hostile_begin(&peers[i], a->kind, a->spectates, wire, (uint16_t)port, now);
-    }
-    uint64_t welcomes = 0;
+    uint32_t here = 0;
+    uint64_t welcomes = 0, come_ns = now;
     while ((now = now_ns()) < end) {
-        for (uint32_t i = 0; i < a->peers; i++) {
+        for (; here < a->peers && now >= come_ns; here++, come_ns += COME_EVERY_NS) { // each at a tick of its own
+            foliot_transport *wire;
+            if (foliot_transport_enet(&config, now, &wire) != FOLIOT_OK)
+                exit(1);
+            hostile_begin(&peers[here], a->kind, a->spectates, wire, (uint16_t)port, now);
+        }
+        for (uint32_t i = 0; i < here; i++) {
             hostile_update(&peers[i], now);
             if (peers[i].gone && a->kind != HOSTILE_LIAR && a->kind != HOSTILE_STORM) { // once more
                 foliot_transport *wire = peers[i].wire;
@@ -120,7 +122,7 @@ static void let_attack(const attack *a, unsigned port, double seconds)
         struct timespec pause = {.tv_nsec = 1000000};
         nanosleep(&pause, NULL);
     }
-    for (uint32_t i = 0; i < a->peers; i++) {
+    for (uint32_t i = 0; i < here; i++) {
         welcomes += peers[i].welcomes;
         hostile_end(&peers[i]);
     }

@@ -14,6 +14,7 @@
 #define SAY_EVERY_NS 50000000u
 #define TRICKLE_EVERY_NS 900000000u
 #define ACKNOWLEDGE_BYTES 16384u
+#define UNASKED_NS 1000000000u
 #define CRAM_TICKS 600u // that a server holds controls for
 
 static void connect_again(hostile *h, uint64_t now_ns)
@@ -90,7 +91,8 @@ static void take_state(hostile *h, const foliot__keyframe_part *part)
     h->state_bytes = part->total;
     h->state_have = part->offset + part->length;
     h->state_whole = h->state_have == part->total;
-    bool acknowledges = h->kind == HOSTILE_LIAR || h->kind == HOSTILE_CRAMMER || h->kind == HOSTILE_DEAF;
+    bool acknowledges = h->kind == HOSTILE_LIAR || h->kind == HOSTILE_CRAMMER || h->kind == HOSTILE_DEAF ||
+                        h->kind == HOSTILE_HOARDER;
     if (acknowledges && (h->state_whole || h->state_have - h->state_said >= ACKNOWLEDGE_BYTES))
         acknowledge_state(h, h->state_have);
 }
@@ -218,11 +220,42 @@ static void cram(hostile *h, uint64_t now_ns)
     }
 }
 
+// For the last ticks that were closed, four for each.
+static void hoard(hostile *h, uint64_t now_ns)
+{
+    static foliot__block block;
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX - 64];
+    bool bursts = now_ns / 1000000000u != h->burst && h->state_whole && h->next > 8;
+    foliot__lockstep_input packet = {.acks.next = (uint32_t)h->next, .sent_ms = (uint16_t)(now_ns / 1000000)};
+    if (bursts) {
+        h->burst = now_ns / 1000000000u;
+        block = (foliot__block){.ticks = 8};
+        for (uint32_t i = 0; i < 32; i++) {
+            foliot_input *input = &block.inputs[block.count];
+            block.ages[block.count++] = i / 4;
+            *input = (foliot_input){.player = h->welcome.player, .kind = FOLIOT_INPUT_CONTROL};
+            for (int k = 0; k < FOLIOT_AXES; k++)
+                input->axes[k] = (int8_t)((int)(foliot__splitmix64(&h->salt) % 253) - 126);
+            input->buttons = (uint16_t)foliot__splitmix64(&h->salt);
+        }
+        packet.block_length = foliot__block_encode(&block, bytes, sizeof bytes);
+        FOLIOT_ASSERT(packet.block_length != SIZE_MAX);
+        packet.block = bytes;
+        packet.ticks = block.ticks;
+        packet.back = 1;
+    }
+    say(h, &packet);
+}
+
 void hostile_update(hostile *h, uint64_t now_ns)
 {
     receive(h, now_ns);
     bool returns = h->kind == HOSTILE_LIAR || h->kind == HOSTILE_STORM;
-    if (returns && (h->kind == HOSTILE_STORM ? h->welcomed : h->found > 0) && !h->gone)
+    if (!h->state_whole || h->questions != h->answered)
+        h->asked_ns = now_ns;
+    h->answered = h->questions;
+    bool done = h->kind == HOSTILE_STORM ? h->welcomed : h->found > 0 || now_ns - h->asked_ns > UNASKED_NS;
+    if (returns && done && !h->gone)
         hostile_leave(h, now_ns);
     if (h->gone && returns) {
         h->found = 0;
@@ -240,6 +273,8 @@ void hostile_update(hostile *h, uint64_t now_ns)
             lie(h, now_ns);
         else if (h->kind == HOSTILE_DEAF && h->state_whole)
             say(h, &(foliot__lockstep_input){.acks.next = (uint32_t)h->state_tick, .sent_ms = (uint16_t)(now_ns / 1000000)});
+        else if (h->kind == HOSTILE_HOARDER)
+            hoard(h, now_ns);
         else if (h->kind == HOSTILE_CRAMMER)
             cram(h, now_ns);
     }

@@ -12,8 +12,9 @@ typedef enum hostile_kind {
     HOSTILE_SILENT,  // joins, and never says a word again; its transport answers as ever
     HOSTILE_TRICKLE, // the same, but acknowledges a byte more of the saved state now and then
     HOSTILE_DEAF,    // goes on speaking, and acknowledges no tick after its state
-    HOSTILE_LIAR,    // reports false digests, answers every question plausibly, and comes back when it was found out
+    HOSTILE_LIAR,    // reports false digests, answers every question plausibly, and comes back when it was found out or is not asked
     HOSTILE_CRAMMER, // decides controls for as many ticks ahead as there are, two for each
+    HOSTILE_HOARDER, // once a second gives as many inputs too late as are taken, all at once
     HOSTILE_STORM,   // leaves as soon as it is welcome, and comes back at once
 } hostile_kind;
 
@@ -26,7 +27,7 @@ typedef struct hostile {
     foliot_digest fingerprint;
     const foliot_simulation_kind *stepped; // what it says that it steps: our world, unless another is put here
     bool connected, greeted, welcomed, gone;
-    uint64_t said_ns, trickled_ns;
+    uint64_t said_ns, trickled_ns, asked_ns, burst;
     foliot__welcome welcome;
     // The saved state, and the ticks since.
     uint64_t state_tick, next;
@@ -34,7 +35,7 @@ typedef struct hostile {
     bool state_whole;
     uint64_t salt;
     // What came of it.
-    uint64_t welcomes, ends, questions, found, packets, bytes, state_parts;
+    uint64_t welcomes, ends, questions, answered, found, packets, bytes, state_parts;
     foliot__refuse refused; // the last
 } hostile;
 
