@@ -1,14 +1,153 @@
 // SPDX-License-Identifier: MIT
-// log.c: one table of events, each a sentence; base/log.h writes them and keeps floods away.
+// log.c: one table of events, each a sentence; base/log.h writes them and keeps floods away. A thread of its own hands
+// lines to stderr, so that no tick waits for whoever reads it: what does not fit into its ring is left out, and counted.
 #include "log.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include <uv.h>
 
 #include "base/log.h"
 
+#define RING_BYTES (256u << 10)
+#define WRITE_BYTES 4096u // at once
+#define FLUSH_MS 1000u    // that the end waits for a reader
+
 static foliot__log log_;
+
+static struct {
+    bool runs, closing, writing;
+    uv_thread_t thread;
+    uv_mutex_t mutex;
+    uv_cond_t filled, emptied;
+    size_t first, count;
+    uint64_t lost; // lines
+    char bytes[RING_BYTES];
+} ring;
+
+// -- the thread that writes ---------------------------------------------------------------------------------
+
+static void write_all(const char *bytes, size_t length)
+{
+    while (length > 0) {
+        ssize_t written = write(STDERR_FILENO, bytes, length);
+        struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
+        if (written < 0 && errno == EAGAIN)
+            poll(&ready, 1, -1);
+        else if (written < 0 && errno != EINTR)
+            return; // nobody is there
+        if (written > 0) {
+            bytes += written;
+            length -= (size_t)written;
+        }
+    }
+}
+
+static void write_lines(void *user)
+{
+    char bytes[WRITE_BYTES];
+    (void)user;
+    uv_mutex_lock(&ring.mutex);
+    for (;;) {
+        while (ring.count == 0 && !ring.closing)
+            uv_cond_wait(&ring.filled, &ring.mutex);
+        if (ring.count == 0)
+            break;
+        size_t length = RING_BYTES - ring.first < ring.count ? RING_BYTES - ring.first : ring.count;
+        length = length < WRITE_BYTES ? length : WRITE_BYTES;
+        memcpy(bytes, ring.bytes + ring.first, length);
+        ring.first = (ring.first + length) % RING_BYTES;
+        ring.count -= length;
+        ring.writing = true;
+        uv_mutex_unlock(&ring.mutex);
+        write_all(bytes, length);
+        uv_mutex_lock(&ring.mutex);
+        ring.writing = false;
+        if (ring.count == 0)
+            uv_cond_broadcast(&ring.emptied);
+    }
+    uv_mutex_unlock(&ring.mutex);
+}
+
+static void push(const char *bytes, size_t length)
+{
+    if (!ring.runs) {
+        write_all(bytes, length);
+        return;
+    }
+    uv_mutex_lock(&ring.mutex);
+    bool fits = length <= RING_BYTES - ring.count;
+    for (size_t i = 0; fits && i < length; i++)
+        ring.bytes[(ring.first + ring.count++) % RING_BYTES] = bytes[i];
+    ring.lost += !fits;
+    uv_cond_signal(&ring.filled);
+    uv_mutex_unlock(&ring.mutex);
+}
+
+static ssize_t push_line(void *cookie, const char *bytes, size_t length)
+{
+    (void)cookie;
+    push(bytes, length);
+    return (ssize_t)length;
+}
+
+static FILE *open_ring(void)
+{
+    static char line[16384]; // one write a line
+    FILE *out = fopencookie(NULL, "w", (cookie_io_functions_t){.write = push_line});
+    if (!out)
+        return NULL;
+    setvbuf(out, line, _IOFBF, sizeof line);
+    uv_mutex_init(&ring.mutex);
+    uv_cond_init(&ring.filled);
+    uv_cond_init(&ring.emptied);
+    ring.runs = uv_thread_create(&ring.thread, write_lines, NULL) == 0;
+    return out;
+}
+
+void foliot__log_flush(void)
+{
+    if (!ring.runs)
+        return;
+    uint64_t end = uv_hrtime() + FLUSH_MS * 1000000u, now;
+    uv_mutex_lock(&ring.mutex);
+    while ((ring.count > 0 || ring.writing) && (now = uv_hrtime()) < end)
+        uv_cond_timedwait(&ring.emptied, &ring.mutex, end - now);
+    uv_mutex_unlock(&ring.mutex);
+}
+
+// The thread is left behind where nobody reads.
+static void close_ring(void)
+{
+    foliot__log_flush();
+    if (!ring.runs)
+        return;
+    uv_mutex_lock(&ring.mutex);
+    bool empty = ring.count == 0 && !ring.writing;
+    ring.closing = true;
+    uv_cond_signal(&ring.filled);
+    uv_mutex_unlock(&ring.mutex);
+    if (empty)
+        uv_thread_join(&ring.thread);
+}
+
+static uint64_t take_lost(void)
+{
+    if (!ring.runs)
+        return 0;
+    uv_mutex_lock(&ring.mutex);
+    uint64_t lost = ring.count < RING_BYTES / 2 ? ring.lost : 0;
+    ring.lost -= lost;
+    uv_mutex_unlock(&ring.mutex);
+    return lost;
+}
+
+// -- lines --------------------------------------------------------------------------------------------------
 
 static const struct {
     foliot__log_level level;
@@ -48,13 +187,19 @@ bool foliot__log_start(const char *format)
     uint64_t monotonic_ns;
     int64_t unix_ns;
     now(&monotonic_ns, &unix_ns);
-    return (json || strcmp(format, "text") == 0) &&
-           foliot__log_open(&log_, stderr, json, FOLIOT__LOG_INFO, monotonic_ns);
+    FILE *out = json || strcmp(format, "text") == 0 ? open_ring() : NULL;
+    return out && foliot__log_open(&log_, out, json, FOLIOT__LOG_INFO, monotonic_ns);
 }
 
 void foliot__log_stop(void)
 {
     foliot__log_close(&log_);
+    close_ring();
+}
+
+void foliot__log_lines(const char *text)
+{
+    push(text, strlen(text));
 }
 
 static bool begin(foliot__log_level level, const char *event, const char *sentence)
@@ -63,6 +208,11 @@ static bool begin(foliot__log_level level, const char *event, const char *senten
     int64_t unix_ns;
     now(&monotonic_ns, &unix_ns);
     foliot__log_at(&log_, monotonic_ns, unix_ns);
+    uint64_t lost = take_lost();
+    if (lost && foliot__log_begin(&log_, FOLIOT__LOG_WARNING, "lines-lost", "lines were left out: nobody read them in time")) {
+        foliot__log_count(&log_, "lines", lost);
+        foliot__log_end(&log_);
+    }
     return foliot__log_begin(&log_, level, event, sentence);
 }
 

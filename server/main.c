@@ -101,7 +101,7 @@ typedef struct app {
     uint32_t hosted_count;
     foliot__pool *pool;
     foliot_host host;
-    unsigned interrupts, divergence_files;
+    unsigned interrupts;
     uint64_t interrupted_ns;
     uint64_t received; // packets that were not batched, before the last update
     bool over, rests;  // rests: the socket is not watched until the timer
@@ -160,8 +160,7 @@ static void log_events(app *a)
         foliot__log_event(&event);
     foliot_divergence_case found;
     while (foliot_server_divergence(a->server, &found))
-        foliot__report_divergence(&found, scene_of(a, found.session), strcmp(given.log_format, "json") == 0,
-                                  &a->divergence_files);
+        foliot__report_divergence(&found, scene_of(a, found.session), strcmp(given.log_format, "json") == 0, &a->loop);
 }
 
 static void close_loop(app *a)
@@ -214,6 +213,7 @@ static void on_signal(uv_signal_t *signal, int number)
     a->interrupted_ns = now_ns();
     if (a->interrupts++ > 0) {
         foliot__log_note("stopping at once; the recordings end with their last whole block");
+        foliot__log_flush();
         _exit(128 + number);
     }
     foliot__log_note("stopping; once more to stop at once");
