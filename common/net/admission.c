@@ -36,24 +36,24 @@ static double burst(const foliot__admission *a)
 }
 
 // Its entry; else a free one, or that of whoever was away the longest. There is one: more are here than connections.
-static foliot__address *entry_of(foliot__admission *a, uint64_t host, uint64_t now_ns)
+static foliot__admission_entry *entry_of(foliot__admission *a, uint64_t host, uint64_t now_ns)
 {
-    foliot__address *oldest = NULL;
+    foliot__admission_entry *oldest = NULL;
     for (uint32_t i = 0; i < a->capacity; i++) {
-        foliot__address *e = &a->addresses[i];
+        foliot__admission_entry *e = &a->addresses[i];
         if (e->host == host)
             return e;
         if (e->connections == 0 && (!oldest || (oldest->host != 0 && (e->host == 0 || e->at_ns < oldest->at_ns))))
             oldest = e;
     }
     FOLIOT_ASSERT(oldest);
-    *oldest = (foliot__address){.host = host, .allowance = burst(a), .at_ns = now_ns};
+    *oldest = (foliot__admission_entry){.host = host, .allowance = burst(a), .at_ns = now_ns};
     return oldest;
 }
 
 foliot__admitted foliot__admit(foliot__admission *a, uint64_t host, uint64_t now_ns)
 {
-    foliot__address *e = entry_of(a, host, now_ns);
+    foliot__admission_entry *e = entry_of(a, host, now_ns);
     double passed = now_ns > e->at_ns ? (double)(now_ns - e->at_ns) * 1e-9 : 0;
     e->allowance += passed * a->per_second;
     if (e->allowance > burst(a))

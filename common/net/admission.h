@@ -10,15 +10,15 @@
 
 #define FOLIOT__ADDRESSES_REMEMBERED 256 // beyond those that hold connections: how fast they opened them
 
-typedef struct foliot__address {
+typedef struct foliot__admission_entry {
     uint64_t host; // 0: free
     uint32_t connections;
     double allowance; // of connections that it may open now
     uint64_t at_ns;   // when that was so
-} foliot__address;
+} foliot__admission_entry;
 
 typedef struct foliot__admission {
-    foliot__address *addresses; // Linear scan on purpose: few connections a second, and no hash that an attacker could degrade.
+    foliot__admission_entry *addresses; // Linear scan on purpose: few connections a second, and no hash that an attacker could degrade.
     uint32_t capacity, per_address_max;
     double per_second;
 } foliot__admission;

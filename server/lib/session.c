@@ -3,12 +3,11 @@
 // inputs wait here until their tick is closed. While a step runs, nothing here touches the world.
 #include "internal.h"
 
-#include "base/assert.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "crypto/crypto.h"
 
 #define RECORDED_NS_MAX 1000000000u // that a welcome waits for a slow disk
