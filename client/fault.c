@@ -32,9 +32,22 @@ static uint32_t find_body(const foliot_scene *scene, const char *text)
     return end != text && !*end && index < FOLIOT_BODIES_MAX ? (uint32_t)index : FOLIOT_NO_BODY;
 }
 
+// A server may find as many as it likes.
+static bool worth_telling(foliot__fault *fault)
+{
+    uint64_t power = 100;
+    if (fault->told++ < FOLIOT__FAULT_FILES_MAX)
+        return true;
+    while (power < fault->told)
+        power *= 10;
+    return power == fault->told;
+}
+
 static void tell(foliot__fault *fault, const foliot_client *client, const foliot_divergence_case *found)
 {
     char text[2048], file[256];
+    if (!worth_telling(fault))
+        return;
     foliot_divergence_case_text(found, foliot_client_scene(client), text, sizeof text);
     fprintf(stderr, "foliot-client: %s", text);
     if (fault->files == FOLIOT__FAULT_FILES_MAX)

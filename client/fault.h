@@ -15,6 +15,7 @@ typedef struct foliot__fault {
     foliot__perturber perturber;
     foliot_host host; // for the steps
     unsigned files;
+    uint64_t told; // divergences: those beyond the files are told of at counts of 100, 1,000, ...
 } foliot__fault;
 
 // `text` as foliot-replay's --perturb, or NULL. NULL, or what is wrong with it.

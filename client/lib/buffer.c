@@ -99,39 +99,42 @@ static foliot__entry *expendable(foliot__snapshot_buffer *buffer, const foliot__
     return found;
 }
 
-static bool may_hold(foliot__snapshot_buffer *buffer, size_t bytes, const foliot__entry *entry, const foliot__entry *base)
+static uint64_t bytes_allowed(const foliot__snapshot_buffer *buffer)
 {
     uint64_t earned = buffer->received < FOLIOT__BUFFER_BYTES_MAX ? buffer->received * FOLIOT__BUFFER_BYTES_A_BYTE : UINT64_MAX / 2;
-    uint64_t most = earned + FOLIOT__BUFFER_BYTES_FREE < FOLIOT__BUFFER_BYTES_MAX ? earned + FOLIOT__BUFFER_BYTES_FREE : FOLIOT__BUFFER_BYTES_MAX;
-    while (buffer->entries_bytes + bytes > most) {
-        foliot__entry *other = bytes <= most ? expendable(buffer, entry, base) : NULL;
+    uint64_t allowed = earned + FOLIOT__BUFFER_BYTES_FREE;
+    return allowed < FOLIOT__BUFFER_BYTES_MAX ? allowed : FOLIOT__BUFFER_BYTES_MAX;
+}
+
+// Old snapshots go until so many bytes more are within what is allowed.
+static void make_way(foliot__snapshot_buffer *buffer, size_t bytes, const foliot__entry *entry, const foliot__entry *base)
+{
+    while (buffer->entries_bytes + shown_bytes(buffer->shown_capacity) + bytes > bytes_allowed(buffer)) {
+        foliot__entry *other = expendable(buffer, entry, base);
         if (!other)
-            return false;
+            return;
         give_up(buffer, other);
+        buffer->dropped++;
     }
-    return true;
 }
 
 // Room for so many bodies in the entry; what was in it is lost.
 static bool make_room(foliot__snapshot_buffer *buffer, foliot__entry *entry, uint32_t count, const foliot__entry *base)
 {
-    uint32_t wanted = count ? count : 1, shown = count > buffer->shown_max ? count : buffer->shown_max;
-    bool fits = entry->snapshot.capacity >= wanted && entry->snapshot.capacity / 4 <= wanted;
-    if (!fits && entry->snapshot.bodies)
-        give_up(buffer, entry);
-    if (!may_hold(buffer, shown_bytes(shown) + (fits ? 0 : bodies_bytes(wanted)), entry, base))
-        return false;
-    if (!fits) {
+    uint32_t wanted = count ? count : 1;
+    if (entry->snapshot.capacity < wanted || entry->snapshot.capacity / 4 > wanted) {
+        if (entry->snapshot.bodies)
+            give_up(buffer, entry);
+        make_way(buffer, bodies_bytes(wanted), entry, base);
         entry->snapshot.bodies = calloc(wanted, sizeof *entry->snapshot.bodies);
         entry->snapshot.capacity = entry->snapshot.bodies ? wanted : 0;
         buffer->entries_bytes += bodies_bytes(entry->snapshot.capacity);
     }
     if (!entry->have)
         entry->have = calloc(FOLIOT__PIECES_MAX / 64, sizeof *entry->have);
-    if (!entry->snapshot.bodies || !entry->have)
-        return false;
-    buffer->shown_max = shown;
-    return true;
+    if (count > buffer->shown_max)
+        buffer->shown_max = count;
+    return entry->snapshot.bodies && entry->have;
 }
 
 static bool grow_states(foliot_body_state **states, uint32_t from, uint32_t to)
@@ -144,12 +147,16 @@ static bool grow_states(foliot_body_state **states, uint32_t from, uint32_t to)
     return true;
 }
 
-// What sampling takes is taken when the first sample is.
+// What sampling takes is taken when the first sample is: all of a snapshot has come by then.
 static bool make_room_to_show(foliot__snapshot_buffer *buffer)
 {
     uint32_t from = buffer->shown_capacity, to = buffer->shown_max;
     if (to <= from)
         return true;
+    if (shown_bytes(to) > bytes_allowed(buffer)) {
+        buffer->dropped++;
+        return false;
+    }
     if (!grow_states(&buffer->bodies, from, to) || !grow_states(&buffer->restored[0], from, to) ||
         !grow_states(&buffer->restored[1], from, to) || !grow_states(&buffer->guess, from, to) ||
         foliot__settling_grow(&buffer->settling, from, to) != FOLIOT_OK)
@@ -158,16 +165,10 @@ static bool make_room_to_show(foliot__snapshot_buffer *buffer)
     return true;
 }
 
-// Its tick stays UINT64_MAX, and it is none, where there is no room.
-static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_snapshot_head *head, const foliot__entry *base,
-                                 foliot__taken *why)
+static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_snapshot_head *head, const foliot__entry *base)
 {
     foliot__entry *entry = oldest(buffer, head->tick);
-    *why = FOLIOT__TAKEN_STALE;
-    if (!entry || entry == base)
-        return NULL;
-    *why = FOLIOT__TAKEN_TOO_LARGE;
-    if (!make_room(buffer, entry, head->bodies, base))
+    if (!entry || entry == base || !make_room(buffer, entry, head->bodies, base))
         return NULL;
     entry->snapshot.tick = head->tick;
     entry->snapshot.count = head->bodies;
@@ -196,11 +197,10 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
         if (!base || !base->complete)
             return FOLIOT__TAKEN_NO_BASELINE;
     }
-    foliot__taken why = FOLIOT__TAKEN_STALE;
     if (!entry)
-        entry = open_entry(buffer, &head, base, &why);
+        entry = open_entry(buffer, &head, base);
     if (!entry || entry == base)
-        return why;
+        return FOLIOT__TAKEN_STALE;
     buffer->decoded += head.count;
     if (foliot_snapshot_decode(buffer->coder, bytes, length, base ? &base->snapshot : NULL, &entry->snapshot,
                                &head) != FOLIOT_OK)
@@ -224,8 +224,7 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
 bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world)
 {
     foliot_snapshot_head head = {.tick = foliot_world_tick(world), .pieces = 1, .bodies = foliot_world_body_count(world)};
-    foliot__taken why;
-    foliot__entry *entry = find(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL, &why);
+    foliot__entry *entry = find(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL);
     if (!entry || foliot_snapshot_capture(&buffer->format, world, &entry->snapshot) != FOLIOT_OK)
         return false;
     entry->complete = true;
@@ -479,7 +478,7 @@ foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick
     if (!now.is)
         return FOLIOT_AGAIN;
     if (!make_room_to_show(buffer))
-        return FOLIOT_MEMORY;
+        return FOLIOT_AGAIN;
     if (buffer->guessed_from != UINT64_MAX && buffer->newest != buffer->guessed_from)
         take_offsets(buffer, &now, extrapolate_ticks);
     fill(buffer, &now, buffer->bodies);

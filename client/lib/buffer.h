@@ -13,6 +13,7 @@
 #define FOLIOT__PIECES_MAX 4096 // of one snapshot
 // A few bytes may stand for a million bodies that are as they were. So what a server can make us hold, snapshots and what
 // sampling them takes, grows with what came from it: so much is free, then so many bytes for each that came, up to a limit.
+// Beyond that old snapshots go; the newest, its baseline and the one that comes are held whatever they take (48 MiB each at most).
 #define FOLIOT__BUFFER_BYTES_FREE (32u << 20)
 #define FOLIOT__BUFFER_BYTES_A_BYTE 256
 #define FOLIOT__BUFFER_BYTES_MAX (1u << 30)
@@ -34,6 +35,7 @@ typedef struct foliot__snapshot_buffer {
     int capacity; // how many of them are used
     uint64_t received;    // bytes that came from the server; the owner's to set
     uint64_t decoded;     // bodies, of pieces so far
+    uint64_t dropped;     // snapshots, and samples, for which there was no memory by the rule above
     size_t entries_bytes; // held by the entries
     uint32_t shown_max;     // bodies that the largest snapshot had so far
     uint32_t shown_capacity; // of the arrays below
@@ -53,7 +55,6 @@ typedef enum foliot__taken {
     FOLIOT__TAKEN_SNAPSHOT,  // and with it a snapshot is complete: its tick is in *tick
     FOLIOT__TAKEN_STALE,     // too old, or here already
     FOLIOT__TAKEN_NO_BASELINE,
-    FOLIOT__TAKEN_TOO_LARGE, // for what came from the server so far
     FOLIOT__TAKEN_MALFORMED,
 } foliot__taken;
 

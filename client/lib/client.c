@@ -16,7 +16,7 @@
 #define SILENCE_SNAPSHOTS 5
 #define ATTEMPT_NS 2000000000u // for one, and four round trips
 // What one update does of what has come, so that it returns however much comes: a unit for a body that is decoded, so many for
-// anything that comes at all. The rest waits for the next.
+// anything that comes at all, and more for what costs more (internal.h). The rest waits for the next.
 #define UPDATE_WORK_MAX (1u << 21)
 #define EVENT_WORK 64
 
@@ -171,6 +171,7 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
     } else if (!over(c)) { // what ended stays ended
         uint64_t decoded = c->buffer.decoded;
         take_bytes(c, e);
+        c->work += e->length > 0 && e->bytes[0] == FOLIOT__RELAY_PACKET ? FOLIOT__TICKS_WORK : 0;
         c->work += EVENT_WORK + (c->buffer.decoded > decoded ? c->buffer.decoded - decoded : 0);
     }
 }

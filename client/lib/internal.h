@@ -18,6 +18,11 @@
 // bytes for each of the scene's.
 #define FOLIOT__WORLD_BYTES_FREE ((size_t)256 << 20)
 #define FOLIOT__WORLD_BYTES_A_BYTE 1024
+// Of an update: closed ticks, some bytes of which may be thousands of inputs; a state that begins; a question, for which a state is
+// restored.
+#define FOLIOT__TICKS_WORK (1u << 11)
+#define FOLIOT__RESTART_WORK (1u << 14)
+#define FOLIOT__QUESTION_WORK (1u << 20)
 #define FOLIOT__CHANGES_HELD FOLIOT__INPUTS_A_PACKET // not yet acknowledged
 
 typedef struct foliot__player_name {
@@ -73,7 +78,7 @@ struct foliot_client {
     uint32_t clock_set_us;
     uint64_t input_sent_ns;
     uint64_t first_snapshot; // of this connection
-    uint64_t expected_before, snaps_before; // snapshots expected and snaps of the connections before it
+    uint64_t expected_before, snaps_before, too_large_before; // of the connections before it: snapshots expected, snaps ...
     double delay_sum;
     uint64_t delay_count;
     double shown_tick; // of the last sample

@@ -259,6 +259,7 @@ static void take_state(foliot_client *c, const foliot__keyframe_part *part)
         c->statistics.pieces_malformed++;
         return;
     }
+    c->work += part->offset == 0 ? FOLIOT__RESTART_WORK : 0;
     bool tells = foliot__lockstep_client_take_state(c->lockstep, part);
     if (c->lockstep->unfit) {
         foliot_client_leave(c, c->now_ns);
@@ -287,6 +288,7 @@ void foliot__client_answer(foliot_client *c, const uint8_t *bytes, size_t length
 static void take_question(foliot_client *c, const foliot__search_message *question)
 {
     uint8_t answer[FOLIOT_ANSWER_BYTES_MAX];
+    c->work += FOLIOT__QUESTION_WORK;
     foliot__client_answer(c, answer, foliot__lockstep_client_answer(c->lockstep, question, answer));
 }
 
@@ -321,6 +323,7 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
             take_state(c, &m.as.keyframe_part);
         else if (c->lockstep)
             foliot__lockstep_client_take_ticks(c->lockstep, &m.as.ticks_part);
+        c->work += FOLIOT__TICKS_WORK;
         break;
     case FOLIOT__QUESTION:
         if (c->lockstep)

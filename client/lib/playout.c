@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define BIN_NS 500000.0
+#define FAR_BINS 1e15 // a server may count ticks as it likes
 #define HALF_LIFE_NS 20e9
 #define LONG_NS 250e6          // beyond the fastest: more than is extrapolated over
 #define LONG_HALF_LIFE_NS 5e9  // beside the other
@@ -37,7 +38,7 @@ void foliot__playout_init(foliot__playout *p, double tick_ns, double starved_sha
 // Bins are absolute ages; the origin moves when clocks have drifted out of the middle.
 static void recentre(foliot__playout *p, double age)
 {
-    double position = (age - p->origin_ns) / BIN_NS;
+    double position = fmin(fmax((age - p->origin_ns) / BIN_NS, -FAR_BINS), FAR_BINS);
     if (position >= 0.02 * FOLIOT__PLAYOUT_BINS && position < 0.9 * FOLIOT__PLAYOUT_BINS)
         return;
     long shift = lround(position - 0.25 * FOLIOT__PLAYOUT_BINS);

@@ -40,9 +40,6 @@ static void read_piece(foliot_client *c, const uint8_t *bytes, size_t length)
     case FOLIOT__TAKEN_NO_BASELINE:
         s->snapshots_without_baseline++;
         break;
-    case FOLIOT__TAKEN_TOO_LARGE:
-        s->snapshots_too_large++;
-        break;
     case FOLIOT__TAKEN_MALFORMED:
         s->pieces_malformed++;
         break;

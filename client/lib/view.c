@@ -163,13 +163,15 @@ static uint64_t expected_here(const foliot_client *client)
 {
     const foliot_snapshot *newest = foliot__buffer_newest(&client->buffer);
     double every = client->welcome.pace_hz / client->welcome.snapshot_hz;
-    return newest ? (uint64_t)((double)(newest->tick - client->first_snapshot) / every + 1.5) : 0;
+    double expected = newest ? (double)(newest->tick - client->first_snapshot) / every + 1.5 : 0;
+    return (uint64_t)fmin(expected, 0x1p62); // ticks and paces are the server's
 }
 
 void foliot__client_keep_figures(foliot_client *client)
 {
     client->expected_before += expected_here(client);
     client->snaps_before += client->playout.snaps;
+    client->too_large_before += client->buffer.dropped;
 }
 
 foliot_client_statistics foliot_client_statistics_now(const foliot_client *client)
@@ -190,6 +192,7 @@ foliot_client_statistics foliot_client_statistics_now(const foliot_client *clien
     s.delay_mean_ms = client->delay_count ? client->delay_sum / (double)client->delay_count : 0;
     s.snapshot_bytes_mean = s.snapshots_received ? (double)s.bytes_received / (double)s.snapshots_received : 0;
     s.snaps = client->snaps_before + client->playout.snaps;
+    s.snapshots_too_large = client->too_large_before + client->buffer.dropped;
     if (client->lockstep)
         add_lockstep(client->lockstep, &s);
     return s;

@@ -96,7 +96,7 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
     X(uint64_t, snapshots_used)      /* and newer than all before or still of use in between */    \
     X(uint64_t, snapshots_stale)     /* came after their time, or twice */                         \
     X(uint64_t, snapshots_without_baseline) /* could not be decoded: the baseline was gone */      \
-    X(uint64_t, snapshots_too_large) /* pieces refused: more bodies than what came from the server stands for */ \
+    X(uint64_t, snapshots_too_large) /* dropped or not shown: more bodies than what came stands for */ \
     X(uint64_t, snapshots_expected)  /* that the server sent, as far as their ticks tell */        \
     X(uint64_t, pieces_received)                                                                   \
     X(uint64_t, pieces_malformed)                                                                  \

@@ -404,7 +404,7 @@ static size_t memory_in_use(void)
     return info.uordblks + info.hblkhd;
 }
 
-// A snapshot of empty slots, all at once: 300 bytes for a million.
+// A snapshot of empty slots, all at once: 200 bytes for half a million.
 static void send_empty_slots(stage *s, foliot_snapshot_coder *coder, foliot_snapshot_pieces *pieces, foliot_snapshot *slots)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
@@ -419,7 +419,7 @@ static void send_empty_slots(stage *s, foliot_snapshot_coder *coder, foliot_snap
 static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
 {
     (void)state;
-    enum { SLOTS = 1 << 20, SNAPSHOTS = 14 };
+    enum { SLOTS = 1 << 19, SNAPSHOTS = 14 };
     stage s = open_stage(false);
     foliot__message m = welcome(0, SLOTS, false);
     foliot_snapshot slots = {.count = SLOTS, .capacity = SLOTS, .bodies = calloc(SLOTS, sizeof(foliot_snapshot_body))};
@@ -475,6 +475,123 @@ static void a_scene_that_is_announced_takes_no_memory_before_it_comes(void **sta
     close_stage(&s);
 }
 
+// Honest ones are not refused: all of a large world comes before anything else does.
+static void a_world_of_a_hundred_thousand_bodies_is_shown(void **state)
+{
+    (void)state;
+    enum { BODIES = 100000 };
+    stage s = open_stage(false);
+    foliot__message m = welcome(0, BODIES, false);
+    foliot_snapshot_body *bodies = calloc(BODIES, sizeof *bodies);
+    foliot_snapshot world = {.tick = 10, .count = BODIES, .capacity = BODIES, .bodies = bodies};
+    foliot_snapshot_coder *coder;
+    foliot_snapshot_pieces pieces = {0};
+    foliot_sample sample;
+    uint8_t bytes[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
+    assert_non_null(bodies);
+    for (int32_t i = 0; i < BODIES; i++)
+        bodies[i] = (foliot_snapshot_body){.position = {i % 317 * 500, i / 317 * 500}, .flags = FOLIOT_SNAPSHOT_ALIVE};
+    assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_encode(coder, &world, NULL, &pieces), FOLIOT_OK);
+    say(&s, &m);
+    for (uint32_t i = 0; i < pieces.count; i++) {
+        size_t length = pieces.offsets[i + 1] - pieces.offsets[i];
+        memcpy(bytes + 1, pieces.bytes + pieces.offsets[i], length);
+        foliot_transport_send(s.host, s.peer, FOLIOT_RELIABLE, bytes, length + 1);
+        pass(&s, 0.005);
+    }
+    pass(&s, 0.2);
+    assert_int_equal(foliot_client_sample(s.client, s.now_ns, &sample), FOLIOT_OK);
+    assert_int_equal(sample.count, BODIES);
+    check_near(sample.bodies[BODIES - 1].position[0], (BODIES - 1) % 317 * 500 * 0x1p-9, 1e-9);
+    free(bodies);
+    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_coder_destroy(coder);
+    close_stage(&s);
+}
+
+static void a_piece_claims_no_more_bodies_than_its_bytes_can_carry(void **state)
+{
+    (void)state;
+    const uint8_t lie[] = {9, 0, 0, 0, 1, 0x80, 0x80, 0x40, 0, 0, 0, 0}; // 2^20 slots, four bytes
+    const uint8_t true_one[] = {9, 0, 0, 0, 1, 0x85, 0x07, 0, 0, 0, 0};  // 901 slots
+    foliot_snapshot_head head;
+    assert_int_equal(foliot_snapshot_peek(lie, sizeof lie, &head), FOLIOT_CORRUPT);
+    assert_int_equal(foliot_snapshot_peek(true_one, sizeof true_one, &head), FOLIOT_OK);
+    assert_int_equal(head.count, 901);
+}
+
+// -- a divergence that is half told -------------------------------------------------------------------------------------
+
+static void search(stage *s, foliot__message_kind kind, uint64_t tick)
+{
+    uint8_t question[9] = {'L'};
+    foliot__message m = {.kind = kind};
+    for (int i = 0; i < 8; i++)
+        question[1 + i] = (uint8_t)(tick >> 8 * i);
+    if (kind == FOLIOT__QUESTION)
+        m.as.search = (foliot__search_message){.number = 1, .bytes = question, .length = sizeof question};
+    else
+        m.as.diverged.tick = tick;
+    say(s, &m);
+}
+
+// States and inputs of what was found lie in what goes back in time for questions. The next question in the same update let go of
+// them, and the host wrote what lay there then into a file.
+static void what_a_divergence_lends_does_not_outlast_the_next_question(void **state)
+{
+    (void)state;
+    enum { TICKS = 60 };
+    static foliot__block block;
+    made_scene *scene = make_scene("found", 2);
+    stage s = open_stage(false);
+    foliot_world *world;
+    uint8_t saved[65536], coded[FOLIOT__SCENE_PART_BYTES];
+    size_t length, head = 4 * (size_t)scene->scene.players.limit;
+    foliot__message m = welcome((uint32_t)scene->length, 4, true), part = {.kind = FOLIOT__KEYFRAME_PART}, ticks = {.kind = FOLIOT__TICKS_PART};
+    memset(saved, 0, sizeof saved);
+    assert_int_equal(foliot_world_create(&scene->scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, saved + head, sizeof saved - head, &length), FOLIOT_OK);
+    length += head;
+    say(&s, &m);
+    send_scene(&s, scene->bytes, scene->length, scene->length);
+    part.as.keyframe_part = (foliot__keyframe_part){.players = scene->scene.players.limit, .total = (uint32_t)length, .bytes = saved};
+    for (size_t at = 0; at < length; at += part.as.keyframe_part.length) {
+        part.as.keyframe_part.offset = (uint32_t)at;
+        part.as.keyframe_part.bytes = saved + at;
+        part.as.keyframe_part.length = (uint32_t)(length - at < FOLIOT__SCENE_PART_BYTES ? length - at : FOLIOT__SCENE_PART_BYTES);
+        say(&s, &part);
+    }
+    block.ticks = block.count = TICKS;
+    for (uint32_t i = 0; i < TICKS; i++) {
+        block.ages[i] = i;
+        block.inputs[i] = (foliot_input){.kind = i ? FOLIOT_INPUT_CONTROL : FOLIOT_INPUT_JOIN, .axes = {i ? (int8_t)(i % 50) : 0}};
+    }
+    ticks.as.ticks_part = (foliot__ticks_part){.ticks = TICKS, .block = coded};
+    ticks.as.ticks_part.length = (uint32_t)foliot__block_encode(&block, coded, sizeof coded);
+    say(&s, &ticks);
+    pass(&s, 0.2);
+    assert_non_null(foliot_client_simulation(s.client));
+    assert_int_equal(foliot_simulation_tick(foliot_client_simulation(s.client)), TICKS);
+    foliot_divergence_case found;
+    search(&s, FOLIOT__QUESTION, 3);
+    pass(&s, 0.1);
+    search(&s, FOLIOT__DIVERGED, 3);
+    pass(&s, 0.1);
+    assert_true(foliot_client_divergence(s.client, &found)); // told at once: all is there
+    assert_true(found.before_bytes > 0 && found.after_bytes > 0);
+    assert_int_equal(found.input_count, 1);
+    search(&s, FOLIOT__DIVERGED, 3);
+    search(&s, FOLIOT__QUESTION, TICKS);
+    pass(&s, 0.1);
+    assert_true(foliot_client_divergence(s.client, &found));
+    assert_int_equal(found.divergence.tick, 3);
+    assert_int_equal(found.before_bytes + found.after_bytes + found.input_count, 0);
+    foliot_world_destroy(world);
+    close_stage(&s);
+    drop_scene(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -487,6 +604,9 @@ int main(void)
         cmocka_unit_test(small_packets_do_not_become_gigabytes_of_snapshots),
         cmocka_unit_test(a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes),
         cmocka_unit_test(a_scene_that_is_announced_takes_no_memory_before_it_comes),
+        cmocka_unit_test(a_world_of_a_hundred_thousand_bodies_is_shown),
+        cmocka_unit_test(a_piece_claims_no_more_bodies_than_its_bytes_can_carry),
+        cmocka_unit_test(what_a_divergence_lends_does_not_outlast_the_next_question),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
