@@ -328,11 +328,12 @@ static void say_state(game *g)
 // Closed ticks: inputs of any player and kind, in order as a block wants them, or bytes that are none.
 static void say_ticks(game *g)
 {
+    static const uint8_t kinds[] = {FOLIOT_INPUT_CONTROL, FOLIOT_INPUT_LEAVE, FOLIOT_INPUT_CONTROL, FOLIOT_INPUT_JOIN};
     static foliot__block block;
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX], flags = byte(g), coded[512];
     memset(&block, 0, sizeof block);
-    block.ticks = flags & 1 ? (uint32_t)number(g) % (FOLIOT__BLOCK_TICKS_MAX + 1) : 1 + flags / 16;
-    uint32_t count = flags & 2 ? byte(g) % 40 : 0, age = 0, player = 0;
+    block.ticks = flags & 1 ? (uint32_t)number(g) % (FOLIOT__BLOCK_TICKS_MAX + 1) : 1u + flags / 16;
+    uint32_t count = flags & 2 ? byte(g) % 40u : 0, age = 0, player = 0;
     for (uint32_t i = 0; i < count && age < block.ticks; i++) {
         uint8_t what = byte(g);
         age += what & 3;
@@ -340,7 +341,7 @@ static void say_ticks(game *g)
         if (age >= block.ticks || player >= FOLIOT_PLAYERS_MAX)
             break;
         block.ages[i] = age;
-        block.inputs[i] = (foliot_input){.player = player, .kind = what >> 4 & 1 ? what >> 5 & 1 ? FOLIOT_INPUT_JOIN : FOLIOT_INPUT_LEAVE : FOLIOT_INPUT_CONTROL,
+        block.inputs[i] = (foliot_input){.player = player, .kind = kinds[what >> 4 & 3],
                                          .axes = {(int8_t)(byte(g) % 127)}, .buttons = what};
         block.count = i + 1;
     }

@@ -92,6 +92,12 @@ if command -v script >/dev/null && "$build/foliot-lab" run slow.yaml --ticks 1 -
     sleep 0.3
     ok "and gives the terminal back" grep -q $'\033\\[?1049l' prog.out
 fi
+"$build/foliot-lab" run slow.yaml --ticks 2 --record two.foliot >lab.out 2>lab.log
+run "$replay" compare two.foliot --with "sh -c 'echo \$\$ >other.out; exec $replay \"\$@\"' sh"
+sleep 1.5
+told TERM
+sleep 0.3
+ok "whoever ends a comparison ends the other build's replay too" sh -c '! kill -0 "$(cat other.out)" 2>/dev/null || ps -o stat= -p "$(cat other.out)" | grep -q ^Z' # dead, whoever buries it
 run "$build/foliot-lab" run heavy.yaml --ticks 1
 sleep 1.5
 told TERM TERM

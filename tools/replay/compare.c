@@ -50,10 +50,32 @@ static bool move_all(int file, uint8_t *bytes, size_t count, bool reads)
     return true;
 }
 
+// A group of its own, as the shell that runs it may have started more: whoever ends us ends it, though it replays for hours.
+static volatile sig_atomic_t other_group;
+
+static void end_both(int number)
+{
+    if (other_group > 0)
+        kill(-(pid_t)other_group, SIGTERM);
+    signal(number, SIG_DFL);
+    raise(number);
+}
+
+static void take_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        struct sigaction before, action = {.sa_handler = end_both};
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
+    }
+}
+
 static _Noreturn void become_other(const char *file, const int to[2], const int from[2])
 {
     size_t length = strlen(with) + 16;
     char *line = malloc(length);
+    setpgid(0, 0);
     if (line) {
         snprintf(line, length, "%s \"$@\"", with);
         dup2(to[0], 0);
@@ -78,6 +100,9 @@ static bool start_other(other *o, const char *file)
         return false;
     if (o->process == 0)
         become_other(file, to, from);
+    setpgid(o->process, o->process); // whoever comes first
+    other_group = o->process;
+    take_signals();
     close(to[0]);
     close(from[1]);
     o->to = to[1];
@@ -92,6 +117,7 @@ static void end_other(other *o)
     close(o->from);
     while (waitpid(o->process, &status, 0) < 0 && errno == EINTR)
         ;
+    other_group = 0;
 }
 
 static bool hear_hello(other *o)
