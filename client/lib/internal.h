@@ -13,7 +13,7 @@
 
 #define FOLIOT__PLAYER_NAMES 1024
 #define FOLIOT__PIECES_KEPT 64
-#define FOLIOT__SCENE_BYTES_MAX (64u << 20)
+#define FOLIOT__SCENE_BYTES_MAX FOLIOT_SETUP_BYTES_MAX
 // Of the world that lockstep makes of a scene: some bytes may ask for room for a million bodies. So much is free, then so many
 // bytes for each of the scene's.
 #define FOLIOT__WORLD_BYTES_FREE ((size_t)256 << 20)
