@@ -4,7 +4,7 @@
 
 foliot__simd foliot__cpu_simd(void)
 {
-#if defined(__x86_64__)
+#if defined(__x86_64__) && FOLIOT__VECTORS
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw"))
         return FOLIOT__SIMD_AVX512;

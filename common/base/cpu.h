@@ -1,7 +1,18 @@
 // SPDX-License-Identifier: MIT
-// cpu.h: which vector unit this machine has. Every path gives the same bits; the choice is about speed.
+// cpu.h: which vector unit this machine has. Every path gives the same bits; the choice is about speed and size.
 #ifndef FOLIOT_BASE_CPU_H
 #define FOLIOT_BASE_CPU_H
+
+// Whether the compiler was told of any vector unit. Without one it splits every operation on lanes into scalar ones,
+// and unrolled loops of them become functions of hundreds of kilobytes: longer than some machines can call out of
+// (docs/DETERMINISM.md, "Machines without vectors"). May be given as 0, to see what those do.
+#if defined(FOLIOT__VECTORS)
+#elif defined(__SSE2__) || defined(__ARM_NEON) || defined(__ALTIVEC__) || defined(__VX__) || \
+    defined(__mips_msa) || defined(__riscv_vector) || defined(__wasm_simd128__) || defined(__loongarch_sx)
+#define FOLIOT__VECTORS 1
+#else
+#define FOLIOT__VECTORS 0
+#endif
 
 typedef enum foliot__simd {
     FOLIOT__SIMD_BASE, // what the compiler was told to use

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // manifold_box_lanes.h: eight pairs of boxes in vectors of FINE ? binary64 : binary32. Included once
 // by each file that defines BOX_KERNEL and FINE. Compilers split the vectors where the machine has
-// narrower ones: the bits are the same.
+// narrower ones; where it has none, the pairs are taken one by one. The bits are the same.
 //
 // 1. The fifteen separating axes (Gottschalk, Lin and Manocha 1996). The greatest separation wins;
 //    a's faces against b's, and faces against edges, by a tolerance, so that the choice lasts while
@@ -16,6 +16,8 @@
 
 #include <string.h>
 
+#include "base/cpu.h"
+
 #if FINE
 typedef double real;
 typedef int64_t mark;
@@ -23,9 +25,14 @@ typedef int64_t mark;
 typedef float real;
 typedef int32_t mark;
 #endif
-#define LANES FOLIOT__BOX_LANES
-typedef real lanes __attribute__((vector_size(LANES * sizeof(real)), may_alias, aligned(8)));
-typedef mark marks __attribute__((vector_size(LANES * sizeof(mark)), may_alias, aligned(8)));
+#if FOLIOT__VECTORS
+#define LANES FOLIOT__BOX_LANES // at once
+#else
+#define LANES 1
+#endif
+#define ALIGNED aligned(LANES * sizeof(real) < 8 ? LANES * sizeof(real) : 8)
+typedef real lanes __attribute__((vector_size(LANES * sizeof(real)), may_alias, ALIGNED));
+typedef mark marks __attribute__((vector_size(LANES * sizeof(mark)), may_alias, ALIGNED));
 typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), may_alias, aligned(8)));
 
 #if defined(__clang__)
@@ -38,7 +45,7 @@ typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), may_a
 #define CHOOSE(which, yes, no) ((lanes)(((which) & (marks)(yes)) | (~(which) & (marks)(no))))
 #define ABSOLUTE(v) ((lanes)((marks)(v) & ~(marks)signs))
 #define DOT(a, b) (((a)[0] * (b)[0] + (a)[1] * (b)[1]) + (a)[2] * (b)[2])
-#define LOAD(row) (*(const doubles *)(row))
+#define LOAD(row) (*(const doubles *)((row) + first)) // from column `first` on
 
 #if defined(__AVX512F__) && FINE
 #include <immintrin.h>
@@ -69,9 +76,13 @@ typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), may_a
 #define FLUSH ((real)0x1p-8)      // of the smallest half extent: a corner this near to an edge is on it
 #define CANDIDATES 24
 
+#if FOLIOT__VECTORS
 static const lanes signs = {-(real)0, -(real)0, -(real)0, -(real)0,
                             -(real)0, -(real)0, -(real)0, -(real)0};
 static const lanes ones = {1, 1, 1, 1, 1, 1, 1, 1};
+#else
+static const lanes signs = {-(real)0}, ones = {1};
+#endif
 
 typedef struct boxes {
     lanes a[3][3], b[3][3]; // axes, in world axes
@@ -115,7 +126,7 @@ static inline void set_axes(const lanes q[4], lanes axis[3][3])
     axis[2][2] = ones - two * (x * x + y * y);
 }
 
-static inline void load(const foliot__box_batch *in, boxes *s)
+static inline void load(const foliot__box_batch *in, uint32_t first, boxes *s)
 {
     lanes qa[4], qb[4];
     TIMES (k, 4) {
@@ -591,14 +602,16 @@ static inline bool any(const marks *which)
     return all != 0;
 }
 
-void BOX_KERNEL(const foliot__box_batch *in, uint32_t count, foliot__manifold *const *out)
+// `count` pairs, LANES at most, from column `first` on.
+static inline __attribute__((always_inline)) void
+touch_columns(const foliot__box_batch *in, uint32_t first, uint32_t count, foliot__manifold *const *out)
 {
     boxes s;
     verdict best;
     faces f;
     slots p;
     memset(&p, 0, sizeof p);
-    load(in, &s);
+    load(in, first, &s);
     judge(&s, &best);
     marks near = best.gap <= s.reach, by_face = near & ~best.by_edge;
     for (uint32_t l = 0; l < count; l++)
@@ -618,4 +631,14 @@ void BOX_KERNEL(const foliot__box_batch *in, uint32_t count, foliot__manifold *c
         if ((near[l] && best.by_edge[l]) || hidden)
             touch_edges(&s, (int)l, best.edge[l], out[l]);
     }
+}
+
+void BOX_KERNEL(const foliot__box_batch *in, uint32_t count, foliot__manifold *const *out)
+{
+#if FOLIOT__VECTORS
+    touch_columns(in, 0, count, out);
+#else
+    for (uint32_t k = 0; k < count; k++)
+        touch_columns(in, k, 1, out + k);
+#endif
 }

@@ -3,12 +3,14 @@
 // sixteen, and of one. Included once by each file that defines SOLVER_KERNEL.
 #include "sim/collide/solver_kernel.h"
 
+#include "base/cpu.h"
+
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
 
-// Written out, so that arrays of vectors stay in registers.
-#if defined(__clang__)
+// Written out, so that arrays of vectors stay in registers. What is eight scalars a vector has no room there.
+#if defined(__clang__) || !FOLIOT__VECTORS
 #define UNROLL
 #else
 #define UNROLL _Pragma("GCC unroll 16")

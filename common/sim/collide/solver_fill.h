@@ -31,7 +31,7 @@ IN LANE_NAME(negate)(VEC *v)
 }
 
 // 1 / x, and 0 for what weighs nothing.
-IN LANE_NAME(invert)(const LANES *x, LANES *out)
+LEAF LANE_NAME(invert)(const LANES *x, LANES *out)
 {
     const LANES zero = {0}, one = SPLAT(1);
     MARKS weighs = *x > 0;
@@ -221,6 +221,9 @@ IN LANE_NAME(keep_block)(const HEAD *t, const foliot__collider *c, const foliot_
     LANE_NAME(scatter)(row, out);
 }
 
+#if !FOLIOT__VECTORS
+#define ON_POINTS(points, call) call(points);
+#else
 #define ON_POINTS(points, call)                                                                    \
     switch (points) {                                                                              \
     case 1:                                                                                        \
@@ -233,6 +236,7 @@ IN LANE_NAME(keep_block)(const HEAD *t, const foliot__collider *c, const foliot_
         call(4);                                                                                   \
         break;                                                                                     \
     }
+#endif
 
 static void LANE_NAME(prepare_one)(HEAD *t, const foliot__collider *c, const foliot__block *block)
 {
@@ -268,5 +272,6 @@ static void LANE_NAME(keep_one)(const HEAD *t, const foliot__collider *c, const 
 #undef SLOT
 #undef COUPLE
 #undef IN
+#undef LEAF
 #undef COLUMNS
 #undef LANE_NAME

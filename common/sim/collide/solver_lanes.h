@@ -75,6 +75,12 @@ _Static_assert(sizeof(POINT) == 4 * COLUMNS * FOLIOT__POINT_ROWS, "rows of a poi
 #endif
 
 #define IN static inline __attribute__((always_inline)) void
+// What others are made of: a call, where eight columns would be hundreds of scalar operations each time.
+#if COLUMNS == 8 && !FOLIOT__VECTORS
+#define LEAF static __attribute__((noinline)) void
+#else
+#define LEAF IN
+#endif
 
 IN LANE_NAME(load_vec)(const LANES rows[3], VEC *v)
 {
@@ -108,7 +114,7 @@ IN LANE_NAME(get_ease)(const ROWS rows[6], size_t next, EASE *e)
 }
 
 // out := ease v
-IN LANE_NAME(turned)(const EASE *e, const VEC *v, VEC *out)
+LEAF LANE_NAME(turned)(const EASE *e, const VEC *v, VEC *out)
 {
     LANES x = e->xx * v->x + e->xy * v->y + e->xz * v->z;
     LANES y = e->xy * v->x + e->yy * v->y + e->yz * v->z;
@@ -118,7 +124,7 @@ IN LANE_NAME(turned)(const EASE *e, const VEC *v, VEC *out)
     out->z = z;
 }
 
-IN LANE_NAME(cross)(const VEC *p, const VEC *q, VEC *out)
+LEAF LANE_NAME(cross)(const VEC *p, const VEC *q, VEC *out)
 {
     LANES x = p->y * q->z - p->z * q->y;
     LANES y = p->z * q->x - p->x * q->z;
@@ -129,21 +135,21 @@ IN LANE_NAME(cross)(const VEC *p, const VEC *q, VEC *out)
 }
 
 // to += scale * v
-IN LANE_NAME(add)(VEC *to, const LANES *scale, const VEC *v)
+LEAF LANE_NAME(add)(VEC *to, const LANES *scale, const VEC *v)
 {
     to->x += *scale * v->x;
     to->y += *scale * v->y;
     to->z += *scale * v->z;
 }
 
-IN LANE_NAME(take)(VEC *to, const LANES *scale, const VEC *v)
+LEAF LANE_NAME(take)(VEC *to, const LANES *scale, const VEC *v)
 {
     to->x -= *scale * v->x;
     to->y -= *scale * v->y;
     to->z -= *scale * v->z;
 }
 
-IN LANE_NAME(root)(LANES *v)
+LEAF LANE_NAME(root)(LANES *v)
 {
 #if COLUMNS == 1
     *v = (float)foliot__sqrt(*v);
@@ -181,7 +187,7 @@ IN LANE_NAME(transpose)(__m256 r[8])
     r[7] = _mm256_permute2f128_ps(u3, u7, 0x31);
 }
 
-IN LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
+LEAF LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
 {
     __m256 r[8];
     EACH (l, 8)
@@ -191,7 +197,7 @@ IN LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
         out[l] = (LANES)r[l];
 }
 
-IN LANE_NAME(scatter)(float *const row[COLUMNS], const LANES in[8])
+LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const LANES in[8])
 {
     __m256 r[8];
     EACH (l, 8)
@@ -227,14 +233,14 @@ IN scatter_16(float *const row[16], const LANES in[8])
 #else
 #define AT(v, l) (v)[l]
 #endif
-IN LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
+LEAF LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
 {
     EACH (k, 8)
         EACH (l, COLUMNS)
             AT(out[k], l) = row[l][k];
 }
 
-IN LANE_NAME(scatter)(float *const row[COLUMNS], const LANES in[8])
+LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const LANES in[8])
 {
     EACH (l, COLUMNS)
         if (row[l])
@@ -522,7 +528,15 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__mover *movers, uint
     LANE_NAME(store_couple)(movers, spare, still, &p);
 }
 
-// One function a number of points, so that its loops are unrolled, and for still bodies.
+// One function a number of points, so that its loops are unrolled, and for still bodies. Of any number of points
+// where operations on vectors are many scalar ones.
+#if !FOLIOT__VECTORS
+#define ON_KIND(block, call)                                                                       \
+    if ((block)->still)                                                                            \
+        call((block)->points, true);                                                               \
+    else                                                                                           \
+        call((block)->points, false);
+#else
 #define ON_KIND(block, call)                                                                       \
     switch ((block)->points << 1 | (block)->still) {                                               \
     case 1 << 1 | 0:                                                                               \
@@ -544,6 +558,7 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__mover *movers, uint
         call(4, true);                                                                             \
         break;                                                                                     \
     }
+#endif
 
 static void LANE_NAME(warm_one)(const HEAD *t, const foliot__collider *c, const foliot__block *block)
 {
