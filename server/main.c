@@ -34,7 +34,7 @@ static struct {
     const char *bind, *record, *integrator, *mode, *impair, *log_format;
     bool no_record, no_force, has_input_delay;
     double tick_hz, snapshot_hz, spectator_delay;
-    uint64_t input_delay, spectators, per_address;
+    uint64_t input_delay, spectators, per_address, players_per_address;
     foliot__texts sessions, resumes;
 } given = {.port = FOLIOT_PORT_DEFAULT, .bind = "127.0.0.1", .log_format = "text", .threads = 1,
            .input_delay = 3, .spectators = 64};
@@ -55,6 +55,8 @@ static const foliot__option host_options[] = {
      .help = "connections for spectators; 64 unless said"},
     {"per-address", "N", FOLIOT__OPTION_COUNT, &given.per_address, 1, FOLIOT_PEERS_MAX,
      .help = "connections that one address may hold; a quarter of all unless said; no limit on the loopback"},
+    {"players-per-address", "N", FOLIOT__OPTION_COUNT, &given.players_per_address, 1, FOLIOT_PLAYERS_MAX,
+     .help = "places of players that one address may have; a quarter of a session's unless said; no limit on the loopback"},
     {"spectator-delay", "SECONDS", FOLIOT__OPTION_REAL, &given.spectator_delay, 0, SPECTATOR_DELAY_MAX,
      .help = "spectators are shown what was so long ago"},
     {"no-force", NULL, FOLIOT__OPTION_FLAG, &given.no_force,
@@ -371,6 +373,9 @@ static int start_server(app *a)
     config.start = start_step;
     config.start_user = a;
     config.snapshot_hz = given.snapshot_hz;
+    config.players_per_address_max = (uint32_t)given.players_per_address;
+    if (!given.players_per_address && strncmp(given.bind, "127.", 4) == 0)
+        config.players_per_address_max = FOLIOT_PLAYERS_MAX; // all are of one address
     if (foliot_server_create(&config, now_ns(), &a->server) != FOLIOT_OK)
         return FOLIOT__EXIT_ERROR;
     if (given.threads > 1)

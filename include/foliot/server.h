@@ -33,6 +33,9 @@ typedef struct foliot_server_config {
     double snapshot_hz;          // at most; 0: every tick
     uint32_t reconnect_ms;       // a player whose peer was lost is kept for so long
     uint32_t catch_up_ticks;     // at most so many late ticks in one update
+    // One address has at most so many places of players in a session, those kept for who may come back included. 0: a
+    // quarter, at least 2. A host that all reach from one address (the loopback) wants FOLIOT_PLAYERS_MAX here.
+    uint32_t players_per_address_max;
     foliot_digest fingerprint;   // of this build, if the host knows it; zero: asked for, which takes milliseconds
     // Where tokens come from: fills bytes with random ones that nobody can guess. NULL: the system. Another one is for
     // simulations from a seed alone: who can guess a token can take a player over.
@@ -117,6 +120,7 @@ bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *fou
     X(joins) X(resumes) X(leaves) X(refusals) X(byes) X(peers_lost)                                \
     X(peers_superseded) /* their player came back through another */                               \
     X(tokens_rotated) X(tokens_spent) /* that somebody came with though they had been replaced */  \
+    X(refusals_over_address) /* players, whose address has all the places that it may */           \
     X(refusals_reserved) /* newcomers, while connections are kept for players who may come back */ \
     X(input_packets) X(answers) /* to what lockstep asks or sends */                               \
     X(messages_ignored) /* later copies of a hello, and what peers that were dismissed sent */ \

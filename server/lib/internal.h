@@ -95,6 +95,7 @@ typedef struct foliot__player_slot {
     bool same;     // `before` was of this player; else of one that was gone
     bool rotated, heard; // to be noted in the recording, with the next tick
     uint64_t noted_tick, noted_ns; // that its block has, and when it was given to the recording
+    uint64_t host;         // address of its last peer, to count by; 0: unknown
     bool leaves;           // said goodbye before its first tick
     int64_t peer;          // index, -1: its peer is gone
     uint64_t lost_ns;
@@ -205,6 +206,8 @@ void foliot__server_welcome(foliot_server *server, foliot__peer *peer);
 // A player for a newcomer, or the one that the token names. FOLIOT__NO_PLAYER if there is no room.
 uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
                                bool *resumed);
+// Whether the address has all the places of players that it may have.
+bool foliot__session_over_address(const foliot__session *session, uint64_t host);
 // Whether somebody may come back to that player with the token.
 bool foliot__session_knows(const foliot__session *session, const foliot__token *token);
 void foliot__session_heard(foliot__session *session, const foliot__peer *peer); // its welcome, as it plays

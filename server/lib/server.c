@@ -305,7 +305,14 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
                session->name);
         return;
     }
-    if (!foliot__session_knows(session, &hello->token) && kept_for_others(server)) {
+    bool returns = foliot__session_knows(session, &hello->token);
+    if (!returns && !hello->spectates &&
+        foliot__session_over_address(session, foliot_transport_peer_host(server->config.transport, peer->id))) {
+        server->counters.refusals_over_address++;
+        refuse(server, peer, FOLIOT__REFUSE_FULL, "your address has all the places that it may have in the session '%s'", session->name);
+        return;
+    }
+    if (!returns && kept_for_others(server)) {
         server->counters.refusals_reserved++;
         refuse(server, peer, FOLIOT__REFUSE_FULL, "the connections that are left are kept for players who may come back");
         return;

@@ -10,6 +10,8 @@
 #include "base/assert.h"
 #include "crypto/crypto.h"
 
+#define PLAYERS_SHARE 4 // an address may have a quarter of a session's places,
+#define PLAYERS_MIN 2   // and so many at least
 #define RECORDED_NS_MAX 1000000000u // that a welcome waits for a slow disk
 
 uint32_t foliot__session_ticks(const foliot__session *session, double seconds)
@@ -262,13 +264,25 @@ static uint32_t free_player(const foliot__session *session)
     return FOLIOT__NO_PLAYER;
 }
 
+bool foliot__session_over_address(const foliot__session *session, uint64_t host)
+{
+    uint32_t most = session->server->config.players_per_address_max, held = 0;
+    if (most == 0)
+        most = session->player_limit / PLAYERS_SHARE < PLAYERS_MIN ? PLAYERS_MIN : session->player_limit / PLAYERS_SHARE;
+    for (uint32_t p = 0; p < session->player_limit; p++)
+        held += session->players[p].state != FOLIOT__PLAYER_NONE && session->players[p].host == host;
+    return host != 0 && held >= most;
+}
+
 uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
                                bool *resumed)
 {
+    uint64_t host = foliot_transport_peer_host(session->server->config.transport, session->server->peers[peer].id);
     uint32_t found = find_player(session, &hello->token);
     *resumed = found != FOLIOT__NO_PLAYER;
     if (*resumed) {
         resume(session, &session->players[found], &hello->token, peer);
+        session->players[found].host = host;
         return found;
     }
     tell_spent(session, &hello->token);
@@ -280,6 +294,7 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
     memset(player, 0, sizeof *player);
     player->state = FOLIOT__PLAYER_ENTERING;
     player->peer = peer;
+    player->host = host;
     give_token(session->server, player);
     player->before = proof_of(&hello->token); // of a player that is gone
     player->next_sequence = 1;

@@ -12,7 +12,7 @@
     X(datagrams_dropped_malformed) X(datagrams_dropped_fragment) X(service_errors)                 \
     X(connects_refused) X(connects_over_address) X(connects_too_fast)
 #define WATCHED_SERVER(X)                                                                          \
-    X(messages_malformed) X(messages_unexpected) X(inputs_refused) X(refusals_reserved) X(events_dropped)
+    X(messages_malformed) X(messages_unexpected) X(inputs_refused) X(refusals_reserved) X(refusals_over_address) X(events_dropped)
 
 static void look(foliot_server *server, uint32_t at, const char *name, uint64_t count)
 {

@@ -82,6 +82,7 @@ static inn *open_inn(void)
     i->port = foliot_transport_port(i->host);
     config.transport = i->host;
     config.fingerprint = fingerprint;
+    config.players_per_address_max = HONEST;
     assert_int_equal(foliot_server_create(&config, clock_ns(), &i->server), FOLIOT_OK);
     assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_OK);
     assert_int_equal(foliot_server_add_session(i->server, &session, clock_ns()), FOLIOT_OK);

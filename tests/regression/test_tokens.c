@@ -380,6 +380,30 @@ static void tokens_themselves_are_not_recorded(void **state)
     close_inn(i);
 }
 
+// One address joins, is lost and joins again: the places that are kept for it count as its own.
+static void one_address_takes_not_all_places(void **state)
+{
+    (void)state;
+    inn *i = open_inn(false, false);
+    guest *mallory = &i->guests[i->count++];
+    foliot_transport_config plain = foliot_transport_config_default();
+    plain.peers_max = 8;
+    assert_int_equal(foliot_transport_memory(i->hub, &plain, i->now_ns, &mallory->wire), FOLIOT_OK);
+    for (int k = 0; k < 6; k++) {
+        assert_int_equal(foliot_transport_connect(mallory->wire, "127.0.0.1", PORT, i->now_ns, &mallory->peer), FOLIOT_OK);
+        let_pass(i, 0.01);
+        say_hello(mallory, none);
+        let_pass(i, 0.05);
+        if (k % 2)
+            go(i, mallory);
+    }
+    assert_int_equal(foliot_server_present(i->server).players, 2);
+    assert_int_equal(foliot_server_counted(i->server)->refusals_over_address, 4);
+    come(i, none);
+    come(i, none);
+    close_inn(i);
+}
+
 // -- connections ------------------------------------------------------------------------------------------------------
 
 // A server of three connections: two players are here, one is away. A newcomer would take the place that he needs.
@@ -427,6 +451,7 @@ int main(void)
         cmocka_unit_test(a_token_is_recorded_before_its_welcome),
         cmocka_unit_test(in_lockstep_too),
         cmocka_unit_test(tokens_themselves_are_not_recorded),
+        cmocka_unit_test(one_address_takes_not_all_places),
         cmocka_unit_test(connections_are_kept_for_who_may_come_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
