@@ -16,7 +16,7 @@
 #define FOLIOT__SCENE_BYTES_MAX FOLIOT_SETUP_BYTES_MAX
 // Of the world that lockstep makes of a scene: some bytes may ask for room for a million bodies. So much is free, then so many
 // bytes for each of the scene's.
-#define FOLIOT__WORLD_BYTES_FREE ((size_t)256 << 20)
+#define FOLIOT__WORLD_BYTES_FREE ((uint64_t)256 << 20)
 #define FOLIOT__WORLD_BYTES_A_BYTE 1024
 // Of an update: closed ticks, some bytes of which may be thousands of inputs; a state that begins; a question, for which a state is
 // restored.
