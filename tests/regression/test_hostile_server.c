@@ -3,7 +3,8 @@
 // and one that sends few bytes which stand for gigabytes. What the client kept of an earlier connection is kept only where it is
 // the same, and the memory that it takes grows with what came.
 // Method: the real client against servers of the test's own, which speak messages over ENet on loopback and over memory, and
-// against real servers that are restarted with another scene. Memory is what malloc has given out.
+// against real servers that are restarted with another scene. Memory is what malloc has given
+// out.
 #include "../support/check.h"
 
 #include <malloc.h>
@@ -398,8 +399,12 @@ static void a_server_that_comes_back_with_another_scene_or_mode_is_played_on(voi
 
 // -- few bytes that stand for much ------------------------------------------------------------------------------------
 
+size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak)); // where there is a sanitizer
+
 static size_t memory_in_use(void)
 {
+    if (__sanitizer_get_current_allocated_bytes)
+        return __sanitizer_get_current_allocated_bytes();
     struct mallinfo2 info = mallinfo2();
     return info.uordblks + info.hblkhd;
 }
@@ -521,6 +526,49 @@ static void a_piece_claims_no_more_bodies_than_its_bytes_can_carry(void **state)
     assert_int_equal(head.count, 901);
 }
 
+static void one_update_does_a_bounded_amount_of_work(void **state)
+{
+    (void)state;
+    enum { SLOTS = 1 << 19, SNAPSHOTS = 12 };
+    stage s = open_stage(false);
+    foliot__message m = welcome(0, SLOTS, false);
+    foliot_snapshot slots = {.count = SLOTS, .capacity = SLOTS, .bodies = calloc(SLOTS, sizeof(foliot_snapshot_body))};
+    foliot_snapshot_coder *coder;
+    foliot_snapshot_pieces pieces = {0};
+    assert_non_null(slots.bodies);
+    assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_OK);
+    say(&s, &m);
+    pass(&s, 0.1);
+    for (slots.tick = 1; slots.tick <= SNAPSHOTS; slots.tick++)
+        send_empty_slots(&s, coder, &pieces, &slots);
+    foliot_transport_flush(s.host, s.now_ns);
+    s.now_ns += 100000000; // all of them are here
+    foliot_client_update(s.client, s.now_ns);
+    check_below((double)foliot_client_statistics_now(s.client).pieces_received, SNAPSHOTS);
+    assert_true(foliot_client_wake_ns(s.client) <= s.now_ns); // it goes on at once
+    pass(&s, 0.1);
+    assert_int_equal(foliot_client_statistics_now(s.client).pieces_received, SNAPSHOTS);
+    free(slots.bodies);
+    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_coder_destroy(coder);
+    close_stage(&s);
+}
+
+static void what_was_refused_stays_refused(void **state)
+{
+    (void)state;
+    stage s = open_stage(false);
+    foliot__message no = {.kind = FOLIOT__REFUSE}, m = welcome(0, 30, false);
+    no.as.refuse.reason = FOLIOT__REFUSE_FULL;
+    strcpy(no.as.refuse.sentence, "no");
+    say(&s, &no);
+    say(&s, &m);
+    pass(&s, 0.1);
+    assert_int_equal(foliot_client_now(s.client), FOLIOT_CLIENT_REFUSED);
+    assert_string_equal(foliot_client_reason(s.client), "no");
+    close_stage(&s);
+}
+
 // -- a divergence that is half told -------------------------------------------------------------------------------------
 
 static void search(stage *s, foliot__message_kind kind, uint64_t tick)
@@ -606,6 +654,8 @@ int main(void)
         cmocka_unit_test(a_scene_that_is_announced_takes_no_memory_before_it_comes),
         cmocka_unit_test(a_world_of_a_hundred_thousand_bodies_is_shown),
         cmocka_unit_test(a_piece_claims_no_more_bodies_than_its_bytes_can_carry),
+        cmocka_unit_test(one_update_does_a_bounded_amount_of_work),
+        cmocka_unit_test(what_was_refused_stays_refused),
         cmocka_unit_test(what_a_divergence_lends_does_not_outlast_the_next_question),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
