@@ -212,10 +212,9 @@ static void send_lockstep(foliot_client *c, bool stepped)
 
 void foliot__stream_update(foliot_client *c)
 {
-    if (c->leaving || (c->state != FOLIOT_CLIENT_PLAYING && c->state != FOLIOT_CLIENT_CONNECTING && c->state != FOLIOT_CLIENT_JOINING))
-        return; // it is over
+    bool steps = !c->leaving && c->state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none where nobody looks any more
     if (c->lockstep)
-        send_lockstep(c, step(c));
+        send_lockstep(c, steps && step(c));
     else
         send_inputs(c);
 }
