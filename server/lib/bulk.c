@@ -19,6 +19,8 @@ static size_t send_scene(foliot_server *server, foliot__peer *peer)
     m.as.scene_part.length = (uint32_t)(left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES);
     foliot__server_send(server, peer->id, &m);
     peer->scene_sent += m.as.scene_part.length;
+    if (peer->scene_sent == session->scene_length)
+        peer->lockstep.begun_ns = server->now_ns; // from now on it waits for a state
     return m.as.scene_part.length;
 }
 
@@ -56,7 +58,6 @@ void foliot__bulk_update(foliot_server *server)
     for (uint32_t i = 0; i < server->peers_max; i++)
         if (wants(&server->peers[i]))
             server->order[count++] = i;
-    server->bulk_waits = count > 0;
     while (count > 0 && server->bulk_bytes > 0) {
         uint32_t i = next(server, count);
         foliot__peer *peer = &server->peers[server->order[i]];
@@ -67,9 +68,10 @@ void foliot__bulk_update(foliot_server *server)
         if (sent == 0 || !wants(peer))
             server->order[i] = server->order[--count];
     }
+    server->bulk_waits = count > 0; // for bytes
 }
 
 uint64_t foliot__bulk_wake_ns(const foliot_server *server)
 {
-    return server->bulk_waits && server->bulk_bytes < BYTES_AT_ONCE / 2 ? server->bulk_ns + 4 * EVERY_NS : UINT64_MAX;
+    return server->bulk_waits ? server->bulk_ns + (server->bulk_bytes > 0 ? 1 : 4) * EVERY_NS : UINT64_MAX;
 }

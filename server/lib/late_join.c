@@ -268,8 +268,8 @@ size_t foliot__late_join_send(foliot__session *s, foliot__peer *peer)
 void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
-    uint64_t now = s->server->now_ns, since = p->begun_ns > peer->welcomed_ns ? p->begun_ns : peer->welcomed_ns;
-    if (!p->joining && !p->bulk_sent && now - since >= FOLIOT__PROGRESS_NS)
+    uint64_t now = s->server->now_ns;
+    if (!p->joining && !p->bulk_sent && peer->scene_sent == s->scene_length && now - p->begun_ns >= FOLIOT__PROGRESS_NS)
         foliot__server_drop(s->server, peer, FOLIOT__REFUSE_BUSY, "the session had no state to give it");
     else if ((p->bulk_sent && p->acked < s->lockstep->log.first) || (p->joining && p->bulk < s->lockstep->log.first))
         give_anew(s, peer); // what it lacks is forgotten
@@ -288,6 +288,7 @@ void foliot__late_join_heard(foliot__session *s, foliot__peer *peer, const folio
     if (heard->tick != p->start || heard->offset <= p->heard || heard->offset > p->sent)
         return;
     p->heard = heard->offset;
+    s->server->bulk_waits = true;
     if (p->heard - p->progress < FOLIOT__PROGRESS_BYTES)
         return;
     p->progress = p->heard;

@@ -83,7 +83,7 @@ typedef struct foliot__lockstep_peer {
     uint32_t keyframe; // index
     size_t sent, heard; // bytes of it
     size_t progress;    // bytes heard when the time below began
-    uint64_t begun_ns, progress_ns; // progress_ns: it must have come further by then
+    uint64_t begun_ns, progress_ns; // when the state began, or the waiting for one; it must have come further by then
     uint64_t word_ns; // when it was heard last, or all of the state was sent
     uint64_t patience_ns; // it is dropped if it says nothing for so long
     uint64_t window_first; // of the last relay packet

@@ -227,6 +227,9 @@ void foliot__server_welcome(foliot_server *server, foliot__peer *peer)
         foliot__fanout_greet(peer->session, peer);
     foliot__server_send(server, peer->id, &m);
     send_players(server, peer->session, peer->id);
+    server->bulk_waits = true;
+    if (peer->session->scene_length == 0) // nothing is sent before a state
+        peer->lockstep.begun_ns = server->now_ns;
 }
 
 // Who says hello again has not heard the welcome.
