@@ -50,7 +50,8 @@ static uint32_t next(foliot_server *server, uint32_t count)
 void foliot__bulk_update(foliot_server *server)
 {
     uint32_t count = 0;
-    if (server->bulk_ns != 0 && server->now_ns - server->bulk_ns < EVERY_NS)
+    bool asked = server->bulk_waits && server->bulk_bytes > 0; // by a new peer, or one that acknowledged
+    if (server->bulk_ns != 0 && server->now_ns - server->bulk_ns < EVERY_NS && !asked)
         return;
     double more = server->bulk_ns == 0 ? BYTES_AT_ONCE : (double)(server->now_ns - server->bulk_ns) * 1e-9 * BYTES_A_SECOND;
     server->bulk_bytes = server->bulk_bytes + more < BYTES_AT_ONCE ? server->bulk_bytes + more : BYTES_AT_ONCE;
