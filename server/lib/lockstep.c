@@ -11,6 +11,7 @@
 #define HOLE_PATIENCE_NS 50000000u // beside a round trip
 #define HOLE_TICKS_MAX 1024u
 #define HOLE_WORK_A_TICK 8192u // inputs, and ticks by the eight, that are encoded for single peers
+#define HOLE_WORK_A_PEER 256u   // then no further hole of the same peer is begun
 #define RELAY_TICKS_MAX 512u // how far back the relay of a tick reaches: what is older is filled as holes are
 #define RELAY_TICKS_SHARED 32u // who lacks more than these is sent some that it has, so that one packet is for several
 #define RARELY_AFTER_NS 1000000000u // a peer that says nothing is sent every other tick, after twice as much every fourth, ...
@@ -187,7 +188,8 @@ static void fill_holes(foliot__session *s, foliot__peer *peer)
     }
     if (p->hole_copies == 0)
         p->hole_copies = HOLE_COPIES;
-    for (uint32_t i = 0; i < HOLES_AT_ONCE && foliot__tick_hole(&p->acks, p->acked, i, &from, &to); i++) {
+    uint64_t done = 0;
+    for (uint32_t i = 0; i < HOLES_AT_ONCE && done < HOLE_WORK_A_PEER && foliot__tick_hole(&p->acks, p->acked, i, &from, &to); i++) {
         uint8_t block[FOLIOT_PACKET_BYTES_MAX];
         if (from >= p->window_first || from < l->log.first || to > foliot__lockstep_visible(s, peer))
             break;
@@ -195,6 +197,7 @@ static void fill_holes(foliot__session *s, foliot__peer *peer)
             to = from + HOLE_TICKS_MAX;
         size_t length = foliot__block_of_oldest(&l->log, from, to, &l->block, block, sizeof block - 16, &next);
         uint64_t work = 1 + l->block.count + l->block.ticks / 8;
+        done += work;
         l->hole_work = work < l->hole_work ? l->hole_work - work : 0;
         if (length == SIZE_MAX) {
             if (p->hole_copies == HOLE_COPIES) // the other copy would be one too many
