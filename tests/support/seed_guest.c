@@ -173,7 +173,9 @@ static void check_join(seed_run *run, const seed_caller *c, const foliot_client_
         seed_fail(run, "guest %u: has not joined after %.1f s", c->index, (double)(run->now_ns - c->joined_ns) * 1e-9);
     if (c->plan->session == SEED_SESSIONS && state == FOLIOT_CLIENT_PLAYING)
         seed_fail(run, "guest %u: is in a session that is not there", c->index);
-    if (seen->reconnects)
+    // Through a tiny window in a network that loses packets, a state is a while on its way, and nothing else is said.
+    bool slow = run->plan->limits.window_bytes < FOLIOT_PACKET_BYTES_MAX && !is_clear(c->plan);
+    if (seen->reconnects && !slow)
         seed_fail(run, "guest %u: had to reconnect in a calm network", c->index);
 }
 

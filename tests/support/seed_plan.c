@@ -11,8 +11,9 @@
 #define HEAVY_RUN_NS (4 * (uint64_t)SEED_SECOND)
 #define FOES_SHARE 0.25   // of the seeds
 #define FOES_PEERS 64     // that a server has room for where there are foes
-#define TINY_LOG_SECONDS 7
-static const foliot__lockstep_limits usual_limits = FOLIOT__LOCKSTEP_LIMITS, tiny_limits = {TINY_LOG_SECONDS, 0.5, 512, 1024, 2048};
+#define TINY_LOG_SECONDS 4 // a log has room for twice as much, at most
+#define SCENES_PLAYED 5 // the first ones: their states are several tiny windows
+static const foliot__lockstep_limits usual_limits = FOLIOT__LOCKSTEP_LIMITS, tiny_limits = {TINY_LOG_SECONDS, 0.5, 256, 512, 1024};
 
 static const char *const schemes[] = {
 #define NAME(name) #name,
@@ -311,7 +312,7 @@ static void draw_wrap(seed_plan *plan, dice *d)
 {
     seed_guest *g = &plan->guests[0];
     make_plain(plan, g);
-    uint64_t comes_ns = SEED_BEGIN_NS + ns_between(d, TINY_LOG_SECONDS + 3, TINY_LOG_SECONDS + 5);
+    uint64_t comes_ns = SEED_BEGIN_NS + ns_between(d, 2 * TINY_LOG_SECONDS + 3, 2 * TINY_LOG_SECONDS + 5);
     plan->run_ns = comes_ns + ns_between(d, 3.5, 5) - SEED_BEGIN_NS;
     g->lives[0].exit = chance(d, 0.5) ? SEED_LEAVES : SEED_CRASHES_DOWN;
     g->lives[0].end_ns = g->lives[0].join_ns + ns_between(d, 1, 3);
@@ -320,6 +321,8 @@ static void draw_wrap(seed_plan *plan, dice *d)
     for (uint32_t i = 0; i < plan->guest_count; i++) // where they are
         if (plan->guests[i].kind == SEED_FOE && needs_lockstep(plan->guests[i].scheme))
             g->session = plan->guests[i].session;
+    if (plan->sessions[g->session].scene >= SCENES_PLAYED)
+        plan->sessions[g->session].scene = below(d, SCENES_PLAYED);
 }
 
 // One to three who are after the same, or each after something else.
@@ -352,6 +355,22 @@ static void draw_foes(seed_plan *plan)
         draw_wrap(plan, &d);
 }
 
+// Somebody has just been welcomed when the server dies, and some of what follows a welcome is lost.
+static void draw_cut_off(seed_plan *plan, dice *d, uint64_t crash_ns)
+{
+    seed_guest *g = &plan->guests[0];
+    uint64_t before_ns = ns_between(d, 0.02, 0.4);
+    if (chance(d, 0.3) || crash_ns < SEED_BEGIN_NS + before_ns)
+        return;
+    g->kind = SEED_PLAYER;
+    g->session = 0;
+    g->reconnects = true;
+    g->lives[0] = (seed_life){.join_ns = crash_ns - before_ns, .exit = SEED_STAYS};
+    g->life_count = 1;
+    g->receive.loss = between(d, 0.1, 0.5);
+    g->outage_count = g->pause_count = 0;
+}
+
 static void draw_storage(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 6);
@@ -360,6 +379,8 @@ static void draw_storage(seed_plan *plan)
         if (strikes(&d, 0.3, "storage"))
             plan->storage[i] = (seed_storage)kind;
         plan->swaps[i] = strikes(&d, 0.25, "swaps");
+        if (plan->swaps[i])
+            draw_cut_off(plan, &d, plan->crash_ns[i]);
         for (uint32_t s = 0; s < plan->session_count; s++) {
             seed_session *after = &plan->swapped[i][s];
             *after = plan->sessions[s];
