@@ -27,6 +27,9 @@
 #define LLVMFuzzerTestOneInput fuzz_gate_one
 #include "../fuzz/fuzz_gate.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_state_one
+#include "../fuzz/fuzz_state.c"
+#undef LLVMFuzzerTestOneInput
 
 #define FILE_BYTES_MAX 65536
 
@@ -89,6 +92,12 @@ static void packets_are_decoded_or_refused(void **state)
     assert_true(run_folder("tests/fuzz/corpus/gate", fuzz_gate_one) >= 7);
 }
 
+static void patched_states_are_refused_or_go_on(void **state)
+{
+    (void)state;
+    assert_true(run_folder("tests/fuzz/corpus/state", fuzz_state_one) >= 60);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +105,7 @@ int main(void)
         cmocka_unit_test(tables_are_read_or_refused),
         cmocka_unit_test(bytes_are_decoded_or_refused),
         cmocka_unit_test(packets_are_decoded_or_refused),
+        cmocka_unit_test(patched_states_are_refused_or_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
