@@ -25,7 +25,7 @@ wasm32       wasm32     little : clang --target=wasm32-wasi -O2 : node --no-turb
 gcc-O0       x86-64     little : gcc -O0 :
 gcc-O3       x86-64     little : gcc -O3 :
 gcc-v3       x86-64     little : gcc -O3 -march=x86-64-v3 :
-gcc-scalar   x86-64     little : gcc -O2 -DFOLIOT__VECTORS=0 :
+gcc-scalar   x86-64     little : gcc -O2 -DFOLIOT_SCALAR :
 clang-O0     x86-64     little : clang -O0 :
 clang-O3     x86-64     little : clang -O3 :
 '
