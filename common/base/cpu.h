@@ -7,7 +7,8 @@
 // and unrolled loops of them become functions of hundreds of kilobytes: longer than some machines can call out of
 // (docs/DETERMINISM.md, "Machines without vectors"). FOLIOT_SCALAR shows on x86-64 what those do.
 #if (defined(__SSE2__) && !defined(FOLIOT_SCALAR)) || defined(__AVX2__) || defined(__ARM_NEON) || \
-    defined(__ALTIVEC__) || defined(__VX__) || defined(__mips_msa) || defined(__riscv_vector) || defined(__wasm_simd128__) || defined(__loongarch_sx)
+    defined(__ALTIVEC__) || defined(__VX__) || defined(__mips_msa) || defined(__riscv_vector) ||   \
+    defined(__wasm_simd128__) || defined(__loongarch_sx)
 #define FOLIOT__VECTORS 1
 #else
 #define FOLIOT__VECTORS 0
