@@ -27,7 +27,9 @@ static void quote(FILE *out, const char *text)
             fputs("\\n", out);
         else if (c == '\t')
             fputs("\\t", out);
-        else if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029)
+        else if (!foliot__printable(c) && c > 0xffff)
+            fprintf(out, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)), (unsigned)(0xdc00 + (c & 0x3ff)));
+        else if (!foliot__printable(c))
             fprintf(out, "\\u%04x", (unsigned)c);
         else
             fwrite(text, 1, length, out);

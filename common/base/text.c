@@ -132,13 +132,24 @@ uint32_t foliot__character_columns(uint32_t character)
     return 1;
 }
 
-static bool harmless(uint32_t c)
+// Unicode 15.1: categories Cc, Cf, Zl, Zp and Cs, and what else is never drawn (Default_Ignorable_Code_Point). The
+// variation selectors FE00 to FE0F stay: people write them with half of all emoji.
+bool foliot__printable(uint32_t character)
 {
-    bool control = c < 0x20 || (c >= 0x7f && c < 0xa0);
-    bool separator = c == 0x2028 || c == 0x2029;
-    bool direction = c == 0x200e || c == 0x200f || (c >= 0x202a && c <= 0x202e) ||
-                     (c >= 0x2066 && c <= 0x2069) || c == 0x61c;
-    return !control && !separator && !direction && c != 0xfeff;
+    static const struct {
+        uint32_t first, last;
+    } hidden[] = {{0x0, 0x1f},         {0x7f, 0x9f},       {0xad, 0xad},       {0x34f, 0x34f},     {0x600, 0x605},
+                  {0x61c, 0x61c},      {0x6dd, 0x6dd},     {0x70f, 0x70f},     {0x890, 0x891},     {0x8e2, 0x8e2},
+                  {0x115f, 0x1160},    {0x17b4, 0x17b5},   {0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e},
+                  {0x2060, 0x206f},    {0x3164, 0x3164},   {0xd800, 0xdfff},   {0xfdd0, 0xfdef},   {0xfeff, 0xfeff},
+                  {0xffa0, 0xffa0},    {0xfff0, 0xfffb},   {0x110bd, 0x110bd}, {0x110cd, 0x110cd}, {0x13430, 0x1343f},
+                  {0x1bca0, 0x1bca3},  {0x1d173, 0x1d17a}, {0xe0000, 0xe0fff}};
+    if (character > 0x10ffff || (character & 0xfffe) == 0xfffe) // the last two of each plane are no characters
+        return false;
+    for (size_t i = 0; i < sizeof hidden / sizeof hidden[0] && hidden[i].first <= character; i++)
+        if (character <= hidden[i].last)
+            return false;
+    return true;
 }
 
 char *foliot__text_clean(char *out, size_t capacity, const char *in)
@@ -147,7 +158,7 @@ char *foliot__text_clean(char *out, size_t capacity, const char *in)
     while (*in) {
         uint32_t c;
         size_t length = foliot__utf8_decode(in, &c);
-        if (length && harmless(c)) {
+        if (length && foliot__printable(c)) {
             if (at + length >= capacity)
                 break;
             memcpy(out + at, in, length);
@@ -158,4 +169,22 @@ char *foliot__text_clean(char *out, size_t capacity, const char *in)
     if (capacity)
         out[at] = 0;
     return out;
+}
+
+char *foliot__text_mend(char *text)
+{
+    char *to = text;
+    for (const char *at = text; *at;) {
+        uint32_t c;
+        size_t length = foliot__utf8_decode(at, &c);
+        if (length && foliot__printable(c)) {
+            memmove(to, at, length);
+            to += length;
+        } else {
+            *to++ = '?';
+        }
+        at += length ? length : 1;
+    }
+    *to = 0;
+    return text;
 }

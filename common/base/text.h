@@ -30,10 +30,16 @@ bool foliot__word_close(const char *written, uint32_t distance);
 // has it, in blocks.
 uint32_t foliot__character_columns(uint32_t character);
 
-// Copies `in` for a terminal, a log or a file's name: control characters (C0, DEL, C1), line and
-// paragraph separators, direction overrides and bytes that are no UTF-8 are left out. Cut at whole characters to
-// fit; always closed with a zero. Returns `out`.
+// Whether a character may be shown to people where it comes from a file or a peer. Not those that steer a terminal (C0,
+// DEL, C1), turn the direction of what follows, end a line or are not seen at all: joiners, tags, fillers, what is no
+// character. Everything that takes or shows such text asks here, and nowhere else.
+bool foliot__printable(uint32_t character);
+
+// Copies `in` for a terminal, a log or a file's name: what is not printable and bytes that are no UTF-8 are left out. Cut
+// at whole characters to fit; always closed with a zero. Returns `out`.
 char *foliot__text_clean(char *out, size_t capacity, const char *in);
+// The same in place, with '?' for each character and byte that is not shown: for sentences that quote. Never longer.
+char *foliot__text_mend(char *text);
 
 // Length in bytes of the well-formed UTF-8 character at `text` and its value; 0 if there is none.
 size_t foliot__utf8_decode(const char *text, uint32_t *character);

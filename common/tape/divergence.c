@@ -4,6 +4,7 @@
 #include "tape/divergence.h"
 
 #include "base/bytes.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -123,8 +124,9 @@ static void say_place(text *t, const foliot_divergence *d, const char *name)
         say(t, "%" PRIu32, d->body);
     else
         say_part(t, d);
+    char clean[FOLIOT_NAME_BYTES];
     if (name && name[0])
-        say(t, " \"%.63s\"", name);
+        say(t, " \"%s\"", foliot__text_clean(clean, sizeof clean, name));
     say(t, "\n");
 }
 

@@ -2,6 +2,8 @@
 // journal.c: see journal.h. Notes come from a file and may say anything; what cannot be right is passed over.
 #include "tape/journal.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,14 +18,9 @@ void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t pl
     snprintf(text, FOLIOT__NOTE_TEXT_BYTES, "%" PRIu32 " %s %.*s", player, hex, FOLIOT_NAME_BYTES - 1, name);
 }
 
-// Control characters have no place in a name.
 static void take_name(char name[FOLIOT_NAME_BYTES], const char *text)
 {
-    size_t length = 0;
-    for (; *text && length + 1 < FOLIOT_NAME_BYTES; text++)
-        if ((unsigned char)*text >= ' ' && *text != 0x7f)
-            name[length++] = *text;
-    name[length] = '\0';
+    foliot__text_clean(name, FOLIOT_NAME_BYTES, text);
 }
 
 // The number that the text begins with; NULL: none of a player.

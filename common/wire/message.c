@@ -241,7 +241,7 @@ static void take_text(foliot__reader *r, char *text, size_t capacity)
     for (size_t i = 0, bytes; i < length; i += bytes) {
         uint32_t c = 0;
         bytes = foliot__utf8_decode(text + i, &c);
-        bool shown = bytes > 0 && c >= 0x20 && (c < 0x7f || c > 0x9f);
+        bool shown = bytes > 0 && foliot__printable(c);
         bytes = bytes ? bytes : 1;
         if (!shown)
             memset(text + i, '?', bytes);

@@ -5,6 +5,7 @@
 #include "tool.h"
 
 #include "base/json.h"
+#include "base/text.h"
 #include "tape/divergence.h"
 #include "tape/replay.h"
 
@@ -30,6 +31,7 @@ typedef struct pair {
 
 static void compare_headers(pair *p)
 {
+    char name[2][FOLIOT_NAME_BYTES];
     if (p->one->first_tick != p->other->first_tick)
         snprintf(p->scene, sizeof p->scene, "they begin at ticks %" PRIu64 " and %" PRIu64,
                  p->one->first_tick, p->other->first_tick);
@@ -44,7 +46,8 @@ static void compare_headers(pair *p)
     else if (p->a->header.scene_bytes != p->b->header.scene_bytes ||
              memcmp(p->a->header.scene, p->b->header.scene, p->a->header.scene_bytes) != 0)
         snprintf(p->scene, sizeof p->scene, "the scenes \"%.40s\" and \"%.40s\" differ",
-                 p->one->scene->name, p->other->scene->name);
+                 foliot__text_clean(name[0], sizeof name[0], p->one->scene->name),
+                 foliot__text_clean(name[1], sizeof name[1], p->other->scene->name));
 }
 
 static bool same_inputs(pair *p, uint64_t tick)

@@ -3,6 +3,8 @@
 // inputs and digests as they were recorded.
 #include "tool.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,7 +23,8 @@ const foliot__option export_options[] = {
 static void put_name(const char *name)
 {
     putchar('"');
-    for (; *name; name++) {
+    char clean[FOLIOT_NAME_BYTES];
+    for (name = foliot__text_clean(clean, sizeof clean, name); *name; name++) {
         if (*name == '"')
             putchar('"');
         putchar(*name);

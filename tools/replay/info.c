@@ -3,6 +3,7 @@
 #include "tool.h"
 
 #include "base/json.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 
@@ -70,9 +71,10 @@ static void say_what(const foliot_replay_summary *a)
                a->rules, a->setup_bytes);
         return;
     }
+    char name[FOLIOT_NAME_BYTES];
     printf("  scene        %s: %" PRIu32 " bodies, %" PRIu32 " forces, %" PRIu32
            " constraints, up to %" PRIu32 " players\n",
-           a->scene->name, a->scene->body_count, a->scene->force_count, a->scene->constraint_count,
+           foliot__text_clean(name, sizeof name, a->scene->name), a->scene->body_count, a->scene->force_count, a->scene->constraint_count,
            a->scene->players.limit);
     printf("  integrator   %s, dt %.17g, seed %" PRIu64 "\n", a->integrator, a->dt, a->seed);
 }
