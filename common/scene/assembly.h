@@ -74,7 +74,7 @@ const foliot__grid *foliot__grid_named(foliot__assembly *assembly, const foliot_
 
 // reader.c: the whole file in the reading's arena, with a zero behind it. NULL where it cannot be
 // read.
-char *foliot__file_text(foliot__reading *reading, const char *file, size_t *length);
+char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length);
 
 static inline foliot_body_definition *foliot__body_at(const foliot__assembly *assembly,
                                                       uint32_t index)

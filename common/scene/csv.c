@@ -4,9 +4,13 @@
 // scene's place and, in the sentence, the file's own.
 #include "scene/assembly.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/file.h"
+#include "base/text.h"
 
 #define COLUMNS_MAX 40
 
@@ -124,9 +128,11 @@ static void refuse_column(foliot__reading *reading, const foliot__csv *csv, uint
         names[i] = columns[i].name;
     snprintf(written, sizeof written, "%.*s", c->length < 64 ? (int)c->length : 64, c->text);
     const char *meant = foliot__nearest(written, names, COLUMN_KINDS);
-    snprintf(text, sizeof text,
-             meant ? "no column is called `%s`; did you mean `%s`?" : "no column is called `%s`",
-             written, meant);
+    // A file that is no table is another's, perhaps, whom a scene from elsewhere names: nothing of it is shown.
+    if (meant && foliot__word_close(written, foliot__word_distance(written, meant)))
+        snprintf(text, sizeof text, "no column is called `%s`; did you mean `%s`?", written, meant);
+    else
+        snprintf(text, sizeof text, "this column has a name that is none of a body's (name, mass, position.x ...)");
     fault(reading, csv, FOLIOT_INVALID, line, c->column, text);
 }
 
@@ -250,7 +256,7 @@ static void read_lines(foliot__assembly *assembly, foliot__csv *csv, size_t leng
 
 // -- the file ------------------------------------------------------------------------------------
 
-// Beside the scene or below it, so that a scene from elsewhere cannot have other files read.
+// Beside the scene or below it, so that a scene from elsewhere cannot have other files read; through no link either.
 static bool is_inside(const char *name)
 {
     if (!*name || name[0] == '/')
@@ -261,23 +267,15 @@ static bool is_inside(const char *name)
     return true;
 }
 
-static const char *join(foliot__reading *reading, const char *folder, const char *name)
-{
-    size_t bytes = strlen(folder) + strlen(name) + 2;
-    char *file = foliot__take(reading, bytes);
-    if (file)
-        snprintf(file, bytes, "%s/%s", folder, name);
-    return file;
-}
-
 void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
                       const foliot__path *path, const foliot_body_definition *body,
                       const foliot__origin *origin)
 {
     foliot__source *source = &assembly->source;
     foliot__reading *reading = &source->reading;
-    const char *name, *file = NULL;
-    char path_text[64];
+    const char *name;
+    char path_text[64], *text = NULL;
+    size_t length = 0;
     if (!foliot__read_text(source, node, path, &name))
         return;
     if (!reading->folder)
@@ -287,12 +285,10 @@ void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
         foliot__fault(reading, FOLIOT_INVALID, node->place, path,
                       "must be a file beside the scene or in a folder below it");
     else
-        file = join(reading, reading->folder, name);
-    size_t length = 0;
-    char *text = file ? foliot__file_text(reading, file, &length) : NULL;
+        text = foliot__file_text(reading, foliot__file_open_below(reading->folder, name), &length);
     if (!text) {
-        foliot__fault(reading, FOLIOT_INVALID, node->place, path, "cannot read the file `%s`",
-                      name);
+        foliot__fault(reading, FOLIOT_INVALID, node->place, path, "cannot read the file `%s`: %s", name,
+                      foliot__file_problem(errno));
         return;
     }
     foliot__csv *csv = foliot__take(reading, sizeof *csv);

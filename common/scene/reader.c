@@ -3,13 +3,16 @@
 // comes out but the first fault and its place.
 #include "foliot/scene_reader.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/file.h"
 #include "scene/assembly.h"
 
-#define FILE_BYTES_MAX ((size_t)1 << 30)
+#define FILE_BYTES_MAX ((size_t)1 << 28) // the largest scene there can be has a tenth of it
 #define READ_BYTES 65536
 
 // -- files ---------------------------------------------------------------------------------------
@@ -40,13 +43,21 @@ static char *read_stream(foliot__reading *reading, FILE *stream, size_t *length)
     return kept;
 }
 
-char *foliot__file_text(foliot__reading *reading, const char *file, size_t *length)
+char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length)
 {
-    FILE *stream = fopen(file, "rbe");
-    if (!stream)
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
+    if (!stream) {
+        int error = errno;
+        if (descriptor >= 0)
+            close(descriptor);
+        errno = error;
         return NULL;
+    }
+    errno = 0;
     char *text = read_stream(reading, stream, length);
+    int error = text ? 0 : errno ? errno : EFBIG;
     fclose(stream);
+    errno = error;
     return text;
 }
 
@@ -268,10 +279,11 @@ foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_s
     size_t length = 0;
     char *text = NULL;
     if (reading->status == FOLIOT_OK)
-        text = foliot__file_text(reading, file, &length);
+        text = foliot__file_text(reading, foliot__file_open(file), &length);
     if (text)
         read_text(&assembly, text, length, scene);
     else
-        foliot__fault(reading, FOLIOT_IO, (foliot__place){1, 1}, NULL, "cannot read this file");
+        foliot__fault(reading, FOLIOT_IO, (foliot__place){1, 1}, NULL, "cannot read this file: %s",
+                      foliot__file_problem(errno));
     return close_assembly(&assembly);
 }

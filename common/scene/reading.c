@@ -2,6 +2,8 @@
 // reading.c: the first fault of a reading in words, and its memory.
 #include "scene/reading.h"
 
+#include "base/text.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,13 +31,6 @@ void foliot__path_text(const foliot__path *path, char *text, size_t bytes)
     }
 }
 
-static void make_printable(char *text)
-{
-    for (unsigned char *at = (unsigned char *)text; *at; at++)
-        if (*at < 0x20 || *at == 0x7f)
-            *at = '?';
-}
-
 void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__place place,
                         const char *path, const char *sentence)
 {
@@ -50,8 +45,8 @@ void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__
     error->column = place.column;
     snprintf(error->message, sizeof error->message, "%s:%u:%u: %s%s%s", error->file,
              (unsigned)place.line, (unsigned)place.column, path, *path ? ": " : "", sentence);
-    make_printable(error->file);
-    make_printable(error->message);
+    foliot__text_mend(error->file);
+    foliot__text_mend(error->message);
 }
 
 void foliot__fault(foliot__reading *reading, foliot_status status, foliot__place place,

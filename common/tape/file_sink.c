@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static int descriptor(void *user)
@@ -39,12 +40,28 @@ static void file_close(void *user)
     free(user);
 }
 
+// Does not wait for somebody who reads from a pipe. What is to be gone on with is a file.
+static int open_writing(const char *file, bool create)
+{
+    struct stat about;
+    int opened = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (create ? O_CREAT : 0), 0666);
+    if (opened < 0)
+        return -1;
+    int error = fstat(opened, &about) != 0 ? errno : !create && !S_ISREG(about.st_mode) ? ENOTSUP : 0;
+    int flags = fcntl(opened, F_GETFL);
+    if (error == 0 && flags >= 0 && fcntl(opened, F_SETFL, flags & ~O_NONBLOCK) == 0)
+        return opened;
+    close(opened);
+    errno = error ? error : EINVAL;
+    return -1;
+}
+
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink)
 {
     int *user = malloc(sizeof *user);
     if (!user)
         return FOLIOT_MEMORY;
-    *user = open(file, O_WRONLY | O_CLOEXEC | (create ? O_CREAT : 0), 0666);
+    *user = open_writing(file, create);
     if (*user < 0) {
         int error = errno;
         free(user);

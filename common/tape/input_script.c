@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 #define WORDS_MAX 9
@@ -190,7 +191,7 @@ foliot_status foliot__input_script_parse(const char *text, size_t length, const 
 foliot_status foliot__input_script_read(const char *file, foliot__input_script *script,
                                         char *message, size_t message_bytes)
 {
-    FILE *in = fopen(file, "rb");
+    FILE *in = foliot__file_stream(file);
     char *text = NULL;
     size_t length = 0, capacity = 0;
     bool bad = !in;
@@ -211,7 +212,7 @@ foliot_status foliot__input_script_read(const char *file, foliot__input_script *
     }
     foliot_status status = FOLIOT_IO;
     if (bad)
-        snprintf(message, message_bytes, "%s: %s", file, strerror(errno));
+        snprintf(message, message_bytes, "%s: %s", file, foliot__file_problem(errno));
     else
         status = foliot__input_script_parse(text, length, file, script, message, message_bytes);
     free(text);

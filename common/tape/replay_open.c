@@ -4,7 +4,9 @@
 #include "tape/replay.h"
 
 #include "base/bytes.h"
+#include "base/file.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -225,14 +227,18 @@ static foliot_status open_file(const char *file, const opener *opening, foliot_r
     foliot_replay *replay = calloc(1, sizeof *replay);
     if (!replay)
         return FOLIOT_MEMORY;
+    errno = 0;
     foliot_status status = foliot__source_open(&replay->source, file);
+    int error = errno;
     if (status == FOLIOT_OK)
         return open_replay(replay, opening, out, damage);
     if (damage) {
         *damage = (foliot_damage){.status = status};
-        snprintf(damage->text, sizeof damage->text, "%s", foliot_status_text(status));
+        snprintf(damage->text, sizeof damage->text, "%s",
+                 status == FOLIOT_IO && error ? foliot__file_problem(error) : foliot_status_text(status));
     }
     free(replay);
+    errno = error;
     return status;
 }
 

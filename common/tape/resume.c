@@ -4,6 +4,8 @@
 #include "tape/recording.h"
 #include "tape/replay.h"
 
+#include "base/file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -68,8 +70,8 @@ static foliot_status keep_rest(const char *file, uint64_t offset, foliot_resumpt
     int written = snprintf(about->kept_in, sizeof about->kept_in, "%s.cut-%" PRIu64, file, offset);
     if (written < 0 || (size_t)written >= sizeof about->kept_in)
         return FOLIOT_INVALID;
-    int from = open(file, O_RDONLY | O_CLOEXEC);
-    int to = open(about->kept_in, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int from = foliot__file_open(file);
+    int to = open(about->kept_in, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     bool fine = from >= 0 && to >= 0 && copy_rest(from, to, (off_t)offset);
     if (from >= 0)
         close(from);
@@ -191,7 +193,7 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
     explain(problem, problem_bytes, "");
     foliot_status status = foliot__file_sink(file, false, &sink); // nobody else may write from here on
     if (status != FOLIOT_OK) {
-        explain(problem, problem_bytes, status == FOLIOT_AGAIN ? "another process is writing to it" : strerror(errno));
+        explain(problem, problem_bytes, status == FOLIOT_AGAIN ? "another process is writing to it" : foliot__file_problem(errno));
         return status;
     }
     status = foliot_replay_open(file, &replay, &damage);

@@ -33,6 +33,14 @@ __attribute__((format(printf, 5, 6))) static foliot_status damaged(foliot_damage
     return status;
 }
 
+// The bytes are in the file, and could not be had.
+static foliot_status unread(const foliot__tape_walk *walk, foliot_damage *damage)
+{
+    foliot_status status = walk->source->status;
+    return damaged(damage, status, walk->number, walk->offset,
+                   status == FOLIOT_MEMORY ? "no memory to read it" : "the system does not read it");
+}
+
 void foliot__tape_content_free(foliot__tape_content *content)
 {
     foliot__input_log_free(&content->inputs);
@@ -494,8 +502,7 @@ static foliot_status read_block(foliot__tape_walk *walk, foliot__tape_block *blo
                             : "the file ends without its closing block");
     const uint8_t *bytes = foliot__source_at(source, walk->offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
     if (!bytes)
-        return damaged(damage, FOLIOT_IO, walk->number, walk->offset,
-                       "the system does not read it");
+        return unread(walk, damage);
     if (!foliot__tape_block_read(bytes, block))
         return damaged(damage, FOLIOT_CORRUPT, walk->number, walk->offset,
                        "the block's header is damaged");
@@ -506,8 +513,7 @@ static foliot_status read_block(foliot__tape_walk *walk, foliot__tape_block *blo
     *payload =
         foliot__source_at(source, walk->offset + FOLIOT__TAPE_BLOCK_BYTES, block->length, AHEAD);
     if (!*payload)
-        return damaged(damage, FOLIOT_IO, walk->number, walk->offset,
-                       "the system does not read it");
+        return unread(walk, damage);
     if (foliot__crc32c(0, *payload, block->length) != block->payload_crc)
         return damaged(damage, FOLIOT_CORRUPT, walk->number, walk->offset,
                        "checksum of its %" PRIu32 " bytes differs", block->length);
@@ -555,10 +561,10 @@ foliot_status foliot__tape_walk_begin(foliot__tape_walk *walk, foliot__source *s
     memset(walk, 0, sizeof *walk);
     walk->source = source;
     const uint8_t *start = foliot__source_at(source, 0, FOLIOT__TAPE_START_BYTES, AHEAD);
+    if (!start && source->length >= FOLIOT__TAPE_START_BYTES)
+        return unread(walk, damage);
     if (!start)
-        return damaged(damage,
-                       source->length < FOLIOT__TAPE_START_BYTES ? FOLIOT_TRUNCATED : FOLIOT_IO, 0,
-                       0, "the file ends inside its first %d bytes", FOLIOT__TAPE_START_BYTES);
+        return damaged(damage, FOLIOT_TRUNCATED, 0, 0, "the file ends inside its first %d bytes", FOLIOT__TAPE_START_BYTES);
     if (!foliot__tape_start_read(start, &version))
         return damaged(damage, FOLIOT_CORRUPT, 0, 0,
                        "not a recording, or its first %d bytes are damaged",
@@ -589,6 +595,8 @@ foliot_status foliot__tape_walk_to(foliot__tape_walk *walk, uint64_t offset, uin
 {
     foliot__tape_block block;
     const uint8_t *bytes = foliot__source_at(walk->source, offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
+    if (!bytes && offset <= walk->source->length && walk->source->length - offset >= FOLIOT__TAPE_BLOCK_BYTES)
+        return unread(walk, damage);
     if (!bytes || !foliot__tape_block_read(bytes, &block) || block.tick != tick)
         return damaged(damage, FOLIOT_CORRUPT, walk->number, offset,
                        "the index names a keyframe here, and there is none");

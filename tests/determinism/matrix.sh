@@ -56,8 +56,8 @@ sources="tests/determinism/driver.c tests/determinism/cases.c common/base/assert
     common/base/status.c common/base/text.c common/base/version.c common/base/cpu.c $(find common/sim -name '*.c' | sort | tr '\n' ' ')"
 replay_sources="$(echo tools/replay/{main,tool,verify,jobs,info,state,diff,export,serve,run}.c)
     $(echo common/tape/{format,walk,expand,scan,source,replay,replay_open,verify,divergence,input_log}.c \
-        common/tape/{simulation,world_simulation,truth_layers,search,perturb,perturb_text,journal}.c)
-    $(echo common/base/{unpack,crc32c,json,options,terminal}.c)"
+        common/tape/{simulation,world_simulation,truth_layers,search,perturb,perturb_text,journal,keyframe_check}.c)
+    $(echo common/base/{unpack,crc32c,json,options,terminal,file}.c)"
 ready=
 [ ! -f "$out/ready_scenes.h" ] || ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
 export BIT_FLAGS sources ready replay_sources

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/file.h"
 #include "base/text.h"
 #include "base/watchdog.h"
 #include "foliot/replay.h"
@@ -144,7 +145,7 @@ struct lab_inputs {
 // A recording begins with a byte that no line of text does.
 static bool is_recording(const char *file)
 {
-    FILE *in = fopen(file, "rb");
+    FILE *in = foliot__file_stream(file);
     bool is = in && fgetc(in) == (unsigned char)FOLIOT__TAPE_MAGIC[0];
     if (in)
         fclose(in);

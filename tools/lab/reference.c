@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/text.h"
 
 // The reference's step: an eighth-order scheme at a quarter of the finest step is 65,536 times better than
@@ -359,7 +360,7 @@ static bool csv_all(source *s)
 
 static char *read_all(const char *file, size_t *length)
 {
-    FILE *in = fopen(file, "rb");
+    FILE *in = foliot__file_stream(file);
     char *text = NULL;
     if (!in)
         return NULL;

@@ -2,6 +2,7 @@
 // tool.c: opening, naming and reporting, for all commands.
 #include "tool.h"
 
+#include "base/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,16 +32,12 @@ static foliot_replay *open_file(const char *file, bool any, int *exit_code)
 {
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
-    errno = 0;
     foliot_status status = any ? foliot_replay_open_simulation(file, NULL, &replay, &damage)
                                : foliot_replay_open(file, &replay, &damage);
     *exit_code = tool_exit_of(status);
     if (status == FOLIOT_OK)
         return replay;
-    fprintf(stderr, "%s: %s\n", file,
-            status == FOLIOT_IO && errno ? strerror(errno)
-            : damage.text[0]             ? damage.text
-                                         : foliot_status_text(status));
+    fprintf(stderr, "%s: %s\n", file, damage.text[0] ? damage.text : foliot_status_text(status));
     return NULL;
 }
 
@@ -69,8 +66,9 @@ const char *tool_body_name(const foliot_scene *scene, uint32_t body)
 
 void tool_body_label(const char *name, uint32_t body, char label[BODY_LABEL_BYTES])
 {
+    char clean[FOLIOT_NAME_BYTES];
     if (name && name[0])
-        snprintf(label, BODY_LABEL_BYTES, "%" PRIu32 " \"%.63s\"", body, name);
+        snprintf(label, BODY_LABEL_BYTES, "%" PRIu32 " \"%s\"", body, foliot__text_clean(clean, sizeof clean, name));
     else
         snprintf(label, BODY_LABEL_BYTES, "%" PRIu32, body);
 }

@@ -98,7 +98,6 @@ static void verify_file(void *context, uint32_t index)
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
     r->file = run->files[index];
-    errno = 0;
     foliot_status status = foliot_replay_open(r->file, &replay, &damage);
     if (status == FOLIOT_OK) {
         r->opened = true;
@@ -108,8 +107,7 @@ static void verify_file(void *context, uint32_t index)
         foliot_replay_close(replay);
         return;
     }
-    snprintf(r->message, sizeof r->message, "%s",
-             status == FOLIOT_IO && errno ? strerror(errno) : damage.text);
+    snprintf(r->message, sizeof r->message, "%s", damage.text[0] ? damage.text : foliot_status_text(status));
     r->exit_code = tool_exit_of(status);
     r->has_verdict = r->exit_code != FOLIOT__EXIT_ERROR;
     r->verdict = (foliot_verdict){

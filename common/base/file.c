@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+// file.c: see file.h. Opening does not wait (O_NONBLOCK), and only what is a regular file is read from.
+#define _FILE_OFFSET_BITS 64
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NOT_REGULAR ENOTSUP // no call below has this errno
+#define DESCRIPTORS_MAX 64
+#ifndef O_NOCTTY
+#define O_NOCTTY 0
+#endif
+#define READING (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
+const char *foliot__file_problem(int error)
+{
+    return error == NOT_REGULAR ? "it is no regular file" : error == ELOOP ? "it is a symbolic link" : strerror(error);
+}
+
+static int refuse(int descriptor, int error)
+{
+    if (descriptor >= 0)
+        close(descriptor);
+    errno = error;
+    return -1;
+}
+
+// What was opened, if it is a regular file. Reading waits from here on.
+static int regular(int descriptor)
+{
+    struct stat about;
+    if (descriptor < 0)
+        return refuse(-1, errno == ENXIO || errno == ENODEV ? NOT_REGULAR : errno); // a socket, a device without driver
+    if (fstat(descriptor, &about) != 0)
+        return refuse(descriptor, errno);
+    if (!S_ISREG(about.st_mode))
+        return refuse(descriptor, S_ISDIR(about.st_mode) ? EISDIR : NOT_REGULAR);
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags >= 0)
+        (void)fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK);
+    return descriptor;
+}
+
+int foliot__file_open(const char *file)
+{
+    return regular(open(file, READING));
+}
+
+FILE *foliot__file_stream(const char *file)
+{
+    int descriptor = foliot__file_open(file);
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
+    if (descriptor >= 0 && !stream)
+        refuse(descriptor, errno);
+    return stream;
+}
+
+// One component after the other, so that no link on the way leads elsewhere.
+int foliot__file_open_below(const char *folder, const char *name)
+{
+    char part[256];
+    if (!*name || *name == '/')
+        return refuse(-1, EACCES);
+    int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    while (at >= 0) {
+        size_t length = strcspn(name, "/");
+        const char *rest = name + length + strspn(name + length, "/");
+        if (length == 0 || length >= sizeof part)
+            return refuse(at, length ? ENAMETOOLONG : EISDIR);
+        memcpy(part, name, length);
+        part[length] = 0;
+        if (strcmp(part, "..") == 0)
+            return refuse(at, EACCES);
+        bool last = name[length] == 0;
+        int next = openat(at, part, O_NOFOLLOW | (last ? READING : O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        int error = errno;
+        struct stat about;
+        if (next < 0 && !last && error == ENOTDIR && fstatat(at, part, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+            S_ISLNK(about.st_mode))
+            error = ELOOP;
+        close(at);
+        errno = error;
+        if (last)
+            return regular(next);
+        at = next;
+        name = rest;
+        if (!*name)
+            return refuse(at, EISDIR);
+    }
+    return -1;
+}
+
+bool foliot__standard_open(void)
+{
+#if !defined(__wasm__) // whose host decides what they are
+    for (int descriptor = 0; descriptor < 3; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF)
+            continue;
+        int null = open("/dev/null", O_RDWR);
+        if (null != descriptor) {
+            if (null >= 0)
+                close(null);
+            return false;
+        }
+    }
+#endif
+    return true;
+}
+
+bool foliot__descriptors_left(uint32_t count)
+{
+#if !defined(__wasm__)
+    int taken[DESCRIPTORS_MAX];
+    uint32_t got = 0;
+    if (count > DESCRIPTORS_MAX)
+        count = DESCRIPTORS_MAX;
+    while (got < count && (taken[got] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+        got++;
+    for (uint32_t i = 0; i < got; i++)
+        close(taken[i]);
+    return got == count;
+#else
+    (void)count;
+    return true;
+#endif
+}
