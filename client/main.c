@@ -10,6 +10,7 @@
 
 #include "base/canvas.h"
 #include "base/exit_code.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/options.h"
 #include "base/terminal.h"
@@ -380,6 +381,15 @@ static bool read_address(app *a, const char *text)
     return true;
 }
 
+// libuv ends the process where it gets no descriptors for its signals; what else it lacks it says.
+#define LOOP_DESCRIPTORS 6
+
+static int no_loop(int wrong)
+{
+    fprintf(stderr, "foliot-client: no event loop: %s\n", uv_strerror(wrong));
+    return FOLIOT__EXIT_AGAIN;
+}
+
 static int open_player(app *a, uint32_t index, const foliot_impairment *impairment)
 {
     player *p = &a->players[index];
@@ -414,11 +424,12 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
     p->bot.kind = given.bot ? foliot__bot_kind_of(given.bot) : FOLIOT__BOT_IDLE;
     p->bot.rng = foliot__rng_seeded(impairment->seed + index);
     p->bot.script = &a->script;
-    uv_poll_init(&a->loop, &p->poll, foliot_transport_descriptor(p->transport));
+    int wrong = uv_poll_init(&a->loop, &p->poll, foliot_transport_descriptor(p->transport));
     p->poll.data = p;
-    uv_poll_start(&p->poll, UV_READABLE, on_readable);
+    if (wrong == 0)
+        wrong = uv_poll_start(&p->poll, UV_READABLE, on_readable);
     a->left++;
-    return 0;
+    return wrong ? no_loop(wrong) : 0;
 }
 
 static int prepare(app *a, const foliot__arguments *arguments, foliot_impairment *impairment)
@@ -456,12 +467,14 @@ static int prepare(app *a, const foliot__arguments *arguments, foliot_impairment
     return 0;
 }
 
-static void start_loop(app *a)
+static int start_loop(app *a)
 {
-    uv_timer_init(&a->loop, &a->frame);
+    int wrong = uv_timer_init(&a->loop, &a->frame);
     a->frame.data = a;
     uint64_t period = given.impair ? TIMER_IMPAIRED_MS : TIMER_MS;
-    uv_timer_start(&a->frame, on_frame, 0, period);
+    if (wrong == 0)
+        wrong = uv_timer_start(&a->frame, on_frame, 0, period);
+    return wrong ? no_loop(wrong) : 0;
 }
 
 int main(int argc, char **argv)
@@ -469,16 +482,26 @@ int main(int argc, char **argv)
     static app a;
     foliot__arguments arguments;
     foliot_impairment impairment;
+    if (!foliot__standard_open())
+        return FOLIOT__EXIT_ERROR;
     int code = foliot__options_start(&program, argc, argv, &arguments);
     if (code >= 0)
         return code;
     code = prepare(&a, &arguments, &impairment);
-    uv_loop_init(&a.loop);
+    if (code == 0 && !foliot__descriptors_left(LOOP_DESCRIPTORS))
+        code = no_loop(UV_EMFILE);
+    int wrong = code == 0 ? uv_loop_init(&a.loop) : 0;
+    if (wrong)
+        code = no_loop(wrong);
     a.players = calloc(given.clients, sizeof *a.players);
     a.count = (uint32_t)given.clients;
+    if (code == 0 && !a.players)
+        code = no_loop(UV_ENOMEM);
     a.fingerprint = foliot_fingerprint();
     for (uint32_t i = 0; code == 0 && i < a.count; i++)
         code = open_player(&a, i, &impairment);
+    if (code == 0)
+        code = start_loop(&a);
     if (code)
         return code;
     const foliot__watchdog_config watchdog = {.program = "foliot-client", .work = "stepping the server's scene", .lost = "nothing was reported",
@@ -487,7 +510,6 @@ int main(int argc, char **argv)
     foliot__watchdog_start(&watchdog);
     if (!given.bot && a.count == 1 && !given.json)
         a.screen = foliot__screen_open(given.view);
-    start_loop(&a);
     uv_run(&a.loop, UV_RUN_DEFAULT);
     foliot__screen_close(a.screen);
     code = exit_code(&a);

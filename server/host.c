@@ -13,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/exit_code.h"
+#include "base/file.h"
+#include "base/text.h"
 #include "foliot/integrator.h"
 #include "foliot/replay.h"
 #include "foliot/scene_reader.h"
@@ -21,6 +23,12 @@ static int complain(int code, const char *what, const char *why)
 {
     fprintf(stderr, "foliot-server: %s: %s\n", what, why);
     return code;
+}
+
+// A scene's name, or one from a file, becomes the name of a session: it is shown, logged, sent.
+static void take_name(foliot__hosted *hosted, const char *name)
+{
+    foliot__text_clean(hosted->name, sizeof hosted->name, name);
 }
 
 // NAME-DATE.foliot, in the working folder; "-2" and so on if that is there already.
@@ -86,10 +94,7 @@ static foliot_recording_config recording_config(double pace_hz)
 static bool unfinished(const char *file)
 {
     foliot_replay *replay;
-    struct stat about;
-    if (stat(file, &about) != 0 || !S_ISREG(about.st_mode)) // a pipe or a device could be read for ever
-        return false;
-    int descriptor = open(file, O_RDONLY | O_CLOEXEC);
+    int descriptor = foliot__file_open(file);
     bool idle = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
     if (descriptor >= 0)
         close(descriptor);
@@ -150,7 +155,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
         fprintf(stderr, "%s\n", error.message);
         return FOLIOT__EXIT_SCENE;
     }
-    snprintf(hosted->name, sizeof hosted->name, "%s", name ? name : hosted->scene->name);
+    take_name(hosted, name ? name : hosted->scene->name);
     int code = apply_options(hosted, file, options);
     if (code)
         return code;
@@ -213,7 +218,7 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file)
         return complain(resume_exit(status), file, problem);
     const foliot_resumption *about = foliot_recording_resumed(hosted->recording);
     tell_salvage(file, about);
-    snprintf(hosted->name, sizeof hosted->name, "%s", *about->session ? about->session : hosted->scene->name);
+    take_name(hosted, *about->session ? about->session : hosted->scene->name);
     snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", file);
     hosted->pace_hz = pace_of(hosted->scene);
     hosted->resumed = true;

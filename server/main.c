@@ -13,10 +13,13 @@
 
 #include <uv.h>
 
+#include "base/assert.h"
 #include "base/exit_code.h"
+#include "base/file.h"
 #include "base/options.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
 #include "host.h"
@@ -109,6 +112,17 @@ typedef struct app {
     bool over, rests;  // rests: the socket is not watched until the timer
 } app;
 
+// libuv ends the process where it gets no descriptor for its signals and no thread for its workers. So both are looked for
+// first, and its workers are started at once: each has a stack of 8 MiB.
+#define LOOP_DESCRIPTORS 11
+#define WORKER_STACK_BYTES ((size_t)8 << 20)
+
+static int lacks(const char *what)
+{
+    fprintf(stderr, "foliot-server: this process may not have %s (ulimit -a tells its limits)\n", what);
+    return FOLIOT__EXIT_AGAIN;
+}
+
 static uint64_t now_ns(void)
 {
     struct timespec t;
@@ -129,8 +143,8 @@ static bool rest(app *a)
     a->received = received;
     if (rests && !a->rests)
         uv_poll_stop(&a->network);
-    if (!rests && a->rests)
-        uv_poll_start(&a->network, UV_READABLE, on_readable);
+    if (!rests && a->rests && uv_poll_start(&a->network, UV_READABLE, on_readable) != 0)
+        rests = true; // until the timer, when it is tried again
     a->rests = rests;
     return rests;
 }
@@ -144,7 +158,8 @@ static void arm(app *a)
                                          .tv_nsec = (long)(wake % 1000000000u)}};
     if (at.it_value.tv_sec == 0 && at.it_value.tv_nsec == 0)
         at.it_value.tv_nsec = 1; // zero would disarm
-    timerfd_settime(a->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+    int armed = timerfd_settime(a->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+    FOLIOT_ASSERT(armed == 0);
 }
 
 static const foliot_scene *scene_of(const app *a, const char *session)
@@ -256,7 +271,10 @@ static void start_step(void *user, void (*run)(void *job), void *job_of_server)
     }
     *job = (step_job){.app = user, .run = run, .job = job_of_server};
     job->work.data = job;
-    uv_queue_work(&job->app->loop, &job->work, job_run, job_done);
+    if (uv_queue_work(&job->app->loop, &job->work, job_run, job_done) != 0) {
+        free(job);
+        run(job_of_server);
+    }
 }
 
 // -- from the command line to a running server --------------------------------------------------------------
@@ -378,8 +396,8 @@ static int start_server(app *a)
         config.players_per_address_max = FOLIOT_PLAYERS_MAX; // all are of one address
     if (foliot_server_create(&config, now_ns(), &a->server) != FOLIOT_OK)
         return FOLIOT__EXIT_ERROR;
-    if (given.threads > 1)
-        a->pool = foliot__pool_create((uint32_t)given.threads);
+    if (given.threads > 1 && !(a->pool = foliot__pool_create((uint32_t)given.threads)))
+        return lacks("so many threads");
     a->host = (foliot_host){.run = a->pool ? foliot__pool_run : NULL, .run_user = a->pool,
                             .threads = (uint32_t)given.threads, .yield = foliot__pool_yield};
     for (uint32_t i = 0; i < a->hosted_count; i++) {
@@ -430,20 +448,69 @@ static void announce(const app *a)
         fprintf(stderr, "foliot-server: what is sent is not encrypted: anyone on the way can read and change it\n");
 }
 
-static void open_loop(app *a)
+static void nothing(uv_work_t *work)
+{
+    (void)work;
+}
+
+static void nothing_done(uv_work_t *work, int status)
+{
+    (void)work;
+    (void)status;
+}
+
+// As many as libuv will start: what UV_THREADPOOL_SIZE says, else 4.
+static uint32_t worker_count(void)
+{
+    const char *text = getenv("UV_THREADPOOL_SIZE");
+    int count = text ? atoi(text) : 4;
+    return count < 1 ? 1 : count > 1024 ? 1024 : (uint32_t)count;
+}
+
+static int start_workers(app *a)
+{
+    static uv_work_t first;
+    if (!foliot__threads_left(worker_count(), WORKER_STACK_BYTES))
+        return lacks("the memory for its threads, or that many threads");
+    return uv_queue_work(&a->loop, &first, nothing, nothing_done) == 0 ? 0 : lacks("an event loop");
+}
+
+// Everything that the loop needs, before anything is written or announced. The handles are started later.
+static int open_loop(app *a)
+{
+    int wrong = uv_loop_init(&a->loop);
+    a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    if (wrong == 0 && a->timer_fd < 0)
+        wrong = uv_translate_sys_error(errno);
+    if (wrong == 0)
+        wrong = uv_poll_init(&a->loop, &a->network, foliot_transport_descriptor(a->transport));
+    if (wrong == 0)
+        wrong = uv_poll_init(&a->loop, &a->timer, a->timer_fd);
+    if (wrong == 0)
+        wrong = uv_signal_init(&a->loop, &a->interrupt);
+    if (wrong == 0)
+        wrong = uv_signal_init(&a->loop, &a->terminate);
+    if (wrong) {
+        fprintf(stderr, "foliot-server: no event loop: %s\n", uv_strerror(wrong));
+        return FOLIOT__EXIT_AGAIN;
+    }
+    a->network.data = a->timer.data = a->interrupt.data = a->terminate.data = a;
+    return start_workers(a);
+}
+
+static int start_loop(app *a)
 {
     foliot__priority_loop();
-    uv_loop_init(&a->loop);
-    a->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-    uv_poll_init(&a->loop, &a->network, foliot_transport_descriptor(a->transport));
-    uv_poll_init(&a->loop, &a->timer, a->timer_fd);
-    uv_signal_init(&a->loop, &a->interrupt);
-    uv_signal_init(&a->loop, &a->terminate);
-    a->network.data = a->timer.data = a->interrupt.data = a->terminate.data = a;
-    uv_poll_start(&a->network, UV_READABLE, on_readable);
-    uv_poll_start(&a->timer, UV_READABLE, on_readable);
-    uv_signal_start(&a->interrupt, on_signal, SIGINT);
-    uv_signal_start(&a->terminate, on_signal, SIGTERM);
+    int wrong = uv_poll_start(&a->network, UV_READABLE, on_readable);
+    if (wrong == 0)
+        wrong = uv_poll_start(&a->timer, UV_READABLE, on_readable);
+    if (wrong == 0)
+        wrong = uv_signal_start(&a->interrupt, on_signal, SIGINT);
+    if (wrong == 0)
+        wrong = uv_signal_start(&a->terminate, on_signal, SIGTERM);
+    if (wrong)
+        fprintf(stderr, "foliot-server: no event loop: %s\n", uv_strerror(wrong));
+    return wrong ? FOLIOT__EXIT_AGAIN : 0;
 }
 
 static void print_counters(const app *a)
@@ -494,15 +561,20 @@ static int host(const foliot__arguments *arguments)
         code = check_names(&a);
     if (code == 0)
         code = check_lockstep(&a, arguments);
+    if (code == 0 && !foliot__descriptors_left(LOOP_DESCRIPTORS + a.hosted_count))
+        code = lacks("as many open files as it needs");
     if (code == 0)
         code = open_transport(&a);
+    if (code == 0)
+        code = open_loop(&a);
     for (uint32_t i = 0; code == 0 && i < a.hosted_count; i++) // when nothing else can be refused any more
         code = foliot__hosted_record(&a.hosted[i], &options);
     if (code == 0)
         code = start_server(&a);
+    if (code == 0)
+        code = start_loop(&a);
     if (code == 0) {
         announce(&a);
-        open_loop(&a);
         arm(&a);
         uv_run(&a.loop, UV_RUN_DEFAULT);
         uv_loop_close(&a.loop);
@@ -526,14 +598,15 @@ static int check(const foliot__arguments *arguments)
     for (uint32_t i = 0; i < arguments->operand_count; i++) {
         foliot_scene *scene;
         foliot_scene_error error;
+        char name[FOLIOT_NAME_BYTES];
         if (foliot_scene_read(arguments->operands[i], &scene, &error) != FOLIOT_OK) {
             fprintf(stderr, "%s\n", error.message);
             code = FOLIOT__EXIT_SCENE;
             continue;
         }
         printf("%s: fine: '%s', bodies: %u, forces: %u, constraints: %u, players: %u, substeps: %u, %s\n", arguments->operands[i],
-               scene->name, scene->body_count, scene->force_count, scene->constraint_count, scene->players.limit,
-               scene->substeps, foliot_integrator_describe(scene->integrator)->name);
+               foliot__text_clean(name, sizeof name, scene->name), scene->body_count, scene->force_count,
+               scene->constraint_count, scene->players.limit, scene->substeps, foliot_integrator_describe(scene->integrator)->name);
         foliot_scene_destroy(scene);
     }
     return foliot__stdout_done("foliot-server", code);
@@ -542,6 +615,8 @@ static int check(const foliot__arguments *arguments)
 int main(int argc, char **argv)
 {
     foliot__arguments arguments;
+    if (!foliot__standard_open())
+        return FOLIOT__EXIT_ERROR;
     int code = foliot__options_start(&program, argc, argv, &arguments);
     if (code >= 0)
         return code;

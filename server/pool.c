@@ -3,6 +3,8 @@
 #include "pool.h"
 #include "priority.h"
 
+#include "base/assert.h"
+
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -61,16 +63,19 @@ foliot__pool *foliot__pool_create(uint32_t threads)
     if (!pool)
         return NULL;
     pool->threads = calloc(threads, sizeof *pool->threads);
-    uv_mutex_init(&pool->calling);
-    uv_mutex_init(&pool->mutex);
-    uv_cond_init(&pool->work);
-    uv_cond_init(&pool->idle);
-    for (uint32_t i = 1; pool->threads && i < threads; i++) {
-        if (uv_thread_create(&pool->threads[pool->workers], worker, pool) != 0)
-            break;
-        pool->workers++;
+    bool fine = pool->threads != NULL;
+    FOLIOT_ASSERT(uv_mutex_init(&pool->calling) == 0); // on Linux none of these needs anything
+    FOLIOT_ASSERT(uv_mutex_init(&pool->mutex) == 0);
+    FOLIOT_ASSERT(uv_cond_init(&pool->work) == 0);
+    FOLIOT_ASSERT(uv_cond_init(&pool->idle) == 0);
+    for (uint32_t i = 1; fine && i < threads; i++) {
+        fine = uv_thread_create(&pool->threads[pool->workers], worker, pool) == 0;
+        pool->workers += fine;
     }
-    return pool;
+    if (fine)
+        return pool;
+    foliot__pool_destroy(pool);
+    return NULL;
 }
 
 void foliot__pool_destroy(foliot__pool *pool)

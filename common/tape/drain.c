@@ -127,7 +127,7 @@ foliot_status foliot__drain_start(foliot__drain *drain, const foliot_recording_s
     pthread_mutex_init(&drain->mutex, NULL);
     pthread_cond_init(&drain->progress, NULL);
     if (thread_start(drain) != 0)
-        return FOLIOT_AGAIN;
+        return FOLIOT_MEMORY; // for its stack, or one thread more than this user may have
     drain->threaded = true;
     return FOLIOT_OK;
 }

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "base/terminal.h"
 
 static bool json;
@@ -135,6 +136,8 @@ static const foliot__program program = {
 int main(int argc, char **argv)
 {
     foliot__arguments arguments;
+    if (!foliot__standard_open())
+        return FOLIOT__EXIT_ERROR;
     int code = foliot__options_start(&program, argc, argv, &arguments);
     if (code >= 0)
         return code;
