@@ -8,7 +8,7 @@ const uint8_t *foliot__read_bytes(foliot__reader *r, size_t count)
         foliot__reader_fail(r, FOLIOT_TRUNCATED);
         return NULL;
     }
-    const uint8_t *at = r->bytes + r->at;
+    const uint8_t *at = r->bytes ? r->bytes + r->at : NULL; // of no bytes at all none are taken
     r->at += count;
     return at;
 }

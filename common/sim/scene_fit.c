@@ -18,6 +18,7 @@ typedef struct needs {
     bool grips;    // players who pull and push bodies, or jump
     bool sleep;
     bool far;      // a place or a speed beyond reversible-leapfrog's lattice
+    bool long_steps; // whose sum time-corrected-verlet could not keep
 } needs;
 
 static bool force_damps(const foliot_force_definition *force)
@@ -60,6 +61,7 @@ static needs needs_of(const foliot_scene *scene)
     }
     for (uint32_t i = 0; i < scene->force_count; i++)
         n.velocity |= force_damps(&scene->forces[i]);
+    n.long_steps = scene->dt >= FOLIOT_POSITION_MAX;
     return n;
 }
 
@@ -89,6 +91,8 @@ static const char *objection(const foliot_integrator_info *info, const needs *n,
         return "positions and speeds of 2^22 and beyond";
     if (players && info->lab_only)
         return "players";
+    if (n->long_steps && info->lab_only)
+        return "steps of 2^40 and longer";
     return NULL;
 }
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// Goal: what follows a state that foliot_world_restore takes can be restored as well. A forged state of time-corrected-verlet
+// whose sum of steps, or whose last step, was the largest that is taken was followed by one that was not: a recording or a
+// late joiner went on from it, and nobody could come after. Method: numbers of a true state are replaced by the largest and
+// the smallest there are; where the world takes it, it is stepped, captured and restored into another one, tick by tick.
+#include "../support/check.h"
+#include "../support/tape_yard.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "foliot/integrator.h"
+
+#define STEPS 3
+#define ROUNDS 400
+
+static const double extremes[] = {0,       -0.0,    0x1p40,  -0x1p40, 0x1.fffffffffffffp39, -0x1.fffffffffffffp39, 1, -1,
+                                  0x1p-40, 0x1p100, 1e-300,  1e300,   0x1p-1074,            0x1.fffffffffffffp1023, 0x1p41, 0x1p22};
+
+static void put_f64(uint8_t *bytes, double value)
+{
+    foliot__writer w = foliot__writer_of(bytes, 8);
+    foliot__write_f64(&w, value);
+}
+
+static uint8_t *captured(const foliot_world *world, size_t *length)
+{
+    foliot_world_capture(world, NULL, 0, length);
+    uint8_t *bytes = malloc(*length);
+    assert_int_equal(foliot_world_capture(world, bytes, *length, length), FOLIOT_OK);
+    return bytes;
+}
+
+static foliot_world *new_world(const tape_yard *yard)
+{
+    foliot_world *world = NULL;
+    assert_int_equal(foliot_world_create(&yard->scene, &world), FOLIOT_OK);
+    return world;
+}
+
+// True where the state was taken; then what follows it must be.
+static bool follow(const tape_yard *yard, foliot_world *world, const uint8_t *state, size_t length)
+{
+    if (foliot_world_restore(world, state, length) != FOLIOT_OK)
+        return false;
+    for (int step = 0; step < STEPS; step++) {
+        size_t count;
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+        uint8_t *bytes = captured(world, &count);
+        foliot_world *other = new_world(yard);
+        assert_int_equal(foliot_world_restore(other, bytes, count), FOLIOT_OK);
+        assert_true(foliot_digest_equal(foliot_world_digest(other), foliot_world_digest(world)));
+        foliot_world_destroy(other);
+        free(bytes);
+    }
+    return true;
+}
+
+static void yard_of(tape_yard *yard, foliot_integrator integrator)
+{
+    tape_yard_init(yard, 3, 0, integrator, 5);
+    if (integrator == FOLIOT_REVERSIBLE_LEAPFROG)
+        return;
+    yard->scene.force_count = 3; // no drag
+}
+
+// lab_time at offset 40, lab_dt at 48.
+static void times_at_their_bounds(void **state)
+{
+    (void)state;
+    tape_yard yard;
+    yard_of(&yard, FOLIOT_TIME_CORRECTED_VERLET);
+    foliot_world *world = new_world(&yard);
+    size_t length;
+    uint8_t *bytes = captured(world, &length);
+    for (size_t t = 0; t < sizeof extremes / sizeof extremes[0]; t++)
+        for (size_t d = 0; d < sizeof extremes / sizeof extremes[0]; d++) {
+            put_f64(bytes + 40, extremes[t]);
+            put_f64(bytes + 48, extremes[d]);
+            bool taken = follow(&yard, world, bytes, length);
+            assert_int_equal(taken, extremes[t] <= 0x1p100 && extremes[d] >= 0 && extremes[d] < 0x1p40);
+        }
+    free(bytes);
+    foliot_world_destroy(world);
+    tape_yard_free(&yard);
+}
+
+// A simulation of 2^41 s is an honest one, and can be gone on with.
+static void long_runs_can_be_gone_on_with(void **state)
+{
+    (void)state;
+    tape_yard yard;
+    yard_of(&yard, FOLIOT_TIME_CORRECTED_VERLET);
+    yard.scene.force_count = 0;
+    yard.scene.dt = 0x1p39;
+    for (uint32_t i = 0; i < yard.scene.body_count; i++)
+        memset(yard.bodies[i].velocity, 0, sizeof yard.bodies[i].velocity);
+    foliot_world *world = new_world(&yard);
+    for (int tick = 0; tick < 4; tick++)
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+    check_bits(foliot_world_time(world), 0x1p41);
+    size_t length;
+    uint8_t *bytes = captured(world, &length);
+    assert_true(follow(&yard, world, bytes, length));
+    free(bytes);
+    foliot_world_destroy(world);
+    yard.scene.dt = 0x1p40;
+    foliot_scene_problem problem;
+    assert_int_not_equal(foliot_scene_check(&yard.scene, &problem), FOLIOT_OK);
+    tape_yard_free(&yard);
+}
+
+static void extremes_anywhere(void **state)
+{
+    (void)state;
+    const char *text = getenv("SEED");
+    uint64_t seed = text ? strtoull(text, NULL, 10) : 20260712;
+    foliot__rng rng = foliot__rng_seeded(seed);
+    uint32_t taken = 0, tried = 0;
+    print_message("SEED=%llu\n", (unsigned long long)seed);
+    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
+        tape_yard yard;
+        foliot_scene_problem problem;
+        if (!foliot_integrator_describe((foliot_integrator)id))
+            continue;
+        yard_of(&yard, (foliot_integrator)id);
+        if (foliot_scene_check(&yard.scene, &problem) != FOLIOT_OK) {
+            tape_yard_free(&yard);
+            continue;
+        }
+        foliot_world *world = new_world(&yard);
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+        size_t length;
+        uint8_t *bytes = captured(world, &length), *changed = malloc(length);
+        for (int round = 0; round < ROUNDS; round++) {
+            memcpy(changed, bytes, length);
+            for (uint32_t n = 1 + foliot__rng_below(&rng, 3); n > 0; n--) {
+                size_t word = foliot__rng_below(&rng, (uint32_t)(length / 8));
+                double value = extremes[foliot__rng_below(&rng, sizeof extremes / sizeof extremes[0])];
+                put_f64(changed + 8 * word, value);
+            }
+            tried++;
+            taken += follow(&yard, world, changed, length);
+        }
+        free(changed);
+        free(bytes);
+        foliot_world_destroy(world);
+        tape_yard_free(&yard);
+    }
+    print_message("%u of %u states were taken\n", taken, tried);
+    assert_true(taken > 100);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(times_at_their_bounds),
+        cmocka_unit_test(long_runs_can_be_gone_on_with),
+        cmocka_unit_test(extremes_anywhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
