@@ -164,7 +164,7 @@ static uint64_t expected_here(const foliot_client *client)
     const foliot_snapshot *newest = foliot__buffer_newest(&client->buffer);
     double every = client->welcome.pace_hz / client->welcome.snapshot_hz;
     double expected = newest ? (double)(newest->tick - client->first_snapshot) / every + 1.5 : 0;
-    return (uint64_t)fmin(expected, 0x1p62); // ticks and paces are the server's
+    return (uint64_t)fmin(expected, 0x1p53); // ticks and paces are the server's
 }
 
 void foliot__client_keep_figures(foliot_client *client)

@@ -82,11 +82,19 @@ static bool sound(double x)
     return x >= -FOLIOT_POSITION_MAX && x <= FOLIOT_POSITION_MAX; // false for NaN
 }
 
+// Whether a substep leaves where it began in `previous`: with several, that may lie beyond what the last one came back to.
+static bool has_previous(const foliot_world *world)
+{
+    return world->truth_fields >> FOLIOT_FIELD_previous_x & 1;
+}
+
 static bool body_sound(const foliot_world *world, uint32_t i)
 {
-    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world), p = foliot__previous(world);
     if (!(sound(x.x[i]) && sound(x.y[i]) && sound(x.z[i]) && sound(v.x[i]) && sound(v.y[i]) &&
           sound(v.z[i])))
+        return false;
+    if (has_previous(world) && !(sound(p.x[i]) && sound(p.y[i]) && sound(p.z[i])))
         return false;
     if (!world->rotates)
         return true;
@@ -124,6 +132,8 @@ static bool all_sound(const foliot_world *world)
 {
     uint32_t rows = foliot__lanes(world);
     int64_t signs = excess3(foliot__position(world), rows) | excess3(foliot__velocity(world), rows);
+    if (has_previous(world))
+        signs |= excess3(foliot__previous(world), rows);
     if (world->rotates)
         signs |= excess3(foliot__angular_velocity(world), rows) |
                  excess(foliot__orientation_w(world), rows) |
