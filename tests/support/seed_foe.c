@@ -14,7 +14,7 @@
 #define CRAWL_NS (SEED_SECOND / 10)
 #define LIE_NS (SEED_SECOND / 20)
 #define HEARD_OUT_NS (SEED_SECOND * 3 / 10)
-#define TOKEN_NS (SEED_SECOND / 10)
+#define TOKEN_NS (SEED_SECOND / 4)
 
 typedef struct foe { // what is at hand in a turn
     seed_run *run;

@@ -362,7 +362,7 @@ static void take_events(seed_run *run)
         seed_say(run, "server: %s %s player %u tick %llu value %llu %s", event.session, names[event.kind], event.player,
                  (unsigned long long)event.tick, (unsigned long long)event.value, event.text);
         seed_mix(run, (uint64_t)event.kind << 32 | event.player);
-        run->result.tally.events++;
+        run->result.tally.events += event.kind != FOLIOT_SERVER_REFUSED; // whose lines a program limits
         run->result.tally.resumes += event.kind == FOLIOT_SERVER_RESUMED;
         run->result.tally.joins += event.kind == FOLIOT_SERVER_JOINED;
         if (event.kind == FOLIOT_SERVER_JOINED || event.kind == FOLIOT_SERVER_RESUMED)
