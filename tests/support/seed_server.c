@@ -358,8 +358,9 @@ static void take_events(seed_run *run)
     foliot_server_event event;
     while (foliot_server_poll(run->server, &event)) {
         static const char *const names[] = {"joined", "resumed", "lost", "left", "refused", "dropped", "late", "frozen",
-                                            "recording stopped", "ended", "lied", "diverged", "behind"};
-        seed_say(run, "server: %s %s player %u tick %llu value %llu %s", event.session, names[event.kind], event.player,
+                                            "recording stopped", "ended", "lied", "diverged", "found", "behind"};
+        const char *name = (size_t)event.kind < sizeof names / sizeof names[0] ? names[event.kind] : "something";
+        seed_say(run, "server: %s %s player %u tick %llu value %llu %s", event.session, name, event.player,
                  (unsigned long long)event.tick, (unsigned long long)event.value, event.text);
         seed_mix(run, (uint64_t)event.kind << 32 | event.player);
         run->result.tally.events += event.kind != FOLIOT_SERVER_REFUSED; // whose lines a program limits
