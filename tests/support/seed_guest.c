@@ -110,11 +110,10 @@ static void begin_life(seed_run *run, seed_caller *c)
     seed_say(run, "guest %u: comes", c->index);
 }
 
-// The places of players that one address may take, however it comes and goes.
+// The places of players that one address may take, however it comes and goes: who is dropped keeps his for a while.
 static uint32_t foe_players(const seed_guest *foe)
 {
-    bool comes_often = foe->scheme == SEED_storms || foe->scheme == SEED_replays || foe->scheme == SEED_guesses;
-    return comes_often ? FOE_PLAYERS : foe->scheme != SEED_holds && foe->scheme != SEED_lies;
+    return foe->scheme == SEED_holds ? 0 : FOE_PLAYERS;
 }
 
 // Those who play there, or did so a while ago and may be kept; of foes, as many as one address may have.
@@ -386,7 +385,7 @@ static void check_service(seed_run *run, seed_caller *c, const foliot_client_sta
 static bool judge(seed_run *run, seed_caller *c)
 {
     const seed_host *h = &run->hosts[c->plan->session];
-    if (c->claim_incarnation != run->incarnation && run->anew) {
+    if (c->claim_incarnation < run->anew) {
         c->claims = false; // of another world, which is no more
         return true;
     }

@@ -222,6 +222,7 @@ static void draw_late_return(seed_plan *plan)
     plan->timeout_ms = 1000 + below(&d, 1000);
     plan->reconnect_ms = 2000 + below(&d, 2000);
     g->kind = SEED_PLAYER;
+    g->damage = 0;
     g->session = 0;
     g->reconnects = true;
     g->lives[0] = (seed_life){.join_ns = SEED_BEGIN_NS, .exit = SEED_STAYS};
@@ -335,7 +336,8 @@ static void draw_foes(seed_plan *plan)
     for (uint32_t i = 0; i < SEED_SCHEME_COUNT; i++)
         if (is_named("SEED_WITH", schemes[i]))
             wanted = (seed_scheme)i;
-    plan->limits = strikes(&d, plan->crash_count ? 0 : 0.15, "tiny") ? tiny_limits : usual_limits;
+    bool tiny = strikes(&d, plan->crash_count ? 0 : 0.15, "tiny");
+    plan->limits = tiny && !any_heavy(plan) ? tiny_limits : usual_limits; // a large state takes seconds through a tiny window
     if ((!any && wanted == SEED_SCHEME_COUNT) || any_heavy(plan))
         return;
     for (uint32_t i = 0; i < count; i++) {
@@ -363,6 +365,7 @@ static void draw_cut_off(seed_plan *plan, dice *d, uint64_t crash_ns)
     if (chance(d, 0.3) || crash_ns < SEED_BEGIN_NS + before_ns)
         return;
     g->kind = SEED_PLAYER;
+    g->damage = 0;
     g->session = 0;
     g->reconnects = true;
     g->lives[0] = (seed_life){.join_ns = crash_ns - before_ns, .exit = SEED_STAYS};

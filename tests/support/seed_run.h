@@ -157,7 +157,7 @@ typedef struct seed_run {
     uint32_t incarnation; // how often the server has crashed
     foliot__rng tokens;   // what its server draws
     uint64_t up_ns;       // since when it is there
-    bool anew;            // it knows nothing of the one before it
+    uint32_t anew;        // the last incarnation that knew nothing of the one before it; 0: none
     bool back;            // it may have forgotten more than what was not written yet
     bool stopping, failed;
     uint64_t server_next_ns, step_done_ns;

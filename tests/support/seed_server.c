@@ -456,7 +456,7 @@ static void resume_session(seed_run *run, uint32_t index)
     bool spoilt = run->plan->storage[run->incarnation - 1] != SEED_STORAGE_SOUND;
     if (status != FOLIOT_OK && spoilt && problem[0]) {
         seed_say(run, "server: session %u cannot be resumed: %s: %s", index, foliot_status_text(status), problem);
-        run->anew = true;
+        run->anew = run->incarnation;
         run->result.tally.unresumable++;
         begin_session(run, h, h->plan);
         return;
@@ -483,8 +483,8 @@ static void resume_session(seed_run *run, uint32_t index)
 void seed_server_resume(seed_run *run)
 {
     bool swaps = run->plan->swaps[run->incarnation - 1];
-    run->anew = swaps;
-    run->back = run->plan->storage[run->incarnation - 1] != SEED_STORAGE_SOUND;
+    run->anew = swaps ? run->incarnation : run->anew;
+    run->back = run->back || run->plan->storage[run->incarnation - 1] != SEED_STORAGE_SOUND;
     run->result.tally.swaps += swaps;
     for (uint32_t s = 0; s < run->plan->session_count && !run->failed; s++) {
         if (swaps)
