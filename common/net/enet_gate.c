@@ -147,9 +147,11 @@ static slot *slot_of_direct(enet_transport *t, const ENetAddress *from, const fo
         return NULL;
     }
     const ENetPeer *peer = direct->peer < t->host->peerCount ? &t->host->peers[direct->peer] : NULL;
-    if (!peer || peer->connectID != direct->connect_id || !foliot__same_address(&peer->address, from))
-        return NULL;
-    return peer->data ? peer->data : foliot__slot_by_connection(t, from, direct->connect_id);
+    bool theirs = peer && peer->connectID == direct->connect_id && foliot__same_address(&peer->address, from);
+    if (theirs && peer->data)
+        return peer->data;
+    slot *s = foliot__slot_by_connection(t, from, direct->connect_id);
+    return theirs || (s && s->state == SLOT_FREE) ? s : NULL; // free: what comes late for one that is over
 }
 
 static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_t *bytes, size_t length,
