@@ -193,8 +193,11 @@ static void show(app *a, player *p, uint64_t now)
     }
     if (a->trace && p == &a->players[0])
         trace(a, p->client, &sample);
-    if (a->screen)
-        foliot__screen_draw(a->screen, p->client, &sample, a->address);
+    if (!a->screen)
+        return;
+    foliot__watchdog_work(); // a terminal may take nothing for as long as it likes
+    foliot__screen_draw(a->screen, p->client, &sample, a->address);
+    foliot__watchdog_rest();
 }
 
 static void finish_player(app *a, player *p)

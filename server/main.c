@@ -19,6 +19,7 @@
 #include "base/options.h"
 #include "base/terminal.h"
 #include "base/text.h"
+#include "base/watchdog.h"
 #include "base/threads.h"
 #include "foliot/foliot.h"
 #include "foliot/transport.h"
@@ -30,7 +31,6 @@
 
 #define PEERS_EXTRA 16 // connections beyond players and spectators: those who are refused
 #define SPECTATOR_DELAY_MAX 3600
-#define SIGNAL_TWICE_NS 100000000u // within it a second signal is the first once more: timeout(1) sends to the group as well
 
 static struct {
     uint64_t port, ticks, threads;
@@ -225,7 +225,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 static void on_signal(uv_signal_t *signal, int number)
 {
     app *a = signal->data;
-    if (a->interrupts > 0 && now_ns() - a->interrupted_ns < SIGNAL_TWICE_NS)
+    if (a->interrupts > 0 && now_ns() - a->interrupted_ns < FOLIOT__SIGNAL_TWICE_NS)
         return;
     a->interrupted_ns = now_ns();
     if (a->interrupts++ > 0) {
@@ -392,7 +392,7 @@ static int start_server(app *a)
     config.start_user = a;
     config.snapshot_hz = given.snapshot_hz;
     config.players_per_address_max = (uint32_t)given.players_per_address;
-    if (!given.players_per_address && strncmp(given.bind, "127.", 4) == 0)
+    if (!given.players_per_address && (given.impair || strncmp(given.bind, "127.", 4) == 0))
         config.players_per_address_max = FOLIOT_PLAYERS_MAX; // all are of one address
     if (foliot_server_create(&config, now_ns(), &a->server) != FOLIOT_OK)
         return FOLIOT__EXIT_ERROR;

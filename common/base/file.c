@@ -15,6 +15,11 @@
 #define O_NOCTTY 0
 #endif
 #define READING (O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+#ifdef O_PATH // a folder on the way need not be listed
+#define PASSING (O_PATH | O_DIRECTORY | O_CLOEXEC)
+#else
+#define PASSING (O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+#endif
 
 const char *foliot__file_problem(int error)
 {
@@ -65,7 +70,7 @@ int foliot__file_open_below(const char *folder, const char *name)
     char part[256];
     if (!*name || *name == '/')
         return refuse(-1, EACCES);
-    int at = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int at = open(folder, PASSING);
     while (at >= 0) {
         size_t length = strcspn(name, "/");
         const char *rest = name + length + strspn(name + length, "/");
@@ -76,7 +81,7 @@ int foliot__file_open_below(const char *folder, const char *name)
         if (strcmp(part, "..") == 0)
             return refuse(at, EACCES);
         bool last = name[length] == 0;
-        int next = openat(at, part, O_NOFOLLOW | (last ? READING : O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+        int next = openat(at, part, O_NOFOLLOW | (last ? READING : PASSING));
         int error = errno;
         struct stat about;
         if (next < 0 && !last && error == ENOTDIR && fstatat(at, part, &about, AT_SYMLINK_NOFOLLOW) == 0 &&

@@ -4,6 +4,7 @@
 
 #if !defined(__wasm__)
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -38,10 +39,16 @@ static uint64_t now_ns(clockid_t clock)
 
 static _Noreturn void end(const char *sentence)
 {
+    // A terminal that is stopped, or nobody's any more, takes nothing: the last words do not wait for it.
+    int out = fcntl(STDOUT_FILENO, F_GETFL), err = fcntl(STDERR_FILENO, F_GETFL);
+    fcntl(STDOUT_FILENO, F_SETFL, out | O_NONBLOCK);
+    fcntl(STDERR_FILENO, F_SETFL, err | O_NONBLOCK);
     if (dog.config.abandon)
         dog.config.abandon();
     ssize_t written = write(STDERR_FILENO, sentence, strlen(sentence));
     (void)written;
+    fcntl(STDERR_FILENO, F_SETFL, err); // others may have them too
+    fcntl(STDOUT_FILENO, F_SETFL, out);
     _exit(FOLIOT__EXIT_ERROR);
 }
 
@@ -92,6 +99,8 @@ static void look(void)
 
 static void take_signal(int number)
 {
+    if (dog.signal && now_ns(CLOCK_MONOTONIC) - dog.signal_ns < FOLIOT__SIGNAL_TWICE_NS)
+        return;
     if (dog.signal && atomic_load(&dog.stretch) % 2)
         end_for_signal(atomic_load(&dog.began_ns));
     if (dog.signal)

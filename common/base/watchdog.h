@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 
+// Within it a second signal is the first once more: timeout(1) sends to the group as well.
+#define FOLIOT__SIGNAL_TWICE_NS 100000000u
+
 typedef struct foliot__watchdog_config {
     const char *program; // of its sentences
     const char *work;    // what a stretch is, of its sentences: "stepping the scene"

@@ -215,7 +215,7 @@ static void prepare_free_peers(ENetHost *host)
 // The connect id in place of the checksum is what ENet does on both sides; the sum itself is ours.
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count)
 {
-    uint8_t bytes[FOLIOT__GATE_BYTES_MAX];
+    uint8_t bytes[FOLIOT__GATE_BYTES_MAX + 64]; // ENet may go beyond its largest by its checksum
     size_t length = 0;
     for (size_t i = 0; i < count; i++) {
         FOLIOT_ASSERT(buffers[i].dataLength <= sizeof bytes - length);

@@ -28,6 +28,7 @@ typedef struct slot {
     ENetPeer *peer;
     ENetAddress address;  // of its peer; with connect_id it names the connection, also after the end
     uint32_t connect_id;  // drawn by the client: whoever knows it may speak for the connection
+    uint32_t seed;        // from which its ENet makes the connect id
     uint64_t began_ns, hello_ns, round_trip_ns; // hello_ns: when it last asked for its cookie, or showed it
     uint64_t cookie;
     uint32_t reason; // to end with, while SLOT_CLOSING
@@ -54,6 +55,8 @@ typedef struct enet_transport {
     uint32_t early_slots; // SLOT_EARLY or SLOT_CLOSING
     // Every service and flush of ENet's walks all peers, so it is left out where it would find nothing.
     uint32_t datagrams; // of the service that runs
+    uint64_t services_ns; // when ENet was served, and how often at that time
+    uint32_t services;
     bool drained;       // the last one emptied the socket, and acknowledged
     bool unsent;        // something waits for a flush
 } enet_transport;

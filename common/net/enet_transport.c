@@ -26,6 +26,8 @@
 // ENet pings whom it has not heard, and what goes past it, it does not hear. A ping costs four datagrams' work.
 #define PING_MS_MAX 2000u
 #define PINGS_A_TIMEOUT 5u
+#define SERVICES_AT_A_TIME 16 // of ENet, for one time of the host's clock
+#define FAREWELL_MS 3000u
 #define DATAGRAMS_A_SERVICE 256 // that ENet receives at most in one call
 
 static void set_clock(enet_transport *t, uint64_t now_ns)
@@ -92,6 +94,19 @@ static foliot_status through_relay(enet_transport *t, struct sockaddr_in *addres
     return status;
 }
 
+// The connect id that ENet will make of the slot's seed: versions make it in different ways, so ENet is asked.
+static bool learn_connect_id(enet_transport *t, slot *s)
+{
+    const ENetAddress nobody = {.host = htonl(INADDR_LOOPBACK), .port = 1};
+    t->host->randomSeed = s->seed;
+    ENetPeer *peer = enet_host_connect(t->host, &nobody, FOLIOT__CHANNELS, 0);
+    if (!peer)
+        return false;
+    s->connect_id = peer->connectID;
+    enet_peer_reset(peer); // before anything was sent
+    return true;
+}
+
 static foliot_status enet_connect(foliot_transport *transport, const char *host, uint16_t port,
                                   uint64_t now_ns, foliot_peer_id *peer)
 {
@@ -106,8 +121,10 @@ static foliot_status enet_connect(foliot_transport *transport, const char *host,
     slot *s = foliot__slot_take(t);
     if (!s)
         return FOLIOT_FULL;
+    foliot__system_random(NULL, &s->seed, sizeof s->seed);
+    if (!learn_connect_id(t, s))
+        return FOLIOT_FULL;
     s->state = SLOT_ASKING;
-    foliot__system_random(NULL, &s->connect_id, sizeof s->connect_id);
     s->address = (ENetAddress){.host = address.sin_addr.s_addr, .port = ntohs(address.sin_port)};
     *peer = foliot__slot_id(t, s);
     return FOLIOT_OK;
@@ -124,7 +141,7 @@ static void ask_for_cookie(enet_transport *t, slot *s)
 // With the cookie, which opens the connection at the host just ahead of ENet's connect.
 static void begin_to_connect(enet_transport *t, slot *s)
 {
-    t->host->randomSeed = s->connect_id - 1; // ENet takes the number after it
+    t->host->randomSeed = s->seed;
     s->peer = enet_host_connect(t->host, &s->address, FOLIOT__CHANNELS, 0);
     t->unsent = true;
     if (!s->peer)
@@ -196,6 +213,13 @@ static bool expire_early(enet_transport *t, foliot_transport_event *event)
 
 // -- events --------------------------------------------------------------------------------------------
 
+// What was sent arrives first, but is not waited for as long as a connection: the peer holds a place of ENet's meanwhile.
+static void farewell(ENetPeer *peer, uint32_t reason)
+{
+    enet_peer_timeout(peer, 0, FAREWELL_MS, FAREWELL_MS);
+    enet_peer_disconnect_later(peer, reason);
+}
+
 // ENet has connected. That is no news: the cookie, or its answer, was the event.
 static void connected(enet_transport *t, ENetPeer *peer)
 {
@@ -210,7 +234,7 @@ static void connected(enet_transport *t, ENetPeer *peer)
     t->unsent = t->unsent || s->waiting_count > 0;
     foliot__slot_release(s, peer);
     if (s->state == SLOT_CLOSING) {
-        enet_peer_disconnect_later(peer, s->reason);
+        farewell(peer, s->reason);
         t->unsent = true;
         foliot__slot_set(t, s, SLOT_FREE);
         return;
@@ -298,6 +322,11 @@ static int next_event(enet_transport *t, ENetEvent *from)
         t->drained = false;
         return 0;
     }
+    if (t->services_ns != t->now_ns)
+        t->services = 0;
+    t->services_ns = t->now_ns;
+    if (t->services++ >= SERVICES_AT_A_TIME) // a flood must not keep us here: the socket holds the rest
+        return 0;
     t->datagrams = 0;
     got = enet_host_service(t->host, from, 0);
     // A packet is handed out after all has been received and answered, a connection while it is.
@@ -357,7 +386,7 @@ static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, ui
         if (at_once)
             enet_peer_disconnect_now(s->peer, reason);
         else
-            enet_peer_disconnect_later(s->peer, reason);
+            farewell(s->peer, reason);
         t->unsent = true;
     }
     foliot__slot_set(t, s, SLOT_FREE);
@@ -600,6 +629,8 @@ static void set_limits(enet_transport *t)
     t->packet_bytes_max = listens ? LISTENER_PACKET_BYTES_MAX : FOLIOT_RELIABLE_BYTES_MAX;
     t->host->maximumPacketSize = FOLIOT_RELIABLE_BYTES_MAX;
     t->host->maximumWaitingData = listens ? LISTENER_WAITING_BYTES_MAX : 2 * FOLIOT_RELIABLE_BYTES_MAX;
+    if (listens) // ENet counts its own peers, those included that it still says farewell to
+        t->host->duplicatePeers = t->admission.per_address_max;
     t->host->intercept = foliot__enet_intercept;
     t->host->checksum = foliot__enet_checksum;
     enet_socket_set_option(t->host->socket, ENET_SOCKOPT_RCVBUF, SOCKET_BYTES);

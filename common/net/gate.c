@@ -8,6 +8,7 @@
 
 #include "crypto/crypto.h"
 
+#define MTU_MAX 1400u // ENet leaves no room for its checksum: with its largest, datagrams outgrow its buffers
 #define FRAGMENT_BYTES_MIN 500u // of every fragment but the last: ENet's smallest MTU less its headers
 
 typedef struct walk {
@@ -91,12 +92,15 @@ static bool fragment_good(walk *w, uint32_t packet_bytes_max)
 static foliot__verdict command_body(walk *w, unsigned command, bool connected,
                                     uint32_t packet_bytes_max, foliot__claims *claims)
 {
+    uint32_t mtu;
     switch (command) {
     case ENET_PROTOCOL_COMMAND_CONNECT:
-        skip(w, 36);
+        skip(w, 4);
+        mtu = take(w, 4);
+        skip(w, 28);
         claims->connect_id = take(w, 4);
         skip(w, 4); // data
-        return w->good && !connected && w->left == 0 ? FOLIOT__CONNECT : FOLIOT__MALFORMED;
+        return w->good && !connected && w->left == 0 && mtu <= MTU_MAX ? FOLIOT__CONNECT : FOLIOT__MALFORMED;
     case ENET_PROTOCOL_COMMAND_SEND_RELIABLE:
         skip(w, take(w, 2));
         break;

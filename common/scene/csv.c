@@ -211,9 +211,11 @@ static void read_row(foliot__assembly *assembly, const foliot__csv *csv, const c
     const char *at = text;
     uint32_t count = 0;
     cell c;
-    for (; reading->status == FOLIOT_OK && next_cell(text, &at, end, &c); count++) {
-        if (count < csv->count)
-            read_cell(reading, csv, origin->csv_line, &c, csv->header[count], &body);
+    for (; reading->status == FOLIOT_OK && count < csv->count && next_cell(text, &at, end, &c); count++)
+        read_cell(reading, csv, origin->csv_line, &c, csv->header[count], &body);
+    for (; at <= end; count++) { // too many are counted, not read
+        const char *stop = memchr(at, ',', (size_t)(end - at));
+        at = stop ? stop + 1 : end + 1;
     }
     if (reading->status == FOLIOT_OK && count != csv->count) {
         char sentence[80];

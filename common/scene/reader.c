@@ -12,16 +12,16 @@
 #include "base/file.h"
 #include "scene/assembly.h"
 
-#define FILE_BYTES_MAX ((size_t)1 << 28) // the largest scene there can be has a tenth of it
+#define FILE_BYTES_MAX ((size_t)1 << 28) // of all files of a scene; the largest there can be has a tenth of it
 #define READ_BYTES 65536
 
 // -- files ---------------------------------------------------------------------------------------
 
 static char *read_stream(foliot__reading *reading, FILE *stream, size_t *length)
 {
-    size_t capacity = READ_BYTES, used = 0;
+    size_t capacity = READ_BYTES, used = 0, most = FILE_BYTES_MAX - reading->file_bytes;
     char *text = malloc(capacity + 1);
-    while (text && used < FILE_BYTES_MAX) {
+    while (text && used < most) {
         used += fread(text + used, 1, capacity - used, stream);
         if (used < capacity)
             break;
@@ -32,12 +32,13 @@ static char *read_stream(foliot__reading *reading, FILE *stream, size_t *length)
         text = more;
     }
     char *kept = NULL;
-    if (text && !ferror(stream) && used < FILE_BYTES_MAX)
+    if (text && !ferror(stream) && used < most)
         kept = foliot__take(reading, used + 1);
     if (kept) {
         memcpy(kept, text, used);
         kept[used] = 0;
         *length = used;
+        reading->file_bytes += used;
     }
     free(text);
     return kept;

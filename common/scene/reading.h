@@ -29,6 +29,7 @@ typedef struct foliot__reading {
     foliot_scene_error *error;
     foliot_status status;
     foliot__arena arena;
+    size_t file_bytes; // read so far, of all its files
     locale_t numbers; // the C locale, whatever the program's is
 } foliot__reading;
 

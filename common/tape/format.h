@@ -20,6 +20,7 @@
 #define FOLIOT__TAPE_BLOCK_MAGIC 0x6b6c42feu // bytes fe 42 6c 6b
 #define FOLIOT__TAPE_BLOCK_BYTES 28          // header of a block
 #define FOLIOT__TAPE_PAYLOAD_MAX (1u << 30)
+#define FOLIOT__TAPE_NOTES_MAX 65536u // in a block
 // Every reader may rely on these; a writer closes a block early to keep them.
 #define FOLIOT__TAPE_BLOCK_TICKS_MAX 65536u
 #define FOLIOT__TAPE_BLOCK_INPUTS_MAX 65536u

@@ -125,8 +125,7 @@ static bool kind_of(reader *r, const word *words, uint32_t count, foliot_input *
     return count < 4 + FOLIOT_AXES || buttons_of(r, &words[3 + FOLIOT_AXES], &input->buttons);
 }
 
-// Behind the inputs of the same tick whose player is not greater.
-static bool insert(reader *r, uint64_t tick, foliot_input input)
+static bool append(reader *r, uint64_t tick, foliot_input input)
 {
     foliot__input_script *s = &r->script;
     if (s->count == r->capacity) {
@@ -139,12 +138,27 @@ static bool insert(reader *r, uint64_t tick, foliot_input input)
             return complain(r, 1, "no memory for so many inputs");
         r->capacity = capacity;
     }
-    uint32_t at = s->count++;
-    for (; at > 0 && s->ticks[at - 1] == tick && s->inputs[at - 1].player > input.player; at--)
-        s->inputs[at] = s->inputs[at - 1];
-    s->inputs[at] = input;
-    s->ticks[s->count - 1] = tick;
+    s->inputs[s->count] = input;
+    s->ticks[s->count++] = tick;
     return true;
+}
+
+// Within a tick by player, and of one player as they were written: their sequences grow.
+static int by_player(const void *a, const void *b)
+{
+    const foliot_input *x = a, *y = b;
+    if (x->player != y->player)
+        return x->player < y->player ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+static void sort_ticks(foliot__input_script *s)
+{
+    for (uint32_t from = 0, end; from < s->count; from = end) {
+        for (end = from + 1; end < s->count && s->ticks[end] == s->ticks[from]; end++) {
+        }
+        qsort(s->inputs + from, end - from, sizeof *s->inputs, by_player);
+    }
 }
 
 static bool read_line(reader *r, const char *line, size_t length)
@@ -166,7 +180,7 @@ static bool read_line(reader *r, const char *line, size_t length)
     if (!foliot__parse_count(words[1].text, &player) || player >= FOLIOT_PLAYERS_MAX)
         return bad_word(r, &words[1], "a player is a number from 0 to 1023");
     foliot_input input = {.player = (uint32_t)player, .sequence = ++r->sequences[player]};
-    return kind_of(r, words, count, &input) && insert(r, tick, input);
+    return kind_of(r, words, count, &input) && append(r, tick, input);
 }
 
 foliot_status foliot__input_script_parse(const char *text, size_t length, const char *name,
@@ -184,6 +198,7 @@ foliot_status foliot__input_script_parse(const char *text, size_t length, const 
         }
         at += line + 1;
     }
+    sort_ticks(&r.script);
     *script = r.script;
     return FOLIOT_OK;
 }

@@ -66,7 +66,9 @@ static void take_token(foliot__journal *journal, const char *text)
     foliot_recorded_player *p = player_of(journal, text, &text);
     if (!p || !take_proof(text, &proof))
         return;
-    p->before = p->proof;
+    static const foliot_player_proof none;
+    if (memcmp(&p->before, &none, sizeof none) == 0) // else nobody has heard p->proof, and the one before it holds
+        p->before = p->proof;
     p->proof = proof;
 }
 

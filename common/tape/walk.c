@@ -380,7 +380,7 @@ static void decode_note(decoding *d)
 {
     foliot__tape_content *content = d->content;
     uint32_t what_length = 0, text_length = 0;
-    corrupt_if(d, d->values < 3);
+    corrupt_if(d, d->values < 3 || content->notes >= FOLIOT__TAPE_NOTES_MAX);
     foliot__unpack_uint(d->r);
     const char *what = foliot__unpack_str(d->r, &what_length);
     const char *text = foliot__unpack_str(d->r, &text_length);

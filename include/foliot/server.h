@@ -99,6 +99,7 @@ typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_SPENT,     // somebody came with a token that was replaced: the player's, or a thief's; text: the player's name
     FOLIOT_SERVER_REFUSALS,  // what a hostile network does was refused; text: the counter; `value`: how often so far
 } foliot_server_event_kind;
+#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_REFUSALS + 1)
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
     const char *session;

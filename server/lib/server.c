@@ -308,7 +308,7 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
                session->name);
         return;
     }
-    bool returns = foliot__session_knows(session, &hello->token);
+    bool returns = !hello->spectates && foliot__session_knows(session, &hello->token);
     if (!returns && !hello->spectates &&
         foliot__session_over_address(session, foliot_transport_peer_host(server->config.transport, peer->id))) {
         server->counters.refusals_over_address++;

@@ -233,7 +233,12 @@ bool foliot__session_knows(const foliot__session *session, const foliot__token *
 static void resume(foliot__session *session, foliot__player_slot *player, const foliot__token *token, uint32_t peer)
 {
     foliot_player_proof proof = proof_of(token);
-    player->same = player->same || same_proof(&player->proof, &proof);
+    static const foliot_player_proof none;
+    if (same_proof(&player->proof, &proof)) { // so its welcome was heard, though no input may have said so yet
+        if (player->same && !same_proof(&player->before, &none))
+            player->spent = player->before;
+        player->same = player->heard = true;
+    }
     player->before = proof;
     give_token(session->server, player);
     player->rotated = true;
@@ -426,18 +431,18 @@ static void enter(foliot__session *session, uint32_t p)
     player->state = FOLIOT__PLAYER_IN_WORLD;
 }
 
-// What became of its token, in order.
+// What became of its token, in order: one that was heard is, before another follows it.
 static void note_token(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
+    if (session->recording && player->heard)
+        foliot_recording_note_heard(session->recording, p);
     if (session->recording && player->rotated) {
         foliot_recording_note_token(session->recording, p, player->proof);
         player->noted_tick = session->tick + 1;
         player->noted_ns = session->server->now_ns;
         session->notes_tokens = true;
     }
-    if (session->recording && player->heard)
-        foliot_recording_note_heard(session->recording, p);
     player->rotated = player->heard = false;
 }
 

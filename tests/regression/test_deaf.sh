@@ -37,7 +37,7 @@ busy() {
 told() { # SIGNAL...
     local begin signal
     begin=$(date +%s%N)
-    for signal; do kill -"$signal" "$(cat pid.out)"; sleep 0.05; done
+    for signal; do kill -"$signal" "$(cat pid.out)"; sleep 0.15; done # sooner it is the first once more
     for _ in $(seq 200); do
         [ -s code.out ] && break
         sleep 0.05
@@ -97,6 +97,12 @@ sleep 2
 told TERM
 ok "where steps are short it leaves in order" promptly 0
 ok "with its report" grep -q '"outcome":"played"' prog.out
+run "$client" 127.0.0.1:$port --bot idle --json
+sleep 2
+kill -TERM "$(cat pid.out)" && kill -TERM "$(cat pid.out)" # as timeout(1) does: itself, and then its group
+told
+ok "a signal that comes twice at once is one" promptly 0
+ok "and loses no report" grep -q '"outcome":"played"' prog.out
 stop
 
 heavy 8 50 >slow.yaml

@@ -117,3 +117,15 @@ printf 'foliot: 1\nname: "a%sb"\nintegrator: leapfrog\ndt: 0.01\npace_hz: 60\nbo
   printf 'foliot: 1\n"ke%sy": 1\n' "$hidden" >key.yaml; "$server" check key.yaml; } >>named.out 2>>named.err
 shown named.out named.err hidden.csv && { echo "not ok - nor of a scene's and a body's name anywhere"; grep -anP '\xe2\x80\xae|\xf3\xa0\x81' named.out named.err hidden.csv | head; } ||
     echo "ok - nor of a scene's and a body's name anywhere"
+# A line of commas was gone through once for each of them: 200 kB took nine seconds, 2 MB a quarter of an hour.
+mkdir -p wide
+printf 'foliot: 1\nname: wide\nintegrator: leapfrog\ndt: 0.01\nbodies:\n  - csv: wide.csv\n' >wide/wide.yaml
+{ printf 'mass,position.x,position.y,position.z\n1,0,0,0\n'; head -c 4000000 /dev/zero | tr '\0' ','; echo; } >wide/wide.csv
+timeout 20 "$server" check wide/wide.yaml >named.out 2>named.err
+ok "a line of four million cells is refused at once" grep -q "the header has 4 cells, this line has 4000001" named.err named.out
+# One file named again and again was read and kept again and again.
+head -c 60000000 /dev/zero | tr '\0' '\n' >wide/blank.csv
+{ printf 'mass,position.x,position.y,position.z\n1,0,0,0\n'; cat wide/blank.csv; } >wide/long.csv
+{ printf 'foliot: 1\nname: wide\nintegrator: leapfrog\ndt: 0.01\nbodies:\n'; for _ in 1 2 3 4 5 6; do echo '  - csv: long.csv'; done; } >wide/many.yaml
+timeout 60 "$server" check wide/many.yaml >named.out 2>named.err
+ok "the files of a scene have a bound together" grep -q "File too large" named.err named.out

@@ -359,6 +359,59 @@ static void in_lockstep_too(void **state)
     resume_is_recorded_before_its_welcome(true);
 }
 
+// The welcome is lost twice, then the server: what he has holds, and what nobody heard need not.
+static void an_unheard_token_does_not_replace_the_one_before_it(void **state)
+{
+    (void)state;
+    inn *i = open_inn(true, false);
+    guest *owner = come(i, none);
+    foliot__token first = owner->welcome.token;
+    play(i, owner);
+    go(i, owner);
+    guest *deaf = come(i, first);
+    go(i, deaf);
+    guest *again = come(i, first);
+    foliot_recorded_player player = recorded(i);
+    foliot_player_proof now = proof_of(again->welcome.token), before = proof_of(first);
+    assert_memory_equal(&player.proof, &now, sizeof now);
+    assert_memory_equal(&player.before, &before, sizeof before);
+    close_inn(i);
+}
+
+static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
+{
+    (void)state;
+    inn *i = open_inn(true, false);
+    guest *owner = come(i, none);
+    play(i, owner);
+    go(i, owner);
+    guest *second = come(i, owner->welcome.token);
+    foliot__token t2 = second->welcome.token;
+    guest *g = &i->guests[i->count++];
+    foliot_transport_config config = foliot_transport_config_default();
+    assert_int_equal(foliot_transport_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_OK);
+    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer), FOLIOT_OK);
+    let_pass(i, 0.01);
+    assert_true(g->connected);
+    uint64_t ticks = foliot_server_counted(i->server)->ticks;
+    while (foliot_server_counted(i->server)->ticks == ticks)
+        let_pass(i, 0.001);
+    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
+    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK, .tick = (uint32_t)second->welcome.tick};
+    size_t length = foliot__input_packet_encode(&packet, bytes);
+    foliot_transport_send(second->wire, second->peer, FOLIOT_UNRELIABLE, bytes, length);
+    foliot_transport_flush(second->wire, i->now_ns);
+    let_pass(i, 0.003);
+    say_hello(g, t2);
+    foliot_transport_flush(g->wire, i->now_ns);
+    let_pass(i, 0.1);
+    assert_true(g->welcomed);
+    foliot_recorded_player player = recorded(i);
+    foliot_player_proof now = proof_of(g->welcome.token), before = proof_of(t2);
+    assert_memory_equal(&player.proof, &now, sizeof now);
+    assert_memory_equal(&player.before, &before, sizeof before);
+    close_inn(i);
+}
 static void tokens_themselves_are_not_recorded(void **state)
 {
     (void)state;
@@ -450,6 +503,8 @@ int main(void)
         cmocka_unit_test(the_old_token_holds_until_the_new_one_was_heard),
         cmocka_unit_test(a_token_is_recorded_before_its_welcome),
         cmocka_unit_test(in_lockstep_too),
+        cmocka_unit_test(an_unheard_token_does_not_replace_the_one_before_it),
+        cmocka_unit_test(heard_and_replaced_within_a_tick_are_recorded_in_order),
         cmocka_unit_test(tokens_themselves_are_not_recorded),
         cmocka_unit_test(one_address_takes_not_all_places),
         cmocka_unit_test(connections_are_kept_for_who_may_come_back),

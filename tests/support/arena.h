@@ -54,10 +54,10 @@ typedef struct arena {
     foliot_digest history[ARENA_HISTORY]; // of the server's truth, by tick
     uint64_t seen_tick;
     uint64_t now_ns, step_ns;
-    uint64_t told[FOLIOT_SERVER_BEHIND + 1]; // events of the server, by kind
+    uint64_t told[FOLIOT_SERVER_EVENT_KINDS]; // events of the server, by kind
     foliot_divergence_case found; // the last
     unsigned found_count;
-    foliot_server_event last[FOLIOT_SERVER_BEHIND + 1];
+    foliot_server_event last[FOLIOT_SERVER_EVENT_KINDS];
 } arena;
 
 arena *arena_create(const arena_options *options);

@@ -395,7 +395,7 @@ bool reference_read(const char *file, const foliot_scene *scene, double time,
     size_t length;
     char *text = read_all(file, &length);
     if (!text) {
-        snprintf(message, bytes, "%s: %s", file, strerror(errno));
+        snprintf(message, bytes, "%s: %s", file, foliot__file_problem(errno));
         return false;
     }
     reference->slots = scene->body_count;

@@ -9,6 +9,7 @@
 #include "tape/truth_layers.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -50,13 +51,14 @@ static bool move_all(int file, uint8_t *bytes, size_t count, bool reads)
     return true;
 }
 
-// A group of its own, as the shell that runs it may have started more: whoever ends us ends it, though it replays for hours.
-static volatile sig_atomic_t other_group;
+// Whoever ends us ends it, though it replays for hours. Where there is no terminal it has a group of its own, as the shell that
+// runs it may have started more. With one it stays in ours: it may have to ask there (ssh does), and Ctrl-C reaches both.
+static volatile sig_atomic_t other_process, other_group;
 
 static void end_both(int number)
 {
-    if (other_group > 0)
-        kill(-(pid_t)other_group, SIGTERM);
+    if (other_process > 0)
+        kill(other_group ? -(pid_t)other_process : (pid_t)other_process, SIGTERM);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -71,11 +73,20 @@ static void take_signals(void)
     }
 }
 
+static bool has_terminal(void)
+{
+    int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC);
+    if (terminal >= 0)
+        close(terminal);
+    return terminal >= 0;
+}
+
 static _Noreturn void become_other(const char *file, const int to[2], const int from[2])
 {
     size_t length = strlen(with) + 16;
     char *line = malloc(length);
-    setpgid(0, 0);
+    if (other_group)
+        setpgid(0, 0);
     if (line) {
         snprintf(line, length, "%s \"$@\"", with);
         dup2(to[0], 0);
@@ -95,13 +106,15 @@ static bool start_other(other *o, const char *file)
     signal(SIGPIPE, SIG_IGN);
     if (pipe(to) != 0 || pipe(from) != 0)
         return false;
+    other_group = !has_terminal();
     o->process = fork();
     if (o->process < 0)
         return false;
     if (o->process == 0)
         become_other(file, to, from);
-    setpgid(o->process, o->process); // whoever comes first
-    other_group = o->process;
+    if (other_group)
+        setpgid(o->process, o->process); // whoever comes first
+    other_process = o->process;
     take_signals();
     close(to[0]);
     close(from[1]);
@@ -117,7 +130,7 @@ static void end_other(other *o)
     close(o->from);
     while (waitpid(o->process, &status, 0) < 0 && errno == EINTR)
         ;
-    other_group = 0;
+    other_process = 0;
 }
 
 static bool hear_hello(other *o)

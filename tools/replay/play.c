@@ -376,7 +376,9 @@ static int play(player *p)
     }
     double last = tool_now();
     while (!p->quit && !foliot__watchdog_asked() && fit_canvas(p, 1)) {
+        foliot__watchdog_work(); // a terminal may take nothing for as long as it likes
         show(p);
+        foliot__watchdog_rest();
         read_keys(p);
         double now = tool_now();
         foliot__watchdog_work();

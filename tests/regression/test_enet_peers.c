@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+// Goal: what a client tells ENet of itself harms nobody. A client with ENet's largest MTU made the server's datagrams outgrow
+// their buffer by the checksum, and the server ended; and one address held all of ENet's peers, since those that a host still
+// says farewell to were counted by nobody.
+// Method: real transports on the loopback; the clients' ENet is told to lie, or falls silent as soon as it has connected.
+#include "check.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "net/enet_internal.h"
+
+#define PEERS 32
+#define PER_ADDRESS 8
+#define CLIENTS 60
+
+static uint64_t clock_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static enet_transport *open_host(void)
+{
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_transport *host;
+    config.bind = "127.0.0.1";
+    config.peers_max = PEERS;
+    config.peers_per_address_max = PER_ADDRESS;
+    config.joins_per_second = 1000;
+    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &host), FOLIOT_OK);
+    return (enet_transport *)host;
+}
+
+static foliot_transport *open_client(void)
+{
+    foliot_transport_config config = foliot_transport_config_default();
+    foliot_transport *client;
+    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_OK);
+    return client;
+}
+
+static void drain(foliot_transport *t, foliot_peer_id *peer)
+{
+    foliot_transport_event event;
+    while (foliot_transport_poll(t, clock_ns(), &event))
+        if (event.kind == FOLIOT_TRANSPORT_CONNECTED)
+            *peer = event.peer;
+    foliot_transport_flush(t, clock_ns());
+}
+
+static void a_client_with_the_largest_mtu_ends_no_server(void **state)
+{
+    (void)state;
+    static uint8_t bytes[8192];
+    enet_transport *host = open_host();
+    foliot_transport *client = open_client();
+    ENetHost *theirs = ((enet_transport *)client)->host;
+    foliot_peer_id at_host = {0}, at_client;
+    theirs->mtu = ENET_PROTOCOL_MAXIMUM_MTU;
+    for (size_t i = 0; i < theirs->peerCount; i++)
+        theirs->peers[i].mtu = ENET_PROTOCOL_MAXIMUM_MTU;
+    assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_port(&host->head), clock_ns(), &at_client), FOLIOT_OK);
+    for (uint64_t end = clock_ns() + 400000000u; clock_ns() < end;) {
+        drain(&host->head, &at_host);
+        drain(client, &at_client);
+    }
+    // What just fits without the checksum.
+    foliot_transport_send(&host->head, at_host, FOLIOT_RELIABLE, bytes, 4000);
+    foliot_transport_send(&host->head, at_host, FOLIOT_RELIABLE, bytes, 4092 - 4006 - 6);
+    drain(&host->head, &at_host);
+    assert_true(foliot_transport_counted(&host->head)->datagrams_dropped_malformed > 0);
+    for (size_t i = 0; i < host->host->peerCount; i++)
+        assert_true(host->host->peers[i].state == ENET_PEER_STATE_DISCONNECTED || host->host->peers[i].mtu <= 1400);
+    foliot_transport_destroy(client);
+    foliot_transport_destroy(&host->head);
+}
+
+static void one_address_holds_no_more_of_enets_peers_than_connections(void **state)
+{
+    (void)state;
+    static uint8_t bytes[40];
+    enet_transport *host = open_host();
+    foliot_transport *clients[CLIENTS];
+    foliot_peer_id ignored = {0};
+    uint32_t most = 0, made = 0, dismissed = 0;
+    for (; made < CLIENTS; made++) {
+        foliot_transport *client = clients[made] = open_client();
+        assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_port(&host->head), clock_ns(), &ignored), FOLIOT_OK);
+        for (uint64_t end = clock_ns() + 40000000u; clock_ns() < end;) {
+            uint32_t used = 0;
+            drain(client, &ignored);
+            drain(&host->head, &ignored);
+            for (uint32_t i = 0; i < PEERS; i++) {
+                if (host->slots[i].state != SLOT_CONNECTED)
+                    continue;
+                // Refused: it is told so, and says nothing any more.
+                foliot_peer_id peer = foliot__slot_id(host, &host->slots[i]);
+                foliot_transport_send(&host->head, peer, FOLIOT_RELIABLE, bytes, sizeof bytes);
+                foliot_transport_disconnect(&host->head, peer, 257, false);
+                dismissed++;
+                end = clock_ns();
+            }
+            for (size_t i = 0; i < host->host->peerCount; i++)
+                used += host->host->peers[i].state != ENET_PEER_STATE_DISCONNECTED;
+            most = used > most ? used : most;
+        }
+    }
+    print_message("%u dismissed, at most %u of %u peers in use\n", dismissed, most, PEERS);
+    assert_true(dismissed >= PER_ADDRESS);
+    assert_true(most <= PER_ADDRESS);
+    for (uint32_t i = 0; i < made; i++)
+        foliot_transport_destroy(clients[i]);
+    foliot_transport_destroy(&host->head);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_client_with_the_largest_mtu_ends_no_server),
+        cmocka_unit_test(one_address_holds_no_more_of_enets_peers_than_connections),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
