@@ -24,12 +24,14 @@ END
 }
 # Until the program whose pid is in FILE (pid.out) has computed for 0.3 s: it is in its first step then.
 busy() {
-    local file=${1:-pid.out} ticks
+    local file=${1:-pid.out} pid ticks
     for _ in $(seq 200); do
-        # After the name in brackets the fields 12 and 13 are the processor time, in ticks of 10 ms.
-        ticks=$(sed 's/.*) //' "/proc/$(cat "$file" 2>/dev/null)/stat" 2>/dev/null | awk '{ print $12 + $13 }')
-        [ "${ticks:-0}" -ge 30 ] && return
         sleep 0.1
+        pid=$(cat "$file" 2>/dev/null)
+        [ -n "$pid" ] || continue
+        # After the name in brackets the fields 12 and 13 are the processor time, in ticks of 10 ms.
+        ticks=$(sed 's/.*) //' "/proc/$pid/stat" 2>/dev/null | awk '{ print $12 + $13 }')
+        [ "${ticks:-0}" -ge 30 ] && return
     done
 }
 # The program whose pid is in pid.out, told to end by SIGNAL: how it exits within ten seconds, and in how many milliseconds. The
