@@ -60,9 +60,7 @@ planted slot-leak server/lib/server.c 's/^    peer->state = FOLIOT__PEER_NONE;$/
 # What foes, tiny limits and storage that harms are for.
 planted block-unchecked common/tape/walk.c 's/if (foliot__crc32c(0, \*payload, block->length) != block->payload_crc)/if (false)/'
 planted token-in-part server/lib/session.c 's/return foliot__secrets_equal(a, b, sizeof \*a);/return ((a->bytes[0] ^ b->bytes[0]) \& 7) == 0;/'
-planted token-unrecorded server/lib/session.c 's/^        foliot_recording_note_token(.*);$//'
 planted places-of-one-address server/lib/session.c 's/return host != 0 \&\& held >= most;/return false;/'
-planted connections-of-one-address common/net/admission.c 's/if (e->connections >= a->per_address_max)/if (false)/'
 planted storms-unlimited common/net/admission.c 's/if (e->allowance < 1)/if (false)/'
 planted stream-not-restarted server/lib/late_join.c 's/foliot__stream_restart(&l->streams\[peer->player\]);/(void)l;/'
 exit $failed
