@@ -14,6 +14,8 @@
 #define PLAYERS_MIN 2   // and so many at least
 #define RECORDED_NS_MAX 1000000000u // that a welcome waits for a slow disk
 
+static const foliot_player_proof no_proof; // all zero
+
 uint32_t foliot__session_ticks(const foliot__session *session, double seconds)
 {
     double ticks = session->pace_hz * seconds;
@@ -233,9 +235,8 @@ bool foliot__session_knows(const foliot__session *session, const foliot__token *
 static void resume(foliot__session *session, foliot__player_slot *player, const foliot__token *token, uint32_t peer)
 {
     foliot_player_proof proof = proof_of(token);
-    static const foliot_player_proof none;
     if (same_proof(&player->proof, &proof)) { // so its welcome was heard, though no input may have said so yet
-        if (player->same && !same_proof(&player->before, &none))
+        if (player->same && !same_proof(&player->before, &no_proof))
             player->spent = player->before;
         player->same = player->heard = true;
     }
@@ -314,14 +315,13 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
 
 void foliot__session_heard(foliot__session *session, const foliot__peer *peer)
 {
-    static const foliot_player_proof none;
     foliot__player_slot *player = peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
     if (!player || foliot__token_is_none(&player->token))
         return;
     if (player->same)
         player->spent = player->before;
-    player->heard = memcmp(&player->before, &none, sizeof none) != 0; // to be noted
-    player->before = none;
+    player->heard = !same_proof(&player->before, &no_proof); // to be noted
+    player->before = no_proof;
     foliot__forget(&player->token, sizeof player->token);
 }
 

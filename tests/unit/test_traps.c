@@ -441,6 +441,33 @@ static void hostile_fragments_hold_no_memory(void **state)
     foliot_transport_destroy(host);
 }
 
+// Packets that come as fast as they are taken: what one time of the host's clock takes is bounded, so that ticks are closed.
+static void a_flood_of_packets_does_not_hold_an_update(void **state)
+{
+    (void)state;
+    foliot_transport *host = listening(2);
+    int fd = attacker(host);
+    tally seen = {0};
+    uint8_t bytes[256], cookie[8];
+    ask(fd, host, &seen, 5, cookie);
+    size_t length = write_early(bytes, cookie, 5, 7);
+    foliot_transport_event e;
+    uint64_t now = clock_ns();
+    uint32_t taken = 0, sent = 0;
+    for (; sent < 8; sent++)
+        (void)!send(fd, bytes, length, 0);
+    for (; sent < 40000 && foliot_transport_poll(host, now, &e); taken++)
+        for (int i = 0; i < 2; i++, sent++)
+            (void)!send(fd, bytes, length, 0);
+    print_message("%u events at one time, %u datagrams sent\n", taken, sent);
+    assert_true(taken > 8 && sent < 40000);
+    seen.received = 0; // what waited comes at a later time
+    drain(host, &seen);
+    assert_true(seen.received > 0);
+    close(fd);
+    foliot_transport_destroy(host);
+}
+
 static void source_port_0_is_dropped(void **state)
 {
     (void)state;
@@ -531,6 +558,7 @@ int main(void)
         cmocka_unit_test(the_answer_to_another_connect_is_ignored),
         cmocka_unit_test(an_oversized_datagram_is_survived),
         cmocka_unit_test(hostile_fragments_hold_no_memory),
+        cmocka_unit_test(a_flood_of_packets_does_not_hold_an_update),
         cmocka_unit_test(source_port_0_is_dropped),
         cmocka_unit_test(an_hour_of_snapshots_with_losses_leaves_no_deaf_peer),
         cmocka_unit_test(a_step_of_the_wall_clock_drops_nobody),
