@@ -327,7 +327,8 @@ static void draw_wrap(seed_plan *plan, dice *d)
 }
 
 // One to three who are after the same, or each after something else.
-static void draw_foes(seed_plan *plan)
+// None where somebody comes back late: he and his network are what that run is about.
+static void draw_foes(seed_plan *plan, bool late_return)
 {
     dice d = dice_of(plan->seed, 5);
     bool any = chance(&d, FOES_SHARE), same = chance(&d, 0.5);
@@ -338,7 +339,7 @@ static void draw_foes(seed_plan *plan)
             wanted = (seed_scheme)i;
     bool tiny = strikes(&d, plan->crash_count ? 0 : 0.15, "tiny");
     plan->limits = tiny && !any_heavy(plan) ? tiny_limits : usual_limits; // a large state takes seconds through a tiny window
-    if ((!any && wanted == SEED_SCHEME_COUNT) || any_heavy(plan))
+    if ((!any && wanted == SEED_SCHEME_COUNT) || any_heavy(plan) || late_return)
         return;
     for (uint32_t i = 0; i < count; i++) {
         seed_scheme scheme = i == 0 || same ? first : (seed_scheme)below(&d, SEED_SCHEME_COUNT);
@@ -424,10 +425,11 @@ seed_plan seed_plan_draw(uint64_t seed)
         if (calm)
             plan.guests[i].outage_count = plan.guests[i].pause_count = 0;
     }
-    if (!calm && !trouble && !crashes && !seed_scenes[plan.sessions[0].scene].heavy && chance(&d, 0.1))
+    bool late_return = !calm && !trouble && !crashes && !seed_scenes[plan.sessions[0].scene].heavy && chance(&d, 0.1);
+    if (late_return)
         draw_late_return(&plan);
     draw_storage(&plan);
-    draw_foes(&plan);
+    draw_foes(&plan, late_return);
     return plan;
 }
 
