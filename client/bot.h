@@ -5,7 +5,7 @@
 
 #include "base/rng.h"
 #include "foliot/input.h"
-#include "tape/input_script.h"
+#include "recording/input_script.h"
 
 typedef enum foliot__bot_kind { FOLIOT__BOT_IDLE, FOLIOT__BOT_RANDOM, FOLIOT__BOT_CIRCLE, FOLIOT__BOT_FILE } foliot__bot_kind;
 

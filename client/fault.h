@@ -4,7 +4,7 @@
 #define FOLIOT_CLIENT_FAULT_H
 
 #include "foliot/client.h"
-#include "tape/perturb.h"
+#include "recording/perturb.h"
 
 #define FOLIOT__FAULT_FILES_MAX 16 // that one run writes
 

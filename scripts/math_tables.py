@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""math_tables.py > common/sim/math_tables.h: the constants of math.c, from 1,400-bit arithmetic.
+"""math_tables.py > common/sim/math/math_tables.h: the constants of math.c, from 1,400-bit arithmetic.
 
 Needs mpmath. Run by hand when a table's shape changes; the output is committed. tests/unit/test_math.c
 checks the functions that use it against a reference that shares nothing with it."""

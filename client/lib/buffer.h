@@ -5,7 +5,7 @@
 
 #include "foliot/client.h"
 #include "foliot/snapshot.h"
-#include "settle.h"
+#include "error_smoothing.h"
 
 // A server keeps 128 that it may refer to, and here are as many and some that are on their way.
 #define FOLIOT__BUFFER_ENTRIES 144

@@ -6,7 +6,7 @@
 
 #include "foliot/client.h"
 #include "foliot/simulation.h"
-#include "tape/rewind.h"
+#include "recording/rewind.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 

@@ -6,11 +6,11 @@
 
 #include "net/admission.h"
 #include "net/cookie.h"
-#include "net/direct.h"
-#include "net/gate.h"
-#include "net/relay.h"
+#include "net/raw_datagram.h"
+#include "net/packet_filter.h"
+#include "net/impairment_proxy.h"
 #include "net/transport.h"
-#include "net/tray.h"
+#include "net/batched_socket.h"
 
 #include <enet/enet.h>
 

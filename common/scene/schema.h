@@ -6,7 +6,7 @@
 #define FOLIOT_SCENE_SCHEMA_H
 
 #include "scene/document.h"
-#include "sim/scene.h"
+#include "sim/scene/scene.h"
 
 // What a reader of one mapping knows besides the text: the names of the bodies, once they are read.
 typedef struct foliot__names {

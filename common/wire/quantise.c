@@ -4,7 +4,7 @@
 #include "foliot/snapshot.h"
 
 #include "base/bytes.h"
-#include "sim/hash.h"
+#include "sim/math/hash.h"
 
 #include <stddef.h>
 #include <stdlib.h>

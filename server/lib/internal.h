@@ -9,7 +9,7 @@
 #include "foliot/server.h"
 #include "foliot/snapshot.h"
 #include "lockstep.h"
-#include "thinning.h"
+#include "rate_adaptation.h"
 #include "wire/message.h"
 
 #define FOLIOT__SNAPSHOTS_KEPT 128   // that may still be somebody's baseline, beside those not yet shown to spectators

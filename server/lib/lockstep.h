@@ -10,7 +10,7 @@
 #include "foliot/lockstep.h"
 #include "foliot/server.h"
 #include "foliot/simulation.h"
-#include "tape/rewind.h"
+#include "recording/rewind.h"
 #include "wire/lockstep_limits.h"
 #include "wire/lockstep_message.h"
 

@@ -16,8 +16,8 @@
 
 #include "base/cpu.h"
 #include "foliot/foliot.h"
-#include "sim/force.h"
-#include "sim/force_newton.h"
+#include "sim/force/force.h"
+#include "sim/force/force_newton.h"
 
 #define RUNS 15
 #define SOFTENING 0.05

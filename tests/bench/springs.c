@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "foliot/foliot.h"
-#include "sim/force.h"
-#include "sim/force_workspace.h"
+#include "sim/force/force.h"
+#include "sim/force/force_workspace.h"
 
 #define COLUMNS 400
 #define ROWS 250

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "foliot/foliot.h"
-#include "sim/probe.h"
+#include "sim/selftest/probe.h"
 
 // Number of scenes, and scene number `index` on the heap (free with foliot_scene_destroy).
 unsigned cases_scene_count(void);

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/fingerprint.h"
+#include "sim/selftest/fingerprint.h"
 
 static void print_fingerprint(void)
 {

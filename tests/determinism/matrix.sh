@@ -55,8 +55,8 @@ BIT_FLAGS=${BIT_FLAGS:--std=gnu11 -ffp-contract=off -fno-math-errno -fno-tree-sl
 sources="tests/determinism/driver.c tests/determinism/cases.c common/base/assert.c common/base/bytes.c
     common/base/status.c common/base/text.c common/base/version.c common/base/cpu.c $(find common/sim -name '*.c' | sort | tr '\n' ' ')"
 replay_sources="$(echo tools/replay/{main,tool,verify,jobs,info,state,diff,export,serve,run}.c)
-    $(echo common/tape/{format,walk,expand,scan,source,replay,replay_open,verify,divergence,input_log}.c \
-        common/tape/{simulation,world_simulation,truth_layers,search,perturb,perturb_text,journal,keyframe_check}.c)
+    $(echo common/recording/{format,block_reader,expand,scan,source,replay,replay_open,verify,divergence,input_log}.c \
+        common/recording/{simulation,world_simulation,state_layers,search,perturb,perturb_text,journal,keyframe_check}.c)
     $(echo common/base/{unpack,crc32c,json,options,terminal,file}.c)"
 ready=
 [ ! -f "$out/ready_scenes.h" ] || ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
@@ -144,8 +144,8 @@ if [ "${GOLDEN:-}" = write ]; then
         echo '// SPDX-License-Identifier: MIT'
         echo '// fingerprint_golden.h: written by "make golden", which a change of format alone may use.'
         sed -n 's/^fingerprint \([a-z0-9]*\) 0 \([0-9a-f]*\)$/#define GOLDEN_\1 0x\2u/p' "$golden"
-    } >common/sim/fingerprint_golden.h
-    echo "wrote $golden and common/sim/fingerprint_golden.h"
+    } >common/sim/selftest/fingerprint_golden.h
+    echo "wrote $golden and common/sim/selftest/fingerprint_golden.h"
     exit
 fi
 for name in "$@"; do

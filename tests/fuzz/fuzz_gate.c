@@ -4,8 +4,8 @@
 #include <stdint.h>
 
 #include "base/assert.h"
-#include "net/direct.h"
-#include "net/gate.h"
+#include "net/raw_datagram.h"
+#include "net/packet_filter.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "tape/input_script.h"
+#include "recording/input_script.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

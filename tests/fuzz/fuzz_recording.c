@@ -5,8 +5,8 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "foliot/foliot.h"
-#include "sim/truth.h"
-#include "tape/format.h"
+#include "sim/world/state_io.h"
+#include "recording/format.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 #include "foliot/foliot.h"
 #include "foliot/query.h"
 #include "foliot/snapshot.h"
-#include "sim/probe.h"
+#include "sim/selftest/probe.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -64,12 +64,12 @@ names_part() { # NAME PART FILE SED [UNIT]
     changed "$3" "$4" "${5:-$3}" && link "$tree/changed.o" && [ "$("$tree/self")" = "$2" ] && digests_differ
     report "$1" $?
 }
-names_part "one ulp of pi is named" sin common/sim/math_tables.h 's/HALF_PI_1 = 0x1.921fb54400000p+0/HALF_PI_1 = 0x1.921fb54400001p+0/' common/sim/math.c
-names_part "one ulp in a table of exp is named" exp common/sim/math_tables.h 's/0x1.6a09e667f3bcdp+0/0x1.6a09e667f3bcep+0/' common/sim/math.c
-names_part "one ulp in a table of log is named" log common/sim/math_tables.h 's/LN2_LOW = 0x1.ef35793c76730p-45/LN2_LOW = 0x1.ef35793c70000p-40/' common/sim/math.c
-names_part "one ulp in a table of atan is named" atan2 common/sim/math_tables.h 's/0x1.0657e94db30d0p-1/0x1.0657e94db30d1p-1/' common/sim/math.c
-names_part "a hash with one other bit is named" XXH3 common/sim/hash.c 's/return \(.*\)(spans, count);/return (foliot_digest){\1(spans, count).low ^ 1, \1(spans, count).high};/'
-changed common/sim/step.c 's|\.dt = dt / world->substeps,|.dt = dt / world->substeps * (1 + 0x1p-52),|' && link "$tree/changed.o" && [ "$("$tree/self")" = "springs, drag, pulses, rotation" ] && digests_differ
+names_part "one ulp of pi is named" sin common/sim/math/math_tables.h 's/HALF_PI_1 = 0x1.921fb54400000p+0/HALF_PI_1 = 0x1.921fb54400001p+0/' common/sim/math/math.c
+names_part "one ulp in a table of exp is named" exp common/sim/math/math_tables.h 's/0x1.6a09e667f3bcdp+0/0x1.6a09e667f3bcep+0/' common/sim/math/math.c
+names_part "one ulp in a table of log is named" log common/sim/math/math_tables.h 's/LN2_LOW = 0x1.ef35793c76730p-45/LN2_LOW = 0x1.ef35793c70000p-40/' common/sim/math/math.c
+names_part "one ulp in a table of atan is named" atan2 common/sim/math/math_tables.h 's/0x1.0657e94db30d0p-1/0x1.0657e94db30d1p-1/' common/sim/math/math.c
+names_part "a hash with one other bit is named" XXH3 common/sim/math/hash.c 's/return \(.*\)(spans, count);/return (foliot_digest){\1(spans, count).low ^ 1, \1(spans, count).high};/'
+changed common/sim/world/step.c 's|\.dt = dt / world->substeps,|.dt = dt / world->substeps * (1 + 0x1p-52),|' && link "$tree/changed.o" && [ "$("$tree/self")" = "springs, drag, pulses, rotation" ] && digests_differ
 report "one ulp of dt is named" $?
 
 if [ "$machine" = x86_64 ]; then
@@ -101,10 +101,10 @@ if [ "$machine" = x86_64 ]; then
         # Which pairs are looked at closer, and which scenes are refused: neither decides bits of truth.
         */broadphase.c | */scene_check_*.c | */scene_rules.c | */scene_fit.c) continue ;;
         # Their one product of that shape is exact: dt / 2; a body's size / 16.
-        */lattice.c | */collide/contact.c) continue ;;
+        */lattice.c | */solver/contact_solver.c) continue ;;
         esac
         machine_of= # these run where there is no AVX2: so that they run here, the library is told so
-        case $source in */collide/*_base.c | */integrator/*_base.c) machine_of=$tree/base_cpu.o ;; esac
+        case $source in */collide/*_base.c | */solver/*_base.c | */integrator/*_base.c) machine_of=$tree/base_cpu.o ;; esac
         # shellcheck disable=SC2086 # one word or none
         link "$object" $machine_of && digests_differ || silent="$silent $source"
     done <"$tree/sources"
@@ -116,24 +116,24 @@ if [ "$machine" = x86_64 ]; then
         $CC -ffast-math -o "$tree/run" "$tree/driver.o" "$tree/cases.o" "$lib" -lm -pthread &&
         ! "$tree/run" >/dev/null 2>"$tree/refusal" && grep -q "flush-to-zero" "$tree/refusal"
     report "flush-to-zero is named, and refused by every step" $?
-    $CC -m32 -mno-sse -w -Icommon -std=gnu11 -fsyntax-only -x c common/sim/floating_point.h 2>&1 | grep -q 'evaluated as doubles'
+    $CC -m32 -mno-sse -w -Icommon -std=gnu11 -fsyntax-only -x c common/sim/math/floating_point.h 2>&1 | grep -q 'evaluated as doubles'
     report "x87 arithmetic does not compile" $?
 fi
 
-$CC -ffast-math -w -Icommon -std=gnu11 -fsyntax-only -x c common/sim/floating_point.h 2>&1 | grep -q 'Take it out of CFLAGS'
+$CC -ffast-math -w -Icommon -std=gnu11 -fsyntax-only -x c common/sim/math/floating_point.h 2>&1 | grep -q 'Take it out of CFLAGS'
 report "-ffast-math does not compile" $?
 
-last_flags=$(make -n -B CC="$CC" CFLAGS='-O2 -ffp-contract=fast' BUILD="$tree/none" "$tree/none/obj/common/sim/math.o" 2>/dev/null | grep -- '-c common/sim/math.c')
+last_flags=$(make -n -B CC="$CC" CFLAGS='-O2 -ffp-contract=fast' BUILD="$tree/none" "$tree/none/obj/common/sim/math.o" 2>/dev/null | grep -- '-c common/sim/math/math.c')
 echo "$last_flags" | grep -q -- '-ffp-contract=fast.*-ffp-contract=off'
 report "no CFLAGS replace the flags that decide bits" $?
 
 unlisted() { # NAME FILE SED MESSAGE
-    ! changed "$2" "$3" common/sim/truth.c 2>"$tree/asserted" && grep -qF "$4" "$tree/asserted"
+    ! changed "$2" "$3" common/sim/world/state_io.c 2>"$tree/asserted" && grep -qF "$4" "$tree/asserted"
     report "$1" $?
 }
-unlisted "a field of the world's truth that is not digested does not compile" common/sim/state.h \
+unlisted "a field of the world's truth that is not digested does not compile" common/sim/state/state.h \
     's|^    foliot__rng rng;|&\n    uint64_t unlisted;|' "a field of the world is truth and not listed"
-unlisted "a field of a player that is not digested does not compile" common/sim/state.h \
+unlisted "a field of a player that is not digested does not compile" common/sim/state/state.h \
     's|^    uint16_t joined;|&\n    uint32_t unlisted;|' "a field of foliot__player is not written"
-unlisted "a table that is neither truth nor cache does not compile" common/sim/state.h \
+unlisted "a table that is neither truth nor cache does not compile" common/sim/state/state.h \
     's|^    X(double, scratch, scratch).*|&\n    X(double, unlisted, slots) \\|' "a table is not listed as truth or cache"

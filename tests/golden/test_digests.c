@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../determinism/cases.h"
-#include "sim/fingerprint.h"
+#include "sim/selftest/fingerprint.h"
 
 #define GOLDEN_FILE "tests/golden/digests.txt"
 

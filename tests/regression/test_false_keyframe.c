@@ -14,8 +14,8 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "sim/truth.h"
-#include "tape/format.h"
+#include "sim/world/state_io.h"
+#include "recording/format.h"
 
 #define TICKS 200
 #define KEYFRAME_TICKS 40

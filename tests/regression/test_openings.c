@@ -19,7 +19,7 @@
 #include "foliot/client.h"
 #include "foliot/server.h"
 #include "net/cookie.h"
-#include "net/direct.h"
+#include "net/raw_datagram.h"
 #include "wire/message.h"
 
 #define PEERS 32

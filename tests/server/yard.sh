@@ -53,7 +53,7 @@ digest_at() { # FILE TICK: as the recording's replay has it
 }
 
 # A program some of whose files were compiled with fused multiply-adds, as somebody's CFLAGS might do.
-FUSED="common/sim/body.c common/sim/scene.c common/sim/force.c common/sim/force_kick.c common/sim/integrator/splitting.c common/sim/integrator/verlet.c common/sim/step.c"
+FUSED="common/sim/state/body.c common/sim/scene/scene.c common/sim/force/force.c common/sim/force/force_kick.c common/sim/integrator/splitting.c common/sim/integrator/verlet.c common/sim/world/step.c"
 can_fuse() {
     if [ "$(uname -m)" != x86_64 ] || ! grep -q -w fma /proc/cpuinfo; then
         echo "skip: this machine has no fused multiply-add to compile with"

@@ -8,7 +8,7 @@
 
 #include "arena.h"
 #include "net/transport.h"
-#include "tape/perturb.h"
+#include "recording/perturb.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 

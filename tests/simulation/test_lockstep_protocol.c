@@ -11,7 +11,7 @@
 
 #include "arena.h"
 #include "base/bytes.h"
-#include "tape/perturb.h"
+#include "recording/perturb.h"
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 

@@ -11,8 +11,8 @@
 
 #include "base/rng.h"
 #include "foliot/foliot.h"
-#include "sim/force.h"
-#include "sim/force_workspace.h"
+#include "sim/force/force.h"
+#include "sim/force/force_workspace.h"
 
 #define BODIES_MAX 64
 #define FORCES_MAX 16

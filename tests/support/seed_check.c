@@ -3,7 +3,7 @@
 // every counter adds up.
 #include "seed_run.h"
 
-#include "sim/hash.h"
+#include "sim/math/hash.h"
 
 typedef unsigned long long count;
 

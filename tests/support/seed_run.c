@@ -9,7 +9,7 @@
 
 #include "base/assert.h"
 #include "foliot/scene_reader.h"
-#include "sim/hash.h"
+#include "sim/math/hash.h"
 
 foliot__lockstep_limits seed_limits = FOLIOT__LOCKSTEP_LIMITS;
 

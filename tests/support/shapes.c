@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "sim/state.h"
+#include "sim/state/state.h"
 #include "yard.h"
 
 double shape_between(foliot__rng *rng, double low, double high)

@@ -7,7 +7,7 @@
 #include "check.h"
 #include "pace.h"
 
-#include "tape/format.h"
+#include "recording/format.h"
 
 #include <stdio.h>
 #include <stdlib.h>

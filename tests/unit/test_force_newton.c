@@ -12,8 +12,8 @@
 #include "base/cpu.h"
 #include "base/rng.h"
 #include "foliot/foliot.h"
-#include "sim/force.h"
-#include "sim/force_newton.h"
+#include "sim/force/force.h"
+#include "sim/force/force_newton.h"
 
 #define COUNT_MAX 1100
 

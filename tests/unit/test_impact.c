@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "shapes.h"
-#include "sim/body.h"
-#include "sim/collide/impact.h"
+#include "sim/state/body.h"
+#include "sim/ccd/impact.h"
 #include "sim/integrator/rotation.h"
 
 static const foliot_host nobody;

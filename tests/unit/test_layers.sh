@@ -15,7 +15,7 @@ check_sources() {
 function bad(rule) { printf "%s:%d: %s\n", file, FNR, rule; }
 # The stratum that a path or a quoted include belongs to.
 function stratum(path) {
-    if (match(path, /^(common\/)?(base|crypto|sim|scene|tape|wire|net)\//))
+    if (match(path, /^(common\/)?(base|crypto|sim|scene|recording|wire|net)\//))
         { sub(/^common\//, "", path); sub(/\/.*/, "", path); return path; }
     if (path ~ /^foliot\//) return "foliot";
     if (match(path, /^(server|client|tools|examples)\//)) { sub(/\/.*/, "", path); return path; }
@@ -25,17 +25,17 @@ BEGIN {
     # What each stratum may include, itself aside.
     may["base"] = "foliot"; may["sim"] = "base foliot";
     may["crypto"] = "base foliot"; may["net"] = "base crypto sim foliot";
-    may["scene"] = may["tape"] = may["wire"] = "base sim foliot";
-    may["server"] = may["client"] = may["tools"] = "base crypto sim scene tape wire net foliot";
+    may["scene"] = may["recording"] = may["wire"] = "base sim foliot";
+    may["server"] = may["client"] = may["tools"] = "base crypto sim scene recording wire net foliot";
     may["examples"] = "foliot"; may["include"] = "foliot";
     home["sodium.h"] = "^common/crypto/"; home["uv.h"] = "^(server|client|tools)/"; home["enet/enet.h"] = home["enet.h"] = "^common/net/";
-    home["msgpack.h"] = "^common/(wire|tape)/"; home["yaml.h"] = "^common/scene/";
+    home["msgpack.h"] = "^common/(wire|recording)/"; home["yaml.h"] = "^common/scene/";
     home["cmocka.h"] = "^tests/"; home["ncurses.h"] = home["curses.h"] = "^(client|tools)/";
     own = file ~ /^include\// ? "include" : stratum(file);
     # The heap belongs to whoever makes worlds and scenes for programs, never to a step.
-    heap_file = file ~ /^common\/sim\/(layout|scene|scene_bytes|scene_check_bodies)\.c$/;
+    heap_file = file ~ /^common\/sim\/(world\/layout|scene\/(scene|scene_bytes|scene_check_bodies))\.c$/;
     # Binary32 is for contacts and joints, the rows of theirs that are truth, and the seed of an inverse root.
-    binary32_file = file ~ /^common\/sim\/((collide|joint)\/|(joint|state|force_newton_lanes)\.h$|(truth|truth_parts|fingerprint)\.c$)/;
+    binary32_file = file ~ /^common\/sim\/((collide|ccd|solver|joint)\/|state\/state\.h$|force\/force_newton_lanes\.h$|(world\/state_io|world\/state_io_parts|selftest\/fingerprint)\.c$)/;
 }
 {
     line = $0;
@@ -134,15 +134,15 @@ broken() { # NAME FILE LINE-THAT-BREAKS EXPECTED-RULE
     check_sources "$tree" | grep -qF "$2:3: $4"
     report "$1" $?
 }
-broken "a look upwards is named" common/sim/x.c '#include "tape/recording.h"' "sim does not include tape"
-broken "a look sideways is named" common/tape/x.c '#include "scene/reader.h"' "tape does not include scene"
-broken "base that knows the world is named" common/base/x.h '#include "sim/state.h"' "base does not include sim"
+broken "a look upwards is named" common/sim/x.c '#include "recording/recording.h"' "sim does not include recording"
+broken "a look sideways is named" common/recording/x.c '#include "scene/reader.h"' "recording does not include scene"
+broken "base that knows the world is named" common/base/x.h '#include "sim/state/state.h"' "base does not include sim"
 broken "a server that knows clients is named" server/x.c '#include "client/lib/clock.h"' "server does not include client"
-broken "a public header that shows the inside is named" include/foliot/x.h '#include "sim/state.h"' "include does not include sim"
+broken "a public header that shows the inside is named" include/foliot/x.h '#include "sim/state/state.h"' "include does not include sim"
 broken "libuv in common is named" common/net/x.c '#include <uv.h>' "uv.h is not included here"
 broken "ENet outside of net is named" server/x.c '#include <enet/enet.h>' "enet/enet.h is not included here"
 broken "libsodium outside of crypto is named" common/net/x.c '#include <sodium.h>' "sodium.h is not included here"
-broken "msgpack outside of wire and tape is named" common/scene/x.c '#include <msgpack.h>' "msgpack.h is not included here"
+broken "msgpack outside of wire and recording is named" common/scene/x.c '#include <msgpack.h>' "msgpack.h is not included here"
 broken "yaml outside of scene is named" tools/lab/x.c '#include <yaml.h>' "yaml.h is not included here"
 broken "cmocka outside of tests is named" common/base/x.c '#include <cmocka.h>' "cmocka.h is not included here"
 broken "libm's header is named" common/sim/collide/x.c '#include <math.h>' "common/sim does not include <math.h>"

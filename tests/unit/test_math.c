@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Goal: the elementary functions of common/sim/math.c stay below the bounds that the table here states,
+// Goal: the elementary functions of common/sim/math/math.c stay below the bounds that the table here states,
 // and special values are as C's. Method: hard arguments against precomputed values of 1,400-bit
 // arithmetic (math_reference.h); random ones against series in binary128, which shares neither tables
 // nor reductions with the code under test. SEED=n repeats a run.
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "sim/math_internal.h"
+#include "sim/math/math_internal.h"
 
 #include "math_reference.h"
 

@@ -12,7 +12,7 @@
 
 #include "foliot/query.h"
 #include "shapes.h"
-#include "sim/state.h"
+#include "sim/state/state.h"
 
 #define ROUNDS (PACE_SLOW ? 50 : 150) // of the two whose judge takes most of the time
 

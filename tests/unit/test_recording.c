@@ -4,7 +4,7 @@
 #include "tape_yard.h"
 #include "check.h"
 
-#include "tape/input_log.h"
+#include "recording/input_log.h"
 
 #include <errno.h>
 #include <stdio.h>

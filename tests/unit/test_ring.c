@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// test_ring.c tests common/tape/ring.c: bytes come out as they went in, whatever wraps round; an empty ring begins anew, so
+// test_ring.c tests common/recording/ring.c: bytes come out as they went in, whatever wraps round; an empty ring begins anew, so
 // that a writer who keeps up never touches more of a large ring than one of its blocks.
 #include "check.h"
 
 #include <string.h>
 
 #include "base/rng.h"
-#include "tape/ring.h"
+#include "recording/ring.h"
 
 static void bytes_come_out_in_order(void **state)
 {

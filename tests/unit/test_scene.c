@@ -11,7 +11,7 @@
 
 #include "base/rng.h"
 #include "foliot/foliot.h"
-#include "sim/scene.h"
+#include "sim/scene/scene.h"
 
 #define BODIES 4
 #define FORCES 7

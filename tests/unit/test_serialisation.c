@@ -5,7 +5,7 @@
 #include "check.h"
 
 #include "foliot/foliot.h"
-#include "tape/input_script.h"
+#include "recording/input_script.h"
 
 #include <glob.h>
 #include <stdlib.h>

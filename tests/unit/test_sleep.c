@@ -11,7 +11,7 @@
 
 #include "foliot/query.h"
 #include "foliot/snapshot.h"
-#include "sim/probe.h"
+#include "sim/selftest/probe.h"
 #include "task_pool.h"
 #include "yard.h"
 

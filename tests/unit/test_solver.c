@@ -10,7 +10,7 @@
 
 #include "base/cpu.h"
 #include "base/rng.h"
-#include "sim/collide/solver_kernel.h"
+#include "sim/solver/solver_kernel.h"
 #include "yard.h"
 
 static const foliot_host no_host;

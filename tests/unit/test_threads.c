@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/rng.h"
-#include "sim/crew.h"
+#include "sim/state/parallel_for.h"
 #include "task_pool.h"
 #include "yard.h"
 

@@ -17,8 +17,8 @@
 
 #include "foliot/transport.h"
 #include "net/cookie.h"
-#include "net/direct.h"
-#include "net/gate.h"
+#include "net/raw_datagram.h"
+#include "net/packet_filter.h"
 
 // The wall clock that ENet sees: ours, so that it can be put forward.
 static int64_t wall_step_s;

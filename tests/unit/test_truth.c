@@ -15,9 +15,9 @@
 #include "base/cpu.h"
 #include "base/rng.h"
 #include "foliot/foliot.h"
-#include "sim/hash.h"
-#include "sim/probe.h"
-#include "sim/state.h"
+#include "sim/math/hash.h"
+#include "sim/selftest/probe.h"
+#include "sim/state/state.h"
 
 static foliot__probe probe;
 

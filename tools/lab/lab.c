@@ -12,8 +12,8 @@
 #include "base/text.h"
 #include "base/watchdog.h"
 #include "foliot/replay.h"
-#include "tape/format.h"
-#include "tape/input_script.h"
+#include "recording/format.h"
+#include "recording/input_script.h"
 
 #define GRACE_SECONDS 10.0 // that a step may go on for when a signal has come: its run is reported then
 

@@ -5,8 +5,8 @@
 #include "run.h"
 
 #include "base/bytes.h"
-#include "tape/divergence.h"
-#include "tape/truth_layers.h"
+#include "recording/divergence.h"
+#include "recording/state_layers.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,8 +6,8 @@
 
 #include "base/json.h"
 #include "base/text.h"
-#include "tape/divergence.h"
-#include "tape/replay.h"
+#include "recording/divergence.h"
+#include "recording/replay.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

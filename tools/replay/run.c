@@ -2,7 +2,7 @@
 // run.c: see run.h.
 #include "run.h"
 
-#include "tape/replay.h"
+#include "recording/replay.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "tool.h"
 
-#include "tape/perturb.h"
+#include "recording/perturb.h"
 
 #define RUN_CHECKPOINTS 64
 

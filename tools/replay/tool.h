@@ -11,7 +11,7 @@
 #include "base/exit_code.h"
 #include "base/options.h"
 #include "foliot/replay.h"
-#include "tape/perturb.h"
+#include "recording/perturb.h"
 
 // One function a command: its own options table, and what it does. They return an exit status.
 extern const foliot__option verify_options[], info_options[], state_options[], diff_options[],

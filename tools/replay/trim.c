@@ -5,8 +5,8 @@
 #include "tool.h"
 
 #include "foliot/recording.h"
-#include "tape/format.h"
-#include "tape/replay.h"
+#include "recording/format.h"
+#include "recording/replay.h"
 
 #include <errno.h>
 #include <inttypes.h>

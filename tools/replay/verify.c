@@ -3,7 +3,7 @@
 // exit status.
 #include "tool.h"
 
-#include "tape/divergence.h"
+#include "recording/divergence.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 // in use.
 #include "sim/collide/collide.h"
 
-#include "sim/joint.h"
+#include "sim/joint/joint.h"
 
 #include <string.h>
 

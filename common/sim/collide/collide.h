@@ -16,8 +16,8 @@
 #ifndef FOLIOT_SIM_COLLIDE_COLLIDE_H
 #define FOLIOT_SIM_COLLIDE_COLLIDE_H
 
-#include "sim/contact.h"
-#include "sim/crew.h"
+#include "sim/state/contact.h"
+#include "sim/state/parallel_for.h"
 
 // Of the radius of a ball inside the body:
 #define FOLIOT__MARGIN 0x1p-5 // contacts reach this much further

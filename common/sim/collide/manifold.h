@@ -7,7 +7,7 @@
 #ifndef FOLIOT_SIM_COLLIDE_MANIFOLD_H
 #define FOLIOT_SIM_COLLIDE_MANIFOLD_H
 
-#include "sim/state.h"
+#include "sim/state/state.h"
 
 #define FOLIOT__POINTS 4
 

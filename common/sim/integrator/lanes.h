@@ -4,7 +4,7 @@
 #ifndef FOLIOT_SIM_INTEGRATOR_LANES_H
 #define FOLIOT_SIM_INTEGRATOR_LANES_H
 
-#include "sim/state.h"
+#include "sim/state/state.h"
 
 // The inner loop has a constant length, which compilers turn into vectors at -O2 as well; signed, because an
 // index that might wrap around has none.

@@ -3,7 +3,7 @@
 #ifndef FOLIOT_SIM_INTEGRATOR_LATTICE_H
 #define FOLIOT_SIM_INTEGRATOR_LATTICE_H
 
-#include "sim/state.h"
+#include "sim/state/state.h"
 
 #define FOLIOT__LATTICE_UNIT 0x1p-40
 // Coordinates and velocities beyond it are a fault. Two of them add up without overflow.

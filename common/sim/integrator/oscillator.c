@@ -6,7 +6,7 @@
 #include "sim/integrator/oscillator.h"
 
 #include "foliot/math.h"
-#include "sim/floating_point.h"
+#include "sim/math/floating_point.h"
 
 #define SERIES_TERMS                                                                               \
     24 // of which the last is below 1e-20 where drag t and stiffness t^2 are at most 1

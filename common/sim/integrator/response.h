@@ -3,7 +3,7 @@
 #ifndef FOLIOT_SIM_INTEGRATOR_RESPONSE_H
 #define FOLIOT_SIM_INTEGRATOR_RESPONSE_H
 
-#include "sim/state.h"
+#include "sim/state/state.h"
 
 // c in x1 = x0 + v0 dt + c a dt^2 under constant acceleration.
 static inline double foliot__response(const foliot_world *world)

@@ -17,7 +17,7 @@
 
 #include "base/assert.h"
 #include "base/cpu.h"
-#include "sim/crew.h"
+#include "sim/state/parallel_for.h"
 #include "sim/integrator/composition.h"
 
 #define GRAIN 8 // lanes that go at once

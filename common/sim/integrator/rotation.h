@@ -7,7 +7,7 @@
 #ifndef FOLIOT_SIM_INTEGRATOR_ROTATION_H
 #define FOLIOT_SIM_INTEGRATOR_ROTATION_H
 
-#include "sim/state.h"
+#include "sim/state/state.h"
 
 // Rotation of every body over step->dt, torque kicks between free turns, composed to `order` (2, 4,
 // 6 or 8) with the weights of yoshida4, yoshida6, kahan-li8. Does nothing for order 0 (the lattice)

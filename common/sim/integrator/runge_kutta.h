@@ -3,7 +3,7 @@
 #ifndef FOLIOT_SIM_INTEGRATOR_RUNGE_KUTTA_H
 #define FOLIOT_SIM_INTEGRATOR_RUNGE_KUTTA_H
 
-#include "sim/state.h"
+#include "sim/state/state.h"
 
 // Six times the rule's mean slopes over the step, of position and of velocity; the world is left as
 // it was. Uses the scratch vectors `scratch` .. `scratch` + 4; the results lie in the last two.

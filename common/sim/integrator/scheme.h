@@ -3,8 +3,8 @@
 #ifndef FOLIOT_SIM_INTEGRATOR_SCHEME_H
 #define FOLIOT_SIM_INTEGRATOR_SCHEME_H
 
-#include "sim/force.h"
-#include "sim/state.h"
+#include "sim/force/force.h"
+#include "sim/state/state.h"
 
 typedef struct foliot__scheme {
     foliot_integrator_info info;

@@ -14,7 +14,7 @@
 #include "sim/integrator/scheme.h"
 
 #include "base/assert.h"
-#include "sim/constraint.h"
+#include "sim/constraint/constraint.h"
 #include "sim/integrator/composition.h"
 #include "sim/integrator/lanes.h"
 

@@ -7,9 +7,9 @@
 // grows, and momentum is kept to rounding.
 #include "sim/joint/joint_internal.h"
 
-#include "sim/constraint_links.h"
+#include "sim/constraint/constraint_links.h"
 #include "sim/integrator/response.h"
-#include "sim/scene.h"
+#include "sim/scene/scene.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 #ifndef FOLIOT_SIM_JOINT_INTERNAL_H
 #define FOLIOT_SIM_JOINT_INTERNAL_H
 
-#include "sim/joint.h"
+#include "sim/joint/joint.h"
 
 #define FOLIOT__ROWS 6 // of one joint, its free row included
 #define FOLIOT__NONE UINT32_MAX

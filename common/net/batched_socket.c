@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT
+// batched_socket.c: see tray.h. Linux sorts by a socket filter over the sockets that share a port (SO_ATTACH_REUSEPORT_CBPF).
+#include "net/batched_socket.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "net/raw_datagram.h"
+
+#define BATCH 32u
+#define DATAGRAM_BYTES (FOLIOT__DIRECT_BYTES_MAX + 1)
+#define SOCKET_BYTES (4 << 20)
+// Between two reads. A socket's usual buffer, 208 KiB, holds some 500 inputs.
+#define INTERVAL_NS_MIN 750000u
+#define INTERVAL_NS_MAX 10000000u
+#define MANY 128u // are read sooner the next time
+#define FEW 48u
+#define WAITED_NS_MAX 50000000u // more than any tick waits: the wall clock was set in between
+
+struct foliot__tray {
+    int fd;
+    uint64_t read_ns, interval_ns;
+    struct mmsghdr messages[BATCH];
+    struct iovec parts[BATCH];
+    struct sockaddr_in from[BATCH];
+    union {
+        struct cmsghdr head; // for its alignment
+        char bytes[CMSG_SPACE(sizeof(struct timespec))];
+    } stamps[BATCH];
+    uint8_t bytes[BATCH][DATAGRAM_BYTES];
+};
+
+// -- opening --------------------------------------------------------------------------------------------
+
+// Datagrams that begin with the mark go to the second socket of the port, all others to the first.
+static bool sort_by(int fd, uint8_t mark)
+{
+    struct sock_filter steps[] = {
+        BPF_STMT(BPF_LD | BPF_B | BPF_ABS, 0), // of an empty datagram: ends with 0
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, mark, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, 1),
+        BPF_STMT(BPF_RET | BPF_K, 0),
+    };
+    struct sock_fprog program;
+    memset(&program, 0, sizeof program); // its gap too
+    program.len = sizeof steps / sizeof steps[0];
+    program.filter = steps;
+    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0;
+}
+
+// The host's socket was bound alone: nobody else has this port, and who asks for it from now on is refused as before
+// unless he shares it on purpose.
+static int open_beside(int host_fd, uint8_t mark)
+{
+    struct sockaddr_in address;
+    socklen_t length = sizeof address;
+    int on = 1, off = 0, bytes = SOCKET_BYTES;
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    if (getsockname(host_fd, (struct sockaddr *)&address, &length) == 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) == 0 &&
+        setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0 &&
+        setsockopt(host_fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0) {
+        if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && sort_by(fd, mark))
+            return fd;
+        setsockopt(host_fd, SOL_SOCKET, SO_REUSEPORT, &off, sizeof off);
+    }
+    close(fd); // and the host's has its port to itself again
+    return -1;
+}
+
+static void prepare(foliot__tray *tray, uint32_t i)
+{
+    tray->parts[i] = (struct iovec){tray->bytes[i], DATAGRAM_BYTES};
+    tray->messages[i].msg_hdr = (struct msghdr){.msg_name = &tray->from[i], .msg_namelen = sizeof tray->from[i],
+                                                .msg_iov = &tray->parts[i], .msg_iovlen = 1,
+                                                .msg_control = &tray->stamps[i], .msg_controllen = sizeof tray->stamps[i]};
+}
+
+foliot__tray *foliot__tray_open(int host_fd, uint8_t mark)
+{
+    foliot__tray *tray = calloc(1, sizeof *tray);
+    if (!tray)
+        return NULL;
+    tray->interval_ns = INTERVAL_NS_MAX;
+    tray->fd = open_beside(host_fd, mark);
+    if (tray->fd < 0) {
+        free(tray);
+        return NULL;
+    }
+    return tray;
+}
+
+void foliot__tray_close(foliot__tray *tray)
+{
+    if (!tray)
+        return;
+    close(tray->fd);
+    free(tray);
+}
+
+// -- reading --------------------------------------------------------------------------------------------
+
+// How long a datagram has waited. The kernel's stamps are of the wall clock: only the difference counts.
+static uint64_t waited_ns(struct msghdr *head, const struct timespec *now)
+{
+    struct timespec stamp;
+    const struct cmsghdr *c = CMSG_FIRSTHDR(head);
+    if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_TIMESTAMPNS)
+        return 0;
+    memcpy(&stamp, CMSG_DATA(c), sizeof stamp);
+    int64_t waited = (int64_t)(now->tv_sec - stamp.tv_sec) * 1000000000 + (now->tv_nsec - stamp.tv_nsec);
+    return waited < 0 || waited > (int64_t)WAITED_NS_MAX ? 0 : (uint64_t)waited;
+}
+
+static uint32_t read_batch(foliot__tray *tray, foliot__tray_taker *take, void *user)
+{
+    struct timespec now;
+    for (uint32_t i = 0; i < BATCH; i++)
+        prepare(tray, i);
+    int got = recvmmsg(tray->fd, tray->messages, BATCH, MSG_DONTWAIT, NULL);
+    clock_gettime(CLOCK_REALTIME, &now);
+    for (int i = 0; i < got; i++) {
+        struct msghdr *head = &tray->messages[i].msg_hdr;
+        if (head->msg_namelen == sizeof tray->from[i])
+            take(user, &tray->from[i], tray->bytes[i], tray->messages[i].msg_len, tray->read_ns - waited_ns(head, &now));
+    }
+    return got < 0 ? 0 : (uint32_t)got;
+}
+
+void foliot__tray_read(foliot__tray *tray, uint64_t now_ns, foliot__tray_taker *take, void *user)
+{
+    uint32_t got, all = 0;
+    if (now_ns == tray->read_ns)
+        return;
+    tray->read_ns = now_ns;
+    do {
+        got = read_batch(tray, take, user);
+        all += got;
+    } while (got == BATCH && all < 4096); // a flood must not keep us here
+    if (all > MANY)
+        tray->interval_ns /= 2;
+    else if (all < FEW)
+        tray->interval_ns *= 2;
+    tray->interval_ns = tray->interval_ns < INTERVAL_NS_MIN ? INTERVAL_NS_MIN : tray->interval_ns;
+    tray->interval_ns = tray->interval_ns > INTERVAL_NS_MAX ? INTERVAL_NS_MAX : tray->interval_ns;
+}
+
+uint64_t foliot__tray_wake_ns(const foliot__tray *tray)
+{
+    return tray->read_ns + tray->interval_ns;
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: MIT
+// enet_filter.c: every datagram before ENet sees it: questions for cookies and their answers, packets ahead of ENet's
+// connection, and what must not reach ENet at all. Nothing is remembered of an address that is not proven.
+#include "net/enet_internal.h"
+
+#include <arpa/inet.h>
+#include <string.h>
+
+#include "base/assert.h"
+
+// ENet takes half a second for the first round trip, so that a lost handshake is sent again late. Too little
+// costs a second copy of a few small datagrams; what is measured soon replaces it.
+#define ROUND_TRIP_FIRST_MS 20
+#define ROUND_TRIP_VARIANCE_FIRST_MS 5
+
+_Thread_local enet_transport *foliot__servicing;
+
+void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes, size_t length)
+{
+    ENetBuffer buffer = {.data = (void *)(uintptr_t)bytes, .dataLength = length};
+    enet_socket_send(t->host->socket, to, &buffer, 1);
+}
+
+void foliot__send_opening(enet_transport *t, slot *s)
+{
+    uint8_t head[FOLIOT__EARLY_HEAD_BYTES];
+    foliot__direct_early_head(s->cookie, s->connect_id, head);
+    foliot__send_raw(t, &s->address, head, sizeof head);
+    s->hello_ns = t->now_ns;
+}
+
+// Smaller than what it answers, whoever that came from.
+static void send_refusal(enet_transport *t, const ENetAddress *to, uint32_t connect_id, uint32_t reason)
+{
+    uint8_t refusal[FOLIOT__REFUSAL_BYTES];
+    memcpy(refusal, FOLIOT__REFUSAL_MARK, 8);
+    memcpy(refusal + 8, &connect_id, 4);
+    for (int i = 0; i < 4; i++)
+        refusal[12 + i] = (uint8_t)(reason >> (8 * i));
+    foliot__send_raw(t, to, refusal, sizeof refusal);
+}
+
+// An address asks for a cookie.
+static void answer_question(enet_transport *t, const ENetAddress *from, const uint8_t *question)
+{
+    uint8_t answer[FOLIOT__COOKIE_BYTES];
+    uint32_t connect_id;
+    memcpy(&connect_id, question + 8, 4);
+    if (memcmp(question, FOLIOT__QUESTION_MARK, 8) != 0) {
+        send_refusal(t, from, connect_id, FOLIOT_DISCONNECT_PROTOCOL);
+        return;
+    }
+    foliot__cookie_keys_rotate(&t->keys, t->now_ns);
+    uint64_t cookie = foliot__cookie(&t->keys, from->host, from->port, connect_id);
+    memcpy(answer, FOLIOT__COOKIE_MARK, 8);
+    memcpy(answer + 8, &connect_id, 4);
+    for (int i = 0; i < 8; i++)
+        answer[12 + i] = (uint8_t)(cookie >> (8 * i));
+    foliot__send_raw(t, from, answer, sizeof answer);
+}
+
+// The slot that asked, or shows its cookie, by the connect id that only its host has seen.
+static slot *opening(enet_transport *t, const ENetAddress *from, const uint8_t *bytes)
+{
+    uint32_t connect_id;
+    memcpy(&connect_id, bytes + 8, 4);
+    slot *s = t->head.config.bind ? NULL : foliot__slot_by_connection(t, from, connect_id);
+    return s && (s->state == SLOT_ASKING || s->state == SLOT_CONNECTING) ? s : NULL;
+}
+
+static void take_cookie(enet_transport *t, const ENetAddress *from, const uint8_t *bytes)
+{
+    slot *s = opening(t, from, bytes);
+    if (!s || s->has_cookie)
+        return;
+    for (int i = 0; i < 8; i++)
+        s->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
+    s->has_cookie = true;
+    s->round_trip_ns = t->now_ns - s->began_ns;
+}
+
+static void take_refusal(enet_transport *t, const ENetAddress *from, const uint8_t *bytes)
+{
+    slot *s = opening(t, from, bytes);
+    for (int i = 0; s && !s->refused && i < 4; i++)
+        s->reason |= (uint32_t)bytes[12 + i] << (8 * i);
+    if (s)
+        s->refused = true;
+}
+
+// Datagrams of before a connection, which are none of ENet's.
+static bool greeting(enet_transport *t, const ENetAddress *from, const uint8_t *bytes, size_t length)
+{
+    if (length == FOLIOT__QUESTION_BYTES && memcmp(bytes, FOLIOT__QUESTION_MARK, FOLIOT__QUESTION_MARK_BYTES) == 0) {
+        if (t->head.config.bind)
+            answer_question(t, from, bytes);
+        return true;
+    }
+    if (length == FOLIOT__COOKIE_BYTES && memcmp(bytes, FOLIOT__COOKIE_MARK, 8) == 0) {
+        take_cookie(t, from, bytes);
+        return true;
+    }
+    if (length == FOLIOT__REFUSAL_BYTES && memcmp(bytes, FOLIOT__REFUSAL_MARK, 8) == 0) {
+        take_refusal(t, from, bytes);
+        return true;
+    }
+    return false;
+}
+
+// The first early datagram of a connection opens it, where the address is proven.
+static slot *open_early(enet_transport *t, const ENetAddress *from, const foliot__direct *direct)
+{
+    foliot_transport_counters *counters = &t->head.counters;
+    foliot__admitted why;
+    foliot__cookie_keys_rotate(&t->keys, t->now_ns);
+    if (!t->head.config.bind || !foliot__cookie_good(&t->keys, from->host, from->port, direct->connect_id, direct->cookie)) {
+        counters->datagrams_dropped_cookie++;
+        return NULL;
+    }
+    slot *s = foliot__slot_admit(t, from, &why);
+    if (!s && why == FOLIOT__ADMITTED_NOT_YET) {
+        counters->connects_too_fast++; // it shows its cookie again in a moment
+        return NULL;
+    }
+    if (!s) {
+        counters->connects_refused += why == FOLIOT__ADMITTED;
+        counters->connects_over_address += why == FOLIOT__ADMITTED_NOT_MORE;
+        send_refusal(t, from, direct->connect_id, FOLIOT_DISCONNECT_FULL);
+        return NULL;
+    }
+    s->connect_id = direct->connect_id;
+    s->cookie = direct->cookie;
+    foliot__slot_set(t, s, SLOT_EARLY);
+    foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), NULL, 0, t->now_ns);
+    return s;
+}
+
+static slot *slot_of_direct(enet_transport *t, const ENetAddress *from, const foliot__direct *direct)
+{
+    if (direct->early) {
+        slot *s = foliot__slot_by_connection(t, from, direct->connect_id);
+        if (!s)
+            return open_early(t, from, direct);
+        if (foliot__secrets_equal(&s->cookie, &direct->cookie, sizeof s->cookie))
+            return s;
+        t->head.counters.datagrams_dropped_cookie++;
+        return NULL;
+    }
+    const ENetPeer *peer = direct->peer < t->host->peerCount ? &t->host->peers[direct->peer] : NULL;
+    bool theirs = peer && peer->connectID == direct->connect_id && foliot__same_address(&peer->address, from);
+    if (theirs && peer->data)
+        return peer->data;
+    slot *s = foliot__slot_by_connection(t, from, direct->connect_id);
+    return theirs || (s && s->state == SLOT_FREE) ? s : NULL; // free: what comes late for one that is over
+}
+
+static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_t *bytes, size_t length,
+                        uint64_t arrived_ns)
+{
+    foliot__direct direct;
+    if (!foliot__direct_parse(bytes, length, &direct)) {
+        t->head.counters.datagrams_dropped_malformed++;
+        return;
+    }
+    const slot *s = slot_of_direct(t, from, &direct);
+    if (!s) { // an early one was counted where it was refused
+        t->head.counters.datagrams_dropped_unproven += !direct.early;
+        return;
+    }
+    if (s->state < SLOT_CONNECTING || s->state == SLOT_CLOSING) {
+        t->head.counters.datagrams_dropped_ended++;
+        return;
+    }
+    for (uint32_t i = 0; i < direct.count; i++)
+        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), direct.packets[i], direct.lengths[i], arrived_ns);
+}
+
+void foliot__take_batched(void *user, const struct sockaddr_in *from, const uint8_t *bytes, size_t length, uint64_t arrived_ns)
+{
+    enet_transport *t = user;
+    ENetAddress address = {.host = from->sin_addr.s_addr, .port = ntohs(from->sin_port)};
+    size_t before = t->inbox.count - t->inbox.first;
+    if (address.port == 0)
+        t->head.counters.datagrams_dropped_source++;
+    else
+        take_direct(t, &address, bytes, length, arrived_ns);
+    t->head.counters.packets_batched += t->inbox.count - t->inbox.first - before;
+}
+
+static int32_t expected_reliable(const enet_transport *t, const uint8_t *bytes, size_t length)
+{
+    int32_t index = foliot__gate_peer(bytes, length);
+    if (index < 0 || (size_t)index >= t->host->peerCount)
+        return -1;
+    const ENetPeer *peer = &t->host->peers[index];
+    if (!peer->channels || peer->channelCount <= FOLIOT__CHANNEL_RELIABLE)
+        return -1;
+    return peer->channels[FOLIOT__CHANNEL_RELIABLE].incomingReliableSequenceNumber;
+}
+
+void foliot__expect_round_trip(ENetPeer *peer)
+{
+    peer->roundTripTime = peer->lastRoundTripTime = ROUND_TRIP_FIRST_MS;
+    peer->roundTripTimeVariance = ROUND_TRIP_VARIANCE_FIRST_MS;
+}
+
+// ENet is about to take one of its free peers for a connect, and to answer before we see it.
+static void prepare_free_peers(ENetHost *host)
+{
+    for (size_t i = 0; i < host->peerCount; i++)
+        if (host->peers[i].state == ENET_PEER_STATE_DISCONNECTED)
+            foliot__expect_round_trip(&host->peers[i]);
+}
+
+// The connect id in place of the checksum is what ENet does on both sides; the sum itself is ours.
+enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count)
+{
+    uint8_t bytes[FOLIOT__GATE_BYTES_MAX + 64]; // ENet may go beyond its largest by its checksum
+    size_t length = 0;
+    for (size_t i = 0; i < count; i++) {
+        FOLIOT_ASSERT(buffers[i].dataLength <= sizeof bytes - length);
+        memcpy(bytes + length, buffers[i].data, buffers[i].dataLength);
+        length += buffers[i].dataLength;
+    }
+    return foliot__gate_checksum(bytes, length);
+}
+
+// Whether its sender knows the connect id of the connection that it names; one that names none has none to know.
+static bool proven(const ENetHost *host, const uint8_t *bytes, size_t length)
+{
+    int32_t index = foliot__gate_peer(bytes, length);
+    if (index >= 0 && (size_t)index >= host->peerCount)
+        return false;
+    return foliot__gate_proven(bytes, length, index < 0 ? 0 : host->peers[index].connectID);
+}
+
+// Whether that connect is of a connection that a cookie has opened.
+static bool opened(enet_transport *t, const ENetAddress *from, uint32_t connect_id)
+{
+    const slot *s = t->head.config.bind ? foliot__slot_by_connection(t, from, htonl(connect_id)) : NULL;
+    return s && (s->state == SLOT_EARLY || s->state == SLOT_CLOSING || s->state == SLOT_CONNECTED);
+}
+
+// Whether that is the connection that is being made. Another's may come late to a port that was his: ENet would give
+// up ours.
+static bool expects(const ENetHost *host, const uint8_t *bytes, size_t length, uint32_t connect_id)
+{
+    int32_t index = foliot__gate_peer(bytes, length);
+    return index >= 0 && (size_t)index < host->peerCount && ntohl(host->peers[index].connectID) == connect_id;
+}
+
+// 1: the datagram ends here. 0: ENet goes on with it.
+int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
+{
+    enet_transport *t = foliot__servicing;
+    foliot_transport_counters *counters = &t->head.counters;
+    const uint8_t *bytes = host->receivedData;
+    const ENetAddress *from = &host->receivedAddress;
+    size_t length = host->receivedDataLength;
+    foliot__claims claims = {0};
+    (void)event;
+    t->datagrams++;
+    if (from->port == 0) {
+        counters->datagrams_dropped_source++;
+        return 1;
+    }
+    if (foliot__direct_is(bytes, length)) {
+        take_direct(t, from, bytes, length, t->now_ns);
+        return 1;
+    }
+    if (greeting(t, from, bytes, length))
+        return 1;
+    foliot__verdict verdict = foliot__gate(bytes, length, expected_reliable(t, bytes, length), t->packet_bytes_max, &claims);
+    if (verdict != FOLIOT__MALFORMED && !proven(host, bytes, length)) {
+        counters->datagrams_dropped_unproven++;
+        return 1;
+    }
+    switch (verdict) {
+    case FOLIOT__PASS:
+        if (!claims.verifies || expects(host, bytes, length, claims.connect_id))
+            return 0;
+        counters->datagrams_dropped_malformed++;
+        return 1;
+    case FOLIOT__CONNECT:
+        if (opened(t, from, claims.connect_id)) {
+            prepare_free_peers(host);
+            return 0;
+        }
+        counters->datagrams_dropped_cookie++;
+        return 1;
+    case FOLIOT__FRAGMENT:
+        counters->datagrams_dropped_fragment++;
+        return 1;
+    case FOLIOT__MALFORMED:
+    default:
+        counters->datagrams_dropped_malformed++;
+        return 1;
+    }
+}

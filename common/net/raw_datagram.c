@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+// raw_datagram.c: datagrams of our own to bytes and back; the inbox of what has come and the outbox of what leaves.
+#include "net/raw_datagram.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <arpa/inet.h>
+
+#define OUTBOX_DATAGRAMS_MIN 8u
+#define OUTBOX_DATAGRAMS_MAX 256u
+#define LENGTH_BYTES 2u
+
+static void put_u16(uint8_t *at, size_t value)
+{
+    at[0] = (uint8_t)value;
+    at[1] = (uint8_t)(value >> 8);
+}
+
+static uint16_t take_u16(const uint8_t *at)
+{
+    return (uint16_t)(at[0] | at[1] << 8);
+}
+
+// -- heads and packets ----------------------------------------------------------------------------------
+
+void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id, uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
+{
+    memcpy(head, FOLIOT__EARLY, 8);
+    memcpy(head + 8, &connect_id, 4); // as ENet writes it: not as a number
+    for (int i = 0; i < 8; i++)
+        head[12 + i] = (uint8_t)(cookie >> (8 * i));
+}
+
+void foliot__direct_short_head(uint32_t connect_id, uint16_t peer, uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
+{
+    head[0] = FOLIOT__SHORT_MARK;
+    memcpy(head + 1, &connect_id, 4);
+    put_u16(head + 5, peer);
+}
+
+bool foliot__direct_is(const uint8_t *bytes, size_t length)
+{
+    return length > 0 && (bytes[0] == FOLIOT__SHORT_MARK || (length >= 8 && memcmp(bytes, FOLIOT__EARLY, 8) == 0));
+}
+
+static bool parse_packets(const uint8_t *bytes, size_t length, foliot__direct *direct)
+{
+    for (size_t at = 0; at < length;) {
+        if (direct->count == FOLIOT__DIRECT_PACKETS_MAX || length - at < LENGTH_BYTES)
+            return false;
+        uint16_t packet = take_u16(bytes + at);
+        at += LENGTH_BYTES;
+        if (packet == 0 || packet > FOLIOT_PACKET_BYTES_MAX || packet > length - at)
+            return false;
+        direct->packets[direct->count] = bytes + at;
+        direct->lengths[direct->count++] = packet;
+        at += packet;
+    }
+    return direct->count > 0 || direct->early;
+}
+
+bool foliot__direct_parse(const uint8_t *bytes, size_t length, foliot__direct *direct)
+{
+    *direct = (foliot__direct){.early = length > 0 && bytes[0] != FOLIOT__SHORT_MARK};
+    size_t head = direct->early ? FOLIOT__EARLY_HEAD_BYTES : FOLIOT__SHORT_HEAD_BYTES;
+    if (length < head || length > FOLIOT__DIRECT_BYTES_MAX)
+        return false;
+    memcpy(&direct->connect_id, bytes + (direct->early ? 8 : 1), 4);
+    for (int i = 0; direct->early && i < 8; i++)
+        direct->cookie |= (uint64_t)bytes[12 + i] << (8 * i);
+    if (!direct->early)
+        direct->peer = take_u16(bytes + 5);
+    return parse_packets(bytes + head, length - head, direct);
+}
+
+// -- the inbox ------------------------------------------------------------------------------------------
+
+// So that at least `wanted` fit; grows by doubling.
+static bool grow(void **block, size_t *capacity, size_t wanted, size_t item_bytes)
+{
+    size_t larger = *capacity ? *capacity : 64;
+    while (larger < wanted)
+        larger *= 2;
+    if (larger == *capacity)
+        return true;
+    void *grown = realloc(*block, larger * item_bytes);
+    if (!grown)
+        return false;
+    *block = grown;
+    *capacity = larger;
+    return true;
+}
+
+bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes, size_t length,
+                        uint64_t arrived_ns)
+{
+    if (inbox->first == inbox->count)
+        inbox->first = inbox->count = inbox->used = 0;
+    void *entries = inbox->entries, *block = inbox->bytes;
+    bool room = grow(&entries, &inbox->capacity, inbox->count + 1, sizeof *inbox->entries) &&
+                grow(&block, &inbox->room, inbox->used + length, 1);
+    inbox->entries = entries;
+    inbox->bytes = block;
+    if (!room)
+        return false;
+    inbox->entries[inbox->count++] = (foliot__inbox_entry){peer, inbox->used, length, arrived_ns};
+    if (length)
+        memcpy(inbox->bytes + inbox->used, bytes, length);
+    inbox->used += length;
+    return true;
+}
+
+bool foliot__inbox_pop(foliot__inbox *inbox, foliot__inbox_entry *entry, const uint8_t **bytes)
+{
+    if (inbox->first == inbox->count)
+        return false;
+    *entry = inbox->entries[inbox->first++];
+    *bytes = entry->length ? inbox->bytes + entry->at : NULL;
+    return true;
+}
+
+void foliot__inbox_close(foliot__inbox *inbox)
+{
+    free(inbox->entries);
+    free(inbox->bytes);
+    *inbox = (foliot__inbox){0};
+}
+
+// -- the outbox -----------------------------------------------------------------------------------------
+
+bool foliot__outbox_init(foliot__outbox *o, uint32_t receivers)
+{
+    uint32_t n = receivers < OUTBOX_DATAGRAMS_MIN ? OUTBOX_DATAGRAMS_MIN : receivers;
+    n = n > OUTBOX_DATAGRAMS_MAX ? OUTBOX_DATAGRAMS_MAX : n;
+    *o = (foliot__outbox){.capacity = n, .room = n * (FOLIOT_PACKET_BYTES_MAX + LENGTH_BYTES)};
+    o->messages = calloc(n, sizeof *o->messages);
+    o->parts = calloc(n, sizeof *o->parts);
+    o->addresses = calloc(n, sizeof *o->addresses);
+    o->heads = calloc(n, sizeof *o->heads);
+    o->sizes = calloc(n, sizeof *o->sizes);
+    o->bytes = malloc(o->room);
+    return o->messages && o->parts && o->addresses && o->heads && o->sizes && o->bytes;
+}
+
+void foliot__outbox_close(foliot__outbox *o)
+{
+    free(o->messages);
+    free(o->parts);
+    free(o->addresses);
+    free(o->heads);
+    free(o->sizes);
+    free(o->bytes);
+    *o = (foliot__outbox){0};
+}
+
+uint8_t *foliot__outbox_keep(foliot__outbox *o, const uint8_t *bytes, size_t length)
+{
+    if (o->room - o->used < length + LENGTH_BYTES)
+        return NULL;
+    uint8_t *kept = o->bytes + o->used;
+    put_u16(kept, length);
+    memcpy(kept + LENGTH_BYTES, bytes, length);
+    o->used += length + LENGTH_BYTES;
+    return kept;
+}
+
+uint32_t foliot__outbox_add(foliot__outbox *o, uint32_t address, uint16_t port, size_t head_bytes,
+                            const uint8_t *kept, size_t length)
+{
+    if (o->count == o->capacity)
+        return UINT32_MAX;
+    uint32_t i = o->count++;
+    o->addresses[i] = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = address};
+    o->parts[i][0] = (struct iovec){o->heads[i], head_bytes};
+    o->parts[i][1] = (struct iovec){(void *)(uintptr_t)kept, length + LENGTH_BYTES};
+    o->messages[i].msg_hdr = (struct msghdr){.msg_name = &o->addresses[i], .msg_namelen = sizeof o->addresses[i],
+                                             .msg_iov = o->parts[i], .msg_iovlen = 2};
+    o->sizes[i] = (uint16_t)(head_bytes + length + LENGTH_BYTES);
+    return i;
+}
+
+bool foliot__outbox_append(foliot__outbox *o, uint32_t i, const uint8_t *kept, size_t length)
+{
+    struct msghdr *m = &o->messages[i].msg_hdr;
+    size_t size = o->sizes[i] + length + LENGTH_BYTES;
+    if (m->msg_iovlen > FOLIOT__DIRECT_PACKETS_MAX || size > FOLIOT__DIRECT_BYTES_MAX)
+        return false;
+    o->parts[i][m->msg_iovlen++] = (struct iovec){(void *)(uintptr_t)kept, length + LENGTH_BYTES};
+    o->sizes[i] = (uint16_t)size;
+    return true;
+}
+
+uint32_t foliot__outbox_flush(foliot__outbox *o, int fd)
+{
+    uint32_t refused = 0;
+    for (uint32_t at = 0; at < o->count;) {
+        int sent = sendmmsg(fd, o->messages + at, o->count - at, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (sent > 0) {
+            at += (uint32_t)sent;
+        } else if (sent < 0 && errno == EINTR) {
+            continue;
+        } else { // the first of them was not taken: it is lost, as on any network, and counted
+            refused++;
+            at++;
+        }
+    }
+    o->count = 0;
+    o->used = 0;
+    o->flushes++;
+    return refused;
+}

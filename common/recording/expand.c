@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// expand.c: the mirror image of encoder.c's entries. Refuses what no writer writes: players out of
+// order, ticks outside the block, values out of range, more inputs than a block may hold.
+#include "recording/expand.h"
+
+#include "base/unpack.h"
+
+#include <string.h>
+
+typedef struct expansion {
+    foliot__tape_walk *walk;
+    foliot__input_log *log;
+    foliot__reader *r;
+    uint32_t values;     // left
+    uint64_t entry_tick; // of the entry that `place` begins
+    uint64_t tick;
+    uint32_t count; // of inputs so far
+    bool pending;   // an entry's tick was read, not yet the rest
+} expansion;
+
+void foliot__tape_forget_players(foliot__tape_walk *walk)
+{
+    memset(walk->players, 0, sizeof *walk->players * walk->player_count);
+    walk->player_count = walk->stream_count = 0;
+}
+
+static int64_t take(expansion *e, int64_t low, int64_t high)
+{
+    if (e->values == 0) {
+        foliot__reader_fail(e->r, FOLIOT_CORRUPT);
+        return low;
+    }
+    e->values--;
+    int64_t value = foliot__unpack_int(e->r);
+    if (value >= low && value <= high)
+        return value;
+    foliot__reader_fail(e->r, FOLIOT_CORRUPT);
+    return low;
+}
+
+static void next_entry(expansion *e)
+{
+    e->pending = e->values > 0;
+    if (e->pending)
+        e->entry_tick += (uint64_t)take(e, 0, FOLIOT__TAPE_BLOCK_TICKS_MAX);
+}
+
+static void put(expansion *e, uint32_t player, uint8_t kind)
+{
+    foliot__tape_player *known = &e->walk->players[player];
+    foliot_input input = {
+        .player = player, .sequence = known->sequence, .kind = kind, .buttons = known->buttons};
+    memcpy(input.axes, known->axes, sizeof input.axes);
+    known->sequence++;
+    foliot_status status = ++e->count > FOLIOT__TAPE_BLOCK_INPUTS_MAX
+                               ? FOLIOT_CORRUPT
+                               : foliot__input_log_append(e->log, &input);
+    if (status != FOLIOT_OK)
+        foliot__reader_fail(e->r, status == FOLIOT_MEMORY ? status : FOLIOT_CORRUPT);
+}
+
+static void set_streams(expansion *e, uint32_t player, bool streams)
+{
+    foliot__tape_player *known = &e->walk->players[player];
+    e->walk->stream_count += (uint32_t)streams - (uint32_t)known->streams;
+    known->streams = streams;
+}
+
+static void take_changes(expansion *e, uint32_t player)
+{
+    foliot__tape_player *known = &e->walk->players[player];
+    unsigned mask = (unsigned)take(e, 0, 63);
+    for (unsigned i = 0; i < FOLIOT_AXES; i++)
+        if (mask >> i & 1)
+            known->axes[i] = (int8_t)take(e, -128, 127);
+    if (mask & FOLIOT__TAPE_MASK_BUTTONS)
+        known->buttons = (uint16_t)take(e, 0, 65535);
+    if (mask & FOLIOT__TAPE_MASK_SEQUENCE)
+        known->sequence = (uint32_t)take(e, 0, UINT32_MAX);
+}
+
+// Players that stream and have no entry in this tick: from *from up to, not including, `end`.
+static void put_streaming(expansion *e, uint32_t *from, uint32_t end)
+{
+    if (e->walk->stream_count)
+        for (uint32_t p = *from; p < end && p < e->walk->player_count; p++)
+            if (e->walk->players[p].streams)
+                put(e, p, FOLIOT_INPUT_CONTROL);
+    *from = end;
+}
+
+// The rest of one entry. `from`: players below have had theirs.
+static void expand_entry(expansion *e, uint32_t *from)
+{
+    uint32_t place = (uint32_t)take(e, 0, FOLIOT_PLAYERS_MAX * FOLIOT__TAPE_CODES - 1);
+    uint32_t player = place / FOLIOT__TAPE_CODES, code = place % FOLIOT__TAPE_CODES;
+    if (player + 1 < *from || code > FOLIOT__TAPE_NONE ||
+        (code == FOLIOT__TAPE_NONE && player < *from))
+        foliot__reader_fail(e->r, FOLIOT_CORRUPT);
+    if (e->r->status != FOLIOT_OK)
+        return;
+    if (player >= *from)
+        put_streaming(e, from, player);
+    if (player >= e->walk->player_count)
+        e->walk->player_count = player + 1;
+    uint32_t before = e->walk->players[player].sequence;
+    bool again = player + 1 == *from; // a second input of the player in one tick
+    *from = player + 1;
+    if (code != FOLIOT__TAPE_NONE) {
+        take_changes(e, player);
+        if (again && e->walk->players[player].sequence < before)
+            foliot__reader_fail(e->r, FOLIOT_CORRUPT);
+        put(e, player,
+            code == FOLIOT__TAPE_JOIN    ? FOLIOT_INPUT_JOIN
+            : code == FOLIOT__TAPE_LEAVE ? FOLIOT_INPUT_LEAVE
+                                         : FOLIOT_INPUT_CONTROL);
+    }
+    set_streams(e, player, code == FOLIOT__TAPE_STREAM);
+}
+
+static void expand_tick(expansion *e)
+{
+    uint32_t from = 0;
+    while (e->pending && e->entry_tick == e->tick && e->r->status == FOLIOT_OK) {
+        expand_entry(e, &from);
+        next_entry(e);
+    }
+    put_streaming(e, &from, FOLIOT_PLAYERS_MAX);
+    if (foliot__input_log_close_tick(e->log) != FOLIOT_OK)
+        foliot__reader_fail(e->r, FOLIOT_MEMORY);
+}
+
+foliot_status foliot__tape_expand(foliot__tape_walk *walk, foliot__tape_content *content,
+                                  uint64_t tick, foliot__reader *entries, uint32_t values)
+{
+    expansion e = {.walk = walk,
+                   .log = &content->inputs,
+                   .r = entries,
+                   .values = values,
+                   .entry_tick = content->first_tick};
+    next_entry(&e);
+    for (e.tick = content->first_tick; e.tick < tick && entries->status == FOLIOT_OK; e.tick++)
+        expand_tick(&e);
+    if (e.pending || e.values) // entries beyond the block's ticks
+        foliot__reader_fail(entries, FOLIOT_CORRUPT);
+    return entries->status;
+}

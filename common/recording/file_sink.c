@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// file_sink.c: a recording's sink that is a file.
+#define _FILE_OFFSET_BITS 64
+#include "recording/recording.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int descriptor(void *user)
+{
+    return *(int *)user;
+}
+
+static int64_t file_write(void *user, const void *bytes, size_t count)
+{
+    ssize_t taken = write(descriptor(user), bytes, count);
+    return taken < 0 ? -errno : taken;
+}
+
+// A pipe or a device keeps nothing, and says EINVAL: no failure of the recording.
+static int file_sync(void *user)
+{
+    return fdatasync(descriptor(user)) == 0 || errno == EINVAL || errno == EROFS ? 0 : -errno;
+}
+
+static int file_truncate(void *user, uint64_t length)
+{
+    if (ftruncate(descriptor(user), (off_t)length) != 0)
+        return -errno;
+    return lseek(descriptor(user), (off_t)length, SEEK_SET) < 0 ? -errno : 0;
+}
+
+static void file_close(void *user)
+{
+    close(descriptor(user));
+    free(user);
+}
+
+// Does not wait for somebody who reads from a pipe. What is to be gone on with is a file.
+static int open_writing(const char *file, bool create)
+{
+    struct stat about;
+    int opened = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (create ? O_CREAT : 0), 0666);
+    if (opened < 0)
+        return -1;
+    int error = fstat(opened, &about) != 0 ? errno : !create && !S_ISREG(about.st_mode) ? ENOTSUP : 0;
+    int flags = fcntl(opened, F_GETFL);
+    if (error == 0 && flags >= 0 && fcntl(opened, F_SETFL, flags & ~O_NONBLOCK) == 0)
+        return opened;
+    close(opened);
+    errno = error ? error : EINVAL;
+    return -1;
+}
+
+foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink)
+{
+    int *user = malloc(sizeof *user);
+    if (!user)
+        return FOLIOT_MEMORY;
+    *user = open_writing(file, create);
+    if (*user < 0) {
+        int error = errno;
+        free(user);
+        errno = error;
+        return FOLIOT_IO;
+    }
+    // One writer a file. The lock ends with the process, however that ends; where there are no locks there is none.
+    if (flock(*user, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        file_close(user);
+        return FOLIOT_AGAIN;
+    }
+    if (create)
+        (void)!ftruncate(*user, 0); // a device has nothing to be emptied
+    else
+        lseek(*user, 0, SEEK_END);
+    *sink = (foliot_recording_sink){.write = file_write, .sync = file_sync,
+                                    .truncate = file_truncate, .close = file_close, .user = user};
+    return FOLIOT_OK;
+}

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: MIT
+// harness.c: one run that nobody disturbs, and beside it instances that are remade, rolled back,
+// restored and disturbed. At every tick each of them must be the same.
+#include "foliot/harness.h"
+
+#include "base/rng.h"
+#include "recording/harness_inputs.h"
+#include "recording/input_log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct saved {
+    uint8_t *bytes;
+    size_t length, capacity;
+    foliot_digest digest;
+} saved;
+
+typedef struct harness {
+    const foliot_harness_config *config;
+    foliot_harness_result *result;
+    foliot__input_log log;
+    foliot__harness_players *players; // of the seeded inputs
+    foliot__rng rng;
+    foliot_simulation run, again, restored, disturbed, rolled[FOLIOT_HARNESS_DISTANCES];
+    saved *ring; // the undisturbed states of the last ticks, by tick
+    uint32_t ring_size;
+    saved other, flipped; // of whoever is compared
+    foliot_truth *expected, *actual;
+    foliot_input inputs[FOLIOT_HARNESS_INPUTS_MAX];
+} harness;
+
+foliot_harness_config foliot_harness_default(void)
+{
+    return (foliot_harness_config){.ticks = 600,
+                                   .players = 4,
+                                   .seed = 1,
+                                   .distances = {1, 2, 8},
+                                   .perturb_every = 20,
+                                   .perturbations = 256};
+}
+
+static bool config_valid(const foliot_harness_config *config)
+{
+    for (int i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
+        if (config->distances[i] > FOLIOT_HARNESS_DISTANCE_MAX)
+            return false;
+    return config->kind && foliot_simulation_kind_valid(config->kind) && config->ticks > 0 &&
+           config->perturb_every > 0 && config->players <= FOLIOT_PLAYERS_MAX;
+}
+
+// -- saving and comparing -------------------------------------------------------------------------
+
+static foliot_status save(const foliot_simulation *simulation, saved *to)
+{
+    foliot_status status = foliot_simulation_save(simulation, NULL, 0, &to->length);
+    if (status != FOLIOT_OK)
+        return status;
+    if (to->length > to->capacity || !to->bytes) {
+        free(to->bytes);
+        to->capacity = to->length + to->length / 2 + 1;
+        to->bytes = malloc(to->capacity);
+        if (!to->bytes)
+            return FOLIOT_MEMORY;
+    }
+    status = foliot_simulation_save(simulation, to->bytes, to->capacity, &to->length);
+    to->digest = foliot_simulation_digest(simulation);
+    return status;
+}
+
+static saved *at(harness *h, uint64_t tick)
+{
+    return &h->ring[tick % h->ring_size];
+}
+
+static foliot_harness_row *row_of(harness *h, foliot_harness_test test)
+{
+    return &h->result->row[test];
+}
+
+static void fail(harness *h, foliot_harness_test test, uint64_t tick, const char *text)
+{
+    foliot_harness_row *row = row_of(h, test);
+    row->passed = false;
+    row->divergence = (foliot_divergence){.tick = tick, .body = FOLIOT_NO_BODY};
+    snprintf(row->text, sizeof row->text, "%s", text);
+}
+
+static size_t first_other_byte(const saved *a, const saved *b)
+{
+    size_t i = 0;
+    while (i < a->length && i < b->length && a->bytes[i] == b->bytes[i])
+        i++;
+    return i;
+}
+
+// Names part and field, if the parts tell; else the first saved byte that differs.
+static void explain(harness *h, foliot_harness_row *row, const foliot_simulation *actual,
+                    const saved *expected, const saved *got)
+{
+    uint64_t tick = row->divergence.tick;
+    size_t used = strlen(row->text);
+    foliot_truth_begin(h->expected, tick);
+    foliot_truth_begin(h->actual, tick);
+    if (foliot_truth_hold(h->expected, &h->run) != FOLIOT_OK ||
+        foliot_truth_hold(h->actual, actual) != FOLIOT_OK)
+        return;
+    if (foliot_truth_compare(h->expected, h->actual, &row->divergence))
+        return;
+    size_t byte = first_other_byte(expected, got);
+    if (byte < expected->length || byte < got->length)
+        snprintf(row->text + used, sizeof row->text - used,
+                 "; no part differs, but saved byte %zu of %zu does", byte, expected->length);
+}
+
+// `actual` must be what the undisturbed run is now.
+static void compare(harness *h, foliot_harness_test test, const foliot_simulation *actual,
+                    const char *text)
+{
+    foliot_harness_row *row = row_of(h, test);
+    uint64_t tick = foliot_simulation_tick(&h->run);
+    const saved *expected = at(h, tick);
+    row->checks++;
+    foliot_status status = save(actual, &h->other);
+    if (status != FOLIOT_OK) {
+        fail(h, test, tick, "its state cannot be saved");
+        return;
+    }
+    bool digests = foliot_digest_equal(expected->digest, h->other.digest);
+    if (digests && expected->length == h->other.length &&
+        memcmp(expected->bytes, h->other.bytes, expected->length) == 0)
+        return;
+    fail(h, test, tick, text);
+    if (digests) {
+        size_t used = strlen(row->text);
+        snprintf(row->text + used, sizeof row->text - used,
+                 "; the digests agree, the saved bytes do not");
+    }
+    explain(h, row, actual, expected, &h->other);
+}
+
+// -- one tick of each -----------------------------------------------------------------------------
+
+static foliot_status step(harness *h, foliot_simulation *simulation)
+{
+    const foliot_input *inputs = NULL;
+    uint32_t count = 0;
+    uint64_t tick = foliot_simulation_tick(simulation);
+    if (!foliot__input_log_at(&h->log, tick, &inputs, &count))
+        return FOLIOT_NOT_FOUND;
+    return foliot_simulation_step(simulation, inputs, count);
+}
+
+// A step that the undisturbed run took must be taken by everyone.
+static bool steps(harness *h, foliot_harness_test test, foliot_simulation *simulation)
+{
+    foliot_status status = step(h, simulation);
+    if (status == FOLIOT_OK)
+        return true;
+    char text[128];
+    snprintf(text, sizeof text, "it refuses a step that the first run took (%s)",
+             foliot_status_name(status));
+    fail(h, test, foliot_simulation_tick(&h->run), text);
+    return false;
+}
+
+// Back to the undisturbed run's `tick`; tick and digest must be those of then.
+static bool restores(harness *h, foliot_harness_test test, foliot_simulation *simulation,
+                     uint64_t tick)
+{
+    const saved *from = at(h, tick);
+    foliot_status status = foliot_simulation_restore(simulation, from->bytes, from->length);
+    char text[128] = "";
+    if (status != FOLIOT_OK)
+        snprintf(text, sizeof text, "it refuses its own saved bytes (%s)",
+                 foliot_status_name(status));
+    else if (foliot_simulation_tick(simulation) != tick)
+        snprintf(text, sizeof text, "restored to tick %" PRIu64 ", it says that it is at %" PRIu64,
+                 tick, foliot_simulation_tick(simulation));
+    else if (!foliot_digest_equal(foliot_simulation_digest(simulation), from->digest))
+        snprintf(text, sizeof text, "restored, it does not have the digest of what was saved");
+    if (!text[0])
+        return true;
+    fail(h, test, tick, text);
+    if (status == FOLIOT_OK && tick == foliot_simulation_tick(&h->run) &&
+        save(simulation, &h->other) == FOLIOT_OK)
+        explain(h, row_of(h, test), simulation, from, &h->other);
+    return false;
+}
+
+static void test_replay(harness *h)
+{
+    if (steps(h, FOLIOT_HARNESS_replay, &h->again))
+        compare(h, FOLIOT_HARNESS_replay, &h->again, "a second run from the start differs");
+}
+
+// Steps on, and at every multiple of its distance goes back as far and steps again.
+static void test_sync(harness *h, uint32_t i)
+{
+    foliot_simulation *rolled = &h->rolled[i];
+    uint64_t tick = foliot_simulation_tick(&h->run);
+    uint32_t distance = h->config->distances[i];
+    char text[96];
+    if (!steps(h, FOLIOT_HARNESS_sync, rolled))
+        return;
+    if (tick % distance == 0) {
+        if (!restores(h, FOLIOT_HARNESS_sync, rolled, tick - distance))
+            return;
+        for (uint32_t k = 0; k < distance; k++)
+            if (!steps(h, FOLIOT_HARNESS_sync, rolled))
+                return;
+    }
+    snprintf(text, sizeof text, "rolled back by %" PRIu32 " tick%s, it does not come again",
+             distance, distance == 1 ? "" : "s");
+    compare(h, FOLIOT_HARNESS_sync, rolled, text);
+}
+
+// Before the undisturbed run steps on: into an instance that comes from elsewhere.
+static void restore_copy(harness *h)
+{
+    restores(h, FOLIOT_HARNESS_serialisation, &h->restored, foliot_simulation_tick(&h->run));
+}
+
+static void test_serialisation(harness *h)
+{
+    if (!steps(h, FOLIOT_HARNESS_serialisation, &h->restored))
+        return;
+    compare(h, FOLIOT_HARNESS_serialisation, &h->restored,
+            "a copy restored one tick before has another future");
+    // One more without inputs, so that what the next restore leaves standing is not what it should
+    // be.
+    (void)foliot_simulation_step(&h->restored, NULL, 0);
+}
+
+// -- disturbing -----------------------------------------------------------------------------------
+
+// One unit more in one number. `parts` is the truth before, as numbers.
+static bool notices_number(harness *h, uint32_t part, uint32_t field,
+                           const foliot_simulation_field *value)
+{
+    foliot_harness_row *row = row_of(h, FOLIOT_HARNESS_perturbation);
+    uint64_t tick = foliot_simulation_tick(&h->run);
+    void *self = h->disturbed.self;
+    uint64_t moved = foliot_value_moved(value->type, value->bits, 1);
+    h->config->kind->field_put(self, part, field, moved);
+    bool noticed =
+        !foliot_digest_equal(foliot_simulation_digest(&h->disturbed), at(h, tick)->digest);
+    row->checks++;
+    if (!noticed) {
+        fail(h, FOLIOT_HARNESS_perturbation, tick, "the digest does not notice another value");
+        foliot_truth_begin(h->expected, tick);
+        foliot_truth_begin(h->actual, tick);
+        if (foliot_truth_hold(h->expected, &h->run) == FOLIOT_OK &&
+            foliot_truth_hold(h->actual, &h->disturbed) == FOLIOT_OK &&
+            !foliot_truth_compare(h->expected, h->actual, &row->divergence))
+            noticed = true; // it cannot be put: a count, a constant
+        row->passed = noticed;
+        if (noticed)
+            row->text[0] = 0;
+    }
+    h->config->kind->field_put(self, part, field, value->bits);
+    return noticed;
+}
+
+// All numbers of all parts, or as many as were asked for, drawn by chance.
+static bool disturb_numbers(harness *h)
+{
+    const foliot_simulation_kind *kind = h->config->kind;
+    uint32_t parts = kind->part_count(h->disturbed.self), capacity = 0;
+    foliot_simulation_field *values = NULL;
+    bool fine = true;
+    for (uint32_t i = 0; i < h->config->perturbations && parts > 0 && fine; i++) {
+        uint32_t part = foliot__rng_below(&h->rng, parts);
+        foliot_simulation_part about = {.index = part};
+        kind->part(h->disturbed.self, part, &about);
+        if (about.field_count > capacity) {
+            free(values);
+            capacity = about.field_count;
+            values = malloc(sizeof *values * capacity);
+        }
+        if (!values || about.field_count == 0)
+            continue;
+        memset(values, 0, sizeof *values * about.field_count);
+        kind->fields(h->disturbed.self, part, values);
+        uint32_t field = foliot__rng_below(&h->rng, about.field_count);
+        if (!values[field].undigested)
+            fine = notices_number(h, part, field, &values[field]);
+    }
+    free(values);
+    return fine;
+}
+
+// One bit of the saved bytes. What `restore` refuses was noticed; what it takes and saves again
+// must have another digest.
+static bool notices_bit(harness *h, size_t bit)
+{
+    uint64_t tick = foliot_simulation_tick(&h->run);
+    saved *flipped = &h->flipped;
+    char text[96];
+    row_of(h, FOLIOT_HARNESS_perturbation)->checks++;
+    flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    bool taken =
+        foliot_simulation_restore(&h->disturbed, flipped->bytes, flipped->length) == FOLIOT_OK &&
+        save(&h->disturbed, &h->other) == FOLIOT_OK && h->other.length == flipped->length &&
+        memcmp(h->other.bytes, flipped->bytes, flipped->length) == 0;
+    flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
+    if (!taken || !foliot_digest_equal(h->other.digest, at(h, tick)->digest))
+        return true;
+    snprintf(text, sizeof text, "the digest does not notice bit %zu of saved byte %zu", bit % 8,
+             bit / 8);
+    fail(h, FOLIOT_HARNESS_perturbation, tick, text);
+    foliot_harness_row *row = row_of(h, FOLIOT_HARNESS_perturbation);
+    foliot_truth_begin(h->expected, tick);
+    foliot_truth_begin(h->actual, tick);
+    if (foliot_truth_hold(h->expected, &h->run) == FOLIOT_OK &&
+        foliot_truth_hold(h->actual, &h->disturbed) == FOLIOT_OK)
+        foliot_truth_compare(h->expected, h->actual, &row->divergence);
+    return false;
+}
+
+static bool disturb_bits(harness *h)
+{
+    uint64_t tick = foliot_simulation_tick(&h->run);
+    if (save(&h->run, &h->flipped) != FOLIOT_OK)
+        return true;
+    size_t bits = h->flipped.length * 8;
+    for (uint32_t i = 0; i < h->config->perturbations && bits > 0; i++)
+        if (!notices_bit(h, (size_t)(foliot__rng_u64(&h->rng) % bits)))
+            return false;
+    return restores(h, FOLIOT_HARNESS_perturbation, &h->disturbed, tick);
+}
+
+static void test_perturbation(harness *h)
+{
+    uint64_t tick = foliot_simulation_tick(&h->run);
+    if (tick % h->config->perturb_every != 0 && tick != h->config->ticks)
+        return;
+    if (!restores(h, FOLIOT_HARNESS_perturbation, &h->disturbed, tick))
+        return;
+    if (h->config->kind->field_put && h->config->kind->part_count && !disturb_numbers(h))
+        return;
+    disturb_bits(h);
+}
+
+// -- the whole ------------------------------------------------------------------------------------
+
+static foliot_status take_inputs(harness *h, uint64_t tick)
+{
+    const foliot_harness_config *config = h->config;
+    uint32_t count =
+        config->inputs
+            ? config->inputs(config->inputs_user, tick, h->inputs, FOLIOT_HARNESS_INPUTS_MAX)
+            : foliot__harness_players_draw(h->players, tick, h->inputs, FOLIOT_HARNESS_INPUTS_MAX);
+    foliot_status status = count <= FOLIOT_HARNESS_INPUTS_MAX ? FOLIOT_OK : FOLIOT_INVALID;
+    for (uint32_t i = 0; i < count && status == FOLIOT_OK; i++)
+        status = foliot__input_log_append(&h->log, &h->inputs[i]);
+    if (status == FOLIOT_OK)
+        status = foliot__input_log_close_tick(&h->log);
+    h->result->inputs += count;
+    return status;
+}
+
+static foliot_status run_tick(harness *h)
+{
+    uint64_t tick = foliot_simulation_tick(&h->run);
+    foliot_status status = take_inputs(h, tick);
+    if (row_of(h, FOLIOT_HARNESS_serialisation)->passed)
+        restore_copy(h);
+    if (status == FOLIOT_OK)
+        status = step(h, &h->run);
+    if (status == FOLIOT_OK && foliot_simulation_tick(&h->run) != tick + 1)
+        status = FOLIOT_INVALID; // a step is one tick
+    if (status == FOLIOT_OK)
+        status = save(&h->run, at(h, tick + 1));
+    if (status != FOLIOT_OK)
+        return status;
+    const saved *now = at(h, tick + 1);
+    h->result->ticks++;
+    if (now->length > h->result->saved_bytes)
+        h->result->saved_bytes = now->length;
+    if (row_of(h, FOLIOT_HARNESS_replay)->passed)
+        test_replay(h);
+    for (uint32_t i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
+        if (h->config->distances[i] && row_of(h, FOLIOT_HARNESS_sync)->passed)
+            test_sync(h, i);
+    if (row_of(h, FOLIOT_HARNESS_serialisation)->passed)
+        test_serialisation(h);
+    if (row_of(h, FOLIOT_HARNESS_perturbation)->passed)
+        test_perturbation(h);
+    return FOLIOT_OK;
+}
+
+static foliot_status make(harness *h, foliot_simulation *simulation)
+{
+    const foliot_harness_config *config = h->config;
+    return foliot_simulation_create(config->kind, config->setup, config->setup_bytes, simulation);
+}
+
+static foliot_status begin(harness *h)
+{
+    const foliot_harness_config *config = h->config;
+    uint32_t farthest = 1;
+    foliot_status status = make(h, &h->run);
+    for (int i = 0; i < FOLIOT_HARNESS_DISTANCES && status == FOLIOT_OK; i++) {
+        if (config->distances[i])
+            status = make(h, &h->rolled[i]);
+        farthest = config->distances[i] > farthest ? config->distances[i] : farthest;
+    }
+    if (status == FOLIOT_OK)
+        status = make(h, &h->again);
+    if (status == FOLIOT_OK)
+        status = make(h, &h->restored);
+    if (status == FOLIOT_OK)
+        status = make(h, &h->disturbed);
+    h->ring_size = farthest + 1;
+    h->ring = calloc(h->ring_size, sizeof *h->ring);
+    h->players = foliot__harness_players_create(config->players, config->seed);
+    h->rng = foliot__rng_seeded(config->seed ^ 0x6861726e657373);
+    if (status == FOLIOT_OK &&
+        (!h->ring || !h->players || foliot_truth_create(&h->expected) != FOLIOT_OK ||
+         foliot_truth_create(&h->actual) != FOLIOT_OK))
+        status = FOLIOT_MEMORY;
+    if (status != FOLIOT_OK)
+        return status;
+    uint64_t first = foliot_simulation_tick(&h->run);
+    foliot__input_log_init(&h->log, first);
+    return save(&h->run, at(h, first));
+}
+
+static void end(harness *h)
+{
+    foliot_simulation *all[] = {&h->run, &h->again, &h->restored, &h->disturbed};
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        foliot_simulation_destroy(all[i]);
+    for (int i = 0; i < FOLIOT_HARNESS_DISTANCES; i++)
+        foliot_simulation_destroy(&h->rolled[i]);
+    for (uint32_t i = 0; h->ring && i < h->ring_size; i++)
+        free(h->ring[i].bytes);
+    free(h->ring);
+    free(h->other.bytes);
+    free(h->flipped.bytes);
+    free(h->players);
+    foliot_truth_destroy(h->expected);
+    foliot_truth_destroy(h->actual);
+    foliot__input_log_free(&h->log);
+}
+
+foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_harness_result *result)
+{
+    memset(result, 0, sizeof *result);
+    if (!config_valid(config))
+        return FOLIOT_INVALID;
+    harness *h = calloc(1, sizeof *h);
+    if (!h)
+        return FOLIOT_MEMORY;
+    h->config = config;
+    h->result = result;
+    result->kind = config->kind;
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
+        result->row[i].passed = true;
+    foliot_status status = begin(h);
+    while (status == FOLIOT_OK && result->ticks < config->ticks)
+        status = run_tick(h);
+    if (h->run.self)
+        result->digest = foliot_simulation_digest(&h->run);
+    result->passed = status == FOLIOT_OK;
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
+        result->passed = result->passed && result->row[i].passed;
+    end(h);
+    free(h);
+    return status;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// harness_report.c: what the harness found, as a table for people and as JSON for programs.
+#include "foliot/harness.h"
+
+#include "recording/divergence.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *name, *text;
+} tests[] = {
+#define ROW(name, text) {#name, text},
+    FOLIOT_HARNESS_TESTS(ROW)
+#undef ROW
+};
+
+const char *foliot_harness_test_name(foliot_harness_test test)
+{
+    return (unsigned)test < FOLIOT_HARNESS_TEST_COUNT ? tests[test].name : "none";
+}
+
+typedef void writer(FILE *out, const foliot_harness_result *result);
+
+static size_t written(writer *write, const foliot_harness_result *result, char *text,
+                      size_t capacity)
+{
+    char *whole = NULL;
+    size_t length = 0;
+    FILE *out = open_memstream(&whole, &length);
+    if (!out)
+        return 0;
+    write(out, result);
+    bool fine = fclose(out) == 0 && whole;
+    if (fine && capacity > 0)
+        snprintf(text, capacity, "%s", whole);
+    free(whole);
+    return fine ? length : 0;
+}
+
+static const foliot_report_names names = {.unknown = "here"};
+
+static void put_failure(FILE *out, const foliot_harness_row *row)
+{
+    char text[1024];
+    fprintf(out, "  %s\n", row->text);
+    foliot_divergence_text(&row->divergence, &names, text, sizeof text);
+    for (const char *line = text; *line;) {
+        size_t length = strcspn(line, "\n");
+        fprintf(out, "    %.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+static void put_text(FILE *out, const foliot_harness_result *result)
+{
+    char digest[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_text(result->digest, digest);
+    fprintf(out,
+            "%s version %" PRIu32 ": %" PRIu64 " ticks, %" PRIu64 " inputs, %zu bytes saved, "
+            "digest %s\n",
+            result->kind ? result->kind->name : "no simulation",
+            result->kind ? result->kind->version : 0, result->ticks, result->inputs,
+            result->saved_bytes, digest);
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++) {
+        const foliot_harness_row *row = &result->row[i];
+        fprintf(out, "%-14s %-6s %9" PRIu64 " checks  %s\n", tests[i].name,
+                row->passed ? "passed" : "FAILED", row->checks, row->passed ? tests[i].text : "");
+        if (!row->passed)
+            put_failure(out, row);
+    }
+}
+
+static void put_json(FILE *out, const foliot_harness_result *result)
+{
+    char digest[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_text(result->digest, digest);
+    foliot__json json = foliot__json_to(out);
+    foliot__json_object(&json, NULL);
+    foliot__json_text(&json, "kind", result->kind ? result->kind->name : NULL);
+    foliot__json_count(&json, "version", result->kind ? result->kind->version : 0);
+    foliot__json_bool(&json, "passed", result->passed);
+    foliot__json_count(&json, "ticks", result->ticks);
+    foliot__json_count(&json, "inputs", result->inputs);
+    foliot__json_count(&json, "saved_bytes", result->saved_bytes);
+    foliot__json_text(&json, "digest", digest);
+    foliot__json_array(&json, "tests");
+    for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++) {
+        const foliot_harness_row *row = &result->row[i];
+        const foliot_divergence *d = row->passed ? NULL : &row->divergence;
+        foliot__json_object(&json, NULL);
+        foliot__json_text(&json, "test", tests[i].name);
+        foliot__json_bool(&json, "passed", row->passed);
+        foliot__json_count(&json, "checks", row->checks);
+        foliot__json_text(&json, "text", row->passed ? NULL : row->text);
+        foliot__divergence_put(&json, d, &names);
+        foliot__divergence_put_bits(&json, d, &names);
+        foliot__json_close(&json);
+    }
+    foliot__json_close(&json);
+    foliot__json_close(&json);
+}
+
+size_t foliot_harness_text(const foliot_harness_result *result, char *text, size_t capacity)
+{
+    return written(put_text, result, text, capacity);
+}
+
+size_t foliot_harness_json(const foliot_harness_result *result, char *text, size_t capacity)
+{
+    return written(put_json, result, text, capacity);
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// input_log.c: what entered the world, tick by tick. A closed tick never changes. Knows nothing of
+// peers.
+#include "recording/input_log.h"
+
+#include "base/assert.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void foliot__input_log_init(foliot__input_log *log, uint64_t first_tick)
+{
+    *log = (foliot__input_log){.first_tick = first_tick};
+}
+
+void foliot__input_log_free(foliot__input_log *log)
+{
+    free(log->ends);
+    free(log->inputs);
+    *log = (foliot__input_log){0};
+}
+
+void foliot__input_log_clear(foliot__input_log *log, uint64_t first_tick)
+{
+    log->first_tick = first_tick;
+    log->tick_count = log->input_count = log->forgotten = 0;
+}
+
+uint64_t foliot__input_log_open_tick(const foliot__input_log *log)
+{
+    return log->first_tick + log->tick_count;
+}
+
+// Where the inputs of closed tick number `index` begin, as an index into `inputs`.
+static size_t tick_start(const foliot__input_log *log, size_t index)
+{
+    return index == 0 ? 0 : log->ends[index - 1] - log->forgotten;
+}
+
+static bool after(const foliot_input *a, const foliot_input *b)
+{
+    return a->player != b->player ? a->player > b->player : a->sequence > b->sequence;
+}
+
+// Room for one more of `size` bytes; the table doubles.
+static void *grown(void *table, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity)
+        return table;
+    size_t wanted = *capacity ? 2 * *capacity : 64;
+    void *larger = wanted > SIZE_MAX / size ? NULL : realloc(table, wanted * size);
+    if (larger)
+        *capacity = wanted;
+    return larger;
+}
+
+foliot_status foliot__input_log_append(foliot__input_log *log, const foliot_input *input)
+{
+    foliot_input *inputs =
+        grown(log->inputs, log->input_count, &log->input_capacity, sizeof *log->inputs);
+    if (!inputs)
+        return FOLIOT_MEMORY;
+    log->inputs = inputs;
+    // Insertion from the back: inputs mostly arrive in order, and a tick holds few.
+    size_t open = tick_start(log, log->tick_count), at = log->input_count;
+    while (at > open && after(&inputs[at - 1], input))
+        at--;
+    if (at > open && inputs[at - 1].player == input->player &&
+        inputs[at - 1].sequence == input->sequence)
+        return FOLIOT_INVALID;
+    memmove(&inputs[at + 1], &inputs[at], sizeof *inputs * (log->input_count - at));
+    inputs[at] = *input;
+    log->input_count++;
+    return FOLIOT_OK;
+}
+
+foliot_status foliot__input_log_close_tick(foliot__input_log *log)
+{
+    size_t *ends = grown(log->ends, log->tick_count, &log->tick_capacity, sizeof *log->ends);
+    if (!ends)
+        return FOLIOT_MEMORY;
+    log->ends = ends;
+    ends[log->tick_count++] = log->input_count + log->forgotten;
+    return FOLIOT_OK;
+}
+
+bool foliot__input_log_at(const foliot__input_log *log, uint64_t tick, const foliot_input **inputs,
+                          uint32_t *count)
+{
+    if (tick < log->first_tick || tick - log->first_tick >= log->tick_count)
+        return false;
+    size_t index = (size_t)(tick - log->first_tick);
+    size_t start = tick_start(log, index);
+    *inputs = log->inputs ? log->inputs + start : NULL;
+    *count = (uint32_t)(log->ends[index] - log->forgotten - start);
+    return true;
+}
+
+void foliot__input_log_forget(foliot__input_log *log, uint64_t tick)
+{
+    if (tick <= log->first_tick)
+        return;
+    size_t ticks = (size_t)(tick - log->first_tick);
+    FOLIOT_ASSERT(ticks <= log->tick_count);
+    size_t inputs = tick_start(log, ticks);
+    if (inputs)
+        memmove(log->inputs, log->inputs + inputs,
+                sizeof *log->inputs * (log->input_count - inputs));
+    memmove(log->ends, log->ends + ticks, sizeof *log->ends * (log->tick_count - ticks));
+    log->input_count -= inputs;
+    log->forgotten += inputs;
+    log->tick_count -= ticks;
+    log->first_tick = tick;
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+// journal.c: see journal.h. Notes come from a file and may say anything; what cannot be right is passed over.
+#include "recording/journal.h"
+
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t player, foliot_player_proof proof,
+                                 const char *name)
+{
+    char hex[2 * sizeof proof.bytes + 1];
+    for (size_t i = 0; i < sizeof proof.bytes; i++)
+        snprintf(hex + 2 * i, 3, "%02x", proof.bytes[i]);
+    snprintf(text, FOLIOT__NOTE_TEXT_BYTES, "%" PRIu32 " %s %.*s", player, hex, FOLIOT_NAME_BYTES - 1, name);
+}
+
+static void take_name(char name[FOLIOT_NAME_BYTES], const char *text)
+{
+    foliot__text_clean(name, FOLIOT_NAME_BYTES, text);
+}
+
+// The number that the text begins with; NULL: none of a player.
+static foliot_recorded_player *player_of(foliot__journal *journal, const char *text, const char **rest)
+{
+    char *end;
+    unsigned long player = strtoul(text, &end, 10);
+    if (end == text || player >= FOLIOT_PLAYERS_MAX)
+        return NULL;
+    *rest = end;
+    journal->players[player].player = (uint32_t)player;
+    return &journal->players[player];
+}
+
+// " 0123..." and a space: 32 digits. Recordings of servers of protocol 2 have 16: their tokens hold no more.
+static const char *take_proof(const char *text, foliot_player_proof *proof)
+{
+    size_t digits = *text == ' ' ? strspn(text + 1, "0123456789abcdef") : 0;
+    memset(proof, 0, sizeof *proof);
+    if (digits == 0 || text[1 + digits] != ' ')
+        return NULL;
+    for (size_t i = 0; digits == 2 * sizeof proof->bytes && i < sizeof proof->bytes; i++) {
+        const char pair[3] = {text[1 + 2 * i], text[2 + 2 * i], 0};
+        proof->bytes[i] = (uint8_t)strtoul(pair, NULL, 16);
+    }
+    return text + digits + 2;
+}
+
+static void take_player(foliot__journal *journal, const char *text)
+{
+    foliot_player_proof proof;
+    foliot_recorded_player *p = player_of(journal, text, &text);
+    const char *name = p ? take_proof(text, &proof) : NULL;
+    if (!name)
+        return;
+    *p = (foliot_recorded_player){.player = p->player, .proof = proof};
+    take_name(p->name, name);
+}
+
+static void take_token(foliot__journal *journal, const char *text)
+{
+    foliot_player_proof proof;
+    foliot_recorded_player *p = player_of(journal, text, &text);
+    if (!p || !take_proof(text, &proof))
+        return;
+    static const foliot_player_proof none;
+    if (memcmp(&p->before, &none, sizeof none) == 0) // else nobody has heard p->proof, and the one before it holds
+        p->before = p->proof;
+    p->proof = proof;
+}
+
+static void take_heard(foliot__journal *journal, const char *text)
+{
+    foliot_recorded_player *p = player_of(journal, text, &text);
+    if (p)
+        memset(&p->before, 0, sizeof p->before);
+}
+
+void foliot__journal_note(foliot__journal *journal, const foliot__tape_note *note)
+{
+    if (strcmp(note->what, "session") == 0)
+        take_name(journal->session, note->text);
+    if (strcmp(note->what, "mode") == 0)
+        journal->lockstep = strcmp(note->text, "lockstep") == 0;
+    if (strcmp(note->what, "player") == 0)
+        take_player(journal, note->text);
+    if (strcmp(note->what, "token") == 0)
+        take_token(journal, note->text);
+    if (strcmp(note->what, "heard") == 0)
+        take_heard(journal, note->text);
+}
+
+void foliot__journal_input(foliot__journal *journal, const foliot_input *input)
+{
+    foliot_recorded_player *p = &journal->players[input->player];
+    p->player = input->player;
+    p->sequence = input->sequence;
+    if (input->kind == FOLIOT_INPUT_JOIN)
+        p->join_sequence = input->sequence;
+    journal->here[input->player] = input->kind != FOLIOT_INPUT_LEAVE &&
+                                   (journal->here[input->player] || input->kind == FOLIOT_INPUT_JOIN);
+}
+
+uint32_t foliot__journal_gather(foliot__journal *journal)
+{
+    uint32_t count = 0;
+    for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++)
+        if (journal->here[p])
+            journal->players[count++] = journal->players[p];
+    return count;
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// pack.c: msgpack-c's packer over a buffer of ours. It always takes the shortest encoding.
+#include "recording/pack.h"
+
+#include <msgpack.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool foliot__buffer_reserve(foliot__buffer *buffer, size_t capacity)
+{
+    if (capacity <= buffer->capacity)
+        return true;
+    uint8_t *bytes = realloc(buffer->bytes, capacity);
+    if (!bytes) {
+        buffer->failed = true;
+        return false;
+    }
+    buffer->bytes = bytes;
+    buffer->capacity = capacity;
+    return true;
+}
+
+void foliot__buffer_free(foliot__buffer *buffer)
+{
+    free(buffer->bytes);
+    *buffer = (foliot__buffer){0};
+}
+
+void foliot__pack_raw(foliot__buffer *buffer, const void *bytes, size_t count)
+{
+    size_t needed = buffer->length + count;
+    if (needed > buffer->capacity && !foliot__buffer_reserve(buffer, needed + needed / 2 + 256))
+        return;
+    if (count)
+        memcpy(buffer->bytes + buffer->length, bytes, count);
+    buffer->length = needed;
+}
+
+static int take(void *buffer, const char *bytes, size_t count)
+{
+    foliot__pack_raw(buffer, bytes, count);
+    return 0;
+}
+
+static msgpack_packer packer_of(foliot__buffer *buffer)
+{
+    msgpack_packer packer;
+    msgpack_packer_init(&packer, buffer, take);
+    return packer;
+}
+
+void foliot__pack_uint(foliot__buffer *buffer, uint64_t value)
+{
+    msgpack_packer packer = packer_of(buffer);
+    msgpack_pack_uint64(&packer, value);
+}
+
+void foliot__pack_int(foliot__buffer *buffer, int64_t value)
+{
+    msgpack_packer packer = packer_of(buffer);
+    msgpack_pack_int64(&packer, value);
+}
+
+void foliot__pack_f64(foliot__buffer *buffer, double value)
+{
+    msgpack_packer packer = packer_of(buffer);
+    msgpack_pack_double(&packer, value);
+}
+
+void foliot__pack_array(foliot__buffer *buffer, uint32_t count)
+{
+    msgpack_packer packer = packer_of(buffer);
+    msgpack_pack_array(&packer, count);
+}
+
+void foliot__pack_map(foliot__buffer *buffer, uint32_t pairs)
+{
+    msgpack_packer packer = packer_of(buffer);
+    msgpack_pack_map(&packer, pairs);
+}
+
+void foliot__pack_str(foliot__buffer *buffer, const char *text)
+{
+    msgpack_packer packer = packer_of(buffer);
+    size_t length = strlen(text);
+    msgpack_pack_str(&packer, length);
+    msgpack_pack_str_body(&packer, text, length);
+}
+
+void foliot__pack_bin(foliot__buffer *buffer, const void *bytes, uint32_t count)
+{
+    msgpack_packer packer = packer_of(buffer);
+    msgpack_pack_bin(&packer, count);
+    msgpack_pack_bin_body(&packer, bytes, count);
+}
+
+void foliot__pack_u64_fixed(foliot__buffer *buffer, uint64_t value)
+{
+    msgpack_packer packer = packer_of(buffer);
+    msgpack_pack_fix_uint64(&packer, value);
+}

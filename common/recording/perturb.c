@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT
+// perturb.c: see perturb.h.
+#include "recording/perturb.h"
+
+#include "foliot/divergence.h"
+
+#define VALUE_f64 FOLIOT_VALUE_F64
+#define VALUE_i64 FOLIOT_VALUE_I64
+#define VALUE_u32 FOLIOT_VALUE_U64
+
+void foliot__perturb(foliot_world *world, const foliot_perturbation *fault)
+{
+    static const foliot_value_type types[] = {
+#define ROW(type, name, text) VALUE_##type,
+        FOLIOT_BODY_TRUTH(ROW)
+#undef ROW
+    };
+    uint64_t bits = foliot_world_field_bits(world, fault->body, fault->field);
+    foliot_world_field_put(world, fault->body, fault->field,
+                           foliot_value_moved(types[fault->field], bits, fault->ulps));
+}
+
+// While a stage runs the world's tick is the one before; `finish` has counted it.
+static uint64_t produced_tick(const foliot_world *world, foliot_stage stage)
+{
+    return foliot_world_tick(world) + (stage == FOLIOT_STAGE_finish ? 0 : 1);
+}
+
+static void after_stage(void *user, foliot_world *world, foliot_stage stage)
+{
+    foliot__perturber *perturber = user;
+    const foliot_perturbation *fault = perturber->fault;
+    if (!fault || fault->stage != stage || fault->tick != produced_tick(world, stage) ||
+        fault->body >= foliot_world_body_count(world))
+        return;
+    foliot__perturb(world, fault);
+    perturber->done = true;
+}
+
+foliot_host foliot__perturbing_host(const foliot_host *host, foliot__perturber *perturber)
+{
+    foliot_host perturbing = *host;
+    if (perturber->fault) {
+        perturbing.after_stage = after_stage;
+        perturbing.stage_user = perturber;
+    }
+    return perturbing;
+}

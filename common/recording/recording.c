@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: MIT
+// recording.c: the host's side of a recording: ticks become blocks, blocks go into the queue. Never
+// waits, reads no clock, and loses nothing without counting it. The writing side is drain.c.
+#include "recording/recording.h"
+
+#include "base/crc32c.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define QUEUE_BYTES_MIN 4096
+
+foliot_recording_config foliot_recording_default(void)
+{
+    return (foliot_recording_config){.block_ticks = 60,
+                                     .keyframe_ticks = 300,
+                                     .digest_ticks = 1,
+                                     .digest_bytes = 8,
+                                     .queue_bytes = 16u << 20,
+                                     .threaded = true};
+}
+
+static bool config_valid(const foliot_recording_config *config)
+{
+    return config->block_ticks >= 1 && config->block_ticks <= FOLIOT__TAPE_BLOCK_TICKS_MAX &&
+           config->digest_ticks >= 1 && config->digest_bytes >= 4 && config->digest_bytes <= 16 &&
+           config->queue_bytes >= QUEUE_BYTES_MIN;
+}
+
+foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world)
+{
+    *hosted = (foliot_hosted_world){.world = (foliot_world *)world};
+    return (foliot_simulation){.kind = &foliot_world_kind, .self = hosted};
+}
+
+static bool capture(foliot_recording *recording, const foliot_simulation *simulation)
+{
+    size_t length = 0;
+    if (foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_OK ||
+        !foliot__buffer_reserve(&recording->capture, length))
+        return false;
+    recording->capture.length = length;
+    return foliot_simulation_save(simulation, recording->capture.bytes, length, &length) ==
+           FOLIOT_OK;
+}
+
+foliot_status foliot__recording_new(const foliot_recording_config *config,
+                                    const foliot_simulation *simulation, foliot_recording **out)
+{
+    foliot_recording_config defaults = foliot_recording_default();
+    if (!config)
+        config = &defaults;
+    if (!config_valid(config))
+        return FOLIOT_INVALID;
+    foliot_recording *recording = calloc(1, sizeof *recording);
+    if (!recording)
+        return FOLIOT_MEMORY;
+    uint64_t tick = foliot_simulation_tick(simulation);
+    recording->config = *config;
+    recording->state.first_tick = recording->state.appended_tick = tick;
+    recording->seen_tick = recording->keyframe_tick = recording->state.closed_tick = tick;
+    recording->digest = foliot_simulation_digest(simulation);
+    if (!foliot__tape_encoder_init(&recording->encoder, tick, config->digest_ticks,
+                                   config->digest_bytes) ||
+        !capture(recording, simulation)) {
+        foliot__tape_encoder_free(&recording->encoder);
+        foliot__buffer_free(&recording->capture);
+        free(recording);
+        return FOLIOT_MEMORY;
+    }
+    *out = recording;
+    return FOLIOT_OK;
+}
+
+void foliot__recording_free(foliot_recording *recording)
+{
+    foliot__tape_encoder_free(&recording->encoder);
+    foliot__buffer_free(&recording->capture);
+    free(recording->index);
+    free(recording->journal);
+    free(recording);
+}
+
+// -- blocks ---------------------------------------------------------------------------------------
+
+static void frame(foliot_recording *recording, const foliot__buffer *payload,
+                  uint8_t header[FOLIOT__TAPE_BLOCK_BYTES])
+{
+    foliot__tape_block block = {
+        .length = (uint32_t)payload->length,
+        .number = recording->block_number,
+        .tick = recording->encoder.tick,
+        .payload_crc = foliot__crc32c(0, payload->bytes, payload->length),
+    };
+    foliot__tape_block_write(header, &block);
+}
+
+static bool put_block(foliot_recording *recording, const foliot__buffer *payload)
+{
+    uint8_t header[FOLIOT__TAPE_BLOCK_BYTES];
+    bool fits = !payload->failed && payload->length <= FOLIOT__TAPE_PAYLOAD_MAX;
+    if (fits) {
+        frame(recording, payload, header);
+        fits = foliot__ring_put(&recording->drain.ring, header, sizeof header, payload->bytes,
+                                payload->length);
+    }
+    if (!fits) {
+        recording->full = true;
+        return false;
+    }
+    size_t used = foliot__ring_used(&recording->drain.ring);
+    if (used > recording->state.queued_bytes_max)
+        recording->state.queued_bytes_max = used;
+    recording->block_number++;
+    recording->length += sizeof header + payload->length;
+    recording->state.closed_tick = recording->encoder.tick;
+    recording->state.other_bytes += sizeof header;
+    foliot__drain_wake(&recording->drain);
+    return true;
+}
+
+static bool close_block(foliot_recording *recording)
+{
+    foliot__tape_encoder *encoder = &recording->encoder;
+    size_t inputs, digests;
+    if (encoder->tick == encoder->first_tick)
+        return true;
+    foliot__tape_encode_block(encoder, &inputs, &digests);
+    if (!put_block(recording, &encoder->payload))
+        return false;
+    recording->state.input_bytes += inputs;
+    recording->state.digest_bytes += digests;
+    return true;
+}
+
+static bool index_keyframe(foliot_recording *recording)
+{
+    if (recording->index_count == recording->index_capacity) {
+        uint32_t capacity = recording->index_capacity ? 2 * recording->index_capacity : 1024;
+        void *index = realloc(recording->index, sizeof *recording->index * capacity);
+        if (!index)
+            return false;
+        recording->index = index;
+        recording->index_capacity = capacity;
+    }
+    uint64_t *entry = recording->index[recording->index_count++];
+    entry[0] = recording->encoder.tick;
+    entry[1] = recording->length;
+    return true;
+}
+
+bool foliot__recording_keyframe(foliot_recording *recording, const foliot_simulation *simulation,
+                                const char *note)
+{
+    foliot__tape_encoder *encoder = &recording->encoder;
+    if (!close_block(recording))
+        return false;
+    if (!capture(recording, simulation) || !index_keyframe(recording)) {
+        recording->full = true;
+        return false;
+    }
+    foliot__buffer *payload = &encoder->payload;
+    payload->length = 0;
+    foliot__tape_encode_keyframe(payload, encoder->tick, recording->digest,
+                                 recording->capture.bytes, (uint32_t)recording->capture.length);
+    if (note)
+        foliot__tape_encode_note(payload, encoder->tick, note, "");
+    if (!put_block(recording, payload)) {
+        recording->index_count--;
+        return false;
+    }
+    recording->state.keyframe_bytes += payload->length;
+    recording->keyframe_tick = encoder->tick;
+    foliot__tape_encoder_reset(encoder);
+    return true;
+}
+
+// -- the life of a recording
+// -----------------------------------------------------------------------
+
+static void know_fingerprint(foliot_recording *recording, const foliot_simulation_kind *kind)
+{
+    foliot_digest *fingerprint = &recording->config.fingerprint;
+    if ((fingerprint->high | fingerprint->low) == 0)
+        *fingerprint = foliot_simulation_fingerprint(kind);
+}
+
+static foliot_status encode_head(foliot_recording *recording, const foliot_scene *scene,
+                                 const foliot_world_config *capacities)
+{
+    size_t length = 0;
+    foliot_world_config derived = foliot_world_config_from(scene);
+    foliot_status status = foliot_scene_encode(scene, NULL, 0, &length);
+    if (status != FOLIOT_OK)
+        return status;
+    uint8_t *bytes = malloc(length);
+    if (!bytes)
+        return FOLIOT_MEMORY;
+    status = foliot_scene_encode(scene, bytes, length, &length);
+    const foliot_integrator_info *integrator = foliot_integrator_describe(scene->integrator);
+    if (status == FOLIOT_OK && (!integrator || length > FOLIOT__TAPE_PAYLOAD_MAX / 2))
+        status = FOLIOT_INVALID;
+    know_fingerprint(recording, &foliot_world_kind);
+    if (status == FOLIOT_OK) {
+        foliot__tape_head head = {
+            .scene = bytes,
+            .scene_bytes = (uint32_t)length,
+            .integrator = integrator->name,
+            .dt = scene->dt,
+            .seed = scene->seed,
+            .tick = recording->state.first_tick,
+            .fingerprint = recording->config.fingerprint,
+            .capacities = capacities ? capacities : &derived,
+        };
+        recording->encoder.payload.length = 0;
+        foliot__tape_encode_head(&recording->encoder.payload, &head);
+    }
+    free(bytes);
+    return status;
+}
+
+// The start of the file and the header's block go straight to the sink: no tick waits for them, and
+// what the disk refuses is told to whoever asked for the recording.
+static foliot_status write_start(foliot_recording *recording, const foliot_recording_sink *sink,
+                                 uint32_t version)
+{
+    uint8_t start[FOLIOT__TAPE_START_BYTES], header[FOLIOT__TAPE_BLOCK_BYTES];
+    const foliot__buffer *payload = &recording->encoder.payload;
+    if (payload->failed)
+        return FOLIOT_MEMORY;
+    foliot__tape_start_write(start, version);
+    frame(recording, payload, header);
+    if (foliot__sink_write(sink, start, sizeof start) ||
+        foliot__sink_write(sink, header, sizeof header) ||
+        foliot__sink_write(sink, payload->bytes, payload->length))
+        return FOLIOT_IO;
+    recording->block_number = 1;
+    recording->length = sizeof start + sizeof header + payload->length;
+    recording->state.other_bytes = recording->length;
+    return FOLIOT_OK;
+}
+
+// What follows the header: the first keyframe, or the end of it all.
+static foliot_status begin(foliot_recording *recording, const foliot_recording_sink *sink,
+                           const foliot_simulation *simulation, uint32_t version,
+                           foliot_status status, foliot_recording **out)
+{
+    if (status == FOLIOT_OK)
+        status = write_start(recording, sink, version);
+    if (status == FOLIOT_OK)
+        status = foliot__recording_start(recording, sink, simulation, NULL);
+    if (status != FOLIOT_OK)
+        foliot__recording_free(recording);
+    else
+        *out = recording;
+    return status;
+}
+
+foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const foliot_scene *scene,
+                                     const foliot_world_config *capacities,
+                                     const foliot_world *world,
+                                     const foliot_recording_config *config, foliot_recording **out)
+{
+    foliot_recording *recording;
+    foliot_hosted_world hosted;
+    const foliot_simulation simulation = foliot__world_view(&hosted, world);
+    foliot_status status = foliot__recording_new(config, &simulation, &recording);
+    if (status != FOLIOT_OK)
+        return status;
+    status = encode_head(recording, scene, capacities);
+    return begin(recording, sink, &simulation, FOLIOT_RECORDING_FORMAT, status, out);
+}
+
+// Our own world is recorded as ever, with its scene.
+static foliot_status begin_world(const foliot_recording_sink *sink,
+                                 const foliot_simulation *simulation,
+                                 const foliot_recording_config *config, foliot_recording **out)
+{
+    const foliot_hosted_world *hosted = simulation->self;
+    foliot_scene *scene;
+    foliot_status status =
+        foliot_scene_decode(simulation->setup, simulation->setup_bytes, &scene);
+    if (status != FOLIOT_OK)
+        return status;
+    status = foliot_recording_begin(sink, scene, NULL, hosted->world, config, out);
+    foliot_scene_destroy(scene);
+    return status;
+}
+
+foliot_status foliot_recording_begin_simulation(const foliot_recording_sink *sink,
+                                                const foliot_simulation *simulation,
+                                                const foliot_recording_config *config,
+                                                foliot_recording **out)
+{
+    foliot_recording *recording;
+    if (strcmp(simulation->kind->name, foliot_world_kind.name) == 0)
+        return begin_world(sink, simulation, config, out);
+    if (!foliot_simulation_kind_valid(simulation->kind) ||
+        simulation->setup_bytes > FOLIOT_SETUP_BYTES_MAX)
+        return FOLIOT_INVALID;
+    foliot_status status = foliot__recording_new(config, simulation, &recording);
+    if (status != FOLIOT_OK)
+        return status;
+    know_fingerprint(recording, simulation->kind);
+    recording->encoder.payload.length = 0;
+    foliot__tape_encode_foreign_head(&recording->encoder.payload, simulation,
+                                     recording->state.first_tick, recording->config.fingerprint);
+    return begin(recording, sink, simulation, FOLIOT__TAPE_VERSION_FOREIGN, FOLIOT_OK, out);
+}
+
+foliot_status foliot__recording_start(foliot_recording *recording,
+                                      const foliot_recording_sink *sink,
+                                      const foliot_simulation *simulation, const char *note)
+{
+    // A queue that one keyframe fills could never take a second.
+    size_t queue = recording->config.queue_bytes;
+    size_t needed = 2 * (recording->capture.length + FOLIOT__TAPE_BLOCK_BYTES + 256);
+    foliot_status status = foliot__drain_start(&recording->drain, sink, &recording->config,
+                                               queue > needed ? queue : needed, recording->length,
+                                               recording->state.first_tick);
+    if (status != FOLIOT_OK) {
+        recording->drain.sink.close = NULL; // stays the caller's
+        foliot__drain_finish(&recording->drain);
+        return status;
+    }
+    foliot__recording_keyframe(recording, simulation, note);
+    return FOLIOT_OK;
+}
+
+foliot_status foliot_recording_create(const char *file, const foliot_scene *scene,
+                                      const foliot_world_config *capacities,
+                                      const foliot_world *world,
+                                      const foliot_recording_config *config,
+                                      foliot_recording **recording)
+{
+    foliot_recording_sink sink;
+    foliot_status status = foliot__file_sink(file, true, &sink);
+    if (status != FOLIOT_OK)
+        return status;
+    status = foliot_recording_begin(&sink, scene, capacities, world, config, recording);
+    if (status != FOLIOT_OK)
+        sink.close(sink.user);
+    return status;
+}
+
+foliot_status foliot_recording_create_simulation(const char *file,
+                                                 const foliot_simulation *simulation,
+                                                 const foliot_recording_config *config,
+                                                 foliot_recording **recording)
+{
+    foliot_recording_sink sink;
+    foliot_status status = foliot__file_sink(file, true, &sink);
+    if (status != FOLIOT_OK)
+        return status;
+    status = foliot_recording_begin_simulation(&sink, simulation, config, recording);
+    if (status != FOLIOT_OK)
+        sink.close(sink.user);
+    return status;
+}
+
+static foliot_status stopped(const foliot_recording *recording)
+{
+    if (atomic_load(&recording->drain.stopped_errno))
+        return FOLIOT_IO;
+    return recording->full ? FOLIOT_FULL : FOLIOT_OK;
+}
+
+// Into the block in progress; into the next one if it is at its limits.
+static bool take_tick(foliot_recording *recording, const foliot_input *inputs, uint32_t count)
+{
+    if (foliot__tape_encode_tick(&recording->encoder, inputs, count, recording->digest))
+        return true;
+    if (close_block(recording) &&
+        foliot__tape_encode_tick(&recording->encoder, inputs, count, recording->digest))
+        return true;
+    recording->full = true;
+    return false;
+}
+
+foliot_status foliot_recording_append(foliot_recording *recording, const foliot_world *world,
+                                      const foliot_input *inputs, uint32_t count)
+{
+    foliot_hosted_world hosted;
+    const foliot_simulation simulation = foliot__world_view(&hosted, world);
+    return foliot_recording_append_simulation(recording, &simulation, inputs, count);
+}
+
+foliot_status foliot_recording_append_simulation(foliot_recording *recording,
+                                                 const foliot_simulation *simulation,
+                                                 const foliot_input *inputs, uint32_t count)
+{
+    uint64_t tick = foliot_simulation_tick(simulation);
+    if (tick != recording->seen_tick + 1)
+        return FOLIOT_INVALID;
+    for (uint32_t i = 0; i < count; i++)
+        if (inputs[i].player >= FOLIOT_PLAYERS_MAX || inputs[i].kind > FOLIOT_INPUT_LEAVE)
+            return FOLIOT_INVALID;
+    recording->seen_tick = tick;
+    if (stopped(recording) != FOLIOT_OK)
+        return stopped(recording);
+    recording->digest = foliot_simulation_digest(simulation);
+    if (!take_tick(recording, inputs, count))
+        return stopped(recording);
+    recording->state.appended_tick = tick;
+    const foliot_recording_config *config = &recording->config;
+    if (config->keyframe_ticks && tick - recording->keyframe_tick >= config->keyframe_ticks)
+        foliot__recording_keyframe(recording, simulation, NULL);
+    else if (tick - recording->encoder.first_tick >= config->block_ticks)
+        close_block(recording);
+    return stopped(recording);
+}
+
+const foliot_resumption *foliot_recording_resumed(const foliot_recording *recording)
+{
+    return recording->journal ? &recording->resumption : NULL;
+}
+
+static foliot_status note(foliot_recording *recording, const char *what, const char *text)
+{
+    if (stopped(recording) == FOLIOT_OK)
+        foliot__tape_encode_note(&recording->encoder.notes, recording->encoder.tick, what, text);
+    return stopped(recording);
+}
+
+foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name, bool lockstep)
+{
+    note(recording, "mode", lockstep ? "lockstep" : "snapshot");
+    return note(recording, "session", name);
+}
+
+foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player, const char *name,
+                                           foliot_player_proof proof)
+{
+    char text[FOLIOT__NOTE_TEXT_BYTES];
+    foliot__journal_player_text(text, player, proof, name);
+    return note(recording, "player", text);
+}
+
+foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player, foliot_player_proof proof)
+{
+    char text[FOLIOT__NOTE_TEXT_BYTES];
+    foliot__journal_player_text(text, player, proof, "");
+    return note(recording, "token", text);
+}
+
+foliot_status foliot_recording_note_heard(foliot_recording *recording, uint32_t player)
+{
+    char text[FOLIOT__NOTE_TEXT_BYTES];
+    snprintf(text, sizeof text, "%u", player);
+    return note(recording, "heard", text);
+}
+
+foliot_status foliot_recording_flush(foliot_recording *recording)
+{
+    if (stopped(recording) == FOLIOT_OK)
+        close_block(recording);
+    return stopped(recording);
+}
+
+foliot_status foliot_recording_drain(foliot_recording *recording)
+{
+    if (!recording->drain.threaded)
+        foliot__drain_run(&recording->drain);
+    return stopped(recording);
+}
+
+foliot_status foliot_recording_wait(foliot_recording *recording, bool synced)
+{
+    foliot__drain_wait(&recording->drain, synced);
+    return stopped(recording);
+}
+
+foliot_recording_state foliot_recording_now(const foliot_recording *recording)
+{
+    foliot_recording_state state = recording->state;
+    state.synced_tick = atomic_load(&recording->drain.synced_tick);
+    state.written_tick = atomic_load(&recording->drain.written_tick);
+    state.queued_bytes = foliot__ring_used(&recording->drain.ring);
+    state.stopped = stopped(recording);
+    state.stopped_errno = atomic_load(&recording->drain.stopped_errno);
+    // What is queued behind a full queue is still written; behind a refusing disk nothing is.
+    if (state.stopped == FOLIOT_IO)
+        state.ticks_lost = recording->seen_tick - state.written_tick;
+    else if (state.stopped == FOLIOT_FULL)
+        state.ticks_lost = recording->seen_tick - state.closed_tick;
+    return state;
+}
+
+static void finish(foliot_recording *recording, foliot_recording_state *final)
+{
+    if (final)
+        *final = foliot_recording_now(recording);
+    foliot__drain_finish(&recording->drain);
+    foliot__recording_free(recording);
+}
+
+foliot_status foliot_recording_close(foliot_recording *recording, foliot_recording_state *final)
+{
+    foliot__drain_wait(&recording->drain, false); // makes room for the last blocks
+    if (stopped(recording) == FOLIOT_OK && close_block(recording)) {
+        foliot__buffer *payload = &recording->encoder.payload;
+        foliot__drain_wait(&recording->drain, false);
+        payload->length = 0;
+        foliot__tape_encode_closing(payload, recording->encoder.tick, recording->digest,
+                                    (const uint64_t(*)[2])recording->index, recording->index_count,
+                                    recording->length);
+        put_block(recording, payload);
+    }
+    foliot__drain_wait(&recording->drain, true);
+    foliot_status status = stopped(recording);
+    finish(recording, final);
+    return status;
+}
+
+void foliot_recording_abandon(foliot_recording *recording)
+{
+    finish(recording, NULL);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+// recording.h: a recording in progress, as its files share it: recording.c (the host's side),
+// drain.c (the writing side), resume.c.
+#ifndef FOLIOT_TAPE_RECORDING_H
+#define FOLIOT_TAPE_RECORDING_H
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+
+#include "foliot/recording.h"
+#include "recording/encoder.h"
+#include "recording/journal.h"
+#include "recording/ring.h"
+
+// The writing side: takes whole blocks from the ring. Only atomics are read by the host's side.
+typedef struct foliot__drain {
+    foliot_recording_sink sink;
+    foliot__ring ring;
+    uint64_t length; // of the file, up to the last whole block
+    uint32_t sync_blocks, blocks_unsynced;
+    _Atomic uint64_t written_tick, synced_tick;
+    _Atomic int stopped_errno; // 0 while all is well
+    _Atomic bool sync_asked;
+
+    bool threaded;
+    pthread_t thread;
+    sem_t work;
+    pthread_mutex_t mutex; // with `progress`, for those who wait; the appending side never takes it
+    pthread_cond_t progress;
+    _Atomic bool quit;
+} foliot__drain;
+
+struct foliot_recording {
+    foliot_recording_config config;
+    foliot__tape_encoder encoder;
+    foliot__drain drain;
+    foliot__buffer capture;
+    uint64_t length;        // of the file once all that was put is written
+    uint32_t block_number;  // of the next block
+    uint64_t keyframe_tick; // of the last one
+    uint64_t (*index)[2];   // tick and offset of every keyframe block
+    uint32_t index_count, index_capacity;
+    uint64_t seen_tick;   // of the last append, taken or not
+    foliot_digest digest; // of the last tick appended
+    bool full;            // the queue was, and nothing is taken any more
+    foliot_recording_state state;
+    foliot_resumption resumption;
+    foliot__journal *journal; // of what was resumed, NULL: nothing
+};
+
+// Everything of `count` bytes now; 0 or an errno.
+int foliot__sink_write(const foliot_recording_sink *sink, const void *bytes, size_t count);
+// `length` and `tick`: what the sink holds already.
+foliot_status foliot__drain_start(foliot__drain *drain, const foliot_recording_sink *sink,
+                                  const foliot_recording_config *config, size_t queue_bytes,
+                                  uint64_t length, uint64_t tick);
+void foliot__drain_wake(foliot__drain *drain);
+// Writes what waits, in the caller's thread.
+void foliot__drain_run(foliot__drain *drain);
+// Until the ring is empty, and synced if asked, or it stopped.
+void foliot__drain_wait(foliot__drain *drain, bool synced);
+// Ends the thread and frees; the sink is closed.
+void foliot__drain_finish(foliot__drain *drain);
+
+// A sink that is the file; FOLIOT_IO if it cannot be opened, FOLIOT_AGAIN if another process writes
+// to it. `create`: empty, else as it is, at its end.
+foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink);
+
+// The common part of beginning and resuming: everything but what the file holds already.
+foliot_status foliot__recording_new(const foliot_recording_config *config,
+                                    const foliot_simulation *simulation,
+                                    foliot_recording **recording);
+void foliot__recording_free(foliot_recording *recording); // what foliot__recording_new made
+// Starts the writing side and puts the first keyframe. On an error the sink stays the caller's.
+foliot_status foliot__recording_start(foliot_recording *recording,
+                                      const foliot_recording_sink *sink,
+                                      const foliot_simulation *simulation, const char *note);
+// Closes the block of ticks, puts a keyframe of `simulation` into the queue, forgets the players.
+bool foliot__recording_keyframe(foliot_recording *recording, const foliot_simulation *simulation,
+                                const char *note);
+// A world as a simulation, to be asked and not stepped.
+foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world);
+
+#endif

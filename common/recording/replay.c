@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: MIT
+// replay.c: an open recording run through the one step. The world goes from tick to tick;
+// `content` is the block whose inputs it needs next. Everything before a damage replays, nothing
+// after it.
+#include "recording/replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
+{
+    if (replay->damage.status == FOLIOT_OK)
+        replay->damage = *damage;
+}
+
+// -- worlds ---------------------------------------------------------------------------------------
+
+foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world)
+{
+    void *block = NULL;
+    size_t bytes = (replay->world_bytes + FOLIOT_WORLD_ALIGNMENT - 1) / FOLIOT_WORLD_ALIGNMENT *
+                   FOLIOT_WORLD_ALIGNMENT;
+    if (bytes)
+        block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes);
+    if (!block)
+        return bytes ? FOLIOT_MEMORY : FOLIOT_INVALID;
+    foliot_status status =
+        foliot_world_init(block, bytes, &replay->capacities, replay->scene, world);
+    if (status != FOLIOT_OK)
+        free(block);
+    return status;
+}
+
+foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_world *hosted,
+                                 foliot_simulation *simulation)
+{
+    *simulation = (foliot_simulation){NULL, NULL, replay->header.scene, replay->header.scene_bytes};
+    if (replay->foreign) {
+        simulation->kind = replay->foreign;
+        return replay->foreign->create(replay->foreign->user, simulation->setup,
+                                       simulation->setup_bytes, &simulation->self);
+    }
+    if (replay->header.foreign)
+        return FOLIOT_UNSUPPORTED;
+    *hosted = (foliot_hosted_world){.host = replay->host};
+    simulation->kind = &foliot_world_kind;
+    simulation->self = hosted;
+    return foliot__replay_new_world(replay, &hosted->world);
+}
+
+void foliot__replay_drop(foliot_simulation *simulation)
+{
+    if (simulation->kind == &foliot_world_kind)
+        free(((foliot_hosted_world *)simulation->self)->world);
+    else
+        foliot_simulation_destroy(simulation);
+    *simulation = (foliot_simulation){0};
+}
+
+void foliot__replay_take_world(foliot_replay *replay)
+{
+    replay->hosted = (foliot_hosted_world){.world = replay->world, .host = replay->host};
+    replay->simulation = (foliot_simulation){&foliot_world_kind, &replay->hosted,
+                                             replay->header.scene, replay->header.scene_bytes};
+}
+
+static foliot_status scratch_world(foliot_replay *replay)
+{
+    return replay->scratch ? FOLIOT_OK : foliot__replay_new_world(replay, &replay->scratch);
+}
+
+static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *simulation)
+{
+    foliot_status status =
+        foliot_simulation_restore(simulation, replay->segment, replay->segment_length);
+    if (status == FOLIOT_OK && foliot_simulation_tick(simulation) == replay->segment_tick)
+        return FOLIOT_OK;
+    foliot_damage damage = {.status = FOLIOT_CORRUPT,
+                            .block = replay->content.number,
+                            .offset = replay->content.offset};
+    snprintf(damage.text, sizeof damage.text,
+             "block %" PRIu64 " at offset %" PRIu64 ": the keyframe of tick %" PRIu64
+             " does not fit this %s (%s)",
+             damage.block, damage.offset, replay->segment_tick,
+             replay->foreign ? "simulation" : "scene",
+             foliot_status_text(status == FOLIOT_OK ? FOLIOT_CORRUPT : status));
+    foliot__replay_damaged(replay, &damage);
+    return FOLIOT_CORRUPT;
+}
+
+// -- about it --------------------------------------------------------------------------------------
+
+void foliot_replay_host(foliot_replay *replay, const foliot_host *host)
+{
+    replay->host = host ? *host : (foliot_host){0};
+    replay->hosted.host = replay->host;
+}
+
+const foliot_replay_summary *foliot_replay_about(const foliot_replay *replay)
+{
+    return &replay->about;
+}
+
+const foliot_damage *foliot_replay_damage(const foliot_replay *replay)
+{
+    return &replay->damage;
+}
+
+const foliot_world *foliot_replay_world(const foliot_replay *replay)
+{
+    return replay->world;
+}
+
+const foliot_simulation *foliot_replay_simulation(const foliot_replay *replay)
+{
+    return &replay->simulation;
+}
+
+uint64_t foliot_replay_tick(const foliot_replay *replay)
+{
+    return replay->simulation.self ? foliot_simulation_tick(&replay->simulation)
+                                   : replay->about.first_tick;
+}
+
+// -- blocks ---------------------------------------------------------------------------------------
+
+static void keep_keyframe(foliot_replay *replay)
+{
+    foliot__tape_content *content = &replay->content;
+    uint8_t *bytes = replay->segment;
+    size_t capacity = replay->segment_capacity;
+    replay->segment = content->keyframe;
+    replay->segment_capacity = content->keyframe_capacity;
+    replay->segment_length = content->keyframe_length;
+    replay->segment_tick = content->tick;
+    memcpy(replay->segment_digest, content->keyframe_digest, 16);
+    replay->has_segment = true;
+    content->keyframe = bytes;
+    content->keyframe_capacity = capacity;
+    content->keyframe_length = 0;
+}
+
+foliot_status foliot__replay_load(foliot_replay *replay)
+{
+    foliot_damage damage = {0};
+    replay->held_valid = false;
+    foliot_status status = foliot__tape_walk_next(&replay->walk, &replay->content, &damage);
+    if (status == FOLIOT_OK && replay->content.has_keyframe)
+        status = foliot__replay_check_keyframe(replay, &replay->content, &damage);
+    if (status == FOLIOT_OK) {
+        if (replay->content.has_keyframe)
+            keep_keyframe(replay);
+        return FOLIOT_OK;
+    }
+    // The walk is over: whatever is wanted next must be found anew.
+    replay->content.first_tick = replay->content.tick = UINT64_MAX;
+    if (status != FOLIOT_NOT_FOUND && damage.status != FOLIOT_OK)
+        foliot__replay_damaged(replay, &damage);
+    return status;
+}
+
+// The last keyframe at or before `tick`; -1 if there is none.
+static int64_t keyframe_before(const foliot_replay *replay, uint64_t tick)
+{
+    uint32_t low = 0, high = replay->index_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (replay->index[middle][0] <= tick)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (int64_t)low - 1;
+}
+
+// Loads the keyframe block number `k` of the index.
+static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
+{
+    if (k < 0)
+        return FOLIOT_NOT_FOUND;
+    foliot_damage damage = {0};
+    foliot_status status =
+        foliot__tape_walk_to(&replay->walk, replay->index[k][1], replay->index[k][0], &damage);
+    if (status != FOLIOT_OK) {
+        foliot__replay_damaged(replay, &damage);
+        return status;
+    }
+    status = foliot__replay_load(replay);
+    if (status != FOLIOT_OK || replay->content.has_keyframe)
+        return status == FOLIOT_NOT_FOUND ? FOLIOT_CORRUPT : status;
+    damage = (foliot_damage){.status = FOLIOT_CORRUPT,
+                             .block = replay->content.number,
+                             .offset = replay->content.offset};
+    snprintf(damage.text, sizeof damage.text,
+             "block %" PRIu64 " at offset %" PRIu64
+             ": the index names a keyframe here, and there is none",
+             damage.block, damage.offset);
+    foliot__replay_damaged(replay, &damage);
+    return FOLIOT_CORRUPT;
+}
+
+static bool covers(const foliot__tape_content *content, uint64_t tick)
+{
+    return content->first_tick <= tick && tick < content->tick;
+}
+
+foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick)
+{
+    const foliot__tape_content *content = &replay->content;
+    if (covers(content, tick))
+        return FOLIOT_OK;
+    int64_t k = keyframe_before(replay, tick);
+    foliot_status status = FOLIOT_OK;
+    if (tick < content->first_tick || (k >= 0 && replay->index[k][0] > content->tick))
+        status = load_keyframe(replay, k);
+    while (status == FOLIOT_OK && !covers(content, tick))
+        status = foliot__replay_load(replay);
+    return status;
+}
+
+static foliot_status start_anew(foliot_replay *replay)
+{
+    foliot_hosted_world hosted;
+    foliot_simulation simulation;
+    foliot_status status = foliot__replay_new(replay, &hosted, &simulation);
+    if (status != FOLIOT_OK)
+        return status;
+    foliot__replay_drop(&replay->simulation);
+    replay->simulation = simulation;
+    if (!replay->foreign) {
+        replay->world = hosted.world;
+        foliot__replay_take_world(replay);
+    }
+    return FOLIOT_OK;
+}
+
+foliot_status foliot__replay_rewind(foliot_replay *replay)
+{
+    foliot_status status = load_keyframe(replay, replay->index_count ? 0 : -1);
+    if (replay->header.tick == 0) {
+        foliot_status made = start_anew(replay);
+        return made != FOLIOT_OK ? made : status;
+    }
+    if (status == FOLIOT_OK)
+        status = restore_segment(replay, &replay->simulation);
+    return status == FOLIOT_NOT_FOUND ? FOLIOT_CORRUPT : status;
+}
+
+// -- through time ---------------------------------------------------------------------------------
+
+static foliot_status refused_inputs(foliot_replay *replay, uint64_t tick)
+{
+    foliot_damage damage = {.status = FOLIOT_CORRUPT,
+                            .block = replay->content.number,
+                            .offset = replay->content.offset};
+    snprintf(damage.text, sizeof damage.text,
+             "block %" PRIu64 " at offset %" PRIu64
+             ": this %s does not take the inputs of tick %" PRIu64,
+             damage.block, damage.offset, replay->foreign ? "simulation" : "scene", tick);
+    foliot__replay_damaged(replay, &damage);
+    return FOLIOT_CORRUPT;
+}
+
+foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simulation *simulation)
+{
+    const foliot_input *inputs = NULL;
+    uint32_t count = 0;
+    uint64_t tick = foliot_simulation_tick(simulation);
+    if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
+        return FOLIOT_NOT_FOUND;
+    foliot_status status = foliot_simulation_step(simulation, inputs, count);
+    return status == FOLIOT_INVALID ? refused_inputs(replay, tick) : status;
+}
+
+foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation *simulation,
+                                        foliot_truth *truth)
+{
+    const foliot_input *inputs = NULL;
+    uint32_t count = 0;
+    uint64_t tick = foliot_simulation_tick(simulation);
+    if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
+        return FOLIOT_NOT_FOUND;
+    foliot_truth_begin(truth, tick + 1);
+    foliot_status status = foliot_truth_step(truth, simulation, inputs, count);
+    return status == FOLIOT_INVALID ? refused_inputs(replay, tick) : status;
+}
+
+foliot_status foliot_replay_step(foliot_replay *replay)
+{
+    if (!replay->simulation.self)
+        return FOLIOT_UNSUPPORTED;
+    uint64_t tick = foliot_replay_tick(replay);
+    if (!covers(&replay->content, tick)) {
+        if (tick >= replay->about.last_tick)
+            return replay->about.closed ? FOLIOT_NOT_FOUND : replay->damage.status;
+        foliot_status status = foliot__replay_locate(replay, tick);
+        if (status != FOLIOT_OK)
+            return status;
+    }
+    return foliot__replay_step_simulation(replay, &replay->simulation);
+}
+
+// The world at keyframe number `k`, or at an earlier one if that is damaged: the ticks up to it are
+// whole.
+static foliot_status restore_before(foliot_replay *replay, int64_t k)
+{
+    foliot_status status = FOLIOT_NOT_FOUND;
+    for (; k >= 0; k--) {
+        status = load_keyframe(replay, k);
+        if (status == FOLIOT_OK)
+            status = restore_segment(replay, &replay->simulation);
+        if (status == FOLIOT_OK || status == FOLIOT_MEMORY || status == FOLIOT_IO)
+            return status;
+    }
+    // Nothing but the scene, if that: it is a state at tick 0.
+    status = foliot__replay_rewind(replay);
+    return replay->header.tick == 0 && status != FOLIOT_MEMORY ? FOLIOT_OK : status;
+}
+
+static foliot_status seek_from(foliot_replay *replay, uint64_t tick)
+{
+    uint64_t now = foliot_replay_tick(replay);
+    int64_t k = keyframe_before(replay, tick);
+    foliot_status status = FOLIOT_OK;
+    if (tick < now || (k >= 0 && replay->index[k][0] > now))
+        status = restore_before(replay, k);
+    while (status == FOLIOT_OK && foliot_replay_tick(replay) < tick)
+        status = foliot_replay_step(replay);
+    return status;
+}
+
+foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
+{
+    uint64_t now = foliot_replay_tick(replay);
+    if (!replay->simulation.self)
+        return FOLIOT_UNSUPPORTED;
+    if (tick < replay->about.first_tick || tick > replay->about.last_tick)
+        return FOLIOT_NOT_FOUND;
+    foliot_status status = seek_from(replay, tick);
+    if (status != FOLIOT_OK)
+        seek_from(replay, now);
+    return status;
+}
+
+// -- backwards ------------------------------------------------------------------------------------
+
+static void hold(foliot__tape_held *held, const foliot_input *input)
+{
+    if (input->kind == FOLIOT_INPUT_JOIN && !held->joined)
+        *held = (foliot__tape_held){.joined = true};
+    else if (input->kind == FOLIOT_INPUT_LEAVE)
+        *held = (foliot__tape_held){0};
+    else if (input->kind == FOLIOT_INPUT_CONTROL && held->joined) {
+        memcpy(held->axes, input->axes, sizeof held->axes);
+        held->buttons = input->buttons;
+    }
+}
+
+// Follows what players hold through the closed ticks [content.first_tick, end) of the present
+// block.
+static void hold_until(foliot_replay *replay, foliot__tape_held *held, uint64_t end)
+{
+    const foliot_input *inputs;
+    uint32_t count;
+    for (uint64_t tick = replay->content.first_tick; tick < end; tick++)
+        if (foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
+            for (uint32_t i = 0; i < count; i++)
+                hold(&held[inputs[i].player], &inputs[i]);
+}
+
+// `content` covers `tick`, and `held` is what players hold at its start: from the segment's
+// keyframe on.
+static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
+{
+    if (covers(&replay->content, tick) && replay->held_valid)
+        return FOLIOT_OK;
+    foliot_status status = scratch_world(replay);
+    if (status == FOLIOT_OK)
+        status = load_keyframe(replay, keyframe_before(replay, tick));
+    if (status == FOLIOT_OK) {
+        foliot_hosted_world hosted = {.world = replay->scratch};
+        foliot_simulation scratch = {.kind = &foliot_world_kind, .self = &hosted};
+        status = restore_segment(replay, &scratch);
+    }
+    if (status != FOLIOT_OK)
+        return status;
+    for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
+        foliot_input held = foliot_world_player_controls(replay->scratch, p);
+        replay->held[p] = (foliot__tape_held){
+            .joined = foliot_world_player_body(replay->scratch, p) != FOLIOT_NO_BODY,
+            .buttons = held.buttons};
+        memcpy(replay->held[p].axes, held.axes, sizeof held.axes);
+    }
+    while (status == FOLIOT_OK && !covers(&replay->content, tick)) {
+        hold_until(replay, replay->held, replay->content.tick);
+        status = foliot__replay_load(replay);
+    }
+    replay->held_valid = status == FOLIOT_OK;
+    return status;
+}
+
+// The inverse step, where bodies neither came nor went in the tick; FOLIOT_UNSUPPORTED else.
+static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
+{
+    foliot_status status = locate_held(replay, tick);
+    const foliot_input *inputs = NULL;
+    uint32_t count = 0, before_count = 0;
+    if (status != FOLIOT_OK)
+        return status;
+    foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (inputs[i].kind != FOLIOT_INPUT_CONTROL)
+            return FOLIOT_UNSUPPORTED;
+    foliot__tape_held *held = malloc(sizeof replay->held);
+    foliot_input *before = malloc(sizeof *before * (count + 1));
+    if (held && before) {
+        memcpy(held, replay->held, sizeof replay->held);
+        hold_until(replay, held, tick);
+        for (uint32_t i = 0; i < count; i++) {
+            uint32_t p = inputs[i].player;
+            if ((i && inputs[i - 1].player == p) || !held[p].joined)
+                continue;
+            before[before_count] = (foliot_input){.player = p, .buttons = held[p].buttons};
+            memcpy(before[before_count++].axes, held[p].axes, sizeof held[p].axes);
+        }
+        status = foliot_world_step_back(replay->world, before, before_count, &replay->host);
+    } else {
+        status = FOLIOT_MEMORY;
+    }
+    free(held);
+    free(before);
+    return status;
+}
+
+foliot_status foliot_replay_step_back(foliot_replay *replay)
+{
+    uint64_t tick = foliot_replay_tick(replay);
+    if (tick <= replay->about.first_tick)
+        return FOLIOT_NOT_FOUND;
+    if (!replay->world)
+        return foliot_replay_seek(replay, tick - 1);
+    const foliot_integrator_info *integrator =
+        foliot_integrator_describe(foliot_world_integrator(replay->world));
+    foliot_status status = FOLIOT_UNSUPPORTED;
+    if (integrator->reversible == FOLIOT_REVERSIBLE_TO_BITS)
+        status = step_inverse(replay, tick - 1);
+    return status == FOLIOT_UNSUPPORTED ? foliot_replay_seek(replay, tick - 1) : status;
+}
+
+// -- what was recorded ----------------------------------------------------------------------------
+
+foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick,
+                                   const foliot_input **inputs, uint32_t *count)
+{
+    if (tick < replay->about.first_tick || tick >= replay->about.last_tick)
+        return FOLIOT_NOT_FOUND;
+    foliot_status status = foliot__replay_locate(replay, tick);
+    if (status == FOLIOT_OK)
+        foliot__input_log_at(&replay->content.inputs, tick, inputs, count);
+    return status;
+}
+
+uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16])
+{
+    if (tick == replay->about.first_tick) {
+        size_t length;
+        if (!foliot_replay_keyframe(replay, tick, &length))
+            return 0;
+        memcpy(bytes, replay->segment_digest, 16);
+        return 16;
+    }
+    if (tick < replay->about.first_tick || tick > replay->about.last_tick ||
+        foliot__replay_locate(replay, tick - 1) != FOLIOT_OK)
+        return 0;
+    const uint8_t *recorded;
+    uint32_t count = foliot__tape_content_digest(&replay->content, tick, &recorded);
+    if (count)
+        memcpy(bytes, recorded, count);
+    return count;
+}
+
+const uint8_t *foliot_replay_keyframe(foliot_replay *replay, uint64_t tick, size_t *length)
+{
+    int64_t k = keyframe_before(replay, tick);
+    if (k < 0 || replay->index[k][0] != tick)
+        return NULL;
+    if ((!replay->has_segment || replay->segment_tick != tick) &&
+        load_keyframe(replay, k) != FOLIOT_OK)
+        return NULL;
+    *length = replay->segment_length;
+    return replay->segment;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+// replay.h: an open replay, as its files share it.
+#ifndef FOLIOT_TAPE_REPLAY_H
+#define FOLIOT_TAPE_REPLAY_H
+
+#include "foliot/replay.h"
+#include "recording/block_reader.h"
+
+// What a player holds, followed from block to block: for steps back.
+typedef struct foliot__tape_held {
+    bool joined;
+    int8_t axes[FOLIOT_AXES];
+    uint16_t buttons;
+} foliot__tape_held;
+
+struct foliot_replay {
+    foliot__source source;
+    foliot__tape_header header;
+    foliot_scene *scene;
+    foliot_world_config capacities;
+    size_t world_bytes;
+    foliot_world *world, *scratch; // scratch is made when it is first needed
+    foliot_host host;
+    const foliot_simulation_kind *foreign; // NULL: a world, or a kind that is not known
+    foliot_hosted_world hosted;            // `world` with its host
+    foliot_simulation simulation;          // that; or the foreign one
+    foliot_replay_summary about;
+    foliot_damage damage; // the first one found
+    bool keyframe_false;  // it is a keyframe whose bytes do not give its digest
+    uint64_t keyframe_false_tick;
+    foliot_hosted_world probe_hosted; // for such checks, of a kind with a digest of its own
+    foliot_simulation probe;
+
+    uint64_t (*index)[2]; // tick and offset of keyframe blocks, complete up to the damage
+    uint32_t index_count, index_capacity;
+    foliot__journal *journal; // after foliot_replay_scan
+    uint64_t whole_bytes; // of the file, after foliot_replay_scan
+    uint64_t cut_offset, cut_number; // after the last block that has ticks or a keyframe
+
+    foliot__tape_walk walk;       // stands after ...
+    foliot__tape_content content; // ... this block
+    bool has_segment;             // the last keyframe passed:
+    uint64_t segment_tick;
+    uint8_t segment_digest[16];
+    uint8_t *segment;
+    size_t segment_length, segment_capacity;
+    bool held_valid; // `held` is what players hold at content.first_tick
+    foliot__tape_held held[FOLIOT_PLAYERS_MAX];
+};
+
+// A world of the recording's scene at its start, not yet restored. NULL without memory.
+foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world);
+// Any simulation of the recording at its start, not yet restored; end it with foliot__replay_drop.
+foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_world *hosted,
+                                 foliot_simulation *simulation);
+void foliot__replay_drop(foliot_simulation *simulation);
+// Makes replay->world, new, the replay's simulation.
+void foliot__replay_take_world(foliot_replay *replay);
+// As it was at the recording's first tick; the walk stands after the first keyframe.
+foliot_status foliot__replay_rewind(foliot_replay *replay);
+// Whether a keyframe's bytes give the digest beside them. A checksum only says that the file is as it was written, and
+// whoever writes a file writes its checksums; FOLIOT_CORRUPT is told as the replay's damage. Every keyframe goes
+// through here before anything starts from it.
+foliot_status foliot__replay_check_keyframe(foliot_replay *replay, const foliot__tape_content *content,
+                                            foliot_damage *damage);
+// The block that follows. Keeps its keyframe as the segment's.
+foliot_status foliot__replay_load(foliot_replay *replay);
+// Until `content` covers the step from `tick` on.
+foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick);
+void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage);
+// The step of a simulation (the replay's or another one at the same tick) with the recorded inputs.
+foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simulation *simulation);
+// The same, and its truth after every stage.
+foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation *simulation,
+                                        foliot_truth *truth);
+
+#endif

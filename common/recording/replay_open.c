@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: MIT
+// replay_open.c: a recording opened: its header, scene and world, or the simulation of another kind, and the index of its
+// keyframes. Nothing of it is believed before it was checked.
+#include "recording/replay.h"
+
+#include "base/bytes.h"
+#include "base/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A few bytes of header can ask for any capacities. Four times what the largest scene needs by
+// itself.
+#ifdef FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION
+#define WORLD_BYTES_MAX ((size_t)64 << 20)
+#else
+#define WORLD_BYTES_MAX ((size_t)3 << 30)
+#endif
+
+static foliot_status refuse(foliot_damage *damage, foliot_status status, const char *reason)
+{
+    *damage = (foliot_damage){.status = status, .block = 0, .offset = FOLIOT__TAPE_START_BYTES};
+    snprintf(damage->text, sizeof damage->text, "block 0 at offset %d: %s",
+             FOLIOT__TAPE_START_BYTES, reason);
+    return status;
+}
+
+static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
+{
+    const foliot__tape_header *header = &replay->header;
+    foliot_status status = foliot_scene_decode(header->scene, header->scene_bytes, &replay->scene);
+    if (status == FOLIOT_TRUNCATED || status == FOLIOT_CORRUPT)
+        return refuse(damage, FOLIOT_CORRUPT, "the scene is malformed");
+    if (status == FOLIOT_NEWER)
+        return refuse(damage, status, "the scene has a newer format than this build reads");
+    if (status == FOLIOT_MEMORY)
+        return refuse(damage, status, "no memory");
+    if (status != FOLIOT_OK)
+        return refuse(damage, FOLIOT_UNSUPPORTED, "this build does not admit the scene");
+    const foliot_scene *scene = replay->scene;
+    const foliot_integrator_info *integrator = foliot_integrator_describe(scene->integrator);
+    if (!integrator)
+        return refuse(damage, FOLIOT_UNSUPPORTED, "this build does not know the integrator");
+    if (strcmp(integrator->name, header->integrator) != 0 || header->seed != scene->seed ||
+        foliot__f64_bits(header->dt) != foliot__f64_bits(scene->dt))
+        return refuse(damage, FOLIOT_CORRUPT, "header and scene contradict each other");
+    const uint32_t *c = header->capacities;
+    replay->capacities = foliot_world_config_from(scene);
+    replay->capacities.bodies_max = c[0];
+    replay->capacities.forces_max = c[1];
+    replay->capacities.constraints_max = c[2];
+    replay->capacities.contacts_max = c[3];
+    replay->capacities.players_max = c[4];
+    replay->capacities.spawns_max = c[5];
+    replay->world_bytes = foliot_world_bytes(&replay->capacities);
+    return FOLIOT_OK;
+}
+
+static foliot_status take_world(foliot_replay *replay, foliot_damage *damage)
+{
+    if (replay->world_bytes > WORLD_BYTES_MAX)
+        return refuse(damage, FOLIOT_UNSUPPORTED,
+                      "its world needs more memory than a replay takes");
+    foliot_status status = foliot__replay_new_world(replay, &replay->world);
+    if (status == FOLIOT_MEMORY)
+        return refuse(damage, status, "no memory for the world");
+    if (status == FOLIOT_INVALID)
+        return refuse(damage, FOLIOT_CORRUPT, "scene or capacities are outside their ranges");
+    if (status != FOLIOT_OK)
+        return refuse(damage, FOLIOT_UNSUPPORTED, foliot_status_text(status));
+    return FOLIOT_OK;
+}
+
+static foliot_digest digest_of(const uint8_t bytes[16])
+{
+    foliot_digest digest = {0, 0};
+    for (int i = 0; i < 8; i++) {
+        digest.high = digest.high << 8 | bytes[i];
+        digest.low = digest.low << 8 | bytes[8 + i];
+    }
+    return digest;
+}
+
+static void take_about(foliot_replay *replay)
+{
+    const foliot__tape_header *header = &replay->header;
+    foliot_replay_summary *about = &replay->about;
+    *about = (foliot_replay_summary){.format = header->foreign ? FOLIOT__TAPE_VERSION_FOREIGN
+                                                               : FOLIOT__TAPE_VERSION,
+                                     .rules = foliot_world_kind.version,
+                                     .setup = header->scene,
+                                     .setup_bytes = header->scene_bytes,
+                                     .scene = replay->scene,
+                                     .dt = header->dt,
+                                     .seed = header->seed,
+                                     .fingerprint = digest_of(header->fingerprint),
+                                     .first_tick = header->tick,
+                                     .last_tick = header->tick,
+                                     .bytes = replay->source.length};
+    if (header->foreign)
+        about->rules = header->rules;
+    snprintf(about->kind, sizeof about->kind, "%s",
+             header->foreign ? header->simulation : foliot_world_kind.name);
+    memcpy(about->integrator, header->integrator, sizeof about->integrator);
+    memcpy(about->build, header->build, sizeof about->build);
+    memcpy(about->version, header->version, sizeof about->version);
+}
+
+// Takes the index of the closing block, or makes one by reading everything.
+static foliot_status take_index(foliot_replay *replay)
+{
+    foliot__tape_content closing = {0};
+    foliot_status status = FOLIOT_OK;
+    if (foliot__tape_closing(&replay->source, &closing) &&
+        closing.tick >= replay->about.first_tick && closing.index_count > 0) {
+        replay->index = closing.index;
+        replay->index_count = replay->index_capacity = closing.index_count;
+        closing.index = NULL;
+        replay->about.closed = true;
+        replay->about.last_tick = closing.tick;
+        replay->about.final_digest = digest_of(closing.closing_digest);
+    } else {
+        status = foliot_replay_scan(replay);
+        status = status == FOLIOT_MEMORY ? status : FOLIOT_OK;
+    }
+    foliot__tape_content_free(&closing);
+    return status;
+}
+
+// Which kinds whoever opens a recording can do with.
+typedef struct opener {
+    const foliot_simulation_kind *kind; // NULL: worlds
+    bool any;                           // others too, to be looked at
+} opener;
+
+static foliot_status refuse_kind(const foliot__tape_header *header, const opener *opening,
+                                 foliot_damage *damage)
+{
+    char reason[160];
+    if (!header->foreign)
+        snprintf(reason, sizeof reason, "a recording of a world, not of %.40s",
+                 opening->kind->name);
+    else if (opening->kind && strcmp(opening->kind->name, header->simulation) == 0)
+        snprintf(reason, sizeof reason,
+                 "recorded by version %" PRIu32 " of the rules of %.60s, and these are version "
+                 "%" PRIu32,
+                 header->rules, header->simulation, opening->kind->version);
+    else
+        snprintf(reason, sizeof reason,
+                 "a recording of %.60s version %" PRIu32 ": only its own program can replay it",
+                 header->simulation, header->rules);
+    return refuse(damage, FOLIOT_UNSUPPORTED, reason);
+}
+
+static foliot_status take_foreign(foliot_replay *replay, const opener *opening,
+                                  foliot_damage *damage)
+{
+    const foliot__tape_header *header = &replay->header;
+    const foliot_simulation_kind *kind = opening->kind;
+    if (!kind && opening->any)
+        return FOLIOT_OK;
+    if (!kind || strcmp(kind->name, header->simulation) != 0 || kind->version != header->rules)
+        return refuse_kind(header, opening, damage);
+    replay->foreign = kind;
+    foliot_status status = foliot__replay_new(replay, &replay->hosted, &replay->simulation);
+    if (status == FOLIOT_MEMORY)
+        return refuse(damage, status, "no memory for the simulation");
+    return status == FOLIOT_OK
+               ? status
+               : refuse(damage, FOLIOT_CORRUPT, "its simulation does not take the setup");
+}
+
+static foliot_status take_own(foliot_replay *replay, const opener *opening, foliot_damage *damage)
+{
+    if (opening->kind && strcmp(opening->kind->name, foliot_world_kind.name) != 0)
+        return refuse_kind(&replay->header, opening, damage);
+    foliot_status status = take_scene(replay, damage);
+    if (status == FOLIOT_OK)
+        status = take_world(replay, damage);
+    if (status == FOLIOT_OK)
+        foliot__replay_take_world(replay);
+    return status;
+}
+
+static foliot_status open_source(foliot_replay *replay, const opener *opening,
+                                 foliot_damage *damage)
+{
+    foliot_status status = foliot__tape_walk_begin(&replay->walk, &replay->source, &replay->header,
+                                                   &replay->content, damage);
+    if (status == FOLIOT_OK)
+        status = replay->header.foreign ? take_foreign(replay, opening, damage)
+                                        : take_own(replay, opening, damage);
+    if (status != FOLIOT_OK)
+        return status;
+    take_about(replay);
+    status = take_index(replay);
+    if (status != FOLIOT_OK)
+        return refuse(damage, status, foliot_status_text(status));
+    if (!replay->simulation.self)
+        return FOLIOT_OK;
+    status = foliot__replay_rewind(replay);
+    *damage = replay->damage;
+    // A scene alone is a state, at tick 0; later ones need their keyframe.
+    return status != FOLIOT_OK && replay->header.tick > 0 ? status : FOLIOT_OK;
+}
+
+static foliot_status open_replay(foliot_replay *replay, const opener *opening,
+                                 foliot_replay **out, foliot_damage *damage)
+{
+    foliot_damage local = {0};
+    foliot_status status = open_source(replay, opening, &local);
+    if (status != FOLIOT_OK)
+        foliot_replay_close(replay);
+    else
+        *out = replay;
+    if (damage)
+        *damage = local;
+    return status;
+}
+
+static foliot_status open_file(const char *file, const opener *opening, foliot_replay **out,
+                               foliot_damage *damage)
+{
+    foliot_replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return FOLIOT_MEMORY;
+    errno = 0;
+    foliot_status status = foliot__source_open(&replay->source, file);
+    int error = errno;
+    if (status == FOLIOT_OK)
+        return open_replay(replay, opening, out, damage);
+    if (damage) {
+        *damage = (foliot_damage){.status = status};
+        snprintf(damage->text, sizeof damage->text, "%s",
+                 status == FOLIOT_IO && error ? foliot__file_problem(error) : foliot_status_text(status));
+    }
+    free(replay);
+    errno = error;
+    return status;
+}
+
+static foliot_status open_bytes(const void *bytes, size_t length, const opener *opening,
+                                foliot_replay **out, foliot_damage *damage)
+{
+    foliot_replay *replay = calloc(1, sizeof *replay);
+    if (!replay)
+        return FOLIOT_MEMORY;
+    foliot__source_of(&replay->source, bytes, length);
+    return open_replay(replay, opening, out, damage);
+}
+
+foliot_status foliot_replay_open(const char *file, foliot_replay **out, foliot_damage *damage)
+{
+    return open_file(file, &(opener){NULL, false}, out, damage);
+}
+
+foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **out,
+                                       foliot_damage *damage)
+{
+    return open_bytes(bytes, length, &(opener){NULL, false}, out, damage);
+}
+
+foliot_status foliot_replay_open_simulation(const char *file, const foliot_simulation_kind *kind,
+                                            foliot_replay **out, foliot_damage *damage)
+{
+    return open_file(file, &(opener){kind, !kind}, out, damage);
+}
+
+foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t length,
+                                                  const foliot_simulation_kind *kind,
+                                                  foliot_replay **out, foliot_damage *damage)
+{
+    return open_bytes(bytes, length, &(opener){kind, !kind}, out, damage);
+}
+
+void foliot_replay_close(foliot_replay *replay)
+{
+    foliot__source_close(&replay->source);
+    foliot__tape_header_free(&replay->header);
+    foliot__tape_content_free(&replay->content);
+    if (replay->scene)
+        foliot_scene_destroy(replay->scene);
+    if (replay->foreign)
+        foliot_simulation_destroy(&replay->simulation);
+    foliot_simulation_destroy(&replay->probe);
+    free(replay->world);
+    free(replay->scratch);
+    free(replay->index);
+    free(replay->segment);
+    free(replay->journal);
+    free(replay);
+}

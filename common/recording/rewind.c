@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT
+// rewind.c: see rewind.h. What it allocates it keeps for the next time.
+#include "recording/rewind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// For `wanted` elements; the status says if there is no memory.
+static void *grown(foliot__rewind *r, void *old, uint32_t *capacity, uint32_t wanted, size_t size)
+{
+    if (wanted <= *capacity)
+        return old;
+    void *bigger = realloc(old, (size_t)wanted * 2 * size);
+    if (!bigger) {
+        r->status = FOLIOT_MEMORY;
+        return old;
+    }
+    *capacity = wanted * 2;
+    return bigger;
+}
+
+static void save(foliot__rewind *r, uint8_t **bytes, size_t *capacity, size_t *length)
+{
+    size_t needed = 0;
+    r->status = foliot_simulation_save(&r->simulation, NULL, 0, &needed);
+    if (r->status == FOLIOT_OK && needed + 1 > *capacity) {
+        uint8_t *bigger = realloc(*bytes, needed + 1);
+        r->status = bigger ? FOLIOT_OK : FOLIOT_MEMORY;
+        *bytes = bigger ? bigger : *bytes;
+        *capacity = bigger ? needed + 1 : *capacity;
+    }
+    if (r->status == FOLIOT_OK)
+        r->status = foliot_simulation_save(&r->simulation, *bytes, *capacity, length);
+}
+
+void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind, const void *setup, size_t setup_bytes,
+                          const uint8_t *state, size_t state_bytes, uint64_t tick)
+{
+    r->tick = tick;
+    r->tick_count = r->input_count = r->stepped = r->given = 0;
+    r->before_bytes = r->after_bytes = r->held_bytes = 0;
+    r->assumes_held = false;
+    r->active = true;
+    r->finished = false;
+    r->status = FOLIOT_OK;
+    if (!r->truth)
+        r->status = foliot_truth_create(&r->truth);
+    if (r->status == FOLIOT_OK && !r->simulation.self)
+        r->status = foliot_simulation_create(kind, setup, setup_bytes, &r->simulation);
+    if (r->status == FOLIOT_OK)
+        r->status = foliot_simulation_restore(&r->simulation, state, state_bytes);
+    r->from = r->status == FOLIOT_OK ? foliot_simulation_tick(&r->simulation) : 0;
+    if (r->status == FOLIOT_OK && r->from >= tick)
+        r->status = FOLIOT_NOT_FOUND;
+}
+
+void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
+{
+    r->inputs = grown(r, r->inputs, &r->input_capacity, r->input_count + count, sizeof *inputs);
+    r->counts = grown(r, r->counts, &r->tick_capacity, r->tick_count + 1, sizeof *r->counts);
+    if (r->status != FOLIOT_OK)
+        return;
+    if (count)
+        memcpy(r->inputs + r->input_count, inputs, count * sizeof *inputs);
+    r->input_count += count;
+    r->counts[r->tick_count++] = count;
+}
+
+void foliot__rewind_hold(foliot__rewind *r, const uint8_t *state, size_t state_bytes)
+{
+    if (state_bytes > r->held_capacity) {
+        uint8_t *bigger = realloc(r->held, state_bytes);
+        if (!bigger)
+            return; // the search does without
+        r->held = bigger;
+        r->held_capacity = state_bytes;
+    }
+    memcpy(r->held, state, state_bytes);
+    r->held_bytes = state_bytes;
+}
+
+void foliot__rewind_assume_held(foliot__rewind *r)
+{
+    r->assumes_held = true;
+}
+
+static void take_held(foliot__rewind *r)
+{
+    bool held = r->held_bytes > 0;
+    if (held && foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) != FOLIOT_OK)
+        return;
+    if (held || r->assumes_held)
+        r->status = foliot_truth_hold(r->truth, &r->simulation);
+}
+
+static void last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
+{
+    save(r, &r->before, &r->before_capacity, &r->before_bytes);
+    foliot_truth_begin(r->truth, r->tick);
+    if (r->status == FOLIOT_OK)
+        r->status = foliot_truth_step(r->truth, &r->simulation, inputs, count);
+    if (r->status == FOLIOT_OK)
+        save(r, &r->after, &r->after_capacity, &r->after_bytes);
+    r->digest = foliot_simulation_digest(&r->simulation);
+    if (r->status == FOLIOT_OK)
+        take_held(r);
+}
+
+// Of the ticks from here on; NULL where none were given at all.
+static const foliot_input *next_inputs(const foliot__rewind *r)
+{
+    return r->inputs ? r->inputs + r->given : NULL;
+}
+
+bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps)
+{
+    if (r->status == FOLIOT_OK && r->tick_count != r->tick - r->from)
+        r->status = FOLIOT_NOT_FOUND; // not all inputs were given
+    for (; r->status == FOLIOT_OK && !r->finished && steps > 0; steps--) {
+        const foliot_input *inputs = next_inputs(r);
+        uint32_t count = r->counts[r->stepped];
+        r->finished = r->stepped + 1 == r->tick_count;
+        if (r->finished) {
+            last_step(r, inputs, count);
+            break;
+        }
+        r->status = foliot_simulation_step(&r->simulation, inputs, count);
+        r->given += count;
+        r->stepped++;
+    }
+    return r->finished || r->status != FOLIOT_OK;
+}
+
+const foliot_input *foliot__rewind_last(const foliot__rewind *r, uint32_t *count)
+{
+    *count = r->finished ? r->counts[r->tick_count - 1] : 0;
+    return next_inputs(r);
+}
+
+void foliot__rewind_free(foliot__rewind *r)
+{
+    foliot_simulation_destroy(&r->simulation);
+    foliot_truth_destroy(r->truth);
+    free(r->inputs);
+    free(r->counts);
+    free(r->before);
+    free(r->after);
+    free(r->held);
+    *r = (foliot__rewind){0};
+}

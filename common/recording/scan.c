@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+// scan.c: reads a whole recording without stepping it: every checksum, every record, all counts,
+// and the index of keyframes where no closing block has one.
+#include "recording/replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct scanning {
+    foliot_replay *replay;
+    foliot_replay_summary *about;
+    foliot__tape_walk walk;
+    foliot__tape_content content;
+    uint8_t joined[FOLIOT_PLAYERS_MAX / 8];
+    uint32_t keyframes; // so far
+    bool index_made;    // the replay's index was empty, and is filled here
+} scanning;
+
+static void count_joins(scanning *s)
+{
+    const foliot__input_log *log = &s->content.inputs;
+    for (size_t i = 0; i < log->input_count; i++) {
+        const foliot_input *input = &log->inputs[i];
+        foliot__journal_input(s->replay->journal, input);
+        uint8_t bit = (uint8_t)(1u << (input->player % 8));
+        if (input->kind != FOLIOT_INPUT_JOIN || (s->joined[input->player / 8] & bit))
+            continue;
+        s->joined[input->player / 8] |= bit;
+        s->about->players++;
+    }
+}
+
+static void count_block(scanning *s)
+{
+    const foliot__tape_content *content = &s->content;
+    foliot_replay_summary *about = s->about;
+    about->blocks++;
+    about->keyframes += content->has_keyframe;
+    about->inputs += content->inputs.input_count;
+    for (uint32_t i = 0; i < content->digest_records; i++)
+        about->digests += content->digests[i].count;
+    about->input_bytes += content->input_bytes;
+    about->digest_bytes += content->digest_record_bytes;
+    about->keyframe_bytes += content->keyframe_bytes;
+    about->other_bytes += content->other_bytes;
+    about->notes += content->notes;
+    about->records_unknown += content->unknown;
+    about->last_tick = content->tick;
+    for (uint32_t i = 0; i < content->notes; i++)
+        foliot__journal_note(s->replay->journal, &content->noted[i]);
+    count_joins(s);
+}
+
+static foliot_status index_put(foliot_replay *replay, uint64_t tick, uint64_t offset)
+{
+    if (replay->index_count == replay->index_capacity) {
+        uint32_t capacity = replay->index_capacity ? 2 * replay->index_capacity : 64;
+        void *index = realloc(replay->index, sizeof *replay->index * capacity);
+        if (!index)
+            return FOLIOT_MEMORY;
+        replay->index = index;
+        replay->index_capacity = capacity;
+    }
+    replay->index[replay->index_count][0] = tick;
+    replay->index[replay->index_count++][1] = offset;
+    return FOLIOT_OK;
+}
+
+static foliot_status contradiction(const scanning *s, foliot_damage *damage, const char *what)
+{
+    *damage = (foliot_damage){
+        .status = FOLIOT_CORRUPT, .block = s->content.number, .offset = s->content.offset};
+    snprintf(damage->text, sizeof damage->text, "block %" PRIu64 " at offset %" PRIu64 ": %s",
+             damage->block, damage->offset, what);
+    return FOLIOT_CORRUPT;
+}
+
+static foliot_status take_keyframe(scanning *s, foliot_damage *damage)
+{
+    foliot_replay *replay = s->replay;
+    uint32_t k = s->keyframes++;
+    if (s->index_made)
+        return index_put(replay, s->content.tick, s->content.offset);
+    // The index is the closing block's: it must name exactly the keyframes that are there.
+    if (k < replay->index_count && replay->index[k][0] == s->content.tick &&
+        replay->index[k][1] == s->content.offset)
+        return FOLIOT_OK;
+    return contradiction(s, damage, "a keyframe that the closing block's index does not name");
+}
+
+static foliot_status take_closing(scanning *s, foliot_damage *damage)
+{
+    const foliot__tape_content *content = &s->content;
+    const foliot_replay *replay = s->replay;
+    bool same = content->index_count == replay->index_count;
+    for (uint32_t i = 0; same && i < content->index_count; i++)
+        same = content->index[i][0] == replay->index[i][0] &&
+               content->index[i][1] == replay->index[i][1];
+    if (!same || s->keyframes != replay->index_count)
+        return contradiction(s, damage, "its index does not name the keyframes that are there");
+    s->about->closed = true;
+    for (int i = 0; i < 8; i++) {
+        s->about->final_digest.high = s->about->final_digest.high << 8 | content->closing_digest[i];
+        s->about->final_digest.low =
+            s->about->final_digest.low << 8 | content->closing_digest[8 + i];
+    }
+    return FOLIOT_OK;
+}
+
+static foliot_status scan(scanning *s, foliot_damage *damage)
+{
+    foliot__tape_header header = {0};
+    foliot_status status =
+        foliot__tape_walk_begin(&s->walk, &s->replay->source, &header, &s->content, damage);
+    foliot__tape_header_free(&header);
+    while (status == FOLIOT_OK) {
+        if (s->content.has_keyframe)
+            status = foliot__replay_check_keyframe(s->replay, &s->content, damage);
+        if (status != FOLIOT_OK)
+            break;
+        count_block(s);
+        if (s->content.has_keyframe)
+            status = take_keyframe(s, damage);
+        // Every recording begins with a keyframe; restarting needs it.
+        else if (s->content.number == 1)
+            status = contradiction(s, damage, "the first keyframe is missing");
+        if (status == FOLIOT_OK && s->content.has_closing)
+            status = take_closing(s, damage);
+        if (status == FOLIOT_OK) {
+            s->replay->whole_bytes = s->walk.offset;
+            if (!s->content.has_closing) {
+                s->replay->cut_offset = s->walk.offset;
+                s->replay->cut_number = s->walk.number;
+            }
+            status = foliot__tape_walk_next(&s->walk, &s->content, damage);
+        }
+    }
+    return status == FOLIOT_NOT_FOUND ? FOLIOT_OK : status;
+}
+
+foliot_status foliot_replay_scan(foliot_replay *replay)
+{
+    scanning *s = calloc(1, sizeof *s);
+    foliot__journal *journal = calloc(1, sizeof *journal);
+    if (!s || !journal) {
+        free(s);
+        free(journal);
+        return FOLIOT_MEMORY;
+    }
+    free(replay->journal);
+    replay->journal = journal;
+    foliot_replay_summary about = replay->about;
+    foliot_damage damage = {0};
+    about.blocks = about.keyframes = about.inputs = about.digests = 0;
+    about.input_bytes = about.digest_bytes = about.keyframe_bytes = about.other_bytes = 0;
+    about.players = about.notes = about.records_unknown = 0;
+    about.closed = false;
+    about.last_tick = about.first_tick;
+    s->replay = replay;
+    s->about = &about;
+    s->index_made = !replay->about.closed;
+    if (s->index_made)
+        replay->index_count = 0;
+    foliot_status status = scan(s, &damage);
+    foliot__tape_content_free(&s->content);
+    free(s);
+    replay->about = about;
+    if (status != FOLIOT_OK && damage.status != FOLIOT_OK)
+        foliot__replay_damaged(replay, &damage);
+    return status;
+}

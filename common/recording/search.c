@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: MIT
+// search.c: the search for a divergence, both its sides: which question comes next, and what the
+// answer to one is. Bytes in, bytes out; whoever carries them is no concern of it. What comes from
+// the other side is believed in nothing.
+#include "recording/state_layers.h"
+
+#include "base/bytes.h"
+
+#include <string.h>
+
+// Questions, little-endian: the letter, u64 tick, and for RANGE u8 layer, u32 part
+// (FOLIOT__ALL_PARTS: the parts themselves), u32 first entry, u32 entries a group. Answers: CHAIN
+// u64. LAYERS u16 mask of the layers that are there, u64 for each of them. RANGE u32 entries in
+// all, u8 groups, u64 for each: a hash, or the bits of a field where a group is one.
+enum question {
+    ASK_CHAIN = 'C',
+    ASK_LAYERS = 'L',
+    ASK_RANGE = 'R',
+};
+
+enum phase { PHASE_CHAIN, PHASE_TRUTH, PHASE_LAYERS, PHASE_PARTS, PHASE_FIELDS };
+
+// -- the asking side: beginning -------------------------------------------------------------------
+
+void foliot_search_begin(foliot_search *search, uint64_t tick)
+{
+    *search = (foliot_search){.state = FOLIOT_SEARCH_WANTS_TRUTH,
+                              .phase = PHASE_TRUTH,
+                              .found = {.tick = tick, .body = FOLIOT_NO_BODY}};
+}
+
+void foliot_search_begin_chain(foliot_search *search, uint64_t first, uint64_t last,
+                               const uint64_t *chain)
+{
+    *search = (foliot_search){.state = FOLIOT_SEARCH_ASKS,
+                              .phase = PHASE_CHAIN,
+                              .first = first,
+                              .last = last,
+                              .low = first,
+                              .high = last + 1,
+                              .chain = chain,
+                              .found = {.tick = last, .body = FOLIOT_NO_BODY}};
+}
+
+uint64_t foliot_search_tick(const foliot_search *search)
+{
+    return search->found.tick;
+}
+
+void foliot_search_truth(foliot_search *search, const foliot_truth *ours)
+{
+    if (search->state != FOLIOT_SEARCH_WANTS_TRUTH)
+        return;
+    search->truth = ours;
+    search->phase = PHASE_LAYERS;
+    search->state = FOLIOT_SEARCH_ASKS;
+}
+
+// -- the asking side: questions -------------------------------------------------------------------
+
+// The last tick is asked first: mostly the runs agree there, and then that is all.
+static uint64_t chain_tick(const foliot_search *search)
+{
+    return search->end_asked ? search->low + (search->high - search->low) / 2 : search->last;
+}
+
+static uint32_t part_asked(const foliot_search *search)
+{
+    return search->phase == PHASE_FIELDS ? search->found.part : FOLIOT__ALL_PARTS;
+}
+
+size_t foliot_search_ask(const foliot_search *search, uint8_t question[FOLIOT_QUESTION_BYTES_MAX])
+{
+    if (search->state != FOLIOT_SEARCH_ASKS)
+        return 0;
+    foliot__writer w = foliot__writer_of(question, FOLIOT_QUESTION_BYTES_MAX);
+    foliot__write_u8(&w, search->phase == PHASE_CHAIN    ? ASK_CHAIN
+                         : search->phase == PHASE_LAYERS ? ASK_LAYERS
+                                                         : ASK_RANGE);
+    foliot__write_u64(&w, search->phase == PHASE_CHAIN ? chain_tick(search) : search->found.tick);
+    if (search->phase > PHASE_LAYERS) {
+        foliot__write_u8(&w, search->layer);
+        foliot__write_u32(&w, part_asked(search));
+        foliot__write_u32(&w, search->entry);
+        foliot__write_u32(&w, search->group);
+    }
+    return w.at;
+}
+
+// -- the asking side: answers ---------------------------------------------------------------------
+
+static void hear_chain(foliot_search *search, foliot__reader *r)
+{
+    uint64_t tick = chain_tick(search), theirs = foliot__read_u64(r);
+    if (theirs == search->chain[tick - search->first])
+        search->low = tick + 1;
+    else
+        search->high = tick;
+    search->end_asked = true;
+    if (search->low < search->high)
+        return;
+    search->found.tick = search->low;
+    search->phase = PHASE_TRUTH;
+    search->state = search->low > search->last ? FOLIOT_SEARCH_EQUAL : FOLIOT_SEARCH_WANTS_TRUTH;
+}
+
+static const foliot__truth_layer *layer_of(const foliot_search *search)
+{
+    return &search->truth->layer[search->layer];
+}
+
+static void descend(foliot_search *search, enum phase phase)
+{
+    search->phase = (uint8_t)phase;
+    search->entry = 0;
+    search->total = foliot__layer_entries(layer_of(search), part_asked(search));
+    search->group = foliot__tree_group(search->total);
+}
+
+static void hear_layers(foliot_search *search, foliot__reader *r)
+{
+    uint32_t there = foliot__read_u16(r);
+    uint32_t other = FOLIOT__LAYERS_MAX;
+    for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
+        const foliot__truth_layer *ours = &search->truth->layer[i];
+        if (!(there >> i & 1))
+            continue;
+        bool differs = foliot__read_u64(r) != foliot__layer_digest(ours) && ours->taken;
+        if (differs && other == FOLIOT__LAYERS_MAX)
+            other = i;
+    }
+    if (other == FOLIOT__LAYERS_MAX) { // whatever differs is in no part
+        search->state = FOLIOT_SEARCH_FOUND;
+        return;
+    }
+    search->layer = (uint8_t)other;
+    foliot__divergence_stage(&search->found, search->truth, other);
+    descend(search, PHASE_PARTS);
+}
+
+static uint32_t group_count(uint32_t total, uint32_t first, uint32_t group)
+{
+    uint64_t left = total > first ? (uint64_t)total - first : 0;
+    uint64_t count = (left + group - 1) / group;
+    return count < FOLIOT__TREE_FANOUT ? (uint32_t)count : FOLIOT__TREE_FANOUT;
+}
+
+static uint64_t our_hash(const foliot_search *search, uint32_t i)
+{
+    uint64_t first = search->entry + (uint64_t)i * search->group;
+    if (first > UINT32_MAX)
+        first = UINT32_MAX;
+    return foliot__layer_hash(layer_of(search), part_asked(search), (uint32_t)first, search->group);
+}
+
+// The first group that differs, as its first entry, and the value that they gave; false if none
+// does.
+static bool first_other(foliot_search *search, foliot__reader *r, uint32_t groups, uint32_t theirs,
+                        uint64_t *value)
+{
+    uint32_t ours = foliot__layer_entries(layer_of(search), part_asked(search));
+    bool found = false;
+    uint32_t place = search->entry;
+    for (uint32_t i = 0; i < FOLIOT__TREE_FANOUT; i++) {
+        uint64_t at = search->entry + (uint64_t)i * search->group;
+        bool here = at < ours, there = at < theirs;
+        uint64_t bits = i < groups ? foliot__read_u64(r) : 0;
+        if (found || (!here && !there) || (here && there && bits == our_hash(search, i)))
+            continue;
+        found = true;
+        place = (uint32_t)at;
+        *value = bits;
+    }
+    search->entry = place;
+    return found;
+}
+
+static void name_part(foliot_search *search)
+{
+    foliot__divergence_part(&search->found, search->truth, search->layer, search->entry);
+    descend(search, PHASE_FIELDS);
+    if (search->total == 0) // ours has no such part: theirs tells how many fields it has
+        search->group = 1;
+}
+
+static void hear_range(foliot_search *search, foliot__reader *r)
+{
+    uint32_t theirs = foliot__read_u32(r), groups = foliot__read_u8(r);
+    uint64_t value = 0;
+    if (r->status != FOLIOT_OK || groups != group_count(theirs, search->entry, search->group)) {
+        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        return;
+    }
+    if (theirs > search->total && search->entry == 0 &&
+        foliot__tree_group(theirs) >
+            search->group) { // they have more: once more, with wider groups
+        foliot__read_bytes(r, 8 * (size_t)groups);
+        search->total = theirs;
+        search->group = foliot__tree_group(theirs);
+        return;
+    }
+    if (!first_other(search, r, groups, theirs, &value)) {
+        search->state = FOLIOT_SEARCH_FOUND; // hashes lied or collided: what is known stays
+        return;
+    }
+    if (search->group > 1) {
+        search->group /= FOLIOT__TREE_FANOUT;
+        return;
+    }
+    if (search->phase == PHASE_PARTS) {
+        name_part(search);
+        return;
+    }
+    foliot__divergence_field(
+        &search->found, search->truth, search->layer, search->entry,
+        foliot__layer_hash(layer_of(search), search->found.part, search->entry, 1), value);
+    search->state = FOLIOT_SEARCH_FOUND;
+}
+
+foliot_status foliot_search_hear(foliot_search *search, const uint8_t *answer, size_t length)
+{
+    uint8_t question[FOLIOT_QUESTION_BYTES_MAX];
+    if (search->state != FOLIOT_SEARCH_ASKS)
+        return FOLIOT_INVALID;
+    foliot__reader r = foliot__reader_of(answer, length);
+    search->exchanged += (uint32_t)(foliot_search_ask(search, question) + length);
+    search->questions++;
+    if (search->phase == PHASE_CHAIN)
+        hear_chain(search, &r);
+    else if (search->phase == PHASE_LAYERS)
+        hear_layers(search, &r);
+    else
+        hear_range(search, &r);
+    if (r.status != FOLIOT_OK || r.at != length) {
+        search->state = FOLIOT_SEARCH_FAILED;
+        return FOLIOT_CORRUPT;
+    }
+    // An honest tree ends long before; a dishonest one is cut off, with what is known.
+    if (search->state == FOLIOT_SEARCH_ASKS &&
+        search->exchanged + FOLIOT_QUESTION_BYTES_MAX + FOLIOT_ANSWER_BYTES_MAX >
+            FOLIOT_SEARCH_BYTES_MAX)
+        search->state = search->phase == PHASE_CHAIN ? FOLIOT_SEARCH_FAILED : FOLIOT_SEARCH_FOUND;
+    return FOLIOT_OK;
+}
+
+// -- the answering side ---------------------------------------------------------------------------
+
+static void answer_layers(const foliot_truth *truth, foliot__writer *w)
+{
+    uint16_t there = 0;
+    for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++)
+        there |= (uint16_t)((truth->layer[i].taken ? 1u : 0u) << i);
+    foliot__write_u16(w, there);
+    for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++)
+        if (truth->layer[i].taken)
+            foliot__write_u64(w, foliot__layer_digest(&truth->layer[i]));
+}
+
+static foliot_status answer_range(const foliot_truth *truth, foliot__reader *r, foliot__writer *w)
+{
+    uint32_t index = foliot__read_u8(r), part = foliot__read_u32(r);
+    uint32_t first = foliot__read_u32(r), group = foliot__read_u32(r);
+    if (r->status != FOLIOT_OK || index >= FOLIOT__LAYERS_MAX || group == 0)
+        return FOLIOT_CORRUPT;
+    const foliot__truth_layer *layer = &truth->layer[index];
+    uint32_t total = foliot__layer_entries(layer, part);
+    uint32_t groups = group_count(total, first, group);
+    foliot__write_u32(w, total);
+    foliot__write_u8(w, (uint8_t)groups);
+    for (uint32_t i = 0; i < groups; i++)
+        foliot__write_u64(w, foliot__layer_hash(layer, part, first + i * group, group));
+    return FOLIOT_OK;
+}
+
+foliot_status foliot_search_answer(const foliot_answerer *answerer, const uint8_t *question,
+                                   size_t length, uint8_t answer[FOLIOT_ANSWER_BYTES_MAX],
+                                   size_t *answer_length, uint64_t *tick)
+{
+    foliot__reader r = foliot__reader_of(question, length);
+    foliot__writer w = foliot__writer_of(answer, FOLIOT_ANSWER_BYTES_MAX);
+    uint8_t kind = foliot__read_u8(&r);
+    uint64_t asked = foliot__read_u64(&r);
+    if (r.status != FOLIOT_OK || length > FOLIOT_QUESTION_BYTES_MAX)
+        return FOLIOT_CORRUPT;
+    *tick = asked;
+    if (kind == ASK_CHAIN) {
+        if (!answerer->chain || asked < answerer->first || asked > answerer->last)
+            return FOLIOT_NOT_FOUND;
+        foliot__write_u64(&w, answerer->chain[asked - answerer->first]);
+    } else if (kind == ASK_LAYERS || kind == ASK_RANGE) {
+        if (!answerer->truth || answerer->truth->tick != asked)
+            return FOLIOT_AGAIN;
+        if (kind == ASK_LAYERS)
+            answer_layers(answerer->truth, &w);
+        else if (answer_range(answerer->truth, &r, &w) != FOLIOT_OK)
+            return FOLIOT_CORRUPT;
+    } else {
+        return FOLIOT_CORRUPT;
+    }
+    if (r.at != length)
+        return FOLIOT_CORRUPT;
+    *answer_length = w.at;
+    return FOLIOT_OK;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+// simulation.c: calls through a simulation's table, with what a table may leave out. Knows nothing
+// of any particular one.
+#include "foliot/simulation.h"
+
+#include "sim/math/hash.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const one_stage[] = {"finish"};
+
+bool foliot_simulation_kind_valid(const foliot_simulation_kind *kind)
+{
+    bool needed = kind->name && kind->create && kind->destroy && kind->tick && kind->step &&
+                  kind->save && kind->restore;
+    bool named = needed && kind->name[0] && strlen(kind->name) < FOLIOT_KIND_NAME_BYTES;
+    bool parts = !kind->part_count == !kind->fields && !kind->part_count == !kind->part;
+    bool stages = !kind->stages == !kind->watch && !kind->stages == (kind->stage_count == 0) &&
+                  kind->stage_count <= FOLIOT_SIMULATION_STAGES_MAX;
+    return named && parts && stages && !(kind->watch && !kind->part_count);
+}
+
+foliot_status foliot_simulation_create(const foliot_simulation_kind *kind, const void *setup,
+                                       size_t setup_bytes, foliot_simulation *simulation)
+{
+    void *self = NULL;
+    if (!foliot_simulation_kind_valid(kind) || setup_bytes > FOLIOT_SETUP_BYTES_MAX)
+        return FOLIOT_INVALID;
+    foliot_status status = kind->create(kind->user, setup, setup_bytes, &self);
+    if (status == FOLIOT_OK)
+        *simulation = (foliot_simulation){kind, self, setup, setup_bytes};
+    return status;
+}
+
+void foliot_simulation_destroy(foliot_simulation *simulation)
+{
+    if (simulation->kind && simulation->self)
+        simulation->kind->destroy(simulation->self);
+    *simulation = (foliot_simulation){0};
+}
+
+uint64_t foliot_simulation_tick(const foliot_simulation *simulation)
+{
+    return simulation->kind->tick(simulation->self);
+}
+
+static bool ordered(const foliot_input *inputs, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++) {
+        const foliot_input *before = &inputs[i - 1], *now = &inputs[i];
+        if (before->player > now->player ||
+            (before->player == now->player && before->sequence >= now->sequence))
+            return false;
+    }
+    return true;
+}
+
+foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot_input *inputs,
+                                     uint32_t count)
+{
+    return ordered(inputs, count) ? simulation->kind->step(simulation->self, inputs, count)
+                                  : FOLIOT_INVALID;
+}
+
+foliot_digest foliot_digest_bytes(const void *bytes, size_t length)
+{
+    const foliot__span span = {bytes, length, 1};
+    return foliot__hash(&span, 1);
+}
+
+foliot_digest foliot_simulation_digest(const foliot_simulation *simulation)
+{
+    const foliot_simulation_kind *kind = simulation->kind;
+    if (kind->digest)
+        return kind->digest(simulation->self);
+    size_t length = kind->save(simulation->self, NULL, 0);
+    uint8_t *bytes = malloc(length + 1);
+    foliot_digest digest = {0, 0};
+    if (bytes && kind->save(simulation->self, bytes, length) == length)
+        digest = foliot_digest_bytes(bytes, length);
+    free(bytes);
+    return digest;
+}
+
+foliot_digest foliot_simulation_fingerprint(const foliot_simulation_kind *kind)
+{
+    return kind->fingerprint ? kind->fingerprint() : foliot_fingerprint();
+}
+
+foliot_status foliot_simulation_save(const foliot_simulation *simulation, void *bytes,
+                                     size_t capacity, size_t *length)
+{
+    size_t needed = simulation->kind->save(simulation->self, bytes, bytes ? capacity : 0);
+    *length = needed;
+    if (needed > FOLIOT_SIMULATION_BYTES_MAX)
+        return FOLIOT_INVALID;
+    return !bytes || needed <= capacity ? FOLIOT_OK : FOLIOT_FULL;
+}
+
+foliot_status foliot_simulation_restore(foliot_simulation *simulation, const void *bytes,
+                                        size_t length)
+{
+    if (length > FOLIOT_SIMULATION_BYTES_MAX)
+        return FOLIOT_INVALID;
+    return simulation->kind->restore(simulation->self, bytes, length);
+}
+
+uint32_t foliot_simulation_stage_count(const foliot_simulation_kind *kind)
+{
+    return kind->stages ? kind->stage_count : 1;
+}
+
+const char *foliot_simulation_stage(const foliot_simulation_kind *kind, uint32_t stage)
+{
+    if (stage >= foliot_simulation_stage_count(kind))
+        return NULL;
+    return (kind->stages ? kind->stages : one_stage)[stage];
+}

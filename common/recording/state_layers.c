@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: MIT
+// state_layers.c: one side's truth at one tick, as numbers with names, stage by stage, and what two
+// of them differ in. Knows nothing of files and peers.
+#include "recording/state_layers.h"
+
+#include "base/assert.h"
+#include "base/rng.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define ROW_WORDS 8 // a part of a simulation that tells none: 64 saved bytes
+
+foliot_status foliot_truth_create(foliot_truth **truth)
+{
+    *truth = calloc(1, sizeof **truth);
+    return *truth ? FOLIOT_OK : FOLIOT_MEMORY;
+}
+
+void foliot_truth_destroy(foliot_truth *truth)
+{
+    if (!truth)
+        return;
+    for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
+        free(truth->layer[i].parts);
+        free(truth->layer[i].fields);
+    }
+    free(truth->bytes);
+    free(truth);
+}
+
+void foliot_truth_begin(foliot_truth *truth, uint64_t tick)
+{
+    truth->tick = tick;
+    truth->kind = NULL;
+    truth->stage_count = 0;
+    truth->status = FOLIOT_OK;
+    for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
+        foliot__truth_layer *layer = &truth->layer[i];
+        layer->taken = false;
+        layer->part_count = 0;
+        layer->field_count = 0;
+    }
+}
+
+uint64_t foliot_truth_tick(const foliot_truth *truth)
+{
+    return truth->tick;
+}
+
+// -- taking ---------------------------------------------------------------------------------------
+
+static bool reserve_parts(foliot__truth_layer *layer, uint32_t count)
+{
+    if (count <= layer->part_capacity)
+        return true;
+    void *parts = realloc(layer->parts, sizeof *layer->parts * count);
+    if (!parts)
+        return false;
+    layer->parts = parts;
+    layer->part_capacity = count;
+    return true;
+}
+
+static bool reserve_fields(foliot__truth_layer *layer, uint32_t more)
+{
+    size_t needed = layer->field_count + more;
+    if (needed <= layer->field_capacity)
+        return true;
+    size_t capacity = needed > 2 * layer->field_capacity ? needed : 2 * layer->field_capacity;
+    void *fields = realloc(layer->fields, sizeof *layer->fields * capacity);
+    if (!fields)
+        return false;
+    layer->fields = fields;
+    layer->field_capacity = capacity;
+    return true;
+}
+
+static bool add_part(foliot__truth_layer *layer, const foliot_simulation_part *about)
+{
+    if (!reserve_fields(layer, about->field_count))
+        return false;
+    if (about->field_count)
+        memset(&layer->fields[layer->field_count], 0, about->field_count * sizeof *layer->fields);
+    layer->parts[layer->part_count++] =
+        (foliot__truth_part){.group = about->group ? about->group : "part",
+                             .index = about->index,
+                             .field = layer->field_count,
+                             .field_count = about->field_count};
+    return true;
+}
+
+static bool take_parts(foliot__truth_layer *layer, const foliot_simulation *simulation)
+{
+    const foliot_simulation_kind *kind = simulation->kind;
+    uint32_t count = kind->part_count(simulation->self);
+    if (!reserve_parts(layer, count))
+        return false;
+    for (uint32_t part = 0; part < count; part++) {
+        foliot_simulation_part about = {.index = part};
+        kind->part(simulation->self, part, &about);
+        if (!add_part(layer, &about))
+            return false;
+        kind->fields(simulation->self, part, &layer->fields[layer->field_count]);
+        layer->field_count += about.field_count;
+    }
+    return true;
+}
+
+static const uint8_t *saved_bytes(foliot_truth *truth, const foliot_simulation *simulation,
+                                  size_t *length)
+{
+    const foliot_simulation_kind *kind = simulation->kind;
+    *length = kind->save(simulation->self, NULL, 0);
+    if (*length > truth->byte_capacity || !truth->bytes) {
+        free(truth->bytes);
+        truth->byte_capacity = *length + 1;
+        truth->bytes = malloc(truth->byte_capacity);
+        if (!truth->bytes)
+            return NULL;
+    }
+    return kind->save(simulation->self, truth->bytes, *length) == *length ? truth->bytes : NULL;
+}
+
+// Rows of 64 saved bytes, named by their offsets, in words of eight, little-endian.
+static bool take_bytes(foliot__truth_layer *layer, const uint8_t *bytes, size_t length)
+{
+    size_t words = (length + 7) / 8;
+    uint32_t rows = (uint32_t)((words + ROW_WORDS - 1) / ROW_WORDS);
+    if (!reserve_parts(layer, rows))
+        return false;
+    for (uint32_t row = 0; row < rows; row++) {
+        size_t first = (size_t)row * ROW_WORDS;
+        uint32_t count = words - first < ROW_WORDS ? (uint32_t)(words - first) : ROW_WORDS;
+        const foliot_simulation_part about = {"saved bytes from", first * 8, count};
+        if (!add_part(layer, &about))
+            return false;
+        for (size_t word = first; word < first + count; word++) {
+            uint64_t bits = 0;
+            for (size_t k = 0; k < 8 && word * 8 + k < length; k++)
+                bits |= (uint64_t)bytes[word * 8 + k] << (8 * k);
+            layer->fields[layer->field_count++] =
+                (foliot_simulation_field){.type = FOLIOT_VALUE_U64, .bits = bits};
+        }
+    }
+    return true;
+}
+
+static foliot_status take(foliot_truth *truth, uint32_t index, const foliot_simulation *simulation)
+{
+    foliot__truth_layer *layer = &truth->layer[index];
+    bool complete;
+    truth->kind = simulation->kind;
+    layer->part_count = 0;
+    layer->field_count = 0;
+    if (simulation->kind->part_count) {
+        complete = take_parts(layer, simulation);
+    } else {
+        size_t length;
+        const uint8_t *bytes = saved_bytes(truth, simulation, &length);
+        complete = bytes && take_bytes(layer, bytes, length);
+    }
+    layer->taken = complete;
+    if (!complete)
+        truth->status = FOLIOT_MEMORY;
+    return truth->status;
+}
+
+foliot_status foliot_truth_take(foliot_truth *truth, uint32_t stage,
+                                const foliot_simulation *simulation)
+{
+    truth->stage_count = foliot_simulation_stage_count(simulation->kind);
+    FOLIOT_ASSERT(stage < truth->stage_count);
+    return take(truth, stage, simulation);
+}
+
+foliot_status foliot_truth_hold(foliot_truth *truth, const foliot_simulation *simulation)
+{
+    return take(truth, FOLIOT__LAYERS_MAX - 1, simulation);
+}
+
+typedef struct watching {
+    foliot_truth *truth;
+    const foliot_simulation *simulation;
+} watching;
+
+static void after_stage(void *user, uint32_t stage)
+{
+    const watching *w = user;
+    if (stage < foliot_simulation_stage_count(w->simulation->kind))
+        foliot_truth_take(w->truth, stage, w->simulation);
+}
+
+foliot_status foliot_truth_step(foliot_truth *truth, foliot_simulation *simulation,
+                                const foliot_input *inputs, uint32_t count)
+{
+    const foliot_simulation_kind *kind = simulation->kind;
+    watching w = {truth, simulation};
+    if (kind->watch)
+        kind->watch(simulation->self, after_stage, &w);
+    foliot_status status = foliot_simulation_step(simulation, inputs, count);
+    if (kind->watch)
+        kind->watch(simulation->self, NULL, NULL);
+    else if (status == FOLIOT_OK)
+        foliot_truth_take(truth, 0, simulation);
+    return status != FOLIOT_OK ? status : truth->status;
+}
+
+// -- hashes ---------------------------------------------------------------------------------------
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    uint64_t seed = hash ^ value;
+    return foliot__splitmix64(&seed);
+}
+
+uint64_t foliot_chain_link(uint64_t before, foliot_digest digest)
+{
+    return mix(mix(before, digest.high), digest.low);
+}
+
+static uint64_t part_hash(uint64_t hash, const foliot__truth_layer *layer,
+                          const foliot__truth_part *part)
+{
+    const foliot_simulation_field *field = layer->fields + part->field;
+    hash = mix(hash, part->field_count);
+    for (uint32_t i = 0; i < part->field_count; i++)
+        hash = mix(hash, field[i].bits);
+    return hash;
+}
+
+uint32_t foliot__layer_entries(const foliot__truth_layer *layer, uint32_t part)
+{
+    if (part == FOLIOT__ALL_PARTS)
+        return layer->part_count;
+    return part < layer->part_count ? layer->parts[part].field_count : 0;
+}
+
+uint64_t foliot__layer_hash(const foliot__truth_layer *layer, uint32_t part, uint32_t first,
+                            uint32_t count)
+{
+    uint32_t entries = foliot__layer_entries(layer, part);
+    uint64_t hash = 1;
+    if (part == FOLIOT__ALL_PARTS) {
+        for (uint32_t i = first; i - first < count && i < entries; i++)
+            hash = part_hash(hash, layer, &layer->parts[i]);
+        return hash;
+    }
+    const foliot_simulation_field *fields =
+        part < layer->part_count ? layer->fields + layer->parts[part].field : NULL;
+    if (count == 1)
+        return first < entries ? fields[first].bits : 0;
+    for (uint32_t i = first; i - first < count && i < entries; i++)
+        hash = mix(hash, fields[i].bits);
+    return hash;
+}
+
+uint64_t foliot__layer_digest(const foliot__truth_layer *layer)
+{
+    return mix(foliot__layer_hash(layer, FOLIOT__ALL_PARTS, 0, UINT32_MAX),
+               layer->taken ? layer->part_count : UINT64_MAX);
+}
+
+uint32_t foliot__tree_group(uint32_t count)
+{
+    uint64_t group = 1;
+    while ((count + group - 1) / group > FOLIOT__TREE_FANOUT)
+        group *= FOLIOT__TREE_FANOUT;
+    return (uint32_t)group;
+}
+
+// -- naming a place -------------------------------------------------------------------------------
+
+void foliot__divergence_stage(foliot_divergence *d, const foliot_truth *truth, uint32_t layer)
+{
+    d->stage_known = layer < truth->stage_count;
+    d->stage = layer;
+    d->stage_name = d->stage_known ? foliot_simulation_stage(truth->kind, layer) : NULL;
+}
+
+void foliot__divergence_part(foliot_divergence *d, const foliot_truth *truth, uint32_t layer,
+                             uint32_t part)
+{
+    const foliot__truth_layer *at = &truth->layer[layer];
+    d->part_known = true;
+    d->part = part;
+    d->group = part < at->part_count ? at->parts[part].group : "part";
+    d->index = part < at->part_count ? at->parts[part].index : part;
+    bool body = truth->kind && strcmp(truth->kind->name, foliot_world_kind.name) == 0 &&
+                strcmp(d->group, "body") == 0;
+    d->body = body ? (uint32_t)d->index : FOLIOT_NO_BODY;
+}
+
+void foliot__divergence_field(foliot_divergence *d, const foliot_truth *truth, uint32_t layer,
+                              uint32_t field, uint64_t expected, uint64_t actual)
+{
+    const foliot__truth_layer *at = &truth->layer[layer];
+    static const foliot_simulation_field nameless;
+    const foliot_simulation_field *value =
+        d->part < at->part_count && field < at->parts[d->part].field_count
+            ? &at->fields[at->parts[d->part].field + field]
+            : &nameless;
+    d->field_known = true;
+    d->field = field;
+    d->field_name = value->name;
+    d->type = value->type;
+    d->expected = expected;
+    d->actual = actual;
+    d->ulps = foliot_value_distance(value->type, expected, actual);
+}
+
+// -- comparing two at hand ------------------------------------------------------------------------
+
+static bool bits_at(const foliot__truth_layer *layer, uint32_t part, uint32_t field, uint64_t *bits)
+{
+    bool there = field < foliot__layer_entries(layer, part);
+    *bits = there ? layer->fields[layer->parts[part].field + field].bits : 0;
+    return there;
+}
+
+// How many fields of a part differ; the first of them into *first.
+static uint32_t differing(const foliot__truth_layer *a, const foliot__truth_layer *b, uint32_t part,
+                          uint32_t *first)
+{
+    uint32_t of_a = foliot__layer_entries(a, part), of_b = foliot__layer_entries(b, part);
+    uint32_t count = 0;
+    for (uint32_t field = of_a > of_b ? of_a : of_b; field-- > 0;) {
+        uint64_t x, y;
+        bool there = bits_at(a, part, field, &x), here = bits_at(b, part, field, &y);
+        if (there == here && x == y)
+            continue;
+        *first = field;
+        count++;
+    }
+    return count;
+}
+
+static bool compare_layer(const foliot_truth *expected, const foliot_truth *actual, uint32_t index,
+                          foliot_divergence *d)
+{
+    const foliot__truth_layer *a = &expected->layer[index], *b = &actual->layer[index];
+    uint32_t parts = a->part_count > b->part_count ? a->part_count : b->part_count;
+    bool found = false;
+    for (uint32_t part = 0; part < parts; part++) {
+        uint32_t field = 0, fields = differing(a, b, part, &field);
+        if (fields == 0)
+            continue;
+        if (!found) {
+            const foliot_truth *whole = part < a->part_count ? expected : actual;
+            uint64_t x, y;
+            bits_at(a, part, field, &x);
+            bits_at(b, part, field, &y);
+            d->parts = d->fields = 0;
+            foliot__divergence_stage(d, expected, index);
+            foliot__divergence_part(d, whole, index, part);
+            foliot__divergence_field(d, whole, index, field, x, y);
+        }
+        found = true;
+        d->parts++;
+        d->fields += fields;
+    }
+    return found;
+}
+
+bool foliot_truth_compare(const foliot_truth *expected, const foliot_truth *actual,
+                          foliot_divergence *divergence)
+{
+    for (uint32_t layer = 0; layer < FOLIOT__LAYERS_MAX; layer++)
+        if (expected->layer[layer].taken && actual->layer[layer].taken &&
+            compare_layer(expected, actual, layer, divergence))
+            return true;
+    return false;
+}

@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: MIT
+// verify.c: a recording replayed from its first tick, every digest compared. A digest gives the
+// tick; the body and field come from a keyframe of that tick, and the stage too where an
+// unperturbed reference runs beside.
+#include "recording/divergence.h"
+#include "recording/perturb.h"
+#include "recording/replay.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct verifying {
+    foliot_replay *replay;
+    foliot_verdict *verdict;
+    foliot__perturber perturber;
+    foliot_host host;
+    bool diverged;
+} verifying;
+
+static bool digest_agrees(const foliot_replay *replay, const uint8_t *recorded, uint32_t count)
+{
+    uint8_t bytes[16];
+    foliot__tape_digest_bytes(foliot_simulation_digest(&replay->simulation), bytes);
+    return memcmp(bytes, recorded, count) == 0;
+}
+
+static bool keyframe_agrees(const verifying *v)
+{
+    return digest_agrees(v->replay, v->replay->segment_digest, 16);
+}
+
+static foliot_status hold(foliot_truth *truth, const foliot_simulation *simulation)
+{
+    foliot_truth_begin(truth, foliot_simulation_tick(simulation));
+    return foliot_truth_hold(truth, simulation);
+}
+
+// Two truths for one comparison; both NULL without memory.
+static bool two_truths(foliot_truth *truth[2])
+{
+    truth[0] = truth[1] = NULL;
+    if (foliot_truth_create(&truth[0]) == FOLIOT_OK && foliot_truth_create(&truth[1]) == FOLIOT_OK)
+        return true;
+    foliot_truth_destroy(truth[0]);
+    return false;
+}
+
+// The first part and field in which two states differ.
+static foliot_status compare_states(const foliot_simulation *expected,
+                                    const foliot_simulation *actual, foliot_divergence *divergence)
+{
+    foliot_truth *truth[2];
+    if (!two_truths(truth))
+        return FOLIOT_MEMORY;
+    foliot_status status = hold(truth[0], expected);
+    if (status == FOLIOT_OK)
+        status = hold(truth[1], actual);
+    if (status == FOLIOT_OK && foliot_truth_compare(truth[0], truth[1], divergence))
+        status = FOLIOT_DIVERGED;
+    foliot_truth_destroy(truth[0]);
+    foliot_truth_destroy(truth[1]);
+    return status;
+}
+
+// Part and field by the recorded state of this very tick.
+static void explain_by_keyframe(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    foliot_hosted_world hosted;
+    foliot_simulation recorded;
+    if (foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_OK)
+        return;
+    if (foliot_simulation_restore(&recorded, replay->segment, replay->segment_length) == FOLIOT_OK)
+        compare_states(&recorded, &replay->simulation, &v->verdict->divergence);
+    foliot__replay_drop(&recorded);
+}
+
+static void diverged(verifying *v)
+{
+    v->diverged = true;
+    v->verdict->status = FOLIOT_DIVERGED;
+    v->verdict->divergence =
+        (foliot_divergence){.tick = foliot_replay_tick(v->replay), .body = FOLIOT_NO_BODY};
+}
+
+static void agreed(verifying *v)
+{
+    v->verdict->ticks = foliot_replay_tick(v->replay) - v->replay->about.first_tick;
+}
+
+// A keyframe must be the state that the replay has.
+static void check_keyframe(verifying *v)
+{
+    bool same_tick =
+        v->diverged && v->verdict->divergence.tick == foliot_replay_tick(v->replay);
+    if (v->diverged && !same_tick)
+        return;
+    if (keyframe_agrees(v))
+        return;
+    if (!v->diverged)
+        diverged(v);
+    explain_by_keyframe(v);
+}
+
+static foliot_status verify_ticks(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    const foliot__tape_content *content = &replay->content;
+    while (!v->diverged && foliot_replay_tick(replay) < content->tick) {
+        foliot_status status = foliot__replay_step_simulation(replay, &replay->simulation);
+        if (status != FOLIOT_OK)
+            return status;
+        const uint8_t *recorded;
+        uint32_t count =
+            foliot__tape_content_digest(content, foliot_replay_tick(replay), &recorded);
+        if (count && !digest_agrees(replay, recorded, count))
+            diverged(v);
+        else
+            agreed(v);
+    }
+    return FOLIOT_OK;
+}
+
+static foliot_status verify_block(verifying *v)
+{
+    const foliot__tape_content *content = &v->replay->content;
+    if (content->has_keyframe)
+        check_keyframe(v);
+    if (content->has_closing && !v->diverged &&
+        !digest_agrees(v->replay, content->closing_digest, 16))
+        diverged(v);
+    if (v->diverged)
+        return FOLIOT_OK;
+    return verify_ticks(v);
+}
+
+// Once diverged, one more block may hold the keyframe of that tick.
+static foliot_status explain(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    uint64_t tick = v->verdict->divergence.tick;
+    if (v->verdict->divergence.field_known || replay->content.tick != tick)
+        return FOLIOT_OK;
+    foliot_damage before = replay->damage;
+    if (foliot__replay_load(replay) == FOLIOT_OK && replay->content.has_keyframe)
+        check_keyframe(v);
+    replay->damage = before;
+    return FOLIOT_OK;
+}
+
+static foliot_status run(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    foliot_status status = foliot__replay_rewind(replay);
+    replay->hosted.host = v->host;
+    const foliot_perturbation *fault = v->perturber.fault;
+    if (status == FOLIOT_OK && fault && fault->tick == replay->about.first_tick &&
+        fault->body < foliot_world_body_count(replay->world)) {
+        foliot__perturb(replay->world, fault);
+        v->perturber.done = true;
+    }
+    while (status == FOLIOT_OK && !v->diverged) {
+        status = verify_block(v);
+        if (status == FOLIOT_OK && !v->diverged)
+            status = foliot__replay_load(replay);
+    }
+    if (v->diverged)
+        return explain(v);
+    return status;
+}
+
+// -- the reference
+// ---------------------------------------------------------------------------------
+
+// One run of both worlds through the tick that they come to next, compared after every stage. The
+// recorded inputs of that tick are in the replay's content. *differs: a difference was found.
+static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_truth *truth[2],
+                                  bool *differs)
+{
+    foliot_replay *replay = v->replay;
+    foliot_hosted_world hosted[2] = {{.world = reference, .host = replay->host},
+                                     {.world = replay->world, .host = v->host}};
+    foliot_status status = FOLIOT_OK;
+    for (int i = 0; i < 2 && status == FOLIOT_OK; i++) {
+        foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted[i]};
+        status = foliot__replay_step_truth(replay, &simulation, truth[i]);
+    }
+    *differs = status == FOLIOT_OK &&
+               foliot_truth_compare(truth[0], truth[1], &v->verdict->divergence);
+    return status;
+}
+
+// Both from the recording's start, stage by stage from tick `from` on, until they differ.
+static foliot_status search(verifying *v, uint64_t from, uint64_t to)
+{
+    foliot_replay *replay = v->replay;
+    foliot_world *reference;
+    foliot_truth *truth[2];
+    foliot_status status = foliot__replay_new_world(replay, &reference);
+    if (status != FOLIOT_OK)
+        return status;
+    if (!two_truths(truth)) {
+        free(reference);
+        return FOLIOT_MEMORY;
+    }
+    uint64_t start = from > replay->about.first_tick ? from - 1 : replay->about.first_tick;
+    status = foliot_replay_seek(replay, start);
+    if (status == FOLIOT_OK)
+        foliot_world_copy(reference, replay->world);
+    bool differs = false;
+    for (uint64_t tick = start; status == FOLIOT_OK && !differs && tick < to; tick++) {
+        status = foliot__replay_locate(replay, tick);
+        if (status == FOLIOT_OK)
+            status = compare_tick(v, reference, truth, &differs);
+        if (differs) {
+            v->verdict->status = FOLIOT_DIVERGED;
+            v->verdict->divergence.tick = tick + 1;
+            v->verdict->ticks = tick - replay->about.first_tick;
+        }
+    }
+    foliot_truth_destroy(truth[0]);
+    foliot_truth_destroy(truth[1]);
+    free(reference);
+    return status;
+}
+
+// At the first tick there are no stages: the two states themselves.
+static foliot_status compare_start(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    foliot_divergence *divergence = &v->verdict->divergence;
+    const foliot_perturbation *fault = v->perturber.fault;
+    foliot_world *reference;
+    *divergence = (foliot_divergence){.tick = fault->tick, .body = FOLIOT_NO_BODY};
+    foliot__replay_rewind(replay);
+    foliot_status status = foliot__replay_new_world(replay, &reference);
+    if (status != FOLIOT_OK)
+        return status;
+    foliot_world_copy(reference, replay->world);
+    foliot__perturb(replay->world, fault);
+    foliot_hosted_world hosted = {.world = reference};
+    const foliot_simulation expected = {.kind = &foliot_world_kind, .self = &hosted};
+    status = compare_states(&expected, &replay->simulation, divergence);
+    if (status == FOLIOT_DIVERGED) {
+        v->verdict->status = FOLIOT_DIVERGED;
+        divergence->stage_known = true;
+        divergence->stage = FOLIOT_STAGE_finish;
+        divergence->stage_name = foliot_stage_name(FOLIOT_STAGE_finish);
+        status = FOLIOT_OK;
+    }
+    free(reference);
+    return status;
+}
+
+// A fault that the digests showed is looked for in the tick that they name; one that the rest of
+// its tick swallowed leaves no digest, and all ticks are compared after every stage.
+static foliot_status explain_perturbed(verifying *v)
+{
+    const foliot_replay *replay = v->replay;
+    uint64_t first = replay->about.first_tick, last = first + v->verdict->ticks;
+    if (v->perturber.fault->tick == first)
+        return compare_start(v);
+    if (!v->diverged)
+        return search(v, first + 1, last);
+    return search(v, v->verdict->divergence.tick, v->verdict->divergence.tick);
+}
+
+static bool perturbation_valid(const foliot_replay *replay, const foliot_perturbation *fault)
+{
+    return replay->world && fault->tick >= replay->about.first_tick && fault->tick <= replay->about.last_tick &&
+           (uint32_t)fault->stage < FOLIOT_STAGE_COUNT &&
+           (uint32_t)fault->field < FOLIOT_FIELD_COUNT && fault->ulps != 0 &&
+           (fault->tick > replay->about.first_tick || fault->stage == FOLIOT_STAGE_finish) &&
+           fault->body < replay->capacities.bodies_max;
+}
+
+static bool callbacks_missing(const foliot_replay *replay)
+{
+    for (uint32_t i = 0; replay->scene && i < replay->scene->force_count; i++)
+        if (replay->scene->forces[i].kind == FOLIOT_FORCE_CALLBACK &&
+            replay->scene->forces[i].as.callback.callback >= replay->host.callback_count)
+            return true;
+    return false;
+}
+
+// The replay stands at the keyframe's tick with a state that its digests agree with: what the keyframe has instead.
+static void explain_false_keyframe(verifying *v)
+{
+    foliot_replay *replay = v->replay;
+    const foliot__tape_content *content = &replay->content;
+    foliot_damage *damage = &v->verdict->damage;
+    foliot_hosted_world hosted;
+    foliot_simulation recorded;
+    foliot_divergence d = {.tick = replay->keyframe_false_tick, .body = FOLIOT_NO_BODY};
+    if (!content->has_keyframe || foliot_replay_tick(replay) != replay->keyframe_false_tick ||
+        foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_OK)
+        return;
+    if (foliot_simulation_restore(&recorded, content->keyframe, content->keyframe_length) == FOLIOT_OK &&
+        compare_states(&recorded, &replay->simulation, &d) == FOLIOT_DIVERGED && d.field_known) {
+        char place[160];
+        size_t length = strlen(damage->text);
+        foliot__divergence_brief(&d, "the keyframe has", "the replay", place, sizeof place);
+        snprintf(damage->text + length, sizeof damage->text - length, ": %s", place);
+        v->verdict->divergence = d;
+    }
+    foliot__replay_drop(&recorded);
+}
+
+static void judge_damage(foliot_replay *replay, foliot_verdict *verdict, foliot_status status)
+{
+    verdict->damage = replay->damage;
+    verdict->cut_at = replay->damage.offset;
+    verdict->status = status == FOLIOT_NEWER || status == FOLIOT_UNSUPPORTED ? FOLIOT_UNSUPPORTED
+                                                                             : FOLIOT_CORRUPT;
+}
+
+foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
+                                   foliot_verdict *verdict)
+{
+    *verdict = (foliot_verdict){.status = FOLIOT_OK};
+    if (!replay->simulation.self) {
+        verdict->status = FOLIOT_UNSUPPORTED;
+        snprintf(verdict->damage.text, sizeof verdict->damage.text,
+                 "only the program of %.63s can replay it", replay->about.kind);
+        return FOLIOT_OK;
+    }
+    if (callbacks_missing(replay)) {
+        verdict->status = FOLIOT_UNSUPPORTED;
+        snprintf(verdict->damage.text, sizeof verdict->damage.text,
+                 "the scene has forces that only its own program can compute");
+        return FOLIOT_OK;
+    }
+    if (perturbation && !perturbation_valid(replay, perturbation)) {
+        verdict->status = FOLIOT_INVALID;
+        return FOLIOT_OK;
+    }
+    verifying v = {.replay = replay, .verdict = verdict, .perturber = {.fault = perturbation}};
+    // Structure first: a recording that is not whole is never a match, wherever its replay comes
+    // to.
+    foliot_status whole = foliot_replay_scan(replay);
+    v.host = foliot__perturbing_host(&replay->host, &v.perturber);
+    foliot_status status = run(&v);
+    replay->hosted.host = replay->host;
+    if (whole == FOLIOT_MEMORY || whole == FOLIOT_IO)
+        return whole;
+    if (status == FOLIOT_MEMORY || status == FOLIOT_IO || status == FOLIOT_FLOATING_POINT)
+        return status;
+    verdict->digest = foliot_simulation_digest(&replay->simulation);
+    verdict->digest_known = true;
+    if (perturbation && !v.perturber.done) {
+        verdict->status = FOLIOT_INVALID;
+    } else if (perturbation) {
+        foliot_status searched = explain_perturbed(&v);
+        if (searched == FOLIOT_MEMORY)
+            return searched;
+    }
+    if (verdict->status == FOLIOT_OK && (whole != FOLIOT_OK || status != FOLIOT_NOT_FOUND))
+        judge_damage(replay, verdict, whole != FOLIOT_OK ? whole : status);
+    if (verdict->status == FOLIOT_CORRUPT && replay->keyframe_false)
+        explain_false_keyframe(&v);
+    return FOLIOT_OK;
+}

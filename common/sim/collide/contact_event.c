@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+// contact_event.c: what a step tells of contacts. Touches are told by two lists of pairs: the contact table, which is truth, as
+// it was when the step began and as it is now. Where they touch is computed when somebody asks.
+#include "foliot/contact.h"
+
+#include "sim/collide/shape.h"
+#include "sim/collide/contact_event.h"
+
+#define TO_AND_FRO 16
+#define REACH (2 * FOLIOT__MARGIN) // of the smaller body's core: as far apart as points that press may be
+
+void foliot__touches_begin(foliot_world *world)
+{
+    const foliot__contact_row *row = foliot__contact(world);
+    foliot__touching *before = foliot__touched(world);
+    for (uint32_t i = 0; i < world->contact_count; i++)
+        before[i] = (foliot__touching){row[i].a, row[i].b};
+    world->touched_count = world->contact_count;
+    world->impact_count = 0;
+}
+
+void foliot__impact_happened(foliot_world *world, const foliot_impact *impact)
+{
+    if (world->impact_count == world->capacity.impacts) {
+        world->counters.events_dropped++;
+        return;
+    }
+    foliot__impacts(world)[world->impact_count++] = *impact;
+}
+
+const foliot_impact *foliot_world_impacts(const foliot_world *world, uint32_t *count)
+{
+    *count = world->impact_count;
+    return foliot__impacts(world);
+}
+
+// -- touches ----------------------------------------------------------------------------------------
+
+static double core_of(const foliot__solid *s)
+{
+    if (s->kind == FOLIOT_SHAPE_PLANE)
+        return (double)FOLIOT__FAR;
+    double least = foliot__smaller(foliot__smaller(s->half[0], s->half[1]), s->half[2]);
+    return s->kind == FOLIOT_SHAPE_BOX ? least : s->radius;
+}
+
+// The point of the box that is nearest to p.
+static void clamp_to(const foliot__solid *box, double p[3])
+{
+    double at[3] = {box->x[0], box->x[1], box->x[2]};
+    const double d[3] = {p[0] - at[0], p[1] - at[1], p[2] - at[2]};
+    for (int k = 0; k < 3; k++) {
+        double along = foliot__clamp(foliot__dot(d, box->axis[k]), -box->half[k], box->half[k]);
+        for (int i = 0; i < 3; i++)
+            at[i] += along * box->axis[k][i];
+    }
+    for (int i = 0; i < 3; i++)
+        p[i] = at[i];
+}
+
+// Two boxes that pressed in the last substep and have gone past each other's corners since have no points left that face
+// each other: halfway between the nearest ones (by projecting to and fro), along what separates them.
+static void find_corners(const foliot__solid *a, const foliot__solid *b, const double d[3], foliot_touch *touch)
+{
+    double on_a[3], on_b[3] = {b->x[0], b->x[1], b->x[2]};
+    for (int n = 0; n < TO_AND_FRO; n++) {
+        for (int k = 0; k < 3; k++)
+            on_a[k] = on_b[k];
+        clamp_to(a, on_a);
+        for (int k = 0; k < 3; k++)
+            on_b[k] = on_a[k];
+        clamp_to(b, on_b);
+    }
+    foliot__gap_of(a, b, d, touch->normal);
+    for (int k = 0; k < 3; k++)
+        touch->point[k] = (on_a[k] + on_b[k]) / 2;
+}
+
+// Where the two touch as they stand now: the middle, and the normal.
+static void find_place(const foliot_world *world, foliot_touch *touch)
+{
+    foliot__solid a = foliot__solid_of(world, touch->a), b = foliot__solid_of(world, touch->b);
+    double qa[4], qb[4];
+    foliot__orientation_of(world, touch->a, qa);
+    foliot__orientation_of(world, touch->b, qb);
+    const double d[3] = {b.x[0] - a.x[0], b.x[1] - a.x[1], b.x[2] - a.x[2]};
+    foliot__near_point points[FOLIOT__POINTS];
+    double reach = foliot__smaller(core_of(&a), core_of(&b)) * REACH;
+    uint32_t count = foliot__near_points(&a, qa, &b, qb, d, reach, touch->normal, points);
+    if (count == 0)
+        count = foliot__near_points(&a, qa, &b, qb, d, (double)FOLIOT__FAR, touch->normal, points);
+    if (count == 0)
+        find_corners(&a, &b, d, touch);
+    for (uint32_t i = 0; i < count; i++)
+        for (int k = 0; k < 3; k++) {
+            // A plane is everywhere: the other's arm is the one that tells.
+            double at = a.kind == FOLIOT_SHAPE_PLANE ? b.x[k] + points[i].arm_b[k]
+                                                     : a.x[k] + points[i].arm_a[k];
+            touch->point[k] += at / count;
+        }
+}
+
+static double approach_of(const foliot_world *world, const foliot_touch *touch)
+{
+    foliot__v3 v = foliot__before_velocity(world);
+    uint32_t a = touch->a, b = touch->b;
+    const double w[3] = {v.x[a] - v.x[b], v.y[a] - v.y[b], v.z[a] - v.z[b]};
+    return foliot__dot(w, touch->normal);
+}
+
+static foliot_touch touch_of(const foliot_world *world, const foliot__contact_row *row, bool begins)
+{
+    foliot_touch touch = {.a = row->a, .b = row->b};
+    touch.change = begins ? FOLIOT_TOUCH_BEGINS : FOLIOT_TOUCH_LASTS;
+    const float *push = &row->push_0, *drag = &row->drag_x;
+    double rate = world->substeps / world->dt;
+    for (uint32_t p = 0; p < FOLIOT__POINTS; p++) {
+        touch.points += push[p] > 0;
+        touch.force += (double)push[p];
+    }
+    touch.force *= rate;
+    for (int k = 0; k < 3; k++)
+        touch.friction[k] = (double)drag[k] * rate;
+    find_place(world, &touch);
+    touch.speed = begins ? approach_of(world, &touch) : 0;
+    return touch;
+}
+
+// Of two ascending lists, which head comes first: negative the first's, 0 both are one.
+static int compare(uint32_t a, uint32_t b, const foliot__contact_row *row)
+{
+    if (a != row->a)
+        return a < row->a ? -1 : 1;
+    return b == row->b ? 0 : b < row->b ? -1 : 1;
+}
+
+uint32_t foliot_world_touches(const foliot_world *world, foliot_touch *touches, uint32_t capacity)
+{
+    const foliot__contact_row *row = foliot__contact(world);
+    const foliot__touching *before = foliot__touched(world);
+    uint32_t count = 0, i = 0, n = 0, then = world->touched_count, now = world->contact_count;
+    for (; i < then || n < now; count++) {
+        int order = n == now ? -1 : i == then ? 1 : compare(before[i].a, before[i].b, &row[n]);
+        if (count < capacity && order < 0)
+            touches[count] = (foliot_touch){.a = before[i].a, .b = before[i].b, .change = FOLIOT_TOUCH_ENDS};
+        else if (count < capacity)
+            touches[count] = touch_of(world, &row[n], order > 0);
+        i += order <= 0;
+        n += order >= 0;
+    }
+    return count;
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+// contact_event.h: how the step fills what foliot/contact.h tells.
+#ifndef FOLIOT_SIM_COLLIDE_TOUCH_H
+#define FOLIOT_SIM_COLLIDE_TOUCH_H
+
+#include "foliot/contact.h"
+
+// At a step's start, and where a world begins: what touches now did so before.
+void foliot__touches_begin(foliot_world *world);
+// In the order in which they happen; counted if there is no room.
+void foliot__impact_happened(foliot_world *world, const foliot_impact *impact);
+
+#endif

@@ -1,4 +1,0 @@
-// SPDX-License-Identifier: MIT
-// solver_base.c: the solver's kernel with the vectors that the compiler was told to use.
-#define SOLVER_KERNEL foliot__solver_base
-#include "sim/collide/solver_columns.h"

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+// sweep.c: where a body is on its way through the step, and how it turns. What pairs ask for again and again (where it
+// is when its path begins, how fast it turns) is computed once a path, when it is first asked for.
+#include "sim/ccd/impact.h"
+
+#include "foliot/math.h"
+
+#include <string.h>
+
+#define NOWHERE 0x1p100 // farther than anything
+
+double foliot__core(const foliot_world *world, uint32_t i)
+{
+    switch (foliot__shape_kind(world)[i]) {
+    case FOLIOT_SHAPE_PLANE:
+        return NOWHERE;
+    case FOLIOT_SHAPE_BOX:
+        return foliot__smaller(foliot__smaller(foliot__half_x(world)[i], foliot__half_y(world)[i]),
+                               foliot__half_z(world)[i]);
+    default:
+        return foliot__radius(world)[i];
+    }
+}
+
+double foliot__swing(const foliot_world *world, uint32_t i)
+{
+    const double half[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
+                            foliot__half_z(world)[i]};
+    uint32_t kind = foliot__shape_kind(world)[i];
+    if (kind == FOLIOT_SHAPE_BOX)
+        return foliot__sqrt(foliot__dot(half, half));
+    return kind == FOLIOT_SHAPE_CAPSULE ? half[2] : 0;
+}
+
+void foliot__path_at(const foliot__collider *c, uint32_t i, double time, double x[3], double w[3])
+{
+    foliot__v3 end = foliot__position(c->world), path = c->path, a = c->acceleration;
+    double s = c->step->dt - time, half = s * s / 2;
+    x[0] = end.x[i] - path.x[i] * s + a.x[i] * half;
+    x[1] = end.y[i] - path.y[i] * s + a.y[i] * half;
+    x[2] = end.z[i] - path.z[i] * s + a.z[i] * half;
+    w[0] = path.x[i] - a.x[i] * s;
+    w[1] = path.y[i] - a.y[i] * s;
+    w[2] = path.z[i] - a.z[i] * s;
+}
+
+// -- orientations on the way ----------------------------------------------------------------------
+
+static void normalise(double q[4])
+{
+    double n = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
+    for (int k = 0; k < 4; k++)
+        q[k] /= n;
+}
+
+void foliot__turn_on(double q[4], const double w[3], double duration)
+{
+    double speed = foliot__sqrt(foliot__dot(w, w)), half = speed * duration / 2;
+    if (!(speed > 0))
+        return;
+    double c = foliot_cos(half), scale = foliot_sin(half) / speed;
+    const double s[3] = {w[0] * scale, w[1] * scale, w[2] * scale};
+    double a = q[0], x = q[1], y = q[2], z = q[3];
+    q[0] = c * a - ((s[0] * x + s[1] * y) + s[2] * z);
+    q[1] = c * x + (a * s[0] + (s[1] * z - s[2] * y));
+    q[2] = c * y + (a * s[1] + (s[2] * x - s[0] * z));
+    q[3] = c * z + (a * s[2] + (s[0] * y - s[1] * x));
+    normalise(q);
+}
+
+// The orientations at the path's begin and end, of like sign. Returns their product: the cosine of
+// half the angle between.
+static double ends_of(const foliot__collider *c, foliot__ride *r)
+{
+    double product = 0;
+    foliot__orientation_of(c->world, r->body, r->to);
+    for (int k = 0; k < 4; k++) {
+        r->from[k] = c->begin_q[k][r->body];
+        product += r->from[k] * r->to[k];
+    }
+    if (product >= 0)
+        return foliot__smaller(product, 1);
+    for (int k = 0; k < 4; k++)
+        r->from[k] = -r->from[k];
+    return foliot__smaller(-product, 1);
+}
+
+// How it turns, and the fastest that it does: when it blends, 4 tan(angle / 4) a path in its middle.
+static double set_turning(const foliot__collider *c, foliot__ride *r)
+{
+    uint32_t i = r->body;
+    double cosine = ends_of(c, r), dt = c->step->dt;
+    foliot__v3 spin = foliot__angular_velocity(c->world);
+    r->spin[0] = spin.x[i];
+    r->spin[1] = spin.y[i];
+    r->spin[2] = spin.z[i];
+    double speed = foliot__sqrt(foliot__dot(r->spin, r->spin));
+    r->turning = FOLIOT__STILL;
+    if (!(dt > c->since[i]) || memcmp(r->from, r->to, sizeof r->from) == 0)
+        return 0;
+    r->turning = c->age[i] > 0 ? FOLIOT__FREELY : speed * dt > FOLIOT__FAR_TURN ? FOLIOT__FAST : FOLIOT__BLENDED;
+    if (r->turning != FOLIOT__BLENDED)
+        return speed;
+    double tangent2 = (1 - cosine) / (1 + cosine);
+    return 4 * foliot__sqrt(foliot__larger(tangent2, 0)) / (dt - c->since[i]);
+}
+
+static void turned_at(const foliot__collider *c, const foliot__ride *r, double time, double q[4])
+{
+    memcpy(q, r->turning == FOLIOT__FREELY ? r->from : r->to, sizeof r->to);
+    double since = c->since[r->body];
+    if (r->turning == FOLIOT__FREELY)
+        foliot__turn_on(q, r->spin, time - since);
+    if (r->turning == FOLIOT__FAST)
+        foliot__turn_on(q, r->spin, time - c->step->dt);
+    if (r->turning != FOLIOT__BLENDED)
+        return;
+    double share = (time - since) / (c->step->dt - since);
+    for (int k = 0; k < 4; k++)
+        q[k] = (1 - share) * r->from[k] + share * r->to[k];
+    normalise(q);
+}
+
+void foliot__turned_at(const foliot__collider *c, uint32_t i, double time, double q[4])
+{
+    turned_at(c, foliot__ride_of(c, i), time, q);
+}
+
+// A body of unequal moments precesses: its spin turns through space with it. Taken over to its pose in the body's own
+// axes the spin has the energy there that the scheme left it with. As it stands in space it would have another, and a
+// thin rod that bounces between its ends would gain some each time, without end.
+static void set_own_spin(const foliot__collider *c, foliot__ride *r)
+{
+    foliot__v3 moment = foliot__inertia(c->world);
+    uint32_t i = r->body;
+    bool even = moment.x[i] == moment.y[i] && moment.y[i] == moment.z[i];
+    r->precesses = !even && r->turning == FOLIOT__BLENDED;
+    if (!r->precesses)
+        return;
+    double axis[3][3];
+    foliot__axes_of(r->to, axis);
+    for (int k = 0; k < 3; k++)
+        r->own[k] = foliot__dot(axis[k], r->spin);
+}
+
+void foliot__spin_along(const foliot__ride *r, const double axis[3][3], double w[3])
+{
+    for (int k = 0; k < 3; k++)
+        w[k] = r->precesses ? (r->own[0] * axis[0][k] + r->own[1] * axis[1][k]) + r->own[2] * axis[2][k] : r->spin[k];
+}
+
+void foliot__spin_at(const foliot__ride *r, const double q[4], double w[3])
+{
+    double axis[3][3];
+    foliot__axes_of(q, axis);
+    foliot__spin_along(r, (const double(*)[3])axis, w);
+}
+
+// -- rides ----------------------------------------------------------------------------------------
+
+void foliot__ride_on(const foliot__collider *c, foliot__ride *r, double time)
+{
+    foliot__path_at(c, r->body, time, r->solid.x, r->v);
+    uint32_t kind = r->solid.kind;
+    if (kind == FOLIOT_SHAPE_BOX || kind == FOLIOT_SHAPE_CAPSULE) {
+        turned_at(c, r, time, r->q);
+        foliot__axes_of(r->q, r->solid.axis);
+    }
+}
+
+static void begin_ride(const foliot__collider *c, uint32_t i, foliot__ride *r)
+{
+    static const double upright[4] = {1, 0, 0, 0};
+    r->body = i;
+    foliot__solid_shape(c->world, i, &r->solid);
+    memset(r->q, 0, sizeof r->q);
+    foliot__axes_of(upright, r->solid.axis);
+    r->core = foliot__core(c->world, i);
+    double swing = foliot__swing(c->world, i), fastest = set_turning(c, r);
+    r->sweep = swing > 0 ? swing * fastest : 0;
+    set_own_spin(c, r);
+    foliot__ride_on(c, r, c->since[i]);
+}
+
+const foliot__ride *foliot__ride_of(const foliot__collider *c, uint32_t i)
+{
+    if (!c->riding[i]) {
+        begin_ride(c, i, &c->rides[i]);
+        c->riding[i] = true;
+    }
+    return &c->rides[i];
+}

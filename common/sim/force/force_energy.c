@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+// force_energy.c: what forces and motion conserve: potentials in force order, the world's
+// invariants in body order. For people and tests; no step asks for it.
+#include "sim/force/force.h"
+
+#include "sim/force/force_workspace.h"
+
+static double spring_energy(const foliot_world *world, const foliot_force_definition *f)
+{
+    foliot__v3 x = foliot__position(world);
+    const double *p = f->as.spring.point;
+    bool fixed = f->b == FOLIOT_NO_BODY;
+    double dx = (fixed ? p[0] : x.x[f->b]) - x.x[f->a], dy = (fixed ? p[1] : x.y[f->b]) - x.y[f->a];
+    double dz = (fixed ? p[2] : x.z[f->b]) - x.z[f->a];
+    double stretch = foliot__sqrt((dx * dx + dy * dy) + dz * dz) - f->as.spring.length;
+    return 0.5 * f->as.spring.stiffness * stretch * stretch;
+}
+
+static double newton_energy(const foliot_world *world, const foliot_force_definition *f)
+{
+    const double *mass = foliot__mass(world), *inverse = foliot__inverse_mass(world);
+    foliot__v3 x = foliot__position(world);
+    double softening2 = f->as.newton.softening * f->as.newton.softening, energy = 0;
+    for (uint32_t i = 0; i < world->body_count; i++)
+        for (uint32_t j = i + 1; inverse[i] > 0 && j < world->body_count; j++) {
+            double dx = x.x[j] - x.x[i], dy = x.y[j] - x.y[i], dz = x.z[j] - x.z[i];
+            double r = foliot__sqrt(((dx * dx + dy * dy) + dz * dz) + softening2);
+            if (inverse[j] > 0)
+                energy -= f->as.newton.constant * mass[i] * mass[j] / r;
+        }
+    return energy;
+}
+
+static double attractor_energy(const foliot_world *world, const foliot_force_definition *f)
+{
+    const double *mass = foliot__mass(world), *inverse = foliot__inverse_mass(world);
+    const double *p = f->as.attractor.point;
+    foliot__v3 x = foliot__position(world);
+    double energy = 0;
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        double dx = x.x[i] - p[0], dy = x.y[i] - p[1], dz = x.z[i] - p[2];
+        if (inverse[i] > 0)
+            energy -=
+                f->as.attractor.strength * mass[i] / foliot__sqrt((dx * dx + dy * dy) + dz * dz);
+    }
+    return energy;
+}
+
+static double uniform_energy(const foliot_world *world, const double g[3])
+{
+    const double *mass = foliot__mass(world), *inverse = foliot__inverse_mass(world);
+    foliot__v3 x = foliot__position(world);
+    double energy = 0;
+    for (uint32_t i = 0; i < world->body_count; i++)
+        if (inverse[i] > 0)
+            energy -= mass[i] * ((g[0] * x.x[i] + g[1] * x.y[i]) + g[2] * x.z[i]);
+    return energy;
+}
+
+static double constant_energy(const foliot_world *world, const foliot_force_definition *f,
+                              double time)
+{
+    foliot__v3 x = foliot__position(world);
+    const double *force = f->as.constant.force;
+    if (!(time >= f->as.constant.start && time < f->as.constant.end) ||
+        foliot__inverse_mass(world)[f->a] == 0)
+        return 0;
+    return -((force[0] * x.x[f->a] + force[1] * x.y[f->a]) + force[2] * x.z[f->a]);
+}
+
+static double callback_energy(const foliot_world *world, const foliot_host *host,
+                              const foliot_force_definition *f, double time, bool *complete)
+{
+    const foliot_callback *callback = foliot__callback_of(host, f);
+    if (!callback || (!callback->potential && !callback->velocity_dependent))
+        *complete = false;
+    if (!callback || !callback->potential)
+        return 0;
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    foliot_callback_arguments at = {
+        world->body_count,           x.x, x.y, x.z, v.x, v.y, v.z, foliot__mass(world),
+        foliot__inverse_mass(world), time};
+    return callback->potential(callback->user, &at);
+}
+
+// The bodies' own constant forces. A player's thrust has no potential.
+static double own_energy(const foliot_world *world)
+{
+    const double *inverse = foliot__inverse_mass(world);
+    foliot__v3 x = foliot__position(world), f = foliot__constant(world);
+    double energy = 0;
+    for (uint32_t i = 0; i < world->body_count; i++)
+        if (inverse[i] > 0)
+            energy -= (f.x[i] * x.x[i] + f.y[i] * x.y[i]) + f.z[i] * x.z[i];
+    return energy;
+}
+
+double foliot__force_potential(const foliot_world *world, const foliot_host *host, bool *complete)
+{
+    double time = foliot_world_time(world), energy = 0;
+    *complete = true;
+    for (uint32_t k = 0; k < world->force_count; k++) {
+        const foliot_force_definition *f = &foliot__force(world)[k];
+        switch (f->kind) {
+        case FOLIOT_FORCE_UNIFORM:
+            energy += uniform_energy(world, f->as.uniform.acceleration);
+            break;
+        case FOLIOT_FORCE_CONSTANT:
+            energy += constant_energy(world, f, time);
+            break;
+        case FOLIOT_FORCE_SPRING:
+            energy += spring_energy(world, f);
+            break;
+        case FOLIOT_FORCE_NEWTON:
+            energy += newton_energy(world, f);
+            break;
+        case FOLIOT_FORCE_ATTRACTOR:
+            energy += attractor_energy(world, f);
+            break;
+        case FOLIOT_FORCE_CALLBACK:
+            energy += callback_energy(world, host, f, time, complete);
+            break;
+        default: // drag has none
+            break;
+        }
+    }
+    return energy + own_energy(world);
+}
+
+// -- invariants
+// -------------------------------------------------------------------------------------
+
+// Spin: L = R I R^T w and its energy w . L / 2, R the rotation of the body's unit quaternion.
+static void add_spin(const foliot_world *world, uint32_t i, foliot_invariants *sum)
+{
+    foliot__v3 inertia = foliot__inertia(world), omega = foliot__angular_velocity(world);
+    double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
+    double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
+    const double r[3][3] = {
+        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
+    };
+    const double in_world[3] = {omega.x[i], omega.y[i], omega.z[i]};
+    const double moments[3] = {inertia.x[i], inertia.y[i], inertia.z[i]};
+    for (int c = 0; c < 3; c++) {
+        double in_body = (r[0][c] * in_world[0] + r[1][c] * in_world[1]) + r[2][c] * in_world[2];
+        double momentum = moments[c] * in_body;
+        sum->kinetic += 0.5 * momentum * in_body;
+        for (int k = 0; k < 3; k++)
+            sum->angular_momentum[k] += r[k][c] * momentum;
+    }
+}
+
+foliot_invariants foliot_world_invariants(const foliot_world *world, const foliot_host *host)
+{
+    const double *mass = foliot__mass(world), *inverse = foliot__inverse_mass(world);
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    foliot_invariants sum = {0};
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        if (inverse[i] == 0)
+            continue;
+        const double p[3] = {mass[i] * v.x[i], mass[i] * v.y[i], mass[i] * v.z[i]};
+        sum.kinetic += 0.5 * ((p[0] * v.x[i] + p[1] * v.y[i]) + p[2] * v.z[i]);
+        sum.angular_momentum[0] += x.y[i] * p[2] - x.z[i] * p[1];
+        sum.angular_momentum[1] += x.z[i] * p[0] - x.x[i] * p[2];
+        sum.angular_momentum[2] += x.x[i] * p[1] - x.y[i] * p[0];
+        for (int c = 0; c < 3; c++)
+            sum.momentum[c] += p[c];
+        if (world->rotates)
+            add_spin(world, i, &sum);
+    }
+    sum.potential = foliot__force_potential(world, host, &sum.potential_complete);
+    return sum;
+}

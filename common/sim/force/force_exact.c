@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+// force_exact.c: which forces a kinematic scheme moves by their own exact motion. Decides from
+// definitions alone and keeps no state.
+
+#include "sim/force/force_exact.h"
+
+static bool body_is_static(const foliot_world *world, uint32_t body)
+{
+    return body == FOLIOT_NO_BODY || (foliot__flags(world)[body] & FOLIOT_BODY_STATIC) != 0;
+}
+
+// A spring of length 0 whose damper does not depend on its direction is linear: an oscillator with
+// a closed form.
+static bool spring_is_linear(const foliot_force_definition *force)
+{
+    return force->as.spring.length == 0.0 &&
+           (force->as.spring.damping == 0.0 ||
+            force->as.spring.damping_kind == FOLIOT_DAMPING_ISOTROPIC);
+}
+
+bool foliot__scheme_moves_constants(const foliot_world *world)
+{
+    return world->integrator == FOLIOT_KINEMATIC || world->integrator == FOLIOT_KINEMATIC_AVERAGE ||
+           world->integrator == FOLIOT_KINEMATIC_STRANG;
+}
+
+bool foliot__scheme_moves_force(const foliot_world *world, const foliot_force_definition *force)
+{
+    // kinematic-strang sums its forces body by body: no force that couples two, and none that is
+    // not linear.
+    bool summed = world->integrator == FOLIOT_KINEMATIC_STRANG;
+    if (!foliot__scheme_moves_constants(world))
+        return false;
+    switch (force->kind) {
+    case FOLIOT_FORCE_UNIFORM:
+    case FOLIOT_FORCE_CONSTANT:
+        return true;
+    case FOLIOT_FORCE_DRAG:
+        return !summed || force->as.drag.quadratic == 0.0;
+    case FOLIOT_FORCE_SPRING:
+        return spring_is_linear(force) &&
+               (!summed || body_is_static(world, force->a) || body_is_static(world, force->b));
+    default:
+        return false;
+    }
+}

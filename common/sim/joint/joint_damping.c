@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// joint_damping.c: light bodies under great pulls. A link of moment I between two pulls F at arms r swings
+// back with the stiffness K = F . r about the axes across the arm (the part along it of the geometric
+// stiffness of Tournier et al., "Stable constrained dynamics", SIGGRAPH 2015). With the weight of a thousand links at a chain's end its
+// swing is faster than any substep, and an explicit step of it blows up where h^2 K > 4 I. Swings that a
+// substep h cannot show are damped: two such neighbours get a friction in their joint, implicit in their
+// turning against each other, that makes the step stable (with semi-implicit Euler and a moment W of
+// friction where 2 W > h^2 K - 4 I). It acts on neither the whole chain's swing nor on any momentum,
+// and what swings slower has none.
+#include "sim/joint/joint_internal.h"
+
+#include <string.h>
+
+static double dot(const double a[3], const double b[3])
+{
+    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
+}
+
+// The arm from the rows: those of a point in the world's axes are unit vectors and arm x unit vector.
+static void arm_of(const double rows[FOLIOT__ROWS][6], double sign, double arm[3])
+{
+    arm[0] = sign * (rows[1][5] - rows[2][4]) / 2;
+    arm[1] = sign * (rows[2][3] - rows[0][5]) / 2;
+    arm[2] = sign * (rows[0][4] - rows[1][3]) / 2;
+}
+
+static void add_stiffness(foliot__jointed *body, const double force[3], const double arm[3])
+{
+    double along = dot(force, arm), length2 = dot(arm, arm);
+    if (!(along > 0 && length2 > 0)) // a push topples: that is no swing
+        return;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            body->stiffness[i][k] += along * ((i == k) - arm[i] * arm[k] / length2);
+}
+
+static void add_joint(foliot__joints *j, const foliot__joint *joint, double scale)
+{
+    double force[3], arm[3];
+    for (int k = 0; k < 3; k++)
+        force[k] = joint->push[k] * scale;
+    if (joint->b != FOLIOT__NONE) {
+        arm_of((const double(*)[6])joint->jb, 1, arm);
+        add_stiffness(&j->bodies[joint->b], force, arm);
+    }
+    for (int k = 0; k < 3; k++)
+        force[k] = -force[k];
+    if (joint->a != FOLIOT__NONE) {
+        arm_of((const double(*)[6])joint->ja, -1, arm);
+        add_stiffness(&j->bodies[joint->a], force, arm);
+    }
+}
+
+static void find_swing(foliot__jointed *body, double h)
+{
+    const double(*k)[3] = (const double(*)[3])body->stiffness;
+    double trace = (k[0][0] + k[1][1]) + k[2][2], weighed = 0;
+    for (int i = 0; i < 3; i++)
+        weighed += dot(k[i], body->inertia[i]);
+    // The moment about the axes that the stiffness acts about, and what a substep could show.
+    double moment = trace > 0 ? weighed / trace : 0, least = h * h * trace / 2;
+    body->swing = least > moment ? least - moment : 0;
+}
+
+static bool set_friction(const foliot__joints *j, foliot__joint *joint)
+{
+    bool both = joint->a != FOLIOT__NONE && joint->b != FOLIOT__NONE;
+    bool turns = joint->kind == FOLIOT_CONSTRAINT_BALL || joint->kind == FOLIOT_CONSTRAINT_HINGE;
+    joint->friction = 0;
+    if (!both || !turns)
+        return false;
+    double a = j->bodies[joint->a].swing, b = j->bodies[joint->b].swing;
+    joint->friction = (a < b ? a : b) / 2;
+    return joint->friction > 0;
+}
+
+bool foliot__island_ease(foliot__joints *j, const foliot__island *island, double h, double share)
+{
+    bool any = false;
+    double scale = 1 / (h * (share > 0 ? share : 1));
+    for (uint32_t i = 0; i < island->bodies; i++)
+        memset(j->bodies[island->body + i].stiffness, 0, sizeof j->bodies->stiffness);
+    for (uint32_t i = 0; i < island->joints; i++)
+        if (j->joints[island->joint + i].kind != FOLIOT_CONSTRAINT_DISTANCE)
+            add_joint(j, &j->joints[island->joint + i], scale);
+    for (uint32_t i = 0; i < island->bodies; i++)
+        find_swing(&j->bodies[island->body + i], h);
+    for (uint32_t i = 0; i < island->joints; i++)
+        any |= set_friction(j, &j->joints[island->joint + i]);
+    return any;
+}

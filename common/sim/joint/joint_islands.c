@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: MIT
+// joint_islands.c: who is joined to whom: islands, in each a tree with parents before children, and the joints
+// that are left over. A function of the scene, of what is broken and of what moves, in index order.
+#include "sim/joint/joint_internal.h"
+
+#include "sim/scene/scene.h"
+
+#include <string.h>
+
+static bool moves(const foliot_world *world, uint32_t slot)
+{
+    return slot != FOLIOT_NO_BODY && foliot__inverse_mass(world)[slot] > 0;
+}
+
+static const foliot_constraint_definition *definition_of(const foliot_world *world,
+                                                         const foliot__joints *j, uint32_t listed)
+{
+    return &foliot__constraint(world)[j->listed[listed]];
+}
+
+// Side 2 i of listed joint i is its a, 2 i + 1 its b.
+static void link_side(foliot__joints *j, uint32_t side, uint32_t slot)
+{
+    j->next[side] = j->head[slot];
+    j->head[slot] = side;
+}
+
+// The joints that hold something, ascending, and for each body a list of its own.
+static uint32_t list_joints(const foliot_world *world, foliot__joints *j)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < world->constraint_count; i++) {
+        const foliot_constraint_definition *d = &foliot__constraint(world)[i];
+        if (foliot__constraint_broken(world)[i] || !foliot__constraint_is_joint(d))
+            continue;
+        if (moves(world, d->a) || moves(world, d->b))
+            j->listed[count++] = i;
+    }
+    memset(j->head, 0xff, world->capacity.slots * sizeof *j->head);
+    for (uint32_t i = count; i-- > 0;) {
+        const foliot_constraint_definition *d = definition_of(world, j, i);
+        if (moves(world, d->b))
+            link_side(j, 2 * i + 1, d->b);
+        if (moves(world, d->a))
+            link_side(j, 2 * i, d->a);
+    }
+    return count;
+}
+
+// -- the search --------------------------------------------------------------------------------------
+
+// Joint `listed` gets the next place.
+static uint32_t place_joint(const foliot_world *world, foliot__joints *j, uint32_t listed)
+{
+    uint32_t at = j->counts[FOLIOT__JOINTS_COUNT]++;
+    foliot__joint_define(world, j->listed[listed], &j->joints[at]);
+    j->taken[listed] = 1;
+    return at;
+}
+
+static void add_body(foliot__joints *j, uint32_t slot, uint32_t joint)
+{
+    uint32_t row = j->counts[FOLIOT__JOINTS_BODIES]++;
+    j->body_of[slot] = row;
+    j->bodies[row].slot = slot;
+    j->bodies[row].joint = joint;
+}
+
+// The joints of one body: those that lead to a body not seen yet are the tree's, the others wait.
+static void visit(const foliot_world *world, foliot__joints *j, uint32_t row, uint32_t *waiting)
+{
+    for (uint32_t side = j->head[j->bodies[row].slot]; side != FOLIOT__NONE; side = j->next[side]) {
+        uint32_t i = side / 2;
+        const foliot_constraint_definition *d = definition_of(world, j, i);
+        if (j->taken[i])
+            continue;
+        uint32_t other = side % 2 ? d->a : d->b;
+        if (moves(world, other) && j->body_of[other] == FOLIOT__NONE) {
+            add_body(j, other, place_joint(world, j, i));
+        } else {
+            j->taken[i] = 1;
+            j->waiting[(*waiting)++] = i;
+        }
+    }
+}
+
+// The island of the body in `slot`, which listed joint `root` holds to what does not move (or FOLIOT__NONE).
+static void search(const foliot_world *world, foliot__joints *j, uint32_t slot, uint32_t root)
+{
+    foliot__island *island = &j->islands[j->counts[FOLIOT__JOINTS_ISLANDS]++];
+    uint32_t waiting = 0;
+    *island = (foliot__island){.body = j->counts[FOLIOT__JOINTS_BODIES],
+                               .joint = j->counts[FOLIOT__JOINTS_COUNT]};
+    add_body(j, slot, root == FOLIOT__NONE ? root : place_joint(world, j, root));
+    for (uint32_t row = island->body; row < j->counts[FOLIOT__JOINTS_BODIES]; row++)
+        visit(world, j, row, &waiting);
+    for (uint32_t i = 0; i < waiting; i++)
+        place_joint(world, j, j->waiting[i]);
+    island->bodies = j->counts[FOLIOT__JOINTS_BODIES] - island->body;
+    island->joints = j->counts[FOLIOT__JOINTS_COUNT] - island->joint;
+    island->loops = waiting;
+}
+
+static void find_islands(const foliot_world *world, foliot__joints *j, uint32_t count)
+{
+    memset(j->taken, 0, count * sizeof *j->taken);
+    memset(j->body_of, 0xff, world->capacity.slots * sizeof *j->body_of);
+    // First from what is held fast, so that the most of a hanging thing is tree.
+    for (uint32_t i = 0; i < count; i++) {
+        const foliot_constraint_definition *d = definition_of(world, j, i);
+        bool a = moves(world, d->a), b = moves(world, d->b);
+        uint32_t slot = a ? d->a : d->b;
+        if (a != b && j->body_of[slot] == FOLIOT__NONE)
+            search(world, j, slot, i);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t slot = definition_of(world, j, i)->a;
+        if (moves(world, slot) && j->body_of[slot] == FOLIOT__NONE)
+            search(world, j, slot, FOLIOT__NONE);
+    }
+}
+
+static uint32_t row_of(const foliot__joints *j, uint32_t slot)
+{
+    return slot == FOLIOT_NO_BODY ? FOLIOT__NONE : j->body_of[slot];
+}
+
+static void join_rows(foliot__joints *j)
+{
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_COUNT]; i++) {
+        j->joints[i].a = row_of(j, j->joints[i].slot_a);
+        j->joints[i].b = row_of(j, j->joints[i].slot_b);
+    }
+    for (uint32_t row = 0; row < j->counts[FOLIOT__JOINTS_BODIES]; row++) {
+        if (j->bodies[row].joint == FOLIOT__NONE)
+            continue;
+        foliot__joint *joint = &j->joints[j->bodies[row].joint];
+        joint->child = row;
+        joint->parent = joint->a == row ? joint->b : joint->a;
+    }
+}
+
+// -- pairs that do not touch ---------------------------------------------------------------------------
+
+static uint64_t pair_key(uint32_t a, uint32_t b)
+{
+    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
+}
+
+static void sift(uint64_t *keys, uint32_t at, uint32_t count)
+{
+    for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && keys[child] < keys[child + 1])
+            child++;
+        if (keys[at] >= keys[child])
+            return;
+        uint64_t swap = keys[at];
+        keys[at] = keys[child];
+        keys[child] = swap;
+    }
+}
+
+static void sort_keys(uint64_t *keys, uint32_t count)
+{
+    for (uint32_t i = count / 2; i-- > 0;)
+        sift(keys, i, count);
+    for (uint32_t i = count; i-- > 1;) {
+        uint64_t swap = keys[0];
+        keys[0] = keys[i];
+        keys[i] = swap;
+        sift(keys, 0, i);
+    }
+}
+
+static void find_apart(const foliot_world *world, foliot__joints *j)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_COUNT]; i++) {
+        const foliot_constraint_definition *d = &foliot__constraint(world)[j->joints[i].index];
+        if (d->kind > FOLIOT_CONSTRAINT_ROD && !d->collides && d->b != FOLIOT_NO_BODY)
+            j->apart[count++] = pair_key(d->a, d->b);
+    }
+    sort_keys(j->apart, count);
+    j->counts[FOLIOT__JOINTS_APART] = count;
+}
+
+bool foliot__joints_apart(const foliot_world *world, uint32_t a, uint32_t b)
+{
+    if (!foliot__has_joints(world) || !world->joints_ready)
+        return false;
+    foliot__joints j = foliot__joints_of(world);
+    uint64_t key = pair_key(a, b);
+    uint32_t low = 0, high = j.counts[FOLIOT__JOINTS_APART];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (j.apart[middle] < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < j.counts[FOLIOT__JOINTS_APART] && j.apart[low] == key;
+}
+
+void foliot__joints_sort(foliot_world *world, foliot__joints *j)
+{
+    memset(j->counts, 0, FOLIOT__JOINTS_COUNTS * sizeof *j->counts);
+    uint32_t count = list_joints(world, j);
+    find_islands(world, j, count);
+    join_rows(j);
+    find_apart(world, j);
+    world->joints_ready = 1;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+// joint_targets.c: what the joints of an island want: of positions, and of velocities.
+#include "sim/joint/joint_internal.h"
+
+static foliot__pose pose_now(const foliot__joints *j, const foliot_world *world, uint32_t slot,
+                             uint32_t body, double h)
+{
+    foliot__pose pose = foliot__pose_of(world, slot);
+    if (body == FOLIOT__NONE || !(h > 0))
+        return pose;
+    foliot__pose_move(&pose, j->bodies[body].moved, h);
+    if (j->bodies[body].free)
+        foliot__jointed_turn(world, &j->bodies[body], h, pose.q);
+    return pose;
+}
+
+void foliot__island_aim(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+{
+    for (uint32_t i = 0; i < island->bodies; i++) {
+        foliot__jointed *body = &j->bodies[island->body + i];
+        foliot__pose pose = pose_now(j, world, body->slot, island->body + i, h);
+        foliot__jointed_weigh(world, body, &pose);
+    }
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = &j->joints[island->joint + i];
+        foliot__pose a = pose_now(j, world, joint->slot_a, joint->a, h);
+        foliot__pose b = pose_now(j, world, joint->slot_b, joint->b, h);
+        foliot__joint_aim(joint, &a, &b);
+        foliot__joint_measure(joint, &a, &b);
+    }
+    island->fresh = true;
+}
+
+static double speed_of(const foliot__joint *joint, uint32_t row, const double *a, const double *b)
+{
+    return (a ? foliot__dot6(joint->ja[row], a) : 0) + (b ? foliot__dot6(joint->jb[row], b) : 0);
+}
+
+// Of b against a, by a row that is a turn: the scheme's and what was moved since.
+static double turning_of(const foliot__joints *j, const foliot_world *world,
+                         const foliot__joint *joint, uint32_t row)
+{
+    foliot__v3 w = foliot__angular_velocity(world);
+    double sum = 0;
+    for (int side = 0; side < 2; side++) {
+        uint32_t body = side ? joint->b : joint->a, slot = side ? joint->slot_b : joint->slot_a;
+        const double *way = (side ? joint->jb[row] : joint->ja[row]) + 3;
+        if (body == FOLIOT__NONE)
+            continue;
+        const double *moved = j->bodies[body].moved + 3;
+        sum += (way[0] * (w.x[slot] + moved[0]) + way[1] * (w.y[slot] + moved[1])) +
+               way[2] * (w.z[slot] + moved[2]);
+    }
+    return sum;
+}
+
+double foliot__island_want_positions(foliot__joints *j, const foliot_world *world,
+                                     const foliot__island *island, double h)
+{
+    const double infinite = __builtin_inf();
+    double worst = 0;
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = &j->joints[island->joint + i];
+        foliot__pose a = pose_now(j, world, joint->slot_a, joint->a, h);
+        foliot__pose b = pose_now(j, world, joint->slot_b, joint->b, h);
+        foliot__joint_measure(joint, &a, &b);
+        double error = foliot__joint_worst(joint);
+        worst = error > worst ? error : worst;
+        for (uint32_t r = 0; r < joint->rows; r++)
+            joint->goal[r] = -joint->error[r] / h;
+        joint->low = (joint->least - joint->value) / h;
+        joint->high = (joint->greatest - joint->value) / h;
+        joint->drive = joint->strength > 0 ? joint->speed - (joint->value - joint->was) / h : infinite;
+        for (uint32_t r = joint->rows; r < FOLIOT__ROWS && joint->kind != FOLIOT_CONSTRAINT_DISTANCE; r++)
+            joint->turning[r] = -turning_of(j, world, joint, r);
+    }
+    return worst;
+}
+
+void foliot__island_want_velocities(foliot__joints *j, const foliot__island *island, double h)
+{
+    const double infinite = __builtin_inf();
+    for (uint32_t i = 0; i < island->joints; i++) {
+        foliot__joint *joint = &j->joints[island->joint + i];
+        const double *a = joint->a == FOLIOT__NONE ? NULL : j->bodies[joint->a].change;
+        const double *b = joint->b == FOLIOT__NONE ? NULL : j->bodies[joint->b].change;
+        for (uint32_t r = 0; r < joint->rows; r++)
+            joint->goal[r] = -speed_of(joint, r, a, b);
+        if (!joint->bounded)
+            continue;
+        double speed = speed_of(joint, joint->rows, a, b);
+        double below = (joint->least - joint->value) / h, above = (joint->greatest - joint->value) / h;
+        joint->low = (below < 0 ? below : 0) - speed;
+        joint->high = (above > 0 ? above : 0) - speed;
+        joint->drive = joint->strength > 0 ? joint->speed - speed : infinite;
+    }
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+// scene_check_bodies.c: ranges and combinations of a scene's bodies, and that no two have one name.
+#include "sim/math/floating_point.h"
+
+#include "sim/scene/scene_rules.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BODY(member, key, count, kind)                                                             \
+    FOLIOT__RULE(foliot_body_definition, member, key, count, kind)
+static const foliot__rule body_rules[] = {
+    BODY(inertia, "inertia", 3, NOT_NEGATIVE),
+    BODY(position, "position", 3, COORDINATE),
+    BODY(velocity, "velocity", 3, COORDINATE),
+    BODY(orientation, "orientation", 4, FINITE),
+    BODY(angular_velocity, "angular_velocity", 3, COORDINATE),
+    BODY(force, "force", 3, FINITE),
+    BODY(friction, "friction", 1, NOT_NEGATIVE),
+    BODY(restitution, "restitution", 1, UNIT),
+    FOLIOT__RULE_END,
+};
+static const foliot__rule mass_rules[] = {BODY(mass, "mass", 1, POSITIVE), FOLIOT__RULE_END};
+static const foliot__rule point_rules[] = {FOLIOT__RULE_END};
+static const foliot__rule sphere_rules[] = {BODY(shape.radius, "shape.radius", 1, POSITIVE),
+                                            FOLIOT__RULE_END};
+static const foliot__rule plane_rules[] = {
+    BODY(shape.normal, "shape.normal", 3, FINITE),
+    BODY(shape.offset, "shape.offset", 1, COORDINATE),
+    FOLIOT__RULE_END,
+};
+static const foliot__rule box_rules[] = {BODY(shape.half, "shape.half", 3, POSITIVE),
+                                         FOLIOT__RULE_END};
+static const foliot__rule capsule_rules[] = {
+    BODY(shape.radius, "shape.radius", 1, POSITIVE),
+    BODY(shape.half[2], "shape.half_length", 1, NOT_NEGATIVE),
+    FOLIOT__RULE_END,
+};
+static const foliot__rule *const shape_rules[] = {point_rules, sphere_rules, plane_rules, box_rules,
+                                                  capsule_rules};
+#define SHAPE_COUNT (sizeof shape_rules / sizeof *shape_rules)
+
+static void check_shape(foliot__checker *c, foliot__place at, const foliot_body_definition *body)
+{
+    const foliot_shape *shape = &body->shape;
+    if (shape->kind >= SHAPE_COUNT) {
+        foliot__complain(c, FOLIOT_INVALID, at, "shape.kind", "names no shape");
+        return;
+    }
+    foliot__check_rules(c, at, shape_rules[shape->kind], body);
+    if (shape->kind != FOLIOT_SHAPE_PLANE)
+        return;
+    double length2 = foliot__norm2(shape->normal, 3);
+    if (!(length2 > 1 - 1e-9 && length2 < 1 + 1e-9))
+        foliot__complain(c, FOLIOT_INVALID, at, "shape.normal", "must have length 1");
+    if (!body->is_static)
+        foliot__complain(c, FOLIOT_INVALID, at, "shape.kind",
+                         "a plane must be static: add `static: true`");
+}
+
+// Principal moments of a real body: none is greater than the sum of the other two (a flat plate
+// reaches it, hence the allowance for rounding).
+static void check_inertia(foliot__checker *c, foliot__place at, const foliot_body_definition *body)
+{
+    const double *i = body->inertia;
+    if (i[0] == 0 && i[1] == 0 && i[2] == 0)
+        return;
+    if (!(i[0] > 0 && i[1] > 0 && i[2] > 0))
+        foliot__complain(c, FOLIOT_INVALID, at, "inertia", "needs three moments greater than 0");
+    double slack = 1 + 1e-9;
+    if (i[0] > (i[1] + i[2]) * slack || i[1] > (i[2] + i[0]) * slack ||
+        i[2] > (i[0] + i[1]) * slack)
+        foliot__complain(c, FOLIOT_INVALID, at, "inertia",
+                         "no body has a principal moment greater than the sum of the other two");
+}
+
+static void check_motion(foliot__checker *c, foliot__place at, const foliot_body_definition *body)
+{
+    if (body->is_static && foliot__norm2(body->velocity, 3) > 0)
+        foliot__complain(c, FOLIOT_INVALID, at, "velocity", "a static body never moves");
+    if (body->is_static && foliot__norm2(body->angular_velocity, 3) > 0)
+        foliot__complain(c, FOLIOT_INVALID, at, "angular_velocity", "a static body never turns");
+    if (body->is_static && foliot__norm2(body->force, 3) > 0)
+        foliot__complain(c, FOLIOT_INVALID, at, "force", "a static body never moves");
+    if (!foliot__body_rotates(body) && foliot__norm2(body->angular_velocity, 3) > 0)
+        foliot__complain(c, FOLIOT_INVALID, at, "angular_velocity",
+                         "a point does not turn: give the body a shape or an inertia");
+    double length2 = foliot__norm2(body->orientation, 4);
+    if (!(length2 > 1e-12 && length2 < 1e12))
+        foliot__complain(
+            c, FOLIOT_INVALID, at, "orientation",
+            "must be a quaternion (w, x, y, z) whose length lies between 1e-6 and 1e6");
+}
+
+void foliot__check_body(foliot__checker *c, foliot__place at, const foliot_body_definition *body)
+{
+    const char *fault = body->name ? foliot__name_fault(body->name) : NULL;
+    if (fault)
+        foliot__complain(c, FOLIOT_INVALID, at, "name", "%s", fault);
+    if (!body->is_static)
+        foliot__check_rules(c, at, mass_rules, body);
+    foliot__check_rules(c, at, body_rules, body);
+    check_shape(c, at, body);
+    check_inertia(c, at, body);
+    check_motion(c, at, body);
+}
+
+static void check_names_unique(foliot__checker *c, foliot__name_entry *entries)
+{
+    const foliot_scene *scene = c->scene;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < scene->body_count; i++) {
+        const char *name = scene->bodies[i].name;
+        if (name && *name)
+            entries[count++] = (foliot__name_entry){foliot__name_hash(name), name, i};
+    }
+    foliot__names_sort(entries, entries + scene->body_count, count);
+    uint32_t second = FOLIOT__NOWHERE; // the earliest one that comes too late
+    for (uint32_t k = 1; k < count; k++) {
+        const foliot__name_entry *a = &entries[k - 1], *b = &entries[k];
+        if (a->hash == b->hash && b->index < second && strcmp(a->name, b->name) == 0)
+            second = b->index;
+    }
+    if (second != FOLIOT__NOWHERE)
+        foliot__complain(c, FOLIOT_INVALID, (foliot__place){"bodies", second}, "name",
+                         "another body is called `%s` already", scene->bodies[second].name);
+}
+
+void foliot__check_bodies(foliot__checker *c)
+{
+    const foliot_scene *scene = c->scene;
+    if (scene->body_count && !scene->bodies) {
+        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "bodies", "is NULL");
+        return;
+    }
+    if (scene->body_count > FOLIOT_BODIES_MAX) {
+        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "bodies",
+                         "a world has at most %u bodies", FOLIOT_BODIES_MAX);
+        return;
+    }
+    for (uint32_t i = 0; i < scene->body_count && c->status == FOLIOT_OK; i++)
+        foliot__check_body(c, (foliot__place){"bodies", i}, &scene->bodies[i]);
+    if (c->status != FOLIOT_OK || scene->body_count < 2)
+        return;
+    // A scene is checked before there is a world, and may have more names than a stack holds: a step allocates nothing.
+    foliot__name_entry *entries = malloc(2 * (size_t)scene->body_count * sizeof *entries);
+    if (!entries) {
+        foliot__complain(c, FOLIOT_MEMORY, FOLIOT__AT_TOP, "bodies",
+                         "no memory to compare the names");
+        return;
+    }
+    check_names_unique(c, entries);
+    free(entries);
+}

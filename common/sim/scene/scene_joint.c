@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// scene_joint.c: what a joint asks of the bodies that it holds, and where it holds them as the scene
+// starts. Ranges of single numbers are scene_check.c's.
+#include "sim/math/floating_point.h"
+
+#include "sim/scene/scene.h"
+
+#define PI 0x1.921fb54442d18p+1
+#define APART_MAX 1e-6 // of the arms: joints keep their anchors together, they do not bring them together
+
+// v turned by the unit quaternion of a body's orientation as the scene starts.
+static void turned(const foliot_body_definition *body, const double v[3], double out[3])
+{
+    const double *q = body->orientation;
+    double norm = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
+    double w = q[0] / norm, x = q[1] / norm, y = q[2] / norm, z = q[3] / norm;
+    // v + 2 w (r x v) + 2 r x (r x v), r the vector part.
+    double cx = y * v[2] - z * v[1], cy = z * v[0] - x * v[2], cz = x * v[1] - y * v[0];
+    out[0] = v[0] + 2 * (w * cx + (y * cz - z * cy));
+    out[1] = v[1] + 2 * (w * cy + (z * cx - x * cz));
+    out[2] = v[2] + 2 * (w * cz + (x * cy - y * cx));
+}
+
+void foliot__body_to_world(const foliot_body_definition *body, const double arm[3], double point[3])
+{
+    turned(body, arm, point);
+    for (unsigned k = 0; k < 3; k++)
+        point[k] += body->position[k];
+}
+
+void foliot__direction_to_body(const foliot_body_definition *body, const double v[3], double out[3])
+{
+    foliot_body_definition back = {.orientation = {body->orientation[0], -body->orientation[1],
+                                                   -body->orientation[2], -body->orientation[3]}};
+    turned(&back, v, out);
+}
+
+void foliot__world_to_body(const foliot_body_definition *body, const double point[3], double arm[3])
+{
+    double from[3];
+    for (unsigned k = 0; k < 3; k++)
+        from[k] = point[k] - body->position[k];
+    foliot__direction_to_body(body, from, arm);
+}
+
+static double length_of(const double v[3])
+{
+    return foliot__sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
+}
+
+static void anchors_of(const foliot_scene *scene, const foliot_constraint_definition *joint,
+                       double a[3], double b[3])
+{
+    foliot__body_to_world(&scene->bodies[joint->a], joint->anchor_a, a);
+    for (unsigned k = 0; k < 3; k++)
+        b[k] = joint->anchor_b[k];
+    if (joint->b != FOLIOT_NO_BODY)
+        foliot__body_to_world(&scene->bodies[joint->b], joint->anchor_b, b);
+}
+
+double foliot__joint_span(const foliot_scene *scene, const foliot_constraint_definition *joint)
+{
+    double a[3], b[3];
+    anchors_of(scene, joint, a, b);
+    const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+    return length_of(d);
+}
+
+static bool apart(const foliot_scene *scene, const foliot_constraint_definition *joint)
+{
+    double a[3], b[3], arms = length_of(joint->anchor_a);
+    anchors_of(scene, joint, a, b);
+    if (joint->b != FOLIOT_NO_BODY)
+        arms += length_of(joint->anchor_b);
+    double rounding = 1e-12 * (length_of(a) + length_of(b));
+    return foliot__joint_span(scene, joint) > APART_MAX * arms + rounding;
+}
+
+// A point does not turn: all that can be held of it is its centre.
+static bool holds_point(const foliot_scene *scene, uint32_t body, const double anchor[3])
+{
+    if (body == FOLIOT_NO_BODY || scene->bodies[body].is_static)
+        return false;
+    return !foliot__body_rotates(&scene->bodies[body]) && length_of(anchor) > 0;
+}
+
+static bool turns(const foliot_scene *scene, uint32_t body)
+{
+    return body == FOLIOT_NO_BODY || scene->bodies[body].is_static ||
+           foliot__body_rotates(&scene->bodies[body]);
+}
+
+static const char *hinge_fault(const foliot_constraint_definition *hinge, const char **key)
+{
+    double length = length_of(hinge->axis);
+    *key = "axis";
+    if (!(length > 1 - 1e-9 && length < 1 + 1e-9))
+        return "must have length 1";
+    *key = "limits";
+    if (hinge->angle_min > hinge->angle_max)
+        return NULL; // none
+    if (hinge->angle_min < -PI || hinge->angle_max > PI)
+        return "must lie between -pi and pi";
+    if (hinge->angle_min > 0 || hinge->angle_max < 0)
+        return "must have 0 between them: the angle as the scene starts";
+    return NULL;
+}
+
+const char *foliot__joint_fault(const foliot_scene *scene, const foliot_constraint_definition *joint,
+                                const char **key)
+{
+    bool stiff = joint->kind == FOLIOT_CONSTRAINT_HINGE || joint->kind == FOLIOT_CONSTRAINT_WELD;
+    *key = "a";
+    if (stiff && !turns(scene, joint->a))
+        return "a point does not turn, so nothing can hold its direction: give it a shape or an inertia";
+    if (holds_point(scene, joint->a, joint->anchor_a))
+        return "a point does not turn and can be held at its centre only: give it a shape or an "
+               "inertia, or use a `rod`";
+    *key = "b";
+    if (stiff && !turns(scene, joint->b))
+        return "a point does not turn, so nothing can hold its direction: give it a shape or an inertia";
+    if (holds_point(scene, joint->b, joint->anchor_b))
+        return "a point does not turn and can be held at its centre only: give it a shape or an "
+               "inertia, or use a `rod`";
+    const char *fault = joint->kind == FOLIOT_CONSTRAINT_HINGE ? hinge_fault(joint, key) : NULL;
+    if (fault)
+        return fault;
+    *key = "anchor_b";
+    if (joint->kind != FOLIOT_CONSTRAINT_DISTANCE && apart(scene, joint))
+        return "the two anchors must be one place as the scene starts (to 1 part in 10^6 of their arms): "
+               "leave one of them out and it is computed";
+    return NULL;
+}

@@ -1,0 +1,397 @@
+// SPDX-License-Identifier: MIT
+// solver_bodies.h: what a substep does to bodies beside their contacts, eight slots at a time: paths before, movers
+// filled in and taken out around the visits. Included by solver_columns.h, whose gather_8 and scatter_8 it uses.
+// Every slot is computed alone; what nothing touches, or nothing has pushed, keeps its bits.
+#include "sim/ccd/impact.h"
+#include "sim/integrator/response.h"
+
+#if defined(__AVX512F__)
+#define WIDE 8 // doubles in a vector
+#else
+#define WIDE 4
+#endif
+typedef double wide __attribute__((vector_size(8 * WIDE), may_alias));
+typedef int64_t wide_marks __attribute__((vector_size(8 * WIDE), may_alias));
+typedef float slim __attribute__((vector_size(4 * WIDE), may_alias, aligned(4 * WIDE)));
+typedef int32_t slim_marks __attribute__((vector_size(4 * WIDE), may_alias, aligned(4 * WIDE)));
+
+#if defined(__AVX512F__)
+#define WIDEN(v) ((wide)_mm512_cvtps_pd((__m256)(v)))
+#define NARROW(v) ((slim)_mm512_cvtpd_ps((__m512d)(v)))
+#define WIDEN_MARKS(v) ((wide_marks)_mm512_cvtepi32_epi64((__m256i)(v)))
+#define ROOT(v) ((v) = (wide)_mm512_sqrt_pd((__m512d)(v)))
+#elif defined(__AVX2__)
+#define WIDEN(v) ((wide)_mm256_cvtps_pd((__m128)(v)))
+#define NARROW(v) ((slim)_mm256_cvtpd_ps((__m256d)(v)))
+#define WIDEN_MARKS(v) ((wide_marks)_mm256_cvtepi32_epi64((__m128i)(v)))
+#define ROOT(v) ((v) = (wide)_mm256_sqrt_pd((__m256d)(v)))
+#else
+#define WIDEN(v) __builtin_convertvector(v, wide)
+#define NARROW(v) __builtin_convertvector(v, slim)
+#define WIDEN_MARKS(v) __builtin_convertvector(v, wide_marks)
+#define ROOT(v) EACH (root_l, WIDE) (v)[root_l] = foliot__sqrt((v)[root_l])
+#endif
+
+// `yes` where the mark is set, else `no`.
+#define PICK(mark, yes, no)                                                                        \
+    ((wide)(((wide_marks)(mark) & (wide_marks)(yes)) | (~(wide_marks)(mark) & (wide_marks)(no))))
+#define PICK_8(mark, yes, no)                                                                      \
+    ((lanes_8)(((marks_8)(mark) & (marks_8)(yes)) | (~(marks_8)(mark) & (marks_8)(no))))
+#define AT(table, slot) (*(wide *)(void *)&(table)[slot])
+#define PART(row, p) (((slim *)(void *)&(row))[p])
+#define MARKS_PART(row, p) (((slim_marks *)(void *)&(row))[p])
+// p: parts of eight slots, as many as a vector holds; i: their first slot
+#define EACH_PART(p, i, first)                                                                     \
+    UNROLL for (uint32_t p = 0, i = (first); p < 8 / WIDE; p++, i += WIDE)
+#define IN static inline __attribute__((always_inline)) void
+
+typedef struct field {
+    double *axis[3];
+} field;
+
+static inline field field_of(foliot__v3 v)
+{
+    return (field){{v.x, v.y, v.z}};
+}
+
+// Marks of an entry's slots that are touched.
+IN unpack_touched(uint32_t entry, uint32_t *first, marks_8 *mine)
+{
+    const marks_8 bits = {1, 2, 4, 8, 16, 32, 64, 128};
+    *first = foliot__touched_first(entry);
+    *mine = (((marks_8){0} + (int32_t)foliot__touched_bits(entry)) & bits) != 0;
+}
+
+IN gather_movers(const foliot__collider *c, uint32_t first, lanes_8 speed[8])
+{
+    const float *row[8];
+    EACH (l, 8)
+        row[l] = c->movers[first + (uint32_t)l].v;
+    gather_8(row, speed);
+}
+
+IN gather_moved(const foliot__collider *c, uint32_t first, lanes_8 way[8])
+{
+    const float *row[8];
+    EACH (l, 8)
+        row[l] = c->movers[first + (uint32_t)l].moved;
+    gather_8(row, way);
+}
+
+IN scatter_movers(const foliot__collider *c, uint32_t entry, const lanes_8 speed[8])
+{
+    float *row[8];
+    uint32_t first = foliot__touched_first(entry), bits = foliot__touched_bits(entry);
+    EACH (l, 8) // v, w, unused
+        row[l] = bits >> l & 1 ? (float *)(void *)&c->movers[first + (uint32_t)l] : NULL;
+    scatter_8(row, speed);
+}
+
+IN scatter_moved(const foliot__collider *c, uint32_t entry, const lanes_8 way[8])
+{
+    float *row[8];
+    uint32_t first = foliot__touched_first(entry), bits = foliot__touched_bits(entry);
+    EACH (l, 8) // moved, turned, spare
+        row[l] = bits >> l & 1 ? (float *)(void *)c->movers[first + (uint32_t)l].moved : NULL;
+    scatter_8(row, way);
+}
+
+// given := what the movers hold.
+static void take_given(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+    for (uint32_t k = begin; k < end; k++) {
+        uint32_t first = foliot__touched_first(c->touched[k]);
+        lanes_8 speed[8], *given = (lanes_8 *)(void *)c->given[first / 8].row;
+        gather_movers(c, first, speed);
+        EACH (n, 6)
+            given[n] = speed[n];
+    }
+}
+
+// And how they have turned since the contacts were found, which was at the substep's end.
+static void begin_tick(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+    field w = field_of(foliot__angular_velocity(c->world));
+    float h = (float)c->step->dt;
+    take_given(c, begin, end);
+    for (uint32_t k = begin; k < end; k++) {
+        uint32_t first = foliot__touched_first(c->touched[k]);
+        lanes_8 way[8];
+        gather_moved(c, first, way);
+        EACH_PART (p, i, first)
+            EACH (n, 3)
+                PART(way[3 + n], p) = -h * NARROW(AT(w.axis[n], i));
+        scatter_moved(c, c->touched[k], way);
+    }
+}
+
+IN begin_lane(const foliot__collider *c, uint32_t lane, float share, lanes_8 speed[8])
+{
+    const lanes_8 *given = (const lanes_8 *)(const void *)c->given[lane].row;
+    lanes_8 *begun = (lanes_8 *)(void *)c->begun[lane].row;
+    EACH (n, 6) {
+        speed[n] += share * given[n];
+        begun[n] = speed[n];
+    }
+}
+
+// Adds what was given before to what the movers hold: the soft phase begins.
+static void begin_soft(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+    float share = (float)foliot__response(c->world);
+    for (uint32_t k = begin; k < end; k++) {
+        uint32_t first = foliot__touched_first(c->touched[k]);
+        lanes_8 speed[8];
+        gather_movers(c, first, speed);
+        begin_lane(c, first / 8, share, speed);
+        scatter_movers(c, c->touched[k], speed);
+    }
+}
+
+IN load_bodies(const foliot__collider *c, uint32_t begin, uint32_t end, const bool begins)
+{
+    const foliot_world *world = c->world;
+    field x = field_of(foliot__position(world)), w = field_of(foliot__angular_velocity(world));
+    field start = field_of(c->start), found = field_of(c->found);
+    double per_h = 1 / c->step->dt;
+    float share = (float)foliot__response(world);
+    for (uint32_t k = begin; k < end; k++) {
+        uint32_t first = foliot__touched_first(c->touched[k]);
+        lanes_8 speed[8] = {{0}}, way[8];
+        gather_moved(c, first, way);
+        EACH_PART (p, i, first)
+            EACH (n, 3) {
+                wide from = AT(start.axis[n], i);
+                PART(speed[n], p) = NARROW((AT(x.axis[n], i) - from) * per_h);
+                PART(speed[3 + n], p) = NARROW(AT(w.axis[n], i));
+                PART(way[n], p) = NARROW(from - AT(found.axis[n], i));
+            }
+        if (begins)
+            begin_lane(c, first / 8, share, speed);
+        scatter_movers(c, c->touched[k], speed);
+        scatter_moved(c, c->touched[k], way);
+    }
+}
+
+static void load(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+    load_bodies(c, begin, end, false);
+}
+
+static void load_and_begin(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+    load_bodies(c, begin, end, true);
+}
+
+// Rotates by the small vector `turn`, where it is not 0.
+IN rotate(double *const q[4], uint32_t i, const wide_marks *mine, const wide turn[3])
+{
+    wide w = AT(q[0], i), x = AT(q[1], i), y = AT(q[2], i), z = AT(q[3], i);
+    wide a = turn[0] / 2, b = turn[1] / 2, d = turn[2] / 2;
+    wide nw = w - ((a * x + b * y) + d * z), nx = x + ((a * w + b * z) - d * y);
+    wide ny = y + ((b * w + d * x) - a * z), nz = z + ((d * w + a * y) - b * x);
+    wide length = (nw * nw + nx * nx) + (ny * ny + nz * nz);
+    ROOT(length);
+    wide scale = 1 / length;
+    wide_marks turning = ((turn[0] != 0) | (turn[1] != 0) | (turn[2] != 0)) & *mine;
+    AT(q[0], i) = PICK(turning, nw * scale, w);
+    AT(q[1], i) = PICK(turning, nx * scale, x);
+    AT(q[2], i) = PICK(turning, ny * scale, y);
+    AT(q[3], i) = PICK(turning, nz * scale, z);
+}
+
+// Positions move by what was given; the movers become velocities, where the relaxing phase begins.
+static void advance(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+    const foliot_world *world = c->world;
+    field x = field_of(foliot__position(world)), v = field_of(foliot__velocity(world));
+    field w = field_of(foliot__angular_velocity(world)), found = field_of(c->found);
+    double *const q[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
+                          foliot__orientation_y(world), foliot__orientation_z(world)};
+    float h = (float)c->step->dt, share = (float)foliot__response(world);
+    for (uint32_t k = begin; k < end; k++) {
+        uint32_t entry = c->touched[k], first;
+        marks_8 mine;
+        unpack_touched(entry, &first, &mine);
+        lanes_8 *given = (lanes_8 *)(void *)c->given[first / 8].row, ways[6], speed[8], way[8];
+        lanes_8 *begun = (lanes_8 *)(void *)c->begun[first / 8].row;
+        gather_movers(c, first, speed);
+        gather_moved(c, first, way);
+        EACH (n, 6) {
+            lanes_8 change = (lanes_8)((marks_8)(speed[n] - begun[n]) & mine);
+            ways[n] = h * (share * given[n] + change);
+            given[n] += change;
+        }
+        EACH (n, 3)
+            way[3 + n] += h * speed[3 + n];
+        EACH_PART (p, i, first) {
+            wide turn[3];
+            wide_marks here = WIDEN_MARKS(MARKS_PART(mine, p));
+            EACH (n, 3) {
+                wide old = AT(x.axis[n], i), at = PICK(here, old + WIDEN(PART(ways[n], p)), old);
+                AT(x.axis[n], i) = at;
+                turn[n] = WIDEN(PART(ways[3 + n], p));
+                PART(way[n], p) = NARROW(at - AT(found.axis[n], i));
+                PART(speed[n], p) = NARROW(AT(v.axis[n], i)) + PART(given[n], p);
+                PART(speed[3 + n], p) = NARROW(AT(w.axis[n], i)) + PART(given[3 + n], p);
+            }
+            rotate(q, i, &here, turn);
+        }
+        EACH (n, 6)
+            begun[n] = speed[n];
+        scatter_movers(c, entry, speed);
+        scatter_moved(c, entry, way);
+    }
+}
+
+// Where shapes can touch, what has unequal moments turns no faster than a substep can follow. Beyond that the tumbling of
+// a needle is taken for a spin about its length, up to 256 times as fast, which the next touch makes a faster tumbling
+// of, and so on without end. It takes energy and never gives any.
+static bool tame(const foliot_world *world, uint32_t slot, double most)
+{
+    foliot__v3 moment = foliot__inertia(world), w = foliot__angular_velocity(world);
+    if (moment.x[slot] == moment.y[slot] && moment.y[slot] == moment.z[slot])
+        return false;
+    double spin2 = (w.x[slot] * w.x[slot] + w.y[slot] * w.y[slot]) + w.z[slot] * w.z[slot];
+    double scale = most / foliot__sqrt(spin2);
+    w.x[slot] *= scale;
+    w.y[slot] *= scale;
+    w.z[slot] *= scale;
+    return true;
+}
+
+// Velocities gain what was given.
+static void store(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+    const foliot_world *world = c->world;
+    field v = field_of(foliot__velocity(world)), w = field_of(foliot__angular_velocity(world));
+    const double most = FOLIOT__FAR_TURN / c->step->dt;
+    for (uint32_t k = begin; k < end; k++) {
+        uint32_t first;
+        marks_8 mine, pushed = {0};
+        unpack_touched(c->touched[k], &first, &mine);
+        lanes_8 *given = (lanes_8 *)(void *)c->given[first / 8].row, speed[8];
+        const lanes_8 *begun = (const lanes_8 *)(const void *)c->begun[first / 8].row;
+        gather_movers(c, first, speed);
+        EACH (n, 6) {
+            given[n] += (lanes_8)((marks_8)(speed[n] - begun[n]) & mine);
+            pushed |= given[n] != 0;
+        }
+        pushed &= mine;
+        EACH_PART (p, i, first) {
+            wide_marks here = WIDEN_MARKS(MARKS_PART(pushed, p));
+            wide turns[3];
+            EACH (n, 3) {
+                wide old = AT(v.axis[n], i), spin = AT(w.axis[n], i);
+                turns[n] = PICK(here, spin + WIDEN(PART(given[3 + n], p)), spin);
+                AT(v.axis[n], i) = PICK(here, old + WIDEN(PART(given[n], p)), old);
+                AT(w.axis[n], i) = turns[n];
+            }
+            wide_marks fast = here & ((turns[0] * turns[0] + turns[1] * turns[1]) + turns[2] * turns[2] > most * most);
+            EACH (l, WIDE)
+                if (fast[l])
+                    tame(world, i + (uint32_t)l, most);
+        }
+        // As foliot__velocity_changed.
+        marks_8 *flags = (marks_8 *)(void *)&foliot__flags(world)[first];
+        *flags &= ~(pushed & (int32_t)FOLIOT_BODY_STARTED);
+    }
+}
+
+// Sizes of bodies, which are the same all through a tick: of slots [begin, end), rounded up to eight.
+static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+    const foliot_world *world = c->world;
+    double *const half[3] = {foliot__half_x(world), foliot__half_y(world), foliot__half_z(world)};
+    const wide far = (wide){0} + (double)FOLIOT__FAR;
+    for (uint32_t first = begin; first < end; first += 8) {
+        slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
+        EACH_PART (p, i, first) {
+            wide x = AT(half[0], i), y = AT(half[1], i), z = AT(half[2], i), core = PICK(x < y, x, y);
+            wide radius = AT(foliot__radius(world), i), extent = (x * x + y * y) + z * z;
+            wide_marks box = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_BOX);
+            wide_marks plane = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_PLANE);
+            wide_marks capsule = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_CAPSULE);
+            core = PICK(core < z, core, z);
+            ROOT(extent);
+            extent = PICK(box, extent, PICK(capsule, radius + z, radius));
+            core = PICK(box, core, PICK(plane, far, radius));
+            PART(c->core[i], 0) = NARROW(core);
+            PART(c->extent[i], 0) = NARROW(extent);
+        }
+    }
+}
+
+// What was tamed turns from where the substep began, with the spin that it has now about its own axes: where the scheme
+// has turned it to is as far off as that spin was.
+static void turn_anew(const foliot__collider *c, uint32_t slot)
+{
+    const foliot_world *world = c->world;
+    foliot__v3 spin = foliot__angular_velocity(world);
+    double *const to[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
+                           foliot__orientation_y(world), foliot__orientation_z(world)};
+    const double w[3] = {spin.x[slot], spin.y[slot], spin.z[slot]};
+    double q[4], axis[3][3], own[3], turns[3];
+    foliot__orientation_of(world, slot, q);
+    foliot__axes_of(q, axis);
+    for (int k = 0; k < 3; k++)
+        own[k] = foliot__dot(axis[k], w);
+    for (int k = 0; k < 4; k++)
+        q[k] = c->begin_q[k][slot];
+    foliot__axes_of(q, axis);
+    for (int k = 0; k < 3; k++)
+        turns[k] = (own[0] * axis[0][k] + own[1] * axis[1][k]) + own[2] * axis[2][k];
+    foliot__turn_on(q, turns, c->step->dt);
+    for (int k = 0; k < 4; k++)
+        to[k][slot] = q[k];
+    spin.x[slot] = turns[0];
+    spin.y[slot] = turns[1];
+    spin.z[slot] = turns[2];
+}
+
+// Of slots [begin, end), rounded up to eight: velocities at the start become mean accelerations; the paths end as
+// the positions tell (impact.c).
+static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+    const foliot_world *world = c->world;
+    field v = field_of(foliot__velocity(world)), w = field_of(foliot__angular_velocity(world));
+    field acceleration = field_of(c->acceleration), path = field_of(c->path);
+    double dt = c->step->dt, per_dt = 1 / dt, response = foliot__response(world), lag = (response - 0.5) * dt;
+    // Positions that do not feel the force of their own step fall for one step more before they rest.
+    double steps = response > 0 ? 1 : 2;
+    const wide infinite = (wide){0} + (double)__builtin_inf();
+    const double most = FOLIOT__FAR_TURN * per_dt;
+    for (uint32_t first = begin; first < end; first += 8) {
+        slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
+        EACH_PART (p, i, first) {
+            wide a[3], u[3], s[3];
+            EACH (n, 3) {
+                wide after = AT(v.axis[n], i);
+                a[n] = (after - AT(acceleration.axis[n], i)) * per_dt;
+                u[n] = after + a[n] * lag;
+                s[n] = AT(w.axis[n], i);
+                AT(acceleration.axis[n], i) = a[n];
+                AT(path.axis[n], i) = u[n];
+            }
+            wide gain = (a[0] * a[0] + a[1] * a[1]) + a[2] * a[2];
+            wide speed = (u[0] * u[0] + u[1] * u[1]) + u[2] * u[2];
+            wide spin = (s[0] * s[0] + s[1] * s[1]) + s[2] * s[2];
+            ROOT(gain);
+            ROOT(speed);
+            ROOT(spin);
+            wide_marks fast = spin > most;
+            EACH (l, WIDE)
+                if (fast[l] && tame(world, i + (uint32_t)l, most))
+                    turn_anew(c, i + (uint32_t)l);
+            wide rest = steps * dt * gain, way = (speed + rest) * dt;
+            AT(c->rest, i) = rest;
+            AT(c->since, i) = (wide){0};
+            // A surface goes further than its centre, but that of a sphere.
+            wide further = way + spin * WIDEN(PART(c->extent[i], 0)) * dt;
+            way = PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_SPHERE), way, further);
+            way = PICK(AT(foliot__restitution(world), i) > 0, infinite, way);
+            AT(c->way, i) = PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_POINT), (wide){0}, way);
+        }
+        *(marks_8 *)(void *)&c->age[first] = (marks_8){0};
+    }
+}

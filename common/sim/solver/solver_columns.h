@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+// solver_columns.h: the kernel, for blocks of eight columns, two at a time where the machine has vectors of
+// sixteen, and of one. Included once by each file that defines SOLVER_KERNEL.
+#include "sim/solver/solver_kernel.h"
+
+#include "base/cpu.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+// Written out, so that arrays of vectors stay in registers. What is eight scalars a vector has no room there.
+#if defined(__clang__) || !FOLIOT__VECTORS
+#define UNROLL
+#else
+#define UNROLL _Pragma("GCC unroll 16")
+#endif
+#define EACH(k, n) UNROLL for (int k = 0; k < (n); k++)
+
+#define COLUMNS 8
+#define LANE_NAME(name) name##_8
+#include "sim/solver/solver_lanes.h"
+#include "sim/solver/solver_fill.h"
+
+#define COLUMNS 1
+#define LANE_NAME(name) name##_1
+#include "sim/solver/solver_lanes.h"
+#include "sim/solver/solver_fill.h"
+
+#if defined(__AVX512F__)
+#define COLUMNS 16
+#define LANE_NAME(name) name##_16
+#include "sim/solver/solver_lanes.h"
+#include "sim/solver/solver_fill.h"
+#define AT_ONCE(call)                                                                              \
+    if (block->followed && k + 1 < end) {                                                          \
+        call(16);                                                                                  \
+        k++;                                                                                       \
+    } else
+#else
+#define AT_ONCE(call)
+#endif
+
+#define ONE_BY_ONE(call)
+
+// Calls the function of the block's width.
+#define EACH_BLOCK(call, at_once)                                                                  \
+    for (uint32_t k = begin; k < end; k++) {                                                       \
+        const foliot__block *block = &c->blocks[k];                                                \
+        void *t = c->arena + block->at;                                                            \
+        at_once(call) if (block->columns == 8)                                                     \
+            call(8);                                                                               \
+        else                                                                                       \
+            call(1);                                                                               \
+    }
+
+static void prepare(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+#define CALL(n) prepare_one_##n(t, c, block)
+    EACH_BLOCK(CALL, ONE_BY_ONE)
+#undef CALL
+}
+
+static void warm(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+#define CALL(n) warm_one_##n(t, c, block)
+    EACH_BLOCK(CALL, AT_ONCE)
+#undef CALL
+}
+
+static void visit(const foliot__collider *c, const foliot__phase *phase, uint32_t begin, uint32_t end)
+{
+#define CALL(n) visit_one_##n(t, c, phase, block)
+    EACH_BLOCK(CALL, AT_ONCE)
+#undef CALL
+}
+
+static void keep(const foliot__collider *c, uint32_t begin, uint32_t end)
+{
+#define CALL(n) keep_one_##n(t, c, block)
+    EACH_BLOCK(CALL, ONE_BY_ONE)
+#undef CALL
+}
+
+#include "sim/solver/solver_bodies.h"
+
+const foliot__solver_kernel SOLVER_KERNEL = {prepare, warm, visit, keep, measure, find_paths, take_given,
+                                             begin_tick, load, begin_soft, load_and_begin, advance, store};

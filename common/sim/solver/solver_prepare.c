@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: MIT
+// solver_prepare.c: manifolds of the pairs at the present poses, those that may push in this tick in
+// colours and blocks, with the impulses that they ended the last substep with.
+//
+// The order is total: by colour, then by kind (points of a manifold), then by (a, b). Colours are given
+// in ascending (a, b), each manifold the lowest that no other of its moving bodies' manifolds has;
+// those of one colour share no body that can move. What finds no colour of 64 comes last, one by one.
+#include "sim/collide/collide.h"
+#include "sim/collide/manifold.h"
+#include "sim/solver/solver_kernel.h"
+#include "sim/joint/joint.h"
+
+#include <string.h>
+
+// By points, and by which of the two bodies cannot move: none, the first, the second.
+enum { KINDS = FOLIOT__KINDS, SORTS = FOLIOT__REGIONS * KINDS, LIVE_PARTED = 1024 };
+static const foliot__block kinds[KINDS] = {
+    {.points = 1}, {.points = 1, .still = true}, {.points = 1, .still = true, .swapped = true},
+    {.points = 2}, {.points = 2, .still = true}, {.points = 2, .still = true, .swapped = true},
+    {.points = 4}, {.points = 4, .still = true}, {.points = 4, .still = true, .swapped = true},
+};
+
+enum { MOVES_A = 1, MOVES_B = 2 };
+static const uint8_t movers_of[3] = {MOVES_A | MOVES_B, MOVES_B, MOVES_A};
+
+static uint32_t kind_of(const foliot__collider *c, const foliot__manifold *m)
+{
+    uint32_t of_points = m->count == 1 ? 0 : m->count == 2 ? 3 : 6;
+    if (c->eases[m->a].inverse_mass == 0)
+        return of_points + 1;
+    return c->eases[m->b].inverse_mass == 0 ? of_points + 2 : of_points;
+}
+
+// -- bodies -------------------------------------------------------------------------------------------
+
+// Inverse inertia in world axes: R diag(inverse) R^t.
+static void world_ease(const foliot_world *world, uint32_t i, foliot__ease *ease)
+{
+    foliot__v3 inverse = foliot__inverse_inertia(world);
+    double ix = inverse.x[i], iy = inverse.y[i], iz = inverse.z[i];
+    if (ix == iy && iy == iz) {
+        ease->xx = ease->yy = ease->zz = (float)ix;
+        ease->xy = ease->xz = ease->yz = 0;
+        return;
+    }
+    double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
+    double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
+    const double r[3][3] = {
+        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
+    };
+    double s[3][3];
+    for (int k = 0; k < 3; k++) {
+        s[k][0] = r[k][0] * ix;
+        s[k][1] = r[k][1] * iy;
+        s[k][2] = r[k][2] * iz;
+    }
+    ease->xx = (float)foliot__dot(s[0], r[0]);
+    ease->yy = (float)foliot__dot(s[1], r[1]);
+    ease->zz = (float)foliot__dot(s[2], r[2]);
+    ease->xy = (float)foliot__dot(s[0], r[1]);
+    ease->xz = (float)foliot__dot(s[0], r[2]);
+    ease->yz = (float)foliot__dot(s[1], r[2]);
+}
+
+static void place_body(foliot__collider *c, uint32_t i)
+{
+    const foliot_world *world = c->world;
+    double inverse_mass = foliot__inverse_mass(world)[i];
+    foliot__ease *ease = &c->eases[i];
+    c->movers[i] = (foliot__mover){.v = {0}};
+    *ease = (foliot__ease){.friction = (float)foliot__sqrt(foliot__friction(world)[i])};
+    c->reach[i] = 0;
+    c->keys[i] = 0;
+    if (inverse_mass == 0)
+        return;
+    foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
+    ease->inverse_mass = (float)inverse_mass;
+    world_ease(world, i, ease);
+    double left = c->step->left;
+    const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
+    double way = foliot__sqrt(foliot__dot(speed, speed)) +
+                 foliot__sqrt(foliot__dot(spin, spin)) * c->extent[i] + c->rest[i];
+    float core = c->core[i], most = (float)(way * left);
+    c->reach[i] = core * (float)FOLIOT__MARGIN + (most < core ? most : core);
+}
+
+static void place_part(void *context, uint32_t begin, uint32_t end)
+{
+    foliot__collider *c = context;
+    foliot__v3 x = foliot__position(c->world);
+    for (uint32_t i = begin; i < end; i++) {
+        c->found.x[i] = x.x[i];
+        c->found.y[i] = x.y[i];
+        c->found.z[i] = x.z[i];
+        place_body(c, i);
+    }
+}
+
+static void place_bodies(foliot__collider *c)
+{
+    foliot__crew_share(c->crew, 0, c->step->count, FOLIOT__GRAIN_BODIES, place_part, c);
+    uint32_t spare = c->world->capacity.slots;
+    c->movers[spare] = (foliot__mover){.v = {0}};
+    c->eases[spare] = (foliot__ease){.friction = 0};
+}
+
+// -- manifolds that take part ---------------------------------------------------------------------------
+
+// Speed at which the points of a manifold come nearer, the fastest of them.
+static double approach_of(const foliot__collider *c, const foliot__manifold *m)
+{
+    foliot__v3 v = foliot__velocity(c->world), w = foliot__angular_velocity(c->world);
+    uint32_t a = m->a, b = m->b;
+    const double va[3] = {v.x[a], v.y[a], v.z[a]}, vb[3] = {v.x[b], v.y[b], v.z[b]};
+    const double wa[3] = {w.x[a], w.y[a], w.z[a]}, wb[3] = {w.x[b], w.y[b], w.z[b]};
+    double fastest = -(double)FOLIOT__FAR;
+    for (uint32_t p = 0; p < m->count; p++) {
+        const float *ra = m->point[p].arm_a, *rb = m->point[p].arm_b;
+        const double d[3] = {
+            (vb[0] + wb[1] * rb[2] - wb[2] * rb[1]) - (va[0] + wa[1] * ra[2] - wa[2] * ra[1]),
+            (vb[1] + wb[2] * rb[0] - wb[0] * rb[2]) - (va[1] + wa[2] * ra[0] - wa[0] * ra[2]),
+            (vb[2] + wb[0] * rb[1] - wb[1] * rb[0]) - (va[2] + wa[0] * ra[1] - wa[1] * ra[0])};
+        double speed = -((d[0] * m->normal[0] + d[1] * m->normal[1]) + d[2] * m->normal[2]);
+        fastest = foliot__larger(fastest, speed);
+    }
+    return fastest;
+}
+
+static float gap_of(const foliot__manifold *m)
+{
+    float least = m->point[0].gap;
+    for (uint32_t p = 1; p < m->count; p++)
+        least = m->point[p].gap < least ? m->point[p].gap : least;
+    return least;
+}
+
+static bool may_push(const foliot__collider *c, const foliot__manifold *m)
+{
+    if (m->count == 0)
+        return false;
+    const double *e = foliot__restitution(c->world);
+    bool bounces = e[m->a] > 0 || e[m->b] > 0;
+    float core = foliot__core_of(c, m->a, m->b);
+    double far = (double)gap_of(m) - (double)core * 2 * FOLIOT__MARGIN;
+    if (!bounces && far <= 0)
+        return true;
+    double approach = approach_of(c, m), rest = foliot__larger(c->rest[m->a], c->rest[m->b]);
+    // What will bounce is left to the substep in which it does; or to the next, if it was deferred. What
+    // rests approaches at just that speed before it is pushed.
+    bool later = gap_of(m) > 0 || c->counts[FOLIOT__COUNT_HELD] > 0;
+    if (bounces && later && approach > 1.25 * rest)
+        return false;
+    return far <= (approach + rest) * c->step->left;
+}
+
+typedef struct finding {
+    const foliot__collider *c;
+    _Atomic(uint32_t) live;
+} finding;
+
+static void find_part(void *context, uint32_t begin, uint32_t end)
+{
+    finding *f = context;
+    const foliot__collider *c = f->c;
+    uint32_t live = 0;
+    foliot__find_manifolds(c->world, c->pairs + begin, end - begin, c->reach, c->manifolds + begin);
+    for (uint32_t k = begin; k < end; k++) {
+        const foliot__manifold *m = &c->manifolds[k];
+        bool pushes = may_push(c, m);
+        c->kind[k] = pushes ? (uint8_t)kind_of(c, m) : KINDS;
+        live += pushes;
+    }
+    atomic_fetch_add_explicit(&f->live, live, memory_order_relaxed);
+}
+
+static void find_live(foliot__collider *c)
+{
+    finding f = {.c = c};
+    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_PAIRS], FOLIOT__GRAIN_PAIRS, find_part, &f);
+    c->counts[FOLIOT__COUNT_LIVE] = f.live;
+}
+
+// -- colours and blocks -----------------------------------------------------------------------------------
+
+// The lowest that neither body has, of those that move.
+static uint32_t colour_of(const foliot__collider *c, const foliot__pair *pair, uint32_t moves)
+{
+    uint64_t *a = &c->keys[pair->a], *b = &c->keys[pair->b];
+    uint64_t taken = (moves & MOVES_A ? *a : 0) | (moves & MOVES_B ? *b : 0);
+    if (taken == UINT64_MAX)
+        return FOLIOT__COLOURS;
+    uint32_t colour = (uint32_t)__builtin_ctzll(~taken);
+    *a |= (uint64_t)1 << colour;
+    *b |= (uint64_t)1 << colour;
+    return colour;
+}
+
+// Of every colour and kind: how many, and the first of their blocks. The place of each of the live among its
+// likes is kept in pairs_spare.
+typedef struct placing {
+    foliot__collider *c;
+    uint32_t sizes[FOLIOT__COLOURS + 1][SORTS], first[FOLIOT__COLOURS + 1][SORTS];
+} placing;
+
+// The arena's blocks.
+static void lay_out_blocks(placing *p)
+{
+    foliot__collider *c = p->c;
+    uint32_t count = 0, at = 0;
+    for (uint32_t colour = 0; colour <= FOLIOT__COLOURS; colour++) {
+        uint8_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
+        c->colours[colour] = count;
+        for (uint32_t sort = 0; sort < SORTS; sort++) {
+            uint32_t size = p->sizes[colour][sort];
+            p->first[colour][sort] = count;
+            if (size == 0)
+                continue;
+            uint32_t blocks = (size + columns - 1u) / columns;
+            for (uint32_t k = 0; k < blocks; k++) {
+                foliot__block *block = &c->blocks[count++];
+                *block = kinds[sort % KINDS];
+                block->at = at;
+                block->columns = columns;
+                block->followed = columns > 1 && k + 1 < blocks;
+                at += foliot__block_words(block->points, columns);
+            }
+            if (size % columns)
+                memset(foliot__block_names(c, &c->blocks[count - 1]), 0xff,
+                       columns * sizeof(uint32_t)); // FOLIOT__NOTHING
+        }
+    }
+    c->colours[FOLIOT__COLOURS + 1] = count;
+    c->counts[FOLIOT__COUNT_BLOCKS] = count;
+}
+
+// Within a colour the lower half of the manifolds comes before the upper one: two threads then have mostly
+// bodies of their own, in every colour. What has no colour keeps its order.
+static uint32_t region_of(uint32_t n, uint32_t count, uint32_t colour)
+{
+    return count >= LIVE_PARTED && colour < FOLIOT__COLOURS && n >= count / 2;
+}
+
+static void make_blocks(placing *p)
+{
+    foliot__collider *c = p->c;
+    uint32_t count = c->counts[FOLIOT__COUNT_LIVE], n = 0;
+    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_PAIRS]; k++) {
+        uint32_t kind = c->kind[k];
+        if (kind == KINDS)
+            continue;
+        uint32_t colour = colour_of(c, &c->pairs[k], movers_of[kind % 3]);
+        uint32_t sort = kind + region_of(n, count, colour) * KINDS;
+        c->live[n] = k;
+        c->colour[n] = (uint8_t)colour;
+        c->kind[k] = (uint8_t)sort;
+        c->pairs_spare[n].a = p->sizes[colour][sort]++;
+        n++;
+    }
+    lay_out_blocks(p);
+}
+
+// Names of the live [begin, end) into their blocks.
+static void name_live(const placing *p, uint32_t begin, uint32_t end)
+{
+    const foliot__collider *c = p->c;
+    for (uint32_t n = begin; n < end; n++) {
+        uint32_t colour = c->colour[n], sort = c->kind[c->live[n]], at = c->pairs_spare[n].a;
+        uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
+        const foliot__block *block = &c->blocks[p->first[colour][sort] + at / columns];
+        foliot__block_names(c, block)[at % columns] = c->live[n];
+    }
+}
+
+// Bodies that something may push: those with a colour, all where there are joints.
+static void list_touched(foliot__collider *c)
+{
+    bool joints = foliot__has_joints(c->world);
+    uint32_t rows = 0;
+    for (uint32_t first = 0; first < c->step->count; first += 8) {
+        uint32_t bits = 0;
+        for (uint32_t l = 0; l < 8 && first + l < c->step->count; l++) {
+            uint32_t i = first + l;
+            bits |= (uint32_t)(c->eases[i].inverse_mass > 0 && (joints || c->keys[i])) << l;
+        }
+        if (bits)
+            c->touched[rows++] = first / 8 << 8 | bits;
+    }
+    c->counts[FOLIOT__COUNT_TOUCHED] = rows;
+}
+
+// -- all of it, shared ---------------------------------------------------------------------------------------
+
+void foliot__plan_colours(foliot__collider *c, foliot__crew_part *part, void *context)
+{
+    const uint32_t *first = c->colours;
+    if (!c->crew || c->crew->helpers == 0) {
+        part(context, 0, first[FOLIOT__COLOURS + 1]);
+        return;
+    }
+    for (uint32_t colour = 0; colour < FOLIOT__COLOURS; colour++)
+        foliot__crew_plan(c->crew, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part, context);
+    uint32_t alone = first[FOLIOT__COLOURS], end = first[FOLIOT__COLOURS + 1];
+    foliot__crew_plan(c->crew, alone, end, end - alone, part, context);
+}
+
+static void match_part(void *context, uint32_t begin, uint32_t end)
+{
+    const placing *p = context;
+    name_live(p, begin, end);
+    foliot__match_contacts(p->c, begin, end);
+}
+
+static void prepare_part(void *context, uint32_t begin, uint32_t end)
+{
+    foliot__solver_of_cpu()->prepare(context, begin, end);
+}
+
+void foliot__warm_part(void *context, uint32_t begin, uint32_t end)
+{
+    foliot__solver_of_cpu()->warm(context, begin, end);
+}
+
+// The poses are those at the substep's end.
+static void begin_part(void *context, uint32_t begin, uint32_t end)
+{
+    foliot__solver_of_cpu()->begin_tick(context, begin, end);
+}
+
+void foliot__prepare_contacts(foliot__collider *c)
+{
+    foliot__crew *crew = c->crew;
+    placing p = {.c = c};
+    place_bodies(c);
+    find_live(c);
+    make_blocks(&p);
+    list_touched(c);
+    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_LIVE], 4 * FOLIOT__GRAIN_PAIRS, match_part, &p);
+    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, prepare_part, c);
+    foliot__plan_colours(c, foliot__warm_part, c);
+    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, begin_part, c);
+    foliot__crew_finish(crew);
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// body.c: a body's row across the tables. A row out of use is all zeros but its generation.
+#include "sim/state/body.h"
+
+#include <string.h>
+
+#include "sim/state/contact.h"
+#include "sim/joint/joint.h"
+#include "sim/integrator/lattice.h"
+
+// Of the greatest moment. A body that turns about its length so much more easily than across it changes its spin faster
+// within a step than contacts can follow, and gains energy from it.
+#define SLENDER 0x1p-8
+
+static double larger(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+static void thicken(double inertia[3])
+{
+    double most = larger(larger(inertia[0], inertia[1]), inertia[2]);
+    for (int k = 0; k < 3; k++)
+        inertia[k] = larger(inertia[k], SLENDER * most);
+}
+
+// Principal moments of the solid shape, uniform density; a rod's about its length are no less than SLENDER says.
+static void shape_inertia(const foliot_shape *shape, double mass, double inertia[3])
+{
+    const double *h = shape->half;
+    double r2 = shape->radius * shape->radius;
+    inertia[0] = inertia[1] = inertia[2] = 0;
+    if (shape->kind == FOLIOT_SHAPE_SPHERE) {
+        inertia[0] = inertia[1] = inertia[2] = 0.4 * mass * r2;
+    } else if (shape->kind == FOLIOT_SHAPE_BOX) {
+        inertia[0] = mass / 3 * (h[1] * h[1] + h[2] * h[2]);
+        inertia[1] = mass / 3 * (h[0] * h[0] + h[2] * h[2]);
+        inertia[2] = mass / 3 * (h[0] * h[0] + h[1] * h[1]);
+    } else if (shape->kind == FOLIOT_SHAPE_CAPSULE) {
+        // A cylinder of length 2 h and two half balls, whose centres of mass are 3 r / 8 beyond its ends.
+        double length = 2 * h[2], cylinder = length / (length + shape->radius * 4 / 3);
+        double tube = mass * cylinder, balls = mass - tube;
+        double reach = h[2] * h[2] + 0.75 * h[2] * shape->radius;
+        inertia[2] = tube * r2 / 2 + balls * r2 * 0.4;
+        inertia[0] = inertia[1] = tube * (r2 / 4 + length * length / 12) + balls * (r2 * 0.4 + reach);
+    }
+    thicken(inertia);
+}
+
+static void write_orientation(foliot_world *world, uint32_t slot, const double q[4])
+{
+    double norm = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
+    foliot__orientation_w(world)[slot] = q[0] / norm;
+    foliot__orientation_x(world)[slot] = q[1] / norm;
+    foliot__orientation_y(world)[slot] = q[2] / norm;
+    foliot__orientation_z(world)[slot] = q[3] / norm;
+}
+
+static void write_vector(foliot__v3 field, uint32_t slot, const double value[3])
+{
+    field.x[slot] = value[0];
+    field.y[slot] = value[1];
+    field.z[slot] = value[2];
+}
+
+foliot__body_row foliot__body_row_of(const foliot_body_definition *body)
+{
+    bool still = body->is_static, plane = body->shape.kind == FOLIOT_SHAPE_PLANE;
+    double inertia[3] = {0, 0, 0};
+    if (!still && (body->inertia[0] != 0 || body->inertia[1] != 0 || body->inertia[2] != 0))
+        memcpy(inertia, body->inertia, sizeof inertia);
+    else if (!still)
+        shape_inertia(&body->shape, body->mass, inertia);
+    const double *extent = plane ? body->shape.normal : body->shape.half;
+    return (foliot__body_row){
+        .mass = still ? 0 : body->mass,
+        .inertia_x = inertia[0],
+        .inertia_y = inertia[1],
+        .inertia_z = inertia[2],
+        .constant_x = still ? 0 : body->force[0],
+        .constant_y = still ? 0 : body->force[1],
+        .constant_z = still ? 0 : body->force[2],
+        .friction = body->friction,
+        .restitution = body->restitution,
+        .radius = body->shape.radius,
+        .half_x = extent[0],
+        .half_y = extent[1],
+        .half_z = extent[2],
+        .plane_offset = body->shape.offset,
+        .shape_kind = body->shape.kind,
+    };
+}
+
+void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_definition *body,
+                        const double position[3], uint32_t flags)
+{
+    static const double zero[3];
+    bool still = body->is_static;
+    foliot__body_row row = foliot__body_row_of(body);
+    row.generation = foliot__generation(world)[slot];
+#define WRITE(type, name) foliot__##name(world)[slot] = row.name;
+    FOLIOT__BODY_DEFINITION(WRITE)
+#undef WRITE
+    write_vector(foliot__position(world), slot, position);
+    write_vector(foliot__velocity(world), slot, still ? zero : body->velocity);
+    write_orientation(world, slot, body->orientation);
+    write_vector(foliot__angular_velocity(world), slot, still ? zero : body->angular_velocity);
+    foliot__flags(world)[slot] = FOLIOT_BODY_ALIVE | (still ? FOLIOT_BODY_STATIC : 0) | flags;
+    foliot__body_refresh(world, slot);
+    foliot__lattice_enter(world, slot);
+}
+
+void foliot__body_erase(foliot_world *world, uint32_t slot)
+{
+    uint32_t generation = foliot__generation(world)[slot] + 1;
+#define ERASE_TRUTH(type, name, text) foliot__##name(world)[slot] = 0;
+#define ERASE_BODY(type, name) foliot__##name(world)[slot] = 0;
+    FOLIOT_BODY_TRUTH(ERASE_TRUTH)
+    FOLIOT__BODY_DEFINITION(ERASE_BODY)
+    FOLIOT__BODY_CACHE(ERASE_BODY)
+#undef ERASE_TRUTH
+#undef ERASE_BODY
+    foliot__generation(world)[slot] = generation;
+    foliot__contact_forget(world, slot);
+}
+
+void foliot__body_freeze(foliot_world *world, uint32_t slot)
+{
+    static const double zero[3], upright[4] = {1, 0, 0, 0};
+    foliot__v3 x = foliot__position(world), before = foliot__before_position(world);
+    x.x[slot] = before.x[slot];
+    x.y[slot] = before.y[slot];
+    x.z[slot] = before.z[slot];
+    write_vector(foliot__velocity(world), slot, zero);
+    if (world->rotates) { // elsewhere they are constant, and not truth
+        write_vector(foliot__angular_velocity(world), slot, zero);
+        write_orientation(world, slot, upright);
+    }
+    foliot__flags(world)[slot] |= FOLIOT_BODY_FROZEN;
+    foliot__joints_changed(world);
+    foliot__flags(world)[slot] &= ~(uint32_t)FOLIOT_BODY_STARTED;
+    write_vector(foliot__previous(world), slot, zero);
+    foliot__body_refresh(world, slot);
+    foliot__lattice_enter(world, slot);
+    if (world->counters.frozen_bodies++ == 0) {
+        world->counters.first_frozen_tick = world->tick;
+        world->counters.first_frozen_body = slot;
+    }
+    foliot__event(world, FOLIOT_EVENT_FROZEN, slot, 0);
+    world->acceleration_valid = 0;
+}
+
+void foliot__body_refresh(foliot_world *world, uint32_t slot)
+{
+    static const double zero[3];
+    uint32_t flags = foliot__flags(world)[slot];
+    bool moves = (flags & FOLIOT_BODY_ALIVE) && !(flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN | FOLIOT_BODY_ASLEEP));
+    foliot__v3 i = foliot__inertia(world), inverse = foliot__inverse_inertia(world);
+    bool turns = moves && world->rotates;
+    foliot__inverse_mass(world)[slot] = moves ? 1 / foliot__mass(world)[slot] : 0;
+    inverse.x[slot] = turns && i.x[slot] > 0 ? 1 / i.x[slot] : 0;
+    inverse.y[slot] = turns && i.y[slot] > 0 ? 1 / i.y[slot] : 0;
+    inverse.z[slot] = turns && i.z[slot] > 0 ? 1 / i.z[slot] : 0;
+    foliot__v3 constant = foliot__constant(world);
+    const double force[3] = {constant.x[slot], constant.y[slot], constant.z[slot]};
+    write_vector(foliot__applied(world), slot, moves ? force : zero);
+    write_vector(foliot__torque(world), slot, zero);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+// body.h: slots of bodies: written, emptied, refreshed.
+#ifndef FOLIOT_SIM_BODY_H
+#define FOLIOT_SIM_BODY_H
+
+#include "sim/state/state.h"
+
+// One body's entries in the tables of FOLIOT__BODY_DEFINITION.
+typedef struct foliot__body_row {
+#define FOLIOT__ROW(type, name) foliot__##type name;
+    FOLIOT__BODY_DEFINITION(FOLIOT__ROW)
+#undef FOLIOT__ROW
+} foliot__body_row;
+
+// What a definition implies; generation 0.
+foliot__body_row foliot__body_row_of(const foliot_body_definition *body);
+// Fills an empty slot; `flags` are added to what the definition implies. The generation is kept.
+void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_definition *body,
+                        const double position[3], uint32_t flags);
+// Empties a slot: everything zero but the generation, which grows.
+void foliot__body_erase(foliot_world *world, uint32_t slot);
+// Stops a body whose state left the finite numbers at the last state that was sound.
+void foliot__body_freeze(foliot_world *world, uint32_t slot);
+
+// Everything that is cache, from truth: after init and restore.
+void foliot__world_prepare(foliot_world *world);
+
+#endif

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: MIT
+// state.h: what lies inside a world's block. For files of common/sim alone.
+//
+// The block is a header (struct foliot_world) and tables at offsets from its start: structure of
+// arrays, each table aligned to 64 bytes, body tables padded to a multiple of FOLIOT__LANES slots whose
+// inverse mass is 0 and whose values are 0, so that loops may run over whole lanes. No pointers.
+//
+// Truth decides the future and is digested; cache is rebuilt from truth and has no influence on results.
+#ifndef FOLIOT_SIM_STATE_H
+#define FOLIOT_SIM_STATE_H
+
+#include "sim/math/floating_point.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/rng.h"
+#include "foliot/contact.h"
+#include "foliot/world.h"
+
+#define FOLIOT__LANES 8 // doubles in the widest lane we use (AVX-512); a multiple of every other
+#define FOLIOT__BLOCK_MAGIC 0x31544f494c4f46u
+
+// A vector field over bodies, structure of arrays.
+typedef struct foliot__v3 {
+    double *x, *y, *z;
+} foliot__v3;
+
+typedef double foliot__f64;
+typedef float foliot__f32;
+typedef int64_t foliot__i64;
+typedef uint32_t foliot__u32;
+
+// Truth that changes only at spawns, despawns and breaks: digested through `definition_digest`.
+#define FOLIOT__BODY_DEFINITION(X)                                                                 \
+    X(f64, mass)                                                                                   \
+    X(f64, inertia_x)                                                                              \
+    X(f64, inertia_y)                                                                              \
+    X(f64, inertia_z)                                                                              \
+    X(f64, constant_x) /* the body's own constant force */                                         \
+    X(f64, constant_y)                                                                             \
+    X(f64, constant_z)                                                                             \
+    X(f64, friction)                                                                               \
+    X(f64, restitution)                                                                            \
+    X(f64, radius)                                                                                 \
+    X(f64, half_x) /* box half extents; plane: normal */                                           \
+    X(f64, half_y)                                                                                 \
+    X(f64, half_z)                                                                                 \
+    X(f64, plane_offset)                                                                           \
+    X(u32, shape_kind)                                                                             \
+    X(u32, generation)
+
+// Rebuilt from truth, or meaningless between steps.
+#define FOLIOT__BODY_CACHE(X)                                                                      \
+    X(f64, before_position_x) /* at the tick's start: for faults */                               \
+    X(f64, before_position_y)                                                                      \
+    X(f64, before_position_z)                                                                      \
+    X(f64, before_velocity_x)                                                                      \
+    X(f64, before_velocity_y)                                                                      \
+    X(f64, before_velocity_z)                                                                      \
+    X(f64, inverse_mass) /* 0: static, frozen, dead, padding */                                    \
+    X(f64, inverse_inertia_x)                                                                      \
+    X(f64, inverse_inertia_y)                                                                      \
+    X(f64, inverse_inertia_z)                                                                      \
+    X(f64, acceleration_x) /* of the position-dependent forces, see foliot__acceleration_now */    \
+    X(f64, acceleration_y)                                                                         \
+    X(f64, acceleration_z)                                                                         \
+    X(f64, applied_x) /* force that is constant over the tick: the body's own and its player's */  \
+    X(f64, applied_y)                                                                              \
+    X(f64, applied_z)                                                                              \
+    X(f64, torque_x) /* constant over the tick, world axes */                                      \
+    X(f64, torque_y)                                                                               \
+    X(f64, torque_z)
+
+// Truth of a player: the controls held, and whose body.
+typedef struct foliot__player {
+    uint32_t body;     // slot, FOLIOT_NO_BODY if not joined
+    int8_t axes[FOLIOT_AXES];
+    uint16_t buttons;
+    uint16_t joined;
+} foliot__player;
+
+// What two bodies pushed in the last substep, where the next one starts from: one line a word, in digest
+// order. Points ascend by feature (which features of the two shapes meet there).
+#define FOLIOT__CONTACT_ROW(X)                                                                     \
+    X(u32, a) /* slots, a < b */                                                                   \
+    X(u32, b)                                                                                      \
+    X(u32, feature_0) /* FOLIOT__NO_FEATURE: no such point */                                      \
+    X(u32, feature_1)                                                                              \
+    X(u32, feature_2)                                                                              \
+    X(u32, feature_3)                                                                              \
+    X(f32, push_0) /* impulse along the normal, of each point */                                   \
+    X(f32, push_1)                                                                                 \
+    X(f32, push_2)                                                                                 \
+    X(f32, push_3)                                                                                 \
+    X(f32, drag_x) /* friction's, on b from a, world axes */                                       \
+    X(f32, drag_y)                                                                                 \
+    X(f32, drag_z)                                                                                 \
+    X(f32, twist) /* and about the normal */
+#define FOLIOT__NO_FEATURE UINT32_MAX
+#define FOLIOT__COLD_FEATURE (FOLIOT__NO_FEATURE - 4) // and the three that follow: a push, but no guess of the next one
+typedef struct foliot__contact_row {
+#define MEMBER(type, name) foliot__##type name;
+    FOLIOT__CONTACT_ROW(MEMBER)
+#undef MEMBER
+} foliot__contact_row;
+#define FOLIOT__CONTACT_WORDS 14
+#define FOLIOT__IMPULSE_MAX 0x1p100f // beyond it a row cannot have come from a step
+_Static_assert(sizeof(foliot__contact_row) == 4 * FOLIOT__CONTACT_WORDS, "all words have 4 bytes");
+
+// Two slots that touched when the step began.
+typedef struct foliot__touching {
+    uint32_t a, b; // a < b
+} foliot__touching;
+
+// All tables of the block: X(C type, name, entries). Entry counts are fields of foliot__capacity.
+#define FOLIOT__OTHER_TABLES(X)                                                                    \
+    X(double, scratch, scratch) /* `scratch_vectors` vector fields for the integrator */           \
+    X(foliot_force_definition, force, forces)                                                      \
+    X(foliot_constraint_definition, constraint, constraints)                                       \
+    X(uint8_t, constraint_broken, constraints) /* truth, in the definition digest */               \
+    X(double, constraint_force, constraints)   /* cache: of the last step, for break_force */      \
+    X(double, joint_start, joint_starts) /* fixed by the scene: b's turn against a, four a constraint */ \
+    X(foliot__player, players, players)                                                            \
+    X(foliot__contact_row, contact, contacts) /* truth: what pushed in the last step, ascending (a, b) */ \
+    X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
+    X(foliot_event, events, events)                                                                \
+    X(foliot_impact, impacts, impacts)                                                             \
+    X(foliot__touching, touched, contacts)                                                         \
+    X(uint8_t, force_workspace, force_workspace_bytes)         /* owned by force.c */              \
+    X(uint8_t, contact_workspace, contact_workspace_bytes)     /* owned by collide/ */             \
+    X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */       \
+    X(uint8_t, joint_workspace, joint_workspace_bytes) /* owned by joint/ */                           \
+    X(uint8_t, sleep_workspace, sleep_workspace_bytes) /* owned by sleep.c */
+
+typedef struct foliot__capacity {
+    uint32_t slots; // padded to FOLIOT__LANES
+    uint32_t forces, constraints, joints, joint_starts, contacts, players, spawns, events, impacts;
+    size_t scratch; // doubles
+    size_t force_workspace_bytes, contact_workspace_bytes, constraint_workspace_bytes;
+    size_t joint_workspace_bytes, sleep_workspace_bytes;
+} foliot__capacity;
+
+enum {
+#define ENUM_TRUTH(type, name, text) FOLIOT__TABLE_##name,
+#define ENUM_BODY(type, name) FOLIOT__TABLE_##name,
+#define ENUM_OTHER(type, name, entries) FOLIOT__TABLE_##name,
+    FOLIOT_BODY_TRUTH(ENUM_TRUTH) FOLIOT__BODY_DEFINITION(ENUM_BODY) FOLIOT__BODY_CACHE(ENUM_BODY)
+        FOLIOT__OTHER_TABLES(ENUM_OTHER) FOLIOT__TABLE_COUNT
+#undef ENUM_TRUTH
+#undef ENUM_BODY
+#undef ENUM_OTHER
+};
+
+struct foliot_world {
+    uint64_t magic;
+    uint64_t block_bytes;
+    foliot__capacity capacity;
+    uint64_t offset[FOLIOT__TABLE_COUNT];
+
+    // Fixed by the scene.
+    double dt;
+    double gravity[3];
+    double speed_max; // infinite: no clamp
+    double tolerance;
+    uint32_t substeps;
+    uint32_t integrator; // foliot_integrator
+    uint32_t start, form;
+    uint32_t iterations_max, constraint_iterations;
+    uint32_t force_count, constraint_count;
+    uint32_t bodies_max;   // slots that may be in use
+    uint32_t scene_bodies; // the first slots; never reused
+    uint32_t player_limit, control, spawn_count;
+    double control_force, control_torque, reach, pull, push, jump;
+    foliot_body_definition spawn; // its name is NULL
+    uint32_t truth_fields; // bit f: field f is digested in this world (see foliot__truth_fields)
+    uint32_t rotates;      // some body has an inertia
+    uint32_t collides;     // some pair of shapes can touch
+    uint32_t joints;       // of the constraints: joint.h's
+    uint32_t sleeps;       // bodies at rest are left out
+    uint32_t scratch_vectors;
+
+    // Truth (truth.c lists these fields, in this order).
+    uint64_t tick;
+    foliot__rng rng;
+    double lab_time;     // time-corrected-verlet: sum of the dts
+    double lab_dt;       // and the last one; 0 before the first step
+    uint32_t body_count; // slots up to the last one ever in use
+    uint32_t contact_count; // rows of the table `contact`
+    foliot_digest definition_digest; // of body definitions and broken constraints; kept up to date
+
+    // Cache.
+    uint32_t definition_dirty;
+    uint32_t joints_ready; // joint_workspace is sorted: what moves and what is broken has not changed since
+    uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
+    double acceleration_time;    // ... at this time
+    uint32_t event_count, impact_count;
+    uint32_t touched_count;  // rows of `touched`
+    uint32_t contacts_aside; // rows that sleep.c keeps away from the solver in this tick
+    foliot_world_counters counters;
+};
+
+// foliot__mass(world): the table, as a pointer into the block. One function a table.
+#define ACCESS(type, name)                                                                         \
+    static inline type *foliot__##name(const foliot_world *world)                                  \
+    {                                                                                              \
+        return (type *)(void *)((char *)(uintptr_t)world + world->offset[FOLIOT__TABLE_##name]);   \
+    }
+#define ACCESS_TRUTH(type, name, text) ACCESS(foliot__##type, name)
+#define ACCESS_BODY(type, name) ACCESS(foliot__##type, name)
+#define ACCESS_OTHER(type, name, entries) ACCESS(type, name)
+FOLIOT_BODY_TRUTH(ACCESS_TRUTH)
+FOLIOT__BODY_DEFINITION(ACCESS_BODY)
+FOLIOT__BODY_CACHE(ACCESS_BODY)
+FOLIOT__OTHER_TABLES(ACCESS_OTHER)
+#undef ACCESS
+#undef ACCESS_TRUTH
+#undef ACCESS_BODY
+#undef ACCESS_OTHER
+
+// The vector fields by name.
+#define VECTOR(name)                                                                               \
+    static inline foliot__v3 foliot__##name(const foliot_world *world)                             \
+    {                                                                                              \
+        return (foliot__v3){foliot__##name##_x(world), foliot__##name##_y(world),                  \
+                            foliot__##name##_z(world)};                                            \
+    }
+VECTOR(position)
+VECTOR(velocity)
+VECTOR(angular_velocity)
+VECTOR(previous)
+VECTOR(inertia)
+VECTOR(inverse_inertia)
+VECTOR(constant)
+VECTOR(acceleration)
+VECTOR(applied)
+VECTOR(torque)
+VECTOR(before_position)
+VECTOR(before_velocity)
+#undef VECTOR
+
+// Scratch vector field number k < world->scratch_vectors, for the integrator's own use in a step.
+static inline foliot__v3 foliot__scratch_vector(const foliot_world *world, uint32_t k)
+{
+    size_t slots = world->capacity.slots;
+    double *x = foliot__scratch(world) + 3 * slots * k;
+    return (foliot__v3){x, x + slots, x + 2 * slots};
+}
+
+// Slots in use, rounded up to whole lanes.
+static inline uint32_t foliot__lanes(const foliot_world *world)
+{
+    return (world->body_count + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
+}
+
+// One integrator step (a substep of a tick), as every stage sees it.
+typedef struct foliot__step {
+    foliot_world *world;
+    const foliot_host *host; // never NULL: an empty one where the caller gave none
+    struct foliot__crew *crew; // who goes through the tick together (crew.h); NULL: nobody
+    double dt;               // of this substep
+    double time;             // at its start
+    double time_end;         // at its end: the next one's `time` to the bit
+    double left;             // of the tick, after it
+    uint32_t index;          // among the tick's
+    bool last;
+    uint32_t count;          // slots in use; foliot__lanes(world) of them are valid rows
+} foliot__step;
+
+// Runs task(context, 0 .. count - 1) on the crew's or the host's threads, or here. Results must not depend on
+// order.
+void foliot__run_tasks(const foliot__step *step, uint32_t count,
+                       void (*task)(void *context, uint32_t index), void *context);
+
+// Appends to the step's events; counted if there is no room.
+void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b);
+
+// A velocity was changed by other than the integrator: what a scheme remembers of it is void.
+static inline void foliot__velocity_changed(foliot_world *world, uint32_t slot)
+{
+    foliot__flags(world)[slot] &= ~(uint32_t)FOLIOT_BODY_STARTED;
+}
+
+// Mass properties that follow from flags and definition: inverse mass, inverse inertia. After any change.
+void foliot__body_refresh(foliot_world *world, uint32_t slot);
+
+#endif

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+// layout.c: where everything lies in a world's block. Knows sizes and offsets, nothing of physics.
+#include "sim/constraint/constraint.h"
+#include "sim/state/contact.h"
+#include "sim/force/force.h"
+#include "sim/joint/joint.h"
+#include "sim/scene/scene.h"
+#include "sim/integrator/scheme.h"
+#include "sim/world/layout.h"
+#include "sim/island/sleep.h"
+#include "sim/state/state.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static size_t align64(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+foliot_world_config foliot_world_config_from(const foliot_scene *scene)
+{
+    uint32_t needed = scene->body_count + scene->players.limit;
+    uint32_t bodies = scene->bodies_max > needed ? scene->bodies_max : needed;
+    foliot_world_config config = {
+        .bodies_max = bodies,
+        .forces_max = scene->force_count + 1, // the scene's gravity is one
+        .constraints_max = scene->constraint_count,
+        .contacts_max = bodies * 8 + 64,
+        .players_max = scene->players.limit,
+        .spawns_max = scene->players.limit ? scene->players.position_count : 0,
+        .sleeps = scene->sleep,
+        .integrator = scene->integrator,
+    };
+    for (uint32_t k = 0; k < scene->force_count; k++) {
+        config.springs_max += scene->forces[k].kind == FOLIOT_FORCE_SPRING;
+        config.gravitates |= scene->forces[k].kind == FOLIOT_FORCE_NEWTON;
+        config.calls_back |= scene->forces[k].kind == FOLIOT_FORCE_CALLBACK;
+    }
+    for (uint32_t k = 0; k < scene->constraint_count; k++)
+        config.joints_max += foliot__constraint_is_joint(&scene->constraints[k]);
+    return config;
+}
+
+static bool capacity_of(const foliot_world_config *config, foliot__capacity *capacity)
+{
+    const foliot__scheme *scheme = foliot__scheme_of(config->integrator);
+    if (!scheme || config->bodies_max > FOLIOT_BODIES_MAX || config->bodies_max == 0 ||
+        config->forces_max > FOLIOT_FORCES_MAX + 1 ||
+        config->constraints_max > FOLIOT_CONSTRAINTS_MAX ||
+        config->joints_max > config->constraints_max ||
+        config->players_max > FOLIOT_PLAYERS_MAX || config->spawns_max > FOLIOT_BODIES_MAX)
+        return false;
+    uint32_t slots = (config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
+    *capacity = (foliot__capacity){
+        .slots = slots,
+        .forces = config->forces_max,
+        .constraints = config->constraints_max,
+        .contacts = config->contacts_max,
+        .players = config->players_max,
+        .spawns = 3 * config->spawns_max,
+        .joints = config->joints_max,
+        .joint_starts = config->joints_max ? 4 * config->constraints_max : 0,
+        .events = FOLIOT_EVENTS_MAX,
+        .impacts = config->contacts_max < FOLIOT_IMPACTS_MAX ? config->contacts_max : FOLIOT_IMPACTS_MAX,
+        .scratch = (size_t)3 * slots * scheme->scratch_vectors,
+        .force_workspace_bytes = foliot__force_workspace_bytes(config),
+        .contact_workspace_bytes = foliot__contact_workspace_bytes(config),
+        .constraint_workspace_bytes = foliot__constraint_workspace_bytes(config),
+        .joint_workspace_bytes = foliot__joint_workspace_bytes(config),
+        .sleep_workspace_bytes = foliot__sleep_workspace_bytes(config),
+    };
+    return true;
+}
+
+// Fills offsets; returns the size of the whole block.
+static size_t lay_out(const foliot__capacity *capacity, uint64_t offset[FOLIOT__TABLE_COUNT])
+{
+    size_t at = align64(sizeof(foliot_world));
+#define PLACE(type, name, entries)                                                                 \
+    offset[FOLIOT__TABLE_##name] = at;                                                             \
+    at += align64(sizeof(type) * (size_t)(entries));
+#define PLACE_TRUTH(type, name, text) PLACE(foliot__##type, name, capacity->slots)
+#define PLACE_BODY(type, name) PLACE(foliot__##type, name, capacity->slots)
+#define PLACE_OTHER(type, name, entries) PLACE(type, name, capacity->entries)
+    FOLIOT_BODY_TRUTH(PLACE_TRUTH)
+    FOLIOT__BODY_DEFINITION(PLACE_BODY)
+    FOLIOT__BODY_CACHE(PLACE_BODY)
+    FOLIOT__OTHER_TABLES(PLACE_OTHER)
+#undef PLACE
+#undef PLACE_TRUTH
+#undef PLACE_BODY
+#undef PLACE_OTHER
+    return at;
+}
+
+size_t foliot_world_bytes(const foliot_world_config *config)
+{
+    foliot__capacity capacity;
+    uint64_t offset[FOLIOT__TABLE_COUNT];
+    return capacity_of(config, &capacity) ? lay_out(&capacity, offset) : 0;
+}
+
+foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_config *config)
+{
+    foliot__capacity capacity;
+    if ((uintptr_t)block % FOLIOT_WORLD_ALIGNMENT != 0 || !capacity_of(config, &capacity))
+        return FOLIOT_INVALID;
+    uint64_t offset[FOLIOT__TABLE_COUNT];
+    size_t needed = lay_out(&capacity, offset);
+    if (bytes < needed)
+        return FOLIOT_FULL;
+    memset(block, 0, needed);
+    foliot_world *world = block;
+    world->magic = FOLIOT__BLOCK_MAGIC;
+    world->block_bytes = needed;
+    world->capacity = capacity;
+    memcpy(world->offset, offset, sizeof offset);
+    world->bodies_max = config->bodies_max;
+    world->integrator = config->integrator;
+    world->scratch_vectors = foliot__scheme_of(config->integrator)->scratch_vectors;
+    return FOLIOT_OK;
+}
+
+// For whoever has no block of his own; foliot_world_init takes one. Never in a step.
+foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world)
+{
+    foliot_status status = foliot_scene_check(scene, NULL);
+    if (status != FOLIOT_OK)
+        return status;
+    foliot_world_config config = foliot_world_config_from(scene);
+    size_t bytes = foliot_world_bytes(&config);
+    void *block = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
+    if (!block)
+        return bytes ? FOLIOT_MEMORY : FOLIOT_INVALID;
+    status = foliot_world_init(block, bytes, &config, scene, world);
+    if (status != FOLIOT_OK)
+        free(block);
+    return status;
+}
+
+void foliot_world_destroy(foliot_world *world)
+{
+    free(world);
+}
+
+size_t foliot_world_size(const foliot_world *world)
+{
+    return world->block_bytes;
+}
+
+// What a step makes anew before it reads it is left out, and so are unused rows: of a world with
+// contacts that is most of the block.
+void foliot_world_copy(void *block, const foliot_world *from)
+{
+    const foliot__capacity *capacity = &from->capacity;
+    char *to = block;
+    const char *base = (const char *)from;
+    memcpy(to, base, sizeof *from);
+#define COPY(type, name, entries)                                                                  \
+    memcpy(to + from->offset[FOLIOT__TABLE_##name], base + from->offset[FOLIOT__TABLE_##name],     \
+           sizeof(type) * (size_t)(entries));
+#define COPY_TRUTH(type, name, text) COPY(foliot__##type, name, capacity->slots)
+#define COPY_BODY(type, name) COPY(foliot__##type, name, capacity->slots)
+    FOLIOT_BODY_TRUTH(COPY_TRUTH)
+    FOLIOT__BODY_DEFINITION(COPY_BODY)
+    FOLIOT__BODY_CACHE(COPY_BODY)
+    // Not `scratch` and the workspaces of contacts, joints and sleep.
+    COPY(foliot_force_definition, force, from->force_count)
+    COPY(foliot_constraint_definition, constraint, from->constraint_count)
+    COPY(uint8_t, constraint_broken, from->constraint_count)
+    COPY(double, constraint_force, from->constraint_count)
+    COPY(double, joint_start, capacity->joint_starts)
+    COPY(foliot__player, players, capacity->players)
+    COPY(double, spawn_position, capacity->spawns)
+    COPY(foliot__contact_row, contact, from->contact_count)
+    COPY(foliot_event, events, from->event_count)
+    COPY(foliot_impact, impacts, from->impact_count)
+    COPY(foliot__touching, touched, from->touched_count)
+    COPY(uint8_t, force_workspace, capacity->force_workspace_bytes)
+    COPY(uint8_t, constraint_workspace, capacity->constraint_workspace_bytes)
+#undef COPY
+#undef COPY_TRUTH
+#undef COPY_BODY
+    ((foliot_world *)block)->joints_ready = 0;
+}
+// A table that is added must be copied above, or said to be made anew.
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 17, "foliot_world_copy knows every table");

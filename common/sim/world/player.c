@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+// player.c: players' bodies and controls. Controls are held until the next input, so that a tick without
+// inputs costs nothing in a recording.
+#include "sim/world/player.h"
+
+#include "sim/state/body.h"
+#include "sim/state/contact.h"
+#include "sim/island/sleep.h"
+
+bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *inputs, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (inputs[i].player >= world->player_limit || inputs[i].kind > FOLIOT_INPUT_LEAVE)
+            return false;
+        if (i > 0 && (inputs[i].player < inputs[i - 1].player ||
+                      (inputs[i].player == inputs[i - 1].player &&
+                       inputs[i].sequence <= inputs[i - 1].sequence)))
+            return false;
+    }
+    return true;
+}
+
+// The lowest slot that is free for a player, FOLIOT_NO_BODY if there is none.
+static uint32_t free_slot(foliot_world *world)
+{
+    for (uint32_t i = world->scene_bodies; i < world->body_count; i++)
+        if (!(foliot__flags(world)[i] & FOLIOT_BODY_ALIVE))
+            return i;
+    return world->body_count < world->bodies_max ? world->body_count++ : FOLIOT_NO_BODY;
+}
+
+static bool join(foliot_world *world, uint32_t index)
+{
+    foliot__player *player = &foliot__players(world)[index];
+    uint32_t slot = player->joined ? FOLIOT_NO_BODY : free_slot(world);
+    if (slot == FOLIOT_NO_BODY)
+        return false;
+    const double *position = foliot__spawn_position(world) + 3 * (index % world->spawn_count);
+    foliot__body_write(world, slot, &world->spawn, position, FOLIOT_BODY_PLAYER);
+    *player = (foliot__player){.body = slot, .joined = 1};
+    foliot__event(world, FOLIOT_EVENT_SPAWN, slot, index);
+    return true;
+}
+
+static bool leave(foliot_world *world, uint32_t index)
+{
+    foliot__player *player = &foliot__players(world)[index];
+    if (!player->joined)
+        return false;
+    foliot__event(world, FOLIOT_EVENT_DESPAWN, player->body, index);
+    foliot__sleep_leave(world, player->body);
+    foliot__body_erase(world, player->body);
+    *player = (foliot__player){.body = FOLIOT_NO_BODY};
+    return true;
+}
+
+// A body that pushed on something in the last step leaves it against gravity (upwards along z where there is
+// none).
+static void jump(foliot_world *world, uint32_t slot)
+{
+    const double *g = world->gravity;
+    double strength = foliot__sqrt((g[0] * g[0] + g[1] * g[1]) + g[2] * g[2]);
+    bool frozen = foliot__flags(world)[slot] & FOLIOT_BODY_FROZEN; // asleep it will wake
+    if (frozen || !foliot__contact_touches(world, slot))
+        return;
+    foliot__v3 v = foliot__velocity(world);
+    v.x[slot] -= strength > 0 ? world->jump * (g[0] / strength) : 0;
+    v.y[slot] -= strength > 0 ? world->jump * (g[1] / strength) : 0;
+    v.z[slot] -= strength > 0 ? world->jump * (g[2] / strength) : -world->jump;
+    foliot__velocity_changed(world, slot);
+}
+
+static bool hold(foliot_world *world, const foliot_input *input)
+{
+    foliot__player *player = &foliot__players(world)[input->player];
+    if (!player->joined)
+        return false;
+    for (int i = 0; i < FOLIOT_AXES; i++)
+        player->axes[i] = input->axes[i] == -128 ? -127 : input->axes[i];
+    uint32_t pressed = input->buttons & ~(uint32_t)player->buttons;
+    player->buttons = input->buttons;
+    if (world->jump > 0 && pressed & FOLIOT_BUTTON_JUMP)
+        jump(world, player->body);
+    return true;
+}
+
+static bool apply(foliot_world *world, const foliot_input *input)
+{
+    bool moved = input->kind == FOLIOT_INPUT_JOIN    ? join(world, input->player)
+                 : input->kind == FOLIOT_INPUT_LEAVE ? leave(world, input->player)
+                                                     : hold(world, input);
+    if (moved && input->kind != FOLIOT_INPUT_CONTROL) {
+        world->definition_dirty = 1;
+        world->acceleration_valid = 0;
+    }
+    return moved;
+}
+
+// v rotated by the unit quaternion of `slot`: v + 2 w (u x v) + 2 u x (u x v).
+static void rotate(const foliot_world *world, uint32_t slot, double v[3])
+{
+    double w = foliot__orientation_w(world)[slot], x = foliot__orientation_x(world)[slot];
+    double y = foliot__orientation_y(world)[slot], z = foliot__orientation_z(world)[slot];
+    double cx = 2 * (y * v[2] - z * v[1]), cy = 2 * (z * v[0] - x * v[2]);
+    double cz = 2 * (x * v[1] - y * v[0]);
+    v[0] += w * cx + (y * cz - z * cy);
+    v[1] += w * cy + (z * cx - x * cz);
+    v[2] += w * cz + (x * cy - y * cx);
+}
+
+static void push(foliot_world *world, const foliot__player *player)
+{
+    uint32_t slot = player->body;
+    if (foliot__inverse_mass(world)[slot] == 0)
+        return;
+    double force[3], torque[3] = {0, 0, player->axes[3] / 127.0 * world->control_torque};
+    for (int i = 0; i < 3; i++)
+        force[i] = player->axes[i] / 127.0 * world->control_force;
+    if (world->control == FOLIOT_CONTROL_VESSEL) {
+        rotate(world, slot, force);
+        rotate(world, slot, torque);
+    }
+    foliot__v3 applied = foliot__applied(world), constant = foliot__constant(world);
+    applied.x[slot] = constant.x[slot] + force[0];
+    applied.y[slot] = constant.y[slot] + force[1];
+    applied.z[slot] = constant.z[slot] + force[2];
+    foliot__v3 turn = foliot__torque(world);
+    turn.x[slot] = torque[0];
+    turn.y[slot] = torque[1];
+    turn.z[slot] = torque[2];
+}
+
+// Bodies near the player are drawn to it, or driven off where `strength` is negative, by equal and opposite
+// forces. Asked for body by body in order of index: the sums are the same everywhere.
+static void grip(foliot_world *world, uint32_t player, double strength)
+{
+    foliot__v3 x = foliot__position(world), f = foliot__applied(world);
+    const double *inverse_mass = foliot__inverse_mass(world);
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        double dx = x.x[player] - x.x[i], dy = x.y[player] - x.y[i], dz = x.z[player] - x.z[i];
+        double d2 = (dx * dx + dy * dy) + dz * dz;
+        if (inverse_mass[i] == 0 || !(d2 > 0 && d2 < world->reach * world->reach))
+            continue;
+        double d = foliot__sqrt(d2), scale = strength * (1 - d / world->reach) / d;
+        f.x[i] += scale * dx;
+        f.y[i] += scale * dy;
+        f.z[i] += scale * dz;
+        f.x[player] -= scale * dx;
+        f.y[player] -= scale * dy;
+        f.z[player] -= scale * dz;
+    }
+}
+
+double foliot__player_grip(const foliot_world *world, uint32_t p)
+{
+    const foliot__player *player = &foliot__players(world)[p];
+    if (world->reach == 0 || !player->joined)
+        return 0;
+    return (player->buttons & FOLIOT_BUTTON_PULL ? world->pull : 0) -
+           (player->buttons & FOLIOT_BUTTON_PUSH ? world->push : 0);
+}
+
+// What was gripped in the last tick is let go: bodies feel their own constant force alone.
+static void let_go(foliot_world *world)
+{
+    foliot__v3 f = foliot__applied(world), constant = foliot__constant(world);
+    for (uint32_t i = 0; i < world->body_count; i++) {
+        bool moves = foliot__inverse_mass(world)[i] > 0;
+        f.x[i] = moves ? constant.x[i] : 0;
+        f.y[i] = moves ? constant.y[i] : 0;
+        f.z[i] = moves ? constant.z[i] : 0;
+    }
+}
+
+void foliot__players_push(foliot_world *world)
+{
+    if (world->control == FOLIOT_CONTROL_NONE)
+        return;
+    if (world->reach > 0)
+        let_go(world);
+    for (uint32_t p = 0; p < world->player_limit; p++)
+        if (foliot__players(world)[p].joined)
+            push(world, &foliot__players(world)[p]);
+    for (uint32_t p = 0; p < world->player_limit; p++) {
+        double strength = foliot__player_grip(world, p);
+        if (strength != 0 && foliot__inverse_mass(world)[foliot__players(world)[p].body] > 0)
+            grip(world, foliot__players(world)[p].body, strength);
+    }
+}
+
+void foliot__players_apply(foliot_world *world, const foliot_input *inputs, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (!apply(world, &inputs[i])) {
+            world->counters.inputs_refused++;
+            foliot__event(world, FOLIOT_EVENT_REFUSED, inputs[i].player, inputs[i].kind);
+        }
+}

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT
+// state_io_parts.c: the truth one number at a time, with its name: what a divergence report can point
+// at. Every table that truth.c digests appears here through the same list, so that nothing digested
+// is without a name.
+#include "sim/world/state_io.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/bytes.h"
+#include "sim/state/body.h"
+
+#define ITEM(text, kind, value)                                                                    \
+    (foliot__truth_entry)                                                                          \
+    {                                                                                              \
+        .name = (text), .type = FOLIOT__TRUTH_##kind, .digested = true, .bits = (value)            \
+    }
+
+static uint64_t bits_f64(double value)
+{
+    return foliot__f64_bits(value);
+}
+static uint64_t bits_f32(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+static float value_f32(uint64_t bits)
+{
+    uint32_t low = (uint32_t)bits;
+    float value;
+    memcpy(&value, &low, sizeof value);
+    return value;
+}
+static uint64_t bits_u32(uint32_t value)
+{
+    return value;
+}
+
+// -- which part it is ---------------------------------------------------------------------------
+
+static uint32_t group_count(const foliot_world *world, foliot__truth_group group)
+{
+    switch (group) {
+    case FOLIOT__TRUTH_BODY:
+        return world->body_count;
+    case FOLIOT__TRUTH_PLAYER:
+        return world->player_limit;
+    case FOLIOT__TRUTH_CONSTRAINT:
+        return world->constraint_count;
+    case FOLIOT__TRUTH_CONTACT:
+        return world->contact_count;
+    default:
+        return 1;
+    }
+}
+
+uint32_t foliot__truth_part_count(const foliot_world *world)
+{
+    uint32_t count = 0;
+    for (unsigned group = 0; group < FOLIOT__TRUTH_GROUP_COUNT; group++)
+        count += group_count(world, (foliot__truth_group)group);
+    return count;
+}
+
+foliot__truth_group foliot__truth_part(const foliot_world *world, uint32_t part, uint32_t *index)
+{
+    unsigned group = 0;
+    for (; group < FOLIOT__TRUTH_GROUP_COUNT - 1; group++) {
+        uint32_t count = group_count(world, (foliot__truth_group)group);
+        if (part < count)
+            break;
+        part -= count;
+    }
+    *index = part;
+    return (foliot__truth_group)group;
+}
+
+// -- bodies -------------------------------------------------------------------------------------
+
+static uint64_t bits_i64(int64_t value)
+{
+    return (uint64_t)value;
+}
+
+enum {
+#define COUNT(type, name) +1
+    DEFINITION_COUNT = 0 FOLIOT__BODY_DEFINITION(COUNT),
+#undef COUNT
+#define NUMBER(type, name) DEFINITION_##name,
+    DEFINITION_FIRST = FOLIOT_FIELD_COUNT - 1,
+    FOLIOT__BODY_DEFINITION(NUMBER)
+#undef NUMBER
+};
+_Static_assert(FOLIOT_FIELD_COUNT + DEFINITION_COUNT <= FOLIOT__TRUTH_FIELDS_MAX,
+               "a body has more fields than are asked for");
+
+static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__truth_entry *fields)
+{
+    uint32_t count = 0;
+#define FIELD(type, name, text)                                                                    \
+    fields[count] = ITEM(text, type, bits_##type(foliot__##name(world)[slot]));                    \
+    fields[count++].digested = world->truth_fields >> FOLIOT_FIELD_##name & 1;
+    FOLIOT_BODY_TRUTH(FIELD)
+#undef FIELD
+#define FIELD(type, name)                                                                          \
+    fields[count++] = ITEM(#name, type, bits_##type(foliot__##name(world)[slot]));
+    FOLIOT__BODY_DEFINITION(FIELD)
+#undef FIELD
+    return count;
+}
+
+#define value_f64(bits) foliot__f64_of(bits)
+#define value_u32(bits) ((uint32_t)(bits))
+
+static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_t bits)
+{
+    if (field < FOLIOT_FIELD_COUNT) {
+        foliot_world_field_put(world, slot, (foliot_field)field, bits);
+        return;
+    }
+    switch (field) {
+#define CASE(type, name)                                                                           \
+    case DEFINITION_##name:                                                                        \
+        foliot__##name(world)[slot] = value_##type(bits);                                          \
+        break;
+        FOLIOT__BODY_DEFINITION(CASE)
+#undef CASE
+    default:
+        return;
+    }
+    world->definition_dirty = 1;
+}
+
+// -- the world itself -----------------------------------------------------------------------------
+
+#define WORLD_FIELDS 8
+
+static uint32_t world_fields(const foliot_world *world, foliot__truth_entry *fields)
+{
+    const foliot__truth_entry entries[WORLD_FIELDS] = {
+        ITEM("tick", u64, world->tick),
+        ITEM("generator.0", u64, world->rng.state[0]),
+        ITEM("generator.1", u64, world->rng.state[1]),
+        ITEM("generator.2", u64, world->rng.state[2]),
+        ITEM("generator.3", u64, world->rng.state[3]),
+        ITEM("lab_time", f64, foliot__f64_bits(world->lab_time)),
+        ITEM("lab_dt", f64, foliot__f64_bits(world->lab_dt)),
+        ITEM("contact_count", u32, world->contact_count),
+    };
+    memcpy(fields, entries, sizeof entries);
+    return WORLD_FIELDS;
+}
+
+// The counts of slots and contacts are shown, and cannot be put: tables hang on them.
+static void world_put(foliot_world *world, uint32_t field, uint64_t bits)
+{
+    if (field == 0)
+        world->tick = bits;
+    else if (field < 5)
+        world->rng.state[field - 1] = bits;
+    else if (field == 5)
+        world->lab_time = foliot__f64_of(bits);
+    else if (field == 6)
+        world->lab_dt = foliot__f64_of(bits);
+}
+
+// -- players ------------------------------------------------------------------------------------
+
+#define PLAYER_FIELDS (FOLIOT_AXES + 3)
+
+static uint32_t player_fields(const foliot_world *world, uint32_t index,
+                              foliot__truth_entry *fields)
+{
+    static const char *const axis[FOLIOT_AXES] = {"axis.x", "axis.y", "axis.z", "axis.turn"};
+    const foliot__player *player = &foliot__players(world)[index];
+    for (uint32_t i = 0; i < FOLIOT_AXES; i++)
+        fields[i] = ITEM(axis[i], i64, (uint64_t)(int64_t)player->axes[i]);
+    fields[FOLIOT_AXES] = ITEM("body", u32, player->body);
+    fields[FOLIOT_AXES + 1] = ITEM("buttons", u32, player->buttons);
+    fields[FOLIOT_AXES + 2] = ITEM("joined", u32, player->joined);
+    return PLAYER_FIELDS;
+}
+
+static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint64_t bits)
+{
+    foliot__player *player = &foliot__players(world)[index];
+    if (field < FOLIOT_AXES)
+        player->axes[field] = (int8_t)((int)(bits & 127) - (int)(bits & 128));
+    else if (field == FOLIOT_AXES)
+        player->body = (uint32_t)bits;
+    else if (field == FOLIOT_AXES + 1)
+        player->buttons = (uint16_t)bits;
+    else
+        player->joined = (uint16_t)bits;
+}
+
+// -- contacts and constraints -------------------------------------------------------------------
+
+enum {
+#define COUNT(type, name) +1
+    CONTACT_FIELDS = 0 FOLIOT__CONTACT_ROW(COUNT),
+#undef COUNT
+#define NUMBER(type, name) NUMBER_##name,
+    NUMBER_BEFORE = -1,
+    FOLIOT__CONTACT_ROW(NUMBER)
+#undef NUMBER
+};
+
+static uint32_t contact_fields(const foliot_world *world, uint32_t index,
+                               foliot__truth_entry *fields)
+{
+    uint32_t count = 0;
+#define FIELD(type, name)                                                                          \
+    fields[count++] = ITEM("contact_" #name, type, bits_##type(foliot__contact(world)[index].name));
+    FOLIOT__CONTACT_ROW(FIELD)
+#undef FIELD
+    return count;
+}
+
+static void contact_put(foliot_world *world, uint32_t index, uint32_t field, uint64_t bits)
+{
+    switch (field) {
+#define CASE(type, name)                                                                           \
+    case NUMBER_##name:                                                                            \
+        foliot__contact(world)[index].name = value_##type(bits);                                         \
+        break;
+        FOLIOT__CONTACT_ROW(CASE)
+#undef CASE
+    default:
+        break;
+    }
+}
+
+// -- any of them --------------------------------------------------------------------------------
+
+uint32_t foliot__truth_field_count(const foliot_world *world, uint32_t part)
+{
+    static const uint32_t counts[FOLIOT__TRUTH_GROUP_COUNT] = {
+        [FOLIOT__TRUTH_SLOTS] = 1,
+        [FOLIOT__TRUTH_BODY] = FOLIOT_FIELD_COUNT + DEFINITION_COUNT,
+        [FOLIOT__TRUTH_WORLD] = WORLD_FIELDS,
+        [FOLIOT__TRUTH_PLAYER] = PLAYER_FIELDS,
+        [FOLIOT__TRUTH_CONSTRAINT] = 1,
+        [FOLIOT__TRUTH_CONTACT] = CONTACT_FIELDS,
+    };
+    uint32_t index;
+    return counts[foliot__truth_part(world, part, &index)];
+}
+
+uint32_t foliot__truth_fields_of(const foliot_world *world, uint32_t part,
+                                 foliot__truth_entry fields[FOLIOT__TRUTH_FIELDS_MAX])
+{
+    uint32_t index;
+    switch (foliot__truth_part(world, part, &index)) {
+    case FOLIOT__TRUTH_SLOTS:
+        fields[0] = ITEM("count", u32, world->body_count);
+        return 1;
+    case FOLIOT__TRUTH_BODY:
+        return body_fields(world, index, fields);
+    case FOLIOT__TRUTH_WORLD:
+        return world_fields(world, fields);
+    case FOLIOT__TRUTH_PLAYER:
+        return player_fields(world, index, fields);
+    case FOLIOT__TRUTH_CONTACT:
+        return contact_fields(world, index, fields);
+    default:
+        fields[0] = ITEM("broken", u32, foliot__constraint_broken(world)[index]);
+        return 1;
+    }
+}
+
+void foliot__truth_field_put(foliot_world *world, uint32_t part, uint32_t field, uint64_t bits)
+{
+    uint32_t index;
+    switch (foliot__truth_part(world, part, &index)) {
+    case FOLIOT__TRUTH_BODY:
+        body_put(world, index, field, bits);
+        return;
+    case FOLIOT__TRUTH_WORLD:
+        world_put(world, field, bits);
+        return;
+    case FOLIOT__TRUTH_PLAYER:
+        player_put(world, index, field, bits);
+        return;
+    case FOLIOT__TRUTH_CONTACT:
+        contact_put(world, index, field, bits);
+        return;
+    case FOLIOT__TRUTH_CONSTRAINT:
+        foliot__constraint_broken(world)[index] = (uint8_t)bits;
+        world->definition_dirty = 1;
+        return;
+    default:
+        return;
+    }
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT
+// world.c: a world made from a scene, and looked at. Time is step.c's, bytes are truth.c's.
+#include "base/assert.h"
+#include "sim/state/body.h"
+#include "sim/constraint/constraint.h"
+#include "sim/state/contact.h"
+#include "sim/force/force.h"
+#include "sim/joint/joint.h"
+#include "sim/world/layout.h"
+#include "sim/scene/scene.h"
+#include "sim/state/state.h"
+#include "sim/world/state_io.h"
+
+#include <string.h>
+
+static void take_settings(foliot_world *world, const foliot_scene *scene)
+{
+    world->dt = scene->dt;
+    memcpy(world->gravity, scene->gravity, sizeof world->gravity);
+    world->speed_max = scene->speed_max;
+    world->tolerance = scene->tolerance;
+    world->substeps = foliot__scene_substeps(scene);
+    world->start = scene->start;
+    world->form = scene->form;
+    world->iterations_max = scene->iterations_max;
+    world->constraint_iterations = scene->constraint_iterations;
+    world->rng = foliot__rng_seeded(scene->seed);
+    world->player_limit = scene->players.limit;
+    world->control = scene->players.control;
+    world->control_force = scene->players.force;
+    world->control_torque = scene->players.torque;
+    world->reach = scene->players.reach;
+    world->pull = scene->players.pull;
+    world->push = scene->players.push;
+    world->jump = scene->players.jump;
+    world->spawn = scene->players.body;
+    world->spawn.name = NULL;
+    world->sleeps = scene->sleep;
+    world->collides = foliot__scene_collides(scene);
+    for (uint32_t i = 0; i < scene->constraint_count; i++)
+        world->joints += foliot__constraint_is_joint(&scene->constraints[i]);
+    world->rotates = scene->players.limit && foliot__body_rotates(&scene->players.body);
+    for (uint32_t i = 0; i < scene->body_count; i++)
+        world->rotates |= foliot__body_rotates(&scene->bodies[i]);
+    // Its steps back return to the same bits; rotation has no such scheme, so nothing rotates there.
+    if (scene->integrator == FOLIOT_REVERSIBLE_LEAPFROG)
+        world->rotates = 0;
+    world->truth_fields = foliot__truth_fields(world);
+}
+
+static void take_tables(foliot_world *world, const foliot_scene *scene)
+{
+    foliot_force_definition gravity = foliot_force_default(FOLIOT_FORCE_UNIFORM);
+    memcpy(gravity.as.uniform.acceleration, scene->gravity, sizeof scene->gravity);
+    foliot__force(world)[0] = gravity;
+    world->force_count = 1 + scene->force_count;
+    if (scene->force_count)
+        memcpy(foliot__force(world) + 1, scene->forces, sizeof *scene->forces * scene->force_count);
+    world->constraint_count = scene->constraint_count;
+    if (scene->constraint_count)
+        memcpy(foliot__constraint(world), scene->constraints,
+               sizeof *scene->constraints * scene->constraint_count);
+    world->spawn_count = scene->players.limit ? scene->players.position_count : 0;
+    if (world->spawn_count)
+        memcpy(foliot__spawn_position(world), scene->players.positions,
+               sizeof *scene->players.positions * world->spawn_count);
+    for (uint32_t p = 0; p < world->player_limit; p++)
+        foliot__players(world)[p].body = FOLIOT_NO_BODY;
+}
+
+foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_config *config,
+                                const foliot_scene *scene, foliot_world **out)
+{
+    foliot_status status = foliot_scene_check(scene, NULL);
+    if (status != FOLIOT_OK)
+        return status;
+    foliot_world_config needed = foliot_world_config_from(scene);
+    if (config->integrator != scene->integrator || config->bodies_max < needed.bodies_max ||
+        config->forces_max < needed.forces_max ||
+        config->constraints_max < needed.constraints_max ||
+        config->players_max < needed.players_max || config->spawns_max < needed.spawns_max ||
+        config->springs_max < needed.springs_max || config->joints_max < needed.joints_max ||
+        config->gravitates < needed.gravitates || config->calls_back < needed.calls_back ||
+        config->sleeps < needed.sleeps)
+        return FOLIOT_INVALID;
+    status = foliot__block_init(block, bytes, config);
+    if (status != FOLIOT_OK)
+        return status;
+    foliot_world *world = block;
+    take_settings(world, scene);
+    take_tables(world, scene);
+    world->scene_bodies = world->body_count = scene->body_count;
+    for (uint32_t i = 0; i < scene->body_count; i++)
+        foliot__body_write(world, i, &scene->bodies[i], scene->bodies[i].position, 0);
+    foliot__joint_starts(world);
+    foliot__world_prepare(world);
+    world->definition_dirty = 1;
+    foliot__definition_refresh(world);
+    *out = world;
+    return FOLIOT_OK;
+}
+
+void foliot__world_prepare(foliot_world *world)
+{
+    for (uint32_t i = 0; i < world->body_count; i++)
+        foliot__body_refresh(world, i);
+    foliot__force_prepare(world);
+    foliot__contact_prepare(world);
+    foliot__constraint_prepare(world);
+    foliot__joints_changed(world);
+    world->acceleration_valid = 0;
+    world->event_count = 0;
+}
+
+// -- looking --------------------------------------------------------------------------------------
+
+uint64_t foliot_world_tick(const foliot_world *world)
+{
+    return world->tick;
+}
+
+double foliot_world_dt(const foliot_world *world)
+{
+    return world->dt;
+}
+
+uint32_t foliot_world_body_count(const foliot_world *world)
+{
+    return world->body_count;
+}
+
+bool foliot_world_body_alive(const foliot_world *world, uint32_t slot)
+{
+    return slot < world->body_count && (foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE);
+}
+
+foliot_body_state foliot_world_body(const foliot_world *world, uint32_t slot)
+{
+    FOLIOT_ASSERT(slot < world->body_count);
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
+    foliot__v3 w = foliot__angular_velocity(world);
+    return (foliot_body_state){
+        .position = {x.x[slot], x.y[slot], x.z[slot]},
+        .velocity = {v.x[slot], v.y[slot], v.z[slot]},
+        .orientation = {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
+                        foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]},
+        .angular_velocity = {w.x[slot], w.y[slot], w.z[slot]},
+        .flags = foliot__flags(world)[slot],
+    };
+}
+
+double foliot_world_body_mass(const foliot_world *world, uint32_t slot)
+{
+    FOLIOT_ASSERT(slot < world->body_count);
+    return foliot__mass(world)[slot];
+}
+
+foliot_shape foliot_world_body_shape(const foliot_world *world, uint32_t slot)
+{
+    FOLIOT_ASSERT(slot < world->body_count);
+    foliot_shape shape = {.kind = foliot__shape_kind(world)[slot],
+                          .radius = foliot__radius(world)[slot],
+                          .offset = foliot__plane_offset(world)[slot]};
+    const double extent[3] = {foliot__half_x(world)[slot], foliot__half_y(world)[slot],
+                              foliot__half_z(world)[slot]};
+    memcpy(shape.kind == FOLIOT_SHAPE_PLANE ? shape.normal : shape.half, extent, sizeof extent);
+    return shape;
+}
+
+foliot_body_id foliot_world_body_id(const foliot_world *world, uint32_t slot)
+{
+    if (!foliot_world_body_alive(world, slot))
+        return (foliot_body_id){0};
+    return (foliot_body_id){(uint64_t)foliot__generation(world)[slot] << 32 | (slot + 1)};
+}
+
+uint32_t foliot_world_body_slot(const foliot_world *world, foliot_body_id id)
+{
+    uint32_t slot = (uint32_t)id.value - 1;
+    bool same = id.value != 0 && foliot_world_body_alive(world, slot) &&
+                foliot__generation(world)[slot] == (uint32_t)(id.value >> 32);
+    return same ? slot : FOLIOT_NO_BODY;
+}
+
+uint32_t foliot_world_player_body(const foliot_world *world, uint32_t player)
+{
+    return player < world->player_limit ? foliot__players(world)[player].body : FOLIOT_NO_BODY;
+}
+
+uint32_t foliot_world_players_max(const foliot_world *world)
+{
+    return world->player_limit;
+}
+
+foliot_input foliot_world_player_controls(const foliot_world *world, uint32_t player)
+{
+    foliot_input input = {.player = player, .kind = FOLIOT_INPUT_CONTROL};
+    if (player < world->player_limit) {
+        memcpy(input.axes, foliot__players(world)[player].axes, sizeof input.axes);
+        input.buttons = foliot__players(world)[player].buttons;
+    }
+    return input;
+}
+
+bool foliot_world_constraint_broken(const foliot_world *world, uint32_t constraint)
+{
+    FOLIOT_ASSERT(constraint < world->constraint_count);
+    return foliot__constraint_broken(world)[constraint];
+}
+
+double foliot_world_constraint_force(const foliot_world *world, uint32_t constraint)
+{
+    FOLIOT_ASSERT(constraint < world->constraint_count);
+    return foliot__constraint_force(world)[constraint];
+}
+
+foliot_integrator foliot_world_integrator(const foliot_world *world)
+{
+    return (foliot_integrator)world->integrator;
+}
+
+const foliot_world_counters *foliot_world_counted(const foliot_world *world)
+{
+    return &world->counters;
+}
+
+const foliot_event *foliot_world_events(const foliot_world *world, uint32_t *count)
+{
+    *count = world->event_count;
+    return foliot__events(world);
+}

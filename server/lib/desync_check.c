@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+// desync_check.c: the server's own digests beside those that clients report. Sums of them travel, so that no tick is left
+// out whatever is lost. Nobody is disconnected for a difference; inquiry.c finds where it is.
+#include "internal.h"
+
+#define LOGGED_ALWAYS 8 // of one address: several clients may share it
+
+bool foliot__is_logged(uint64_t count)
+{
+    uint64_t power = 1;
+    while (power < count)
+        power *= 10;
+    return count <= LOGGED_ALWAYS || power == count;
+}
+
+static uint64_t *sum_at(foliot__lockstep *l, uint64_t tick)
+{
+    return &l->sums[tick & (l->log.capacity - 1)];
+}
+
+static void diverged(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    p->diverged = true;
+    p->searched = false;
+    s->server->counters.divergences++;
+    if (foliot__is_logged(++foliot__address_of(s->server, peer)->divergences))
+        foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared, peer->name);
+    foliot__inquiry_begin(s, peer);
+}
+
+static void compare(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot__lockstep_peer *p = &peer->lockstep;
+    if (p->diverged || p->stepped <= p->compared || p->stepped > s->tick || s->tick - p->compared >= l->log.capacity)
+        return;
+    if (*sum_at(l, p->stepped) - p->sum_start == p->digests) {
+        s->server->counters.ticks_compared += p->stepped - p->compared;
+        p->compared = p->stepped;
+    } else {
+        diverged(s, peer);
+    }
+}
+
+void foliot__judge_hear(foliot__session *s, foliot__peer *peer, uint64_t stepped, uint64_t digests)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    if (stepped <= p->stepped || stepped > p->acked)
+        return;
+    if (!p->diverged) {
+        p->stepped = stepped;
+        p->digests = digests;
+    }
+    compare(s, peer);
+}
+
+void foliot__judge_stepped(foliot__session *s)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot_server *server = s->server;
+    *sum_at(l, s->tick) = *sum_at(l, s->tick - 1) + foliot__digest_share(s->tick, l->digest);
+    l->digests[s->tick & (l->log.capacity - 1)] = l->digest;
+    for (uint32_t i = 0; i < server->peers_max; i++)
+        if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == s)
+            compare(s, &server->peers[i]);
+}

@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: MIT
+// divergence_search.c: asks a client that has diverged down the tree of foliot/divergence.h, one client at a time. The step in
+// question is taken again on a worker, from a saved state; the session goes on meanwhile. Searches have budgets: of the
+// server, of each address however often it comes again, and of each peer. What is over them waits, and then is not searched for.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "internal.h"
+
+#define ANSWER_WITHIN_NS 15000000000u // a client that must go back first takes a while
+#define AGAIN_AFTER_NS 5000000000u    // before the same peer is asked once more
+#define SEARCH_WITHIN_NS 40000000000u // the whole search: others wait
+#define SEARCHES_AT_ONCE 4.0          // of the server ...
+#define SEARCH_EVERY_NS 2e9           // ... and then one in such a time
+#define ADDRESS_SEARCHES_AT_ONCE 3.0  // of one address
+#define ADDRESS_SEARCH_EVERY_NS 60e9
+#define PEER_SEARCHES_MAX 3           // of one connection
+#define FOUND_ELSEWHERE_MAX 2         // several clients may share an address
+#define REWIND_KEYFRAMES 2            // a step is taken again only from so many states' time before it
+
+bool foliot__inquiry_running(const foliot__session *s)
+{
+    const foliot__inquiry *q = &s->lockstep->inquiry;
+    return q->running && !atomic_load_explicit(&q->finished, memory_order_acquire);
+}
+
+static foliot__peer *asked(foliot__session *s)
+{
+    const foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__peer *peer = &s->server->peers[q->peer];
+    return peer->state == FOLIOT__PEER_IN && peer->id.value == q->id.value && peer->session == s ? peer : NULL;
+}
+
+static void ask(foliot__session *s, const foliot__peer *peer)
+{
+    foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__message m = {.kind = FOLIOT__QUESTION};
+    uint8_t question[FOLIOT_QUESTION_BYTES_MAX];
+    m.as.search.length = (uint32_t)foliot_search_ask(&q->search, question);
+    m.as.search.bytes = question;
+    m.as.search.first = q->first;
+    m.as.search.number = ++q->number;
+    q->asked_ns = s->server->now_ns;
+    foliot__server_send(s->server, peer->id, &m);
+}
+
+// A bucket that holds `most` and fills by one every `every_ns`; full at first.
+static double filled(double left, uint64_t *as_of_ns, uint64_t now_ns, double most, double every_ns)
+{
+    double now = *as_of_ns == 0 ? most : left + (double)(now_ns - *as_of_ns) / every_ns;
+    *as_of_ns = now_ns;
+    return now < most ? now : most;
+}
+
+// Takes one search out of each budget, or says that there is none.
+static bool may_search(foliot_server *server, foliot__peer *peer)
+{
+    foliot__address *a = foliot__address_of(server, peer);
+    uint64_t now = server->now_ns;
+    a->searches = filled(a->searches, &a->searches_ns, now, ADDRESS_SEARCHES_AT_ONCE, ADDRESS_SEARCH_EVERY_NS);
+    server->searches = filled(server->searches, &server->searches_ns, now, SEARCHES_AT_ONCE, SEARCH_EVERY_NS);
+    if (a->searches < 1 || server->searches < 1)
+        return false;
+    a->searches -= 1;
+    server->searches -= 1;
+    return true;
+}
+
+bool foliot__inquiry_begin(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot__inquiry *q = &l->inquiry;
+    foliot__lockstep_peer *p = &peer->lockstep;
+    if (q->active || q->running || s->server->now_ns < p->search_ns)
+        return false;
+    // Waited too long: our digests of then are gone. Or it has had all its searches.
+    if (s->tick - p->compared >= l->log.capacity || peer->conduct.searches >= PEER_SEARCHES_MAX) {
+        s->server->counters.searches_refused++;
+        p->searched = true;
+        return false;
+    }
+    if (!may_search(s->server, peer)) {
+        s->server->counters.searches_put_off += !p->put_off;
+        p->put_off = true;
+        return false;
+    }
+    peer->conduct.searches++;
+    p->searched = true;
+    q->begun_ns = s->server->now_ns;
+    p->search_ns = s->server->now_ns + AGAIN_AFTER_NS;
+    q->first = p->compared + 1;
+    if (p->stepped - p->compared > FOLIOT__CHAIN_TICKS)
+        q->first = p->stepped - FOLIOT__CHAIN_TICKS + 1;
+    uint64_t before = 0;
+    FOLIOT_ASSERT(p->stepped - q->first < FOLIOT__CHAIN_TICKS);
+    for (uint64_t t = q->first; t <= p->stepped; t++)
+        before = q->chain[t - q->first] = foliot_chain_link(before, l->digests[t & (l->log.capacity - 1)]);
+    q->active = true;
+    q->has_case = false;
+    q->peer = (uint32_t)(peer - s->server->peers);
+    q->id = peer->id;
+    s->server->counters.searches++;
+    foliot_search_begin_chain(&q->search, q->first, p->stepped, q->chain);
+    ask(s, peer);
+    return true;
+}
+
+// -- the truth of the tick --------------------------------------------------------------------------------------
+
+static void run_rewind(void *job)
+{
+    foliot__inquiry *q = job;
+    foliot__rewind_advance(&q->rewind, UINT32_MAX);
+    atomic_store_explicit(&q->finished, true, memory_order_release);
+}
+
+static void go_back(foliot__session *s, uint64_t tick)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot__inquiry *q = &l->inquiry;
+    const foliot__keyframe *k = foliot__keyframe_before(s, tick - 1);
+    q->running = true;
+    atomic_store_explicit(&q->finished, false, memory_order_relaxed);
+    q->rewind.status = FOLIOT_NOT_FOUND;
+    if (k && k->tick < tick && tick - k->tick <= REWIND_KEYFRAMES * (uint64_t)l->keyframe_ticks) {
+        size_t head = 4 * (size_t)k->players;
+        foliot__rewind_begin(&q->rewind, l->simulation.kind, s->scene_bytes, s->scene_length, k->bytes + head,
+                             k->length - head, tick);
+        foliot__rewind_assume_held(&q->rewind);
+        for (uint64_t t = k->tick; t < tick; t++) {
+            uint32_t count = foliot__tick_log_read(&l->log, t, l->block.inputs, FOLIOT__BLOCK_INPUTS_MAX);
+            if (count > FOLIOT__BLOCK_INPUTS_MAX)
+                break; // the step is not taken again, then
+            foliot__rewind_give(&q->rewind, l->block.inputs, count);
+            s->server->counters.search_steps++;
+        }
+    }
+    if (q->rewind.status == FOLIOT_OK && s->server->config.start)
+        s->server->config.start(s->server->config.start_user, run_rewind, q);
+    else
+        run_rewind(q);
+}
+
+// -- the end ------------------------------------------------------------------------------------------------------
+
+static void remember(foliot__session *s, const foliot__peer *peer)
+{
+    foliot__inquiry *q = &s->lockstep->inquiry;
+    const foliot__rewind *r = &q->rewind;
+    bool known = r->status == FOLIOT_OK && r->finished && r->tick == q->search.found.tick;
+    memcpy(q->name, peer->name, sizeof q->name);
+    q->found = (foliot_divergence_case){.session = s->name, .player = peer->player, .name = q->name,
+                                        .divergence = q->search.found, .exchanged = q->search.exchanged};
+    if (known) {
+        q->found.before = r->before;
+        q->found.before_bytes = r->before_bytes;
+        q->found.after = r->after;
+        q->found.after_bytes = r->after_bytes;
+        q->found.inputs = foliot__rewind_last(r, &q->found.input_count);
+    }
+    q->has_case = true;
+    q->told = false;
+}
+
+static void tell(foliot__session *s, const foliot__peer *peer)
+{
+    const foliot_divergence *d = &s->lockstep->inquiry.search.found;
+    foliot__message m = {.kind = FOLIOT__DIVERGED};
+    m.as.diverged = (foliot__diverged){.tick = d->tick, .index = d->index, .expected = d->expected, .actual = d->actual,
+                                       .ulps = d->ulps, .part = d->part, .field = d->field, .type = (uint32_t)d->type,
+                                       .body = d->body, .part_known = d->part_known, .field_known = d->field_known};
+    snprintf(m.as.diverged.stage, sizeof m.as.diverged.stage, "%s", d->stage_known && d->stage_name ? d->stage_name : "");
+    snprintf(m.as.diverged.group, sizeof m.as.diverged.group, "%s", d->part_known && d->group ? d->group : "");
+    snprintf(m.as.diverged.field_name, sizeof m.as.diverged.field_name, "%s",
+             d->field_known && d->field_name ? d->field_name : "");
+    foliot__server_send(s->server, peer->id, &m);
+}
+
+// Its answers deny what it reported, or make no sense: what it says from now on is compared anew.
+static void caught(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    foliot__lockstep *l = s->lockstep;
+    foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_digests);
+    p->diverged = false;
+    p->sum_start = l->sums[p->stepped & (l->log.capacity - 1)] - p->digests;
+    p->compared = p->stepped;
+}
+
+// A fault that is there is found again where it was. Whose answers lead elsewhere each time makes them up.
+static void weigh(foliot__session *s, foliot__peer *peer)
+{
+    const foliot_divergence *d = &s->lockstep->inquiry.search.found;
+    foliot__address *a = foliot__address_of(s->server, peer);
+    uint32_t stage = d->stage_known ? d->stage : UINT32_MAX, part = d->part_known ? d->part : UINT32_MAX;
+    uint32_t field = d->field_known ? d->field : UINT32_MAX;
+    bool elsewhere = a->found_stage != stage || a->found_part != part || a->found_field != field;
+    a->found_stage = stage;
+    a->found_part = part;
+    a->found_field = field;
+    if (++a->found > FOUND_ELSEWHERE_MAX && elsewhere)
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_digests);
+}
+
+static void conclude(foliot__session *s, foliot__peer *peer)
+{
+    foliot__inquiry *q = &s->lockstep->inquiry;
+    q->active = false;
+    if (q->search.state == FOLIOT_SEARCH_FOUND) {
+        remember(s, peer);
+        tell(s, peer);
+        weigh(s, peer);
+        foliot__server_event(s->server, FOLIOT_SERVER_FOUND, s, peer->player, q->search.found.tick, q->name);
+    } else {
+        caught(s, peer);
+    }
+}
+
+static void proceed(foliot__session *s, foliot__peer *peer)
+{
+    foliot__inquiry *q = &s->lockstep->inquiry;
+    if (q->search.state == FOLIOT_SEARCH_ASKS)
+        ask(s, peer);
+    else if (q->search.state == FOLIOT_SEARCH_WANTS_TRUTH)
+        go_back(s, foliot_search_tick(&q->search));
+    else
+        conclude(s, peer);
+}
+
+void foliot__inquiry_hear(foliot__session *s, const foliot__peer *from, const foliot__search_message *answer)
+{
+    foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__peer *peer = q->active ? asked(s) : NULL;
+    if (!peer || peer != from || answer->number != q->number || q->search.state != FOLIOT_SEARCH_ASKS) {
+        s->server->counters.messages_unexpected++;
+        return;
+    }
+    s->server->counters.answers++;
+    foliot_search_hear(&q->search, answer->bytes, answer->length);
+    proceed(s, peer);
+}
+
+// The step was taken again, or cannot be.
+static void rewound(foliot__session *s, foliot__peer *peer)
+{
+    foliot__inquiry *q = &s->lockstep->inquiry;
+    q->running = false;
+    if (!peer) {
+        q->active = false;
+    } else if (q->rewind.status == FOLIOT_OK) {
+        foliot_search_truth(&q->search, q->rewind.truth);
+        proceed(s, peer);
+    } else { // the tick is what is known
+        q->search.state = FOLIOT_SEARCH_FOUND;
+        conclude(s, peer);
+    }
+}
+
+// One of those who could not be asked at once.
+static void next_one(foliot__session *s)
+{
+    uint32_t from = s->lockstep->inquiry.peer + 1;
+    for (uint32_t i = 0; i < s->server->peers_max; i++) {
+        foliot__peer *peer = &s->server->peers[(from + i) % s->server->peers_max];
+        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.diverged && !peer->lockstep.searched &&
+            foliot__inquiry_begin(s, peer))
+            return;
+    }
+}
+
+void foliot__inquiry_update(foliot__session *s)
+{
+    foliot__inquiry *q = &s->lockstep->inquiry;
+    foliot__peer *peer = q->active ? asked(s) : NULL;
+    if (q->running && foliot__inquiry_running(s))
+        return;
+    if (q->running)
+        rewound(s, peer);
+    else if (q->active && !peer)
+        q->active = false; // it is gone
+    else if (q->active && (s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS || s->server->now_ns - q->begun_ns > SEARCH_WITHIN_NS)) {
+        q->active = false;
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_digests); // it reports, and does not answer
+    } else if (!q->active)
+        next_one(s);
+}
+
+bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *found)
+{
+    for (uint32_t i = 0; i < server->session_count; i++) {
+        foliot__lockstep *l = server->sessions[i]->lockstep;
+        if (!l || !l->inquiry.has_case || l->inquiry.told)
+            continue;
+        l->inquiry.told = true;
+        *found = l->inquiry.found;
+        return true;
+    }
+    return false;
+}

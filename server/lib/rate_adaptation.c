@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+// rate_adaptation.c: see thinning.h. A lag is a round trip and what waits in queues. Jitter and losses leave its least in half a second
+// alone; a queue that does not drain is in that too.
+#include "rate_adaptation.h"
+
+#define WINDOW_NS 500000000u
+#define MORE_NS 200000000u  // above the least of the last windows: a queue has grown
+#define MUCH_NS 500000000u  // ... long
+#define CALM_NS 80000000u   // and below this it has not
+#define INTERVAL_NS_MAX 300000000u // between two snapshots: fewer cannot be drawn any more
+#define PATIENCE_NS_MIN 3000000000u
+#define PATIENCE_NS_MAX 60000000000u
+
+// One of so many snapshots is sent.
+static const uint32_t shares[] = {1, 2, 3, 4, 6, 8, 12, 16};
+#define LEVELS (sizeof shares / sizeof shares[0])
+
+static uint64_t least_of_past(const foliot__thinning *t)
+{
+    uint64_t least = UINT64_MAX;
+    for (uint32_t i = 0; i < t->past_count; i++)
+        if (t->past_ns[i] < least)
+            least = t->past_ns[i];
+    return least;
+}
+
+static void remember(foliot__thinning *t, uint64_t lag_ns)
+{
+    t->past_ns[t->past_next] = lag_ns;
+    t->past_next = (t->past_next + 1) % FOLIOT__THINNING_WINDOWS;
+    if (t->past_count < FOLIOT__THINNING_WINDOWS)
+        t->past_count++;
+}
+
+// Each time more is tried later: what comes of trying too much is seen by the player.
+static void send_fewer(foliot__thinning *t, uint64_t now_ns, uint64_t excess_ns, uint64_t period_ns)
+{
+    uint32_t steps = excess_ns > MUCH_NS ? 2 : 1;
+    while (steps-- > 0 && t->level + 1 < LEVELS && shares[t->level + 1] * period_ns <= INTERVAL_NS_MAX)
+        t->level++;
+    t->patience_ns = t->patience_ns < PATIENCE_NS_MAX / 2 ? 2 * t->patience_ns : PATIENCE_NS_MAX;
+    t->rests_until_ns = now_ns + WINDOW_NS + 2 * excess_ns; // the queue drains at half of what came in
+    t->changed_ns = now_ns;
+}
+
+static void send_more(foliot__thinning *t, uint64_t now_ns)
+{
+    t->level--;
+    t->rests_until_ns = now_ns + WINDOW_NS;
+    t->changed_ns = now_ns;
+}
+
+static void look(foliot__thinning *t, uint64_t now_ns, uint64_t period_ns)
+{
+    uint64_t least = least_of_past(t), lag = t->least_ns;
+    if (least == UINT64_MAX || lag < least)
+        least = lag;
+    if (t->patience_ns == 0 || (t->level == 0 && now_ns - t->changed_ns > 2 * t->patience_ns))
+        t->patience_ns = PATIENCE_NS_MIN; // all of them have gone through for long
+    if (now_ns < t->rests_until_ns)
+        return;
+    if (lag - least > MORE_NS)
+        send_fewer(t, now_ns, lag - least, period_ns);
+    else if (t->level > 0 && lag - least < CALM_NS && now_ns - t->changed_ns > t->patience_ns)
+        send_more(t, now_ns);
+}
+
+void foliot__thinning_begin(foliot__thinning *thinning, uint64_t round_trip_ns)
+{
+    *thinning = (foliot__thinning){0};
+    remember(thinning, round_trip_ns);
+}
+
+void foliot__thinning_heard(foliot__thinning *thinning, uint64_t now_ns, uint64_t lag_ns, uint64_t period_ns)
+{
+    foliot__thinning *t = thinning;
+    if (t->window_ns == 0 || now_ns - t->window_ns > 4 * (uint64_t)WINDOW_NS) { // it is new, or was silent
+        t->window_ns = now_ns;
+        t->least_ns = lag_ns;
+        return;
+    }
+    if (lag_ns < t->least_ns)
+        t->least_ns = lag_ns;
+    if (now_ns - t->window_ns < WINDOW_NS)
+        return;
+    look(t, now_ns, period_ns);
+    remember(t, t->least_ns);
+    t->window_ns = now_ns;
+    t->least_ns = UINT64_MAX;
+}
+
+bool foliot__thinning_sends(foliot__thinning *thinning, uint64_t tick, uint32_t every)
+{
+    uint64_t step = (uint64_t)shares[thinning->level] * every;
+    if (tick < thinning->next_tick && thinning->next_tick - tick <= step)
+        return false;
+    thinning->next_tick = tick - tick % step + step; // the same ones for all: what is encoded once goes to many
+    return true;
+}
