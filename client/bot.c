@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bot.c: bots like people: they hold a key for a while, then another. Seeded, so that a run can be repeated.
+// bot.c: bots like people: they hold a key for a while, then another. Seeded, so that a run can be
+// repeated.
 #include "bot.h"
 
 #include <math.h>
@@ -18,7 +19,8 @@ foliot__bot_kind foliot__bot_kind_of(const char *name)
 
 static void wander(foliot__bot *bot, double seconds)
 {
-    static const uint16_t buttons[8] = {FOLIOT_BUTTON_PULL, FOLIOT_BUTTON_PULL, FOLIOT_BUTTON_PUSH, FOLIOT_BUTTON_JUMP};
+    static const uint16_t buttons[8] = {FOLIOT_BUTTON_PULL, FOLIOT_BUTTON_PULL, FOLIOT_BUTTON_PUSH,
+                                        FOLIOT_BUTTON_JUMP};
     if (seconds < bot->next)
         return;
     for (int k = 0; k < FOLIOT_AXES; k++)

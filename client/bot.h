@@ -7,12 +7,17 @@
 #include "foliot/input.h"
 #include "recording/input_script.h"
 
-typedef enum foliot__bot_kind { FOLIOT__BOT_IDLE, FOLIOT__BOT_RANDOM, FOLIOT__BOT_CIRCLE, FOLIOT__BOT_FILE } foliot__bot_kind;
+typedef enum foliot__bot_kind {
+    FOLIOT__BOT_IDLE,
+    FOLIOT__BOT_RANDOM,
+    FOLIOT__BOT_CIRCLE,
+    FOLIOT__BOT_FILE
+} foliot__bot_kind;
 
 typedef struct foliot__bot {
     foliot__bot_kind kind;
     foliot__rng rng;
-    double next; // random: when it changes its mind, seconds
+    double next;                        // random: when it changes its mind, seconds
     const foliot__input_script *script; // file: of its player 0, in ticks of play
     uint32_t at;
     int8_t axes[FOLIOT_AXES];

@@ -43,7 +43,8 @@ static bool worth_telling(foliot__fault *fault)
     return power == fault->told;
 }
 
-static void tell(foliot__fault *fault, const foliot_client *client, const foliot_divergence_case *found)
+static void tell(foliot__fault *fault, const foliot_client *client,
+                 const foliot_divergence_case *found)
 {
     char text[2048], file[256];
     if (!worth_telling(fault))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fault.h: divergences of a lockstep client: reported, written to files; and one that the user plants to see it found.
+// fault.h: divergences of a lockstep client: reported, written to files; and one that the user
+// plants to see it found.
 #ifndef FOLIOT_CLIENT_FAULT_H
 #define FOLIOT_CLIENT_FAULT_H
 
@@ -20,7 +21,8 @@ typedef struct foliot__fault {
 
 // `text` as foliot-replay's --perturb, or NULL. NULL, or what is wrong with it.
 const char *foliot__fault_plant(foliot__fault *fault, const char *text);
-// After every update: looks for the body, and tells of divergences on stderr. True if there was one.
+// After every update: looks for the body, and tells of divergences on stderr. True if there was
+// one.
 bool foliot__fault_look(foliot__fault *fault, foliot_client *client);
 
 #endif

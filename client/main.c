@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// main.c: foliot-client: the client library under libuv: as a person at a terminal, as a bot, or as many.
+// main.c: foliot-client: the client library under libuv: as a person at a terminal, as a bot, or as
+// many.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,26 +37,35 @@ static struct {
 } given = {.session = "", .clients = 1, .steps_seconds = STEPS_SECONDS};
 
 static const foliot__option options[] = {
-    {"session", "NAME", FOLIOT__OPTION_TEXT, &given.session, .help = "the server's first one unless said"},
+    {"session", "NAME", FOLIOT__OPTION_TEXT, &given.session,
+     .help = "the server's first one unless said"},
     {"name", "NAME", FOLIOT__OPTION_TEXT, &given.name, .help = "of the player"},
-    {"bot", "KIND", FOLIOT__OPTION_TEXT, &given.bot, .help = "idle, random, circle, or a file of inputs"},
-    {"clients", "N", FOLIOT__OPTION_COUNT, &given.clients, 1, 4000, .help = "so many bots in this process"},
-    {"seconds", "S", FOLIOT__OPTION_POSITIVE, &given.seconds, .help = "leaves after S seconds of play"},
-    {"ticks", "N", FOLIOT__OPTION_COUNT, &given.ticks, 1, 0, .help = "leaves after N ticks of play"},
-    {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair, .help = "a bad network, both ways: loss=5%,jitter=0-100ms,..."},
+    {"bot", "KIND", FOLIOT__OPTION_TEXT, &given.bot,
+     .help = "idle, random, circle, or a file of inputs"},
+    {"clients", "N", FOLIOT__OPTION_COUNT, &given.clients, 1, 4000,
+     .help = "so many bots in this process"},
+    {"seconds", "S", FOLIOT__OPTION_POSITIVE, &given.seconds,
+     .help = "leaves after S seconds of play"},
+    {"ticks", "N", FOLIOT__OPTION_COUNT, &given.ticks, 1, 0,
+     .help = "leaves after N ticks of play"},
+    {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair,
+     .help = "a bad network, both ways: loss=5%,jitter=0-100ms,..."},
     {"spectate", NULL, FOLIOT__OPTION_FLAG, &given.spectate, .help = "looks on, and plays no part"},
     {"force", NULL, FOLIOT__OPTION_FLAG, &given.force,
      .help = "joins in lockstep though this build computes otherwise than the server's"},
     {"divergence-ends", NULL, FOLIOT__OPTION_FLAG, &given.divergence_ends,
      .help = "in lockstep, leaves once a divergence was found; exit code 3"},
     {"step-limit", "S", FOLIOT__OPTION_POSITIVE, &given.steps_seconds,
-     .help = "in lockstep, gives up where the steps of one update take more processor time; 10 unless said"},
+     .help = "in lockstep, gives up where the steps of one update take more processor time; 10 "
+             "unless said"},
     {"perturb", "TICK[/STAGE]:BODY:FIELD:ULPS", FOLIOT__OPTION_TEXT, &given.perturb,
      .help = "in lockstep, puts a fault in, to see that it is found"},
-    {"trace", "FILE", FOLIOT__OPTION_TEXT, &given.trace, .help = "one JSON line for every rendered sample"},
+    {"trace", "FILE", FOLIOT__OPTION_TEXT, &given.trace,
+     .help = "one JSON line for every rendered sample"},
     {"view", "SIDE", FOLIOT__OPTION_TEXT, &given.view,
      .help = "top, front, side or corner; what fits the scene unless said"},
-    {"json", NULL, FOLIOT__OPTION_FLAG, &given.json, .help = "what it saw as JSON, a line a client"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &given.json,
+     .help = "what it saw as JSON, a line a client"},
     {0}};
 static const foliot__command commands[] = {
     {"", "HOST[:PORT] [options]", "joins a session",
@@ -142,7 +152,8 @@ static void trace(app *a, const foliot_client *client, const foliot_sample *samp
     foliot__json_line(&json);
 }
 
-// -- one player --------------------------------------------------------------------------------------------
+// -- one player
+// --------------------------------------------------------------------------------------------
 
 static void leave(player *p, uint64_t now)
 {
@@ -154,12 +165,14 @@ static void leave(player *p, uint64_t now)
 
 static bool state_over(foliot_client_state state)
 {
-    return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED || state == FOLIOT_CLIENT_LOST;
+    return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
+           state == FOLIOT_CLIENT_LOST;
 }
 
 static void steer(app *a, player *p, uint64_t now)
 {
-    uint64_t ticks = (uint64_t)((double)(now - p->began_ns) * 1e-9 * foliot_client_pace_hz(p->client));
+    uint64_t ticks =
+        (uint64_t)((double)(now - p->began_ns) * 1e-9 * foliot_client_pace_hz(p->client));
     if (a->screen) {
         if (!foliot__screen_keys(a->screen, now, p->bot.axes, &p->bot.buttons))
             leave(p, now);
@@ -235,7 +248,8 @@ static void update(app *a, player *p, bool frame)
         steer(a, p, now);
     if (a->stopping)
         leave(p, now);
-    if (state_over(foliot_client_now(p->client)) || (p->leaving_ns && now - p->leaving_ns > LEAVE_NS))
+    if (state_over(foliot_client_now(p->client)) ||
+        (p->leaving_ns && now - p->leaving_ns > LEAVE_NS))
         finish_player(a, p);
 }
 
@@ -260,12 +274,16 @@ static void on_frame(uv_timer_t *timer)
         update(a, &a->players[i], frame);
 }
 
-// -- what it saw ---------------------------------------------------------------------------------------------
+// -- what it saw
+// ---------------------------------------------------------------------------------------------
 
 static const char *outcome(const player *p)
 {
     foliot_client_state state = foliot_client_now(p->client);
-    return state == FOLIOT_CLIENT_REFUSED ? "refused" : state == FOLIOT_CLIENT_LOST ? "lost" : p->playing ? "played" : "left";
+    return state == FOLIOT_CLIENT_REFUSED ? "refused"
+           : state == FOLIOT_CLIENT_LOST  ? "lost"
+           : p->playing                   ? "played"
+                                          : "left";
 }
 
 static void report_json(const player *p)
@@ -296,14 +314,18 @@ static void report_lockstep(const foliot_client_statistics *s, const char *diges
     printf("  lockstep         %llu ticks stepped, %llu compared, %llu divergences, %llu stalls\n",
            (unsigned long long)s->ticks_stepped, (unsigned long long)s->ticks_compared,
            (unsigned long long)s->divergences, (unsigned long long)s->stalls);
-    printf("  packets          closed ticks %.1f bytes each (p99 %.0f), ours %.1f (p99 %.0f), round trip %.1f ms\n",
-           s->relay_bytes_mean, s->relay_bytes_p99, s->input_bytes_mean, s->input_bytes_p99, s->round_trip_ms);
-    printf("  interpolation    %.1f ms behind on average, %llu of %llu samples starved, %llu jumps\n",
-           s->delay_mean_ms, (unsigned long long)s->samples_starved, (unsigned long long)s->samples,
-           (unsigned long long)s->snaps);
-    printf("  inputs           %llu packets, %llu changes late, %llu ticks missing, %llu reconnects\n",
-           (unsigned long long)s->inputs_sent, (unsigned long long)s->inputs_late,
-           (unsigned long long)s->inputs_missing, (unsigned long long)s->reconnects);
+    printf("  packets          closed ticks %.1f bytes each (p99 %.0f), ours %.1f (p99 %.0f), "
+           "round trip %.1f ms\n",
+           s->relay_bytes_mean, s->relay_bytes_p99, s->input_bytes_mean, s->input_bytes_p99,
+           s->round_trip_ms);
+    printf(
+        "  interpolation    %.1f ms behind on average, %llu of %llu samples starved, %llu jumps\n",
+        s->delay_mean_ms, (unsigned long long)s->samples_starved, (unsigned long long)s->samples,
+        (unsigned long long)s->snaps);
+    printf(
+        "  inputs           %llu packets, %llu changes late, %llu ticks missing, %llu reconnects\n",
+        (unsigned long long)s->inputs_sent, (unsigned long long)s->inputs_late,
+        (unsigned long long)s->inputs_missing, (unsigned long long)s->reconnects);
     printf("  last tick        %s\n", digest);
 }
 
@@ -312,10 +334,12 @@ static void report_text(const player *p)
     foliot_client_statistics s = foliot_client_statistics_now(p->client);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_text(s.digest, digest);
-    printf("%s%s%s\n", outcome(p), *foliot_client_reason(p->client) ? ": " : "", foliot_client_reason(p->client));
+    printf("%s%s%s\n", outcome(p), *foliot_client_reason(p->client) ? ": " : "",
+           foliot_client_reason(p->client));
     if (s.snapshots_received == 0)
         return;
-    printf("  joined in        %.0f ms, at tick %llu in the end\n", s.join_ms, (unsigned long long)s.newest_tick);
+    printf("  joined in        %.0f ms, at tick %llu in the end\n", s.join_ms,
+           (unsigned long long)s.newest_tick);
     if (foliot_client_in_lockstep(p->client)) {
         report_lockstep(&s, digest);
         return;
@@ -323,13 +347,15 @@ static void report_text(const player *p)
     printf("  snapshots        %llu of %llu came, %llu were of use, %.1f bytes each\n",
            (unsigned long long)s.snapshots_received, (unsigned long long)s.snapshots_expected,
            (unsigned long long)s.snapshots_used, s.snapshot_bytes_mean);
-    printf("  network          loss %.2f %%, jitter %.1f ms, round trip %.1f ms\n", 100 * s.loss, s.jitter_ms,
-           s.round_trip_ms);
-    printf("  interpolation    %.1f ms behind on average, %llu of %llu samples starved, %llu jumps\n",
-           s.delay_mean_ms, (unsigned long long)s.samples_starved, (unsigned long long)s.samples,
-           (unsigned long long)s.snaps);
+    printf("  network          loss %.2f %%, jitter %.1f ms, round trip %.1f ms\n", 100 * s.loss,
+           s.jitter_ms, s.round_trip_ms);
+    printf(
+        "  interpolation    %.1f ms behind on average, %llu of %llu samples starved, %llu jumps\n",
+        s.delay_mean_ms, (unsigned long long)s.samples_starved, (unsigned long long)s.samples,
+        (unsigned long long)s.snaps);
     printf("  inputs           %llu packets, %llu changes late, %llu reconnects\n",
-           (unsigned long long)s.inputs_sent, (unsigned long long)s.inputs_late, (unsigned long long)s.reconnects);
+           (unsigned long long)s.inputs_sent, (unsigned long long)s.inputs_late,
+           (unsigned long long)s.reconnects);
     printf("  last full state  %s\n", digest);
 }
 
@@ -348,7 +374,7 @@ static int exit_code(const app *a)
         if (!failed(&a->players[i]))
             continue;
         const foliot_client *client = a->players[i].client;
-        int one = foliot_client_try_again(client)              ? FOLIOT__EXIT_AGAIN
+        int one = foliot_client_try_again(client)            ? FOLIOT__EXIT_AGAIN
                   : foliot_client_computes_otherwise(client) ? FOLIOT__EXIT_NOT_VERIFIABLE
                                                              : FOLIOT__EXIT_ERROR;
         code = code == FOLIOT__EXIT_ERROR || (code && one == FOLIOT__EXIT_AGAIN) ? code : one;
@@ -364,11 +390,13 @@ static int close_trace(const app *a)
     failed = fclose(a->trace) != 0 || failed;
     if (!failed)
         return 0;
-    fprintf(stderr, "foliot-client: %s: it could not be written to the end: %s\n", given.trace, strerror(errno));
+    fprintf(stderr, "foliot-client: %s: it could not be written to the end: %s\n", given.trace,
+            strerror(errno));
     return FOLIOT__EXIT_AGAIN;
 }
 
-// -- from the command line ---------------------------------------------------------------------------------------
+// -- from the command line
+// ---------------------------------------------------------------------------------------
 
 static bool read_address(app *a, const char *text)
 {
@@ -376,7 +404,8 @@ static bool read_address(app *a, const char *text)
     size_t length = colon ? (size_t)(colon - text) : strlen(text);
     char *end = NULL;
     long port = colon ? strtol(colon + 1, &end, 10) : FOLIOT_PORT_DEFAULT;
-    if (length == 0 || length >= sizeof a->host || (colon && (end == colon + 1 || *end)) || port < 1 || port > 65535)
+    if (length == 0 || length >= sizeof a->host || (colon && (end == colon + 1 || *end)) ||
+        port < 1 || port > 65535)
         return false;
     memcpy(a->host, text, length);
     a->port = (uint16_t)port;
@@ -405,7 +434,10 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
         fprintf(stderr, "foliot-client: no socket\n");
         return FOLIOT__EXIT_AGAIN;
     }
-    snprintf(name, sizeof name, a->count > 1 ? "%.50s-%u" : "%.63s", given.name ? given.name : given.bot ? "bot" : "player",
+    snprintf(name, sizeof name, a->count > 1 ? "%.50s-%u" : "%.63s",
+             given.name  ? given.name
+             : given.bot ? "bot"
+                         : "player",
              index + 1);
     foliot_client_config config = foliot_client_config_default();
     config.transport = p->transport;
@@ -416,7 +448,8 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
     config.fingerprint = a->fingerprint;
     config.spectates = given.spectate;
     config.forces = given.force;
-    foliot__fault_plant(&p->fault, index == 0 ? given.perturb : NULL); // the first of several; read before
+    foliot__fault_plant(&p->fault,
+                        index == 0 ? given.perturb : NULL); // the first of several; read before
     config.step_host = &p->fault.host;
     foliot_status status = foliot_client_create(&config, now_ns(), &p->client);
     if (status != FOLIOT_OK) {
@@ -440,17 +473,21 @@ static int prepare(app *a, const foliot__arguments *arguments, foliot_impairment
     char message[512];
     const char *address = arguments->operands[0];
     if (strchr(address, ':') != strrchr(address, ':'))
-        return foliot__options_wrong(&program, arguments, "'%s': only IPv4 is spoken here, HOST[:PORT]", address);
+        return foliot__options_wrong(&program, arguments,
+                                     "'%s': only IPv4 is spoken here, HOST[:PORT]", address);
     if (!read_address(a, address))
         return foliot__options_wrong(&program, arguments, "'%s' is no HOST[:PORT]", address);
     if (given.seconds > 0 && given.ticks > 0)
-        return foliot__options_wrong(&program, arguments, "--seconds and --ticks exclude each other");
-    if ((given.name && strlen(given.name) >= FOLIOT_NAME_BYTES) || strlen(given.session) >= FOLIOT_NAME_BYTES) {
+        return foliot__options_wrong(&program, arguments,
+                                     "--seconds and --ticks exclude each other");
+    if ((given.name && strlen(given.name) >= FOLIOT_NAME_BYTES) ||
+        strlen(given.session) >= FOLIOT_NAME_BYTES) {
         fprintf(stderr, "foliot-client: a name has at most %d bytes\n", FOLIOT_NAME_BYTES - 1);
         return FOLIOT__EXIT_ERROR;
     }
     *impairment = (foliot_impairment){.seed = 1};
-    if (given.impair && foliot_impairment_parse(given.impair, impairment, message, sizeof message) != FOLIOT_OK)
+    if (given.impair &&
+        foliot_impairment_parse(given.impair, impairment, message, sizeof message) != FOLIOT_OK)
         return foliot__options_wrong(&program, arguments, "--impair: %s", message);
     if (given.bot && foliot__bot_kind_of(given.bot) == FOLIOT__BOT_FILE &&
         foliot__input_script_read(given.bot, &a->script, message, sizeof message) != FOLIOT_OK) {
@@ -462,7 +499,8 @@ static int prepare(app *a, const foliot__arguments *arguments, foliot_impairment
         return foliot__options_wrong(&program, arguments, "--perturb %s %s", given.perturb, wrong);
     foliot__view_side side;
     if (given.view && !foliot__view_side_of(given.view, &side))
-        return foliot__options_wrong(&program, arguments, "--view wants top, front, side or corner");
+        return foliot__options_wrong(&program, arguments,
+                                     "--view wants top, front, side or corner");
     if (given.trace && !(a->trace = fopen(given.trace, "w"))) {
         fprintf(stderr, "foliot-client: %s: %s\n", given.trace, strerror(errno));
         return FOLIOT__EXIT_ERROR;
@@ -507,8 +545,11 @@ int main(int argc, char **argv)
         code = start_loop(&a);
     if (code)
         return code;
-    const foliot__watchdog_config watchdog = {.program = "foliot-client", .work = "stepping the server's scene", .lost = "nothing was reported",
-                                              .grace_seconds = GRACE_SECONDS, .limit_seconds = given.steps_seconds,
+    const foliot__watchdog_config watchdog = {.program = "foliot-client",
+                                              .work = "stepping the server's scene",
+                                              .lost = "nothing was reported",
+                                              .grace_seconds = GRACE_SECONDS,
+                                              .limit_seconds = given.steps_seconds,
                                               .abandon = foliot__screen_abandon};
     foliot__watchdog_start(&watchdog);
     if (!given.bot && a.count == 1 && !given.json)

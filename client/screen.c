@@ -13,10 +13,10 @@
 #include "base/terminal.h"
 
 #define KEY_HOLD_NS 250000000u
-#define NAMES_MAX 24    // bodies named at once
+#define NAMES_MAX 24     // bodies named at once
 #define NAMES_UNASKED 16 // where there are more bodies, players alone are named
 #define GIVE_BACK "\x1b[?7h\x1b[?25h\x1b[?1049l"
-#define LINES_MAX 2000  // constraints drawn
+#define LINES_MAX 2000 // constraints drawn
 
 struct foliot__screen {
     struct termios before;
@@ -54,7 +54,8 @@ foliot__screen *foliot__screen_open(const char *side)
     atomic_store(&taken, true);
     tcsetattr(STDIN_FILENO, TCSANOW, &raw);
     screen->colours = foliot__may_colour(stdout);
-    fputs("\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J", stdout); // no cursor, and what a terminal takes for wider is cut at its edge
+    fputs("\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J",
+          stdout); // no cursor, and what a terminal takes for wider is cut at its edge
     return screen;
 }
 
@@ -104,7 +105,8 @@ static foliot__colour colour_of(uint32_t slot, uint32_t flags)
 {
     if (flags & FOLIOT_BODY_PLAYER)
         return (foliot__colour)(FOLIOT__COLOUR_RED + slot % 6);
-    return flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_ASLEEP) ? FOLIOT__COLOUR_GREY : FOLIOT__COLOUR_INK;
+    return flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_ASLEEP) ? FOLIOT__COLOUR_GREY
+                                                             : FOLIOT__COLOUR_INK;
 }
 
 // All that is there, into screen->figures.
@@ -119,13 +121,16 @@ static bool collect(foliot__screen *screen, const foliot_scene *scene, const fol
         const foliot_body_state *body = &sample->bodies[i];
         if (body->flags & FOLIOT_BODY_ALIVE)
             figures[screen->figure_count++] =
-                (foliot__figure){.slot = i, .colour = colour_of(i, body->flags),
-                                 .shape = shape_of(scene, i, body->flags), .body = *body};
+                (foliot__figure){.slot = i,
+                                 .colour = colour_of(i, body->flags),
+                                 .shape = shape_of(scene, i, body->flags),
+                                 .body = *body};
     }
     return true;
 }
 
-static void draw_joints(foliot__screen *screen, const foliot_scene *scene, const foliot_sample *sample)
+static void draw_joints(foliot__screen *screen, const foliot_scene *scene,
+                        const foliot_sample *sample)
 {
     for (uint32_t i = 0; scene && i < scene->constraint_count && i < LINES_MAX; i++) {
         const foliot_constraint_definition *joint = &scene->constraints[i];
@@ -136,7 +141,8 @@ static void draw_joints(foliot__screen *screen, const foliot_scene *scene, const
     }
 }
 
-static void draw_names(foliot__screen *screen, const foliot_client *client, const foliot_sample *sample)
+static void draw_names(foliot__screen *screen, const foliot_client *client,
+                       const foliot_sample *sample)
 {
     const foliot_scene *scene = foliot_client_scene(client);
     unsigned named = 0;
@@ -146,19 +152,21 @@ static void draw_names(foliot__screen *screen, const foliot_client *client, cons
         if (!(b->flags & FOLIOT_BODY_ALIVE) || (b->flags & FOLIOT_BODY_STATIC) ||
             !(player || sample->count <= NAMES_UNASKED))
             continue;
-        const char *name = player ? foliot_client_player_name(client, i)
-                                  : scene && i < scene->body_count ? scene->bodies[i].name : NULL;
+        const char *name = player                           ? foliot_client_player_name(client, i)
+                           : scene && i < scene->body_count ? scene->bodies[i].name
+                                                            : NULL;
         if (!name || !*name)
             continue;
         double x, y;
         foliot__view_place(&screen->view, &screen->canvas, b->position, &x, &y);
-        foliot__canvas_text(&screen->canvas, (int32_t)(x / 2) + 2, (int32_t)(y / 4), colour_of(i, b->flags), name);
+        foliot__canvas_text(&screen->canvas, (int32_t)(x / 2) + 2, (int32_t)(y / 4),
+                            colour_of(i, b->flags), name);
         named++;
     }
 }
 
-static void draw_status(foliot__screen *screen, const foliot_client *client, const foliot_sample *sample,
-                        const char *server)
+static void draw_status(foliot__screen *screen, const foliot_client *client,
+                        const foliot_sample *sample, const char *server)
 {
     foliot_client_statistics s = foliot_client_statistics_now(client);
     char line[512];
@@ -166,19 +174,23 @@ static void draw_status(foliot__screen *screen, const foliot_client *client, con
     foliot__canvas_blank(&screen->canvas, 0); // no bodies shine through
     foliot__canvas_blank(&screen->canvas, last - 1);
     foliot__canvas_blank(&screen->canvas, last);
-    snprintf(line, sizeof line, " %s on %s   tick %.0f   %s ", foliot_client_scene_name(client), server,
-             sample->render_tick, foliot__view_name(screen->view.side));
+    snprintf(line, sizeof line, " %s on %s   tick %.0f   %s ", foliot_client_scene_name(client),
+             server, sample->render_tick, foliot__view_name(screen->view.side));
     foliot__canvas_text(&screen->canvas, 0, 0, FOLIOT__COLOUR_CYAN, line);
     snprintf(line, sizeof line,
-             " rtt %.0f ms  loss %.1f %%  jitter %.1f ms  delay %.0f ms  starved %llu  %.0f B a snapshot ",
-             s.round_trip_ms, 100 * s.loss, s.jitter_ms, s.delay_ms, (unsigned long long)s.samples_starved,
-             s.snapshot_bytes_mean);
+             " rtt %.0f ms  loss %.1f %%  jitter %.1f ms  delay %.0f ms  starved %llu  %.0f B a "
+             "snapshot ",
+             s.round_trip_ms, 100 * s.loss, s.jitter_ms, s.delay_ms,
+             (unsigned long long)s.samples_starved, s.snapshot_bytes_mean);
     foliot__canvas_text(&screen->canvas, 0, last - 1, FOLIOT__COLOUR_YELLOW, line);
     foliot__canvas_text(&screen->canvas, 0, last, FOLIOT__COLOUR_GREY,
                         " arrows push  R F up down  Q E turn  space 1 2 act  V view  Esc leaves");
     // At the right edge, where it is seen however narrow the terminal is.
-    const char *trouble = foliot_client_now(client) != FOLIOT_CLIENT_PLAYING ? " RECONNECTING " : sample->starved ? " STARVED " : "";
-    foliot__canvas_text(&screen->canvas, (int32_t)screen->canvas.columns - (int32_t)strlen(trouble), 0, FOLIOT__COLOUR_RED, trouble);
+    const char *trouble = foliot_client_now(client) != FOLIOT_CLIENT_PLAYING ? " RECONNECTING "
+                          : sample->starved                                  ? " STARVED "
+                                                                             : "";
+    foliot__canvas_text(&screen->canvas, (int32_t)screen->canvas.columns - (int32_t)strlen(trouble),
+                        0, FOLIOT__COLOUR_RED, trouble);
 }
 
 static void print(const foliot__screen *screen)
@@ -198,8 +210,8 @@ void foliot__screen_wait(foliot__screen *screen, const char *server)
     print(screen);
 }
 
-void foliot__screen_draw(foliot__screen *screen, const foliot_client *client, const foliot_sample *sample,
-                         const char *server)
+void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
+                         const foliot_sample *sample, const char *server)
 {
     if (!fit_terminal(screen))
         return;
@@ -220,7 +232,8 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client, co
     print(screen);
 }
 
-// -- keys -------------------------------------------------------------------------------------------------
+// -- keys
+// -------------------------------------------------------------------------------------------------
 
 static void push(foliot__screen *screen, uint64_t now_ns, int axis, int8_t value)
 {
@@ -242,9 +255,10 @@ static bool take_key(foliot__screen *screen, uint64_t now_ns, char key, bool arr
         bool arrow;
         int axis;
         int8_t value;
-    } pushes[] = {{'C', true, 0, 127},   {'D', true, 0, -127},  {'A', true, 1, 127},   {'B', true, 1, -127},
-                  {'d', false, 0, 127},  {'a', false, 0, -127}, {'w', false, 1, 127},  {'s', false, 1, -127},
-                  {'r', false, 2, 127},  {'f', false, 2, -127}, {'q', false, 3, 127},  {'e', false, 3, -127}};
+    } pushes[] = {{'C', true, 0, 127},   {'D', true, 0, -127},  {'A', true, 1, 127},
+                  {'B', true, 1, -127},  {'d', false, 0, 127},  {'a', false, 0, -127},
+                  {'w', false, 1, 127},  {'s', false, 1, -127}, {'r', false, 2, 127},
+                  {'f', false, 2, -127}, {'q', false, 3, 127},  {'e', false, 3, -127}};
     for (size_t i = 0; i < sizeof pushes / sizeof pushes[0]; i++)
         if (pushes[i].key == key && pushes[i].arrow == arrow)
             push(screen, now_ns, pushes[i].axis, pushes[i].value);
@@ -259,7 +273,8 @@ static bool take_key(foliot__screen *screen, uint64_t now_ns, char key, bool arr
     return arrow || key != 'x';
 }
 
-bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FOLIOT_AXES], uint16_t *buttons)
+bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FOLIOT_AXES],
+                         uint16_t *buttons)
 {
     char keys[64];
     ssize_t count = read(STDIN_FILENO, keys, sizeof keys);

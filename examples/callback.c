@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// callback.c: a force of your own. The Henon-Heiles potential, (x^2 + y^2) / 2 + x^2 y - y^3 / 3 per unit of mass
-// (Henon and Heiles 1964), as a callback; printed are the crossings of the plane x = 0, a Poincare section, and what
-// became of the energy. A callback uses + - * / sqrt and foliot_* functions alone, so that it gives the same bits
-// everywhere.
+// callback.c: a force of your own. The Henon-Heiles potential, (x^2 + y^2) / 2 + x^2 y - y^3 / 3
+// per unit of mass (Henon and Heiles 1964), as a callback; printed are the crossings of the plane x
+// = 0, a Poincare section, and what became of the energy. A callback uses + - * / sqrt and foliot_*
+// functions alone, so that it gives the same bits everywhere.
 #include <stdio.h>
 
 #include <foliot/foliot.h>
@@ -60,7 +60,8 @@ int main(void)
             return 1;
         foliot_body_state body = foliot_world_body(world, 0);
         if (before < 0 && body.position[0] >= 0)
-            printf("%9.4f %9.6f %9.6f\n", foliot_world_time(world), body.position[1], body.velocity[1]);
+            printf("%9.4f %9.6f %9.6f\n", foliot_world_time(world), body.position[1],
+                   body.velocity[1]);
         before = body.position[0];
     }
     foliot_invariants end = foliot_world_invariants(world, &host);

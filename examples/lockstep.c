@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// lockstep.c: a game of one's own in lockstep. The game is not foliot's world: a skirmish of units in fixed point. It is
-// put through the harness, hosted with three players, recorded, and the recording is verified.
+// lockstep.c: a game of one's own in lockstep. The game is not foliot's world: a skirmish of units
+// in fixed point. It is put through the harness, hosted with three players, recorded, and the
+// recording is verified.
 //     lockstep [--plant-fault] [--enet] [FILE]
-// --plant-fault: one player's copy computes wrongly, and another forgets to save a field: both are found and named.
+// --plant-fault: one player's copy computes wrongly, and another forgets to save a field: both are
+// found and named.
 // --enet: over UDP on the loopback, in real time, instead of in memory on a clock of its own.
 // docs/LOCKSTEP.md goes through this file.
 #include <stdio.h>
@@ -14,7 +16,8 @@
 #include <foliot/client.h>
 #include <foliot/server.h>
 
-// -- the game ----------------------------------------------------------------------------------------
+// -- the game
+// ----------------------------------------------------------------------------------------
 // Everything is an integer of a stated width; fixed point has 16 bits behind the point.
 
 #define PLAYERS 4
@@ -72,7 +75,8 @@ static void fight(skirmish *s, uint32_t i)
     u->cooldown -= u->cooldown > 0;
     for (uint32_t k = 0; k < UNITS && s->attacks[i % PLAYERS] && u->cooldown == 0; k++) {
         unit *other = &s->units[k];
-        if (k % PLAYERS == i % PLAYERS || abs(u->x - other->x) > 1 << 16 || abs(u->y - other->y) > 1 << 16)
+        if (k % PLAYERS == i % PLAYERS || abs(u->x - other->x) > 1 << 16 ||
+            abs(u->y - other->y) > 1 << 16)
             continue;
         uint32_t harm = 5 + draw(s, 10);
         other->health -= harm < other->health ? harm : other->health;
@@ -82,7 +86,8 @@ static void fight(skirmish *s, uint32_t i)
     }
 }
 
-// -- the game as a foliot_simulation -----------------------------------------------------------------
+// -- the game as a foliot_simulation
+// -----------------------------------------------------------------
 
 static foliot_status create(void *user, const void *setup, size_t bytes, void **self)
 {
@@ -137,8 +142,8 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
     return FOLIOT_OK;
 }
 
-// Parts and fields: one list, used for saving, restoring, reports and the perturbation test. All numbers are saved as
-// 64 bits here, which is simple; write them as narrow as you like.
+// Parts and fields: one list, used for saving, restoring, reports and the perturbation test. All
+// numbers are saved as 64 bits here, which is simple; write them as narrow as you like.
 static uint32_t part_count(const void *self)
 {
     (void)self;
@@ -156,25 +161,36 @@ static void part(const void *self, uint32_t number, foliot_simulation_part *abou
         *about = (foliot_simulation_part){"unit", number - 1 - PLAYERS, 6};
 }
 
-#define SIGNED(name, value) {name, FOLIOT_VALUE_I64, false, (uint64_t)(int64_t)(value)}
-#define UNSIGNED(name, value) {name, FOLIOT_VALUE_U64, false, (value)}
+#define SIGNED(name, value)                                                                        \
+    {                                                                                              \
+        name, FOLIOT_VALUE_I64, false, (uint64_t)(int64_t)(value)                                  \
+    }
+#define UNSIGNED(name, value)                                                                      \
+    {                                                                                              \
+        name, FOLIOT_VALUE_U64, false, (value)                                                     \
+    }
 
 static void fields(const void *self, uint32_t number, foliot_simulation_field *values)
 {
     const skirmish *s = self;
     if (number == 0) {
-        const foliot_simulation_field all[] = {UNSIGNED("tick", s->tick), UNSIGNED("random", s->random)};
+        const foliot_simulation_field all[] = {UNSIGNED("tick", s->tick),
+                                               UNSIGNED("random", s->random)};
         memcpy(values, all, sizeof all);
     } else if (number <= PLAYERS) {
         uint32_t p = number - 1;
-        const foliot_simulation_field all[] = {SIGNED("pull.x", s->pull_x[p]), SIGNED("pull.y", s->pull_y[p]),
+        const foliot_simulation_field all[] = {SIGNED("pull.x", s->pull_x[p]),
+                                               SIGNED("pull.y", s->pull_y[p]),
                                                UNSIGNED("attacks", s->attacks[p])};
         memcpy(values, all, sizeof all);
     } else {
         const unit *u = &s->units[number - 1 - PLAYERS];
-        const foliot_simulation_field all[] = {SIGNED("x", u->x),           SIGNED("y", u->y),
-                                               SIGNED("vx", u->vx),         SIGNED("vy", u->vy),
-                                               UNSIGNED("health", u->health), UNSIGNED("cooldown", u->cooldown)};
+        const foliot_simulation_field all[] = {SIGNED("x", u->x),
+                                               SIGNED("y", u->y),
+                                               SIGNED("vx", u->vx),
+                                               SIGNED("vy", u->vy),
+                                               UNSIGNED("health", u->health),
+                                               UNSIGNED("cooldown", u->cooldown)};
         memcpy(values, all, sizeof all);
     }
 }
@@ -270,15 +286,28 @@ static const uint8_t setup[] = {7, 24}; // seed, size
 
 static foliot_simulation_kind skirmish_kind(const char *fault)
 {
-    return (foliot_simulation_kind){.name = "org.example.skirmish", .version = 1, .create = create, .destroy = free,
-                                    .tick = tick, .step = step, .save = save, .restore = restore,
+    return (foliot_simulation_kind){.name = "org.example.skirmish",
+                                    .version = 1,
+                                    .create = create,
+                                    .destroy = free,
+                                    .tick = tick,
+                                    .step = step,
+                                    .save = save,
+                                    .restore = restore,
                                     // What follows makes digests cheaper and reports better:
-                                    .user = (void *)fault, .digest = digest, .part_count = part_count, .part = part,
-                                    .fields = fields, .field_put = field_put, .stages = stages, .stage_count = 2,
+                                    .user = (void *)fault,
+                                    .digest = digest,
+                                    .part_count = part_count,
+                                    .part = part,
+                                    .fields = fields,
+                                    .field_put = field_put,
+                                    .stages = stages,
+                                    .stage_count = 2,
                                     .watch = watch};
 }
 
-// -- is it fit? --------------------------------------------------------------------------------------
+// -- is it fit?
+// --------------------------------------------------------------------------------------
 
 static bool test(const char *fault)
 {
@@ -297,7 +326,8 @@ static bool test(const char *fault)
     return result.passed;
 }
 
-// -- a match -----------------------------------------------------------------------------------------
+// -- a match
+// -----------------------------------------------------------------------------------------
 
 #define CLIENTS 3
 #define HZ 60
@@ -355,8 +385,12 @@ static void host_match(match *m, const foliot_simulation_kind *kind, const char 
     foliot_server_config config = foliot_server_config_default();
     config.transport = m->host;
     must(foliot_server_create(&config, m->now_ns, &m->server), "server");
-    foliot_session_config session = {.name = "skirmish", .mode = FOLIOT_SESSION_LOCKSTEP, .pace_hz = HZ,
-                                     .ticks = TICKS, .simulation = &m->simulation, .player_limit = PLAYERS,
+    foliot_session_config session = {.name = "skirmish",
+                                     .mode = FOLIOT_SESSION_LOCKSTEP,
+                                     .pace_hz = HZ,
+                                     .ticks = TICKS,
+                                     .simulation = &m->simulation,
+                                     .player_limit = PLAYERS,
                                      .recording = m->recording};
     must(foliot_server_add_session(m->server, &session, m->now_ns), "session");
 }
@@ -394,7 +428,8 @@ static void play(match *m)
         report(m);
         for (int i = 0; i < CLIENTS; i++) {
             uint64_t phase = m->now_ns / 200000000u + 3 * (uint64_t)i; // other keys every 0.2 s
-            int8_t axes[FOLIOT_AXES] = {(int8_t)(phase * 37 % 255 - 127), (int8_t)(phase * 91 % 255 - 127)};
+            int8_t axes[FOLIOT_AXES] = {(int8_t)(phase * 37 % 255 - 127),
+                                        (int8_t)(phase * 91 % 255 - 127)};
             foliot_client_input(m->clients[i], axes, phase % 3 != 0);
             foliot_client_update(m->clients[i], m->now_ns);
         }
@@ -444,7 +479,8 @@ static bool verify(const char *file)
     foliot_simulation_kind kind = skirmish_kind(NULL);
     must(foliot_replay_open_simulation(file, &kind, &replay, &damage), file);
     must(foliot_replay_verify(replay, NULL, &verdict), file);
-    printf("%s: %s, %llu ticks\n", file, verdict.status == FOLIOT_OK ? "match" : foliot_status_name(verdict.status),
+    printf("%s: %s, %llu ticks\n", file,
+           verdict.status == FOLIOT_OK ? "match" : foliot_status_name(verdict.status),
            (unsigned long long)verdict.ticks);
     foliot_replay_close(replay);
     return verdict.status == FOLIOT_OK;

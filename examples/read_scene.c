@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// read_scene.c: a scene from a text in memory, or from the file that is named, run for ten seconds of its time. Prints
-// every body at the end, and by how much the energy changed.
+// read_scene.c: a scene from a text in memory, or from the file that is named, run for ten seconds
+// of its time. Prints every body at the end, and by how much the energy changed.
 #include <stdio.h>
 #include <string.h>
 
@@ -21,8 +21,8 @@ static void print_bodies(const foliot_scene *scene, const foliot_world *world)
 {
     for (uint32_t i = 0; i < scene->body_count; i++) {
         foliot_body_state body = foliot_world_body(world, i);
-        printf("%-16s %10.5f %10.5f %10.5f\n", scene->bodies[i].name, body.position[0], body.position[1],
-               body.position[2]);
+        printf("%-16s %10.5f %10.5f %10.5f\n", scene->bodies[i].name, body.position[0],
+               body.position[1], body.position[2]);
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// step.c: a world made in C, without a file: a ball falls on a floor and comes to rest. Prints where it is
-// ten times a second, and at the end the digest, which is the same on every machine.
+// step.c: a world made in C, without a file: a ball falls on a floor and comes to rest. Prints
+// where it is ten times a second, and at the end the digest, which is the same on every machine.
 #include <stdio.h>
 
 #include <foliot/foliot.h>
@@ -37,7 +37,8 @@ int main(void)
         if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_OK)
             return 1;
         if (tick % 6 == 5)
-            printf("%4.1f s  %.4f m\n", foliot_world_time(world), foliot_world_body(world, 0).position[2]);
+            printf("%4.1f s  %.4f m\n", foliot_world_time(world),
+                   foliot_world_body(world, 0).position[2]);
     }
     char text[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_text(foliot_world_digest(world), text);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// host.c: from files to what a session needs. Refuses with a sentence and the exit code that it means.
+// host.c: from files to what a session needs. Refuses with a sentence and the exit code that it
+// means.
 #include "host.h"
 
 #include <ctype.h>
@@ -45,18 +46,20 @@ static void name_recording(foliot__hosted *hosted)
     strftime(date, sizeof date, "%Y%m%d-%H%M%S", &tm);
     snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s-%s.foliot", name, date);
     for (int i = 2; access(hosted->recording_file, F_OK) == 0 && i < 1000; i++)
-        snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s-%s-%d.foliot", name, date, i);
+        snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s-%s-%d.foliot", name,
+                 date, i);
 }
 
-static int apply_options(foliot__hosted *hosted, const char *file, const foliot__host_options *options)
+static int apply_options(foliot__hosted *hosted, const char *file,
+                         const foliot__host_options *options)
 {
     foliot_scene *scene = hosted->scene;
     char why_pace[96];
     if (options->integrator) {
         foliot_integrator id = foliot_integrator_find(options->integrator);
         char why[160];
-        snprintf(why, sizeof why, "there is no integrator '%s'; the nearest is '%s'", options->integrator,
-                 foliot_integrator_nearest(options->integrator));
+        snprintf(why, sizeof why, "there is no integrator '%s'; the nearest is '%s'",
+                 options->integrator, foliot_integrator_nearest(options->integrator));
         if (id == FOLIOT_INTEGRATOR_NONE)
             return complain(FOLIOT__EXIT_USAGE, "--integrator", why);
         scene->integrator = id;
@@ -66,8 +69,9 @@ static int apply_options(foliot__hosted *hosted, const char *file, const foliot_
         scene->pace_hz = options->tick_hz;
     }
     if (!(scene->pace_hz > 0))
-        return complain(FOLIOT__EXIT_SCENE, file,
-                        "its time is not in seconds, so it needs pace_hz (or --tick-hz) to be hosted");
+        return complain(
+            FOLIOT__EXIT_SCENE, file,
+            "its time is not in seconds, so it needs pace_hz (or --tick-hz) to be hosted");
     foliot_scene_problem problem;
     if (foliot_scene_check(scene, &problem) != FOLIOT_OK) {
         char why[sizeof problem.path + sizeof problem.text + 4];
@@ -75,8 +79,8 @@ static int apply_options(foliot__hosted *hosted, const char *file, const foliot_
         return complain(FOLIOT__EXIT_SCENE, file, why);
     }
     if (scene->pace_hz < FOLIOT__PACE_HZ_MIN || scene->pace_hz > FOLIOT__PACE_HZ_MAX) {
-        snprintf(why_pace, sizeof why_pace, "a host runs %g to %d ticks in a second, not %g", FOLIOT__PACE_HZ_MIN, FOLIOT__PACE_HZ_MAX,
-                 scene->pace_hz);
+        snprintf(why_pace, sizeof why_pace, "a host runs %g to %d ticks in a second, not %g",
+                 FOLIOT__PACE_HZ_MIN, FOLIOT__PACE_HZ_MAX, scene->pace_hz);
         return complain(FOLIOT__EXIT_SCENE, file, why_pace);
     }
     hosted->pace_hz = scene->pace_hz;
@@ -135,14 +139,17 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
         return code;
     foliot_recording_config config = recording_config(hosted->pace_hz);
     errno = 0;
-    foliot_status status = foliot_recording_create(hosted->recording_file, hosted->scene, NULL, hosted->world,
-                                                   &config, &hosted->recording);
+    foliot_status status = foliot_recording_create(hosted->recording_file, hosted->scene, NULL,
+                                                   hosted->world, &config, &hosted->recording);
     if (status == FOLIOT_OK)
         return 0;
-    if (status == FOLIOT_IO && errno) // no such folder, for example: only a full disk may have room later
-        return complain(errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR, hosted->recording_file, strerror(errno));
+    if (status == FOLIOT_IO &&
+        errno) // no such folder, for example: only a full disk may have room later
+        return complain(errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR,
+                        hosted->recording_file, strerror(errno));
     return complain(FOLIOT__EXIT_AGAIN, hosted->recording_file,
-                    status == FOLIOT_AGAIN ? "another process is writing to it" : foliot_status_text(status));
+                    status == FOLIOT_AGAIN ? "another process is writing to it"
+                                           : foliot_status_text(status));
 }
 
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
@@ -170,12 +177,19 @@ static void tell_salvage(const char *file, const foliot_resumption *about)
 {
     unsigned long long tick = about->tick, bytes = about->cut_bytes;
     if (about->was_closed)
-        fprintf(stderr, "foliot-server: %s had ended in order at tick %llu; it goes on from there\n", file, tick);
+        fprintf(stderr,
+                "foliot-server: %s had ended in order at tick %llu; it goes on from there\n", file,
+                tick);
     else if (bytes == 0)
-        fprintf(stderr, "foliot-server: %s ends with a whole block at tick %llu; nothing was cut off\n", file, tick);
+        fprintf(stderr,
+                "foliot-server: %s ends with a whole block at tick %llu; nothing was cut off\n",
+                file, tick);
     else
-        fprintf(stderr, "foliot-server: %s is whole up to tick %llu; %llu bytes behind it were cut off%s%s: %s\n", file, tick,
-                bytes, *about->kept_in ? " and kept in " : "", about->kept_in, about->damage);
+        fprintf(stderr,
+                "foliot-server: %s is whole up to tick %llu; %llu bytes behind it were cut "
+                "off%s%s: %s\n",
+                file, tick, bytes, *about->kept_in ? " and kept in " : "", about->kept_in,
+                about->damage);
 }
 
 static int resume_exit(foliot_status status)
@@ -212,8 +226,8 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file)
         config = recording_config(pace_of(foliot_replay_about(replay)->scene));
         foliot_replay_close(replay);
     }
-    foliot_status status = foliot_recording_resume(file, &config, &hosted->recording, &hosted->scene, &hosted->world,
-                                                   problem, sizeof problem);
+    foliot_status status = foliot_recording_resume(
+        file, &config, &hosted->recording, &hosted->scene, &hosted->world, problem, sizeof problem);
     if (status != FOLIOT_OK)
         return complain(resume_exit(status), file, problem);
     const foliot_resumption *about = foliot_recording_resumed(hosted->recording);
@@ -232,8 +246,8 @@ int foliot__hosted_close(foliot__hosted *hosted)
     int code = 0;
     if (hosted->recording) {
         foliot_status status = foliot_recording_close(hosted->recording, &state);
-        printf("recording %s: ticks %llu to %llu", hosted->recording_file, (unsigned long long)state.first_tick,
-               (unsigned long long)state.written_tick);
+        printf("recording %s: ticks %llu to %llu", hosted->recording_file,
+               (unsigned long long)state.first_tick, (unsigned long long)state.written_tick);
         if (status == FOLIOT_OK)
             printf("; check it: foliot-replay verify %s\n", hosted->recording_file);
         else

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// host.h: the sessions that a foliot-server hosts: scenes read, worlds made or resumed, recordings open.
+// host.h: the sessions that a foliot-server hosts: scenes read, worlds made or resumed, recordings
+// open.
 #ifndef FOLIOT_SERVER_HOST_H
 #define FOLIOT_SERVER_HOST_H
 
@@ -32,8 +33,8 @@ typedef struct foliot__host_options {
 // Each returns an exit code: 0, or with the reason told on stderr.
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
                         const foliot__host_options *options);
-// Begins the recording, unless it is resumed or none is wanted. A recording that had not ended is kept under
-// another name.
+// Begins the recording, unless it is resumed or none is wanted. A recording that had not ended is
+// kept under another name.
 int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *options);
 int foliot__hosted_resume(foliot__hosted *hosted, const char *file);
 // Closes the recording; says on stdout what it holds. The exit code if that failed.

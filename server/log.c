@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// log.c: one table of events, each a sentence; base/log.h writes them and keeps floods away. A thread of its own hands
-// lines to stderr, so that no tick waits for whoever reads it: what does not fit into its ring is left out, and counted.
+// log.c: one table of events, each a sentence; base/log.h writes them and keeps floods away. A
+// thread of its own hands lines to stderr, so that no tick waits for whoever reads it: what does
+// not fit into its ring is left out, and counted.
 #include "log.h"
 
 #include <errno.h>
@@ -30,7 +31,8 @@ static struct {
     char bytes[RING_BYTES];
 } ring;
 
-// -- the thread that writes ---------------------------------------------------------------------------------
+// -- the thread that writes
+// ---------------------------------------------------------------------------------
 
 static void write_all(const char *bytes, size_t length)
 {
@@ -147,7 +149,8 @@ static uint64_t take_lost(void)
     return lost;
 }
 
-// -- lines --------------------------------------------------------------------------------------------------
+// -- lines
+// --------------------------------------------------------------------------------------------------
 
 static const struct {
     foliot__log_level level;
@@ -155,21 +158,27 @@ static const struct {
 } events[] = {
     [FOLIOT_SERVER_JOINED] = {FOLIOT__LOG_INFO, "joined", "%s joined as %s"},
     [FOLIOT_SERVER_RESUMED] = {FOLIOT__LOG_INFO, "resumed", "%s came back as %s"},
-    [FOLIOT_SERVER_LOST] = {FOLIOT__LOG_INFO, "lost", "%s (%s) was lost; its place is kept for a while"},
+    [FOLIOT_SERVER_LOST] = {FOLIOT__LOG_INFO, "lost",
+                            "%s (%s) was lost; its place is kept for a while"},
     [FOLIOT_SERVER_LEFT] = {FOLIOT__LOG_INFO, "left", "%s (%s) left"},
     [FOLIOT_SERVER_REFUSED] = {FOLIOT__LOG_INFO, "refused", "refused: %s"},
     [FOLIOT_SERVER_DROPPED] = {FOLIOT__LOG_WARNING, "dropped", "%s"},
     [FOLIOT_SERVER_LATE] = {FOLIOT__LOG_WARNING, "late", "ticks are late%s; catching up"},
-    [FOLIOT_SERVER_FROZEN] = {FOLIOT__LOG_WARNING, "frozen", "a body left the range of numbers (2^40) and was frozen%s"},
-    [FOLIOT_SERVER_RECORDING_STOPPED] = {FOLIOT__LOG_ERROR, "recording-stopped", "the recording stopped: %s"},
+    [FOLIOT_SERVER_FROZEN] = {FOLIOT__LOG_WARNING, "frozen",
+                              "a body left the range of numbers (2^40) and was frozen%s"},
+    [FOLIOT_SERVER_RECORDING_STOPPED] = {FOLIOT__LOG_ERROR, "recording-stopped",
+                                         "the recording stopped: %s"},
     [FOLIOT_SERVER_ENDED] = {FOLIOT__LOG_INFO, "ended", "the session reached its last tick%s"},
     [FOLIOT_SERVER_LIED] = {FOLIOT__LOG_WARNING, "lied", "%s (%s)"},
     [FOLIOT_SERVER_DIVERGED] = {FOLIOT__LOG_WARNING, "diverged", "%s (%s) has diverged"},
     [FOLIOT_SERVER_FOUND] = {FOLIOT__LOG_WARNING, "found", "where %s (%s) diverged was found"},
     [FOLIOT_SERVER_SPENT] = {FOLIOT__LOG_WARNING, "token-spent",
-                             "somebody came with a token of %s (%s) that has been replaced: the player lost the new one, or a token was stolen"},
-    [FOLIOT_SERVER_REFUSALS] = {FOLIOT__LOG_WARNING, "refusals", "the network sends what is refused: %s"},
-    [FOLIOT_SERVER_BEHIND] = {FOLIOT__LOG_WARNING, "behind", "%s (%s) fell behind, and is given the state anew"},
+                             "somebody came with a token of %s (%s) that has been replaced: the "
+                             "player lost the new one, or a token was stolen"},
+    [FOLIOT_SERVER_REFUSALS] = {FOLIOT__LOG_WARNING, "refusals",
+                                "the network sends what is refused: %s"},
+    [FOLIOT_SERVER_BEHIND] = {FOLIOT__LOG_WARNING, "behind",
+                              "%s (%s) fell behind, and is given the state anew"},
 };
 
 static void now(uint64_t *monotonic_ns, int64_t *unix_ns)
@@ -209,7 +218,8 @@ static bool begin(foliot__log_level level, const char *event, const char *senten
     now(&monotonic_ns, &unix_ns);
     foliot__log_at(&log_, monotonic_ns, unix_ns);
     uint64_t lost = take_lost();
-    if (lost && foliot__log_begin(&log_, FOLIOT__LOG_WARNING, "lines-lost", "lines were left out: nobody read them in time")) {
+    if (lost && foliot__log_begin(&log_, FOLIOT__LOG_WARNING, "lines-lost",
+                                  "lines were left out: nobody read them in time")) {
         foliot__log_count(&log_, "lines", lost);
         foliot__log_end(&log_);
     }
@@ -228,11 +238,12 @@ void foliot__log_event(const foliot_server_event *event)
     char who[24] = "a spectator";
     if (event->player != UINT32_MAX)
         snprintf(who, sizeof who, "player %u", event->player);
-    int used = snprintf(sentence, sizeof sentence, "%s%s", event->session,
-                        *event->session ? ": " : "");
+    int used =
+        snprintf(sentence, sizeof sentence, "%s%s", event->session, *event->session ? ": " : "");
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    snprintf(sentence + used, sizeof sentence - (size_t)used, events[event->kind].text, event->text, who);
+    snprintf(sentence + used, sizeof sentence - (size_t)used, events[event->kind].text, event->text,
+             who);
 #pragma GCC diagnostic pop
     if (!begin(events[event->kind].level, events[event->kind].name, sentence))
         return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// main.c: foliot-server: the server library under libuv. Here is the only clock: ticks are due at absolute times
-// of CLOCK_MONOTONIC, for which a timerfd is armed anew after every update.
+// main.c: foliot-server: the server library under libuv. Here is the only clock: ticks are due at
+// absolute times of CLOCK_MONOTONIC, for which a timerfd is armed anew after every update.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -39,38 +39,56 @@ static struct {
     double tick_hz, snapshot_hz, spectator_delay;
     uint64_t input_delay, spectators, per_address, players_per_address;
     foliot__texts sessions, resumes;
-} given = {.port = FOLIOT_PORT_DEFAULT, .bind = "127.0.0.1", .log_format = "text", .threads = 1,
-           .input_delay = 3, .spectators = 64};
+} given = {.port = FOLIOT_PORT_DEFAULT,
+           .bind = "127.0.0.1",
+           .log_format = "text",
+           .threads = 1,
+           .input_delay = 3,
+           .spectators = 64};
 
 static const foliot__option host_options[] = {
-    {"port", "PORT", FOLIOT__OPTION_COUNT, &given.port, 0, 65535, .help = "UDP port; 0 takes a free one"},
-    {"bind", "ADDR", FOLIOT__OPTION_TEXT, &given.bind, .help = "IPv4 address to listen on; 127.0.0.1 unless said"},
-    {"record", "FILE", FOLIOT__OPTION_TEXT, &given.record, .help = "recording; NAME-DATE.foliot unless said"},
+    {"port", "PORT", FOLIOT__OPTION_COUNT, &given.port, 0, 65535,
+     .help = "UDP port; 0 takes a free one"},
+    {"bind", "ADDR", FOLIOT__OPTION_TEXT, &given.bind,
+     .help = "IPv4 address to listen on; 127.0.0.1 unless said"},
+    {"record", "FILE", FOLIOT__OPTION_TEXT, &given.record,
+     .help = "recording; NAME-DATE.foliot unless said"},
     {"no-record", NULL, FOLIOT__OPTION_FLAG, &given.no_record, .help = "records nothing"},
-    {"integrator", "NAME", FOLIOT__OPTION_TEXT, &given.integrator, .help = "instead of the scene's"},
+    {"integrator", "NAME", FOLIOT__OPTION_TEXT, &given.integrator,
+     .help = "instead of the scene's"},
     {"tick-hz", "HZ", FOLIOT__OPTION_REAL, &given.tick_hz, FOLIOT__PACE_HZ_MIN, FOLIOT__PACE_HZ_MAX,
      .help = "sets dt to 1 / HZ, and the pace"},
-    {"snapshot-hz", "HZ", FOLIOT__OPTION_POSITIVE, &given.snapshot_hz, .help = "at most; every tick unless said"},
+    {"snapshot-hz", "HZ", FOLIOT__OPTION_POSITIVE, &given.snapshot_hz,
+     .help = "at most; every tick unless said"},
     {"mode", "MODE", FOLIOT__OPTION_TEXT, &given.mode, .help = "snapshot or lockstep"},
-    {"input-delay", "TICKS", FOLIOT__OPTION_COUNT, &given.input_delay, 0, 600, &given.has_input_delay,
-     .help = "lockstep: ticks from an input to its effect, for all who can keep to it; 3 unless said"},
+    {"input-delay", "TICKS", FOLIOT__OPTION_COUNT, &given.input_delay, 0, 600,
+     &given.has_input_delay,
+     .help =
+         "lockstep: ticks from an input to its effect, for all who can keep to it; 3 unless said"},
     {"spectators", "N", FOLIOT__OPTION_COUNT, &given.spectators, 0, FOLIOT_PEERS_MAX,
      .help = "connections for spectators; 64 unless said"},
     {"per-address", "N", FOLIOT__OPTION_COUNT, &given.per_address, 1, FOLIOT_PEERS_MAX,
-     .help = "connections that one address may hold; a quarter of all unless said; no limit on the loopback"},
-    {"players-per-address", "N", FOLIOT__OPTION_COUNT, &given.players_per_address, 1, FOLIOT_PLAYERS_MAX,
-     .help = "places of players that one address may have; a quarter of a session's unless said; no limit on the loopback"},
-    {"spectator-delay", "SECONDS", FOLIOT__OPTION_REAL, &given.spectator_delay, 0, SPECTATOR_DELAY_MAX,
-     .help = "spectators are shown what was so long ago"},
+     .help = "connections that one address may hold; a quarter of all unless said; no limit on the "
+             "loopback"},
+    {"players-per-address", "N", FOLIOT__OPTION_COUNT, &given.players_per_address, 1,
+     FOLIOT_PLAYERS_MAX,
+     .help = "places of players that one address may have; a quarter of a session's unless said; "
+             "no limit on the loopback"},
+    {"spectator-delay", "SECONDS", FOLIOT__OPTION_REAL, &given.spectator_delay, 0,
+     SPECTATOR_DELAY_MAX, .help = "spectators are shown what was so long ago"},
     {"no-force", NULL, FOLIOT__OPTION_FLAG, &given.no_force,
      .help = "lockstep: refuses builds that compute otherwise though they ask with --force"},
-    {"resume", "FILE", FOLIOT__OPTION_TEXTS, &given.resumes, .help = "goes on with a recording; no SCENE then; repeatable"},
-    {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &given.sessions, .help = "one more session; repeatable"},
+    {"resume", "FILE", FOLIOT__OPTION_TEXTS, &given.resumes,
+     .help = "goes on with a recording; no SCENE then; repeatable"},
+    {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &given.sessions,
+     .help = "one more session; repeatable"},
     {"ticks", "N", FOLIOT__OPTION_COUNT, &given.ticks, 1, 0, .help = "ends after N ticks"},
     {"impair", "SPEC", FOLIOT__OPTION_TEXT, &given.impair,
      .help = "a bad network, both ways: loss=5%,delay=50ms,jitter=0-100ms,..."},
-    {"threads", "N", FOLIOT__OPTION_COUNT, &given.threads, 1, 256, .help = "inside a step; the bits are the same"},
-    {"log-format", "FORMAT", FOLIOT__OPTION_TEXT, &given.log_format, .help = "text or json, on stderr"},
+    {"threads", "N", FOLIOT__OPTION_COUNT, &given.threads, 1, 256,
+     .help = "inside a step; the bits are the same"},
+    {"log-format", "FORMAT", FOLIOT__OPTION_TEXT, &given.log_format,
+     .help = "text or json, on stderr"},
     {0}};
 static const foliot__option no_options[] = {{0}};
 
@@ -80,7 +98,8 @@ static const foliot__command commands[] = {
      "  foliot-server scenes/marbles.yaml --port 0 --record match.foliot\n"
      "  foliot-server --resume match.foliot\n",
      host_options, 0, 1},
-    {"check", "SCENE...", "only checks scenes", "  foliot-server check scenes/cloth.yaml\n", no_options, 1, UINT32_MAX},
+    {"check", "SCENE...", "only checks scenes", "  foliot-server check scenes/cloth.yaml\n",
+     no_options, 1, UINT32_MAX},
     {0}};
 
 static void fingerprint_text(char text[33])
@@ -112,14 +131,15 @@ typedef struct app {
     bool over, rests;  // rests: the socket is not watched until the timer
 } app;
 
-// libuv ends the process where it gets no descriptor for its signals and no thread for its workers. So both are looked for
-// first, and its workers are started at once: each has a stack of 8 MiB.
+// libuv ends the process where it gets no descriptor for its signals and no thread for its workers.
+// So both are looked for first, and its workers are started at once: each has a stack of 8 MiB.
 #define LOOP_DESCRIPTORS 11
 #define WORKER_STACK_BYTES ((size_t)8 << 20)
 
 static int lacks(const char *what)
 {
-    fprintf(stderr, "foliot-server: this process may not have %s (ulimit -a tells its limits)\n", what);
+    fprintf(stderr, "foliot-server: this process may not have %s (ulimit -a tells its limits)\n",
+            what);
     return FOLIOT__EXIT_AGAIN;
 }
 
@@ -130,7 +150,8 @@ static uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-// -- the loop -------------------------------------------------------------------------------------------
+// -- the loop
+// -------------------------------------------------------------------------------------------
 
 static void on_readable(uv_poll_t *poll, int status, int events);
 
@@ -177,7 +198,8 @@ static void log_events(app *a)
         foliot__log_event(&event);
     foliot_divergence_case found;
     while (foliot_server_divergence(a->server, &found))
-        foliot__report_divergence(&found, scene_of(a, found.session), strcmp(given.log_format, "json") == 0, &a->loop);
+        foliot__report_divergence(&found, scene_of(a, found.session),
+                                  strcmp(given.log_format, "json") == 0, &a->loop);
 }
 
 static void close_loop(app *a)
@@ -200,7 +222,8 @@ static void update(app *a)
     foliot_server_update(a->server, now_ns());
     log_events(a);
     if (foliot_server_done(a->server)) {
-        if (a->interrupts == 0 && given.ticks > 0) { // all ended by themselves: tell the peers first
+        if (a->interrupts == 0 &&
+            given.ticks > 0) { // all ended by themselves: tell the peers first
             a->interrupts = 1;
             foliot_server_stop(a->server, "the session has reached its last tick", now_ns());
         } else {
@@ -217,7 +240,8 @@ static void on_readable(uv_poll_t *poll, int status, int events)
     uint64_t expirations;
     (void)status;
     (void)events;
-    if (poll == &a->timer && read(a->timer_fd, &expirations, sizeof expirations) < 0 && errno != EAGAIN)
+    if (poll == &a->timer && read(a->timer_fd, &expirations, sizeof expirations) < 0 &&
+        errno != EAGAIN)
         return;
     update(a);
 }
@@ -277,10 +301,12 @@ static void start_step(void *user, void (*run)(void *job), void *job_of_server)
     }
 }
 
-// -- from the command line to a running server --------------------------------------------------------------
+// -- from the command line to a running server
+// --------------------------------------------------------------
 
 // NAME=SCENE; returns where SCENE begins, or says what is wrong with it.
-static const char *session_name(const foliot__arguments *arguments, const char *text, char name[FOLIOT_NAME_BYTES])
+static const char *session_name(const foliot__arguments *arguments, const char *text,
+                                char name[FOLIOT_NAME_BYTES])
 {
     char clean[FOLIOT_NAME_BYTES];
     const char *equals = strchr(text, '=');
@@ -289,34 +315,40 @@ static const char *session_name(const foliot__arguments *arguments, const char *
         return NULL;
     }
     if (equals - text >= FOLIOT_NAME_BYTES) {
-        foliot__options_wrong(&program, arguments, "--session: a name has at most %d bytes", FOLIOT_NAME_BYTES - 1);
+        foliot__options_wrong(&program, arguments, "--session: a name has at most %d bytes",
+                              FOLIOT_NAME_BYTES - 1);
         return NULL;
     }
     snprintf(name, FOLIOT_NAME_BYTES, "%.*s", (int)(equals - text), text);
     if (strcmp(foliot__text_clean(clean, sizeof clean, name), name) != 0) {
-        foliot__options_wrong(&program, arguments, "--session: a name has no control characters, and is UTF-8");
+        foliot__options_wrong(&program, arguments,
+                              "--session: a name has no control characters, and is UTF-8");
         return NULL;
     }
     return equals + 1;
 }
 
-static int open_sessions(app *a, const foliot__arguments *arguments, const foliot__host_options *options)
+static int open_sessions(app *a, const foliot__arguments *arguments,
+                         const foliot__host_options *options)
 {
     int code = 0;
     for (uint32_t i = 0; code == 0 && i < given.resumes.count; i++) {
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
-            return foliot__options_wrong(&program, arguments, "at most %d sessions", FOLIOT_SESSIONS_MAX);
+            return foliot__options_wrong(&program, arguments, "at most %d sessions",
+                                         FOLIOT_SESSIONS_MAX);
         code = foliot__hosted_resume(&a->hosted[a->hosted_count++], given.resumes.items[i]);
     }
     if (arguments->operand_count == 1)
-        code = foliot__hosted_open(&a->hosted[a->hosted_count++], NULL, arguments->operands[0], options);
+        code = foliot__hosted_open(&a->hosted[a->hosted_count++], NULL, arguments->operands[0],
+                                   options);
     for (uint32_t i = 0; code == 0 && i < given.sessions.count; i++) {
         char name[FOLIOT_NAME_BYTES];
         const char *file = session_name(arguments, given.sessions.items[i], name);
         if (!file)
             return FOLIOT__EXIT_USAGE;
         if (a->hosted_count == FOLIOT_SESSIONS_MAX)
-            return foliot__options_wrong(&program, arguments, "at most %d sessions", FOLIOT_SESSIONS_MAX);
+            return foliot__options_wrong(&program, arguments, "at most %d sessions",
+                                         FOLIOT_SESSIONS_MAX);
         code = foliot__hosted_open(&a->hosted[a->hosted_count++], name, file, options);
     }
     return code;
@@ -327,7 +359,8 @@ static int check_names(const app *a)
     for (uint32_t i = 0; i < a->hosted_count; i++)
         for (uint32_t k = 0; k < i; k++)
             if (strcmp(a->hosted[i].name, a->hosted[k].name) == 0) {
-                fprintf(stderr, "foliot-server: there are two sessions named '%s'\n", a->hosted[i].name);
+                fprintf(stderr, "foliot-server: there are two sessions named '%s'\n",
+                        a->hosted[i].name);
                 return FOLIOT__EXIT_USAGE;
             }
     return 0;
@@ -345,7 +378,8 @@ static int open_transport(app *a)
     config.batches = true;
     config.peers_max = peers < FOLIOT_PEERS_MAX ? peers : FOLIOT_PEERS_MAX;
     config.peers_per_address_max = (uint32_t)given.per_address;
-    if (given.impair && foliot_impairment_parse(given.impair, &config.send, problem, sizeof problem) != FOLIOT_OK) {
+    if (given.impair &&
+        foliot_impairment_parse(given.impair, &config.send, problem, sizeof problem) != FOLIOT_OK) {
         fprintf(stderr, "foliot-server: --impair: %s\n", problem);
         return FOLIOT__EXIT_USAGE;
     }
@@ -358,12 +392,15 @@ static int open_transport(app *a)
         return FOLIOT__EXIT_USAGE;
     }
     if (status == FOLIOT_NOT_FOUND || status == FOLIOT_REFUSED) {
-        fprintf(stderr, status == FOLIOT_REFUSED ? "foliot-server: port %u needs rights that this user does not have\n"
-                                                 : "foliot-server: port %u on %s: this machine has no such address\n",
+        fprintf(stderr,
+                status == FOLIOT_REFUSED
+                    ? "foliot-server: port %u needs rights that this user does not have\n"
+                    : "foliot-server: port %u on %s: this machine has no such address\n",
                 config.port, given.bind);
         return FOLIOT__EXIT_ERROR;
     }
-    fprintf(stderr, "foliot-server: port %u on %s is busy; --port 0 takes a free one\n", config.port, given.bind);
+    fprintf(stderr, "foliot-server: port %u on %s is busy; --port 0 takes a free one\n",
+            config.port, given.bind);
     return FOLIOT__EXIT_AGAIN;
 }
 
@@ -381,7 +418,8 @@ static int check_lockstep(const app *a, const foliot__arguments *arguments)
             return 0;
     if (!given.has_input_delay && !given.no_force)
         return 0;
-    return foliot__options_wrong(&program, arguments, "--%s is for --mode lockstep", given.no_force ? "no-force" : "input-delay");
+    return foliot__options_wrong(&program, arguments, "--%s is for --mode lockstep",
+                                 given.no_force ? "no-force" : "input-delay");
 }
 
 static int start_server(app *a)
@@ -398,18 +436,28 @@ static int start_server(app *a)
         return FOLIOT__EXIT_ERROR;
     if (given.threads > 1 && !(a->pool = foliot__pool_create((uint32_t)given.threads)))
         return lacks("so many threads");
-    a->host = (foliot_host){.run = a->pool ? foliot__pool_run : NULL, .run_user = a->pool,
-                            .threads = (uint32_t)given.threads, .yield = foliot__pool_yield};
+    a->host = (foliot_host){.run = a->pool ? foliot__pool_run : NULL,
+                            .run_user = a->pool,
+                            .threads = (uint32_t)given.threads,
+                            .yield = foliot__pool_yield};
     for (uint32_t i = 0; i < a->hosted_count; i++) {
         foliot__hosted *h = &a->hosted[i];
-        foliot_session_config session = {.name = h->name, .scene = h->scene, .world = h->world,
-                                         .recording = h->recording, .pace_hz = h->pace_hz, .ticks = given.ticks,
-                                         .host = &a->host, .mode = lockstep(h) ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS,
+        foliot_session_config session = {.name = h->name,
+                                         .scene = h->scene,
+                                         .world = h->world,
+                                         .recording = h->recording,
+                                         .pace_hz = h->pace_hz,
+                                         .ticks = given.ticks,
+                                         .host = &a->host,
+                                         .mode = lockstep(h) ? FOLIOT_SESSION_LOCKSTEP
+                                                             : FOLIOT_SESSION_SNAPSHOTS,
                                          .input_delay = (uint32_t)given.input_delay,
-                                         .spectator_delay_s = given.spectator_delay, .refuses_forced = given.no_force};
+                                         .spectator_delay_s = given.spectator_delay,
+                                         .refuses_forced = given.no_force};
         foliot_status status = foliot_server_add_session(a->server, &session, now_ns());
         if (status != FOLIOT_OK) {
-            fprintf(stderr, "foliot-server: the session '%s' cannot be hosted: %s\n", h->name, foliot_status_text(status));
+            fprintf(stderr, "foliot-server: the session '%s' cannot be hosted: %s\n", h->name,
+                    foliot_status_text(status));
             return FOLIOT__EXIT_ERROR;
         }
     }
@@ -419,9 +467,11 @@ static int start_server(app *a)
 // As a shell takes it for one word.
 static const char *quoted(const char *name, char text[FOLIOT_NAME_BYTES + 2])
 {
-    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] == 0)
+    if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")] ==
+        0)
         return name;
-    snprintf(text, FOLIOT_NAME_BYTES + 2, "%c%s%c", strchr(name, '\'') ? '"' : '\'', name, strchr(name, '\'') ? '"' : '\'');
+    snprintf(text, FOLIOT_NAME_BYTES + 2, "%c%s%c", strchr(name, '\'') ? '"' : '\'', name,
+             strchr(name, '\'') ? '"' : '\'');
     return text;
 }
 
@@ -433,19 +483,23 @@ static void announce(const app *a)
     for (uint32_t i = 0; i < a->hosted_count; i++) {
         const foliot__hosted *h = &a->hosted[i];
         printf("session '%s'%s: %s at %g Hz, %u bodies, room for %u players%s%s\n", h->name,
-               lockstep(h) ? " in lockstep" : "", foliot_integrator_describe(h->scene->integrator)->name, h->pace_hz, h->scene->body_count,
-               h->scene->players.limit, h->recording ? ", recorded in " : "",
+               lockstep(h) ? " in lockstep" : "",
+               foliot_integrator_describe(h->scene->integrator)->name, h->pace_hz,
+               h->scene->body_count, h->scene->players.limit, h->recording ? ", recorded in " : "",
                h->recording ? h->recording_file : "");
         if (h->resumed)
             printf("resumed at tick %llu\n", (unsigned long long)foliot_world_tick(h->world));
     }
     const foliot__hosted *named = &a->hosted[a->hosted_count > 1];
-    printf("join with: foliot-client %s:%u%s%s%s\n", strcmp(given.bind, "0.0.0.0") == 0 ? "HOST" : given.bind, port,
-           a->hosted_count > 1 ? " --session " : "", a->hosted_count > 1 ? quoted(named->name, word) : "",
+    printf("join with: foliot-client %s:%u%s%s%s\n",
+           strcmp(given.bind, "0.0.0.0") == 0 ? "HOST" : given.bind, port,
+           a->hosted_count > 1 ? " --session " : "",
+           a->hosted_count > 1 ? quoted(named->name, word) : "",
            named->scene->players.limit == 0 ? " --spectate" : "");
     fflush(stdout);
     if (strncmp(given.bind, "127.", 4) != 0)
-        fprintf(stderr, "foliot-server: what is sent is not encrypted: anyone on the way can read and change it\n");
+        fprintf(stderr, "foliot-server: what is sent is not encrypted: anyone on the way can read "
+                        "and change it\n");
 }
 
 static void nothing(uv_work_t *work)
@@ -475,7 +529,8 @@ static int start_workers(app *a)
     return uv_queue_work(&a->loop, &first, nothing, nothing_done) == 0 ? 0 : lacks("an event loop");
 }
 
-// Everything that the loop needs, before anything is written or announced. The handles are started later.
+// Everything that the loop needs, before anything is written or announced. The handles are started
+// later.
 static int open_loop(app *a)
 {
     int wrong = uv_loop_init(&a->loop);
@@ -530,22 +585,31 @@ static void print_counters(const app *a)
 static int check_choices(const foliot__arguments *arguments)
 {
     if (given.mode && strcmp(given.mode, "lockstep") != 0 && strcmp(given.mode, "snapshot") != 0)
-        return foliot__options_wrong(&program, arguments, "--mode is snapshot or lockstep, not '%s'", given.mode);
+        return foliot__options_wrong(&program, arguments,
+                                     "--mode is snapshot or lockstep, not '%s'", given.mode);
     if (!foliot__log_start(given.log_format))
-        return foliot__options_wrong(&program, arguments, "--log-format is text or json, not '%s'", given.log_format);
+        return foliot__options_wrong(&program, arguments, "--log-format is text or json, not '%s'",
+                                     given.log_format);
     uint32_t scenes = arguments->operand_count + given.sessions.count;
     if (given.resumes.count > 0 && arguments->operand_count > 0)
-        return foliot__options_wrong(&program, arguments,
-                                     "--resume takes its scene from the recording; beside it name new ones with --session");
+        return foliot__options_wrong(
+            &program, arguments,
+            "--resume takes its scene from the recording; beside it name new ones with --session");
     if (given.resumes.count == 0 && scenes == 0)
         return foliot__options_wrong(&program, arguments, "a SCENE is missing");
     if (given.record && given.no_record)
-        return foliot__options_wrong(&program, arguments, "--record and --no-record exclude each other");
+        return foliot__options_wrong(&program, arguments,
+                                     "--record and --no-record exclude each other");
     if (given.record && (scenes > 1 || given.resumes.count > 0))
-        return foliot__options_wrong(&program, arguments, "--record names one file for one new session");
+        return foliot__options_wrong(&program, arguments,
+                                     "--record names one file for one new session");
     if (scenes == 0 && (given.integrator || given.tick_hz > 0 || given.no_record))
-        return foliot__options_wrong(&program, arguments, "--resume goes on as it was recorded, and records: --%s is for new sessions",
-                                     given.integrator ? "integrator" : given.no_record ? "no-record" : "tick-hz");
+        return foliot__options_wrong(
+            &program, arguments,
+            "--resume goes on as it was recorded, and records: --%s is for new sessions",
+            given.integrator  ? "integrator"
+            : given.no_record ? "no-record"
+                              : "tick-hz");
     return 0;
 }
 
@@ -567,7 +631,8 @@ static int host(const foliot__arguments *arguments)
         code = open_transport(&a);
     if (code == 0)
         code = open_loop(&a);
-    for (uint32_t i = 0; code == 0 && i < a.hosted_count; i++) // when nothing else can be refused any more
+    for (uint32_t i = 0; code == 0 && i < a.hosted_count;
+         i++) // when nothing else can be refused any more
         code = foliot__hosted_record(&a.hosted[i], &options);
     if (code == 0)
         code = start_server(&a);
@@ -604,9 +669,11 @@ static int check(const foliot__arguments *arguments)
             code = FOLIOT__EXIT_SCENE;
             continue;
         }
-        printf("%s: fine: '%s', bodies: %u, forces: %u, constraints: %u, players: %u, substeps: %u, %s\n", arguments->operands[i],
-               foliot__text_clean(name, sizeof name, scene->name), scene->body_count, scene->force_count,
-               scene->constraint_count, scene->players.limit, scene->substeps, foliot_integrator_describe(scene->integrator)->name);
+        printf("%s: fine: '%s', bodies: %u, forces: %u, constraints: %u, players: %u, substeps: "
+               "%u, %s\n",
+               arguments->operands[i], foliot__text_clean(name, sizeof name, scene->name),
+               scene->body_count, scene->force_count, scene->constraint_count, scene->players.limit,
+               scene->substeps, foliot_integrator_describe(scene->integrator)->name);
         foliot_scene_destroy(scene);
     }
     return foliot__stdout_done("foliot-server", code);

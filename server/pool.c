@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pool.c: workers take indices from a shared counter; whoever calls works too, and returns when all are done.
+// pool.c: workers take indices from a shared counter; whoever calls works too, and returns when all
+// are done.
 #include "pool.h"
 #include "priority.h"
 
@@ -96,7 +97,8 @@ void foliot__pool_destroy(foliot__pool *pool)
     free(pool);
 }
 
-void foliot__pool_run(void *user, uint32_t count, void (*task)(void *context, uint32_t index), void *context)
+void foliot__pool_run(void *user, uint32_t count, void (*task)(void *context, uint32_t index),
+                      void *context)
 {
     foliot__pool *pool = user;
     uv_mutex_lock(&pool->calling); // several sessions share one pool

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // priority.c: see priority.h. What a system does not know it refuses, and all goes on as before.
 //
-// Without this, a datagram that comes while a long step holds the loop's processor waits for the end of the step's slice, 3 ms
-// and more. A shorter slice lets the scheduler of Linux 6.12 and later take the processor from the step at once, if the
-// loop's thread has run less than its share; the step's lower weight sees to that.
+// Without this, a datagram that comes while a long step holds the loop's processor waits for the
+// end of the step's slice, 3 ms and more. A shorter slice lets the scheduler of Linux 6.12 and
+// later take the processor from the step at once, if the loop's thread has run less than its share;
+// the step's lower weight sees to that.
 #include "priority.h"
 
 #include <stdbool.h>
@@ -27,7 +28,10 @@ typedef struct attributes {
 
 void foliot__priority_loop(void)
 {
-    attributes a = {.size = sizeof a, .flags = RESET_ON_FORK, .nice = getpriority(PRIO_PROCESS, 0), .runtime = SLICE_NS};
+    attributes a = {.size = sizeof a,
+                    .flags = RESET_ON_FORK,
+                    .nice = getpriority(PRIO_PROCESS, 0),
+                    .runtime = SLICE_NS};
     (void)syscall(SYS_sched_setattr, 0, &a, 0);
 }
 

@@ -35,8 +35,10 @@ static const void *kept(uint8_t **at, const void *bytes, size_t length)
 
 static report *copy_of(const foliot_divergence_case *found)
 {
-    size_t inputs = found->input_count * sizeof *found->inputs, session = strlen(found->session) + 1, name = strlen(found->name) + 1;
-    report *r = calloc(1, sizeof *r + inputs + found->before_bytes + found->after_bytes + session + name + 5 * 16);
+    size_t inputs = found->input_count * sizeof *found->inputs,
+           session = strlen(found->session) + 1, name = strlen(found->name) + 1;
+    report *r = calloc(1, sizeof *r + inputs + found->before_bytes + found->after_bytes + session +
+                              name + 5 * 16);
     if (!r)
         return NULL;
     uint8_t *at = r->bytes + (16 - (uintptr_t)r->bytes % 16) % 16;
@@ -62,7 +64,8 @@ static void file_written(uv_work_t *work, int status)
     char line[400];
     so_far.writing = false;
     if (status != 0 || r->status != FOLIOT_OK)
-        snprintf(line, sizeof line, "foliot-server: no file of our state: %s\n", status ? uv_strerror(status) : foliot_status_text(r->status));
+        snprintf(line, sizeof line, "foliot-server: no file of our state: %s\n",
+                 status ? uv_strerror(status) : foliot_status_text(r->status));
     else
         snprintf(line, sizeof line, "  %-10s %s\n", "our state", r->file);
     if (!r->json || r->status != FOLIOT_OK)
@@ -70,10 +73,12 @@ static void file_written(uv_work_t *work, int status)
     free(r);
 }
 
-static void keep_state(const foliot_divergence_case *found, const foliot_scene *scene, bool json, uv_loop_t *loop)
+static void keep_state(const foliot_divergence_case *found, const foliot_scene *scene, bool json,
+                       uv_loop_t *loop)
 {
     uint64_t bytes = found->before_bytes + found->after_bytes;
-    if (so_far.writing || so_far.files == FOLIOT__REPORT_FILES_MAX || bytes > FOLIOT__REPORT_BYTES_MAX - so_far.bytes)
+    if (so_far.writing || so_far.files == FOLIOT__REPORT_FILES_MAX ||
+        bytes > FOLIOT__REPORT_BYTES_MAX - so_far.bytes)
         return;
     if (!found->before_bytes || !found->after_bytes || !scene) {
         foliot__log_lines("foliot-server: no file of our state: it is not known any more\n");
@@ -92,17 +97,20 @@ static void keep_state(const foliot_divergence_case *found, const foliot_scene *
         free(r);
 }
 
-void foliot__report_divergence(const foliot_divergence_case *found, const foliot_scene *scene, bool json, uv_loop_t *loop)
+void foliot__report_divergence(const foliot_divergence_case *found, const foliot_scene *scene,
+                               bool json, uv_loop_t *loop)
 {
     char text[2048], line[2200];
     if (so_far.reports == FOLIOT__REPORTS_MAX) // that it was found is logged all the same
         return;
     so_far.reports++;
-    (json ? foliot_divergence_case_json : foliot_divergence_case_text)(found, scene, text, sizeof text);
+    (json ? foliot_divergence_case_json : foliot_divergence_case_text)(found, scene, text,
+                                                                       sizeof text);
     if (json)
         snprintf(line, sizeof line, "%s\n", text);
     else
-        snprintf(line, sizeof line, "%s  %-10s %u bytes of questions and answers\n", text, "searched", found->exchanged);
+        snprintf(line, sizeof line, "%s  %-10s %u bytes of questions and answers\n", text,
+                 "searched", found->exchanged);
     foliot__log_lines(line);
     keep_state(found, scene, json, loop);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// report.h: divergences of lockstep clients, as reports in the log and as files. Whoever diverges on purpose fills neither the
-// log nor the disk, and no tick waits for a file.
+// report.h: divergences of lockstep clients, as reports in the log and as files. Whoever diverges
+// on purpose fills neither the log nor the disk, and no tick waits for a file.
 #ifndef FOLIOT_SERVER_REPORT_H
 #define FOLIOT_SERVER_REPORT_H
 
@@ -12,8 +12,10 @@
 #define FOLIOT__REPORT_FILES_MAX 64           // that one run writes ...
 #define FOLIOT__REPORT_BYTES_MAX (256u << 20) // ... of so many bytes of states
 
-// In the log, as text or one JSON object, and our state into a file in the working folder, which a worker of the loop writes:
-// one at a time, the others are left out. `scene` stays there until the loop has ended.
-void foliot__report_divergence(const foliot_divergence_case *found, const foliot_scene *scene, bool json, uv_loop_t *loop);
+// In the log, as text or one JSON object, and our state into a file in the working folder, which a
+// worker of the loop writes: one at a time, the others are left out. `scene` stays there until the
+// loop has ended.
+void foliot__report_divergence(const foliot_divergence_case *found, const foliot_scene *scene,
+                               bool json, uv_loop_t *loop);
 
 #endif

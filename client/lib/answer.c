@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// answer.c: answers the server's questions about a divergence (foliot/divergence.h). The step in question is taken
-// again from a checkpoint, a few ticks an update, so that the game goes on.
+// answer.c: answers the server's questions about a divergence (foliot/divergence.h). The step in
+// question is taken again from a checkpoint, a few ticks an update, so that the game goes on.
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,8 @@ static foliot_answerer answerer_of(foliot__lockstep_client *l)
     if (!l->begun || first > l->tick || first < l->start || l->tick - first >= FOLIOT__CLIENT_TICKS)
         return a;
     for (uint64_t t = first; t <= l->tick; t++)
-        before = l->chain[t - first] = foliot_chain_link(before, l->history[t % FOLIOT__CLIENT_TICKS]);
+        before = l->chain[t - first] =
+            foliot_chain_link(before, l->history[t % FOLIOT__CLIENT_TICKS]);
     a.chain = l->chain;
     a.first = first;
     a.last = l->tick;
@@ -26,8 +27,8 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
     if (!l->base.valid || tick <= l->base.tick || tick > l->tick)
         return false;
     foliot__lockstep_client_drop_case(l);
-    foliot__rewind_begin(&l->rewind, &l->kind, l->simulation.setup, l->simulation.setup_bytes, l->base.bytes,
-                         l->base.length, tick);
+    foliot__rewind_begin(&l->rewind, &l->kind, l->simulation.setup, l->simulation.setup_bytes,
+                         l->base.bytes, l->base.length, tick);
     for (uint64_t t = l->base.tick; t < tick; t++) {
         uint32_t count = foliot__tick_log_read(&l->log, t, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
         foliot__rewind_give(&l->rewind, l->inputs, count);
@@ -44,7 +45,8 @@ static size_t answer(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_ANSWER_BYT
     uint64_t tick = 0;
     size_t length = 0;
     foliot_answerer a = answerer_of(l);
-    foliot_status status = foliot_search_answer(&a, l->question, l->question_bytes, bytes, &length, &tick);
+    foliot_status status =
+        foliot_search_answer(&a, l->question, l->question_bytes, bytes, &length, &tick);
     if (status == FOLIOT_AGAIN && !l->going_back && go_back_to(l, tick)) {
         l->going_back = true;
         return SIZE_MAX;
@@ -52,18 +54,21 @@ static size_t answer(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_ANSWER_BYT
     return status == FOLIOT_OK ? length : 0;
 }
 
-size_t foliot__lockstep_client_answer(foliot__lockstep_client *l, const foliot__search_message *question,
+size_t foliot__lockstep_client_answer(foliot__lockstep_client *l,
+                                      const foliot__search_message *question,
                                       uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX])
 {
     l->going_back = false;
     l->number = question->number;
     l->question_first = question->first;
-    l->question_bytes = question->length < sizeof l->question ? question->length : sizeof l->question;
+    l->question_bytes =
+        question->length < sizeof l->question ? question->length : sizeof l->question;
     memcpy(l->question, question->bytes, l->question_bytes);
     return answer(l, bytes);
 }
 
-size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps, uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX])
+size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps,
+                                       uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX])
 {
     if (!l->going_back || !foliot__rewind_advance(&l->rewind, steps))
         return SIZE_MAX;
@@ -81,16 +86,24 @@ void foliot__lockstep_client_drop_case(foliot__lockstep_client *l)
     l->found.input_count = 0;
 }
 
-void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l, const foliot__diverged *found)
+void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l,
+                                           const foliot__diverged *found)
 {
     const foliot__rewind *r = &l->rewind;
     foliot_divergence *d = &l->found.divergence;
     l->found_names = *found;
     l->found = (foliot_divergence_case){0};
-    *d = (foliot_divergence){.tick = found->tick, .index = found->index, .expected = found->expected,
-                             .actual = found->actual, .ulps = found->ulps, .part = found->part, .field = found->field,
-                             .type = (foliot_value_type)found->type, .body = found->body,
-                             .part_known = found->part_known, .field_known = found->field_known};
+    *d = (foliot_divergence){.tick = found->tick,
+                             .index = found->index,
+                             .expected = found->expected,
+                             .actual = found->actual,
+                             .ulps = found->ulps,
+                             .part = found->part,
+                             .field = found->field,
+                             .type = (foliot_value_type)found->type,
+                             .body = found->body,
+                             .part_known = found->part_known,
+                             .field_known = found->field_known};
     d->stage_known = found->stage[0] != 0;
     d->stage_name = d->stage_known ? l->found_names.stage : NULL;
     d->group = found->group[0] ? l->found_names.group : "part";

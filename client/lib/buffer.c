@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// buffer.c: a ring of snapshots by tick, and the sampling between two of them. Pieces come in any order,
-// twice or never; a snapshot counts when all of its pieces are here.
+// buffer.c: a ring of snapshots by tick, and the sampling between two of them. Pieces come in any
+// order, twice or never; a snapshot counts when all of its pieces are here.
 #include "buffer.h"
 
 #include <math.h>
@@ -8,15 +8,18 @@
 #include <string.h>
 
 #define TELEPORT_FACTOR 4.0 // beyond so many times what its speeds explain, a move is a jump
-// Between the snapshots that tell how a body turns: rounding must matter little, and a body not turn half round.
+// Between the snapshots that tell how a body turns: rounding must matter little, and a body not
+// turn half round.
 #define SPIN_TICKS 4u
 #define SPIN_TICKS_MAX 12u
 #define TELEPORT_STEPS 256.0
-#define SETTLE_SHARE 0.2 // of the time for which may be extrapolated: in it what is off falls to 1/e
+#define SETTLE_SHARE                                                                               \
+    0.2                // of the time for which may be extrapolated: in it what is off falls to 1/e
 #define NEAR_DOT 0.999 // cosine of half of what lies between two rotations
 #define NEAR_TANGENT 0.05
 
-foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer, const foliot_snapshot_format *format, double dt)
+foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer,
+                                  const foliot_snapshot_format *format, double dt)
 {
     memset(buffer, 0, sizeof *buffer);
     buffer->format = *format;
@@ -51,8 +54,8 @@ static foliot__entry *find(const foliot__snapshot_buffer *buffer, uint64_t tick)
     return NULL;
 }
 
-// The place of the oldest entry; NULL if the newcomer is older than all. The newest that is complete stays: it is what the
-// server is told that we have.
+// The place of the oldest entry; NULL if the newcomer is older than all. The newest that is
+// complete stays: it is what the server is told that we have.
 static foliot__entry *oldest(foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     foliot__entry *entry = NULL;
@@ -60,13 +63,15 @@ static foliot__entry *oldest(foliot__snapshot_buffer *buffer, uint64_t tick)
         foliot__entry *e = &buffer->entries[i];
         if (e->snapshot.tick == UINT64_MAX)
             return e;
-        if ((!entry || e->snapshot.tick < entry->snapshot.tick) && !(buffer->has_newest && e->snapshot.tick == buffer->newest))
+        if ((!entry || e->snapshot.tick < entry->snapshot.tick) &&
+            !(buffer->has_newest && e->snapshot.tick == buffer->newest))
             entry = e;
     }
     return entry->snapshot.tick < tick ? entry : NULL;
 }
 
-// -- memory ---------------------------------------------------------------------------------------------
+// -- memory
+// ---------------------------------------------------------------------------------------------
 
 static size_t bodies_bytes(uint32_t count)
 {
@@ -86,14 +91,17 @@ static void give_up(foliot__snapshot_buffer *buffer, foliot__entry *entry)
     entry->complete = false;
 }
 
-// The oldest entry that may go, so that another fits: not the newest, not the baseline of what comes.
-static foliot__entry *expendable(foliot__snapshot_buffer *buffer, const foliot__entry *entry, const foliot__entry *base)
+// The oldest entry that may go, so that another fits: not the newest, not the baseline of what
+// comes.
+static foliot__entry *expendable(foliot__snapshot_buffer *buffer, const foliot__entry *entry,
+                                 const foliot__entry *base)
 {
     foliot__entry *found = NULL;
     for (int i = 0; i < buffer->capacity; i++) {
         foliot__entry *e = &buffer->entries[i];
         bool newest = buffer->has_newest && e->snapshot.tick == buffer->newest;
-        if (e->snapshot.bodies && e != entry && e != base && !newest && (!found || e->snapshot.tick + 1 < found->snapshot.tick + 1))
+        if (e->snapshot.bodies && e != entry && e != base && !newest &&
+            (!found || e->snapshot.tick + 1 < found->snapshot.tick + 1))
             found = e; // (what is empty has tick UINT64_MAX, and goes first)
     }
     return found;
@@ -101,15 +109,19 @@ static foliot__entry *expendable(foliot__snapshot_buffer *buffer, const foliot__
 
 static uint64_t bytes_allowed(const foliot__snapshot_buffer *buffer)
 {
-    uint64_t earned = buffer->received < FOLIOT__BUFFER_BYTES_MAX ? buffer->received * FOLIOT__BUFFER_BYTES_A_BYTE : UINT64_MAX / 2;
+    uint64_t earned = buffer->received < FOLIOT__BUFFER_BYTES_MAX
+                          ? buffer->received * FOLIOT__BUFFER_BYTES_A_BYTE
+                          : UINT64_MAX / 2;
     uint64_t allowed = earned + FOLIOT__BUFFER_BYTES_FREE;
     return allowed < FOLIOT__BUFFER_BYTES_MAX ? allowed : FOLIOT__BUFFER_BYTES_MAX;
 }
 
 // Old snapshots go until so many bytes more are within what is allowed.
-static void make_way(foliot__snapshot_buffer *buffer, size_t bytes, const foliot__entry *entry, const foliot__entry *base)
+static void make_way(foliot__snapshot_buffer *buffer, size_t bytes, const foliot__entry *entry,
+                     const foliot__entry *base)
 {
-    while (buffer->entries_bytes + shown_bytes(buffer->shown_capacity) + bytes > bytes_allowed(buffer)) {
+    while (buffer->entries_bytes + shown_bytes(buffer->shown_capacity) + bytes >
+           bytes_allowed(buffer)) {
         foliot__entry *other = expendable(buffer, entry, base);
         if (!other)
             return;
@@ -119,7 +131,8 @@ static void make_way(foliot__snapshot_buffer *buffer, size_t bytes, const foliot
 }
 
 // Room for so many bodies in the entry; what was in it is lost.
-static bool make_room(foliot__snapshot_buffer *buffer, foliot__entry *entry, uint32_t count, const foliot__entry *base)
+static bool make_room(foliot__snapshot_buffer *buffer, foliot__entry *entry, uint32_t count,
+                      const foliot__entry *base)
 {
     uint32_t wanted = count ? count : 1;
     if (entry->snapshot.capacity < wanted || entry->snapshot.capacity / 4 > wanted) {
@@ -165,7 +178,8 @@ static bool make_room_to_show(foliot__snapshot_buffer *buffer)
     return true;
 }
 
-static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_snapshot_head *head, const foliot__entry *base)
+static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_snapshot_head *head,
+                                 const foliot__entry *base)
 {
     foliot__entry *entry = oldest(buffer, head->tick);
     if (!entry || entry == base || !make_room(buffer, entry, head->bodies, base))
@@ -180,17 +194,20 @@ static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_s
     return entry;
 }
 
-// -- pieces ---------------------------------------------------------------------------------------------
+// -- pieces
+// ---------------------------------------------------------------------------------------------
 
-foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes, size_t length, uint64_t *tick)
+foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes,
+                                  size_t length, uint64_t *tick)
 {
     foliot_snapshot_head head;
-    if (foliot_snapshot_peek(bytes, length, &head) != FOLIOT_OK || head.pieces > FOLIOT__PIECES_MAX ||
-        head.bodies > buffer->format.bodies_max)
+    if (foliot_snapshot_peek(bytes, length, &head) != FOLIOT_OK ||
+        head.pieces > FOLIOT__PIECES_MAX || head.bodies > buffer->format.bodies_max)
         return FOLIOT__TAKEN_MALFORMED;
     foliot__entry *entry = find(buffer, head.tick), *base = NULL;
-    if (entry && (entry->complete || entry->pieces != head.pieces || entry->snapshot.count != head.bodies ||
-                  (entry->have[head.piece / 64] >> head.piece % 64 & 1)))
+    if (entry &&
+        (entry->complete || entry->pieces != head.pieces || entry->snapshot.count != head.bodies ||
+         (entry->have[head.piece / 64] >> head.piece % 64 & 1)))
         return FOLIOT__TAKEN_STALE;
     if (head.has_baseline) {
         base = find(buffer, head.baseline_tick);
@@ -202,8 +219,8 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
     if (!entry || entry == base)
         return FOLIOT__TAKEN_STALE;
     buffer->decoded += head.count;
-    if (foliot_snapshot_decode(buffer->coder, bytes, length, base ? &base->snapshot : NULL, &entry->snapshot,
-                               &head) != FOLIOT_OK)
+    if (foliot_snapshot_decode(buffer->coder, bytes, length, base ? &base->snapshot : NULL,
+                               &entry->snapshot, &head) != FOLIOT_OK)
         return FOLIOT__TAKEN_MALFORMED;
     entry->have[head.piece / 64] |= (uint64_t)1 << head.piece % 64;
     entry->bodies_here += head.count;
@@ -223,7 +240,8 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
 
 bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world)
 {
-    foliot_snapshot_head head = {.tick = foliot_world_tick(world), .pieces = 1, .bodies = foliot_world_body_count(world)};
+    foliot_snapshot_head head = {
+        .tick = foliot_world_tick(world), .pieces = 1, .bodies = foliot_world_body_count(world)};
     foliot__entry *entry = find(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL);
     if (!entry || foliot_snapshot_capture(&buffer->format, world, &entry->snapshot) != FOLIOT_OK)
         return false;
@@ -240,10 +258,12 @@ const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buff
     return entry ? &entry->snapshot : NULL;
 }
 
-// -- sampling -------------------------------------------------------------------------------------------
+// -- sampling
+// -------------------------------------------------------------------------------------------
 
 // The complete snapshots around a tick: at or before, and after.
-static void around(foliot__snapshot_buffer *buffer, double tick, foliot__entry **before, foliot__entry **after)
+static void around(foliot__snapshot_buffer *buffer, double tick, foliot__entry **before,
+                   foliot__entry **after)
 {
     *before = *after = NULL;
     for (int i = 0; i < buffer->capacity; i++) {
@@ -262,15 +282,18 @@ static void around(foliot__snapshot_buffer *buffer, double tick, foliot__entry *
 static void hermite(double x0, double m0, double x1, double m1, double u, double *x, double *m)
 {
     double u2 = u * u, u3 = u2 * u;
-    *x = (2 * u3 - 3 * u2 + 1) * x0 + (u3 - 2 * u2 + u) * m0 + (3 * u2 - 2 * u3) * x1 + (u3 - u2) * m1;
+    *x = (2 * u3 - 3 * u2 + 1) * x0 + (u3 - 2 * u2 + u) * m0 + (3 * u2 - 2 * u3) * x1 +
+         (u3 - u2) * m1;
     *m = (6 * u2 - 6 * u) * (x0 - x1) + (3 * u2 - 4 * u + 1) * m0 + (3 * u2 - 2 * u) * m1;
 }
 
-// The shorter arc between two rotations (Shoemake 1985). Where they are near, the chord, stretched to length one, goes the
-// same way: at 5 degrees it is off by a hundredth of what a snapshot rounds away.
+// The shorter arc between two rotations (Shoemake 1985). Where they are near, the chord, stretched
+// to length one, goes the same way: at 5 degrees it is off by a hundredth of what a snapshot rounds
+// away.
 static void slerp(const double a[4], const double b[4], double u, double q[4])
 {
-    double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0 ? -1 : 1, norm = 0;
+    double dot = a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3], sign = dot < 0 ? -1 : 1,
+           norm = 0;
     double wa = 1 - u, wb = u;
     if (fabs(dot) < NEAR_DOT) {
         double angle = acos(fabs(dot)), s = sin(angle);
@@ -286,7 +309,8 @@ static void slerp(const double a[4], const double b[4], double u, double q[4])
         q[i] *= norm;
 }
 
-// The steady turn from one rotation to the other within a time, in world axes (the shorter way round).
+// The steady turn from one rotation to the other within a time, in world axes (the shorter way
+// round).
 static void spin_between(const double from[4], const double to[4], double time, double spin[3])
 {
     double w = 0, v[3], length = 0;
@@ -298,26 +322,33 @@ static void spin_between(const double from[4], const double to[4], double time, 
         length += v[k] * v[k];
     }
     length = sqrt(length);
-    // The angle over its half's sine: of small ones by the series of the arc tangent, good to 1e-9 here.
+    // The angle over its half's sine: of small ones by the series of the arc tangent, good to 1e-9
+    // here.
     double t = length / fabs(w), t2 = t * t, near = (2 - t2 * (2.0 / 3 - t2 * (2.0 / 5))) / fabs(w);
-    double rate = t < NEAR_TANGENT ? near / time : length > 0 ? 2 * atan2(length, fabs(w)) / (length * time) : 0;
+    double rate = t < NEAR_TANGENT ? near / time
+                  : length > 0     ? 2 * atan2(length, fabs(w)) / (length * time)
+                                   : 0;
     for (int k = 0; k < 3; k++)
         spin[k] = (w < 0 ? -v[k] : v[k]) * rate;
 }
 
 static void turn(double q[4], const double spin[3], double time)
 {
-    double rate = sqrt(spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]), half = 0.5 * rate * time;
-    double share = rate > 0 ? sin(half) / rate : 0, w = cos(half), x = spin[0] * share, y = spin[1] * share, z = spin[2] * share;
-    double turned[4] = {w * q[0] - x * q[1] - y * q[2] - z * q[3], w * q[1] + x * q[0] + y * q[3] - z * q[2],
-                        w * q[2] - x * q[3] + y * q[0] + z * q[1], w * q[3] + x * q[2] - y * q[1] + z * q[0]};
+    double rate = sqrt(spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]),
+           half = 0.5 * rate * time;
+    double share = rate > 0 ? sin(half) / rate : 0, w = cos(half), x = spin[0] * share,
+           y = spin[1] * share, z = spin[2] * share;
+    double turned[4] = {
+        w * q[0] - x * q[1] - y * q[2] - z * q[3], w * q[1] + x * q[0] + y * q[3] - z * q[2],
+        w * q[2] - x * q[3] + y * q[0] + z * q[1], w * q[3] + x * q[2] - y * q[1] + z * q[0]};
     memcpy(q, turned, sizeof turned);
 }
 
 static bool jumped(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
                    const foliot_snapshot_body *b, double ticks)
 {
-    double moved = 0, speed = 0, ratio = buffer->format.velocity_step / buffer->format.position_step;
+    double moved = 0, speed = 0,
+           ratio = buffer->format.velocity_step / buffer->format.position_step;
     for (int k = 0; k < 3; k++) {
         double d = (double)b->position[k] - a->position[k];
         moved += d * d;
@@ -327,7 +358,8 @@ static bool jumped(const foliot__snapshot_buffer *buffer, const foliot_snapshot_
 }
 
 // The bodies of a snapshot as reals; what the other place holds is left there.
-static const foliot_body_state *restore(foliot__snapshot_buffer *buffer, const foliot_snapshot *s, const foliot_snapshot *other)
+static const foliot_body_state *restore(foliot__snapshot_buffer *buffer, const foliot_snapshot *s,
+                                        const foliot_snapshot *other)
 {
     int place = 0;
     for (int i = 0; i < 2; i++) {
@@ -337,22 +369,24 @@ static const foliot_body_state *restore(foliot__snapshot_buffer *buffer, const f
             place = 1 - i;
     }
     for (uint32_t i = 0; i < s->count; i++)
-        buffer->restored[place][i] = foliot_snapshot_restore(&buffer->format, &s->bodies[i], buffer->dt);
+        buffer->restored[place][i] =
+            foliot_snapshot_restore(&buffer->format, &s->bodies[i], buffer->dt);
     buffer->restored_tick[place] = s->tick;
     return buffer->restored[place];
 }
 
 // Whether the two are one body on its way, so that what lies between them can be told.
-static bool goes_on(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a, const foliot_snapshot_body *b,
-                    double ticks)
+static bool goes_on(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
+                    const foliot_snapshot_body *b, double ticks)
 {
-    return (a->flags & FOLIOT_SNAPSHOT_ALIVE) && (b->flags & FOLIOT_SNAPSHOT_ALIVE) && a->incarnation == b->incarnation &&
-           !jumped(buffer, a, b, ticks);
+    return (a->flags & FOLIOT_SNAPSHOT_ALIVE) && (b->flags & FOLIOT_SNAPSHOT_ALIVE) &&
+           a->incarnation == b->incarnation && !jumped(buffer, a, b, ticks);
 }
 
-static foliot_body_state between(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
-                                 const foliot_snapshot_body *b, const foliot_body_state *from,
-                                 const foliot_body_state *to, double ticks, double u)
+static foliot_body_state between(const foliot__snapshot_buffer *buffer,
+                                 const foliot_snapshot_body *a, const foliot_snapshot_body *b,
+                                 const foliot_body_state *from, const foliot_body_state *to,
+                                 double ticks, double u)
 {
     if (!goes_on(buffer, a, b, ticks))
         return *from;
@@ -360,8 +394,8 @@ static foliot_body_state between(const foliot__snapshot_buffer *buffer, const fo
     double gap = ticks * buffer->dt, rate = 1 / gap;
     for (int k = 0; k < 3; k++) {
         double slope;
-        hermite(from->position[k], from->velocity[k] * gap, to->position[k], to->velocity[k] * gap, u,
-                &state.position[k], &slope);
+        hermite(from->position[k], from->velocity[k] * gap, to->position[k], to->velocity[k] * gap,
+                u, &state.position[k], &slope);
         state.velocity[k] = slope * rate;
     }
     if (!buffer->format.rotates)
@@ -377,26 +411,28 @@ static const foliot_snapshot *earlier(const foliot__snapshot_buffer *buffer, uin
     const foliot_snapshot *found = NULL;
     for (int i = 0; i < buffer->capacity; i++) {
         const foliot__entry *e = &buffer->entries[i];
-        if (e->complete && e->snapshot.tick != UINT64_MAX && e->snapshot.tick + SPIN_TICKS <= tick &&
-            (!found || e->snapshot.tick > found->tick))
+        if (e->complete && e->snapshot.tick != UINT64_MAX &&
+            e->snapshot.tick + SPIN_TICKS <= tick && (!found || e->snapshot.tick > found->tick))
             found = &e->snapshot;
     }
     return found && tick - found->tick <= SPIN_TICKS_MAX ? found : NULL;
 }
 
 // Spins are not sent: they cost more bytes than what they would tell is worth.
-static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snapshot *was, const foliot_snapshot *is,
-                       uint32_t body, foliot_body_state *state)
+static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snapshot *was,
+                       const foliot_snapshot *is, uint32_t body, foliot_body_state *state)
 {
     double ticks = (double)(is->tick - was->tick);
     if (body >= was->count || !goes_on(buffer, &was->bodies[body], &is->bodies[body], ticks))
         return;
-    foliot_body_state before = foliot_snapshot_restore(&buffer->format, &was->bodies[body], buffer->dt);
-    spin_between(before.orientation, state->orientation, ticks * buffer->dt, state->angular_velocity);
+    foliot_body_state before =
+        foliot_snapshot_restore(&buffer->format, &was->bodies[body], buffer->dt);
+    spin_between(before.orientation, state->orientation, ticks * buffer->dt,
+                 state->angular_velocity);
 }
 
-static void extrapolate(const foliot__snapshot_buffer *buffer, const foliot_snapshot *from, double ticks,
-                        foliot_body_state *states)
+static void extrapolate(const foliot__snapshot_buffer *buffer, const foliot_snapshot *from,
+                        double ticks, foliot_body_state *states)
 {
     const foliot_snapshot *was = buffer->format.rotates ? earlier(buffer, from->tick) : NULL;
     for (uint32_t i = 0; i < from->count; i++) {
@@ -414,7 +450,7 @@ static void extrapolate(const foliot__snapshot_buffer *buffer, const foliot_snap
 // What is known of a tick.
 typedef struct known {
     const foliot_snapshot *is, *next; // taken from `is`, and from `next` where that is not NULL
-    double tick;                      // that could be shown: nothing earlier, or much later, is known
+    double tick; // that could be shown: nothing earlier, or much later, is known
     bool guessed;
 } known;
 
@@ -427,8 +463,12 @@ static known look(foliot__snapshot_buffer *buffer, double tick, double extrapola
         return (known){&before->snapshot, &after->snapshot, tick, false};
     }
     if (before)
-        return (known){&before->snapshot, NULL, (double)before->snapshot.tick + fmin(tick - (double)before->snapshot.tick, extrapolate_ticks), true};
-    return after ? (known){&after->snapshot, NULL, (double)after->snapshot.tick, false} : (known){0};
+        return (known){&before->snapshot, NULL,
+                       (double)before->snapshot.tick +
+                           fmin(tick - (double)before->snapshot.tick, extrapolate_ticks),
+                       true};
+    return after ? (known){&after->snapshot, NULL, (double)after->snapshot.tick, false}
+                 : (known){0};
 }
 
 static void fill(foliot__snapshot_buffer *buffer, const known *k, foliot_body_state *states)
@@ -439,26 +479,32 @@ static void fill(foliot__snapshot_buffer *buffer, const known *k, foliot_body_st
         return;
     }
     double ticks = (double)k->next->tick - t0;
-    const foliot_body_state *from = restore(buffer, k->is, k->next), *to = restore(buffer, k->next, k->is);
+    const foliot_body_state *from = restore(buffer, k->is, k->next),
+                            *to = restore(buffer, k->next, k->is);
     for (uint32_t i = 0; i < k->is->count; i++) {
         static const foliot_snapshot_body none;
         const foliot_snapshot_body *b = i < k->next->count ? &k->next->bodies[i] : &none;
-        states[i] = between(buffer, &k->is->bodies[i], b, &from[i], &to[i], ticks, (k->tick - t0) / ticks);
+        states[i] =
+            between(buffer, &k->is->bodies[i], b, &from[i], &to[i], ticks, (k->tick - t0) / ticks);
     }
 }
 
-static bool body_goes_on(const foliot__snapshot_buffer *buffer, const foliot_snapshot *a, const foliot_snapshot *b, uint32_t i)
+static bool body_goes_on(const foliot__snapshot_buffer *buffer, const foliot_snapshot *a,
+                         const foliot_snapshot *b, uint32_t i)
 {
-    return i < a->count && i < b->count && goes_on(buffer, &a->bodies[i], &b->bodies[i], (double)b->tick - (double)a->tick);
+    return i < a->count && i < b->count &&
+           goes_on(buffer, &a->bodies[i], &b->bodies[i], (double)b->tick - (double)a->tick);
 }
 
-// The last sample was a guess, and now it is known what should have been shown: every body that has gone on since then
-// settles.
-static void take_offsets(foliot__snapshot_buffer *buffer, const known *now, double extrapolate_ticks)
+// The last sample was a guess, and now it is known what should have been shown: every body that has
+// gone on since then settles.
+static void take_offsets(foliot__snapshot_buffer *buffer, const known *now,
+                         double extrapolate_ticks)
 {
     const foliot__entry *was = find(buffer, buffer->guessed_from);
     known then = look(buffer, buffer->settling.tick, extrapolate_ticks);
-    if (!was || !then.is || then.tick < buffer->settling.tick || now->is->tick < was->snapshot.tick) {
+    if (!was || !then.is || then.tick < buffer->settling.tick ||
+        now->is->tick < was->snapshot.tick) {
         buffer->settling.weight = 0; // too long ago: it jumps
         return;
     }
@@ -466,13 +512,14 @@ static void take_offsets(foliot__snapshot_buffer *buffer, const known *now, doub
     for (uint32_t i = 0; i < now->is->count; i++) {
         bool on = i < then.is->count && body_goes_on(buffer, &was->snapshot, now->is, i) &&
                   (!now->next || body_goes_on(buffer, now->is, now->next, i));
-        foliot__settling_take(&buffer->settling, i, on ? &buffer->bodies[i] : NULL, &buffer->guess[i]);
+        foliot__settling_take(&buffer->settling, i, on ? &buffer->bodies[i] : NULL,
+                              &buffer->guess[i]);
     }
     buffer->settling.weight = 1;
 }
 
-foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks,
-                                    foliot_sample *sample)
+foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick,
+                                    double extrapolate_ticks, foliot_sample *sample)
 {
     known now = look(buffer, tick, extrapolate_ticks);
     if (!now.is)
@@ -487,7 +534,10 @@ foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick
         if (now.is->bodies[i].flags & FOLIOT_SNAPSHOT_ALIVE)
             foliot__settling_apply(&buffer->settling, i, &buffer->bodies[i]);
     buffer->guessed_from = now.guessed ? now.is->tick : UINT64_MAX;
-    *sample = (foliot_sample){.render_tick = now.tick, .count = now.is->count, .bodies = buffer->bodies, .starved = !now.next && now.guessed};
+    *sample = (foliot_sample){.render_tick = now.tick,
+                              .count = now.is->count,
+                              .bodies = buffer->bodies,
+                              .starved = !now.next && now.guessed};
     return FOLIOT_OK;
 }
 

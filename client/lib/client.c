@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// client.c: the connection of one player: begins, is kept alive, comes back after a loss, ends. What is said over it is
-// join.c's and stream.c's.
+// client.c: the connection of one player: begins, is kept alive, comes back after a loss, ends.
+// What is said over it is join.c's and stream.c's.
 #include "internal.h"
 
 #include <math.h>
@@ -10,21 +10,28 @@
 
 #define RECONNECT_EVERY_NS 500000000u
 #define RECONNECT_FOR_NS 10000000000u
-// A server that says nothing for so long, and for so many snapshots, has died or is out of reach: a new connection
-// is tried long before the transport gives the old one up.
+// A server that says nothing for so long, and for so many snapshots, has died or is out of reach: a
+// new connection is tried long before the transport gives the old one up.
 #define SILENCE_NS 1000000000u
 #define SILENCE_SNAPSHOTS 5
 #define ATTEMPT_NS 2000000000u // for one, and four round trips
-// What one update does of what has come, so that it returns however much comes: a unit for a body that is decoded, so many for
-// anything that comes at all, and more for what costs more (internal.h). The rest waits for the next.
+// What one update does of what has come, so that it returns however much comes: a unit for a body
+// that is decoded, so many for anything that comes at all, and more for what costs more
+// (internal.h). The rest waits for the next.
 #define UPDATE_WORK_MAX (1u << 21)
 #define EVENT_WORK 64
 
 foliot_client_config foliot_client_config_default(void)
 {
-    return (foliot_client_config){.host = "127.0.0.1", .port = FOLIOT_PORT_DEFAULT, .session = "",
-                                  .name = "player", .reconnects = true, .starved_share = 0.001,
-                                  .delay_min_ms = 0, .delay_max_ms = 1500, .catch_up_ticks = 16};
+    return (foliot_client_config){.host = "127.0.0.1",
+                                  .port = FOLIOT_PORT_DEFAULT,
+                                  .session = "",
+                                  .name = "player",
+                                  .reconnects = true,
+                                  .starved_share = 0.001,
+                                  .delay_min_ms = 0,
+                                  .delay_max_ms = 1500,
+                                  .catch_up_ticks = 16};
 }
 
 static foliot_status connect(foliot_client *c)
@@ -32,15 +39,18 @@ static foliot_status connect(foliot_client *c)
     c->tried_ns = c->now_ns;
     c->welcomed_here = false; // what comes now is not of the connection before
     c->kept_count = 0;
-    return foliot_transport_connect(c->config.transport, c->host, c->config.port, c->now_ns, &c->peer);
+    return foliot_transport_connect(c->config.transport, c->host, c->config.port, c->now_ns,
+                                    &c->peer);
 }
 
-foliot_status foliot_client_create(const foliot_client_config *config, uint64_t now_ns, foliot_client **client)
+foliot_status foliot_client_create(const foliot_client_config *config, uint64_t now_ns,
+                                   foliot_client **client)
 {
     if (!config->transport || !config->host || !config->session || !config->name ||
         strlen(config->session) >= FOLIOT_NAME_BYTES || strlen(config->name) >= FOLIOT_NAME_BYTES ||
         strlen(config->host) >= sizeof((foliot_client *)0)->host || !(config->starved_share > 0) ||
-        config->catch_up_ticks == 0 || (config->simulation && !foliot_simulation_kind_valid(config->simulation)))
+        config->catch_up_ticks == 0 ||
+        (config->simulation && !foliot_simulation_kind_valid(config->simulation)))
         return FOLIOT_INVALID;
     foliot_client *c = calloc(1, sizeof *c);
     if (!c)
@@ -95,7 +105,8 @@ void foliot__client_end(foliot_client *c, foliot_client_state state, const char 
     snprintf(c->reason, sizeof c->reason, "%s", reason);
 }
 
-// -- events ---------------------------------------------------------------------------------------------
+// -- events
+// ---------------------------------------------------------------------------------------------
 
 static void take_bytes(foliot_client *c, const foliot_transport_event *e)
 {
@@ -109,12 +120,14 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
     else if (c->lockstep && e->length > 0 && e->bytes[0] == FOLIOT__RELAY_PACKET)
         foliot__lockstep_client_take_relay(c->lockstep, e->bytes, e->length);
     else if (c->lockstep && e->length > 0 && e->bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET)
-        foliot__lockstep_client_take_status(c->lockstep, e->bytes, e->length, c->now_ns, foliot__client_tick_ns(c));
+        foliot__lockstep_client_take_status(c->lockstep, e->bytes, e->length, c->now_ns,
+                                            foliot__client_tick_ns(c));
 }
 
 static bool over(const foliot_client *c)
 {
-    return c->state == FOLIOT_CLIENT_REFUSED || c->state == FOLIOT_CLIENT_CLOSED || c->state == FOLIOT_CLIENT_LOST;
+    return c->state == FOLIOT_CLIENT_REFUSED || c->state == FOLIOT_CLIENT_CLOSED ||
+           c->state == FOLIOT_CLIENT_LOST;
 }
 
 // Why the server wants no more of us; NULL: it is something else.
@@ -143,14 +156,20 @@ static void connection_ended(foliot_client *c, uint32_t reason)
         c->state = FOLIOT_CLIENT_CONNECTING;
     } else if (reason == FOLIOT_DISCONNECT_FULL) {
         c->try_again = true;
-        foliot__client_end(c, FOLIOT_CLIENT_REFUSED, "the server has no room for another connection, or none for more from this address");
+        foliot__client_end(
+            c, FOLIOT_CLIENT_REFUSED,
+            "the server has no room for another connection, or none for more from this address");
     } else if (reason == FOLIOT_DISCONNECT_PROTOCOL) {
-        foliot__client_end(c, FOLIOT_CLIENT_REFUSED, "the server speaks another version of the protocol: one of the two is older");
+        foliot__client_end(
+            c, FOLIOT_CLIENT_REFUSED,
+            "the server speaks another version of the protocol: one of the two is older");
     } else {
         char why[FOLIOT__SENTENCE_BYTES];
-        snprintf(why, sizeof why, "no answer from %.100s, port %u: is a server running there?", c->host, c->config.port);
+        snprintf(why, sizeof why, "no answer from %.100s, port %u: is a server running there?",
+                 c->host, c->config.port);
         c->try_again = true;
-        foliot__client_end(c, FOLIOT_CLIENT_LOST, c->state == FOLIOT_CLIENT_CONNECTING ? why : "the connection was lost");
+        foliot__client_end(c, FOLIOT_CLIENT_LOST,
+                           c->state == FOLIOT_CLIENT_CONNECTING ? why : "the connection was lost");
     }
 }
 
@@ -187,7 +206,8 @@ static bool given_up(const foliot_client *c)
 
 static void break_silence(foliot_client *c)
 {
-    if (!c->config.reconnects || !c->welcomed || !c->peer.value || c->leaving || over(c) || !given_up(c))
+    if (!c->config.reconnects || !c->welcomed || !c->peer.value || c->leaving || over(c) ||
+        !given_up(c))
         return;
     foliot_transport_disconnect(c->config.transport, c->peer, 0, true);
     connection_ended(c, FOLIOT_DISCONNECT_TIMEOUT);
@@ -199,7 +219,8 @@ static void reconnect(foliot_client *c)
         return;
     if (c->now_ns - c->lost_ns > RECONNECT_FOR_NS) {
         c->try_again = true;
-        foliot__client_end(c, FOLIOT_CLIENT_LOST, "the connection was lost, and reconnecting did not help");
+        foliot__client_end(c, FOLIOT_CLIENT_LOST,
+                           "the connection was lost, and reconnecting did not help");
         return;
     }
     c->statistics.reconnects++;
@@ -212,7 +233,8 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
     foliot_transport_event event;
     client->now_ns = now_ns;
     client->work = 0;
-    while (client->work < UPDATE_WORK_MAX && foliot_transport_poll(client->config.transport, now_ns, &event))
+    while (client->work < UPDATE_WORK_MAX &&
+           foliot_transport_poll(client->config.transport, now_ns, &event))
         take_event(client, &event);
     break_silence(client);
     reconnect(client);
@@ -228,7 +250,8 @@ uint64_t foliot_client_wake_ns(const foliot_client *client)
         return client->now_ns; // more has come
     if (client->lockstep && foliot__lockstep_client_backlog(client->lockstep) > 0)
         return client->now_ns; // it catches up
-    uint64_t next = client->input_sent_ns + (client->welcomed ? foliot__stream_period_ns(client) : 10000000u);
+    uint64_t next =
+        client->input_sent_ns + (client->welcomed ? foliot__stream_period_ns(client) : 10000000u);
     return client->state == FOLIOT_CLIENT_PLAYING && next < wake ? next : wake;
 }
 

@@ -57,8 +57,8 @@ static void part_of(const double turn[4], double share, double part[4])
         part[i] /= sqrt(square); // at least 1/2: the two ends are less than half a turn apart
 }
 
-void foliot__settling_take(foliot__settling *settling, uint32_t body, const foliot_body_state *shown,
-                           const foliot_body_state *is)
+void foliot__settling_take(foliot__settling *settling, uint32_t body,
+                           const foliot_body_state *shown, const foliot_body_state *is)
 {
     foliot__offset *offset = &settling->offsets[body];
     if (!shown) {
@@ -67,11 +67,13 @@ void foliot__settling_take(foliot__settling *settling, uint32_t body, const foli
     }
     for (int k = 0; k < 3; k++)
         offset->position[k] = shown->position[k] - is->position[k];
-    const double back[4] = {is->orientation[0], -is->orientation[1], -is->orientation[2], -is->orientation[3]};
+    const double back[4] = {is->orientation[0], -is->orientation[1], -is->orientation[2],
+                            -is->orientation[3]};
     product(shown->orientation, back, offset->turn);
 }
 
-void foliot__settling_apply(const foliot__settling *settling, uint32_t body, foliot_body_state *state)
+void foliot__settling_apply(const foliot__settling *settling, uint32_t body,
+                            foliot_body_state *state)
 {
     const foliot__offset *offset = &settling->offsets[body];
     double part[4];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// internal.h: what the files of the client library share. client.c: the connection, from the first attempt to the last. join.c:
-// control messages, from hello to goodbye. stream.c: snapshots in, inputs out. view.c: what a host asks for.
+// internal.h: what the files of the client library share. client.c: the connection, from the first
+// attempt to the last. join.c: control messages, from hello to goodbye. stream.c: snapshots in,
+// inputs out. view.c: what a host asks for.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
@@ -14,12 +15,12 @@
 #define FOLIOT__PLAYER_NAMES 1024
 #define FOLIOT__PIECES_KEPT 64
 #define FOLIOT__SCENE_BYTES_MAX FOLIOT_SETUP_BYTES_MAX
-// Of the world that lockstep makes of a scene: some bytes may ask for room for a million bodies. So much is free, then so many
-// bytes for each of the scene's.
+// Of the world that lockstep makes of a scene: some bytes may ask for room for a million bodies. So
+// much is free, then so many bytes for each of the scene's.
 #define FOLIOT__WORLD_BYTES_FREE ((uint64_t)256 << 20)
 #define FOLIOT__WORLD_BYTES_A_BYTE 1024
-// Of an update: closed ticks, some bytes of which may be thousands of inputs; a state that begins; a question, for which a state is
-// restored.
+// Of an update: closed ticks, some bytes of which may be thousands of inputs; a state that begins;
+// a question, for which a state is restored.
 #define FOLIOT__TICKS_WORK (1u << 11)
 #define FOLIOT__RESTART_WORK (1u << 14)
 #define FOLIOT__QUESTION_WORK (1u << 20)
@@ -40,8 +41,9 @@ struct foliot_client {
     uint32_t refusal;
     foliot_peer_id peer;
     uint64_t now_ns, began_ns, lost_ns, tried_ns;
-    uint64_t heard_ns; // anything from the server
-    uint64_t bytes_heard; // from servers, all connections together: what they may make us hold grows with it
+    uint64_t heard_ns;    // anything from the server
+    uint64_t bytes_heard; // from servers, all connections together: what they may make us hold
+                          // grows with it
     uint64_t work;        // of this update, see client.c
     bool reconnecting, welcomed;
     bool welcomed_here; // by this connection: later copies of the welcome are ignored
@@ -56,12 +58,13 @@ struct foliot_client {
     foliot__welcome welcome;
     foliot__snapshot_buffer buffer;
     foliot__playout playout;
-    // The scene, or lockstep's setup, of this connection: as much as has come, and room that grows with it.
+    // The scene, or lockstep's setup, of this connection: as much as has come, and room that grows
+    // with it.
     uint8_t *scene_bytes;
     uint32_t scene_have, scene_capacity;
     bool scene_done;
-    // The last whole one, of whichever connection, and what it says; `scene` NULL: it is no scene, or there is none. What is stepped
-    // here was made of it.
+    // The last whole one, of whichever connection, and what it says; `scene` NULL: it is no scene,
+    // or there is none. What is stepped here was made of it.
     uint8_t *setup;
     uint32_t setup_bytes;
     foliot_scene *scene;
@@ -78,7 +81,8 @@ struct foliot_client {
     uint32_t clock_set_us;
     uint64_t input_sent_ns;
     uint64_t first_snapshot; // of this connection
-    uint64_t expected_before, snaps_before, too_large_before; // of the connections before it: snapshots expected, snaps ...
+    uint64_t expected_before, snaps_before,
+        too_large_before; // of the connections before it: snapshots expected, snaps ...
     double delay_sum;
     uint64_t delay_count;
     double shown_tick; // of the last sample
@@ -96,7 +100,8 @@ void foliot__client_say_hello(foliot_client *c);
 void foliot__client_repeat_hello(foliot_client *c);
 void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length);
 void foliot__client_drop_scene(foliot_client *c); // and what was made of it
-void foliot__client_answer(foliot_client *c, const uint8_t *bytes, size_t length); // to a question; SIZE_MAX: not yet
+void foliot__client_answer(foliot_client *c, const uint8_t *bytes,
+                           size_t length); // to a question; SIZE_MAX: not yet
 
 // stream.c
 void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t length);

@@ -8,9 +8,9 @@
 
 #include "foliot/version.h"
 
-#define HELLO_EVERY_NS 20000000u // unreliably, beside the reliable one, until welcome
+#define HELLO_EVERY_NS 20000000u     // unreliably, beside the reliable one, until welcome
 #define TICK_MAX ((uint64_t)1 << 60) // no clock has come so far
-#define SHOWN_AHEAD_TICKS 600 // that a server which died may have lost, and be waited for
+#define SHOWN_AHEAD_TICKS 600        // that a server which died may have lost, and be waited for
 
 void foliot__client_send(foliot_client *c, const foliot__message *message)
 {
@@ -59,22 +59,27 @@ void foliot__client_repeat_hello(foliot_client *c)
         foliot_transport_send(c->config.transport, c->peer, FOLIOT_UNRELIABLE, bytes, length);
 }
 
-// -- what the server says -----------------------------------------------------------------------------
+// -- what the server says
+// -----------------------------------------------------------------------------
 
-// Whether the world of our own that the scene describes may be made: few bytes may ask for gigabytes.
+// Whether the world of our own that the scene describes may be made: few bytes may ask for
+// gigabytes.
 static bool world_fits(const foliot_client *c)
 {
     if (!c->scene || c->kind.create != foliot_world_kind.create)
         return true;
     foliot_world_config config = foliot_world_config_from(c->scene);
-    return foliot_world_bytes(&config) <= FOLIOT__WORLD_BYTES_FREE + (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
+    return foliot_world_bytes(&config) <=
+           FOLIOT__WORLD_BYTES_FREE + (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
 }
 
 // All of the setup is here: something to step can be made of it.
 static void make_simulation(foliot_client *c)
 {
     if (!world_fits(c)) {
-        foliot__client_end(c, FOLIOT_CLIENT_LOST, "the server's scene has room for so many bodies that this client has no memory for it");
+        foliot__client_end(
+            c, FOLIOT_CLIENT_LOST,
+            "the server's scene has room for so many bodies that this client has no memory for it");
         return;
     }
     foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->setup, c->setup_bytes);
@@ -90,8 +95,8 @@ static bool enter_mode(foliot_client *c, const foliot__welcome *w)
         c->lockstep = NULL;
         return true;
     }
-    if (!c->lockstep &&
-        foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL, &c->step_host, &c->lockstep) != FOLIOT_OK)
+    if (!c->lockstep && foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL,
+                                                       &c->step_host, &c->lockstep) != FOLIOT_OK)
         return false;
     foliot__lockstep_client_reconnect(c->lockstep);
     if (w->scene_bytes == 0)
@@ -110,8 +115,8 @@ void foliot__client_drop_scene(foliot_client *c)
     c->setup_bytes = 0;
 }
 
-// Of what an earlier connection brought, what this one brings anew goes. A scene that may be the same stays until this one's is
-// here: it is shown meanwhile.
+// Of what an earlier connection brought, what this one brings anew goes. A scene that may be the
+// same stays until this one's is here: it is shown meanwhile.
 static void forget_connection(foliot_client *c, const foliot__welcome *w)
 {
     memset(c->players, 0, FOLIOT__PLAYER_NAMES * sizeof *c->players);
@@ -128,12 +133,14 @@ static bool between(double x, double low, double high)
     return x >= low && x <= high;
 }
 
-// Numbers that clocks and positions can be computed with. Scenes of atoms and of galaxies lie far inside.
+// Numbers that clocks and positions can be computed with. Scenes of atoms and of galaxies lie far
+// inside.
 static bool welcome_sensible(const foliot__welcome *w)
 {
-    return between(w->dt, 1e-30, 1e30) && between(w->pace_hz, 1e-6, 1e6) && between(w->snapshot_hz, 1e-6, 1e6) &&
-           between(w->format.position_step, 1e-15, 1e15) && between(w->format.velocity_step, 1e-15, 1e15) &&
-           w->tick <= TICK_MAX && (w->scene_bytes <= FOLIOT__SCENE_BYTES_MAX || !w->lockstep);
+    return between(w->dt, 1e-30, 1e30) && between(w->pace_hz, 1e-6, 1e6) &&
+           between(w->snapshot_hz, 1e-6, 1e6) && between(w->format.position_step, 1e-15, 1e15) &&
+           between(w->format.velocity_step, 1e-15, 1e15) && w->tick <= TICK_MAX &&
+           (w->scene_bytes <= FOLIOT__SCENE_BYTES_MAX || !w->lockstep);
 }
 
 static void take_welcome(foliot_client *c, const foliot__welcome *w)
@@ -143,7 +150,9 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->welcomed_here = true;
     if (!welcome_sensible(w)) {
         c->statistics.pieces_malformed++;
-        foliot__client_end(c, FOLIOT_CLIENT_LOST, "the server's welcome says what cannot be: a pace, a step, a tick or a scene beyond all bounds");
+        foliot__client_end(c, FOLIOT_CLIENT_LOST,
+                           "the server's welcome says what cannot be: a pace, a step, a tick or a "
+                           "scene beyond all bounds");
         return;
     }
     forget_connection(c, w);
@@ -166,8 +175,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->buffer.received = c->bytes_heard;
     if (w->lockstep)
         c->buffer.capacity = FOLIOT__BUFFER_ENTRIES_STEPPED;
-    foliot__playout_init(&c->playout, foliot__client_tick_ns(c), c->config.starved_share, c->config.delay_min_ms * 1e6,
-                         c->config.delay_max_ms * 1e6);
+    foliot__playout_init(&c->playout, foliot__client_tick_ns(c), c->config.starved_share,
+                         c->config.delay_min_ms * 1e6, c->config.delay_max_ms * 1e6);
     c->state = FOLIOT_CLIENT_PLAYING;
     c->reconnecting = false;
     c->first_snapshot = 0;
@@ -177,7 +186,8 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
         c->next_sequence = 1;
         c->change_count = 0;
     }
-    // A first guess: half a round trip each way, and what jitter may add; the server's slack corrects it.
+    // A first guess: half a round trip each way, and what jitter may add; the server's slack
+    // corrects it.
     double round_trip = (double)foliot_transport_round_trip_ns(c->config.transport, c->peer);
     double ahead = round_trip + 2 * foliot__client_tick_ns(c);
     c->input_offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
@@ -216,7 +226,8 @@ static void read_scene(foliot_client *c)
 static void finish_scene(foliot_client *c)
 {
     c->scene_done = true;
-    bool same = c->setup && c->setup_bytes == c->scene_have && memcmp(c->setup, c->scene_bytes, c->scene_have) == 0;
+    bool same = c->setup && c->setup_bytes == c->scene_have &&
+                memcmp(c->setup, c->scene_bytes, c->scene_have) == 0;
     if (!same) {
         foliot__client_drop_scene(c);
         c->setup = c->scene_bytes;
@@ -234,8 +245,9 @@ static void finish_scene(foliot_client *c)
 static void take_scene_part(foliot_client *c, const foliot__scene_part *part)
 {
     uint32_t total = c->welcomed_here ? c->welcome.scene_bytes : 0;
-    if (c->scene_done || total > FOLIOT__SCENE_BYTES_MAX || part->total != total || part->offset != c->scene_have ||
-        part->length == 0 || part->length > total - c->scene_have || !make_scene_room(c, c->scene_have + part->length))
+    if (c->scene_done || total > FOLIOT__SCENE_BYTES_MAX || part->total != total ||
+        part->offset != c->scene_have || part->length == 0 ||
+        part->length > total - c->scene_have || !make_scene_room(c, c->scene_have + part->length))
         return;
     memcpy(c->scene_bytes + c->scene_have, part->bytes, part->length);
     c->scene_have += part->length;
@@ -264,7 +276,9 @@ static void take_state(foliot_client *c, const foliot__keyframe_part *part)
     if (c->lockstep->unfit) {
         foliot_client_leave(c, c->now_ns);
         c->refusal = FOLIOT__REFUSE_SIMULATION;
-        foliot__client_end(c, FOLIOT_CLIENT_REFUSED, "the server's state does not fit what this build makes of its setup: the two compute otherwise");
+        foliot__client_end(c, FOLIOT_CLIENT_REFUSED,
+                           "the server's state does not fit what this build makes of its setup: "
+                           "the two compute otherwise");
         return;
     }
     m.as.keyframe_heard.tick = part->tick;

@@ -9,7 +9,8 @@
 #include "base/bytes.h"
 #include "wire/lockstep_limits.h"
 
-#define HEARD_EVERY (foliot__lockstep_limits_now()->heard_bytes) // bytes of a state, between two words about it
+#define HEARD_EVERY                                                                                \
+    (foliot__lockstep_limits_now()->heard_bytes) // bytes of a state, between two words about it
 #define DEADLINE_GAIN 0.1
 #define DEADLINE_JUMP_TICKS 30
 #define MARGIN_TICKS 1.5
@@ -17,8 +18,8 @@
 #define LATE_DECAY 0.997 // a tenth of a second
 #define LATE_TICKS_MAX 12
 
-foliot_status foliot__lockstep_client_create(const foliot_simulation_kind *kind, const foliot_host *host,
-                                             foliot__lockstep_client **out)
+foliot_status foliot__lockstep_client_create(const foliot_simulation_kind *kind,
+                                             const foliot_host *host, foliot__lockstep_client **out)
 {
     foliot__lockstep_client *l = calloc(1, sizeof *l);
     if (!l)
@@ -54,9 +55,11 @@ void foliot__lockstep_client_destroy(foliot__lockstep_client *l)
 
 void foliot__lockstep_client_restart(foliot__lockstep_client *l)
 {
-    l->expected = l->begun = l->own_begun = l->deadline_known = l->diverged = l->stalled = l->going_back = false;
+    l->expected = l->begun = l->own_begun = l->deadline_known = l->diverged = l->stalled =
+        l->going_back = false;
     l->base.valid = l->next.valid = false;
-    l->rewind.active = l->rewind.finished = false; // it is of ticks that may come again, and be others
+    l->rewind.active = l->rewind.finished =
+        false; // it is of ticks that may come again, and be others
     l->state_tick = UINT64_MAX;
 }
 
@@ -75,7 +78,8 @@ void foliot__lockstep_client_forget(foliot__lockstep_client *l)
     l->made = false;
 }
 
-foliot_status foliot__lockstep_client_setup(foliot__lockstep_client *l, const uint8_t *setup, size_t length)
+foliot_status foliot__lockstep_client_setup(foliot__lockstep_client *l, const uint8_t *setup,
+                                            size_t length)
 {
     l->setup_here = l->made && l->simulation.setup == setup && l->simulation.setup_bytes == length;
     if (l->setup_here)
@@ -93,7 +97,8 @@ const foliot_world *foliot__lockstep_client_world(const foliot__lockstep_client 
     return ((const foliot_hosted_world *)l->simulation.self)->world;
 }
 
-// -- the state to begin with ----------------------------------------------------------------------------------
+// -- the state to begin with
+// ----------------------------------------------------------------------------------
 
 static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
 {
@@ -116,13 +121,15 @@ static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
 // Room for the states of as many ticks as fit.
 static void make_held(foliot__lockstep_client *l)
 {
-    size_t stride = l->base.valid ? l->base.length + l->base.length / 4 + 256 : 0; // bodies may come
+    size_t stride =
+        l->base.valid ? l->base.length + l->base.length / 4 + 256 : 0; // bodies may come
     if (l->held && stride <= l->held_stride)
         return;
     free(l->held);
     l->held = NULL;
     l->held_stride = stride;
-    l->held_ticks = stride && stride < FOLIOT__HELD_BYTES / 16 ? (uint32_t)(FOLIOT__HELD_BYTES / stride) : 0;
+    l->held_ticks =
+        stride && stride < FOLIOT__HELD_BYTES / 16 ? (uint32_t)(FOLIOT__HELD_BYTES / stride) : 0;
     if (l->held_ticks > FOLIOT__CLIENT_TICKS / 4)
         l->held_ticks = FOLIOT__CLIENT_TICKS / 4;
     if (l->held_ticks)
@@ -134,7 +141,8 @@ static void hold(foliot__lockstep_client *l)
     size_t length = 0, place = l->held ? l->tick % l->held_ticks : 0;
     if (!l->held)
         return;
-    foliot_status status = foliot_simulation_save(&l->simulation, l->held + place * l->held_stride, l->held_stride, &length);
+    foliot_status status = foliot_simulation_save(&l->simulation, l->held + place * l->held_stride,
+                                                  l->held_stride, &length);
     l->held_length[place] = status == FOLIOT_OK ? length : 0;
 }
 
@@ -142,7 +150,8 @@ static bool begin(foliot__lockstep_client *l)
 {
     size_t head = 4 * (size_t)l->state_players;
     if (!l->setup_here || l->state_total < head ||
-        foliot_simulation_restore(&l->simulation, l->state + head, l->state_total - head) != FOLIOT_OK ||
+        foliot_simulation_restore(&l->simulation, l->state + head, l->state_total - head) !=
+            FOLIOT_OK ||
         foliot_simulation_tick(&l->simulation) != l->state_tick)
         return false;
     foliot__reader r = foliot__reader_of(l->state, head);
@@ -164,7 +173,8 @@ static bool make_room(foliot__lockstep_client *l, size_t wanted)
 {
     if (wanted <= l->state_capacity)
         return true;
-    size_t capacity = 2 * wanted < l->state_total ? 2 * wanted : l->state_total; // what came, and as much again
+    size_t capacity =
+        2 * wanted < l->state_total ? 2 * wanted : l->state_total; // what came, and as much again
     uint8_t *bytes = realloc(l->state, capacity);
     if (!bytes)
         return false;
@@ -173,7 +183,8 @@ static bool make_room(foliot__lockstep_client *l, size_t wanted)
     return true;
 }
 
-bool foliot__lockstep_client_take_state(foliot__lockstep_client *l, const foliot__keyframe_part *part)
+bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
+                                        const foliot__keyframe_part *part)
 {
     if (part->offset == 0 && part->tick != l->state_tick) {
         foliot__lockstep_client_restart(l);
@@ -200,9 +211,11 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l, const foliot
     return true;
 }
 
-// -- what was closed ------------------------------------------------------------------------------------------
+// -- what was closed
+// ------------------------------------------------------------------------------------------
 
-static void take_block(foliot__lockstep_client *l, const uint8_t *bytes, size_t length, uint32_t ticks, uint64_t first)
+static void take_block(foliot__lockstep_client *l, const uint8_t *bytes, size_t length,
+                       uint32_t ticks, uint64_t first)
 {
     if (foliot__block_decode(bytes, length, ticks, &l->block) != FOLIOT_OK)
         l->malformed++;
@@ -216,10 +229,12 @@ void foliot__lockstep_client_take_ticks(foliot__lockstep_client *l, const foliot
         take_block(l, part->block, part->length, part->ticks, part->first);
 }
 
-void foliot__lockstep_client_take_relay(foliot__lockstep_client *l, const uint8_t *bytes, size_t length)
+void foliot__lockstep_client_take_relay(foliot__lockstep_client *l, const uint8_t *bytes,
+                                        size_t length)
 {
     foliot__relay relay;
-    if (length > FOLIOT_PACKET_BYTES_MAX || foliot__relay_decode(bytes, length, &relay) != FOLIOT_OK) {
+    if (length > FOLIOT_PACKET_BYTES_MAX ||
+        foliot__relay_decode(bytes, length, &relay) != FOLIOT_OK) {
         l->malformed++;
         return;
     }
@@ -261,7 +276,8 @@ bool foliot__lockstep_client_step(foliot__lockstep_client *l)
     uint32_t count = foliot__tick_log_read(&l->log, l->tick, l->inputs, FOLIOT__BLOCK_INPUTS_MAX);
     for (uint32_t i = 0; i < count; i++)
         l->inputs[i].sequence = ++l->sequences[l->inputs[i].player];
-    foliot__tick_log_rewrite(&l->log, l->tick, l->inputs); // numbered: the step may have to be taken again
+    foliot__tick_log_rewrite(&l->log, l->tick,
+                             l->inputs); // numbered: the step may have to be taken again
     if (foliot_simulation_step(&l->simulation, l->inputs, count) != FOLIOT_OK)
         l->malformed++; // goes on as it is: the digest tells
     l->tick++;
@@ -279,10 +295,11 @@ uint64_t foliot__lockstep_client_backlog(const foliot__lockstep_client *l)
     return l->begun ? l->log.next - l->tick : 0;
 }
 
-// -- our own inputs -------------------------------------------------------------------------------------------
+// -- our own inputs
+// -------------------------------------------------------------------------------------------
 
-// How late a packet for a tick may be sent does not depend on when the last one was: no loop to swing in, however
-// long the way.
+// How late a packet for a tick may be sent does not depend on when the last one was: no loop to
+// swing in, however long the way.
 static void learn_deadline(foliot__lockstep_client *l, double deadline_ns, double tick_ns)
 {
     double off = deadline_ns - l->deadline_ns;
@@ -296,15 +313,16 @@ static void learn_deadline(foliot__lockstep_client *l, double deadline_ns, doubl
     l->deadline_deviation_ns += (fabs(off) - l->deadline_deviation_ns) * DEADLINE_GAIN;
 }
 
-void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8_t *bytes, size_t length, uint64_t now_ns,
-                                         double tick_ns)
+void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8_t *bytes,
+                                         size_t length, uint64_t now_ns, double tick_ns)
 {
     foliot__lockstep_status status;
     if (foliot__lockstep_status_decode(bytes, length, &status) != FOLIOT_OK) {
         l->malformed++;
         return;
     }
-    uint64_t checked = foliot__tick_near(status.checked, l->tick), acked = foliot__tick_near(status.acks.next, l->own.end);
+    uint64_t checked = foliot__tick_near(status.checked, l->tick),
+             acked = foliot__tick_near(status.acks.next, l->own.end);
     if (l->begun && checked > l->checked && checked <= l->tick)
         l->checked = checked;
     l->diverged |= l->begun && status.diverged;
@@ -314,25 +332,29 @@ void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8
         foliot__tick_log_forget(&l->own, acked);
     }
     // What came late asks for a larger margin, which goes down again slowly.
-    l->late_margin_ns = fmin(l->late_margin_ns * LATE_DECAY + (l->late != status.late) * tick_ns, LATE_TICKS_MAX * tick_ns);
+    l->late_margin_ns = fmin(l->late_margin_ns * LATE_DECAY + (l->late != status.late) * tick_ns,
+                             LATE_TICKS_MAX * tick_ns);
     l->late = status.late;
     l->missing = status.missing;
     double age_ms = (uint16_t)((uint16_t)(now_ns / 1000000) - status.echo_ms);
     double stamp = (double)foliot__tick_near(status.stamp, l->log.end);
-    learn_deadline(l, (double)now_ns - age_ms * 1e6 + status.slack_us * 1e3 - stamp * tick_ns, tick_ns);
+    learn_deadline(l, (double)now_ns - age_ms * 1e6 + status.slack_us * 1e3 - stamp * tick_ns,
+                   tick_ns);
     double round_trip_ns = (age_ms - status.held_ms) * 1e6;
     if (round_trip_ns >= 0)
         l->round_trip_ns += (l->round_trip_ns > 0 ? 0.1 : 1) * (round_trip_ns - l->round_trip_ns);
 }
 
-uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, uint64_t now_ns, double tick_ns,
-                                            uint32_t input_delay)
+uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, uint64_t now_ns,
+                                            double tick_ns, uint32_t input_delay)
 {
-    double margin = MARGIN_TICKS * tick_ns + MARGIN_DEVIATIONS * l->deadline_deviation_ns + l->late_margin_ns;
+    double margin =
+        MARGIN_TICKS * tick_ns + MARGIN_DEVIATIONS * l->deadline_deviation_ns + l->late_margin_ns;
     margin = fmax(margin, input_delay * tick_ns - l->round_trip_ns / 2);
     double tick = ceil(((double)now_ns + margin - l->deadline_ns) / tick_ns);
     uint64_t least = l->own_begun && l->own.end > l->log.end ? l->own.end - 1 : l->log.end;
-    return l->deadline_known && tick > (double)least && tick < (double)least + 1e6 ? (uint64_t)tick : least;
+    return l->deadline_known && tick > (double)least && tick < (double)least + 1e6 ? (uint64_t)tick
+                                                                                   : least;
 }
 
 // All ticks up to this one are decided: as before, but for the controls that change with it.
@@ -353,8 +375,9 @@ static bool decide(foliot__lockstep_client *l, uint64_t tick, const foliot_input
     return controls != NULL;
 }
 
-static size_t encode(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick, uint64_t first, uint64_t end,
-                     const uint8_t *block, size_t block_length, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+static size_t encode(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick, uint64_t first,
+                     uint64_t end, const uint8_t *block, size_t block_length,
+                     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
     foliot__lockstep_input packet = {
         .acks = foliot__tick_acks_of(&l->log),
@@ -376,8 +399,9 @@ static size_t encode(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick,
     return length;
 }
 
-size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick, bool plays,
-                                      const foliot_input *controls, bool *decided, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick,
+                                      bool plays, const foliot_input *controls, bool *decided,
+                                      uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
     uint8_t block[FOLIOT_PACKET_BYTES_MAX / 2];
     uint64_t first = tick + 1;
@@ -388,7 +412,9 @@ size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_n
     if (plays) {
         *decided = decide(l, tick, controls);
         uint64_t from = l->own_acked > l->own.first ? l->own_acked : l->own.first;
-        length = from <= tick ? foliot__block_of_newest(&l->own, from, tick + 1, &l->block, block, sizeof block, &first) : 0;
+        length = from <= tick ? foliot__block_of_newest(&l->own, from, tick + 1, &l->block, block,
+                                                        sizeof block, &first)
+                              : 0;
         if (length == SIZE_MAX) {
             length = 0;
             first = tick + 1;
@@ -397,15 +423,19 @@ size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_n
     return encode(l, now_ns, tick, first, tick + 1, block, length, bytes);
 }
 
-size_t foliot__lockstep_client_repeat(foliot__lockstep_client *l, uint64_t now_ns, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+size_t foliot__lockstep_client_repeat(foliot__lockstep_client *l, uint64_t now_ns,
+                                      uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
     uint8_t block[FOLIOT_PACKET_BYTES_MAX / 2];
     uint64_t from, to, next;
-    if (!l->own_begun || l->own_acks.count == 0 || (double)(now_ns - l->hole_ns) < l->round_trip_ns + 50e6 ||
-        !foliot__tick_hole(&l->own_acks, l->own_acked, 0, &from, &to) || to > l->own.end || from < l->own.first)
+    if (!l->own_begun || l->own_acks.count == 0 ||
+        (double)(now_ns - l->hole_ns) < l->round_trip_ns + 50e6 ||
+        !foliot__tick_hole(&l->own_acks, l->own_acked, 0, &from, &to) || to > l->own.end ||
+        from < l->own.first)
         return 0;
     l->hole_ns = now_ns;
-    size_t length = foliot__block_of_oldest(&l->own, from, to, &l->block, block, sizeof block, &next);
+    size_t length =
+        foliot__block_of_oldest(&l->own, from, to, &l->block, block, sizeof block, &next);
     uint64_t tick = l->own.end > l->log.end ? l->own.end - 1 : l->log.end;
     return length == SIZE_MAX ? 0 : encode(l, now_ns, tick, from, next, block, length, bytes);
 }

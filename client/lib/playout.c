@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT
 // playout.c: the adaptive interpolation delay.
 //
-// At local time t the newest snapshot at hand is of server time s(t); its age is t - s(t). Rendering at t - offset
-// is starved just when age > offset. So the least offset for a starved share q is the (1 - q) quantile of
-// the age over time, and that is what the histogram gives; losses in bursts, reordering and jitter all
-// show in it as they are, without a model of the network. Old time counts less, by halves every HALF_LIFE; what nobody would
-// wait for all the time, a host that stood still or a queue that has drained, is forgotten five times as fast.
+// At local time t the newest snapshot at hand is of server time s(t); its age is t - s(t).
+// Rendering at t - offset is starved just when age > offset. So the least offset for a starved
+// share q is the (1 - q) quantile of the age over time, and that is what the histogram gives;
+// losses in bursts, reordering and jitter all show in it as they are, without a model of the
+// network. Old time counts less, by halves every HALF_LIFE; what nobody would wait for all the
+// time, a host that stood still or a queue that has drained, is forgotten five times as fast.
 #include "playout.h"
 
 #include <math.h>
@@ -14,18 +15,18 @@
 #define BIN_NS 500000.0
 #define FAR_BINS 1e15 // a server may count ticks as it likes
 #define HALF_LIFE_NS 20e9
-#define LONG_NS 250e6          // beyond the fastest: more than is extrapolated over
-#define LONG_HALF_LIFE_NS 5e9  // beside the other
+#define LONG_NS 250e6         // beyond the fastest: more than is extrapolated over
+#define LONG_HALF_LIFE_NS 5e9 // beside the other
 #define LONG_EVERY_NS 250e6
-#define CAUTION 0.75         // what half a minute has not shown yet comes too
-#define PACE_MAX 0.05          // of time, to catch up or fall back
+#define CAUTION 0.75  // what half a minute has not shown yet comes too
+#define PACE_MAX 0.05 // of time, to catch up or fall back
 #define SNAP_TICKS 10.0
-#define WARM_UP_NS 500000000u   // after the join the first gaps tell of the join, not of the network
-#define FRESH_NS 3e9           // so long the quantile of few arrivals is not trusted alone
-#define FRESH_MARGIN_NS 60e6   // and this much is added at the start
+#define WARM_UP_NS 500000000u // after the join the first gaps tell of the join, not of the network
+#define FRESH_NS 3e9          // so long the quantile of few arrivals is not trusted alone
+#define FRESH_MARGIN_NS 60e6  // and this much is added at the start
 
-void foliot__playout_init(foliot__playout *p, double tick_ns, double starved_share, double delay_min_ns,
-                          double delay_max_ns)
+void foliot__playout_init(foliot__playout *p, double tick_ns, double starved_share,
+                          double delay_min_ns, double delay_max_ns)
 {
     memset(p, 0, sizeof *p);
     p->tick_ns = tick_ns;
@@ -119,7 +120,8 @@ static void choose_target(foliot__playout *p)
     double fresh = seen_ns < FRESH_NS ? 1 - seen_ns / FRESH_NS : 0;
     double likely = p->total > 0 ? quantile(p) : p->fastest_ns + 2 * p->tick_ns;
     double offset = likely + fresh * FRESH_MARGIN_NS;
-    p->target_ns = fmin(fmax(offset, p->fastest_ns + p->delay_min_ns), p->fastest_ns + p->delay_max_ns);
+    p->target_ns =
+        fmin(fmax(offset, p->fastest_ns + p->delay_min_ns), p->fastest_ns + p->delay_max_ns);
 }
 
 static void count_lateness(foliot__playout *p, double age)
@@ -128,7 +130,8 @@ static void count_lateness(foliot__playout *p, double age)
     p->lateness_count = fmin(p->lateness_count + 1, 256);
     double difference = age - p->lateness_mean;
     p->lateness_mean += difference / p->lateness_count;
-    p->lateness_square += (difference * (age - p->lateness_mean) - p->lateness_square) / p->lateness_count;
+    p->lateness_square +=
+        (difference * (age - p->lateness_mean) - p->lateness_square) / p->lateness_count;
 }
 
 void foliot__playout_arrived(foliot__playout *p, uint64_t now_ns, uint64_t tick)

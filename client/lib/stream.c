@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: MIT
-// stream.c: what flows while one plays: snapshots and what is heard of inputs come in, inputs and lockstep's packets go out.
+// stream.c: what flows while one plays: snapshots and what is heard of inputs come in, inputs and
+// lockstep's packets go out.
 #include "internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK_TICKS 1.5     // inputs should come so long before their tick is closed
+#define SLACK_TICKS 1.5 // inputs should come so long before their tick is closed
 #define SLACK_GAIN 0.15
 #define SHOWN_BACKLOG_MAX 32 // ticks: farther behind than that nothing stepped is shown any more
 
-// -- snapshots --------------------------------------------------------------------------------------------
+// -- snapshots
+// --------------------------------------------------------------------------------------------
 
 static void snapshot_complete(foliot_client *c, uint64_t tick)
 {
@@ -80,7 +82,8 @@ void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t le
         keep_piece(c, bytes, length);
 }
 
-// The server tells how early the newest inputs came: too early is latency, too late is lost control.
+// The server tells how early the newest inputs came: too early is latency, too late is lost
+// control.
 void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot__status_packet status;
@@ -91,15 +94,18 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
     while (c->change_count > 0 && c->changes[0].sequence <= status.sequence)
         memmove(&c->changes[0], &c->changes[1], --c->change_count * sizeof c->changes[0]);
     c->statistics.inputs_late = status.late_changes;
-    double round_trip_us = (double)(uint32_t)((uint32_t)(c->now_ns / 1000) - status.echo_us) - status.held_us;
+    double round_trip_us =
+        (double)(uint32_t)((uint32_t)(c->now_ns / 1000) - status.echo_us) - status.held_us;
     if (round_trip_us >= 0 && round_trip_us < 60e6) {
         double *ms = &c->statistics.round_trip_ms;
         *ms += (*ms > 0 ? 0.1 : 1) * (round_trip_us * 1e-3 - *ms);
     }
-    // Of packets from before the clock was set the slack has been seen to: setting it twice would overshoot.
+    // Of packets from before the clock was set the slack has been seen to: setting it twice would
+    // overshoot.
     if (c->clock_set && (int32_t)(status.echo_us - c->clock_set_us) < 0)
         return;
-    double slack_ns = status.slack_us * 1e3, wanted = SLACK_TICKS * foliot__client_tick_ns(c) + c->jitter_slack_ns;
+    double slack_ns = status.slack_us * 1e3,
+           wanted = SLACK_TICKS * foliot__client_tick_ns(c) + c->jitter_slack_ns;
     double off = slack_ns - wanted;
     if (fabs(off) > 30 * foliot__client_tick_ns(c)) {
         c->input_offset_ns += off;
@@ -109,10 +115,12 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
         c->input_offset_ns += off * SLACK_GAIN;
     }
     // Packets that came late ask for a larger margin, which goes down again slowly.
-    c->jitter_slack_ns = slack_ns < 0 ? fmin(c->jitter_slack_ns - slack_ns * 0.5, 1e9) : c->jitter_slack_ns * 0.99;
+    c->jitter_slack_ns =
+        slack_ns < 0 ? fmin(c->jitter_slack_ns - slack_ns * 0.5, 1e9) : c->jitter_slack_ns * 0.99;
 }
 
-// -- inputs -----------------------------------------------------------------------------------------------
+// -- inputs
+// -----------------------------------------------------------------------------------------------
 
 static uint32_t input_tick(const foliot_client *c)
 {
@@ -149,7 +157,8 @@ uint64_t foliot__stream_period_ns(const foliot_client *c)
 
 static void send_inputs(foliot_client *c)
 {
-    if (c->state != FOLIOT_CLIENT_PLAYING || c->now_ns - c->input_sent_ns < foliot__stream_period_ns(c))
+    if (c->state != FOLIOT_CLIENT_PLAYING ||
+        c->now_ns - c->input_sent_ns < foliot__stream_period_ns(c))
         return;
     foliot__input_packet packet = {.tick = input_tick(c), .sent_us = (uint32_t)(c->now_ns / 1000)};
     if (!c->config.spectates)
@@ -164,14 +173,16 @@ static void send_inputs(foliot_client *c)
     c->input_sent_ns = c->now_ns;
 }
 
-// -- lockstep -----------------------------------------------------------------------------------------------
+// -- lockstep
+// -----------------------------------------------------------------------------------------------
 
 // What is here is stepped, but for a bounded number of ticks at once, and remembered to be shown.
 static bool step(foliot_client *c)
 {
     uint32_t steps = 0;
     uint8_t answer[FOLIOT_ANSWER_BYTES_MAX];
-    foliot__client_answer(c, answer, foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, answer));
+    foliot__client_answer(
+        c, answer, foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, answer));
     while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
@@ -190,7 +201,8 @@ static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
     c->statistics.inputs_sent++;
 }
 
-// Once a tick, and at once when one was stepped: the sooner the server hears of a digest, the better.
+// Once a tick, and at once when one was stepped: the sooner the server hears of a digest, the
+// better.
 static void send_lockstep(foliot_client *c, bool stepped)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
@@ -201,9 +213,10 @@ static void send_lockstep(foliot_client *c, bool stepped)
     foliot_input controls = {.player = c->welcome.player, .buttons = c->buttons};
     for (int k = 0; k < FOLIOT_AXES; k++)
         controls.axes[k] = c->axes[k] < -127 ? -127 : c->axes[k];
-    uint64_t tick = foliot__lockstep_client_input_tick(c->lockstep, c->now_ns, foliot__client_tick_ns(c), c->welcome.input_delay);
-    size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, plays, c->changed ? &controls : NULL,
-                                                   &decided, bytes);
+    uint64_t tick = foliot__lockstep_client_input_tick(
+        c->lockstep, c->now_ns, foliot__client_tick_ns(c), c->welcome.input_delay);
+    size_t length = foliot__lockstep_client_packet(c->lockstep, c->now_ns, tick, plays,
+                                                   c->changed ? &controls : NULL, &decided, bytes);
     c->changed &= !decided;
     send_packet(c, bytes, length);
     send_packet(c, bytes, foliot__lockstep_client_repeat(c->lockstep, c->now_ns, bytes));
@@ -212,7 +225,9 @@ static void send_lockstep(foliot_client *c, bool stepped)
 
 void foliot__stream_update(foliot_client *c)
 {
-    bool steps = !c->leaving && c->state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none where nobody looks any more
+    bool steps =
+        !c->leaving &&
+        c->state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none where nobody looks any more
     if (c->lockstep)
         send_lockstep(c, steps && step(c));
     else

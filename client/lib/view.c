@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// view.c: what a host asks for: samples at the render time, who plays, what was seen of the network.
+// view.c: what a host asks for: samples at the render time, who plays, what was seen of the
+// network.
 #include "internal.h"
 
 #include <math.h>
@@ -7,7 +8,8 @@
 
 #define EXTRAPOLATE_MS 250.0
 
-// What stands still is in the scene, and there it is not rounded: a wide floor that is a quarter of a degree off is seen.
+// What stands still is in the scene, and there it is not rounded: a wide floor that is a quarter of
+// a degree off is seen.
 static void place_static(const foliot_client *client, const foliot_sample *sample)
 {
     const foliot_scene *scene = client->scene;
@@ -25,7 +27,8 @@ static void place_static(const foliot_client *client, const foliot_sample *sampl
         for (int k = 0; k < 4; k++)
             length += known->orientation[k] * known->orientation[k];
         for (int k = 0; k < 4; k++)
-            body->orientation[k] = known->orientation[k] / sqrt(length); // scenes need not have them of length one
+            body->orientation[k] =
+                known->orientation[k] / sqrt(length); // scenes need not have them of length one
     }
 }
 
@@ -33,7 +36,8 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
 {
     if (!client->welcomed || !client->playout.started)
         return FOLIOT_AGAIN;
-    // What was shown once is not taken back: not for a snapshot that comes late, nor after a reconnect.
+    // What was shown once is not taken back: not for a snapshot that comes late, nor after a
+    // reconnect.
     double tick = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
     double extrapolate = EXTRAPOLATE_MS * 1e6 / foliot__client_tick_ns(client);
     foliot_status status = foliot__buffer_sample(&client->buffer, tick, extrapolate, sample);
@@ -65,7 +69,8 @@ bool foliot_client_try_again(const foliot_client *client)
 
 bool foliot_client_computes_otherwise(const foliot_client *client)
 {
-    return client->refusal == FOLIOT__REFUSE_FINGERPRINT || client->refusal == FOLIOT__REFUSE_SIMULATION;
+    return client->refusal == FOLIOT__REFUSE_FINGERPRINT ||
+           client->refusal == FOLIOT__REFUSE_SIMULATION;
 }
 
 uint32_t foliot_client_player(const foliot_client *client)
@@ -190,7 +195,8 @@ foliot_client_statistics foliot_client_statistics_now(const foliot_client *clien
     s.jitter_ms = foliot__playout_jitter_ms(&client->playout);
     s.delay_ms = foliot__playout_delay_ms(&client->playout);
     s.delay_mean_ms = client->delay_count ? client->delay_sum / (double)client->delay_count : 0;
-    s.snapshot_bytes_mean = s.snapshots_received ? (double)s.bytes_received / (double)s.snapshots_received : 0;
+    s.snapshot_bytes_mean =
+        s.snapshots_received ? (double)s.bytes_received / (double)s.snapshots_received : 0;
     s.snaps = client->snaps_before + client->playout.snaps;
     s.snapshots_too_large = client->too_large_before + client->buffer.dropped;
     if (client->lockstep)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bytes.h: cursors over bytes, little-endian, bounds-checked, with a sticky status: read or write
-// straight through and look at `status` once. After an error reads give zeros and writes do nothing.
+// straight through and look at `status` once. After an error reads give zeros and writes do
+// nothing.
 #ifndef FOLIOT_BASE_BYTES_H
 #define FOLIOT_BASE_BYTES_H
 

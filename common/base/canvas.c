@@ -158,8 +158,8 @@ void foliot__canvas_circle(foliot__canvas *canvas, double x, double y, double ra
 }
 
 // A wide letter that is half overwritten goes: it would take more room than there is.
-static void put_letter(foliot__cell *row, uint32_t columns, uint32_t column, uint32_t wide, const char *letter, size_t length,
-                       foliot__colour colour)
+static void put_letter(foliot__cell *row, uint32_t columns, uint32_t column, uint32_t wide,
+                       const char *letter, size_t length, foliot__colour colour)
 {
     foliot__cell *cell = row + column;
     if (cell->covered)
@@ -176,7 +176,8 @@ static void put_letter(foliot__cell *row, uint32_t columns, uint32_t column, uin
 void foliot__canvas_blank(foliot__canvas *canvas, int32_t row)
 {
     if (row >= 0 && row < (int32_t)canvas->rows)
-        memset(canvas->cells + (size_t)row * canvas->columns, 0, canvas->columns * sizeof *canvas->cells);
+        memset(canvas->cells + (size_t)row * canvas->columns, 0,
+               canvas->columns * sizeof *canvas->cells);
 }
 
 void foliot__canvas_text(foliot__canvas *canvas, int32_t column, int32_t row, foliot__colour colour,
@@ -194,7 +195,8 @@ void foliot__canvas_text(foliot__canvas *canvas, int32_t column, int32_t row, fo
         if (column + wide > (int32_t)canvas->columns)
             return;
         if (column >= 0 && wide > 0)
-            put_letter(cells, canvas->columns, (uint32_t)column, (uint32_t)wide, at, length, colour);
+            put_letter(cells, canvas->columns, (uint32_t)column, (uint32_t)wide, at, length,
+                       colour);
         column += wide; // what goes onto the letter before is left out: a cell holds one
         at += length;
     }

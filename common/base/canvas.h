@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// canvas.h: a picture in a terminal: Braille characters of 2 x 4 dots, one colour a character, words on
-// top. And a view, which says where on the canvas a place of the world is. Draws into memory; what to do
-// with the characters is the caller's business (print them, hand them to ncurses).
+// canvas.h: a picture in a terminal: Braille characters of 2 x 4 dots, one colour a character,
+// words on top. And a view, which says where on the canvas a place of the world is. Draws into
+// memory; what to do with the characters is the caller's business (print them, hand them to
+// ncurses).
 #ifndef FOLIOT_BASE_CANVAS_H
 #define FOLIOT_BASE_CANVAS_H
 
@@ -66,9 +67,9 @@ void foliot__canvas_print(const foliot__canvas *canvas, bool colours, FILE *out)
 // -- places of the world -----------------------------------------------------------------------
 
 typedef enum foliot__view_side {
-    FOLIOT__VIEW_TOP,   // x to the right, y up
-    FOLIOT__VIEW_FRONT, // x to the right, z up
-    FOLIOT__VIEW_SIDE,  // y to the right, z up
+    FOLIOT__VIEW_TOP,    // x to the right, y up
+    FOLIOT__VIEW_FRONT,  // x to the right, z up
+    FOLIOT__VIEW_SIDE,   // y to the right, z up
     FOLIOT__VIEW_CORNER, // from the right, in front and above
     FOLIOT__VIEW_SIDES
 } foliot__view_side;
@@ -82,20 +83,22 @@ typedef struct foliot__view {
 const char *foliot__view_name(foliot__view_side side);
 // top, front, side or corner; false for any other word.
 bool foliot__view_side_of(const char *word, foliot__view_side *side);
-// From above where nothing falls; else from the front if the scene is flat, and from a corner if it is not.
+// From above where nothing falls; else from the front if the scene is flat, and from a corner if it
+// is not.
 foliot__view_side foliot__view_side_for(const foliot_scene *scene);
-// Makes everything between the corners visible. A view that shows it well already stays as it is, so
-// that the picture does not breathe: it changes when something would be cut or looks lost.
+// Makes everything between the corners visible. A view that shows it well already stays as it is,
+// so that the picture does not breathe: it changes when something would be cut or looks lost.
 void foliot__view_fit(foliot__view *view, const foliot__canvas *canvas, const double low[3],
                       const double high[3]);
 void foliot__view_place(const foliot__view *view, const foliot__canvas *canvas,
                         const double position[3], double *x, double *y);
-// The outline of a shape at a body's place, which hides what was there; a plane as the line that it is
-// from its edge, or as points.
+// The outline of a shape at a body's place, which hides what was there; a plane as the line that it
+// is from its edge, or as points.
 void foliot__view_draw(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
                        const foliot_body_state *body, foliot__colour colour);
-// A joint: a line between the ends of a distance or rod; of the others from centre to centre over the anchor, but
-// nothing where that is too small to be seen or the anchors have come apart. `b` NULL: the world.
+// A joint: a line between the ends of a distance or rod; of the others from centre to centre over
+// the anchor, but nothing where that is too small to be seen or the anchors have come apart. `b`
+// NULL: the world.
 void foliot__view_joint(const foliot__view *view, foliot__canvas *canvas,
                         const foliot_constraint_definition *joint, const foliot_body_state *a,
                         const foliot_body_state *b, foliot__colour colour);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// cpu.h: which vector unit this machine has. Every path gives the same bits; the choice is about speed and size.
+// cpu.h: which vector unit this machine has. Every path gives the same bits; the choice is about
+// speed and size.
 #ifndef FOLIOT_BASE_CPU_H
 #define FOLIOT_BASE_CPU_H
 
-// Whether the compiler was told of any vector unit. Without one it splits every operation on lanes into scalar ones,
-// and unrolled loops of them become functions of hundreds of kilobytes: longer than some machines can call out of
-// (docs/DETERMINISM.md, "Machines without vectors"). FOLIOT_SCALAR shows on x86-64 what those do.
-#if (defined(__SSE2__) && !defined(FOLIOT_SCALAR)) || defined(__AVX2__) || defined(__ARM_NEON) || \
+// Whether the compiler was told of any vector unit. Without one it splits every operation on lanes
+// into scalar ones, and unrolled loops of them become functions of hundreds of kilobytes: longer
+// than some machines can call out of (docs/DETERMINISM.md, "Machines without vectors").
+// FOLIOT_SCALAR shows on x86-64 what those do.
+#if (defined(__SSE2__) && !defined(FOLIOT_SCALAR)) || defined(__AVX2__) || defined(__ARM_NEON) ||  \
     defined(__ALTIVEC__) || defined(__VX__) || defined(__mips_msa) || defined(__riscv_vector) ||   \
     defined(__wasm_simd128__) || defined(__loongarch_sx)
 #define FOLIOT__VECTORS 1

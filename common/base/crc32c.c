@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// crc32c.c: slicing by eight (Kounavis and Berry, "Novel table lookup-based algorithms for high-performance
-// CRC generation", 2008). Bytes are put together by shifts, so that every machine gives the same value.
+// crc32c.c: slicing by eight (Kounavis and Berry, "Novel table lookup-based algorithms for
+// high-performance CRC generation", 2008). Bytes are put together by shifts, so that every machine
+// gives the same value.
 #include "base/crc32c.h"
 
 // slice[k][b]: what byte b adds when k zero bytes follow it.

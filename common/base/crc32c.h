@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// crc32c.h: Castagnoli's CRC-32 (polynomial 0x1EDC6F41 reflected, as in iSCSI, RFC 3720 appendix B.4).
+// crc32c.h: Castagnoli's CRC-32 (polynomial 0x1EDC6F41 reflected, as in iSCSI, RFC 3720 appendix
+// B.4).
 #ifndef FOLIOT_BASE_CRC32C_H
 #define FOLIOT_BASE_CRC32C_H
 

@@ -10,8 +10,9 @@ typedef enum foliot__exit {
     FOLIOT__EXIT_DIVERGED = 3,       // two runs that must be equal are not
     FOLIOT__EXIT_CORRUPT = 4,        // a recording is damaged
     FOLIOT__EXIT_NOT_VERIFIABLE = 5, // by this build: a newer format, another fingerprint
-    FOLIOT__EXIT_AGAIN = 75,         // port busy, disk full, server and client: no memory, threads or files; trying later makes sense
-    FOLIOT__EXIT_SCENE = 78,         // bad scene or configuration
+    FOLIOT__EXIT_AGAIN = 75, // port busy, disk full, server and client: no memory, threads or
+                             // files; trying later makes sense
+    FOLIOT__EXIT_SCENE = 78, // bad scene or configuration
 } foliot__exit;
 
 // Of two files' results the worse: 4, 3, 5, 1, then whatever else is not 0.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// file.c: see file.h. Opening does not wait (O_NONBLOCK), and only what is a regular file is read from.
+// file.c: see file.h. Opening does not wait (O_NONBLOCK), and only what is a regular file is read
+// from.
 #define _FILE_OFFSET_BITS 64
 #include "base/file.h"
 
@@ -23,7 +24,9 @@
 
 const char *foliot__file_problem(int error)
 {
-    return error == NOT_REGULAR ? "it is no regular file" : error == ELOOP ? "it is a symbolic link" : strerror(error);
+    return error == NOT_REGULAR ? "it is no regular file"
+           : error == ELOOP     ? "it is a symbolic link"
+                                : strerror(error);
 }
 
 static int refuse(int descriptor, int error)
@@ -39,7 +42,9 @@ static int regular(int descriptor)
 {
     struct stat about;
     if (descriptor < 0)
-        return refuse(-1, errno == ENXIO || errno == ENODEV ? NOT_REGULAR : errno); // a socket, a device without driver
+        return refuse(-1, errno == ENXIO || errno == ENODEV
+                              ? NOT_REGULAR
+                              : errno); // a socket, a device without driver
     if (fstat(descriptor, &about) != 0)
         return refuse(descriptor, errno);
     if (!S_ISREG(about.st_mode))
@@ -84,8 +89,8 @@ int foliot__file_open_below(const char *folder, const char *name)
         int next = openat(at, part, O_NOFOLLOW | (last ? READING : PASSING));
         int error = errno;
         struct stat about;
-        if (next < 0 && !last && error == ENOTDIR && fstatat(at, part, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
-            S_ISLNK(about.st_mode))
+        if (next < 0 && !last && error == ENOTDIR &&
+            fstatat(at, part, &about, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(about.st_mode))
             error = ELOOP;
         close(at);
         errno = error;

@@ -28,7 +28,8 @@ static void quote(FILE *out, const char *text)
         else if (c == '\t')
             fputs("\\t", out);
         else if (!foliot__printable(c) && c > 0xffff)
-            fprintf(out, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)), (unsigned)(0xdc00 + (c & 0x3ff)));
+            fprintf(out, "\\u%04x\\u%04x", (unsigned)(0xd7c0 + (c >> 10)),
+                    (unsigned)(0xdc00 + (c & 0x3ff)));
         else if (!foliot__printable(c))
             fprintf(out, "\\u%04x", (unsigned)c);
         else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// json.h: a streaming JSON writer. Every value takes its key, NULL inside an array. It puts the commas
-// and escapes; a mistake in nesting is an assertion. Errors of the stream are the stream's: ferror().
+// json.h: a streaming JSON writer. Every value takes its key, NULL inside an array. It puts the
+// commas and escapes; a mistake in nesting is an assertion. Errors of the stream are the stream's:
+// ferror().
 #ifndef FOLIOT_BASE_JSON_H
 #define FOLIOT_BASE_JSON_H
 
@@ -22,7 +23,8 @@ void foliot__json_object(foliot__json *json, const char *key);
 void foliot__json_array(foliot__json *json, const char *key);
 void foliot__json_close(foliot__json *json); // the innermost object or array
 
-// NULL gives null. Bytes that are no UTF-8 become U+FFFD; control characters, DEL and C1 are escaped.
+// NULL gives null. Bytes that are no UTF-8 become U+FFFD; control characters, DEL and C1 are
+// escaped.
 void foliot__json_text(foliot__json *json, const char *key, const char *value);
 // 17 significant digits; NaN and infinities, which JSON does not have, give null.
 void foliot__json_real(foliot__json *json, const char *key, double value);

@@ -18,8 +18,8 @@ static const char *const level_names[] = {"debug", "info", "warning", "error"};
 bool foliot__log_open(foliot__log *log, FILE *out, bool json, foliot__log_level lowest,
                       uint64_t now_ns)
 {
-    *log = (foliot__log){.out = out, .json = json, .lowest = lowest, .start_ns = now_ns,
-                         .now_ns = now_ns};
+    *log = (foliot__log){
+        .out = out, .json = json, .lowest = lowest, .start_ns = now_ns, .now_ns = now_ns};
     log->line = open_memstream(&log->text, &log->length);
     return log->line != NULL;
 }
@@ -76,8 +76,7 @@ static void date(char text[48], int64_t unix_ns)
     if (!gmtime_r(&seconds, &parts))
         memset(&parts, 0, sizeof parts);
     size_t length = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &parts);
-    snprintf(text + length, 48 - length, ".%03dZ",
-             (int)(unix_ns % (int64_t)SECOND_NS / 1000000));
+    snprintf(text + length, 48 - length, ".%03dZ", (int)(unix_ns % (int64_t)SECOND_NS / 1000000));
 }
 
 static double uptime(const foliot__log *log)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// log.h: structured lines, as sentences for people or as JSON for machines. What repeats too fast is left
-// out and counted: nobody outside can fill a disk through us. Time is given by the caller. One thread.
+// log.h: structured lines, as sentences for people or as JSON for machines. What repeats too fast
+// is left out and counted: nobody outside can fill a disk through us. Time is given by the caller.
+// One thread.
 //
 //     foliot__log_at(&log, now_ns, unix_ns);
 //     if (foliot__log_begin(&log, FOLIOT__LOG_INFO, "joined", "bob joined as player 3")) {
@@ -20,10 +21,10 @@
 
 #include "base/json.h"
 
-#define FOLIOT__LOG_EVENTS_MAX 64   // kinds whose rate is watched one by one; the rest share one
-#define FOLIOT__LOG_BURST 20        // lines of one event at once ...
-#define FOLIOT__LOG_PER_SECOND 5    // ... and for ever
-#define FOLIOT__LOG_TEXT_BYTES 512  // of a sentence or a field; longer ones are cut
+#define FOLIOT__LOG_EVENTS_MAX 64  // kinds whose rate is watched one by one; the rest share one
+#define FOLIOT__LOG_BURST 20       // lines of one event at once ...
+#define FOLIOT__LOG_PER_SECOND 5   // ... and for ever
+#define FOLIOT__LOG_TEXT_BYTES 512 // of a sentence or a field; longer ones are cut
 
 typedef enum foliot__log_level {
     FOLIOT__LOG_DEBUG,
@@ -34,8 +35,8 @@ typedef enum foliot__log_level {
 
 typedef struct foliot__log_rate {
     const char *event;
-    uint64_t full_ns;    // when its bucket is full again
-    uint64_t suppressed; // lines left out since the last one
+    uint64_t full_ns;        // when its bucket is full again
+    uint64_t suppressed;     // lines left out since the last one
     foliot__log_level level; // of these
 } foliot__log_rate;
 
@@ -49,23 +50,25 @@ typedef struct foliot__log {
     uint32_t rate_count;
     uint64_t lines, suppressed; // counters
     const char *sentence;       // of the line being written
-    FILE *line; // being written, in memory
+    FILE *line;                 // being written, in memory
     char *text;
     size_t length;
     foliot__json writer;
 } foliot__log;
 
-// False if there is no memory. `out` stays the caller's. Free with foliot__log_close, which tells what
-// was left out.
+// False if there is no memory. `out` stays the caller's. Free with foliot__log_close, which tells
+// what was left out.
 bool foliot__log_open(foliot__log *log, FILE *out, bool json, foliot__log_level lowest,
                       uint64_t now_ns);
 void foliot__log_close(foliot__log *log);
-// The time of the lines that follow: monotonic, and since 1970 (0: not known; then people get uptime).
+// The time of the lines that follow: monotonic, and since 1970 (0: not known; then people get
+// uptime).
 void foliot__log_at(foliot__log *log, uint64_t now_ns, int64_t unix_ns);
 
-// `event` is a constant of ours, never a text from outside: its rate is watched by its address. `sentence`
-// is for people and may hold names: it is stripped of what a terminal would obey; it is used before
-// this returns or by foliot__log_end, so keep it until then. False: nothing to write, no fields, no end.
+// `event` is a constant of ours, never a text from outside: its rate is watched by its address.
+// `sentence` is for people and may hold names: it is stripped of what a terminal would obey; it is
+// used before this returns or by foliot__log_end, so keep it until then. False: nothing to write,
+// no fields, no end.
 bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event,
                        const char *sentence);
 // Fields, in JSON alone: the sentence says what people want to know.

@@ -45,7 +45,8 @@ static const foliot__option *option_of(const foliot__command *command, const cha
     return NULL;
 }
 
-// Does the argument after this one belong to it? Asked before the command is known: tables must agree.
+// Does the argument after this one belong to it? Asked before the command is known: tables must
+// agree.
 static bool takes_next(const foliot__program *program, const char *argument)
 {
     if (strchr(argument, '='))
@@ -150,12 +151,14 @@ static foliot__options_outcome take(const foliot__option *option, const char *va
         break;
     case FOLIOT__OPTION_TEXT:
         if (!value[0])
-            return wrong(arguments, "--%s wants %s, not an empty text", option->name, option->value);
+            return wrong(arguments, "--%s wants %s, not an empty text", option->name,
+                         option->value);
         *(const char **)option->to = value;
         break;
     case FOLIOT__OPTION_TEXTS:
         if (!value[0])
-            return wrong(arguments, "--%s wants %s, not an empty text", option->name, option->value);
+            return wrong(arguments, "--%s wants %s, not an empty text", option->name,
+                         option->value);
         if (texts->count == FOLIOT__TEXTS_MAX)
             return wrong(arguments, "--%s is given more than %d times", option->name,
                          FOLIOT__TEXTS_MAX);
@@ -317,7 +320,8 @@ static void help_options(const foliot__option *options, FILE *out)
     fprintf(out, "  %-26s %s\n", "--version", "version, build and fingerprint");
 }
 
-// Whole words, and what stands in brackets as one; lines of at most HELP_COLUMNS where that is possible.
+// Whole words, and what stands in brackets as one; lines of at most HELP_COLUMNS where that is
+// possible.
 static void wrap(FILE *out, size_t column, size_t indent, const char *text)
 {
     while (*text) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // options.h: the command line of every program: one table of commands and options, read strictly.
 //
-// Options are long ("--dt 0.1" or "--dt=0.1"), mix with operands in any order, and end at "--". A value
-// may begin with a minus if it is a number or follows an equals sign. An option that is not `TEXTS` may
-// be given once. Every program has --help and --version. A mistake is one sentence on stderr and exit
-// status 2; a misspelt option or command names the nearest.
+// Options are long ("--dt 0.1" or "--dt=0.1"), mix with operands in any order, and end at "--". A
+// value may begin with a minus if it is a number or follows an equals sign. An option that is not
+// `TEXTS` may be given once. Every program has --help and --version. A mistake is one sentence on
+// stderr and exit status 2; a misspelt option or command names the nearest.
 //
 //     static double dt; static bool json; static foliot__texts sessions;
 //     const foliot__option options[] = {
@@ -13,11 +13,11 @@
 //         {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &sessions, .help = "one more session"},
 //         {0}};
 //     const foliot__command commands[] = {
-//         {"run", "SCENE [options]", "runs a scene", "  foliot-lab run ball.yaml\n", options, 1, 1}, {0}};
-//     const foliot__program program = {"foliot-lab", "tries integrators", examples, commands, fingerprint};
-//     foliot__arguments arguments;
-//     int code = foliot__options_start(&program, argc, argv, &arguments);
-//     if (code >= 0)
+//         {"run", "SCENE [options]", "runs a scene", "  foliot-lab run ball.yaml\n", options, 1,
+//         1}, {0}};
+//     const foliot__program program = {"foliot-lab", "tries integrators", examples, commands,
+//     fingerprint}; foliot__arguments arguments; int code = foliot__options_start(&program, argc,
+//     argv, &arguments); if (code >= 0)
 //         return code;
 #ifndef FOLIOT_BASE_OPTIONS_H
 #define FOLIOT_BASE_OPTIONS_H
@@ -60,7 +60,7 @@ typedef struct foliot__command {
     const char *synopsis; // what follows the name
     const char *summary;  // one line
     const char *examples; // whole lines, two blanks before each
-    const foliot__option *options; // may be NULL
+    const foliot__option *options;       // may be NULL
     uint32_t operands_min, operands_max; // max UINT32_MAX: any number
 } foliot__command;
 
@@ -89,7 +89,8 @@ typedef enum foliot__options_outcome {
 // Reads, without input or output.
 foliot__options_outcome foliot__options_read(const foliot__program *program, int argc, char **argv,
                                              foliot__arguments *arguments);
-void foliot__options_help(const foliot__program *program, const foliot__command *command, FILE *out);
+void foliot__options_help(const foliot__program *program, const foliot__command *command,
+                          FILE *out);
 
 // Reads and answers --help, --version and mistakes itself: then the exit status. -1: go on.
 int foliot__options_start(const foliot__program *program, int argc, char **argv,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rng.h: the one random generator: xoshiro256** (Blackman and Vigna 2018, public domain), seeded
-// through splitmix64. Never two draws in one argument list: compilers evaluate them in opposite order.
+// through splitmix64. Never two draws in one argument list: compilers evaluate them in opposite
+// order.
 #ifndef FOLIOT_BASE_RNG_H
 #define FOLIOT_BASE_RNG_H
 

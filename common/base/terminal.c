@@ -44,7 +44,8 @@ int foliot__stdout_done(const char *program, int code)
     errno = 0;
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    fprintf(stderr, "%s: cannot write to stdout%s%s\n", program, errno ? ": " : "", errno ? strerror(errno) : "");
+    fprintf(stderr, "%s: cannot write to stdout%s%s\n", program, errno ? ": " : "",
+            errno ? strerror(errno) : "");
     return code ? code : errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR;
 }
 

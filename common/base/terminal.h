@@ -13,12 +13,13 @@ bool foliot__may_colour(FILE *stream);
 // Columns and rows of the terminal behind the stream; 80 x 24 where there is none.
 void foliot__terminal_size(FILE *stream, uint32_t *columns, uint32_t *rows);
 
-// At a program's end: what it wrote on stdout has been taken, else says so on stderr. `code`, or where that is 0 and something
-// was lost FOLIOT__EXIT_AGAIN for a full disk and FOLIOT__EXIT_ERROR for anything else.
+// At a program's end: what it wrote on stdout has been taken, else says so on stderr. `code`, or
+// where that is 0 and something was lost FOLIOT__EXIT_AGAIN for a full disk and FOLIOT__EXIT_ERROR
+// for anything else.
 int foliot__stdout_done(const char *program, int code);
 
-// A one-line progress bar on stderr, only where that is a terminal: silent elsewhere. Cheap to call:
-// it draws when a whole per cent has passed.
+// A one-line progress bar on stderr, only where that is a terminal: silent elsewhere. Cheap to
+// call: it draws when a whole per cent has passed.
 typedef struct foliot__progress {
     const char *what;
     uint64_t total;

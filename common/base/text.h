@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// text.h: texts that people write and read: strict numbers, the nearest known word, names made safe for
-// a terminal. Knows no options and no files.
+// text.h: texts that people write and read: strict numbers, the nearest known word, names made safe
+// for a terminal. Knows no options and no files.
 #ifndef FOLIOT_BASE_TEXT_H
 #define FOLIOT_BASE_TEXT_H
 
@@ -8,8 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The whole text is one finite number ("0.1", "1e-3", "0x1p-4"): no blanks, no leftovers, no nan, no
-// infinity. False leaves *value alone. Programs never change LC_NUMERIC, so the point is a point.
+// The whole text is one finite number ("0.1", "1e-3", "0x1p-4"): no blanks, no leftovers, no nan,
+// no infinity. False leaves *value alone. Programs never change LC_NUMERIC, so the point is a
+// point.
 bool foliot__parse_real(const char *text, double *value);
 // The whole text is one decimal integer without sign, below 2^64.
 bool foliot__parse_count(const char *text, uint64_t *value);
@@ -19,26 +20,29 @@ bool foliot__parse_count(const char *text, uint64_t *value);
 #define FOLIOT__REAL_TEXT_BYTES 32
 const char *foliot__real_text(char text[FOLIOT__REAL_TEXT_BYTES], double value);
 
-// How many insertions, deletions, changes and swaps of neighbours turn one word into the other. Case and the kind of
-// gap ("_", " ", "-") are no difference. Only the first FOLIOT__WORD_MAX bytes count.
+// How many insertions, deletions, changes and swaps of neighbours turn one word into the other.
+// Case and the kind of gap ("_", " ", "-") are no difference. Only the first FOLIOT__WORD_MAX bytes
+// count.
 #define FOLIOT__WORD_MAX 64
 uint32_t foliot__word_distance(const char *a, const char *b);
 // True if `distance` makes one a likely slip of the other, rather than another word altogether.
 bool foliot__word_close(const char *written, uint32_t distance);
 
-// Columns of a terminal that a character takes: 0 (it goes onto the one before), 1 or 2. As Unicode's East Asian Width
-// has it, in blocks.
+// Columns of a terminal that a character takes: 0 (it goes onto the one before), 1 or 2. As
+// Unicode's East Asian Width has it, in blocks.
 uint32_t foliot__character_columns(uint32_t character);
 
-// Whether a character may be shown to people where it comes from a file or a peer. Not those that steer a terminal (C0,
-// DEL, C1), turn the direction of what follows, end a line or are not seen at all: joiners, tags, fillers, what is no
-// character. Everything that takes or shows such text asks here, and nowhere else.
+// Whether a character may be shown to people where it comes from a file or a peer. Not those that
+// steer a terminal (C0, DEL, C1), turn the direction of what follows, end a line or are not seen at
+// all: joiners, tags, fillers, what is no character. Everything that takes or shows such text asks
+// here, and nowhere else.
 bool foliot__printable(uint32_t character);
 
-// Copies `in` for a terminal, a log or a file's name: what is not printable and bytes that are no UTF-8 are left out. Cut
-// at whole characters to fit; always closed with a zero. Returns `out`.
+// Copies `in` for a terminal, a log or a file's name: what is not printable and bytes that are no
+// UTF-8 are left out. Cut at whole characters to fit; always closed with a zero. Returns `out`.
 char *foliot__text_clean(char *out, size_t capacity, const char *in);
-// The same in place, with '?' for each character and byte that is not shown: for sentences that quote. Never longer.
+// The same in place, with '?' for each character and byte that is not shown: for sentences that
+// quote. Never longer.
 char *foliot__text_mend(char *text);
 
 // Length in bytes of the well-formed UTF-8 character at `text` and its value; 0 if there is none.

@@ -24,7 +24,8 @@ bool foliot__threads_left(uint32_t count, size_t stack_bytes)
     }
     pthread_mutex_lock(&all);
     if (pthread_attr_setstacksize(&attributes, stack_bytes) == 0)
-        while (started < count && pthread_create(&threads[started], &attributes, wait_for_all, &all) == 0)
+        while (started < count &&
+               pthread_create(&threads[started], &attributes, wait_for_all, &all) == 0)
             started++;
     pthread_mutex_unlock(&all);
     for (uint32_t i = 0; i < started; i++)

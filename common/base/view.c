@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MIT
-// view.c: where on a canvas a place of the world is, and bodies and joints as they look from there: the far
-// ones first, each of them hiding what is behind it.
+// view.c: where on a canvas a place of the world is, and bodies and joints as they look from there:
+// the far ones first, each of them hiding what is behind it.
 #include "base/canvas.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM 0.06       // free at each edge of a fitted view, of its size
-#define LOST 0.3        // a picture smaller than this share of the view is fitted again
-#define ARC 10          // parts of a half circle
-#define DISC (2 * ARC)  // corners of a disc
-#define TORN 0.25       // ends of a joint that are further apart, against its arms, are not joined any more
-#define GRID_DOTS 17    // between two points of a plane seen from a corner
-#define ARMS_DOTS 12    // shorter arms of a joint are not drawn: the bodies are there already
-#define FLAT 0.2        // a scene less deep than this share of its width or height is seen from the front
+#define ROOM 0.06      // free at each edge of a fitted view, of its size
+#define LOST 0.3       // a picture smaller than this share of the view is fitted again
+#define ARC 10         // parts of a half circle
+#define DISC (2 * ARC) // corners of a disc
+#define TORN                                                                                       \
+    0.25 // ends of a joint that are further apart, against its arms, are not joined any more
+#define GRID_DOTS 17 // between two points of a plane seen from a corner
+#define ARMS_DOTS 12 // shorter arms of a joint are not drawn: the bodies are there already
+#define FLAT 0.2 // a scene less deep than this share of its width or height is seen from the front
 
 // Directions of the world: to the right, upwards, towards who looks.
 typedef struct look {
@@ -28,7 +29,9 @@ static const look *look_of(foliot__view_side side)
         {{1, 0, 0}, {0, 0, 1}, {0, -1, 0}},
         {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}},
         // From the right, in front and above: turned by 0.5 about z, tilted by 0.45.
-        {{0.877583, 0.479426, 0}, {-0.208531, 0.381715, 0.900447}, {0.431697, -0.790217, 0.434966}}};
+        {{0.877583, 0.479426, 0},
+         {-0.208531, 0.381715, 0.900447},
+         {0.431697, -0.790217, 0.434966}}};
     return &table[(unsigned)side < FOLIOT__VIEW_SIDES ? side : FOLIOT__VIEW_TOP];
 }
 
@@ -39,8 +42,8 @@ static double dot(const double a[3], const double b[3])
 
 const char *foliot__view_name(foliot__view_side side)
 {
-    static const char *const names[FOLIOT__VIEW_SIDES] = {"from above: x, y", "from the front: x, z",
-                                                          "from the side: y, z", "from a corner"};
+    static const char *const names[FOLIOT__VIEW_SIDES] = {
+        "from above: x, y", "from the front: x, z", "from the side: y, z", "from a corner"};
     return names[(unsigned)side < FOLIOT__VIEW_SIDES ? side : FOLIOT__VIEW_TOP];
 }
 
@@ -100,8 +103,8 @@ void foliot__view_fit(foliot__view *view, const foliot__canvas *canvas, const do
     const look *at = look_of(view->side);
     double width = 2 * canvas->columns, height = 4 * canvas->rows, middle[3];
     double across = extent(at->right, low, high), up = extent(at->up, low, high);
-    double scale = fmin(width * (1 - 2 * ROOM) / fmax(across, 1e-9),
-                        height * (1 - 2 * ROOM) / fmax(up, 1e-9));
+    double scale =
+        fmin(width * (1 - 2 * ROOM) / fmax(across, 1e-9), height * (1 - 2 * ROOM) / fmax(up, 1e-9));
     for (int k = 0; k < 3; k++)
         middle[k] = low[k] + (high[k] - low[k]) / 2;
     if (!isfinite(across) || !isfinite(up) || !isfinite(middle[0] + middle[1] + middle[2]) ||
@@ -225,8 +228,9 @@ static void draw_box(const foliot__view *view, foliot__canvas *canvas, const dou
 }
 
 // The hull of two discs of one radius, along the way from one to the other.
-static void draw_capsule(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
-                         const foliot_body_state *body, foliot__colour colour)
+static void draw_capsule(const foliot__view *view, foliot__canvas *canvas,
+                         const foliot_shape *shape, const foliot_body_state *body,
+                         foliot__colour colour)
 {
     double ends[2][2], corners[2 * ARC + 2][2], radius = shape->radius * view->dots_per_unit;
     const double bottom[3] = {0, 0, -shape->half[2]}, top[3] = {0, 0, shape->half[2]};
@@ -328,8 +332,12 @@ void foliot__view_draw(const foliot__view *view, foliot__canvas *canvas, const f
 static int behind(const void *a, const void *b)
 {
     const foliot__figure *p = a, *q = b;
-    int rank_p = p->shape.kind == FOLIOT_SHAPE_PLANE ? 0 : p->body.flags & FOLIOT_BODY_STATIC ? 1 : 2;
-    int rank_q = q->shape.kind == FOLIOT_SHAPE_PLANE ? 0 : q->body.flags & FOLIOT_BODY_STATIC ? 1 : 2;
+    int rank_p = p->shape.kind == FOLIOT_SHAPE_PLANE  ? 0
+                 : p->body.flags & FOLIOT_BODY_STATIC ? 1
+                                                      : 2;
+    int rank_q = q->shape.kind == FOLIOT_SHAPE_PLANE  ? 0
+                 : q->body.flags & FOLIOT_BODY_STATIC ? 1
+                                                      : 2;
     if (rank_p != rank_q)
         return rank_p - rank_q;
     if (p->depth != q->depth)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// watchdog.c: see watchdog.h. The thread takes no lock that the program may hold: it writes with write(2), and ends with _exit.
+// watchdog.c: see watchdog.h. The thread takes no lock that the program may hold: it writes with
+// write(2), and ends with _exit.
 #include "base/watchdog.h"
 
 #if !defined(__wasm__)
@@ -39,7 +40,8 @@ static uint64_t now_ns(clockid_t clock)
 
 static _Noreturn void end(const char *sentence)
 {
-    // A terminal that is stopped, or nobody's any more, takes nothing: the last words do not wait for it.
+    // A terminal that is stopped, or nobody's any more, takes nothing: the last words do not wait
+    // for it.
     int out = fcntl(STDOUT_FILENO, F_GETFL), err = fcntl(STDERR_FILENO, F_GETFL);
     fcntl(STDOUT_FILENO, F_SETFL, out | O_NONBLOCK);
     fcntl(STDERR_FILENO, F_SETFL, err | O_NONBLOCK);
@@ -60,8 +62,10 @@ static const char *name_of(int number)
 static void end_for_signal(uint64_t began_ns)
 {
     char sentence[512];
-    snprintf(sentence, sizeof sentence, "%s: ended by %s in the middle of %s, which has taken %.1f s so far%s%s\n", dog.config.program,
-             name_of(dog.signal), dog.config.work, 1e-9 * (double)(now_ns(CLOCK_MONOTONIC) - began_ns), *dog.config.lost ? ": " : "",
+    snprintf(sentence, sizeof sentence,
+             "%s: ended by %s in the middle of %s, which has taken %.1f s so far%s%s\n",
+             dog.config.program, name_of(dog.signal), dog.config.work,
+             1e-9 * (double)(now_ns(CLOCK_MONOTONIC) - began_ns), *dog.config.lost ? ": " : "",
              dog.config.lost);
     end(sentence);
 }
@@ -69,15 +73,19 @@ static void end_for_signal(uint64_t began_ns)
 static void end_for_second(void)
 {
     char sentence[512];
-    snprintf(sentence, sizeof sentence, "%s: ended by a second signal, before it had ended by itself\n", dog.config.program);
+    snprintf(sentence, sizeof sentence,
+             "%s: ended by a second signal, before it had ended by itself\n", dog.config.program);
     end(sentence);
 }
 
 static void end_for_limit(void)
 {
     char sentence[512];
-    snprintf(sentence, sizeof sentence, "%s: %s has taken more than %g s of processor time at once: this machine is too slow for it%s%s\n",
-             dog.config.program, dog.config.work, dog.config.limit_seconds, *dog.config.lost ? "; " : "", dog.config.lost);
+    snprintf(sentence, sizeof sentence,
+             "%s: %s has taken more than %g s of processor time at once: this machine is too slow "
+             "for it%s%s\n",
+             dog.config.program, dog.config.work, dog.config.limit_seconds,
+             *dog.config.lost ? "; " : "", dog.config.lost);
     end(sentence);
 }
 
@@ -93,7 +101,8 @@ static void look(void)
     uint64_t from = began > dog.signal_ns ? began : dog.signal_ns;
     if (dog.signal && 1e-9 * (double)(now_ns(CLOCK_MONOTONIC) - from) > dog.config.grace_seconds)
         end_for_signal(began);
-    if (dog.config.limit_seconds > 0 && 1e-9 * (double)(now_ns(dog.clock) - dog.seen_cpu_ns) > dog.config.limit_seconds)
+    if (dog.config.limit_seconds > 0 &&
+        1e-9 * (double)(now_ns(dog.clock) - dog.seen_cpu_ns) > dog.config.limit_seconds)
         end_for_limit();
 }
 
@@ -133,7 +142,8 @@ bool foliot__watchdog_start(const foliot__watchdog_config *config)
     sigaddset(&dog.signals, SIGTERM);
     if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN) // nohup
         sigaddset(&dog.signals, SIGHUP);
-    if (pthread_getcpuclockid(pthread_self(), &dog.clock) != 0 || pthread_sigmask(SIG_BLOCK, &dog.signals, &before) != 0)
+    if (pthread_getcpuclockid(pthread_self(), &dog.clock) != 0 ||
+        pthread_sigmask(SIG_BLOCK, &dog.signals, &before) != 0)
         return false;
     if (pthread_create(&thread, NULL, watch, NULL) == 0) {
         pthread_detach(thread);

@@ -17,7 +17,8 @@ uint64_t foliot__mac(const foliot__mac_key *key, const void *bytes, size_t count
 {
     uint8_t mac[crypto_shorthash_BYTES];
     uint64_t value = 0;
-    _Static_assert(crypto_shorthash_KEYBYTES == sizeof key->bytes && sizeof mac == sizeof value, "SipHash-2-4");
+    _Static_assert(crypto_shorthash_KEYBYTES == sizeof key->bytes && sizeof mac == sizeof value,
+                   "SipHash-2-4");
     crypto_shorthash(mac, bytes, count, key->bytes);
     for (int i = 0; i < 8; i++)
         value |= (uint64_t)mac[i] << (8 * i);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// crypto.h: what is secret and what proves it, by libsodium. Nothing else in the project makes a secret, compares one
-// or computes a MAC. Never used by the simulation: its random numbers are seeded (base/rng.h).
+// crypto.h: what is secret and what proves it, by libsodium. Nothing else in the project makes a
+// secret, compares one or computes a MAC. Never used by the simulation: its random numbers are
+// seeded (base/rng.h).
 #ifndef FOLIOT_CRYPTO_CRYPTO_H
 #define FOLIOT_CRYPTO_CRYPTO_H
 
@@ -10,7 +11,8 @@
 
 // Where secrets come from. Fills `bytes` with `count` bytes that nobody can guess.
 typedef void foliot__random_source(void *user, void *bytes, size_t count);
-// The system's (getrandom). Ends the process where the system has none: there is no safe way to go on.
+// The system's (getrandom). Ends the process where the system has none: there is no safe way to go
+// on.
 void foliot__system_random(void *user, void *bytes, size_t count);
 
 // SipHash-2-4 (Aumasson and Bernstein 2012): a MAC of 64 bits under a key of 128.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// admission.c: see admission.h. An address has a bucket of connections that it may open, as large as the number it may
-// hold, so that everybody behind it can come back at once after an outage; it fills slowly.
+// admission.c: see admission.h. An address has a bucket of connections that it may open, as large
+// as the number it may hold, so that everybody behind it can come back at once after an outage; it
+// fills slowly.
 #include "net/admission.h"
 
 #include <stdlib.h>
@@ -17,7 +18,8 @@ foliot_status foliot__admission_init(foliot__admission *a, const foliot_transpor
     uint32_t share = config->peers_max / PER_ADDRESS_SHARE;
     *a = (foliot__admission){.capacity = config->peers_max + FOLIOT__ADDRESSES_REMEMBERED,
                              .per_address_max = share < PER_ADDRESS_MIN ? PER_ADDRESS_MIN : share,
-                             .per_second = config->joins_per_second > 0 ? config->joins_per_second : PER_SECOND};
+                             .per_second = config->joins_per_second > 0 ? config->joins_per_second
+                                                                        : PER_SECOND};
     if (config->peers_per_address_max)
         a->per_address_max = config->peers_per_address_max;
     a->addresses = calloc(a->capacity, sizeof *a->addresses);
@@ -35,7 +37,8 @@ static double burst(const foliot__admission *a)
     return a->per_address_max < BURST_MIN ? BURST_MIN : a->per_address_max;
 }
 
-// Its entry; else a free one, or that of whoever was away the longest. There is one: more are here than connections.
+// Its entry; else a free one, or that of whoever was away the longest. There is one: more are here
+// than connections.
 static foliot__admission_entry *entry_of(foliot__admission *a, uint64_t host, uint64_t now_ns)
 {
     foliot__admission_entry *oldest = NULL;
@@ -43,7 +46,8 @@ static foliot__admission_entry *entry_of(foliot__admission *a, uint64_t host, ui
         foliot__admission_entry *e = &a->addresses[i];
         if (e->host == host)
             return e;
-        if (e->connections == 0 && (!oldest || (oldest->host != 0 && (e->host == 0 || e->at_ns < oldest->at_ns))))
+        if (e->connections == 0 &&
+            (!oldest || (oldest->host != 0 && (e->host == 0 || e->at_ns < oldest->at_ns))))
             oldest = e;
     }
     FOLIOT_ASSERT(oldest);

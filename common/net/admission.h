@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// admission.h: how many connections an address may hold, and how fast it may open new ones, so that nobody locks
-// everybody else out. Addresses are proven before they are counted here, ports do not matter. Knows nothing of sockets.
+// admission.h: how many connections an address may hold, and how fast it may open new ones, so that
+// nobody locks everybody else out. Addresses are proven before they are counted here, ports do not
+// matter. Knows nothing of sockets.
 #ifndef FOLIOT_NET_ADMISSION_H
 #define FOLIOT_NET_ADMISSION_H
 
@@ -8,7 +9,8 @@
 
 #include "foliot/transport.h"
 
-#define FOLIOT__ADDRESSES_REMEMBERED 256 // beyond those that hold connections: how fast they opened them
+#define FOLIOT__ADDRESSES_REMEMBERED                                                               \
+    256 // beyond those that hold connections: how fast they opened them
 
 typedef struct foliot__admission_entry {
     uint64_t host; // 0: free
@@ -18,7 +20,8 @@ typedef struct foliot__admission_entry {
 } foliot__admission_entry;
 
 typedef struct foliot__admission {
-    foliot__admission_entry *addresses; // Linear scan on purpose: few connections a second, and no hash that an attacker could degrade.
+    foliot__admission_entry *addresses; // Linear scan on purpose: few connections a second, and no
+                                        // hash that an attacker could degrade.
     uint32_t capacity, per_address_max;
     double per_second;
 } foliot__admission;
@@ -29,9 +32,11 @@ typedef enum foliot__admitted {
     FOLIOT__ADMITTED_NOT_YET,  // it opened too many in too short a time
 } foliot__admitted;
 
-foliot_status foliot__admission_init(foliot__admission *admission, const foliot_transport_config *config);
+foliot_status foliot__admission_init(foliot__admission *admission,
+                                     const foliot_transport_config *config);
 void foliot__admission_close(foliot__admission *admission);
-// A connection of that host, not 0, is about to open. FOLIOT__ADMITTED: it counts until it is released.
+// A connection of that host, not 0, is about to open. FOLIOT__ADMITTED: it counts until it is
+// released.
 foliot__admitted foliot__admit(foliot__admission *admission, uint64_t host, uint64_t now_ns);
 void foliot__admission_release(foliot__admission *admission, uint64_t host);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// batched_socket.c: see tray.h. Linux sorts by a socket filter over the sockets that share a port (SO_ATTACH_REUSEPORT_CBPF).
+// batched_socket.c: see tray.h. Linux sorts by a socket filter over the sockets that share a port
+// (SO_ATTACH_REUSEPORT_CBPF).
 #include "net/batched_socket.h"
 
 #include <errno.h>
@@ -35,7 +36,8 @@ struct foliot__tray {
     uint8_t bytes[BATCH][DATAGRAM_BYTES];
 };
 
-// -- opening --------------------------------------------------------------------------------------------
+// -- opening
+// --------------------------------------------------------------------------------------------
 
 // Datagrams that begin with the mark go to the second socket of the port, all others to the first.
 static bool sort_by(int fd, uint8_t mark)
@@ -53,8 +55,8 @@ static bool sort_by(int fd, uint8_t mark)
     return setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, &program, sizeof program) == 0;
 }
 
-// The host's socket was bound alone: nobody else has this port, and who asks for it from now on is refused as before
-// unless he shares it on purpose.
+// The host's socket was bound alone: nobody else has this port, and who asks for it from now on is
+// refused as before unless he shares it on purpose.
 static int open_beside(int host_fd, uint8_t mark)
 {
     struct sockaddr_in address;
@@ -79,9 +81,12 @@ static int open_beside(int host_fd, uint8_t mark)
 static void prepare(foliot__tray *tray, uint32_t i)
 {
     tray->parts[i] = (struct iovec){tray->bytes[i], DATAGRAM_BYTES};
-    tray->messages[i].msg_hdr = (struct msghdr){.msg_name = &tray->from[i], .msg_namelen = sizeof tray->from[i],
-                                                .msg_iov = &tray->parts[i], .msg_iovlen = 1,
-                                                .msg_control = &tray->stamps[i], .msg_controllen = sizeof tray->stamps[i]};
+    tray->messages[i].msg_hdr = (struct msghdr){.msg_name = &tray->from[i],
+                                                .msg_namelen = sizeof tray->from[i],
+                                                .msg_iov = &tray->parts[i],
+                                                .msg_iovlen = 1,
+                                                .msg_control = &tray->stamps[i],
+                                                .msg_controllen = sizeof tray->stamps[i]};
 }
 
 foliot__tray *foliot__tray_open(int host_fd, uint8_t mark)
@@ -106,9 +111,11 @@ void foliot__tray_close(foliot__tray *tray)
     free(tray);
 }
 
-// -- reading --------------------------------------------------------------------------------------------
+// -- reading
+// --------------------------------------------------------------------------------------------
 
-// How long a datagram has waited. The kernel's stamps are of the wall clock: only the difference counts.
+// How long a datagram has waited. The kernel's stamps are of the wall clock: only the difference
+// counts.
 static uint64_t waited_ns(struct msghdr *head, const struct timespec *now)
 {
     struct timespec stamp;
@@ -116,7 +123,8 @@ static uint64_t waited_ns(struct msghdr *head, const struct timespec *now)
     if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SO_TIMESTAMPNS)
         return 0;
     memcpy(&stamp, CMSG_DATA(c), sizeof stamp);
-    int64_t waited = (int64_t)(now->tv_sec - stamp.tv_sec) * 1000000000 + (now->tv_nsec - stamp.tv_nsec);
+    int64_t waited =
+        (int64_t)(now->tv_sec - stamp.tv_sec) * 1000000000 + (now->tv_nsec - stamp.tv_nsec);
     return waited < 0 || waited > (int64_t)WAITED_NS_MAX ? 0 : (uint64_t)waited;
 }
 
@@ -130,7 +138,8 @@ static uint32_t read_batch(foliot__tray *tray, foliot__tray_taker *take, void *u
     for (int i = 0; i < got; i++) {
         struct msghdr *head = &tray->messages[i].msg_hdr;
         if (head->msg_namelen == sizeof tray->from[i])
-            take(user, &tray->from[i], tray->bytes[i], tray->messages[i].msg_len, tray->read_ns - waited_ns(head, &now));
+            take(user, &tray->from[i], tray->bytes[i], tray->messages[i].msg_len,
+                 tray->read_ns - waited_ns(head, &now));
     }
     return got < 0 ? 0 : (uint32_t)got;
 }

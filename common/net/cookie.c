@@ -17,12 +17,14 @@ void foliot__cookie_keys_rotate(foliot__cookie_keys *keys, uint64_t now_ns)
         return;
     keys->before = keys->now;
     foliot__system_random(NULL, &keys->now, sizeof keys->now);
-    if (now_ns - keys->drawn_ns >= 2 * (uint64_t)FOLIOT__COOKIE_EPOCH_NS) // nobody was here: the old one is too old
+    if (now_ns - keys->drawn_ns >=
+        2 * (uint64_t)FOLIOT__COOKIE_EPOCH_NS) // nobody was here: the old one is too old
         foliot__system_random(NULL, &keys->before, sizeof keys->before);
     keys->drawn_ns = now_ns;
 }
 
-static uint64_t mac(const foliot__mac_key *key, uint32_t address, uint16_t port, uint32_t connect_id)
+static uint64_t mac(const foliot__mac_key *key, uint32_t address, uint16_t port,
+                    uint32_t connect_id)
 {
     uint8_t message[10];
     memcpy(message, &address, 4);
@@ -31,15 +33,17 @@ static uint64_t mac(const foliot__mac_key *key, uint32_t address, uint16_t port,
     return foliot__mac(key, message, sizeof message);
 }
 
-uint64_t foliot__cookie(const foliot__cookie_keys *keys, uint32_t address, uint16_t port, uint32_t connect_id)
+uint64_t foliot__cookie(const foliot__cookie_keys *keys, uint32_t address, uint16_t port,
+                        uint32_t connect_id)
 {
     return mac(&keys->now, address, port, connect_id);
 }
 
-bool foliot__cookie_good(const foliot__cookie_keys *keys, uint32_t address, uint16_t port, uint32_t connect_id,
-                         uint64_t cookie)
+bool foliot__cookie_good(const foliot__cookie_keys *keys, uint32_t address, uint16_t port,
+                         uint32_t connect_id, uint64_t cookie)
 {
-    uint64_t now = mac(&keys->now, address, port, connect_id), before = mac(&keys->before, address, port, connect_id);
+    uint64_t now = mac(&keys->now, address, port, connect_id),
+             before = mac(&keys->before, address, port, connect_id);
     bool is_now = foliot__secrets_equal(&now, &cookie, sizeof cookie);
     bool is_before = foliot__secrets_equal(&before, &cookie, sizeof cookie);
     return is_now || is_before;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// cookie.h: how a connection is opened (docs/PROTOCOL.md, section 1). A cookie shows that whoever asks receives what
-// is sent to his address; the host remembers nothing of him until he has brought it. It is a MAC over address, port and
-// connect id under keys that are drawn anew every while, and good for that one connection alone.
+// cookie.h: how a connection is opened (docs/PROTOCOL.md, section 1). A cookie shows that whoever
+// asks receives what is sent to his address; the host remembers nothing of him until he has brought
+// it. It is a MAC over address, port and connect id under keys that are drawn anew every while, and
+// good for that one connection alone.
 #ifndef FOLIOT_NET_COOKIE_H
 #define FOLIOT_NET_COOKIE_H
 
@@ -10,15 +11,16 @@
 
 #include "crypto/crypto.h"
 
-#define FOLIOT__COOKIE_EPOCH_NS 30000000000u // a key makes cookies for so long, and they are good for as long again
+#define FOLIOT__COOKIE_EPOCH_NS                                                                    \
+    30000000000u // a key makes cookies for so long, and they are good for as long again
 
 // Datagrams before a connection. Numbers are little-endian, the connect id as ENet writes it.
 #define FOLIOT__QUESTION_MARK "foliot?3" // connect id, zeros: longer than any answer to it
 #define FOLIOT__QUESTION_BYTES 32
-#define FOLIOT__QUESTION_MARK_BYTES 7    // without the version: another version is told so
-#define FOLIOT__COOKIE_MARK "foliot!3"   // connect id, cookie (8)
+#define FOLIOT__QUESTION_MARK_BYTES 7  // without the version: another version is told so
+#define FOLIOT__COOKIE_MARK "foliot!3" // connect id, cookie (8)
 #define FOLIOT__COOKIE_BYTES 20
-#define FOLIOT__REFUSAL_MARK "foliot!0"  // connect id, foliot_disconnect_reason (4)
+#define FOLIOT__REFUSAL_MARK "foliot!0" // connect id, foliot_disconnect_reason (4)
 #define FOLIOT__REFUSAL_BYTES 16
 
 typedef struct foliot__cookie_keys {
@@ -29,8 +31,9 @@ typedef struct foliot__cookie_keys {
 void foliot__cookie_keys_draw(foliot__cookie_keys *keys, uint64_t now_ns);
 // Draws a new key where the time has come. To be called before the two below.
 void foliot__cookie_keys_rotate(foliot__cookie_keys *keys, uint64_t now_ns);
-uint64_t foliot__cookie(const foliot__cookie_keys *keys, uint32_t address, uint16_t port, uint32_t connect_id);
-bool foliot__cookie_good(const foliot__cookie_keys *keys, uint32_t address, uint16_t port, uint32_t connect_id,
-                         uint64_t cookie);
+uint64_t foliot__cookie(const foliot__cookie_keys *keys, uint32_t address, uint16_t port,
+                        uint32_t connect_id);
+bool foliot__cookie_good(const foliot__cookie_keys *keys, uint32_t address, uint16_t port,
+                         uint32_t connect_id, uint64_t cookie);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// enet_filter.c: every datagram before ENet sees it: questions for cookies and their answers, packets ahead of ENet's
-// connection, and what must not reach ENet at all. Nothing is remembered of an address that is not proven.
+// enet_filter.c: every datagram before ENet sees it: questions for cookies and their answers,
+// packets ahead of ENet's connection, and what must not reach ENet at all. Nothing is remembered of
+// an address that is not proven.
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>
@@ -8,8 +9,8 @@
 
 #include "base/assert.h"
 
-// ENet takes half a second for the first round trip, so that a lost handshake is sent again late. Too little
-// costs a second copy of a few small datagrams; what is measured soon replaces it.
+// ENet takes half a second for the first round trip, so that a lost handshake is sent again late.
+// Too little costs a second copy of a few small datagrams; what is measured soon replaces it.
 #define ROUND_TRIP_FIRST_MS 20
 #define ROUND_TRIP_VARIANCE_FIRST_MS 5
 
@@ -30,7 +31,8 @@ void foliot__send_opening(enet_transport *t, slot *s)
 }
 
 // Smaller than what it answers, whoever that came from.
-static void send_refusal(enet_transport *t, const ENetAddress *to, uint32_t connect_id, uint32_t reason)
+static void send_refusal(enet_transport *t, const ENetAddress *to, uint32_t connect_id,
+                         uint32_t reason)
 {
     uint8_t refusal[FOLIOT__REFUSAL_BYTES];
     memcpy(refusal, FOLIOT__REFUSAL_MARK, 8);
@@ -89,9 +91,11 @@ static void take_refusal(enet_transport *t, const ENetAddress *from, const uint8
 }
 
 // Datagrams of before a connection, which are none of ENet's.
-static bool greeting(enet_transport *t, const ENetAddress *from, const uint8_t *bytes, size_t length)
+static bool greeting(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
+                     size_t length)
 {
-    if (length == FOLIOT__QUESTION_BYTES && memcmp(bytes, FOLIOT__QUESTION_MARK, FOLIOT__QUESTION_MARK_BYTES) == 0) {
+    if (length == FOLIOT__QUESTION_BYTES &&
+        memcmp(bytes, FOLIOT__QUESTION_MARK, FOLIOT__QUESTION_MARK_BYTES) == 0) {
         if (t->head.config.bind)
             answer_question(t, from, bytes);
         return true;
@@ -113,7 +117,8 @@ static slot *open_early(enet_transport *t, const ENetAddress *from, const foliot
     foliot_transport_counters *counters = &t->head.counters;
     foliot__admitted why;
     foliot__cookie_keys_rotate(&t->keys, t->now_ns);
-    if (!t->head.config.bind || !foliot__cookie_good(&t->keys, from->host, from->port, direct->connect_id, direct->cookie)) {
+    if (!t->head.config.bind || !foliot__cookie_good(&t->keys, from->host, from->port,
+                                                     direct->connect_id, direct->cookie)) {
         counters->datagrams_dropped_cookie++;
         return NULL;
     }
@@ -135,7 +140,8 @@ static slot *open_early(enet_transport *t, const ENetAddress *from, const foliot
     return s;
 }
 
-static slot *slot_of_direct(enet_transport *t, const ENetAddress *from, const foliot__direct *direct)
+static slot *slot_of_direct(enet_transport *t, const ENetAddress *from,
+                            const foliot__direct *direct)
 {
     if (direct->early) {
         slot *s = foliot__slot_by_connection(t, from, direct->connect_id);
@@ -147,15 +153,18 @@ static slot *slot_of_direct(enet_transport *t, const ENetAddress *from, const fo
         return NULL;
     }
     const ENetPeer *peer = direct->peer < t->host->peerCount ? &t->host->peers[direct->peer] : NULL;
-    bool theirs = peer && peer->connectID == direct->connect_id && foliot__same_address(&peer->address, from);
+    bool theirs =
+        peer && peer->connectID == direct->connect_id && foliot__same_address(&peer->address, from);
     if (theirs && peer->data)
         return peer->data;
     slot *s = foliot__slot_by_connection(t, from, direct->connect_id);
-    return theirs || (s && s->state == SLOT_FREE) ? s : NULL; // free: what comes late for one that is over
+    return theirs || (s && s->state == SLOT_FREE)
+               ? s
+               : NULL; // free: what comes late for one that is over
 }
 
-static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_t *bytes, size_t length,
-                        uint64_t arrived_ns)
+static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
+                        size_t length, uint64_t arrived_ns)
 {
     foliot__direct direct;
     if (!foliot__direct_parse(bytes, length, &direct)) {
@@ -172,10 +181,12 @@ static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_
         return;
     }
     for (uint32_t i = 0; i < direct.count; i++)
-        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), direct.packets[i], direct.lengths[i], arrived_ns);
+        foliot__inbox_push(&t->inbox, foliot__slot_id(t, s), direct.packets[i], direct.lengths[i],
+                           arrived_ns);
 }
 
-void foliot__take_batched(void *user, const struct sockaddr_in *from, const uint8_t *bytes, size_t length, uint64_t arrived_ns)
+void foliot__take_batched(void *user, const struct sockaddr_in *from, const uint8_t *bytes,
+                          size_t length, uint64_t arrived_ns)
 {
     enet_transport *t = user;
     ENetAddress address = {.host = from->sin_addr.s_addr, .port = ntohs(from->sin_port)};
@@ -225,7 +236,8 @@ enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_
     return foliot__gate_checksum(bytes, length);
 }
 
-// Whether its sender knows the connect id of the connection that it names; one that names none has none to know.
+// Whether its sender knows the connect id of the connection that it names; one that names none has
+// none to know.
 static bool proven(const ENetHost *host, const uint8_t *bytes, size_t length)
 {
     int32_t index = foliot__gate_peer(bytes, length);
@@ -237,16 +249,18 @@ static bool proven(const ENetHost *host, const uint8_t *bytes, size_t length)
 // Whether that connect is of a connection that a cookie has opened.
 static bool opened(enet_transport *t, const ENetAddress *from, uint32_t connect_id)
 {
-    const slot *s = t->head.config.bind ? foliot__slot_by_connection(t, from, htonl(connect_id)) : NULL;
+    const slot *s =
+        t->head.config.bind ? foliot__slot_by_connection(t, from, htonl(connect_id)) : NULL;
     return s && (s->state == SLOT_EARLY || s->state == SLOT_CLOSING || s->state == SLOT_CONNECTED);
 }
 
-// Whether that is the connection that is being made. Another's may come late to a port that was his: ENet would give
-// up ours.
+// Whether that is the connection that is being made. Another's may come late to a port that was
+// his: ENet would give up ours.
 static bool expects(const ENetHost *host, const uint8_t *bytes, size_t length, uint32_t connect_id)
 {
     int32_t index = foliot__gate_peer(bytes, length);
-    return index >= 0 && (size_t)index < host->peerCount && ntohl(host->peers[index].connectID) == connect_id;
+    return index >= 0 && (size_t)index < host->peerCount &&
+           ntohl(host->peers[index].connectID) == connect_id;
 }
 
 // 1: the datagram ends here. 0: ENet goes on with it.
@@ -270,7 +284,8 @@ int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
     }
     if (greeting(t, from, bytes, length))
         return 1;
-    foliot__verdict verdict = foliot__gate(bytes, length, expected_reliable(t, bytes, length), t->packet_bytes_max, &claims);
+    foliot__verdict verdict = foliot__gate(bytes, length, expected_reliable(t, bytes, length),
+                                           t->packet_bytes_max, &claims);
     if (verdict != FOLIOT__MALFORMED && !proven(host, bytes, length)) {
         counters->datagrams_dropped_unproven++;
         return 1;

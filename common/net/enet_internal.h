@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// enet_internal.h: what the files of the transport over ENet share. enet_slots.c: connections. enet_gate.c: what is done
-// with a datagram before ENet sees it. enet_transport.c: the transport.
+// enet_internal.h: what the files of the transport over ENet share. enet_slots.c: connections.
+// enet_gate.c: what is done with a datagram before ENet sees it. enet_transport.c: the transport.
 #ifndef FOLIOT_NET_ENET_INTERNAL_H
 #define FOLIOT_NET_ENET_INTERNAL_H
 
@@ -17,7 +17,8 @@
 enum {
     SLOT_FREE,
     SLOT_ASKING,     // for a cookie
-    SLOT_CONNECTING, // with one: unreliable packets go ahead of ENet's connection, reliable ones wait for it
+    SLOT_CONNECTING, // with one: unreliable packets go ahead of ENet's connection, reliable ones
+                     // wait for it
     SLOT_EARLY,      // the same at the host: opened by a cookie; ENet's connect has not come yet
     SLOT_CLOSING,    // given up by the host while it was early: a word of farewell waits for ENet
     SLOT_CONNECTED,
@@ -26,14 +27,15 @@ enum {
 typedef struct slot {
     uint32_t generation, state;
     ENetPeer *peer;
-    ENetAddress address;  // of its peer; with connect_id it names the connection, also after the end
-    uint32_t connect_id;  // drawn by the client: whoever knows it may speak for the connection
-    uint32_t seed;        // from which its ENet makes the connect id
-    uint64_t began_ns, hello_ns, round_trip_ns; // hello_ns: when it last asked for its cookie, or showed it
+    ENetAddress address; // of its peer; with connect_id it names the connection, also after the end
+    uint32_t connect_id; // drawn by the client: whoever knows it may speak for the connection
+    uint32_t seed;       // from which its ENet makes the connect id
+    uint64_t began_ns, hello_ns,
+        round_trip_ns; // hello_ns: when it last asked for its cookie, or showed it
     uint64_t cookie;
-    uint32_t reason; // to end with, while SLOT_CLOSING
+    uint32_t reason;          // to end with, while SLOT_CLOSING
     bool has_cookie, refused; // refused: for `reason`, by a host that would not open it
-    ENetPacket **waiting; // reliable packets, until ENet has connected
+    ENetPacket **waiting;     // reliable packets, until ENet has connected
     uint32_t waiting_count;
     uint32_t datagram, flush; // its datagram in the outbox, if that has not been flushed since
 } slot;
@@ -45,7 +47,7 @@ typedef struct enet_transport {
     foliot__tray *tray; // NULL: none
     slot *slots;
     uint32_t packet_bytes_max;
-    foliot__cookie_keys keys;      // of a host
+    foliot__cookie_keys keys; // of a host
     foliot__admission admission;
     uint64_t now_ns;
     ENetPacket *delivered; // of the last event
@@ -53,16 +55,17 @@ typedef struct enet_transport {
     foliot__inbox inbox;
     foliot__outbox outbox;
     uint32_t early_slots; // SLOT_EARLY or SLOT_CLOSING
-    // Every service and flush of ENet's walks all peers, so it is left out where it would find nothing.
-    uint32_t datagrams; // of the service that runs
+    // Every service and flush of ENet's walks all peers, so it is left out where it would find
+    // nothing.
+    uint32_t datagrams;   // of the service that runs
     uint64_t services_ns; // when ENet was served, and how often at that time
     uint32_t services;
-    bool drained;       // the last one emptied the socket, and acknowledged
-    bool unsent;        // something waits for a flush
+    bool drained; // the last one emptied the socket, and acknowledged
+    bool unsent;  // something waits for a flush
 } enet_transport;
 
-// ENet gives its intercept function no way to tell whose host it is called for; it is called within our
-// own calls only, which say so here.
+// ENet gives its intercept function no way to tell whose host it is called for; it is called within
+// our own calls only, which say so here.
 extern _Thread_local enet_transport *foliot__servicing;
 
 // enet_slots.c
@@ -71,7 +74,8 @@ foliot_peer_id foliot__slot_id(const enet_transport *t, const slot *s);
 slot *foliot__slot_take(enet_transport *t); // a free one, NULL if there is none
 bool foliot__same_address(const ENetAddress *a, const ENetAddress *b);
 // A free slot still knows its last connection: what comes late for that one opens no new one.
-slot *foliot__slot_by_connection(enet_transport *t, const ENetAddress *address, uint32_t connect_id);
+slot *foliot__slot_by_connection(enet_transport *t, const ENetAddress *address,
+                                 uint32_t connect_id);
 // Reliable packets that waited go on to ENet, or nowhere.
 void foliot__slot_release(slot *s, ENetPeer *to);
 void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
@@ -79,7 +83,8 @@ void foliot__slot_set(enet_transport *t, slot *s, uint32_t state);
 slot *foliot__slot_admit(enet_transport *t, const ENetAddress *address, foliot__admitted *why);
 
 // enet_gate.c
-void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes, size_t length);
+void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *bytes,
+                      size_t length);
 void foliot__send_opening(enet_transport *t, slot *s); // shows the cookie, with no packet behind it
 void foliot__expect_round_trip(ENetPeer *peer);
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count);

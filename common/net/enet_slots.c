@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// enet_slots.c: connections by index, each from the question for a cookie to the end. A peer id names one use of a slot.
+// enet_slots.c: connections by index, each from the question for a cookie to the end. A peer id
+// names one use of a slot.
 #include "net/enet_internal.h"
 
 #include <stdlib.h>

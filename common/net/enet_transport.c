@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// enet_transport.c: the transport over ENet 1.3.17, with its traps handled (docs/NETCODE.md lists them).
-// Everything of one transport happens on one thread. Unreliable packets go past ENet (direct.h),
-// reliable ones on its channel 1; nothing unreliable is ever fragmented.
+// enet_transport.c: the transport over ENet 1.3.17, with its traps handled (docs/NETCODE.md lists
+// them). Everything of one transport happens on one thread. Unreliable packets go past ENet
+// (direct.h), reliable ones on its channel 1; nothing unreliable is ever fragmented.
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>
@@ -18,12 +18,13 @@
 #define SOCKET_BYTES (4 << 20)
 #define HELLO_EVERY_NS 20000000u // small, and a lost one costs a whole wait
 #define EARLY_NS 5000000000u     // so long a host waits for ENet to connect
-#define SHARED_PER_SECOND 32 // connections of all clients together, where they have one address
-#define TIMER_NS 10000000u               // time-outs and resends do not wake the descriptor
+#define SHARED_PER_SECOND 32     // connections of all clients together, where they have one address
+#define TIMER_NS 10000000u       // time-outs and resends do not wake the descriptor
 #define LISTENER_PACKET_BYTES_MAX 65536u // what a client may make a host hold: control messages
 #define LISTENER_WAITING_BYTES_MAX (512u << 10)
 #define SERVICE_ERRORS_A_POLL 64
-// ENet pings whom it has not heard, and what goes past it, it does not hear. A ping costs four datagrams' work.
+// ENet pings whom it has not heard, and what goes past it, it does not hear. A ping costs four
+// datagrams' work.
 #define PING_MS_MAX 2000u
 #define PINGS_A_TIMEOUT 5u
 #define SERVICES_AT_A_TIME 16 // of ENet, for one time of the host's clock
@@ -41,14 +42,16 @@ static void set_clock(enet_transport *t, uint64_t now_ns)
 
 static void settle(enet_transport *t, ENetPeer *peer)
 {
-    // Throttle off: it would drop unreliable packets by a guess at congestion (measured: half of them).
+    // Throttle off: it would drop unreliable packets by a guess at congestion (measured: half of
+    // them).
     enet_peer_throttle_configure(peer, 5000, ENET_PEER_PACKET_THROTTLE_SCALE, 0);
     enet_peer_timeout(peer, 0, t->head.config.timeout_ms, t->head.config.timeout_ms);
     uint32_t ping_ms = t->head.config.timeout_ms / PINGS_A_TIMEOUT;
     enet_peer_ping_interval(peer, ping_ms < PING_MS_MAX ? ping_ms : PING_MS_MAX);
 }
 
-// -- connecting ---------------------------------------------------------------------------------------
+// -- connecting
+// ---------------------------------------------------------------------------------------
 
 static bool resolve(const char *name, uint16_t port, struct sockaddr_in *address)
 {
@@ -66,7 +69,8 @@ static foliot_status watch_relay(enet_transport *t)
 {
     struct epoll_event event = {.events = EPOLLIN};
     t->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-    if (t->epoll_fd < 0 || epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, (int)t->host->socket, &event) != 0 ||
+    if (t->epoll_fd < 0 ||
+        epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, (int)t->host->socket, &event) != 0 ||
         epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, foliot__relay_descriptor(t->relay), &event) != 0)
         return FOLIOT_IO;
     return FOLIOT_OK;
@@ -78,14 +82,16 @@ static bool impaired(const enet_transport *t)
            !foliot__impairment_none(&t->head.config.receive);
 }
 
-// The relay is made with the first connection, and stays for those that come back to the same address.
+// The relay is made with the first connection, and stays for those that come back to the same
+// address.
 static foliot_status through_relay(enet_transport *t, struct sockaddr_in *address)
 {
     foliot_status status = FOLIOT_OK;
     if (t->relay && !foliot__relay_leads_to(t->relay, address))
         return FOLIOT_UNSUPPORTED;
     if (!t->relay) {
-        status = foliot__relay_connect(address, &t->head.config.send, &t->head.config.receive, &t->head.counters, &t->relay);
+        status = foliot__relay_connect(address, &t->head.config.send, &t->head.config.receive,
+                                       &t->head.counters, &t->relay);
         if (status == FOLIOT_OK)
             status = watch_relay(t);
     }
@@ -94,7 +100,8 @@ static foliot_status through_relay(enet_transport *t, struct sockaddr_in *addres
     return status;
 }
 
-// The connect id that ENet will make of the slot's seed: versions make it in different ways, so ENet is asked.
+// The connect id that ENet will make of the slot's seed: versions make it in different ways, so
+// ENet is asked.
 static bool learn_connect_id(enet_transport *t, slot *s)
 {
     const ENetAddress nobody = {.host = htonl(INADDR_LOOPBACK), .port = 1};
@@ -169,7 +176,8 @@ static void advance_asking(enet_transport *t, slot *s)
 
 static void give_up(enet_transport *t, slot *s, uint32_t reason, foliot_transport_event *event)
 {
-    *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s), .reason = reason};
+    *event = (foliot_transport_event){
+        .kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s), .reason = reason};
     if (s->peer) {
         s->peer->data = NULL;
         enet_peer_reset(s->peer);
@@ -203,7 +211,8 @@ static bool expire_early(enet_transport *t, foliot_transport_event *event)
         if ((!early && s->state != SLOT_CLOSING) || t->now_ns - s->began_ns < EARLY_NS)
             continue;
         foliot__slot_set(t, s, SLOT_FREE);
-        *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s),
+        *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED,
+                                          .peer = foliot__slot_id(t, s),
                                           .reason = FOLIOT_DISCONNECT_TIMEOUT};
         if (early)
             return true;
@@ -211,9 +220,11 @@ static bool expire_early(enet_transport *t, foliot_transport_event *event)
     return false;
 }
 
-// -- events --------------------------------------------------------------------------------------------
+// -- events
+// --------------------------------------------------------------------------------------------
 
-// What was sent arrives first, but is not waited for as long as a connection: the peer holds a place of ENet's meanwhile.
+// What was sent arrives first, but is not waited for as long as a connection: the peer holds a
+// place of ENet's meanwhile.
 static void farewell(ENetPeer *peer, uint32_t reason)
 {
     enet_peer_timeout(peer, 0, FAREWELL_MS, FAREWELL_MS);
@@ -244,13 +255,15 @@ static void connected(enet_transport *t, ENetPeer *peer)
     foliot__slot_set(t, s, SLOT_CONNECTED);
 }
 
-static bool disconnected(enet_transport *t, ENetPeer *peer, uint32_t reason, foliot_transport_event *event)
+static bool disconnected(enet_transport *t, ENetPeer *peer, uint32_t reason,
+                         foliot_transport_event *event)
 {
     slot *s = peer->data;
     peer->data = NULL;
     if (!s)
         return false;
-    *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED, .peer = foliot__slot_id(t, s),
+    *event = (foliot_transport_event){.kind = FOLIOT_TRANSPORT_DISCONNECTED,
+                                      .peer = foliot__slot_id(t, s),
                                       .reason = reason ? reason : FOLIOT_DISCONNECT_TIMEOUT};
     foliot__slot_set(t, s, SLOT_FREE);
     return true;
@@ -263,10 +276,13 @@ static bool next_direct(enet_transport *t, foliot_transport_event *event)
     while (foliot__inbox_pop(&t->inbox, &entry, &bytes)) {
         if (!foliot__slot_of(t, entry.peer))
             continue;
-        *event = (foliot_transport_event){
-            .kind = bytes ? FOLIOT_TRANSPORT_RECEIVED : FOLIOT_TRANSPORT_CONNECTED,
-            .peer = entry.peer, .delivery = FOLIOT_UNRELIABLE, .bytes = bytes, .length = entry.length,
-            .arrived_ns = entry.arrived_ns};
+        *event = (foliot_transport_event){.kind = bytes ? FOLIOT_TRANSPORT_RECEIVED
+                                                        : FOLIOT_TRANSPORT_CONNECTED,
+                                          .peer = entry.peer,
+                                          .delivery = FOLIOT_UNRELIABLE,
+                                          .bytes = bytes,
+                                          .length = entry.length,
+                                          .arrived_ns = entry.arrived_ns};
         return true;
     }
     return false;
@@ -281,7 +297,8 @@ static bool received(enet_transport *t, const ENetEvent *from, foliot_transport_
     *event = (foliot_transport_event){
         .kind = FOLIOT_TRANSPORT_RECEIVED,
         .peer = foliot__slot_id(t, s),
-        .delivery = from->channelID == FOLIOT__CHANNEL_RELIABLE ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE,
+        .delivery =
+            from->channelID == FOLIOT__CHANNEL_RELIABLE ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE,
         .bytes = from->packet->data,
         .length = from->packet->dataLength,
         .arrived_ns = t->now_ns,
@@ -325,7 +342,8 @@ static int next_event(enet_transport *t, ENetEvent *from)
     if (t->services_ns != t->now_ns)
         t->services = 0;
     t->services_ns = t->now_ns;
-    if (t->services++ >= SERVICES_AT_A_TIME) // a flood must not keep us here: the socket holds the rest
+    if (t->services++ >=
+        SERVICES_AT_A_TIME) // a flood must not keep us here: the socket holds the rest
         return 0;
     t->datagrams = 0;
     got = enet_host_service(t->host, from, 0);
@@ -370,7 +388,8 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     return false;
 }
 
-static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason, bool at_once)
+static void enet_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
+                            bool at_once)
 {
     enet_transport *t = (enet_transport *)transport;
     slot *s = foliot__slot_of(t, peer);
@@ -408,8 +427,9 @@ static bool send_direct(enet_transport *t, slot *s, const uint8_t *kept, size_t 
         foliot__outbox_append(o, s->datagram, kept, length))
         return true;
     bool is_short = s->state == SLOT_CONNECTED;
-    uint32_t index = foliot__outbox_add(o, s->address.host, s->address.port,
-                                        is_short ? FOLIOT__SHORT_HEAD_BYTES : FOLIOT__EARLY_HEAD_BYTES, kept, length);
+    uint32_t index = foliot__outbox_add(
+        o, s->address.host, s->address.port,
+        is_short ? FOLIOT__SHORT_HEAD_BYTES : FOLIOT__EARLY_HEAD_BYTES, kept, length);
     if (index == UINT32_MAX)
         return false;
     if (is_short)
@@ -423,8 +443,8 @@ static bool send_direct(enet_transport *t, slot *s, const uint8_t *kept, size_t 
     return true;
 }
 
-static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count, const uint8_t *bytes,
-                                size_t length)
+static uint32_t send_unreliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count,
+                                const uint8_t *bytes, size_t length)
 {
     const uint8_t *kept = NULL;
     uint32_t taken = 0;
@@ -459,8 +479,8 @@ static bool hold(slot *s, ENetPacket *packet)
     return true;
 }
 
-static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count, const uint8_t *bytes,
-                              size_t length)
+static uint32_t send_reliable(enet_transport *t, const foliot_peer_id *peers, uint32_t count,
+                              const uint8_t *bytes, size_t length)
 {
     ENetPacket *packet = enet_packet_create(bytes, length, ENET_PACKET_FLAG_RELIABLE);
     uint32_t taken = 0;
@@ -520,7 +540,8 @@ static uint16_t enet_port(const foliot_transport *transport)
     return t->relay ? ntohs(foliot__relay_address(t->relay).sin_port) : t->host->address.port;
 }
 
-static void enet_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text, size_t bytes)
+static void enet_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
+                              size_t bytes)
 {
     enet_transport *t = (enet_transport *)(uintptr_t)transport;
     const slot *s = foliot__slot_of(t, peer);
@@ -571,9 +592,9 @@ static void enet_destroy(foliot_transport *transport)
 }
 
 static const foliot__transport_maker enet_maker = {
-    enet_destroy, enet_connect, enet_disconnect,   enet_poll,
-    enet_send,    enet_flush,   enet_wake_ns,      enet_descriptor,
-    enet_port,    enet_peer_address, enet_peer_host,    enet_round_trip_ns,
+    enet_destroy, enet_connect,      enet_disconnect, enet_poll,
+    enet_send,    enet_flush,        enet_wake_ns,    enet_descriptor,
+    enet_port,    enet_peer_address, enet_peer_host,  enet_round_trip_ns,
     NULL,
 };
 
@@ -581,10 +602,14 @@ static const foliot__transport_maker enet_maker = {
 static foliot_status port_free(const struct sockaddr_in *address)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    int why = fd < 0 || bind(fd, (const struct sockaddr *)address, sizeof *address) != 0 ? errno : 0;
+    int why =
+        fd < 0 || bind(fd, (const struct sockaddr *)address, sizeof *address) != 0 ? errno : 0;
     if (fd >= 0)
         close(fd);
-    return why == 0 ? FOLIOT_OK : why == EADDRNOTAVAIL ? FOLIOT_NOT_FOUND : why == EACCES ? FOLIOT_REFUSED : FOLIOT_AGAIN;
+    return why == 0               ? FOLIOT_OK
+           : why == EADDRNOTAVAIL ? FOLIOT_NOT_FOUND
+           : why == EACCES        ? FOLIOT_REFUSED
+                                  : FOLIOT_AGAIN;
 }
 
 static foliot_status open_host(enet_transport *t)
@@ -601,17 +626,19 @@ static foliot_status open_host(enet_transport *t)
         return status;
     at.host = relayed ? htonl(INADDR_LOOPBACK) : address.sin_addr.s_addr;
     at.port = relayed ? 0 : config->port;
-    t->host = enet_host_create(config->bind ? &at : NULL, config->peers_max, FOLIOT__CHANNELS, 0, 0);
+    t->host =
+        enet_host_create(config->bind ? &at : NULL, config->peers_max, FOLIOT__CHANNELS, 0, 0);
     if (!t->host)
         return FOLIOT_AGAIN;
     if (!relayed && config->bind && config->batches)
         t->tray = foliot__tray_open((int)t->host->socket, FOLIOT__SHORT_MARK);
     if (!relayed)
         return FOLIOT_OK;
-    struct sockaddr_in near = {.sin_family = AF_INET, .sin_port = htons(t->host->address.port),
+    struct sockaddr_in near = {.sin_family = AF_INET,
+                               .sin_port = htons(t->host->address.port),
                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    status = foliot__relay_listen(&address, &near, &config->send, &config->receive, &t->head.counters,
-                                  &t->relay);
+    status = foliot__relay_listen(&address, &near, &config->send, &config->receive,
+                                  &t->head.counters, &t->relay);
     return status == FOLIOT_OK ? watch_relay(t) : status;
 }
 
@@ -628,7 +655,8 @@ static void set_limits(enet_transport *t)
     bool listens = t->head.config.bind != NULL;
     t->packet_bytes_max = listens ? LISTENER_PACKET_BYTES_MAX : FOLIOT_RELIABLE_BYTES_MAX;
     t->host->maximumPacketSize = FOLIOT_RELIABLE_BYTES_MAX;
-    t->host->maximumWaitingData = listens ? LISTENER_WAITING_BYTES_MAX : 2 * FOLIOT_RELIABLE_BYTES_MAX;
+    t->host->maximumWaitingData =
+        listens ? LISTENER_WAITING_BYTES_MAX : 2 * FOLIOT_RELIABLE_BYTES_MAX;
     if (listens) // ENet counts its own peers, those included that it still says farewell to
         t->host->duplicatePeers = t->admission.per_address_max;
     t->host->intercept = foliot__enet_intercept;
@@ -656,8 +684,10 @@ foliot_status foliot_transport_enet(const foliot_transport_config *config, uint6
     t->epoll_fd = -1;
     foliot_transport_config limits = *config;
     if (shares_address(t)) {
-        limits.peers_per_address_max = config->peers_per_address_max ? config->peers_per_address_max : config->peers_max;
-        limits.joins_per_second = config->joins_per_second > 0 ? config->joins_per_second : SHARED_PER_SECOND;
+        limits.peers_per_address_max =
+            config->peers_per_address_max ? config->peers_per_address_max : config->peers_max;
+        limits.joins_per_second =
+            config->joins_per_second > 0 ? config->joins_per_second : SHARED_PER_SECOND;
     }
     foliot_status status = foliot__admission_init(&t->admission, &limits);
     if (status == FOLIOT_OK)

@@ -83,7 +83,8 @@ static const char *take(foliot_impairment *i, const char *name, const char *valu
     char *end;
     for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++)
         if (strcmp(name, keys[k].name) == 0) {
-            if (!measure(value, keys[k].units, &number) || number < keys[k].low || number > keys[k].high)
+            if (!measure(value, keys[k].units, &number) || number < keys[k].low ||
+                number > keys[k].high)
                 return keys[k].wants;
             memcpy((char *)i + keys[k].offset, &number, sizeof number);
             return NULL;
@@ -102,11 +103,12 @@ static const char *take(foliot_impairment *i, const char *name, const char *valu
         i->seed = strtoull(value, &end, 0);
         return *value >= '0' && *value <= '9' && *end == 0 ? NULL : "a whole number";
     }
-    return "a key of loss, burst, delay, jitter, jitter-kind, duplicate, reorder, rate, queue, seed";
+    return "a key of loss, burst, delay, jitter, jitter-kind, duplicate, reorder, rate, queue, "
+           "seed";
 }
 
-foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment, char *problem,
-                                      size_t problem_bytes)
+foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment,
+                                      char *problem, size_t problem_bytes)
 {
     foliot_impairment result = {.burst = 1, .seed = 1};
     char copy[512], *rest = copy, *name;
@@ -115,7 +117,8 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
     if (!problem)
         problem_bytes = 0;
     if (strlen(text) >= sizeof copy) {
-        snprintf(problem, problem_bytes, "an impairment has fewer than %zu characters", sizeof copy);
+        snprintf(problem, problem_bytes, "an impairment has fewer than %zu characters",
+                 sizeof copy);
         return FOLIOT_INVALID;
     }
     strcpy(copy, text);
@@ -127,7 +130,8 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
         for (size_t i = 0; i < seen_count && !wants; i++)
             wants = strcmp(seen[i], name) == 0 ? "every key once" : NULL;
         if (wants) {
-            snprintf(problem, problem_bytes, "%s%s%s: expected %s", name, equals ? "=" : "", value, wants);
+            snprintf(problem, problem_bytes, "%s%s%s: expected %s", name, equals ? "=" : "", value,
+                     wants);
             return FOLIOT_INVALID;
         }
         seen[seen_count++] = name; // there are fewer keys than room

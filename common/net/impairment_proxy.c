@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// impairment_proxy.c: sessions of two sockets, with a link each way. "Near" is ENet's side, "far" the network's.
+// impairment_proxy.c: sessions of two sockets, with a link each way. "Near" is ENet's side, "far"
+// the network's.
 #include "net/impairment_proxy.h"
 
 #include <arpa/inet.h>
@@ -46,8 +47,8 @@ static bool watch(foliot__relay *relay, int fd)
 }
 
 static foliot_status open_relay(const struct sockaddr_in *address, const foliot_impairment *send,
-                                const foliot_impairment *receive, foliot_transport_counters *counters,
-                                foliot__relay **out)
+                                const foliot_impairment *receive,
+                                foliot_transport_counters *counters, foliot__relay **out)
 {
     foliot__relay *relay = calloc(1, sizeof *relay);
     if (!relay)
@@ -72,12 +73,14 @@ static foliot_status open_relay(const struct sockaddr_in *address, const foliot_
 static const struct sockaddr_in *any_loopback(void)
 {
     static struct sockaddr_in address;
-    address = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    address =
+        (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     return &address;
 }
 
-foliot_status foliot__relay_listen(const struct sockaddr_in *public_address, const struct sockaddr_in *near,
-                                   const foliot_impairment *send, const foliot_impairment *receive,
+foliot_status foliot__relay_listen(const struct sockaddr_in *public_address,
+                                   const struct sockaddr_in *near, const foliot_impairment *send,
+                                   const foliot_impairment *receive,
                                    foliot_transport_counters *counters, foliot__relay **relay)
 {
     foliot_status status = open_relay(public_address, send, receive, counters, relay);
@@ -133,7 +136,8 @@ bool foliot__relay_leads_to(const foliot__relay *relay, const struct sockaddr_in
     return !relay->listens && same(&relay->sessions[0].far, far);
 }
 
-// The session of a far address, made at its first datagram. Linear: impairment is for tests and trials.
+// The session of a far address, made at its first datagram. Linear: impairment is for tests and
+// trials.
 static session *session_of(foliot__relay *relay, const struct sockaddr_in *far)
 {
     for (uint32_t i = 0; i < relay->session_count; i++)
@@ -142,8 +146,10 @@ static session *session_of(foliot__relay *relay, const struct sockaddr_in *far)
     if (relay->session_count == FOLIOT__RELAY_SESSIONS_MAX)
         return NULL;
     session *s = &relay->sessions[relay->session_count];
-    *s = (session){.near_fd = open_socket(any_loopback()), .far_fd = relay->shared_fd,
-                   .near = relay->near, .far = *far};
+    *s = (session){.near_fd = open_socket(any_loopback()),
+                   .far_fd = relay->shared_fd,
+                   .near = relay->near,
+                   .far = *far};
     if (s->near_fd < 0 || !watch(relay, s->near_fd))
         return NULL;
     relay->session_count++;
@@ -156,7 +162,8 @@ static void receive_from(foliot__relay *relay, int fd, session *s, bool inward, 
     for (;;) {
         struct sockaddr_in from;
         socklen_t from_bytes = sizeof from;
-        ssize_t length = recvfrom(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &from_bytes);
+        ssize_t length =
+            recvfrom(fd, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &from_bytes);
         if (length < 0)
             return;
         session *to = s ? s : session_of(relay, &from);
@@ -184,8 +191,8 @@ static void send_due(foliot__relay *relay, foliot__link *link, bool inward, uint
 
 void foliot__relay_pump(foliot__relay *relay, uint64_t now_ns)
 {
-    receive_from(relay, relay->shared_fd, relay->listens ? NULL : &relay->sessions[0], relay->listens,
-                 now_ns);
+    receive_from(relay, relay->shared_fd, relay->listens ? NULL : &relay->sessions[0],
+                 relay->listens, now_ns);
     for (uint32_t i = 0; i < relay->session_count; i++) {
         session *s = &relay->sessions[i];
         receive_from(relay, relay->listens ? s->near_fd : s->far_fd, s, !relay->listens, now_ns);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// link.c: the model of a bad network. Every packet draws the same numbers in the same order, so that a
-// seed and a sequence of packets give the same fates whatever options are zero.
+// link.c: the model of a bad network. Every packet draws the same numbers in the same order, so
+// that a seed and a sequence of packets give the same fates whatever options are zero.
 #include "net/link.h"
 
 #include <math.h>
@@ -173,8 +173,8 @@ static void release_held(foliot__link *link, uint64_t now_ns, bool passed)
     }
 }
 
-foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t tag, const uint8_t *bytes,
-                                size_t length)
+foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t tag,
+                                const uint8_t *bytes, size_t length)
 {
     double duplicate_draw = foliot__rng_unit(&link->rng);
     double reorder_draw = foliot__rng_unit(&link->rng);
@@ -197,8 +197,9 @@ foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t ta
     if (status != FOLIOT_OK || duplicate_draw >= link->impairment.duplicate)
         return status;
     link->counters->packets_duplicated++; // the copy may be lost like any other
-    return foliot__link_fate(link, now_ns, length, &due_ns) ? foliot__link_schedule(link, due_ns, tag, bytes, length)
-                                                            : FOLIOT_OK;
+    return foliot__link_fate(link, now_ns, length, &due_ns)
+               ? foliot__link_schedule(link, due_ns, tag, bytes, length)
+               : FOLIOT_OK;
 }
 
 static void sift_down(foliot__link *link)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// link.h: one direction of a bad network: packets go in, and come out later, twice, out of order or not
-// at all, as a seeded foliot_impairment says. Knows nothing of sockets; time is an argument.
+// link.h: one direction of a bad network: packets go in, and come out later, twice, out of order or
+// not at all, as a seeded foliot_impairment says. Knows nothing of sockets; time is an argument.
 #ifndef FOLIOT_NET_LINK_H
 #define FOLIOT_NET_LINK_H
 
@@ -42,8 +42,8 @@ void foliot__link_init(foliot__link *link, const foliot_impairment *impairment,
 void foliot__link_close(foliot__link *link);
 bool foliot__impairment_none(const foliot_impairment *impairment);
 // Takes a copy. FOLIOT_MEMORY, else FOLIOT_OK, whatever becomes of it.
-foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t tag, const uint8_t *bytes,
-                                size_t length);
+foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t tag,
+                                const uint8_t *bytes, size_t length);
 // When a packet that is pushed now would arrive, and whether at all; draws as a push does. For the
 // in-memory transport's reliable packets, which are sent again after a loss.
 bool foliot__link_fate(foliot__link *link, uint64_t now_ns, size_t length, uint64_t *due_ns);

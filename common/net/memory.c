@@ -24,7 +24,7 @@ typedef struct slot {
     foliot_peer_id far_peer;
     uint64_t reliable_due_ns; // of the last reliable packet sent: the next is no earlier
     uint64_t heard_ns;
-    uint16_t port;        // connecting to
+    uint16_t port; // connecting to
     uint64_t asked_ns;
     bool broken; // a reliable packet never got through: the connection times out
 } slot;
@@ -47,7 +47,8 @@ struct foliot_hub {
     memory *first;
     uint32_t serial;
     uint16_t port;
-    foliot__hub_ledger ledger; // without what lies in inboxes and what living transports have counted
+    foliot__hub_ledger
+        ledger; // without what lies in inboxes and what living transports have counted
 };
 
 // What lies before the bytes of every packet.
@@ -120,7 +121,8 @@ static void release(memory *m, slot *s)
 static slot *admit(memory *m, uint32_t serial, foliot_peer_id *peer)
 {
     foliot_transport_counters *counters = &m->head.counters;
-    foliot__admitted why = m->port ? foliot__admit(&m->admission, serial, m->now_ns) : FOLIOT__ADMITTED;
+    foliot__admitted why =
+        m->port ? foliot__admit(&m->admission, serial, m->now_ns) : FOLIOT__ADMITTED;
     counters->connects_over_address += why == FOLIOT__ADMITTED_NOT_MORE;
     counters->connects_too_fast += why == FOLIOT__ADMITTED_NOT_YET;
     slot *s = m->port && why == FOLIOT__ADMITTED ? free_slot(m, peer) : NULL;
@@ -144,13 +146,15 @@ static void carry_unreliable(memory *from, memory *to, const uint8_t *packet, si
         free(passing.bytes);
     }
     while (foliot__link_pop(&to->receive, UINT64_MAX - 1, &passing)) {
-        if (foliot__link_schedule(&to->inbox, passing.due_ns, 0, passing.bytes, passing.length) == FOLIOT_OK)
+        if (foliot__link_schedule(&to->inbox, passing.due_ns, 0, passing.bytes, passing.length) ==
+            FOLIOT_OK)
             to->hub->ledger.scheduled++;
         free(passing.bytes);
     }
 }
 
-// Draws until it gets through; no earlier than what was sent before. False if it never does in time.
+// Draws until it gets through; no earlier than what was sent before. False if it never does in
+// time.
 static bool carry_reliable(memory *from, memory *to, uint64_t *last_due_ns, const uint8_t *packet,
                            size_t length)
 {
@@ -194,7 +198,8 @@ static void post(memory *from, slot *s, envelope e, const uint8_t *bytes, size_t
     free(packet);
 }
 
-// -- the maker's functions ----------------------------------------------------------------------------
+// -- the maker's functions
+// ----------------------------------------------------------------------------
 
 static foliot_status memory_connect(foliot_transport *transport, const char *host, uint16_t port,
                                     uint64_t now_ns, foliot_peer_id *peer)
@@ -233,7 +238,9 @@ static void accept(memory *m, const envelope *e)
     if (!s) {
         m->head.counters.connects_refused++;
         memory *to = find_serial(m->hub, e->from);
-        envelope answer = {.kind = MAIL_REFUSE, .from = m->serial, .to_peer = e->from_peer,
+        envelope answer = {.kind = MAIL_REFUSE,
+                           .from = m->serial,
+                           .to_peer = e->from_peer,
                            .reason = FOLIOT_DISCONNECT_FULL};
         m->hub->ledger.posted++;
         if (!to)
@@ -295,7 +302,8 @@ static void ask_again(memory *m)
     for (uint32_t i = 0; i < m->head.config.peers_max; i++) {
         slot *s = &m->slots[i];
         const memory *there = s->far ? find_serial(m->hub, s->far) : NULL;
-        if (s->state != SLOT_CONNECTING || (there && !s->broken) || m->now_ns - s->asked_ns < RESEND_NS)
+        if (s->state != SLOT_CONNECTING || (there && !s->broken) ||
+            m->now_ns - s->asked_ns < RESEND_NS)
             continue;
         const memory *to = find_port(m->hub, s->port);
         s->asked_ns = m->now_ns;
@@ -317,8 +325,9 @@ static bool answered(memory *m, const slot *s)
 {
     memory *there = find_serial(m->hub, s->far);
     const slot *far = there ? slot_of(there, s->far_peer) : NULL;
-    return s->state == SLOT_CONNECTED && !s->broken && far && far->far == m->serial && !far->broken &&
-           !deaf(&m->send) && !deaf(&m->receive) && !deaf(&there->send) && !deaf(&there->receive);
+    return s->state == SLOT_CONNECTED && !s->broken && far && far->far == m->serial &&
+           !far->broken && !deaf(&m->send) && !deaf(&m->receive) && !deaf(&there->send) &&
+           !deaf(&there->receive);
 }
 
 // A peer whose end is gone or out of reach, or which never answered.
@@ -360,8 +369,9 @@ static bool memory_poll(foliot_transport *transport, uint64_t now_ns, foliot_tra
     return timed_out(m, event);
 }
 
-static uint32_t memory_send(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
-                            foliot_delivery delivery, const uint8_t *bytes, size_t length)
+static uint32_t memory_send(foliot_transport *transport, const foliot_peer_id *peers,
+                            uint32_t count, foliot_delivery delivery, const uint8_t *bytes,
+                            size_t length)
 {
     memory *m = (memory *)transport;
     uint32_t taken = 0;
@@ -471,10 +481,9 @@ static void memory_destroy(foliot_transport *transport)
 }
 
 static const foliot__transport_maker memory_maker = {
-    memory_destroy,    memory_connect, memory_disconnect,   memory_poll,
-    memory_send,       memory_flush,   memory_wake_ns,      memory_descriptor,
-    memory_port,       memory_peer_address, memory_peer_host,    memory_round_trip_ns,
-    memory_impair,
+    memory_destroy,   memory_connect,       memory_disconnect, memory_poll, memory_send,
+    memory_flush,     memory_wake_ns,       memory_descriptor, memory_port, memory_peer_address,
+    memory_peer_host, memory_round_trip_ns, memory_impair,
 };
 
 foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_config *config,

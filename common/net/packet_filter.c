@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// packet_filter.c: ENet 1.3's datagrams, walked with a bounds-checked cursor (numbers are big-endian there).
+// packet_filter.c: ENet 1.3's datagrams, walked with a bounds-checked cursor (numbers are
+// big-endian there).
 #include "net/packet_filter.h"
 
 #include <endian.h>
@@ -8,8 +9,10 @@
 
 #include "crypto/crypto.h"
 
-#define MTU_MAX 1400u // ENet leaves no room for its checksum: with its largest, datagrams outgrow its buffers
-#define FRAGMENT_BYTES_MIN 500u // of every fragment but the last: ENet's smallest MTU less its headers
+#define MTU_MAX                                                                                    \
+    1400u // ENet leaves no room for its checksum: with its largest, datagrams outgrow its buffers
+#define FRAGMENT_BYTES_MIN                                                                         \
+    500u // of every fragment but the last: ENet's smallest MTU less its headers
 
 typedef struct walk {
     const uint8_t *at;
@@ -49,7 +52,8 @@ int32_t foliot__gate_peer(const uint8_t *datagram, size_t length)
     return peer == ENET_PROTOCOL_MAXIMUM_PEER_ID ? -1 : (int32_t)peer;
 }
 
-// -- the checksum -----------------------------------------------------------------------------------------
+// -- the checksum
+// -----------------------------------------------------------------------------------------
 
 size_t foliot__gate_checksum_at(const uint8_t *datagram, size_t length)
 {
@@ -78,7 +82,8 @@ bool foliot__gate_proven(const uint8_t *datagram, size_t length, uint32_t connec
     return foliot__secrets_equal(&sum, &claimed, sizeof sum);
 }
 
-// -- the walk -----------------------------------------------------------------------------------------------
+// -- the walk
+// -----------------------------------------------------------------------------------------------
 
 // A fragment of a reliable packet: startSequenceNumber and dataLength are read already.
 static bool fragment_good(walk *w, uint32_t packet_bytes_max)
@@ -100,7 +105,8 @@ static foliot__verdict command_body(walk *w, unsigned command, bool connected,
         skip(w, 28);
         claims->connect_id = take(w, 4);
         skip(w, 4); // data
-        return w->good && !connected && w->left == 0 && mtu <= MTU_MAX ? FOLIOT__CONNECT : FOLIOT__MALFORMED;
+        return w->good && !connected && w->left == 0 && mtu <= MTU_MAX ? FOLIOT__CONNECT
+                                                                       : FOLIOT__MALFORMED;
     case ENET_PROTOCOL_COMMAND_SEND_RELIABLE:
         skip(w, take(w, 2));
         break;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// raw_datagram.c: datagrams of our own to bytes and back; the inbox of what has come and the outbox of what leaves.
+// raw_datagram.c: datagrams of our own to bytes and back; the inbox of what has come and the outbox
+// of what leaves.
 #include "net/raw_datagram.h"
 
 #include <errno.h>
@@ -23,9 +24,11 @@ static uint16_t take_u16(const uint8_t *at)
     return (uint16_t)(at[0] | at[1] << 8);
 }
 
-// -- heads and packets ----------------------------------------------------------------------------------
+// -- heads and packets
+// ----------------------------------------------------------------------------------
 
-void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id, uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
+void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id,
+                               uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
 {
     memcpy(head, FOLIOT__EARLY, 8);
     memcpy(head + 8, &connect_id, 4); // as ENet writes it: not as a number
@@ -33,7 +36,8 @@ void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id, uint8_t hea
         head[12 + i] = (uint8_t)(cookie >> (8 * i));
 }
 
-void foliot__direct_short_head(uint32_t connect_id, uint16_t peer, uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
+void foliot__direct_short_head(uint32_t connect_id, uint16_t peer,
+                               uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
 {
     head[0] = FOLIOT__SHORT_MARK;
     memcpy(head + 1, &connect_id, 4);
@@ -42,7 +46,8 @@ void foliot__direct_short_head(uint32_t connect_id, uint16_t peer, uint8_t head[
 
 bool foliot__direct_is(const uint8_t *bytes, size_t length)
 {
-    return length > 0 && (bytes[0] == FOLIOT__SHORT_MARK || (length >= 8 && memcmp(bytes, FOLIOT__EARLY, 8) == 0));
+    return length > 0 && (bytes[0] == FOLIOT__SHORT_MARK ||
+                          (length >= 8 && memcmp(bytes, FOLIOT__EARLY, 8) == 0));
 }
 
 static bool parse_packets(const uint8_t *bytes, size_t length, foliot__direct *direct)
@@ -75,7 +80,8 @@ bool foliot__direct_parse(const uint8_t *bytes, size_t length, foliot__direct *d
     return parse_packets(bytes + head, length - head, direct);
 }
 
-// -- the inbox ------------------------------------------------------------------------------------------
+// -- the inbox
+// ------------------------------------------------------------------------------------------
 
 // So that at least `wanted` fit; grows by doubling.
 static bool grow(void **block, size_t *capacity, size_t wanted, size_t item_bytes)
@@ -93,8 +99,8 @@ static bool grow(void **block, size_t *capacity, size_t wanted, size_t item_byte
     return true;
 }
 
-bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes, size_t length,
-                        uint64_t arrived_ns)
+bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes,
+                        size_t length, uint64_t arrived_ns)
 {
     if (inbox->first == inbox->count)
         inbox->first = inbox->count = inbox->used = 0;
@@ -128,7 +134,8 @@ void foliot__inbox_close(foliot__inbox *inbox)
     *inbox = (foliot__inbox){0};
 }
 
-// -- the outbox -----------------------------------------------------------------------------------------
+// -- the outbox
+// -----------------------------------------------------------------------------------------
 
 bool foliot__outbox_init(foliot__outbox *o, uint32_t receivers)
 {
@@ -172,11 +179,14 @@ uint32_t foliot__outbox_add(foliot__outbox *o, uint32_t address, uint16_t port, 
     if (o->count == o->capacity)
         return UINT32_MAX;
     uint32_t i = o->count++;
-    o->addresses[i] = (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = address};
+    o->addresses[i] = (struct sockaddr_in){
+        .sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = address};
     o->parts[i][0] = (struct iovec){o->heads[i], head_bytes};
     o->parts[i][1] = (struct iovec){(void *)(uintptr_t)kept, length + LENGTH_BYTES};
-    o->messages[i].msg_hdr = (struct msghdr){.msg_name = &o->addresses[i], .msg_namelen = sizeof o->addresses[i],
-                                             .msg_iov = o->parts[i], .msg_iovlen = 2};
+    o->messages[i].msg_hdr = (struct msghdr){.msg_name = &o->addresses[i],
+                                             .msg_namelen = sizeof o->addresses[i],
+                                             .msg_iov = o->parts[i],
+                                             .msg_iovlen = 2};
     o->sizes[i] = (uint16_t)(head_bytes + length + LENGTH_BYTES);
     return i;
 }

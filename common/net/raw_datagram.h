@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// raw_datagram.h: unreliable packets past ENet, in datagrams of their own. They need not wait until ENet has connected, many
-// leave in one system call, and ENet does not walk its peers for them. What is reliable stays ENet's.
+// raw_datagram.h: unreliable packets past ENet, in datagrams of their own. They need not wait until
+// ENet has connected, many leave in one system call, and ENet does not walk its peers for them.
+// What is reliable stays ENet's.
 //
-// A datagram is a head and packets, each behind its length. The early head proves the address by the cookie and opens
-// the connection, for which it needs no packet behind it; the short one names a connection that ENet has made.
+// A datagram is a head and packets, each behind its length. The early head proves the address by
+// the cookie and opens the connection, for which it needs no packet behind it; the short one names
+// a connection that ENet has made.
 #ifndef FOLIOT_NET_DIRECT_H
 #define FOLIOT_NET_DIRECT_H
 
@@ -17,17 +19,19 @@
 #include "foliot/transport.h"
 
 #define FOLIOT__EARLY "foliot>3"
-#define FOLIOT__EARLY_HEAD_BYTES 20 // FOLIOT__EARLY, connect id (as in ENet's connect), cookie (little-endian)
-#define FOLIOT__SHORT_MARK 0x67     // no datagram of ENet's begins so: it would be compressed
-#define FOLIOT__SHORT_HEAD_BYTES 7  // the mark, connect id, the receiver's number of the peer (little-endian)
+#define FOLIOT__EARLY_HEAD_BYTES                                                                   \
+    20 // FOLIOT__EARLY, connect id (as in ENet's connect), cookie (little-endian)
+#define FOLIOT__SHORT_MARK 0x67 // no datagram of ENet's begins so: it would be compressed
+#define FOLIOT__SHORT_HEAD_BYTES                                                                   \
+    7 // the mark, connect id, the receiver's number of the peer (little-endian)
 #define FOLIOT__DIRECT_PACKETS_MAX 4 // in a datagram
 #define FOLIOT__DIRECT_BYTES_MAX (FOLIOT__EARLY_HEAD_BYTES + FOLIOT_PACKET_BYTES_MAX + 40)
 
 typedef struct foliot__direct {
     bool early;
-    uint64_t cookie;     // of an early one
+    uint64_t cookie; // of an early one
     uint32_t connect_id;
-    uint16_t peer;       // of a short one
+    uint16_t peer; // of a short one
     uint32_t count;
     const uint8_t *packets[FOLIOT__DIRECT_PACKETS_MAX];
     uint16_t lengths[FOLIOT__DIRECT_PACKETS_MAX];
@@ -36,10 +40,13 @@ typedef struct foliot__direct {
 bool foliot__direct_is(const uint8_t *bytes, size_t length); // by its first bytes
 // False: its head or its lengths are not right.
 bool foliot__direct_parse(const uint8_t *bytes, size_t length, foliot__direct *direct);
-void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id, uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
-void foliot__direct_short_head(uint32_t connect_id, uint16_t peer, uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
+void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id,
+                               uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
+void foliot__direct_short_head(uint32_t connect_id, uint16_t peer,
+                               uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
 
-// What has come, until it is polled: first in, first out. Bytes lie in one block, which is used anew when all are out.
+// What has come, until it is polled: first in, first out. Bytes lie in one block, which is used
+// anew when all are out.
 typedef struct foliot__inbox_entry {
     foliot_peer_id peer;
     size_t at, length; // length 0: the connection itself has come
@@ -52,8 +59,8 @@ typedef struct foliot__inbox {
     size_t used, room;
 } foliot__inbox;
 
-bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes, size_t length,
-                        uint64_t arrived_ns);
+bool foliot__inbox_push(foliot__inbox *inbox, foliot_peer_id peer, const uint8_t *bytes,
+                        size_t length, uint64_t arrived_ns);
 // *bytes are valid until the next push. False: there is none.
 bool foliot__inbox_pop(foliot__inbox *inbox, foliot__inbox_entry *entry, const uint8_t **bytes);
 void foliot__inbox_close(foliot__inbox *inbox);
@@ -75,11 +82,13 @@ bool foliot__outbox_init(foliot__outbox *outbox, uint32_t receivers);
 void foliot__outbox_close(foliot__outbox *outbox);
 // Room for `length` bytes, where a packet is kept with its length in front; NULL: flush first.
 uint8_t *foliot__outbox_keep(foliot__outbox *outbox, const uint8_t *bytes, size_t length);
-// A new datagram with a kept packet; its index, UINT32_MAX: flush first. The head is the caller's to write.
-uint32_t foliot__outbox_add(foliot__outbox *outbox, uint32_t address, uint16_t port, size_t head_bytes,
-                            const uint8_t *kept, size_t length);
+// A new datagram with a kept packet; its index, UINT32_MAX: flush first. The head is the caller's
+// to write.
+uint32_t foliot__outbox_add(foliot__outbox *outbox, uint32_t address, uint16_t port,
+                            size_t head_bytes, const uint8_t *kept, size_t length);
 // To a datagram that is there already; false: it is full.
-bool foliot__outbox_append(foliot__outbox *outbox, uint32_t index, const uint8_t *kept, size_t length);
+bool foliot__outbox_append(foliot__outbox *outbox, uint32_t index, const uint8_t *kept,
+                           size_t length);
 // Returns how many of the datagrams the socket did not take.
 uint32_t foliot__outbox_flush(foliot__outbox *outbox, int fd);
 

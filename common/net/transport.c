@@ -36,7 +36,8 @@ void foliot_transport_disconnect(foliot_transport *transport, foliot_peer_id pee
     transport->maker->disconnect(transport, peer, reason, at_once);
 }
 
-bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event)
+bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns,
+                           foliot_transport_event *event)
 {
     if (!transport->maker->poll(transport, now_ns, event))
         return false;
@@ -56,7 +57,8 @@ uint32_t foliot_transport_send_many(foliot_transport *transport, const foliot_pe
                                     uint32_t count, foliot_delivery delivery, const uint8_t *bytes,
                                     size_t length)
 {
-    size_t limit = delivery == FOLIOT_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
+    size_t limit =
+        delivery == FOLIOT_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
     uint32_t taken = 0;
     if (length > 0 && length <= limit)
         taken = transport->maker->send(transport, peers, count, delivery, bytes, length);
@@ -69,7 +71,8 @@ uint32_t foliot_transport_send_many(foliot_transport *transport, const foliot_pe
 foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id peer,
                                     foliot_delivery delivery, const uint8_t *bytes, size_t length)
 {
-    size_t limit = delivery == FOLIOT_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
+    size_t limit =
+        delivery == FOLIOT_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
     if (foliot_transport_send_many(transport, &peer, 1, delivery, bytes, length) == 1)
         return FOLIOT_OK;
     return length == 0 || length > limit ? FOLIOT_FULL : FOLIOT_NOT_FOUND;
@@ -95,8 +98,8 @@ uint16_t foliot_transport_port(const foliot_transport *transport)
     return transport->maker->port(transport);
 }
 
-void foliot_transport_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
-                                   size_t bytes)
+void foliot_transport_peer_address(const foliot_transport *transport, foliot_peer_id peer,
+                                   char *text, size_t bytes)
 {
     transport->maker->peer_address(transport, peer, text, bytes);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// transport.h (net): what a maker of transports provides. See include/foliot/transport.h for meanings.
+// transport.h (net): what a maker of transports provides. See include/foliot/transport.h for
+// meanings.
 #ifndef FOLIOT_NET_TRANSPORT_H
 #define FOLIOT_NET_TRANSPORT_H
 
@@ -9,7 +10,8 @@ typedef struct foliot__transport_maker {
     void (*destroy)(foliot_transport *transport);
     foliot_status (*connect)(foliot_transport *transport, const char *host, uint16_t port,
                              uint64_t now_ns, foliot_peer_id *peer);
-    void (*disconnect)(foliot_transport *transport, foliot_peer_id peer, uint32_t reason, bool at_once);
+    void (*disconnect)(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
+                       bool at_once);
     bool (*poll)(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event);
     uint32_t (*send)(foliot_transport *transport, const foliot_peer_id *peers, uint32_t count,
                      foliot_delivery delivery, const uint8_t *bytes, size_t length);
@@ -17,7 +19,8 @@ typedef struct foliot__transport_maker {
     uint64_t (*wake_ns)(const foliot_transport *transport);
     int (*descriptor)(const foliot_transport *transport);
     uint16_t (*port)(const foliot_transport *transport);
-    void (*peer_address)(const foliot_transport *transport, foliot_peer_id peer, char *text, size_t bytes);
+    void (*peer_address)(const foliot_transport *transport, foliot_peer_id peer, char *text,
+                         size_t bytes);
     uint64_t (*peer_host)(const foliot_transport *transport, foliot_peer_id peer);
     uint64_t (*round_trip_ns)(const foliot_transport *transport, foliot_peer_id peer);
     void (*impair)(foliot_transport *transport, const foliot_impairment *send,
@@ -31,17 +34,17 @@ struct foliot_transport {
     foliot_transport_counters counters;
 };
 
-// What became of everything that was sent through a hub, connections' own messages included. At any time
-// posted - unposted packets made attempts; attempts + duplicated = lost + scheduled; and scheduled = delivered +
-// gone + waiting.
+// What became of everything that was sent through a hub, connections' own messages included. At any
+// time posted - unposted packets made attempts; attempts + duplicated = lost + scheduled; and
+// scheduled = delivered + gone + waiting.
 typedef struct foliot__hub_ledger {
     uint64_t posted, unposted; // unposted: nobody was there to be sent to
     uint64_t attempts;         // a reliable packet makes more than one
     uint64_t duplicated, lost; // by impairments
     uint64_t given_up;         // reliable packets that never got through: their connections end
     uint64_t scheduled, delivered, waiting;
-    uint64_t gone;             // arrived where the connection was no more, or found no slot
-    uint64_t connections;      // slots in use now, at both ends
+    uint64_t gone;        // arrived where the connection was no more, or found no slot
+    uint64_t connections; // slots in use now, at both ends
 } foliot__hub_ledger;
 foliot__hub_ledger foliot__hub_account(const foliot_hub *hub);
 

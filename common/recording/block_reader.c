@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// block_reader.c: frames and records of a recording, read straight through a bounds-checked cursor. The
-// players' entries are expanded by expand.c.
+// block_reader.c: frames and records of a recording, read straight through a bounds-checked cursor.
+// The players' entries are expanded by expand.c.
 #include "recording/block_reader.h"
 
 #include "base/crc32c.h"
@@ -38,7 +38,8 @@ static foliot_status unread(const foliot__tape_walk *walk, foliot_damage *damage
 {
     foliot_status status = walk->source->status;
     return damaged(damage, status, walk->number, walk->offset,
-                   status == FOLIOT_MEMORY ? "no memory to read it" : "the system does not read it");
+                   status == FOLIOT_MEMORY ? "no memory to read it"
+                                           : "the system does not read it");
 }
 
 void foliot__tape_content_free(foliot__tape_content *content)
@@ -182,10 +183,9 @@ static void take_rules(foliot__reader *r, foliot__tape_header *header)
 // One key and its value; the bit of a key that must be there, 0 for others.
 static unsigned take_key(foliot__reader *r, foliot__tape_header *header)
 {
-    static const char *const keys[KEYS] = {"scene",      "integrator",  "dt",    "seed",
-                                           "tick",       "capacities",  "fingerprint",
-                                           "build",      "version",     "simulation",
-                                           "rules",      "setup"};
+    static const char *const keys[KEYS] = {"scene",   "integrator", "dt",          "seed",
+                                           "tick",    "capacities", "fingerprint", "build",
+                                           "version", "simulation", "rules",       "setup"};
     uint32_t length;
     unsigned key = 0;
     const char *text = foliot__unpack_str(r, &length);
@@ -564,7 +564,8 @@ foliot_status foliot__tape_walk_begin(foliot__tape_walk *walk, foliot__source *s
     if (!start && source->length >= FOLIOT__TAPE_START_BYTES)
         return unread(walk, damage);
     if (!start)
-        return damaged(damage, FOLIOT_TRUNCATED, 0, 0, "the file ends inside its first %d bytes", FOLIOT__TAPE_START_BYTES);
+        return damaged(damage, FOLIOT_TRUNCATED, 0, 0, "the file ends inside its first %d bytes",
+                       FOLIOT__TAPE_START_BYTES);
     if (!foliot__tape_start_read(start, &version))
         return damaged(damage, FOLIOT_CORRUPT, 0, 0,
                        "not a recording, or its first %d bytes are damaged",
@@ -595,7 +596,8 @@ foliot_status foliot__tape_walk_to(foliot__tape_walk *walk, uint64_t offset, uin
 {
     foliot__tape_block block;
     const uint8_t *bytes = foliot__source_at(walk->source, offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
-    if (!bytes && offset <= walk->source->length && walk->source->length - offset >= FOLIOT__TAPE_BLOCK_BYTES)
+    if (!bytes && offset <= walk->source->length &&
+        walk->source->length - offset >= FOLIOT__TAPE_BLOCK_BYTES)
         return unread(walk, damage);
     if (!bytes || !foliot__tape_block_read(bytes, &block) || block.tick != tick)
         return damaged(damage, FOLIOT_CORRUPT, walk->number, offset,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// block_reader.h: block after block through a recording, each checked, decoded and given as values. Hostile
-// bytes end the walk with a damage; nothing of the damaged block is given.
+// block_reader.h: block after block through a recording, each checked, decoded and given as values.
+// Hostile bytes end the walk with a damage; nothing of the damaged block is given.
 #ifndef FOLIOT_TAPE_WALK_H
 #define FOLIOT_TAPE_WALK_H
 

@@ -152,8 +152,8 @@ static void say_number(text *t, foliot_value_type type, uint64_t bits)
         say(t, "%" PRIu64, bits);
 }
 
-void foliot__divergence_brief(const foliot_divergence *d, const char *expected, const char *actual, char *out,
-                              size_t capacity)
+void foliot__divergence_brief(const foliot_divergence *d, const char *expected, const char *actual,
+                              char *out, size_t capacity)
 {
     text t = {.bytes = out, .capacity = capacity};
     say_part(&t, d);

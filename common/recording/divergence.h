@@ -10,9 +10,10 @@
 // them are null.
 void foliot__divergence_put(foliot__json *json, const foliot_divergence *divergence,
                             const foliot_report_names *names);
-// Place and values on one line: `body 3 position.x: EXPECTED 11, ACTUAL 1`. For divergences with a known field.
-void foliot__divergence_brief(const foliot_divergence *divergence, const char *expected, const char *actual,
-                              char *out, size_t capacity);
+// Place and values on one line: `body 3 position.x: EXPECTED 11, ACTUAL 1`. For divergences with a
+// known field.
+void foliot__divergence_brief(const foliot_divergence *divergence, const char *expected,
+                              const char *actual, char *out, size_t capacity);
 // Both sides' bits, under the names that the sides have.
 void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *divergence,
                                  const foliot_report_names *names);

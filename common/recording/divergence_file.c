@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// divergence_file.c: the step in which two runs parted, as one of them took it, as a recording of one tick.
+// divergence_file.c: the step in which two runs parted, as one of them took it, as a recording of
+// one tick.
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -10,7 +11,8 @@
 #include "foliot/recording.h"
 #include "foliot/world.h"
 
-foliot_status foliot_divergence_write(const foliot_divergence_case *found, const foliot_scene *scene, const char *file)
+foliot_status foliot_divergence_write(const foliot_divergence_case *found,
+                                      const foliot_scene *scene, const char *file)
 {
     foliot_world *world = NULL;
     foliot_recording *recording = NULL;
@@ -37,7 +39,8 @@ foliot_status foliot_divergence_write(const foliot_divergence_case *found, const
     return status;
 }
 
-void foliot_divergence_file(const foliot_divergence_case *found, const char *side, char *file, size_t capacity)
+void foliot_divergence_file(const foliot_divergence_case *found, const char *side, char *file,
+                            size_t capacity)
 {
     char session[64], player[16] = "spectator", count[16] = "";
     snprintf(session, sizeof session, "%s", found->session);
@@ -47,8 +50,8 @@ void foliot_divergence_file(const foliot_divergence_case *found, const char *sid
     if (found->player != UINT32_MAX)
         snprintf(player, sizeof player, "%" PRIu32, found->player);
     for (int i = 2; i < 1000; i++) {
-        snprintf(file, capacity, "%s-divergence-%" PRIu64 "-%s-%s%s.foliot", session, found->divergence.tick, player, side,
-                 count);
+        snprintf(file, capacity, "%s-divergence-%" PRIu64 "-%s-%s%s.foliot", session,
+                 found->divergence.tick, player, side, count);
         if (access(file, F_OK) != 0)
             return;
         snprintf(count, sizeof count, "-%d", i);
@@ -57,29 +60,32 @@ void foliot_divergence_file(const foliot_divergence_case *found, const char *sid
 
 #define TITLE_BYTES 160
 
-static foliot_report_names names_of(const foliot_divergence_case *found, const foliot_scene *scene, char title[TITLE_BYTES])
+static foliot_report_names names_of(const foliot_divergence_case *found, const foliot_scene *scene,
+                                    char title[TITLE_BYTES])
 {
     uint32_t body = found->divergence.body;
-    foliot_report_names names = {.title = title, .expected = "server", .actual = "client", .dt = scene ? scene->dt : 0};
+    foliot_report_names names = {
+        .title = title, .expected = "server", .actual = "client", .dt = scene ? scene->dt : 0};
     if (found->player == UINT32_MAX)
         snprintf(title, TITLE_BYTES, "session %s, spectator %s", found->session, found->name);
     else
-        snprintf(title, TITLE_BYTES, "session %s, player %" PRIu32 " (%s)", found->session, found->player, found->name);
+        snprintf(title, TITLE_BYTES, "session %s, player %" PRIu32 " (%s)", found->session,
+                 found->player, found->name);
     if (scene && found->divergence.part_known && body < scene->body_count)
         names.part = scene->bodies[body].name;
     return names;
 }
 
-size_t foliot_divergence_case_text(const foliot_divergence_case *found, const foliot_scene *scene, char *text,
-                                   size_t capacity)
+size_t foliot_divergence_case_text(const foliot_divergence_case *found, const foliot_scene *scene,
+                                   char *text, size_t capacity)
 {
     char title[TITLE_BYTES];
     foliot_report_names names = names_of(found, scene, title);
     return foliot_divergence_text(&found->divergence, &names, text, capacity);
 }
 
-size_t foliot_divergence_case_json(const foliot_divergence_case *found, const foliot_scene *scene, char *text,
-                                   size_t capacity)
+size_t foliot_divergence_case_json(const foliot_divergence_case *found, const foliot_scene *scene,
+                                   char *text, size_t capacity)
 {
     char title[TITLE_BYTES];
     foliot_report_names names = names_of(found, scene, title);

@@ -168,7 +168,8 @@ void foliot__tape_encode_block(foliot__tape_encoder *encoder, size_t *input_byte
     *digest_bytes = encoder->payload.length - *input_bytes;
     if (encoder->notes.length)
         foliot__pack_raw(&encoder->payload, encoder->notes.bytes, encoder->notes.length);
-    encoder->payload.failed |= encoder->entries.failed || encoder->digests.failed || encoder->notes.failed;
+    encoder->payload.failed |=
+        encoder->entries.failed || encoder->digests.failed || encoder->notes.failed;
     encoder->first_tick = encoder->tick;
     encoder->entries.length = encoder->digests.length = encoder->notes.length = 0;
     encoder->entry_values = encoder->input_count = 0;

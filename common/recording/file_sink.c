@@ -44,10 +44,13 @@ static void file_close(void *user)
 static int open_writing(const char *file, bool create)
 {
     struct stat about;
-    int opened = open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (create ? O_CREAT : 0), 0666);
+    int opened =
+        open(file, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | (create ? O_CREAT : 0), 0666);
     if (opened < 0)
         return -1;
-    int error = fstat(opened, &about) != 0 ? errno : !create && !S_ISREG(about.st_mode) ? ENOTSUP : 0;
+    int error = fstat(opened, &about) != 0           ? errno
+                : !create && !S_ISREG(about.st_mode) ? ENOTSUP
+                                                     : 0;
     int flags = fcntl(opened, F_GETFL);
     if (error == 0 && flags >= 0 && fcntl(opened, F_SETFL, flags & ~O_NONBLOCK) == 0)
         return opened;
@@ -68,7 +71,8 @@ foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_
         errno = error;
         return FOLIOT_IO;
     }
-    // One writer a file. The lock ends with the process, however that ends; where there are no locks there is none.
+    // One writer a file. The lock ends with the process, however that ends; where there are no
+    // locks there is none.
     if (flock(*user, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         file_close(user);
         return FOLIOT_AGAIN;
@@ -77,7 +81,10 @@ foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_
         (void)!ftruncate(*user, 0); // a device has nothing to be emptied
     else
         lseek(*user, 0, SEEK_END);
-    *sink = (foliot_recording_sink){.write = file_write, .sync = file_sync,
-                                    .truncate = file_truncate, .close = file_close, .user = user};
+    *sink = (foliot_recording_sink){.write = file_write,
+                                    .sync = file_sync,
+                                    .truncate = file_truncate,
+                                    .close = file_close,
+                                    .user = user};
     return FOLIOT_OK;
 }

@@ -16,7 +16,7 @@
 #define FOLIOT__TAPE_MAGIC_BYTES 8
 #define FOLIOT__TAPE_VERSION 1u         // of a world's recording
 #define FOLIOT__TAPE_VERSION_FOREIGN 2u // of any other simulation's: another header, the rest alike
-#define FOLIOT__TAPE_START_BYTES 16          // magic, u32 version, u32 CRC32C of the first 12
+#define FOLIOT__TAPE_START_BYTES 16     // magic, u32 version, u32 CRC32C of the first 12
 #define FOLIOT__TAPE_BLOCK_MAGIC 0x6b6c42feu // bytes fe 42 6c 6b
 #define FOLIOT__TAPE_BLOCK_BYTES 28          // header of a block
 #define FOLIOT__TAPE_PAYLOAD_MAX (1u << 30)

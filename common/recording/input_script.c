@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// input_script.c: reads lines of inputs, strictly: what it does not know is an error with its place.
+// input_script.c: reads lines of inputs, strictly: what it does not know is an error with its
+// place.
 #include "recording/input_script.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// input_script.h: inputs written by hand, one a line, for the lab and for bots that play from a file:
+// input_script.h: inputs written by hand, one a line, for the lab and for bots that play from a
+// file:
 //
 //     # tick player what      x y z turn  buttons
 //     0      0      join
@@ -7,9 +8,10 @@
 //     90     0      control   0 0 0 -64   0x1
 //     600    0      leave
 //
-// An input of tick t is given to the step from t to t + 1. Controls are held until the player's next
-// line; axes are -127..127, buttons may be left out (0). Lines stand in order of tick; within a tick
-// they are ordered by player, and a player's lines keep their order. Each player's sequence counts its lines.
+// An input of tick t is given to the step from t to t + 1. Controls are held until the player's
+// next line; axes are -127..127, buttons may be left out (0). Lines stand in order of tick; within
+// a tick they are ordered by player, and a player's lines keep their order. Each player's sequence
+// counts its lines.
 #ifndef FOLIOT_TAPE_INPUT_SCRIPT_H
 #define FOLIOT_TAPE_INPUT_SCRIPT_H
 

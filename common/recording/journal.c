@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// journal.c: see journal.h. Notes come from a file and may say anything; what cannot be right is passed over.
+// journal.c: see journal.h. Notes come from a file and may say anything; what cannot be right is
+// passed over.
 #include "recording/journal.h"
 
 #include "base/text.h"
@@ -9,13 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t player, foliot_player_proof proof,
-                                 const char *name)
+void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t player,
+                                 foliot_player_proof proof, const char *name)
 {
     char hex[2 * sizeof proof.bytes + 1];
     for (size_t i = 0; i < sizeof proof.bytes; i++)
         snprintf(hex + 2 * i, 3, "%02x", proof.bytes[i]);
-    snprintf(text, FOLIOT__NOTE_TEXT_BYTES, "%" PRIu32 " %s %.*s", player, hex, FOLIOT_NAME_BYTES - 1, name);
+    snprintf(text, FOLIOT__NOTE_TEXT_BYTES, "%" PRIu32 " %s %.*s", player, hex,
+             FOLIOT_NAME_BYTES - 1, name);
 }
 
 static void take_name(char name[FOLIOT_NAME_BYTES], const char *text)
@@ -24,7 +26,8 @@ static void take_name(char name[FOLIOT_NAME_BYTES], const char *text)
 }
 
 // The number that the text begins with; NULL: none of a player.
-static foliot_recorded_player *player_of(foliot__journal *journal, const char *text, const char **rest)
+static foliot_recorded_player *player_of(foliot__journal *journal, const char *text,
+                                         const char **rest)
 {
     char *end;
     unsigned long player = strtoul(text, &end, 10);
@@ -35,7 +38,8 @@ static foliot_recorded_player *player_of(foliot__journal *journal, const char *t
     return &journal->players[player];
 }
 
-// " 0123..." and a space: 32 digits. Recordings of servers of protocol 2 have 16: their tokens hold no more.
+// " 0123..." and a space: 32 digits. Recordings of servers of protocol 2 have 16: their tokens hold
+// no more.
 static const char *take_proof(const char *text, foliot_player_proof *proof)
 {
     size_t digits = *text == ' ' ? strspn(text + 1, "0123456789abcdef") : 0;
@@ -67,7 +71,8 @@ static void take_token(foliot__journal *journal, const char *text)
     if (!p || !take_proof(text, &proof))
         return;
     static const foliot_player_proof none;
-    if (memcmp(&p->before, &none, sizeof none) == 0) // else nobody has heard p->proof, and the one before it holds
+    if (memcmp(&p->before, &none, sizeof none) ==
+        0) // else nobody has heard p->proof, and the one before it holds
         p->before = p->proof;
     p->proof = proof;
 }
@@ -100,8 +105,9 @@ void foliot__journal_input(foliot__journal *journal, const foliot_input *input)
     p->sequence = input->sequence;
     if (input->kind == FOLIOT_INPUT_JOIN)
         p->join_sequence = input->sequence;
-    journal->here[input->player] = input->kind != FOLIOT_INPUT_LEAVE &&
-                                   (journal->here[input->player] || input->kind == FOLIOT_INPUT_JOIN);
+    journal->here[input->player] =
+        input->kind != FOLIOT_INPUT_LEAVE &&
+        (journal->here[input->player] || input->kind == FOLIOT_INPUT_JOIN);
 }
 
 uint32_t foliot__journal_gather(foliot__journal *journal)

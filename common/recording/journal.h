@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// journal.h: what a recording knows of its session beside the world: its name and who is in it. Kept as notes, which
-// a replay passes over; a server that resumes the recording needs them to know its players again.
+// journal.h: what a recording knows of its session beside the world: its name and who is in it.
+// Kept as notes, which a replay passes over; a server that resumes the recording needs them to know
+// its players again.
 #ifndef FOLIOT_TAPE_JOURNAL_H
 #define FOLIOT_TAPE_JOURNAL_H
 
@@ -25,7 +26,7 @@ void foliot__journal_input(foliot__journal *journal, const foliot_input *input);
 // Those who are here, one after the other in the front of `players`. How many.
 uint32_t foliot__journal_gather(foliot__journal *journal);
 // The text of a "player" note, and with the name "" of a "token" note.
-void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t player, foliot_player_proof proof,
-                                 const char *name);
+void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t player,
+                                 foliot_player_proof proof, const char *name);
 
 #endif

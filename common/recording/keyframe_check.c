@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// keyframe_check.c: whether the bytes of a keyframe give the digest beside them. It never restores into what is replayed,
-// so that a false state is nowhere.
+// keyframe_check.c: whether the bytes of a keyframe give the digest beside them. It never restores
+// into what is replayed, so that a false state is nowhere.
 #include "recording/replay.h"
 
 #include "sim/world/state_io.h"
@@ -30,20 +30,23 @@ static foliot_status digest_of(foliot_replay *replay, const foliot__tape_content
                                foliot_digest *digest)
 {
     if (replay->world)
-        return foliot__captured_digest(replay->world, content->keyframe, content->keyframe_length, digest);
+        return foliot__captured_digest(replay->world, content->keyframe, content->keyframe_length,
+                                       digest);
     if (replay->foreign->digest)
         return probe_digest(replay, content, digest);
     *digest = foliot_digest_bytes(content->keyframe, content->keyframe_length);
     return FOLIOT_OK;
 }
 
-foliot_status foliot__replay_check_keyframe(foliot_replay *replay, const foliot__tape_content *content,
+foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
+                                            const foliot__tape_content *content,
                                             foliot_damage *damage)
 {
     foliot_digest digest;
     uint8_t bytes[16];
     if (!replay->world && !replay->foreign)
-        return FOLIOT_OK; // of a kind that is not known: it is looked at, and nothing starts from it
+        return FOLIOT_OK; // of a kind that is not known: it is looked at, and nothing starts from
+                          // it
     foliot_status status = digest_of(replay, content, &digest);
     if (status == FOLIOT_MEMORY)
         return status;
@@ -52,18 +55,19 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay, const foliot_
         if (memcmp(bytes, content->keyframe_digest, sizeof bytes) == 0)
             return FOLIOT_OK;
     }
-    *damage = (foliot_damage){.status = FOLIOT_CORRUPT, .block = content->number, .offset = content->offset};
+    *damage = (foliot_damage){
+        .status = FOLIOT_CORRUPT, .block = content->number, .offset = content->offset};
     if (status == FOLIOT_OK)
         snprintf(damage->text, sizeof damage->text,
-                 "block %" PRIu64 " at offset %" PRIu64 ": the bytes of the keyframe of tick %" PRIu64
-                 " do not give its digest",
+                 "block %" PRIu64 " at offset %" PRIu64
+                 ": the bytes of the keyframe of tick %" PRIu64 " do not give its digest",
                  damage->block, damage->offset, content->tick);
     else
         snprintf(damage->text, sizeof damage->text,
                  "block %" PRIu64 " at offset %" PRIu64 ": the keyframe of tick %" PRIu64
                  " does not fit this %s (%s)",
-                 damage->block, damage->offset, content->tick, replay->foreign ? "simulation" : "scene",
-                 foliot_status_text(status));
+                 damage->block, damage->offset, content->tick,
+                 replay->foreign ? "simulation" : "scene", foliot_status_text(status));
     if (replay->damage.status == FOLIOT_OK) {
         replay->keyframe_false = true;
         replay->keyframe_false_tick = content->tick;

@@ -7,8 +7,8 @@
 
 // As a user names it.
 typedef struct foliot__perturb_request {
-    char body[256]; // a name or an index
-    foliot_perturbation fault;    // all but the body
+    char body[256];            // a name or an index
+    foliot_perturbation fault; // all but the body
 } foliot__perturb_request;
 // TICK[/STAGE]:BODY:FIELD:ULPS. NULL, or what is wrong with it, to be put behind the text.
 const char *foliot__perturb_parse(const char *text, foliot__perturb_request *request);

@@ -46,9 +46,11 @@ const char *foliot__perturb_parse(const char *text, foliot__perturb_request *req
         return "does not begin with a tick";
     if (!parse_number(at_ulps, &ulps) || ulps == 0)
         return "does not end with a number of ulps other than 0";
-    request->fault = (foliot_perturbation){
-        .tick = (uint64_t)tick, .ulps = ulps, .field = foliot_field_find(at_field),
-        .stage = at_stage ? find_stage(at_stage) : FOLIOT_STAGE_finish};
+    request->fault =
+        (foliot_perturbation){.tick = (uint64_t)tick,
+                              .ulps = ulps,
+                              .field = foliot_field_find(at_field),
+                              .stage = at_stage ? find_stage(at_stage) : FOLIOT_STAGE_finish};
     if (request->fault.field == FOLIOT_FIELD_COUNT)
         return "names no field (position.x, velocity.y, orientation.w, angular_velocity.z ...)";
     if (request->fault.stage == FOLIOT_STAGE_COUNT)

@@ -279,8 +279,7 @@ static foliot_status begin_world(const foliot_recording_sink *sink,
 {
     const foliot_hosted_world *hosted = simulation->self;
     foliot_scene *scene;
-    foliot_status status =
-        foliot_scene_decode(simulation->setup, simulation->setup_bytes, &scene);
+    foliot_status status = foliot_scene_decode(simulation->setup, simulation->setup_bytes, &scene);
     if (status != FOLIOT_OK)
         return status;
     status = foliot_recording_begin(sink, scene, NULL, hosted->world, config, out);
@@ -423,21 +422,23 @@ static foliot_status note(foliot_recording *recording, const char *what, const c
     return stopped(recording);
 }
 
-foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name, bool lockstep)
+foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name,
+                                            bool lockstep)
 {
     note(recording, "mode", lockstep ? "lockstep" : "snapshot");
     return note(recording, "session", name);
 }
 
-foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player, const char *name,
-                                           foliot_player_proof proof)
+foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player,
+                                           const char *name, foliot_player_proof proof)
 {
     char text[FOLIOT__NOTE_TEXT_BYTES];
     foliot__journal_player_text(text, player, proof, name);
     return note(recording, "player", text);
 }
 
-foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player, foliot_player_proof proof)
+foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player,
+                                          foliot_player_proof proof)
 {
     char text[FOLIOT__NOTE_TEXT_BYTES];
     foliot__journal_player_text(text, player, proof, "");

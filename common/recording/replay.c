@@ -90,7 +90,8 @@ static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *s
     return FOLIOT_CORRUPT;
 }
 
-// -- about it --------------------------------------------------------------------------------------
+// -- about it
+// --------------------------------------------------------------------------------------
 
 void foliot_replay_host(foliot_replay *replay, const foliot_host *host)
 {

@@ -33,8 +33,8 @@ struct foliot_replay {
 
     uint64_t (*index)[2]; // tick and offset of keyframe blocks, complete up to the damage
     uint32_t index_count, index_capacity;
-    foliot__journal *journal; // after foliot_replay_scan
-    uint64_t whole_bytes; // of the file, after foliot_replay_scan
+    foliot__journal *journal;        // after foliot_replay_scan
+    uint64_t whole_bytes;            // of the file, after foliot_replay_scan
     uint64_t cut_offset, cut_number; // after the last block that has ticks or a keyframe
 
     foliot__tape_walk walk;       // stands after ...
@@ -58,10 +58,11 @@ void foliot__replay_drop(foliot_simulation *simulation);
 void foliot__replay_take_world(foliot_replay *replay);
 // As it was at the recording's first tick; the walk stands after the first keyframe.
 foliot_status foliot__replay_rewind(foliot_replay *replay);
-// Whether a keyframe's bytes give the digest beside them. A checksum only says that the file is as it was written, and
-// whoever writes a file writes its checksums; FOLIOT_CORRUPT is told as the replay's damage. Every keyframe goes
-// through here before anything starts from it.
-foliot_status foliot__replay_check_keyframe(foliot_replay *replay, const foliot__tape_content *content,
+// Whether a keyframe's bytes give the digest beside them. A checksum only says that the file is as
+// it was written, and whoever writes a file writes its checksums; FOLIOT_CORRUPT is told as the
+// replay's damage. Every keyframe goes through here before anything starts from it.
+foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
+                                            const foliot__tape_content *content,
                                             foliot_damage *damage);
 // The block that follows. Keeps its keyframe as the segment's.
 foliot_status foliot__replay_load(foliot_replay *replay);

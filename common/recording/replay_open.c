@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// replay_open.c: a recording opened: its header, scene and world, or the simulation of another kind, and the index of its
-// keyframes. Nothing of it is believed before it was checked.
+// replay_open.c: a recording opened: its header, scene and world, or the simulation of another
+// kind, and the index of its keyframes. Nothing of it is believed before it was checked.
 #include "recording/replay.h"
 
 #include "base/bytes.h"
@@ -207,8 +207,8 @@ static foliot_status open_source(foliot_replay *replay, const opener *opening,
     return status != FOLIOT_OK && replay->header.tick > 0 ? status : FOLIOT_OK;
 }
 
-static foliot_status open_replay(foliot_replay *replay, const opener *opening,
-                                 foliot_replay **out, foliot_damage *damage)
+static foliot_status open_replay(foliot_replay *replay, const opener *opening, foliot_replay **out,
+                                 foliot_damage *damage)
 {
     foliot_damage local = {0};
     foliot_status status = open_source(replay, opening, &local);
@@ -235,7 +235,8 @@ static foliot_status open_file(const char *file, const opener *opening, foliot_r
     if (damage) {
         *damage = (foliot_damage){.status = status};
         snprintf(damage->text, sizeof damage->text, "%s",
-                 status == FOLIOT_IO && error ? foliot__file_problem(error) : foliot_status_text(status));
+                 status == FOLIOT_IO && error ? foliot__file_problem(error)
+                                              : foliot_status_text(status));
     }
     free(replay);
     errno = error;

@@ -45,11 +45,13 @@ static foliot_status take_index(foliot_recording *recording, const foliot_replay
     // A closing block behind the damage names keyframes that are cut off.
     for (uint32_t i = 0; i < replay->index_count; i++)
         if (replay->index[i][1] < replay->cut_offset)
-            memcpy(recording->index[recording->index_count++], replay->index[i], sizeof *replay->index);
+            memcpy(recording->index[recording->index_count++], replay->index[i],
+                   sizeof *replay->index);
     return FOLIOT_OK;
 }
 
-// -- what is cut off --------------------------------------------------------------------------------
+// -- what is cut off
+// --------------------------------------------------------------------------------
 
 static bool copy_rest(int from, int to, off_t offset)
 {
@@ -71,7 +73,8 @@ static foliot_status keep_rest(const char *file, uint64_t offset, foliot_resumpt
     if (written < 0 || (size_t)written >= sizeof about->kept_in)
         return FOLIOT_INVALID;
     int from = foliot__file_open(file);
-    int to = open(about->kept_in, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
+    int to = open(about->kept_in,
+                  O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
     bool fine = from >= 0 && to >= 0 && copy_rest(from, to, (off_t)offset);
     if (from >= 0)
         close(from);
@@ -85,18 +88,21 @@ static foliot_status describe(const char *file, foliot_replay *replay, foliot_re
     about->tick = replay->about.last_tick;
     about->was_closed = replay->about.closed;
     about->cut_bytes = replay->about.bytes - replay->cut_offset;
-    snprintf(about->damage, sizeof about->damage, "%s", replay->damage.status == FOLIOT_OK ? "" : replay->damage.text);
+    snprintf(about->damage, sizeof about->damage, "%s",
+             replay->damage.status == FOLIOT_OK ? "" : replay->damage.text);
     memcpy(about->session, replay->journal->session, sizeof about->session);
     about->lockstep = replay->journal->lockstep;
     about->player_count = foliot__journal_gather(replay->journal);
     about->players = replay->journal->players;
-    if (about->was_closed || replay->damage.status != FOLIOT_CORRUPT || about->cut_bytes <= SCRAPS_BYTES)
+    if (about->was_closed || replay->damage.status != FOLIOT_CORRUPT ||
+        about->cut_bytes <= SCRAPS_BYTES)
         return FOLIOT_OK;
     return keep_rest(file, replay->cut_offset, about);
 }
 
-static foliot_status go_on(const char *file, foliot_replay *replay, const foliot_recording_config *config,
-                           foliot_recording_sink *sink, foliot_recording **out)
+static foliot_status go_on(const char *file, foliot_replay *replay,
+                           const foliot_recording_config *config, foliot_recording_sink *sink,
+                           foliot_recording **out)
 {
     foliot_recording *recording;
     foliot_status status = foliot__recording_new(config, &replay->simulation, &recording);
@@ -122,7 +128,8 @@ static foliot_status go_on(const char *file, foliot_replay *replay, const foliot
     return FOLIOT_OK;
 }
 
-// -- whether it may go on ---------------------------------------------------------------------------
+// -- whether it may go on
+// ---------------------------------------------------------------------------
 
 static void explain(char *problem, size_t bytes, const char *text)
 {
@@ -139,9 +146,10 @@ static foliot_status resumable(const foliot_replay *replay, foliot_status scanne
     return replay->index_count == 0 ? FOLIOT_CORRUPT : FOLIOT_OK;
 }
 
-// Another build may replay it to the same bits, or not; half of a match by each is nothing to verify.
-static foliot_status same_build(const foliot_replay *replay, const foliot_recording_config *config, char *problem,
-                                size_t bytes)
+// Another build may replay it to the same bits, or not; half of a match by each is nothing to
+// verify.
+static foliot_status same_build(const foliot_replay *replay, const foliot_recording_config *config,
+                                char *problem, size_t bytes)
 {
     foliot_digest ours = {0, 0}, theirs = replay->about.fingerprint;
     if (config)
@@ -154,20 +162,23 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
     foliot_digest_text(theirs, a);
     foliot_digest_text(ours, b);
     snprintf(text, sizeof text,
-             "it was recorded by a build with fingerprint %s, and this one has %s: its ticks would not go on with the same bits",
+             "it was recorded by a build with fingerprint %s, and this one has %s: its ticks would "
+             "not go on with the same bits",
              a, b);
     explain(problem, bytes, text);
     return FOLIOT_UNSUPPORTED;
 }
 
-static foliot_status resume(const char *file, foliot_replay *replay, const foliot_recording_config *config,
-                            foliot_recording_sink *sink, foliot_recording **recording, char *problem, size_t bytes)
+static foliot_status resume(const char *file, foliot_replay *replay,
+                            const foliot_recording_config *config, foliot_recording_sink *sink,
+                            foliot_recording **recording, char *problem, size_t bytes)
 {
     foliot_status status = same_build(replay, config, problem, bytes);
     if (status != FOLIOT_OK)
         return status;
     status = resumable(replay, foliot_replay_scan(replay));
-    // No crash leaves such a file: somebody changed it, and what a match goes on from is not for us to choose.
+    // No crash leaves such a file: somebody changed it, and what a match goes on from is not for us
+    // to choose.
     if (status == FOLIOT_OK && replay->keyframe_false) {
         explain(problem, bytes, replay->damage.text);
         return FOLIOT_CORRUPT;
@@ -191,9 +202,12 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
     foliot_recording_sink sink;
     foliot_damage damage = {0};
     explain(problem, problem_bytes, "");
-    foliot_status status = foliot__file_sink(file, false, &sink); // nobody else may write from here on
+    foliot_status status =
+        foliot__file_sink(file, false, &sink); // nobody else may write from here on
     if (status != FOLIOT_OK) {
-        explain(problem, problem_bytes, status == FOLIOT_AGAIN ? "another process is writing to it" : foliot__file_problem(errno));
+        explain(problem, problem_bytes,
+                status == FOLIOT_AGAIN ? "another process is writing to it"
+                                       : foliot__file_problem(errno));
         return status;
     }
     status = foliot_replay_open(file, &replay, &damage);

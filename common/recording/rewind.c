@@ -33,8 +33,9 @@ static void save(foliot__rewind *r, uint8_t **bytes, size_t *capacity, size_t *l
         r->status = foliot_simulation_save(&r->simulation, *bytes, *capacity, length);
 }
 
-void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind, const void *setup, size_t setup_bytes,
-                          const uint8_t *state, size_t state_bytes, uint64_t tick)
+void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind, const void *setup,
+                          size_t setup_bytes, const uint8_t *state, size_t state_bytes,
+                          uint64_t tick)
 {
     r->tick = tick;
     r->tick_count = r->input_count = r->stepped = r->given = 0;

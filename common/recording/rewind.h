@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// rewind.h: goes back to a tick that a run has passed, from a state saved before it and the inputs since, to look at
-// the truth of that tick stage by stage. A simulation of its own does it, so that the run goes on.
+// rewind.h: goes back to a tick that a run has passed, from a state saved before it and the inputs
+// since, to look at the truth of that tick stage by stage. A simulation of its own does it, so that
+// the run goes on.
 #ifndef FOLIOT_TAPE_REWIND_H
 #define FOLIOT_TAPE_REWIND_H
 
@@ -9,8 +10,8 @@
 typedef struct foliot__rewind {
     foliot_simulation simulation;
     foliot_truth *truth;
-    uint64_t tick; // wanted: the state that this tick's step gave
-    uint64_t from; // of the saved state
+    uint64_t tick;        // wanted: the state that this tick's step gave
+    uint64_t from;        // of the saved state
     foliot_input *inputs; // of [from, tick)
     uint32_t *counts;
     uint32_t tick_count, tick_capacity, input_count, input_capacity;
@@ -24,13 +25,14 @@ typedef struct foliot__rewind {
     bool active, finished, assumes_held;
 } foliot__rewind;
 
-// To `tick`, from a state saved of an earlier one. Then the inputs of each tick from there on are given, in order.
-void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind, const void *setup, size_t setup_bytes,
-                          const uint8_t *state, size_t state_bytes, uint64_t tick);
+// To `tick`, from a state saved of an earlier one. Then the inputs of each tick from there on are
+// given, in order.
+void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind, const void *setup,
+                          size_t setup_bytes, const uint8_t *state, size_t state_bytes,
+                          uint64_t tick);
 void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t count);
-// What the run itself held at that tick, as saved bytes: where they are not what the step gives when it is taken again, the
-// truth says so. Or the step is
-// known to give what was held.
+// What the run itself held at that tick, as saved bytes: where they are not what the step gives
+// when it is taken again, the truth says so. Or the step is known to give what was held.
 void foliot__rewind_hold(foliot__rewind *r, const uint8_t *state, size_t state_bytes);
 void foliot__rewind_assume_held(foliot__rewind *r);
 // At most so many steps; true when all is done, well or not (`status`).

@@ -8,12 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// `put` and `taken` count bytes since the start; each is changed by its own side alone. What is put into an empty ring
-// goes to its beginning, so that no more of its memory is ever touched than was needed at once.
+// `put` and `taken` count bytes since the start; each is changed by its own side alone. What is put
+// into an empty ring goes to its beginning, so that no more of its memory is ever touched than was
+// needed at once.
 typedef struct foliot__ring {
     uint8_t *bytes;
     size_t capacity;
-    uint64_t origin; // the count at which its memory begins; changed by the putting side while the ring is empty
+    uint64_t origin; // the count at which its memory begins; changed by the putting side while the
+                     // ring is empty
     _Atomic uint64_t put, taken;
 } foliot__ring;
 

@@ -11,11 +11,12 @@
 typedef struct foliot__source {
     const uint8_t *memory; // all of it, or NULL
     int file;
-    uint64_t length;       // as it was at the opening
+    uint64_t length; // as it was at the opening
     uint8_t *window;
     size_t window_capacity, window_length;
     uint64_t window_offset;
-    foliot_status status; // why the last bytes that lie in the file were not given: FOLIOT_IO, FOLIOT_MEMORY
+    foliot_status
+        status; // why the last bytes that lie in the file were not given: FOLIOT_IO, FOLIOT_MEMORY
 } foliot__source;
 
 // FOLIOT_IO with errno; a pipe or a device is refused (base/file.h).

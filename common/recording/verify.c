@@ -93,8 +93,7 @@ static void agreed(verifying *v)
 // A keyframe must be the state that the replay has.
 static void check_keyframe(verifying *v)
 {
-    bool same_tick =
-        v->diverged && v->verdict->divergence.tick == foliot_replay_tick(v->replay);
+    bool same_tick = v->diverged && v->verdict->divergence.tick == foliot_replay_tick(v->replay);
     if (v->diverged && !same_tick)
         return;
     if (keyframe_agrees(v))
@@ -187,8 +186,8 @@ static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_
         foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted[i]};
         status = foliot__replay_step_truth(replay, &simulation, truth[i]);
     }
-    *differs = status == FOLIOT_OK &&
-               foliot_truth_compare(truth[0], truth[1], &v->verdict->divergence);
+    *differs =
+        status == FOLIOT_OK && foliot_truth_compare(truth[0], truth[1], &v->verdict->divergence);
     return status;
 }
 
@@ -269,8 +268,8 @@ static foliot_status explain_perturbed(verifying *v)
 
 static bool perturbation_valid(const foliot_replay *replay, const foliot_perturbation *fault)
 {
-    return replay->world && fault->tick >= replay->about.first_tick && fault->tick <= replay->about.last_tick &&
-           (uint32_t)fault->stage < FOLIOT_STAGE_COUNT &&
+    return replay->world && fault->tick >= replay->about.first_tick &&
+           fault->tick <= replay->about.last_tick && (uint32_t)fault->stage < FOLIOT_STAGE_COUNT &&
            (uint32_t)fault->field < FOLIOT_FIELD_COUNT && fault->ulps != 0 &&
            (fault->tick > replay->about.first_tick || fault->stage == FOLIOT_STAGE_finish) &&
            fault->body < replay->capacities.bodies_max;
@@ -285,7 +284,8 @@ static bool callbacks_missing(const foliot_replay *replay)
     return false;
 }
 
-// The replay stands at the keyframe's tick with a state that its digests agree with: what the keyframe has instead.
+// The replay stands at the keyframe's tick with a state that its digests agree with: what the
+// keyframe has instead.
 static void explain_false_keyframe(verifying *v)
 {
     foliot_replay *replay = v->replay;
@@ -297,7 +297,8 @@ static void explain_false_keyframe(verifying *v)
     if (!content->has_keyframe || foliot_replay_tick(replay) != replay->keyframe_false_tick ||
         foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_OK)
         return;
-    if (foliot_simulation_restore(&recorded, content->keyframe, content->keyframe_length) == FOLIOT_OK &&
+    if (foliot_simulation_restore(&recorded, content->keyframe, content->keyframe_length) ==
+            FOLIOT_OK &&
         compare_states(&recorded, &replay->simulation, &d) == FOLIOT_DIVERGED && d.field_known) {
         char place[160];
         size_t length = strlen(damage->text);

@@ -110,8 +110,7 @@ static void fields(const void *self, uint32_t number, foliot_simulation_field *v
     static const foliot_value_type types[] = {
         [FOLIOT__TRUTH_f64] = FOLIOT_VALUE_F64,
         [FOLIOT__TRUTH_f32] = FOLIOT_VALUE_U64, // its bits: distances are in ulps all the same
-        [FOLIOT__TRUTH_i64] = FOLIOT_VALUE_I64,
-        [FOLIOT__TRUTH_u32] = FOLIOT_VALUE_U64,
+        [FOLIOT__TRUTH_i64] = FOLIOT_VALUE_I64, [FOLIOT__TRUTH_u32] = FOLIOT_VALUE_U64,
         [FOLIOT__TRUTH_u64] = FOLIOT_VALUE_U64,
     };
     foliot__truth_entry entries[FOLIOT__TRUTH_FIELDS_MAX];

@@ -105,7 +105,8 @@ static void read_motor(foliot__source *source, const foliot__node *node, const f
                          "must be greater than 0: leave `motor` out where there is none");
 }
 
-// -- where a joint holds its bodies ------------------------------------------------------------------
+// -- where a joint holds its bodies
+// ------------------------------------------------------------------
 
 static void centre_between(const foliot_body_definition *a, const foliot_body_definition *b,
                            double point[3])
@@ -114,8 +115,8 @@ static void centre_between(const foliot_body_definition *a, const foliot_body_de
         point[k] = a->position[k] + (b->position[k] - a->position[k]) / 2;
 }
 
-// The joint's place in the world: what is given of `anchor`, `anchor_a`, `anchor_b`, else half-way. From it
-// what is not given.
+// The joint's place in the world: what is given of `anchor`, `anchor_a`, `anchor_b`, else half-way.
+// From it what is not given.
 static void place_joint(const foliot__assembly *assembly, const foliot__node *node,
                         foliot_constraint_definition *joint)
 {
@@ -167,7 +168,8 @@ static void check_hinge(foliot__source *source, const foliot__node *node, const 
         foliot__fault_at(source, node, path, "limits", "must be [least, greatest], in this order");
 }
 
-// -- items -----------------------------------------------------------------------------------------
+// -- items
+// -----------------------------------------------------------------------------------------
 
 static void append_link(foliot__assembly *assembly, uint32_t a, uint32_t b, void *context)
 {

@@ -128,11 +128,13 @@ static void refuse_column(foliot__reading *reading, const foliot__csv *csv, uint
         names[i] = columns[i].name;
     snprintf(written, sizeof written, "%.*s", c->length < 64 ? (int)c->length : 64, c->text);
     const char *meant = foliot__nearest(written, names, COLUMN_KINDS);
-    // A file that is no table is another's, perhaps, whom a scene from elsewhere names: nothing of it is shown.
+    // A file that is no table is another's, perhaps, whom a scene from elsewhere names: nothing of
+    // it is shown.
     if (meant && foliot__word_close(written, foliot__word_distance(written, meant)))
         snprintf(text, sizeof text, "no column is called `%s`; did you mean `%s`?", written, meant);
     else
-        snprintf(text, sizeof text, "this column has a name that is none of a body's (name, mass, position.x ...)");
+        snprintf(text, sizeof text,
+                 "this column has a name that is none of a body's (name, mass, position.x ...)");
     fault(reading, csv, FOLIOT_INVALID, line, c->column, text);
 }
 
@@ -211,7 +213,8 @@ static void read_row(foliot__assembly *assembly, const foliot__csv *csv, const c
     const char *at = text;
     uint32_t count = 0;
     cell c;
-    for (; reading->status == FOLIOT_OK && count < csv->count && next_cell(text, &at, end, &c); count++)
+    for (; reading->status == FOLIOT_OK && count < csv->count && next_cell(text, &at, end, &c);
+         count++)
         read_cell(reading, csv, origin->csv_line, &c, csv->header[count], &body);
     for (; at <= end; count++) { // too many are counted, not read
         const char *stop = memchr(at, ',', (size_t)(end - at));
@@ -258,7 +261,8 @@ static void read_lines(foliot__assembly *assembly, foliot__csv *csv, size_t leng
 
 // -- the file ------------------------------------------------------------------------------------
 
-// Beside the scene or below it, so that a scene from elsewhere cannot have other files read; through no link either.
+// Beside the scene or below it, so that a scene from elsewhere cannot have other files read;
+// through no link either.
 static bool is_inside(const char *name)
 {
     if (!*name || name[0] == '/')
@@ -289,8 +293,8 @@ void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
     else
         text = foliot__file_text(reading, foliot__file_open_below(reading->folder, name), &length);
     if (!text) {
-        foliot__fault(reading, FOLIOT_INVALID, node->place, path, "cannot read the file `%s`: %s", name,
-                      foliot__file_problem(errno));
+        foliot__fault(reading, FOLIOT_INVALID, node->place, path, "cannot read the file `%s`: %s",
+                      name, foliot__file_problem(errno));
         return;
     }
     foliot__csv *csv = foliot__take(reading, sizeof *csv);

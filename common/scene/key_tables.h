@@ -77,8 +77,8 @@ typedef struct foliot__grid_context {
     const foliot__node *node;
 } foliot__grid_context;
 
-// constraint_keys.c: which of `a`, `b`, the anchor and `grid` are there, one way of the three. `beside`: an
-// anchor may stand beside `b`.
+// constraint_keys.c: which of `a`, `b`, the anchor and `grid` are there, one way of the three.
+// `beside`: an anchor may stand beside `b`.
 foliot__ends foliot__link_ends(foliot__source *source, const foliot__node *node,
                                const foliot__path *path, bool beside);
 double foliot__distance_at_start(const foliot__assembly *assembly, uint32_t a, uint32_t b,

@@ -90,9 +90,11 @@ static void read_body_item(foliot__source *source, const foliot__node *node,
         return;
     const foliot__node *csv = foliot__value_of(node, "csv"), *grid = foliot__value_of(node, "grid");
     if (csv && grid)
-        foliot__fault_at(source, node, path, "grid", "a body list is from a CSV file or a grid, not both");
+        foliot__fault_at(source, node, path, "grid",
+                         "a body list is from a CSV file or a grid, not both");
     else if (csv && body.name)
-        foliot__fault_at(source, node, path, "name", "the CSV file's column `name` names its bodies");
+        foliot__fault_at(source, node, path, "name",
+                         "the CSV file's column `name` names its bodies");
     else if (csv)
         foliot__read_csv(assembly, csv, &(foliot__path){path, "csv", 0}, &body, &origin);
     else if (grid)
@@ -460,14 +462,15 @@ static void settle_time(foliot__assembly *assembly, const foliot__node *top)
     bool dt = foliot__value_of(top, "dt"), tick_hz = foliot__value_of(top, "tick_hz");
     if (dt == tick_hz) {
         foliot__fault_at(source, top, NULL, dt ? "tick_hz" : "dt",
-                 dt ? "cannot stand beside `dt`: they say the same"
-                    : "this key is required (or `tick_hz`)");
+                         dt ? "cannot stand beside `dt`: they say the same"
+                            : "this key is required (or `tick_hz`)");
         return;
     }
     if (tick_hz) {
         scene->dt = 1 / assembly->tick_hz;
         if (!(scene->dt > 0) || scene->dt - scene->dt != 0)
-            foliot__fault_at(source, top, NULL, "tick_hz", "must be a finite number greater than 0");
+            foliot__fault_at(source, top, NULL, "tick_hz",
+                             "must be a finite number greater than 0");
     }
     if (!foliot__value_of(top, "pace_hz") && time_in_seconds(scene->unit_time) && scene->dt > 0)
         scene->pace_hz = tick_hz ? assembly->tick_hz : 1 / scene->dt;

@@ -12,7 +12,8 @@
 #include "base/file.h"
 #include "scene/assembly.h"
 
-#define FILE_BYTES_MAX ((size_t)1 << 28) // of all files of a scene; the largest there can be has a tenth of it
+#define FILE_BYTES_MAX                                                                             \
+    ((size_t)1 << 28) // of all files of a scene; the largest there can be has a tenth of it
 #define READ_BYTES 65536
 
 // -- files ---------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ typedef struct foliot__reading {
     foliot_status status;
     foliot__arena arena;
     size_t file_bytes; // read so far, of all its files
-    locale_t numbers; // the C locale, whatever the program's is
+    locale_t numbers;  // the C locale, whatever the program's is
 } foliot__reading;
 
 // Keeps the first fault: "file:line:column: path: sentence", without "path: " where path is NULL.

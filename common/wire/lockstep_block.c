@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lockstep_block.c: one walk over the inputs codes or reads them, so that the two cannot disagree. Models start
-// anew in every block: blocks are lost, repeated and overtaken.
+// lockstep_block.c: one walk over the inputs codes or reads them, so that the two cannot disagree.
+// Models start anew in every block: blocks are lost, repeated and overtaken.
 #include "wire/lockstep_block.h"
 
 #include <string.h>
@@ -9,8 +9,8 @@
 
 enum { LENGTHS = 15 };
 
-// In the order of lockstep_priors.h. [2]: whether the player has controls in this block already, against which
-// the next are coded.
+// In the order of lockstep_priors.h. [2]: whether the player has controls in this block already,
+// against which the next are coded.
 typedef struct models {
     foliot__model gap[LENGTHS], player[LENGTHS], delta[LENGTHS];
     foliot__model other_tick, other_kind, leaves;
@@ -93,7 +93,8 @@ static uint16_t code_buttons(walk *w, bool known, uint16_t was, uint16_t value)
 }
 
 // The last controls of this player in the block; NULL: there are none, or it joined or left since.
-static const foliot_input *controls_before(const walk *w, const foliot__block *block, uint32_t player)
+static const foliot_input *controls_before(const walk *w, const foliot__block *block,
+                                           uint32_t player)
 {
     if (player >= FOLIOT_PLAYERS_MAX || w->last[player] == 0)
         return NULL;
@@ -104,7 +105,8 @@ static const foliot_input *controls_before(const walk *w, const foliot__block *b
 static void code_controls(walk *w, const foliot__block *block, foliot_input *input)
 {
     static const foliot_input none;
-    const foliot_input *before = controls_before(w, block, input->player), *was = before ? before : &none;
+    const foliot_input *before = controls_before(w, block, input->player),
+                       *was = before ? before : &none;
     for (int k = 0; k < FOLIOT_AXES; k++)
         input->axes[k] = code_axis(w, before != NULL, was->axes[k], input->axes[k]);
     input->buttons = code_buttons(w, before != NULL, was->buttons, input->buttons);
@@ -165,7 +167,8 @@ size_t foliot__block_encode(const foliot__block *block, uint8_t *bytes, size_t c
     return out.full || w.bad ? SIZE_MAX : head + length;
 }
 
-foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t ticks, foliot__block *block)
+foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t ticks,
+                                   foliot__block *block)
 {
     block->ticks = ticks;
     block->count = 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep_block.h: the inputs of consecutive ticks as few bytes. A block can be read alone, whatever else was
-// lost: the first controls of each player in it are whole, later ones are what changed. (docs/PROTOCOL.md)
+// lockstep_block.h: the inputs of consecutive ticks as few bytes. A block can be read alone,
+// whatever else was lost: the first controls of each player in it are whole, later ones are what
+// changed. (docs/PROTOCOL.md)
 #ifndef FOLIOT_WIRE_LOCKSTEP_BLOCK_H
 #define FOLIOT_WIRE_LOCKSTEP_BLOCK_H
 
@@ -21,9 +22,11 @@ typedef struct foliot__block {
     foliot_input inputs[FOLIOT__BLOCK_INPUTS_MAX];
 } foliot__block;
 
-// The bytes of a block behind its head; 0 is a good length (nothing happened). SIZE_MAX if it does not fit.
+// The bytes of a block behind its head; 0 is a good length (nothing happened). SIZE_MAX if it does
+// not fit.
 size_t foliot__block_encode(const foliot__block *block, uint8_t *bytes, size_t capacity);
 // All of `length` are the block's. `ticks` comes from the head. FOLIOT_CORRUPT, FOLIOT_TRUNCATED.
-foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t ticks, foliot__block *block);
+foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t ticks,
+                                   foliot__block *block);
 
 #endif

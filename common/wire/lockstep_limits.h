@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep_limits.h: how much of a lockstep session is kept and is on its way. One function, in a file of its own, so that a
-// test with tiny limits links its own in place of it: then small worlds and short runs reach every edge.
+// lockstep_limits.h: how much of a lockstep session is kept and is on its way. One function, in a
+// file of its own, so that a test with tiny limits links its own in place of it: then small worlds
+// and short runs reach every edge.
 #ifndef FOLIOT_WIRE_LOCKSTEP_LIMITS_H
 #define FOLIOT_WIRE_LOCKSTEP_LIMITS_H
 
@@ -13,7 +14,10 @@ typedef struct foliot__lockstep_limits {
     uint32_t heard_bytes;    // of it, after which a client says that it has them
     uint32_t window_bytes;   // of it on their way to one peer; more than heard_bytes
 } foliot__lockstep_limits;
-#define FOLIOT__LOCKSTEP_LIMITS {90, 2, 8192, 16u << 10, 256u << 10}
+#define FOLIOT__LOCKSTEP_LIMITS                                                                    \
+    {                                                                                              \
+        90, 2, 8192, 16u << 10, 256u << 10                                                         \
+    }
 
 const foliot__lockstep_limits *foliot__lockstep_limits_now(void);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lockstep_message.c: packets of lockstep to bytes and back. Small numbers travel as varints: seven bits a byte,
-// low ones first, the high bit says that another byte follows.
+// lockstep_message.c: packets of lockstep to bytes and back. Small numbers travel as varints: seven
+// bits a byte, low ones first, the high bit says that another byte follows.
 #include "wire/lockstep_message.h"
 
 #include "base/bytes.h"
@@ -82,7 +82,8 @@ static void put_block(foliot__writer *w, uint32_t ticks, const uint8_t *block, s
     foliot__write_bytes(w, block, block_length);
 }
 
-static void take_block(foliot__reader *r, uint32_t *ticks, const uint8_t **block, size_t *block_length)
+static void take_block(foliot__reader *r, uint32_t *ticks, const uint8_t **block,
+                       size_t *block_length)
 {
     *ticks = take_varint(r, FOLIOT__BLOCK_TICKS_MAX);
     *block_length = foliot__reader_left(r);
@@ -94,7 +95,8 @@ static size_t written(const foliot__writer *w)
     return w->status == FOLIOT_OK ? w->at : SIZE_MAX;
 }
 
-size_t foliot__lockstep_input_encode(const foliot__lockstep_input *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+size_t foliot__lockstep_input_encode(const foliot__lockstep_input *packet,
+                                     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
     foliot__writer w = begin_packet(bytes, FOLIOT__LOCKSTEP_INPUT_PACKET);
     put_acks(&w, &packet->acks);
@@ -107,7 +109,8 @@ size_t foliot__lockstep_input_encode(const foliot__lockstep_input *packet, uint8
     return written(&w);
 }
 
-foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length, foliot__lockstep_input *packet)
+foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length,
+                                            foliot__lockstep_input *packet)
 {
     foliot__reader r = open_packet(bytes, length, FOLIOT__LOCKSTEP_INPUT_PACKET);
     take_acks(&r, &packet->acks);
@@ -136,7 +139,8 @@ foliot_status foliot__relay_decode(const uint8_t *bytes, size_t length, foliot__
     return r.status;
 }
 
-size_t foliot__lockstep_status_encode(const foliot__lockstep_status *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+size_t foliot__lockstep_status_encode(const foliot__lockstep_status *packet,
+                                      uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
     foliot__writer w = begin_packet(bytes, FOLIOT__LOCKSTEP_STATUS_PACKET);
     foliot__write_u32(&w, packet->tick);
@@ -152,7 +156,8 @@ size_t foliot__lockstep_status_encode(const foliot__lockstep_status *packet, uin
     return written(&w);
 }
 
-foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length, foliot__lockstep_status *packet)
+foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length,
+                                             foliot__lockstep_status *packet)
 {
     foliot__reader r = open_packet(bytes, length, FOLIOT__LOCKSTEP_STATUS_PACKET);
     packet->tick = foliot__read_u32(&r);
@@ -171,12 +176,15 @@ foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length
     return r.status;
 }
 
-// -- between packets and logs --------------------------------------------------------------------------
+// -- between packets and logs
+// --------------------------------------------------------------------------
 
 uint64_t foliot__tick_near(uint32_t low, uint64_t near)
 {
     int32_t distance = (int32_t)(low - (uint32_t)near);
-    return distance < 0 && near < (uint64_t)-(int64_t)distance ? low : near + (uint64_t)(int64_t)distance;
+    return distance < 0 && near < (uint64_t) - (int64_t)distance
+               ? low
+               : near + (uint64_t)(int64_t)distance;
 }
 
 static uint32_t run_of(const foliot__tick_log *log, uint64_t from, bool here)
@@ -202,7 +210,8 @@ foliot__tick_acks foliot__tick_acks_of(const foliot__tick_log *log)
     return acks;
 }
 
-bool foliot__tick_hole(const foliot__tick_acks *acks, uint64_t next, uint32_t i, uint64_t *from, uint64_t *to)
+bool foliot__tick_hole(const foliot__tick_acks *acks, uint64_t next, uint32_t i, uint64_t *from,
+                       uint64_t *to)
 {
     uint64_t at = next;
     if (i >= acks->count)
@@ -232,10 +241,11 @@ static bool gather(const foliot__tick_log *log, uint64_t from, uint64_t end, fol
 }
 
 // Bytes of [from, end); SIZE_MAX if it does not fit into `capacity`.
-static size_t encode(const foliot__tick_log *log, uint64_t from, uint64_t end, foliot__block *scratch, uint8_t *bytes,
-                     size_t capacity)
+static size_t encode(const foliot__tick_log *log, uint64_t from, uint64_t end,
+                     foliot__block *scratch, uint8_t *bytes, size_t capacity)
 {
-    return gather(log, from, end, scratch) ? foliot__block_encode(scratch, bytes, capacity) : SIZE_MAX;
+    return gather(log, from, end, scratch) ? foliot__block_encode(scratch, bytes, capacity)
+                                           : SIZE_MAX;
 }
 
 // How many inputs a tick has; none if it is not here.
@@ -244,13 +254,15 @@ static uint32_t inputs_of(const foliot__tick_log *log, uint64_t tick)
     return foliot__tick_log_read(log, tick, NULL, 0);
 }
 
-size_t foliot__block_of_newest(const foliot__tick_log *log, uint64_t from, uint64_t end, foliot__block *scratch,
-                               uint8_t *bytes, size_t capacity, uint64_t *first)
+size_t foliot__block_of_newest(const foliot__tick_log *log, uint64_t from, uint64_t end,
+                               foliot__block *scratch, uint8_t *bytes, size_t capacity,
+                               uint64_t *first)
 {
     if (end - from > FOLIOT__BLOCK_TICKS_MAX)
         from = end - FOLIOT__BLOCK_TICKS_MAX;
     uint64_t least = end;
-    for (uint32_t count = 0; least > from; least--) { // what is beyond the budget by far is not even tried
+    for (uint32_t count = 0; least > from;
+         least--) { // what is beyond the budget by far is not even tried
         count += inputs_of(log, least - 1);
         if (count > FOLIOT__BUDGET_INPUTS && end - least >= FOLIOT__LEAST_TICKS)
             break;
@@ -265,12 +277,15 @@ size_t foliot__block_of_newest(const foliot__tick_log *log, uint64_t from, uint6
         if (ticks <= 1)
             return SIZE_MAX;
         uint64_t fewer = ticks - ticks / 4 - 1;
-        from = end - (ticks > FOLIOT__LEAST_TICKS && fewer < FOLIOT__LEAST_TICKS ? FOLIOT__LEAST_TICKS : fewer);
+        from =
+            end - (ticks > FOLIOT__LEAST_TICKS && fewer < FOLIOT__LEAST_TICKS ? FOLIOT__LEAST_TICKS
+                                                                              : fewer);
     }
 }
 
-size_t foliot__block_of_oldest(const foliot__tick_log *log, uint64_t from, uint64_t end, foliot__block *scratch,
-                               uint8_t *bytes, size_t capacity, uint64_t *next)
+size_t foliot__block_of_oldest(const foliot__tick_log *log, uint64_t from, uint64_t end,
+                               foliot__block *scratch, uint8_t *bytes, size_t capacity,
+                               uint64_t *next)
 {
     if (end - from > FOLIOT__BLOCK_TICKS_MAX)
         end = from + FOLIOT__BLOCK_TICKS_MAX;
@@ -296,7 +311,8 @@ uint32_t foliot__block_take(foliot__tick_log *log, const foliot__block *block, u
         uint32_t from = at;
         while (at < block->count && block->ages[at] == age)
             at++;
-        foliot_status status = foliot__tick_log_put(log, first + age, block->inputs + from, at - from);
+        foliot_status status =
+            foliot__tick_log_put(log, first + age, block->inputs + from, at - from);
         if (status == FOLIOT_FULL)
             break;
         taken += status == FOLIOT_OK;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep_message.h: the packets of a lockstep session (docs/PROTOCOL.md, LOCKSTEP). Ticks travel as their low 32
-// bits. Every decoder takes hostile bytes; a block stays where it is, to be read by lockstep_block.h.
+// lockstep_message.h: the packets of a lockstep session (docs/PROTOCOL.md, LOCKSTEP). Ticks travel
+// as their low 32 bits. Every decoder takes hostile bytes; a block stays where it is, to be read by
+// lockstep_block.h.
 #ifndef FOLIOT_WIRE_LOCKSTEP_MESSAGE_H
 #define FOLIOT_WIRE_LOCKSTEP_MESSAGE_H
 
@@ -18,7 +19,8 @@
 #define FOLIOT__LOCKSTEP_STATUS_PACKET 21 // server
 
 #define FOLIOT__RUNS_MAX 8
-#define FOLIOT__BLOCK_BUDGET 64 // bytes that a packet's block has, unless fewer than its least ticks fit
+#define FOLIOT__BLOCK_BUDGET                                                                       \
+    64 // bytes that a packet's block has, unless fewer than its least ticks fit
 #define FOLIOT__LEAST_TICKS 6
 #define FOLIOT__BUDGET_INPUTS 256 // more than these never fit the budget
 
@@ -32,13 +34,14 @@ typedef struct foliot__tick_acks {
 } foliot__tick_acks;
 
 typedef struct foliot__lockstep_input {
-    foliot__tick_acks acks;  // of closed ticks
-    uint32_t behind;         // of those before acks.next, how many are not stepped yet
-    uint64_t digests;        // sum of what foliot__digest_share makes of the ticks stepped since the keyframe
-    uint32_t ahead;          // inputs made now are for tick acks.next + ahead
-    uint16_t sent_ms;        // client's clock, comes back in a status
-    uint32_t back;           // the block ends so many ticks before that tick, and with it if 0
-    uint32_t ticks;          // of the block
+    foliot__tick_acks acks; // of closed ticks
+    uint32_t behind;        // of those before acks.next, how many are not stepped yet
+    uint64_t
+        digests; // sum of what foliot__digest_share makes of the ticks stepped since the keyframe
+    uint32_t ahead;   // inputs made now are for tick acks.next + ahead
+    uint16_t sent_ms; // client's clock, comes back in a status
+    uint32_t back;    // the block ends so many ticks before that tick, and with it if 0
+    uint32_t ticks;   // of the block
     const uint8_t *block;
     size_t block_length;
 } foliot__lockstep_input;
@@ -59,33 +62,42 @@ typedef struct foliot__lockstep_status {
     int32_t slack_us;       // ... how long before that tick was closed it came; < 0: late
     uint16_t echo_ms;       // ... its sent_ms
     uint16_t held_ms;       // ... and how long it is here
-    uint32_t late, missing; // so far: changes that came late, ticks closed without a word of the player
+    uint32_t late,
+        missing; // so far: changes that came late, ticks closed without a word of the player
 } foliot__lockstep_status;
 
 // The length; SIZE_MAX if it does not fit.
-size_t foliot__lockstep_input_encode(const foliot__lockstep_input *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
-foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length, foliot__lockstep_input *packet);
+size_t foliot__lockstep_input_encode(const foliot__lockstep_input *packet,
+                                     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
+foliot_status foliot__lockstep_input_decode(const uint8_t *bytes, size_t length,
+                                            foliot__lockstep_input *packet);
 size_t foliot__relay_encode(const foliot__relay *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
 foliot_status foliot__relay_decode(const uint8_t *bytes, size_t length, foliot__relay *packet);
-size_t foliot__lockstep_status_encode(const foliot__lockstep_status *packet, uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
-foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length, foliot__lockstep_status *packet);
+size_t foliot__lockstep_status_encode(const foliot__lockstep_status *packet,
+                                      uint8_t bytes[FOLIOT_PACKET_BYTES_MAX]);
+foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length,
+                                             foliot__lockstep_status *packet);
 
-// -- between packets and logs --------------------------------------------------------------------------
+// -- between packets and logs
+// --------------------------------------------------------------------------
 
 // The tick whose low bits these are and that is nearest to `near`.
 uint64_t foliot__tick_near(uint32_t low, uint64_t near);
 // What has come, for an acknowledgement.
 foliot__tick_acks foliot__tick_acks_of(const foliot__tick_log *log);
 // The i-th of the holes that acknowledgements of ticks from `next` on show: false beyond the last.
-bool foliot__tick_hole(const foliot__tick_acks *acks, uint64_t next, uint32_t i, uint64_t *from, uint64_t *to);
+bool foliot__tick_hole(const foliot__tick_acks *acks, uint64_t next, uint32_t i, uint64_t *from,
+                       uint64_t *to);
 
-// The block of [from, end), or of fewer ticks at its end, so that it has FOLIOT__BLOCK_BUDGET bytes or
-// FOLIOT__LEAST_TICKS ticks. *first is the tick it starts with. The number of bytes.
-size_t foliot__block_of_newest(const foliot__tick_log *log, uint64_t from, uint64_t end, foliot__block *scratch,
-                               uint8_t *bytes, size_t capacity, uint64_t *first);
+// The block of [from, end), or of fewer ticks at its end, so that it has FOLIOT__BLOCK_BUDGET bytes
+// or FOLIOT__LEAST_TICKS ticks. *first is the tick it starts with. The number of bytes.
+size_t foliot__block_of_newest(const foliot__tick_log *log, uint64_t from, uint64_t end,
+                               foliot__block *scratch, uint8_t *bytes, size_t capacity,
+                               uint64_t *first);
 // The block of [from, end), or of fewer ticks at its start, that fits. *next is the tick after it.
-size_t foliot__block_of_oldest(const foliot__tick_log *log, uint64_t from, uint64_t end, foliot__block *scratch,
-                               uint8_t *bytes, size_t capacity, uint64_t *next);
+size_t foliot__block_of_oldest(const foliot__tick_log *log, uint64_t from, uint64_t end,
+                               foliot__block *scratch, uint8_t *bytes, size_t capacity,
+                               uint64_t *next);
 // Puts a block's ticks into a log, up to one that does not fit; how many were new.
 uint32_t foliot__block_take(foliot__tick_log *log, const foliot__block *block, uint64_t first);
 

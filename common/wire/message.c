@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// message.c: messages to bytes and back. Packed by msgpack-c, read by our own cursor: msgpack-c's unpacker
-// would allocate what a hostile header claims.
+// message.c: messages to bytes and back. Packed by msgpack-c, read by our own cursor: msgpack-c's
+// unpacker would allocate what a hostile header claims.
 #include "wire/message.h"
 
 #include <msgpack.h>
@@ -13,7 +13,8 @@
 
 enum { HELLO_FIELDS = 11, WELCOME_FIELDS = 25 };
 
-// -- packing ------------------------------------------------------------------------------------------
+// -- packing
+// ------------------------------------------------------------------------------------------
 
 static int pack_write(void *user, const char *bytes, size_t count)
 {
@@ -196,8 +197,8 @@ static void pack_message(msgpack_packer *p, const foliot__message *message)
     }
 }
 
-foliot_status foliot__message_encode(const foliot__message *message, uint8_t *bytes, size_t capacity,
-                                     size_t *length)
+foliot_status foliot__message_encode(const foliot__message *message, uint8_t *bytes,
+                                     size_t capacity, size_t *length)
 {
     foliot__writer w = foliot__writer_of(bytes, capacity);
     msgpack_packer p;
@@ -207,7 +208,8 @@ foliot_status foliot__message_encode(const foliot__message *message, uint8_t *by
     return w.status;
 }
 
-// -- unpacking -------------------------------------------------------------------------------------------
+// -- unpacking
+// -------------------------------------------------------------------------------------------
 
 static uint32_t take_u32(foliot__reader *r)
 {
@@ -225,8 +227,8 @@ static bool take_flag(foliot__reader *r)
     return value == 1;
 }
 
-// Printable UTF-8 passes; control characters (C1 too: two bytes in UTF-8) and what is no UTF-8 become '?', byte by byte. Too
-// long is corrupt.
+// Printable UTF-8 passes; control characters (C1 too: two bytes in UTF-8) and what is no UTF-8
+// become '?', byte by byte. Too long is corrupt.
 static void take_text(foliot__reader *r, char *text, size_t capacity)
 {
     uint32_t length = 0;
@@ -464,9 +466,11 @@ bool foliot__message_is_hello(const uint8_t *bytes, size_t length)
     return fields > 0 && foliot__unpack_uint(&r) == FOLIOT__HELLO_MESSAGE && r.status == FOLIOT_OK;
 }
 
-// -- packets of our own ------------------------------------------------------------------------------------
+// -- packets of our own
+// ------------------------------------------------------------------------------------
 
-size_t foliot__input_packet_encode(const foliot__input_packet *packet, uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES])
+size_t foliot__input_packet_encode(const foliot__input_packet *packet,
+                                   uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES])
 {
     foliot__writer w = foliot__writer_of(bytes, FOLIOT_SNAPSHOT_PIECE_BYTES);
     foliot__write_u8(&w, FOLIOT__INPUT_PACKET);
@@ -478,7 +482,8 @@ size_t foliot__input_packet_encode(const foliot__input_packet *packet, uint8_t b
         foliot__write_u32(&w, packet->changes[0].sequence);
     for (uint32_t i = 0; i < packet->count; i++) {
         const foliot__change *c = &packet->changes[i];
-        // A change may be meant for a later tick than the packet, where the clock was set back in between: it is due now.
+        // A change may be meant for a later tick than the packet, where the clock was set back in
+        // between: it is due now.
         uint32_t age = c->tick < packet->tick ? packet->tick - c->tick : 0;
         foliot__write_u16(&w, (uint16_t)(age < UINT16_MAX ? age : UINT16_MAX));
         foliot__write_bytes(&w, c->axes, sizeof c->axes);
@@ -487,7 +492,8 @@ size_t foliot__input_packet_encode(const foliot__input_packet *packet, uint8_t b
     return w.at;
 }
 
-foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length, foliot__input_packet *packet)
+foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length,
+                                          foliot__input_packet *packet)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     if (foliot__read_u8(&r) != FOLIOT__INPUT_PACKET)
@@ -516,7 +522,8 @@ foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length, f
     return r.status;
 }
 
-void foliot__status_packet_encode(const foliot__status_packet *packet, uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES])
+void foliot__status_packet_encode(const foliot__status_packet *packet,
+                                  uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES])
 {
     foliot__writer w = foliot__writer_of(bytes, FOLIOT__STATUS_PACKET_BYTES);
     foliot__write_u8(&w, FOLIOT__STATUS_PACKET);
@@ -528,7 +535,8 @@ void foliot__status_packet_encode(const foliot__status_packet *packet, uint8_t b
     foliot__write_u32(&w, packet->held_us);
 }
 
-foliot_status foliot__status_packet_decode(const uint8_t *bytes, size_t length, foliot__status_packet *packet)
+foliot_status foliot__status_packet_decode(const uint8_t *bytes, size_t length,
+                                           foliot__status_packet *packet)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     if (foliot__read_u8(&r) != FOLIOT__STATUS_PACKET || length != FOLIOT__STATUS_PACKET_BYTES)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// message.h: what server and client say to each other (docs/PROTOCOL.md). Control messages are msgpack
-// arrays [kind, fields...] on the reliable channel; inputs, snapshots and status are bytes of our own,
-// each with its kind in front, on the unreliable one. Every decoder takes hostile bytes.
+// message.h: what server and client say to each other (docs/PROTOCOL.md). Control messages are
+// msgpack arrays [kind, fields...] on the reliable channel; inputs, snapshots and status are bytes
+// of our own, each with its kind in front, on the unreliable one. Every decoder takes hostile
+// bytes.
 #ifndef FOLIOT_WIRE_MESSAGE_H
 #define FOLIOT_WIRE_MESSAGE_H
 
@@ -24,8 +25,8 @@
 #define FOLIOT__NO_PLAYER UINT32_MAX
 #define FOLIOT__NO_TICK UINT32_MAX
 
-// The right to be a player: who has it resumes that player after a lost connection. Drawn by the server, told to nobody
-// else, logged never. All zero: none.
+// The right to be a player: who has it resumes that player after a lost connection. Drawn by the
+// server, told to nobody else, logged never. All zero: none.
 typedef struct foliot__token {
     uint8_t bytes[16];
 } foliot__token;
@@ -39,25 +40,25 @@ static inline bool foliot__token_is_none(const foliot__token *token)
 }
 
 typedef enum foliot__message_kind {
-    FOLIOT__HELLO_MESSAGE = 1, // client: who I am and what I want
-    FOLIOT__WELCOME = 2,       // server: you are in
-    FOLIOT__REFUSE = 3,        // server: you are not, and why
-    FOLIOT__SCENE_PART = 4,    // server: a part of the scene's canonical bytes
-    FOLIOT__PLAYER = 5,        // server: a player came or went
-    FOLIOT__BYE = 6,           // both: the end, on purpose
-    FOLIOT__KEYFRAME_PART = 7, // server, lockstep: a part of a saved state
-    FOLIOT__TICKS_PART = 8,    // server, lockstep: closed ticks after it
-    FOLIOT__KEYFRAME_HEARD = 9, // client, lockstep: so much of it is here
-    FOLIOT__QUESTION = 10,     // server, lockstep: in search of a divergence
-    FOLIOT__ANSWER = 11,       // client, lockstep
-    FOLIOT__DIVERGED = 12,     // server, lockstep: what the search found
-    FOLIOT__INPUT_PACKET = 16, // client, unreliable
+    FOLIOT__HELLO_MESSAGE = 1,    // client: who I am and what I want
+    FOLIOT__WELCOME = 2,          // server: you are in
+    FOLIOT__REFUSE = 3,           // server: you are not, and why
+    FOLIOT__SCENE_PART = 4,       // server: a part of the scene's canonical bytes
+    FOLIOT__PLAYER = 5,           // server: a player came or went
+    FOLIOT__BYE = 6,              // both: the end, on purpose
+    FOLIOT__KEYFRAME_PART = 7,    // server, lockstep: a part of a saved state
+    FOLIOT__TICKS_PART = 8,       // server, lockstep: closed ticks after it
+    FOLIOT__KEYFRAME_HEARD = 9,   // client, lockstep: so much of it is here
+    FOLIOT__QUESTION = 10,        // server, lockstep: in search of a divergence
+    FOLIOT__ANSWER = 11,          // client, lockstep
+    FOLIOT__DIVERGED = 12,        // server, lockstep: what the search found
+    FOLIOT__INPUT_PACKET = 16,    // client, unreliable
     FOLIOT__SNAPSHOT_PACKET = 17, // server, unreliable: and a piece of a snapshot behind it
     FOLIOT__STATUS_PACKET = 18,   // server, unreliable
 } foliot__message_kind;
 
 typedef struct foliot__hello_message {
-    uint32_t protocol; // another than ours: the rest was not read
+    uint32_t protocol;               // another than ours: the rest was not read
     char session[FOLIOT_NAME_BYTES]; // "" is the first one
     char name[FOLIOT_NAME_BYTES];
     bool name_too_long; // and is not in `name`
@@ -65,7 +66,7 @@ typedef struct foliot__hello_message {
     foliot__token token; // of the player to resume
     foliot_digest fingerprint;
     char build[FOLIOT_NAME_BYTES];
-    bool forces; // into a lockstep session of another fingerprint
+    bool forces;                             // into a lockstep session of another fingerprint
     char simulation[FOLIOT_KIND_NAME_BYTES]; // that it can step, and the version of its rules
     uint32_t rules;
 } foliot__hello_message;
@@ -81,16 +82,19 @@ typedef struct foliot__welcome {
     uint32_t scene_bytes; // that will follow in parts; in lockstep, the simulation's setup
     foliot_digest fingerprint;
     bool lockstep;
-    uint32_t input_delay; // ticks, lockstep: inputs made now are for a tick that is closed no earlier
-    bool resumed; // `player` is the one that the hello's token was of: its changes go on by their sequences
+    uint32_t
+        input_delay; // ticks, lockstep: inputs made now are for a tick that is closed no earlier
+    bool resumed; // `player` is the one that the hello's token was of: its changes go on by their
+                  // sequences
 } foliot__welcome;
 
 // Why somebody is not let in. Those marked may be tried again.
 #define FOLIOT__DISCONNECT_REFUSED 256 // data of a disconnect: this and the reason
 #define FOLIOT__REFUSALS(X)                                                                        \
-    X(PROTOCOL, 1, false) X(SESSION, 2, false) X(FULL, 3, true) X(NAME, 4, false)                  \
-    X(FINGERPRINT, 5, false) X(CLOSING, 6, true) X(MALFORMED, 7, false) X(SIMULATION, 8, false) \
-    X(LIED, 9, false) X(BUSY, 10, true) X(SLOW, 11, true) X(SILENT, 12, true)
+    X(PROTOCOL, 1, false)                                                                          \
+    X(SESSION, 2, false) X(FULL, 3, true) X(NAME, 4, false) X(FINGERPRINT, 5, false)               \
+        X(CLOSING, 6, true) X(MALFORMED, 7, false) X(SIMULATION, 8, false) X(LIED, 9, false)       \
+            X(BUSY, 10, true) X(SLOW, 11, true) X(SILENT, 12, true)
 typedef enum foliot__refusal {
 #define FOLIOT__REFUSAL_ENUM(name, value, again) FOLIOT__REFUSE_##name = (value),
     FOLIOT__REFUSALS(FOLIOT__REFUSAL_ENUM)
@@ -116,8 +120,8 @@ typedef struct foliot__player_message {
     char name[FOLIOT_NAME_BYTES];
 } foliot__player_message;
 
-// Several of these make a saved state: `players` sequence numbers of inputs so far (u32 each), then what the
-// simulation saved.
+// Several of these make a saved state: `players` sequence numbers of inputs so far (u32 each), then
+// what the simulation saved.
 typedef struct foliot__keyframe_part {
     uint64_t tick;
     uint32_t players, offset, total;
@@ -140,13 +144,14 @@ typedef struct foliot__keyframe_heard {
 // Of the search, both ways.
 #define FOLIOT__SEARCH_BYTES_MAX 1024
 typedef struct foliot__search_message {
-    uint32_t number; // an answer has its question's
-    uint64_t first;  // of a question: the chain of digests begins with this state's
+    uint32_t number;      // an answer has its question's
+    uint64_t first;       // of a question: the chain of digests begins with this state's
     const uint8_t *bytes; // in place
     uint32_t length;
 } foliot__search_message;
 
-// What the search found: foliot_divergence without its pointers. Texts are empty where nothing is known.
+// What the search found: foliot_divergence without its pointers. Texts are empty where nothing is
+// known.
 typedef struct foliot__diverged {
     uint64_t tick, index, expected, actual, ulps;
     uint32_t part, field, type, body;
@@ -177,12 +182,13 @@ typedef struct foliot__message {
 } foliot__message;
 
 // FOLIOT_FULL if it does not fit (FOLIOT__CONTROL_BYTES_MAX always does).
-foliot_status foliot__message_encode(const foliot__message *message, uint8_t *bytes, size_t capacity,
-                                     size_t *length);
+foliot_status foliot__message_encode(const foliot__message *message, uint8_t *bytes,
+                                     size_t capacity, size_t *length);
 // FOLIOT_TRUNCATED, FOLIOT_CORRUPT; names are made printable.
 foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot__message *message);
 
-// Whether bytes may be a control message, and are none of the packets whose kind comes first: those may overtake a welcome.
+// Whether bytes may be a control message, and are none of the packets whose kind comes first: those
+// may overtake a welcome.
 static inline bool foliot__message_is_control(const uint8_t *bytes, size_t length)
 {
     return length > 0 && bytes[0] >= 0x80;
@@ -208,18 +214,22 @@ typedef struct foliot__input_packet {
 } foliot__input_packet;
 
 typedef struct foliot__status_packet {
-    uint32_t tick;         // the server's next
-    uint32_t sequence;     // all changes up to it have arrived
-    int32_t slack_us;      // how long before its tick closed the newest input packet came; < 0: late
+    uint32_t tick;     // the server's next
+    uint32_t sequence; // all changes up to it have arrived
+    int32_t slack_us;  // how long before its tick closed the newest input packet came; < 0: late
     uint32_t late_changes; // counted so far
     uint32_t echo_us;      // sent_us of that packet
     uint32_t held_us;      // between its arrival and this status
 } foliot__status_packet;
 
-size_t foliot__input_packet_encode(const foliot__input_packet *packet, uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES]);
-foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length, foliot__input_packet *packet);
+size_t foliot__input_packet_encode(const foliot__input_packet *packet,
+                                   uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES]);
+foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length,
+                                          foliot__input_packet *packet);
 #define FOLIOT__STATUS_PACKET_BYTES 25
-void foliot__status_packet_encode(const foliot__status_packet *packet, uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES]);
-foliot_status foliot__status_packet_decode(const uint8_t *bytes, size_t length, foliot__status_packet *packet);
+void foliot__status_packet_encode(const foliot__status_packet *packet,
+                                  uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES]);
+foliot_status foliot__status_packet_decode(const uint8_t *bytes, size_t length,
+                                           foliot__status_packet *packet);
 
 #endif

@@ -11,8 +11,9 @@
 #define COURSE_TICKS 64 // beyond, a free body has met something
 #define MOVE_MAX (1 << 24)
 
-// Largest whole number whose square is at most x, x < 2^20. A square root is rounded to the nearest everywhere, and that of
-// a whole number so small which is no square is never rounded up to a whole one.
+// Largest whole number whose square is at most x, x < 2^20. A square root is rounded to the nearest
+// everywhere, and that of a whole number so small which is no square is never rounded up to a whole
+// one.
 static int32_t root(int32_t x)
 {
     return x > 0 ? (int32_t)__builtin_sqrt((double)x) : 0;
@@ -27,7 +28,8 @@ static int64_t over(int64_t a, int64_t b) // to the nearest, ties away from zero
 static int64_t over_power(int64_t a, unsigned bits)
 {
     uint64_t half = (uint64_t)1 << (bits - 1);
-    return a < 0 ? -(int64_t)((half - (uint64_t)a) >> bits) : (int64_t)(((uint64_t)a + half) >> bits);
+    return a < 0 ? -(int64_t)((half - (uint64_t)a) >> bits)
+                 : (int64_t)(((uint64_t)a + half) >> bits);
 }
 
 static int32_t bounded(int64_t x, int32_t limit)
@@ -59,7 +61,8 @@ static void multiply(const int32_t a[4], const int32_t b[4], int32_t out[4])
         out[i] = (int32_t)over(product[i] * 256, UNIT_256);
 }
 
-unsigned foliot__turned(const foliot__course *course, const foliot_snapshot_body *base, int32_t q[4])
+unsigned foliot__turned(const foliot__course *course, const foliot_snapshot_body *base,
+                        int32_t q[4])
 {
     int32_t from[4], turn[4], rest = UNIT_SQUARE;
     unsigned far = 0;
@@ -91,10 +94,12 @@ void foliot__smallest(const int32_t q[4], unsigned largest, uint16_t out[3])
     int32_t sign = q[largest & 3] < 0 ? -1 : 1;
     for (unsigned i = 0, k = 0; i < 4; i++)
         if (i != largest)
-            out[k++] = (uint16_t)bounded((sign * q[i] + TOP + 1) / 2 < 0 ? 0 : (sign * q[i] + TOP + 1) / 2, TOP);
+            out[k++] = (uint16_t)bounded(
+                (sign * q[i] + TOP + 1) / 2 < 0 ? 0 : (sign * q[i] + TOP + 1) / 2, TOP);
 }
 
-static void spin_between(const foliot_snapshot_body *base, uint32_t ticks, foliot_snapshot_body *body)
+static void spin_between(const foliot_snapshot_body *base, uint32_t ticks,
+                         foliot_snapshot_body *body)
 {
     int32_t from[4], to[4], turn[4];
     unpack(base, from);
@@ -103,20 +108,23 @@ static void spin_between(const foliot_snapshot_body *base, uint32_t ticks, folio
         from[i] = -from[i];
     multiply(to, from, turn);
     for (int k = 0; k < 3; k++)
-        body->spin[k] = (int16_t)bounded(over((turn[0] < 0 ? -16 : 16) * (int64_t)turn[k + 1], ticks), SPIN_MAX);
+        body->spin[k] = (int16_t)bounded(
+            over((turn[0] < 0 ? -16 : 16) * (int64_t)turn[k + 1], ticks), SPIN_MAX);
 }
 
 foliot__course foliot__course_of(const foliot_snapshot_format *format, uint32_t ticks)
 {
     foliot__course c = {.format = format, .ticks = ticks, .keep = 1 << 16};
-    for (double ratio = format->position_step / format->velocity_step; ratio > 1 && c.shift < 16; ratio /= 2)
+    for (double ratio = format->position_step / format->velocity_step; ratio > 1 && c.shift < 16;
+         ratio /= 2)
         c.shift++;
     uint32_t steps = ticks < COURSE_TICKS ? ticks : COURSE_TICKS;
     for (uint32_t i = 0; i < steps; i++) {
         c.keep = c.keep * format->keep >> 16;
         c.reach += c.keep;
         for (int k = 0; k < 3; k++) {
-            c.gained[k] = over((c.gained[k] + (int64_t)format->fall[k] * 1024) * format->keep, 1 << 16);
+            c.gained[k] =
+                over((c.gained[k] + (int64_t)format->fall[k] * 1024) * format->keep, 1 << 16);
             c.fallen[k] += c.gained[k];
         }
     }
@@ -133,7 +141,8 @@ int32_t foliot__drift(const foliot__course *c, const foliot_snapshot_body *base,
     return (int32_t)(uint32_t)(uint64_t)over_power(moved, 16 + c->shift);
 }
 
-void foliot__follow(const foliot__course *c, const foliot_snapshot_body *base, foliot_snapshot_body *body)
+void foliot__follow(const foliot__course *c, const foliot_snapshot_body *base,
+                    foliot_snapshot_body *body)
 {
     memset(body->velocity, 0, sizeof body->velocity);
     memset(body->spin, 0, sizeof body->spin);
@@ -144,11 +153,13 @@ void foliot__follow(const foliot__course *c, const foliot_snapshot_body *base, f
         if (moved == 0)
             continue;
         moved = bounded(moved, MOVE_MAX) * ((int64_t)1 << (16 + c->shift)) - c->fallen[k];
-        body->velocity[k] = bounded(over(over(moved, c->reach) * c->keep + c->gained[k], 1 << 16), INT32_MAX);
+        body->velocity[k] =
+            bounded(over(over(moved, c->reach) * c->keep + c->gained[k], 1 << 16), INT32_MAX);
     }
     const foliot_snapshot_format *f = c->format;
-    if (f->spins && f->rotates && (body->largest != base->largest ||
-        memcmp(body->orientation, base->orientation, sizeof body->orientation) != 0))
+    if (f->spins && f->rotates &&
+        (body->largest != base->largest ||
+         memcmp(body->orientation, base->orientation, sizeof body->orientation) != 0))
         spin_between(base, (uint32_t)c->ticks, body);
 }
 

@@ -14,15 +14,18 @@ typedef struct foliot__course {
 } foliot__course;
 foliot__course foliot__course_of(const foliot_snapshot_format *format, uint32_t ticks);
 // How far the body goes along an axis, position steps; with gravity or without.
-int32_t foliot__drift(const foliot__course *course, const foliot_snapshot_body *base, int k, bool falls);
+int32_t foliot__drift(const foliot__course *course, const foliot_snapshot_body *base, int k,
+                      bool falls);
 // Velocity and spin that took `base` to `body`.
-void foliot__follow(const foliot__course *course, const foliot_snapshot_body *base, foliot_snapshot_body *body);
+void foliot__follow(const foliot__course *course, const foliot_snapshot_body *base,
+                    foliot_snapshot_body *body);
 
-// Orientations here are four integers in units of 1 / (511 sqrt 2): the three sent ones are the odd numbers
-// 2 o - 511, and all four squares sum to 2 * 511^2.
+// Orientations here are four integers in units of 1 / (511 sqrt 2): the three sent ones are the odd
+// numbers 2 o - 511, and all four squares sum to 2 * 511^2.
 
 // The baseline's orientation, turned by its spin. Returns the turn's largest component.
-unsigned foliot__turned(const foliot__course *course, const foliot_snapshot_body *base, int32_t q[4]);
+unsigned foliot__turned(const foliot__course *course, const foliot_snapshot_body *base,
+                        int32_t q[4]);
 unsigned foliot__largest(const int32_t q[4]);
 // As three numbers 0..511 without component `largest`.
 void foliot__smallest(const int32_t q[4], unsigned largest, uint16_t out[3]);

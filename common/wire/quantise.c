@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// quantise.c: bodies as integers. Rounding is to the nearest, ties away from zero, on every machine.
+// quantise.c: bodies as integers. Rounding is to the nearest, ties away from zero, on every
+// machine.
 #include "foliot/math.h"
 #include "foliot/snapshot.h"
 
@@ -96,14 +97,15 @@ static void restore_orientation(const foliot_snapshot_body *body, double q[4])
 
 static uint8_t flags_of(uint32_t flags)
 {
-    return (uint8_t)(FOLIOT_SNAPSHOT_ALIVE | (flags & FOLIOT_BODY_PLAYER ? FOLIOT_SNAPSHOT_PLAYER : 0) |
+    return (uint8_t)(FOLIOT_SNAPSHOT_ALIVE |
+                     (flags & FOLIOT_BODY_PLAYER ? FOLIOT_SNAPSHOT_PLAYER : 0) |
                      (flags & FOLIOT_BODY_STATIC ? FOLIOT_SNAPSHOT_STATIC : 0) |
                      (flags & FOLIOT_BODY_FROZEN ? FOLIOT_SNAPSHOT_FROZEN : 0) |
                      (flags & FOLIOT_BODY_ASLEEP ? FOLIOT_SNAPSHOT_ASLEEP : 0));
 }
 
-foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format, const foliot_world *world,
-                                      foliot_snapshot *snapshot)
+foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,
+                                      const foliot_world *world, foliot_snapshot *snapshot)
 {
     uint32_t count = foliot_world_body_count(world);
     double dt = foliot_world_dt(world);
@@ -142,7 +144,8 @@ foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,
     }
     if (format->rotates)
         restore_orientation(body, state.orientation);
-    state.flags = FOLIOT_BODY_ALIVE | (body->flags & FOLIOT_SNAPSHOT_PLAYER ? FOLIOT_BODY_PLAYER : 0) |
+    state.flags = FOLIOT_BODY_ALIVE |
+                  (body->flags & FOLIOT_SNAPSHOT_PLAYER ? FOLIOT_BODY_PLAYER : 0) |
                   (body->flags & FOLIOT_SNAPSHOT_STATIC ? FOLIOT_BODY_STATIC : 0) |
                   (body->flags & FOLIOT_SNAPSHOT_FROZEN ? FOLIOT_BODY_FROZEN : 0) |
                   (body->flags & FOLIOT_SNAPSHOT_ASLEEP ? FOLIOT_BODY_ASLEEP : 0);

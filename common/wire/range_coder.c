@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// range_coder.c: the interval is [low, low + range) in units of 2^-32; whole bytes leave at the top.
+// range_coder.c: the interval is [low, low + range) in units of 2^-32; whole bytes leave at the
+// top.
 #include "wire/range_coder.h"
 
 foliot__range_encoder foliot__range_encoder_of(uint8_t *bytes, size_t capacity)
@@ -44,8 +45,8 @@ void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value, unsi
 
 size_t foliot__range_encoder_finish(foliot__range_encoder *coder)
 {
-    // Any number within the interval will do, and the decoder reads zeros beyond the end: choose the one
-    // with the most trailing zeros, and leave those away.
+    // Any number within the interval will do, and the decoder reads zeros beyond the end: choose
+    // the one with the most trailing zeros, and leave those away.
     uint64_t high = coder->low + coder->range - 1;
     for (unsigned bits = 32; bits > 0; bits--) {
         uint64_t candidate = (coder->low + (((uint64_t)1 << bits) - 1)) >> bits << bits;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// range_coder.h: adaptive binary arithmetic coding in bytes, carry-propagating (Martin 1979; the byte-wise
-// form with a pending run is Subbotin's and LZMA's). A bit costs what its model makes of it; a model is
-// the mean of a fast and a slow estimate of the share of zeros.
+// range_coder.h: adaptive binary arithmetic coding in bytes, carry-propagating (Martin 1979; the
+// byte-wise form with a pending run is Subbotin's and LZMA's). A bit costs what its model makes of
+// it; a model is the mean of a fast and a slow estimate of the share of zeros.
 #ifndef FOLIOT_WIRE_RANGE_CODER_H
 #define FOLIOT_WIRE_RANGE_CODER_H
 
@@ -41,7 +41,8 @@ typedef struct foliot__range_decoder {
 
 foliot__range_encoder foliot__range_encoder_of(uint8_t *bytes, size_t capacity);
 void foliot__range_shift_out(foliot__range_encoder *coder); // the top byte
-void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value, unsigned bits); // unmodelled
+void foliot__range_encode_raw(foliot__range_encoder *coder, uint32_t value,
+                              unsigned bits);                      // unmodelled
 size_t foliot__range_encoder_finish(foliot__range_encoder *coder); // length; 0 if it did not fit
 // Upper bound of what finishing now would give.
 static inline size_t foliot__range_encoder_length(const foliot__range_encoder *coder)
@@ -57,7 +58,8 @@ static inline bool foliot__range_decoder_good(const foliot__range_decoder *coder
     return coder->beyond <= FOLIOT__ZEROS_DROPPED_MAX + 4;
 }
 
-// -- a bit, inline: a thousand of them a snapshot ----------------------------------------------------
+// -- a bit, inline: a thousand of them a snapshot
+// ----------------------------------------------------
 
 #define FOLIOT__RANGE_MIN (1u << 24)
 #define FOLIOT__FAST_SHIFT 5
@@ -85,7 +87,8 @@ static inline void foliot__range_adapt(foliot__model *model, bool bit)
     }
 }
 
-static inline void foliot__range_encode(foliot__range_encoder *coder, foliot__model *model, bool bit)
+static inline void foliot__range_encode(foliot__range_encoder *coder, foliot__model *model,
+                                        bool bit)
 {
     uint32_t bound = foliot__range_split(coder->range, model);
     if (bit) {
@@ -115,7 +118,8 @@ static inline bool foliot__range_decode(foliot__range_decoder *coder, foliot__mo
     return bit;
 }
 
-// -- one walk over what is coded, for both directions -------------------------------------------------
+// -- one walk over what is coded, for both directions
+// -------------------------------------------------
 
 typedef struct foliot__range_pass {
     foliot__range_encoder *out; // one of the two is NULL
@@ -131,7 +135,8 @@ static inline bool foliot__range_bit(const foliot__range_pass *pass, foliot__mod
     return bit;
 }
 
-static inline uint32_t foliot__range_raw(const foliot__range_pass *pass, uint32_t value, unsigned bits)
+static inline uint32_t foliot__range_raw(const foliot__range_pass *pass, uint32_t value,
+                                         unsigned bits)
 {
     if (pass->in)
         return foliot__range_decode_raw(pass->in, bits);

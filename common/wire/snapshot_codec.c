@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// snapshot_codec.c: snapshots against baselines. One walk over the bodies serves both directions: it
-// codes a value where it encodes and reads it where it decodes, so that the two cannot disagree. Models
-// start anew in every piece; nothing but the baseline is needed, whatever else was lost.
+// snapshot_codec.c: snapshots against baselines. One walk over the bodies serves both directions:
+// it codes a value where it encodes and reads it where it decodes, so that the two cannot disagree.
+// Models start anew in every piece; nothing but the baseline is needed, whatever else was lost.
 #include "base/bytes.h"
 #include "foliot/snapshot.h"
 #include "wire/motion.h"
@@ -11,21 +11,32 @@
 #include <string.h>
 
 #define HEAD_BYTES_MAX 24
-#define PIECES_FROM_END 8 // in the head of several pieces: their number
+#define PIECES_FROM_END 8   // in the head of several pieces: their number
 #define UNSENT_BYTES_MAX 12 // that a decoder may read behind the end of a piece
 #define BODY_BYTES_USUAL 64 // what a piece keeps free at its end for one more
 #define BASELINE_AGE_MAX 65535
 #define MISS_MAX (1 << 20)
 
-enum { SPEEDS = 5, DRIFTS = 10, KINDS = 4, RECENT = 12, BEFORE = 9, HITS = 9, LENGTHS = 13, TURN_LENGTHS = 10, SPINS = 4 };
+enum {
+    SPEEDS = 5,
+    DRIFTS = 10,
+    KINDS = 4,
+    RECENT = 12,
+    BEFORE = 9,
+    HITS = 9,
+    LENGTHS = 13,
+    TURN_LENGTHS = 10,
+    SPINS = 4
+};
 
-// Every model of a piece, in the order of snapshot_priors.h. Contexts come from the baseline's body (how far
-// its velocity takes it, of what kind it is) and from what of the body is coded already.
+// Every model of a piece, in the order of snapshot_priors.h. Contexts come from the baseline's body
+// (how far its velocity takes it, of what kind it is) and from what of the body is coded already.
 typedef struct models {
     foliot__model changed[KINDS][SPEEDS][RECENT];
     foliot__model flags_changed[KINDS][SPEEDS], flag_changed[8], incarnation_changed;
     foliot__model moved[KINDS][SPEEDS];
-    foliot__model length[2][DRIFTS][BEFORE][LENGTHS]; // of a position's difference; [0]: x and y, [1]: z
+    foliot__model length[2][DRIFTS][BEFORE]
+                        [LENGTHS]; // of a position's difference; [0]: x and y, [1]: z
     foliot__model sign[2][DRIFTS][3], mantissa[2][LENGTHS][7];
     foliot__model turned[SPEEDS][2], largest_changed[HITS], largest[2];
     foliot__model turn_length[SPINS][HITS][BEFORE][TURN_LENGTHS];
@@ -51,11 +62,12 @@ typedef struct walk {
     models *models;
     const foliot_snapshot_format *format;
     foliot__course course; // of the ticks from the baseline
-    const foliot_snapshot_body *changed; // the baseline's of the last body that changed; NULL: none did
-    unsigned recent;       // of the last two bodies, how many changed: bits
-    int32_t last[3];       // position of the last body that lives
-    int64_t hung, fell;   // by how much a move without gravity was off lately, and one with it
-    int64_t missed[3];    // by how much each guess at a velocity was off lately
+    const foliot_snapshot_body
+        *changed;       // the baseline's of the last body that changed; NULL: none did
+    unsigned recent;    // of the last two bodies, how many changed: bits
+    int32_t last[3];    // position of the last body that lives
+    int64_t hung, fell; // by how much a move without gravity was off lately, and one with it
+    int64_t missed[3];  // by how much each guess at a velocity was off lately
 } walk;
 
 static inline bool code_bit(walk *w, foliot__model *model, bool bit)
@@ -83,7 +95,8 @@ static inline uint32_t magnitude_of(int32_t x)
     return x < 0 ? 0u - (uint32_t)x : (uint32_t)x;
 }
 
-// The models of a signed number: its bit length in unary, its sign, the two bits behind its leading one.
+// The models of a signed number: its bit length in unary, its sign, the two bits behind its leading
+// one.
 typedef struct number {
     foliot__model *length, *sign, (*mantissa)[7];
     unsigned last; // index of the last length that has models of its own
@@ -103,7 +116,8 @@ static int32_t code_number(walk *w, const number *n, int32_t value)
     foliot__model *mantissa = n->mantissa[lesser(length, n->last)];
     for (unsigned modelled = lesser(rest, 3); modelled > 0; modelled--)
         context = context << 1 | code_bit(w, &mantissa[context - 1], magnitude >> --rest & 1);
-    magnitude = rest ? context << rest | code_raw(w, magnitude & ((1u << rest) - 1), rest) : context;
+    magnitude =
+        rest ? context << rest | code_raw(w, magnitude & ((1u << rest) - 1), rest) : context;
     return (int32_t)(negative ? 0u - magnitude : magnitude);
 }
 
@@ -117,7 +131,8 @@ static int32_t minus(int32_t a, int32_t b)
     return (int32_t)((uint32_t)a - (uint32_t)b);
 }
 
-// -- contexts -----------------------------------------------------------------------------------------
+// -- contexts
+// -----------------------------------------------------------------------------------------
 
 static unsigned drift_class(uint32_t drift)
 {
@@ -133,7 +148,8 @@ static unsigned kind_of(const foliot_snapshot_body *base)
     return base->flags & (FOLIOT_SNAPSHOT_FROZEN | FOLIOT_SNAPSHOT_STATIC) ? 1 : 0;
 }
 
-// -- the parts of a body ------------------------------------------------------------------------------
+// -- the parts of a body
+// ------------------------------------------------------------------------------
 
 static uint8_t code_flags(walk *w, uint8_t flags, uint8_t base)
 {
@@ -144,14 +160,16 @@ static uint8_t code_flags(walk *w, uint8_t flags, uint8_t base)
 }
 
 // Returns the class of the greatest difference, for what is coded after it.
-static unsigned code_position(walk *w, foliot_snapshot_body *body, const int32_t from[3], const int32_t drifts[3])
+static unsigned code_position(walk *w, foliot_snapshot_body *body, const int32_t from[3],
+                              const int32_t drifts[3])
 {
     models *m = w->models;
     unsigned before = 0;
     for (int k = 0; k < 3; k++) {
         unsigned z = k == 2, speed = drift_class(magnitude_of(drifts[k]));
-        number n = {m->length[z][speed][before], &m->sign[z][speed][(drifts[k] > 0) + 2 * (drifts[k] < 0)],
-                    m->mantissa[z], LENGTHS - 1};
+        number n = {m->length[z][speed][before],
+                    &m->sign[z][speed][(drifts[k] > 0) + 2 * (drifts[k] < 0)], m->mantissa[z],
+                    LENGTHS - 1};
         int32_t expected = plus(from[k], drifts[k]);
         int32_t difference = code_number(w, &n, minus(body->position[k], expected));
         body->position[k] = plus(expected, difference);
@@ -192,17 +210,20 @@ static void code_orientation(walk *w, foliot_snapshot_body *body, const foliot_s
     spin = lesser((bit_length(spin) + 1) / 2, SPINS - 1);
     for (int k = 0; k < 3; k++) {
         int32_t turn = near ? (int32_t)from[k] - base->orientation[k] : 0;
-        number n = {m->turn_length[spin][hit][before], &m->turn_sign[(turn > 0) + 2 * (turn < 0)][hit], m->turn_mantissa[other],
+        number n = {m->turn_length[spin][hit][before],
+                    &m->turn_sign[(turn > 0) + 2 * (turn < 0)][hit], m->turn_mantissa[other],
                     TURN_LENGTHS - 1};
         int32_t difference = code_number(w, &n, body->orientation[k] - from[k]);
-        body->orientation[k] = (uint16_t)(plus(from[k], difference) & ((1 << FOLIOT_ORIENTATION_BITS) - 1));
+        body->orientation[k] =
+            (uint16_t)(plus(from[k], difference) & ((1 << FOLIOT_ORIENTATION_BITS) - 1));
         unsigned now = lesser(bit_length(magnitude_of(difference)), BEFORE - 2);
         before = k == 0 ? now + 1 : (now + 1 > before ? now + 1 : before);
     }
 }
 
-// Three guesses at a velocity: the baseline's, the one that took the body here, and what a steady change from
-// the one through the other makes. The one that was best lately is taken: springs, orbits and balls differ.
+// Three guesses at a velocity: the baseline's, the one that took the body here, and what a steady
+// change from the one through the other makes. The one that was best lately is taken: springs,
+// orbits and balls differ.
 static const int32_t *guess_velocity(const walk *w, const foliot_snapshot_body *base,
                                      const foliot_snapshot_body *expected, int32_t guesses[3][3])
 {
@@ -210,7 +231,8 @@ static const int32_t *guess_velocity(const walk *w, const foliot_snapshot_body *
     for (int k = 0; k < 3; k++) {
         guesses[0][k] = base->velocity[k];
         guesses[1][k] = expected->velocity[k];
-        guesses[2][k] = minus(plus(expected->velocity[k], expected->velocity[k]), base->velocity[k]);
+        guesses[2][k] =
+            minus(plus(expected->velocity[k], expected->velocity[k]), base->velocity[k]);
     }
     for (unsigned i = 1; i < 3; i++)
         if (w->missed[i] < w->missed[best])
@@ -245,7 +267,8 @@ static void code_motion(walk *w, foliot_snapshot_body *body, const foliot_snapsh
     const int32_t *guess = guess_velocity(w, base, &expected, guesses);
     unsigned before = 0;
     for (int k = 0; k < 3; k++) {
-        number n = {m->velocity_length[before], &m->velocity_sign[k == 2], m->velocity_mantissa, LENGTHS - 1};
+        number n = {m->velocity_length[before], &m->velocity_sign[k == 2], m->velocity_mantissa,
+                    LENGTHS - 1};
         int32_t difference = code_number(w, &n, minus(body->velocity[k], guess[k]));
         body->velocity[k] = plus(guess[k], difference);
         before = 1 + lesser(bit_length(magnitude_of(difference)), BEFORE - 2);
@@ -281,15 +304,17 @@ static void note_fall(walk *w, const foliot_snapshot_body *body, const foliot_sn
     uint32_t hung = 0, fell = 0;
     for (int k = 0; k < 3; k++) {
         int32_t move = minus(body->position[k], base->position[k]);
-        hung += lesser(magnitude_of(minus(move, foliot__drift(&w->course, base, k, false))), MISS_MAX);
-        fell += lesser(magnitude_of(minus(move, foliot__drift(&w->course, base, k, true))), MISS_MAX);
+        hung +=
+            lesser(magnitude_of(minus(move, foliot__drift(&w->course, base, k, false))), MISS_MAX);
+        fell +=
+            lesser(magnitude_of(minus(move, foliot__drift(&w->course, base, k, true))), MISS_MAX);
     }
     w->hung += hung - w->hung / 8;
     w->fell += fell - w->fell / 8;
 }
 
-static void code_rest(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base, unsigned kind,
-                      unsigned speed, const int32_t drifts[3])
+static void code_rest(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base,
+                      unsigned kind, unsigned speed, const int32_t drifts[3])
 {
     static const int32_t still[3];
     models *m = w->models;
@@ -309,7 +334,8 @@ static void code_rest(walk *w, foliot_snapshot_body *body, const foliot_snapshot
     if (!moved)
         memcpy(body->position, base->position, sizeof body->position);
     else
-        hit = kind == 3 ? code_position(w, body, w->last, still) : code_position(w, body, base->position, drifts);
+        hit = kind == 3 ? code_position(w, body, w->last, still)
+                        : code_position(w, body, base->position, drifts);
     if (moved && kind != 3 && speed > 0)
         note_fall(w, body, base);
     if (w->format->rotates)
@@ -330,7 +356,8 @@ static unsigned nearness(const walk *w, const foliot_snapshot_body *base)
 
 static void code_body(walk *w, foliot_snapshot_body *body, const foliot_snapshot_body *base)
 {
-    unsigned kind = kind_of(base), speed = 0, recent = (w->recent & 1) + (w->recent >> 1 & 1) + 3 * nearness(w, base);
+    unsigned kind = kind_of(base), speed = 0,
+             recent = (w->recent & 1) + (w->recent >> 1 & 1) + 3 * nearness(w, base);
     int32_t drifts[3] = {0, 0, 0};
     if (base->velocity[0] | base->velocity[1] | base->velocity[2]) {
         uint32_t far = 0;
@@ -353,7 +380,8 @@ static void code_body(walk *w, foliot_snapshot_body *body, const foliot_snapshot
         memcpy(w->last, body->position, sizeof w->last);
 }
 
-// -- the start and the end ----------------------------------------------------------------------------
+// -- the start and the end
+// ----------------------------------------------------------------------------
 
 static void models_start(models *m)
 {
@@ -386,7 +414,8 @@ void foliot_snapshot_pieces_close(foliot_snapshot_pieces *pieces)
     *pieces = (foliot_snapshot_pieces){0};
 }
 
-// -- pieces: a head in whole bytes, then the coded bodies ---------------------------------------------
+// -- pieces: a head in whole bytes, then the coded bodies
+// ---------------------------------------------
 
 // Seven bits a byte, the low ones first; the high bit says that more follow.
 static void write_varint(foliot__writer *w, uint32_t value)
@@ -430,7 +459,8 @@ static void read_head(foliot__reader *r, foliot_snapshot_head *head)
     uint32_t tick = foliot__read_u32(r);
     uint32_t form = read_varint(r);
     uint32_t bodies = read_varint(r), age = form >> 1;
-    *head = (foliot_snapshot_head){.tick = tick, .has_baseline = age != 0, .baseline_tick = tick - age, .pieces = 1};
+    *head = (foliot_snapshot_head){
+        .tick = tick, .has_baseline = age != 0, .baseline_tick = tick - age, .pieces = 1};
     if (age > tick || age > BASELINE_AGE_MAX || bodies > FOLIOT_BODIES_MAX) {
         foliot__reader_fail(r, FOLIOT_CORRUPT);
         return;
@@ -472,7 +502,8 @@ static foliot_status grow(foliot_snapshot_pieces *p)
 static walk walk_of(foliot_snapshot_coder *coder, const foliot_snapshot_head *head)
 {
     walk w = {.models = &coder->now, .format = &coder->format};
-    w.course = foliot__course_of(w.format, head->has_baseline ? (uint32_t)(head->tick - head->baseline_tick) : 0);
+    w.course = foliot__course_of(
+        w.format, head->has_baseline ? (uint32_t)(head->tick - head->baseline_tick) : 0);
     coder->now = coder->start;
     return w;
 }
@@ -485,8 +516,8 @@ static const foliot_snapshot_body *base_of(const foliot_snapshot *baseline, uint
 
 // Bodies from head->first on, `limit` at most; how many it took goes into head->count.
 static size_t encode_bodies(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
-                            const foliot_snapshot *baseline, foliot_snapshot_head *head, uint32_t limit,
-                            foliot__range_encoder *out)
+                            const foliot_snapshot *baseline, foliot_snapshot_head *head,
+                            uint32_t limit, foliot__range_encoder *out)
 {
     walk w = walk_of(coder, head);
     w.pass.out = out;
@@ -503,11 +534,12 @@ static size_t encode_bodies(foliot_snapshot_coder *coder, const foliot_snapshot 
 
 // One piece. A body that took more than it may, which no model expects, goes into the next one.
 static size_t encode_piece(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
-                           const foliot_snapshot *baseline, foliot_snapshot_head *head, uint8_t *bytes)
+                           const foliot_snapshot *baseline, foliot_snapshot_head *head,
+                           uint8_t *bytes)
 {
     for (uint32_t limit = UINT32_MAX;; limit = head->count - 1) {
-        foliot__range_encoder out =
-            foliot__range_encoder_of(bytes + HEAD_BYTES_MAX, FOLIOT_SNAPSHOT_PIECE_BYTES - HEAD_BYTES_MAX);
+        foliot__range_encoder out = foliot__range_encoder_of(
+            bytes + HEAD_BYTES_MAX, FOLIOT_SNAPSHOT_PIECE_BYTES - HEAD_BYTES_MAX);
         size_t length = encode_bodies(coder, snapshot, baseline, head, limit, &out);
         if (!out.full)
             return length;
@@ -515,12 +547,16 @@ static size_t encode_piece(foliot_snapshot_coder *coder, const foliot_snapshot *
 }
 
 foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
-                                     const foliot_snapshot *baseline, foliot_snapshot_pieces *pieces)
+                                     const foliot_snapshot *baseline,
+                                     foliot_snapshot_pieces *pieces)
 {
-    if (baseline && (baseline->tick >= snapshot->tick || snapshot->tick - baseline->tick > BASELINE_AGE_MAX))
+    if (baseline &&
+        (baseline->tick >= snapshot->tick || snapshot->tick - baseline->tick > BASELINE_AGE_MAX))
         return FOLIOT_INVALID;
-    foliot_snapshot_head head = {.tick = snapshot->tick, .has_baseline = baseline != NULL,
-                                 .baseline_tick = baseline ? baseline->tick : 0, .bodies = snapshot->count};
+    foliot_snapshot_head head = {.tick = snapshot->tick,
+                                 .has_baseline = baseline != NULL,
+                                 .baseline_tick = baseline ? baseline->tick : 0,
+                                 .bodies = snapshot->count};
     size_t head_bytes = 0;
     pieces->count = 0;
     uint32_t at = 0;
@@ -539,7 +575,8 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
         pieces->offsets[pieces->count] = at;
         head.first += head.count;
     } while (head.first < snapshot->count);
-    for (uint32_t i = 0; i < pieces->count && pieces->count > 1; i++) { // now that their number is known
+    for (uint32_t i = 0; i < pieces->count && pieces->count > 1;
+         i++) { // now that their number is known
         uint8_t *total = pieces->bytes + pieces->offsets[i] + head_bytes - PIECES_FROM_END;
         total[0] = (uint8_t)pieces->count;
         total[1] = (uint8_t)(pieces->count >> 8);
@@ -554,16 +591,17 @@ foliot_status foliot_snapshot_peek(const uint8_t *bytes, size_t length, foliot_s
     return r.status;
 }
 
-foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes, size_t length,
-                                     const foliot_snapshot *baseline, foliot_snapshot *into,
-                                     foliot_snapshot_head *head)
+foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes,
+                                     size_t length, const foliot_snapshot *baseline,
+                                     foliot_snapshot *into, foliot_snapshot_head *head)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     read_head(&r, head);
     if (r.status != FOLIOT_OK)
         return r.status;
     if (head->has_baseline != (baseline != NULL) ||
-        (baseline && (uint32_t)baseline->tick != head->baseline_tick) || into->capacity < head->bodies)
+        (baseline && (uint32_t)baseline->tick != head->baseline_tick) ||
+        into->capacity < head->bodies)
         return FOLIOT_INVALID;
     foliot__range_decoder in = foliot__range_decoder_of(bytes + r.at, length - r.at);
     walk w = walk_of(coder, head);

@@ -47,7 +47,8 @@ bool foliot__tick_log_has(const foliot__tick_log *log, uint64_t tick)
     return tick >= log->first && tick < log->end && place(log, tick)->here;
 }
 
-foliot_status foliot__tick_log_put(foliot__tick_log *log, uint64_t tick, const foliot_input *inputs, uint32_t count)
+foliot_status foliot__tick_log_put(foliot__tick_log *log, uint64_t tick, const foliot_input *inputs,
+                                   uint32_t count)
 {
     if (tick < log->first || foliot__tick_log_has(log, tick))
         return FOLIOT_AGAIN;
@@ -72,12 +73,14 @@ foliot_status foliot__tick_log_put(foliot__tick_log *log, uint64_t tick, const f
     return FOLIOT_OK;
 }
 
-uint32_t foliot__tick_log_read(const foliot__tick_log *log, uint64_t tick, foliot_input *inputs, uint32_t capacity)
+uint32_t foliot__tick_log_read(const foliot__tick_log *log, uint64_t tick, foliot_input *inputs,
+                               uint32_t capacity)
 {
     if (!foliot__tick_log_has(log, tick))
         return 0;
     uint32_t at = 0;
-    for (uint32_t node = place(log, tick)->node; node != FOLIOT__NO_NODE && at < capacity; node = log->nodes[node].next)
+    for (uint32_t node = place(log, tick)->node; node != FOLIOT__NO_NODE && at < capacity;
+         node = log->nodes[node].next)
         inputs[at++] = log->nodes[node].input;
     return place(log, tick)->count;
 }
@@ -86,7 +89,8 @@ void foliot__tick_log_rewrite(foliot__tick_log *log, uint64_t tick, const foliot
 {
     if (!foliot__tick_log_has(log, tick))
         return;
-    for (uint32_t node = place(log, tick)->node; node != FOLIOT__NO_NODE; node = log->nodes[node].next)
+    for (uint32_t node = place(log, tick)->node; node != FOLIOT__NO_NODE;
+         node = log->nodes[node].next)
         log->nodes[node].input = *inputs++;
 }
 

@@ -23,12 +23,14 @@ static inline bool foliot_digest_equal(foliot_digest a, foliot_digest b)
 void foliot_digest_text(foliot_digest digest, char text[FOLIOT_DIGEST_TEXT_BYTES]);
 foliot_status foliot_digest_parse(const char *text, foliot_digest *digest);
 
-// Hash of a known-answer run of every arithmetic path of this build. Two builds that differ here must
-// not play together. Computed anew at each call (some milliseconds), the same on every machine and build.
+// Hash of a known-answer run of every arithmetic path of this build. Two builds that differ here
+// must not play together. Computed anew at each call (some milliseconds), the same on every machine
+// and build.
 foliot_digest foliot_fingerprint(void);
 
 // Compares every part of the known-answer run with the golden values compiled in. FOLIOT_OK, or
-// FOLIOT_DIVERGED with *part naming the first arithmetic path that is wrong ("contraction", "exp", ...).
+// FOLIOT_DIVERGED with *part naming the first arithmetic path that is wrong ("contraction", "exp",
+// ...).
 foliot_status foliot_self_test(const char **part);
 
 #endif

@@ -44,17 +44,17 @@ typedef enum foliot_reversibility {
 typedef struct foliot_integrator_info {
     foliot_integrator id;
     const char *name;
-    const char *aliases;      // separated by blanks, may be empty
-    uint8_t order;            // of the global error in position, smooth forces of position
-    uint8_t order_damped;     // on the damped oscillator x'' = -k x - b v; 0: damping is refused
-    uint8_t rotation_order;   // of free rigid-body rotation; 0: nothing rotates
+    const char *aliases;    // separated by blanks, may be empty
+    uint8_t order;          // of the global error in position, smooth forces of position
+    uint8_t order_damped;   // on the damped oscillator x'' = -k x - b v; 0: damping is refused
+    uint8_t rotation_order; // of free rigid-body rotation; 0: nothing rotates
     bool symplectic;
     foliot_reversibility reversible;
-    uint8_t evaluations;      // force evaluations a step; 0 = as many as its solver needs
-    bool contacts;            // admitted in a scene with contacts or position-level constraints
-    bool rods;                // admitted in a scene with rods
-    bool lab_only;            // needs a varying dt: foliot-lab alone runs it
-    const char *summary;      // one sentence
+    uint8_t evaluations; // force evaluations a step; 0 = as many as its solver needs
+    bool contacts;       // admitted in a scene with contacts or position-level constraints
+    bool rods;           // admitted in a scene with rods
+    bool lab_only;       // needs a varying dt: foliot-lab alone runs it
+    const char *summary; // one sentence
 } foliot_integrator_info;
 
 // Row of a scheme; NULL for a number that names none.

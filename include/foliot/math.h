@@ -5,15 +5,15 @@
 #define FOLIOT_MATH_H
 
 // Errors are bounds over the whole range, in units in the last place (tests/unit/test_math.c).
-double foliot_sqrt(double x);              // correctly rounded (IEEE-754)
-double foliot_sin(double x);               // < 1 ulp, any finite x; NaN for infinities
-double foliot_cos(double x);               // < 1 ulp
-double foliot_atan2(double y, double x);   // < 1 ulp
-double foliot_exp(double x);               // < 1 ulp
-double foliot_expm1(double x);             // < 1 ulp
-double foliot_log(double x);               // < 1 ulp
-double foliot_floor(double x);             // exact
-double foliot_min(double a, double b);     // b if either is NaN
+double foliot_sqrt(double x);            // correctly rounded (IEEE-754)
+double foliot_sin(double x);             // < 1 ulp, any finite x; NaN for infinities
+double foliot_cos(double x);             // < 1 ulp
+double foliot_atan2(double y, double x); // < 1 ulp
+double foliot_exp(double x);             // < 1 ulp
+double foliot_expm1(double x);           // < 1 ulp
+double foliot_log(double x);             // < 1 ulp
+double foliot_floor(double x);           // exact
+double foliot_min(double a, double b);   // b if either is NaN
 double foliot_max(double a, double b);
 double foliot_clamp(double x, double low, double high);
 

@@ -40,9 +40,10 @@ typedef struct foliot_recording_config {
     uint32_t digest_bytes;   // kept of each of them, 4..16; keyframes and the end keep all 16
     uint32_t
         sync_blocks; // ask the disk to keep what was written after this many; 0: at the close alone
-    size_t queue_bytes; // bound of what waits to be written
-    bool threaded;      // a thread writes; else the host calls foliot_recording_drain
-    foliot_digest fingerprint; // of this build, if the host knows it; zero: asked for, which takes milliseconds
+    size_t queue_bytes;        // bound of what waits to be written
+    bool threaded;             // a thread writes; else the host calls foliot_recording_drain
+    foliot_digest fingerprint; // of this build, if the host knows it; zero: asked for, which takes
+                               // milliseconds
 } foliot_recording_config;
 
 // 60, 300, 1, 8, 0, 16 MiB, threaded. The all-zero config is invalid.
@@ -80,7 +81,8 @@ foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const fo
                                      foliot_recording **recording);
 
 // The same for any simulation (docs/RECORDING.md, "Other simulations"): its kind, version and setup
-// stand in the header, and whoever knows the kind can replay it. A foliot.world is recorded as above.
+// stand in the header, and whoever knows the kind can replay it. A foliot.world is recorded as
+// above.
 foliot_status foliot_recording_create_simulation(const char *file,
                                                  const foliot_simulation *simulation,
                                                  const foliot_recording_config *config,
@@ -100,8 +102,8 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
                                       foliot_recording **recording, foliot_scene **scene,
                                       foliot_world **world, char *problem, size_t problem_bytes);
 
-// Shows that a token, by which a player is known to its host, is the right one without being it: a recording may be
-// handed around. All zero: none.
+// Shows that a token, by which a player is known to its host, is the right one without being it: a
+// recording may be handed around. All zero: none.
 typedef struct foliot_player_proof {
     uint8_t bytes[16];
 } foliot_player_proof;
@@ -111,17 +113,18 @@ typedef struct foliot_player_proof {
 typedef struct foliot_recorded_player {
     uint32_t player;
     char name[FOLIOT_NAME_BYTES];
-    foliot_player_proof proof, before; // of its token; of the one that this replaced, while that holds too
+    foliot_player_proof proof,
+        before;             // of its token; of the one that this replaced, while that holds too
     uint32_t join_sequence; // of its JOIN, 0: not in the recording
     uint32_t sequence;      // of its last input
 } foliot_recorded_player;
 
 typedef struct foliot_resumption {
-    uint64_t tick;                   // that it goes on from
-    bool was_closed;                 // it had ended in order
-    uint64_t cut_bytes;              // behind the last whole block; a closing block's too
-    char damage[192];                // why; "" if nothing was wrong
-    char kept_in[512];               // file that holds the cut-off bytes if they were many; "": none
+    uint64_t tick;      // that it goes on from
+    bool was_closed;    // it had ended in order
+    uint64_t cut_bytes; // behind the last whole block; a closing block's too
+    char damage[192];   // why; "" if nothing was wrong
+    char kept_in[512];  // file that holds the cut-off bytes if they were many; "": none
     char session[FOLIOT_NAME_BYTES]; // as the host noted it; "": it did not
     bool lockstep;                   // so it was hosted
     const foliot_recorded_player *players;
@@ -130,12 +133,15 @@ typedef struct foliot_resumption {
 // NULL for a recording that was not resumed. Valid until it is closed.
 const foliot_resumption *foliot_recording_resumed(const foliot_recording *recording);
 
-// Notes for whoever resumes, with the block in progress: the session's name and mode; who a player is, before the JOIN
-// is appended; that it was given another token, and that only this one holds from now on.
-foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name, bool lockstep);
-foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player, const char *name,
-                                           foliot_player_proof proof);
-foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player, foliot_player_proof proof);
+// Notes for whoever resumes, with the block in progress: the session's name and mode; who a player
+// is, before the JOIN is appended; that it was given another token, and that only this one holds
+// from now on.
+foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name,
+                                            bool lockstep);
+foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player,
+                                           const char *name, foliot_player_proof proof);
+foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player,
+                                          foliot_player_proof proof);
 foliot_status foliot_recording_note_heard(foliot_recording *recording, uint32_t player);
 
 // After every step: `world` as the step left it, and the inputs that the step was given. FOLIOT_OK;

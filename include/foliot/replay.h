@@ -61,9 +61,10 @@ foliot_status foliot_replay_open(const char *file, foliot_replay **replay, folio
 // From memory, which must stay while the replay is open.
 foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_replay **replay,
                                        foliot_damage *damage);
-// Recordings of any simulation. `kind` NULL: those of unknown kinds are opened too, to be looked at:
-// what they hold, inputs, digests and keyframes, but no tick. Else only those of that kind and of that
-// version of its rules are; FOLIOT_UNSUPPORTED, with names in *damage, for others. `kind` must stay.
+// Recordings of any simulation. `kind` NULL: those of unknown kinds are opened too, to be looked
+// at: what they hold, inputs, digests and keyframes, but no tick. Else only those of that kind and
+// of that version of its rules are; FOLIOT_UNSUPPORTED, with names in *damage, for others. `kind`
+// must stay.
 foliot_status foliot_replay_open_simulation(const char *file, const foliot_simulation_kind *kind,
                                             foliot_replay **replay, foliot_damage *damage);
 foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t length,
@@ -84,8 +85,8 @@ foliot_status foliot_replay_scan(foliot_replay *replay);
 
 // NULL where the recording is no world's.
 const foliot_world *foliot_replay_world(const foliot_replay *replay);
-// What is replayed, of any kind, to be asked and not stepped; its `self` is NULL where the kind is not
-// known. Valid until the replay moves.
+// What is replayed, of any kind, to be asked and not stepped; its `self` is NULL where the kind is
+// not known. Valid until the replay moves.
 const foliot_simulation *foliot_replay_simulation(const foliot_replay *replay);
 uint64_t foliot_replay_tick(const foliot_replay *replay);
 // One tick on. FOLIOT_NOT_FOUND at the end; FOLIOT_CORRUPT, FOLIOT_TRUNCATED, FOLIOT_UNSUPPORTED
@@ -95,8 +96,8 @@ foliot_status foliot_replay_step(foliot_replay *replay);
 // keyframe. FOLIOT_NOT_FOUND at the first tick.
 foliot_status foliot_replay_step_back(foliot_replay *replay);
 // To any tick: from the nearest keyframe before it. FOLIOT_NOT_FOUND if the recording does not
-// reach it; FOLIOT_CORRUPT where that keyframe's bytes do not give the digest beside them. A refused
-// seek leaves the replay where it was.
+// reach it; FOLIOT_CORRUPT where that keyframe's bytes do not give the digest beside them. A
+// refused seek leaves the replay where it was.
 foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
 
 // Inputs that the step from `tick` to `tick` + 1 is given, valid until the next call.
@@ -128,8 +129,8 @@ typedef struct foliot_verdict {
     foliot_digest digest; // of the state after them
     bool digest_known;
     uint64_t cut_at;              // offset up to which the file is whole, if damaged
-    foliot_divergence divergence; // if FOLIOT_DIVERGED; if a keyframe is false and the replay agrees
-                                  // up to it, where: expected is the keyframe's
+    foliot_divergence divergence; // if FOLIOT_DIVERGED; if a keyframe is false and the replay
+                                  // agrees up to it, where: expected is the keyframe's
     foliot_damage damage;
 } foliot_verdict;
 

@@ -12,14 +12,14 @@
 #include "foliot/status.h"
 
 #define FOLIOT_SCENE_FORMAT 1
-#define FOLIOT_NAME_BYTES 64          // of any name, with its closing zero
-#define FOLIOT_BODIES_MAX (1u << 20)  // slots of one world
+#define FOLIOT_NAME_BYTES 64         // of any name, with its closing zero
+#define FOLIOT_BODIES_MAX (1u << 20) // slots of one world
 #define FOLIOT_FORCES_MAX (1u << 23)
 #define FOLIOT_CONSTRAINTS_MAX (1u << 22)
 #define FOLIOT_SUBSTEPS_MAX 1024
 #define FOLIOT_SUBSTEPS_FITTING UINT32_MAX // 4 where shapes can touch or joints hold, else 1
-#define FOLIOT_POSITION_MAX 0x1p40    // a coordinate beyond it is a fault
-#define FOLIOT_NO_BODY UINT32_MAX     // "the world itself", where a body index is expected
+#define FOLIOT_POSITION_MAX 0x1p40         // a coordinate beyond it is a fault
+#define FOLIOT_NO_BODY UINT32_MAX          // "the world itself", where a body index is expected
 
 typedef enum foliot_shape_kind {
     FOLIOT_SHAPE_POINT = 0,   // collides with nothing
@@ -30,18 +30,19 @@ typedef enum foliot_shape_kind {
 } foliot_shape_kind;
 
 typedef struct foliot_shape {
-    uint32_t kind;      // foliot_shape_kind
-    double radius;      // sphere, capsule: > 0
-    double half[3];     // box: > 0 each; capsule: half[2] = half length of the segment, >= 0
-    double normal[3];   // plane: unit length
-    double offset;      // plane
+    uint32_t kind;    // foliot_shape_kind
+    double radius;    // sphere, capsule: > 0
+    double half[3];   // box: > 0 each; capsule: half[2] = half length of the segment, >= 0
+    double normal[3]; // plane: unit length
+    double offset;    // plane
 } foliot_shape;
 
-// Inertia is that of the solid shape with the body's mass unless `inertia` is given. A point does not rotate.
+// Inertia is that of the solid shape with the body's mass unless `inertia` is given. A point does
+// not rotate.
 typedef struct foliot_body_definition {
-    const char *name; // unique in the scene; NULL or "" for a body without one
-    double mass;      // > 0; ignored for static bodies
-    double inertia[3];          // principal moments in the body's axes; all 0: from the shape
+    const char *name;  // unique in the scene; NULL or "" for a body without one
+    double mass;       // > 0; ignored for static bodies
+    double inertia[3]; // principal moments in the body's axes; all 0: from the shape
     double position[3];
     double velocity[3];
     double orientation[4];      // w, x, y, z; body to world; normalised on entry
@@ -54,11 +55,14 @@ typedef struct foliot_body_definition {
 } foliot_body_definition;
 
 typedef enum foliot_force_kind {
-    FOLIOT_FORCE_UNIFORM = 0,   // acceleration[3] on every body (the scene's `gravity` is one of these)
-    FOLIOT_FORCE_CONSTANT = 1,  // force[3] on body a from time `start` until `end` (a pulse if finite)
-    FOLIOT_FORCE_SPRING = 2,    // body a to body b, or to `point` if b is FOLIOT_NO_BODY
-    FOLIOT_FORCE_DRAG = 3,      // -(linear + quadratic |v|) v on every body
-    FOLIOT_FORCE_NEWTON = 4,    // pairwise, m1 m2 constant / (r^2 + softening^2)^(3/2) r (Plummer softening)
+    FOLIOT_FORCE_UNIFORM =
+        0, // acceleration[3] on every body (the scene's `gravity` is one of these)
+    FOLIOT_FORCE_CONSTANT =
+        1,                   // force[3] on body a from time `start` until `end` (a pulse if finite)
+    FOLIOT_FORCE_SPRING = 2, // body a to body b, or to `point` if b is FOLIOT_NO_BODY
+    FOLIOT_FORCE_DRAG = 3,   // -(linear + quadratic |v|) v on every body
+    FOLIOT_FORCE_NEWTON =
+        4, // pairwise, m1 m2 constant / (r^2 + softening^2)^(3/2) r (Plummer softening)
     FOLIOT_FORCE_ATTRACTOR = 5, // a = -strength (x - point) / |x - point|^3 on every body
     FOLIOT_FORCE_CALLBACK = 6,  // the host's function number `callback` (world.h)
 } foliot_force_kind;
@@ -101,34 +105,35 @@ typedef struct foliot_force_definition {
 } foliot_force_definition;
 
 typedef enum foliot_constraint_kind {
-    FOLIOT_CONSTRAINT_DISTANCE = 0, // length_min <= |xb - xa| <= length, by position correction (Jakobsen)
-    FOLIOT_CONSTRAINT_ROD = 1,      // |xb - xa| = length, by SHAKE/RATTLE inside the integrator
-    FOLIOT_CONSTRAINT_BALL = 2,     // anchors of two bodies coincide
-    FOLIOT_CONSTRAINT_HINGE = 3,    // and an axis is shared
-    FOLIOT_CONSTRAINT_WELD = 4,     // and both turn as one
+    FOLIOT_CONSTRAINT_DISTANCE =
+        0, // length_min <= |xb - xa| <= length, by position correction (Jakobsen)
+    FOLIOT_CONSTRAINT_ROD = 1,   // |xb - xa| = length, by SHAKE/RATTLE inside the integrator
+    FOLIOT_CONSTRAINT_BALL = 2,  // anchors of two bodies coincide
+    FOLIOT_CONSTRAINT_HINGE = 3, // and an axis is shared
+    FOLIOT_CONSTRAINT_WELD = 4,  // and both turn as one
 } foliot_constraint_kind;
 
 typedef struct foliot_constraint_definition {
     uint32_t kind; // foliot_constraint_kind
     uint32_t a, b; // b may be FOLIOT_NO_BODY: then `anchor_b` is a point of the world
     double length, length_min;
-    double stiffness;   // distance: share of the error removed by one iteration, 0..1; 1 unless said
-    double break_force; // > 0, infinite if it never breaks
-    double anchor_a[3], anchor_b[3]; // in body axes, from the centre. A distance with one that is not 0 is a
-                                     // joint like those below, solved with the contacts
-    double axis[3];                  // hinge, in a's axes, unit length
-    double angle_min, angle_max;     // hinge limits, radians about the axis, b against a, 0 as the scene
-                                     // starts; min > max: none
+    double stiffness; // distance: share of the error removed by one iteration, 0..1; 1 unless said
+    double break_force;              // > 0, infinite if it never breaks
+    double anchor_a[3], anchor_b[3]; // in body axes, from the centre. A distance with one that is
+                                     // not 0 is a joint like those below, solved with the contacts
+    double axis[3];              // hinge, in a's axes, unit length
+    double angle_min, angle_max; // hinge limits, radians about the axis, b against a, 0 as the
+                                 // scene starts; min > max: none
     double motor_speed, motor_torque; // hinge; torque 0: no motor
-    double break_torque; // hinge, weld: > 0, infinite if it never breaks that way
-    bool collides;       // ball, hinge, weld: the two bodies touch each other; false unless said
+    double break_torque;              // hinge, weld: > 0, infinite if it never breaks that way
+    bool collides; // ball, hinge, weld: the two bodies touch each other; false unless said
 } foliot_constraint_definition;
 
 typedef enum foliot_control_kind {
     FOLIOT_CONTROL_NONE = 0,
     FOLIOT_CONTROL_THRUST = 1, // axes 0..2 push along world x, y, z; axis 3 turns about world z
-    FOLIOT_CONTROL_VESSEL = 2, // axes 0..2 push along the body's x, y, z as at the tick's start; axis 3 turns
-                               // about the body's z
+    FOLIOT_CONTROL_VESSEL = 2, // axes 0..2 push along the body's x, y, z as at the tick's start;
+                               // axis 3 turns about the body's z
 } foliot_control_kind;
 
 enum foliot_button {
@@ -138,35 +143,37 @@ enum foliot_button {
 };
 
 typedef struct foliot_players_definition {
-    uint32_t limit; // 0: a scene without players
-    foliot_body_definition body;        // its name and position are not used
-    const double (*positions)[3];       // player p spawns at positions[p % position_count]
-    uint32_t position_count;            // >= 1 if limit > 0
-    uint32_t control;                   // foliot_control_kind
-    double force, torque;               // at full deflection, N and N m
-    // Buttons, with any kind but NONE. While FOLIOT_BUTTON_PULL or _PUSH is held, a body whose centre is d < reach
-    // away is drawn to the player's centre, or driven off, by that force times 1 - d / reach; the player feels the
-    // opposite. FOLIOT_BUTTON_JUMP, when pressed on something, adds that speed against gravity.
-    double reach, pull, push, jump;     // 0: none
+    uint32_t limit;               // 0: a scene without players
+    foliot_body_definition body;  // its name and position are not used
+    const double (*positions)[3]; // player p spawns at positions[p % position_count]
+    uint32_t position_count;      // >= 1 if limit > 0
+    uint32_t control;             // foliot_control_kind
+    double force, torque;         // at full deflection, N and N m
+    // Buttons, with any kind but NONE. While FOLIOT_BUTTON_PULL or _PUSH is held, a body whose
+    // centre is d < reach away is drawn to the player's centre, or driven off, by that force times
+    // 1 - d / reach; the player feels the opposite. FOLIOT_BUTTON_JUMP, when pressed on something,
+    // adds that speed against gravity.
+    double reach, pull, push, jump; // 0: none
 } foliot_players_definition;
 
 typedef struct foliot_scene {
     const char *name;
     const char *unit_length, *unit_time, *unit_mass; // labels only
-    double dt;          // of one tick, > 0, finite
-    double pace_hz;     // ticks a host runs in a real second; 0: not playable without being told
-    uint32_t substeps;  // integrator steps a tick, 1..FOLIOT_SUBSTEPS_MAX or _FITTING (the default)
+    double dt;                                       // of one tick, > 0, finite
+    double pace_hz;    // ticks a host runs in a real second; 0: not playable without being told
+    uint32_t substeps; // integrator steps a tick, 1..FOLIOT_SUBSTEPS_MAX or _FITTING (the default)
     foliot_integrator integrator;
-    uint32_t start;     // verlet's first step: 0 Taylor, 1 rk4
-    uint32_t form;      // time-corrected-verlet: 0 dt (dt + dt_prev) / 2, 1 dt^2
-    double tolerance;   // implicit schemes: of Newton's update, relative
-    uint32_t iterations_max; // implicit schemes: Newton iterations; constraints: see constraint_iterations
+    uint32_t start;                 // verlet's first step: 0 Taylor, 1 rk4
+    uint32_t form;                  // time-corrected-verlet: 0 dt (dt + dt_prev) / 2, 1 dt^2
+    double tolerance;               // implicit schemes: of Newton's update, relative
+    uint32_t iterations_max;        // implicit schemes: Newton iterations; constraints: see
+                                    // constraint_iterations
     uint32_t constraint_iterations; // sweeps of position correction a step
     uint64_t seed;
     double gravity[3];
     double speed_max;    // infinite: no clamp
     uint32_t bodies_max; // slots, at least bodies + players.limit; 0: just that
-    bool sleep;          // bodies that have been at rest for long are left out until something wakes them
+    bool sleep; // bodies that have been at rest for long are left out until something wakes them
     const foliot_body_definition *bodies;
     uint32_t body_count;
     const foliot_force_definition *forces; // in evaluation order, after `gravity`
@@ -182,8 +189,8 @@ typedef struct foliot_scene_problem {
     char text[640];
 } foliot_scene_problem;
 
-// Documented defaults of every key: integrator semi-implicit-euler, 1 substep, no gravity. The caller
-// fills in name, dt, bodies. An all-zero scene is invalid.
+// Documented defaults of every key: integrator semi-implicit-euler, 1 substep, no gravity. The
+// caller fills in name, dt, bodies. An all-zero scene is invalid.
 foliot_scene foliot_scene_default(void);
 foliot_body_definition foliot_body_default(void);
 foliot_force_definition foliot_force_default(foliot_force_kind kind);

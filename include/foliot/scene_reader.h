@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// scene_reader.h: scenes as text (YAML or JSON), under a strict schema. docs/SCENES.md lists every key.
+// scene_reader.h: scenes as text (YAML or JSON), under a strict schema. docs/SCENES.md lists every
+// key.
 #ifndef FOLIOT_SCENE_READER_H
 #define FOLIOT_SCENE_READER_H
 
@@ -15,12 +16,13 @@ typedef struct foliot_scene_error {
 } foliot_scene_error;
 
 // Reads FILE; CSV files named in it are looked for beside it. On FOLIOT_OK *scene is one to destroy
-// with foliot_scene_destroy and has passed foliot_scene_check. FOLIOT_INVALID or FOLIOT_REFUSED: bad scene,
-// FOLIOT_IO: no such file; *error is filled in for all.
+// with foliot_scene_destroy and has passed foliot_scene_check. FOLIOT_INVALID or FOLIOT_REFUSED:
+// bad scene, FOLIOT_IO: no such file; *error is filled in for all.
 foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_scene_error *error);
-// The same from memory; `name` stands for the file in messages, `folder` is where CSV files are looked
-// for (NULL: CSV is an error).
+// The same from memory; `name` stands for the file in messages, `folder` is where CSV files are
+// looked for (NULL: CSV is an error).
 foliot_status foliot_scene_parse(const char *text, size_t length, const char *name,
-                                 const char *folder, foliot_scene **scene, foliot_scene_error *error);
+                                 const char *folder, foliot_scene **scene,
+                                 foliot_scene_error *error);
 
 #endif

@@ -12,10 +12,12 @@
 #include "foliot/status.h"
 #include "foliot/world.h"
 
-#define FOLIOT_SNAPSHOT_PIECE_BYTES 1196 // with the message byte in front within FOLIOT_PACKET_BYTES_MAX
+#define FOLIOT_SNAPSHOT_PIECE_BYTES                                                                \
+    1196 // with the message byte in front within FOLIOT_PACKET_BYTES_MAX
 #define FOLIOT_SNAPSHOT_PIECES_MAX 65535
-// A body that is as it was costs at least 0.0014 bits: no model is surer than 65471 in 65536 (docs/PROTOCOL.md, 4). So a piece
-// has at most so many bodies a byte, those zero bytes counted that are not sent; one that claims more is corrupt.
+// A body that is as it was costs at least 0.0014 bits: no model is surer than 65471 in 65536
+// (docs/PROTOCOL.md, 4). So a piece has at most so many bodies a byte, those zero bytes counted
+// that are not sent; one that claims more is corrupt.
 #define FOLIOT_SNAPSHOT_BODIES_A_BYTE 5700
 #define FOLIOT_FALL_MAX (1 << 24)
 #define FOLIOT_ORIENTATION_BITS 9 // of each of the smallest three
@@ -24,11 +26,12 @@
 typedef struct foliot_snapshot_format {
     double position_step; // length units
     double velocity_step; // length units a tick
-    // How a free body goes on, for prediction: its velocity becomes (velocity + fall / 64) * keep / 2^16 a tick.
+    // How a free body goes on, for prediction: its velocity becomes (velocity + fall / 64) * keep /
+    // 2^16 a tick.
     int32_t fall[3]; // velocity steps / 64: the scene's gravity
     uint32_t keep;   // at most 2^16: its drag
-    bool rotates;         // orientations are sent
-    bool spins;           // and spins: worth their bytes only where they say how bodies turn
+    bool rotates;    // orientations are sent
+    bool spins;      // and spins: worth their bytes only where they say how bodies turn
     uint32_t bodies_max;
 } foliot_snapshot_format;
 
@@ -36,11 +39,14 @@ typedef struct foliot_snapshot_format {
 typedef struct foliot_snapshot_body {
     int32_t position[3];
     int32_t velocity[3];
-    int16_t spin[3]; // vector of the turn a tick (half the angle), 1/16 of 1/(511 sqrt 2); 0 unless sent
-    uint16_t orientation[3]; // smallest three, in order w x y z without the largest; 0..511 for -1/sqrt2..1/sqrt2
+    int16_t spin[3]; // vector of the turn a tick (half the angle), 1/16 of 1/(511 sqrt 2); 0 unless
+                     // sent
+    uint16_t orientation[3]; // smallest three, in order w x y z without the largest; 0..511 for
+                             // -1/sqrt2..1/sqrt2
     uint8_t largest;         // 0..3: w, x, y, z; made positive by the sign of the whole quaternion
     uint8_t flags;           // of enum foliot_snapshot_flags; 0: the slot is empty, and all else 0
-    uint8_t incarnation;     // low bits of the slot's generation: a change is a new body, never interpolated
+    uint8_t incarnation;     // low bits of the slot's generation: a change is a new body, never
+                             // interpolated
 } foliot_snapshot_body;
 
 enum foliot_snapshot_flags {
@@ -63,8 +69,8 @@ typedef struct foliot_snapshot {
 foliot_snapshot_format foliot_snapshot_format_of(const foliot_scene *scene);
 
 // The world's state, quantised. FOLIOT_FULL if `snapshot` has too little room.
-foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format, const foliot_world *world,
-                                      foliot_snapshot *snapshot);
+foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,
+                                      const foliot_world *world, foliot_snapshot *snapshot);
 // What a quantised body stands for.
 foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,
                                           const foliot_snapshot_body *body, double dt);
@@ -95,7 +101,8 @@ void foliot_snapshot_coder_destroy(foliot_snapshot_coder *coder);
 
 // `baseline` NULL: complete in itself.
 foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
-                                     const foliot_snapshot *baseline, foliot_snapshot_pieces *pieces);
+                                     const foliot_snapshot *baseline,
+                                     foliot_snapshot_pieces *pieces);
 
 // The head of a piece. Hostile bytes: FOLIOT_TRUNCATED, FOLIOT_CORRUPT.
 typedef struct foliot_snapshot_head {
@@ -107,9 +114,10 @@ typedef struct foliot_snapshot_head {
     uint32_t bodies;       // slots in the whole
 } foliot_snapshot_head;
 foliot_status foliot_snapshot_peek(const uint8_t *bytes, size_t length, foliot_snapshot_head *head);
-// Writes the piece's slots of `into` (whose capacity is at least head.bodies) and nothing else of it.
-foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes, size_t length,
-                                     const foliot_snapshot *baseline, foliot_snapshot *into,
-                                     foliot_snapshot_head *head);
+// Writes the piece's slots of `into` (whose capacity is at least head.bodies) and nothing else of
+// it.
+foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes,
+                                     size_t length, const foliot_snapshot *baseline,
+                                     foliot_snapshot *into, foliot_snapshot_head *head);
 
 #endif

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// status.h: what can go wrong, once. 0 is fine, negative is an error; every code has a name and a text.
+// status.h: what can go wrong, once. 0 is fine, negative is an error; every code has a name and a
+// text.
 #ifndef FOLIOT_STATUS_H
 #define FOLIOT_STATUS_H
 
-// The world's faults. Our own mistakes are assertions, hostile bytes are FOLIOT_CORRUPT or FOLIOT_TRUNCATED.
-// X(code, value, text)
+// The world's faults. Our own mistakes are assertions, hostile bytes are FOLIOT_CORRUPT or
+// FOLIOT_TRUNCATED. X(code, value, text)
 #define FOLIOT_STATUS_LIST(X)                                                                      \
     X(OK, 0, "fine")                                                                               \
     X(INVALID, -1, "an argument or a definition is outside its range")                             \
@@ -12,7 +13,7 @@
     X(NOT_FOUND, -3, "there is nothing by that name or id")                                        \
     X(TRUNCATED, -4, "the bytes end before the value does")                                        \
     X(CORRUPT, -5, "the bytes are not what they claim to be")                                      \
-    X(NEWER, -6, "written by a newer format than this build reads")                              \
+    X(NEWER, -6, "written by a newer format than this build reads")                                \
     X(UNSUPPORTED, -7, "this build cannot do that")                                                \
     X(FLOATING_POINT, -8, "rounding or flush-to-zero was changed behind the library's back")       \
     X(IO, -9, "the system refused to read or write")                                               \

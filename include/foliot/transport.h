@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// transport.h: packets between peers. Two makers: ENet over UDP, and memory on a virtual clock; both with
-// the same seeded impairment. Time is an argument. Nothing here knows what the bytes mean.
+// transport.h: packets between peers. Two makers: ENet over UDP, and memory on a virtual clock;
+// both with the same seeded impairment. Time is an argument. Nothing here knows what the bytes
+// mean.
 #ifndef FOLIOT_TRANSPORT_H
 #define FOLIOT_TRANSPORT_H
 
@@ -10,7 +11,8 @@
 
 #include "foliot/status.h"
 
-#define FOLIOT_PACKET_BYTES_MAX 1200   // of an unreliable packet: larger ones are refused, never fragmented
+#define FOLIOT_PACKET_BYTES_MAX                                                                    \
+    1200 // of an unreliable packet: larger ones are refused, never fragmented
 #define FOLIOT_RELIABLE_BYTES_MAX (1u << 20) // of a reliable one; it is cut into pieces inside
 #define FOLIOT_PEERS_MAX 4000
 #define FOLIOT_PORT_DEFAULT 7777
@@ -30,8 +32,8 @@ typedef enum foliot_delivery {
 // Why a connection ended, where the transport itself ended it; a peer's own reasons are >= 256.
 enum foliot_disconnect_reason {
     FOLIOT_DISCONNECT_NONE = 0,
-    FOLIOT_DISCONNECT_TIMEOUT = 1, // or never answered
-    FOLIOT_DISCONNECT_FULL = 2,    // no slot, or none left for this address
+    FOLIOT_DISCONNECT_TIMEOUT = 1,  // or never answered
+    FOLIOT_DISCONNECT_FULL = 2,     // no slot, or none left for this address
     FOLIOT_DISCONNECT_PROTOCOL = 3, // the host speaks another version of the protocol
 };
 
@@ -48,7 +50,7 @@ typedef struct foliot_transport_event {
     foliot_delivery delivery;
     const uint8_t *bytes; // until the next poll
     size_t length;
-    uint64_t arrived_ns;  // RECEIVED: when it came, at most the now_ns of the poll
+    uint64_t arrived_ns; // RECEIVED: when it came, at most the now_ns of the poll
 } foliot_transport_event;
 
 // What a network does to packets, in one direction. All zero: nothing.
@@ -64,32 +66,35 @@ typedef struct foliot_impairment {
     double reorder;   // 0..1: share of packets held back until the next two have passed
     double delay_ms, jitter_min_ms, jitter_max_ms;
     foliot_jitter_kind jitter_kind;
-    double rate_bits;    // a second; 0: unlimited
+    double rate_bits;     // a second; 0: unlimited
     uint32_t queue_bytes; // in front of the rate limit; what does not fit is lost. 0: 64 KiB
     uint64_t seed;
 } foliot_impairment;
 
 // "loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,rate=1mbit,queue=64k,burst=3,
-// jitter-kind=uniform|normal|correlated,seed=7". FOLIOT_INVALID with a sentence in `problem` (may be NULL).
-foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment, char *problem,
-                                      size_t problem_bytes);
+// jitter-kind=uniform|normal|correlated,seed=7". FOLIOT_INVALID with a sentence in `problem` (may
+// be NULL).
+foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment,
+                                      char *problem, size_t problem_bytes);
 
 // Counted since the transport was made.
 #define FOLIOT_TRANSPORT_COUNTERS(X)                                                               \
-    X(packets_sent) X(bytes_sent) X(packets_received) X(bytes_received)                            \
-    X(packets_batched) /* of those received: read together, without a wake-up */                   \
-    X(packets_refused) /* larger than the limit, or to a peer that is gone */                      \
-    X(packets_lost) X(packets_duplicated) X(packets_reordered) X(packets_queue_full) /* impairment's */ \
-    X(datagrams_dropped_source) /* source port 0, or not a peer and not asking properly */         \
-    X(datagrams_dropped_cookie) /* asked to connect without proof of the address */                \
-    X(datagrams_dropped_ended) /* for a connection that is over */                                 \
-    X(datagrams_dropped_unproven) /* named a connection without knowing its connect id */          \
-    X(datagrams_unsent) /* that the system did not take */                                         \
-    X(datagrams_dropped_malformed) X(datagrams_dropped_fragment)                                   \
-    X(service_errors) /* the host's service failed and was survived */                             \
-    X(connects_refused) /* no slot */ X(connects) X(disconnects)                                   \
-    X(connects_over_address) /* refused: the address held all that it may */                       \
-    X(connects_too_fast) /* put off: the address opened too many in too short a time */
+    X(packets_sent)                                                                                \
+    X(bytes_sent) X(packets_received) X(bytes_received)                                            \
+        X(packets_batched) /* of those received: read together, without a wake-up */               \
+        X(packets_refused) /* larger than the limit, or to a peer that is gone */                  \
+        X(packets_lost) X(packets_duplicated) X(packets_reordered)                                 \
+            X(packets_queue_full)     /* impairment's */                                           \
+        X(datagrams_dropped_source)   /* source port 0, or not a peer and not asking properly */   \
+        X(datagrams_dropped_cookie)   /* asked to connect without proof of the address */          \
+        X(datagrams_dropped_ended)    /* for a connection that is over */                          \
+        X(datagrams_dropped_unproven) /* named a connection without knowing its connect id */      \
+        X(datagrams_unsent)           /* that the system did not take */                           \
+        X(datagrams_dropped_malformed) X(datagrams_dropped_fragment)                               \
+            X(service_errors) /* the host's service failed and was survived */                     \
+        X(connects_refused) /* no slot */ X(connects) X(disconnects)                               \
+            X(connects_over_address) /* refused: the address held all that it may */               \
+        X(connects_too_fast)         /* put off: the address opened too many in too short a time */
 typedef struct foliot_transport_counters {
 #define FOLIOT_COUNTER_FIELD(name) uint64_t name;
     FOLIOT_TRANSPORT_COUNTERS(FOLIOT_COUNTER_FIELD)
@@ -97,25 +102,26 @@ typedef struct foliot_transport_counters {
 } foliot_transport_counters;
 
 typedef struct foliot_transport_config {
-    const char *bind;  // address to listen on, "127.0.0.1"; NULL: does not listen
-    uint16_t port;     // 0: any free one
+    const char *bind; // address to listen on, "127.0.0.1"; NULL: does not listen
+    uint16_t port;    // 0: any free one
     uint32_t peers_max;
     uint32_t timeout_ms; // a peer unheard of for so long is gone
     foliot_impairment send, receive;
-    // One address, whatever its ports, holds at most so many of the connections, and opens at most so many a second once
-    // it has opened those. 0: a quarter of peers_max, at least 8; and 4 a second; all and 32 where a host on the loopback
-    // is reached by one address alone.
+    // One address, whatever its ports, holds at most so many of the connections, and opens at most
+    // so many a second once it has opened those. 0: a quarter of peers_max, at least 8; and 4 a
+    // second; all and 32 where a host on the loopback is reached by one address alone.
     uint32_t peers_per_address_max;
     double joins_per_second;
-    // ENet, listening: unreliable packets of the connected do not make the descriptor readable; they wait for the next
-    // poll, foliot_transport_wake_ns at the latest. For hosts that use them only now and then, at their ticks.
+    // ENet, listening: unreliable packets of the connected do not make the descriptor readable;
+    // they wait for the next poll, foliot_transport_wake_ns at the latest. For hosts that use them
+    // only now and then, at their ticks.
     bool batches;
 } foliot_transport_config;
 foliot_transport_config foliot_transport_config_default(void);
 
-// ENet. `now_ns` is CLOCK_MONOTONIC's time in this and every call; steps of the wall clock do no harm.
-// FOLIOT_AGAIN: the port is busy; FOLIOT_INVALID: that is no address; FOLIOT_NOT_FOUND: it is none of this machine's;
-// FOLIOT_REFUSED: that port is not for everybody.
+// ENet. `now_ns` is CLOCK_MONOTONIC's time in this and every call; steps of the wall clock do no
+// harm. FOLIOT_AGAIN: the port is busy; FOLIOT_INVALID: that is no address; FOLIOT_NOT_FOUND: it is
+// none of this machine's; FOLIOT_REFUSED: that port is not for everybody.
 foliot_status foliot_transport_enet(const foliot_transport_config *config, uint64_t now_ns,
                                     foliot_transport **transport);
 
@@ -126,7 +132,8 @@ void foliot_hub_destroy(foliot_hub *hub); // after its transports
 foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_config *config,
                                       uint64_t now_ns, foliot_transport **transport);
 
-// Another network from now on, in memory alone; what is on its way stays so. FOLIOT_UNSUPPORTED with ENet.
+// Another network from now on, in memory alone; what is on its way stays so. FOLIOT_UNSUPPORTED
+// with ENet.
 foliot_status foliot_transport_impair(foliot_transport *transport, const foliot_impairment *send,
                                       const foliot_impairment *receive);
 void foliot_transport_destroy(foliot_transport *transport);
@@ -138,8 +145,10 @@ foliot_status foliot_transport_connect(foliot_transport *transport, const char *
 void foliot_transport_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
                                  bool at_once);
 // The next event, false if there is none now. Receives at most what has arrived by `now_ns`.
-bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns, foliot_transport_event *event);
-// FOLIOT_FULL: larger than the limit, or the peer holds too much; FOLIOT_NOT_FOUND: gone. Both counted.
+bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns,
+                           foliot_transport_event *event);
+// FOLIOT_FULL: larger than the limit, or the peer holds too much; FOLIOT_NOT_FOUND: gone. Both
+// counted.
 foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id peer,
                                     foliot_delivery delivery, const uint8_t *bytes, size_t length);
 // The same bytes to many peers, copied once. The number that took them is returned.
@@ -154,8 +163,8 @@ uint64_t foliot_transport_wake_ns(const foliot_transport *transport);
 int foliot_transport_descriptor(const foliot_transport *transport);
 uint16_t foliot_transport_port(const foliot_transport *transport);
 // "127.0.0.1:40312" of a peer, for people.
-void foliot_transport_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
-                                   size_t bytes);
+void foliot_transport_peer_address(const foliot_transport *transport, foliot_peer_id peer,
+                                   char *text, size_t bytes);
 // A number for the peer's address without its port, to count by; 0: unknown.
 uint64_t foliot_transport_peer_host(const foliot_transport *transport, foliot_peer_id peer);
 // Round-trip time of a peer in ns as measured by the transport; 0 if unknown.

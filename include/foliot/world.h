@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// world.h: the complete simulation state in one flat block, and the one function that advances time.
+// world.h: the complete simulation state in one flat block, and the one function that advances
+// time.
 //
-// The caller owns the block: ask foliot_world_bytes, give that many bytes aligned to 64, copy it with
-// memcpy, throw it away with free. It holds no pointers. A step never allocates, reads no clock and
-// calls no libm. State is IEEE-754 binary64 throughout.
+// The caller owns the block: ask foliot_world_bytes, give that many bytes aligned to 64, copy it
+// with memcpy, throw it away with free. It holds no pointers. A step never allocates, reads no
+// clock and calls no libm. State is IEEE-754 binary64 throughout.
 #ifndef FOLIOT_WORLD_H
 #define FOLIOT_WORLD_H
 
@@ -37,8 +38,8 @@ typedef enum foliot_stage {
 const char *foliot_stage_name(foliot_stage stage);
 
 // The moving truth of a body: one line a field, in digest order. X(type, name, text). The types are
-// f64 (binary64), i64 and u32. `previous` is verlet's x(t - dt), `lattice` reversible-leapfrog's integers;
-// both are zero in worlds of other schemes.
+// f64 (binary64), i64 and u32. `previous` is verlet's x(t - dt), `lattice` reversible-leapfrog's
+// integers; both are zero in worlds of other schemes.
 #define FOLIOT_BODY_TRUTH(X)                                                                       \
     X(f64, position_x, "position.x")                                                               \
     X(f64, position_y, "position.y")                                                               \
@@ -70,8 +71,8 @@ typedef enum foliot_field {
 #undef FOLIOT_FIELD_ENUM
         FOLIOT_FIELD_COUNT
 } foliot_field;
-const char *foliot_field_name(foliot_field field);          // "position.x"
-foliot_field foliot_field_find(const char *name);           // FOLIOT_FIELD_COUNT if unknown
+const char *foliot_field_name(foliot_field field); // "position.x"
+foliot_field foliot_field_find(const char *name);  // FOLIOT_FIELD_COUNT if unknown
 
 enum foliot_body_flags {
     FOLIOT_BODY_ALIVE = 1u << 0,  // the slot is in use
@@ -112,22 +113,22 @@ typedef struct foliot_event {
 
 // Counts since tick 0. Not truth.
 typedef struct foliot_world_counters {
-    uint64_t force_evaluations;  // of all forces, as the schemes count them (E/step)
-    uint64_t solver_iterations;  // Newton iterations of the implicit schemes
-    uint64_t solver_failures;    // steps in which Newton did not reach its tolerance
+    uint64_t force_evaluations; // of all forces, as the schemes count them (E/step)
+    uint64_t solver_iterations; // Newton iterations of the implicit schemes
+    uint64_t solver_failures;   // steps in which Newton did not reach its tolerance
     uint64_t frozen_bodies;
-    uint64_t contacts_dropped;   // the contact table was full
-    uint64_t impacts_deferred;   // too many impacts in one step: taken at its end instead of in time
+    uint64_t contacts_dropped; // the contact table was full
+    uint64_t impacts_deferred; // too many impacts in one step: taken at its end instead of in time
     uint64_t events_dropped;
     uint64_t inputs_refused;
-    uint64_t first_frozen_tick;  // valid if frozen_bodies > 0
+    uint64_t first_frozen_tick; // valid if frozen_bodies > 0
     uint32_t first_frozen_body;
 } foliot_world_counters;
 
-// A force that the embedder computes. It must add (never set) accelerations of the bodies [0, count) at
-// positions x, y, z and velocities vx, vy, vz (structure of arrays) to ax, ay, az, from its arguments
-// alone, with + - * / sqrt and foliot_* functions. Static and dead bodies have inverse_mass 0. A callback
-// that is not velocity_dependent sees velocities of 0.
+// A force that the embedder computes. It must add (never set) accelerations of the bodies [0,
+// count) at positions x, y, z and velocities vx, vy, vz (structure of arrays) to ax, ay, az, from
+// its arguments alone, with + - * / sqrt and foliot_* functions. Static and dead bodies have
+// inverse_mass 0. A callback that is not velocity_dependent sees velocities of 0.
 typedef struct foliot_callback_arguments {
     uint32_t count;
     const double *x, *y, *z, *vx, *vy, *vz, *mass, *inverse_mass;
@@ -138,20 +139,22 @@ typedef struct foliot_callback {
                          double *az);
     double (*potential)(void *user, const foliot_callback_arguments *at); // may be NULL
     void *user;
-    // The implicit and the kick/drift schemes treat these apart; reversible-leapfrog, which refuses all
-    // that damps, leaves them out.
+    // The implicit and the kick/drift schemes treat these apart; reversible-leapfrog, which refuses
+    // all that damps, leaves them out.
     bool velocity_dependent;
 } foliot_callback;
 
 // What the host lends for the time of one step. All of it may be absent (NULL).
 typedef struct foliot_host {
-    // Runs task(context, i) for every i < count, in any order, on any threads; returns when all are done.
+    // Runs task(context, i) for every i < count, in any order, on any threads; returns when all are
+    // done.
     void (*run)(void *user, uint32_t count, void (*task)(void *context, uint32_t index),
                 void *context);
     void *run_user;
     uint32_t threads; // how many the runner has; results never depend on it
-    // Called, if it is given, by a thread that waits for another's part of the step, every few microseconds:
-    // sched_yield(), say. Without it the thread spins, which is slow where threads outnumber processors.
+    // Called, if it is given, by a thread that waits for another's part of the step, every few
+    // microseconds: sched_yield(), say. Without it the thread spins, which is slow where threads
+    // outnumber processors.
     void (*yield)(void *user); // run_user
     const foliot_callback *callbacks;
     uint32_t callback_count;
@@ -171,10 +174,11 @@ typedef struct foliot_world_config {
     uint32_t players_max;
     uint32_t spawns_max;
     uint32_t springs_max; // of the forces
-    uint32_t joints_max;  // of the constraints: ball, hinge, weld, distance with an anchor off the centre
-    bool gravitates;      // some force is pairwise gravity
-    bool calls_back;      // some force is the host's
-    bool sleeps;          // bodies may fall asleep
+    uint32_t
+        joints_max; // of the constraints: ball, hinge, weld, distance with an anchor off the centre
+    bool gravitates; // some force is pairwise gravity
+    bool calls_back; // some force is the host's
+    bool sleeps;     // bodies may fall asleep
     foliot_integrator integrator;
 } foliot_world_config;
 
@@ -187,23 +191,24 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
 foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world);
 void foliot_world_destroy(foliot_world *world);
 size_t foliot_world_size(const foliot_world *world); // bytes of its block
-// The world at `block` made equal to `from`; both blocks have the same size. A memcpy of the whole block does
-// the same; this leaves out what a step makes anew.
+// The world at `block` made equal to `from`; both blocks have the same size. A memcpy of the whole
+// block does the same; this leaves out what a step makes anew.
 void foliot_world_copy(void *block, const foliot_world *from);
 
 // -- time --------------------------------------------------------------------------------------
 
 // One tick. Inputs are those of this tick, ordered by (player, sequence); `host` may be NULL.
-// FOLIOT_OK; FOLIOT_INVALID for disordered inputs or a force whose callback the host has not lent, and
-// FOLIOT_FLOATING_POINT for a changed rounding mode, leave the world as it was.
+// FOLIOT_OK; FOLIOT_INVALID for disordered inputs or a force whose callback the host has not lent,
+// and FOLIOT_FLOATING_POINT for a changed rounding mode, leave the world as it was.
 foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs, uint32_t count,
                                 const foliot_host *host);
-// One tick back to the very bits of the tick before, reversible-leapfrog only. `before` are the controls
-// that players held before the inputs of the tick that is undone, one a player whose controls it changed,
-// ordered by player. A tick with joins or leaves cannot be undone this way: restore a keyframe.
-// FOLIOT_UNSUPPORTED for other schemes, FOLIOT_INVALID at tick 0 and for disordered controls.
-foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *before, uint32_t count,
-                                     const foliot_host *host);
+// One tick back to the very bits of the tick before, reversible-leapfrog only. `before` are the
+// controls that players held before the inputs of the tick that is undone, one a player whose
+// controls it changed, ordered by player. A tick with joins or leaves cannot be undone this way:
+// restore a keyframe. FOLIOT_UNSUPPORTED for other schemes, FOLIOT_INVALID at tick 0 and for
+// disordered controls.
+foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *before,
+                                     uint32_t count, const foliot_host *host);
 // As foliot_world_step with another dt, for time-corrected-verlet in the lab.
 foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_host *host);
 
@@ -219,14 +224,17 @@ foliot_body_state foliot_world_body(const foliot_world *world, uint32_t slot);
 double foliot_world_body_mass(const foliot_world *world, uint32_t slot); // 0 for static bodies
 foliot_shape foliot_world_body_shape(const foliot_world *world, uint32_t slot);
 foliot_body_id foliot_world_body_id(const foliot_world *world, uint32_t slot);
-uint32_t foliot_world_body_slot(const foliot_world *world, foliot_body_id id); // FOLIOT_NO_BODY if gone
-uint32_t foliot_world_player_body(const foliot_world *world, uint32_t player); // FOLIOT_NO_BODY if none
+uint32_t foliot_world_body_slot(const foliot_world *world,
+                                foliot_body_id id); // FOLIOT_NO_BODY if gone
+uint32_t foliot_world_player_body(const foliot_world *world,
+                                  uint32_t player); // FOLIOT_NO_BODY if none
 uint32_t foliot_world_players_max(const foliot_world *world);
 // What the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if not joined.
 foliot_input foliot_world_player_controls(const foliot_world *world, uint32_t player);
 bool foliot_world_constraint_broken(const foliot_world *world, uint32_t constraint);
-// What it holds with: the force of the last step, of a joint in the mean over the step; of one that broke, the force or
-// torque that broke it. Not truth: 0 before the first step, and not restored with a world.
+// What it holds with: the force of the last step, of a joint in the mean over the step; of one that
+// broke, the force or torque that broke it. Not truth: 0 before the first step, and not restored
+// with a world.
 double foliot_world_constraint_force(const foliot_world *world, uint32_t constraint);
 foliot_integrator foliot_world_integrator(const foliot_world *world);
 const foliot_world_counters *foliot_world_counted(const foliot_world *world);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// bulk.c: what newcomers are sent reliably and in quantity: the scene, a saved state, the ticks since. So many bytes a second
-// for all of them together, in turn by address and then by peer, so that neither a tick nor another newcomer waits for
-// whoever comes again and again.
+// bulk.c: what newcomers are sent reliably and in quantity: the scene, a saved state, the ticks
+// since. So many bytes a second for all of them together, in turn by address and then by peer, so
+// that neither a tick nor another newcomer waits for whoever comes again and again.
 #include "internal.h"
 
 #define BYTES_A_SECOND 8e6
@@ -16,7 +16,8 @@ static size_t send_scene(foliot_server *server, foliot__peer *peer)
     m.as.scene_part.offset = (uint32_t)peer->scene_sent;
     m.as.scene_part.total = (uint32_t)session->scene_length;
     m.as.scene_part.bytes = session->scene_bytes + peer->scene_sent;
-    m.as.scene_part.length = (uint32_t)(left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES);
+    m.as.scene_part.length =
+        (uint32_t)(left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES);
     foliot__server_send(server, peer->id, &m);
     peer->scene_sent += m.as.scene_part.length;
     if (peer->scene_sent == session->scene_length)
@@ -26,11 +27,13 @@ static size_t send_scene(foliot_server *server, foliot__peer *peer)
 
 static bool wants(const foliot__peer *peer)
 {
-    return peer->state == FOLIOT__PEER_IN && (peer->scene_sent < peer->session->scene_length ||
-                                              (peer->session->lockstep && foliot__late_join_wants(peer->session, peer)));
+    return peer->state == FOLIOT__PEER_IN &&
+           (peer->scene_sent < peer->session->scene_length ||
+            (peer->session->lockstep && foliot__late_join_wants(peer->session, peer)));
 }
 
-// The peers that want something are the first `count` of server->order; the one whose turn it is is taken.
+// The peers that want something are the first `count` of server->order; the one whose turn it is is
+// taken.
 static uint32_t next(foliot_server *server, uint32_t count)
 {
     uint32_t best = 0;
@@ -50,11 +53,15 @@ static uint32_t next(foliot_server *server, uint32_t count)
 void foliot__bulk_update(foliot_server *server)
 {
     uint32_t count = 0;
-    bool asked = server->bulk_waits && server->bulk_bytes > 0; // by a new peer, or one that acknowledged
+    bool asked =
+        server->bulk_waits && server->bulk_bytes > 0; // by a new peer, or one that acknowledged
     if (server->bulk_ns != 0 && server->now_ns - server->bulk_ns < EVERY_NS && !asked)
         return;
-    double more = server->bulk_ns == 0 ? BYTES_AT_ONCE : (double)(server->now_ns - server->bulk_ns) * 1e-9 * BYTES_A_SECOND;
-    server->bulk_bytes = server->bulk_bytes + more < BYTES_AT_ONCE ? server->bulk_bytes + more : BYTES_AT_ONCE;
+    double more = server->bulk_ns == 0
+                      ? BYTES_AT_ONCE
+                      : (double)(server->now_ns - server->bulk_ns) * 1e-9 * BYTES_A_SECOND;
+    server->bulk_bytes =
+        server->bulk_bytes + more < BYTES_AT_ONCE ? server->bulk_bytes + more : BYTES_AT_ONCE;
     server->bulk_ns = server->now_ns;
     for (uint32_t i = 0; i < server->peers_max; i++)
         if (wants(&server->peers[i]))
@@ -62,8 +69,9 @@ void foliot__bulk_update(foliot_server *server)
     while (count > 0 && server->bulk_bytes > 0) {
         uint32_t i = next(server, count);
         foliot__peer *peer = &server->peers[server->order[i]];
-        size_t sent = peer->scene_sent < peer->session->scene_length ? send_scene(server, peer)
-                                                                     : foliot__late_join_send(peer->session, peer);
+        size_t sent = peer->scene_sent < peer->session->scene_length
+                          ? send_scene(server, peer)
+                          : foliot__late_join_send(peer->session, peer);
         server->bulk_bytes -= (double)sent;
         foliot__address_of(server, peer)->bulk_turn = peer->bulk_turn = ++server->bulk_turn;
         if (sent == 0 || !wants(peer))
@@ -74,5 +82,6 @@ void foliot__bulk_update(foliot_server *server)
 
 uint64_t foliot__bulk_wake_ns(const foliot_server *server)
 {
-    return server->bulk_waits ? server->bulk_ns + (server->bulk_bytes > 0 ? 1 : 4) * EVERY_NS : UINT64_MAX;
+    return server->bulk_waits ? server->bulk_ns + (server->bulk_bytes > 0 ? 1 : 4) * EVERY_NS
+                              : UINT64_MAX;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// desync_check.c: the server's own digests beside those that clients report. Sums of them travel, so that no tick is left
-// out whatever is lost. Nobody is disconnected for a difference; inquiry.c finds where it is.
+// desync_check.c: the server's own digests beside those that clients report. Sums of them travel,
+// so that no tick is left out whatever is lost. Nobody is disconnected for a difference; inquiry.c
+// finds where it is.
 #include "internal.h"
 
 #define LOGGED_ALWAYS 8 // of one address: several clients may share it
@@ -25,7 +26,8 @@ static void diverged(foliot__session *s, foliot__peer *peer)
     p->searched = false;
     s->server->counters.divergences++;
     if (foliot__is_logged(++foliot__address_of(s->server, peer)->divergences))
-        foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared, peer->name);
+        foliot__server_event(s->server, FOLIOT_SERVER_DIVERGED, s, peer->player, p->compared,
+                             peer->name);
     foliot__inquiry_begin(s, peer);
 }
 
@@ -33,7 +35,8 @@ static void compare(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
-    if (p->diverged || p->stepped <= p->compared || p->stepped > s->tick || s->tick - p->compared >= l->log.capacity)
+    if (p->diverged || p->stepped <= p->compared || p->stepped > s->tick ||
+        s->tick - p->compared >= l->log.capacity)
         return;
     if (*sum_at(l, p->stepped) - p->sum_start == p->digests) {
         s->server->counters.ticks_compared += p->stepped - p->compared;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// divergence_search.c: asks a client that has diverged down the tree of foliot/divergence.h, one client at a time. The step in
-// question is taken again on a worker, from a saved state; the session goes on meanwhile. Searches have budgets: of the
-// server, of each address however often it comes again, and of each peer. What is over them waits, and then is not searched for.
+// divergence_search.c: asks a client that has diverged down the tree of foliot/divergence.h, one
+// client at a time. The step in question is taken again on a worker, from a saved state; the
+// session goes on meanwhile. Searches have budgets: of the server, of each address however often it
+// comes again, and of each peer. What is over them waits, and then is not searched for.
 #include <stdio.h>
 #include <string.h>
 
@@ -15,9 +16,9 @@
 #define SEARCH_EVERY_NS 2e9           // ... and then one in such a time
 #define ADDRESS_SEARCHES_AT_ONCE 3.0  // of one address
 #define ADDRESS_SEARCH_EVERY_NS 60e9
-#define PEER_SEARCHES_MAX 3           // of one connection
-#define FOUND_ELSEWHERE_MAX 2         // several clients may share an address
-#define REWIND_KEYFRAMES 2            // a step is taken again only from so many states' time before it
+#define PEER_SEARCHES_MAX 3   // of one connection
+#define FOUND_ELSEWHERE_MAX 2 // several clients may share an address
+#define REWIND_KEYFRAMES 2    // a step is taken again only from so many states' time before it
 
 bool foliot__inquiry_running(const foliot__session *s)
 {
@@ -29,7 +30,9 @@ static foliot__peer *asked(foliot__session *s)
 {
     const foliot__inquiry *q = &s->lockstep->inquiry;
     foliot__peer *peer = &s->server->peers[q->peer];
-    return peer->state == FOLIOT__PEER_IN && peer->id.value == q->id.value && peer->session == s ? peer : NULL;
+    return peer->state == FOLIOT__PEER_IN && peer->id.value == q->id.value && peer->session == s
+               ? peer
+               : NULL;
 }
 
 static void ask(foliot__session *s, const foliot__peer *peer)
@@ -58,8 +61,10 @@ static bool may_search(foliot_server *server, foliot__peer *peer)
 {
     foliot__address *a = foliot__address_of(server, peer);
     uint64_t now = server->now_ns;
-    a->searches = filled(a->searches, &a->searches_ns, now, ADDRESS_SEARCHES_AT_ONCE, ADDRESS_SEARCH_EVERY_NS);
-    server->searches = filled(server->searches, &server->searches_ns, now, SEARCHES_AT_ONCE, SEARCH_EVERY_NS);
+    a->searches = filled(a->searches, &a->searches_ns, now, ADDRESS_SEARCHES_AT_ONCE,
+                         ADDRESS_SEARCH_EVERY_NS);
+    server->searches =
+        filled(server->searches, &server->searches_ns, now, SEARCHES_AT_ONCE, SEARCH_EVERY_NS);
     if (a->searches < 1 || server->searches < 1)
         return false;
     a->searches -= 1;
@@ -95,7 +100,8 @@ bool foliot__inquiry_begin(foliot__session *s, foliot__peer *peer)
     uint64_t before = 0;
     FOLIOT_ASSERT(p->stepped - q->first < FOLIOT__CHAIN_TICKS);
     for (uint64_t t = q->first; t <= p->stepped; t++)
-        before = q->chain[t - q->first] = foliot_chain_link(before, l->digests[t & (l->log.capacity - 1)]);
+        before = q->chain[t - q->first] =
+            foliot_chain_link(before, l->digests[t & (l->log.capacity - 1)]);
     q->active = true;
     q->has_case = false;
     q->peer = (uint32_t)(peer - s->server->peers);
@@ -106,7 +112,8 @@ bool foliot__inquiry_begin(foliot__session *s, foliot__peer *peer)
     return true;
 }
 
-// -- the truth of the tick --------------------------------------------------------------------------------------
+// -- the truth of the tick
+// --------------------------------------------------------------------------------------
 
 static void run_rewind(void *job)
 {
@@ -125,11 +132,12 @@ static void go_back(foliot__session *s, uint64_t tick)
     q->rewind.status = FOLIOT_NOT_FOUND;
     if (k && k->tick < tick && tick - k->tick <= REWIND_KEYFRAMES * (uint64_t)l->keyframe_ticks) {
         size_t head = 4 * (size_t)k->players;
-        foliot__rewind_begin(&q->rewind, l->simulation.kind, s->scene_bytes, s->scene_length, k->bytes + head,
-                             k->length - head, tick);
+        foliot__rewind_begin(&q->rewind, l->simulation.kind, s->scene_bytes, s->scene_length,
+                             k->bytes + head, k->length - head, tick);
         foliot__rewind_assume_held(&q->rewind);
         for (uint64_t t = k->tick; t < tick; t++) {
-            uint32_t count = foliot__tick_log_read(&l->log, t, l->block.inputs, FOLIOT__BLOCK_INPUTS_MAX);
+            uint32_t count =
+                foliot__tick_log_read(&l->log, t, l->block.inputs, FOLIOT__BLOCK_INPUTS_MAX);
             if (count > FOLIOT__BLOCK_INPUTS_MAX)
                 break; // the step is not taken again, then
             foliot__rewind_give(&q->rewind, l->block.inputs, count);
@@ -142,7 +150,8 @@ static void go_back(foliot__session *s, uint64_t tick)
         run_rewind(q);
 }
 
-// -- the end ------------------------------------------------------------------------------------------------------
+// -- the end
+// ------------------------------------------------------------------------------------------------------
 
 static void remember(foliot__session *s, const foliot__peer *peer)
 {
@@ -150,8 +159,11 @@ static void remember(foliot__session *s, const foliot__peer *peer)
     const foliot__rewind *r = &q->rewind;
     bool known = r->status == FOLIOT_OK && r->finished && r->tick == q->search.found.tick;
     memcpy(q->name, peer->name, sizeof q->name);
-    q->found = (foliot_divergence_case){.session = s->name, .player = peer->player, .name = q->name,
-                                        .divergence = q->search.found, .exchanged = q->search.exchanged};
+    q->found = (foliot_divergence_case){.session = s->name,
+                                        .player = peer->player,
+                                        .name = q->name,
+                                        .divergence = q->search.found,
+                                        .exchanged = q->search.exchanged};
     if (known) {
         q->found.before = r->before;
         q->found.before_bytes = r->before_bytes;
@@ -167,11 +179,21 @@ static void tell(foliot__session *s, const foliot__peer *peer)
 {
     const foliot_divergence *d = &s->lockstep->inquiry.search.found;
     foliot__message m = {.kind = FOLIOT__DIVERGED};
-    m.as.diverged = (foliot__diverged){.tick = d->tick, .index = d->index, .expected = d->expected, .actual = d->actual,
-                                       .ulps = d->ulps, .part = d->part, .field = d->field, .type = (uint32_t)d->type,
-                                       .body = d->body, .part_known = d->part_known, .field_known = d->field_known};
-    snprintf(m.as.diverged.stage, sizeof m.as.diverged.stage, "%s", d->stage_known && d->stage_name ? d->stage_name : "");
-    snprintf(m.as.diverged.group, sizeof m.as.diverged.group, "%s", d->part_known && d->group ? d->group : "");
+    m.as.diverged = (foliot__diverged){.tick = d->tick,
+                                       .index = d->index,
+                                       .expected = d->expected,
+                                       .actual = d->actual,
+                                       .ulps = d->ulps,
+                                       .part = d->part,
+                                       .field = d->field,
+                                       .type = (uint32_t)d->type,
+                                       .body = d->body,
+                                       .part_known = d->part_known,
+                                       .field_known = d->field_known};
+    snprintf(m.as.diverged.stage, sizeof m.as.diverged.stage, "%s",
+             d->stage_known && d->stage_name ? d->stage_name : "");
+    snprintf(m.as.diverged.group, sizeof m.as.diverged.group, "%s",
+             d->part_known && d->group ? d->group : "");
     snprintf(m.as.diverged.field_name, sizeof m.as.diverged.field_name, "%s",
              d->field_known && d->field_name ? d->field_name : "");
     foliot__server_send(s->server, peer->id, &m);
@@ -188,12 +210,14 @@ static void caught(foliot__session *s, foliot__peer *peer)
     p->compared = p->stepped;
 }
 
-// A fault that is there is found again where it was. Whose answers lead elsewhere each time makes them up.
+// A fault that is there is found again where it was. Whose answers lead elsewhere each time makes
+// them up.
 static void weigh(foliot__session *s, foliot__peer *peer)
 {
     const foliot_divergence *d = &s->lockstep->inquiry.search.found;
     foliot__address *a = foliot__address_of(s->server, peer);
-    uint32_t stage = d->stage_known ? d->stage : UINT32_MAX, part = d->part_known ? d->part : UINT32_MAX;
+    uint32_t stage = d->stage_known ? d->stage : UINT32_MAX,
+             part = d->part_known ? d->part : UINT32_MAX;
     uint32_t field = d->field_known ? d->field : UINT32_MAX;
     bool elsewhere = a->found_stage != stage || a->found_part != part || a->found_field != field;
     a->found_stage = stage;
@@ -211,7 +235,8 @@ static void conclude(foliot__session *s, foliot__peer *peer)
         remember(s, peer);
         tell(s, peer);
         weigh(s, peer);
-        foliot__server_event(s->server, FOLIOT_SERVER_FOUND, s, peer->player, q->search.found.tick, q->name);
+        foliot__server_event(s->server, FOLIOT_SERVER_FOUND, s, peer->player, q->search.found.tick,
+                             q->name);
     } else {
         caught(s, peer);
     }
@@ -228,11 +253,13 @@ static void proceed(foliot__session *s, foliot__peer *peer)
         conclude(s, peer);
 }
 
-void foliot__inquiry_hear(foliot__session *s, const foliot__peer *from, const foliot__search_message *answer)
+void foliot__inquiry_hear(foliot__session *s, const foliot__peer *from,
+                          const foliot__search_message *answer)
 {
     foliot__inquiry *q = &s->lockstep->inquiry;
     foliot__peer *peer = q->active ? asked(s) : NULL;
-    if (!peer || peer != from || answer->number != q->number || q->search.state != FOLIOT_SEARCH_ASKS) {
+    if (!peer || peer != from || answer->number != q->number ||
+        q->search.state != FOLIOT_SEARCH_ASKS) {
         s->server->counters.messages_unexpected++;
         return;
     }
@@ -263,8 +290,8 @@ static void next_one(foliot__session *s)
     uint32_t from = s->lockstep->inquiry.peer + 1;
     for (uint32_t i = 0; i < s->server->peers_max; i++) {
         foliot__peer *peer = &s->server->peers[(from + i) % s->server->peers_max];
-        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.diverged && !peer->lockstep.searched &&
-            foliot__inquiry_begin(s, peer))
+        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.diverged &&
+            !peer->lockstep.searched && foliot__inquiry_begin(s, peer))
             return;
     }
 }
@@ -279,7 +306,8 @@ void foliot__inquiry_update(foliot__session *s)
         rewound(s, peer);
     else if (q->active && !peer)
         q->active = false; // it is gone
-    else if (q->active && (s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS || s->server->now_ns - q->begun_ns > SEARCH_WITHIN_NS)) {
+    else if (q->active && (s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS ||
+                           s->server->now_ns - q->begun_ns > SEARCH_WITHIN_NS)) {
         q->active = false;
         foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_digests); // it reports, and does not answer
     } else if (!q->active)

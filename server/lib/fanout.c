@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fanout.c: snapshots to peers. Encoded once for each baseline that some peer has, sent to all who have it.
+// fanout.c: snapshots to peers. Encoded once for each baseline that some peer has, sent to all who
+// have it.
 #include "internal.h"
 
 #include <stdlib.h>
@@ -8,7 +9,8 @@
 foliot_status foliot__fanout_init(foliot__session *session)
 {
     session->format = foliot_snapshot_format_of(session->scene);
-    session->snapshots_kept = FOLIOT__SNAPSHOTS_KEPT + session->delay_ticks / session->snapshot_every;
+    session->snapshots_kept =
+        FOLIOT__SNAPSHOTS_KEPT + session->delay_ticks / session->snapshot_every;
     session->snapshots = calloc(session->snapshots_kept, sizeof *session->snapshots);
     if (!session->snapshots)
         return FOLIOT_MEMORY;
@@ -55,8 +57,8 @@ static uint64_t delay_of(const foliot__session *session, const foliot__peer *pee
     return peer->player == FOLIOT__NO_PLAYER ? session->delay_ticks : 0;
 }
 
-// Nothing is shown of a session that is younger than the delay: a first state that stands still would be taken for
-// the clock by who is shown it.
+// Nothing is shown of a session that is younger than the delay: a first state that stands still
+// would be taken for the clock by who is shown it.
 static bool shows(const foliot__session *session, const foliot__peer *peer)
 {
     return session->newest_snapshot >= session->first_tick + delay_of(session, peer);
@@ -75,16 +77,16 @@ uint64_t foliot__fanout_shown(const foliot__session *session, const foliot__peer
 }
 
 // One snapshot to these peers.
-static void send_pieces(foliot__session *session, const foliot_snapshot_pieces *p, const foliot_peer_id *peers,
-                        uint32_t count, foliot_delivery delivery)
+static void send_pieces(foliot__session *session, const foliot_snapshot_pieces *p,
+                        const foliot_peer_id *peers, uint32_t count, foliot_delivery delivery)
 {
     foliot_server *server = session->server;
     uint8_t packet[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
     for (uint32_t i = 0; i < p->count; i++) {
         size_t length = p->offsets[i + 1] - p->offsets[i];
         memcpy(packet + 1, p->bytes + p->offsets[i], length);
-        uint32_t sent = foliot_transport_send_many(server->config.transport, peers, count, delivery, packet,
-                                                   length + 1);
+        uint32_t sent = foliot_transport_send_many(server->config.transport, peers, count, delivery,
+                                                   packet, length + 1);
         server->counters.snapshot_pieces_sent += sent;
         server->counters.snapshot_bytes_sent += (length + 1) * sent;
     }
@@ -110,10 +112,12 @@ static uint64_t ticks_ns(const foliot__session *session, uint64_t ticks)
 // The one that this newcomer is being sent, as long as it is not too old.
 static const foliot_snapshot *complete_for(const foliot__session *session, const foliot__peer *peer)
 {
-    uint64_t tick = peer->complete_tick, shown = foliot__fanout_shown(session, peer), shared = session->complete_tick;
+    uint64_t tick = peer->complete_tick, shown = foliot__fanout_shown(session, peer),
+             shared = session->complete_tick;
     if (peer->complete_ns == 0 || ticks_ns(session, shown - tick) > FOLIOT__COMPLETE_OLD_NS) {
         tick = shown;
-        if (session->has_complete && shared <= shown && ticks_ns(session, shown - shared) < FOLIOT__COMPLETE_SHARED_NS)
+        if (session->has_complete && shared <= shown &&
+            ticks_ns(session, shown - shared) < FOLIOT__COMPLETE_SHARED_NS)
             tick = shared;
     }
     return foliot__fanout_find(session, tick);
@@ -133,7 +137,8 @@ static void send_complete(foliot__session *session, foliot__peer *peer)
         send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_RELIABLE);
         peer->complete_reliable = true;
     }
-    // Its copies will have arrived, most likely, before an acknowledgement could: deltas need not wait for one.
+    // Its copies will have arrived, most likely, before an acknowledgement could: deltas need not
+    // wait for one.
     peer->has_baseline = small;
     peer->baseline_tick = peer->complete_tick = snapshot->tick;
     peer->complete_ns = session->server->now_ns;
@@ -149,7 +154,8 @@ void foliot__fanout_greet(foliot__session *session, foliot__peer *peer)
         send_complete(session, peer);
 }
 
-// Copies that come before an acknowledgement can: whichever pieces of a snapshot arrive, they add up.
+// Copies that come before an acknowledgement can: whichever pieces of a snapshot arrive, they add
+// up.
 static void repeat_complete(foliot__session *session, foliot__peer *peer)
 {
     if (session->server->now_ns - peer->complete_ns < peer->complete_every_ns)
@@ -176,14 +182,16 @@ static int by_baseline(const void *a, const void *b, void *context)
 
 static bool same_group(const foliot__session *session, const foliot__peer *p, const foliot__peer *q)
 {
-    return p->baseline_tick == q->baseline_tick && foliot__fanout_shown(session, p) == foliot__fanout_shown(session, q);
+    return p->baseline_tick == q->baseline_tick &&
+           foliot__fanout_shown(session, p) == foliot__fanout_shown(session, q);
 }
 
 // All of the group lack the same.
 static void send_group(foliot__session *session, const foliot__peer *peer, uint32_t count)
 {
     foliot_server *server = session->server;
-    const foliot_snapshot *newest = foliot__fanout_find(session, foliot__fanout_shown(session, peer));
+    const foliot_snapshot *newest =
+        foliot__fanout_find(session, foliot__fanout_shown(session, peer));
     const foliot_snapshot *baseline = foliot__fanout_find(session, peer->baseline_tick);
     if (!newest || !baseline || baseline->tick >= newest->tick)
         return;
@@ -201,28 +209,34 @@ static void send_status(foliot__session *session, foliot__peer *peer)
     peer->status_ns = server->now_ns;
     const foliot__player_slot *player =
         peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
-    int64_t slack_ns = (int64_t)(foliot__session_closes_ns(session, peer->newest_tick) - peer->heard_ns);
+    int64_t slack_ns =
+        (int64_t)(foliot__session_closes_ns(session, peer->newest_tick) - peer->heard_ns);
     int64_t slack_us = slack_ns / 1000;
     foliot__status_packet status = {
         .tick = (uint32_t)session->tick,
         .sequence = player ? player->next_sequence - 1 : 0,
-        .slack_us = (int32_t)(slack_us < -1000000000 ? -1000000000 : slack_us > 1000000000 ? 1000000000 : slack_us),
+        .slack_us = (int32_t)(slack_us < -1000000000  ? -1000000000
+                              : slack_us > 1000000000 ? 1000000000
+                                                      : slack_us),
         .late_changes = player ? (uint32_t)player->late_changes : 0,
         .echo_us = peer->echo_us,
         .held_us = (uint32_t)((server->now_ns - peer->heard_ns) / 1000),
     };
     uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES];
     foliot__status_packet_encode(&status, bytes);
-    foliot_transport_send(server->config.transport, peer->id, FOLIOT_UNRELIABLE, bytes, sizeof bytes);
+    foliot_transport_send(server->config.transport, peer->id, FOLIOT_UNRELIABLE, bytes,
+                          sizeof bytes);
 }
 
 // A host that makes up for late ticks tells nothing of the network.
 void foliot__fanout_heard(const foliot__session *session, foliot__peer *peer, uint64_t tick)
 {
-    uint64_t sent_ns = session->broadcast_ns - ticks_ns(session, foliot__fanout_shown(session, peer) - tick);
+    uint64_t sent_ns =
+        session->broadcast_ns - ticks_ns(session, foliot__fanout_shown(session, peer) - tick);
     uint64_t arrived_ns = session->server->arrived_ns;
     if (!session->running_late)
-        foliot__thinning_heard(&peer->thinning, session->server->now_ns, arrived_ns > sent_ns ? arrived_ns - sent_ns : 0,
+        foliot__thinning_heard(&peer->thinning, session->server->now_ns,
+                               arrived_ns > sent_ns ? arrived_ns - sent_ns : 0,
                                ticks_ns(session, session->snapshot_every));
 }
 
@@ -252,7 +266,8 @@ void foliot__fanout_broadcast(foliot__session *session)
             repeat_complete(session, peer);
         if (!peer->has_baseline)
             continue;
-        if (foliot__thinning_sends(&peer->thinning, foliot__fanout_shown(session, peer), session->snapshot_every))
+        if (foliot__thinning_sends(&peer->thinning, foliot__fanout_shown(session, peer),
+                                   session->snapshot_every))
             server->order[count++] = i;
         else
             server->counters.snapshots_thinned++;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// internal.h: what the files of the server library share. server.c: peers, messages, time. session.c: one world's
-// ticks and players. fanout.c: snapshots to peers. bulk.c: what newcomers are sent, in turn. address.c: what an address has had.
+// internal.h: what the files of the server library share. server.c: peers, messages, time.
+// session.c: one world's ticks and players. fanout.c: snapshots to peers. bulk.c: what newcomers
+// are sent, in turn. address.c: what an address has had.
 #ifndef FOLIOT_SERVER_LIB_INTERNAL_H
 #define FOLIOT_SERVER_LIB_INTERNAL_H
 
@@ -12,21 +13,24 @@
 #include "rate_adaptation.h"
 #include "wire/message.h"
 
-#define FOLIOT__SNAPSHOTS_KEPT 128   // that may still be somebody's baseline, beside those not yet shown to spectators
-#define FOLIOT__CHANGES_HELD 128     // of one player, for ticks to come
-#define FOLIOT__TICKS_AHEAD_MAX 600  // that an input may be meant for
-#define FOLIOT__GAP_MAX 65536        // changes that a server's death may have lost of one player
-#define FOLIOT__MALFORMED_MAX 32     // messages, before the peer is dropped
+#define FOLIOT__SNAPSHOTS_KEPT                                                                     \
+    128 // that may still be somebody's baseline, beside those not yet shown to spectators
+#define FOLIOT__CHANGES_HELD 128    // of one player, for ticks to come
+#define FOLIOT__TICKS_AHEAD_MAX 600 // that an input may be meant for
+#define FOLIOT__GAP_MAX 65536       // changes that a server's death may have lost of one player
+#define FOLIOT__MALFORMED_MAX 32    // messages, before the peer is dropped
 #define FOLIOT__EVENTS_HELD 256
 #define FOLIOT__STATUS_EVERY_NS 100000000u
-// A newcomer gets the same complete snapshot again and again, at first after this time, then after twice as much and
-// so on, until it acknowledges any; a newer one once the first is old, and a reliable copy if all that took too long.
+// A newcomer gets the same complete snapshot again and again, at first after this time, then after
+// twice as much and so on, until it acknowledges any; a newer one once the first is old, and a
+// reliable copy if all that took too long.
 #define FOLIOT__COMPLETE_FIRST_NS 12000000u
 #define FOLIOT__COMPLETE_EVERY_NS_MAX 200000000u
 #define FOLIOT__COMPLETE_OLD_NS 120000000u
 #define FOLIOT__COMPLETE_SHARED_NS 50000000u // several newcomers get the same one
 #define FOLIOT__COMPLETE_RELIABLE_NS 600000000u
-#define FOLIOT__COMPLETE_PIECES_MAX 32 // of a snapshot that is sent so: larger ones go reliably at once
+#define FOLIOT__COMPLETE_PIECES_MAX                                                                \
+    32 // of a snapshot that is sent so: larger ones go reliably at once
 #define FOLIOT__DISCONNECT_SUPERSEDED 300
 #define FOLIOT__ADDRESSES 256 // that are remembered, the last ones
 #define FOLIOT__LAG_WINDOW_NS 1000000000u
@@ -38,7 +42,8 @@ typedef struct foliot__session foliot__session;
 typedef enum foliot__peer_state {
     FOLIOT__PEER_NONE,
     FOLIOT__PEER_GREETING, // connected, has not said hello
-    FOLIOT__PEER_AWAITING, // let in; its welcome waits until the recording has its player's new token
+    FOLIOT__PEER_AWAITING, // let in; its welcome waits until the recording has its player's new
+                           // token
     FOLIOT__PEER_IN,
 } foliot__peer_state;
 
@@ -50,10 +55,12 @@ typedef struct foliot__peer {
     char name[FOLIOT_NAME_BYTES];
     bool has_baseline; // to send deltas against
     bool acknowledged; // some snapshot: until then complete ones go out again and again
-    uint64_t complete_tick, complete_ns, complete_every_ns; // which, when the last copy did, and the next one will
+    uint64_t complete_tick, complete_ns,
+        complete_every_ns;  // which, when the last copy did, and the next one will
     bool complete_reliable; // one of them went reliably
     foliot__thinning thinning;
-    uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on its way
+    uint64_t baseline_tick; // the newest snapshot that it has whole, or a complete one that is on
+                            // its way
     uint32_t malformed;
     uint64_t connected_ns, welcomed_ns, greeted_ns, status_ns;
     // Of its newest input packet:
@@ -70,11 +77,11 @@ typedef struct foliot__peer {
 typedef struct foliot__address {
     uint64_t host; // foliot_transport_peer_host
     uint64_t used_ns;
-    uint64_t bulk_turn;              // when one of them was sent something in bulk
-    uint64_t pinned_tick;            // the newest state that one of them is being sent, when last counted
-    uint64_t divergences, found;     // so far
-    double searches;                 // for divergences that it may still cause ...
-    uint64_t searches_ns;            // ... as of
+    uint64_t bulk_turn;   // when one of them was sent something in bulk
+    uint64_t pinned_tick; // the newest state that one of them is being sent, when last counted
+    uint64_t divergences, found;                   // so far
+    double searches;                               // for divergences that it may still cause ...
+    uint64_t searches_ns;                          // ... as of
     uint32_t found_stage, found_part, found_field; // where the last one was
 } foliot__address;
 
@@ -88,19 +95,21 @@ typedef enum foliot__player_state {
 typedef struct foliot__player_slot {
     foliot__player_state state;
     char name[FOLIOT_NAME_BYTES];
-    // Its token is drawn anew for every connection. The one that it was asked for with holds as well until its owner
-    // has shown, by a packet, that he heard the new one; that one is forgotten then, but for its proof.
+    // Its token is drawn anew for every connection. The one that it was asked for with holds as
+    // well until its owner has shown, by a packet, that he heard the new one; that one is forgotten
+    // then, but for its proof.
     foliot__token token;
     foliot_player_proof proof, before, spent; // spent: of the last one that holds no more
-    bool same;     // `before` was of this player; else of one that was gone
-    bool rotated, heard; // to be noted in the recording, with the next tick
+    bool same;                     // `before` was of this player; else of one that was gone
+    bool rotated, heard;           // to be noted in the recording, with the next tick
     uint64_t noted_tick, noted_ns; // that its block has, and when it was given to the recording
-    uint64_t host;         // address of its last peer, to count by; 0: unknown
-    bool leaves;           // said goodbye before its first tick
-    int64_t peer;          // index, -1: its peer is gone
+    uint64_t host;                 // address of its last peer, to count by; 0: unknown
+    bool leaves;                   // said goodbye before its first tick
+    int64_t peer;                  // index, -1: its peer is gone
     uint64_t lost_ns;
     uint32_t next_sequence; // of the change expected next
-    bool gap;               // changes that it was told are here may have died with a server: the next may be later
+    bool
+        gap; // changes that it was told are here may have died with a server: the next may be later
     // Of inputs given to the world: changes follow the JOIN by their own sequences.
     uint32_t input_sequence, join_sequence;
     uint64_t late_changes;
@@ -165,7 +174,7 @@ struct foliot_server {
     uint32_t *order;
     uint64_t now_ns, expire_ns, watch_ns;
     uint64_t watched[32]; // counts at which watch.c says something, by its lists
-    uint64_t arrived_ns; // the packet that is being taken
+    uint64_t arrived_ns;  // the packet that is being taken
     foliot_digest fingerprint;
     bool stopping;
     uint64_t stopped_ns;
@@ -183,8 +192,10 @@ struct foliot_server {
 };
 
 void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
-                          const foliot__session *session, uint32_t player, uint64_t value, const char *text);
-void foliot__server_send(foliot_server *server, foliot_peer_id peer, const foliot__message *message);
+                          const foliot__session *session, uint32_t player, uint64_t value,
+                          const char *text);
+void foliot__server_send(foliot_server *server, foliot_peer_id peer,
+                         const foliot__message *message);
 // To every peer of a session.
 void foliot__server_tell(foliot__session *session, const foliot__message *message);
 
@@ -196,36 +207,47 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
                                      foliot__session **session);
 void foliot__session_destroy(foliot__session *session);
 void foliot__session_update(foliot__session *session);
-uint32_t foliot__session_ticks(const foliot__session *session, double seconds); // at least 1, at most a million
+uint32_t foliot__session_ticks(const foliot__session *session,
+                               double seconds); // at least 1, at most a million
 uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick); // when it is closed
-// When it will be closed, where the steps take longer than there is time for: what inputs must keep to.
+// When it will be closed, where the steps take longer than there is time for: what inputs must keep
+// to.
 uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick);
-// A step was taken in, or nothing is recorded any more: peers whose player's token is safe are welcomed.
+// A step was taken in, or nothing is recorded any more: peers whose player's token is safe are
+// welcomed.
 void foliot__session_welcome_awaiting(foliot__session *session);
 void foliot__server_welcome(foliot_server *server, foliot__peer *peer);
 // A player for a newcomer, or the one that the token names. FOLIOT__NO_PLAYER if there is no room.
-uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
-                               bool *resumed);
+uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello,
+                               uint32_t peer, bool *resumed);
 // Whether the address has all the places of players that it may have.
 bool foliot__session_over_address(const foliot__session *session, uint64_t host);
 // Whether somebody may come back to that player with the token.
 bool foliot__session_knows(const foliot__session *session, const foliot__token *token);
-void foliot__session_heard(foliot__session *session, const foliot__peer *peer); // its welcome, as it plays
+void foliot__session_heard(foliot__session *session,
+                           const foliot__peer *peer); // its welcome, as it plays
 void foliot__session_peer_lost(foliot__session *session, uint32_t player, bool for_good);
-void foliot__session_take_input(foliot__session *session, foliot__peer *peer, const foliot__input_packet *packet);
+void foliot__session_take_input(foliot__session *session, foliot__peer *peer,
+                                const foliot__input_packet *packet);
 
-// The peer is gone afterwards, and its player leaves: for good, unless the peer was only slow or silent.
-void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason, const char *why);
+// The peer is gone afterwards, and its player leaves: for good, unless the peer was only slow or
+// silent.
+void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
+                         const char *why);
 // Nonsense is forgiven for a while, and counted. The peer may be gone afterwards.
 void foliot__server_malformed(foliot_server *server, foliot__peer *peer);
 
 // lockstep.c
-foliot_status foliot__lockstep_create(foliot__session *session, const foliot_session_config *config);
+foliot_status foliot__lockstep_create(foliot__session *session,
+                                      const foliot_session_config *config);
 void foliot__lockstep_destroy(foliot__session *session);
-uint64_t foliot__lockstep_shown(const foliot__session *session, bool spectates); // ticks before are for all such peers to see
-uint64_t foliot__lockstep_visible(const foliot__session *session, const foliot__peer *peer); // the same, for one
+uint64_t foliot__lockstep_shown(const foliot__session *session,
+                                bool spectates); // ticks before are for all such peers to see
+uint64_t foliot__lockstep_visible(const foliot__session *session,
+                                  const foliot__peer *peer); // the same, for one
 void foliot__lockstep_closed(foliot__session *session); // the tick whose step is about to start
-void foliot__lockstep_take(foliot__session *session, foliot__peer *peer, const foliot__lockstep_input *packet);
+void foliot__lockstep_take(foliot__session *session, foliot__peer *peer,
+                           const foliot__lockstep_input *packet);
 
 // watch.c
 void foliot__watch_update(foliot_server *server);
@@ -233,11 +255,13 @@ void foliot__watch_update(foliot_server *server);
 // conduct.c
 // Counted and told. The peer may be gone afterwards: who goes on is dropped.
 void foliot__lockstep_lied(foliot__session *session, foliot__peer *peer, foliot__lie lie);
-bool foliot__lockstep_flooded(foliot__session *session, foliot__peer *peer); // a packet too many, to be left unread
+bool foliot__lockstep_flooded(foliot__session *session,
+                              foliot__peer *peer); // a packet too many, to be left unread
 
 // stream.c
 void foliot__stream_restart(foliot__stream *stream);
-void foliot__stream_take(foliot__session *session, foliot__peer *peer, const foliot__block *block, uint64_t first);
+void foliot__stream_take(foliot__session *session, foliot__peer *peer, const foliot__block *block,
+                         uint64_t first);
 // The inputs of the tick that is closed now, at most FOLIOT__STREAM_INPUTS_MAX.
 #define FOLIOT__STREAM_INPUTS_MAX (FOLIOT__LATE_HELD + FOLIOT__INPUTS_A_TICK)
 uint32_t foliot__stream_close(foliot__session *session, uint32_t player, foliot_input *inputs);
@@ -250,12 +274,15 @@ bool foliot__keyframe_saved(foliot__session *session);
 // The newest of a tick not after `tick`, whose ticks since are known. NULL: none.
 const foliot__keyframe *foliot__keyframe_before(const foliot__session *session, uint64_t tick);
 bool foliot__late_join_possible(const foliot__session *session, bool spectates);
-// Whether the peer is to be sent something of the state or the ticks since; and some of that. The number of bytes; 0: not now.
+// Whether the peer is to be sent something of the state or the ticks since; and some of that. The
+// number of bytes; 0: not now.
 bool foliot__late_join_wants(const foliot__session *session, const foliot__peer *peer);
 size_t foliot__late_join_send(foliot__session *session, foliot__peer *peer);
-// Every tick: who lacks what is forgotten begins anew, and who stands still is dropped. The peer may be gone afterwards.
+// Every tick: who lacks what is forgotten begins anew, and who stands still is dropped. The peer
+// may be gone afterwards.
 void foliot__late_join_check(foliot__session *session, foliot__peer *peer);
-void foliot__late_join_heard(foliot__session *session, foliot__peer *peer, const foliot__keyframe_heard *heard);
+void foliot__late_join_heard(foliot__session *session, foliot__peer *peer,
+                             const foliot__keyframe_heard *heard);
 
 // bulk.c
 void foliot__bulk_update(foliot_server *server);
@@ -266,14 +293,17 @@ uint64_t foliot__bulk_wake_ns(const foliot_server *server); // UINT64_MAX: nothi
 foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer);
 
 // judge.c
-void foliot__judge_hear(foliot__session *session, foliot__peer *peer, uint64_t stepped, uint64_t digests);
+void foliot__judge_hear(foliot__session *session, foliot__peer *peer, uint64_t stepped,
+                        uint64_t digests);
 void foliot__judge_stepped(foliot__session *session); // a step was taken in
-bool foliot__is_logged(uint64_t count); // the first few, and then 10, 100, 1000, ...
+bool foliot__is_logged(uint64_t count);               // the first few, and then 10, 100, 1000, ...
 
 // inquiry.c
-bool foliot__inquiry_begin(foliot__session *session, foliot__peer *peer); // false: another one is on
+bool foliot__inquiry_begin(foliot__session *session,
+                           foliot__peer *peer); // false: another one is on
 void foliot__inquiry_update(foliot__session *session);
-void foliot__inquiry_hear(foliot__session *session, const foliot__peer *peer, const foliot__search_message *answer);
+void foliot__inquiry_hear(foliot__session *session, const foliot__peer *peer,
+                          const foliot__search_message *answer);
 bool foliot__inquiry_running(const foliot__session *session); // on a worker
 
 // fanout.c

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// late_join.c: newcomers in lockstep. They are sent a saved state, in parts and never more of it on its way than a
-// window, then the ticks since, and from then on what everybody is sent; bulk.c says when. Players notice nothing of it.
-// A state is not overwritten while it is being sent, but whoever does not acknowledge it cannot hold it: there is always
-// one for newcomers, and a place for the next.
+// late_join.c: newcomers in lockstep. They are sent a saved state, in parts and never more of it on
+// its way than a window, then the ticks since, and from then on what everybody is sent; bulk.c says
+// when. Players notice nothing of it. A state is not overwritten while it is being sent, but
+// whoever does not acknowledge it cannot hold it: there is always one for newcomers, and a place
+// for the next.
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +11,12 @@
 #include "base/bytes.h"
 #include "internal.h"
 
-#define HEAD_START_BYTES 16384.0   // of a rate: whoever has just begun is not slow yet
-#define PART_HEAD_BYTES 64         // what a message costs beside its bytes
+#define HEAD_START_BYTES 16384.0 // of a rate: whoever has just begun is not slow yet
+#define PART_HEAD_BYTES 64       // what a message costs beside its bytes
 #define SCENE_NS_MAX 60000000000u
 
-// -- saving ---------------------------------------------------------------------------------------------------
+// -- saving
+// ---------------------------------------------------------------------------------------------------
 
 static bool grow(foliot__keyframe *k, size_t length)
 {
@@ -28,7 +30,8 @@ static bool grow(foliot__keyframe *k, size_t length)
     return true;
 }
 
-// Over which one to save, with what the players have given so far: their slots are not the worker's to read.
+// Over which one to save, with what the players have given so far: their slots are not the worker's
+// to read.
 void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
 {
     size_t head = 4 * (size_t)s->player_limit;
@@ -42,8 +45,8 @@ void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
     s->lockstep->saving = k;
 }
 
-// Who is sent which state: how many, and how fast the fastest of them is. Peers whose address is sent a newer one as well
-// count half: one address is not to hold several.
+// Who is sent which state: how many, and how fast the fastest of them is. Peers whose address is
+// sent a newer one as well count half: one address is not to hold several.
 static void count_pins(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
@@ -61,7 +64,8 @@ static void count_pins(foliot__session *s)
         foliot__keyframe *k = &l->keyframes[p->keyframe];
         foliot__address *address = foliot__address_of(server, peer);
         double age = (double)(server->now_ns - p->begun_ns) * 1e-9 + 1;
-        double rate = (double)(p->heard + HEAD_START_BYTES) / age * (k->tick < address->pinned_tick ? 0.5 : 1);
+        double rate = (double)(p->heard + HEAD_START_BYTES) / age *
+                      (k->tick < address->pinned_tick ? 0.5 : 1);
         if (i / server->peers_max == FORGET) {
             address->pinned_tick = 0;
         } else if (i / server->peers_max == FIND_NEWEST) {
@@ -82,7 +86,8 @@ static void give_anew(foliot__session *s, foliot__peer *peer)
     s->server->counters.behind++;
     foliot__server_event(s->server, FOLIOT_SERVER_BEHIND, s, peer->player, lacks, peer->name);
     if (++peer->conduct.restarts > FOLIOT__RESTARTS_MAX)
-        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SLOW, "it is too slow for the session's state");
+        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
+                            "it is too slow for the session's state");
 }
 
 static void take_back(foliot__session *s, const foliot__keyframe *k)
@@ -97,8 +102,9 @@ static void take_back(foliot__session *s, const foliot__keyframe *k)
     }
 }
 
-// Where the next state goes: never over one that newcomers need, which are the newest that spectators may see and all
-// after it. What is being sent goes last, and of that what moves slowest: whoever acknowledges nothing holds nothing up.
+// Where the next state goes: never over one that newcomers need, which are the newest that
+// spectators may see and all after it. What is being sent goes last, and of that what moves
+// slowest: whoever acknowledges nothing holds nothing up.
 static foliot__keyframe *place_to_save(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
@@ -139,8 +145,8 @@ void foliot__keyframe_save(foliot__session *s)
     foliot__keyframe *k = s->lockstep->saving;
     const foliot_simulation *simulation = &s->lockstep->simulation;
     size_t length = 0, head = 4 * (size_t)s->player_limit;
-    if (!k || foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_OK || length + head > UINT32_MAX ||
-        !grow(k, head + length + 1))
+    if (!k || foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_OK ||
+        length + head > UINT32_MAX || !grow(k, head + length + 1))
         return;
     k->valid = foliot_simulation_save(simulation, k->bytes + head, length, &length) == FOLIOT_OK;
     k->length = head + length;
@@ -163,13 +169,15 @@ const foliot__keyframe *foliot__keyframe_before(const foliot__session *s, uint64
     const foliot__keyframe *best = NULL;
     for (uint32_t i = 0; i < l->keyframe_count; i++) {
         const foliot__keyframe *k = &l->keyframes[i];
-        if (k->valid && k != l->saving && k->tick >= l->log.first && k->tick <= tick && (!best || k->tick > best->tick))
+        if (k->valid && k != l->saving && k->tick >= l->log.first && k->tick <= tick &&
+            (!best || k->tick > best->tick))
             best = k;
     }
     return best;
 }
 
-// -- sending --------------------------------------------------------------------------------------------------
+// -- sending
+// --------------------------------------------------------------------------------------------------
 
 bool foliot__late_join_possible(const foliot__session *s, bool spectates)
 {
@@ -180,7 +188,8 @@ bool foliot__late_join_possible(const foliot__session *s, bool spectates)
 static uint64_t first_progress_ns(const foliot__session *s)
 {
     uint64_t scene_ns = (uint64_t)s->scene_length * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
-    return s->server->now_ns + FOLIOT__PROGRESS_NS + (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
+    return s->server->now_ns + FOLIOT__PROGRESS_NS +
+           (scene_ns < SCENE_NS_MAX ? scene_ns : SCENE_NS_MAX);
 }
 
 static bool begin(foliot__session *s, foliot__peer *peer)
@@ -190,9 +199,15 @@ static bool begin(foliot__session *s, foliot__peer *peer)
     foliot__lockstep_peer *p = &peer->lockstep;
     if (!k)
         return false;
-    *p = (foliot__lockstep_peer){.start = k->tick, .acked = k->tick, .stepped = k->tick, .compared = k->tick,
-                                 .bulk = k->tick, .joining = true, .keyframe = (uint32_t)(k - l->keyframes),
-                                 .begun_ns = s->server->now_ns, .progress_ns = first_progress_ns(s),
+    *p = (foliot__lockstep_peer){.start = k->tick,
+                                 .acked = k->tick,
+                                 .stepped = k->tick,
+                                 .compared = k->tick,
+                                 .bulk = k->tick,
+                                 .joining = true,
+                                 .keyframe = (uint32_t)(k - l->keyframes),
+                                 .begun_ns = s->server->now_ns,
+                                 .progress_ns = first_progress_ns(s),
                                  .sum_start = l->sums[k->tick & (l->log.capacity - 1)]};
     if (peer->player != FOLIOT__NO_PLAYER)
         foliot__stream_restart(&l->streams[peer->player]);
@@ -210,7 +225,8 @@ static size_t send_part(foliot__session *s, foliot__peer *peer, const foliot__ke
     m.as.keyframe_part.offset = (uint32_t)p->sent;
     m.as.keyframe_part.total = (uint32_t)k->length;
     m.as.keyframe_part.bytes = k->bytes + p->sent;
-    m.as.keyframe_part.length = (uint32_t)(left < FOLIOT__KEYFRAME_PART_BYTES ? left : FOLIOT__KEYFRAME_PART_BYTES);
+    m.as.keyframe_part.length =
+        (uint32_t)(left < FOLIOT__KEYFRAME_PART_BYTES ? left : FOLIOT__KEYFRAME_PART_BYTES);
     foliot__server_send(s->server, peer->id, &m);
     if (p->sent == p->heard && p->sent > 0) // nothing was on its way: the time begins now
         p->progress_ns = s->server->now_ns + FOLIOT__PROGRESS_NS;
@@ -228,7 +244,8 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
     uint8_t block[FOLIOT__SCENE_PART_BYTES];
     size_t length = 0;
     if (p->bulk < end)
-        length = foliot__block_of_oldest(&l->log, p->bulk, end, &l->block, block, sizeof block, &next);
+        length =
+            foliot__block_of_oldest(&l->log, p->bulk, end, &l->block, block, sizeof block, &next);
     if (p->bulk < end && length != SIZE_MAX) {
         foliot__message m = {.kind = FOLIOT__TICKS_PART};
         m.as.ticks_part.first = p->bulk;
@@ -242,7 +259,8 @@ static size_t send_ticks(foliot__session *s, foliot__peer *peer)
         p->joining = false;
         p->bulk_sent = true;
         p->word_ns = s->server->now_ns;
-        p->patience_ns = FOLIOT__SILENT_NS + (p->sent - p->heard) * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
+        p->patience_ns = FOLIOT__SILENT_NS +
+                         (p->sent - p->heard) * 1000000000u / FOLIOT__PROGRESS_BYTES_A_SECOND;
     }
     return length == SIZE_MAX ? 0 : length + PART_HEAD_BYTES;
 }
@@ -252,7 +270,8 @@ bool foliot__late_join_wants(const foliot__session *s, const foliot__peer *peer)
     const foliot__lockstep_peer *p = &peer->lockstep;
     if (!p->joining)
         return !p->bulk_sent;
-    return p->sent == s->lockstep->keyframes[p->keyframe].length || p->sent - p->heard < FOLIOT__KEYFRAME_WINDOW;
+    return p->sent == s->lockstep->keyframes[p->keyframe].length ||
+           p->sent - p->heard < FOLIOT__KEYFRAME_WINDOW;
 }
 
 size_t foliot__late_join_send(foliot__session *s, foliot__peer *peer)
@@ -269,20 +288,26 @@ void foliot__late_join_check(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t now = s->server->now_ns;
-    if (!p->joining && !p->bulk_sent && peer->scene_sent == s->scene_length && now - p->begun_ns >= FOLIOT__PROGRESS_NS)
-        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_BUSY, "the session had no state to give it");
-    else if ((p->bulk_sent && p->acked < s->lockstep->log.first) || (p->joining && p->bulk < s->lockstep->log.first))
+    if (!p->joining && !p->bulk_sent && peer->scene_sent == s->scene_length &&
+        now - p->begun_ns >= FOLIOT__PROGRESS_NS)
+        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_BUSY,
+                            "the session had no state to give it");
+    else if ((p->bulk_sent && p->acked < s->lockstep->log.first) ||
+             (p->joining && p->bulk < s->lockstep->log.first))
         give_anew(s, peer); // what it lacks is forgotten
     else if (p->joining && now >= p->progress_ns) {
         s->server->counters.keyframes_stalled++;
-        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SLOW, "it acknowledged next to nothing of the session's state");
+        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
+                            "it acknowledged next to nothing of the session's state");
     } else if (p->bulk_sent && now - p->word_ns >= p->patience_ns) {
         s->server->counters.peers_silent++;
-        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SILENT, "nothing was heard of it but its network's pings");
+        foliot__server_drop(s->server, peer, FOLIOT__REFUSE_SILENT,
+                            "nothing was heard of it but its network's pings");
     }
 }
 
-void foliot__late_join_heard(foliot__session *s, foliot__peer *peer, const foliot__keyframe_heard *heard)
+void foliot__late_join_heard(foliot__session *s, foliot__peer *peer,
+                             const foliot__keyframe_heard *heard)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     if (heard->tick != p->start || heard->offset <= p->heard || heard->offset > p->sent)

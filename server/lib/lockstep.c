@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep.c: closed ticks to everybody, again and again until they are acknowledged, encoded once for all who lack
-// the same. Nobody waits for anybody: a tick is closed when it is due, whoever is late.
+// lockstep.c: closed ticks to everybody, again and again until they are acknowledged, encoded once
+// for all who lack the same. Nobody waits for anybody: a tick is closed when it is due, whoever is
+// late.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,13 +12,18 @@
 #define HOLE_PATIENCE_NS 50000000u // beside a round trip
 #define HOLE_TICKS_MAX 1024u
 #define HOLE_WORK_A_TICK 8192u // inputs, and ticks by the eight, that are encoded for single peers
-#define HOLE_WORK_A_PEER 256u   // then no further hole of the same peer is begun
-#define RELAY_TICKS_MAX 512u // how far back the relay of a tick reaches: what is older is filled as holes are
-#define RELAY_TICKS_SHARED 32u // who lacks more than these is sent some that it has, so that one packet is for several
-#define RARELY_AFTER_NS 1000000000u // a peer that says nothing is sent every other tick, after twice as much every fourth, ...
+#define HOLE_WORK_A_PEER 256u  // then no further hole of the same peer is begun
+#define RELAY_TICKS_MAX                                                                            \
+    512u // how far back the relay of a tick reaches: what is older is filled as holes are
+#define RELAY_TICKS_SHARED                                                                         \
+    32u // who lacks more than these is sent some that it has, so that one packet is for several
+#define RARELY_AFTER_NS                                                                            \
+    1000000000u // a peer that says nothing is sent every other tick, after twice as much every
+                // fourth, ...
 #define RARELY_TICKS_MAX 64u
 
-// -- making ---------------------------------------------------------------------------------------------------
+// -- making
+// ---------------------------------------------------------------------------------------------------
 
 static foliot_status make_streams(foliot__session *s)
 {
@@ -25,7 +31,8 @@ static foliot_status make_streams(foliot__session *s)
     l->streams = calloc(s->player_limit ? s->player_limit : 1, sizeof *l->streams);
     foliot_status status = l->streams ? FOLIOT_OK : FOLIOT_MEMORY;
     for (uint32_t p = 0; status == FOLIOT_OK && p < s->player_limit; p++)
-        status = foliot__tick_log_init(&l->streams[p].log, FOLIOT__STREAM_TICKS, FOLIOT__STREAM_TICKS);
+        status =
+            foliot__tick_log_init(&l->streams[p].log, FOLIOT__STREAM_TICKS, FOLIOT__STREAM_TICKS);
     return status;
 }
 
@@ -43,10 +50,13 @@ foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_c
     if (s->host)
         l->hosted.host = *s->host;
     l->simulation = config->simulation ? *config->simulation
-                                       : (foliot_simulation){&foliot_world_kind, &l->hosted, s->scene_bytes, s->scene_length};
-    l->fingerprint = config->simulation ? foliot_simulation_fingerprint(l->simulation.kind) : s->server->fingerprint;
+                                       : (foliot_simulation){&foliot_world_kind, &l->hosted,
+                                                             s->scene_bytes, s->scene_length};
+    l->fingerprint = config->simulation ? foliot_simulation_fingerprint(l->simulation.kind)
+                                        : s->server->fingerprint;
     uint32_t ticks = foliot__session_ticks(s, FOLIOT__LOG_SECONDS) + s->delay_ticks;
-    foliot_status status = foliot__tick_log_init(&l->log, ticks, ticks + 1024 * (s->player_limit + 8));
+    foliot_status status =
+        foliot__tick_log_init(&l->log, ticks, ticks + 1024 * (s->player_limit + 8));
     if (status == FOLIOT_OK)
         status = make_streams(s);
     if (status != FOLIOT_OK)
@@ -82,7 +92,8 @@ void foliot__lockstep_destroy(foliot__session *s)
     s->lockstep = NULL;
 }
 
-// -- sending --------------------------------------------------------------------------------------------------
+// -- sending
+// --------------------------------------------------------------------------------------------------
 
 uint64_t foliot__lockstep_shown(const foliot__session *s, bool spectates)
 {
@@ -104,7 +115,8 @@ static bool relays_to(const foliot__session *s, const foliot__peer *peer)
 static uint64_t wanted(const foliot__session *s, const foliot__peer *peer)
 {
     const foliot__lockstep_peer *p = &peer->lockstep;
-    uint64_t end = foliot__lockstep_visible(s, peer), first = p->acked > p->bulk ? p->acked : p->bulk;
+    uint64_t end = foliot__lockstep_visible(s, peer),
+             first = p->acked > p->bulk ? p->acked : p->bulk;
     if (first + RELAY_TICKS_MAX < end)
         return end - RELAY_TICKS_MAX;
     return first + RELAY_TICKS_SHARED < end ? first - first % RELAY_TICKS_SHARED : first;
@@ -118,8 +130,8 @@ static bool its_turn(const foliot__session *s, const foliot__peer *peer)
     return (s->tick + (uint64_t)(peer - s->server->peers)) % every == 0;
 }
 
-static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t count, uint64_t end, uint64_t first,
-                       const uint8_t *block, size_t length)
+static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t count,
+                       uint64_t end, uint64_t first, const uint8_t *block, size_t length)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
     foliot_server_counters *counters = &s->server->counters;
@@ -127,7 +139,8 @@ static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t
     size_t size = foliot__relay_encode(&relay, bytes);
     if (size == SIZE_MAX)
         return;
-    uint32_t sent = foliot_transport_send_many(s->server->config.transport, peers, count, FOLIOT_UNRELIABLE, bytes, size);
+    uint32_t sent = foliot_transport_send_many(s->server->config.transport, peers, count,
+                                               FOLIOT_UNRELIABLE, bytes, size);
     counters->relays_sent += sent;
     counters->relay_bytes_sent += size * sent;
     counters->relay_encodes++;
@@ -139,7 +152,8 @@ static void send_reliably(foliot__session *s, const foliot__peer *peer, uint64_t
     foliot__lockstep *l = s->lockstep;
     uint8_t block[FOLIOT__SCENE_PART_BYTES];
     uint64_t next;
-    size_t length = foliot__block_of_oldest(&l->log, tick, tick + 1, &l->block, block, sizeof block, &next);
+    size_t length =
+        foliot__block_of_oldest(&l->log, tick, tick + 1, &l->block, block, sizeof block, &next);
     foliot__message m = {.kind = FOLIOT__TICKS_PART};
     if (length == SIZE_MAX)
         return;
@@ -152,14 +166,16 @@ static void send_reliably(foliot__session *s, const foliot__peer *peer, uint64_t
 }
 
 // All who lack the ticks [from, end) get one packet.
-static void relay_group(foliot__session *s, const uint32_t *members, uint32_t count, uint64_t from, uint64_t end)
+static void relay_group(foliot__session *s, const uint32_t *members, uint32_t count, uint64_t from,
+                        uint64_t end)
 {
     foliot__lockstep *l = s->lockstep;
     uint8_t block[FOLIOT_PACKET_BYTES_MAX];
     uint64_t first;
     if (from < l->log.first)
         from = l->log.first;
-    size_t length = foliot__block_of_newest(&l->log, from, end, &l->block, block, sizeof block - 16, &first);
+    size_t length =
+        foliot__block_of_newest(&l->log, from, end, &l->block, block, sizeof block - 16, &first);
     if (length == SIZE_MAX) { // more inputs in a tick than a packet holds
         for (uint32_t i = 0; i < count; i++)
             send_reliably(s, &s->server->peers[members[i]], end - 1);
@@ -178,9 +194,11 @@ static void fill_holes(foliot__session *s, foliot__peer *peer)
     foliot__lockstep *l = s->lockstep;
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot_server *server = s->server;
-    uint64_t from, to, next, round_trip = foliot_transport_round_trip_ns(server->config.transport, peer->id);
-    if (p->acks.count == 0 || (p->hole_copies == 0 && (server->now_ns - p->hole_ns < round_trip + HOLE_PATIENCE_NS ||
-                                                       p->word_ns <= p->hole_ns)))
+    uint64_t from, to, next,
+        round_trip = foliot_transport_round_trip_ns(server->config.transport, peer->id);
+    if (p->acks.count == 0 ||
+        (p->hole_copies == 0 &&
+         (server->now_ns - p->hole_ns < round_trip + HOLE_PATIENCE_NS || p->word_ns <= p->hole_ns)))
         return; // and who says nothing lacks nothing new
     if (l->hole_work == 0) {
         server->counters.holes_put_off++;
@@ -189,13 +207,17 @@ static void fill_holes(foliot__session *s, foliot__peer *peer)
     if (p->hole_copies == 0)
         p->hole_copies = HOLE_COPIES;
     uint64_t done = 0;
-    for (uint32_t i = 0; i < HOLES_AT_ONCE && done < HOLE_WORK_A_PEER && foliot__tick_hole(&p->acks, p->acked, i, &from, &to); i++) {
+    for (uint32_t i = 0; i < HOLES_AT_ONCE && done < HOLE_WORK_A_PEER &&
+                         foliot__tick_hole(&p->acks, p->acked, i, &from, &to);
+         i++) {
         uint8_t block[FOLIOT_PACKET_BYTES_MAX];
-        if (from >= p->window_first || from < l->log.first || to > foliot__lockstep_visible(s, peer))
+        if (from >= p->window_first || from < l->log.first ||
+            to > foliot__lockstep_visible(s, peer))
             break;
         if (to - from > HOLE_TICKS_MAX)
             to = from + HOLE_TICKS_MAX;
-        size_t length = foliot__block_of_oldest(&l->log, from, to, &l->block, block, sizeof block - 16, &next);
+        size_t length =
+            foliot__block_of_oldest(&l->log, from, to, &l->block, block, sizeof block - 16, &next);
         uint64_t work = 1 + l->block.count + l->block.ticks / 8;
         done += work;
         l->hole_work = work < l->hole_work ? l->hole_work - work : 0;
@@ -225,7 +247,9 @@ static void send_status(foliot__session *s, foliot__peer *peer)
         .checked = (uint32_t)p->compared,
         .diverged = p->diverged,
         .stamp = p->stamp,
-        .slack_us = (int32_t)(slack_us < -1000000000 ? -1000000000 : slack_us > 1000000000 ? 1000000000 : slack_us),
+        .slack_us = (int32_t)(slack_us < -1000000000  ? -1000000000
+                              : slack_us > 1000000000 ? 1000000000
+                                                      : slack_us),
         .echo_ms = p->echo_ms,
         .held_ms = (uint16_t)(held_ms < UINT16_MAX ? held_ms : UINT16_MAX),
     };
@@ -289,7 +313,8 @@ void foliot__lockstep_closed(foliot__session *s)
         foliot__tick_log_forget(&l->log, l->log.first + l->log.capacity / 64 + 1);
     relay_all(s);
     l->hole_work = HOLE_WORK_A_TICK;
-    for (uint32_t i = 0; i < server->peers_max; i++) { // not always the same ones first: the work is bounded
+    for (uint32_t i = 0; i < server->peers_max;
+         i++) { // not always the same ones first: the work is bounded
         foliot__peer *peer = &server->peers[(s->tick + i) % server->peers_max];
         if (peer->state != FOLIOT__PEER_IN || peer->session != s)
             continue;
@@ -303,10 +328,12 @@ void foliot__lockstep_closed(foliot__session *s)
     foliot__keyframe_choose(s);
 }
 
-// -- receiving ------------------------------------------------------------------------------------------------
+// -- receiving
+// ------------------------------------------------------------------------------------------------
 
 // False if it claims what cannot be.
-static bool take_acks(foliot__session *s, foliot__peer *peer, const foliot__tick_acks *acks, uint64_t *next)
+static bool take_acks(foliot__session *s, foliot__peer *peer, const foliot__tick_acks *acks,
+                      uint64_t *next)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t end = *next = foliot__tick_near(acks->next, s->lockstep->log.end);
@@ -323,12 +350,14 @@ static bool take_acks(foliot__session *s, foliot__peer *peer, const foliot__tick
     return true;
 }
 
-static void take_own_ticks(foliot__session *s, foliot__peer *peer, const foliot__lockstep_input *packet, uint64_t tick)
+static void take_own_ticks(foliot__session *s, foliot__peer *peer,
+                           const foliot__lockstep_input *packet, uint64_t tick)
 {
     if (packet->ticks == 0 || (uint64_t)packet->back + packet->ticks > tick + 1)
         return;
     uint64_t first = tick + 1 - packet->back - packet->ticks;
-    if (foliot__block_decode(packet->block, packet->block_length, packet->ticks, &s->lockstep->block) == FOLIOT_OK) {
+    if (foliot__block_decode(packet->block, packet->block_length, packet->ticks,
+                             &s->lockstep->block) == FOLIOT_OK) {
         foliot__stream_take(s, peer, &s->lockstep->block, first);
         return;
     }
@@ -336,7 +365,8 @@ static void take_own_ticks(foliot__session *s, foliot__peer *peer, const foliot_
     foliot__server_malformed(s->server, peer);
 }
 
-void foliot__lockstep_take(foliot__session *s, foliot__peer *peer, const foliot__lockstep_input *packet)
+void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,
+                           const foliot__lockstep_input *packet)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     uint64_t next;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep.h: what the server keeps for lockstep. lockstep.c: closed ticks to everybody, and what comes back.
-// stream.c: players' inputs before their tick is closed. late_join.c: saved states for newcomers. judge.c: whose
-// digests differ. inquiry.c: where. conduct.c: who lies.
+// lockstep.h: what the server keeps for lockstep. lockstep.c: closed ticks to everybody, and what
+// comes back. stream.c: players' inputs before their tick is closed. late_join.c: saved states for
+// newcomers. judge.c: whose digests differ. inquiry.c: where. conduct.c: who lies.
 #ifndef FOLIOT_SERVER_LIB_LOCKSTEP_H
 #define FOLIOT_SERVER_LIB_LOCKSTEP_H
 
@@ -14,23 +14,28 @@
 #include "wire/lockstep_limits.h"
 #include "wire/lockstep_message.h"
 
-#define FOLIOT__STREAM_TICKS 1024   // of one player that are held, past and to come
-#define FOLIOT__STREAM_PAST 300     // of them past: to tell a repeated input from another one
-#define FOLIOT__LONG_AGO 900        // ticks: nothing honest takes so long
+#define FOLIOT__STREAM_TICKS 1024 // of one player that are held, past and to come
+#define FOLIOT__STREAM_PAST 300   // of them past: to tell a repeated input from another one
+#define FOLIOT__LONG_AGO 900      // ticks: nothing honest takes so long
 #define FOLIOT__LATE_HELD 32
-#define FOLIOT__INPUTS_A_TICK 4     // of one player
-#define FOLIOT__LOG_SECONDS (foliot__lockstep_limits_now()->log_seconds) // of closed ticks are kept, and what spectators are behind
+#define FOLIOT__INPUTS_A_TICK 4 // of one player
+#define FOLIOT__LOG_SECONDS                                                                        \
+    (foliot__lockstep_limits_now()                                                                 \
+         ->log_seconds)          // of closed ticks are kept, and what spectators are behind
 #define FOLIOT__CHAIN_TICKS 4096 // in which a divergence is searched for
 #define FOLIOT__KEYFRAME_SECONDS (foliot__lockstep_limits_now()->keyframe_seconds)
 #define FOLIOT__KEYFRAMES_SPARE 4
-#define FOLIOT__KEYFRAME_WINDOW (foliot__lockstep_limits_now()->window_bytes) // bytes of a saved state on their way to one peer
+#define FOLIOT__KEYFRAME_WINDOW                                                                    \
+    (foliot__lockstep_limits_now()->window_bytes) // bytes of a saved state on their way to one peer
 #define FOLIOT__KEYFRAME_PART_BYTES (foliot__lockstep_limits_now()->part_bytes)
-// A peer that is being sent a state must acknowledge so much more of it within so long. (256 kbit/s with 5 % loss and a
-// round trip of 2 s carries some ten times as much.)
+// A peer that is being sent a state must acknowledge so much more of it within so long. (256 kbit/s
+// with 5 % loss and a round trip of 2 s carries some ten times as much.)
 #define FOLIOT__PROGRESS_BYTES 8192u
 #define FOLIOT__PROGRESS_NS 10000000000u
-#define FOLIOT__PROGRESS_BYTES_A_SECOND 4096u // what was sent before the state may take as long as at this rate
-#define FOLIOT__SILENT_NS 10000000000u // a peer that says nothing for so long is given up, though its transport answers
+#define FOLIOT__PROGRESS_BYTES_A_SECOND                                                            \
+    4096u // what was sent before the state may take as long as at this rate
+#define FOLIOT__SILENT_NS                                                                          \
+    10000000000u // a peer that says nothing for so long is given up, though its transport answers
 #define FOLIOT__RESTARTS_MAX 4 // states that one peer is sent anew, before it is given up
 
 typedef enum foliot__lie {
@@ -68,31 +73,33 @@ typedef struct foliot__conduct {
     uint64_t offence_ns, forgiven_ns;
     uint32_t restarts; // states that it was sent anew, since it last had come as far as all others
     uint32_t searches; // for its divergences
-    double tokens; // of packets that it may still send
+    double tokens;     // of packets that it may still send
     uint64_t tokens_ns;
 } foliot__conduct;
 
 // Of one peer in a lockstep session.
 typedef struct foliot__lockstep_peer {
-    uint64_t start;  // tick of the state that it began with
-    uint64_t acked;  // all ticks before have come
+    uint64_t start; // tick of the state that it began with
+    uint64_t acked; // all ticks before have come
     foliot__tick_acks acks;
-    uint64_t bulk;   // ticks before were sent reliably, behind the state; valid if bulk_sent
+    uint64_t bulk; // ticks before were sent reliably, behind the state; valid if bulk_sent
     bool bulk_sent;
-    bool joining;      // a state, and the ticks behind it, are being sent: keyframe, sent and heard are valid
-    uint32_t keyframe; // index
-    size_t sent, heard; // bytes of it
-    size_t progress;    // bytes heard when the time below began
-    uint64_t begun_ns, progress_ns; // when the state began, or the waiting for one; it must have come further by then
-    uint64_t word_ns; // when it was heard last, or all of the state was sent
-    uint64_t patience_ns; // it is dropped if it says nothing for so long
-    uint64_t window_first; // of the last relay packet
-    uint64_t hole_ns; // when holes were last filled
+    bool joining; // a state, and the ticks behind it, are being sent: keyframe, sent and heard are
+                  // valid
+    uint32_t keyframe;              // index
+    size_t sent, heard;             // bytes of it
+    size_t progress;                // bytes heard when the time below began
+    uint64_t begun_ns, progress_ns; // when the state began, or the waiting for one; it must have
+                                    // come further by then
+    uint64_t word_ns;               // when it was heard last, or all of the state was sent
+    uint64_t patience_ns;           // it is dropped if it says nothing for so long
+    uint64_t window_first;          // of the last relay packet
+    uint64_t hole_ns;               // when holes were last filled
     uint32_t hole_copies;
     uint64_t stepped, digests, compared; // what it reported, and what was compared of that
     uint64_t sum_start;
     bool diverged, searched;
-    bool put_off; // no budget was left when its search was to begin
+    bool put_off;       // no budget was left when its search was to begin
     uint64_t search_ns; // not before
     uint16_t echo_ms;
     uint32_t stamp;
@@ -123,14 +130,14 @@ typedef struct foliot__lockstep {
     uint32_t input_delay;
     bool refuses_forced;
     foliot_digest fingerprint;
-    foliot__tick_log log; // closed ticks
-    uint64_t *sums;       // of digest shares, by tick, as many as the log has ticks
+    foliot__tick_log log;   // closed ticks
+    uint64_t *sums;         // of digest shares, by tick, as many as the log has ticks
     foliot_digest *digests; // by tick, as many
     foliot__inquiry inquiry;
     foliot__stream *streams; // a player each
     foliot__keyframe *keyframes;
     uint32_t keyframe_count, keyframe_ticks;
-    uint64_t hole_work; // that may still be done in this tick
+    uint64_t hole_work;       // that may still be done in this tick
     foliot__keyframe *saving; // what the step that runs saves into; NULL: nothing
     foliot_digest digest;     // of the tick that it produced
     foliot__block block;      // scratch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// misbehaviour.c: what no honest client of a lockstep session says: counted, told by name, and the end of those who go on. A client
-// that diverges is none of it.
+// misbehaviour.c: what no honest client of a lockstep session says: counted, told by name, and the
+// end of those who go on. A client that diverges is none of it.
 #include <stdio.h>
 
 #include "internal.h"
@@ -8,9 +8,9 @@
 #define PACKETS_A_TICK 4    // of a peer, that are welcome on average
 #define PACKETS_AT_ONCE 240 // and in a burst: what a network held back
 #define PACKETS_A_SECOND_MIN 120
-#define OFFENCES_MAX 10           // then a liar is dropped
-#define OFFENCE_NS 1000000000u    // lies within so long are one offence
-#define FORGIVEN_NS 30000000000u  // an offence, after so long
+#define OFFENCES_MAX 10          // then a liar is dropped
+#define OFFENCE_NS 1000000000u   // lies within so long are one offence
+#define FORGIVEN_NS 30000000000u // an offence, after so long
 
 static const char *const lies[] = {
     [FOLIOT__LIE_lies_other_player] = "gave inputs for another player",
@@ -74,7 +74,8 @@ bool foliot__lockstep_flooded(foliot__session *s, foliot__peer *peer)
     double rate = s->pace_hz * PACKETS_A_TICK;
     if (rate < PACKETS_A_SECOND_MIN)
         rate = PACKETS_A_SECOND_MIN;
-    c->tokens += (double)(s->server->now_ns - c->tokens_ns) * 1e-9 * rate; // at first the bucket is full
+    c->tokens +=
+        (double)(s->server->now_ns - c->tokens_ns) * 1e-9 * rate; // at first the bucket is full
     c->tokens_ns = s->server->now_ns;
     if (c->tokens > PACKETS_AT_ONCE)
         c->tokens = PACKETS_AT_ONCE;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
-// rate_adaptation.c: see thinning.h. A lag is a round trip and what waits in queues. Jitter and losses leave its least in half a second
-// alone; a queue that does not drain is in that too.
+// rate_adaptation.c: see thinning.h. A lag is a round trip and what waits in queues. Jitter and
+// losses leave its least in half a second alone; a queue that does not drain is in that too.
 #include "rate_adaptation.h"
 
 #define WINDOW_NS 500000000u
-#define MORE_NS 200000000u  // above the least of the last windows: a queue has grown
-#define MUCH_NS 500000000u  // ... long
-#define CALM_NS 80000000u   // and below this it has not
+#define MORE_NS 200000000u         // above the least of the last windows: a queue has grown
+#define MUCH_NS 500000000u         // ... long
+#define CALM_NS 80000000u          // and below this it has not
 #define INTERVAL_NS_MAX 300000000u // between two snapshots: fewer cannot be drawn any more
 #define PATIENCE_NS_MIN 3000000000u
 #define PATIENCE_NS_MAX 60000000000u
@@ -36,10 +36,12 @@ static void remember(foliot__thinning *t, uint64_t lag_ns)
 static void send_fewer(foliot__thinning *t, uint64_t now_ns, uint64_t excess_ns, uint64_t period_ns)
 {
     uint32_t steps = excess_ns > MUCH_NS ? 2 : 1;
-    while (steps-- > 0 && t->level + 1 < LEVELS && shares[t->level + 1] * period_ns <= INTERVAL_NS_MAX)
+    while (steps-- > 0 && t->level + 1 < LEVELS &&
+           shares[t->level + 1] * period_ns <= INTERVAL_NS_MAX)
         t->level++;
     t->patience_ns = t->patience_ns < PATIENCE_NS_MAX / 2 ? 2 * t->patience_ns : PATIENCE_NS_MAX;
-    t->rests_until_ns = now_ns + WINDOW_NS + 2 * excess_ns; // the queue drains at half of what came in
+    t->rests_until_ns =
+        now_ns + WINDOW_NS + 2 * excess_ns; // the queue drains at half of what came in
     t->changed_ns = now_ns;
 }
 
@@ -71,10 +73,12 @@ void foliot__thinning_begin(foliot__thinning *thinning, uint64_t round_trip_ns)
     remember(thinning, round_trip_ns);
 }
 
-void foliot__thinning_heard(foliot__thinning *thinning, uint64_t now_ns, uint64_t lag_ns, uint64_t period_ns)
+void foliot__thinning_heard(foliot__thinning *thinning, uint64_t now_ns, uint64_t lag_ns,
+                            uint64_t period_ns)
 {
     foliot__thinning *t = thinning;
-    if (t->window_ns == 0 || now_ns - t->window_ns > 4 * (uint64_t)WINDOW_NS) { // it is new, or was silent
+    if (t->window_ns == 0 ||
+        now_ns - t->window_ns > 4 * (uint64_t)WINDOW_NS) { // it is new, or was silent
         t->window_ns = now_ns;
         t->least_ns = lag_ns;
         return;
@@ -94,6 +98,7 @@ bool foliot__thinning_sends(foliot__thinning *thinning, uint64_t tick, uint32_t 
     uint64_t step = (uint64_t)shares[thinning->level] * every;
     if (tick < thinning->next_tick && thinning->next_tick - tick <= step)
         return false;
-    thinning->next_tick = tick - tick % step + step; // the same ones for all: what is encoded once goes to many
+    thinning->next_tick =
+        tick - tick % step + step; // the same ones for all: what is encoded once goes to many
     return true;
 }

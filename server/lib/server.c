@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// server.c: peers and what they say. Refuses with a sentence, counts whatever it drops, and never trusts a
-// byte: messages are decoded by wire/message.c before anything here sees them.
+// server.c: peers and what they say. Refuses with a sentence, counts whatever it drops, and never
+// trusts a byte: messages are decoded by wire/message.c before anything here sees them.
 #include "internal.h"
 
 #include <stdarg.h>
@@ -13,14 +13,15 @@
 #define GREETING_NS 5000000000u // to say hello in
 #define EXPIRE_EVERY_NS 100000000u
 #define WELCOME_EVERY_NS 15000000u // at most
-#define STOP_NS 1000000000u     // for the goodbyes to arrive
+#define STOP_NS 1000000000u        // for the goodbyes to arrive
 
 foliot_server_config foliot_server_config_default(void)
 {
     return (foliot_server_config){.reconnect_ms = 10000, .catch_up_ticks = 16};
 }
 
-foliot_status foliot_server_create(const foliot_server_config *config, uint64_t now_ns, foliot_server **server)
+foliot_status foliot_server_create(const foliot_server_config *config, uint64_t now_ns,
+                                   foliot_server **server)
 {
     if (!config->transport || config->catch_up_ticks == 0)
         return FOLIOT_INVALID;
@@ -77,25 +78,29 @@ static foliot__session *find_session(const foliot_server *server, const char *na
     return NULL;
 }
 
-foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config, uint64_t now_ns)
+foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config,
+                                        uint64_t now_ns)
 {
     server->now_ns = now_ns;
-    if (!config->name || !*config->name || strlen(config->name) >= FOLIOT_NAME_BYTES || !(config->pace_hz > 0) ||
-        (server->session_count && find_session(server, config->name)) ||
+    if (!config->name || !*config->name || strlen(config->name) >= FOLIOT_NAME_BYTES ||
+        !(config->pace_hz > 0) || (server->session_count && find_session(server, config->name)) ||
         (config->simulation ? config->mode != FOLIOT_SESSION_LOCKSTEP : !config->world))
         return FOLIOT_INVALID;
     if (server->session_count == FOLIOT_SESSIONS_MAX)
         return FOLIOT_FULL;
-    foliot_status status = foliot__session_create(server, config, &server->sessions[server->session_count]);
+    foliot_status status =
+        foliot__session_create(server, config, &server->sessions[server->session_count]);
     if (status == FOLIOT_OK)
         server->session_count++;
     return status;
 }
 
-// -- telling ------------------------------------------------------------------------------------------
+// -- telling
+// ------------------------------------------------------------------------------------------
 
 void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
-                          const foliot__session *session, uint32_t player, uint64_t value, const char *text)
+                          const foliot__session *session, uint32_t player, uint64_t value,
+                          const char *text)
 {
     if (server->event_count == FOLIOT__EVENTS_HELD) {
         server->counters.events_dropped++;
@@ -103,8 +108,11 @@ void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
     }
     foliot_server_event *event =
         &server->events[(server->event_first + server->event_count++) % FOLIOT__EVENTS_HELD];
-    *event = (foliot_server_event){.kind = kind, .session = session ? session->name : "", .player = player,
-                                   .tick = session ? session->tick : 0, .value = value};
+    *event = (foliot_server_event){.kind = kind,
+                                   .session = session ? session->name : "",
+                                   .player = player,
+                                   .tick = session ? session->tick : 0,
+                                   .value = value};
     snprintf(event->text, sizeof event->text, "%s", text);
 }
 
@@ -147,9 +155,10 @@ void foliot__server_tell(foliot__session *session, const foliot__message *messag
             foliot__server_send(server, server->peers[i].id, message);
 }
 
-static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal reason, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal reason, const char *format, ...)
+static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
+                   const char *format, ...)
 {
     static const bool again[] = {
 #define AGAIN(name, value, flag) [value] = flag,
@@ -165,13 +174,15 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
     m.as.refuse.again = again[reason];
     hint(server, peer->id, &m);
     foliot__server_send(server, peer->id, &m);
-    foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_REFUSED + reason, false);
+    foliot_transport_disconnect(server->config.transport, peer->id,
+                                FOLIOT__DISCONNECT_REFUSED + reason, false);
     server->counters.refusals++;
     foliot__server_event(server, FOLIOT_SERVER_REFUSED, NULL, 0, reason, m.as.refuse.sentence);
     peer->state = FOLIOT__PEER_NONE;
 }
 
-// -- joining --------------------------------------------------------------------------------------------
+// -- joining
+// --------------------------------------------------------------------------------------------
 
 static void send_players(foliot_server *server, const foliot__session *session, foliot_peer_id peer)
 {
@@ -182,8 +193,9 @@ static void send_players(foliot_server *server, const foliot__session *session, 
         foliot__message m = {.kind = FOLIOT__PLAYER};
         m.as.player.player = p;
         m.as.player.joined = true;
-        m.as.player.slot =
-            session->running || !session->world ? FOLIOT_NO_BODY : foliot_world_player_body(session->world, p);
+        m.as.player.slot = session->running || !session->world
+                               ? FOLIOT_NO_BODY
+                               : foliot_world_player_body(session->world, p);
         memcpy(m.as.player.name, player->name, sizeof m.as.player.name);
         foliot__server_send(server, peer, &m);
     }
@@ -196,7 +208,8 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
     m->kind = FOLIOT__WELCOME;
     w->protocol = FOLIOT_PROTOCOL;
     snprintf(w->session, sizeof w->session, "%s", session->name);
-    snprintf(w->scene, sizeof w->scene, "%s", session->scene ? session->scene->name : session->name);
+    snprintf(w->scene, sizeof w->scene, "%s",
+             session->scene ? session->scene->name : session->name);
     if (session->scene)
         snprintf(w->integrator, sizeof w->integrator, "%s",
                  foliot_integrator_describe(session->scene->integrator)->name);
@@ -248,28 +261,33 @@ void foliot__server_supersede(foliot_server *server, uint32_t index)
     foliot__peer *peer = &server->peers[index];
     if (peer->state == FOLIOT__PEER_NONE)
         return;
-    foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_SUPERSEDED, true);
+    foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_SUPERSEDED,
+                                true);
     server->counters.peers_superseded++;
     peer->state = FOLIOT__PEER_NONE;
 }
 
 // Whether it would compute as we do; if not, it is refused.
-static bool fits(foliot_server *server, const foliot__session *session, foliot__peer *peer, const foliot__hello_message *hello)
+static bool fits(foliot_server *server, const foliot__session *session, foliot__peer *peer,
+                 const foliot__hello_message *hello)
 {
     const foliot__lockstep *l = session->lockstep;
     const foliot_simulation_kind *kind = l->simulation.kind;
     if (strcmp(hello->simulation, kind->name) != 0 || hello->rules != kind->version) {
-        refuse(server, peer, FOLIOT__REFUSE_SIMULATION, "the session '%s' steps %s, version %u; you step %s, version %u",
-               session->name, kind->name, kind->version, hello->simulation, hello->rules);
+        refuse(server, peer, FOLIOT__REFUSE_SIMULATION,
+               "the session '%s' steps %s, version %u; you step %s, version %u", session->name,
+               kind->name, kind->version, hello->simulation, hello->rules);
         return false;
     }
-    if (foliot_digest_equal(hello->fingerprint, l->fingerprint) || (hello->forces && !l->refuses_forced))
+    if (foliot_digest_equal(hello->fingerprint, l->fingerprint) ||
+        (hello->forces && !l->refuses_forced))
         return true;
     char ours[FOLIOT_DIGEST_TEXT_BYTES], yours[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_text(l->fingerprint, ours);
     foliot_digest_text(hello->fingerprint, yours);
     refuse(server, peer, FOLIOT__REFUSE_FINGERPRINT,
-           "your build does not compute as this server's does, and would diverge in lockstep: its fingerprint is %.8s, ours %.8s%s",
+           "your build does not compute as this server's does, and would diverge in lockstep: its "
+           "fingerprint is %.8s, ours %.8s%s",
            yours, ours, l->refuses_forced ? "" : " (--force joins all the same)");
     return false;
 }
@@ -281,20 +299,23 @@ static bool kept_for_others(const foliot_server *server)
     return present.peers + present.absent > server->peers_max;
 }
 
-static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__hello_message *hello)
+static void take_hello(foliot_server *server, foliot__peer *peer,
+                       const foliot__hello_message *hello)
 {
     if (hello->protocol != FOLIOT_PROTOCOL) {
-        refuse(server, peer, FOLIOT__REFUSE_PROTOCOL, "this server speaks protocol %d, you speak %u",
-               FOLIOT_PROTOCOL, hello->protocol);
+        refuse(server, peer, FOLIOT__REFUSE_PROTOCOL,
+               "this server speaks protocol %d, you speak %u", FOLIOT_PROTOCOL, hello->protocol);
         return;
     }
     if (hello->name_too_long) {
-        refuse(server, peer, FOLIOT__REFUSE_NAME, "a name has at most %d bytes", FOLIOT_NAME_BYTES - 1);
+        refuse(server, peer, FOLIOT__REFUSE_NAME, "a name has at most %d bytes",
+               FOLIOT_NAME_BYTES - 1);
         return;
     }
     foliot__session *session = find_session(server, hello->session);
     if (!session) {
-        refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here", hello->session);
+        refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here",
+               hello->session);
         return;
     }
     if (server->stopping || session->ended) {
@@ -304,24 +325,30 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
     if (session->lockstep && !fits(server, session, peer, hello))
         return;
     if (!hello->spectates && session->player_limit == 0) { // and never will have room
-        refuse(server, peer, FOLIOT__REFUSE_SESSION, "nobody plays in the session '%s': it can only be watched (--spectate)",
+        refuse(server, peer, FOLIOT__REFUSE_SESSION,
+               "nobody plays in the session '%s': it can only be watched (--spectate)",
                session->name);
         return;
     }
     bool returns = !hello->spectates && foliot__session_knows(session, &hello->token);
     if (!returns && !hello->spectates &&
-        foliot__session_over_address(session, foliot_transport_peer_host(server->config.transport, peer->id))) {
+        foliot__session_over_address(
+            session, foliot_transport_peer_host(server->config.transport, peer->id))) {
         server->counters.refusals_over_address++;
-        refuse(server, peer, FOLIOT__REFUSE_FULL, "your address has all the places that it may have in the session '%s'", session->name);
+        refuse(server, peer, FOLIOT__REFUSE_FULL,
+               "your address has all the places that it may have in the session '%s'",
+               session->name);
         return;
     }
     if (!returns && kept_for_others(server)) {
         server->counters.refusals_reserved++;
-        refuse(server, peer, FOLIOT__REFUSE_FULL, "the connections that are left are kept for players who may come back");
+        refuse(server, peer, FOLIOT__REFUSE_FULL,
+               "the connections that are left are kept for players who may come back");
         return;
     }
     if (session->lockstep && !foliot__late_join_possible(session, hello->spectates)) {
-        refuse(server, peer, FOLIOT__REFUSE_BUSY, "the session '%s' has no state to begin with just now: try again", session->name);
+        refuse(server, peer, FOLIOT__REFUSE_BUSY,
+               "the session '%s' has no state to begin with just now: try again", session->name);
         return;
     }
     bool resumed = false;
@@ -329,17 +356,20 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
     if (!hello->spectates)
         player = foliot__session_enter(session, hello, index, &resumed);
     if (!hello->spectates && player == FOLIOT__NO_PLAYER) {
-        refuse(server, peer, FOLIOT__REFUSE_FULL, "the session '%s' is full: it has room for %u players",
-               session->name, session->player_limit);
+        refuse(server, peer, FOLIOT__REFUSE_FULL,
+               "the session '%s' is full: it has room for %u players", session->name,
+               session->player_limit);
         return;
     }
     peer->session = session;
     peer->player = player;
-    memcpy(peer->name, hello->spectates ? hello->name : session->players[player].name, sizeof peer->name);
+    memcpy(peer->name, hello->spectates ? hello->name : session->players[player].name,
+           sizeof peer->name);
     char address[64], text[160];
     foliot_transport_peer_address(server->config.transport, peer->id, address, sizeof address);
     snprintf(text, sizeof text, "%s (%s)", peer->name, address);
-    foliot__server_event(server, resumed ? FOLIOT_SERVER_RESUMED : FOLIOT_SERVER_JOINED, session, player, 0, text);
+    foliot__server_event(server, resumed ? FOLIOT_SERVER_RESUMED : FOLIOT_SERVER_JOINED, session,
+                         player, 0, text);
     if (resumed)
         server->counters.resumes++;
     else
@@ -352,9 +382,11 @@ static void take_hello(foliot_server *server, foliot__peer *peer, const foliot__
     session->awaiting = true;
 }
 
-// -- receiving --------------------------------------------------------------------------------------------
+// -- receiving
+// --------------------------------------------------------------------------------------------
 
-void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason, const char *why)
+void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
+                         const char *why)
 {
     char address[64], text[256];
     bool in = peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING;
@@ -362,12 +394,14 @@ void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refu
         return;
     server->counters.peers_dropped++;
     foliot_transport_peer_address(server->config.transport, peer->id, address, sizeof address);
-    snprintf(text, sizeof text, "%s%s%s%s was dropped: %s", peer->name, in ? " (" : "", address, in ? ")" : "", why);
+    snprintf(text, sizeof text, "%s%s%s%s was dropped: %s", peer->name, in ? " (" : "", address,
+             in ? ")" : "", why);
     foliot__server_event(server, FOLIOT_SERVER_DROPPED, peer->session, peer->player, reason, text);
     bool for_good = reason != FOLIOT__REFUSE_SLOW && reason != FOLIOT__REFUSE_SILENT;
     if (in && peer->player != FOLIOT__NO_PLAYER)
         foliot__session_peer_lost(peer->session, peer->player, for_good);
-    foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_REFUSED + reason, true);
+    foliot_transport_disconnect(server->config.transport, peer->id,
+                                FOLIOT__DISCONNECT_REFUSED + reason, true);
     peer->state = FOLIOT__PEER_NONE;
 }
 
@@ -375,7 +409,8 @@ void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refu
 static void offended(foliot_server *server, foliot__peer *peer)
 {
     if (++peer->malformed >= FOLIOT__MALFORMED_MAX)
-        foliot__server_drop(server, peer, FOLIOT__REFUSE_MALFORMED, "it went on sending what is no message");
+        foliot__server_drop(server, peer, FOLIOT__REFUSE_MALFORMED,
+                            "it went on sending what is no message");
 }
 
 void foliot__server_malformed(foliot_server *server, foliot__peer *peer)
@@ -384,7 +419,8 @@ void foliot__server_malformed(foliot_server *server, foliot__peer *peer)
     offended(server, peer);
 }
 
-static void take_control(foliot_server *server, foliot__peer *peer, const uint8_t *bytes, size_t length)
+static void take_control(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
+                         size_t length)
 {
     foliot__message message;
     if (foliot__message_decode(bytes, length, &message) != FOLIOT_OK) {
@@ -396,16 +432,19 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
             take_hello(server, peer, &message.as.hello);
         else
             server->counters.messages_ignored++;
-    } else if (message.kind == FOLIOT__BYE && (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)) {
+    } else if (message.kind == FOLIOT__BYE &&
+               (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)) {
         server->counters.byes++;
         if (peer->player != FOLIOT__NO_PLAYER)
             foliot__session_peer_lost(peer->session, peer->player, true);
         foliot_transport_disconnect(server->config.transport, peer->id, 0, false);
         peer->state = FOLIOT__PEER_NONE;
-    } else if (message.kind == FOLIOT__KEYFRAME_HEARD && peer->state == FOLIOT__PEER_IN && peer->session->lockstep) {
+    } else if (message.kind == FOLIOT__KEYFRAME_HEARD && peer->state == FOLIOT__PEER_IN &&
+               peer->session->lockstep) {
         server->counters.answers++;
         foliot__late_join_heard(peer->session, peer, &message.as.keyframe_heard);
-    } else if (message.kind == FOLIOT__ANSWER && peer->state == FOLIOT__PEER_IN && peer->session->lockstep) {
+    } else if (message.kind == FOLIOT__ANSWER && peer->state == FOLIOT__PEER_IN &&
+               peer->session->lockstep) {
         foliot__inquiry_hear(peer->session, peer, &message.as.search);
     } else {
         server->counters.messages_unexpected++;
@@ -413,7 +452,8 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
     }
 }
 
-static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8_t *bytes, size_t length)
+static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
+                          size_t length)
 {
     foliot__lockstep_input packet;
     if (foliot__lockstep_input_decode(bytes, length, &packet) != FOLIOT_OK) {
@@ -425,11 +465,12 @@ static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8
     foliot__lockstep_take(peer->session, peer, &packet);
 }
 
-static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t *bytes, size_t length)
+static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t *bytes,
+                        size_t length)
 {
     foliot__input_packet packet;
-    if (length > 0 && bytes[0] != FOLIOT__INPUT_PACKET && bytes[0] != FOLIOT__LOCKSTEP_INPUT_PACKET &&
-        peer->state == FOLIOT__PEER_GREETING) {
+    if (length > 0 && bytes[0] != FOLIOT__INPUT_PACKET &&
+        bytes[0] != FOLIOT__LOCKSTEP_INPUT_PACKET && peer->state == FOLIOT__PEER_GREETING) {
         take_control(server, peer, bytes, length);
         return;
     }
@@ -458,7 +499,8 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
 
 static void peer_gone(foliot_server *server, foliot__peer *peer)
 {
-    if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) && peer->player != FOLIOT__NO_PLAYER) {
+    if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) &&
+        peer->player != FOLIOT__NO_PLAYER) {
         foliot__session *session = peer->session;
         // The player may have come back through another peer before this one timed out.
         if (session->players[peer->player].peer == peer - server->peers) {
@@ -478,7 +520,9 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
         return;
     foliot__peer *peer = &server->peers[index];
     if (event->kind == FOLIOT_TRANSPORT_CONNECTED) {
-        *peer = (foliot__peer){.id = event->peer, .state = FOLIOT__PEER_GREETING, .player = FOLIOT__NO_PLAYER,
+        *peer = (foliot__peer){.id = event->peer,
+                               .state = FOLIOT__PEER_GREETING,
+                               .player = FOLIOT__NO_PLAYER,
                                .connected_ns = server->now_ns};
         return;
     }
@@ -503,7 +547,8 @@ static void expire_silent_peers(foliot_server *server)
     server->expire_ns = server->now_ns + EXPIRE_EVERY_NS;
     for (uint32_t i = 0; i < server->peers_max; i++) {
         foliot__peer *peer = &server->peers[i];
-        if (peer->state == FOLIOT__PEER_GREETING && server->now_ns - peer->connected_ns > GREETING_NS) {
+        if (peer->state == FOLIOT__PEER_GREETING &&
+            server->now_ns - peer->connected_ns > GREETING_NS) {
             foliot_transport_disconnect(server->config.transport, peer->id, 0, true);
             server->counters.peers_dropped++;
             peer->state = FOLIOT__PEER_NONE;
@@ -527,7 +572,8 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
 
 uint64_t foliot_server_wake_ns(const foliot_server *server)
 {
-    uint64_t wake = foliot_transport_wake_ns(server->config.transport), bulk = foliot__bulk_wake_ns(server);
+    uint64_t wake = foliot_transport_wake_ns(server->config.transport),
+             bulk = foliot__bulk_wake_ns(server);
     if (bulk < wake)
         wake = bulk;
     for (uint32_t i = 0; i < server->session_count; i++) {
@@ -565,7 +611,8 @@ bool foliot_server_done(const foliot_server *server)
         ended = ended && server->sessions[i]->ended && !server->sessions[i]->running;
     if (ended && !server->stopping)
         return true;
-    return server->stopping && !any_running(server) && server->now_ns - server->stopped_ns >= STOP_NS;
+    return server->stopping && !any_running(server) &&
+           server->now_ns - server->stopped_ns >= STOP_NS;
 }
 
 const foliot_server_counters *foliot_server_counted(const foliot_server *server)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// session.c: one world being hosted: its players, its clock, its recording. Receiving enqueues, the tick acts:
-// inputs wait here until their tick is closed. While a step runs, nothing here touches the world.
+// session.c: one world being hosted: its players, its clock, its recording. Receiving enqueues, the
+// tick acts: inputs wait here until their tick is closed. While a step runs, nothing here touches
+// the world.
 #include "internal.h"
 
 #include <stdio.h>
@@ -10,8 +11,8 @@
 #include "base/assert.h"
 #include "crypto/crypto.h"
 
-#define PLAYERS_SHARE 4 // an address may have a quarter of a session's places,
-#define PLAYERS_MIN 2   // and so many at least
+#define PLAYERS_SHARE 4             // an address may have a quarter of a session's places,
+#define PLAYERS_MIN 2               // and so many at least
 #define RECORDED_NS_MAX 1000000000u // that a welcome waits for a slow disk
 
 static const foliot_player_proof no_proof; // all zero
@@ -30,7 +31,8 @@ static uint32_t every(const foliot_server *server, double pace_hz)
     return (uint32_t)(pace_hz / hz + 0.5);
 }
 
-// What newcomers are sent to make a world or another simulation of: canonical bytes of the scene, or its setup.
+// What newcomers are sent to make a world or another simulation of: canonical bytes of the scene,
+// or its setup.
 static foliot_status keep_setup(foliot__session *s, const foliot_session_config *config)
 {
     if (config->simulation) {
@@ -51,7 +53,8 @@ static foliot_status keep_setup(foliot__session *s, const foliot_session_config 
 static foliot_status open_mode(foliot__session *s, const foliot_session_config *config)
 {
     if (config->mode == FOLIOT_SESSION_LOCKSTEP) {
-        s->format = s->scene ? foliot_snapshot_format_of(s->scene) : (foliot_snapshot_format){1, 1, {0}, 1 << 16, 0, 0, 0};
+        s->format = s->scene ? foliot_snapshot_format_of(s->scene)
+                             : (foliot_snapshot_format){1, 1, {0}, 1 << 16, 0, 0, 0};
         return foliot__lockstep_create(s, config);
     }
     foliot_status status = foliot__fanout_init(s);
@@ -63,7 +66,8 @@ static foliot_status open_mode(foliot__session *s, const foliot_session_config *
     return FOLIOT_OK;
 }
 
-// Players who were there when the server that wrote this recording died: their places are kept as after a lost peer.
+// Players who were there when the server that wrote this recording died: their places are kept as
+// after a lost peer.
 static void keep_players(foliot__session *s)
 {
     const foliot_resumption *resumed = s->recording ? foliot_recording_resumed(s->recording) : NULL;
@@ -108,13 +112,15 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->recording = config->recording;
     s->host = config->host;
     s->pace_hz = config->pace_hz;
-    s->tick = s->first_tick =
-        config->simulation ? foliot_simulation_tick(config->simulation) : foliot_world_tick(config->world);
+    s->tick = s->first_tick = config->simulation ? foliot_simulation_tick(config->simulation)
+                                                 : foliot_world_tick(config->world);
     s->last_tick = config->ticks ? s->first_tick + config->ticks : UINT64_MAX;
     s->base_ns = server->now_ns;
     s->snapshot_every = every(server, config->pace_hz);
-    s->delay_ticks = config->spectator_delay_s > 0 ? foliot__session_ticks(s, config->spectator_delay_s) : 0;
-    s->player_limit = config->simulation ? config->player_limit : foliot_world_players_max(config->world);
+    s->delay_ticks =
+        config->spectator_delay_s > 0 ? foliot__session_ticks(s, config->spectator_delay_s) : 0;
+    s->player_limit =
+        config->simulation ? config->player_limit : foliot_world_players_max(config->world);
     s->input_capacity = s->player_limit * (FOLIOT__CHANGES_HELD + 2) + 1;
     s->players = calloc(s->player_limit ? s->player_limit : 1, sizeof *s->players);
     s->inputs = calloc(s->input_capacity, sizeof *s->inputs);
@@ -153,10 +159,12 @@ uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick)
     return session->base_ns + (uint64_t)(int64_t)(ticks * 1e9 / session->pace_hz);
 }
 
-// A pause that is caught up is none of a player's business; a world that is always late is: the least of a window counts.
+// A pause that is caught up is none of a player's business; a world that is always late is: the
+// least of a window counts.
 static void note_lag(foliot__session *s)
 {
-    uint64_t now = s->server->now_ns, due = foliot__session_due_ns(s, s->tick), lag = now > due ? now - due : 0;
+    uint64_t now = s->server->now_ns, due = foliot__session_due_ns(s, s->tick),
+             lag = now > due ? now - due : 0;
     if (now - s->lag_window_ns > FOLIOT__LAG_WINDOW_NS) {
         s->lag_before_ns = s->lag_ns;
         s->lag_ns = lag;
@@ -168,11 +176,13 @@ static void note_lag(foliot__session *s)
 
 uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick)
 {
-    uint64_t lag = session->lag_ns < session->lag_before_ns ? session->lag_ns : session->lag_before_ns;
+    uint64_t lag =
+        session->lag_ns < session->lag_before_ns ? session->lag_ns : session->lag_before_ns;
     return foliot__session_due_ns(session, tick) + lag;
 }
 
-// -- players ------------------------------------------------------------------------------------------
+// -- players
+// ------------------------------------------------------------------------------------------
 
 static foliot_player_proof proof_of(const foliot__token *token)
 {
@@ -189,7 +199,8 @@ static bool same_proof(const foliot_player_proof *a, const foliot_player_proof *
 
 static void give_token(const foliot_server *server, foliot__player_slot *player)
 {
-    foliot__random_source *random = server->config.random ? server->config.random : foliot__system_random;
+    foliot__random_source *random =
+        server->config.random ? server->config.random : foliot__system_random;
     do
         random(server->config.random_user, &player->token, sizeof player->token);
     while (foliot__token_is_none(&player->token));
@@ -208,8 +219,8 @@ static void announce(foliot__session *session, uint32_t player, bool joined)
     foliot__server_tell(session, &m);
 }
 
-// Whose player comes back: who has its token, or who was given it but has not heard so, and asks again with the one that
-// he had before. Looks at all of them whichever it is.
+// Whose player comes back: who has its token, or who was given it but has not heard so, and asks
+// again with the one that he had before. Looks at all of them whichever it is.
 static uint32_t find_player(const foliot__session *session, const foliot__token *token)
 {
     uint32_t found = FOLIOT__NO_PLAYER;
@@ -218,8 +229,10 @@ static uint32_t find_player(const foliot__session *session, const foliot__token 
         return found;
     for (uint32_t p = 0; p < session->player_limit; p++) {
         const foliot__player_slot *player = &session->players[p];
-        bool here = player->state == FOLIOT__PLAYER_ENTERING || player->state == FOLIOT__PLAYER_IN_WORLD;
-        bool is_new = same_proof(&player->proof, &proof), is_before = same_proof(&player->before, &proof);
+        bool here =
+            player->state == FOLIOT__PLAYER_ENTERING || player->state == FOLIOT__PLAYER_IN_WORLD;
+        bool is_new = same_proof(&player->proof, &proof),
+             is_before = same_proof(&player->before, &proof);
         if (here && !player->leaves && (is_new || is_before))
             found = p;
     }
@@ -232,10 +245,12 @@ bool foliot__session_knows(const foliot__session *session, const foliot__token *
 }
 
 // The token that he came with holds until he shows that he has heard the new one.
-static void resume(foliot__session *session, foliot__player_slot *player, const foliot__token *token, uint32_t peer)
+static void resume(foliot__session *session, foliot__player_slot *player,
+                   const foliot__token *token, uint32_t peer)
 {
     foliot_player_proof proof = proof_of(token);
-    if (same_proof(&player->proof, &proof)) { // so its welcome was heard, though no input may have said so yet
+    if (same_proof(&player->proof,
+                   &proof)) { // so its welcome was heard, though no input may have said so yet
         if (player->same && !same_proof(&player->before, &no_proof))
             player->spent = player->before;
         player->same = player->heard = true;
@@ -249,7 +264,8 @@ static void resume(foliot__session *session, foliot__player_slot *player, const 
     player->peer = peer;
 }
 
-// A token that was replaced, and whose owner had heard so: he lost the new one, or somebody has stolen it.
+// A token that was replaced, and whose owner had heard so: he lost the new one, or somebody has
+// stolen it.
 static void tell_spent(foliot__session *session, const foliot__token *token)
 {
     foliot_player_proof proof = proof_of(token);
@@ -274,16 +290,20 @@ bool foliot__session_over_address(const foliot__session *session, uint64_t host)
 {
     uint32_t most = session->server->config.players_per_address_max, held = 0;
     if (most == 0)
-        most = session->player_limit / PLAYERS_SHARE < PLAYERS_MIN ? PLAYERS_MIN : session->player_limit / PLAYERS_SHARE;
+        most = session->player_limit / PLAYERS_SHARE < PLAYERS_MIN
+                   ? PLAYERS_MIN
+                   : session->player_limit / PLAYERS_SHARE;
     for (uint32_t p = 0; p < session->player_limit; p++)
-        held += session->players[p].state != FOLIOT__PLAYER_NONE && session->players[p].host == host;
+        held +=
+            session->players[p].state != FOLIOT__PLAYER_NONE && session->players[p].host == host;
     return host != 0 && held >= most;
 }
 
-uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello, uint32_t peer,
-                               bool *resumed)
+uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello,
+                               uint32_t peer, bool *resumed)
 {
-    uint64_t host = foliot_transport_peer_host(session->server->config.transport, session->server->peers[peer].id);
+    uint64_t host = foliot_transport_peer_host(session->server->config.transport,
+                                               session->server->peers[peer].id);
     uint32_t found = find_player(session, &hello->token);
     *resumed = found != FOLIOT__NO_PLAYER;
     if (*resumed) {
@@ -315,7 +335,8 @@ uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_mes
 
 void foliot__session_heard(foliot__session *session, const foliot__peer *peer)
 {
-    foliot__player_slot *player = peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
+    foliot__player_slot *player =
+        peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
     if (!player || foliot__token_is_none(&player->token))
         return;
     if (player->same)
@@ -347,9 +368,11 @@ static void expire_lost_players(foliot__session *session)
     }
 }
 
-// -- inputs ---------------------------------------------------------------------------------------------
+// -- inputs
+// ---------------------------------------------------------------------------------------------
 
-static void hold_change(foliot__session *session, foliot__player_slot *player, const foliot__change *change)
+static void hold_change(foliot__session *session, foliot__player_slot *player,
+                        const foliot__change *change)
 {
     foliot_server_counters *counters = &session->server->counters;
     if (player->change_count == FOLIOT__CHANGES_HELD ||
@@ -373,7 +396,8 @@ static bool skips_gap(foliot__player_slot *player, const foliot__change *change)
     return true;
 }
 
-void foliot__session_take_input(foliot__session *session, foliot__peer *peer, const foliot__input_packet *packet)
+void foliot__session_take_input(foliot__session *session, foliot__peer *peer,
+                                const foliot__input_packet *packet)
 {
     foliot_server *server = session->server;
     if (peer->heard_ns == 0) // it has heard the welcome, which went ahead of all snapshots
@@ -384,7 +408,8 @@ void foliot__session_take_input(foliot__session *session, foliot__peer *peer, co
         peer->echo_us = packet->sent_us;
         peer->newest_tick = packet->tick;
     }
-    if (packet->newest_snapshot != FOLIOT__NO_TICK && packet->newest_snapshot <= foliot__fanout_shown(session, peer) &&
+    if (packet->newest_snapshot != FOLIOT__NO_TICK &&
+        packet->newest_snapshot <= foliot__fanout_shown(session, peer) &&
         (!peer->acknowledged || packet->newest_snapshot > peer->baseline_tick) &&
         foliot__fanout_find(session, packet->newest_snapshot)) {
         if (peer->acknowledged) // of the first there were several copies
@@ -425,7 +450,8 @@ static void enter(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
     if (session->recording)
-        foliot_recording_note_player(session->recording, p, player->name, player->rotated ? player->before : player->proof);
+        foliot_recording_note_player(session->recording, p, player->name,
+                                     player->rotated ? player->before : player->proof);
     player->join_sequence = player->input_sequence + 1;
     give(session, p, player->join_sequence, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
     player->state = FOLIOT__PLAYER_IN_WORLD;
@@ -480,7 +506,8 @@ static void collect(foliot__session *session, uint32_t p)
     }
 }
 
-// -- ticks ------------------------------------------------------------------------------------------------
+// -- ticks
+// ------------------------------------------------------------------------------------------------
 
 // On a worker, or inline: the world is this function's until `finished`.
 static void run_step(void *job)
@@ -497,8 +524,8 @@ static void run_step(void *job)
     if (s->recording) { // once stopped it counts what is missing
         foliot_status status =
             s->world ? foliot_recording_append(s->recording, s->world, s->inputs, s->input_count)
-                     : foliot_recording_append_simulation(s->recording, &s->lockstep->simulation, s->inputs,
-                                                          s->input_count);
+                     : foliot_recording_append_simulation(s->recording, &s->lockstep->simulation,
+                                                          s->inputs, s->input_count);
         s->recorded = s->recorded == FOLIOT_OK ? status : s->recorded;
     }
     if (s->step_snapshot)
@@ -538,7 +565,8 @@ static void tell_what_happened(foliot__session *s)
         s->ticks_lost = state.ticks_lost;
         if (!s->recording_told)
             foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, 0, 0,
-                                 state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_text(s->recorded));
+                                 state.stopped_errno ? strerror(state.stopped_errno)
+                                                     : foliot_status_text(s->recorded));
         s->recording_told = true;
     }
     uint32_t count;
@@ -548,12 +576,14 @@ static void tell_what_happened(foliot__session *s)
             announce(s, events[i].b, true);
 }
 
-// Where ticks are made up for, the next snapshot is due already: sending both to all would only make the host later still.
-// Once in a period one is sent all the same, however late the host is.
+// Where ticks are made up for, the next snapshot is due already: sending both to all would only
+// make the host later still. Once in a period one is sent all the same, however late the host is.
 static bool superseded(const foliot__session *s)
 {
-    uint64_t now = s->server->now_ns, next = foliot__session_due_ns(s, s->tick + s->snapshot_every - 1);
-    return s->tick < s->last_tick && now >= next && (double)(now - s->broadcast_ns) < 1e9 * s->snapshot_every / s->pace_hz;
+    uint64_t now = s->server->now_ns,
+             next = foliot__session_due_ns(s, s->tick + s->snapshot_every - 1);
+    return s->tick < s->last_tick && now >= next &&
+           (double)(now - s->broadcast_ns) < 1e9 * s->snapshot_every / s->pace_hz;
 }
 
 static void send_snapshot(foliot__session *s)
@@ -637,8 +667,9 @@ static void count_late(foliot__session *s)
     if (late)
         s->server->counters.ticks_late++;
     if (late && !s->running_late)
-        foliot__server_event(s->server, FOLIOT_SERVER_LATE, s, 0,
-                             (uint64_t)((double)(now - foliot__session_due_ns(s, s->tick)) * 1e-9 * s->pace_hz), "");
+        foliot__server_event(
+            s->server, FOLIOT_SERVER_LATE, s, 0,
+            (uint64_t)((double)(now - foliot__session_due_ns(s, s->tick)) * 1e-9 * s->pace_hz), "");
     s->running_late = late;
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT
-// stream.c: a player's inputs in lockstep, from their arrival until their tick is closed. Each tick's are taken
-// once; whoever says something else about it later lies. A tick without a word leaves the controls as they were.
+// stream.c: a player's inputs in lockstep, from their arrival until their tick is closed. Each
+// tick's are taken once; whoever says something else about it later lies. A tick without a word
+// leaves the controls as they were.
 #include <string.h>
 
 #include "base/assert.h"
 #include "internal.h"
 
-// -- receiving ------------------------------------------------------------------------------------------------
+// -- receiving
+// ------------------------------------------------------------------------------------------------
 
 static bool same_inputs(const foliot_input *a, const foliot_input *b, uint32_t count)
 {
@@ -17,7 +19,8 @@ static bool same_inputs(const foliot_input *a, const foliot_input *b, uint32_t c
 }
 
 // Said again, or said otherwise.
-static void take_again(foliot__session *s, foliot__peer *peer, uint64_t tick, const foliot_input *inputs, uint32_t count)
+static void take_again(foliot__session *s, foliot__peer *peer, uint64_t tick,
+                       const foliot_input *inputs, uint32_t count)
 {
     foliot_input before[FOLIOT__INPUTS_A_TICK];
     const foliot__stream *stream = &s->lockstep->streams[peer->player];
@@ -29,7 +32,8 @@ static void take_again(foliot__session *s, foliot__peer *peer, uint64_t tick, co
 }
 
 // Its tick is closed: it counts in the next one, unless a newer one has been played.
-static void take_late(foliot__session *s, foliot__stream *stream, uint64_t tick, const foliot_input *inputs, uint32_t count)
+static void take_late(foliot__session *s, foliot__stream *stream, uint64_t tick,
+                      const foliot_input *inputs, uint32_t count)
 {
     foliot_server_counters *counters = &s->server->counters;
     if (tick + 1 < stream->newest_given || count > FOLIOT__LATE_HELD - stream->late_count) {
@@ -44,7 +48,8 @@ static void take_late(foliot__session *s, foliot__stream *stream, uint64_t tick,
     counters->inputs += count;
 }
 
-static void take_tick(foliot__session *s, foliot__peer *peer, uint64_t tick, const foliot_input *inputs, uint32_t count)
+static void take_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
+                      const foliot_input *inputs, uint32_t count)
 {
     foliot__stream *stream = &s->lockstep->streams[peer->player];
     foliot_server_counters *counters = &s->server->counters;
@@ -78,7 +83,8 @@ static bool only_own_controls(const foliot__block *block, uint32_t player)
     return true;
 }
 
-void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__block *block, uint64_t first)
+void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__block *block,
+                         uint64_t first)
 {
     foliot__stream *stream = &s->lockstep->streams[peer->player];
     if (!only_own_controls(block, peer->player)) {
@@ -100,7 +106,8 @@ void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__b
     }
 }
 
-// -- closing --------------------------------------------------------------------------------------------------
+// -- closing
+// --------------------------------------------------------------------------------------------------
 
 void foliot__stream_restart(foliot__stream *stream)
 {
@@ -118,9 +125,11 @@ uint32_t foliot__stream_close(foliot__session *s, uint32_t player, foliot_input 
     FOLIOT_ASSERT(count <= FOLIOT__LATE_HELD);
     if (!stream->begun)
         return count;
-    // It began with the tick that was closed next, and all since were: what is left of an earlier player's was cleared.
+    // It began with the tick that was closed next, and all since were: what is left of an earlier
+    // player's was cleared.
     FOLIOT_ASSERT(stream->given == s->tick);
-    uint32_t here = foliot__tick_log_read(&stream->log, s->tick, inputs + count, FOLIOT__INPUTS_A_TICK);
+    uint32_t here =
+        foliot__tick_log_read(&stream->log, s->tick, inputs + count, FOLIOT__INPUTS_A_TICK);
     FOLIOT_ASSERT(here <= FOLIOT__INPUTS_A_TICK);
     if (here)
         stream->newest_given = s->tick + 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// copy.c: what a rollback costs: a copy of a world's truth, the same as bytes, a digest of it, and the way back, for
-// the 900 cubes of the ready scene and the player who has drawn a heap of them together. Nobody sleeps. A plain memcpy
-// of the whole block stands beside the copy.
+// copy.c: what a rollback costs: a copy of a world's truth, the same as bytes, a digest of it, and
+// the way back, for the 900 cubes of the ready scene and the player who has drawn a heap of them
+// together. Nobody sleeps. A plain memcpy of the whole block stands beside the copy.
 #include "../support/bench.h"
 #include "foliot/foliot.h"
 
@@ -55,8 +55,9 @@ static foliot_world *cubes_in_play(uint32_t *bodies)
     scene->players.limit = 1;
     if (foliot_world_create(scene, &made) != FOLIOT_OK)
         exit(1);
-    const foliot_input inputs[] = {{.sequence = 1, .kind = FOLIOT_INPUT_JOIN},
-                                   {.sequence = 2, .kind = FOLIOT_INPUT_CONTROL, .buttons = FOLIOT_BUTTON_PULL}};
+    const foliot_input inputs[] = {
+        {.sequence = 1, .kind = FOLIOT_INPUT_JOIN},
+        {.sequence = 2, .kind = FOLIOT_INPUT_CONTROL, .buttons = FOLIOT_BUTTON_PULL}};
     foliot_world_step(made, inputs, 2, NULL);
     for (int i = 0; i < 180; i++)
         foliot_world_step(made, NULL, 0, NULL);
@@ -101,7 +102,8 @@ int main(void)
     report("state", (double)length / bodies, "bytes a body");
     report("in memory", (double)size / bodies, "bytes a body");
     double plain = median_of(copy_bytes);
-    bench_report("copy", "901 cubes, copy", median_of(copy_world), "us", "memcpy of the block", plain);
+    bench_report("copy", "901 cubes, copy", median_of(copy_world), "us", "memcpy of the block",
+                 plain);
     report("capture", median_of(capture), "us");
     report("digest", median_of(digest), "us");
     foliot_world_copy(block, world);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// digest.c: what a digest of the full state costs: microseconds for 256 bodies of 13 doubles, beside
-// libxxhash's own XXH3-128 over as many bytes in one piece, and its share of a step. A step and its
-// digest are timed in turn in the same run; cold rows hash a world that fell out of the caches.
+// digest.c: what a digest of the full state costs: microseconds for 256 bodies of 13 doubles,
+// beside libxxhash's own XXH3-128 over as many bytes in one piece, and its share of a step. A step
+// and its digest are timed in turn in the same run; cold rows hash a world that fell out of the
+// caches.
 #include "../support/bench.h"
 #include "../support/crowd.h"
 
@@ -46,7 +47,8 @@ static void bare(uint32_t count)
     char name[64];
     snprintf(name, sizeof name, "tumbling-%u per 256 bodies", count);
     bench_report("digest", name, bench_median(ours, RUNS) * 256 / count, "us",
-                 "libxxhash XXH3_128bits, same bytes in one piece", bench_median(theirs, RUNS) * 256 / count);
+                 "libxxhash XXH3_128bits, same bytes in one piece",
+                 bench_median(theirs, RUNS) * 256 / count);
     free(bytes);
     foliot_world_destroy(world);
 }
@@ -65,7 +67,8 @@ static void share(const char *name, foliot_world *world, int settle, int ticks)
         digests[i] = (bench_now() - stepped) * 1e6;
         steps[i] = (stepped - begin) * 1e6;
     }
-    double step = bench_median(steps, (uint32_t)ticks), digest = bench_median(digests, (uint32_t)ticks);
+    double step = bench_median(steps, (uint32_t)ticks),
+           digest = bench_median(digests, (uint32_t)ticks);
     char full[96];
     snprintf(full, sizeof full, "%s share of a step", name);
     bench_report("digest", full, 100 * digest / step, "%", NULL, 0);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// fanout.c: processor time that the server spends on one client and snapshot over ENet on loopback, all in:
-// encoding, sending, status, receiving an input packet for each, and waiting as foliot-server does; the world's own
-// steps and the capture of their snapshots are told apart. Against bare sendto of as many bytes to as many sockets, sixty times a second, in turn with it.
+// fanout.c: processor time that the server spends on one client and snapshot over ENet on loopback,
+// all in: encoding, sending, status, receiving an input packet for each, and waiting as
+// foliot-server does; the world's own steps and the capture of their snapshots are told apart.
+// Against bare sendto of as many bytes to as many sockets, sixty times a second, in turn with it.
 //
-// The clients are spectators in a child process, spread over the period as real ones are. Usage: fanout [SCENE CLIENTS]
+// The clients are spectators in a child process, spread over the period as real ones are. Usage:
+// fanout [SCENE CLIENTS]
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -62,7 +64,8 @@ static void die(const char *what)
     exit(1);
 }
 
-// -- the child: clients -----------------------------------------------------------------------------------
+// -- the child: clients
+// -----------------------------------------------------------------------------------
 
 typedef struct listener {
     int bare; // takes what the opponent sends
@@ -119,13 +122,14 @@ static void talk(crowd *c, listener *l)
     while (foliot_transport_poll(l->wire, now, &event)) {
         if (event.kind == FOLIOT_TRANSPORT_CONNECTED)
             hello(l);
-        if (event.kind == FOLIOT_TRANSPORT_RECEIVED && event.length > 1 && event.bytes[0] == FOLIOT__SNAPSHOT_PACKET)
+        if (event.kind == FOLIOT_TRANSPORT_RECEIVED && event.length > 1 &&
+            event.bytes[0] == FOLIOT__SNAPSHOT_PACKET)
             take_piece(c, l, event.bytes + 1, event.length - 1);
     }
     if (l->newest != NEVER) {
         uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
-        foliot__input_packet packet = {.newest_snapshot = l->newest, .tick = l->newest + 3,
-                                       .sent_us = (uint32_t)(now / 1000)};
+        foliot__input_packet packet = {
+            .newest_snapshot = l->newest, .tick = l->newest + 3, .sent_us = (uint32_t)(now / 1000)};
         size_t length = foliot__input_packet_encode(&packet, bytes);
         foliot_transport_send(l->wire, l->peer, FOLIOT_UNRELIABLE, bytes, length);
     }
@@ -170,7 +174,8 @@ static void crowd_run(crowd *c)
 {
     bool told = false;
     uint64_t begin = now_ns(), due = begin;
-    for (uint32_t slice = 0; (double)(due - begin) < CHILD_SECONDS * 1e9 && obey(c); slice = (slice + 1) % SLICES) {
+    for (uint32_t slice = 0; (double)(due - begin) < CHILD_SECONDS * 1e9 && obey(c);
+         slice = (slice + 1) % SLICES) {
         uint32_t first = slice * c->count / SLICES, end = (slice + 1) * c->count / SLICES;
         for (uint32_t i = first; i < end; i++)
             listener_awake(c, &c->all[i]);
@@ -203,7 +208,8 @@ static void child(uint32_t count, int commands, int answers)
     _exit(0);
 }
 
-// -- the parent: the server, and the opponent -----------------------------------------------------------------
+// -- the parent: the server, and the opponent
+// -----------------------------------------------------------------
 
 typedef struct bench_case {
     const char *scene_name;
@@ -246,7 +252,8 @@ static void say(const bench_case *b, char what)
 static void begin_child(bench_case *b)
 {
     int commands[2], answers[2];
-    if (pipe2(commands, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0 || (b->child = fork()) < 0)
+    if (pipe2(commands, O_CLOEXEC) != 0 || pipe2(answers, O_CLOEXEC) != 0 ||
+        (b->child = fork()) < 0)
         die("no child");
     if (b->child == 0) {
         close(commands[1]);
@@ -297,8 +304,8 @@ static void begin_server(bench_case *b)
     b->memory -= memory_now() - before; // the session's own is not the clients'
 }
 
-// As foliot-server does: when a datagram has come, or a tick is due, and with its rests. Returns the number of updates; 0 where
-// clients should join and did not all in time.
+// As foliot-server does: when a datagram has come, or a tick is due, and with its rests. Returns
+// the number of updates; 0 where clients should join and did not all in time.
 static uint64_t serve(bench_case *b, double seconds, bool until_joined)
 {
     uint64_t begin = now_ns(), updates = 0;
@@ -312,9 +319,11 @@ static uint64_t serve(bench_case *b, double seconds, bool until_joined)
         if (until_joined && read(b->answers, &joined, 1) == 1)
             return updates;
         uint64_t wake = foliot_server_wake_ns(b->server), after = now_ns(), received = b->received;
-        b->received = foliot_transport_counted(b->wire)->packets_received - foliot_transport_counted(b->wire)->packets_batched;
+        b->received = foliot_transport_counted(b->wire)->packets_received -
+                      foliot_transport_counted(b->wire)->packets_batched;
         if (b->received != received) {
-            sleep_until(wake < after + FOLIOT_SERVER_REST_NS ? wake : after + FOLIOT_SERVER_REST_NS);
+            sleep_until(wake < after + FOLIOT_SERVER_REST_NS ? wake
+                                                             : after + FOLIOT_SERVER_REST_NS);
             continue;
         }
         struct timespec left = {.tv_nsec = wake > after ? (long)(wake - after) : 0};
@@ -327,12 +336,14 @@ static double bare_us(const bench_case *b, double bytes)
 {
     static const char zeros[DATAGRAM_BYTES_MAX];
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    uint64_t ticks = (uint64_t)(BARE_SECONDS * HZ), began = clock_ns(CLOCK_PROCESS_CPUTIME_ID), due = now_ns();
+    uint64_t ticks = (uint64_t)(BARE_SECONDS * HZ), began = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+             due = now_ns();
     for (uint64_t tick = 0; tick < ticks; tick++, sleep_until(due += PERIOD_NS))
         for (uint32_t i = 0; i < b->clients; i++)
             for (size_t left = (size_t)(bytes + 0.5); left > 0;) {
                 size_t length = left < sizeof zeros ? left : sizeof zeros;
-                sendto(fd, zeros, length, 0, (const struct sockaddr *)&b->bare[i], sizeof b->bare[i]);
+                sendto(fd, zeros, length, 0, (const struct sockaddr *)&b->bare[i],
+                       sizeof b->bare[i]);
                 left -= length;
             }
     double spent = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
@@ -363,7 +374,8 @@ static figures round_of(bench_case *b)
     double spent = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
     const foliot_server_counters *s = foliot_server_counted(b->server);
     const foliot_transport_counters *t = foliot_transport_counted(b->wire);
-    double sent = (double)(s->snapshots_sent - server.snapshots_sent), snapshots = sent > 0 ? sent : 1, ticks = (double)(s->ticks - server.ticks);
+    double sent = (double)(s->snapshots_sent - server.snapshots_sent),
+           snapshots = sent > 0 ? sent : 1, ticks = (double)(s->ticks - server.ticks);
     figures f = {.network_us = (spent - (double)b->step_ns) * 1e-3 / snapshots,
                  .step_us = (double)b->step_ns * 1e-3 / ticks,
                  .bytes = (double)(t->bytes_sent - wire.bytes_sent) / snapshots,
@@ -391,7 +403,8 @@ static void report(const bench_case *b, const figures *rounds)
 #define ROW(what, value, unit, opponent, opponent_value)                                           \
     snprintf(name, sizeof name, "%s, %u clients: %s", b->scene_name, b->clients, what);            \
     bench_report("fanout", name, value, unit, opponent, opponent_value)
-    ROW("a client and snapshot", bench_median(network, ROUNDS), "us", "bare sendto", bench_median(bare, ROUNDS));
+    ROW("a client and snapshot", bench_median(network, ROUNDS), "us", "bare sendto",
+        bench_median(bare, ROUNDS));
     ROW("step and capture, once a tick", bench_median(step, ROUNDS), "us", NULL, 0);
     ROW("bytes a client and snapshot", last->bytes, "B", NULL, 0);
     ROW("inputs a client and snapshot", last->inputs, "", NULL, 0);
@@ -419,7 +432,8 @@ static void run_case(const char *scene, uint32_t clients)
     if (joined)
         report(&b, rounds);
     else
-        fprintf(stderr, "fanout: %s with %u clients is left out: not all joined in time\n", scene, clients);
+        fprintf(stderr, "fanout: %s with %u clients is left out: not all joined in time\n", scene,
+                clients);
     close(b.commands);
     close(b.answers);
     waitpid(b.child, NULL, 0);

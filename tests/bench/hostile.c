@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// hostile.c: how late foliot-server closes its ticks under attack, against the same server without, in the same run; with
-// eight honest players each time. Real programs, and hostile peers over ENet from this process (tests/support/hostile.h).
-// Lateness is noisy where others use the machine: `updates` measures what the server's updates take of its thread's processor
-// time instead, steps included, with all peers in one process over ENet.
-// Usage: hostile [liars|silent|storm|holders|all [SECONDS [REPEATS [SCENE]]]]; hostile updates [SECONDS [SCENE]]
+// hostile.c: how late foliot-server closes its ticks under attack, against the same server without,
+// in the same run; with eight honest players each time. Real programs, and hostile peers over ENet
+// from this process (tests/support/hostile.h). Lateness is noisy where others use the machine:
+// `updates` measures what the server's updates take of its thread's processor time instead, steps
+// included, with all peers in one process over ENet. Usage: hostile [liars|silent|storm|holders|all
+// [SECONDS [REPEATS [SCENE]]]]; hostile updates [SECONDS [SCENE]]
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,10 +32,8 @@ typedef struct attack {
 } attack;
 
 static const attack attacks[] = {
-    {"none", HOSTILE_SILENT, 0, true},
-    {"liars", HOSTILE_LIAR, 8, true},
-    {"silent", HOSTILE_SILENT, 64, true},
-    {"storm", HOSTILE_STORM, 1, true},
+    {"none", HOSTILE_SILENT, 0, true},      {"liars", HOSTILE_LIAR, 8, true},
+    {"silent", HOSTILE_SILENT, 64, true},   {"storm", HOSTILE_STORM, 1, true},
     {"holders", HOSTILE_TRICKLE, 64, true},
 };
 
@@ -75,7 +74,8 @@ static server start_server(const char *scene, unsigned seconds, const char *fold
         close(ends[1]);
         if (!freopen(log, "w", stderr) || (strncmp(scene, "/", 1) == 0 && chdir(folder) != 0))
             _exit(1);
-        execl(program, program, scene, "--mode", "lockstep", "--port", "0", "--no-record", "--ticks", ticks, NULL);
+        execl(program, program, scene, "--mode", "lockstep", "--port", "0", "--no-record",
+              "--ticks", ticks, NULL);
         _exit(1);
     }
     close(ends[1]);
@@ -96,7 +96,8 @@ static pid_t start_clients(unsigned port, unsigned seconds)
     if (child == 0) {
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr))
             _exit(1);
-        execl(program, program, address, "--bot", "random", "--clients", count, "--seconds", span, NULL);
+        execl(program, program, address, "--bot", "random", "--clients", count, "--seconds", span,
+              NULL);
         _exit(1);
     }
     return child;
@@ -110,7 +111,8 @@ static void let_attack(const attack *a, unsigned port, double seconds)
     uint32_t here = 0;
     uint64_t welcomes = 0, come_ns = now;
     while ((now = now_ns()) < end) {
-        for (; here < a->peers && now >= come_ns; here++, come_ns += COME_EVERY_NS) { // each at a tick of its own
+        for (; here < a->peers && now >= come_ns;
+             here++, come_ns += COME_EVERY_NS) { // each at a tick of its own
             foliot_transport *wire;
             if (foliot_transport_enet(&config, now, &wire) != FOLIOT_OK)
                 exit(1);
@@ -191,8 +193,10 @@ static outcome run(const attack *a, const char *scene, unsigned seconds)
 
 static void row(const char *name, const char *what, const char *unit, double value, double without)
 {
-    printf("{\"bench\":\"hostile\",\"case\":\"%s: %s\",\"value\":%.6g,\"unit\":\"%s\",\"opponent\":\"without\","
-           "\"opponent_value\":%.6g,\"ratio\":%.4g}\n", name, what, value, unit, without, without > 0 ? value / without : 0);
+    printf("{\"bench\":\"hostile\",\"case\":\"%s: "
+           "%s\",\"value\":%.6g,\"unit\":\"%s\",\"opponent\":\"without\","
+           "\"opponent_value\":%.6g,\"ratio\":%.4g}\n",
+           name, what, value, unit, without, without > 0 ? value / without : 0);
     fflush(stdout);
 }
 
@@ -209,7 +213,8 @@ static void compare(const attack *a, const char *scene, unsigned seconds)
     row(a->name, "log lines", "", with.lines, without.lines);
 }
 
-// -- what an update takes -----------------------------------------------------------------------------------
+// -- what an update takes
+// -----------------------------------------------------------------------------------
 
 #define UPDATES_MAX 100000
 
@@ -263,7 +268,11 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
     foliot_server_config serving = foliot_server_config_default();
     serving.transport = host;
     check(foliot_server_create(&serving, now_ns(), &hosting) == FOLIOT_OK);
-    foliot_session_config session = {.name = "main", .scene = scene, .pace_hz = 60, .mode = FOLIOT_SESSION_LOCKSTEP, .input_delay = 3};
+    foliot_session_config session = {.name = "main",
+                                     .scene = scene,
+                                     .pace_hz = 60,
+                                     .mode = FOLIOT_SESSION_LOCKSTEP,
+                                     .input_delay = 3};
     check(foliot_world_create(scene, &session.world) == FOLIOT_OK);
     check(foliot_server_add_session(hosting, &session, now_ns()) == FOLIOT_OK);
     foliot_client_config joining = foliot_client_config_default();
@@ -285,12 +294,15 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
         }
         for (int i = 0; i < HONEST; i++)
             foliot_client_update(clients[i], now);
-        for (; here < a->peers && now > begun + 1000000000u && now >= next_ns; next_ns = now + COME_EVERY_NS)
-            hostile_begin(&peers[here++], a->kind, a->spectates, client_wire(), foliot_transport_port(host), now);
+        for (; here < a->peers && now > begun + 1000000000u && now >= next_ns;
+             next_ns = now + COME_EVERY_NS)
+            hostile_begin(&peers[here++], a->kind, a->spectates, client_wire(),
+                          foliot_transport_port(host), now);
         for (uint32_t i = 0; i < here; i++) {
             hostile_update(&peers[i], now);
             if (peers[i].gone && a->kind != HOSTILE_LIAR && a->kind != HOSTILE_STORM)
-                hostile_begin(&peers[i], a->kind, a->spectates, peers[i].wire, foliot_transport_port(host), now);
+                hostile_begin(&peers[i], a->kind, a->spectates, peers[i].wire,
+                              foliot_transport_port(host), now);
         }
         struct timespec pause = {.tv_nsec = 1000000};
         nanosleep(&pause, NULL);
@@ -329,11 +341,14 @@ static void compare_costs(const char *scene, unsigned seconds)
 int main(int argc, char **argv)
 {
     if (argc > 1 && strcmp(argv[1], "updates") == 0) {
-        compare_costs(argc > 3 ? argv[3] : "scenes/spacewar.yaml", argc > 2 ? (unsigned)atoi(argv[2]) : 8);
+        compare_costs(argc > 3 ? argv[3] : "scenes/spacewar.yaml",
+                      argc > 2 ? (unsigned)atoi(argv[2]) : 8);
         return 0;
     }
-    const char *which = argc > 1 ? argv[1] : "all", *scene = argc > 4 ? argv[4] : "scenes/spacewar.yaml";
-    unsigned seconds = argc > 2 ? (unsigned)atoi(argv[2]) : 8, repeats = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
+    const char *which = argc > 1 ? argv[1] : "all",
+               *scene = argc > 4 ? argv[4] : "scenes/spacewar.yaml";
+    unsigned seconds = argc > 2 ? (unsigned)atoi(argv[2]) : 8,
+             repeats = argc > 3 ? (unsigned)atoi(argv[3]) : 1;
     snprintf(build, sizeof build, "%s", argv[0]);
     for (int i = 0; i < 2; i++) { // build/bench/hostile: programs are in build
         char *slash = strrchr(build, '/');

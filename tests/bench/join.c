@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// join.c: from connect to the first complete state, over ENet on loopback with a round trip of 100 ms and 5 % of all
-// datagrams lost each way; and what a session and a client cost in memory.
+// join.c: from connect to the first complete state, over ENet on loopback with a round trip of 100
+// ms and 5 % of all datagrams lost each way; and what a session and a client cost in memory.
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,8 +23,10 @@ static uint64_t now_ns(void)
 
 static void row(const char *name, double value, const char *unit)
 {
-    printf("{\"bench\":\"join\",\"case\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",\"opponent\":null,\"opponent_value\":null,"
-           "\"ratio\":null}\n", name, value, unit);
+    printf("{\"bench\":\"join\",\"case\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",\"opponent\":null,"
+           "\"opponent_value\":null,"
+           "\"ratio\":null}\n",
+           name, value, unit);
 }
 
 static int by_size(const void *a, const void *b)
@@ -122,8 +124,9 @@ int main(void)
     foliot_transport_config config = foliot_transport_config_default();
     config.bind = "127.0.0.1";
     config.peers_max = JOINS + 20; // those who left, and were not heard to, hold theirs for a while
-    config.peers_per_address_max = 2 * config.peers_max; // all are of one address, leave before ENet has connected,
-    config.joins_per_second = JOINS;                     // and come fast
+    config.peers_per_address_max =
+        2 * config.peers_max;        // all are of one address, leave before ENet has connected,
+    config.joins_per_second = JOINS; // and come fast
     size_t before = mallinfo2().uordblks + mallinfo2().hblkhd;
     foliot_transport *host = wire(&config);
     foliot_server_config server_config = foliot_server_config_default();
@@ -135,7 +138,8 @@ int main(void)
     if (foliot_world_create(scene, &session.world) != FOLIOT_OK ||
         foliot_server_add_session(server, &session, now_ns()) != FOLIOT_OK)
         return fail("no session");
-    row("memory of a session, 437 bodies", (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1024, "KiB");
+    row("memory of a session, 437 bodies",
+        (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1024, "KiB");
     static double join_ms[JOINS];
     fingerprint = foliot_fingerprint();
     int joined = join_all(server, foliot_transport_port(host), join_ms);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// lockstep.c: what lockstep costs on the wire at 60 Hz. Bots that change their controls 1.6 times a second, as
-// foliot-client's do, on a virtual clock: the same figures on every machine. Payload is what we send; the other
-// figure adds ENet's 12 bytes a packet and 28 of UDP and IPv4, though packets that go out together share them.
+// lockstep.c: what lockstep costs on the wire at 60 Hz. Bots that change their controls 1.6 times a
+// second, as foliot-client's do, on a virtual clock: the same figures on every machine. Payload is
+// what we send; the other figure adds ENet's 12 bytes a packet and 28 of UDP and IPv4, though
+// packets that go out together share them.
 #include <stdio.h>
 
 #include "arena.h"
@@ -17,7 +18,8 @@ typedef struct traffic {
 static traffic both_ways(const arena *a)
 {
     const foliot_transport_counters *c = foliot_transport_counted(a->host);
-    return (traffic){(double)(c->bytes_sent + c->bytes_received), (double)(c->packets_sent + c->packets_received)};
+    return (traffic){(double)(c->bytes_sent + c->bytes_received),
+                     (double)(c->packets_sent + c->packets_received)};
 }
 
 static void report(uint32_t players, const char *what, double value, const char *unit)
@@ -46,7 +48,8 @@ static void measure(uint32_t players)
     arena_destroy(a);
 }
 
-// What is shown, sixty times a second. Stalled: there was no newer state to show, and it was guessed.
+// What is shown, sixty times a second. Stalled: there was no newer state to show, and it was
+// guessed.
 static void watch(arena *a, double seconds)
 {
     foliot_sample sample;
@@ -87,7 +90,8 @@ static void measure_network(const char *network, const char *impairment, double 
     report_of(network, "any packet, most", most, "B/packet");
     report_of(network, "stalled frames", 100 * starved / samples, "%");
     report_of(network, "shown behind the newest", delay, "ms");
-    report_of(network, "inputs late", 100 * (double)counted->inputs_late / (double)counted->inputs, "%");
+    report_of(network, "inputs late", 100 * (double)counted->inputs_late / (double)counted->inputs,
+              "%");
     report_of(network, "divergences", (double)counted->divergences, "");
     arena_destroy(a);
 }

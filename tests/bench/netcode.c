@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// netcode.c: what a client shows under each of ten networks, against the server's exact states at the rendered
-// times. The whole runs on a virtual clock: the figures are the same on every machine (docs/NETCODE.md).
+// netcode.c: what a client shows under each of ten networks, against the server's exact states at
+// the rendered times. The whole runs on a virtual clock: the figures are the same on every machine
+// (docs/NETCODE.md).
 #include <stdio.h>
 
 #include "simulation.h"
@@ -18,7 +19,8 @@ static const struct {
     {"loss 5 %", "loss=5%,delay=20ms,seed=3", NULL},
     {"loss 5 %, jitter 0-100 ms", "loss=5%,jitter=0-100ms,seed=4", NULL},
     {"bursts of 3, loss 5 %", "loss=5%,burst=3,delay=20ms,seed=5", NULL},
-    {"correlated queueing 0-80 ms", "loss=1%,delay=10ms,jitter=0-80ms,jitter-kind=correlated,seed=6", NULL},
+    {"correlated queueing 0-80 ms",
+     "loss=1%,delay=10ms,jitter=0-80ms,jitter-kind=correlated,seed=6", NULL},
     {"delay steps from 10 to 60 ms", "loss=1%,delay=10ms,seed=7", "loss=1%,delay=60ms,seed=7"},
     {"reordering 20 %", "reorder=20%,delay=20ms,seed=8", NULL},
     {"duplicates 20 %", "duplicate=20%,delay=20ms,jitter=0-10ms,seed=9", NULL},
@@ -27,7 +29,8 @@ static const struct {
 
 static void row(const char *network, const char *measure, double value, const char *unit)
 {
-    printf("{\"bench\":\"netcode\",\"case\":\"%s: %s\",\"value\":%.6g,\"unit\":\"%s\",\"opponent\":null,"
+    printf("{\"bench\":\"netcode\",\"case\":\"%s: "
+           "%s\",\"value\":%.6g,\"unit\":\"%s\",\"opponent\":null,"
            "\"opponent_value\":null,\"ratio\":null}\n",
            network, measure, value, unit);
 }
@@ -69,11 +72,14 @@ int main(void)
         row(networks[i].name, "error rms", 1e3 * simulation_error_rms(s), "mm");
         row(networks[i].name, "error p99", 1e3 * simulation_error_quantile(s, 0.99), "mm");
         row(networks[i].name, "orientation error rms", simulation_turn_rms(s), "degrees");
-        row(networks[i].name, "orientation error p99", simulation_turn_quantile(s, 0.99), "degrees");
+        row(networks[i].name, "orientation error p99", simulation_turn_quantile(s, 0.99),
+            "degrees");
         row(networks[i].name, "largest jump", 1e3 * s->jump_max, "mm");
-        row(networks[i].name, "starved", 100.0 * (double)seen.samples_starved / (double)seen.samples, "%");
+        row(networks[i].name, "starved",
+            100.0 * (double)seen.samples_starved / (double)seen.samples, "%");
         row(networks[i].name, "delay", seen.delay_mean_ms, "ms");
-        row(networks[i].name, "snapshots used", 100.0 * (double)seen.snapshots_used / (double)seen.snapshots_expected, "%");
+        row(networks[i].name, "snapshots used",
+            100.0 * (double)seen.snapshots_used / (double)seen.snapshots_expected, "%");
         simulation_destroy(s);
     }
     many_seeds();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// resume.c: how long a match is away when its server dies. The journal of an hour (256 bodies with springs and drag, 8
-// players) is made at full speed; the real server goes on with it, is killed with kill -9 while a client plays, and is
-// started again at once. Times are from the kill to a tick of the new life in the hands of a client.
+// resume.c: how long a match is away when its server dies. The journal of an hour (256 bodies with
+// springs and drag, 8 players) is made at full speed; the real server goes on with it, is killed
+// with kill -9 while a client plays, and is started again at once. Times are from the kill to a
+// tick of the new life in the hands of a client.
 #include "bench.h"
 #include "tape_yard.h"
 
@@ -67,7 +68,8 @@ static bool make_hour(void)
     return fine;
 }
 
-// -- the server ---------------------------------------------------------------------------------------
+// -- the server
+// ---------------------------------------------------------------------------------------
 
 typedef struct child {
     pid_t pid;
@@ -102,7 +104,8 @@ static bool start_server(child *c, unsigned port)
     return false;
 }
 
-// What all its threads have had of the processors: the share of the time that a busy machine does not change.
+// What all its threads have had of the processors: the share of the time that a busy machine does
+// not change.
 static double cpu_ms(pid_t pid)
 {
     char path[64 + NAME_MAX];
@@ -130,7 +133,8 @@ static void kill_server(child *c)
     fclose(c->out);
 }
 
-// -- clients --------------------------------------------------------------------------------------------
+// -- clients
+// --------------------------------------------------------------------------------------------
 
 typedef struct guest {
     foliot_transport *wire;
@@ -194,12 +198,15 @@ static bool die(child *server, guest *player, round_result *r)
     r->cpu_ms = cpu_ms(server->pid);
     if (!come(&newcomer, port, true))
         return false;
-    at = until(&newcomer, 2); // the first is of the tick that it went on from, the second one was stepped anew
+    at = until(&newcomer,
+               2); // the first is of the tick that it went on from, the second one was stepped anew
     r->newcomer_ms = 1e3 * (at - killed);
     go(&newcomer);
     double again = until(player, seen.snapshots_received + 2);
     r->player_ms = 1e3 * (again - killed);
-    r->lost_ms = seen.newest_tick > server->tick ? (double)(seen.newest_tick - server->tick) * 1000.0 / 60 : 0;
+    r->lost_ms = seen.newest_tick > server->tick
+                     ? (double)(seen.newest_tick - server->tick) * 1000.0 / 60
+                     : 0;
     r->same_player = foliot_client_player(player->client) == was;
     return at > 0 && again > 0;
 }
@@ -220,7 +227,8 @@ static int run(void)
     struct stat about;
     if (!make_hour() || stat(file, &about) != 0)
         return fail("no journal");
-    bench_report("resume", "journal of an hour, 256 bodies", (double)about.st_size / 1048576, "MiB", NULL, 0);
+    bench_report("resume", "journal of an hour, 256 bodies", (double)about.st_size / 1048576, "MiB",
+                 NULL, 0);
     if (!start_server(&server, 0) || !come(&player, server.port, false))
         return fail("the server does not go on with the journal");
     srand(1);
@@ -240,11 +248,14 @@ static int run(void)
     go(&player);
     kill_server(&server);
     double slowest = worst(newcomer), most = worst(lost);
-    bench_report("resume", "kill -9 until it listens again", bench_median(listening, ROUNDS), "ms", NULL, 0);
+    bench_report("resume", "kill -9 until it listens again", bench_median(listening, ROUNDS), "ms",
+                 NULL, 0);
     bench_report("resume", "processor time of that", bench_median(cpu, ROUNDS), "ms", NULL, 0);
-    bench_report("resume", "kill -9 to a tick served", bench_median(newcomer, ROUNDS), "ms", NULL, 0);
+    bench_report("resume", "kill -9 to a tick served", bench_median(newcomer, ROUNDS), "ms", NULL,
+                 0);
     bench_report("resume", "kill -9 to a tick served, slowest", slowest, "ms", NULL, 0);
-    bench_report("resume", "kill -9 to a tick at the player's", bench_median(played, ROUNDS), "ms", NULL, 0);
+    bench_report("resume", "kill -9 to a tick at the player's", bench_median(played, ROUNDS), "ms",
+                 NULL, 0);
     bench_report("resume", "time lost that was seen, most", most, "ms", NULL, 0);
     return same ? 0 : fail("the player came back as another one");
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// rigid.c: boxes and spheres that fall, pile up and stand, beside Bullet and ODE on the same bodies. Engines
-// run in turn, a few ticks each, sleeping off, each at its defaults: CPU ms a tick on one thread, wall time with
-// more, and for every engine how good the result is, measured by one function from the final poses alone: a fast
-// pile that sinks, creeps or trembles does not count.
+// rigid.c: boxes and spheres that fall, pile up and stand, beside Bullet and ODE on the same
+// bodies. Engines run in turn, a few ticks each, sleeping off, each at its defaults: CPU ms a tick
+// on one thread, wall time with more, and for every engine how good the result is, measured by one
+// function from the final poses alone: a fast pile that sinks, creeps or trembles does not count.
 //
 //     rigid [--scene NAME] [--ticks N] [--threads N] [--substeps N] [--alone]
 //
-// One scene, fewer ticks, other threads than 2 (1: no such row), other substeps than the default, no opponents.
-// y is up in these scenes.
+// One scene, fewer ticks, other threads than 2 (1: no such row), other substeps than the default,
+// no opponents. y is up in these scenes.
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
@@ -199,10 +199,9 @@ static double kinetic_of(const rigid_body *row, const rigid_state *s)
 {
     const double *q = s->orientation, *h = row->half, *v = s->velocity, *w = s->angular_velocity;
     double r2 = row->radius * row->radius;
-    const double moments[3] = {
-        row->is_sphere ? 0.4 * r2 : (h[1] * h[1] + h[2] * h[2]) / 3,
-        row->is_sphere ? 0.4 * r2 : (h[0] * h[0] + h[2] * h[2]) / 3,
-        row->is_sphere ? 0.4 * r2 : (h[0] * h[0] + h[1] * h[1]) / 3};
+    const double moments[3] = {row->is_sphere ? 0.4 * r2 : (h[1] * h[1] + h[2] * h[2]) / 3,
+                               row->is_sphere ? 0.4 * r2 : (h[0] * h[0] + h[2] * h[2]) / 3,
+                               row->is_sphere ? 0.4 * r2 : (h[0] * h[0] + h[1] * h[1]) / 3};
     double sum = v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
     for (int k = 0; k < 3; k++) { // w along the body's axis k: w . (q e_k q*)
         int i = (k + 1) % 3, j = (k + 2) % 3;
@@ -223,7 +222,8 @@ static void report_quality(const problem *p, const char *engine, const rigid_sta
     for (uint32_t i = 0; i < p->count; i++) {
         const rigid_body *row = &p->rows[i];
         const rigid_state *s = &states[i];
-        solids[i] = (solid){.is_sphere = row->is_sphere, .is_static = row->mass == 0, .radius = row->radius};
+        solids[i] = (solid){
+            .is_sphere = row->is_sphere, .is_static = row->mass == 0, .radius = row->radius};
         memcpy(solids[i].half, row->half, sizeof row->half);
         memcpy(solids[i].position, s->position, sizeof s->position);
         memcpy(solids[i].orientation, s->orientation, sizeof s->orientation);
@@ -369,7 +369,8 @@ static void report(const problem *p, race *r, const options *o)
         foliot_digest a = foliot_world_digest(r->alone);
         foliot_digest b = r->threaded ? foliot_world_digest(r->threaded) : a;
         if (memcmp(&a, &b, sizeof a) != 0) {
-            fprintf(stderr, "rigid: %s: %u threads give other bits than one\n", p->name, o->threads);
+            fprintf(stderr, "rigid: %s: %u threads give other bits than one\n", p->name,
+                    o->threads);
             failed = true;
         }
     }
@@ -399,7 +400,8 @@ static void report_sleep(problem *p, double awake)
     char name[96];
     snprintf(name, sizeof name, "%s, %u of %u asleep", p->name, asleep, p->count - 1);
     if (world)
-        bench_report("rigid", name, bench_median(times, 100), "ms/tick, CPU", "foliot, awake", awake);
+        bench_report("rigid", name, bench_median(times, 100), "ms/tick, CPU", "foliot, awake",
+                     awake);
     foliot_world_destroy(world);
 }
 
@@ -421,7 +423,8 @@ static void run_scene(const char *name, const options *o)
             r.others[k] = opponent_start(o->folder, opponent_names[k], p.file);
     }
     task_pool *pool = task_pool_create(o->threads);
-    foliot_host host = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = o->threads};
+    foliot_host host = {
+        .run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = o->threads};
     r.alone = world_of(&p);
     r.threaded = r.alone && o->threads > 1 ? world_of(&p) : NULL;
     run_in_turn(&r, o, &host);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// scene_load.c: how long 100,000 bodies take from text to a checked scene: as YAML (against libyaml alone, which
-// reads the same text and throws its events away), as CSV, and as a grid of 300 x 300 bodies with springs.
-// Texts are written to a folder of their own first; each is read RUNS times, in turn with the opponent.
+// scene_load.c: how long 100,000 bodies take from text to a checked scene: as YAML (against libyaml
+// alone, which reads the same text and throws its events away), as CSV, and as a grid of 300 x 300
+// bodies with springs. Texts are written to a folder of their own first; each is read RUNS times,
+// in turn with the opponent.
 #include "../support/bench.h"
 
 #include <stdio.h>
@@ -31,8 +32,10 @@ static void write_yaml(char file[64])
     FILE *stream = create("bodies.yaml", file);
     fputs("foliot: 1\nname: bodies\ntick_hz: 60\nbodies:\n", stream);
     for (int i = 0; i < BODIES; i++)
-        fprintf(stream, "  - {name: b%d, mass: 1.5, position: [%d.25, %d.5, 0.125], velocity: [0.1, 0, 0]}\n", i,
-                i % 100, i / 100);
+        fprintf(
+            stream,
+            "  - {name: b%d, mass: 1.5, position: [%d.25, %d.5, 0.125], velocity: [0.1, 0, 0]}\n",
+            i, i % 100, i / 100);
     fclose(stream);
 }
 
@@ -52,7 +55,8 @@ static void write_grid(char file[64])
 {
     FILE *stream = create("grid.yaml", file);
     fputs("foliot: 1\nname: grid\ntick_hz: 60\nbodies:\n"
-          "  - {name: cloth, grid: {rows: 300, columns: 300, right: [0.1, 0, 0], down: [0, 0, -0.1]}}\n"
+          "  - {name: cloth, grid: {rows: 300, columns: 300, right: [0.1, 0, 0], down: [0, 0, "
+          "-0.1]}}\n"
           "forces:\n  - {kind: spring, grid: cloth, stiffness: 100}\n",
           stream);
     fclose(stream);
@@ -110,7 +114,8 @@ int main(void)
     bench_report("scene_load", "yaml 100000 bodies", 1e3 * bench_median(ours, RUNS), "ms",
                  "libyaml's events alone", floor_ms);
     bench_report("scene_load", "csv 100000 bodies", 1e3 * bench_median(rows, RUNS), "ms", NULL, 0);
-    bench_report("scene_load", "grid 90000 bodies 179400 springs", 1e3 * bench_median(net, RUNS), "ms", NULL, 0);
+    bench_report("scene_load", "grid 90000 bodies 179400 springs", 1e3 * bench_median(net, RUNS),
+                 "ms", NULL, 0);
     remove(yaml);
     remove(csv);
     remove(table);

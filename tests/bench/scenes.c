@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// scenes.c: whether every ready scene keeps its rate: CPU ms of each of its first 600 ticks on one thread, nobody
-// asleep who does not sleep by the scene, once alone and, where it has players, once with all of them, who steer,
-// pull, push and jump. Beside the time that a tick has. A world's every run does the same work, so a tick's time is the
-// least of several runs: what other programs on the machine add is no part of it.
+// scenes.c: whether every ready scene keeps its rate: CPU ms of each of its first 600 ticks on one
+// thread, nobody asleep who does not sleep by the scene, once alone and, where it has players, once
+// with all of them, who steer, pull, push and jump. Beside the time that a tick has. A world's
+// every run does the same work, so a tick's time is the least of several runs: what other programs
+// on the machine add is no part of it.
 //
 //     scenes [--scene NAME] [--ticks N] [--runs N] [--trace]
 //
@@ -38,13 +39,15 @@ static double cpu_now(void)
 // What the players of a scene do at this tick; the number of inputs.
 static uint32_t inputs_of(uint32_t players, uint32_t tick, foliot_input *inputs)
 {
-    static const uint16_t buttons[4] = {FOLIOT_BUTTON_PULL, FOLIOT_BUTTON_PUSH, FOLIOT_BUTTON_JUMP, 0};
+    static const uint16_t buttons[4] = {FOLIOT_BUTTON_PULL, FOLIOT_BUTTON_PUSH, FOLIOT_BUTTON_JUMP,
+                                        0};
     if (tick % ACT_TICKS != 0)
         return 0;
     for (uint32_t p = 0; p < players; p++) {
         uint32_t turn = tick / ACT_TICKS;
         int8_t push = (int8_t)((turn * 37 + p * 101) % 255 - 127);
-        inputs[p] = (foliot_input){.player = p, .sequence = turn + 1, .axes = {push, (int8_t)-push, 0, push}};
+        inputs[p] = (foliot_input){
+            .player = p, .sequence = turn + 1, .axes = {push, (int8_t)-push, 0, push}};
         inputs[p].buttons = buttons[(turn + p) % 4];
         inputs[p].kind = tick == 0 ? FOLIOT_INPUT_JOIN : FOLIOT_INPUT_CONTROL;
     }
@@ -102,7 +105,8 @@ static void measure_file(const char *file, const options *o)
     char name[64];
     foliot_scene *scene;
     foliot_scene_error error;
-    snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen("scenes/.yaml")), file + strlen("scenes/"));
+    snprintf(name, sizeof name, "%.*s", (int)(strlen(file) - strlen("scenes/.yaml")),
+             file + strlen("scenes/"));
     if (o->scene && strcmp(o->scene, name) != 0)
         return;
     if (foliot_scene_read(file, &scene, &error) != FOLIOT_OK) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// simulation.c: how fast the whole system runs on a virtual clock, on one core: server, eight clients that play, their
-// networks and a recording, against real time. 64 spheres that roll, collide and are pushed.
+// simulation.c: how fast the whole system runs on a virtual clock, on one core: server, eight
+// clients that play, their networks and a recording, against real time. 64 spheres that roll,
+// collide and are pushed.
 #include "bench.h"
 #include "seed_run.h"
 
@@ -56,8 +57,13 @@ static foliot_scene pool(foliot_body_definition bodies[BALLS + 1], double spawns
 
 static void plan_guest(seed_guest *g, uint32_t index, uint64_t run_ns)
 {
-    *g = (seed_guest){.kind = SEED_PLAYER, .life_count = 1, .frame_ns = 16666667, .changes_hz = 4, .reconnects = true};
-    g->lives[0] = (seed_life){.join_ns = SEED_BEGIN_NS + 1000000u * index, .end_ns = SEED_BEGIN_NS + run_ns};
+    *g = (seed_guest){.kind = SEED_PLAYER,
+                      .life_count = 1,
+                      .frame_ns = 16666667,
+                      .changes_hz = 4,
+                      .reconnects = true};
+    g->lives[0] =
+        (seed_life){.join_ns = SEED_BEGIN_NS + 1000000u * index, .end_ns = SEED_BEGIN_NS + run_ns};
     foliot_impairment_parse("delay=20ms,jitter=0-20ms,loss=1%", &g->send, NULL, 0);
     g->receive = g->send;
     g->send.seed = 2 * index;
@@ -70,10 +76,17 @@ int main(void)
     double spawns[8][3] = {{0}}, multiples[ROUNDS], ticks[ROUNDS];
     foliot_scene scene = pool(bodies, spawns);
     seed_kitchen kitchen = {.scenes = {&scene}, .fingerprint = foliot_fingerprint()};
-    seed_plan plan = {.seed = 1, .run_ns = SECONDS * (uint64_t)SEED_SECOND, .session_count = 1, .guest_count = 8,
-                      .server_poll_ns = 2000000, .timeout_ms = 10000, .reconnect_ms = 10000, .peers_max = 16,
+    seed_plan plan = {.seed = 1,
+                      .run_ns = SECONDS * (uint64_t)SEED_SECOND,
+                      .session_count = 1,
+                      .guest_count = 8,
+                      .server_poll_ns = 2000000,
+                      .timeout_ms = 10000,
+                      .reconnect_ms = 10000,
+                      .peers_max = 16,
                       .unchecked = true};
-    plan.sessions[0] = (seed_session){.block_ticks = 3, .keyframe_ticks = 300, .queue_bytes = 16u << 20, .drain_hz = 1000};
+    plan.sessions[0] = (seed_session){
+        .block_ticks = 3, .keyframe_ticks = 300, .queue_bytes = 16u << 20, .drain_hz = 1000};
     for (uint32_t i = 0; i < plan.guest_count; i++)
         plan_guest(&plan.guests[i], i, plan.run_ns);
     for (int round = 0; round < ROUNDS; round++) {
@@ -87,7 +100,9 @@ int main(void)
         multiples[round] = result.tally.simulated_s / spent;
         ticks[round] = (double)result.tally.ticks / spent;
     }
-    bench_report("simulation", "64 bodies, 8 clients", bench_median(multiples, ROUNDS), "x real time", NULL, 0);
-    bench_report("simulation", "64 bodies, 8 clients: ticks", bench_median(ticks, ROUNDS), "1/s", NULL, 0);
+    bench_report("simulation", "64 bodies, 8 clients", bench_median(multiples, ROUNDS),
+                 "x real time", NULL, 0);
+    bench_report("simulation", "64 bodies, 8 clients: ticks", bench_median(ticks, ROUNDS), "1/s",
+                 NULL, 0);
     return 0;
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// snapshot_codec.c: bytes and time of snapshots against a baseline, on recorded frames of cubes: int32 x 8 a
-// body (orientation_largest, three of 9 bits, x, y, z in 1/512 m, interacting). Frame i is encoded as the
-// server does it, given that the receiver has frame i - N and what that one was decoded against: a body's
-// velocity in frame i is its move since frame i - N, which the receiver knows when it comes to frame i + N.
-// Without a file: ready scenes as a server sends them, and the file that FOLIOT_CUBES names, if it is there.
+// snapshot_codec.c: bytes and time of snapshots against a baseline, on recorded frames of cubes:
+// int32 x 8 a body (orientation_largest, three of 9 bits, x, y, z in 1/512 m, interacting). Frame i
+// is encoded as the server does it, given that the receiver has frame i - N and what that one was
+// decoded against: a body's velocity in frame i is its move since frame i - N, which the receiver
+// knows when it comes to frame i + N. Without a file: ready scenes as a server sends them, and the
+// file that FOLIOT_CUBES names, if it is there.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,8 +44,8 @@ static const int32_t *fields_of(const frames *f, uint32_t frame, uint32_t body)
     return f->data + ((size_t)frame * f->bodies + body) * FIELDS;
 }
 
-static const foliot_snapshot_format format_template = {
-    0x1p-9, 0x1p-13, {0, 0, FALL}, KEEP, true, true, FOLIOT_BODIES_MAX};
+static const foliot_snapshot_format format_template = {0x1p-9, 0x1p-13, {0, 0, FALL},     KEEP,
+                                                       true,   true,    FOLIOT_BODIES_MAX};
 
 static void body_of(const int32_t *fields, foliot_snapshot_body *b)
 {
@@ -73,12 +74,14 @@ typedef struct tally {
     uint32_t count, mismatches;
 } tally;
 
-static void one_frame(foliot_snapshot_coder *coder, foliot_snapshot_pieces *pieces, const foliot_snapshot *base,
-                      const foliot_snapshot *s, foliot_snapshot *got, tally *t)
+static void one_frame(foliot_snapshot_coder *coder, foliot_snapshot_pieces *pieces,
+                      const foliot_snapshot *base, const foliot_snapshot *s, foliot_snapshot *got,
+                      tally *t)
 {
     foliot_status status = FOLIOT_OK;
     double start, best = 1e9;
-    for (int i = 0; i < 3 && status == FOLIOT_OK; i++) { // the best of three: others use the machine too
+    for (int i = 0; i < 3 && status == FOLIOT_OK;
+         i++) { // the best of three: others use the machine too
         start = bench_now();
         status = foliot_snapshot_encode(coder, s, base, pieces);
         double took = (bench_now() - start) * 1e6;
@@ -92,8 +95,9 @@ static void one_frame(foliot_snapshot_coder *coder, foliot_snapshot_pieces *piec
     start = bench_now();
     for (uint32_t i = 0; i < pieces->count && status == FOLIOT_OK; i++) {
         foliot_snapshot_head head;
-        status = foliot_snapshot_decode(coder, pieces->bytes + pieces->offsets[i],
-                                        pieces->offsets[i + 1] - pieces->offsets[i], base, got, &head);
+        status =
+            foliot_snapshot_decode(coder, pieces->bytes + pieces->offsets[i],
+                                   pieces->offsets[i + 1] - pieces->offsets[i], base, got, &head);
     }
     t->decode_us[t->count++] = (bench_now() - start) * 1e6;
     t->mismatches += status != FOLIOT_OK || !foliot_snapshot_equal(s, got);
@@ -101,16 +105,19 @@ static void one_frame(foliot_snapshot_coder *coder, foliot_snapshot_pieces *piec
 
 static foliot_snapshot room_for(uint32_t bodies)
 {
-    return (foliot_snapshot){.capacity = bodies, .bodies = calloc(bodies, sizeof(foliot_snapshot_body))};
+    return (foliot_snapshot){.capacity = bodies,
+                             .bodies = calloc(bodies, sizeof(foliot_snapshot_body))};
 }
 
 static tally run(const frames *f, uint32_t first, uint32_t end)
 {
-    tally t = {.bytes = calloc(f->count, sizeof(double)), .encode_us = calloc(f->count, sizeof(double)),
+    tally t = {.bytes = calloc(f->count, sizeof(double)),
+               .encode_us = calloc(f->count, sizeof(double)),
                .decode_us = calloc(f->count, sizeof(double))};
     foliot_snapshot_coder *coder = NULL;
     foliot_snapshot_pieces pieces = {0};
-    foliot_snapshot base = room_for(f->bodies), now = room_for(f->bodies), got = room_for(f->bodies);
+    foliot_snapshot base = room_for(f->bodies), now = room_for(f->bodies),
+                    got = room_for(f->bodies);
     if (foliot_snapshot_coder_create(&format_template, &coder) != FOLIOT_OK)
         exit(2);
     for (uint32_t i = first; i < end; i++) {
@@ -132,10 +139,12 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// -- ready scenes -------------------------------------------------------------------------------------------
+// -- ready scenes
+// -------------------------------------------------------------------------------------------
 
 #define WORLD_TICKS 600
-static const char *const worlds[] = {"cubes", "marbles", "spacewar", "billiards", "cloth", "jelly", "ragdoll"};
+static const char *const worlds[] = {"cubes", "marbles", "spacewar", "billiards",
+                                     "cloth", "jelly",   "ragdoll"};
 
 typedef struct world_run {
     const char *name;
@@ -182,7 +191,8 @@ static uint32_t world_rows(const char *name)
 {
     double bytes[WORLD_TICKS], encode[WORLD_TICKS], decode[WORLD_TICKS], sum = 0;
     char text[128];
-    world_run r = {.name = name, .tally = {.bytes = bytes, .encode_us = encode, .decode_us = decode}};
+    world_run r = {.name = name,
+                   .tally = {.bytes = bytes, .encode_us = encode, .decode_us = decode}};
     snprintf(text, sizeof text, "scenes/%s.yaml", name);
     if (!worlds_run(text, WORLD_TICKS, 6, world_frame, &r))
         return 0; // not there (yet)
@@ -205,7 +215,8 @@ static void report_rows(tally *t)
         sum += t->bytes[i];
     bench_report("snapshot_codec", "901 cubes data set, bytes a snapshot", sum / t->count, "B",
                  "adaptive arithmetic coding (published)", 233);
-    bench_report("snapshot_codec", "901 cubes data set, encode", bench_median(t->encode_us, t->count), "us", NULL, 0);
+    bench_report("snapshot_codec", "901 cubes data set, encode",
+                 bench_median(t->encode_us, t->count), "us", NULL, 0);
 }
 
 static void report(tally *t)
@@ -216,10 +227,12 @@ static void report(tally *t)
         halves[i >= t->count / 2] += t->bytes[i];
     }
     qsort(t->bytes, t->count, sizeof *t->bytes, compare);
-    printf("{\"bytes_mean\":%.2f,\"bytes_p99\":%.0f,\"encode_us\":%.2f,\"decode_us\":%.2f,\"mismatches\":%u,"
+    printf("{\"bytes_mean\":%.2f,\"bytes_p99\":%.0f,\"encode_us\":%.2f,\"decode_us\":%.2f,"
+           "\"mismatches\":%u,"
            "\"frames\":%u,\"bytes_mean_first_half\":%.2f,\"bytes_mean_second_half\":%.2f}\n",
-           sum / t->count, t->bytes[(size_t)(0.99 * (t->count - 1))], bench_median(t->encode_us, t->count),
-           bench_median(t->decode_us, t->count), t->mismatches, t->count, halves[0] / (t->count / 2),
+           sum / t->count, t->bytes[(size_t)(0.99 * (t->count - 1))],
+           bench_median(t->encode_us, t->count), bench_median(t->decode_us, t->count),
+           t->mismatches, t->count, halves[0] / (t->count / 2),
            halves[1] / (t->count - t->count / 2));
 }
 

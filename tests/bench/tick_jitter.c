@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// tick_jitter.c: how late foliot-server starts its ticks, idle, beside a busy core and with 256 clients, against a
-// bare timerfd loop in the same run; and how soon it answers while a heavy step runs. Real programs.
-// Usage: tick_jitter [answers]
+// tick_jitter.c: how late foliot-server starts its ticks, idle, beside a busy core and with 256
+// clients, against a bare timerfd loop in the same run; and how soon it answers while a heavy step
+// runs. Real programs. Usage: tick_jitter [answers]
 #include <arpa/inet.h>
 #include <poll.h>
 #include <signal.h>
@@ -44,7 +44,8 @@ static void bare_timer(double *p50, double *p99)
     uint64_t base = now_ns(), expirations;
     for (int i = 0; i < TICKS; i++) {
         uint64_t due = base + (uint64_t)((i + 1) * 1e9 / 60);
-        struct itimerspec at = {.it_value = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)}};
+        struct itimerspec at = {
+            .it_value = {(time_t)(due / 1000000000u), (long)(due % 1000000000u)}};
         timerfd_settime(fd, TFD_TIMER_ABSTIME, &at, NULL);
         (void)!read(fd, &expirations, sizeof expirations);
         late[i] = (double)(now_ns() - due) * 1e-3;
@@ -81,7 +82,9 @@ static server start_server(const char *scene, int ticks)
 {
     char command[1200], line[512];
     server s = {0};
-    snprintf(command, sizeof command, "%s/foliot-server %s --port 0 --no-record --ticks %d 2>/dev/null", build, scene, ticks);
+    snprintf(command, sizeof command,
+             "%s/foliot-server %s --port 0 --no-record --ticks %d 2>/dev/null", build, scene,
+             ticks);
     s.out = popen(command, "r");
     while (s.out && !s.port && fgets(line, sizeof line, s.out))
         sscanf(line, "listening on 127.0.0.1:%u", &s.port);
@@ -94,11 +97,14 @@ static double counter(const char *line, const char *name)
     return strncmp(line, name, length) == 0 && line[length] == ' ' ? atof(line + length) : -1;
 }
 
-static void row(const char *name, const char *unit, double value, const char *opponent, double opponent_value)
+static void row(const char *name, const char *unit, double value, const char *opponent,
+                double opponent_value)
 {
-    printf("{\"bench\":\"tick_jitter\",\"case\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",", name, value, unit);
+    printf("{\"bench\":\"tick_jitter\",\"case\":\"%s\",\"value\":%.6g,\"unit\":\"%s\",", name,
+           value, unit);
     if (opponent)
-        printf("\"opponent\":\"%s\",\"opponent_value\":%.6g,\"ratio\":%.4g}\n", opponent, opponent_value, value / opponent_value);
+        printf("\"opponent\":\"%s\",\"opponent_value\":%.6g,\"ratio\":%.4g}\n", opponent,
+               opponent_value, value / opponent_value);
     else
         printf("\"opponent\":null,\"opponent_value\":null,\"ratio\":null}\n");
     fflush(stdout);
@@ -112,8 +118,10 @@ static void measure(const char *name, bool busy, int clients)
     bare_timer(&bare50, &bare99);
     server s = start_server(SCENE, TICKS);
     if (clients) {
-        snprintf(command, sizeof command, "%s/foliot-client 127.0.0.1:%u --bot idle --clients %d --seconds 8 >/dev/null 2>&1 &",
-                 build, s.port, clients);
+        snprintf(
+            command, sizeof command,
+            "%s/foliot-client 127.0.0.1:%u --bot idle --clients %d --seconds 8 >/dev/null 2>&1 &",
+            build, s.port, clients);
         (void)!system(command);
     }
     while (s.out && fgets(line, sizeof line, s.out)) {
@@ -143,14 +151,17 @@ static void answers_during_heavy_steps(void)
     FILE *scene = made >= 0 ? fdopen(made, "w") : NULL;
     if (!scene)
         return;
-    fprintf(scene, "foliot: 1\nname: heavy\ntick_hz: 30\nforces:\n  - {kind: newton, constant: 1.0e-3, softening: 0.1}\nbodies:\n");
+    fprintf(scene, "foliot: 1\nname: heavy\ntick_hz: 30\nforces:\n  - {kind: newton, constant: "
+                   "1.0e-3, softening: 0.1}\nbodies:\n");
     for (int i = 0; i < 4000; i++)
         fprintf(scene, "  - {mass: 1, position: [%d, %d, %d]}\n", i % 20, i / 20 % 20, i / 400);
     fclose(scene);
     server s = start_server(file, 120);
     foliot__priority_loop();
     int fd = socket(AF_INET, SOCK_DGRAM, 0);
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons((uint16_t)s.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)s.port),
+                             .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     (void)!connect(fd, (struct sockaddr *)&to, sizeof to);
     static double wait_us[2000];
     int count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// driver.c: what the matrix runs on every target. Prints the parts of the fingerprint and one line a
-// case, "SCENE INTEGRATOR TICKS DIGEST"; with two arguments SCENE INTEGRATOR the digest of every tick of
-// that case. Two targets agree if their outputs are the same bytes.
+// driver.c: what the matrix runs on every target. Prints the parts of the fingerprint and one line
+// a case, "SCENE INTEGRATOR TICKS DIGEST"; with two arguments SCENE INTEGRATOR the digest of every
+// tick of that case. Two targets agree if their outputs are the same bytes.
 #include "cases.h"
 
 #include <stdio.h>

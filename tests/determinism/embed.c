@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// embed.c: scene files as a C table of canonical bytes, for targets that have no YAML. FILE... > TABLE.
+// embed.c: scene files as a C table of canonical bytes, for targets that have no YAML. FILE... >
+// TABLE.
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Goal: a world has no hidden state. Method: in every case a second world is restored from a capture
-// of the first before each tick and stepped beside it; a third is a copy of its block. All digests are
-// equal at every tick, and captures of the three are the same bytes.
+// Goal: a world has no hidden state. Method: in every case a second world is restored from a
+// capture of the first before each tick and stepped beside it; a third is a copy of its block. All
+// digests are equal at every tick, and captures of the three are the same bytes.
 #include "../support/check.h"
 
 #include <stdlib.h>
@@ -80,8 +80,8 @@ static void a_restored_world_has_the_same_future(void **state)
     }
 }
 
-// The other end of the same promise: a keyframe of a later tick, put into a world that has lived on or
-// has never been stepped, brings both to the same bits.
+// The other end of the same promise: a keyframe of a later tick, put into a world that has lived on
+// or has never been stepped, brings both to the same bits.
 static void any_world_of_the_scene_can_be_restored(void **state)
 {
     (void)state;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// fuzz_client.c: a hostile server against the real client, over the memory transport: raw bytes, well-formed messages of every
-// kind with any numbers in them, snapshots, saved states and closed ticks, true or with a byte changed, in both modes, through
-// disconnects and reconnects. Whatever came, the client returns, takes bounded memory, what its accessors lend can be read, and
-// where it has not ended, an honest server that comes after all that is played with.
-// Records of the input: what to do, then what that takes; behind the end of the input all is zero.
+// fuzz_client.c: a hostile server against the real client, over the memory transport: raw bytes,
+// well-formed messages of every kind with any numbers in them, snapshots, saved states and closed
+// ticks, true or with a byte changed, in both modes, through disconnects and reconnects. Whatever
+// came, the client returns, takes bounded memory, what its accessors lend can be read, and where it
+// has not ended, an honest server that comes after all that is played with. Records of the input:
+// what to do, then what that takes; behind the end of the input all is zero.
 #include <stdint.h>
 #include <string.h>
 
@@ -19,16 +20,18 @@
 #define UPDATES_MAX 1500
 #define RECORDS_MAX 300
 #define SCENES 3
-#define STATES 4        // of each scene's world, every STATE_TICKS
+#define STATES 4 // of each scene's world, every STATE_TICKS
 #define STATE_TICKS 5
 #define SCENE_BYTES 4096
 #define STATE_BYTES (256u << 10)
 #define SLOTS_MAX (1u << 17)
-// What a client may take, whatever comes: snapshots, world and a state's doubling by the bytes that came, and what is always there.
+// What a client may take, whatever comes: snapshots, world and a state's doubling by the bytes that
+// came, and what is always there.
 #define MEMORY_FREE ((size_t)96 << 20)
 #define MEMORY_A_BYTE 300
 
-size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak)); // where there is no sanitizer, memory is not counted
+size_t __sanitizer_get_current_allocated_bytes(void)
+    __attribute__((weak)); // where there is no sanitizer, memory is not counted
 
 typedef struct true_scene {
     foliot_scene scene;
@@ -49,7 +52,7 @@ typedef struct game {
     uint32_t updates;
     const true_scene *scene; // of the last welcome
     uint32_t scene_at;
-    uint64_t tick;           // of the last snapshot or state
+    uint64_t tick; // of the last snapshot or state
 } game;
 
 static true_scene scenes[SCENES];
@@ -72,7 +75,8 @@ static size_t memory_in_use(void)
     return __sanitizer_get_current_allocated_bytes ? __sanitizer_get_current_allocated_bytes() : 0;
 }
 
-// -- what is true --------------------------------------------------------------------------------------------
+// -- what is true
+// --------------------------------------------------------------------------------------------
 
 static void save_states(true_scene *s)
 {
@@ -81,7 +85,8 @@ static void save_states(true_scene *s)
     for (int i = 0; i < STATES; i++) {
         // In front of it the players' sequences, all 0.
         size_t head = 4 * (size_t)s->scene.players.limit;
-        must(foliot_world_capture(world, s->states[i] + head, STATE_BYTES - head, &s->state_lengths[i]));
+        must(foliot_world_capture(world, s->states[i] + head, STATE_BYTES - head,
+                                  &s->state_lengths[i]));
         s->state_lengths[i] += head;
         for (int t = 0; t < STATE_TICKS; t++)
             must(foliot_world_step(world, NULL, 0, NULL));
@@ -123,13 +128,15 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     make_scene(&scenes[1], "many", 20, 1);
     make_scene(&scenes[2], "none", 1, 0);
     for (uint32_t i = 0; i < SLOTS_MAX; i++)
-        all[i] = (foliot_snapshot_body){.position = {(int32_t)(i * 77), 5, -9}, .flags = FOLIOT_SNAPSHOT_ALIVE};
+        all[i] = (foliot_snapshot_body){.position = {(int32_t)(i * 77), 5, -9},
+                                        .flags = FOLIOT_SNAPSHOT_ALIVE};
     slots.bodies = all;
     slots.capacity = SLOTS_MAX;
     return 0;
 }
 
-// -- the input -----------------------------------------------------------------------------------------------
+// -- the input
+// -----------------------------------------------------------------------------------------------
 
 static uint8_t byte(game *g)
 {
@@ -148,25 +155,41 @@ static uint32_t word(game *g)
 // Small ones mostly, and those at the edges.
 static uint64_t number(game *g)
 {
-    static const uint64_t edges[] = {UINT64_MAX, UINT32_MAX, (uint64_t)UINT32_MAX + 1, INT32_MAX, (uint64_t)1 << 60,
-                                     ((uint64_t)1 << 60) + 1, UINT64_MAX - 1, INT64_MAX, 1u << 20, (1u << 20) + 1,
-                                     (uint64_t)1 << 31, 1u << 29, 4096, 16383, 16384, 1024};
+    static const uint64_t edges[] = {UINT64_MAX,
+                                     UINT32_MAX,
+                                     (uint64_t)UINT32_MAX + 1,
+                                     INT32_MAX,
+                                     (uint64_t)1 << 60,
+                                     ((uint64_t)1 << 60) + 1,
+                                     UINT64_MAX - 1,
+                                     INT64_MAX,
+                                     1u << 20,
+                                     (1u << 20) + 1,
+                                     (uint64_t)1 << 31,
+                                     1u << 29,
+                                     4096,
+                                     16383,
+                                     16384,
+                                     1024};
     uint8_t kind = byte(g);
     return kind < 200 ? kind : kind < 232 ? word(g) : edges[kind % 16];
 }
 
 static double real(game *g)
 {
-    static const double reals[] = {50, 60, 1e-300, 1e300, 1e-6, 1e6, 1e-30, 1e30, 1e-15, 1e15, 0x1p-9, 0.02, 1e-7, 1e7, -1, 1e9};
+    static const double reals[] = {50,    60,   1e-300, 1e300, 1e-6, 1e6, 1e-30, 1e30,
+                                   1e-15, 1e15, 0x1p-9, 0.02,  1e-7, 1e7, -1,    1e9};
     return reals[byte(g) % 16];
 }
 
-// -- what is said ----------------------------------------------------------------------------------------------
+// -- what is said
+// ----------------------------------------------------------------------------------------------
 
 static void put(game *g, bool reliable, const uint8_t *bytes, size_t length)
 {
     g->sent += length;
-    foliot_transport_send(g->host, g->peer, reliable ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE, bytes, length); // or it is gone
+    foliot_transport_send(g->host, g->peer, reliable ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE, bytes,
+                          length); // or it is gone
 }
 
 static void say(game *g, const foliot__message *m)
@@ -273,7 +296,8 @@ static void say_small(game *g)
     say(g, &m);
 }
 
-// Pieces of a snapshot, of any size, with or without a baseline, perhaps with a byte changed, not all of them, or twice.
+// Pieces of a snapshot, of any size, with or without a baseline, perhaps with a byte changed, not
+// all of them, or twice.
 static void say_snapshot(game *g)
 {
     uint8_t flags = byte(g);
@@ -281,7 +305,8 @@ static void say_snapshot(game *g)
     foliot_snapshot base = slots;
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
     slots.tick = flags & 1 ? number(g) & UINT32_MAX : g->tick + 1 + (flags >> 1 & 3);
-    slots.count = flags & 8 ? (uint32_t)(number(g) % (SLOTS_MAX / 64)) * 64 : g->scene->scene.body_count;
+    slots.count =
+        flags & 8 ? (uint32_t)(number(g) % (SLOTS_MAX / 64)) * 64 : g->scene->scene.body_count;
     base.count = slots.count;
     base.tick = slots.tick - 1 - (flags >> 1 & 3);
     if (!(flags & 16) && slots.count > 512)
@@ -308,7 +333,8 @@ static void say_state(game *g)
     uint8_t flags = byte(g), which = byte(g) % STATES;
     foliot__message m = {.kind = FOLIOT__KEYFRAME_PART};
     foliot__keyframe_part *p = &m.as.keyframe_part;
-    size_t length = g->scene->state_lengths[which], most = flags & 1 ? 1 + byte(g) : FOLIOT__SCENE_PART_BYTES;
+    size_t length = g->scene->state_lengths[which],
+           most = flags & 1 ? 1 + byte(g) : FOLIOT__SCENE_PART_BYTES;
     memcpy(patched, g->scene->states[which], length);
     for (int i = flags >> 1 & 3; i > 0; i--)
         patched[word(g) % length] ^= byte(g);
@@ -316,7 +342,8 @@ static void say_state(game *g)
     p->players = flags & 16 ? (uint32_t)number(g) : g->scene->scene.players.limit;
     p->total = flags & 32 ? (uint32_t)number(g) : (uint32_t)length;
     uint32_t parts = flags & 1 ? byte(g) : UINT32_MAX;
-    for (size_t at = flags & 64 ? word(g) % length : 0; at < length && parts > 0; at += p->length, parts--) {
+    for (size_t at = flags & 64 ? word(g) % length : 0; at < length && parts > 0;
+         at += p->length, parts--) {
         p->offset = (uint32_t)at;
         p->bytes = patched + at;
         p->length = (uint32_t)(most < length - at ? most : length - at);
@@ -325,10 +352,12 @@ static void say_state(game *g)
     g->tick = p->tick;
 }
 
-// Closed ticks: inputs of any player and kind, in order as a block wants them, or bytes that are none.
+// Closed ticks: inputs of any player and kind, in order as a block wants them, or bytes that are
+// none.
 static void say_ticks(game *g)
 {
-    static const uint8_t kinds[] = {FOLIOT_INPUT_CONTROL, FOLIOT_INPUT_LEAVE, FOLIOT_INPUT_CONTROL, FOLIOT_INPUT_JOIN};
+    static const uint8_t kinds[] = {FOLIOT_INPUT_CONTROL, FOLIOT_INPUT_LEAVE, FOLIOT_INPUT_CONTROL,
+                                    FOLIOT_INPUT_JOIN};
     static foliot__block block;
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX], flags = byte(g), coded[512];
     memset(&block, 0, sizeof block);
@@ -341,8 +370,10 @@ static void say_ticks(game *g)
         if (age >= block.ticks || player >= FOLIOT_PLAYERS_MAX)
             break;
         block.ages[i] = age;
-        block.inputs[i] = (foliot_input){.player = player, .kind = kinds[what >> 4 & 3],
-                                         .axes = {(int8_t)(byte(g) % 127)}, .buttons = what};
+        block.inputs[i] = (foliot_input){.player = player,
+                                         .kind = kinds[what >> 4 & 3],
+                                         .axes = {(int8_t)(byte(g) % 127)},
+                                         .buttons = what};
         block.count = i + 1;
     }
     size_t length = foliot__block_encode(&block, coded, sizeof coded);
@@ -352,8 +383,12 @@ static void say_ticks(game *g)
         coded[byte(g) % length] ^= byte(g);
     uint64_t first = flags & 8 ? number(g) : g->tick;
     foliot__message m = {.kind = FOLIOT__TICKS_PART};
-    m.as.ticks_part = (foliot__ticks_part){.first = first, .ticks = block.ticks, .block = coded, .length = (uint32_t)length};
-    foliot__relay relay = {.end = (uint32_t)(first + block.ticks), .ticks = block.ticks, .block = coded, .block_length = length};
+    m.as.ticks_part = (foliot__ticks_part){
+        .first = first, .ticks = block.ticks, .block = coded, .length = (uint32_t)length};
+    foliot__relay relay = {.end = (uint32_t)(first + block.ticks),
+                           .ticks = block.ticks,
+                           .block = coded,
+                           .block_length = length};
     if (flags & 16)
         say(g, &m);
     else if ((length = foliot__relay_encode(&relay, bytes)) != SIZE_MAX)
@@ -365,15 +400,22 @@ static void say_status(game *g)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX], flags = byte(g);
     if (flags & 1) {
-        foliot__status_packet status = {(uint32_t)number(g), (uint32_t)number(g), (int32_t)(uint32_t)number(g), (uint32_t)number(g),
-                                        (uint32_t)number(g), (uint32_t)number(g)};
+        foliot__status_packet status = {(uint32_t)number(g),          (uint32_t)number(g),
+                                        (int32_t)(uint32_t)number(g), (uint32_t)number(g),
+                                        (uint32_t)number(g),          (uint32_t)number(g)};
         foliot__status_packet_encode(&status, bytes);
         put(g, false, bytes, FOLIOT__STATUS_PACKET_BYTES);
         return;
     }
-    foliot__lockstep_status status = {.tick = (uint32_t)number(g), .acks.next = (uint32_t)number(g), .checked = (uint32_t)number(g),
-                                      .diverged = flags >> 1 & 1, .stamp = (uint32_t)number(g), .slack_us = (int32_t)(uint32_t)number(g),
-                                      .echo_ms = (uint16_t)number(g), .held_ms = (uint16_t)number(g), .late = byte(g)};
+    foliot__lockstep_status status = {.tick = (uint32_t)number(g),
+                                      .acks.next = (uint32_t)number(g),
+                                      .checked = (uint32_t)number(g),
+                                      .diverged = flags >> 1 & 1,
+                                      .stamp = (uint32_t)number(g),
+                                      .slack_us = (int32_t)(uint32_t)number(g),
+                                      .echo_ms = (uint16_t)number(g),
+                                      .held_ms = (uint16_t)number(g),
+                                      .late = byte(g)};
     status.acks.count = flags >> 2 & 7;
     for (uint32_t i = 0; i < status.acks.count; i++) {
         status.acks.runs[i].missing = 1 + (uint32_t)number(g) % 16382;
@@ -394,19 +436,30 @@ static void ask(game *g)
     question[9] = flags & 8 ? byte(g) : 15;
     for (int i = 10; i < 22; i++)
         question[i] = flags & 16 ? byte(g) : 0;
-    m.as.search = (foliot__search_message){.number = byte(g), .first = flags & 32 ? number(g) : 0, .bytes = question,
-                                           .length = (flags & 3) == 0 ? 9 : (flags & 3) == 1 ? 9 : 22};
+    m.as.search = (foliot__search_message){.number = byte(g),
+                                           .first = flags & 32 ? number(g) : 0,
+                                           .bytes = question,
+                                           .length = (flags & 3) == 0   ? 9
+                                                     : (flags & 3) == 1 ? 9
+                                                                        : 22};
     say(g, &m);
     if (!(flags & 64))
         return;
     m = (foliot__message){.kind = FOLIOT__DIVERGED};
-    m.as.diverged = (foliot__diverged){.tick = tick, .index = number(g), .part = (uint32_t)number(g), .field = (uint32_t)number(g),
-                                       .body = (uint32_t)number(g), .type = byte(g) % 4, .part_known = byte(g) & 1, .field_known = byte(g) & 1};
+    m.as.diverged = (foliot__diverged){.tick = tick,
+                                       .index = number(g),
+                                       .part = (uint32_t)number(g),
+                                       .field = (uint32_t)number(g),
+                                       .body = (uint32_t)number(g),
+                                       .type = byte(g) % 4,
+                                       .part_known = byte(g) & 1,
+                                       .field_known = byte(g) & 1};
     strcpy(m.as.diverged.stage, "finish");
     say(g, &m);
 }
 
-// -- the client --------------------------------------------------------------------------------------------------
+// -- the client
+// --------------------------------------------------------------------------------------------------
 
 static void read_bytes(const void *bytes, size_t length)
 {
@@ -440,14 +493,15 @@ static void look(game *g)
         read_bytes(found.inputs, found.input_count * sizeof *found.inputs);
         sum += foliot_divergence_case_text(&found, scene, text, sizeof text);
     }
-    sum += foliot_client_statistics_now(g->client).newest_tick + strlen(foliot_client_reason(g->client)) +
-           strlen(foliot_client_scene_name(g->client));
+    sum += foliot_client_statistics_now(g->client).newest_tick +
+           strlen(foliot_client_reason(g->client)) + strlen(foliot_client_scene_name(g->client));
 }
 
 static bool over(const game *g)
 {
     foliot_client_state state = foliot_client_now(g->client);
-    return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED || state == FOLIOT_CLIENT_LOST;
+    return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
+           state == FOLIOT_CLIENT_LOST;
 }
 
 static void pass(game *g, uint32_t updates)
@@ -459,7 +513,8 @@ static void pass(game *g, uint32_t updates)
         g->updates++;
         while (foliot_transport_poll(g->host, g->now_ns, &event)) {
             g->peer = event.kind == FOLIOT_TRANSPORT_CONNECTED ? event.peer : g->peer;
-            g->connected = event.kind == FOLIOT_TRANSPORT_CONNECTED || (g->connected && event.kind != FOLIOT_TRANSPORT_DISCONNECTED);
+            g->connected = event.kind == FOLIOT_TRANSPORT_CONNECTED ||
+                           (g->connected && event.kind != FOLIOT_TRANSPORT_DISCONNECTED);
         }
         foliot_transport_flush(g->host, g->now_ns);
         const int8_t axes[FOLIOT_AXES] = {(int8_t)(g->updates / 7 % 3 * 60)};
@@ -497,7 +552,8 @@ static void end(game *g)
     foliot_hub_destroy(g->hub);
 }
 
-// What came before is forgotten: scene, mode and snapshots are those of the server that is there now.
+// What came before is forgotten: scene, mode and snapshots are those of the server that is there
+// now.
 static void come_back_honestly(game *g)
 {
     foliot_sample sample;
@@ -529,9 +585,11 @@ static void come_back_honestly(game *g)
     foliot_snapshot_coder_destroy(coder);
     pass(g, 10);
     FOLIOT_ASSERT(foliot_client_now(g->client) == FOLIOT_CLIENT_PLAYING);
-    FOLIOT_ASSERT(foliot_client_scene(g->client) && strcmp(foliot_client_scene(g->client)->name, s->scene.name) == 0);
+    FOLIOT_ASSERT(foliot_client_scene(g->client) &&
+                  strcmp(foliot_client_scene(g->client)->name, s->scene.name) == 0);
     FOLIOT_ASSERT(!foliot_client_in_lockstep(g->client));
-    FOLIOT_ASSERT(foliot_client_sample(g->client, g->now_ns, &sample) == FOLIOT_OK && sample.count == s->scene.body_count);
+    FOLIOT_ASSERT(foliot_client_sample(g->client, g->now_ns, &sample) == FOLIOT_OK &&
+                  sample.count == s->scene.body_count);
 }
 
 static void act(game *g)

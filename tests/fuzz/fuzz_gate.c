@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz_gate.c: any bytes as a datagram at the gate, from nobody and from a peer. A connect that passes is
-// one connect and nothing else.
+// fuzz_gate.c: any bytes as a datagram at the gate, from nobody and from a peer. A connect that
+// passes is one connect and nothing else.
 #include <stdint.h>
 
 #include "base/assert.h"
@@ -14,8 +14,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     foliot__direct direct;
     if (foliot__direct_parse(data, size, &direct)) {
         uint32_t last = direct.count - 1;
-        FOLIOT_ASSERT(direct.count == 0 ? direct.early && size == FOLIOT__EARLY_HEAD_BYTES
-                                        : direct.packets[last] + direct.lengths[last] == data + size);
+        FOLIOT_ASSERT(direct.count == 0
+                          ? direct.early && size == FOLIOT__EARLY_HEAD_BYTES
+                          : direct.packets[last] + direct.lengths[last] == data + size);
     }
     for (int32_t expected = -1; expected < 70000; expected += 35000) {
         foliot__claims claims = {0};
@@ -28,7 +29,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (verdict == FOLIOT__PASS)
             FOLIOT_ASSERT(peer >= 0);
         size_t at = foliot__gate_checksum_at(data, size);
-        FOLIOT_ASSERT(at ? at + FOLIOT__CHECKSUM_BYTES <= size : size < 8 || size > FOLIOT__GATE_BYTES_MAX);
+        FOLIOT_ASSERT(at ? at + FOLIOT__CHECKSUM_BYTES <= size
+                         : size < 8 || size > FOLIOT__GATE_BYTES_MAX);
         if (foliot__gate_proven(data, size, 0x12345678)) // it found a sum of 32 bits
             FOLIOT_ASSERT(!foliot__gate_proven(data, size, 0x12345679) || size < 8);
     }

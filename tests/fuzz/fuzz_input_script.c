@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz_input_script.c: any bytes as inputs written by hand. Either ordered inputs that a world would take,
-// or one clean line that names the place.
+// fuzz_input_script.c: any bytes as inputs written by hand. Either ordered inputs that a world
+// would take, or one clean line that names the place.
 #include <string.h>
 
 #include "base/assert.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// fuzz_lockstep.c: any bytes as what a peer of a lockstep session says, before, between and after honest packets, and as
-// what a server says to a client. Whatever comes, every due tick is closed, and an honest player's world stays the server's.
-// Records of the input: what to do, a length, so many bytes.
+// fuzz_lockstep.c: any bytes as what a peer of a lockstep session says, before, between and after
+// honest packets, and as what a server says to a client. Whatever comes, every due tick is closed,
+// and an honest player's world stays the server's. Records of the input: what to do, a length, so
+// many bytes.
 #include <stdint.h>
 #include <string.h>
 
@@ -80,7 +81,8 @@ static void begin(game *g)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_server_config config = foliot_server_config_default();
-    foliot_session_config session = {.name = "main", .scene = &scene, .pace_hz = 50, .mode = FOLIOT_SESSION_LOCKSTEP};
+    foliot_session_config session = {
+        .name = "main", .scene = &scene, .pace_hz = 50, .mode = FOLIOT_SESSION_LOCKSTEP};
     *g = (game){.now_ns = 1000000000};
     wire.bind = "127.0.0.1";
     wire.port = PORT;
@@ -118,7 +120,8 @@ static void pass(game *g, uint32_t ticks)
         const foliot_world *world = foliot_server_world(g->server, "main");
         FOLIOT_ASSERT(foliot_world_tick(world) == g->ticks);
         g->history[g->ticks % HISTORY] = foliot_world_digest(world);
-        while (foliot_server_poll(g->server, &event) || foliot_server_divergence(g->server, &found)) {
+        while (foliot_server_poll(g->server, &event) ||
+               foliot_server_divergence(g->server, &found)) {
         }
         const int8_t axes[FOLIOT_AXES] = {(int8_t)(g->ticks / 7 % 3 * 60)};
         for (int i = 0; i < CLIENTS; i++) {
@@ -132,7 +135,8 @@ static void say(game *g, uint8_t what, const uint8_t *bytes, size_t length)
 {
     foliot_delivery delivery = what & 1 ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE;
     foliot_transport *from = what & 2 ? g->host : g->wires[HOSTILE];
-    foliot_transport_send(from, foliot__peer_id(what & 2 ? HOSTILE : 0, 1), delivery, bytes, length); // or it is gone
+    foliot_transport_send(from, foliot__peer_id(what & 2 ? HOSTILE : 0, 1), delivery, bytes,
+                          length); // or it is gone
     foliot_transport_flush(from, g->now_ns);
 }
 

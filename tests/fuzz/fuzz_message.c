@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz_message.c: any bytes as a control message and as every packet, those of lockstep with their blocks. What decodes encodes to
-// something that decodes to the same.
+// fuzz_message.c: any bytes as a control message and as every packet, those of lockstep with their
+// blocks. What decodes encodes to something that decodes to the same.
 #include <stdint.h>
 #include <string.h>
 
@@ -17,9 +17,11 @@ static void fuzz_control(const uint8_t *data, size_t size)
     size_t first_length = 0, second_length = 0;
     if (foliot__message_decode(data, size, &message) != FOLIOT_OK)
         return;
-    FOLIOT_ASSERT(foliot__message_encode(&message, first, sizeof first, &first_length) == FOLIOT_OK);
+    FOLIOT_ASSERT(foliot__message_encode(&message, first, sizeof first, &first_length) ==
+                  FOLIOT_OK);
     FOLIOT_ASSERT(foliot__message_decode(first, first_length, &again) == FOLIOT_OK);
-    FOLIOT_ASSERT(foliot__message_encode(&again, second, sizeof second, &second_length) == FOLIOT_OK);
+    FOLIOT_ASSERT(foliot__message_encode(&again, second, sizeof second, &second_length) ==
+                  FOLIOT_OK);
     FOLIOT_ASSERT(first_length == second_length && memcmp(first, second, first_length) == 0);
 }
 
@@ -37,7 +39,8 @@ static void fuzz_block(const uint8_t *data, size_t size, uint32_t ticks)
     FOLIOT_ASSERT(memcmp(first.ages, second.ages, first.count * sizeof first.ages[0]) == 0);
     for (uint32_t i = 0; i < first.count; i++)
         FOLIOT_ASSERT(memcmp(first.inputs[i].axes, second.inputs[i].axes, FOLIOT_AXES) == 0 &&
-                      first.inputs[i].player == second.inputs[i].player && first.inputs[i].kind == second.inputs[i].kind &&
+                      first.inputs[i].player == second.inputs[i].player &&
+                      first.inputs[i].kind == second.inputs[i].kind &&
                       first.inputs[i].buttons == second.inputs[i].buttons);
 }
 
@@ -50,15 +53,18 @@ static void fuzz_lockstep(const uint8_t *data, size_t size)
     if (size > FOLIOT_PACKET_BYTES_MAX)
         return;
     if (foliot__lockstep_input_decode(data, size, &input) == FOLIOT_OK) {
-        FOLIOT_ASSERT(foliot__lockstep_input_encode(&input, bytes) == size && memcmp(bytes, data, size) == 0);
+        FOLIOT_ASSERT(foliot__lockstep_input_encode(&input, bytes) == size &&
+                      memcmp(bytes, data, size) == 0);
         fuzz_block(input.block, input.block_length, input.ticks);
     }
     if (foliot__relay_decode(data, size, &relay) == FOLIOT_OK) {
-        FOLIOT_ASSERT(foliot__relay_encode(&relay, bytes) == size && memcmp(bytes, data, size) == 0);
+        FOLIOT_ASSERT(foliot__relay_encode(&relay, bytes) == size &&
+                      memcmp(bytes, data, size) == 0);
         fuzz_block(relay.block, relay.block_length, relay.ticks);
     }
     if (foliot__lockstep_status_decode(data, size, &status) == FOLIOT_OK)
-        FOLIOT_ASSERT(foliot__lockstep_status_encode(&status, bytes) == size && memcmp(bytes, data, size) == 0);
+        FOLIOT_ASSERT(foliot__lockstep_status_encode(&status, bytes) == size &&
+                      memcmp(bytes, data, size) == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // fuzz_recording.c: hostile recordings. The bytes as they are, and once more with every checksum
-// made right, and with the digests of keyframes too, so that what lies behind them is reached. Nothing may crash, and nothing
-// that is not whole may match.
+// made right, and with the digests of keyframes too, so that what lies behind them is reached.
+// Nothing may crash, and nothing that is not whole may match.
 #include "base/bytes.h"
 #include "base/crc32c.h"
 #include "foliot/foliot.h"
@@ -92,9 +92,12 @@ static void mend_keyframe(const foliot_world *world, uint8_t *block, uint32_t le
     static const uint8_t widths[] = {1, 2, 4, 8};
     uint8_t *payload = block + FOLIOT__TAPE_BLOCK_BYTES;
     foliot_digest digest;
-    if (length < 40 || payload[0] != 0x95 || payload[1] != FOLIOT__TAPE_KEYFRAME || payload[2] > 0xcf)
+    if (length < 40 || payload[0] != 0x95 || payload[1] != FOLIOT__TAPE_KEYFRAME ||
+        payload[2] > 0xcf)
         return;
-    size_t at = payload[2] < 0x80 ? 3 : payload[2] >= 0xcc ? 3u + widths[payload[2] - 0xcc] : length;
+    size_t at = payload[2] < 0x80    ? 3
+                : payload[2] >= 0xcc ? 3u + widths[payload[2] - 0xcc]
+                                     : length;
     if (at + 20 > length || payload[at + 19] < 0xc4 || payload[at + 19] > 0xc6)
         return;
     size_t state = at + 20 + widths[payload[at + 19] - 0xc4];

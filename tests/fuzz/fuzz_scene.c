@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz_scene.c: any bytes as a scene's text. Either a sound scene comes out, or a fault with a place.
+// fuzz_scene.c: any bytes as a scene's text. Either a sound scene comes out, or a fault with a
+// place.
 #include "try_scene.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz_scene_csv.c: any bytes as a CSV file of bodies. The file is in memory and is read by way of /proc.
+// fuzz_scene_csv.c: any bytes as a CSV file of bodies. The file is in memory and is read by way of
+// /proc.
 #include <stdio.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -13,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int file = memfd_create("fuzz", MFD_CLOEXEC);
     FOLIOT_ASSERT(file >= 0 && write(file, data, size) == (ssize_t)size);
     char text[128];
-    snprintf(text, sizeof text, "foliot: 1\nname: csv\ntick_hz: 60\nbodies: [{csv: '%d', mass: 2}]\n", file);
+    snprintf(text, sizeof text,
+             "foliot: 1\nname: csv\ntick_hz: 60\nbodies: [{csv: '%d', mass: 2}]\n", file);
     foliot_scene *scene = NULL;
     foliot_scene_error error;
     foliot_status status =

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// fuzz_session.c: a whole session under hostile peers: a server with a session of each mode over the transport in memory, an
-// honest player in one of them, and three hostile addresses who connect, hold, say hello with tokens that they saw or made
-// up, send any bytes and every message well-formed, acknowledge anything, and come and go. Whatever they do, the player
-// plays on, and who comes in the end is in within three seconds. The limits of lockstep are tiny: logs wrap and saved states
-// take many windows. Records of the input: what to do, for whom, a length, so many bytes.
-// FUZZ_WITHOUT=hold,pin,storm leaves out what a server is known not to bear.
+// fuzz_session.c: a whole session under hostile peers: a server with a session of each mode over
+// the transport in memory, an honest player in one of them, and three hostile addresses who
+// connect, hold, say hello with tokens that they saw or made up, send any bytes and every message
+// well-formed, acknowledge anything, and come and go. Whatever they do, the player plays on, and
+// who comes in the end is in within three seconds. The limits of lockstep are tiny: logs wrap and
+// saved states take many windows. Records of the input: what to do, for whom, a length, so many
+// bytes. FUZZ_WITHOUT=hold,pin,storm leaves out what a server is known not to bear.
 #include <malloc.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -27,7 +28,7 @@
 #define HOSTILE 3      // addresses
 #define CONNECTIONS 24 // of the hostile, at once
 #define PEERS 64
-#define SEEN 16        // welcomes
+#define SEEN 16 // welcomes
 #define HELD_BYTES_MAX (24u << 20)
 
 enum { PLAYER, NEWCOMER, HONEST };
@@ -123,7 +124,8 @@ static uint32_t next_number(script *b, int size)
     return value;
 }
 
-// -- the honest ---------------------------------------------------------------------------------------
+// -- the honest
+// ---------------------------------------------------------------------------------------
 
 static void add_client(game *g, int i, bool spectates)
 {
@@ -187,7 +189,8 @@ static const foliot_world *world_of(const game *g)
     return foliot_server_world(g->server, g->lockstep ? "lockstep" : "snapshots");
 }
 
-// -- what the hostile hear ----------------------------------------------------------------------------
+// -- what the hostile hear
+// ----------------------------------------------------------------------------
 
 static connection *connection_of(game *g, uint32_t wire, foliot_peer_id peer)
 {
@@ -230,7 +233,8 @@ static void hear_all(game *g)
         }
 }
 
-// -- time ---------------------------------------------------------------------------------------------
+// -- time
+// ---------------------------------------------------------------------------------------------
 
 static size_t held(void)
 {
@@ -251,7 +255,8 @@ static void pass(game *g, uint32_t ticks, uint64_t ticks_max)
         foliot_server_update(g->server, g->now_ns);
         FOLIOT_ASSERT(foliot_world_tick(world_of(g)) == g->ticks);
         g->history[g->ticks % HISTORY] = foliot_world_digest(world_of(g));
-        while (foliot_server_poll(g->server, &event) || foliot_server_divergence(g->server, &found)) {
+        while (foliot_server_poll(g->server, &event) ||
+               foliot_server_divergence(g->server, &found)) {
         }
         const int8_t axes[FOLIOT_AXES] = {(int8_t)(g->ticks / 7 % 3 * 60)};
         for (int i = 0; i < HONEST; i++) {
@@ -267,13 +272,16 @@ static void pass(game *g, uint32_t ticks, uint64_t ticks_max)
     }
 }
 
-// -- what the hostile say -----------------------------------------------------------------------------
+// -- what the hostile say
+// -----------------------------------------------------------------------------
 
-static void send_bytes(game *g, const connection *c, uint8_t what, const uint8_t *data, size_t length)
+static void send_bytes(game *g, const connection *c, uint8_t what, const uint8_t *data,
+                       size_t length)
 {
     if (!c->connected)
         return;
-    foliot_transport_send(g->hostile[c->wire], c->peer, what & 0x80 ? FOLIOT_UNRELIABLE : FOLIOT_RELIABLE, data, length);
+    foliot_transport_send(g->hostile[c->wire], c->peer,
+                          what & 0x80 ? FOLIOT_UNRELIABLE : FOLIOT_RELIABLE, data, length);
     foliot_transport_flush(g->hostile[c->wire], g->now_ns);
 }
 
@@ -296,7 +304,8 @@ static void open_connection(game *g, connection *c, uint8_t which)
 {
     drop(g, c);
     c->wire = which % HOSTILE;
-    if (foliot_transport_connect(g->hostile[c->wire], "127.0.0.1", PORT, g->now_ns, &c->peer) != FOLIOT_OK)
+    if (foliot_transport_connect(g->hostile[c->wire], "127.0.0.1", PORT, g->now_ns, &c->peer) !=
+        FOLIOT_OK)
         c->peer = (foliot_peer_id){0};
 }
 
@@ -374,7 +383,9 @@ static void say_heard(game *g, connection *c, uint8_t what, script *b)
     foliot__message m = {.kind = FOLIOT__KEYFRAME_HEARD};
     uint8_t flags = next(b);
     m.as.keyframe_heard.tick = flags & 1 ? next_number(b, 4) : c->keyframe_tick;
-    c->keyframe_heard = flags & 2 ? next_number(b, 4) : flags & 4 ? c->keyframe_total : c->keyframe_heard + next(b);
+    c->keyframe_heard = flags & 2   ? next_number(b, 4)
+                        : flags & 4 ? c->keyframe_total
+                                    : c->keyframe_heard + next(b);
     m.as.keyframe_heard.offset = c->keyframe_heard;
     send_message(g, c, what, &m);
 }
@@ -385,15 +396,17 @@ static void say_answer(game *g, const connection *c, uint8_t what, script *b)
     uint8_t flags = next(b);
     m.as.search.number = flags & 1 ? next_number(b, 4) : c->question;
     m.as.search.bytes = b->at;
-    m.as.search.length = (uint32_t)(b->left < FOLIOT__SEARCH_BYTES_MAX ? b->left : FOLIOT__SEARCH_BYTES_MAX);
+    m.as.search.length =
+        (uint32_t)(b->left < FOLIOT__SEARCH_BYTES_MAX ? b->left : FOLIOT__SEARCH_BYTES_MAX);
     send_message(g, c, what, &m);
 }
 
 // Goodbye, and what only a server says.
 static void say_other(game *g, const connection *c, uint8_t what, script *b)
 {
-    static const foliot__message_kind kinds[] = {FOLIOT__BYE,    FOLIOT__WELCOME,       FOLIOT__REFUSE,     FOLIOT__SCENE_PART,
-                                                 FOLIOT__PLAYER, FOLIOT__KEYFRAME_PART, FOLIOT__TICKS_PART, FOLIOT__QUESTION};
+    static const foliot__message_kind kinds[] = {
+        FOLIOT__BYE,    FOLIOT__WELCOME,       FOLIOT__REFUSE,     FOLIOT__SCENE_PART,
+        FOLIOT__PLAYER, FOLIOT__KEYFRAME_PART, FOLIOT__TICKS_PART, FOLIOT__QUESTION};
     foliot__message m = {.kind = kinds[next(b) % (sizeof kinds / sizeof kinds[0])]};
     uint8_t none = 0;
     if (m.kind == FOLIOT__SCENE_PART)
@@ -407,7 +420,21 @@ static void say_other(game *g, const connection *c, uint8_t what, script *b)
     send_message(g, c, what, &m);
 }
 
-enum { PASS, PASS_LONG, OPEN, CLOSE, RAW, HELLO, INPUT, LOCKSTEP, KEYFRAME_HEARD, ANSWER, OTHER, STORM, COPY };
+enum {
+    PASS,
+    PASS_LONG,
+    OPEN,
+    CLOSE,
+    RAW,
+    HELLO,
+    INPUT,
+    LOCKSTEP,
+    KEYFRAME_HEARD,
+    ANSWER,
+    OTHER,
+    STORM,
+    COPY
+};
 
 static void act(game *g, uint8_t what, uint8_t whom, script b)
 {
@@ -460,7 +487,8 @@ static void act(game *g, uint8_t what, uint8_t whom, script b)
     }
 }
 
-// -- what must hold -----------------------------------------------------------------------------------
+// -- what must hold
+// -----------------------------------------------------------------------------------
 
 static void check(game *g, int i)
 {
@@ -471,7 +499,8 @@ static void check(game *g, int i)
     const foliot_simulation *own = foliot_client_simulation(g->clients[i]);
     FOLIOT_ASSERT(!g->lockstep == !own);
     if (own)
-        FOLIOT_ASSERT(foliot_digest_equal(foliot_simulation_digest(own), g->history[foliot_simulation_tick(own) % HISTORY]));
+        FOLIOT_ASSERT(foliot_digest_equal(foliot_simulation_digest(own),
+                                          g->history[foliot_simulation_tick(own) % HISTORY]));
 }
 
 static void let_go(game *g)
@@ -485,7 +514,8 @@ static void let_go(game *g)
 static bool is_in(const game *g, int i)
 {
     foliot_client_statistics seen = foliot_client_statistics_now(g->clients[i]);
-    return foliot_client_now(g->clients[i]) == FOLIOT_CLIENT_PLAYING && seen.newest_tick + 4 > g->ticks;
+    return foliot_client_now(g->clients[i]) == FOLIOT_CLIENT_PLAYING &&
+           seen.newest_tick + 4 > g->ticks;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// fuzz_snapshot.c: any bytes as a piece of a snapshot. What decodes is a snapshot: it encodes, and decodes
-// to itself.
+// fuzz_snapshot.c: any bytes as a piece of a snapshot. What decodes is a snapshot: it encodes, and
+// decodes to itself.
 #include <stdint.h>
 #include <string.h>
 
@@ -11,8 +11,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define FUZZ_BODIES 300
 
-static const foliot_snapshot_format fuzz_format = {.position_step = 0x1p-9, .velocity_step = 0x1p-13, .fall = {0, 0, -1456},
-                                                   .keep = 64881, .rotates = true, .spins = true, .bodies_max = FUZZ_BODIES};
+static const foliot_snapshot_format fuzz_format = {.position_step = 0x1p-9,
+                                                   .velocity_step = 0x1p-13,
+                                                   .fall = {0, 0, -1456},
+                                                   .keep = 64881,
+                                                   .rotates = true,
+                                                   .spins = true,
+                                                   .bodies_max = FUZZ_BODIES};
 static foliot_snapshot_coder *fuzz_coder;
 static foliot_snapshot_pieces fuzz_pieces;
 
@@ -38,13 +43,15 @@ static void fuzz_baseline(foliot_snapshot *base)
 static void fuzz_again(const foliot_snapshot *s, const foliot_snapshot *base)
 {
     static foliot_snapshot_body bodies[FUZZ_BODIES];
-    foliot_snapshot got = {.tick = s->tick, .count = s->count, .capacity = FUZZ_BODIES, .bodies = bodies};
+    foliot_snapshot got = {
+        .tick = s->tick, .count = s->count, .capacity = FUZZ_BODIES, .bodies = bodies};
     FOLIOT_ASSERT(foliot_snapshot_encode(fuzz_coder, s, base, &fuzz_pieces) == FOLIOT_OK);
     for (uint32_t i = 0; i < fuzz_pieces.count; i++) {
         foliot_snapshot_head head;
         uint32_t at = fuzz_pieces.offsets[i], end = fuzz_pieces.offsets[i + 1];
         FOLIOT_ASSERT(end - at <= FOLIOT_SNAPSHOT_PIECE_BYTES);
-        FOLIOT_ASSERT(foliot_snapshot_decode(fuzz_coder, fuzz_pieces.bytes + at, end - at, base, &got, &head) == FOLIOT_OK);
+        FOLIOT_ASSERT(foliot_snapshot_decode(fuzz_coder, fuzz_pieces.bytes + at, end - at, base,
+                                             &got, &head) == FOLIOT_OK);
     }
     FOLIOT_ASSERT(foliot_snapshot_equal(s, &got));
 }

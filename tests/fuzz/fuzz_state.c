@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// fuzz_state.c: true saved states of small scenes with every integrator, patched, restored and stepped. A state that is
-// refused leaves the world as it was. One that is accepted is kept to the bit, goes on alike in a world with another past
-// and in a fresh one, and every state that it leads to is accepted too; a step takes a bounded time whatever the state is.
+// fuzz_state.c: true saved states of small scenes with every integrator, patched, restored and
+// stepped. A state that is refused leaves the world as it was. One that is accepted is kept to the
+// bit, goes on alike in a world with another past and in a fresh one, and every state that it leads
+// to is accepted too; a step takes a bounded time whatever the state is.
 //
-// The input: scene, integrator, tick of the state, ticks to step, salt of the inputs; then patches of PATCH_BYTES.
+// The input: scene, integrator, tick of the state, ticks to step, salt of the inputs; then patches
+// of PATCH_BYTES.
 #include <float.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,8 +26,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 #define STATE_PATCH_BYTES 12 // what, which array, which row (2), eight of value
 #define STATE_PATCHES_MAX 32
 #define STATE_STEPS_MAX 12
-#define STATE_CHECK_STEPS 4    // between two captures on the way
-#define STATE_STEP_NS_MAX 1000000000 // processor time of one step, sanitizers included: true ones take a thousandth
+#define STATE_CHECK_STEPS 4 // between two captures on the way
+#define STATE_STEP_NS_MAX                                                                          \
+    1000000000 // processor time of one step, sanitizers included: true ones take a thousandth
 #define STATE_GROWTH_MAX 4096
 
 // Where the parts of a state lie (docs/DETERMINISM.md, "What is hashed").
@@ -55,21 +58,72 @@ typedef struct state_parts {
 } state_parts;
 
 static foliot__probe state_probes[FOLIOT__PROBE_COUNT];
-static unsigned state_admitted[FOLIOT__PROBE_COUNT][FOLIOT_INTEGRATOR_COUNT], state_admitted_count[FOLIOT__PROBE_COUNT];
+static unsigned state_admitted[FOLIOT__PROBE_COUNT][FOLIOT_INTEGRATOR_COUNT],
+    state_admitted_count[FOLIOT__PROBE_COUNT];
 static state_case state_cases[FOLIOT__PROBE_COUNT][FOLIOT_INTEGRATOR_COUNT];
 
 static const double state_doubles[] = {
-    0,         -0.0,      1,          -1,          0x1p-1074, -0x1p-1074, 0x1p-1022, 1e-300,   0x1p-40,  0x1p-20,
-    1e-9,      0.5,       2,          1e3,         -1e3,      1e6,        -1e6,      0x1p30,   0x1p39,   0x1p40,
-    -0x1p40,   0x1p41,    0x1.fffffffffffffp39, 1e100,  -1e100, 1e200, DBL_MAX,  -DBL_MAX, 1.0 / 3,  -1.0 / 3,
+    0,
+    -0.0,
+    1,
+    -1,
+    0x1p-1074,
+    -0x1p-1074,
+    0x1p-1022,
+    1e-300,
+    0x1p-40,
+    0x1p-20,
+    1e-9,
+    0.5,
+    2,
+    1e3,
+    -1e3,
+    1e6,
+    -1e6,
+    0x1p30,
+    0x1p39,
+    0x1p40,
+    -0x1p40,
+    0x1p41,
+    0x1.fffffffffffffp39,
+    1e100,
+    -1e100,
+    1e200,
+    DBL_MAX,
+    -DBL_MAX,
+    1.0 / 3,
+    -1.0 / 3,
 };
 static const uint64_t state_words[] = {
-    0x7ff8000000000000u, 0xfff8000000000000u, 0x7ff0000000000000u, 0xfff0000000000000u, 0x7ff0000000000001u, // not numbers
-    0, 1, 2, 3, 7, 63, 64, 65, 0xff, 0x7fffffff, 0x80000000u, 0xfffffffeu, 0xffffffffu, UINT64_MAX, UINT64_MAX - 1,
-    UINT64_C(1) << 62, UINT64_C(1) << 63, (UINT64_C(1) << 62) - 1, 0u - (UINT64_C(1) << 62), (UINT64_C(1) << 53) + 1,
+    0x7ff8000000000000u,
+    0xfff8000000000000u,
+    0x7ff0000000000000u,
+    0xfff0000000000000u,
+    0x7ff0000000000001u, // not numbers
+    0,
+    1,
+    2,
+    3,
+    7,
+    63,
+    64,
+    65,
+    0xff,
+    0x7fffffff,
+    0x80000000u,
+    0xfffffffeu,
+    0xffffffffu,
+    UINT64_MAX,
+    UINT64_MAX - 1,
+    UINT64_C(1) << 62,
+    UINT64_C(1) << 63,
+    (UINT64_C(1) << 62) - 1,
+    0u - (UINT64_C(1) << 62),
+    (UINT64_C(1) << 53) + 1,
 };
 static const uint32_t state_floats[] = {
-    0, 0x80000000u, 0x3f800000u, 0xbf800000u, 1, 0x7f7fffffu, 0x7f800000u, 0x7fc00000u, 0xff800000u, 0x49742400u, 0x5d000000u, 0xdd000000u,
+    0,           0x80000000u, 0x3f800000u, 0xbf800000u, 1,           0x7f7fffffu,
+    0x7f800000u, 0x7fc00000u, 0xff800000u, 0x49742400u, 0x5d000000u, 0xdd000000u,
 };
 #define STATE_PICK(table, n) ((table)[(n) % (sizeof(table) / sizeof *(table))])
 
@@ -92,7 +146,8 @@ static void state_put(uint8_t *bytes, unsigned width, uint64_t value)
         bytes[k] = (uint8_t)(value >> (8 * k));
 }
 
-// -- true states ------------------------------------------------------------------------------------
+// -- true states
+// ------------------------------------------------------------------------------------
 
 static foliot_world *state_world(foliot__probe *probe, unsigned integrator)
 {
@@ -120,7 +175,8 @@ static void state_step(foliot_world *world, const foliot_scene *scene, uint64_t 
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
     state_must(foliot_world_step(world, inputs, count, NULL));
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
-    FOLIOT_ASSERT((end.tv_sec - begin.tv_sec) * 1000000000 + (end.tv_nsec - begin.tv_nsec) < STATE_STEP_NS_MAX);
+    FOLIOT_ASSERT((end.tv_sec - begin.tv_sec) * 1000000000 + (end.tv_nsec - begin.tv_nsec) <
+                  STATE_STEP_NS_MAX);
 }
 
 // The integrators that the scene admits.
@@ -130,7 +186,8 @@ static void state_prepare_scene(unsigned kind)
     foliot__probe_make(probe, (foliot__probe_kind)kind);
     for (unsigned id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         probe->scene.integrator = (foliot_integrator)id;
-        if (foliot_integrator_describe((foliot_integrator)id) && foliot_scene_check(&probe->scene, NULL) == FOLIOT_OK)
+        if (foliot_integrator_describe((foliot_integrator)id) &&
+            foliot_scene_check(&probe->scene, NULL) == FOLIOT_OK)
             state_admitted[kind][state_admitted_count[kind]++] = id;
     }
     FOLIOT_ASSERT(state_admitted_count[kind] > 0);
@@ -149,7 +206,8 @@ static void state_prepare(state_case *c, foliot__probe *probe, unsigned integrat
     foliot_world_destroy(world);
 }
 
-// -- patches ----------------------------------------------------------------------------------------
+// -- patches
+// ----------------------------------------------------------------------------------------
 
 static bool state_parts_of(const foliot_scene *scene, const state_bytes *s, state_parts *p)
 {
@@ -207,9 +265,24 @@ static void state_shift(state_bytes *s, size_t at, size_t bytes, bool opens)
 }
 
 enum {
-    STATE_BYTE, STATE_WORD, STATE_NUMBER, STATE_NUMBER_RAW, STATE_SCALE, STATE_FLAG, STATE_COPY_ROW, STATE_HEAD,
-    STATE_PLAYER, STATE_CONTACT_FLOAT, STATE_CONTACT_WORD, STATE_CONTACT_ADD, STATE_CONTACT_DROP, STATE_BROKEN, STATE_LENGTH,
-    STATE_SLOT_ADD, STATE_ALL_ROWS, STATE_KINDS,
+    STATE_BYTE,
+    STATE_WORD,
+    STATE_NUMBER,
+    STATE_NUMBER_RAW,
+    STATE_SCALE,
+    STATE_FLAG,
+    STATE_COPY_ROW,
+    STATE_HEAD,
+    STATE_PLAYER,
+    STATE_CONTACT_FLOAT,
+    STATE_CONTACT_WORD,
+    STATE_CONTACT_ADD,
+    STATE_CONTACT_DROP,
+    STATE_BROKEN,
+    STATE_LENGTH,
+    STATE_SLOT_ADD,
+    STATE_ALL_ROWS,
+    STATE_KINDS,
 };
 
 typedef struct state_patch {
@@ -235,7 +308,9 @@ static void state_patch_number(uint8_t *number, const state_patch *h)
     uint64_t raw = state_get(h->value, 8);
     double special = STATE_PICK(state_doubles, h->value[0]);
     if (h->kind == STATE_NUMBER || h->kind == STATE_ALL_ROWS)
-        state_put(number, 8, h->value[1] & 1 ? STATE_PICK(state_words, h->value[0]) : foliot__f64_bits(special));
+        state_put(number, 8,
+                  h->value[1] & 1 ? STATE_PICK(state_words, h->value[0])
+                                  : foliot__f64_bits(special));
     else if (h->kind == STATE_NUMBER_RAW)
         state_put(number, 8, raw);
     else // by a power of two: the exponent alone
@@ -258,7 +333,9 @@ static void state_patch_body(state_bytes *s, const state_parts *p, const state_p
         for (uint32_t i = 0; i < p->count; i++)
             state_patch_number(s->bytes + p->field[f] + 8 * (size_t)i, h);
     else if (f == FOLIOT_FIELD_flags)
-        state_put(at, 4, state_get(at, 4) ^ (h->value[1] & 1 ? state_get(h->value + 2, 4) : UINT64_C(1) << h->value[0] % 32));
+        state_put(at, 4,
+                  state_get(at, 4) ^ (h->value[1] & 1 ? state_get(h->value + 2, 4)
+                                                      : UINT64_C(1) << h->value[0] % 32));
     else
         state_patch_number(at, h);
 }
@@ -268,7 +345,8 @@ static void state_patch_contact(state_bytes *s, const state_parts *p, const stat
     uint32_t row = p->contact_count ? h->row % p->contact_count : 0;
     uint8_t *at = s->bytes + p->contacts + STATE_CONTACT_BYTES * (size_t)row;
     uint8_t *word = at + 4 * (h->which % (STATE_CONTACT_BYTES / 4));
-    if (h->kind == STATE_CONTACT_ADD && s->length < p->broken + STATE_GROWTH_MAX) { // a pair that does not touch, say
+    if (h->kind == STATE_CONTACT_ADD &&
+        s->length < p->broken + STATE_GROWTH_MAX) { // a pair that does not touch, say
         uint8_t own[STATE_CONTACT_BYTES];
         memset(own, 0xff, 24); // no features
         memset(own + 24, 0, sizeof own - 24);
@@ -279,7 +357,9 @@ static void state_patch_contact(state_bytes *s, const state_parts *p, const stat
             state_put(own + 24 + 4 * k, 4, STATE_PICK(state_floats, h->value[4 + k]));
         }
         state_put(s->bytes + p->contacts - 4, 4, p->contact_count + 1);
-        size_t place = p->contacts + STATE_CONTACT_BYTES * (size_t)(p->contact_count ? h->row % (p->contact_count + 1) : 0);
+        size_t place =
+            p->contacts +
+            STATE_CONTACT_BYTES * (size_t)(p->contact_count ? h->row % (p->contact_count + 1) : 0);
         state_shift(s, place, STATE_CONTACT_BYTES, true);
         memcpy(s->bytes + place, own, sizeof own);
     } else if (h->kind == STATE_CONTACT_DROP && p->contact_count) {
@@ -296,9 +376,11 @@ static void state_patch_contact(state_bytes *s, const state_parts *p, const stat
 static void state_patch_slot(state_bytes *s, const state_parts *p, const foliot_scene *scene)
 {
     size_t definition_bytes = p->broken - 4 - p->definitions, row = definition_bytes / p->count;
-    if (p->count >= 256 || definition_bytes % p->count != 0 || s->length < scene->constraint_count + 4)
+    if (p->count >= 256 || definition_bytes % p->count != 0 ||
+        s->length < scene->constraint_count + 4)
         return;
-    // From behind, so that the places before stay where they are. Definitions: f64 but the last two.
+    // From behind, so that the places before stay where they are. Definitions: f64 but the last
+    // two.
     for (size_t at = p->broken - 4, width = 4, done = 0; done < row; done += width) {
         width = done < 8 ? 4 : 8;
         state_shift(s, at, width, true);
@@ -315,7 +397,8 @@ static void state_patch_slot(state_bytes *s, const state_parts *p, const foliot_
 static void state_patch_head(state_bytes *s, const state_patch *h)
 {
     uint8_t *at = s->bytes + 8 * (h->which % 8); // tick, generator, lab_time, lab_dt, counts
-    uint64_t word = STATE_PICK(state_words, h->value[0]), number = foliot__f64_bits(STATE_PICK(state_doubles, h->value[0]));
+    uint64_t word = STATE_PICK(state_words, h->value[0]),
+             number = foliot__f64_bits(STATE_PICK(state_doubles, h->value[0]));
     state_put(at, 8, h->value[1] & 1 ? state_get(h->value, 8) : h->value[1] & 2 ? word : number);
 }
 
@@ -354,24 +437,28 @@ static void state_patch_one(state_bytes *s, const foliot_scene *scene, const sta
     }
 }
 
-static void state_patch_all(state_bytes *s, const foliot_scene *scene, const uint8_t *data, size_t size)
+static void state_patch_all(state_bytes *s, const foliot_scene *scene, const uint8_t *data,
+                            size_t size)
 {
     for (int i = 0; i < STATE_PATCHES_MAX && size >= STATE_PATCH_BYTES; i++) {
-        const state_patch patch = {data[0] % STATE_KINDS, data[1], (uint32_t)state_get(data + 2, 2), data + 4};
+        const state_patch patch = {data[0] % STATE_KINDS, data[1], (uint32_t)state_get(data + 2, 2),
+                                   data + 4};
         state_patch_one(s, scene, &patch);
         data += STATE_PATCH_BYTES;
         size -= STATE_PATCH_BYTES;
     }
 }
 
-// -- what must hold -----------------------------------------------------------------------------------
+// -- what must hold
+// -----------------------------------------------------------------------------------
 
 static bool state_equal(const foliot_world *a, const foliot_world *b)
 {
     return foliot_digest_equal(foliot_world_digest(a), foliot_world_digest(b));
 }
 
-// What looks at a world: a snapshot of it for clients, its energy, what touches and what lies where.
+// What looks at a world: a snapshot of it for clients, its energy, what touches and what lies
+// where.
 static void state_look(const foliot_world *world, const foliot_scene *scene)
 {
     foliot_snapshot_format format = foliot_snapshot_format_of(scene);
@@ -392,7 +479,8 @@ static void state_look(const foliot_world *world, const foliot_scene *scene)
 }
 
 // The world's state goes into a fresh one, to the bit.
-static foliot_world *state_follow(foliot__probe *probe, unsigned integrator, const foliot_world *world)
+static foliot_world *state_follow(foliot__probe *probe, unsigned integrator,
+                                  const foliot_world *world)
 {
     state_bytes now = {0}, again = {0};
     foliot_world *fresh = state_world(probe, integrator);
@@ -406,7 +494,8 @@ static foliot_world *state_follow(foliot__probe *probe, unsigned integrator, con
     return fresh;
 }
 
-static void state_go_on(foliot__probe *probe, unsigned integrator, foliot_world *world, unsigned steps, uint64_t script)
+static void state_go_on(foliot__probe *probe, unsigned integrator, foliot_world *world,
+                        unsigned steps, uint64_t script)
 {
     foliot_world *fresh = state_follow(probe, integrator, world);
     state_look(world, &probe->scene);

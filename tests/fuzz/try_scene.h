@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// try_scene.h: what must hold of every scene that came in, wherever it came from. For the scene fuzzers.
+// try_scene.h: what must hold of every scene that came in, wherever it came from. For the scene
+// fuzzers.
 #ifndef FOLIOT_FUZZ_TRY_SCENE_H
 #define FOLIOT_FUZZ_TRY_SCENE_H
 
@@ -43,7 +44,8 @@ static inline void try_scene(const foliot_scene *scene, bool must_be_sound)
 }
 
 // The scene's bytes, decoded and encoded again, are the same.
-static inline void try_bytes(const foliot_scene *scene, const uint8_t *expected, size_t expected_length)
+static inline void try_bytes(const foliot_scene *scene, const uint8_t *expected,
+                             size_t expected_length)
 {
     size_t length = 0;
     FOLIOT_ASSERT(foliot_scene_encode(scene, NULL, 0, &length) == FOLIOT_OK);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Goal: what a client tells ENet of itself harms nobody. A client with ENet's largest MTU made the server's datagrams outgrow
-// their buffer by the checksum, and the server ended; and one address held all of ENet's peers, since those that a host still
-// says farewell to were counted by nobody.
-// Method: real transports on the loopback; the clients' ENet is told to lie, or falls silent as soon as it has connected.
+// Goal: what a client tells ENet of itself harms nobody. A client with ENet's largest MTU made the
+// server's datagrams outgrow their buffer by the checksum, and the server ended; and one address
+// held all of ENet's peers, since those that a host still says farewell to were counted by nobody.
+// Method: real transports on the loopback; the clients' ENet is told to lie, or falls silent as
+// soon as it has connected.
 #include "check.h"
 
 #include <string.h>
@@ -61,7 +62,10 @@ static void a_client_with_the_largest_mtu_ends_no_server(void **state)
     theirs->mtu = ENET_PROTOCOL_MAXIMUM_MTU;
     for (size_t i = 0; i < theirs->peerCount; i++)
         theirs->peers[i].mtu = ENET_PROTOCOL_MAXIMUM_MTU;
-    assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_port(&host->head), clock_ns(), &at_client), FOLIOT_OK);
+    assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
+                                              foliot_transport_port(&host->head), clock_ns(),
+                                              &at_client),
+                     FOLIOT_OK);
     for (uint64_t end = clock_ns() + 400000000u; clock_ns() < end;) {
         drain(&host->head, &at_host);
         drain(client, &at_client);
@@ -72,7 +76,8 @@ static void a_client_with_the_largest_mtu_ends_no_server(void **state)
     drain(&host->head, &at_host);
     assert_true(foliot_transport_counted(&host->head)->datagrams_dropped_malformed > 0);
     for (size_t i = 0; i < host->host->peerCount; i++)
-        assert_true(host->host->peers[i].state == ENET_PEER_STATE_DISCONNECTED || host->host->peers[i].mtu <= 1400);
+        assert_true(host->host->peers[i].state == ENET_PEER_STATE_DISCONNECTED ||
+                    host->host->peers[i].mtu <= 1400);
     foliot_transport_destroy(client);
     foliot_transport_destroy(&host->head);
 }
@@ -87,7 +92,10 @@ static void one_address_holds_no_more_of_enets_peers_than_connections(void **sta
     uint32_t most = 0, made = 0, dismissed = 0;
     for (; made < CLIENTS; made++) {
         foliot_transport *client = clients[made] = open_client();
-        assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_port(&host->head), clock_ns(), &ignored), FOLIOT_OK);
+        assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
+                                                  foliot_transport_port(&host->head), clock_ns(),
+                                                  &ignored),
+                         FOLIOT_OK);
         for (uint64_t end = clock_ns() + 40000000u; clock_ns() < end;) {
             uint32_t used = 0;
             drain(client, &ignored);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Goal: a keyframe whose bytes do not give the digest beside it is found by whatever reads recordings, and nothing goes on
-// from it. Its checksum says nothing: who changes the bytes mends it. Such files were a match to verify, and a body moved
-// by 10 m in them was where seeking, playing and resuming began.
-// Method: in recordings of a world and of another simulation one keyframe after the other is changed and its checksum mended.
+// Goal: a keyframe whose bytes do not give the digest beside it is found by whatever reads
+// recordings, and nothing goes on from it. Its checksum says nothing: who changes the bytes mends
+// it. Such files were a match to verify, and a body moved by 10 m in them was where seeking,
+// playing and resuming began. Method: in recordings of a world and of another simulation one
+// keyframe after the other is changed and its checksum mended.
 #include "../support/beads.h"
 #include "../support/check.h"
 #include "../support/tape_yard.h"
@@ -48,9 +49,11 @@ static void find_keyframes(tape *t)
 {
     foliot__tape_block block;
     t->keyframes = 0;
-    for (size_t at = FOLIOT__TAPE_START_BYTES; at < t->memory.length; at += FOLIOT__TAPE_BLOCK_BYTES + block.length) {
+    for (size_t at = FOLIOT__TAPE_START_BYTES; at < t->memory.length;
+         at += FOLIOT__TAPE_BLOCK_BYTES + block.length) {
         assert_true(foliot__tape_block_read(t->memory.bytes + at, &block));
-        size_t payload = at + FOLIOT__TAPE_BLOCK_BYTES, state = state_at(t->memory.bytes + payload, payload);
+        size_t payload = at + FOLIOT__TAPE_BLOCK_BYTES,
+               state = state_at(t->memory.bytes + payload, payload);
         if (!state)
             continue;
         t->block[t->keyframes] = at;
@@ -107,7 +110,8 @@ static tape record(void)
 static foliot_replay *open_tape(const tape *t)
 {
     foliot_replay *replay;
-    assert_int_equal(foliot_replay_open_bytes(t->memory.bytes, t->memory.length, &replay, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_replay_open_bytes(t->memory.bytes, t->memory.length, &replay, NULL),
+                     FOLIOT_OK);
     return replay;
 }
 
@@ -155,7 +159,8 @@ static void verifying_finds_it_and_says_what_it_is(void **state)
 static void at_tick(foliot_replay *replay, uint64_t tick)
 {
     assert_int_equal(foliot_replay_tick(replay), tick);
-    assert_true(foliot_digest_equal(foliot_world_digest(foliot_replay_world(replay)), truths[tick]));
+    assert_true(
+        foliot_digest_equal(foliot_world_digest(foliot_replay_world(replay)), truths[tick]));
 }
 
 static void seeking_and_stepping_refuse_it_and_stay(void **state)
@@ -203,7 +208,9 @@ static void a_later_beginning_is_not_opened(void **state)
     for (uint64_t tick = 0; tick < 90; tick++) {
         uint32_t count = tape_yard_inputs(&yard, tick, true, inputs);
         if (tick == 30)
-            assert_int_equal(foliot_recording_begin(&sink, &yard.scene, NULL, world, &config, &recording), FOLIOT_OK);
+            assert_int_equal(
+                foliot_recording_begin(&sink, &yard.scene, NULL, world, &config, &recording),
+                FOLIOT_OK);
         assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_OK);
         if (tick >= 30)
             assert_int_equal(foliot_recording_append(recording, world, inputs, count), FOLIOT_OK);
@@ -213,7 +220,8 @@ static void a_later_beginning_is_not_opened(void **state)
     tape_yard_free(&yard);
     find_keyframes(&t);
     move_body(&t, 0, 10);
-    assert_int_equal(foliot_replay_open_bytes(t.memory.bytes, t.memory.length, &replay, &damage), FOLIOT_CORRUPT);
+    assert_int_equal(foliot_replay_open_bytes(t.memory.bytes, t.memory.length, &replay, &damage),
+                     FOLIOT_CORRUPT);
     names_it(&damage, &t, 0);
     tape_memory_free(&t.memory);
 }
@@ -227,7 +235,8 @@ static size_t whole_file(const char *file, uint8_t *bytes, size_t capacity)
     return count;
 }
 
-// Cut right behind the false keyframe, behind some ticks after it, and behind a later true keyframe.
+// Cut right behind the false keyframe, behind some ticks after it, and behind a later true
+// keyframe.
 static void a_match_does_not_go_on_from_it(void **state)
 {
     (void)state;
@@ -240,7 +249,8 @@ static void a_match_does_not_go_on_from_it(void **state)
     foliot__tape_block block;
     assert_true(foliot__tape_block_read(t.memory.bytes + t.block[3], &block));
     size_t behind = t.block[3] + FOLIOT__TAPE_BLOCK_BYTES + block.length;
-    const size_t cuts[] = {behind, behind + (t.block[4] - behind) / 2, t.block[4] + (behind - t.block[3]), t.memory.length};
+    const size_t cuts[] = {behind, behind + (t.block[4] - behind) / 2,
+                           t.block[4] + (behind - t.block[3]), t.memory.length};
     uint8_t *after = malloc(t.memory.length + 1);
     foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
@@ -250,7 +260,8 @@ static void a_match_does_not_go_on_from_it(void **state)
         FILE *out = fopen(file, "wb");
         assert_int_equal(fwrite(t.memory.bytes, 1, cuts[i], out), cuts[i]);
         fclose(out);
-        assert_int_equal(foliot_recording_resume(file, &config, &recording, &scene, &world, problem, sizeof problem),
+        assert_int_equal(foliot_recording_resume(file, &config, &recording, &scene, &world, problem,
+                                                 sizeof problem),
                          FOLIOT_CORRUPT);
         assert_non_null(strstr(problem, "keyframe of tick 120 "));
         assert_int_equal(whole_file(file, after, t.memory.length + 1), cuts[i]); // left as it is
@@ -265,7 +276,8 @@ static void a_false_digest_is_as_bad_as_false_bytes(void **state)
 {
     (void)state;
     tape t = record();
-    t.memory.bytes[t.state[2] - 8] ^= 1; // before the encoding and the length of the bytes: in the digest
+    t.memory.bytes[t.state[2] - 8] ^=
+        1; // before the encoding and the length of the bytes: in the digest
     mend(&t, 2);
     foliot_replay *replay = open_tape(&t);
     foliot_verdict verdict;
@@ -288,10 +300,12 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         foliot_recording_sink sink = tape_memory_sink(&t.memory);
         foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
         assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_OK);
-        assert_int_equal(foliot_recording_begin_simulation(&sink, &simulation, &config, &recording), FOLIOT_OK);
+        assert_int_equal(foliot_recording_begin_simulation(&sink, &simulation, &config, &recording),
+                         FOLIOT_OK);
         for (int tick = 0; tick < TICKS; tick++) {
             assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_OK);
-            assert_int_equal(foliot_recording_append_simulation(recording, &simulation, NULL, 0), FOLIOT_OK);
+            assert_int_equal(foliot_recording_append_simulation(recording, &simulation, NULL, 0),
+                             FOLIOT_OK);
         }
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
         foliot_simulation_destroy(&simulation);
@@ -300,7 +314,9 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         mend(&t, 2);
         foliot_replay *replay;
         foliot_verdict verdict;
-        assert_int_equal(foliot_replay_open_simulation_bytes(t.memory.bytes, t.memory.length, kind, &replay, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_replay_open_simulation_bytes(t.memory.bytes, t.memory.length, kind,
+                                                             &replay, NULL),
+                         FOLIOT_OK);
         assert_int_equal(foliot_replay_seek(replay, 95), FOLIOT_CORRUPT);
         assert_int_equal(foliot_replay_seek(replay, 79), FOLIOT_OK);
         assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
@@ -313,7 +329,8 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
     }
 }
 
-// What is compared: digests of captured bytes are those of the world that was captured, and of the one restored from them.
+// What is compared: digests of captured bytes are those of the world that was captured, and of the
+// one restored from them.
 static void captured_bytes_have_the_worlds_digest(void **state)
 {
     (void)state;
@@ -331,9 +348,12 @@ static void captured_bytes_have_the_worlds_digest(void **state)
             assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_OK);
             assert_int_equal(foliot__captured_digest(world, bytes, length, &digest), FOLIOT_OK);
             assert_true(foliot_digest_equal(digest, foliot_world_digest(world)));
-            assert_int_equal(foliot__captured_digest(world, bytes, length - 1, &digest), FOLIOT_TRUNCATED);
+            assert_int_equal(foliot__captured_digest(world, bytes, length - 1, &digest),
+                             FOLIOT_TRUNCATED);
             free(bytes);
-            assert_int_equal(foliot_world_step(world, inputs, tape_yard_inputs(&yard, tick, true, inputs), NULL), FOLIOT_OK);
+            assert_int_equal(
+                foliot_world_step(world, inputs, tape_yard_inputs(&yard, tick, true, inputs), NULL),
+                FOLIOT_OK);
         }
         foliot_world_destroy(world);
         tape_yard_free(&yard);

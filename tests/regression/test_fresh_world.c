@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Goal: what a world keeps for speed must not show in what it computes. Sleepers that woke left the order of the joints as
-// it was sorted before, so that a world brought back from a keyframe went on with other bits than the one it was taken from.
-// Method: every 50 ticks a keyframe goes into a world that has never been stepped, and both go on side by side under
-// random players who come, steer and leave. (A world that had lived along hides this: it has the same past.)
+// Goal: what a world keeps for speed must not show in what it computes. Sleepers that woke left the
+// order of the joints as it was sorted before, so that a world brought back from a keyframe went on
+// with other bits than the one it was taken from. Method: every 50 ticks a keyframe goes into a
+// world that has never been stepped, and both go on side by side under random players who come,
+// steer and leave. (A world that had lived along hides this: it has the same past.)
 #include "../support/check.h"
 
 #include <stdlib.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Goal: numbers that a peer or a file chooses are converted where they fit only: a double beyond 2^64 to an integer, and a
-// null pointer that is moved, were undefined behaviour. Method: the two places are given such numbers; the sanitizer's build
-// ends where the conversion is undefined, and on every machine the count of expected snapshots must be one that there can be.
+// Goal: numbers that a peer or a file chooses are converted where they fit only: a double beyond
+// 2^64 to an integer, and a null pointer that is moved, were undefined behaviour. Method: the two
+// places are given such numbers; the sanitizer's build ends where the conversion is undefined, and
+// on every machine the count of expected snapshots must be one that there can be.
 #include "../support/check.h"
 
 #include <stdlib.h>
@@ -15,9 +16,15 @@ static void rates_of_a_hostile_server(void **state)
     static const struct {
         double pace_hz, snapshot_hz;
         uint64_t first, newest;
-    } cases[] = {{60, 20, 30, 90},          {1e-300, 1e300, 0, 90},  {1e300, 1e-300, 0, 90},
-                 {0x1p-1074, 4, 0, 1},       {60, 60, 0, UINT64_MAX - 1}, {60, 60, 90, 30},
-                 {0x1p-1074, 0x1p-1074, 3, 3}, {0x1p-1074, 4, 3, 3},  {1, 0x1p1023, 0, UINT64_MAX - 1}};
+    } cases[] = {{60, 20, 30, 90},
+                 {1e-300, 1e300, 0, 90},
+                 {1e300, 1e-300, 0, 90},
+                 {0x1p-1074, 4, 0, 1},
+                 {60, 60, 0, UINT64_MAX - 1},
+                 {60, 60, 90, 30},
+                 {0x1p-1074, 0x1p-1074, 3, 3},
+                 {0x1p-1074, 4, 3, 3},
+                 {1, 0x1p1023, 0, UINT64_MAX - 1}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         foliot_client *client = calloc(1, sizeof *client);
         client->welcome.pace_hz = cases[i].pace_hz;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Goal: what a peer of a lockstep session can make the server do is bounded, however often it comes again. Plausible lies
-// about digests began a search each; the relay of a silent peer was encoded anew for it, ever longer, with every tick; each join
-// was sent 256 KiB at once; and a tick with more inputs than a packet holds never reached anybody.
-// Method: hostile peers in memory on a virtual clock beside honest clients; counts of what was done, not times.
+// Goal: what a peer of a lockstep session can make the server do is bounded, however often it comes
+// again. Plausible lies about digests began a search each; the relay of a silent peer was encoded
+// anew for it, ever longer, with every tick; each join was sent 256 KiB at once; and a tick with
+// more inputs than a packet holds never reached anybody. Method: hostile peers in memory on a
+// virtual clock beside honest clients; counts of what was done, not times.
 #include "../support/check.h"
 
 #include <stdlib.h>
@@ -56,8 +57,11 @@ static siege *begin(void)
     server.transport = s->host;
     assert_int_equal(foliot_server_create(&server, s->now_ns, &s->server), FOLIOT_OK);
     assert_int_equal(foliot_simulation_create(bulky_kind(), "", 0, &s->simulation), FOLIOT_OK);
-    foliot_session_config session = {.name = "main", .pace_hz = PACE_HZ, .mode = FOLIOT_SESSION_LOCKSTEP,
-                                     .simulation = &s->simulation, .player_limit = 16};
+    foliot_session_config session = {.name = "main",
+                                     .pace_hz = PACE_HZ,
+                                     .mode = FOLIOT_SESSION_LOCKSTEP,
+                                     .simulation = &s->simulation,
+                                     .player_limit = 16};
     assert_int_equal(foliot_server_add_session(s->server, &session, s->now_ns), FOLIOT_OK);
     return s;
 }
@@ -100,7 +104,8 @@ static unsigned join(siege *s)
 static void run(siege *s, double seconds)
 {
     foliot_server_event event;
-    for (uint64_t stop = s->now_ns + (uint64_t)(seconds * 1e9); s->now_ns < stop; s->now_ns += STEP_NS) {
+    for (uint64_t stop = s->now_ns + (uint64_t)(seconds * 1e9); s->now_ns < stop;
+         s->now_ns += STEP_NS) {
         foliot_server_update(s->server, s->now_ns);
         while (foliot_server_poll(s->server, &event))
             s->told[event.kind]++;
@@ -120,8 +125,8 @@ static const foliot_server_counters *counted(const siege *s)
 static bool plays(const siege *s, unsigned client)
 {
     foliot_client_statistics seen = foliot_client_statistics_now(s->clients[client]);
-    return seen.newest_tick + 6 > foliot_simulation_tick(&s->simulation) && seen.divergences == 0 && seen.reconnects == 0 &&
-           seen.ticks_compared + 30 > seen.ticks_stepped;
+    return seen.newest_tick + 6 > foliot_simulation_tick(&s->simulation) && seen.divergences == 0 &&
+           seen.reconnects == 0 && seen.ticks_compared + 30 > seen.ticks_stepped;
 }
 
 static void a_liar_is_searched_three_times_however_often_it_comes(void **state)
@@ -131,8 +136,10 @@ static void a_liar_is_searched_three_times_however_often_it_comes(void **state)
     unsigned client = join(s);
     const hostile *liar = attack(s, HOSTILE_LIAR, true);
     run(s, 20);
-    print_message("# %llu searches, %llu differences, %llu of them told\n", (unsigned long long)counted(s)->searches,
-                  (unsigned long long)counted(s)->divergences, (unsigned long long)s->told[FOLIOT_SERVER_DIVERGED]);
+    print_message("# %llu searches, %llu differences, %llu of them told\n",
+                  (unsigned long long)counted(s)->searches,
+                  (unsigned long long)counted(s)->divergences,
+                  (unsigned long long)s->told[FOLIOT_SERVER_DIVERGED]);
     assert_true(counted(s)->searches >= 1 && counted(s)->searches <= 3);
     assert_true(s->told[FOLIOT_SERVER_FOUND] <= 3);
     assert_true(s->told[FOLIOT_SERVER_DIVERGED] <= 12);
@@ -185,8 +192,10 @@ static void silent_spectators_are_sent_less_and_less_and_then_nothing(void **sta
     uint64_t packets = s->enemies[0].packets;
     run(s, 8);
     packets = s->enemies[0].packets - packets;
-    print_message("# %llu packets in 8 s to one that is silent; %.2f encodes a tick\n", (unsigned long long)packets,
-                  (double)(counted(s)->relay_encodes - encodes) / (double)(counted(s)->ticks - ticks));
+    print_message("# %llu packets in 8 s to one that is silent; %.2f encodes a tick\n",
+                  (unsigned long long)packets,
+                  (double)(counted(s)->relay_encodes - encodes) /
+                      (double)(counted(s)->ticks - ticks));
     assert_true(packets < 8 * PACE_HZ / 2);
     assert_true(counted(s)->relay_encodes - encodes < 8 * (counted(s)->ticks - ticks));
     run(s, 4);
@@ -228,7 +237,8 @@ static void a_storm_of_joins_is_sent_no_more_than_a_budget(void **state)
     uint64_t welcomes = 0;
     for (unsigned i = 0; i < 8; i++)
         welcomes += s->enemies[i].welcomes;
-    print_message("# %llu joins, %.2f MB of states\n", (unsigned long long)welcomes, 1e-6 * (double)counted(s)->keyframe_bytes_sent);
+    print_message("# %llu joins, %.2f MB of states\n", (unsigned long long)welcomes,
+                  1e-6 * (double)counted(s)->keyframe_bytes_sent);
     assert_true(welcomes > 1000);
     assert_true(counted(s)->keyframe_bytes_sent < 10 * 8000000u + 400000u);
     assert_true(plays(s, client));

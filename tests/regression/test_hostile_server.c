@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Goal: a client outlives every server: one that lies about lengths, one that comes back with another scene or in another mode,
-// and one that sends few bytes which stand for gigabytes. What the client kept of an earlier connection is kept only where it is
-// the same, and the memory that it takes grows with what came.
-// Method: the real client against servers of the test's own, which speak messages over ENet on loopback and over memory, and
-// against real servers that are restarted with another scene. Memory is what malloc has given
-// out.
+// Goal: a client outlives every server: one that lies about lengths, one that comes back with
+// another scene or in another mode, and one that sends few bytes which stand for gigabytes. What
+// the client kept of an earlier connection is kept only where it is the same, and the memory that
+// it takes grows with what came. Method: the real client against servers of the test's own, which
+// speak messages over ENet on loopback and over memory, and against real servers that are restarted
+// with another scene. Memory is what malloc has given out.
 #include "../support/check.h"
 
 #include <malloc.h>
@@ -23,7 +23,8 @@
 #define SCENE_BYTES_MAX (64u << 10)
 #define MIB ((size_t)1 << 20)
 
-// -- a server of the test's own -------------------------------------------------------------------------------
+// -- a server of the test's own
+// -------------------------------------------------------------------------------
 
 typedef struct stage {
     bool real; // ENet, else memory
@@ -53,8 +54,10 @@ static void hear(stage *s)
             s->hello = false;
         } else if (event.kind == FOLIOT_TRANSPORT_RECEIVED) {
             s->peer = event.peer;
-            s->received += event.bytes[0] == FOLIOT__INPUT_PACKET || event.bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET;
-            s->hello |= foliot__message_decode(event.bytes, event.length, &m) == FOLIOT_OK && m.kind == FOLIOT__HELLO_MESSAGE;
+            s->received += event.bytes[0] == FOLIOT__INPUT_PACKET ||
+                           event.bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET;
+            s->hello |= foliot__message_decode(event.bytes, event.length, &m) == FOLIOT_OK &&
+                        m.kind == FOLIOT__HELLO_MESSAGE;
         }
     }
     foliot_transport_flush(s->host, s->now_ns);
@@ -130,7 +133,8 @@ static void say(stage *s, const foliot__message *m)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_OK);
-    assert_int_equal(foliot_transport_send(s->host, s->peer, FOLIOT_RELIABLE, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(s->host, s->peer, FOLIOT_RELIABLE, bytes, length),
+                     FOLIOT_OK);
 }
 
 static foliot__message welcome(uint32_t scene_bytes, uint32_t bodies_max, bool lockstep)
@@ -142,7 +146,9 @@ static foliot__message welcome(uint32_t scene_bytes, uint32_t bodies_max, bool l
     strcpy(w->scene, "scene");
     w->dt = 0.02;
     w->pace_hz = w->snapshot_hz = 50;
-    w->format = (foliot_snapshot_format){.position_step = 0x1p-9, .velocity_step = 0x1p-11, .keep = 1 << 16,
+    w->format = (foliot_snapshot_format){.position_step = 0x1p-9,
+                                         .velocity_step = 0x1p-11,
+                                         .keep = 1 << 16,
                                          .bodies_max = bodies_max};
     w->scene_bytes = scene_bytes;
     w->lockstep = lockstep;
@@ -156,7 +162,8 @@ static void send_scene_part(stage *s, const uint8_t *bytes, size_t length, size_
     m.as.scene_part.offset = (uint32_t)at;
     m.as.scene_part.total = (uint32_t)total;
     m.as.scene_part.bytes = bytes + at;
-    m.as.scene_part.length = (uint32_t)(left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES);
+    m.as.scene_part.length =
+        (uint32_t)(left < FOLIOT__SCENE_PART_BYTES ? left : FOLIOT__SCENE_PART_BYTES);
     say(s, &m);
 }
 
@@ -175,7 +182,8 @@ static void drop_client(stage *s)
     wait_for_hello(s);
 }
 
-// -- scenes -----------------------------------------------------------------------------------------------------
+// -- scenes
+// -----------------------------------------------------------------------------------------------------
 
 typedef struct made_scene {
     foliot_scene scene;
@@ -201,7 +209,8 @@ static made_scene *make_scene(const char *name, uint32_t bodies)
     m->scene.bodies = m->bodies;
     m->scene.body_count = bodies;
     m->scene.players.limit = 2;
-    assert_int_equal(foliot_scene_encode(&m->scene, m->bytes, sizeof m->bytes, &m->length), FOLIOT_OK);
+    assert_int_equal(foliot_scene_encode(&m->scene, m->bytes, sizeof m->bytes, &m->length),
+                     FOLIOT_OK);
     return m;
 }
 
@@ -217,10 +226,12 @@ static void check_scene(const stage *s, const made_scene *m)
     assert_non_null(scene);
     assert_string_equal(scene->name, m->scene.name);
     assert_int_equal(scene->body_count, m->scene.body_count);
-    assert_true(scene->bodies[m->scene.body_count - 1].position[0] == 3.0 * (m->scene.body_count - 1));
+    assert_true(scene->bodies[m->scene.body_count - 1].position[0] ==
+                3.0 * (m->scene.body_count - 1));
 }
 
-// -- the scene after a reconnect ----------------------------------------------------------------------------------
+// -- the scene after a reconnect
+// ----------------------------------------------------------------------------------
 
 // A hostile server goes on where the first connection ended, before it begins anew.
 static void come_back_with(bool real, size_t first_bytes, bool hostile)
@@ -229,7 +240,8 @@ static void come_back_with(bool real, size_t first_bytes, bool hostile)
     stage s = open_stage(real);
     foliot__message m = welcome((uint32_t)small->length, 8, false);
     say(&s, &m);
-    send_scene(&s, small->bytes, first_bytes < small->length ? first_bytes : small->length, small->length);
+    send_scene(&s, small->bytes, first_bytes < small->length ? first_bytes : small->length,
+               small->length);
     if (first_bytes >= small->length)
         check_scene(&s, small);
     drop_client(&s);
@@ -255,7 +267,8 @@ static void a_larger_scene_after_a_reconnect_is_the_one_that_the_client_has(void
 static void a_larger_scene_after_one_that_was_cut_off_is_the_one_that_the_client_has(void **state)
 {
     (void)state;
-    come_back_with(true, 0, false); // no malice: the first server died between its welcome and its scene
+    come_back_with(true, 0,
+                   false); // no malice: the first server died between its welcome and its scene
     come_back_with(false, 0, false);
     come_back_with(false, 40, false);
     come_back_with(true, 40, true);
@@ -314,14 +327,18 @@ static void a_welcome_whose_numbers_make_no_sense_ends_the_client(void **state)
     }
 }
 
-// -- real servers, restarted ----------------------------------------------------------------------------------------
+// -- real servers, restarted
+// ----------------------------------------------------------------------------------------
 
 static foliot_server *serve(stage *s, const made_scene *m, bool lockstep)
 {
     foliot_server *server;
     foliot_server_config config = foliot_server_config_default();
-    foliot_session_config session = {.name = "main", .scene = &m->scene, .pace_hz = 50,
-                                     .mode = lockstep ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS};
+    foliot_session_config session = {.name = "main",
+                                     .scene = &m->scene,
+                                     .pace_hz = 50,
+                                     .mode = lockstep ? FOLIOT_SESSION_LOCKSTEP
+                                                      : FOLIOT_SESSION_SNAPSHOTS};
     s->host = open_wire(s, true);
     config.transport = s->host;
     config.fingerprint = (foliot_digest){1, 2};
@@ -350,7 +367,8 @@ static void stop(stage *s, foliot_server *server)
     s->host = NULL;
 }
 
-static void check_plays(stage *s, foliot_server *server, const made_scene *m, bool lockstep, int8_t push)
+static void check_plays(stage *s, foliot_server *server, const made_scene *m, bool lockstep,
+                        int8_t push)
 {
     run(s, server, 6);
     assert_int_equal(foliot_client_now(s->client), FOLIOT_CLIENT_PLAYING);
@@ -397,9 +415,11 @@ static void a_server_that_comes_back_with_another_scene_or_mode_is_played_on(voi
     drop_scene(scenes[1]);
 }
 
-// -- few bytes that stand for much ------------------------------------------------------------------------------------
+// -- few bytes that stand for much
+// ------------------------------------------------------------------------------------
 
-size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak)); // where there is a sanitizer
+size_t __sanitizer_get_current_allocated_bytes(void)
+    __attribute__((weak)); // where there is a sanitizer
 
 static size_t memory_in_use(void)
 {
@@ -410,7 +430,8 @@ static size_t memory_in_use(void)
 }
 
 // A snapshot of empty slots, all at once: 200 bytes for half a million.
-static void send_empty_slots(stage *s, foliot_snapshot_coder *coder, foliot_snapshot_pieces *pieces, foliot_snapshot *slots)
+static void send_empty_slots(stage *s, foliot_snapshot_coder *coder, foliot_snapshot_pieces *pieces,
+                             foliot_snapshot *slots)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
     assert_int_equal(foliot_snapshot_encode(coder, slots, NULL, pieces), FOLIOT_OK);
@@ -427,7 +448,8 @@ static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
     enum { SLOTS = 1 << 19, SNAPSHOTS = 14 };
     stage s = open_stage(false);
     foliot__message m = welcome(0, SLOTS, false);
-    foliot_snapshot slots = {.count = SLOTS, .capacity = SLOTS, .bodies = calloc(SLOTS, sizeof(foliot_snapshot_body))};
+    foliot_snapshot slots = {
+        .count = SLOTS, .capacity = SLOTS, .bodies = calloc(SLOTS, sizeof(foliot_snapshot_body))};
     foliot_snapshot_coder *coder;
     foliot_snapshot_pieces pieces = {0};
     assert_non_null(slots.bodies);
@@ -454,7 +476,8 @@ static void a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes(void **st
     m->scene.bodies_max = 1 << 20;
     m->bodies[0].shape.kind = FOLIOT_SHAPE_SPHERE;
     m->bodies[0].shape.radius = 1;
-    assert_int_equal(foliot_scene_encode(&m->scene, m->bytes, sizeof m->bytes, &m->length), FOLIOT_OK);
+    assert_int_equal(foliot_scene_encode(&m->scene, m->bytes, sizeof m->bytes, &m->length),
+                     FOLIOT_OK);
     assert_int_equal(foliot_scene_check(&m->scene, NULL), FOLIOT_OK);
     stage s = open_stage(false);
     foliot__message in = welcome((uint32_t)m->length, 1 << 20, true);
@@ -495,7 +518,8 @@ static void a_world_of_a_hundred_thousand_bodies_is_shown(void **state)
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
     assert_non_null(bodies);
     for (int32_t i = 0; i < BODIES; i++)
-        bodies[i] = (foliot_snapshot_body){.position = {i % 317 * 500, i / 317 * 500}, .flags = FOLIOT_SNAPSHOT_ALIVE};
+        bodies[i] = (foliot_snapshot_body){.position = {i % 317 * 500, i / 317 * 500},
+                                           .flags = FOLIOT_SNAPSHOT_ALIVE};
     assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_OK);
     assert_int_equal(foliot_snapshot_encode(coder, &world, NULL, &pieces), FOLIOT_OK);
     say(&s, &m);
@@ -532,7 +556,8 @@ static void one_update_does_a_bounded_amount_of_work(void **state)
     enum { SLOTS = 1 << 19, SNAPSHOTS = 12 };
     stage s = open_stage(false);
     foliot__message m = welcome(0, SLOTS, false);
-    foliot_snapshot slots = {.count = SLOTS, .capacity = SLOTS, .bodies = calloc(SLOTS, sizeof(foliot_snapshot_body))};
+    foliot_snapshot slots = {
+        .count = SLOTS, .capacity = SLOTS, .bodies = calloc(SLOTS, sizeof(foliot_snapshot_body))};
     foliot_snapshot_coder *coder;
     foliot_snapshot_pieces pieces = {0};
     assert_non_null(slots.bodies);
@@ -569,7 +594,8 @@ static void what_was_refused_stays_refused(void **state)
     close_stage(&s);
 }
 
-// -- a divergence that is half told -------------------------------------------------------------------------------------
+// -- a divergence that is half told
+// -------------------------------------------------------------------------------------
 
 static void search(stage *s, foliot__message_kind kind, uint64_t tick)
 {
@@ -578,14 +604,15 @@ static void search(stage *s, foliot__message_kind kind, uint64_t tick)
     for (int i = 0; i < 8; i++)
         question[1 + i] = (uint8_t)(tick >> 8 * i);
     if (kind == FOLIOT__QUESTION)
-        m.as.search = (foliot__search_message){.number = 1, .bytes = question, .length = sizeof question};
+        m.as.search =
+            (foliot__search_message){.number = 1, .bytes = question, .length = sizeof question};
     else
         m.as.diverged.tick = tick;
     say(s, &m);
 }
 
-// States and inputs of what was found lie in what goes back in time for questions. The next question in the same update let go of
-// them, and the host wrote what lay there then into a file.
+// States and inputs of what was found lie in what goes back in time for questions. The next
+// question in the same update let go of them, and the host wrote what lay there then into a file.
 static void what_a_divergence_lends_does_not_outlast_the_next_question(void **state)
 {
     (void)state;
@@ -596,24 +623,30 @@ static void what_a_divergence_lends_does_not_outlast_the_next_question(void **st
     foliot_world *world;
     uint8_t saved[65536], coded[FOLIOT__SCENE_PART_BYTES];
     size_t length, head = 4 * (size_t)scene->scene.players.limit;
-    foliot__message m = welcome((uint32_t)scene->length, 4, true), part = {.kind = FOLIOT__KEYFRAME_PART}, ticks = {.kind = FOLIOT__TICKS_PART};
+    foliot__message m = welcome((uint32_t)scene->length, 4, true),
+                    part = {.kind = FOLIOT__KEYFRAME_PART}, ticks = {.kind = FOLIOT__TICKS_PART};
     memset(saved, 0, sizeof saved);
     assert_int_equal(foliot_world_create(&scene->scene, &world), FOLIOT_OK);
-    assert_int_equal(foliot_world_capture(world, saved + head, sizeof saved - head, &length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, saved + head, sizeof saved - head, &length),
+                     FOLIOT_OK);
     length += head;
     say(&s, &m);
     send_scene(&s, scene->bytes, scene->length, scene->length);
-    part.as.keyframe_part = (foliot__keyframe_part){.players = scene->scene.players.limit, .total = (uint32_t)length, .bytes = saved};
+    part.as.keyframe_part = (foliot__keyframe_part){
+        .players = scene->scene.players.limit, .total = (uint32_t)length, .bytes = saved};
     for (size_t at = 0; at < length; at += part.as.keyframe_part.length) {
         part.as.keyframe_part.offset = (uint32_t)at;
         part.as.keyframe_part.bytes = saved + at;
-        part.as.keyframe_part.length = (uint32_t)(length - at < FOLIOT__SCENE_PART_BYTES ? length - at : FOLIOT__SCENE_PART_BYTES);
+        part.as.keyframe_part.length =
+            (uint32_t)(length - at < FOLIOT__SCENE_PART_BYTES ? length - at
+                                                              : FOLIOT__SCENE_PART_BYTES);
         say(&s, &part);
     }
     block.ticks = block.count = TICKS;
     for (uint32_t i = 0; i < TICKS; i++) {
         block.ages[i] = i;
-        block.inputs[i] = (foliot_input){.kind = i ? FOLIOT_INPUT_CONTROL : FOLIOT_INPUT_JOIN, .axes = {i ? (int8_t)(i % 50) : 0}};
+        block.inputs[i] = (foliot_input){.kind = i ? FOLIOT_INPUT_CONTROL : FOLIOT_INPUT_JOIN,
+                                         .axes = {i ? (int8_t)(i % 50) : 0}};
     }
     ticks.as.ticks_part = (foliot__ticks_part){.ticks = TICKS, .block = coded};
     ticks.as.ticks_part.length = (uint32_t)foliot__block_encode(&block, coded, sizeof coded);

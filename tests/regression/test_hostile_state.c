@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Goal: what follows a state that foliot_world_restore takes can be restored as well. A forged state of time-corrected-verlet
-// whose sum of steps, or whose last step, was the largest that is taken was followed by one that was not: a recording or a
-// late joiner went on from it, and nobody could come after. Method: numbers of a true state are replaced by the largest and
-// the smallest there are; where the world takes it, it is stepped, captured and restored into another one, tick by tick.
+// Goal: what follows a state that foliot_world_restore takes can be restored as well. A forged
+// state of time-corrected-verlet whose sum of steps, or whose last step, was the largest that is
+// taken was followed by one that was not: a recording or a late joiner went on from it, and nobody
+// could come after. Method: numbers of a true state are replaced by the largest and the smallest
+// there are; where the world takes it, it is stepped, captured and restored into another one, tick
+// by tick.
 #include "../support/check.h"
 #include "../support/tape_yard.h"
 
@@ -16,8 +18,22 @@
 #define STEPS 3
 #define ROUNDS 400
 
-static const double extremes[] = {0,       -0.0,    0x1p40,  -0x1p40, 0x1.fffffffffffffp39, -0x1.fffffffffffffp39, 1, -1,
-                                  0x1p-40, 0x1p100, 1e-300,  1e300,   0x1p-1074,            0x1.fffffffffffffp1023, 0x1p41, 0x1p22};
+static const double extremes[] = {0,
+                                  -0.0,
+                                  0x1p40,
+                                  -0x1p40,
+                                  0x1.fffffffffffffp39,
+                                  -0x1.fffffffffffffp39,
+                                  1,
+                                  -1,
+                                  0x1p-40,
+                                  0x1p100,
+                                  1e-300,
+                                  1e300,
+                                  0x1p-1074,
+                                  0x1.fffffffffffffp1023,
+                                  0x1p41,
+                                  0x1p22};
 
 static void put_f64(uint8_t *bytes, double value)
 {
@@ -117,7 +133,8 @@ static void extremes_anywhere(void **state)
             memcpy(changed, bytes, length);
             for (uint32_t n = 1 + foliot__rng_below(&rng, 3); n > 0; n--) {
                 size_t word = foliot__rng_below(&rng, (uint32_t)(length / 8));
-                double value = extremes[foliot__rng_below(&rng, sizeof extremes / sizeof extremes[0])];
+                double value =
+                    extremes[foliot__rng_below(&rng, sizeof extremes / sizeof extremes[0])];
                 put_f64(changed + 8 * word, value);
             }
             tried++;

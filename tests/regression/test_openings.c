@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Goal: who has not shown that he receives what is sent to his address gets nothing from a server; who does not know a
-// connection cannot end it; and no address locks the others out. A forged cookie made the server send 2,168 times what it
-// got; 112,928 forged datagrams of 13 bytes, sent in 1.6 s, evicted a player; one cookie opened any number of connections,
-// so that 6 kB a second kept everybody else away.
-// Method: a real server on the loopback, clients of ours at 127.0.0.1, and attackers at 127.0.0.2 and .3 with plain and raw
-// sockets, who write the datagrams of docs/PROTOCOL.md, section 1, by hand.
+// Goal: who has not shown that he receives what is sent to his address gets nothing from a server;
+// who does not know a connection cannot end it; and no address locks the others out. A forged
+// cookie made the server send 2,168 times what it got; 112,928 forged datagrams of 13 bytes, sent
+// in 1.6 s, evicted a player; one cookie opened any number of connections, so that 6 kB a second
+// kept everybody else away. Method: a real server on the loopback, clients of ours at 127.0.0.1,
+// and attackers at 127.0.0.2 and .3 with plain and raw sockets, who write the datagrams of
+// docs/PROTOCOL.md, section 1, by hand.
 #include "check.h"
 
 #include <arpa/inet.h>
@@ -135,17 +136,20 @@ static bool playing(const foliot_client *client)
 
 static bool joins_within(inn *i, foliot_client *client, int ms)
 {
-    for (uint64_t end = clock_ns() + (uint64_t)ms * 1000000u; clock_ns() < end && !playing(client); rest())
+    for (uint64_t end = clock_ns() + (uint64_t)ms * 1000000u; clock_ns() < end && !playing(client);
+         rest())
         update(i);
     return playing(client);
 }
 
-// -- attackers ----------------------------------------------------------------------------------------------------
+// -- attackers
+// ----------------------------------------------------------------------------------------------------
 
 static int attacker(const inn *i, const char *address)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), bytes = 4 << 20;
-    struct sockaddr_in from = {.sin_family = AF_INET}, to = {.sin_family = AF_INET, .sin_port = htons(i->port)};
+    struct sockaddr_in from = {.sin_family = AF_INET},
+                       to = {.sin_family = AF_INET, .sin_port = htons(i->port)};
     inet_pton(AF_INET, address, &from.sin_addr);
     inet_pton(AF_INET, "127.0.0.1", &to.sin_addr);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
@@ -182,7 +186,8 @@ static uint64_t ask(inn *i, int fd, uint32_t connect_id)
         ssize_t length = recv(fd, bytes, sizeof bytes, 0);
         uint32_t of = 0;
         memcpy(&of, bytes + 8, 4);
-        if (length == FOLIOT__COOKIE_BYTES && memcmp(bytes, FOLIOT__COOKIE_MARK, 8) == 0 && of == connect_id)
+        if (length == FOLIOT__COOKIE_BYTES && memcmp(bytes, FOLIOT__COOKIE_MARK, 8) == 0 &&
+            of == connect_id)
             break;
     }
     for (int k = 0; k < 8; k++)
@@ -206,7 +211,8 @@ static size_t write_hello(uint8_t *bytes, uint64_t cookie, uint32_t connect_id)
     return FOLIOT__EARLY_HEAD_BYTES + 2 + length;
 }
 
-// -- amplification --------------------------------------------------------------------------------------------------
+// -- amplification
+// --------------------------------------------------------------------------------------------------
 
 static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **state)
 {
@@ -226,7 +232,8 @@ static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **st
         else if (k % 4 == 2)
             length = write_hello(bytes, foliot__rng_u64(&rng), k);
         else
-            for (length = 8 + foliot__rng_below(&rng, 100), bytes[0] = 0; bytes[0] == 0 || length == 0;)
+            for (length = 8 + foliot__rng_below(&rng, 100), bytes[0] = 0;
+                 bytes[0] == 0 || length == 0;)
                 for (size_t b = 0; b < length; b++)
                     bytes[b] = (uint8_t)foliot__rng_u64(&rng);
         if (k % 8 == 4)
@@ -251,7 +258,8 @@ static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **st
     close_inn(i);
 }
 
-// -- eviction --------------------------------------------------------------------------------------------------------
+// -- eviction
+// --------------------------------------------------------------------------------------------------------
 
 static void forge(int raw, uint16_t from, uint16_t to, const uint8_t *payload, size_t length)
 {
@@ -263,8 +271,10 @@ static void forge(int raw, uint16_t from, uint16_t to, const uint8_t *payload, s
     (void)!sendto(raw, bytes, 8 + length, 0, (struct sockaddr *)&at, sizeof at);
 }
 
-// A disconnect for that peer number and session, with a guess at the checksum or, as before there was one, without it.
-static size_t write_disconnect(uint8_t *bytes, uint32_t peer, uint32_t session, uint32_t sequence, const uint32_t *checksum)
+// A disconnect for that peer number and session, with a guess at the checksum or, as before there
+// was one, without it.
+static size_t write_disconnect(uint8_t *bytes, uint32_t peer, uint32_t session, uint32_t sequence,
+                               const uint32_t *checksum)
 {
     uint32_t head = peer | session << 12;
     uint8_t *at = bytes;
@@ -297,13 +307,16 @@ static void forged_datagrams_end_no_connection(void **state)
     let_pass(i, 200); // until ENet has connected too
     struct sockaddr_in own;
     socklen_t own_length = sizeof own;
-    assert_int_equal(getsockname(foliot_transport_descriptor(i->wires[0]), (struct sockaddr *)&own, &own_length), 0);
+    assert_int_equal(
+        getsockname(foliot_transport_descriptor(i->wires[0]), (struct sockaddr *)&own, &own_length),
+        0);
     uint16_t port = ntohs(own.sin_port);
     for (uint32_t k = 0; k < 112928; k++) {
         uint8_t bytes[32];
         uint32_t guess = (uint32_t)foliot__rng_u64(&rng), peer = k / 4 % PEERS;
         bool to_server = k % 8 != 0;
-        size_t length = write_disconnect(bytes, to_server ? peer : 0, k % 4, k / (4 * PEERS) + 1, k % 3 ? &guess : NULL);
+        size_t length = write_disconnect(bytes, to_server ? peer : 0, k % 4, k / (4 * PEERS) + 1,
+                                         k % 3 ? &guess : NULL);
         forge(raw, to_server ? port : i->port, to_server ? i->port : port, bytes, length);
         if (k % 64 == 0)
             update(i);
@@ -313,19 +326,24 @@ static void forged_datagrams_end_no_connection(void **state)
     assert_int_equal(foliot_client_statistics_now(client).reconnects, 0);
     assert_int_equal(foliot_server_present(i->server).players, 1);
     assert_int_equal(foliot_server_counted(i->server)->peers_lost, 0);
-    const foliot_transport_counters *at_host = foliot_transport_counted(i->host), *at_client = foliot_transport_counted(i->wires[0]);
+    const foliot_transport_counters *at_host = foliot_transport_counted(i->host),
+                                    *at_client = foliot_transport_counted(i->wires[0]);
     print_message("%llu dropped by the server, %llu by the client\n",
-                  (unsigned long long)(at_host->datagrams_dropped_unproven + at_host->datagrams_dropped_malformed),
-                  (unsigned long long)(at_client->datagrams_dropped_unproven + at_client->datagrams_dropped_malformed));
+                  (unsigned long long)(at_host->datagrams_dropped_unproven +
+                                       at_host->datagrams_dropped_malformed),
+                  (unsigned long long)(at_client->datagrams_dropped_unproven +
+                                       at_client->datagrams_dropped_malformed));
     assert_true(at_host->datagrams_dropped_unproven > 10000);
     assert_true(at_client->datagrams_dropped_unproven > 1000);
     close(raw);
     close_inn(i);
 }
 
-// -- locking out -----------------------------------------------------------------------------------------------------
+// -- locking out
+// -----------------------------------------------------------------------------------------------------
 
-// Connections without end, from one cookie each and from one cookie for all, each opened anew as soon as it is given up.
+// Connections without end, from one cookie each and from one cookie for all, each opened anew as
+// soon as it is given up.
 static void one_address_locks_nobody_out(void **state)
 {
     (void)state;
@@ -368,7 +386,9 @@ static void an_address_that_storms_is_put_off(void **state)
     while (clock_ns() < end) {
         foliot_transport_event event;
         if (peer.value == 0)
-            assert_int_equal(foliot_transport_connect(storm, "127.0.0.1", i->port, clock_ns(), &peer), FOLIOT_OK);
+            assert_int_equal(
+                foliot_transport_connect(storm, "127.0.0.1", i->port, clock_ns(), &peer),
+                FOLIOT_OK);
         while (foliot_transport_poll(storm, clock_ns(), &event))
             if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
                 peer.value = 0;
@@ -378,7 +398,8 @@ static void an_address_that_storms_is_put_off(void **state)
             opened++;
             opened_ns = clock_ns();
         }
-        if (opened_ns && clock_ns() - opened_ns > 10000000u) { // ENet has connected: it can say goodbye
+        if (opened_ns &&
+            clock_ns() - opened_ns > 10000000u) { // ENet has connected: it can say goodbye
             foliot_transport_disconnect(storm, peer, 0, true);
             peer.value = opened_ns = 0;
         }

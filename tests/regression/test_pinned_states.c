@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Goal: a saved state that is being sent is not overwritten. Spectators that never acknowledged one of more than 256 KiB held
-// all of them without end; once the log of ticks had come round, a newcomer found no state, took over the inputs that an
-// earlier player of the same place had left for ticks to come, and all of these were written into an array for one tick.
-// Method: a real server and hostile peers over ENet on loopback, on a clock of our own, so that minutes pass in a second.
+// Goal: a saved state that is being sent is not overwritten. Spectators that never acknowledged one
+// of more than 256 KiB held all of them without end; once the log of ticks had come round, a
+// newcomer found no state, took over the inputs that an earlier player of the same place had left
+// for ticks to come, and all of these were written into an array for one tick. Method: a real
+// server and hostile peers over ENet on loopback, on a clock of our own, so that minutes pass in a
+// second.
 #include "../support/check.h"
 
 #include <stdlib.h>
@@ -55,8 +57,11 @@ static siege *begin(void)
     server.reconnect_ms = 500;
     assert_int_equal(foliot_server_create(&server, s->now_ns, &s->server), FOLIOT_OK);
     assert_int_equal(foliot_simulation_create(bulky_kind(), "", 0, &s->simulation), FOLIOT_OK);
-    foliot_session_config session = {.name = "main", .pace_hz = PACE_HZ, .mode = FOLIOT_SESSION_LOCKSTEP,
-                                     .simulation = &s->simulation, .player_limit = PLAYERS};
+    foliot_session_config session = {.name = "main",
+                                     .pace_hz = PACE_HZ,
+                                     .mode = FOLIOT_SESSION_LOCKSTEP,
+                                     .simulation = &s->simulation,
+                                     .player_limit = PLAYERS};
     assert_int_equal(foliot_server_add_session(s->server, &session, s->now_ns), FOLIOT_OK);
     return s;
 }
@@ -103,7 +108,8 @@ static unsigned join(siege *s, const char *network, bool spectates)
 static void run(siege *s, double seconds)
 {
     foliot_server_event event;
-    for (uint64_t stop = s->now_ns + (uint64_t)(seconds * 1e9); s->now_ns < stop; s->now_ns += STEP_NS) {
+    for (uint64_t stop = s->now_ns + (uint64_t)(seconds * 1e9); s->now_ns < stop;
+         s->now_ns += STEP_NS) {
         foliot_server_update(s->server, s->now_ns);
         while (foliot_server_poll(s->server, &event))
             s->dropped += event.kind == FOLIOT_SERVER_DROPPED;
@@ -119,7 +125,8 @@ static void run(siege *s, double seconds)
     }
 }
 
-// It steps what the server steps, and is no more than this behind: its network's way, and some ticks.
+// It steps what the server steps, and is no more than this behind: its network's way, and some
+// ticks.
 static bool is_there(const siege *s, unsigned client, double behind_s)
 {
     const foliot_simulation *simulation = foliot_client_simulation(s->clients[client]);
@@ -154,7 +161,8 @@ static void four_silent_spectators_do_not_bring_a_server_down(void **state)
         attack(s, i, HOSTILE_SILENT, true);
         run(s, 2.1);
     }
-    assert_int_equal(foliot_server_present(s->server).players, 0); // its place is free, its inputs were for ticks to come
+    assert_int_equal(foliot_server_present(s->server).players,
+                     0); // its place is free, its inputs were for ticks to come
     run(s, 112);
     unsigned client = join(s, "loss=0%", false);
     assert_true(until_there(s, client, 0.3, 3) >= 0);
@@ -191,7 +199,8 @@ static void whoever_holds_states_keeps_nobody_out(void **state)
     check_below(longest, 3);
     assert_int_equal(counted(s)->keyframes_unsaved, 0);
     assert_true(counted(s)->keyframes_taken_back > 5);
-    print_message("# the longest of %u joins took %.2f s, %llu were dropped\n", HONEST, longest, (unsigned long long)s->dropped);
+    print_message("# the longest of %u joins took %.2f s, %llu were dropped\n", HONEST, longest,
+                  (unsigned long long)s->dropped);
     assert_true(s->dropped > 0);
     for (unsigned i = 0; i < HONEST; i++)
         assert_true(is_there(s, i, 0.3));
@@ -199,7 +208,8 @@ static void whoever_holds_states_keeps_nobody_out(void **state)
     end(s);
 }
 
-// 256 kbit/s, a twentieth lost, a round trip of two seconds: nobody is taken for one who holds a state.
+// 256 kbit/s, a twentieth lost, a round trip of two seconds: nobody is taken for one who holds a
+// state.
 static void a_slow_network_is_given_its_time(void **state)
 {
     (void)state;

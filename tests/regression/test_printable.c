@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Goal: no character from a file or a peer steers a terminal, turns the direction of what follows it, or is there unseen: not
-// in names of players, sessions, scenes and bodies, and not where an error quotes. C1 controls of a recorded session's name
-// reached the terminal; direction controls, tags and joiners passed in names.
-// Method: a table of characters against the one function that decides, and each of its bad ones through every door.
+// Goal: no character from a file or a peer steers a terminal, turns the direction of what follows
+// it, or is there unseen: not in names of players, sessions, scenes and bodies, and not where an
+// error quotes. C1 controls of a recorded session's name reached the terminal; direction controls,
+// tags and joiners passed in names. Method: a table of characters against the one function that
+// decides, and each of its bad ones through every door.
 #include "../support/check.h"
 
 #include <stdio.h>
@@ -18,13 +19,16 @@
 static const struct {
     uint32_t first, last;
 } bad[] = {
-    {0x01, 0x1f},       {0x7f, 0x9f},       {0xad, 0xad},       {0x600, 0x605},     {0x61c, 0x61c},     {0x180e, 0x180e},
-    {0x200b, 0x200f},   {0x2028, 0x202e},   {0x2060, 0x2064},   {0x2066, 0x206f},   {0x3164, 0x3164},   {0xfdd0, 0xfdef},
-    {0xfeff, 0xfeff},   {0xfff9, 0xfffb},   {0xfffe, 0xffff},   {0x110bd, 0x110bd}, {0x1d173, 0x1d17a}, {0x1fffe, 0x1ffff},
-    {0xe0000, 0xe007f}, {0xe01ef, 0xe01ef}, {0x10fffe, 0x10ffff},
+    {0x01, 0x1f},         {0x7f, 0x9f},       {0xad, 0xad},       {0x600, 0x605},
+    {0x61c, 0x61c},       {0x180e, 0x180e},   {0x200b, 0x200f},   {0x2028, 0x202e},
+    {0x2060, 0x2064},     {0x2066, 0x206f},   {0x3164, 0x3164},   {0xfdd0, 0xfdef},
+    {0xfeff, 0xfeff},     {0xfff9, 0xfffb},   {0xfffe, 0xffff},   {0x110bd, 0x110bd},
+    {0x1d173, 0x1d17a},   {0x1fffe, 0x1ffff}, {0xe0000, 0xe007f}, {0xe01ef, 0xe01ef},
+    {0x10fffe, 0x10ffff},
 };
-static const uint32_t good[] = {' ',    '~',    0xa0,   0xe9,   0x300,  0x5d0,  0x627,   0x939,   0x200a,  0x2010,  0x2027, 0x202f,
-                                0x4e2d, 0xac00, 0xe000, 0xfe0f, 0xfffd, 0x1f680, 0x20000, 0xf0000, 0x10fffd};
+static const uint32_t good[] = {' ',    '~',    0xa0,   0xe9,    0x300,   0x5d0,   0x627,
+                                0x939,  0x200a, 0x2010, 0x2027,  0x202f,  0x4e2d,  0xac00,
+                                0xe000, 0xfe0f, 0xfffd, 0x1f680, 0x20000, 0xf0000, 0x10fffd};
 
 static size_t encode(uint32_t c, char *out)
 {
@@ -133,7 +137,8 @@ static void what_errors_quote(void **state)
         foliot_scene_error error;
         around(bad[i].first, name);
         snprintf(text, sizeof text, "foliot: 1\n\"gravi%sty\": 3\n", name);
-        assert_int_not_equal(foliot_scene_parse(text, strlen(text), name, NULL, &scene, &error), FOLIOT_OK);
+        assert_int_not_equal(foliot_scene_parse(text, strlen(text), name, NULL, &scene, &error),
+                             FOLIOT_OK);
         assert_false(shows(error.message));
         assert_false(shows(error.file));
     }
@@ -163,8 +168,9 @@ static void json_escapes_them(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table),          cmocka_unit_test(copies_and_quotes), cmocka_unit_test(names_over_the_wire),
-        cmocka_unit_test(names_in_recordings), cmocka_unit_test(what_errors_quote), cmocka_unit_test(json_escapes_them),
+        cmocka_unit_test(the_table),           cmocka_unit_test(copies_and_quotes),
+        cmocka_unit_test(names_over_the_wire), cmocka_unit_test(names_in_recordings),
+        cmocka_unit_test(what_errors_quote),   cmocka_unit_test(json_escapes_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

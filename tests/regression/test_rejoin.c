@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Goal: who comes back after his player was given up, and does not hear the welcome, asks again with the token of the one
-// that is gone. He was given another player each time, and the first stood there as a ghost. The token that a player was
-// asked for with now names it too, but only until its owner has shown that he heard the new one.
-// Method: guests of a real server who speak the protocol's bytes, and hear or overhear what they like.
+// Goal: who comes back after his player was given up, and does not hear the welcome, asks again
+// with the token of the one that is gone. He was given another player each time, and the first
+// stood there as a ghost. The token that a player was asked for with now names it too, but only
+// until its owner has shown that he heard the new one. Method: guests of a real server who speak
+// the protocol's bytes, and hear or overhear what they like.
 #include "../support/check.h"
 
 #include <string.h>
@@ -35,7 +36,8 @@ static void hear(inn *i)
             it->connected = it->connected || event.kind == FOLIOT_TRANSPORT_CONNECTED;
             it->lost = it->lost || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
             if (event.kind != FOLIOT_TRANSPORT_RECEIVED || event.delivery != FOLIOT_RELIABLE ||
-                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_OK || m.kind != FOLIOT__WELCOME)
+                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_OK ||
+                m.kind != FOLIOT__WELCOME)
                 continue;
             it->welcome = m.as.welcome;
             it->welcomed = true;
@@ -62,8 +64,10 @@ static guest *come(inn *i, foliot__token token)
 {
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_memory(i->s->hub, &config, i->s->now_ns, &g->wire), FOLIOT_OK);
-    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", 7777, i->s->now_ns, &g->peer), FOLIOT_OK);
+    assert_int_equal(foliot_transport_memory(i->s->hub, &config, i->s->now_ns, &g->wire),
+                     FOLIOT_OK);
+    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", 7777, i->s->now_ns, &g->peer),
+                     FOLIOT_OK);
     let_pass(i, 0.05);
     assert_true(g->connected);
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
@@ -73,7 +77,8 @@ static guest *come(inn *i, foliot__token token)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_RELIABLE, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_RELIABLE, bytes, length),
+                     FOLIOT_OK);
     let_pass(i, 0.1);
     assert_true(g->welcomed);
     return g;
@@ -83,9 +88,11 @@ static guest *come(inn *i, foliot__token token)
 static void play(inn *i, guest *g)
 {
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
-    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK, .tick = (uint32_t)g->welcome.tick};
+    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
+                                   .tick = (uint32_t)g->welcome.tick};
     size_t length = foliot__input_packet_encode(&packet, bytes);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_UNRELIABLE, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_UNRELIABLE, bytes, length),
+                     FOLIOT_OK);
     let_pass(i, 0.05);
 }
 
@@ -129,8 +136,10 @@ static void the_welcome_was_lost_and_no_ghost_stays(void **state)
     assert_int_equal(again->welcome.player, deaf->welcome.player);
     assert_int_equal(foliot_server_present(i.s->server).players, 1);
     assert_int_equal(foliot_server_counted(i.s->server)->resumes, 1);
-    // A new token each time, and his changes count from the first on: the player is not the one that was gone.
-    assert_false(same(again->welcome.token, deaf->welcome.token) || same(again->welcome.token, token));
+    // A new token each time, and his changes count from the first on: the player is not the one
+    // that was gone.
+    assert_false(same(again->welcome.token, deaf->welcome.token) ||
+                 same(again->welcome.token, token));
     assert_false(again->welcome.resumed);
     close_inn(&i);
 }
@@ -149,7 +158,8 @@ static void a_connection_that_nobody_hears_makes_way(void **state)
     close_inn(&i);
 }
 
-// Who holds the new token is not to be had for the old one, be it while he plays or while he is away.
+// Who holds the new token is not to be had for the old one, be it while he plays or while he is
+// away.
 static void the_old_token_is_worth_nothing_once_the_new_one_was_heard(void **state)
 {
     (void)state;
@@ -158,12 +168,14 @@ static void the_old_token_is_worth_nothing_once_the_new_one_was_heard(void **sta
     guest *owner = come(&i, token);
     play(&i, owner);
     guest *other = come(&i, token);
-    assert_true(other->welcome.player != owner->welcome.player && !same(other->welcome.token, owner->welcome.token));
+    assert_true(other->welcome.player != owner->welcome.player &&
+                !same(other->welcome.token, owner->welcome.token));
     assert_false(owner->lost);
     play(&i, other);
     go(&i, owner);
     guest *third = come(&i, token);
-    assert_true(third->welcome.player != owner->welcome.player && third->welcome.player != other->welcome.player);
+    assert_true(third->welcome.player != owner->welcome.player &&
+                third->welcome.player != other->welcome.player);
     guest *back = come(&i, owner->welcome.token);
     assert_int_equal(back->welcome.player, owner->welcome.player);
     close_inn(&i);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Goal: whatever saved state a world accepts, every state that it steps to from there is accepted too. A state at the
-// bounds was taken whose successor lay beyond them: a server that resumed from it could write no keyframe that restores.
-// Method: states captured from true runs, some bytes of them put to the bounds and beyond, restored and stepped.
+// Goal: whatever saved state a world accepts, every state that it steps to from there is accepted
+// too. A state at the bounds was taken whose successor lay beyond them: a server that resumed from
+// it could write no keyframe that restores. Method: states captured from true runs, some bytes of
+// them put to the bounds and beyond, restored and stepped.
 #include "../support/check.h"
 
 #include <float.h>
@@ -66,7 +67,8 @@ static void put(place *p, size_t at, double value)
         p->bytes[at + (size_t)k] = (uint8_t)(bits >> (8 * k));
 }
 
-// Puts the state into the world and steps; every state on the way goes into the other one, and both agree.
+// Puts the state into the world and steps; every state on the way goes into the other one, and both
+// agree.
 static void go_on(place *p)
 {
     assert_int_equal(foliot_world_restore(p->world, p->bytes, p->length), FOLIOT_OK);
@@ -75,7 +77,8 @@ static void go_on(place *p)
         assert_int_equal(foliot_world_restore(p->other, p->bytes, p->length), FOLIOT_OK);
         assert_int_equal(foliot_world_step(p->world, NULL, 0, NULL), FOLIOT_OK);
         assert_int_equal(foliot_world_step(p->other, NULL, 0, NULL), FOLIOT_OK);
-        assert_true(foliot_digest_equal(foliot_world_digest(p->world), foliot_world_digest(p->other)));
+        assert_true(
+            foliot_digest_equal(foliot_world_digest(p->world), foliot_world_digest(p->other)));
     }
     capture(p, p->world);
     assert_int_equal(foliot_world_restore(p->other, p->bytes, p->length), FOLIOT_OK);
@@ -115,8 +118,13 @@ static void a_clock_that_no_step_leads_to_is_refused(void **state)
     static const struct {
         size_t at;
         double value;
-    } bad[] = {{LAB_TIME, -1}, {LAB_DT, -1}, {LAB_DT, 0x1p41}, {LAB_TIME, (double)__builtin_inf()},
-               {LAB_DT, (double)__builtin_inf()}, {LAB_TIME, (double)__builtin_nan("")}, {LAB_DT, (double)__builtin_nan("")}};
+    } bad[] = {{LAB_TIME, -1},
+               {LAB_DT, -1},
+               {LAB_DT, 0x1p41},
+               {LAB_TIME, (double)__builtin_inf()},
+               {LAB_DT, (double)__builtin_inf()},
+               {LAB_TIME, (double)__builtin_nan("")},
+               {LAB_DT, (double)__builtin_nan("")}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         place p;
         open_place(&p, FOLIOT_TIME_CORRECTED_VERLET);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Goal: a token is the right to one player and tells nothing of any other. Tokens were consecutive outputs of splitmix64, which
-// can be inverted: one join gave every earlier and every later one, and the secret of the cookies. They stayed the same for as
-// long as a player lived, so that a stolen one was never missed; and a server that died knew only the first.
-// Method: guests of a real server over the transport in memory, who speak the protocol's bytes; a recording of it, of which a
-// copy is taken at the moment that a welcome is heard, as a crash would leave it.
+// Goal: a token is the right to one player and tells nothing of any other. Tokens were consecutive
+// outputs of splitmix64, which can be inverted: one join gave every earlier and every later one,
+// and the secret of the cookies. They stayed the same for as long as a player lived, so that a
+// stolen one was never missed; and a server that died knew only the first. Method: guests of a real
+// server over the transport in memory, who speak the protocol's bytes; a recording of it, of which
+// a copy is taken at the moment that a welcome is heard, as a crash would leave it.
 #include "check.h"
 
 #include <stdio.h>
@@ -68,8 +69,13 @@ static void open_server(inn *i, foliot_world *world, bool lockstep)
     assert_int_equal(foliot_transport_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_OK);
     config.transport = i->host;
     assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_OK);
-    foliot_session_config session = {.name = "main", .scene = &i->scene, .world = world, .recording = i->recording, .pace_hz = 60,
-                                     .mode = lockstep ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS};
+    foliot_session_config session = {.name = "main",
+                                     .scene = &i->scene,
+                                     .world = world,
+                                     .recording = i->recording,
+                                     .pace_hz = 60,
+                                     .mode = lockstep ? FOLIOT_SESSION_LOCKSTEP
+                                                      : FOLIOT_SESSION_SNAPSHOTS};
     assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_OK);
 }
 
@@ -88,7 +94,9 @@ static inn *open_inn(bool records, bool lockstep)
         foliot_recording_config config = foliot_recording_default();
         config.threaded = false;
         config.block_ticks = 600; // ten seconds: what is in the file sooner was written on purpose
-        assert_int_equal(foliot_recording_create(i->file, &i->scene, NULL, world, &config, &i->recording), FOLIOT_OK);
+        assert_int_equal(
+            foliot_recording_create(i->file, &i->scene, NULL, world, &config, &i->recording),
+            FOLIOT_OK);
         assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_OK);
     }
     open_server(i, world, lockstep);
@@ -133,8 +141,10 @@ static void hear(inn *i)
         while (foliot_transport_poll(it->wire, i->now_ns, &event)) {
             it->connected = it->connected || event.kind == FOLIOT_TRANSPORT_CONNECTED;
             it->lost = it->lost || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
-            if (event.kind != FOLIOT_TRANSPORT_RECEIVED || !foliot__message_is_control(event.bytes, event.length) ||
-                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_OK || m.kind != FOLIOT__WELCOME || it->welcomed)
+            if (event.kind != FOLIOT_TRANSPORT_RECEIVED ||
+                !foliot__message_is_control(event.bytes, event.length) ||
+                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_OK ||
+                m.kind != FOLIOT__WELCOME || it->welcomed)
                 continue;
             it->welcome = m.as.welcome;
             it->welcomed = true;
@@ -146,7 +156,8 @@ static void hear(inn *i)
 
 static void let_pass(inn *i, double seconds)
 {
-    for (uint64_t end = i->now_ns + (uint64_t)(seconds * 1e9); i->now_ns < end; i->now_ns += 1000000) {
+    for (uint64_t end = i->now_ns + (uint64_t)(seconds * 1e9); i->now_ns < end;
+         i->now_ns += 1000000) {
         foliot_server_update(i->server, i->now_ns);
         hear(i);
     }
@@ -164,7 +175,8 @@ static void say_hello(guest *g, foliot__token token)
     strcpy(m.as.hello.simulation, foliot_world_kind.name);
     m.as.hello.rules = foliot_world_kind.version;
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_RELIABLE, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_RELIABLE, bytes, length),
+                     FOLIOT_OK);
 }
 
 static guest *come(inn *i, foliot__token token)
@@ -173,7 +185,8 @@ static guest *come(inn *i, foliot__token token)
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
     assert_int_equal(foliot_transport_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_OK);
-    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer), FOLIOT_OK);
+    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
+                     FOLIOT_OK);
     let_pass(i, 0.01);
     assert_true(g->connected);
     say_hello(g, token);
@@ -186,9 +199,11 @@ static guest *come(inn *i, foliot__token token)
 static void play(inn *i, guest *g)
 {
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
-    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK, .tick = (uint32_t)g->welcome.tick};
+    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
+                                   .tick = (uint32_t)g->welcome.tick};
     size_t length = foliot__input_packet_encode(&packet, bytes);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_UNRELIABLE, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_UNRELIABLE, bytes, length),
+                     FOLIOT_OK);
     let_pass(i, 0.05);
 }
 
@@ -203,7 +218,8 @@ static bool same(foliot__token a, foliot__token b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-// -- what one token tells of others ---------------------------------------------------------------------------
+// -- what one token tells of others
+// ---------------------------------------------------------------------------
 
 static uint64_t undo_shift(uint64_t z, int by)
 {
@@ -233,7 +249,8 @@ static void one_token_gives_no_other(void **state)
     (void)state;
     inn *i = open_inn(false, false);
     foliot__token tokens[4];
-    assert_true(state_behind(output_of(0x1234567890abcdefu)) == 0x1234567890abcdefu); // the attack works on what it is for
+    assert_true(state_behind(output_of(0x1234567890abcdefu)) ==
+                0x1234567890abcdefu); // the attack works on what it is for
     for (int k = 0; k < 4; k++)
         tokens[k] = come(i, none)->welcome.token;
     for (int a = 0; a < 4; a++)
@@ -245,12 +262,14 @@ static void one_token_gives_no_other(void **state)
                 assert_true(from != 0 && (from != to || (a == b && (half & 1) == half >> 1)));
                 for (int step = -8; step <= 8; step++)
                     if (step != 0)
-                        assert_true(output_of(state_behind(from) + (uint64_t)(int64_t)step * 0x9e3779b97f4a7c15u) != to);
+                        assert_true(output_of(state_behind(from) +
+                                              (uint64_t)(int64_t)step * 0x9e3779b97f4a7c15u) != to);
             }
     close_inn(i);
 }
 
-// -- rotation -------------------------------------------------------------------------------------------------------
+// -- rotation
+// -------------------------------------------------------------------------------------------------------
 
 static void every_resume_gives_another_token_and_a_theft_shows(void **state)
 {
@@ -293,7 +312,8 @@ static void the_old_token_holds_until_the_new_one_was_heard(void **state)
     close_inn(i);
 }
 
-// -- the recording ----------------------------------------------------------------------------------------------------
+// -- the recording
+// ----------------------------------------------------------------------------------------------------
 
 static foliot_player_proof proof_of(foliot__token token)
 {
@@ -309,7 +329,9 @@ static foliot_recorded_player recorded(const inn *i)
     foliot_scene *scene;
     foliot_world *world;
     char problem[256];
-    assert_int_equal(foliot_recording_resume(i->copy, NULL, &recording, &scene, &world, problem, sizeof problem), FOLIOT_OK);
+    assert_int_equal(
+        foliot_recording_resume(i->copy, NULL, &recording, &scene, &world, problem, sizeof problem),
+        FOLIOT_OK);
     const foliot_resumption *about = foliot_recording_resumed(recording);
     assert_int_equal(about->player_count, 1);
     foliot_recorded_player player = about->players[0];
@@ -390,14 +412,16 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
     assert_int_equal(foliot_transport_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_OK);
-    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer), FOLIOT_OK);
+    assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
+                     FOLIOT_OK);
     let_pass(i, 0.01);
     assert_true(g->connected);
     uint64_t ticks = foliot_server_counted(i->server)->ticks;
     while (foliot_server_counted(i->server)->ticks == ticks)
         let_pass(i, 0.001);
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
-    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK, .tick = (uint32_t)second->welcome.tick};
+    foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
+                                   .tick = (uint32_t)second->welcome.tick};
     size_t length = foliot__input_packet_encode(&packet, bytes);
     foliot_transport_send(second->wire, second->peer, FOLIOT_UNRELIABLE, bytes, length);
     foliot_transport_flush(second->wire, i->now_ns);
@@ -443,7 +467,9 @@ static void one_address_takes_not_all_places(void **state)
     plain.peers_max = 8;
     assert_int_equal(foliot_transport_memory(i->hub, &plain, i->now_ns, &mallory->wire), FOLIOT_OK);
     for (int k = 0; k < 6; k++) {
-        assert_int_equal(foliot_transport_connect(mallory->wire, "127.0.0.1", PORT, i->now_ns, &mallory->peer), FOLIOT_OK);
+        assert_int_equal(
+            foliot_transport_connect(mallory->wire, "127.0.0.1", PORT, i->now_ns, &mallory->peer),
+            FOLIOT_OK);
         let_pass(i, 0.01);
         say_hello(mallory, none);
         let_pass(i, 0.05);
@@ -457,9 +483,11 @@ static void one_address_takes_not_all_places(void **state)
     close_inn(i);
 }
 
-// -- connections ------------------------------------------------------------------------------------------------------
+// -- connections
+// ------------------------------------------------------------------------------------------------------
 
-// A server of three connections: two players are here, one is away. A newcomer would take the place that he needs.
+// A server of three connections: two players are here, one is away. A newcomer would take the place
+// that he needs.
 static void connections_are_kept_for_who_may_come_back(void **state)
 {
     (void)state;
@@ -484,8 +512,11 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     go(i, away);
     guest *newcomer = &i->guests[i->count++];
     foliot_transport_config plain = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_memory(i->hub, &plain, i->now_ns, &newcomer->wire), FOLIOT_OK);
-    assert_int_equal(foliot_transport_connect(newcomer->wire, "127.0.0.1", PORT, i->now_ns, &newcomer->peer), FOLIOT_OK);
+    assert_int_equal(foliot_transport_memory(i->hub, &plain, i->now_ns, &newcomer->wire),
+                     FOLIOT_OK);
+    assert_int_equal(
+        foliot_transport_connect(newcomer->wire, "127.0.0.1", PORT, i->now_ns, &newcomer->peer),
+        FOLIOT_OK);
     let_pass(i, 0.01);
     say_hello(newcomer, none);
     let_pass(i, 0.1);

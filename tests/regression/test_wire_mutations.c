@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// Goal: whatever arrives at a socket, a server and its clients stay up, and a client whose own path is unharmed plays on.
-// Method: a real server with a session of each mode, and clients that reach it through UDP proxies, over the real ENet
-// transport on loopback and a virtual clock. The proxies keep the datagrams of both directions, and 100,000 mutated
-// ones go to the server and the clients: from the addresses of two victims, from those of strangers, and in a second
-// test with the forged address of the honest. Nothing here knows the format: bytes in, bytes out. SEED= repeats a run.
+// Goal: whatever arrives at a socket, a server and its clients stay up, and a client whose own path
+// is unharmed plays on. Method: a real server with a session of each mode, and clients that reach
+// it through UDP proxies, over the real ENet transport on loopback and a virtual clock. The proxies
+// keep the datagrams of both directions, and 100,000 mutated ones go to the server and the clients:
+// from the addresses of two victims, from those of strangers, and in a second test with the forged
+// address of the honest. Nothing here knows the format: bytes in, bytes out. SEED= repeats a run.
 #include "../support/check.h"
 
 #include <arpa/inet.h>
@@ -21,15 +22,16 @@
 #define STEP_NS 1000000u
 #define MUTATED 100000
 #define FORGED 20000
-#define A_STEP 20         // mutated datagrams
+#define A_STEP 20 // mutated datagrams
 #define DATAGRAM_BYTES 2048
-#define KEPT 4096         // datagrams: the first ones of all connections stay, the others are replaced
+#define KEPT 4096 // datagrams: the first ones of all connections stay, the others are replaced
 #define KEPT_FIRST 1024
 #define STRANGERS 3
 #define PEERS 24
-#define REBORN_NS (700 * (uint64_t)STEP_NS) // a victim leaves and comes back: there are handshakes to be captured
-#define ENDED_NS (200 * (uint64_t)STEP_NS)  // no sooner, though it was refused at once
-#define KEPT_MS 300 // a player whose victim is gone
+#define REBORN_NS                                                                                  \
+    (700 * (uint64_t)STEP_NS) // a victim leaves and comes back: there are handshakes to be captured
+#define ENDED_NS (200 * (uint64_t)STEP_NS) // no sooner, though it was refused at once
+#define KEPT_MS 300                        // a player whose victim is gone
 #define AMPLIFIED 3 // times what a stranger sent, who echoes nothing: as in QUIC
 
 enum { HONEST_SNAPSHOTS, HONEST_LOCKSTEP, VICTIM_SNAPSHOTS, VICTIM_LOCKSTEP, NEWCOMER, PATHS };
@@ -69,7 +71,9 @@ typedef struct rig {
 
 static struct sockaddr_in loopback(unsigned last, uint16_t port)
 {
-    return (struct sockaddr_in){.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(0x7f000000u + last)};
+    return (struct sockaddr_in){.sin_family = AF_INET,
+                                .sin_port = htons(port),
+                                .sin_addr.s_addr = htonl(0x7f000000u + last)};
 }
 
 static int open_socket(unsigned last)
@@ -89,7 +93,8 @@ static uint16_t port_of(int fd)
     return ntohs(address.sin_port);
 }
 
-// -- clients ------------------------------------------------------------------------------------------
+// -- clients
+// ------------------------------------------------------------------------------------------
 
 static bool honest(uint32_t index)
 {
@@ -105,7 +110,8 @@ static void come(rig *r, uint32_t index)
     foliot_client_config config = foliot_client_config_default();
     config.transport = p->wire;
     config.port = port_of(p->front);
-    config.session = index == HONEST_LOCKSTEP || index == VICTIM_LOCKSTEP ? "lockstep" : "snapshots";
+    config.session =
+        index == HONEST_LOCKSTEP || index == VICTIM_LOCKSTEP ? "lockstep" : "snapshots";
     config.fingerprint = r->fingerprint;
     assert_int_equal(foliot_client_create(&config, r->now_ns, &p->client), FOLIOT_OK);
     p->known = false;
@@ -126,7 +132,8 @@ static void open_path(rig *r, uint32_t index)
     r->paths[index].back = open_socket(10 + index);
 }
 
-// -- the proxies --------------------------------------------------------------------------------------
+// -- the proxies
+// --------------------------------------------------------------------------------------
 
 static void keep(rig *r, uint32_t index, bool to_server, const uint8_t *bytes, size_t length)
 {
@@ -145,7 +152,8 @@ static void keep(rig *r, uint32_t index, bool to_server, const uint8_t *bytes, s
 
 static void send_to(int fd, const struct sockaddr_in *to, const uint8_t *bytes, size_t length)
 {
-    (void)!sendto(fd, bytes, length, 0, (const struct sockaddr *)to, sizeof *to); // what is not taken is lost
+    (void)!sendto(fd, bytes, length, 0, (const struct sockaddr *)to,
+                  sizeof *to); // what is not taken is lost
 }
 
 static void pump(rig *r, uint32_t index)
@@ -154,7 +162,8 @@ static void pump(rig *r, uint32_t index)
     uint8_t bytes[DATAGRAM_BYTES];
     struct sockaddr_in from;
     socklen_t size = sizeof from;
-    for (ssize_t n; (n = recvfrom(p->front, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &size)) >= 0;) {
+    for (ssize_t n;
+         (n = recvfrom(p->front, bytes, sizeof bytes, 0, (struct sockaddr *)&from, &size)) >= 0;) {
         p->near = from;
         p->known = true;
         keep(r, index, true, bytes, (size_t)n);
@@ -167,7 +176,8 @@ static void pump(rig *r, uint32_t index)
     }
 }
 
-// -- mutations ----------------------------------------------------------------------------------------
+// -- mutations
+// ----------------------------------------------------------------------------------------
 
 static uint32_t below(rig *r, uint32_t bound)
 {
@@ -200,7 +210,8 @@ static size_t grow(rig *r, uint8_t *bytes, size_t length)
 static size_t splice(rig *r, uint8_t *bytes, size_t length)
 {
     const capture *other = draw(r);
-    size_t head = below(r, (uint32_t)length + 1), from = below(r, other->length + 1), tail = other->length - from;
+    size_t head = below(r, (uint32_t)length + 1), from = below(r, other->length + 1),
+           tail = other->length - from;
     if (head + tail > DATAGRAM_BYTES)
         tail = DATAGRAM_BYTES - head;
     memcpy(bytes + head, other->bytes + from, tail);
@@ -264,13 +275,15 @@ static void inject(rig *r)
     bool to_server = below(r, 8) ? c->to_server : !c->to_server;
     if (to_server) {
         uint32_t from = honest(c->path) ? VICTIM_SNAPSHOTS + below(r, 2) : c->path;
-        send_to(below(r, 3) ? r->paths[from].back : stranger(r, length), &r->address, bytes, length);
+        send_to(below(r, 3) ? r->paths[from].back : stranger(r, length), &r->address, bytes,
+                length);
         r->to_server++;
         return;
     }
     path *to = &r->paths[honest(c->path) || below(r, 4) == 0 ? below(r, 4) : c->path];
     if (to->known)
-        send_to(honest((uint32_t)(to - r->paths)) || below(r, 3) == 0 ? stranger(r, 0) : to->front, &to->near, bytes, length);
+        send_to(honest((uint32_t)(to - r->paths)) || below(r, 3) == 0 ? stranger(r, 0) : to->front,
+                &to->near, bytes, length);
     r->to_clients++;
 }
 
@@ -290,12 +303,14 @@ static void forge(rig *r)
         send_to(p->front, &p->near, bytes, length);
 }
 
-// -- time ---------------------------------------------------------------------------------------------
+// -- time
+// ---------------------------------------------------------------------------------------------
 
 static bool is_over(const foliot_client *client)
 {
     foliot_client_state state = foliot_client_now(client);
-    return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED || state == FOLIOT_CLIENT_LOST;
+    return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
+           state == FOLIOT_CLIENT_LOST;
 }
 
 static void act(rig *r, uint32_t index)
@@ -347,16 +362,18 @@ static void let_pass(rig *r, double seconds)
         step(r, 0, NULL);
 }
 
-// -- what must hold -----------------------------------------------------------------------------------
+// -- what must hold
+// -----------------------------------------------------------------------------------
 
 static void assert_plays(rig *r, uint32_t index)
 {
     const path *p = &r->paths[index];
     foliot_client_statistics seen = foliot_client_statistics_now(p->client);
-    const foliot_world *world = foliot_server_world(r->server, index == HONEST_LOCKSTEP ? "lockstep" : "snapshots");
+    const foliot_world *world =
+        foliot_server_world(r->server, index == HONEST_LOCKSTEP ? "lockstep" : "snapshots");
     if (foliot_client_now(p->client) != FOLIOT_CLIENT_PLAYING)
-        print_error("client %u at %.3f s: state %d, '%s'\n", index, 1e-9 * (double)r->now_ns, foliot_client_now(p->client),
-                    foliot_client_reason(p->client));
+        print_error("client %u at %.3f s: state %d, '%s'\n", index, 1e-9 * (double)r->now_ns,
+                    foliot_client_now(p->client), foliot_client_reason(p->client));
     assert_int_equal(foliot_client_now(p->client), FOLIOT_CLIENT_PLAYING);
     assert_int_equal(seen.reconnects, 0);
     assert_int_equal(seen.divergences, 0);
@@ -366,7 +383,8 @@ static void assert_plays(rig *r, uint32_t index)
 
 static void assert_heard(rig *r, uint32_t index, int8_t axis)
 {
-    const foliot_world *world = foliot_server_world(r->server, index == HONEST_LOCKSTEP ? "lockstep" : "snapshots");
+    const foliot_world *world =
+        foliot_server_world(r->server, index == HONEST_LOCKSTEP ? "lockstep" : "snapshots");
     uint32_t player = foliot_client_player(r->paths[index].client);
     assert_int_not_equal(player, UINT32_MAX);
     foliot_input has = foliot_world_player_controls(world, player);
@@ -389,7 +407,8 @@ static uint64_t dropped(const foliot_transport_counters *c)
     return sum;
 }
 
-// -- a run --------------------------------------------------------------------------------------------
+// -- a run
+// --------------------------------------------------------------------------------------------
 
 static void make_scene(rig *r)
 {
@@ -502,17 +521,22 @@ static void a_hundred_thousand_mutated_datagrams_harm_nobody_else(void **state)
     storm(r, MUTATED, inject);
     const foliot_transport_counters *after = foliot_transport_counted(r->host);
     const foliot_server_counters *server = foliot_server_counted(r->server);
-    print_message("%llu seen, %llu to the server (%llu from strangers both ways), %llu to clients; %llu dropped by the server; "
-                  "%llu malformed, %llu refused, %llu peers dropped; victims ended %llu and %llu times; strangers sent %llu "
+    print_message("%llu seen, %llu to the server (%llu from strangers both ways), %llu to clients; "
+                  "%llu dropped by the server; "
+                  "%llu malformed, %llu refused, %llu peers dropped; victims ended %llu and %llu "
+                  "times; strangers sent %llu "
                   "bytes and got %llu\n",
-                  (unsigned long long)r->seen, (unsigned long long)r->to_server, (unsigned long long)r->from_strangers,
-                  (unsigned long long)r->to_clients, (unsigned long long)(dropped(after) - dropped(&r->before)),
-                  (unsigned long long)server->messages_malformed, (unsigned long long)server->refusals,
-                  (unsigned long long)server->peers_dropped, (unsigned long long)r->paths[VICTIM_SNAPSHOTS].ended,
-                  (unsigned long long)r->paths[VICTIM_LOCKSTEP].ended, (unsigned long long)r->stranger_sent,
-                  (unsigned long long)r->stranger_got);
+                  (unsigned long long)r->seen, (unsigned long long)r->to_server,
+                  (unsigned long long)r->from_strangers, (unsigned long long)r->to_clients,
+                  (unsigned long long)(dropped(after) - dropped(&r->before)),
+                  (unsigned long long)server->messages_malformed,
+                  (unsigned long long)server->refusals, (unsigned long long)server->peers_dropped,
+                  (unsigned long long)r->paths[VICTIM_SNAPSHOTS].ended,
+                  (unsigned long long)r->paths[VICTIM_LOCKSTEP].ended,
+                  (unsigned long long)r->stranger_sent, (unsigned long long)r->stranger_got);
     assert_int_equal(r->to_server + r->to_clients, MUTATED);
-    // A third of what the server got was a stranger's, and hardly any of that asked for a connection.
+    // A third of what the server got was a stranger's, and hardly any of that asked for a
+    // connection.
     assert_true(dropped(after) - dropped(&r->before) > r->to_server / 4);
     assert_true(r->stranger_got <= AMPLIFIED * r->stranger_sent);
     rig_close(r);
@@ -527,7 +551,8 @@ static void who_comes_afterwards_is_let_in(void **state)
     let_pass(r, 3);
     foliot_client_state now = foliot_client_now(r->paths[NEWCOMER].client);
     if (now != FOLIOT_CLIENT_PLAYING)
-        print_error("state %d after 3 s, '%s'\n", now, foliot_client_reason(r->paths[NEWCOMER].client));
+        print_error("state %d after 3 s, '%s'\n", now,
+                    foliot_client_reason(r->paths[NEWCOMER].client));
     assert_int_equal(now, FOLIOT_CLIENT_PLAYING);
     rig_close(r);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// record.c FILE TICKS [streams]: a recording of a seeded scene with players, for the tests of the program.
+// record.c FILE TICKS [streams]: a recording of a seeded scene with players, for the tests of the
+// program.
 #include "tape_yard.h"
 
 #include <stdio.h>

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT
-// simulate.c: the whole system under many seeds: `simulate [OPTION]... SEEDS`, where SEEDS is a count (from seed 1), FROM-TO,
-// or with --seed N one alone, told in full. Every failing seed prints the command that repeats it.
-//   --each           a line for every seed: the digest of all that happened in it, what it simulated, what that took
+// simulate.c: the whole system under many seeds: `simulate [OPTION]... SEEDS`, where SEEDS is a
+// count (from seed 1), FROM-TO, or with --seed N one alone, told in full. Every failing seed prints
+// the command that repeats it.
+//   --each           a line for every seed: the digest of all that happened in it, what it
+//   simulated, what that took
 //   --seconds S      no seed begins later than that
 //   --until-failure  nor after one has failed
 //   --jobs N         processes, as many as there are processors unless said
 //   --root FOLDER    of the sources, where the scenes are
-// Processes of their own run the seeds, so that one that crashes or hangs is a failure like any other.
+// Processes of their own run the seeds, so that one that crashes or hangs is a failure like any
+// other.
 #include <errno.h>
 #include <malloc.h>
 #include <signal.h>
@@ -35,7 +38,7 @@ typedef struct shared {
     _Atomic uint64_t next;
     _Atomic uint64_t passed, failed;
     _Atomic uint64_t running[JOBS_MAX]; // the seed of each job, 0: none
-    double end_s; // of the time to begin seeds in
+    double end_s;                       // of the time to begin seeds in
     seed_tally tallies[JOBS_MAX];
     uint64_t digests[JOBS_MAX];
 } shared;
@@ -47,8 +50,8 @@ static uint64_t from = 1, to;
 
 static void print_failure(uint64_t seed, const char *why)
 {
-    printf("seed %llu: FAILED %s\n    repeat it: %s --seed %llu\n", (unsigned long long)seed, why, program,
-           (unsigned long long)seed);
+    printf("seed %llu: FAILED %s\n    repeat it: %s --seed %llu\n", (unsigned long long)seed, why,
+           program, (unsigned long long)seed);
     fflush(stdout);
 }
 
@@ -72,9 +75,10 @@ static double cpu_s(void)
 // One write a line: the jobs share the output.
 static void print_each(uint64_t seed, const seed_result *result, double spent_s)
 {
-    printf("seed %llu: %016llx%016llx, %.1f s simulated in %.0f ms, %zu KiB\n", (unsigned long long)seed,
-           (unsigned long long)result->digest.high, (unsigned long long)result->digest.low, result->tally.simulated_s,
-           1e3 * spent_s, result->tally.bytes_max >> 10);
+    printf("seed %llu: %016llx%016llx, %.1f s simulated in %.0f ms, %zu KiB\n",
+           (unsigned long long)seed, (unsigned long long)result->digest.high,
+           (unsigned long long)result->digest.low, result->tally.simulated_s, 1e3 * spent_s,
+           result->tally.bytes_max >> 10);
     fflush(stdout);
 }
 
@@ -103,7 +107,8 @@ static seed_result run_one(const seed_kitchen *kitchen, uint64_t seed, FILE *log
     size_t after = held();
     if (!first && !log && result.passed && after > before) {
         result.passed = false;
-        snprintf(result.why, sizeof result.why, "%zu bytes of memory are left over", after - before);
+        snprintf(result.why, sizeof result.why, "%zu bytes of memory are left over",
+                 after - before);
     }
     return result;
 }
@@ -123,7 +128,9 @@ static _Noreturn void work(shared *s, int job)
         atomic_store(&s->running[job], seed);
         struct rusage used;
         getrusage(RUSAGE_SELF, &used);
-        struct rlimit limit = {(rlim_t)used.ru_utime.tv_sec + (rlim_t)used.ru_stime.tv_sec + SEED_CPU_S, RLIM_INFINITY};
+        struct rlimit limit = {(rlim_t)used.ru_utime.tv_sec + (rlim_t)used.ru_stime.tv_sec +
+                                   SEED_CPU_S,
+                               RLIM_INFINITY};
         setrlimit(RLIMIT_CPU, &limit);
         double begin = cpu_s();
         seed_result result = run_one(&kitchen, seed, NULL, first);
@@ -163,7 +170,8 @@ static bool bury(shared *s, pid_t *jobs, int count, pid_t child, int status)
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
             return true;
         char why[80];
-        snprintf(why, sizeof why, WIFSIGNALED(status) ? "died of signal %d" : "ended with status %d",
+        snprintf(why, sizeof why,
+                 WIFSIGNALED(status) ? "died of signal %d" : "ended with status %d",
                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         if (seed == 0)
             return false; // before its first
@@ -185,7 +193,8 @@ static void print_tally(const shared *s, int jobs, double seconds, uint64_t dige
 #undef PRINT
     printf("%-20s %zu KiB\n", "memory at most", sum.bytes_max >> 10);
     printf("%-20s %016llx\n", "digest of all", (unsigned long long)digest);
-    printf("%.0f s simulated in %.1f s: %.0f x real time\n", sum.simulated_s, seconds, sum.simulated_s / seconds);
+    printf("%.0f s simulated in %.1f s: %.0f x real time\n", sum.simulated_s, seconds,
+           sum.simulated_s / seconds);
 }
 
 static int many(int jobs)
@@ -270,7 +279,8 @@ int main(int argc, char **argv)
             to = 0;
     }
     if ((!seed && !to) || jobs < 1 || jobs > JOBS_MAX) {
-        fprintf(stderr, "simulate [--jobs N] [--each] [--seconds S] [--until-failure] [--root FOLDER] COUNT | FROM-TO | --seed N\n");
+        fprintf(stderr, "simulate [--jobs N] [--each] [--seconds S] [--until-failure] [--root "
+                        "FOLDER] COUNT | FROM-TO | --seed N\n");
         return 2;
     }
     return seed ? one(seed) : many(jobs);

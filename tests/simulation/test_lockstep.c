@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_lockstep.c: everybody steps the same inputs to the same bits, whatever the network does. A server and its
-// clients in one process on a virtual clock; truth is compared bit by bit, and the server compares digests too.
+// test_lockstep.c: everybody steps the same inputs to the same bits, whatever the network does. A
+// server and its clients in one process on a virtual clock; truth is compared bit by bit, and the
+// server compares digests too.
 #include "check.h"
 
 #include <stdlib.h>
@@ -31,7 +32,8 @@ static void clients_step_to_the_same_bits(void **state)
 }
 
 // Steps with a fault of one ulp or so put in where we choose.
-static unsigned join_with_fault(arena *a, const char *network, const foliot_perturbation *fault, foliot__perturber *perturber)
+static unsigned join_with_fault(arena *a, const char *network, const foliot_perturbation *fault,
+                                foliot__perturber *perturber)
 {
     static const foliot_host none;
     *perturber = (foliot__perturber){.fault = fault};
@@ -45,8 +47,11 @@ static void a_fault_is_found_with_stage_body_and_field(void **state)
 {
     (void)state;
     arena *a = arena_create(NULL);
-    foliot_perturbation fault = {.tick = 400, .stage = FOLIOT_STAGE_integrate, .body = 3,
-                                 .field = FOLIOT_FIELD_velocity_y, .ulps = -2};
+    foliot_perturbation fault = {.tick = 400,
+                                 .stage = FOLIOT_STAGE_integrate,
+                                 .body = 3,
+                                 .field = FOLIOT_FIELD_velocity_y,
+                                 .ulps = -2};
     foliot__perturber perturber;
     arena_bot(a, "delay=20ms,loss=5%");
     unsigned bad = join_with_fault(a, "delay=80ms,loss=10%", &fault, &perturber);
@@ -89,7 +94,8 @@ static void memory_that_was_overwritten_is_found_too(void **state)
     unsigned bad = arena_bot(a, "delay=40ms");
     arena_run(a, 6);
     const foliot_hosted_world *hosted = foliot_client_simulation(a->clients[bad])->self;
-    uint64_t tick = foliot_world_tick(hosted->world), bits = foliot_world_field_bits(hosted->world, 0, FOLIOT_FIELD_position_x);
+    uint64_t tick = foliot_world_tick(hosted->world),
+             bits = foliot_world_field_bits(hosted->world, 0, FOLIOT_FIELD_position_x);
     foliot_world_field_put(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
     arena_run(a, 2);
     assert_int_equal(a->found_count, 1);
@@ -131,7 +137,7 @@ static void who_sleeps_is_let_go_and_comes_back(void **state)
     arena_run(a, 5);
     a->asleep[sleeper] = true;
     a->step_ns = 4000000;
-    arena_run(a, 160); // the log reaches back 137 s
+    arena_run(a, 160);                                             // the log reaches back 137 s
     assert_true(arena_seen(a, 0).newest_tick + 6 > arena_tick(a)); // nobody waited
     a->asleep[sleeper] = false;
     arena_run(a, 5);
@@ -144,7 +150,8 @@ static void who_sleeps_is_let_go_and_comes_back(void **state)
     arena_destroy(a);
 }
 
-// -- liars ----------------------------------------------------------------------------------------------------
+// -- liars
+// ----------------------------------------------------------------------------------------------------
 
 static arena *with_a_liar(void)
 {
@@ -158,7 +165,8 @@ static arena *with_a_liar(void)
     return a;
 }
 
-static void tell_lie(arena *a, foliot__lockstep_input packet, uint32_t player, uint32_t count, int8_t value)
+static void tell_lie(arena *a, foliot__lockstep_input packet, uint32_t player, uint32_t count,
+                     int8_t value)
 {
     static foliot__block block;
     uint8_t inner[1000], bytes[FOLIOT_PACKET_BYTES_MAX];
@@ -192,7 +200,9 @@ static void inputs_for_another_player_are_a_lie(void **state)
     arena *a = with_a_liar();
     uint64_t inputs = arena_counted(a)->inputs;
     a->bots[0] = false;
-    tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .ahead = 5, .ticks = 1}, 0, 1, 99);
+    tell_lie(a,
+             (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .ahead = 5, .ticks = 1},
+             0, 1, 99);
     assert_int_equal(arena_counted(a)->inputs, inputs);
     check_lie(a, arena_counted(a)->lies_other_player, "another player");
 }
@@ -201,7 +211,9 @@ static void other_inputs_for_the_same_tick_are_a_lie(void **state)
 {
     (void)state;
     arena *a = with_a_liar();
-    tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .back = 100, .ticks = 1}, 1, 1, 99);
+    tell_lie(
+        a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .back = 100, .ticks = 1},
+        1, 1, 99);
     check_lie(a, arena_counted(a)->lies_contradicted, "than before");
 }
 
@@ -209,7 +221,9 @@ static void inputs_for_ticks_closed_long_ago_are_a_lie(void **state)
 {
     (void)state;
     arena *a = with_a_liar();
-    tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .back = 1100, .ticks = 1}, 1, 1, 99);
+    tell_lie(
+        a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .back = 1100, .ticks = 1},
+        1, 1, 99);
     assert_int_equal(arena_counted(a)->inputs_stale, 1);
     check_lie(a, arena_counted(a)->lies_long_ago, "long ago");
 }
@@ -229,7 +243,8 @@ static void false_digests_are_a_lie(void **state)
     for (uint64_t tick = arena_tick(a); arena_tick(a) == tick;)
         arena_run(a, 0.001);
     tell_lie( // sooner than the honest report
-        a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .digests = 12345}, 1, 0, 0);
+        a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .digests = 12345}, 1, 0,
+        0);
     arena_run(a, 0.2);
     assert_true(arena_counted(a)->divergences >= 1);
     check_lie(a, arena_counted(a)->lies_digests, "answers deny");
@@ -252,7 +267,8 @@ static void a_flood_is_a_lie(void **state)
     check_lie(a, arena_counted(a)->lies_flood, "more packets");
 }
 
-// Ten lies of ten different seconds: the peer is dropped by name, and told why; its player leaves, and the others play on.
+// Ten lies of ten different seconds: the peer is dropped by name, and told why; its player leaves,
+// and the others play on.
 static void who_goes_on_lying_is_dropped(void **state)
 {
     (void)state;
@@ -295,7 +311,8 @@ static void an_answer_that_nobody_asked_for_is_unexpected(void **state)
     size_t length;
     uint64_t answers = arena_counted(a)->answers;
     foliot__message m = {.kind = FOLIOT__ANSWER};
-    m.as.search = (foliot__search_message){.number = 7, .bytes = (const uint8_t *)"no", .length = 2};
+    m.as.search =
+        (foliot__search_message){.number = 7, .bytes = (const uint8_t *)"no", .length = 2};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
     foliot_transport_send(a->wires[1], foliot__peer_id(0, 1), FOLIOT_RELIABLE, bytes, length);
     foliot_transport_flush(a->wires[1], a->now_ns);
@@ -340,7 +357,8 @@ static void another_fingerprint_stays_out_unless_forced(void **state)
         assert_int_equal(foliot_client_now(a->clients[out]), FOLIOT_CLIENT_REFUSED);
         assert_true(foliot_client_computes_otherwise(a->clients[out]));
         assert_non_null(strstr(foliot_client_reason(a->clients[out]), "fingerprint"));
-        assert_int_equal(foliot_client_now(a->clients[in]), refuses ? FOLIOT_CLIENT_REFUSED : FOLIOT_CLIENT_PLAYING);
+        assert_int_equal(foliot_client_now(a->clients[in]),
+                         refuses ? FOLIOT_CLIENT_REFUSED : FOLIOT_CLIENT_PLAYING);
         if (!refuses)
             assert_true(arena_agrees(a, in));
         arena_destroy(a);
@@ -355,7 +373,8 @@ static foliot_status restores_nothing(void *self, const void *bytes, size_t leng
     return FOLIOT_CORRUPT;
 }
 
-// A build let in by force whose bodies have other inertia, say: it ends with a sentence, before its first tick.
+// A build let in by force whose bodies have other inertia, say: it ends with a sentence, before its
+// first tick.
 static void who_cannot_begin_from_the_state_says_so(void **state)
 {
     (void)state;

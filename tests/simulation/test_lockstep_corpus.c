@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_lockstep_corpus.c: the seeds of the lockstep fuzzer, and what it once found, as plain tests: its own assertions end
-// the program where one does not hold. Each seed also a few times with damage as bytes suffer it.
+// test_lockstep_corpus.c: the seeds of the lockstep fuzzer, and what it once found, as plain tests:
+// its own assertions end the program where one does not hold. Each seed also a few times with
+// damage as bytes suffer it.
 #include "check.h"
 
 #include <dirent.h>

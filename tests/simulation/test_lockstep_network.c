@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_lockstep_network.c: lockstep on networks that nobody would play on: not a bit differs, and packets stay small.
+// test_lockstep_network.c: lockstep on networks that nobody would play on: not a bit differs, and
+// packets stay small.
 #include "check.h"
-
 
 #include "arena.h"
 
@@ -16,12 +16,14 @@ static void ten_minutes_at_two_seconds_and_a_quarter_lost(void **state)
     arena_run(a, 600);
     for (unsigned i = 0; i < 4; i++) {
         foliot_client_statistics seen = arena_seen(a, i);
-        print_message("relays %.1f B, p99 %.0f, max %.0f; inputs %.1f B, p99 %.0f, max %.0f; %llu ticks compared, %llu stalls, "
+        print_message("relays %.1f B, p99 %.0f, max %.0f; inputs %.1f B, p99 %.0f, max %.0f; %llu "
+                      "ticks compared, %llu stalls, "
                       "%llu late, %llu missing, %.0f ms round trip\n",
-                      seen.relay_bytes_mean, seen.relay_bytes_p99, seen.relay_bytes_max, seen.input_bytes_mean,
-                      seen.input_bytes_p99, seen.input_bytes_max,
+                      seen.relay_bytes_mean, seen.relay_bytes_p99, seen.relay_bytes_max,
+                      seen.input_bytes_mean, seen.input_bytes_p99, seen.input_bytes_max,
                       (unsigned long long)seen.ticks_compared, (unsigned long long)seen.stalls,
-                      (unsigned long long)seen.inputs_late, (unsigned long long)seen.inputs_missing, seen.round_trip_ms);
+                      (unsigned long long)seen.inputs_late, (unsigned long long)seen.inputs_missing,
+                      seen.round_trip_ms);
         assert_true(seen.ticks_compared > 34000);
         assert_true(arena_agrees(a, i));
         check_below(seen.relay_bytes_max, 90.5);
@@ -53,7 +55,8 @@ static void any_network_gives_the_same_bits(void **state)
         foliot_client_statistics seen = arena_seen(a, i);
         print_message("%llu ticks compared, %llu stalls, %llu late, %llu missing, relays %.1f B\n",
                       (unsigned long long)seen.ticks_compared, (unsigned long long)seen.stalls,
-                      (unsigned long long)seen.inputs_late, (unsigned long long)seen.inputs_missing, seen.relay_bytes_mean);
+                      (unsigned long long)seen.inputs_late, (unsigned long long)seen.inputs_missing,
+                      seen.relay_bytes_mean);
         assert_true(seen.ticks_compared > 4500);
         assert_true(arena_agrees(a, i));
     }
@@ -78,7 +81,9 @@ static void the_input_delay_is_kept_by_all_who_can(void **state)
         int8_t axes[FOLIOT_AXES] = {50};
         uint64_t pressed = arena_tick(a), player = foliot_client_player(a->clients[i]);
         foliot_client_input(a->clients[i], axes, 0);
-        while (foliot_world_player_controls(foliot_server_world(a->server, "main"), (uint32_t)player).axes[0] != 50)
+        while (
+            foliot_world_player_controls(foliot_server_world(a->server, "main"), (uint32_t)player)
+                .axes[0] != 50)
             arena_run(a, 0.001);
         assert_in_range(arena_tick(a) - pressed, 12, 14);
     }

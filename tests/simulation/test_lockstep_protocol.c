@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_lockstep_protocol.c: everything that a lockstep session sends, taken from the wire, and read by the reader in Perl
-// that was written from docs/PROTOCOL.md. It must find in each packet what our own decoders find, leave no byte over,
-// and come to the same sums and chains of digests from the states' digests alone.
+// test_lockstep_protocol.c: everything that a lockstep session sends, taken from the wire, and read
+// by the reader in Perl that was written from docs/PROTOCOL.md. It must find in each packet what
+// our own decoders find, leave no byte over, and come to the same sums and chains of digests from
+// the states' digests alone.
 #include "check.h"
 
 #include <inttypes.h>
@@ -15,7 +16,9 @@
 #include "wire/lockstep_message.h"
 #include "wire/message.h"
 
-#define READER "perl tests/unit/protocol_reader.pl docs/PROTOCOL.md common/wire/snapshot_priors.h common/wire/lockstep_priors.h"
+#define READER                                                                                     \
+    "perl tests/unit/protocol_reader.pl docs/PROTOCOL.md common/wire/snapshot_priors.h "           \
+    "common/wire/lockstep_priors.h"
 #define KINDS 32
 
 typedef struct capture {
@@ -24,9 +27,11 @@ typedef struct capture {
     uint8_t letters[64];  // of questions, by number
 } capture;
 
-// -- what our decoders find ----------------------------------------------------------------------------------
+// -- what our decoders find
+// ----------------------------------------------------------------------------------
 
-static void expect_block(capture *c, const uint8_t *bytes, size_t length, uint32_t ticks, uint64_t first)
+static void expect_block(capture *c, const uint8_t *bytes, size_t length, uint32_t ticks,
+                         uint64_t first)
 {
     static foliot__block block;
     assert_int_equal(foliot__block_decode(bytes, length, ticks, &block), FOLIOT_OK);
@@ -34,7 +39,8 @@ static void expect_block(capture *c, const uint8_t *bytes, size_t length, uint32
         const foliot_input *in = &block.inputs[i];
         fprintf(c->expected, "  %" PRIu64 " %u", first + block.ages[i], in->player);
         if (in->kind == FOLIOT_INPUT_CONTROL)
-            fprintf(c->expected, " %d %d %d %d %u\n", in->axes[0], in->axes[1], in->axes[2], in->axes[3], in->buttons);
+            fprintf(c->expected, " %d %d %d %d %u\n", in->axes[0], in->axes[1], in->axes[2],
+                    in->axes[3], in->buttons);
         else
             fprintf(c->expected, " %s\n", in->kind == FOLIOT_INPUT_LEAVE ? "leaves" : "joins");
     }
@@ -65,8 +71,8 @@ static void expect_status(capture *c, const uint8_t *bytes, size_t length)
     assert_int_equal(foliot__lockstep_status_decode(bytes, length, &p), FOLIOT_OK);
     fprintf(c->expected, "standing %u %u", p.tick, p.acks.next);
     expect_runs(c, &p.acks);
-    fprintf(c->expected, " %u %d %u %d %u %u %u %u\n", p.checked, p.diverged, p.stamp, p.slack_us, p.echo_ms, p.held_ms,
-            p.late, p.missing);
+    fprintf(c->expected, " %u %d %u %d %u %u %u %u\n", p.checked, p.diverged, p.stamp, p.slack_us,
+            p.echo_ms, p.held_ms, p.late, p.missing);
 }
 
 static void expect_packet(capture *c, const uint8_t *bytes, size_t length)
@@ -87,7 +93,8 @@ static void expect_question(capture *c, const foliot__search_message *m)
 {
     foliot__reader r = foliot__reader_of(m->bytes, m->length);
     uint8_t letter = c->letters[m->number % sizeof c->letters] = foliot__read_u8(&r);
-    fprintf(c->expected, "control 10 %u %" PRIu64 "\n  asks %c %" PRIu64, m->number, m->first, letter, foliot__read_u64(&r));
+    fprintf(c->expected, "control 10 %u %" PRIu64 "\n  asks %c %" PRIu64, m->number, m->first,
+            letter, foliot__read_u64(&r));
     if (letter == 'R') {
         fprintf(c->expected, " %u", foliot__read_u8(&r));
         for (int i = 0; i < 3; i++)
@@ -114,9 +121,11 @@ static void expect_answer(capture *c, const foliot__search_message *m)
 
 static void expect_diverged(capture *c, const foliot__diverged *d)
 {
-    fprintf(c->expected, "control 12 %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %u %u %u %u %s %s %s %d %d\n",
-            d->tick, d->index, d->expected, d->actual, d->ulps, d->part, d->field, d->type, d->body, d->stage, d->group,
-            d->field_name, d->part_known, d->field_known);
+    fprintf(c->expected,
+            "control 12 %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64
+            " %u %u %u %u %s %s %s %d %d\n",
+            d->tick, d->index, d->expected, d->actual, d->ulps, d->part, d->field, d->type, d->body,
+            d->stage, d->group, d->field_name, d->part_known, d->field_known);
 }
 
 // False: a message of other sections.
@@ -127,15 +136,19 @@ static bool expect_control(capture *c, const foliot__message *m)
     case FOLIOT__KEYFRAME_PART:
         for (uint32_t i = 0; i < m->as.keyframe_part.length; i++)
             sum += m->as.keyframe_part.bytes[i];
-        fprintf(c->expected, "control 7 %" PRIu64 " %u %u %u %u %u\n", m->as.keyframe_part.tick, m->as.keyframe_part.players,
-                m->as.keyframe_part.offset, m->as.keyframe_part.total, m->as.keyframe_part.length, sum);
+        fprintf(c->expected, "control 7 %" PRIu64 " %u %u %u %u %u\n", m->as.keyframe_part.tick,
+                m->as.keyframe_part.players, m->as.keyframe_part.offset, m->as.keyframe_part.total,
+                m->as.keyframe_part.length, sum);
         return true;
     case FOLIOT__TICKS_PART:
-        fprintf(c->expected, "control 8 %" PRIu64 " %u\n", m->as.ticks_part.first, m->as.ticks_part.ticks);
-        expect_block(c, m->as.ticks_part.block, m->as.ticks_part.length, m->as.ticks_part.ticks, m->as.ticks_part.first);
+        fprintf(c->expected, "control 8 %" PRIu64 " %u\n", m->as.ticks_part.first,
+                m->as.ticks_part.ticks);
+        expect_block(c, m->as.ticks_part.block, m->as.ticks_part.length, m->as.ticks_part.ticks,
+                     m->as.ticks_part.first);
         return true;
     case FOLIOT__KEYFRAME_HEARD:
-        fprintf(c->expected, "control 9 %" PRIu64 " %u\n", m->as.keyframe_heard.tick, m->as.keyframe_heard.offset);
+        fprintf(c->expected, "control 9 %" PRIu64 " %u\n", m->as.keyframe_heard.tick,
+                m->as.keyframe_heard.offset);
         return true;
     case FOLIOT__QUESTION:
         expect_question(c, &m->as.search);
@@ -151,7 +164,8 @@ static bool expect_control(capture *c, const foliot__message *m)
     }
 }
 
-static void take(void *user, unsigned from, foliot_delivery delivery, const uint8_t *bytes, size_t length)
+static void take(void *user, unsigned from, foliot_delivery delivery, const uint8_t *bytes,
+                 size_t length)
 {
     static foliot__message m;
     capture *c = user;
@@ -169,7 +183,8 @@ static void take(void *user, unsigned from, foliot_delivery delivery, const uint
     fputc('\n', c->packets);
 }
 
-// -- a session with all that there is ----------------------------------------------------------------------------
+// -- a session with all that there is
+// ----------------------------------------------------------------------------
 
 // Loss, two players one of whom diverges, a late spectator.
 static void play(capture *c, FILE *truth)
@@ -177,7 +192,11 @@ static void play(capture *c, FILE *truth)
     arena_options options = {.tap = take, .tap_user = c};
     arena *a = arena_create(&options);
     static const foliot_host none;
-    foliot_perturbation fault = {.tick = 300, .stage = FOLIOT_STAGE_integrate, .body = 2, .field = FOLIOT_FIELD_velocity_z, .ulps = 5};
+    foliot_perturbation fault = {.tick = 300,
+                                 .stage = FOLIOT_STAGE_integrate,
+                                 .body = 2,
+                                 .field = FOLIOT_FIELD_velocity_z,
+                                 .ulps = 5};
     foliot__perturber perturber = {.fault = &fault};
     foliot_host host = foliot__perturbing_host(&none, &perturber);
     foliot_client_config config = foliot_client_config_default();
@@ -189,7 +208,8 @@ static void play(capture *c, FILE *truth)
     arena_run(a, 7);
     assert_int_equal(a->found_count, 1);
     for (uint64_t tick = 1; tick <= arena_tick(a); tick++)
-        fprintf(truth, "truth %" PRIu64 " %016" PRIx64 " %016" PRIx64 "\n", tick, a->history[tick].high, a->history[tick].low);
+        fprintf(truth, "truth %" PRIu64 " %016" PRIx64 " %016" PRIx64 "\n", tick,
+                a->history[tick].high, a->history[tick].low);
     fprintf(truth, "astray %u %" PRIu64 "\n", bad, fault.tick);
     arena_destroy(a);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_lockstep_spectators.c: who comes late to a lockstep session, to play or to look on: from a saved state and the
-// inputs since, any number, and nobody who plays waits for them.
+// test_lockstep_spectators.c: who comes late to a lockstep session, to play or to look on: from a
+// saved state and the inputs since, any number, and nobody who plays waits for them.
 #include "check.h"
 
 #include "arena.h"
@@ -59,12 +59,13 @@ static void spectators_see_what_was_and_stall_nobody(void **state)
     arena_destroy(a);
 }
 
-// A hundred, who come within seconds, behind all kinds of networks; some leave. Two players notice nothing.
+// A hundred, who come within seconds, behind all kinds of networks; some leave. Two players notice
+// nothing.
 static void a_hundred_spectators_stall_nobody(void **state)
 {
     (void)state;
-    static const char *const networks[] = {"delay=20ms,loss=2%", "delay=80ms,jitter=0-60ms,loss=5%", "delay=400ms,loss=20%",
-                                           "loss=30%,burst=4,delay=10ms"};
+    static const char *const networks[] = {"delay=20ms,loss=2%", "delay=80ms,jitter=0-60ms,loss=5%",
+                                           "delay=400ms,loss=20%", "loss=30%,burst=4,delay=10ms"};
     arena_options options = {.spectator_delay_s = 2};
     arena *a = arena_create(&options);
     a->step_ns = 4000000;
@@ -98,8 +99,10 @@ static void a_hundred_spectators_stall_nobody(void **state)
         assert_true(arena_agrees(a, i));
     }
     assert_in_range(arena_seen(a, 0).inputs_late + arena_seen(a, 1).inputs_late, late, late + 1);
-    assert_in_range(arena_seen(a, 0).inputs_missing + arena_seen(a, 1).inputs_missing, missing, missing + 2);
-    print_message("%llu relays of %llu encodes\n", (unsigned long long)arena_counted(a)->relays_sent,
+    assert_in_range(arena_seen(a, 0).inputs_missing + arena_seen(a, 1).inputs_missing, missing,
+                    missing + 2);
+    print_message("%llu relays of %llu encodes\n",
+                  (unsigned long long)arena_counted(a)->relays_sent,
                   (unsigned long long)arena_counted(a)->relay_encodes);
     assert_true(arena_is_honest(a));
     arena_destroy(a);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_session.c: a server and its clients in one process, over the transport in memory and a virtual
-// clock: hours in seconds, and every run the same. What clients show is compared with the server's truth.
+// test_session.c: a server and its clients in one process, over the transport in memory and a
+// virtual clock: hours in seconds, and every run the same. What clients show is compared with the
+// server's truth.
 #include "check.h"
 
 #include <string.h>
@@ -32,11 +33,11 @@ static void a_bad_network_is_not_seen(void **state)
     simulation_join(s, "loss=5%,jitter=0-100ms,seed=7", true);
     simulation_run(s, 60);
     foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
-    print_message("delay %.1f ms, starved %.3f %%, used %.2f %%, rms %.2f mm, max %.1f mm, %.0f B\n",
-                  seen.delay_mean_ms, 100.0 * (double)seen.samples_starved / (double)seen.samples,
-                  100.0 * (double)seen.snapshots_used / (double)seen.snapshots_expected,
-                  1e3 * simulation_error_rms(s), 1e3 * s->error_max,
-                  seen.snapshot_bytes_mean);
+    print_message(
+        "delay %.1f ms, starved %.3f %%, used %.2f %%, rms %.2f mm, max %.1f mm, %.0f B\n",
+        seen.delay_mean_ms, 100.0 * (double)seen.samples_starved / (double)seen.samples,
+        100.0 * (double)seen.snapshots_used / (double)seen.snapshots_expected,
+        1e3 * simulation_error_rms(s), 1e3 * s->error_max, seen.snapshot_bytes_mean);
     check_near(seen.loss, 0.05, 0.02);
     check_below((double)seen.samples_starved / (double)seen.samples, 0.004);
     check_below(s->error_max, 0.05);
@@ -44,7 +45,8 @@ static void a_bad_network_is_not_seen(void **state)
     simulation_destroy(s);
 }
 
-// Half of the stream goes through, and a queue of four seconds stands before it: fewer snapshots come, but they are fresh.
+// Half of the stream goes through, and a queue of four seconds stands before it: fewer snapshots
+// come, but they are fresh.
 static void a_narrow_network_is_given_what_it_takes(void **state)
 {
     (void)state;
@@ -55,10 +57,13 @@ static void a_narrow_network_is_given_what_it_takes(void **state)
     const foliot_server_counters *counted = foliot_server_counted(s->server);
     simulation_run(s, 60);
     foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
-    print_message("%llu thinned, delay %.0f ms, round trip %.0f ms\n", (unsigned long long)counted->snapshots_thinned,
-                  seen.delay_ms, seen.round_trip_ms);
+    print_message("%llu thinned, delay %.0f ms, round trip %.0f ms\n",
+                  (unsigned long long)counted->snapshots_thinned, seen.delay_ms,
+                  seen.round_trip_ms);
     assert_true(counted->snapshots_thinned > 1000);
-    check_below((double)(seen.samples_starved - before.samples_starved) / (double)(seen.samples - before.samples), 0.04);
+    check_below((double)(seen.samples_starved - before.samples_starved) /
+                    (double)(seen.samples - before.samples),
+                0.04);
     check_below(seen.delay_ms, 500);
     assert_int_equal(seen.reconnects, 0);
     simulation_impair(s, 0, "delay=20ms");
@@ -109,7 +114,8 @@ static void spectators_are_shown_what_was_so_long_ago(void **state)
 {
     (void)state;
     simulation *s = simulation_create_delayed(5);
-    simulation_join(s, "loss=5%,delay=30ms,jitter=0-20ms,seed=3", true); // the first's errors are measured
+    simulation_join(s, "loss=5%,delay=30ms,jitter=0-20ms,seed=3",
+                    true); // the first's errors are measured
     unsigned player = simulation_join(s, "delay=20ms", false);
     simulation_run(s, 3);
     assert_int_equal(foliot_client_statistics_now(s->clients[0]).snapshots_received, 0);
@@ -130,7 +136,8 @@ static void spectators_are_shown_what_was_so_long_ago(void **state)
     simulation_destroy(s);
 }
 
-// Whoever owns the loop may sleep until then: nothing is missed, and it is not called at every turn.
+// Whoever owns the loop may sleep until then: nothing is missed, and it is not called at every
+// turn.
 static void server_and_client_say_when_to_call_again(void **state)
 {
     (void)state;
@@ -140,7 +147,8 @@ static void server_and_client_say_when_to_call_again(void **state)
     uint64_t calls = 0, end = s->now_ns + 4000000000u;
     uint64_t received = foliot_client_statistics_now(s->clients[0]).snapshots_received;
     while (s->now_ns < end) {
-        uint64_t wake = foliot_client_wake_ns(s->clients[0]), served = foliot_server_wake_ns(s->server);
+        uint64_t wake = foliot_client_wake_ns(s->clients[0]),
+                 served = foliot_server_wake_ns(s->server);
         wake = served < wake ? served : wake;
         s->now_ns = wake > s->now_ns ? wake : s->now_ns + 1;
         foliot_server_update(s->server, s->now_ns);
@@ -149,7 +157,8 @@ static void server_and_client_say_when_to_call_again(void **state)
     }
     print_message("%llu calls in 4 s\n", (unsigned long long)calls);
     assert_int_equal(foliot_client_now(s->clients[0]), FOLIOT_CLIENT_PLAYING);
-    assert_in_range(foliot_client_statistics_now(s->clients[0]).snapshots_received - received, 237, 243);
+    assert_in_range(foliot_client_statistics_now(s->clients[0]).snapshots_received - received, 237,
+                    243);
     assert_true(calls < 2500);
     simulation_destroy(s);
 }

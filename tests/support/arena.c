@@ -51,8 +51,12 @@ static void make_scene(arena *a, uint32_t players)
 
 static void open_session(arena *a, const arena_options *options)
 {
-    foliot_session_config session = {.name = "main", .scene = &a->scene, .pace_hz = 60, .mode = FOLIOT_SESSION_LOCKSTEP,
-                                     .input_delay = options->input_delay, .spectator_delay_s = options->spectator_delay_s,
+    foliot_session_config session = {.name = "main",
+                                     .scene = &a->scene,
+                                     .pace_hz = 60,
+                                     .mode = FOLIOT_SESSION_LOCKSTEP,
+                                     .input_delay = options->input_delay,
+                                     .spectator_delay_s = options->spectator_delay_s,
                                      .refuses_forced = options->refuses_forced};
     if (options->kind) {
         must(foliot_simulation_create(options->kind, "", 0, &a->simulation));
@@ -64,7 +68,8 @@ static void open_session(arena *a, const arena_options *options)
     if (options->record) {
         foliot_recording_config config = foliot_recording_default();
         config.threaded = false;
-        must(foliot_recording_create(options->record, &a->scene, NULL, session.world, &config, &a->recording));
+        must(foliot_recording_create(options->record, &a->scene, NULL, session.world, &config,
+                                     &a->recording));
         session.recording = a->recording;
     }
     must(foliot_server_add_session(a->server, &session, a->now_ns));
@@ -82,7 +87,8 @@ static foliot_transport *tapped(arena *a, foliot_transport *inner, unsigned from
     if (!a->options.tap)
         return inner;
     a->taps[from] = (arena_tap){&a->options, from};
-    return seed_wire_create(inner, &(seed_wire_config){.clock = {.now_ns = &a->now_ns}, .tap = hand_on,
+    return seed_wire_create(inner, &(seed_wire_config){.clock = {.now_ns = &a->now_ns},
+                                                       .tap = hand_on,
                                                        .tap_user = &a->taps[from]});
 }
 
@@ -188,15 +194,16 @@ static void remember(arena *a)
 {
     uint64_t tick = arena_tick(a);
     if (tick != a->seen_tick)
-        a->history[tick % ARENA_HISTORY] = a->simulation.self
-                                               ? foliot_simulation_digest(&a->simulation)
-                                               : foliot_world_digest(foliot_server_world(a->server, "main"));
+        a->history[tick % ARENA_HISTORY] =
+            a->simulation.self ? foliot_simulation_digest(&a->simulation)
+                               : foliot_world_digest(foliot_server_world(a->server, "main"));
     a->seen_tick = tick;
 }
 
 void arena_inject(arena *a, unsigned client, const uint8_t *bytes, size_t length)
 {
-    foliot_transport_send(a->wires[client], foliot__peer_id(0, 1), FOLIOT_UNRELIABLE, bytes, length); // or it was ended
+    foliot_transport_send(a->wires[client], foliot__peer_id(0, 1), FOLIOT_UNRELIABLE, bytes,
+                          length); // or it was ended
     foliot_transport_flush(a->wires[client], a->now_ns);
 }
 
@@ -242,7 +249,8 @@ bool arena_agrees(const arena *a, unsigned client)
     if (!simulation)
         return false;
     uint64_t tick = foliot_simulation_tick(simulation);
-    return foliot_digest_equal(foliot_simulation_digest(simulation), a->history[tick % ARENA_HISTORY]);
+    return foliot_digest_equal(foliot_simulation_digest(simulation),
+                               a->history[tick % ARENA_HISTORY]);
 }
 
 const foliot_server_counters *arena_counted(const arena *a)
@@ -253,5 +261,6 @@ const foliot_server_counters *arena_counted(const arena *a)
 bool arena_is_honest(const arena *a)
 {
     const foliot_server_counters *counted = arena_counted(a);
-    return a->told[FOLIOT_SERVER_LIED] == 0 && counted->messages_malformed == 0 && counted->divergences == 0;
+    return a->told[FOLIOT_SERVER_LIED] == 0 && counted->messages_malformed == 0 &&
+           counted->divergences == 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// arena.h: a lockstep session in one process, over the transport in memory and a virtual clock. Clients are bots
-// that change their controls as people do.
+// arena.h: a lockstep session in one process, over the transport in memory and a virtual clock.
+// Clients are bots that change their controls as people do.
 #ifndef FOLIOT_TESTS_ARENA_H
 #define FOLIOT_TESTS_ARENA_H
 
@@ -15,15 +15,17 @@
 #define ARENA_HISTORY 8192 // ticks
 
 typedef struct arena_options {
-    uint32_t players;         // 0: 4
+    uint32_t players; // 0: 4
     uint32_t input_delay;
     double spectator_delay_s;
     bool refuses_forced;
-    const char *record;       // NULL: no recording
-    const char *server_network; // NULL: none
+    const char *record;                 // NULL: no recording
+    const char *server_network;         // NULL: none
     const foliot_simulation_kind *kind; // instead of our world, made of no setup
-    // Everything that anyone sends, before it is lost: `from` is a client, or ARENA_SERVER. NULL: none.
-    void (*tap)(void *user, unsigned from, foliot_delivery delivery, const uint8_t *bytes, size_t length);
+    // Everything that anyone sends, before it is lost: `from` is a client, or ARENA_SERVER. NULL:
+    // none.
+    void (*tap)(void *user, unsigned from, foliot_delivery delivery, const uint8_t *bytes,
+                size_t length);
     void *tap_user;
 } arena_options;
 
@@ -45,17 +47,17 @@ typedef struct arena {
     foliot_recording *recording;
     foliot_client *clients[ARENA_CLIENTS];
     bool bots[ARENA_CLIENTS];
-    bool asleep[ARENA_CLIENTS]; // is not updated
+    bool asleep[ARENA_CLIENTS];         // is not updated
     uint64_t most_steps[ARENA_CLIENTS]; // in one update
-    foliot_simulation simulation; // the server's, if it is not our world
-    uint64_t next_ns[ARENA_CLIENTS]; // when the bot changes its mind
+    foliot_simulation simulation;       // the server's, if it is not our world
+    uint64_t next_ns[ARENA_CLIENTS];    // when the bot changes its mind
     foliot__rng rng;
     unsigned client_count;
     foliot_digest history[ARENA_HISTORY]; // of the server's truth, by tick
     uint64_t seen_tick;
     uint64_t now_ns, step_ns;
     uint64_t told[FOLIOT_SERVER_EVENT_KINDS]; // events of the server, by kind
-    foliot_divergence_case found; // the last
+    foliot_divergence_case found;             // the last
     unsigned found_count;
     foliot_server_event last[FOLIOT_SERVER_EVENT_KINDS];
 } arena;

@@ -35,7 +35,8 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
     bulky *b = self;
     b->tick++;
     for (uint32_t i = 0; i < count; i++)
-        b->sum = 31 * b->sum + inputs[i].player + (uint64_t)(inputs[i].axes[0] + 128) + 1000u * inputs[i].kind;
+        b->sum = 31 * b->sum + inputs[i].player + (uint64_t)(inputs[i].axes[0] + 128) +
+                 1000u * inputs[i].kind;
     return FOLIOT_OK;
 }
 
@@ -66,8 +67,14 @@ static foliot_digest digest(const void *self)
 
 const foliot_simulation_kind *bulky_kind(void)
 {
-    static const foliot_simulation_kind kind = {.name = "tests.bulky", .version = 1, .create = create, .destroy = free,
-                                                .tick = tick, .step = step, .save = save, .restore = restore,
+    static const foliot_simulation_kind kind = {.name = "tests.bulky",
+                                                .version = 1,
+                                                .create = create,
+                                                .destroy = free,
+                                                .tick = tick,
+                                                .step = step,
+                                                .save = save,
+                                                .restore = restore,
                                                 .digest = digest};
     return &kind;
 }

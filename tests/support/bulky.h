@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// bulky.h: a simulation that costs next to nothing a step and has a large state to save: what newcomers to a lockstep
-// session are sent. The state's first bytes are its tick and a sum of all inputs; the rest never changes.
+// bulky.h: a simulation that costs next to nothing a step and has a large state to save: what
+// newcomers to a lockstep session are sent. The state's first bytes are its tick and a sum of all
+// inputs; the rest never changes.
 #ifndef FOLIOT_TESTS_BULKY_H
 #define FOLIOT_TESTS_BULKY_H
 

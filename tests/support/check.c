@@ -15,7 +15,8 @@ void foliot__check_near(double actual, double expected, double tolerance, const 
     }
 }
 
-void foliot__check_bits(double actual, double expected, const char *what, const char *file, int line)
+void foliot__check_bits(double actual, double expected, const char *what, const char *file,
+                        int line)
 {
     if (memcmp(&actual, &expected, sizeof actual) != 0) {
         print_error("%s = %a, expected the bits of %a\n", what, actual, expected);

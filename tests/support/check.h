@@ -10,12 +10,14 @@
 #include <string.h>
 #include <cmocka.h>
 
-// cmocka's own goes byte by byte, and so slowly that it was most of what some tests did. It only tells what differs.
+// cmocka's own goes byte by byte, and so slowly that it was most of what some tests did. It only
+// tells what differs.
 #undef assert_memory_equal
 #define assert_memory_equal(a, b, size)                                                            \
     do {                                                                                           \
         if (memcmp((a), (b), (size)) != 0)                                                         \
-            _assert_memory_equal((const void *)(a), (const void *)(b), (size), __FILE__, __LINE__); \
+            _assert_memory_equal((const void *)(a), (const void *)(b), (size), __FILE__,           \
+                                 __LINE__);                                                        \
     } while (0)
 
 // |actual - expected| <= tolerance; NaN fails.

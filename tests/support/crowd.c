@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// crowd.c: the worlds of crowd.h. Positions are drawn from a fixed seed: every run has the same bits.
+// crowd.c: the worlds of crowd.h. Positions are drawn from a fixed seed: every run has the same
+// bits.
 #include "crowd.h"
 
 #include <stdio.h>

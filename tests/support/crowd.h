@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// crowd.h: worlds of many bodies for benches: spheres that settle on a plane, a cluster, tumbling solids.
+// crowd.h: worlds of many bodies for benches: spheres that settle on a plane, a cluster, tumbling
+// solids.
 #ifndef FOLIOT_TESTS_CROWD_H
 #define FOLIOT_TESTS_CROWD_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// force_bench.h: a scene under construction, its world and a step of it, for the tests that call the functions of force.h between steps.
+// force_bench.h: a scene under construction, its world and a step of it, for the tests that call
+// the functions of force.h between steps.
 #ifndef FOLIOT_TESTS_FORCE_BENCH_H
 #define FOLIOT_TESTS_FORCE_BENCH_H
 
@@ -67,8 +68,9 @@ static inline foliot_force_definition *add(bench *b, foliot_force_kind kind)
     return force;
 }
 
-static inline foliot_force_definition *add_spring(bench *b, uint32_t from, uint32_t to, double stiffness,
-                                           double damping, double length, foliot_damping kind)
+static inline foliot_force_definition *add_spring(bench *b, uint32_t from, uint32_t to,
+                                                  double stiffness, double damping, double length,
+                                                  foliot_damping kind)
 {
     foliot_force_definition *force = add(b, FOLIOT_FORCE_SPRING);
     force->a = from;
@@ -146,11 +148,12 @@ static inline field positions_part(bench *b, double time)
     return a;
 }
 
-// -- callbacks --------------------------------------------------------------------------------------------
+// -- callbacks
+// --------------------------------------------------------------------------------------------
 
 // A cubic well (x^4 / 4 in each coordinate), and a magnetic field along z: a = v x (0, 0, *user).
 static inline void well(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
-                 double *az)
+                        double *az)
 {
     double k = *(const double *)user;
     for (uint32_t i = 0; i < at->count; i++) {
@@ -173,7 +176,7 @@ static inline double well_potential(void *user, const foliot_callback_arguments 
 }
 
 static inline void magnet(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
-                   double *az)
+                          double *az)
 {
     double k = *(const double *)user;
     (void)az;
@@ -184,7 +187,7 @@ static inline void magnet(void *user, const foliot_callback_arguments *at, doubl
 }
 
 static inline void friction(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
-                     double *az)
+                            double *az)
 {
     double k = *(const double *)user;
     for (uint32_t i = 0; i < at->count; i++) {
@@ -194,7 +197,8 @@ static inline void friction(void *user, const foliot_callback_arguments *at, dou
     }
 }
 
-// -- one of each kind ------------------------------------------------------------------------------------
+// -- one of each kind
+// ------------------------------------------------------------------------------------
 
 static inline void everything(bench *b)
 {

@@ -26,12 +26,17 @@ static void connect_again(hostile *h, uint64_t now_ns)
         h->gone = true;
 }
 
-void hostile_begin(hostile *h, hostile_kind kind, bool spectates, foliot_transport *wire, uint16_t port, uint64_t now_ns)
+void hostile_begin(hostile *h, hostile_kind kind, bool spectates, foliot_transport *wire,
+                   uint16_t port, uint64_t now_ns)
 {
     static foliot_digest fingerprint; // takes milliseconds
     if ((fingerprint.high | fingerprint.low) == 0)
         fingerprint = foliot_fingerprint();
-    *h = (hostile){.kind = kind, .spectates = spectates, .wire = wire, .port = port, .salt = now_ns | 1,
+    *h = (hostile){.kind = kind,
+                   .spectates = spectates,
+                   .wire = wire,
+                   .port = port,
+                   .salt = now_ns | 1,
                    .stepped = &foliot_world_kind};
     h->fingerprint = fingerprint;
     connect_again(h, now_ns);
@@ -91,8 +96,8 @@ static void take_state(hostile *h, const foliot__keyframe_part *part)
     h->state_bytes = part->total;
     h->state_have = part->offset + part->length;
     h->state_whole = h->state_have == part->total;
-    bool acknowledges = h->kind == HOSTILE_LIAR || h->kind == HOSTILE_CRAMMER || h->kind == HOSTILE_DEAF ||
-                        h->kind == HOSTILE_HOARDER;
+    bool acknowledges = h->kind == HOSTILE_LIAR || h->kind == HOSTILE_CRAMMER ||
+                        h->kind == HOSTILE_DEAF || h->kind == HOSTILE_HOARDER;
     if (acknowledges && (h->state_whole || h->state_have - h->state_said >= ACKNOWLEDGE_BYTES))
         acknowledge_state(h, h->state_have);
 }
@@ -150,7 +155,8 @@ static void take_packet(hostile *h, const uint8_t *bytes, size_t length)
     foliot__relay relay;
     if (foliot__message_is_control(bytes, length)) {
         take_control(h, bytes, length);
-    } else if (length && bytes[0] == FOLIOT__RELAY_PACKET && foliot__relay_decode(bytes, length, &relay) == FOLIOT_OK) {
+    } else if (length && bytes[0] == FOLIOT__RELAY_PACKET &&
+               foliot__relay_decode(bytes, length, &relay) == FOLIOT_OK) {
         uint64_t end = foliot__tick_near(relay.end, h->next);
         if (end > h->next && end - relay.ticks <= h->next)
             h->next = end;
@@ -191,7 +197,8 @@ static void lie(hostile *h, uint64_t now_ns)
 {
     if (!h->state_whole)
         return;
-    say(h, &(foliot__lockstep_input){.acks.next = (uint32_t)h->next, .digests = foliot__splitmix64(&h->salt),
+    say(h, &(foliot__lockstep_input){.acks.next = (uint32_t)h->next,
+                                     .digests = foliot__splitmix64(&h->salt),
                                      .sent_ms = (uint16_t)(now_ns / 1000000)});
 }
 
@@ -214,8 +221,11 @@ static void cram(hostile *h, uint64_t now_ns)
             }
         size_t length = foliot__block_encode(&block, bytes, sizeof bytes);
         FOLIOT_ASSERT(length != SIZE_MAX);
-        say(h, &(foliot__lockstep_input){.acks.next = (uint32_t)h->next, .ahead = ahead + block.ticks - 1,
-                                         .sent_ms = (uint16_t)(now_ns / 1000000), .ticks = block.ticks, .block = bytes,
+        say(h, &(foliot__lockstep_input){.acks.next = (uint32_t)h->next,
+                                         .ahead = ahead + block.ticks - 1,
+                                         .sent_ms = (uint16_t)(now_ns / 1000000),
+                                         .ticks = block.ticks,
+                                         .block = bytes,
                                          .block_length = length});
     }
 }
@@ -226,7 +236,8 @@ static void hoard(hostile *h, uint64_t now_ns)
     static foliot__block block;
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX - 64];
     bool bursts = now_ns / 1000000000u != h->burst && h->state_whole && h->next > 8;
-    foliot__lockstep_input packet = {.acks.next = (uint32_t)h->next, .sent_ms = (uint16_t)(now_ns / 1000000)};
+    foliot__lockstep_input packet = {.acks.next = (uint32_t)h->next,
+                                     .sent_ms = (uint16_t)(now_ns / 1000000)};
     if (bursts) {
         h->burst = now_ns / 1000000000u;
         block = (foliot__block){.ticks = 8};
@@ -254,7 +265,8 @@ void hostile_update(hostile *h, uint64_t now_ns)
     if (!h->state_whole || h->questions != h->answered)
         h->asked_ns = now_ns;
     h->answered = h->questions;
-    bool done = h->kind == HOSTILE_STORM ? h->welcomed : h->found > 0 || now_ns - h->asked_ns > UNASKED_NS;
+    bool done =
+        h->kind == HOSTILE_STORM ? h->welcomed : h->found > 0 || now_ns - h->asked_ns > UNASKED_NS;
     if (returns && done && !h->gone)
         hostile_leave(h, now_ns);
     if (h->gone && returns) {
@@ -263,7 +275,8 @@ void hostile_update(hostile *h, uint64_t now_ns)
     }
     if (h->connected && !h->greeted && !h->gone)
         greet(h);
-    if (h->kind == HOSTILE_TRICKLE && h->state_have > h->state_said && now_ns - h->trickled_ns >= TRICKLE_EVERY_NS) {
+    if (h->kind == HOSTILE_TRICKLE && h->state_have > h->state_said &&
+        now_ns - h->trickled_ns >= TRICKLE_EVERY_NS) {
         h->trickled_ns = now_ns;
         acknowledge_state(h, h->state_said + 1);
     }
@@ -272,7 +285,8 @@ void hostile_update(hostile *h, uint64_t now_ns)
         if (h->kind == HOSTILE_LIAR)
             lie(h, now_ns);
         else if (h->kind == HOSTILE_DEAF && h->state_whole)
-            say(h, &(foliot__lockstep_input){.acks.next = (uint32_t)h->state_tick, .sent_ms = (uint16_t)(now_ns / 1000000)});
+            say(h, &(foliot__lockstep_input){.acks.next = (uint32_t)h->state_tick,
+                                             .sent_ms = (uint16_t)(now_ns / 1000000)});
         else if (h->kind == HOSTILE_HOARDER)
             hoard(h, now_ns);
         else if (h->kind == HOSTILE_CRAMMER)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// overlap.c: separating axes (Gottschalk, Lin and Manocha 1996) for boxes, the nearest point for spheres.
+// overlap.c: separating axes (Gottschalk, Lin and Manocha 1996) for boxes, the nearest point for
+// spheres.
 #include "overlap.h"
 
 #include <math.h>
@@ -47,7 +48,8 @@ static double boxes(const solid *a, const solid *b)
         double length = sqrt(dot(way, way));
         if (length < 1e-6) // parallel edges: the faces say it all
             continue;
-        double depth = extent_along(a, ua, way) + extent_along(b, ub, way) - fabs(dot(between, way));
+        double depth =
+            extent_along(a, ua, way) + extent_along(b, ub, way) - fabs(dot(between, way));
         least = fmin(least, depth / length);
     }
     return least;

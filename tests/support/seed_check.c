@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// seed_check.c: what must hold when all have left: nobody is left over, the recordings replay to what was seen, and
-// every counter adds up.
+// seed_check.c: what must hold when all have left: nobody is left over, the recordings replay to
+// what was seen, and every counter adds up.
 #include "seed_run.h"
 
 #include "sim/math/hash.h"
@@ -24,9 +24,12 @@ void seed_check_hub(seed_run *run)
 {
     foliot__hub_ledger l = foliot__hub_account(run->hub);
     if (l.unposted > l.posted || l.attempts < l.posted - l.unposted)
-        seed_fail(run, "the hub took %llu packets and tried to carry %llu", (count)(l.posted - l.unposted), (count)l.attempts);
-    equal(run, "packets carried or copied, and lost or scheduled", l.attempts + l.duplicated, l.lost + l.scheduled);
-    equal(run, "packets scheduled, and arrived, gone or on their way", l.scheduled, l.delivered + l.gone + l.waiting);
+        seed_fail(run, "the hub took %llu packets and tried to carry %llu",
+                  (count)(l.posted - l.unposted), (count)l.attempts);
+    equal(run, "packets carried or copied, and lost or scheduled", l.attempts + l.duplicated,
+          l.lost + l.scheduled);
+    equal(run, "packets scheduled, and arrived, gone or on their way", l.scheduled,
+          l.delivered + l.gone + l.waiting);
 }
 
 void seed_check_gone(seed_run *run)
@@ -42,7 +45,8 @@ void seed_check_gone(seed_run *run)
     for (uint32_t s = 0; s < run->plan->session_count; s++)
         for (uint32_t p = 0; p < foliot_world_players_max(run->hosts[s].world); p++)
             if (foliot_world_player_body(run->hosts[s].world, p) != FOLIOT_NO_BODY)
-                seed_fail(run, "session %u still has a body of player %u, though all have gone", s, p);
+                seed_fail(run, "session %u still has a body of player %u, though all have gone", s,
+                          p);
 }
 
 // -- recordings -----------------------------------------------------------------------------------
@@ -67,7 +71,8 @@ static void compare_tick(seed_run *run, seed_host *h, uint32_t s, foliot_replay 
     uint64_t tick = foliot_replay_tick(replay);
     const foliot_digest *truth = truth_at(h, tick);
     if (!truth || !foliot_digest_equal(seed_truth_of(run, h, foliot_replay_world(replay)), *truth))
-        seed_fail(run, "session %u: its recording replays tick %llu to another state", s, (count)tick);
+        seed_fail(run, "session %u: its recording replays tick %llu to another state", s,
+                  (count)tick);
 }
 
 static void count_inputs(foliot_replay *replay, uint64_t tick, taped *t)
@@ -89,8 +94,8 @@ static void walk_tape(seed_run *run, seed_host *h, uint32_t s, foliot_replay *re
     bool stopped = h->recorded != FOLIOT_OK;
     if (foliot_replay_verify(replay, NULL, &verdict) != FOLIOT_OK ||
         verdict.status != (stopped ? FOLIOT_CORRUPT : FOLIOT_OK)) {
-        seed_fail(run, "session %u: its recording does not verify: %s %s", s, foliot_status_text(verdict.status),
-                  verdict.damage.text);
+        seed_fail(run, "session %u: its recording does not verify: %s %s", s,
+                  foliot_status_text(verdict.status), verdict.damage.text);
         return;
     }
     if (foliot_replay_seek(replay, foliot_replay_about(replay)->first_tick) != FOLIOT_OK)
@@ -105,7 +110,8 @@ static void walk_tape(seed_run *run, seed_host *h, uint32_t s, foliot_replay *re
     const seed_truth *last = &h->truth[run->incarnation];
     uint64_t reached = last->count ? last->base + last->count - 1 : 0;
     if (!run->failed)
-        equal(run, "ticks stepped, and recorded or counted as lost", reached, foliot_replay_tick(replay) + h->ticks_lost);
+        equal(run, "ticks stepped, and recorded or counted as lost", reached,
+              foliot_replay_tick(replay) + h->ticks_lost);
 }
 
 void seed_check_tapes(seed_run *run)
@@ -122,7 +128,8 @@ void seed_check_tapes(seed_run *run)
         foliot_damage damage;
         if (run->failed)
             continue;
-        if (foliot_replay_open_bytes(h->tape.bytes, h->tape.length, &replay, &damage) != FOLIOT_OK) {
+        if (foliot_replay_open_bytes(h->tape.bytes, h->tape.length, &replay, &damage) !=
+            FOLIOT_OK) {
             seed_fail(run, "session %u: its recording cannot be read: %s", s, damage.text);
             continue;
         }
@@ -137,29 +144,34 @@ void seed_check_tapes(seed_run *run)
     if (run->plan->crash_count || seed_plan_in_lockstep(run->plan))
         return;
     const foliot_server_counters *c = &run->counted;
-    equal(run, "inputs taken, and recorded or abandoned", c->inputs, all.controls + c->inputs_abandoned);
+    equal(run, "inputs taken, and recorded or abandoned", c->inputs,
+          all.controls + c->inputs_abandoned);
     equal(run, "players who left, and recorded so", c->leaves, all.leaves);
 }
 
 // -- what foes may cost ---------------------------------------------------------------------------
 
-#define JOINS_AT_ONCE 20 // of one address, and so many a second
+#define JOINS_AT_ONCE 20   // of one address, and so many a second
 #define SEARCHES_AT_ONCE 5 // of one liar, and one a second
 #define EVENTS_A_SECOND 10 // for each who is there: what a log has to hold
 
 static void check_budgets(seed_run *run)
 {
     const foliot_server_counters *c = &run->counted;
-    uint64_t seconds = 1 + (run->now_ns - SEED_BEGIN_NS) / SEED_SECOND, foes = seed_plan_foes(run->plan, SEED_SCHEME_COUNT);
+    uint64_t seconds = 1 + (run->now_ns - SEED_BEGIN_NS) / SEED_SECOND,
+             foes = seed_plan_foes(run->plan, SEED_SCHEME_COUNT);
     uint64_t others = run->plan->guest_count - foes, told = run->result.tally.events;
     if (foes && told > EVENTS_A_SECOND * (1 + foes + others) * (1 + seconds))
-        seed_fail(run, "%llu foes made the server tell %llu things in %llu s", (count)foes, (count)told, (count)seconds);
+        seed_fail(run, "%llu foes made the server tell %llu things in %llu s", (count)foes,
+                  (count)told, (count)seconds);
     uint64_t liars = seed_plan_foes(run->plan, SEED_lies), joins = run->result.tally.foe_joins;
     if (joins > foes * (JOINS_AT_ONCE * (1 + seconds)))
-        seed_fail(run, "%llu foes joined %llu times in %llu s", (count)foes, (count)joins, (count)seconds);
-    if (liars == foes && !seed_plan_has(run->plan, SEED_HOSTILE) && !seed_plan_has(run->plan, SEED_SICK) &&
-        c->searches > liars * (SEARCHES_AT_ONCE + seconds))
-        seed_fail(run, "%llu liars were searched %llu times in %llu s", (count)liars, (count)c->searches, (count)seconds);
+        seed_fail(run, "%llu foes joined %llu times in %llu s", (count)foes, (count)joins,
+                  (count)seconds);
+    if (liars == foes && !seed_plan_has(run->plan, SEED_HOSTILE) &&
+        !seed_plan_has(run->plan, SEED_SICK) && c->searches > liars * (SEARCHES_AT_ONCE + seconds))
+        seed_fail(run, "%llu liars were searched %llu times in %llu s", (count)liars,
+                  (count)c->searches, (count)seconds);
 }
 
 // -- counters -------------------------------------------------------------------------------------
@@ -168,14 +180,15 @@ void seed_check_counters(seed_run *run)
 {
     const foliot_server_counters *c = &run->counted;
     const seed_plan *plan = run->plan;
-    bool trouble = seed_plan_has(plan, SEED_HOSTILE) || seed_plan_has(plan, SEED_SICK) || seed_plan_has(plan, SEED_FOE);
+    bool trouble = seed_plan_has(plan, SEED_HOSTILE) || seed_plan_has(plan, SEED_SICK) ||
+                   seed_plan_has(plan, SEED_FOE);
     seed_tally *tally = &run->result.tally;
     tally->inputs += c->inputs;
     tally->late += c->inputs_late;
     tally->malformed += c->messages_malformed;
     equal(run, "packets received, and what became of them", run->received,
-          c->joins + c->resumes + c->refusals + c->byes + c->input_packets + c->answers + c->messages_malformed +
-              c->messages_unexpected + c->messages_ignored);
+          c->joins + c->resumes + c->refusals + c->byes + c->input_packets + c->answers +
+              c->messages_malformed + c->messages_unexpected + c->messages_ignored);
     none(run, "events dropped", c->events_dropped);
     if (!plan->small_queue)
         none(run, "ticks unrecorded", c->ticks_unrecorded);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// seed_foe.c: those who speak the protocol well, and mean harm. Each scheme is something that a server must bear: what others
-// are owed is checked where they are (seed_guest.c), here only that no foe is given what is somebody else's.
+// seed_foe.c: those who speak the protocol well, and mean harm. Each scheme is something that a
+// server must bear: what others are owed is checked where they are (seed_guest.c), here only that
+// no foe is given what is somebody else's.
 #include "seed_run.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "base/bytes.h"
 #include "wire/lockstep_message.h"
 
-#define AGAIN_NS (SEED_SECOND / 2)      // before what was refused or ended is tried again
+#define AGAIN_NS (SEED_SECOND / 2) // before what was refused or ended is tried again
 #define STAGGER_NS (7 * (uint64_t)SEED_SECOND / 10) // between two who pin: each pins another state
 #define CRAWL_NS (SEED_SECOND / 10)
 #define LIE_NS (SEED_SECOND / 20)
@@ -30,7 +31,8 @@ void seed_foe_begin(seed_caller *c)
 
 // -- talking --------------------------------------------------------------------------------------
 
-static void say(foe *f, const seed_link *l, foliot_delivery delivery, const uint8_t *bytes, size_t length)
+static void say(foe *f, const seed_link *l, foliot_delivery delivery, const uint8_t *bytes,
+                size_t length)
 {
     foliot_transport_send(f->c->wire, l->peer, delivery, bytes, length);
     f->run->result.tally.hostile_packets++;
@@ -156,7 +158,8 @@ static void hear_packet(foe *f, seed_link *l, const foliot_transport_event *even
 {
     foliot__message m;
     foliot__relay relay;
-    if (event->delivery == FOLIOT_UNRELIABLE && event->length && event->bytes[0] == FOLIOT__RELAY_PACKET) {
+    if (event->delivery == FOLIOT_UNRELIABLE && event->length &&
+        event->bytes[0] == FOLIOT__RELAY_PACKET) {
         if (foliot__relay_decode(event->bytes, event->length, &relay) == FOLIOT_OK && l->end)
             l->end = foliot__tick_near(relay.end, l->end);
     } else if (foliot__message_is_control(event->bytes, event->length) &&
@@ -234,12 +237,14 @@ static void lie(foe *f)
         bool whole = l->keyframe_total && l->keyframe_have == l->keyframe_total;
         if (!whole || l->end <= l->keyframe_tick || f->run->now_ns - l->said_ns < LIE_NS)
             continue;
-        if (l->told || (l->said_ns && f->run->now_ns - l->began_ns > HEARD_OUT_NS)) { // heard out: as somebody new
+        if (l->told || (l->said_ns && f->run->now_ns - l->began_ns >
+                                          HEARD_OUT_NS)) { // heard out: as somebody new
             close_link(f, l);
             open_link(f, l);
             continue;
         }
-        foliot__lockstep_input packet = {.acks = {.next = (uint32_t)l->end}, .digests = foliot__rng_u64(&f->c->rng),
+        foliot__lockstep_input packet = {.acks = {.next = (uint32_t)l->end},
+                                         .digests = foliot__rng_u64(&f->c->rng),
                                          .sent_ms = (uint16_t)(f->local_ns / 1000000u)};
         uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
         size_t length = foliot__lockstep_input_encode(&packet, bytes);
@@ -265,7 +270,10 @@ static void storm(foe *f)
         } else if (l->connected && !l->greeted) {
             foliot__message m = hello_of(f, l, foliot__rng_below(&f->c->rng, 4) == 0);
             if (f->c->token_count && foliot__rng_below(&f->c->rng, 2))
-                take_token(&m.as.hello, &f->c->tokens[foliot__rng_below(&f->c->rng, f->c->token_count < SEED_TOKENS ? f->c->token_count : SEED_TOKENS)]);
+                take_token(&m.as.hello,
+                           &f->c->tokens[foliot__rng_below(
+                               &f->c->rng,
+                               f->c->token_count < SEED_TOKENS ? f->c->token_count : SEED_TOKENS)]);
             say_message(f, l, &m);
             l->greeted = true;
         }
@@ -308,7 +316,8 @@ static void guess(foliot__hello_message *hello, uint32_t turn)
 static void turn_bits(foe *f, foliot__hello_message *hello)
 {
     uint8_t *bytes = (uint8_t *)&hello->token;
-    uint32_t at = foliot__rng_below(&f->c->rng, sizeof hello->token), bit = foliot__rng_below(&f->c->rng, 8);
+    uint32_t at = foliot__rng_below(&f->c->rng, sizeof hello->token),
+             bit = foliot__rng_below(&f->c->rng, 8);
     bytes[at] ^= (uint8_t)(1u << bit);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// seed_guest.c: those who come to the server of a run: players and spectators with random fingers, clients whose
-// packets are damaged, and the hostile, who send noise, what others sent, and mixtures of both.
+// seed_guest.c: those who come to the server of a run: players and spectators with random fingers,
+// clients whose packets are damaged, and the hostile, who send noise, what others sent, and
+// mixtures of both.
 #include "seed_run.h"
 
 #include <stdlib.h>
@@ -9,9 +10,10 @@
 #include "base/assert.h"
 
 #define LEAVE_NS (3 * (uint64_t)SEED_SECOND) // for a goodbye to be heard
-#define JOIN_NS (6 * (uint64_t)SEED_SECOND)  // in a calm network a join has ended by then, one way or the other
+#define JOIN_NS                                                                                    \
+    (6 * (uint64_t)SEED_SECOND) // in a calm network a join has ended by then, one way or the other
 #define JOIN_CLEAR_NS (3 * (uint64_t)SEED_SECOND) // and in one that does nothing to packets
-#define FOE_PLAYERS 2 // places that one address may take by coming and going
+#define FOE_PLAYERS 2                        // places that one address may take by coming and going
 #define BURST_MAX 20                         // packets of the hostile at once
 #define HEARD_NS (3 * (uint64_t)SEED_SECOND) // by then a change of controls has reached the world
 #define LOOK_NS (SEED_SECOND / 4)
@@ -52,7 +54,8 @@ static void open_wire(seed_run *run, seed_caller *c)
         config.peers_max = SEED_LINKS;
     FOLIOT_ASSERT(foliot_transport_memory(run->hub, &config, run->now_ns, &inner) == FOLIOT_OK);
     c->serial = ++run->serial;
-    seed_wire_config wire = {.clock = c->clock, .damage = c->plan->damage, .seed = c->plan->send.seed ^ c->life};
+    seed_wire_config wire = {
+        .clock = c->clock, .damage = c->plan->damage, .seed = c->plan->send.seed ^ c->life};
     if (any_hostile(run) && c->plan->kind != SEED_HOSTILE && c->plan->kind != SEED_FOE) {
         wire.tap = tap;
         wire.tap_user = run;
@@ -66,13 +69,15 @@ void seed_guest_open(seed_run *run, uint32_t index)
     seed_caller *c = &run->callers[index];
     c->plan = &run->plan->guests[index];
     c->index = index;
-    c->rng = foliot__rng_seeded(run->plan->seed * SEED_GUESTS + index + (index < SEED_GUESTS ? 0 : (uint64_t)1 << 60));
+    c->rng = foliot__rng_seeded(run->plan->seed * SEED_GUESTS + index +
+                                (index < SEED_GUESTS ? 0 : (uint64_t)1 << 60));
     c->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, c->plan->skew_ns, c->plan->drift};
     c->done = c->plan->life_count == 0;
     c->next_ns = c->done ? UINT64_MAX : life_of(c)->join_ns;
 }
 
-// -- coming and going -------------------------------------------------------------------------------
+// -- coming and going
+// -------------------------------------------------------------------------------
 
 static void begin_life(seed_run *run, seed_caller *c)
 {
@@ -94,7 +99,8 @@ static void begin_life(seed_run *run, seed_caller *c)
     if (c->plan->kind == SEED_HOSTILE || c->plan->kind == SEED_FOE)
         return;
     char name[32], session[16];
-    bool no_players = c->plan->session < SEED_SESSIONS && run->hosts[c->plan->session].scene.players.limit == 0;
+    bool no_players =
+        c->plan->session < SEED_SESSIONS && run->hosts[c->plan->session].scene.players.limit == 0;
     snprintf(name, sizeof name, "guest-%u-%u", c->index, c->life);
     snprintf(session, sizeof session, "session-%u", c->plan->session);
     foliot_client_config config = foliot_client_config_default();
@@ -106,20 +112,24 @@ static void begin_life(seed_run *run, seed_caller *c)
     config.reconnects = c->plan->reconnects;
     config.input_hz = c->plan->input_hz;
     config.fingerprint = run->kitchen->fingerprint;
-    FOLIOT_ASSERT(foliot_client_create(&config, seed_clock_local(&c->clock), &c->client) == FOLIOT_OK);
+    FOLIOT_ASSERT(foliot_client_create(&config, seed_clock_local(&c->clock), &c->client) ==
+                  FOLIOT_OK);
     seed_say(run, "guest %u: comes", c->index);
 }
 
-// The places of players that one address may take, however it comes and goes: who is dropped keeps his for a while.
+// The places of players that one address may take, however it comes and goes: who is dropped keeps
+// his for a while.
 static uint32_t foe_players(const seed_guest *foe)
 {
     return foe->scheme == SEED_holds ? 0 : FOE_PLAYERS;
 }
 
-// Those who play there, or did so a while ago and may be kept; of foes, as many as one address may have.
+// Those who play there, or did so a while ago and may be kept; of foes, as many as one address may
+// have.
 static uint32_t players_due(const seed_run *run, uint32_t session)
 {
-    uint64_t kept_ns = 1000000u * (uint64_t)(run->plan->timeout_ms + run->plan->reconnect_ms) + SEED_SECOND;
+    uint64_t kept_ns =
+        1000000u * (uint64_t)(run->plan->timeout_ms + run->plan->reconnect_ms) + SEED_SECOND;
     uint32_t count = 0;
     for (uint32_t i = 0; i < run->plan->guest_count; i++) {
         const seed_caller *c = &run->callers[i];
@@ -131,7 +141,8 @@ static uint32_t players_due(const seed_run *run, uint32_t session)
         }
         for (uint32_t n = 0; n < c->plan->life_count; n++) {
             const seed_life *life = &c->plan->lives[n];
-            count += life->join_ns <= run->now_ns && (life->exit == SEED_STAYS || life->end_ns + kept_ns > run->now_ns);
+            count += life->join_ns <= run->now_ns &&
+                     (life->exit == SEED_STAYS || life->end_ns + kept_ns > run->now_ns);
         }
     }
     return count;
@@ -142,8 +153,10 @@ static void check_refusal(seed_run *run, const seed_caller *c)
 {
     if (c->plan->session >= run->plan->session_count || !foliot_client_try_again(c->client))
         return;
-    uint32_t limit = run->hosts[c->plan->session].scene.players.limit, players = players_due(run, c->plan->session);
-    if (seed_plan_foes(run->plan, SEED_SCHEME_COUNT) && (players <= limit || c->plan->kind == SEED_SPECTATOR))
+    uint32_t limit = run->hosts[c->plan->session].scene.players.limit,
+             players = players_due(run, c->plan->session);
+    if (seed_plan_foes(run->plan, SEED_SCHEME_COUNT) &&
+        (players <= limit || c->plan->kind == SEED_SPECTATOR))
         seed_fail(run, "guest %u: refused ('%s') though with it %u of %u players are due", c->index,
                   foliot_client_reason(c->client), players, limit);
 }
@@ -151,7 +164,9 @@ static void check_refusal(seed_run *run, const seed_caller *c)
 static bool is_clear(const seed_guest *guest)
 {
     const foliot_impairment *s = &guest->send, *r = &guest->receive;
-    return s->delay_ms + r->delay_ms + s->jitter_max_ms + r->jitter_max_ms + s->loss + r->loss + s->reorder + r->reorder == 0;
+    return s->delay_ms + r->delay_ms + s->jitter_max_ms + r->jitter_max_ms + s->loss + r->loss +
+               s->reorder + r->reorder ==
+           0;
 }
 
 // A join has ended in a world that is seen, or with a sentence.
@@ -159,7 +174,8 @@ static void check_join(seed_run *run, const seed_caller *c, const foliot_client_
 {
     foliot_client_state state = foliot_client_now(c->client);
     const char *reason = foliot_client_reason(c->client);
-    bool over = state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED || state == FOLIOT_CLIENT_LOST;
+    bool over = state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
+                state == FOLIOT_CLIENT_LOST;
     if (over && *reason == '\0')
         seed_fail(run, "guest %u: it ended without a sentence", c->index);
     if (c->unrest || c->leaving)
@@ -168,11 +184,14 @@ static void check_join(seed_run *run, const seed_caller *c, const foliot_client_
         seed_fail(run, "guest %u: lost in a calm network: %s", c->index, reason);
     if (state == FOLIOT_CLIENT_REFUSED)
         check_refusal(run, c);
-    if (run->now_ns - c->joined_ns > (is_clear(c->plan) ? JOIN_CLEAR_NS : JOIN_NS) && !over && seen->snapshots_received == 0)
-        seed_fail(run, "guest %u: has not joined after %.1f s", c->index, (double)(run->now_ns - c->joined_ns) * 1e-9);
+    if (run->now_ns - c->joined_ns > (is_clear(c->plan) ? JOIN_CLEAR_NS : JOIN_NS) && !over &&
+        seen->snapshots_received == 0)
+        seed_fail(run, "guest %u: has not joined after %.1f s", c->index,
+                  (double)(run->now_ns - c->joined_ns) * 1e-9);
     if (c->plan->session == SEED_SESSIONS && state == FOLIOT_CLIENT_PLAYING)
         seed_fail(run, "guest %u: is in a session that is not there", c->index);
-    // Through a tiny window in a network that loses packets, a state is a while on its way, and nothing else is said.
+    // Through a tiny window in a network that loses packets, a state is a while on its way, and
+    // nothing else is said.
     bool slow = run->plan->limits.window_bytes < FOLIOT_PACKET_BYTES_MAX && !is_clear(c->plan);
     if (seen->reconnects && !slow)
         seed_fail(run, "guest %u: had to reconnect in a calm network", c->index);
@@ -186,7 +205,8 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
         foliot_client_state state = foliot_client_now(c->client);
         check_join(run, c, &seen);
         if (seen.pieces_malformed && c->plan->kind != SEED_SICK)
-            seed_fail(run, "guest %u: %llu malformed pieces", c->index, (unsigned long long)seen.pieces_malformed);
+            seed_fail(run, "guest %u: %llu malformed pieces", c->index,
+                      (unsigned long long)seen.pieces_malformed);
         tally->refused += state == FOLIOT_CLIENT_REFUSED;
         tally->lost += state == FOLIOT_CLIENT_LOST;
         tally->left += state == FOLIOT_CLIENT_CLOSED;
@@ -197,8 +217,10 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
         tally->starved += seen.samples_starved;
         seed_mix(run, seen.snapshots_received);
         seed_mix(run, seen.samples_starved);
-        seed_say(run, "guest %u: goes, state %d '%s', %llu snapshots, %llu that could not be decoded", c->index, (int)state,
-                 foliot_client_reason(c->client), (unsigned long long)seen.snapshots_received,
+        seed_say(run,
+                 "guest %u: goes, state %d '%s', %llu snapshots, %llu that could not be decoded",
+                 c->index, (int)state, foliot_client_reason(c->client),
+                 (unsigned long long)seen.snapshots_received,
                  (unsigned long long)seen.snapshots_without_baseline);
     }
     tally->crashed += dumb;
@@ -248,7 +270,8 @@ static bool ends(seed_run *run, seed_caller *c)
         return c->client == NULL && !c->alive;
     }
     foliot_client_state state = foliot_client_now(c->client);
-    bool over = state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED || state == FOLIOT_CLIENT_LOST;
+    bool over = state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
+                state == FOLIOT_CLIENT_LOST;
     if (over || (c->leaving && run->now_ns - c->leaving_ns > LEAVE_NS)) {
         end_life(run, c, false);
         return true;
@@ -256,7 +279,8 @@ static bool ends(seed_run *run, seed_caller *c)
     return false;
 }
 
-// -- the network breaks and is mended -----------------------------------------------------------------
+// -- the network breaks and is mended
+// -----------------------------------------------------------------
 
 static void mind_outages(seed_run *run, seed_caller *c)
 {
@@ -271,7 +295,8 @@ static void mind_outages(seed_run *run, seed_caller *c)
     seed_say(run, "guest %u: %s", c->index, out ? "its network is gone" : "its network is back");
 }
 
-// -- playing --------------------------------------------------------------------------------------------
+// -- playing
+// --------------------------------------------------------------------------------------------
 
 static void think(seed_run *run, seed_caller *c)
 {
@@ -296,7 +321,8 @@ static bool is_heard(const seed_run *run, const seed_caller *c, const foliot_inp
         const seed_touch *touch = &c->touches[(c->touch_count - i) % SEED_TOUCHES];
         if (touch->over_ns && touch->over_ns + HEARD_NS < run->now_ns)
             return false;
-        if (touch->buttons == has->buttons && memcmp(touch->axes, has->axes, sizeof touch->axes) == 0)
+        if (touch->buttons == has->buttons &&
+            memcmp(touch->axes, has->axes, sizeof touch->axes) == 0)
             return true;
     }
     return kept == SEED_TOUCHES; // the ring does not reach back so far
@@ -306,9 +332,11 @@ static bool is_heard(const seed_run *run, const seed_caller *c, const foliot_inp
 static void check_decodes(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
     uint64_t undecodable = seen->snapshots_without_baseline;
-    bool settled = c->playing && run->now_ns > c->playing_ns + HEARD_NS && seed_plan_calm(run->plan, c->plan);
+    bool settled =
+        c->playing && run->now_ns > c->playing_ns + HEARD_NS && seed_plan_calm(run->plan, c->plan);
     if (settled && undecodable > c->undecodable)
-        seed_fail(run, "guest %u: a snapshot came against a baseline that it does not have", c->index);
+        seed_fail(run, "guest %u: a snapshot came against a baseline that it does not have",
+                  c->index);
     c->undecodable = undecodable;
 }
 
@@ -321,8 +349,8 @@ static bool any_within(const seed_gap *gaps, uint32_t count, uint64_t from_ns, u
 }
 
 // Whatever was lost in a gap: a while later nothing is missing any more.
-static void check_up_to_date(seed_run *run, const seed_caller *c, const foliot_client_statistics *seen,
-                             const foliot_world *world)
+static void check_up_to_date(seed_run *run, const seed_caller *c,
+                             const foliot_client_statistics *seen, const foliot_world *world)
 {
     const seed_guest *g = c->plan;
     uint64_t from_ns = run->now_ns - RECOVERED_NS;
@@ -333,8 +361,8 @@ static void check_up_to_date(seed_run *run, const seed_caller *c, const foliot_c
     double late_s = run->plan->sessions[g->session].spectator_delay_s + 1e-9 * HEARD_NS;
     uint64_t newest = seen->newest_tick, now = foliot_world_tick(world);
     if ((double)newest + late_s * foliot_client_pace_hz(c->client) < (double)now)
-        seed_fail(run, "guest %u: has tick %llu when the server is at %llu", c->index, (unsigned long long)newest,
-                  (unsigned long long)now);
+        seed_fail(run, "guest %u: has tick %llu when the server is at %llu", c->index,
+                  (unsigned long long)newest, (unsigned long long)now);
 }
 
 static void check_heard(seed_run *run, seed_caller *c)
@@ -345,24 +373,27 @@ static void check_heard(seed_run *run, seed_caller *c)
         return;
     foliot_input has = foliot_world_player_controls(world, c->player);
     if (!is_heard(run, c, &has))
-        seed_fail(run, "guest %u: what it does is not heard: axes %d %d %d %d, buttons %u", c->index, has.axes[0],
-                  has.axes[1], has.axes[2], has.axes[3], has.buttons);
+        seed_fail(run, "guest %u: what it does is not heard: axes %d %d %d %d, buttons %u",
+                  c->index, has.axes[0], has.axes[1], has.axes[2], has.axes[3], has.buttons);
 }
 
 // Its scene is that of the session, though another server came.
 static void check_scene(seed_run *run, const seed_caller *c)
 {
-    if (!c->playing || run->now_ns < c->playing_ns + HEARD_NS || c->playing_ns <= run->up_ns || !run->server)
+    if (!c->playing || run->now_ns < c->playing_ns + HEARD_NS || c->playing_ns <= run->up_ns ||
+        !run->server)
         return;
-    const foliot_scene *has = foliot_client_scene(c->client), *is = &run->hosts[c->plan->session].scene;
+    const foliot_scene *has = foliot_client_scene(c->client),
+                       *is = &run->hosts[c->plan->session].scene;
     if (has && (strcmp(has->name, is->name) != 0 || has->body_count != is->body_count))
-        seed_fail(run, "guest %u: has the scene '%s' of %u bodies, and plays in '%s' of %u", c->index, has->name, has->body_count,
-                  is->name, is->body_count);
+        seed_fail(run, "guest %u: has the scene '%s' of %u bodies, and plays in '%s' of %u",
+                  c->index, has->name, has->body_count, is->name, is->body_count);
 }
 
 static void check_service(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
-    bool playing = foliot_client_now(c->client) == FOLIOT_CLIENT_PLAYING && c->plan->session < run->plan->session_count;
+    bool playing = foliot_client_now(c->client) == FOLIOT_CLIENT_PLAYING &&
+                   c->plan->session < run->plan->session_count;
     if (playing && !c->playing)
         c->playing_ns = run->now_ns;
     c->playing = playing;
@@ -396,7 +427,8 @@ static bool judge(seed_run *run, seed_caller *c)
     c->claims = false;
     run->result.tally.claims++;
     if (known && !seed_truth_holds(h, c->claim_tick, c->claim))
-        seed_fail(run, "guest %u: its state of tick %llu is not the server's", c->index, (unsigned long long)c->claim_tick);
+        seed_fail(run, "guest %u: its state of tick %llu is not the server's", c->index,
+                  (unsigned long long)c->claim_tick);
     return true; // what died with a server before it was stepped is nothing to compare with
 }
 
@@ -406,10 +438,12 @@ static void check_claim(seed_run *run, seed_caller *c, const foliot_client_stati
     if (c->claims && !judge(run, c))
         return;
     if (run->anew && c->joined_ns < run->up_ns &&
-        (seen->reconnects == c->reconnects_before || foliot_client_now(c->client) != FOLIOT_CLIENT_PLAYING))
+        (seen->reconnects == c->reconnects_before ||
+         foliot_client_now(c->client) != FOLIOT_CLIENT_PLAYING))
         return; // it has not met the other server yet
-    if ((seen->snapshots_received == 0 && seen->ticks_stepped == 0) || (seen->digest.high | seen->digest.low) == 0 ||
-        seen->newest_tick == c->claimed_tick || c->plan->kind == SEED_SICK || c->plan->session >= run->plan->session_count)
+    if ((seen->snapshots_received == 0 && seen->ticks_stepped == 0) ||
+        (seen->digest.high | seen->digest.low) == 0 || seen->newest_tick == c->claimed_tick ||
+        c->plan->kind == SEED_SICK || c->plan->session >= run->plan->session_count)
         return;
     c->claimed_tick = c->claim_tick = seen->newest_tick;
     c->claim = seen->digest;
@@ -423,9 +457,10 @@ static void check_sample(seed_run *run, seed_caller *c)
     foliot_sample sample;
     if (foliot_client_sample(c->client, seed_clock_local(&c->clock), &sample) != FOLIOT_OK)
         return;
-    if (!(sample.render_tick >= c->render_tick) && c->plan->kind != SEED_SICK && !run->anew && !run->back)
-        seed_fail(run, "guest %u: render time ran backwards, from %.4f to %.4f", c->index, c->render_tick,
-                  sample.render_tick);
+    if (!(sample.render_tick >= c->render_tick) && c->plan->kind != SEED_SICK && !run->anew &&
+        !run->back)
+        seed_fail(run, "guest %u: render time ran backwards, from %.4f to %.4f", c->index,
+                  c->render_tick, sample.render_tick);
     c->render_tick = sample.render_tick;
     uint64_t bits;
     memcpy(&bits, &sample.render_tick, sizeof bits);
@@ -437,16 +472,18 @@ static uint32_t ghost_of(const seed_run *run, const seed_caller *c)
 {
     const seed_host *h = &run->hosts[c->plan->session];
     for (uint32_t p = 0; p < SEED_PLAYERS && p < foliot_world_players_max(h->world); p++)
-        if (p != c->player && h->owners[p].guest == c->index && h->owners[p].life == c->life && h->owners[p].known &&
-            foliot_world_player_body(h->world, p) != FOLIOT_NO_BODY)
+        if (p != c->player && h->owners[p].guest == c->index && h->owners[p].life == c->life &&
+            h->owners[p].known && foliot_world_player_body(h->world, p) != FOLIOT_NO_BODY)
             return p;
     return UINT32_MAX;
 }
 
-// Nobody is two for longer than it takes to find out: for the other one's leaving to be stepped there is a second.
+// Nobody is two for longer than it takes to find out: for the other one's leaving to be stepped
+// there is a second.
 static void check_player(seed_run *run, seed_caller *c)
 {
-    if (foliot_client_now(c->client) != FOLIOT_CLIENT_PLAYING || c->plan->session >= run->plan->session_count)
+    if (foliot_client_now(c->client) != FOLIOT_CLIENT_PLAYING ||
+        c->plan->session >= run->plan->session_count)
         return;
     const foliot_world *world = run->hosts[c->plan->session].world;
     uint32_t player = foliot_client_player(c->client);
@@ -459,7 +496,10 @@ static void check_player(seed_run *run, seed_caller *c)
         return;
     uint32_t ghost = ghost_of(run, c);
     if (ghost != UINT32_MAX)
-        seed_fail(run, "guest %u: is player %u, and player %u, who was given to it too, stands there still", c->index, player, ghost);
+        seed_fail(
+            run,
+            "guest %u: is player %u, and player %u, who was given to it too, stands there still",
+            c->index, player, ghost);
 }
 
 static void frame(seed_run *run, seed_caller *c)
@@ -471,14 +511,16 @@ static void frame(seed_run *run, seed_caller *c)
         check_sample(run, c);
         return;
     }
-    foliot_client_statistics seen = foliot_client_statistics_now(c->client); // takes a digest: once a frame
+    foliot_client_statistics seen =
+        foliot_client_statistics_now(c->client); // takes a digest: once a frame
     check_service(run, c, &seen);
     think(run, c);
     check_sample(run, c);
     check_claim(run, c, &seen);
 }
 
-// -- the hostile ------------------------------------------------------------------------------------------
+// -- the hostile
+// ------------------------------------------------------------------------------------------
 
 static size_t compose(seed_run *run, seed_caller *c, uint8_t bytes[1400], foliot_delivery *delivery)
 {
@@ -534,7 +576,8 @@ static void attack(seed_run *run, seed_caller *c)
     }
 }
 
-// -- one turn -----------------------------------------------------------------------------------------------
+// -- one turn
+// -----------------------------------------------------------------------------------------------
 
 void seed_guest_act(seed_run *run, seed_caller *c)
 {
@@ -554,7 +597,8 @@ void seed_guest_act(seed_run *run, seed_caller *c)
         attack(run, c);
     if (ends(run, c))
         return;
-    double wait = c->client ? (double)c->plan->frame_ns : 2e9 * foliot__rng_unit(&c->rng) / c->plan->packets_hz;
+    double wait = c->client ? (double)c->plan->frame_ns
+                            : 2e9 * foliot__rng_unit(&c->rng) / c->plan->packets_hz;
     uint64_t next = run->now_ns + 1000 + (uint64_t)wait;
     c->next_ns = seed_after_gaps(c->plan->pauses, c->plan->pause_count, next);
 }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT
-// seed_plan.c: see seed_plan.h. Every part draws from a stream of its own, so that a change of one leaves
-// the others of a seed as they were.
+// seed_plan.c: see seed_plan.h. Every part draws from a stream of its own, so that a change of one
+// leaves the others of a seed as they were.
 #include "seed_plan.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define PARTS 64
-#define AFTERLIFE_NS (5 * (uint64_t)SEED_SECOND) // after a crash there is time to find each other again, and to play
+#define AFTERLIFE_NS                                                                               \
+    (5 * (uint64_t)SEED_SECOND) // after a crash there is time to find each other again, and to play
 #define HEAVY_RUN_NS (4 * (uint64_t)SEED_SECOND)
-#define FOES_SHARE 0.25   // of the seeds
-#define FOES_PEERS 64     // that a server has room for where there are foes
+#define FOES_SHARE 0.25    // of the seeds
+#define FOES_PEERS 64      // that a server has room for where there are foes
 #define TINY_LOG_SECONDS 4 // a log has room for twice as much, at most
-#define SCENES_PLAYED 5 // the first ones: their states are several tiny windows
-static const foliot__lockstep_limits usual_limits = FOLIOT__LOCKSTEP_LIMITS, tiny_limits = {TINY_LOG_SECONDS, 0.5, 256, 512, 1024};
+#define SCENES_PLAYED 5    // the first ones: their states are several tiny windows
+static const foliot__lockstep_limits usual_limits = FOLIOT__LOCKSTEP_LIMITS,
+                                     tiny_limits = {TINY_LOG_SECONDS, 0.5, 256, 512, 1024};
 
 static const char *const schemes[] = {
 #define NAME(name) #name,
@@ -93,7 +95,8 @@ static foliot_impairment draw_network(dice *d)
     return i;
 }
 
-static uint32_t draw_gaps(dice *d, double share, uint64_t run_ns, double longest_s, seed_gap gaps[SEED_GAPS])
+static uint32_t draw_gaps(dice *d, double share, uint64_t run_ns, double longest_s,
+                          seed_gap gaps[SEED_GAPS])
 {
     uint32_t count = 0;
     while (count < SEED_GAPS && chance(d, share)) {
@@ -106,7 +109,8 @@ static uint32_t draw_gaps(dice *d, double share, uint64_t run_ns, double longest
 
 static void draw_lives(dice *d, seed_guest *guest, uint64_t run_ns)
 {
-    double at = between(d, 0, chance(d, 0.7) ? 0.5 : (double)run_ns * 0.7e-9), run = (double)run_ns * 1e-9;
+    double at = between(d, 0, chance(d, 0.7) ? 0.5 : (double)run_ns * 0.7e-9),
+           run = (double)run_ns * 1e-9;
     guest->life_count = 0;
     while (guest->life_count < SEED_LIVES && at < run - 0.5) {
         seed_life *life = &guest->lives[guest->life_count++];
@@ -214,7 +218,8 @@ static void draw_crashes(seed_plan *plan)
     }
 }
 
-// A player whose network is gone until he has been given up, comes back for about a hello, and is gone again: is he two then?
+// A player whose network is gone until he has been given up, comes back for about a hello, and is
+// gone again: is he two then?
 static void draw_late_return(seed_plan *plan)
 {
     dice d = dice_of(plan->seed, 4);
@@ -232,16 +237,21 @@ static void draw_late_return(seed_plan *plan)
     double way_s = 1e-3 * g->send.delay_ms, round_trip_s = way_s + 1e-3 * g->receive.delay_ms;
     seed_gap *away = g->outages, *again = g->outages + 1;
     away->begin_ns = SEED_BEGIN_NS + ns_between(&d, 1, 2);
-    away->end_ns = away->begin_ns + 1000000u * (uint64_t)(plan->timeout_ms + plan->reconnect_ms) + ns_between(&d, 0.2, 1);
-    again->begin_ns = away->end_ns + ns_between(&d, round_trip_s, round_trip_s + way_s + 0.2); // it asks every 0.2 s
-    again->end_ns = again->begin_ns + ns_between(&d, 2, 2.5) + (uint64_t)(4e9 * round_trip_s); // it gives up meanwhile
+    away->end_ns = away->begin_ns + 1000000u * (uint64_t)(plan->timeout_ms + plan->reconnect_ms) +
+                   ns_between(&d, 0.2, 1);
+    again->begin_ns = away->end_ns + ns_between(&d, round_trip_s,
+                                                round_trip_s + way_s + 0.2); // it asks every 0.2 s
+    again->end_ns = again->begin_ns + ns_between(&d, 2, 2.5) +
+                    (uint64_t)(4e9 * round_trip_s); // it gives up meanwhile
     g->outage_count = 2;
     plan->run_ns = again->end_ns + 4 * (uint64_t)SEED_SECOND - SEED_BEGIN_NS;
 }
 
-// -- foes and other ill will ------------------------------------------------------------------------
+// -- foes and other ill will
+// ------------------------------------------------------------------------
 
-// SEED_WITHOUT=pins,storage leaves those out, SEED_WITH=pins puts them into every seed: schemes, tiny, swaps, storage.
+// SEED_WITHOUT=pins,storage leaves those out, SEED_WITH=pins puts them into every seed: schemes,
+// tiny, swaps, storage.
 static bool is_named(const char *variable, const char *word)
 {
     const char *list = getenv(variable);
@@ -267,9 +277,11 @@ static void draw_foe(seed_plan *plan, seed_scheme scheme)
 {
     dice d = dice_of(plan->seed, 16 + plan->guest_count);
     seed_guest *g = &plan->guests[plan->guest_count];
-    *g = (seed_guest){.kind = SEED_FOE, .scheme = scheme, .session = below(&d, plan->session_count)};
+    *g =
+        (seed_guest){.kind = SEED_FOE, .scheme = scheme, .session = below(&d, plan->session_count)};
     if (needs_lockstep(scheme) && !plan->sessions[g->session].lockstep) {
-        for (g->session = 0; g->session < plan->session_count && !plan->sessions[g->session].lockstep;)
+        for (g->session = 0;
+             g->session < plan->session_count && !plan->sessions[g->session].lockstep;)
             g->session++;
         if (g->session == plan->session_count)
             plan->sessions[g->session = 0].lockstep = true;
@@ -278,7 +290,9 @@ static void draw_foe(seed_plan *plan, seed_scheme scheme)
         g->send = draw_network(&d);
         g->receive = draw_network(&d);
     }
-    g->lives[0] = (seed_life){.join_ns = SEED_BEGIN_NS + ns_between(&d, 0.1, (double)plan->run_ns * 0.3e-9), .exit = SEED_STAYS};
+    g->lives[0] =
+        (seed_life){.join_ns = SEED_BEGIN_NS + ns_between(&d, 0.1, (double)plan->run_ns * 0.3e-9),
+                    .exit = SEED_STAYS};
     g->life_count = 1;
     g->packets_hz = between(&d, 60, 250);
     plan->guest_count++;
@@ -308,12 +322,14 @@ static void make_plain(seed_plan *plan, seed_guest *g)
         g->session = 0;
 }
 
-// Long enough for the log to wrap while states are held; then somebody comes, and if he played before, comes again.
+// Long enough for the log to wrap while states are held; then somebody comes, and if he played
+// before, comes again.
 static void draw_wrap(seed_plan *plan, dice *d)
 {
     seed_guest *g = &plan->guests[0];
     make_plain(plan, g);
-    uint64_t comes_ns = SEED_BEGIN_NS + ns_between(d, 2 * TINY_LOG_SECONDS + 3, 2 * TINY_LOG_SECONDS + 5);
+    uint64_t comes_ns =
+        SEED_BEGIN_NS + ns_between(d, 2 * TINY_LOG_SECONDS + 3, 2 * TINY_LOG_SECONDS + 5);
     plan->run_ns = comes_ns + ns_between(d, 3.5, 5) - SEED_BEGIN_NS;
     g->lives[0].exit = chance(d, 0.5) ? SEED_LEAVES : SEED_CRASHES_DOWN;
     g->lives[0].end_ns = g->lives[0].join_ns + ns_between(d, 1, 3);
@@ -338,7 +354,9 @@ static void draw_foes(seed_plan *plan, bool late_return)
         if (is_named("SEED_WITH", schemes[i]))
             wanted = (seed_scheme)i;
     bool tiny = strikes(&d, plan->crash_count ? 0 : 0.15, "tiny");
-    plan->limits = tiny && !any_heavy(plan) ? tiny_limits : usual_limits; // a large state takes seconds through a tiny window
+    plan->limits = tiny && !any_heavy(plan)
+                       ? tiny_limits
+                       : usual_limits; // a large state takes seconds through a tiny window
     if ((!any && wanted == SEED_SCHEME_COUNT) || any_heavy(plan) || late_return)
         return;
     for (uint32_t i = 0; i < count; i++) {
@@ -351,7 +369,9 @@ static void draw_foes(seed_plan *plan, bool late_return)
     if (chance(&d, 0.5) && !plan->crash_count)
         make_plain(plan, &plan->guests[0]);
     bool wraps = chance(&d, 0.6);
-    if (seed_plan_foes(plan, SEED_pins) + seed_plan_foes(plan, SEED_crawls) + seed_plan_foes(plan, SEED_withholds) == 0)
+    if (seed_plan_foes(plan, SEED_pins) + seed_plan_foes(plan, SEED_crawls) +
+            seed_plan_foes(plan, SEED_withholds) ==
+        0)
         return;
     plan->limits = is_named("SEED_WITHOUT", "tiny") ? usual_limits : tiny_limits;
     if (wraps && !plan->crash_count)
@@ -400,7 +420,8 @@ uint32_t seed_plan_foes(const seed_plan *plan, seed_scheme scheme)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < plan->guest_count; i++)
-        count += plan->guests[i].kind == SEED_FOE && (scheme == SEED_SCHEME_COUNT || plan->guests[i].scheme == scheme);
+        count += plan->guests[i].kind == SEED_FOE &&
+                 (scheme == SEED_SCHEME_COUNT || plan->guests[i].scheme == scheme);
     return count;
 }
 
@@ -410,7 +431,8 @@ seed_plan seed_plan_draw(uint64_t seed)
     dice d = dice_of(seed, 0);
     plan.run_ns = ns_between(&d, 1, chance(&d, 0.8) ? 8 : 25);
     // A third of the runs are calm: what is lost there has no excuse.
-    bool calm = chance(&d, 0.33), trouble = !calm && chance(&d, 0.4), crashes = !calm && chance(&d, 0.3);
+    bool calm = chance(&d, 0.33), trouble = !calm && chance(&d, 0.4),
+         crashes = !calm && chance(&d, 0.3);
     draw_sessions(&plan);
     for (uint32_t i = 0; i < plan.session_count; i++)
         if (seed_scenes[plan.sessions[i].scene].heavy && plan.run_ns > HEAVY_RUN_NS)
@@ -425,7 +447,8 @@ seed_plan seed_plan_draw(uint64_t seed)
         if (calm)
             plan.guests[i].outage_count = plan.guests[i].pause_count = 0;
     }
-    bool late_return = !calm && !trouble && !crashes && !seed_scenes[plan.sessions[0].scene].heavy && chance(&d, 0.1);
+    bool late_return = !calm && !trouble && !crashes &&
+                       !seed_scenes[plan.sessions[0].scene].heavy && chance(&d, 0.1);
     if (late_return)
         draw_late_return(&plan);
     draw_storage(&plan);
@@ -476,9 +499,12 @@ bool seed_plan_has(const seed_plan *plan, seed_guest_kind kind)
 
 static void print_network(const char *way, const foliot_impairment *i, FILE *out)
 {
-    fprintf(out, "    %s loss %.1f%% burst %.1f delay %.0f jitter %.0f-%.0f kind %d duplicate %.1f%% reorder %.1f%% rate %.0f queue %u\n",
-            way, 100 * i->loss, i->burst, i->delay_ms, i->jitter_min_ms, i->jitter_max_ms, (int)i->jitter_kind,
-            100 * i->duplicate, 100 * i->reorder, i->rate_bits, i->queue_bytes);
+    fprintf(out,
+            "    %s loss %.1f%% burst %.1f delay %.0f jitter %.0f-%.0f kind %d duplicate %.1f%% "
+            "reorder %.1f%% rate %.0f queue %u\n",
+            way, 100 * i->loss, i->burst, i->delay_ms, i->jitter_min_ms, i->jitter_max_ms,
+            (int)i->jitter_kind, 100 * i->duplicate, 100 * i->reorder, i->rate_bits,
+            i->queue_bytes);
 }
 
 static void print_guest(const seed_plan *plan, uint32_t index, FILE *out)
@@ -486,43 +512,58 @@ static void print_guest(const seed_plan *plan, uint32_t index, FILE *out)
     static const char *const kinds[] = {"player", "spectator", "sick", "hostile", "foe"};
     static const char *const exits[] = {"stays", "leaves", "crashes"};
     const seed_guest *g = &plan->guests[index];
-    fprintf(out, "  guest %u: %s, session %u, frame %.1f ms, skew %.3f s, drift %.0f ppm, changes %.1f Hz, damage %.3f%s\n",
-            index, kinds[g->kind], g->session, (double)g->frame_ns * 1e-6, (double)g->skew_ns * 1e-9, g->drift * 1e6,
-            g->changes_hz, g->damage, g->reconnects ? "" : ", does not reconnect");
+    fprintf(out,
+            "  guest %u: %s, session %u, frame %.1f ms, skew %.3f s, drift %.0f ppm, changes %.1f "
+            "Hz, damage %.3f%s\n",
+            index, kinds[g->kind], g->session, (double)g->frame_ns * 1e-6,
+            (double)g->skew_ns * 1e-9, g->drift * 1e6, g->changes_hz, g->damage,
+            g->reconnects ? "" : ", does not reconnect");
     if (g->kind == SEED_FOE)
         fprintf(out, "    it %s\n", schemes[g->scheme]);
     print_network("send   ", &g->send, out);
     print_network("receive", &g->receive, out);
     for (uint32_t i = 0; i < g->life_count; i++)
-        fprintf(out, "    joins %.3f s, %s %.3f s\n", (double)g->lives[i].join_ns * 1e-9, exits[g->lives[i].exit],
-                (double)g->lives[i].end_ns * 1e-9);
+        fprintf(out, "    joins %.3f s, %s %.3f s\n", (double)g->lives[i].join_ns * 1e-9,
+                exits[g->lives[i].exit], (double)g->lives[i].end_ns * 1e-9);
     for (uint32_t i = 0; i < g->outage_count; i++)
-        fprintf(out, "    no network %.3f to %.3f s\n", (double)g->outages[i].begin_ns * 1e-9, (double)g->outages[i].end_ns * 1e-9);
+        fprintf(out, "    no network %.3f to %.3f s\n", (double)g->outages[i].begin_ns * 1e-9,
+                (double)g->outages[i].end_ns * 1e-9);
     for (uint32_t i = 0; i < g->pause_count; i++)
-        fprintf(out, "    paused %.3f to %.3f s\n", (double)g->pauses[i].begin_ns * 1e-9, (double)g->pauses[i].end_ns * 1e-9);
+        fprintf(out, "    paused %.3f to %.3f s\n", (double)g->pauses[i].begin_ns * 1e-9,
+                (double)g->pauses[i].end_ns * 1e-9);
 }
 
 void seed_plan_print(const seed_plan *plan, FILE *out)
 {
-    fprintf(out, "seed %llu: %.2f s, snapshots %.1f Hz, poll %.2f ms, step %.2f ms, timeout %u ms, reconnect %u ms, %u peers, drift %.0f ppm\n",
-            (unsigned long long)plan->seed, (double)plan->run_ns * 1e-9, plan->snapshot_hz, (double)plan->server_poll_ns * 1e-6,
-            (double)plan->step_ns * 1e-6, plan->timeout_ms, plan->reconnect_ms, plan->peers_max, plan->server_drift * 1e6);
+    fprintf(out,
+            "seed %llu: %.2f s, snapshots %.1f Hz, poll %.2f ms, step %.2f ms, timeout %u ms, "
+            "reconnect %u ms, %u peers, drift %.0f ppm\n",
+            (unsigned long long)plan->seed, (double)plan->run_ns * 1e-9, plan->snapshot_hz,
+            (double)plan->server_poll_ns * 1e-6, (double)plan->step_ns * 1e-6, plan->timeout_ms,
+            plan->reconnect_ms, plan->peers_max, plan->server_drift * 1e6);
     for (uint32_t i = 0; i < plan->session_count; i++)
-        fprintf(out, "  session %u: %s%s at %.2f Hz, block %u, keyframe %u, queue %zu, drained %.1f Hz\n", i,
-                seed_scenes[plan->sessions[i].scene].file, plan->sessions[i].lockstep ? " in lockstep" : "", plan->sessions[i].tick_hz, plan->sessions[i].block_ticks,
-                plan->sessions[i].keyframe_ticks, plan->sessions[i].queue_bytes, plan->sessions[i].drain_hz);
+        fprintf(
+            out,
+            "  session %u: %s%s at %.2f Hz, block %u, keyframe %u, queue %zu, drained %.1f Hz\n", i,
+            seed_scenes[plan->sessions[i].scene].file,
+            plan->sessions[i].lockstep ? " in lockstep" : "", plan->sessions[i].tick_hz,
+            plan->sessions[i].block_ticks, plan->sessions[i].keyframe_ticks,
+            plan->sessions[i].queue_bytes, plan->sessions[i].drain_hz);
     for (uint32_t i = 0; i < plan->server_pause_count; i++)
-        fprintf(out, "  server paused %.3f to %.3f s\n", (double)plan->server_pauses[i].begin_ns * 1e-9,
+        fprintf(out, "  server paused %.3f to %.3f s\n",
+                (double)plan->server_pauses[i].begin_ns * 1e-9,
                 (double)plan->server_pauses[i].end_ns * 1e-9);
     for (uint32_t i = 0; i < plan->crash_count; i++)
-        fprintf(out, "  server crashes %.3f s, down %.3f s, storage %d%s\n", (double)plan->crash_ns[i] * 1e-9,
-                (double)plan->down_ns[i] * 1e-9, (int)plan->storage[i], plan->swaps[i] ? ", and another comes" : "");
+        fprintf(out, "  server crashes %.3f s, down %.3f s, storage %d%s\n",
+                (double)plan->crash_ns[i] * 1e-9, (double)plan->down_ns[i] * 1e-9,
+                (int)plan->storage[i], plan->swaps[i] ? ", and another comes" : "");
     for (uint32_t i = 0; i < plan->crash_count; i++)
         for (uint32_t s = 0; plan->swaps[i] && s < plan->session_count; s++)
-            fprintf(out, "  then session %u is %s%s\n", s, seed_scenes[plan->swapped[i][s].scene].file,
+            fprintf(out, "  then session %u is %s%s\n", s,
+                    seed_scenes[plan->swapped[i][s].scene].file,
                     plan->swapped[i][s].lockstep ? " in lockstep" : "");
-    fprintf(out, "  log %.0f s, states every %.1f s in windows of %u\n", plan->limits.log_seconds, plan->limits.keyframe_seconds,
-            plan->limits.window_bytes);
+    fprintf(out, "  log %.0f s, states every %.1f s in windows of %u\n", plan->limits.log_seconds,
+            plan->limits.keyframe_seconds, plan->limits.window_bytes);
     for (uint32_t i = 0; i < plan->guest_count; i++)
         print_guest(plan, i, out);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// seed_plan.h: all that happens in one run of the whole-system simulation, drawn from its seed before it begins:
-// scenes, networks, clocks, who comes and goes how, what breaks when. The plan also tells which losses are explained.
+// seed_plan.h: all that happens in one run of the whole-system simulation, drawn from its seed
+// before it begins: scenes, networks, clocks, who comes and goes how, what breaks when. The plan
+// also tells which losses are explained.
 #ifndef FOLIOT_TESTS_SEED_PLAN_H
 #define FOLIOT_TESTS_SEED_PLAN_H
 
@@ -70,7 +71,7 @@ typedef struct seed_life {
 
 typedef struct seed_guest {
     seed_guest_kind kind;
-    uint32_t session;    // SEED_SESSIONS: one that is not there
+    uint32_t session; // SEED_SESSIONS: one that is not there
     seed_life lives[SEED_LIVES];
     uint32_t life_count;
     foliot_impairment send, receive;
@@ -105,10 +106,12 @@ typedef struct seed_plan {
     seed_guest guests[SEED_COMERS]; // foes last
     double snapshot_hz, server_drift;
     int64_t server_skew_ns;
-    uint64_t server_poll_ns, step_ns; // step_ns: how long a step is away on its worker, 0: runs at once
+    uint64_t server_poll_ns,
+        step_ns; // step_ns: how long a step is away on its worker, 0: runs at once
     seed_gap server_pauses[SEED_GAPS];
     uint32_t server_pause_count;
-    uint64_t crash_ns[SEED_CRASHES], down_ns[SEED_CRASHES]; // of the server, and how long it stays down
+    uint64_t crash_ns[SEED_CRASHES],
+        down_ns[SEED_CRASHES]; // of the server, and how long it stays down
     uint32_t crash_count;
     seed_storage storage[SEED_CRASHES];
     bool swaps[SEED_CRASHES]; // afterwards another server is there, with other scenes and modes
@@ -120,9 +123,9 @@ typedef struct seed_plan {
 } seed_plan;
 
 typedef struct seed_scene {
-    const char *file;  // below the root of the sources, without its .yaml
-    uint32_t weight;   // how often it is drawn, against the others
-    bool heavy;        // costs so much that its runs are short
+    const char *file; // below the root of the sources, without its .yaml
+    uint32_t weight;  // how often it is drawn, against the others
+    bool heavy;       // costs so much that its runs are short
 } seed_scene;
 extern const seed_scene seed_scenes[];
 extern const uint32_t seed_scene_count;
@@ -130,12 +133,13 @@ extern const uint32_t seed_scene_count;
 seed_plan seed_plan_draw(uint64_t seed);
 void seed_plan_print(const seed_plan *plan, FILE *out);
 
-// What may be expected of a guest: its network never too bad but in its gaps; no gaps either; nor a crash of the server.
+// What may be expected of a guest: its network never too bad but in its gaps; no gaps either; nor a
+// crash of the server.
 bool seed_plan_fair(const seed_plan *plan, const seed_guest *guest);
 bool seed_plan_audible(const seed_plan *plan, const seed_guest *guest);
 bool seed_plan_calm(const seed_plan *plan, const seed_guest *guest);
 uint32_t seed_plan_foes(const seed_plan *plan, seed_scheme scheme); // SEED_SCHEME_COUNT: of any
-bool seed_plan_in_lockstep(const seed_plan *plan); // any session
+bool seed_plan_in_lockstep(const seed_plan *plan);                  // any session
 bool seed_plan_has(const seed_plan *plan, seed_guest_kind kind);
 
 #endif

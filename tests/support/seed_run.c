@@ -13,7 +13,7 @@
 
 foliot__lockstep_limits seed_limits = FOLIOT__LOCKSTEP_LIMITS;
 
-#define REST_S 60             // of true time at most until all have left
+#define REST_S 60 // of true time at most until all have left
 #define MIB (1u << 20)
 
 bool seed_kitchen_open(seed_kitchen *kitchen, const char *root)
@@ -41,7 +41,8 @@ void seed_kitchen_close(seed_kitchen *kitchen)
     memset(kitchen, 0, sizeof *kitchen);
 }
 
-// -- what is said, and what is remembered of it ----------------------------------------------------
+// -- what is said, and what is remembered of it
+// ----------------------------------------------------
 
 void seed_say(seed_run *run, const char *format, ...)
 {
@@ -64,7 +65,8 @@ void seed_fail(seed_run *run, const char *format, ...)
     va_end(arguments);
     seed_say(run, "FAILED: %s", text);
     if (!run->failed)
-        snprintf(run->result.why, sizeof run->result.why, "at %.4f s: %s", (double)run->now_ns * 1e-9, text);
+        snprintf(run->result.why, sizeof run->result.why, "at %.4f s: %s",
+                 (double)run->now_ns * 1e-9, text);
     run->failed = true;
 }
 
@@ -117,7 +119,8 @@ static void turn_server(seed_run *run)
         run->server_next_ns = UINT64_MAX; // it could not come back, which is a failure
 }
 
-// Of memory. The queue of a recording has 16 MiB, and a client in lockstep may hold 8 MiB of states to be asked about.
+// Of memory. The queue of a recording has 16 MiB, and a client in lockstep may hold 8 MiB of states
+// to be asked about.
 static size_t bytes_max(const seed_plan *plan)
 {
     size_t guest = seed_plan_in_lockstep(plan) ? 14 : 4;
@@ -150,7 +153,8 @@ static void play(seed_run *run, uint64_t until_ns, bool until_gone)
         foliot_server_presence present = {0};
         if (run->server)
             present = foliot_server_present(run->server);
-        bool all_done = run->server != NULL && present.peers == 0 && present.players == 0 && run->job_count == 0;
+        bool all_done = run->server != NULL && present.peers == 0 && present.players == 0 &&
+                        run->job_count == 0;
         for (uint32_t i = 0; i < run->plan->guest_count; i++)
             all_done = all_done && run->callers[i].done;
         if (until_gone && all_done)

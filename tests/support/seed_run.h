@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// seed_run.h: one run of the whole-system simulation: a server and its guests in one process on one virtual clock,
-// after the plan of a seed, and what must hold in it and after it. seed_run.c: time; seed_server.c: the server, its
-// death and its return; seed_guest.c: clients and the hostile; seed_check.c: what is looked at afterwards.
+// seed_run.h: one run of the whole-system simulation: a server and its guests in one process on one
+// virtual clock, after the plan of a seed, and what must hold in it and after it. seed_run.c: time;
+// seed_server.c: the server, its death and its return; seed_guest.c: clients and the hostile;
+// seed_check.c: what is looked at afterwards.
 #ifndef FOLIOT_TESTS_SEED_RUN_H
 #define FOLIOT_TESTS_SEED_RUN_H
 
@@ -13,27 +14,30 @@
 #include "seed_wire.h"
 #include "wire/message.h"
 
-#define SEED_CAPTURES 64   // packets kept for the hostile
+#define SEED_CAPTURES 64 // packets kept for the hostile
 #define SEED_WHY_BYTES 400
-#define SEED_PLAYERS 8 // of a session, at most
-#define SEED_LINKS 40      // of a foe, at most
-#define SEED_TOKENS 16     // that a foe remembers
-#define SEED_TOUCHES 256   // controls that a player remembers to have set
+#define SEED_PLAYERS 8   // of a session, at most
+#define SEED_LINKS 40    // of a foe, at most
+#define SEED_TOKENS 16   // that a foe remembers
+#define SEED_TOUCHES 256 // controls that a player remembers to have set
 
 // Read and computed once a process.
 typedef struct seed_kitchen {
     foliot_scene *scenes[16];
     foliot_digest fingerprint;
 } seed_kitchen;
-bool seed_kitchen_open(seed_kitchen *kitchen, const char *root); // of the sources; false: told on stderr
+bool seed_kitchen_open(seed_kitchen *kitchen,
+                       const char *root); // of the sources; false: told on stderr
 void seed_kitchen_close(seed_kitchen *kitchen);
 
 // What a run was, to be summed.
 #define SEED_TALLY(X)                                                                              \
-    X(ticks) X(guests) X(joins) X(refused) X(lost) X(left) X(crashed) X(reconnects) X(resumes)     \
-    X(snapshots) X(undecodable) X(claims) X(samples) X(starved) X(inputs) X(late) X(hostile_packets) X(damaged)   \
-    X(malformed) X(server_crashes) X(ticks_lost) X(recordings_stopped) X(packets) X(packets_lost)  \
-    X(events) X(foes) X(foe_links) X(foe_joins) X(foe_lies) X(swaps) X(storages) X(unresumable)
+    X(ticks)                                                                                       \
+    X(guests) X(joins) X(refused) X(lost) X(left) X(crashed) X(reconnects) X(resumes) X(snapshots) \
+        X(undecodable) X(claims) X(samples) X(starved) X(inputs) X(late) X(hostile_packets)        \
+            X(damaged) X(malformed) X(server_crashes) X(ticks_lost) X(recordings_stopped)          \
+                X(packets) X(packets_lost) X(events) X(foes) X(foe_links) X(foe_joins) X(foe_lies) \
+                    X(swaps) X(storages) X(unresumable)
 typedef struct seed_tally {
 #define SEED_TALLY_FIELD(name) uint64_t name;
     SEED_TALLY(SEED_TALLY_FIELD)
@@ -53,7 +57,8 @@ seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FI
 
 // -- shared by the files of a run ----------------------------------------------------------------
 
-// What the world was at each tick, quantised but in lockstep, between one start of the server and the next.
+// What the world was at each tick, quantised but in lockstep, between one start of the server and
+// the next.
 typedef struct seed_truth {
     uint64_t base;
     size_t count, capacity;
@@ -71,7 +76,7 @@ typedef struct seed_owner { // to whom a player was given last
 } seed_owner;
 
 typedef struct seed_link { // a foe's connection
-    foliot_peer_id peer; // 0: none
+    foliot_peer_id peer;   // 0: none
     bool connected, greeted, in, told;
     uint64_t began_ns, said_ns;
     uint32_t player, question;
@@ -81,12 +86,12 @@ typedef struct seed_link { // a foe's connection
 
 typedef struct seed_host { // a session's runtime
     const seed_session *plan;
-    foliot_scene scene;      // borrowed parts
-    foliot_scene *resumed;   // owned, after a crash
-    foliot_world *world;     // the server's
+    foliot_scene scene;    // borrowed parts
+    foliot_scene *resumed; // owned, after a crash
+    foliot_world *world;   // the server's
     foliot_recording *recording;
     seed_tape tape;
-    int held;      // the tape as a file that only this process has, however it ends; 0: it is in memory
+    int held; // the tape as a file that only this process has, however it ends; 0: it is in memory
     char file[64]; // where such a file is found: under /proc, or by a name where storage does harm
     foliot_snapshot_format format;
     foliot_snapshot snapshot; // scratch
@@ -119,15 +124,16 @@ typedef struct seed_caller { // a guest's runtime
     uint32_t claim_incarnation;
     bool claims;
     uint32_t player; // it plays; UINT32_MAX: none
-    uint64_t player_tick, playing_ns, look_ns; // plays that one since, plays since; the next look at how it is served
+    uint64_t player_tick, playing_ns,
+        look_ns;          // plays that one since, plays since; the next look at how it is served
     uint64_t undecodable; // snapshots so far
     bool playing;
     seed_touch touches[SEED_TOUCHES];
     uint32_t touch_count; // ever
-    foliot_peer_id peer; // of the hostile
+    foliot_peer_id peer;  // of the hostile
     bool connected;
-    uint32_t serial; // of its transport in the hub
-    uint64_t reconnects_before; // of its client, when the server died last
+    uint32_t serial;             // of its transport in the hub
+    uint64_t reconnects_before;  // of its client, when the server died last
     seed_link links[SEED_LINKS]; // of a foe, here and below
     foliot__welcome tokens[SEED_TOKENS];
     uint32_t token_count, turn;
@@ -161,34 +167,38 @@ typedef struct seed_run {
     bool back;            // it may have forgotten more than what was not written yet
     bool stopping, failed;
     uint64_t server_next_ns, step_done_ns;
-    seed_job jobs[2 * SEED_SESSIONS]; // a step, and one that is taken again to see where a client went astray
+    seed_job jobs[2 * SEED_SESSIONS]; // a step, and one that is taken again to see where a client
+                                      // went astray
     uint32_t job_count;
     seed_host hosts[SEED_SESSIONS];
     seed_caller callers[SEED_COMERS];
-    uint32_t serial; // of transports made so far
-    foliot_server_counters counted;     // of the servers before this one
-    uint64_t received;                  // by their transports
+    uint32_t serial;                // of transports made so far
+    foliot_server_counters counted; // of the servers before this one
+    uint64_t received;              // by their transports
     seed_capture captures[SEED_CAPTURES];
     uint32_t capture_count;
     uint64_t mixed[2];
     seed_result result;
 } seed_run;
 
-// What lockstep is limited to in the run that is on: a program that runs seeds gives the library these.
+// What lockstep is limited to in the run that is on: a program that runs seeds gives the library
+// these.
 extern foliot__lockstep_limits seed_limits;
 
 void seed_fail(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void seed_say(seed_run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void seed_mix(seed_run *run, uint64_t value);
-uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count, uint64_t at_ns); // the next time outside of all
+uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count,
+                         uint64_t at_ns); // the next time outside of all
 
 // seed_server.c
 void seed_server_open(seed_run *run);
 void seed_server_act(seed_run *run);
 void seed_server_crash(seed_run *run);
 void seed_server_resume(seed_run *run);
-void seed_server_close(seed_run *run);  // in order; the recordings too
-foliot_digest seed_truth_of(seed_run *run, seed_host *host, const foliot_world *world); // as clients should have it
+void seed_server_close(seed_run *run); // in order; the recordings too
+foliot_digest seed_truth_of(seed_run *run, seed_host *host,
+                            const foliot_world *world); // as clients should have it
 bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest);
 
 // seed_guest.c
@@ -202,7 +212,7 @@ void seed_foe_begin(seed_caller *caller);
 
 // seed_check.c
 void seed_check_hub(seed_run *run);
-void seed_check_gone(seed_run *run);     // all have left
+void seed_check_gone(seed_run *run); // all have left
 void seed_check_tapes(seed_run *run);
 void seed_check_counters(seed_run *run);
 

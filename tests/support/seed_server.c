@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// seed_server.c: the server of a run: it begins, acts, dies as by kill -9, and goes on from its recordings. Every tick
-// that it steps is remembered as its clients should see it.
+// seed_server.c: the server of a run: it begins, acts, dies as by kill -9, and goes on from its
+// recordings. Every tick that it steps is remembered as its clients should see it.
 #include "seed_run.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 #include "base/assert.h"
 
 #define PORT 7777
-#define GARBAGE_MAX 300 // bytes of a block that was being written
+#define GARBAGE_MAX 300    // bytes of a block that was being written
 #define UNSYNCED_MAX 16384 // bytes that storage never wrote
 #define SECTOR 512
 
@@ -43,8 +43,8 @@ static void remember(seed_run *run, seed_host *h)
     if (tick < t->base + t->count)
         return;
     if (tick != t->base + t->count) {
-        seed_fail(run, "the world went from tick %llu to %llu", (unsigned long long)(t->base + t->count - 1),
-                  (unsigned long long)tick);
+        seed_fail(run, "the world went from tick %llu to %llu",
+                  (unsigned long long)(t->base + t->count - 1), (unsigned long long)tick);
         return;
     }
     if (t->count == t->capacity) {
@@ -61,13 +61,15 @@ bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest
 {
     for (uint32_t i = 0; i <= SEED_CRASHES; i++) {
         const seed_truth *t = &host->truth[i];
-        if (tick >= t->base && tick < t->base + t->count && foliot_digest_equal(t->digests[tick - t->base], digest))
+        if (tick >= t->base && tick < t->base + t->count &&
+            foliot_digest_equal(t->digests[tick - t->base], digest))
             return true;
     }
     return false;
 }
 
-// -- steps that are away for a while ----------------------------------------------------------------
+// -- steps that are away for a while
+// ----------------------------------------------------------------
 
 static void run_job(seed_run *run, const seed_job *job)
 {
@@ -137,7 +139,8 @@ static foliot_recording_config recording_config(const seed_run *run, const seed_
 // What is cut off in the middle of a recording is kept beside it: for that a file needs a name.
 static bool open_file(const seed_run *run, seed_host *h, uint32_t index)
 {
-    if (run->plan->storage[0] == SEED_STORAGE_SOUND && run->plan->storage[1] == SEED_STORAGE_SOUND) {
+    if (run->plan->storage[0] == SEED_STORAGE_SOUND &&
+        run->plan->storage[1] == SEED_STORAGE_SOUND) {
         h->held = memfd_create("foliot-seed", MFD_CLOEXEC);
         snprintf(h->file, sizeof h->file, "/proc/self/fd/%d", h->held);
         return h->held >= 0;
@@ -168,14 +171,17 @@ static void close_file(seed_host *h)
 
 static size_t spoil(foliot__rng *rng, seed_storage how, uint8_t *bytes, size_t length)
 {
-    uint32_t size = (uint32_t)length, end = foliot__rng_below(rng, size < UNSYNCED_MAX ? size : UNSYNCED_MAX);
+    uint32_t size = (uint32_t)length,
+             end = foliot__rng_below(rng, size < UNSYNCED_MAX ? size : UNSYNCED_MAX);
     if (how == SEED_STORAGE_UNSYNCED)
         return length - end;
     if (how == SEED_STORAGE_ZEROED)
         memset(bytes + length - end, 0, end);
     if (how == SEED_STORAGE_MISDIRECTED && size >= 4 * SECTOR) {
-        uint32_t sectors = size / SECTOR, count = 1 + foliot__rng_below(rng, sectors < 16 ? sectors / 2 : 8);
-        uint32_t from = foliot__rng_below(rng, sectors - count + 1), to = foliot__rng_below(rng, sectors - count + 1);
+        uint32_t sectors = size / SECTOR,
+                 count = 1 + foliot__rng_below(rng, sectors < 16 ? sectors / 2 : 8);
+        uint32_t from = foliot__rng_below(rng, sectors - count + 1),
+                 to = foliot__rng_below(rng, sectors - count + 1);
         memmove(bytes + to * SECTOR, bytes + from * SECTOR, (size_t)count * SECTOR);
     } else if (how == SEED_STORAGE_MISDIRECTED || how == SEED_STORAGE_FLIPPED) {
         for (uint32_t n = 1 + foliot__rng_below(rng, 4); n > 0; n--) {
@@ -199,7 +205,8 @@ static bool spoil_file(const seed_run *run, const seed_host *h, uint32_t index)
     }
     bool fine = pread(h->held, bytes, (size_t)length, 0) == length;
     size_t kept = spoil(&rng, how, bytes, (size_t)length);
-    fine = fine && pwrite(h->held, bytes, kept, 0) == (ssize_t)kept && ftruncate(h->held, (off_t)kept) == 0;
+    fine = fine && pwrite(h->held, bytes, kept, 0) == (ssize_t)kept &&
+           ftruncate(h->held, (off_t)kept) == 0;
     free(bytes);
     return fine;
 }
@@ -253,7 +260,8 @@ static void open_transport(seed_run *run)
     wire.port = PORT;
     wire.peers_max = run->plan->peers_max;
     wire.timeout_ms = run->plan->timeout_ms;
-    run->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, run->plan->server_skew_ns, run->plan->server_drift};
+    run->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, run->plan->server_skew_ns,
+                              run->plan->server_drift};
     FOLIOT_ASSERT(foliot_transport_memory(run->hub, &wire, run->now_ns, &inner) == FOLIOT_OK);
     run->serial++;
     seed_wire_config config = {.clock = run->clock};
@@ -280,17 +288,23 @@ static void open_server(seed_run *run)
     run->tokens = foliot__rng_seeded(run->plan->seed * 3 + 1 + run->incarnation);
     config.random = draw;
     config.random_user = &run->tokens;
-    FOLIOT_ASSERT(foliot_server_create(&config, seed_clock_local(&run->clock), &run->server) == FOLIOT_OK);
+    FOLIOT_ASSERT(foliot_server_create(&config, seed_clock_local(&run->clock), &run->server) ==
+                  FOLIOT_OK);
     for (uint32_t s = 0; s < run->plan->session_count; s++) {
         seed_host *h = &run->hosts[s];
         const foliot_scene *scene = h->resumed ? h->resumed : &h->scene;
         char name[24];
         snprintf(name, sizeof name, "session-%u", s);
-        foliot_session_config session = {.name = name, .scene = scene, .world = h->world, .recording = h->recording,
-                                         .pace_hz = scene->pace_hz, .input_delay = h->plan->input_delay,
+        foliot_session_config session = {.name = name,
+                                         .scene = scene,
+                                         .world = h->world,
+                                         .recording = h->recording,
+                                         .pace_hz = scene->pace_hz,
+                                         .input_delay = h->plan->input_delay,
                                          .spectator_delay_s = h->plan->spectator_delay_s};
         session.mode = h->plan->lockstep ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS;
-        foliot_status status = foliot_server_add_session(run->server, &session, seed_clock_local(&run->clock));
+        foliot_status status =
+            foliot_server_add_session(run->server, &session, seed_clock_local(&run->clock));
         if (status != FOLIOT_OK)
             seed_fail(run, "no session %u: %s", s, foliot_status_text(status));
         remember(run, h);
@@ -320,7 +334,8 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
     FOLIOT_ASSERT(h->snapshot.bodies && foliot_world_create(&h->scene, &h->world) == FOLIOT_OK);
     foliot_recording_sink sink = {.write = tape_write, .truncate = tape_truncate, .user = &h->tape};
     foliot_recording_config config = recording_config(run, plan);
-    FOLIOT_ASSERT(foliot_recording_begin(&sink, &h->scene, NULL, h->world, &config, &h->recording) == FOLIOT_OK);
+    FOLIOT_ASSERT(foliot_recording_begin(&sink, &h->scene, NULL, h->world, &config,
+                                         &h->recording) == FOLIOT_OK);
 }
 
 void seed_server_open(seed_run *run)
@@ -333,21 +348,23 @@ void seed_server_open(seed_run *run)
 
 // -- acting ---------------------------------------------------------------------------------------
 
-// A player is resumed by whom it was given to: from the same address, as long as that one lives. Those who make noise
-// overhear tokens.
+// A player is resumed by whom it was given to: from the same address, as long as that one lives.
+// Those who make noise overhear tokens.
 static void check_owner(seed_run *run, const foliot_server_event *event)
 {
     unsigned guest, life, serial;
     if (event->kind == FOLIOT_SERVER_RESUMED &&
-        sscanf(event->text, "guest-%u-%u (memory:%u)", &guest, &life, &serial) == 3 && guest < run->plan->guest_count &&
-        run->callers[guest].life == life && run->callers[guest].serial != serial && !seed_plan_has(run->plan, SEED_HOSTILE))
+        sscanf(event->text, "guest-%u-%u (memory:%u)", &guest, &life, &serial) == 3 &&
+        guest < run->plan->guest_count && run->callers[guest].life == life &&
+        run->callers[guest].serial != serial && !seed_plan_has(run->plan, SEED_HOSTILE))
         seed_fail(run, "player %u of guest %u was given to another", event->player, guest);
 }
 
 static void note_owner(seed_run *run, const foliot_server_event *event)
 {
     unsigned s;
-    if (event->player >= SEED_PLAYERS || sscanf(event->session, "session-%u", &s) != 1 || s >= SEED_SESSIONS)
+    if (event->player >= SEED_PLAYERS || sscanf(event->session, "session-%u", &s) != 1 ||
+        s >= SEED_SESSIONS)
         return;
     seed_owner *owner = &run->hosts[s].owners[event->player];
     owner->known = sscanf(event->text, "guest-%u-%u", &owner->guest, &owner->life) == 2;
@@ -357,13 +374,17 @@ static void take_events(seed_run *run)
 {
     foliot_server_event event;
     while (foliot_server_poll(run->server, &event)) {
-        static const char *const names[] = {"joined", "resumed", "lost", "left", "refused", "dropped", "late", "frozen",
-                                            "recording stopped", "ended", "lied", "diverged", "found", "behind"};
-        const char *name = (size_t)event.kind < sizeof names / sizeof names[0] ? names[event.kind] : "something";
-        seed_say(run, "server: %s %s player %u tick %llu value %llu %s", event.session, name, event.player,
-                 (unsigned long long)event.tick, (unsigned long long)event.value, event.text);
+        static const char *const names[] = {
+            "joined", "resumed",           "lost",  "left", "refused",  "dropped", "late",
+            "frozen", "recording stopped", "ended", "lied", "diverged", "found",   "behind"};
+        const char *name =
+            (size_t)event.kind < sizeof names / sizeof names[0] ? names[event.kind] : "something";
+        seed_say(run, "server: %s %s player %u tick %llu value %llu %s", event.session, name,
+                 event.player, (unsigned long long)event.tick, (unsigned long long)event.value,
+                 event.text);
         seed_mix(run, (uint64_t)event.kind << 32 | event.player);
-        run->result.tally.events += event.kind != FOLIOT_SERVER_REFUSED; // whose lines a program limits
+        run->result.tally.events +=
+            event.kind != FOLIOT_SERVER_REFUSED; // whose lines a program limits
         run->result.tally.resumes += event.kind == FOLIOT_SERVER_RESUMED;
         run->result.tally.joins += event.kind == FOLIOT_SERVER_JOINED;
         if (event.kind == FOLIOT_SERVER_JOINED || event.kind == FOLIOT_SERVER_RESUMED)
@@ -404,7 +425,8 @@ void seed_server_act(seed_run *run)
     run->server_next_ns = next;
 }
 
-// -- dying and coming back --------------------------------------------------------------------------
+// -- dying and coming back
+// --------------------------------------------------------------------------
 
 static void add_counters(seed_run *run)
 {
@@ -422,8 +444,9 @@ void seed_server_crash(seed_run *run)
     seed_wire_mute(run->host);
     for (uint32_t s = 0; s < run->plan->session_count; s++) {
         seed_host *h = &run->hosts[s];
-        seed_say(run, "server: dies at tick %llu of session %u, %llu of them durable", (unsigned long long)foliot_world_tick(h->world),
-                 s, (unsigned long long)foliot_recording_now(h->recording).written_tick);
+        seed_say(run, "server: dies at tick %llu of session %u, %llu of them durable",
+                 (unsigned long long)foliot_world_tick(h->world), s,
+                 (unsigned long long)foliot_recording_now(h->recording).written_tick);
         h->recorded = foliot_recording_now(h->recording).stopped;
         h->ticks_lost = foliot_recording_now(h->recording).written_tick; // kept until it is back
         foliot_recording_abandon(h->recording);
@@ -436,7 +459,8 @@ void seed_server_crash(seed_run *run)
     }
     for (uint32_t i = 0; i < run->plan->guest_count; i++)
         if (run->callers[i].client)
-            run->callers[i].reconnects_before = foliot_client_statistics_now(run->callers[i].client).reconnects;
+            run->callers[i].reconnects_before =
+                foliot_client_statistics_now(run->callers[i].client).reconnects;
     foliot_server_destroy(run->server);
     foliot_transport_destroy(run->host);
     run->server = NULL;
@@ -452,17 +476,20 @@ static void resume_session(seed_run *run, uint32_t index)
     foliot_recording_config config = recording_config(run, h->plan);
     foliot_scene *scene = NULL;
     char problem[300] = "";
-    foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene, &h->world, problem, sizeof problem);
+    foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene,
+                                                   &h->world, problem, sizeof problem);
     bool spoilt = run->plan->storage[run->incarnation - 1] != SEED_STORAGE_SOUND;
     if (status != FOLIOT_OK && spoilt && problem[0]) {
-        seed_say(run, "server: session %u cannot be resumed: %s: %s", index, foliot_status_text(status), problem);
+        seed_say(run, "server: session %u cannot be resumed: %s: %s", index,
+                 foliot_status_text(status), problem);
         run->anew = run->incarnation;
         run->result.tally.unresumable++;
         begin_session(run, h, h->plan);
         return;
     }
     if (status != FOLIOT_OK) {
-        seed_fail(run, "session %u cannot be resumed: %s: %s", index, foliot_status_text(status), problem);
+        seed_fail(run, "session %u cannot be resumed: %s: %s", index, foliot_status_text(status),
+                  problem);
         return;
     }
     foliot_scene_destroy(h->resumed);
@@ -470,10 +497,11 @@ static void resume_session(seed_run *run, uint32_t index)
     uint64_t tick = foliot_world_tick(h->world), last = before->base + before->count - 1;
     seed_say(run, "server: session %u goes on from tick %llu", index, (unsigned long long)tick);
     if (spoilt && !seed_truth_holds(h, tick, seed_truth_of(run, h, h->world)))
-        seed_fail(run, "session %u goes on from a state of tick %llu that never was", index, (unsigned long long)tick);
-    if (tick < h->ticks_lost && !spoilt)
-        seed_fail(run, "tick %llu was durable, and only %llu came back", (unsigned long long)h->ticks_lost,
+        seed_fail(run, "session %u goes on from a state of tick %llu that never was", index,
                   (unsigned long long)tick);
+    if (tick < h->ticks_lost && !spoilt)
+        seed_fail(run, "tick %llu was durable, and only %llu came back",
+                  (unsigned long long)h->ticks_lost, (unsigned long long)tick);
     if (tick > last)
         seed_fail(run, "tick %llu came back, which never was", (unsigned long long)tick);
     run->result.tally.ticks_lost += last - tick;

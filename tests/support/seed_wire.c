@@ -22,7 +22,8 @@ typedef struct wire {
 uint64_t seed_clock_local(const seed_clock *clock)
 {
     uint64_t passed = *clock->now_ns - clock->origin_ns;
-    return (uint64_t)((int64_t)*clock->now_ns + clock->skew_ns + (int64_t)((double)passed * clock->drift));
+    return (uint64_t)((int64_t)*clock->now_ns + clock->skew_ns +
+                      (int64_t)((double)passed * clock->drift));
 }
 
 uint64_t seed_clock_true(const seed_clock *clock, uint64_t local_ns)
@@ -42,7 +43,7 @@ size_t seed_wire_mutate(foliot__rng *rng, uint8_t *bytes, size_t length, size_t 
     switch (foliot__rng_below(rng, 6)) {
     case 0:
         return foliot__rng_below(rng, size); // cut
-    case 1: { // grown
+    case 1: {                                // grown
         size_t more = 1 + foliot__rng_below(rng, 64);
         for (size_t i = length; i < length + more && i < capacity; i++)
             bytes[i] = (uint8_t)foliot__rng_u64(rng);
@@ -69,7 +70,8 @@ size_t seed_wire_mutate(foliot__rng *rng, uint8_t *bytes, size_t length, size_t 
 // The bytes, or a damaged copy of them.
 static const uint8_t *maybe_damaged(wire *w, const uint8_t *bytes, size_t *length)
 {
-    if (w->config.damage <= 0 || *length > SCRATCH_BYTES / 2 || foliot__rng_unit(&w->rng) >= w->config.damage)
+    if (w->config.damage <= 0 || *length > SCRATCH_BYTES / 2 ||
+        foliot__rng_unit(&w->rng) >= w->config.damage)
         return bytes;
     memcpy(w->scratch, bytes, *length);
     *length = seed_wire_mutate(&w->rng, w->scratch, *length, SCRATCH_BYTES);
@@ -84,15 +86,16 @@ static void wire_destroy(foliot_transport *transport)
     free(w);
 }
 
-static foliot_status wire_connect(foliot_transport *transport, const char *host, uint16_t port, uint64_t now_ns,
-                                  foliot_peer_id *peer)
+static foliot_status wire_connect(foliot_transport *transport, const char *host, uint16_t port,
+                                  uint64_t now_ns, foliot_peer_id *peer)
 {
     wire *w = (wire *)transport;
     (void)now_ns;
     return foliot_transport_connect(w->inner, host, port, *w->config.clock.now_ns, peer);
 }
 
-static void wire_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason, bool at_once)
+static void wire_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
+                            bool at_once)
 {
     wire *w = (wire *)transport;
     if (!w->mute)
@@ -137,7 +140,8 @@ static uint64_t wire_wake_ns(const foliot_transport *transport)
     if (wake == UINT64_MAX)
         return wake;
     uint64_t wait = wake > now ? wake - now : 0;
-    return seed_clock_local(&w->config.clock) + (uint64_t)((double)wait * (1 + w->config.clock.drift));
+    return seed_clock_local(&w->config.clock) +
+           (uint64_t)((double)wait * (1 + w->config.clock.drift));
 }
 
 static int wire_descriptor(const foliot_transport *transport)
@@ -150,7 +154,8 @@ static uint16_t wire_port(const foliot_transport *transport)
     return foliot_transport_port(((const wire *)transport)->inner);
 }
 
-static void wire_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text, size_t bytes)
+static void wire_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
+                              size_t bytes)
 {
     foliot_transport_peer_address(((const wire *)transport)->inner, peer, text, bytes);
 }
@@ -166,8 +171,10 @@ static uint64_t wire_round_trip_ns(const foliot_transport *transport, foliot_pee
 }
 
 static const foliot__transport_maker wire_maker = {
-    wire_destroy, wire_connect,      wire_disconnect,    wire_poll, wire_send, wire_flush, wire_wake_ns,
-    wire_descriptor, wire_port,      wire_peer_address,  wire_peer_host, wire_round_trip_ns,   NULL,
+    wire_destroy, wire_connect,      wire_disconnect, wire_poll,
+    wire_send,    wire_flush,        wire_wake_ns,    wire_descriptor,
+    wire_port,    wire_peer_address, wire_peer_host,  wire_round_trip_ns,
+    NULL,
 };
 
 foliot_transport *seed_wire_create(foliot_transport *inner, const seed_wire_config *config)

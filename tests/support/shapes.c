@@ -108,7 +108,8 @@ double shape_outside(const shaped *s, const double p[3])
     shape_turned(back, d, own);
     bool box = s->shape.kind == FOLIOT_SHAPE_BOX;
     for (int k = 0; k < 3; k++) {
-        double half = box || (k == 2 && s->shape.kind == FOLIOT_SHAPE_CAPSULE) ? s->shape.half[k] : 0;
+        double half =
+            box || (k == 2 && s->shape.kind == FOLIOT_SHAPE_CAPSULE) ? s->shape.half[k] : 0;
         double beyond = fmax(fabs(own[k]) - half, 0);
         sum += beyond * beyond;
     }

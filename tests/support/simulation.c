@@ -67,8 +67,8 @@ simulation *simulation_create_delayed(double spectator_delay_s)
     foliot_server_config config = foliot_server_config_default();
     config.transport = s->host;
     must(foliot_server_create(&config, s->now_ns, &s->server));
-    foliot_session_config session = {.name = "main", .scene = &s->scene, .pace_hz = 60,
-                                     .spectator_delay_s = spectator_delay_s};
+    foliot_session_config session = {
+        .name = "main", .scene = &s->scene, .pace_hz = 60, .spectator_delay_s = spectator_delay_s};
     must(foliot_world_create(&s->scene, &session.world));
     must(foliot_server_add_session(s->server, &session, s->now_ns));
     return s;
@@ -121,26 +121,33 @@ static void remember_truth(simulation *s)
     s->seen_tick = tick;
 }
 
-// Where a body was between two ticks: Catmull and Rom's cubic through four ticks, good to 0.01 mm here.
+// Where a body was between two ticks: Catmull and Rom's cubic through four ticks, good to 0.01 mm
+// here.
 static double truth(const simulation *s, uint64_t tick, double u, uint32_t b, int k)
 {
     double p[4];
     for (int i = 0; i < 4; i++)
         p[i] = s->history[(tick + (uint64_t)i - 1) % SIMULATION_HISTORY][b][k];
     double m1 = (p[2] - p[0]) / 2, m2 = (p[3] - p[1]) / 2, u2 = u * u, u3 = u2 * u;
-    return (2 * u3 - 3 * u2 + 1) * p[1] + (u3 - 2 * u2 + u) * m1 + (3 * u2 - 2 * u3) * p[2] + (u3 - u2) * m2;
+    return (2 * u3 - 3 * u2 + 1) * p[1] + (u3 - 2 * u2 + u) * m1 + (3 * u2 - 2 * u3) * p[2] +
+           (u3 - u2) * m2;
 }
 
-// The angle to the orientation between two ticks: spins are steady here, so the arc is a great circle's.
-static double turn_error(const simulation *s, uint64_t tick, double u, uint32_t b, const double shown[4])
+// The angle to the orientation between two ticks: spins are steady here, so the arc is a great
+// circle's.
+static double turn_error(const simulation *s, uint64_t tick, double u, uint32_t b,
+                         const double shown[4])
 {
-    const double *p = s->turns[tick % SIMULATION_HISTORY][b], *q = s->turns[(tick + 1) % SIMULATION_HISTORY][b];
+    const double *p = s->turns[tick % SIMULATION_HISTORY][b],
+                 *q = s->turns[(tick + 1) % SIMULATION_HISTORY][b];
     double dot = 0, along = 0, norm = 0;
     for (int k = 0; k < 4; k++)
         dot += p[k] * q[k];
     double angle = acos(fmin(1, fabs(dot))), sine = sin(angle);
     for (int k = 0; k < 4; k++) {
-        double t = sine > 1e-9 ? (sin((1 - u) * angle) * p[k] + copysign(sin(u * angle), dot) * q[k]) / sine : p[k];
+        double t = sine > 1e-9
+                       ? (sin((1 - u) * angle) * p[k] + copysign(sin(u * angle), dot) * q[k]) / sine
+                       : p[k];
         along += t * shown[k];
         norm += (t - shown[k]) * (t - shown[k]);
     }
@@ -185,8 +192,8 @@ void simulation_run(simulation *s, double seconds)
         for (unsigned i = 0; i < s->client_count; i++) {
             foliot_client_update(s->clients[i], s->now_ns);
             foliot_sample sample;
-            if (s->now_ns / 1000000 % 16 == 0 && foliot_client_sample(s->clients[i], s->now_ns, &sample) == FOLIOT_OK &&
-                i == 0)
+            if (s->now_ns / 1000000 % 16 == 0 &&
+                foliot_client_sample(s->clients[i], s->now_ns, &sample) == FOLIOT_OK && i == 0)
                 compare(s, &sample);
         }
     }

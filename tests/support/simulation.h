@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// simulation.h: a server and clients in one process, over the transport in memory and a virtual clock.
-// What clients show is compared with the server's truth at the times that they show.
+// simulation.h: a server and clients in one process, over the transport in memory and a virtual
+// clock. What clients show is compared with the server's truth at the times that they show.
 #ifndef FOLIOT_TESTS_SIMULATION_H
 #define FOLIOT_TESTS_SIMULATION_H
 

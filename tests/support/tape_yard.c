@@ -41,8 +41,8 @@ static int memory_truncate(void *user, uint64_t length)
 
 foliot_recording_sink tape_memory_sink(tape_memory *memory)
 {
-    return (foliot_recording_sink){.write = memory_write, .sync = memory_sync,
-                                   .truncate = memory_truncate, .user = memory};
+    return (foliot_recording_sink){
+        .write = memory_write, .sync = memory_sync, .truncate = memory_truncate, .user = memory};
 }
 
 void tape_memory_free(tape_memory *memory)
@@ -82,8 +82,8 @@ static void add_spring(tape_yard *yard, uint32_t i, uint32_t bodies)
 void tape_yard_init(tape_yard *yard, uint32_t bodies, uint32_t players,
                     foliot_integrator integrator, uint64_t seed)
 {
-    *yard = (tape_yard){.scene = foliot_scene_default(), .rng = foliot__rng_seeded(seed),
-                        .changes_hz = 4};
+    *yard = (tape_yard){
+        .scene = foliot_scene_default(), .rng = foliot__rng_seeded(seed), .changes_hz = 4};
     bool lattice = integrator == FOLIOT_REVERSIBLE_LEAPFROG;
     yard->bodies = calloc(bodies, sizeof *yard->bodies);
     yard->forces = calloc(bodies + 1, sizeof *yard->forces);
@@ -109,7 +109,7 @@ void tape_yard_init(tape_yard *yard, uint32_t bodies, uint32_t players,
         yard->spawns[p][0] = p;
     scene->players.limit = players;
     scene->players.body = foliot_body_default();
-    scene->players.positions = (const double (*)[3])yard->spawns;
+    scene->players.positions = (const double(*)[3])yard->spawns;
     scene->players.position_count = 8;
     scene->players.control = FOLIOT_CONTROL_THRUST;
     scene->players.force = 5;
@@ -160,8 +160,8 @@ uint32_t tape_yard_inputs(tape_yard *yard, uint64_t tick, bool leaves,
         foliot_input *held = &yard->held[p];
         bool changed = false;
         if (joins_or_leaves(yard, p, tick, leaves)) {
-            *held = (foliot_input){.player = p, .kind = yard->joined[p] ? FOLIOT_INPUT_LEAVE
-                                                                      : FOLIOT_INPUT_JOIN};
+            *held = (foliot_input){
+                .player = p, .kind = yard->joined[p] ? FOLIOT_INPUT_LEAVE : FOLIOT_INPUT_JOIN};
             yard->joined[p] = !yard->joined[p];
             changed = true;
         } else if (yard->joined[p]) {

@@ -13,7 +13,7 @@ void task_pool_destroy(task_pool *pool);
 // As foliot_host.run, with the pool as `user`.
 void task_pool_run(void *pool, uint32_t count, void (*task)(void *context, uint32_t index),
                    void *context);
-void task_pool_yield(void *pool); // foliot_host.yield
+void task_pool_yield(void *pool);                // foliot_host.yield
 uint64_t task_pool_tasks(const task_pool *pool); // run so far
 
 #endif

@@ -24,7 +24,7 @@ uint32_t yard_ball(yard *y, double mass, double radius, double px, double py, do
 uint32_t yard_box(yard *y, double mass, double hx, double hy, double hz, double px, double py,
                   double pz);
 uint32_t yard_capsule(yard *y, double mass, double radius, double half_length, double px, double py,
-                      double pz); // along z
+                      double pz);                                           // along z
 uint32_t yard_point(yard *y, double mass, double px, double py, double pz); // mass 0: static
 uint32_t yard_plane(yard *y, double nx, double ny, double nz, double offset);
 // Of that kind between two bodies at the distance that they have; b FOLIOT_NO_BODY: to the point

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// joint_yard.h: worlds of joints from texts, a line at a time, and how far their joints are from holding.
+// joint_yard.h: worlds of joints from texts, a line at a time, and how far their joints are from
+// holding.
 #ifndef FOLIOT_TESTS_JOINT_YARD_H
 #define FOLIOT_TESTS_JOINT_YARD_H
 

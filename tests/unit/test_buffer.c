@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_buffer.c: what is sampled between snapshots and beyond the newest, for bodies that fly and turn freely: so the truth
-// is known. Snapshots are put in as they are captured; the wire has tests of its own.
+// test_buffer.c: what is sampled between snapshots and beyond the newest, for bodies that fly and
+// turn freely: so the truth is known. Snapshots are put in as they are captured; the wire has tests
+// of its own.
 #include "small_scene.h"
 
 #include <math.h>
@@ -18,7 +19,8 @@ typedef struct yard {
 } yard;
 
 // Bodies at x = 0, 10, 20, ..., of speed 2, which turn about different axes.
-static const double spins[][3] = {{0, 0, 0}, {0, 0, 3}, {-5, 0, 0}, {2, -2, 1}, {0, 9, 0}, {0, 0, 0.2}};
+static const double spins[][3] = {{0, 0, 0},  {0, 0, 3}, {-5, 0, 0},
+                                  {2, -2, 1}, {0, 9, 0}, {0, 0, 0.2}};
 #define BODIES (sizeof spins / sizeof spins[0])
 
 static void open_yard(yard *y)
@@ -62,7 +64,8 @@ static double off(const foliot_body_state *state, const double spin[3], double t
     return 2 * acos(fmin(fabs(dot), 1));
 }
 
-static void check_sample(yard *y, double tick, bool starved, double angle_max, double spin_error_max)
+static void check_sample(yard *y, double tick, bool starved, double angle_max,
+                         double spin_error_max)
 {
     foliot_sample sample;
     assert_int_equal(foliot__buffer_sample(&y->buffer, tick, 15, &sample), FOLIOT_OK);
@@ -82,7 +85,8 @@ static void between_two_snapshots_bodies_fly_and_turn(void **state)
     yard y;
     open_yard(&y);
     fill(&y, 2);
-    for (double tick = 20; tick < LAST; tick += 0.37) // half a degree is what a snapshot rounds away
+    for (double tick = 20; tick < LAST;
+         tick += 0.37) // half a degree is what a snapshot rounds away
         check_sample(&y, tick, false, 0.012, 0.3);
     close_yard(&y);
 }
@@ -115,7 +119,8 @@ static void a_new_body_in_a_slot_is_not_turned(void **state)
     close_yard(&y);
 }
 
-// Half a snapshot after the other, as where every second piece is lost: what is complete is not given up for them.
+// Half a snapshot after the other, as where every second piece is lost: what is complete is not
+// given up for them.
 static void the_newest_that_is_complete_stays(void **state)
 {
     (void)state;
@@ -124,9 +129,11 @@ static void the_newest_that_is_complete_stays(void **state)
     fill(&y, 1);
     for (uint32_t tick = LAST + 1; tick < LAST + 1000; tick++) {
         // no baseline, one body; the first of two pieces, without any body
-        const uint8_t half[] = {(uint8_t)tick, (uint8_t)(tick >> 8), 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0};
+        const uint8_t half[] = {
+            (uint8_t)tick, (uint8_t)(tick >> 8), 0, 0, 0, 1, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0};
         uint64_t complete;
-        assert_int_equal(foliot__buffer_take(&y.buffer, half, sizeof half, &complete), FOLIOT__TAKEN_PIECE);
+        assert_int_equal(foliot__buffer_take(&y.buffer, half, sizeof half, &complete),
+                         FOLIOT__TAKEN_PIECE);
     }
     assert_non_null(foliot__buffer_newest(&y.buffer));
     assert_int_equal(foliot__buffer_newest(&y.buffer)->tick, LAST);
@@ -147,7 +154,8 @@ static double off_y(yard *y, double tick, uint32_t body)
     return sample.bodies[body].position[1];
 }
 
-// All fly along x; what comes after a guess says that two are elsewhere and turned otherwise, and one of them is new.
+// All fly along x; what comes after a guess says that two are elsewhere and turned otherwise, and
+// one of them is new.
 static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **state)
 {
     (void)state;
@@ -161,11 +169,14 @@ static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **stat
     double aside = 120 * y.buffer.format.position_step;
     for (uint32_t i = 0; i < 2; i++) {
         newest->bodies[i].position[1] += 120;
-        memcpy(newest->bodies[i].orientation, newest->bodies[3].orientation, sizeof newest->bodies[3].orientation);
+        memcpy(newest->bodies[i].orientation, newest->bodies[3].orientation,
+               sizeof newest->bodies[3].orientation);
         newest->bodies[i].largest = newest->bodies[3].largest;
     }
     newest->bodies[1].incarnation++;
-    double first = off_y(&y, LAST + 6.01, 0); // half of the way is done, and half a turn; what was shown was none of it
+    double first =
+        off_y(&y, LAST + 6.01,
+              0); // half of the way is done, and half a turn; what was shown was none of it
     check_near(first, 0, 0.05 * aside);
     check_near(off_y(&y, LAST + 6.02, 1), 0, 1e-9); // nothing is known of what lies between
     assert_int_equal(foliot__buffer_sample(&y.buffer, LAST + 6.03, 15, &sample), FOLIOT_OK);

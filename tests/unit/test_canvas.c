@@ -55,7 +55,8 @@ static void dots_are_braille(void **state)
 static void letters_take_the_columns_that_a_terminal_gives_them(void **state)
 {
     (void)state;
-    foliot__canvas_text(&canvas, 0, 0, FOLIOT__COLOUR_INK, "\u65e5a\u672c"); // the last has no room for its half
+    foliot__canvas_text(&canvas, 0, 0, FOLIOT__COLOUR_INK,
+                        "\u65e5a\u672c"); // the last has no room for its half
     foliot__canvas_text(&canvas, 1, 1, FOLIOT__COLOUR_INK, "e\u0301\u65e5");
     check_shows(false, "\u65e5a \n e\u65e5");
     foliot__canvas_text(&canvas, 1, 0, FOLIOT__COLOUR_INK, "b"); // onto one half
@@ -84,8 +85,11 @@ static void what_lies_outside_or_nowhere_draws_nothing(void **state)
         foliot__canvas_dot(&canvas, far[i], 1, FOLIOT__COLOUR_INK);
         foliot__canvas_dot(&canvas, 1, far[i] == -1 ? -2 : far[i], FOLIOT__COLOUR_INK);
         foliot__canvas_line(&canvas, far[i], 0, far[i], 7, FOLIOT__COLOUR_INK);
-        foliot__canvas_circle(&canvas, far[i] == -1 ? -9 : far[i] == 8 ? 19 : far[i], 1, 3,
-                              FOLIOT__COLOUR_INK);
+        foliot__canvas_circle(&canvas,
+                              far[i] == -1  ? -9
+                              : far[i] == 8 ? 19
+                                            : far[i],
+                              1, 3, FOLIOT__COLOUR_INK);
         foliot__canvas_circle(&canvas, 1e9, 1e9, 1e8, FOLIOT__COLOUR_INK);
     }
     check_shows(false, "    \n    ");
@@ -218,15 +222,16 @@ static void polygons_erase_what_is_within(void **state)
         foliot__canvas_line(&canvas, 0, k, 7, k, FOLIOT__COLOUR_INK);
     foliot__canvas_erase(&canvas, corners, 4);
     check_shows(false, "\u28ff  \u28ff\n\u28ff\u28ff\u28ff\u28ff");
-    const double far[][2] = {{-1e18, -1e18}, {1e18, -1e18}, {0, 1e18}}, none[][2] = {{NAN, 0}, {1, 1}, {2, 0}};
+    const double far[][2] = {{-1e18, -1e18}, {1e18, -1e18}, {0, 1e18}},
+                 none[][2] = {{NAN, 0}, {1, 1}, {2, 0}};
     foliot__canvas_erase(&canvas, none, 3);
     check_shows(false, "\u28ff  \u28ff\n\u28ff\u28ff\u28ff\u28ff");
     foliot__canvas_erase(&canvas, far, 3);
     check_shows(false, "    \n    ");
 }
 
-// A great box far away and a small one before it: of the far one's edges none is seen within the near one. What stands
-// still is behind all that moves.
+// A great box far away and a small one before it: of the far one's edges none is seen within the
+// near one. What stands still is behind all that moves.
 static void near_bodies_hide_far_ones(void **state)
 {
     (void)state;
@@ -234,9 +239,11 @@ static void near_bodies_hide_far_ones(void **state)
     foliot__view view = {.side = FOLIOT__VIEW_FRONT, .dots_per_unit = 1};
     for (int still = 0; still < 2; still++) {
         foliot__figure figures[] = {
-            {.slot = 0, .shape = {.kind = FOLIOT_SHAPE_BOX, .half = {8, 1, 8}},
+            {.slot = 0,
+             .shape = {.kind = FOLIOT_SHAPE_BOX, .half = {8, 1, 8}},
              .body = {.position = {0, still ? 5 : -5, 0}, .orientation = {1, 0, 0, 0}}},
-            {.slot = 1, .shape = {.kind = FOLIOT_SHAPE_SPHERE, .radius = 3},
+            {.slot = 1,
+             .shape = {.kind = FOLIOT_SHAPE_SPHERE, .radius = 3},
              .body = {.position = {0, 0, 0}, .orientation = {1, 0, 0, 0}}}};
         figures[0].body.flags = still ? FOLIOT_BODY_STATIC : 0;
         foliot__canvas_clear(&canvas);
@@ -252,7 +259,8 @@ static void joints_are_lines_until_they_part(void **state)
     (void)state;
     assert_true(foliot__canvas_init(&canvas, 20, 10));
     foliot__view view = {.side = FOLIOT__VIEW_TOP, .dots_per_unit = 1};
-    foliot_constraint_definition ball = {.kind = FOLIOT_CONSTRAINT_BALL, .anchor_a = {8, 0, 0}, .anchor_b = {-8, 0, 0}};
+    foliot_constraint_definition ball = {
+        .kind = FOLIOT_CONSTRAINT_BALL, .anchor_a = {8, 0, 0}, .anchor_b = {-8, 0, 0}};
     foliot_body_state a = {.position = {-8, 0, 0}, .orientation = {1, 0, 0, 0}}, b = a;
     b.position[0] = 8;
     foliot__view_joint(&view, &canvas, &ball, &a, &b, FOLIOT__COLOUR_GREY);

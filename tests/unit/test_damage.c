@@ -61,7 +61,9 @@ static int setup(void **state)
             break;
     }
     find_blocks(s);
-    s->replay_every = wanted > 8192 ? 4099 : PACE_SLOW ? 7 : 1; // 7 meets every byte, and every bit of one in turn
+    s->replay_every = wanted > 8192 ? 4099
+                      : PACE_SLOW   ? 7
+                                    : 1; // 7 meets every byte, and every bit of one in turn
     print_message("%zu bytes in %u blocks\n", s->memory.length, s->count);
     *state = s;
     return 0;

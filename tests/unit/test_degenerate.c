@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_degenerate.c: shapes and places that geometry has no good answer for: capsules without length, boxes a thousand
-// times as wide as thick, a grain on a mountain, centres that coincide, corners on corners. Nothing
-// becomes infinite or not a number, no body is frozen, and nothing gains more speed than what was there to be had.
-// SEED=.
+// test_degenerate.c: shapes and places that geometry has no good answer for: capsules without
+// length, boxes a thousand times as wide as thick, a grain on a mountain, centres that coincide,
+// corners on corners. Nothing becomes infinite or not a number, no body is frozen, and nothing
+// gains more speed than what was there to be had. SEED=.
 #include "check.h"
 
 #include <math.h>
@@ -72,15 +72,16 @@ static double fastest(const foliot_world *world, uint32_t bodies)
         double v2 = 0;
         for (int k = 0; k < 3; k++) {
             v2 += s.velocity[k] * s.velocity[k];
-            assert_true(isfinite(s.position[k]) && isfinite(s.velocity[k]) && isfinite(s.angular_velocity[k]));
+            assert_true(isfinite(s.position[k]) && isfinite(s.velocity[k]) &&
+                        isfinite(s.angular_velocity[k]));
         }
         most = fmax(most, sqrt(v2));
     }
     return most;
 }
 
-// Bodies at `spread` about one place, over a plane; all the speed there is to be had is that of the fall, and what
-// pushes overlaps apart.
+// Bodies at `spread` about one place, over a plane; all the speed there is to be had is that of the
+// fall, and what pushes overlaps apart.
 static double heap(foliot__rng *rng, double size, double spread, double restitution, uint32_t ticks)
 {
     yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
@@ -121,8 +122,8 @@ static void heaps_of_anything_stay_finite_and_slow(void **state)
     assert_true(worst < 60);
 }
 
-// A wire, a strip or a needle alone, thrown at a floor. A tumbling that no substep can follow would be taken for a spin
-// about its length, and that for a faster tumbling: 10^11 rad/s within seconds.
+// A wire, a strip or a needle alone, thrown at a floor. A tumbling that no substep can follow would
+// be taken for a spin about its length, and that for a faster tumbling: 10^11 rad/s within seconds.
 static double thrown(foliot__rng *rng, int shape, double speed, double restitution)
 {
     yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
@@ -133,7 +134,8 @@ static double thrown(foliot__rng *rng, int shape, double speed, double restituti
         yard_box(&y, 1, 0.002, 0.3, 0.004, 0, 0, 0.6);
     else
         yard_capsule(&y, 1, 0.0003, 0.3, 0, 0, 0.6);
-    double a = between(rng, -1, 1), b = between(rng, -1, 1), c = between(rng, -1, 1), n = sqrt(a * a + b * b + c * c);
+    double a = between(rng, -1, 1), b = between(rng, -1, 1), c = between(rng, -1, 1),
+           n = sqrt(a * a + b * b + c * c);
     yard_turn(&y, a / n, b / n, c / n, between(rng, -3, 3));
     yard_moves(&y, between(rng, -1, 1), between(rng, -1, 1), -speed);
     yard_spins(&y, between(rng, -3, 3), between(rng, -3, 3), between(rng, -3, 3));
@@ -163,12 +165,14 @@ static void thin_things_thrown_at_a_floor_do_not_run_away(void **state)
             fast = fmax(fast, thrown(&rng, shape, 250, n % 2));
         }
         // Without loss or friction a rod comes to spin as fast as a substep can just follow.
-        printf("shape %d: kinetic energy at most %.3g times the first if dropped, %.3g if thrown\n", shape, slow, fast);
+        printf("shape %d: kinetic energy at most %.3g times the first if dropped, %.3g if thrown\n",
+               shape, slow, fast);
         assert_true(slow < 50 && fast < 2);
     }
 }
 
-// -- questions ----------------------------------------------------------------------------------------
+// -- questions
+// ----------------------------------------------------------------------------------------
 
 static void check_hit(bool met, const foliot_hit *hit, double reach)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_force.c: every kind of force against its formula, and callbacks. Worlds are made by the library; the functions of
-// force.h are called between their steps.
+// test_force.c: every kind of force against its formula, and callbacks. Worlds are made by the
+// library; the functions of force.h are called between their steps.
 #include "../support/force_bench.h"
 
 #include "base/cpu.h"
@@ -200,7 +200,8 @@ static void applied_force_is_divided_by_mass(void **state)
     end(&b);
 }
 
-// -- callbacks --------------------------------------------------------------------------------------------
+// -- callbacks
+// --------------------------------------------------------------------------------------------
 
 static void a_missing_callback_refuses_the_step(void **state)
 {

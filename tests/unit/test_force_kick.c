@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_force_kick.c: kicks against the exact motion that they stand for; their order; their reversal.
+// test_force_kick.c: kicks against the exact motion that they stand for; their order; their
+// reversal.
 #include "../support/force_bench.h"
 
 static field kicked(bench *b, double time, double h, foliot__kick_rule rule)

@@ -197,7 +197,9 @@ static void one_thread_and_many_give_the_same_bits(void **state)
 {
     (void)state;
     task_pool *pool = task_pool_create(4);
-    foliot_host alone = {0}, many = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = 4};
+    foliot_host alone = {0},
+                many = {
+                    .run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = 4};
     static const uint32_t counts[] = {5, 128, 129, 300, 777, 1100};
     for (size_t n = 0; n < sizeof counts / sizeof *counts; n++) {
         foliot_world *world = world_of((problem){counts[n], 3, 1, 1, 0.01});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_force_potential.c: forces against their potentials and their derivatives by differences, Newton's third law, and what
-// steps keep.
+// test_force_potential.c: forces against their potentials and their derivatives by differences,
+// Newton's third law, and what steps keep.
 #include "../support/force_bench.h"
 
 static void the_force_is_the_gradient_of_the_potential(void **state)

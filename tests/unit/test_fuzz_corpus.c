@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_fuzz_corpus.c: the fuzzers' seeds, and everything that they once found, run as plain tests: a
-// fuzzer's own assertions end the program where one does not hold.
+// test_fuzz_corpus.c: the fuzzers' seeds, and everything that they once found, run as plain tests:
+// a fuzzer's own assertions end the program where one does not hold.
 #include "check.h"
 
 #include <dirent.h>

@@ -25,8 +25,8 @@ static uint64_t seed_of(void)
 }
 
 // A body with mass 1 (0: it stays where it is) and its shape's inertia.
-static void put(foliot_world *world, uint32_t slot, const shaped *s, double mass, double restitution,
-                double friction)
+static void put(foliot_world *world, uint32_t slot, const shaped *s, double mass,
+                double restitution, double friction)
 {
     foliot_body_definition body = foliot_body_default();
     body.mass = mass > 0 ? mass : 1;
@@ -196,7 +196,8 @@ static void a_plate_is_not_passed_by_turning(void **state)
     shaped floor = plate();
     for (int i = 0; i < 100; i++) {
         bool box = i % 2;
-        shaped rod = {.shape = {.kind = box ? FOLIOT_SHAPE_BOX : FOLIOT_SHAPE_CAPSULE, .radius = 0.02,
+        shaped rod = {.shape = {.kind = box ? FOLIOT_SHAPE_BOX : FOLIOT_SHAPE_CAPSULE,
+                                .radius = 0.02,
                                 .half = {0.02, 0.02, 0.5}}};
         double tilt = shape_between(&rng, 0.3, 0.6), spin = shape_between(&rng, 70, 90);
         // Lies along x outside of the plate, its end over it by a part of its length.
@@ -257,7 +258,8 @@ static void impulses_keep_what_must_be_kept(void **state)
         for (int k = 0; k < 3; k++)
             b.x[k] = n[k] * way;
         bool smooth = i % 2;
-        double e = smooth ? 1 : shape_between(&rng, 0, 1), friction = smooth ? 0 : shape_between(&rng, 0, 2);
+        double e = smooth ? 1 : shape_between(&rng, 0, 1),
+               friction = smooth ? 0 : shape_between(&rng, 0, 2);
         put(world, 0, &a, shape_between(&rng, 0.3, 3), e, friction);
         put(world, 1, &b, shape_between(&rng, 0.3, 3), e, friction);
         for (uint32_t k = 0; k < 2; k++) {
@@ -319,13 +321,16 @@ static void a_flat_fall_bounces_by_its_restitution(void **state)
     foliot_world_destroy(world);
 }
 
-// Coulomb's friction within the blow: mu times its impulse, where mu is the square root of the product.
+// Coulomb's friction within the blow: mu times its impulse, where mu is the square root of the
+// product.
 static void a_blow_rubs_by_the_friction_of_both(void **state)
 {
     (void)state;
     foliot_world *world = two_bodies();
     shaped floor = plate();
-    shaped ball = {.shape = {.kind = FOLIOT_SHAPE_SPHERE, .radius = 0.2}, .x = {-0.1, 0, 0.3}, .q = {1, 0, 0, 0}};
+    shaped ball = {.shape = {.kind = FOLIOT_SHAPE_SPHERE, .radius = 0.2},
+                   .x = {-0.1, 0, 0.3},
+                   .q = {1, 0, 0, 0}};
     const double v[3] = {20, 0, -10}, w[3] = {0, 0, 0};
     put(world, 0, &floor, 0, 0, 0.8);
     put(world, 1, &ball, 1, 0.6, 0.05);
@@ -337,7 +342,8 @@ static void a_blow_rubs_by_the_friction_of_both(void **state)
     double impulse = 1.6 * 10, rubbed = 0.2 * impulse;
     check_near(b.velocity[2], 6, 1e-6);
     check_near(b.velocity[0], 20 - rubbed, 1e-6);
-    check_near(b.angular_velocity[1], rubbed * 0.2 / (0.4 * 0.2 * 0.2), 0.01); // it begins to roll; what touches is near
+    check_near(b.angular_velocity[1], rubbed * 0.2 / (0.4 * 0.2 * 0.2),
+               0.01); // it begins to roll; what touches is near
     foliot_world_destroy(world);
 }
 
@@ -346,7 +352,8 @@ static void what_rests_is_no_impact(void **state)
     (void)state;
     foliot_world *world = two_bodies();
     shaped floor = plate(), s = {.shape = {.kind = FOLIOT_SHAPE_BOX, .half = {0.5, 0.3, 0.2}},
-                                 .x = {0, 0, 0.2049}, .q = {1, 0, 0, 0}};
+                                 .x = {0, 0, 0.2049},
+                                 .q = {1, 0, 0, 0}};
     const double v[3] = {9, 0, 0}, w[3] = {0, 0, 1};
     put(world, 0, &floor, 0, 0.9, 0.5);
     put(world, 1, &s, 1, 0.9, 0.5);

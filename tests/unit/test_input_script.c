@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_input_script.c: lines of inputs become ordered inputs; every kind of wrong line is refused with
-// its place.
+// test_input_script.c: lines of inputs become ordered inputs; every kind of wrong line is refused
+// with its place.
 #include "check.h"
 
 #include <stdio.h>
@@ -75,9 +75,12 @@ static void wrong_lines_are_named(void **state)
         {"0 0 jump", "in.txt:1:5: an input is join, leave or control, not 'jump'"},
         {"0 0 join now", "in.txt:1:10: nothing follows join or leave, not 'now'"},
         {"0 0 control 1 2 3", "in.txt:1:18: control wants four axes: x y z turn"},
-        {"0 0 control 1 2 3 128", "in.txt:1:19: an axis is a whole number from -127 to 127, not '128'"},
-        {"0 0 control 1 2 3 1.5", "in.txt:1:19: an axis is a whole number from -127 to 127, not '1.5'"},
-        {"0 0 control 1 2 3 --5", "in.txt:1:19: an axis is a whole number from -127 to 127, not '--5'"},
+        {"0 0 control 1 2 3 128",
+         "in.txt:1:19: an axis is a whole number from -127 to 127, not '128'"},
+        {"0 0 control 1 2 3 1.5",
+         "in.txt:1:19: an axis is a whole number from -127 to 127, not '1.5'"},
+        {"0 0 control 1 2 3 --5",
+         "in.txt:1:19: an axis is a whole number from -127 to 127, not '--5'"},
         {"0 0 control 1 2 3 4 65536",
          "in.txt:1:21: buttons are a number from 0 to 65535 or 0x0 to 0xffff, not '65536'"},
         {"0 0 control 1 2 3 4 0x",

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// test_joint.c: joints in worlds without contacts, against what mechanics says: chains that do not stretch,
-// a double pendulum with the order of its scheme, loops; momentum and energy; the same future from
-// a copy and from captured bytes.
+// test_joint.c: joints in worlds without contacts, against what mechanics says: chains that do not
+// stretch, a double pendulum with the order of its scheme, loops; momentum and energy; the same
+// future from a copy and from captured bytes.
 #include "joint_yard.h"
 
-// -- chains ----------------------------------------------------------------------------------------
+// -- chains
+// ----------------------------------------------------------------------------------------
 
 // Fifty links of 0.2 m, level at the start, with a ball at the end.
 static yard chain(const char *integrator, const char *joint, double ratio)
@@ -29,8 +30,8 @@ static void check_chain(const char *integrator, const char *joint, double ratio,
         worst = fmax(worst, worst_gap(&y));
         most = fmax(most, energy(&y));
     }
-    printf("%s, %s, end %g x a link: gap at most %.2g of a link, energy rises by %.2g\n", integrator, joint,
-           ratio, worst / 0.2, most / drop);
+    printf("%s, %s, end %g x a link: gap at most %.2g of a link, energy rises by %.2g\n",
+           integrator, joint, ratio, worst / 0.2, most / drop);
     check_below(worst, 0.2 * 0.002); // a hundredth is asked for
     check_below(most, (ratio > 1 ? 0.01 : 0.05) * drop);
     end(&y);
@@ -47,7 +48,8 @@ static void a_chain_of_fifty_does_not_stretch(void **state)
     check_chain("semi-implicit-euler", "kind: ball", 1, 5);
 }
 
-// -- a double pendulum --------------------------------------------------------------------------------
+// -- a double pendulum
+// --------------------------------------------------------------------------------
 
 #define ROD 0.8
 
@@ -56,7 +58,8 @@ static yard double_pendulum(const char *integrator, double dt)
     const double angle = 1.9, x = sin(angle) * ROD, z = -cos(angle) * ROD, i = ROD * ROD / 12;
     begin(integrator, dt, 1, G);
     for (int k = 0; k < 2; k++)
-        add("  - {name: rod%d, mass: 1, position: [%.17g, 0, %.17g], inertia: [%.17g, %.17g, 0.001],"
+        add("  - {name: rod%d, mass: 1, position: [%.17g, 0, %.17g], inertia: [%.17g, %.17g, "
+            "0.001],"
             " orientation: [%.17g, 0, %.17g, 0]}\n",
             k, (0.5 + k) * x, (0.5 + k) * z, i, i, cos(angle / 2), -sin(angle / 2));
     add("constraints:\n  - {kind: hinge, a: rod0, anchor: [0, 0, 0], axis: [0, 1, 0]}\n"
@@ -125,14 +128,16 @@ static void a_double_pendulum_has_the_order_of_its_scheme(void **state)
     }
 }
 
-// -- loops ---------------------------------------------------------------------------------------------------
+// -- loops
+// ---------------------------------------------------------------------------------------------------
 
 // A bridge held at both ends; a net held at two corners.
 static yard net(const char *integrator, int rows, int columns)
 {
     begin(integrator, 1.0 / 60, 4, G);
     add("  - {name: knot, mass: 0.1, position: [0, 0, 5], inertia: [0.001, 0.001, 0.001],"
-        " grid: {rows: %d, columns: %d, right: [0.5, 0, 0], down: [0, 0.5, 0], pins: [[0, 0], [0, %d]]}}\n"
+        " grid: {rows: %d, columns: %d, right: [0.5, 0, 0], down: [0, 0.5, 0], pins: [[0, 0], [0, "
+        "%d]]}}\n"
         "constraints:\n  - {kind: ball, grid: knot}\n",
         rows, columns, columns - 1);
     return make();
@@ -147,8 +152,8 @@ static void check_net(const char *integrator, int rows, int columns)
         most = fmax(most, energy(&y));
         worst = fmax(worst, worst_gap(&y));
     }
-    printf("%s, net of %d x %d: gap at most %.2g, energy %.4g -> %.4g, at most %.4g\n", integrator, rows, columns,
-           worst, start, energy(&y), most);
+    printf("%s, net of %d x %d: gap at most %.2g, energy %.4g -> %.4g, at most %.4g\n", integrator,
+           rows, columns, worst, start, energy(&y), most);
     check_below(most - start, 0.02 * fabs(start));
     check_below(worst, 0.005);
     end(&y);
@@ -170,11 +175,13 @@ static void a_ring_of_hinges_moves_as_one(void **state)
     begin("velocity-verlet", 1.0 / 60, 4, G);
     add("  - {name: left, mass: 1, position: [0, 0, 0.5], inertia: [0.1, 0.1, 0.1]}\n"
         "  - {name: top, mass: 1, position: [1, 0, 1], inertia: [0.4, 0.4, 0.4]}\n"
-        "  - {name: right, mass: 1, position: [2, 0, 0.5], inertia: [0.1, 0.1, 0.1], velocity: [0, 0, 0]}\n"
+        "  - {name: right, mass: 1, position: [2, 0, 0.5], inertia: [0.1, 0.1, 0.1], velocity: [0, "
+        "0, 0]}\n"
         "constraints:\n  - {kind: hinge, axis: [0, 1, 0], a: left, anchor: [0, 0, 0]}\n"
         "  - {kind: hinge, axis: [0, 1, 0], a: left, b: top, anchor: [0, 0, 1]}\n"
         "  - {kind: hinge, axis: [0, 1, 0], a: top, b: right, anchor: [2, 0, 1]}\n"
-        "  - {kind: hinge, axis: [0, 1, 0], a: right, anchor: [2, 0, 0], motor: {speed: 1, torque: 4}}\n");
+        "  - {kind: hinge, axis: [0, 1, 0], a: right, anchor: [2, 0, 0], motor: {speed: 1, torque: "
+        "4}}\n");
     yard y = make();
     double most = 0;
     for (int t = 0; t < 600; t++) {
@@ -189,14 +196,18 @@ static void a_ring_of_hinges_moves_as_one(void **state)
     end(&y);
 }
 
-// -- what mechanics keeps --------------------------------------------------------------------------------------
+// -- what mechanics keeps
+// --------------------------------------------------------------------------------------
 
 static yard tumbling(const char *integrator)
 {
     begin(integrator, 1.0 / 60, 4, 0);
-    add("  - {name: a, mass: 1.3, position: [0, 0, 0], inertia: [0.2, 0.3, 0.4], angular_velocity: [1, 2, -1]}\n"
-        "  - {name: b, mass: 0.7, position: [1, 0.2, 0], inertia: [0.1, 0.1, 0.15], velocity: [0, 1, 0.3]}\n"
-        "  - {name: c, mass: 2.1, position: [2, 0, 0.3], inertia: [0.3, 0.4, 0.5], orientation: [1, 2, 3, 4]}\n"
+    add("  - {name: a, mass: 1.3, position: [0, 0, 0], inertia: [0.2, 0.3, 0.4], angular_velocity: "
+        "[1, 2, -1]}\n"
+        "  - {name: b, mass: 0.7, position: [1, 0.2, 0], inertia: [0.1, 0.1, 0.15], velocity: [0, "
+        "1, 0.3]}\n"
+        "  - {name: c, mass: 2.1, position: [2, 0, 0.3], inertia: [0.3, 0.4, 0.5], orientation: "
+        "[1, 2, 3, 4]}\n"
         "constraints:\n  - {kind: ball, a: a, b: b, anchor: [0.4, 0.1, 0.2]}\n"
         "  - {kind: hinge, a: c, b: b, anchor: [1.6, 0.2, 0], axis: [1, 1, 0.3]}\n");
     return make();
@@ -221,14 +232,16 @@ static void momentum_is_kept_without_anchors(void **state)
             check_near(after.momentum[k], before.momentum[k], 1e-11);
             turned = fmax(turned, fabs(after.angular_momentum[k] - before.angular_momentum[k]));
         }
-        printf("%s, a minute of tumbling: angular momentum off by %.2g, energy by %.2g\n", names[i], turned, worst);
+        printf("%s, a minute of tumbling: angular momentum off by %.2g, energy by %.2g\n", names[i],
+               turned, worst);
         check_below(turned, 1e-8);
         check_below(worst, 1e-3);
         end(&y);
     }
 }
 
-// Two capsules' moments welded to a T, thrown: it turns over time and again (the intermediate axis).
+// Two capsules' moments welded to a T, thrown: it turns over time and again (the intermediate
+// axis).
 static void a_thrown_t_handle_turns_over(void **state)
 {
     (void)state;
@@ -255,7 +268,9 @@ static void a_thrown_t_handle_turns_over(void **state)
         turns += above != up;
         up = above;
     }
-    printf("a T-handle: turns over %d times a minute, energy off by %.2g, angular momentum by %.2g\n", turns, worst, off);
+    printf(
+        "a T-handle: turns over %d times a minute, energy off by %.2g, angular momentum by %.2g\n",
+        turns, worst, off);
     check_below(worst, 3e-3); // the scheme's own, of order 2; it does not drift
     check_below(off, 1e-9);
     check_below(gap(&y, 0), 1e-9);
@@ -263,20 +278,24 @@ static void a_thrown_t_handle_turns_over(void **state)
     end(&y);
 }
 
-// -- determinism ----------------------------------------------------------------------------------------------
+// -- determinism
+// ----------------------------------------------------------------------------------------------
 
 static void a_restored_world_has_the_same_future(void **state)
 {
     (void)state;
-    yard y = chain("semi-implicit-euler", "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
-    yard other = chain("semi-implicit-euler", "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
+    yard y = chain("semi-implicit-euler",
+                   "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
+    yard other = chain("semi-implicit-euler",
+                       "kind: hinge, axis: [0, 1, 0], limits: [-0.6, 0.5], break_force: 9e4", 300);
     size_t length = 0;
     static uint8_t bytes[1 << 20];
     for (int t = 0; t < 240; t++) {
         step(&y);
         foliot_world_copy(other.world, y.world);
         if (t % 2)
-            assert_int_equal(foliot_world_capture(y.world, bytes, sizeof bytes, &length), FOLIOT_OK);
+            assert_int_equal(foliot_world_capture(y.world, bytes, sizeof bytes, &length),
+                             FOLIOT_OK);
         if (t % 2)
             assert_int_equal(foliot_world_restore(other.world, bytes, length), FOLIOT_OK);
         step(&y);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// test_joint_contact.c: joints beside contacts: chains and dolls that come to rest, the wrecking ball; copies, restores
-// and tasks in another order give the same bits.
+// test_joint_contact.c: joints beside contacts: chains and dolls that come to rest, the wrecking
+// ball; copies, restores and tasks in another order give the same bits.
 #include "joint_yard.h"
 
-// -- beside contacts -------------------------------------------------------------------------------------------
+// -- beside contacts
+// -------------------------------------------------------------------------------------------
 
 static double speed_of(const yard *y)
 {
@@ -19,12 +20,14 @@ static double speed_of(const yard *y)
 static void a_chain_on_the_floor_comes_to_rest(void **state)
 {
     (void)state;
-    static const char *const joints[] = {"kind: ball", "kind: hinge, axis: [0, 1, 0], limits: [-0.5, 0.5]", "kind: weld"};
+    static const char *const joints[] = {
+        "kind: ball", "kind: hinge, axis: [0, 1, 0], limits: [-0.5, 0.5]", "kind: weld"};
     for (int i = 0; i < 3; i++) {
         begin("semi-implicit-euler", 1.0 / 60, 4, G);
         add("  - {name: floor, static: true, shape: {kind: plane}}\n"
             "  - {name: link, mass: 0.5, position: [0, 0, 0.3], orientation: [1, 0, 1, 0],"
-            " shape: {kind: capsule, radius: 0.05, half_length: 0.1}, grid: {columns: 10, right: [0.3, 0, 0.02]}}\n"
+            " shape: {kind: capsule, radius: 0.05, half_length: 0.1}, grid: {columns: 10, right: "
+            "[0.3, 0, 0.02]}}\n"
             "constraints:\n  - {%s, grid: link}\n",
             joints[i]);
         yard y = make();
@@ -77,27 +80,33 @@ static void the_wrecking_ball_hangs_on(void **state)
     end(&y);
 }
 
-// Five of a doll's joints: a trunk that lies on light limbs, which is what is hard: a touch moves a limb of 2 kg, and the
-// trunk takes most of it back.
+// Five of a doll's joints: a trunk that lies on light limbs, which is what is hard: a touch moves a
+// limb of 2 kg, and the trunk takes most of it back.
 static yard dropped_doll(double turn)
 {
     begin("semi-implicit-euler", 1.0 / 60, 4, G);
     add("  - {name: floor, static: true, shape: {kind: plane}, friction: 0.7}\n"
-        "  - {name: chest, mass: 22, position: [0, 0, 1], friction: 0.6, angular_velocity: [%g, 1, 0.3],"
+        "  - {name: chest, mass: 22, position: [0, 0, 1], friction: 0.6, angular_velocity: [%g, 1, "
+        "0.3],"
         " shape: {kind: box, half: [0.11, 0.18, 0.2]}}\n"
-        "  - {name: pelvis, mass: 11, position: [0, 0, 0.65], shape: {kind: box, half: [0.1, 0.15, 0.08]}, friction: 0.6}\n",
+        "  - {name: pelvis, mass: 11, position: [0, 0, 0.65], shape: {kind: box, half: [0.1, 0.15, "
+        "0.08]}, friction: 0.6}\n",
         turn);
     for (int side = -1; side < 2; side += 2)
-        add("  - {name: arm%d, mass: 2.5, position: [0, %g, 1], shape: {kind: capsule, radius: 0.055, half_length: 0.12},"
+        add("  - {name: arm%d, mass: 2.5, position: [0, %g, 1], shape: {kind: capsule, radius: "
+            "0.055, half_length: 0.12},"
             " friction: 0.6}\n"
-            "  - {name: leg%d, mass: 8, position: [0, %g, 0.3], shape: {kind: capsule, radius: 0.08, half_length: 0.14},"
+            "  - {name: leg%d, mass: 8, position: [0, %g, 0.3], shape: {kind: capsule, radius: "
+            "0.08, half_length: 0.14},"
             " friction: 0.6}\n",
             side, side * 0.27, side, side * 0.1);
-    add("constraints:\n  - {kind: hinge, a: pelvis, b: chest, axis: [0, 1, 0], anchor: [0, 0, 0.76], limits: [-0.3, 1.1],"
+    add("constraints:\n  - {kind: hinge, a: pelvis, b: chest, axis: [0, 1, 0], anchor: [0, 0, "
+        "0.76], limits: [-0.3, 1.1],"
         " motor: {speed: 0, torque: 8}}\n");
     for (int side = -1; side < 2; side += 2)
         add("  - {kind: ball, a: chest, b: arm%d, anchor: [0, %g, 1.15]}\n"
-            "  - {kind: hinge, a: pelvis, b: leg%d, axis: [0, 1, 0], anchor: [0, %g, 0.5], limits: [-1.9, 0.5],"
+            "  - {kind: hinge, a: pelvis, b: leg%d, axis: [0, 1, 0], anchor: [0, %g, 0.5], limits: "
+            "[-1.9, 0.5],"
             " motor: {speed: 0, torque: 5}}\n",
             side, side * 0.22, side, side * 0.1);
     return make();
@@ -131,19 +140,25 @@ static void a_doll_comes_to_rest(void **state)
         for (int t = 0; t < 600; t++) {
             step(&y);
             kinetic += trunk_energy(&y) / 600;
-            check_below(energy(&y), start + 0.5); // of 350 J; an arm that rolls on the floor gains and loses some
+            check_below(energy(&y),
+                        start +
+                            0.5); // of 350 J; an arm that rolls on the floor gains and loses some
         }
         foliot_body_state to = state_of(&y, "chest");
-        double moved = hypot(hypot(to.position[0] - from.position[0], to.position[1] - from.position[1]),
-                             to.position[2] - from.position[2]);
-        printf("a doll, dropped: after 20 s %.2g J in the mean, its chest moves by %.2g m in 10 s\n", kinetic, moved);
+        double moved =
+            hypot(hypot(to.position[0] - from.position[0], to.position[1] - from.position[1]),
+                  to.position[2] - from.position[2]);
+        printf(
+            "a doll, dropped: after 20 s %.2g J in the mean, its chest moves by %.2g m in 10 s\n",
+            kinetic, moved);
         check_below(kinetic, 1e-4);
         check_below(moved, 0.002);
         end(&y);
     }
 }
 
-static void backwards(void *user, uint32_t count, void (*task)(void *context, uint32_t index), void *context)
+static void backwards(void *user, uint32_t count, void (*task)(void *context, uint32_t index),
+                      void *context)
 {
     (void)user;
     for (uint32_t i = count; i-- > 0;)
@@ -161,7 +176,8 @@ static void ragdolls_have_one_future(void **state)
     assert_int_equal(foliot_world_create(y.scene, &other.world), FOLIOT_OK);
     for (int t = 0; t < 150; t++) {
         if (t % 7 == 3) {
-            assert_int_equal(foliot_world_capture(y.world, bytes, sizeof bytes, &length), FOLIOT_OK);
+            assert_int_equal(foliot_world_capture(y.world, bytes, sizeof bytes, &length),
+                             FOLIOT_OK);
             assert_int_equal(foliot_world_restore(other.world, bytes, length), FOLIOT_OK);
         }
         step(&y);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
-// test_joint_kinds.c: what each kind of joint adds, without contacts: limits and motors of hinges, welds, ropes off
-// the centre, and at which force or torque they break.
+// test_joint_kinds.c: what each kind of joint adds, without contacts: limits and motors of hinges,
+// welds, ropes off the centre, and at which force or torque they break.
 #include "joint_yard.h"
 
-// -- hinges ------------------------------------------------------------------------------------------
+// -- hinges
+// ------------------------------------------------------------------------------------------
 
 static yard door(double gravity, const char *more)
 {
@@ -84,7 +85,8 @@ static void limits_reach_far(void **state)
     end(&y);
 }
 
-// -- welds and breaking ----------------------------------------------------------------------------------
+// -- welds and breaking
+// ----------------------------------------------------------------------------------
 
 static yard shelf(const char *integrator)
 {
@@ -93,7 +95,8 @@ static yard shelf(const char *integrator)
         " grid: {columns: 5, right: [1, 0, 0]}}\n"
         "  - {name: load, mass: 200, position: [5.5, 0, 0], inertia: [9, 9, 9]}\n"
         "constraints:\n  - {kind: weld, a: board.0.0, anchor: [0, 0, 0]}\n"
-        "  - {kind: weld, grid: board}\n  - {kind: weld, a: board.0.4, b: load, anchor: [5, 0, 0]}\n");
+        "  - {kind: weld, grid: board}\n  - {kind: weld, a: board.0.4, b: load, anchor: [5, 0, "
+        "0]}\n");
     return make();
 }
 
@@ -129,8 +132,10 @@ static void joints_break_at_their_force(void **state)
     // 3 kg weigh 29.43 N; two metres out, 58.86 N m.
     assert_false(breaks("kind: ball, anchor: [2, 0, 0], break_force: 29.6"));
     assert_true(breaks("kind: ball, anchor: [2, 0, 0], break_force: 29.3"));
-    assert_false(breaks("kind: distance, anchor_a: [0, 0, 0.5], anchor: [2, 0, 0], break_force: 29.6"));
-    assert_true(breaks("kind: distance, anchor_a: [0, 0, 0.5], anchor: [2, 0, 0], break_force: 29.3"));
+    assert_false(
+        breaks("kind: distance, anchor_a: [0, 0, 0.5], anchor: [2, 0, 0], break_force: 29.6"));
+    assert_true(
+        breaks("kind: distance, anchor_a: [0, 0, 0.5], anchor: [2, 0, 0], break_force: 29.3"));
     assert_false(breaks("kind: weld, anchor: [0, 0, -1], break_force: 29.6, break_torque: 59"));
     assert_true(breaks("kind: weld, anchor: [0, 0, -1], break_torque: 58.7"));
     assert_true(breaks("kind: hinge, axis: [1, 0, 0], anchor: [0, 0, -1], break_torque: 58.7"));
@@ -166,7 +171,8 @@ static void a_break_tells_force_from_torque(void **state)
     begin("semi-implicit-euler", 1.0 / 60, 4, G);
     add("  - {name: load, mass: 3, position: [2, 0, 0], inertia: [1, 1, 1]}\n"
         "  - {name: still, mass: 3, position: [0, 5, 0], inertia: [1, 1, 1]}\n"
-        "constraints:\n  - {kind: weld, a: load, anchor: [0, 0, 0], break_force: 1000, break_torque: 50}\n"
+        "constraints:\n  - {kind: weld, a: load, anchor: [0, 0, 0], break_force: 1000, "
+        "break_torque: 50}\n"
         "  - {kind: weld, a: still, anchor: [0, 5, 0], break_force: 1000, break_torque: 50}\n");
     yard y = make();
     step(&y);
@@ -181,14 +187,16 @@ static void a_break_tells_force_from_torque(void **state)
     end(&y);
 }
 
-// -- distances off the centre ------------------------------------------------------------------------------
+// -- distances off the centre
+// ------------------------------------------------------------------------------
 
 static void a_rope_off_the_centre_is_slack_or_taut(void **state)
 {
     (void)state;
     begin("semi-implicit-euler", 1.0 / 60, 4, G);
     add("  - {name: crate, mass: 3, position: [0, 0, 0], inertia: [1, 1, 1]}\n"
-        "constraints:\n  - {kind: distance, a: crate, anchor_a: [0.4, 0, 0.5], anchor: [0.4, 0, 1], length: 2}\n");
+        "constraints:\n  - {kind: distance, a: crate, anchor_a: [0.4, 0, 0.5], anchor: [0.4, 0, "
+        "1], length: 2}\n");
     yard y = make();
     const double arm[3] = {0.4, 0, 0.5};
     double longest = 0;

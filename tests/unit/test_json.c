@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_json.c: what the JSON writer writes is compared with the text that RFC 8259 wants, byte for byte.
+// test_json.c: what the JSON writer writes is compared with the text that RFC 8259 wants, byte for
+// byte.
 #include "check.h"
 
 #include <stdio.h>
@@ -85,7 +86,9 @@ static void texts_are_escaped(void **state)
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "a\"b", "\\ \" / \n \t \x01 \x1b[2J \x7f");
     foliot__json_text(&json, "unicode", "\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x8e");
-    foliot__json_text(&json, "c1", "\xc2\x9b" "31m");
+    foliot__json_text(&json, "c1",
+                      "\xc2\x9b"
+                      "31m");
     foliot__json_text(&json, "separator", "\xe2\x80\xa8");
     foliot__json_close(&json);
     check_written("{\"a\\\"b\":\"\\\\ \\\" / \\n \\t \\u0001 \\u001b[2J \\u007f\","
@@ -98,7 +101,9 @@ static void broken_utf8_is_replaced(void **state)
     (void)state;
     begin();
     foliot__json_array(&json, NULL);
-    foliot__json_text(&json, NULL, "a\xff" "b");
+    foliot__json_text(&json, NULL,
+                      "a\xff"
+                      "b");
     foliot__json_text(&json, NULL, "\xc3");         // cut
     foliot__json_text(&json, NULL, "\xc0\xaf");     // overlong
     foliot__json_text(&json, NULL, "\xed\xa0\x80"); // surrogate

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_lockstep_wire.c: blocks of inputs, acknowledgements and packets of lockstep come back as they were, fit, and
-// are refused when they are cut or hostile. Random: SEED= repeats a run.
+// test_lockstep_wire.c: blocks of inputs, acknowledgements and packets of lockstep come back as
+// they were, fit, and are refused when they are cut or hostile. Random: SEED= repeats a run.
 #include "check.h"
 
 #include <inttypes.h>
@@ -16,12 +16,15 @@ static foliot__block block, got;
 
 static foliot_input drawn(uint32_t player)
 {
-    foliot_input input = {.player = player, .kind = (uint8_t)(foliot__rng_below(&rng, 20) ? 0 : 1 + foliot__rng_below(&rng, 2))};
+    foliot_input input = {
+        .player = player,
+        .kind = (uint8_t)(foliot__rng_below(&rng, 20) ? 0 : 1 + foliot__rng_below(&rng, 2))};
     bool analog = foliot__rng_below(&rng, 2);
     if (input.kind != FOLIOT_INPUT_CONTROL)
         return input;
     for (int k = 0; k < FOLIOT_AXES; k++)
-        input.axes[k] = (int8_t)(analog ? (int)foliot__rng_below(&rng, 255) - 127 : 127 * ((int)foliot__rng_below(&rng, 3) - 1));
+        input.axes[k] = (int8_t)(analog ? (int)foliot__rng_below(&rng, 255) - 127
+                                        : 127 * ((int)foliot__rng_below(&rng, 3) - 1));
     input.buttons = (uint16_t)foliot__rng_below(&rng, foliot__rng_below(&rng, 2) ? 2 : 65536);
     return input;
 }
@@ -31,9 +34,12 @@ static void draw_block(uint32_t ticks, uint32_t players, uint32_t rarity)
     block = (foliot__block){.ticks = ticks};
     for (uint32_t age = 0; age < ticks; age++)
         for (uint32_t player = 0; player < players; player++)
-            for (uint32_t n = foliot__rng_below(&rng, rarity) == 0 ? 1 + foliot__rng_below(&rng, 2) : 0; n > 0; n--) {
+            for (uint32_t n = foliot__rng_below(&rng, rarity) == 0 ? 1 + foliot__rng_below(&rng, 2)
+                                                                   : 0;
+                 n > 0; n--) {
                 block.ages[block.count] = age;
-                block.inputs[block.count++] = drawn(player * 1023 / (players > 1 ? players - 1 : 1));
+                block.inputs[block.count++] =
+                    drawn(player * 1023 / (players > 1 ? players - 1 : 1));
             }
 }
 
@@ -63,7 +69,8 @@ static void blocks_come_back(void **state)
     (void)state;
     static uint8_t bytes[100000];
     for (int round = 0; round < 400; round++) {
-        draw_block(foliot__rng_below(&rng, 120), 1 + foliot__rng_below(&rng, 16), 1 + foliot__rng_below(&rng, 100));
+        draw_block(foliot__rng_below(&rng, 120), 1 + foliot__rng_below(&rng, 16),
+                   1 + foliot__rng_below(&rng, 100));
         size_t length = foliot__block_encode(&block, bytes, sizeof bytes);
         assert_int_not_equal(length, SIZE_MAX);
         assert_int_equal(decode(bytes, length, block.ticks), FOLIOT_OK);
@@ -117,10 +124,12 @@ static void hostile_blocks_are_refused_or_harmless(void **state)
     assert_int_equal(decode(bytes, length, FOLIOT__BLOCK_TICKS_MAX + 1), FOLIOT_CORRUPT);
     memset(bytes + length, 7, 8);
     assert_int_not_equal(decode(bytes, length + 8, 40), FOLIOT_OK); // bytes behind the end
-    assert_int_not_equal(decode(bytes, length, block.ages[block.count - 1]), FOLIOT_OK); // beyond its ticks
+    assert_int_not_equal(decode(bytes, length, block.ages[block.count - 1]),
+                         FOLIOT_OK); // beyond its ticks
 }
 
-// -- logs -----------------------------------------------------------------------------------------------------
+// -- logs
+// -----------------------------------------------------------------------------------------------------
 
 static void put(foliot__tick_log *log, uint64_t tick, uint32_t count)
 {
@@ -146,7 +155,8 @@ static void ticks_are_kept_in_any_order_and_forgotten(void **state)
     assert_int_equal(foliot__tick_log_put(&log, first + 1, NULL, 0), FOLIOT_AGAIN);
     assert_int_equal(foliot__tick_log_put(&log, first - 1, NULL, 0), FOLIOT_AGAIN);
     assert_int_equal(foliot__tick_log_put(&log, first + 16, NULL, 0), FOLIOT_FULL);
-    assert_int_equal(foliot__tick_log_put(&log, first + 5, inputs, 8), FOLIOT_FULL); // ten inputs, three are in
+    assert_int_equal(foliot__tick_log_put(&log, first + 5, inputs, 8),
+                     FOLIOT_FULL); // ten inputs, three are in
     assert_int_equal(foliot__tick_log_read(&log, first + 4, inputs, 8), 2);
     assert_int_equal(inputs[1].buttons, (uint16_t)(first + 4));
     foliot__tick_log_forget(&log, first + 3);
@@ -174,8 +184,10 @@ static void acknowledgements_show_the_holes(void **state)
     assert_int_equal(acks.count, 2);
     uint64_t next = foliot__tick_near(acks.next, first + 90);
     assert_int_equal(next, first + 7);
-    assert_true(foliot__tick_hole(&acks, next, 0, &from, &to) && from == first + 7 && to == first + 8);
-    assert_true(foliot__tick_hole(&acks, next, 1, &from, &to) && from == first + 40 && to == first + 60);
+    assert_true(foliot__tick_hole(&acks, next, 0, &from, &to) && from == first + 7 &&
+                to == first + 8);
+    assert_true(foliot__tick_hole(&acks, next, 1, &from, &to) && from == first + 40 &&
+                to == first + 60);
     assert_false(foliot__tick_hole(&acks, next, 2, &from, &to));
     foliot__tick_log_free(&log);
 }
@@ -194,11 +206,13 @@ static void packets_keep_to_their_budget_but_for_the_least(void **state)
             uint32_t count = 0;
             for (uint32_t p = 0; p < 16; p++)
                 if (busy || foliot__rng_below(&rng, 60) == 0)
-                    inputs[count++] = (foliot_input){.player = p, .axes = {(int8_t)foliot__rng_below(&rng, 100), 127}};
+                    inputs[count++] = (foliot_input){
+                        .player = p, .axes = {(int8_t)foliot__rng_below(&rng, 100), 127}};
             assert_int_equal(foliot__tick_log_put(&log, t, inputs, count), FOLIOT_OK);
         }
         size_t length = foliot__block_of_newest(&log, 0, 300, &block, bytes, sizeof bytes, &first);
-        assert_true(busy ? 300 - first == FOLIOT__LEAST_TICKS : length <= FOLIOT__BLOCK_BUDGET && 300 - first > 15);
+        assert_true(busy ? 300 - first == FOLIOT__LEAST_TICKS
+                         : length <= FOLIOT__BLOCK_BUDGET && 300 - first > 15);
         assert_int_equal(decode(bytes, length, (uint32_t)(300 - first)), FOLIOT_OK);
         same_block();
         length = foliot__block_of_oldest(&log, 0, 300, &block, bytes, sizeof bytes, &next);
@@ -211,7 +225,8 @@ static void cut_packets_are_refused(void **state)
 {
     (void)state;
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
-    foliot__lockstep_input in = {.acks = {.next = 7, .count = 1, .runs = {{2, 300}}}, .behind = 5, .ahead = 200, .ticks = 3};
+    foliot__lockstep_input in = {
+        .acks = {.next = 7, .count = 1, .runs = {{2, 300}}}, .behind = 5, .ahead = 200, .ticks = 3};
     foliot__lockstep_input in2;
     size_t length = foliot__lockstep_input_encode(&in, bytes);
     for (size_t cut = 0; cut < length; cut++)
@@ -233,7 +248,8 @@ static void cut_packets_are_refused(void **state)
     for (size_t cut = 0; cut < length; cut++)
         assert_int_not_equal(foliot__relay_decode(bytes, cut, &relay2), FOLIOT_OK);
     static const uint8_t long_varint[] = {20, 0, 0, 0, 0, 0x80, 0x00};
-    assert_int_equal(foliot__relay_decode(long_varint, sizeof long_varint, &relay2), FOLIOT_CORRUPT);
+    assert_int_equal(foliot__relay_decode(long_varint, sizeof long_varint, &relay2),
+                     FOLIOT_CORRUPT);
 }
 
 int main(void)

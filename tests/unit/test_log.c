@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_log.c: lines as people and machines read them, compared byte for byte; names that would do harm;
-// what repeats too fast is left out, counted and told.
+// test_log.c: lines as people and machines read them, compared byte for byte; names that would do
+// harm; what repeats too fast is left out, counted and told.
 #include "check.h"
 
 #include <stdlib.h>
@@ -96,7 +96,8 @@ static void a_short_line_follows_a_long_one(void **state)
     assert_true(foliot__log_begin(&log_, FOLIOT__LOG_INFO, "e", "s"));
     foliot__log_end(&log_);
     fflush(out);
-    assert_string_equal(text + before, "{\"uptime\":0,\"level\":\"info\",\"event\":\"e\",\"text\":\"s\"}\n");
+    assert_string_equal(text + before,
+                        "{\"uptime\":0,\"level\":\"info\",\"event\":\"e\",\"text\":\"s\"}\n");
     foliot__log_close(&log_);
     fclose(out);
     free(text);
@@ -137,7 +138,8 @@ static void floods_are_cut_and_counted(void **state)
     size_t before = length;
     assert_int_equal(burst(flood, 1), 1);
     fflush(out);
-    assert_string_equal(text + before, "1.000 error: flood (and 980 more like this were left out)\n");
+    assert_string_equal(text + before,
+                        "1.000 error: flood (and 980 more like this were left out)\n");
     assert_int_equal(burst(flood, 100), FOLIOT__LOG_PER_SECOND - 1);
     // A minute of one line a millisecond stays within the rate.
     uint32_t lines = 0;

@@ -40,9 +40,11 @@ static foliot__manifold touch(foliot_world *world, const shaped *a, const shaped
 
 // -- checks ---------------------------------------------------------------------------------------
 
-static void check_points(const shaped *a, const shaped *b, const foliot__manifold *m, double tolerance)
+static void check_points(const shaped *a, const shaped *b, const foliot__manifold *m,
+                         double tolerance)
 {
-    bool plane_a = a->shape.kind == FOLIOT_SHAPE_PLANE, plane_b = b->shape.kind == FOLIOT_SHAPE_PLANE;
+    bool plane_a = a->shape.kind == FOLIOT_SHAPE_PLANE,
+         plane_b = b->shape.kind == FOLIOT_SHAPE_PLANE;
     for (uint32_t i = 0; i < m->count; i++) {
         const foliot__manifold_point *p = &m->point[i];
         double at[3], half = fabs(p->gap) / 2 + tolerance;
@@ -86,8 +88,9 @@ static void check_pair(foliot_world *world, foliot__rng *rng, const shaped *a, c
     if (m.count == 0) {
         // Boxes that pass each other's corners at a distance may be seen later.
         t->missed += boxes && best <= reach && best > 0;
-        double gap = boxes ? best : shape_distance(b->shape.kind == FOLIOT_SHAPE_BOX ? a : b,
-                                             b->shape.kind == FOLIOT_SHAPE_BOX ? b : a);
+        double gap = boxes ? best
+                           : shape_distance(b->shape.kind == FOLIOT_SHAPE_BOX ? a : b,
+                                            b->shape.kind == FOLIOT_SHAPE_BOX ? b : a);
         if (gap < (boxes ? -fine : reach - preference))
             fail_msg("nothing where the gap is %g (reach %g)", gap, reach);
         return;
@@ -99,7 +102,7 @@ static void check_pair(foliot_world *world, foliot__rng *rng, const shaped *a, c
     check_below(best, reach + fine);
     if (best < 0 || !boxes)
         check_below(best - along, preference);
-    check_below(along - fine, deepest(&m));       // nothing is deeper than the shapes are
+    check_below(along - fine, deepest(&m)); // nothing is deeper than the shapes are
     if (!boxes)
         check_below(fabs(deepest(&m) - along), preference);
     check_points(a, b, &m, boxes ? preference : small / 20 + fine);
@@ -118,7 +121,8 @@ static void check_kinds(uint32_t kind_a, uint32_t kind_b)
         shape_bring_near(&rng, &a, &b, size);
         check_pair(world, &rng, &a, &b, size, &t);
     }
-    printf("%u pairs, %u overlap, %u points, %u missed\n", t.pairs, t.overlapping, t.points, t.missed);
+    printf("%u pairs, %u overlap, %u points, %u missed\n", t.pairs, t.overlapping, t.points,
+           t.missed);
     assert_true(t.overlapping > 500);
     assert_true(t.missed < 100);
     foliot_world_destroy(world);
@@ -144,7 +148,8 @@ static void check_plane(uint32_t kind)
     uint32_t points = 0;
     for (int i = 0; i < 1500; i++) {
         double size = pow(10, shape_between(&rng, -3, 3)), reach = 0.05 * size;
-        shaped s = shape_random(&rng, kind, size), plane = {.shape = {.kind = FOLIOT_SHAPE_PLANE}, .q = {1}};
+        shaped s = shape_random(&rng, kind, size),
+               plane = {.shape = {.kind = FOLIOT_SHAPE_PLANE}, .q = {1}};
         double n[3], back[3];
         for (int k = 0; k < 3; k++)
             n[k] = shape_between(&rng, -1, 1);
@@ -160,7 +165,8 @@ static void check_plane(uint32_t kind)
             s.x[k] = n[k] * (plane.shape.offset + height + shape_support(&s, back));
         bool first = foliot__rng_below(&rng, 2);
         foliot__manifold m = touch(world, first ? &plane : &s, first ? &s : &plane, (float)reach);
-        assert_true((m.count > 0) == (height <= reach * 0.99999) || fabs(height - reach) < 1e-4 * size);
+        assert_true((m.count > 0) == (height <= reach * 0.99999) ||
+                    fabs(height - reach) < 1e-4 * size);
         points += m.count;
         if (m.count == 0)
             continue;
@@ -171,7 +177,8 @@ static void check_plane(uint32_t kind)
                 check_near(first ? m.point[p].arm_a[k] : m.point[p].arm_b[k], 0, 0);
         }
         check_points(first ? &plane : &s, first ? &s : &plane, &m, 1e-5 * size);
-        for (uint32_t p = 0; p < m.count; p++) { // halfway between the two; of a sphere on its surface
+        for (uint32_t p = 0; p < m.count;
+             p++) { // halfway between the two; of a sphere on its surface
             const float *arm = first ? m.point[p].arm_b : m.point[p].arm_a;
             double at[3] = {s.x[0] + arm[0], s.x[1] + arm[1], s.x[2] + arm[2]};
             double share = s.shape.kind == FOLIOT_SHAPE_SPHERE ? 1 : 0.5;
@@ -218,7 +225,8 @@ static void which_comes_first_does_not_matter(void **state)
 static shaped cube(double x, double y, double z, double half)
 {
     return (shaped){.shape = {.kind = FOLIOT_SHAPE_BOX, .half = {half, half, half}},
-                  .x = {x, y, z}, .q = {1, 0, 0, 0}};
+                    .x = {x, y, z},
+                    .q = {1, 0, 0, 0}};
 }
 
 // The four corners of what flush faces have in common, whatever the rounding.
@@ -264,7 +272,8 @@ static void features_last_while_boxes_creep(void **state)
     foliot_world *world = shape_world(2);
     uint32_t kept = 0, all = 0;
     for (int i = 0; i < 300; i++) {
-        shaped a = shape_random(&rng, FOLIOT_SHAPE_BOX, 1), b = shape_random(&rng, FOLIOT_SHAPE_BOX, 1);
+        shaped a = shape_random(&rng, FOLIOT_SHAPE_BOX, 1),
+               b = shape_random(&rng, FOLIOT_SHAPE_BOX, 1);
         shape_bring_near(&rng, &a, &b, 1);
         foliot__manifold last = touch(world, &a, &b, 0.02f);
         for (int step = 0; step < 20; step++) {
@@ -369,7 +378,8 @@ static void company_in_the_batch_changes_nothing(void **state)
 static void fill_batch(foliot__rng *rng, foliot__box_batch *in)
 {
     for (int l = 0; l < FOLIOT__BOX_LANES; l++) {
-        shaped a = shape_random(rng, FOLIOT_SHAPE_BOX, 1), b = shape_random(rng, FOLIOT_SHAPE_BOX, 1);
+        shaped a = shape_random(rng, FOLIOT_SHAPE_BOX, 1),
+               b = shape_random(rng, FOLIOT_SHAPE_BOX, 1);
         shape_bring_near(rng, &a, &b, 0.3);
         for (int k = 0; k < 4; k++) {
             in->q_a[k][l] = a.q[k];

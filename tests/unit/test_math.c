@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Goal: the elementary functions of common/sim/math/math.c stay below the bounds that the table here states,
-// and special values are as C's. Method: hard arguments against precomputed values of 1,400-bit
-// arithmetic (math_reference.h); random ones against series in binary128, which shares neither tables
-// nor reductions with the code under test. SEED=n repeats a run.
+// Goal: the elementary functions of common/sim/math/math.c stay below the bounds that the table
+// here states, and special values are as C's. Method: hard arguments against precomputed values of
+// 1,400-bit arithmetic (math_reference.h); random ones against series in binary128, which shares
+// neither tables nor reductions with the code under test. SEED=n repeats a run.
 #include "../support/check.h"
 
 #include <fenv.h>
@@ -17,7 +17,7 @@
 #include "math_reference.h"
 
 // Measured worst cases over 10^7 random arguments a function, rounded up. All below 1.
-#define BOUND_EXP 0.76   // where the result is subnormal and rounded twice; 0.52 elsewhere
+#define BOUND_EXP 0.76 // where the result is subnormal and rounded twice; 0.52 elsewhere
 #define BOUND_EXPM1 0.70
 #define BOUND_LOG 0.56
 #define BOUND_SIN 0.80
@@ -82,9 +82,10 @@ static void an_error_of_an_ulp_or_two_is_seen(void **state)
 #ifdef __SIZEOF_FLOAT128__
 typedef __float128 quad;
 
-static const double PI_PARTS[4] = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53, -0x1.f1976b7ed8fbcp-109,
-                                   0x1.4cf98e804177dp-163};
-static const double LN2_PARTS[3] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1.7b57a079a1934p-111};
+static const double PI_PARTS[4] = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53,
+                                   -0x1.f1976b7ed8fbcp-109, 0x1.4cf98e804177dp-163};
+static const double LN2_PARTS[3] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56,
+                                    0x1.7b57a079a1934p-111};
 
 static quad q_scale(quad x, int n)
 {
@@ -203,10 +204,22 @@ static double scattered(int low, int high)
     return bits & 1 ? -size : size;
 }
 
-static quad q_cos0(quad x) { return q_sin(x, 1); }
-static quad q_sin0(quad x) { return q_sin(x, 0); }
-static quad q_log0(quad x) { return q_log((double)x); }
-static quad q_phi1(quad x) { return x == 0 ? 1 : q_expm1(x) / x; }
+static quad q_cos0(quad x)
+{
+    return q_sin(x, 1);
+}
+static quad q_sin0(quad x)
+{
+    return q_sin(x, 0);
+}
+static quad q_log0(quad x)
+{
+    return q_log((double)x);
+}
+static quad q_phi1(quad x)
+{
+    return x == 0 ? 1 : q_expm1(x) / x;
+}
 static quad q_phi2(quad x)
 {
     if (x > 0.5 || x < -0.5)
@@ -223,9 +236,18 @@ static quad q_sinh(quad x)
     quad t = q_expm1(x);
     return (t + t / (t + 1)) / 2;
 }
-static quad q_sinhc(quad x) { return x == 0 ? 1 : q_sinh(x) / x; }
-static quad q_cosh(quad x) { return (q_exp(x) + 1 / q_exp(x)) / 2; }
-static quad q_sinc(quad x) { return x == 0 ? 1 : q_sin(x, 0) / x; }
+static quad q_sinhc(quad x)
+{
+    return x == 0 ? 1 : q_sinh(x) / x;
+}
+static quad q_cosh(quad x)
+{
+    return (q_exp(x) + 1 / q_exp(x)) / 2;
+}
+static quad q_sinc(quad x)
+{
+    return x == 0 ? 1 : q_sin(x, 0) / x;
+}
 
 typedef struct range {
     const char *name;
@@ -348,13 +370,15 @@ static void special_values_are_those_of_c(void **state)
     check_bits(foliot_expm1(INFINITY), INFINITY);
     assert_true(isnan(foliot_log(-1.0)) && isnan(foliot_log(NAN)) && isnan(foliot_sin(INFINITY)));
     assert_true(isnan(foliot_cos(-INFINITY)) && isnan(foliot_sin(NAN)) && isnan(foliot_exp(NAN)));
-    assert_true(isnan(foliot_expm1(NAN)) && isnan(foliot_atan2(NAN, 1)) && isnan(foliot_atan2(1, NAN)));
+    assert_true(isnan(foliot_expm1(NAN)) && isnan(foliot_atan2(NAN, 1)) &&
+                isnan(foliot_atan2(1, NAN)));
 }
 
 static void arc_tangents_of_special_points_are_those_of_c(void **state)
 {
     (void)state;
-    const double values[] = {0.0, -0.0, 1.0, -1.0, 5e-324, -5e-324, 1e308, -1e308, INFINITY, -INFINITY};
+    const double values[] = {0.0,     -0.0,  1.0,    -1.0,     5e-324,
+                             -5e-324, 1e308, -1e308, INFINITY, -INFINITY};
     const size_t count = sizeof values / sizeof values[0];
     for (size_t i = 0; i < count; i++)
         for (size_t j = 0; j < count; j++)
@@ -364,8 +388,10 @@ static void arc_tangents_of_special_points_are_those_of_c(void **state)
 static void floor_is_exact(void **state)
 {
     (void)state;
-    const double values[] = {0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 0x1p52 - 0.5, -0x1p52 + 0.5, 0x1p53, 1e300,
-                             -1e300, 5e-324, -5e-324, INFINITY, -INFINITY, 2.5, -2.5, 4503599627370495.5};
+    const double values[] = {
+        0.0,          -0.0,          0.5,       -0.5,  1.0,    -1.0,
+        0x1p52 - 0.5, -0x1p52 + 0.5, 0x1p53,    1e300, -1e300, 5e-324,
+        -5e-324,      INFINITY,      -INFINITY, 2.5,   -2.5,   4503599627370495.5};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         check_bits(foliot_floor(values[i]), floor(values[i]));
     assert_true(isnan(foliot_floor(NAN)));
@@ -391,7 +417,8 @@ static void conversions_to_integers_saturate(void **state)
     assert_true(foliot__to_i64(9.3e18) == INT64_MAX && foliot__to_i64(-9.3e18) == INT64_MIN);
     assert_true(foliot__to_i64(-0x1p63) == INT64_MIN && foliot__to_i64(NAN) == 0);
     assert_true(foliot__to_i64(-2.9) == -2 && foliot__to_i64(INFINITY) == INT64_MAX);
-    assert_true(foliot__to_i32(2147483647.5) == INT32_MAX && foliot__to_i32(2147483648.0) == INT32_MAX);
+    assert_true(foliot__to_i32(2147483647.5) == INT32_MAX &&
+                foliot__to_i32(2147483648.0) == INT32_MAX);
     assert_true(foliot__to_i32(-2147483648.5) == INT32_MIN && foliot__to_i32(NAN) == 0);
     assert_true(foliot__to_i32(-7.99) == -7);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_message.c: what is packed is unpacked; a message cut at any byte, of another type, or beyond a limit
-// is refused; no control character of a peer's reaches a terminal.
+// test_message.c: what is packed is unpacked; a message cut at any byte, of another type, or beyond
+// a limit is refused; no control character of a peer's reaches a terminal.
 #include "check.h"
 
 #include <stdlib.h>
@@ -18,17 +18,35 @@ static foliot__message sample(foliot__message_kind kind)
     m.kind = kind;
     switch (kind) {
     case FOLIOT__HELLO_MESSAGE:
-        m.as.hello = (foliot__hello_message){.protocol = FOLIOT_PROTOCOL, .session = "arena", .name = "Ada",
-                                             .spectates = true, .token = {"0123456789abcde"},
-                                             .fingerprint = {7, UINT64_MAX}, .build = "gcc", .forces = true,
-                                             .simulation = "foliot.world", .rules = 2};
+        m.as.hello = (foliot__hello_message){.protocol = FOLIOT_PROTOCOL,
+                                             .session = "arena",
+                                             .name = "Ada",
+                                             .spectates = true,
+                                             .token = {"0123456789abcde"},
+                                             .fingerprint = {7, UINT64_MAX},
+                                             .build = "gcc",
+                                             .forces = true,
+                                             .simulation = "foliot.world",
+                                             .rules = 2};
         break;
     case FOLIOT__WELCOME:
-        m.as.welcome = (foliot__welcome){.protocol = FOLIOT_PROTOCOL, .session = "arena", .scene = "cubes",
-                                         .integrator = "verlet", .player = 3, .token = {{255, 0, 1, [15] = 128}}, .tick = 1u << 30,
-                                         .dt = 1.0 / 60, .pace_hz = 60, .snapshot_hz = 20,
-                                         .format = {0x1p-9, 0x1p-11, {0, 5, -357}, 64881, true, false, 1000},
-                                         .scene_bytes = 12345, .fingerprint = {1, 2}, .lockstep = true, .input_delay = 3, .resumed = true};
+        m.as.welcome =
+            (foliot__welcome){.protocol = FOLIOT_PROTOCOL,
+                              .session = "arena",
+                              .scene = "cubes",
+                              .integrator = "verlet",
+                              .player = 3,
+                              .token = {{255, 0, 1, [15] = 128}},
+                              .tick = 1u << 30,
+                              .dt = 1.0 / 60,
+                              .pace_hz = 60,
+                              .snapshot_hz = 20,
+                              .format = {0x1p-9, 0x1p-11, {0, 5, -357}, 64881, true, false, 1000},
+                              .scene_bytes = 12345,
+                              .fingerprint = {1, 2},
+                              .lockstep = true,
+                              .input_delay = 3,
+                              .resumed = true};
         break;
     case FOLIOT__REFUSE:
         m.as.refuse = (foliot__refuse){FOLIOT__REFUSE_FULL, true, "the session is full"};
@@ -40,7 +58,8 @@ static foliot__message sample(foliot__message_kind kind)
         m.as.player = (foliot__player_message){4, true, 77, "Zo\xc3\xab"};
         break;
     case FOLIOT__KEYFRAME_PART:
-        m.as.keyframe_part = (foliot__keyframe_part){(uint64_t)1 << 40, 4, 8192, 70000, part, sizeof part};
+        m.as.keyframe_part =
+            (foliot__keyframe_part){(uint64_t)1 << 40, 4, 8192, 70000, part, sizeof part};
         break;
     case FOLIOT__TICKS_PART:
         m.as.ticks_part = (foliot__ticks_part){(uint64_t)1 << 33, 90, part, sizeof part};
@@ -57,9 +76,19 @@ static foliot__message sample(foliot__message_kind kind)
         m.as.search.length = sizeof part;
         break;
     case FOLIOT__DIVERGED:
-        m.as.diverged = (foliot__diverged){.tick = 900, .index = 3, .expected = UINT64_MAX, .actual = 1, .ulps = 2, .part = 3,
-                                           .field = 4, .type = FOLIOT_VALUE_F64, .body = 3, .stage = "solve",
-                                           .group = "body", .field_name = "velocity.x", .part_known = true};
+        m.as.diverged = (foliot__diverged){.tick = 900,
+                                           .index = 3,
+                                           .expected = UINT64_MAX,
+                                           .actual = 1,
+                                           .ulps = 2,
+                                           .part = 3,
+                                           .field = 4,
+                                           .type = FOLIOT_VALUE_F64,
+                                           .body = 3,
+                                           .stage = "solve",
+                                           .group = "body",
+                                           .field_name = "velocity.x",
+                                           .part_known = true};
         break;
     default:
         m.as.bye = (foliot__bye){"until later"};
@@ -126,7 +155,8 @@ static void every_message_comes_back(void **state)
         }
         static uint8_t again[FOLIOT__CONTROL_BYTES_MAX];
         size_t again_length = 0;
-        assert_int_equal(foliot__message_encode(&got, again, sizeof again, &again_length), FOLIOT_OK);
+        assert_int_equal(foliot__message_encode(&got, again, sizeof again, &again_length),
+                         FOLIOT_OK);
         assert_int_equal(again_length, length);
         assert_memory_equal(again, bytes, length);
     }
@@ -155,21 +185,23 @@ static void wrong_types_and_kinds_are_refused(void **state)
 {
     (void)state;
     static const uint8_t refused[][12] = {
-        {0x92, 6, 5},                                // a bye whose sentence is a number
-        {0x92, 0xa1, 'x', 0xa1, 'y'},                // a kind that is a text
-        {0x92, 0, 0xa1, 'y'}, {0x92, 13, 0xa1, 'y'},  // kinds that there are not
-        {0x91, 6},                                   // too few fields
-        {0x81, 6, 0xa1, 'y'},                        // a map
-        {0xdd, 0xff, 0xff, 0xff, 0xff, 6},           // four thousand million fields
-        {0x92, 6, 0xdb, 0xff, 0xff, 0xff, 0xff},     // a text as long
-        {0x94, 3, 1, 2, 0xa1, 'x'},                  // a refusal whose flag is 2
+        {0x92, 6, 5},                 // a bye whose sentence is a number
+        {0x92, 0xa1, 'x', 0xa1, 'y'}, // a kind that is a text
+        {0x92, 0, 0xa1, 'y'},
+        {0x92, 13, 0xa1, 'y'},                   // kinds that there are not
+        {0x91, 6},                               // too few fields
+        {0x81, 6, 0xa1, 'y'},                    // a map
+        {0xdd, 0xff, 0xff, 0xff, 0xff, 6},       // four thousand million fields
+        {0x92, 6, 0xdb, 0xff, 0xff, 0xff, 0xff}, // a text as long
+        {0x94, 3, 1, 2, 0xa1, 'x'},              // a refusal whose flag is 2
         {0xc0},
     };
     foliot__message got;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         for (size_t length = 1; length <= sizeof refused[i]; length++)
             assert_int_not_equal(decoded(refused[i], length, &got), FOLIOT_OK);
-    static const uint8_t more[] = {0x93, 6, 0xa1, 'y', 0x92, 1, 2}; // a newer peer's further field passes
+    static const uint8_t more[] = {0x93, 6, 0xa1, 'y',
+                                   0x92, 1, 2}; // a newer peer's further field passes
     assert_int_equal(decoded(more, sizeof more, &got), FOLIOT_OK);
     assert_string_equal(got.as.bye.sentence, "y");
 }
@@ -204,9 +236,11 @@ static void limits_hold(void **state)
 static void another_protocol_and_a_long_name_are_told_apart_from_nonsense(void **state)
 {
     (void)state;
-    static const uint8_t later[] = {0x93, 1, 99, 0xc3, 0x81, 0xa1, 'x', 0xc0}; // true and a map, where we have a text
+    static const uint8_t later[] = {0x93, 1,    99,  0xc3,
+                                    0x81, 0xa1, 'x', 0xc0}; // true and a map, where we have a text
     foliot__message m;
-    assert_int_equal(foliot__message_decode(later, sizeof later, &m), FOLIOT_CORRUPT); // behind the array
+    assert_int_equal(foliot__message_decode(later, sizeof later, &m),
+                     FOLIOT_CORRUPT); // behind the array
     assert_int_equal(foliot__message_decode(later, sizeof later - 1, &m), FOLIOT_CORRUPT); // cut
     static const uint8_t earlier[] = {0x93, 1, 1, 0xc3};
     assert_int_equal(foliot__message_decode(earlier, sizeof earlier, &m), FOLIOT_OK);
@@ -229,10 +263,13 @@ static void names_are_printable(void **state)
 {
     (void)state;
     foliot__message m = sample(FOLIOT__PLAYER), got;
-    strcpy(m.as.player.name, "a\x1b[2J\x7f\n\xc2\x9b" "b\xc3\xa9");
+    strcpy(m.as.player.name, "a\x1b[2J\x7f\n\xc2\x9b"
+                             "b\xc3\xa9");
     assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
     assert_string_equal(got.as.player.name, "a?[2J????b\xc3\xa9");
-    strcpy(m.as.player.name, "\x9b" "31m\xff\xe6\x97\xa5 end\xc2"); // a control sequence to a terminal of eight bits
+    strcpy(m.as.player.name,
+           "\x9b"
+           "31m\xff\xe6\x97\xa5 end\xc2"); // a control sequence to a terminal of eight bits
     assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
     assert_string_equal(got.as.player.name, "?31m?\xe6\x97\xa5 end?");
 }
@@ -241,16 +278,21 @@ static void packets_come_back_and_are_refused_when_cut(void **state)
 {
     (void)state;
     static uint8_t packet[FOLIOT_SNAPSHOT_PIECE_BYTES];
-    static foliot__input_packet input = {.newest_snapshot = FOLIOT__NO_TICK, .tick = 70000, .sent_us = 0xfffffff0u,
-                                         .count = FOLIOT__INPUTS_A_PACKET}, got;
+    static foliot__input_packet input = {.newest_snapshot = FOLIOT__NO_TICK,
+                                         .tick = 70000,
+                                         .sent_us = 0xfffffff0u,
+                                         .count = FOLIOT__INPUTS_A_PACKET},
+                                got;
     for (uint32_t i = 0; i < input.count; i++)
-        input.changes[i] = (foliot__change){.sequence = 9 + i, .tick = 70000 - 64 + i, .axes = {-128, 127}, .buttons = 0x8001};
+        input.changes[i] = (foliot__change){
+            .sequence = 9 + i, .tick = 70000 - 64 + i, .axes = {-128, 127}, .buttons = 0x8001};
     size_t length = foliot__input_packet_encode(&input, packet);
     assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_OK);
     assert_memory_equal(&got, &input, sizeof got);
     for (size_t cut = 0; cut < length; cut++)
         assert_int_not_equal(foliot__input_packet_decode(packet, cut, &got), FOLIOT_OK);
-    memcpy(packet + 5, (const uint8_t[4]){64, 0, 0, 0}, 4); // a packet of tick 64: its first change is 64 ticks old
+    memcpy(packet + 5, (const uint8_t[4]){64, 0, 0, 0},
+           4); // a packet of tick 64: its first change is 64 ticks old
     assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_OK);
     assert_int_equal(got.changes[0].tick, 0);
     packet[5] = 63; // older than the world
@@ -260,12 +302,14 @@ static void packets_come_back_and_are_refused_when_cut(void **state)
 
     foliot__status_packet status = {1, 2, -3, 4, 5, 6}, back;
     foliot__status_packet_encode(&status, packet);
-    assert_int_equal(foliot__status_packet_decode(packet, FOLIOT__STATUS_PACKET_BYTES, &back), FOLIOT_OK);
+    assert_int_equal(foliot__status_packet_decode(packet, FOLIOT__STATUS_PACKET_BYTES, &back),
+                     FOLIOT_OK);
     assert_memory_equal(&back, &status, sizeof back);
     for (size_t cut = 0; cut < FOLIOT__STATUS_PACKET_BYTES; cut++)
         assert_int_not_equal(foliot__status_packet_decode(packet, cut, &back), FOLIOT_OK);
     packet[0] = FOLIOT__INPUT_PACKET;
-    assert_int_equal(foliot__status_packet_decode(packet, FOLIOT__STATUS_PACKET_BYTES, &back), FOLIOT_CORRUPT);
+    assert_int_equal(foliot__status_packet_decode(packet, FOLIOT__STATUS_PACKET_BYTES, &back),
+                     FOLIOT_CORRUPT);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_options.c: command lines against a table with every kind of option; values, order, sentences.
+// test_options.c: command lines against a table with every kind of option; values, order,
+// sentences.
 #include "check.h"
 
 #include <stdio.h>
@@ -248,7 +249,11 @@ static void names_are_cleaned(void **state)
     (void)state;
     char out[16];
     assert_string_equal(foliot__text_clean(out, sizeof out, "a\x1b[31mb\r\n\x7f"), "a[31mb");
-    assert_string_equal(foliot__text_clean(out, sizeof out, "\xc2\x9b" "2J\xe2\x80\xae" "x\xff"), "2Jx");
+    assert_string_equal(foliot__text_clean(out, sizeof out,
+                                           "\xc2\x9b"
+                                           "2J\xe2\x80\xae"
+                                           "x\xff"),
+                        "2Jx");
     assert_string_equal(foliot__text_clean(out, sizeof out, "\xe6\x97\xa5\xe6\x9c\xac"),
                         "\xe6\x97\xa5\xe6\x9c\xac");
     // Cut at a whole character.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_overlap.c: the measure of overlap that benches and tests judge engines by, on poses whose overlap is
-// known from the formula, and on random ones against a search that shares nothing with it.
+// test_overlap.c: the measure of overlap that benches and tests judge engines by, on poses whose
+// overlap is known from the formula, and on random ones against a search that shares nothing with
+// it.
 #include "check.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@ static solid box(double hx, double hy, double hz, double x, double y, double z)
 
 static solid ball(double radius, double x, double y, double z)
 {
-    return (solid){.is_sphere = true, .radius = radius, .position = {x, y, z}, .orientation = {1, 0, 0, 0}};
+    return (solid){
+        .is_sphere = true, .radius = radius, .position = {x, y, z}, .orientation = {1, 0, 0, 0}};
 }
 
 // About axis k.
@@ -78,8 +80,8 @@ static void point_in_world(const solid *s, const double local[3], double out[3])
     }
 }
 
-// Along any way at all, the supports of two boxes overlap by at least what overlap_of says, and along some way
-// by hardly more.
+// Along any way at all, the supports of two boxes overlap by at least what overlap_of says, and
+// along some way by hardly more.
 static void no_way_parts_boxes_sooner(void **state)
 {
     (void)state;

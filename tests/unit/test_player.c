@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_player.c: what players' buttons do: bodies drawn near and driven off, and jumping. Accelerations are
-// compared with the formula of docs/SCENES.md after one step, momentum over many.
+// test_player.c: what players' buttons do: bodies drawn near and driven off, and jumping.
+// Accelerations are compared with the formula of docs/SCENES.md after one step, momentum over many.
 #include "check.h"
 
 #include <math.h>
@@ -37,8 +37,10 @@ static yard player_yard(void)
 
 static void act(foliot_world *world, foliot_input_kind kind, uint16_t buttons)
 {
-    foliot_input input = {.player = 0, .sequence = (uint32_t)foliot_world_tick(world) + 1,
-                          .kind = (uint8_t)kind, .buttons = buttons};
+    foliot_input input = {.player = 0,
+                          .sequence = (uint32_t)foliot_world_tick(world) + 1,
+                          .kind = (uint8_t)kind,
+                          .buttons = buttons};
     assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
 }
 
@@ -95,7 +97,8 @@ static void gripping_keeps_momentum(void **state)
     foliot_invariants end = foliot_world_invariants(world, NULL);
     assert_true(end.kinetic > 1);
     for (int k = 0; k < 3; k++)
-        check_near(end.momentum[k], 0, 1e-4); // of some 100: those that touch exchange binary32 impulses
+        check_near(end.momentum[k], 0,
+                   1e-4); // of some 100: those that touch exchange binary32 impulses
     foliot_world_destroy(world);
     yard_free(&y);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_playout.c: the adaptive interpolation delay, against arrivals drawn from networks: what it costs in delay and
-// how often it is starved, over many seeds, from the first snapshot on.
+// test_playout.c: the adaptive interpolation delay, against arrivals drawn from networks: what it
+// costs in delay and how often it is starved, over many seeds, from the first snapshot on.
 #include "check.h"
 
 #include <math.h>
@@ -75,8 +75,8 @@ static void five_percent_loss_and_100_ms_of_jitter_cost_115_ms(void **state)
         worst.delay_ms = fmax(worst.delay_ms, o.delay_ms);
         worst.starved = fmax(worst.starved, o.starved);
     }
-    print_message("mean: delay %.1f ms, starved %.3f %%; worst: %.1f ms, %.3f %%\n", sum.delay_ms, 100 * sum.starved,
-                  worst.delay_ms, 100 * worst.starved);
+    print_message("mean: delay %.1f ms, starved %.3f %%; worst: %.1f ms, %.3f %%\n", sum.delay_ms,
+                  100 * sum.starved, worst.delay_ms, 100 * worst.starved);
     check_below(sum.delay_ms, 114.5);
     check_below(sum.starved, 0.001);
     check_below(worst.delay_ms, 120.5);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_protocol.c: docs/PROTOCOL.md is enough to read what we send: a reader in Perl, written from the page
-// alone, decodes packets of ours and finds the values that went in. Bodies rest, fly, turn, appear and go.
+// test_protocol.c: docs/PROTOCOL.md is enough to read what we send: a reader in Perl, written from
+// the page alone, decodes packets of ours and finds the values that went in. Bodies rest, fly,
+// turn, appear and go.
 #include "check.h"
 
 #include <inttypes.h>
@@ -14,8 +15,9 @@
 #include "wire/message.h"
 
 #define BODIES 160
-#define READER "perl tests/unit/protocol_reader.pl docs/PROTOCOL.md common/wire/snapshot_priors.h " \
-               "common/wire/lockstep_priors.h"
+#define READER                                                                                     \
+    "perl tests/unit/protocol_reader.pl docs/PROTOCOL.md common/wire/snapshot_priors.h "           \
+    "common/wire/lockstep_priors.h"
 
 static foliot__rng rng;
 static FILE *packets, *expected;
@@ -44,7 +46,8 @@ static void advance(const foliot_snapshot_format *f, uint32_t ticks, foliot_snap
     }
     if (fate < 9 && (b->flags & FOLIOT_SNAPSHOT_ALIVE))
         return;
-    b->flags = (uint8_t)(FOLIOT_SNAPSHOT_ALIVE | (foliot__rng_below(&rng, 9) ? 0 : foliot__rng_below(&rng, 8) << 1));
+    b->flags = (uint8_t)(FOLIOT_SNAPSHOT_ALIVE |
+                         (foliot__rng_below(&rng, 9) ? 0 : foliot__rng_below(&rng, 8) << 1));
     uint32_t size = 1u << foliot__rng_below(&rng, fate == 19 ? 27 : 9);
     for (int k = 0; k < 3; k++) {
         // Modulo 2^32, as the codec counts.
@@ -62,7 +65,8 @@ static void advance(const foliot_snapshot_format *f, uint32_t ticks, foliot_snap
         }
 }
 
-static void put_snapshot(foliot_snapshot_coder *coder, const foliot_snapshot *s, const foliot_snapshot *base)
+static void put_snapshot(foliot_snapshot_coder *coder, const foliot_snapshot *s,
+                         const foliot_snapshot *base)
 {
     foliot_snapshot_pieces pieces = {0};
     uint8_t packet[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
@@ -74,9 +78,10 @@ static void put_snapshot(foliot_snapshot_coder *coder, const foliot_snapshot *s,
     }
     for (uint32_t i = 0; i < s->count; i++) {
         const foliot_snapshot_body *b = &s->bodies[i];
-        fprintf(expected, "%" PRIu64 " %u %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d\n", s->tick, i, b->flags, b->incarnation,
-                b->position[0], b->position[1], b->position[2], b->velocity[0], b->velocity[1], b->velocity[2],
-                b->largest, b->orientation[0], b->orientation[1], b->orientation[2], b->spin[0], b->spin[1], b->spin[2]);
+        fprintf(expected, "%" PRIu64 " %u %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d\n", s->tick,
+                i, b->flags, b->incarnation, b->position[0], b->position[1], b->position[2],
+                b->velocity[0], b->velocity[1], b->velocity[2], b->largest, b->orientation[0],
+                b->orientation[1], b->orientation[2], b->spin[0], b->spin[1], b->spin[2]);
     }
     foliot_snapshot_pieces_close(&pieces);
 }
@@ -86,8 +91,10 @@ static void put_world(const foliot_snapshot_format *f, unsigned shift, uint64_t 
     foliot_snapshot_body a[BODIES] = {{{0}, {0}, {0}, {0}, 0, 0, 0}}, b[BODIES];
     foliot_snapshot_coder *coder;
     assert_int_equal(foliot_snapshot_coder_create(f, &coder), FOLIOT_OK);
-    fprintf(packets, "format %u %d %d %d %u %d %d\n", shift, f->fall[0], f->fall[1], f->fall[2], f->keep, f->rotates, f->spins);
-    foliot_snapshot base = {.tick = tick, .count = BODIES - 20, .capacity = BODIES, .bodies = a}, s = base;
+    fprintf(packets, "format %u %d %d %d %u %d %d\n", shift, f->fall[0], f->fall[1], f->fall[2],
+            f->keep, f->rotates, f->spins);
+    foliot_snapshot base = {.tick = tick, .count = BODIES - 20, .capacity = BODIES, .bodies = a},
+                    s = base;
     s.bodies = b;
     for (uint32_t i = 0; i < base.count; i++)
         advance(f, 1, &a[i]);
@@ -114,27 +121,46 @@ static void put_world(const foliot_snapshot_format *f, unsigned shift, uint64_t 
 static void put_packets_of_ours(void)
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
-    foliot__input_packet input = {.newest_snapshot = 77, .tick = 90, .sent_us = UINT32_MAX, .count = 2,
+    foliot__input_packet input = {.newest_snapshot = 77,
+                                  .tick = 90,
+                                  .sent_us = UINT32_MAX,
+                                  .count = 2,
                                   .changes = {{5, 80, {-128, 127, 0, 1}, 0x8001}, {6, 89, {0}, 2}}};
     put_packet("packet", bytes, foliot__input_packet_encode(&input, bytes));
-    fprintf(expected, "input 77 90 4294967295 2\nchange 5 80 -128 127 0 1 32769\nchange 6 89 0 0 0 0 2\n");
+    fprintf(expected,
+            "input 77 90 4294967295 2\nchange 5 80 -128 127 0 1 32769\nchange 6 89 0 0 0 0 2\n");
     foliot__status_packet status = {91, 6, -1500, 3, 1234567, 89};
     foliot__status_packet_encode(&status, bytes);
     put_packet("packet", bytes, FOLIOT__STATUS_PACKET_BYTES);
     fprintf(expected, "status 91 6 -1500 3 1234567 89\n");
-    foliot__message m = {.kind = FOLIOT__REFUSE, .as.refuse = {FOLIOT__REFUSE_FULL, true, "the session is full, all 32 players are in"}};
+    foliot__message m = {
+        .kind = FOLIOT__REFUSE,
+        .as.refuse = {FOLIOT__REFUSE_FULL, true, "the session is full, all 32 players are in"}};
     size_t length;
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
     put_packet("control", bytes, length);
     fprintf(expected, "control 3 3 1 the session is full, all 32 players are in\n");
     m = (foliot__message){.kind = FOLIOT__WELCOME,
-                          .as.welcome = {.protocol = 3, .session = "arena", .scene = "cubes", .integrator = "verlet", .player = 2,
-                                         .token = {{1, 2, [15] = 0xfe}}, .tick = 500, .dt = 0.25, .pace_hz = 60, .snapshot_hz = 20,
-                                         .format = {0.5, 0.125, {0, 5, -7}, 65536, true, false, 40}, .scene_bytes = 999,
-                                         .fingerprint = {0x0102030405060708u, 0xff}, .lockstep = true, .input_delay = 3, .resumed = true}};
+                          .as.welcome = {.protocol = 3,
+                                         .session = "arena",
+                                         .scene = "cubes",
+                                         .integrator = "verlet",
+                                         .player = 2,
+                                         .token = {{1, 2, [15] = 0xfe}},
+                                         .tick = 500,
+                                         .dt = 0.25,
+                                         .pace_hz = 60,
+                                         .snapshot_hz = 20,
+                                         .format = {0.5, 0.125, {0, 5, -7}, 65536, true, false, 40},
+                                         .scene_bytes = 999,
+                                         .fingerprint = {0x0102030405060708u, 0xff},
+                                         .lockstep = true,
+                                         .input_delay = 3,
+                                         .resumed = true}};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
     put_packet("control", bytes, length);
-    fprintf(expected, "control 2 3 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
+    fprintf(expected, "control 2 3 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
+                      "60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "
                       "0807060504030201ff00000000000000 1 3 1\n");
 }
 
@@ -147,8 +173,10 @@ static foliot_input drawn_input(uint32_t player)
         return input;
     }
     for (int k = 0; k < FOLIOT_AXES; k++)
-        input.axes[k] = (int8_t)(kind < 20 ? 127 * ((int)foliot__rng_below(&rng, 3) - 1) : around(127));
-    input.buttons = (uint16_t)(kind & 1 ? foliot__rng_below(&rng, 65536) : foliot__rng_below(&rng, 2));
+        input.axes[k] =
+            (int8_t)(kind < 20 ? 127 * ((int)foliot__rng_below(&rng, 3) - 1) : around(127));
+    input.buttons =
+        (uint16_t)(kind & 1 ? foliot__rng_below(&rng, 65536) : foliot__rng_below(&rng, 2));
     return input;
 }
 
@@ -158,7 +186,8 @@ static void expect_block(const foliot__block *block, uint64_t first)
         const foliot_input *in = &block->inputs[i];
         fprintf(expected, "  %" PRIu64 " %u", first + block->ages[i], in->player);
         if (in->kind == FOLIOT_INPUT_CONTROL)
-            fprintf(expected, " %d %d %d %d %u\n", in->axes[0], in->axes[1], in->axes[2], in->axes[3], in->buttons);
+            fprintf(expected, " %d %d %d %d %u\n", in->axes[0], in->axes[1], in->axes[2],
+                    in->axes[3], in->buttons);
         else
             fprintf(expected, " %s\n", in->kind == FOLIOT_INPUT_LEAVE ? "leaves" : "joins");
     }
@@ -171,7 +200,9 @@ static void put_lockstep(uint64_t first)
     block = (foliot__block){.ticks = 1 + foliot__rng_below(&rng, 300)};
     for (uint32_t age = 0; age < block.ticks; age++)
         for (uint32_t player = 0; player < 20; player++)
-            for (uint32_t times = foliot__rng_below(&rng, 100) == 0 ? 1 + foliot__rng_below(&rng, 2) : 0; times > 0; times--) {
+            for (uint32_t times = foliot__rng_below(&rng, 100) == 0 ? 1 + foliot__rng_below(&rng, 2)
+                                                                    : 0;
+                 times > 0; times--) {
                 block.ages[block.count] = age;
                 block.inputs[block.count++] = drawn_input(player);
             }
@@ -182,17 +213,30 @@ static void put_lockstep(uint64_t first)
     put_packet("packet", bytes, foliot__relay_encode(&relay, bytes));
     fprintf(expected, "relay %u %u\n", relay.end, relay.ticks);
     expect_block(&block, first);
-    foliot__lockstep_input input = {.acks = {.next = (uint32_t)first, .count = 2, .runs = {{1, 200}, {16383, 3}}},
-                                    .behind = foliot__rng_below(&rng, 1000), .digests = 0xff00000000000001u,
-                                    .ahead = block.ticks + 6, .sent_ms = 65535, .back = 7, .ticks = block.ticks,
-                                    .block = inner, .block_length = inner_length};
+    foliot__lockstep_input input = {
+        .acks = {.next = (uint32_t)first, .count = 2, .runs = {{1, 200}, {16383, 3}}},
+        .behind = foliot__rng_below(&rng, 1000),
+        .digests = 0xff00000000000001u,
+        .ahead = block.ticks + 6,
+        .sent_ms = 65535,
+        .back = 7,
+        .ticks = block.ticks,
+        .block = inner,
+        .block_length = inner_length};
     put_packet("packet", bytes, foliot__lockstep_input_encode(&input, bytes));
-    fprintf(expected, "step %u 1+200 16383+3 %u 01000000000000ff %u 65535 7 %u\n", input.acks.next, input.behind, input.ahead,
-            input.ticks);
+    fprintf(expected, "step %u 1+200 16383+3 %u 01000000000000ff %u 65535 7 %u\n", input.acks.next,
+            input.behind, input.ahead, input.ticks);
     expect_block(&block, first);
-    foliot__lockstep_status status = {.tick = 9, .acks = {.next = 5, .count = 1, .runs = {{2, 300}}}, .checked = 8,
-                                      .diverged = true, .stamp = 11, .slack_us = -5, .echo_ms = 12, .held_ms = 13,
-                                      .late = 14, .missing = 15};
+    foliot__lockstep_status status = {.tick = 9,
+                                      .acks = {.next = 5, .count = 1, .runs = {{2, 300}}},
+                                      .checked = 8,
+                                      .diverged = true,
+                                      .stamp = 11,
+                                      .slack_us = -5,
+                                      .echo_ms = 12,
+                                      .held_ms = 13,
+                                      .late = 14,
+                                      .missing = 15};
     put_packet("packet", bytes, foliot__lockstep_status_encode(&status, bytes));
     fprintf(expected, "standing 9 5 2+300 8 1 11 -5 12 13 14 15\n");
 }
@@ -231,10 +275,14 @@ static void a_second_reader_finds_what_went_in(void **state)
     packets = fopen(names[0], "w");
     expected = fopen(names[1], "w");
     assert_true(packets && expected);
-    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-13, {0, 0, -1456}, 64881, true, true, BODIES}, 4, 100);
-    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-11, {3, -357, 0}, 65536, true, false, BODIES}, 2, 70000);
-    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-11, {0, 0, 0}, 65536, false, false, BODIES}, 2, 200000);
-    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-9, {0, 0, -90}, 30000, true, true, BODIES}, 0, 300000);
+    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-13, {0, 0, -1456}, 64881, true, true, BODIES},
+              4, 100);
+    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-11, {3, -357, 0}, 65536, true, false, BODIES},
+              2, 70000);
+    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-11, {0, 0, 0}, 65536, false, false, BODIES}, 2,
+              200000);
+    put_world(&(foliot_snapshot_format){0x1p-9, 0x1p-9, {0, 0, -90}, 30000, true, true, BODIES}, 0,
+              300000);
     put_packets_of_ours();
     for (uint64_t i = 0; i < 40; i++)
         put_lockstep(1000 * i);

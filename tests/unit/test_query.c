@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_query.c: rays, casts, overlaps and nearest points, against walking along the ray by the
-// distance to the nearest surface (which is computed from points alone), and against looking at every
-// body. SEED=.
+// distance to the nearest surface (which is computed from points alone), and against looking at
+// every body. SEED=.
 #include "check.h"
 #include "pace.h"
 
@@ -48,8 +48,8 @@ static setting *set_up(bool plane)
         s.body[i] = shape_random(&s.rng, kinds[i % 3], i % 7 == 0 ? 4 : 1);
         random_point(&s.rng, 8, s.body[i].x);
         if (plane && i == 30) {
-            s.body[i].shape = (foliot_shape){.kind = FOLIOT_SHAPE_PLANE, .normal = {0.6, 0, 0.8},
-                                             .offset = -9};
+            s.body[i].shape =
+                (foliot_shape){.kind = FOLIOT_SHAPE_PLANE, .normal = {0.6, 0, 0.8}, .offset = -9};
         }
         shape_place(s.world, i, &s.body[i]);
     }
@@ -223,7 +223,8 @@ static shaped moved(const shaped *s, const double n[3], double way)
     return m;
 }
 
-// Boxes and capsules: on the way there is a gap to everything, and at its end there is none to speak of.
+// Boxes and capsules: on the way there is a gap to everything, and at its end there is none to
+// speak of.
 static void casts_stop_before_they_overlap(void **state)
 {
     (void)state;
@@ -263,12 +264,16 @@ static void overlaps_are_those_of_every_body(void **state)
     setting *s = set_up(true);
     uint32_t all = 0;
     for (int i = 0; i < ROUNDS; i++) {
-        uint32_t kind = i % 3 == 0 ? FOLIOT_SHAPE_SPHERE : i % 3 == 1 ? FOLIOT_SHAPE_BOX : FOLIOT_SHAPE_CAPSULE;
+        uint32_t kind = i % 3 == 0   ? FOLIOT_SHAPE_SPHERE
+                        : i % 3 == 1 ? FOLIOT_SHAPE_BOX
+                                     : FOLIOT_SHAPE_CAPSULE;
         shaped probe = shape_random(&s->rng, kind, 2);
         random_point(&s->rng, 10, probe.x);
         uint32_t slots[BODIES], few[2], at = 0;
-        uint32_t count = foliot_world_overlap(s->world, &probe.shape, probe.x, probe.q, NULL, slots, BODIES);
-        assert_int_equal(foliot_world_overlap(s->world, &probe.shape, probe.x, probe.q, NULL, few, 2), count);
+        uint32_t count =
+            foliot_world_overlap(s->world, &probe.shape, probe.x, probe.q, NULL, slots, BODIES);
+        assert_int_equal(
+            foliot_world_overlap(s->world, &probe.shape, probe.x, probe.q, NULL, few, 2), count);
         for (uint32_t k = 0; k < count && k < 2; k++)
             assert_int_equal(few[k], slots[k]);
         for (uint32_t b = 0; b < BODIES; b++) {
@@ -277,7 +282,8 @@ static void overlaps_are_those_of_every_body(void **state)
             double gap = 0;
             if (s->body[b].shape.kind == FOLIOT_SHAPE_PLANE) {
                 const double *up = s->body[b].shape.normal, down[3] = {-up[0], -up[1], -up[2]};
-                gap = shape_dot(up, probe.x) - s->body[b].shape.offset - shape_support(&probe, down);
+                gap =
+                    shape_dot(up, probe.x) - s->body[b].shape.offset - shape_support(&probe, down);
             } else {
                 gap = shape_gap(&probe, &s->body[b], &s->rng);
             }

@@ -89,7 +89,7 @@ static const char *const all[] = {
     "billiards",     "bullet",       "chain-bridge", "cloth",        "double-pendulum",
     "figure-eight",  "jelly",        "kepler",       "lunar-lander", "marbles",
     "pendulum",      "ragdoll",      "solar-system", "spacewar",     "star-cluster",
-    "spring-damper", "stiff-spring", "tumbling",     "two-springs", "cubes",
+    "spring-damper", "stiff-spring", "tumbling",     "two-springs",  "cubes",
     "dominoes",      "pile",         "pyramid",      "ragdolls",     "wrecking-ball",
 };
 
@@ -282,7 +282,8 @@ static void a_player_draws_cubes_and_drives_them_off(void **state)
             const double *x = foliot_world_body(world, i).position;
             near[phase] += !scene->bodies[i].is_static && hypot(x[0] - at[0], x[1] - at[1]) < 1.6;
         }
-        input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL, .sequence = 2 + (uint32_t)phase,
+        input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL,
+                               .sequence = 2 + (uint32_t)phase,
                                .buttons = phase == 0 ? FOLIOT_BUTTON_PULL : FOLIOT_BUTTON_PUSH};
     }
     printf("cubes near: %u, drawn %u, driven off %u\n", near[0], near[1], near[2]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_ring.c tests common/recording/ring.c: bytes come out as they went in, whatever wraps round; an empty ring begins anew, so
-// that a writer who keeps up never touches more of a large ring than one of its blocks.
+// test_ring.c tests common/recording/ring.c: bytes come out as they went in, whatever wraps round;
+// an empty ring begins anew, so that a writer who keeps up never touches more of a large ring than
+// one of its blocks.
 #include "check.h"
 
 #include <string.h>
@@ -16,7 +17,8 @@ static void bytes_come_out_in_order(void **state)
     uint8_t put = 0, taken = 0, bytes[64];
     assert_true(foliot__ring_init(&ring, 61));
     for (int round = 0; round < 20000; round++) {
-        size_t first = foliot__rng_below(&rng, 9), second = foliot__rng_below(&rng, 9), room = 61 - foliot__ring_used(&ring);
+        size_t first = foliot__rng_below(&rng, 9), second = foliot__rng_below(&rng, 9),
+               room = 61 - foliot__ring_used(&ring);
         for (size_t i = 0; i < first + second; i++)
             bytes[i] = (uint8_t)(put + i);
         bool fits = foliot__ring_put(&ring, bytes, first, bytes + first, second);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_scene.c: scenes as values: the check refuses whatever is outside its range and says where, and
-// canonical bytes are exact, unique and safe to decode, whatever they are. Broken scenes are made from
-// sound ones by one change each; broken bytes by cutting and flipping.
+// test_scene.c: scenes as values: the check refuses whatever is outside its range and says where,
+// and canonical bytes are exact, unique and safe to decode, whatever they are. Broken scenes are
+// made from sound ones by one change each; broken bytes by cutting and flipping.
 #include "check.h"
 
 #include <math.h>
@@ -35,7 +35,8 @@ static void make(fixture *f)
     }
     f->bodies[0].name = "ball";
     f->bodies[0].mass = 1.1;
-    f->bodies[0].shape = (foliot_shape){.kind = FOLIOT_SHAPE_SPHERE, .radius = 0.3, .normal = {0, 0, 1}};
+    f->bodies[0].shape =
+        (foliot_shape){.kind = FOLIOT_SHAPE_SPHERE, .radius = 0.3, .normal = {0, 0, 1}};
     f->bodies[0].angular_velocity[2] = 0.7;
     f->bodies[1].name = "floor";
     f->bodies[1].is_static = true;
@@ -77,7 +78,8 @@ static void make(fixture *f)
     f->scene.players.position_count = 2;
 }
 
-// -- the check -------------------------------------------------------------------------------------
+// -- the check
+// -------------------------------------------------------------------------------------
 
 // A change of one value, and the path that the check must name.
 typedef struct breakage {
@@ -86,7 +88,10 @@ typedef struct breakage {
     double number;
 } breakage;
 
-#define BREAK(member, path, number) {path, offsetof(fixture, member), number}
+#define BREAK(member, path, number)                                                                \
+    {                                                                                              \
+        path, offsetof(fixture, member), number                                                    \
+    }
 static const breakage breakages[] = {
     BREAK(scene.dt, "dt", 0),
     BREAK(scene.dt, "dt", -1),
@@ -230,7 +235,8 @@ static void every_index_out_of_range_is_named(void **state)
     for (size_t i = 0; i < sizeof index_breakages / sizeof *index_breakages; i++) {
         fixture f;
         make(&f);
-        memcpy((char *)&f + index_breakages[i].offset, &index_breakages[i].number, sizeof(uint32_t));
+        memcpy((char *)&f + index_breakages[i].offset, &index_breakages[i].number,
+               sizeof(uint32_t));
         expect_problem(&f, index_breakages[i].path);
     }
 }
@@ -264,8 +270,14 @@ static void names_are_short_printable_and_unique(void **state)
 {
     (void)state;
     static const char *const bad[] = {
-        "\033[31m", "a\nb",         "\177",         "\302\205", // a C1 control
-        "\300\200", "\355\240\200", "\364\220\200\200", "\303",
+        "\033[31m",
+        "a\nb",
+        "\177",
+        "\302\205", // a C1 control
+        "\300\200",
+        "\355\240\200",
+        "\364\220\200\200",
+        "\303",
         "0123456789012345678901234567890123456789012345678901234567890123", // 64 bytes
     };
     fixture f;
@@ -392,7 +404,8 @@ static void sorted_names_find_the_first_of_each(void **state)
     static char names[COUNT][16];
     static foliot__name_entry entries[COUNT], spare[COUNT];
     for (uint32_t i = 0; i < COUNT; i++) {
-        snprintf(names[i], sizeof names[i], "n%u", (unsigned)(i % 2000)); // the last 1000 come again
+        snprintf(names[i], sizeof names[i], "n%u",
+                 (unsigned)(i % 2000)); // the last 1000 come again
         entries[i] = (foliot__name_entry){foliot__name_hash(names[i]), names[i], i};
     }
     for (uint32_t count = 0; count < COUNT; count = count * 2 + 1) {
@@ -405,7 +418,8 @@ static void sorted_names_find_the_first_of_each(void **state)
     }
 }
 
-// -- canonical bytes -------------------------------------------------------------------------------
+// -- canonical bytes
+// -------------------------------------------------------------------------------
 
 static uint8_t *encoded(const foliot_scene *scene, size_t *length)
 {
@@ -497,19 +511,20 @@ static void known_scenes_have_known_bytes(void **state)
 {
     (void)state;
     static const uint8_t expected[] = {
-        'F', 'S', 'C', 'N', 1, 0,                      // magic, format
-        1, 'x', 1, 'm', 1, 's', 2, 'k', 'g',           // name, units
-        1, 0, 0, 0, 0, 0, 0, 0,                        // of the top, dt alone differs from the default
-        0, 0, 0, 0, 0, 0, 0xe0, 0x3f,                  // 0.5
-        2, 0, 0, 0,                                    // bodies
-        1, 'a', 1, 0, 0, 0, 0, 0, 0, 0,                // its mass differs from the default
-        0, 0, 0, 0, 0, 0, 0, 0x40,                     // 2
-        0, 0, 0, 0x40, 0, 0, 0, 0, 0,                  // no name; bit 22: static, as the one before was not
-        1, 0, 0, 0,                                    // forces
-        3, 1, 0, 0, 0, 0, 0, 0, 0,                     // drag, its linear coefficient
-        0, 0, 0, 0, 0, 0, 0xf0, 0x3f,                  // 1
-        0, 0, 0, 0,                                    // constraints
-        0, 0, 0, 0,                                    // players
+        'F', 'S', 'C', 'N',  1, 0,                    // magic, format
+        1,   'x', 1,   'm',  1, 's', 2,    'k',  'g', // name, units
+        1,   0,   0,   0,    0, 0,   0,    0,    // of the top, dt alone differs from the default
+        0,   0,   0,   0,    0, 0,   0xe0, 0x3f, // 0.5
+        2,   0,   0,   0,                        // bodies
+        1,   'a', 1,   0,    0, 0,   0,    0,    0,   0, // its mass differs from the default
+        0,   0,   0,   0,    0, 0,   0,    0x40,         // 2
+        0,   0,   0,   0x40, 0, 0,   0,    0,    0, // no name; bit 22: static, as the one before
+                                                    // was not
+        1,   0,   0,   0,                           // forces
+        3,   1,   0,   0,    0, 0,   0,    0,    0, // drag, its linear coefficient
+        0,   0,   0,   0,    0, 0,   0xf0, 0x3f,    // 1
+        0,   0,   0,   0,                           // constraints
+        0,   0,   0,   0,                           // players
     };
     foliot_body_definition bodies[2] = {foliot_body_default(), foliot_body_default()};
     foliot_force_definition drag = foliot_force_default(FOLIOT_FORCE_DRAG);
@@ -552,7 +567,8 @@ static void bytes_cut_anywhere_are_truncated(void **state)
     size_t length;
     uint8_t *bytes = encoded(&f.scene, &length);
     for (size_t cut = 0; cut < length; cut++) {
-        uint8_t *exact = malloc(cut ? cut : 1); // its own block, so that sanitizers see one byte too far
+        uint8_t *exact =
+            malloc(cut ? cut : 1); // its own block, so that sanitizers see one byte too far
         memcpy(exact, bytes, cut);
         foliot_scene *scene = NULL;
         assert_int_equal(foliot_scene_decode(exact, cut, &scene), FOLIOT_TRUNCATED);
@@ -598,15 +614,17 @@ static void what_is_not_canonical_is_refused(void **state)
     size_t top = sizeof start, least = top + 8 + 4 * 4; // an empty mask and four empty lists
     assert_int_equal(foliot_scene_decode(bytes, least, &scene), FOLIOT_OK);
     foliot_scene_destroy(scene);
-    assert_int_equal(foliot_scene_decode(bytes, least + 1, &scene), FOLIOT_CORRUPT); // a byte behind
-    bytes[top] = 4; // substeps, said to differ from 1 ...
+    assert_int_equal(foliot_scene_decode(bytes, least + 1, &scene),
+                     FOLIOT_CORRUPT); // a byte behind
+    bytes[top] = 4;                   // substeps, said to differ from 1 ...
     bytes[top + 8] = 1;
     assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_CORRUPT); // ... but 1
     bytes[top + 8] = 2;
     assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_OK);
     assert_int_equal(scene->substeps, 2);
     foliot_scene_destroy(scene);
-    memset(bytes + top + 8, 0xff, 4); // FOLIOT_SUBSTEPS_FITTING: a wish, and the encoder writes what it came to
+    memset(bytes + top + 8, 0xff,
+           4); // FOLIOT_SUBSTEPS_FITTING: a wish, and the encoder writes what it came to
     assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_CORRUPT);
     bytes[top] = 1; // dt, a NaN
     memset(bytes + top + 8, 0xff, 8);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_scene_reader.c: scenes as text. What sound ones mean, value by value; that every ready scene is
-// sound; and that each of the bad ones in scenes-bad/ gives its NAME.expected to the letter.
+// test_scene_reader.c: scenes as text. What sound ones mean, value by value; that every ready scene
+// is sound; and that each of the bad ones in scenes-bad/ gives its NAME.expected to the letter.
 #include "check.h"
 
 #include <dirent.h>
@@ -232,8 +232,9 @@ static void pace_follows_from_seconds_alone(void **state)
 static void json_is_read_as_well(void **state)
 {
     (void)state;
-    foliot_scene *s = parsed("{\"foliot\":1,\"name\":\"j\\u00e9\",\n\t\"dt\":1e-2,\"gravity\":[0,0,-9.81],"
-                             "\"bodies\":[{\"name\":\"ball\",\"static\":false,\"mass\":2.5}]}");
+    foliot_scene *s =
+        parsed("{\"foliot\":1,\"name\":\"j\\u00e9\",\n\t\"dt\":1e-2,\"gravity\":[0,0,-9.81],"
+               "\"bodies\":[{\"name\":\"ball\",\"static\":false,\"mass\":2.5}]}");
     assert_string_equal(s->name, "j\303\251");
     check_bits(s->dt, 0.01);
     check_bits(s->bodies[0].mass, 2.5);
@@ -260,10 +261,11 @@ static void numbers_are_rounded_correctly(void **state)
     check_bits(mass_of("1E+2"), 100);
     check_bits(mass_of("0x1.8p1"), 3);
     check_bits(mass_of("0X1F"), 31);
-    check_bits(mass_of("0x1.fffffffffffff8p0"), 2);        // a tie, to even
-    check_bits(mass_of("9007199254740993"), 0x1p53);       // a tie, to even
+    check_bits(mass_of("0x1.fffffffffffff8p0"), 2);  // a tie, to even
+    check_bits(mass_of("9007199254740993"), 0x1p53); // a tie, to even
     check_bits(mass_of("9007199254740993.00000000000001"), 0x1.0000000000001p53);
-    check_bits(mass_of("2.2250738585072011e-308"), 0x0.fffffffffffffp-1022); // PHP's and Java's loop
+    check_bits(mass_of("2.2250738585072011e-308"),
+               0x0.fffffffffffffp-1022); // PHP's and Java's loop
     check_bits(mass_of("6.929001713869936e+236"), 0x1.b3d8d3c0bad8bp+786);
     check_bits(mass_of("4.9406564584124654e-324"), 0x1p-1074);
     check_bits(mass_of("1.7976931348623157e308"), 0x1.fffffffffffffp1023);
@@ -272,8 +274,9 @@ static void numbers_are_rounded_correctly(void **state)
 static void what_is_no_number_is_refused(void **state)
 {
     (void)state;
-    static const char *const bad[] = {"1_000", "1e", "0x", "0x1p", "1.2.3", ".", "+",  "0o17",
-                                      "1:30",  "e5", "1f", "0b11", "--1",   "1 2", "true", "one", "1e+"};
+    static const char *const bad[] = {"1_000", "1e",   "0x",   "0x1p", "1.2.3", ".",
+                                      "+",     "0o17", "1:30", "e5",   "1f",    "0b11",
+                                      "--1",   "1 2",  "true", "one",  "1e+"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char text[128];
         snprintf(text, sizeof text, HEAD "bodies:\n- mass: %s\n", bad[i]);
@@ -312,16 +315,19 @@ static void sleep_is_true_or_false(void **state)
         assert_non_null(strstr(error.message, "sleep: must be true or false"));
     }
     expect_error(HEAD "sleep:\n" BALL, "text:4:7: sleep: has no value");
-    expect_error(HEAD "sleeps: true\n" BALL, "text:4:1: sleeps: unknown key; did you mean `sleep`?");
-    expect_error(HEAD "sleep: true\nforces: [{kind: newton, constant: 1}]\n" BALL,
-                 "text:4:8: sleep: bodies cannot sleep under `newton`, which changes with every motion");
+    expect_error(HEAD "sleeps: true\n" BALL,
+                 "text:4:1: sleeps: unknown key; did you mean `sleep`?");
+    expect_error(
+        HEAD "sleep: true\nforces: [{kind: newton, constant: 1}]\n" BALL,
+        "text:4:8: sleep: bodies cannot sleep under `newton`, which changes with every motion");
 }
 
 static void names_may_be_any_text(void **state)
 {
     (void)state;
-    foliot_scene *s = parsed(HEAD "bodies: [{name: '12'}, {name: \"true\"}, {name: a b}, {name: \xce\xb2}]\n"
-                                  "forces: [{kind: spring, a: '12', b: 'true', stiffness: 1}]\n");
+    foliot_scene *s =
+        parsed(HEAD "bodies: [{name: '12'}, {name: \"true\"}, {name: a b}, {name: \xce\xb2}]\n"
+                    "forces: [{kind: spring, a: '12', b: 'true', stiffness: 1}]\n");
     assert_string_equal(s->bodies[0].name, "12");
     assert_int_equal(s->forces[0].b, 1);
     assert_int_equal(foliot_scene_find_body(s, "a b"), 2);
@@ -331,17 +337,17 @@ static void names_may_be_any_text(void **state)
 static void grids_become_bodies_and_links(void **state)
 {
     (void)state;
-    foliot_scene *s = parsed(
-        HEAD "bodies:\n"
-             "  - {name: first}\n"
-             "  - {name: net, mass: 0.5, position: [1, 2, 3],\n"
-             "     grid: {rows: 2, columns: 3, right: [0.5, 0, 0], down: [0, 0, -0.25],\n"
-             "            pins: [[0, 0], [0, 2]]}}\n"
-             "forces:\n"
-             "  - {kind: spring, grid: net, stiffness: 4}\n"
-             "  - {kind: spring, grid: net, links: second, stiffness: 5, length: 0}\n"
-             "constraints:\n"
-             "  - {kind: distance, grid: net, links: diagonal, break_force: 9}\n");
+    foliot_scene *s =
+        parsed(HEAD "bodies:\n"
+                    "  - {name: first}\n"
+                    "  - {name: net, mass: 0.5, position: [1, 2, 3],\n"
+                    "     grid: {rows: 2, columns: 3, right: [0.5, 0, 0], down: [0, 0, -0.25],\n"
+                    "            pins: [[0, 0], [0, 2]]}}\n"
+                    "forces:\n"
+                    "  - {kind: spring, grid: net, stiffness: 4}\n"
+                    "  - {kind: spring, grid: net, links: second, stiffness: 5, length: 0}\n"
+                    "constraints:\n"
+                    "  - {kind: distance, grid: net, links: diagonal, break_force: 9}\n");
     assert_int_equal(s->body_count, 7);
     assert_string_equal(s->bodies[1].name, "net.0.0");
     assert_string_equal(s->bodies[6].name, "net.1.2");
@@ -349,8 +355,10 @@ static void grids_become_bodies_and_links(void **state)
     check_bits(s->bodies[6].position[1], 2);
     check_bits(s->bodies[6].position[2], 2.75);
     assert_true(s->bodies[1].is_static && s->bodies[3].is_static && !s->bodies[2].is_static);
-    // Straight links, body by body, right before down: 7; one second link spans the pins and is left out.
-    static const uint32_t springs[][2] = {{1, 2}, {1, 4}, {2, 3}, {2, 5}, {3, 6}, {4, 5}, {5, 6}, {4, 6}};
+    // Straight links, body by body, right before down: 7; one second link spans the pins and is
+    // left out.
+    static const uint32_t springs[][2] = {{1, 2}, {1, 4}, {2, 3}, {2, 5},
+                                          {3, 6}, {4, 5}, {5, 6}, {4, 6}};
     assert_int_equal(s->force_count, 8);
     for (uint32_t i = 0; i < 8; i++) {
         assert_int_equal(s->forces[i].a, springs[i][0]);
@@ -374,8 +382,10 @@ static void grids_become_bodies_and_links(void **state)
 static void links_two_apart_go_right_and_then_down(void **state)
 {
     (void)state;
-    foliot_scene *s = parsed(HEAD "bodies: [{name: net, grid: {rows: 3, columns: 3, right: [1, 0, 0], down: [0, 0, 2]}}]\n"
-                                  "constraints: [{kind: rod, grid: net, links: second}]\n");
+    foliot_scene *s = parsed(
+        HEAD
+        "bodies: [{name: net, grid: {rows: 3, columns: 3, right: [1, 0, 0], down: [0, 0, 2]}}]\n"
+        "constraints: [{kind: rod, grid: net, links: second}]\n");
     static const uint32_t rods[][2] = {{0, 2}, {0, 6}, {1, 7}, {2, 8}, {3, 5}, {6, 8}};
     assert_int_equal(s->constraint_count, 6);
     for (uint32_t i = 0; i < 6; i++) {
@@ -386,7 +396,8 @@ static void links_two_apart_go_right_and_then_down(void **state)
     foliot_scene_destroy(s);
 }
 
-// -- files -----------------------------------------------------------------------------------------
+// -- files
+// -----------------------------------------------------------------------------------------
 
 static void write_file(const char *file, const char *text)
 {
@@ -403,8 +414,9 @@ static void csv_files_hold_bodies(void **state)
     assert_non_null(mkdtemp(folder));
     snprintf(scene_file, sizeof scene_file, "%s/pile.yaml", folder);
     snprintf(csv_file, sizeof csv_file, "%s/pile.csv", folder);
-    write_file(scene_file, HEAD "bodies:\n  - {csv: pile.csv, mass: 7, friction: 0.25}\n  - {name: z}\n"
-                                "forces: [{kind: spring, a: z, b: two, stiffness: 1}]\n");
+    write_file(scene_file,
+               HEAD "bodies:\n  - {csv: pile.csv, mass: 7, friction: 0.25}\n  - {name: z}\n"
+                    "forces: [{kind: spring, a: z, b: two, stiffness: 1}]\n");
     write_file(csv_file, "name, mass ,position.z,static,shape,radius\r\n"
                          "one,0x1p2,1.5,false,sphere,0.2\r\n"
                          "\r\n"
@@ -442,8 +454,10 @@ static void faults_hold_no_control_characters(void **state)
 {
     (void)state;
     expect_error(HEAD "\"a\\e[31m\\x07b\": 1\n" BALL,
-                 "text:4:1: a?[31m?b: unknown key; known here are foliot, name, units, dt, tick_hz, pace_hz, "
-                 "substeps, integrator, constraint_iterations, sleep, seed, gravity, limits, forces, bodies, "
+                 "text:4:1: a?[31m?b: unknown key; known here are foliot, name, units, dt, "
+                 "tick_hz, pace_hz, "
+                 "substeps, integrator, constraint_iterations, sleep, seed, gravity, limits, "
+                 "forces, bodies, "
                  "constraints, players");
 }
 
@@ -463,7 +477,8 @@ static uint32_t list_files(const char *folder, const char *ending, char *names[N
     int found = scandir(folder, &entries, NULL, alphasort);
     for (int i = 0; i < found; i++) {
         size_t length = strlen(entries[i]->d_name), tail = strlen(ending);
-        if (count < NAMES_MAX && length > tail && !strcmp(entries[i]->d_name + length - tail, ending))
+        if (count < NAMES_MAX && length > tail &&
+            !strcmp(entries[i]->d_name + length - tail, ending))
             names[count++] = strdup(entries[i]->d_name);
         free(entries[i]);
     }
@@ -502,12 +517,15 @@ static foliot_status parse_piece(const char *text, size_t length, foliot_scene_e
     assert_true(length < sizeof piece);
     snprintf(piece, sizeof piece, "%.*s", (int)length, text);
     bool bodies = strstr(piece, "bodies:") || strstr(piece, "players:");
-    snprintf(whole, sizeof whole, "%s%s%s%s", strstr(piece, "foliot:") ? "" : "foliot: 1\nname: piece\n",
-             strstr(piece, "dt:") || strstr(piece, "tick_hz:") ? "" : "tick_hz: 60\n", piece,
-             bodies ? "" : "bodies: [{name: ball, position: [1, 0, 0]}, {name: other}, {name: foot},\n"
-                           "  {name: knee, position: [0, 0, 0.45]}, {name: bob, position: [0, 0, 1]}]\n");
+    snprintf(
+        whole, sizeof whole, "%s%s%s%s", strstr(piece, "foliot:") ? "" : "foliot: 1\nname: piece\n",
+        strstr(piece, "dt:") || strstr(piece, "tick_hz:") ? "" : "tick_hz: 60\n", piece,
+        bodies ? ""
+               : "bodies: [{name: ball, position: [1, 0, 0]}, {name: other}, {name: foot},\n"
+                 "  {name: knee, position: [0, 0, 0.45]}, {name: bob, position: [0, 0, 1]}]\n");
     foliot_scene *scene = NULL;
-    foliot_status status = foliot_scene_parse(whole, strlen(whole), "piece", "scenes", &scene, error);
+    foliot_status status =
+        foliot_scene_parse(whole, strlen(whole), "piece", "scenes", &scene, error);
     if (status == FOLIOT_OK)
         foliot_scene_destroy(scene);
     return status;

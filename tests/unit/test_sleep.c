@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_sleep.c: bodies at rest fall asleep, island by island, and wake for every reason that docs/CONTACTS.md names,
-// in time to give way to what wakes them; with all of it a restored world has the same future.
+// test_sleep.c: bodies at rest fall asleep, island by island, and wake for every reason that
+// docs/CONTACTS.md names, in time to give way to what wakes them; with all of it a restored world
+// has the same future.
 #include "check.h"
 
 #include <math.h>
@@ -115,7 +116,8 @@ static void what_hangs_in_the_air_does_not_sleep(void **state)
     yard_free(&y);
 }
 
-// A ball hits the lowest of one column: that whole column wakes, before the blow, and gives way; the other sleeps on.
+// A ball hits the lowest of one column: that whole column wakes, before the blow, and gives way;
+// the other sleeps on.
 static void a_blow_wakes_its_island_in_time(void **state)
 {
     (void)state;
@@ -152,7 +154,8 @@ static void a_blow_wakes_its_island_in_time(void **state)
     yard_free(&same);
 }
 
-// -- players -------------------------------------------------------------------------------------------
+// -- players
+// -------------------------------------------------------------------------------------------
 
 static const double beside[1][3] = {{0, 0, 0.75}};
 
@@ -177,7 +180,9 @@ static yard player_yard(void)
 static void act(foliot_world *world, foliot_input_kind kind, int8_t push, uint16_t buttons)
 {
     foliot_input input = {.sequence = (uint32_t)foliot_world_tick(world) + 1,
-                          .kind = (uint8_t)kind, .axes = {0, push, 0, 0}, .buttons = buttons};
+                          .kind = (uint8_t)kind,
+                          .axes = {0, push, 0, 0},
+                          .buttons = buttons};
     assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
 }
 
@@ -246,7 +251,8 @@ static void a_broken_support_wakes_what_it_bore(void **state)
     yard_free(&y);
 }
 
-// -- links and pushes ---------------------------------------------------------------------------------
+// -- links and pushes
+// ---------------------------------------------------------------------------------
 
 // Joined by a spring, two columns are one island.
 static void a_spring_ties_islands(void **state)
@@ -300,7 +306,8 @@ static void a_push_wakes_when_it_begins_and_ends(void **state)
     yard_free(&y);
 }
 
-// -- the same future ----------------------------------------------------------------------------------
+// -- the same future
+// ----------------------------------------------------------------------------------
 
 static void same(const foliot_world *a, const foliot_world *b)
 {
@@ -314,7 +321,8 @@ static void restored_sleepers_have_the_same_future(void **state)
     (void)state;
     yard y = player_yard();
     task_pool *pool = task_pool_create(3);
-    foliot_host host = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = 3};
+    foliot_host host = {
+        .run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = 3};
     foliot_world *world = yard_open(&y), *other = yard_open(&y);
     act(world, FOLIOT_INPUT_JOIN, 0, 0);
     for (int round = 0; round < 12; round++) {
@@ -359,7 +367,8 @@ static void questions_wake_nobody(void **state)
     yard_free(&y);
 }
 
-// -- the wire -----------------------------------------------------------------------------------------
+// -- the wire
+// -----------------------------------------------------------------------------------------
 
 typedef struct sent {
     foliot_snapshot_format format;
@@ -386,7 +395,8 @@ static uint32_t send_now(sent *s, const foliot_world *world)
     assert_int_equal(foliot_snapshot_capture(&s->format, world, &s->now), FOLIOT_OK);
     assert_int_equal(foliot_snapshot_encode(s->coder, &s->now, &s->base, &s->pieces), FOLIOT_OK);
     assert_int_equal(s->pieces.count, 1);
-    assert_int_equal(foliot_snapshot_decode(s->coder, s->pieces.bytes, s->pieces.offsets[1], &s->base, &s->got, &head),
+    assert_int_equal(foliot_snapshot_decode(s->coder, s->pieces.bytes, s->pieces.offsets[1],
+                                            &s->base, &s->got, &head),
                      FOLIOT_OK);
     return s->pieces.offsets[1];
 }
@@ -426,7 +436,8 @@ static void snapshots_tell_who_sleeps(void **state)
     yard_free(&y);
 }
 
-// -- the scene ----------------------------------------------------------------------------------------
+// -- the scene
+// ----------------------------------------------------------------------------------------
 
 // The golden digests of the matrix see bodies fall asleep and wake within the ticks that they run.
 static void the_probe_naps_and_wakes(void **state)
@@ -475,7 +486,8 @@ static void bytes_say_whether_bodies_sleep(void **state)
     for (int k = 0; k < 2; k++) {
         y.scene.sleep = k;
         foliot_scene *back;
-        assert_int_equal(foliot_scene_encode(&y.scene, bytes[k], sizeof bytes[k], &length[k]), FOLIOT_OK);
+        assert_int_equal(foliot_scene_encode(&y.scene, bytes[k], sizeof bytes[k], &length[k]),
+                         FOLIOT_OK);
         assert_int_equal(foliot_scene_decode(bytes[k], length[k], &back), FOLIOT_OK);
         assert_int_equal(back->sleep, k);
         foliot_scene_destroy(back);

@@ -42,7 +42,8 @@ static double tilt_of(const foliot_body_state *s) // of the body's z, from uprig
     return acos(fmin(1, fmax(-1, up[2])));
 }
 
-// -- slopes ----------------------------------------------------------------------------------------
+// -- slopes
+// ----------------------------------------------------------------------------------------
 
 // How far a box slides down a slope of that angle from rest, in `ticks`.
 static double slide(foliot_integrator id, double angle, double friction, int ticks)
@@ -65,8 +66,8 @@ static double slide(foliot_integrator id, double angle, double friction, int tic
     return way;
 }
 
-// One part in a hundred flatter than its friction holds, and the box stays; steeper, and it slides as the formula
-// says.
+// One part in a hundred flatter than its friction holds, and the box stays; steeper, and it slides
+// as the formula says.
 static void a_box_slides_at_the_angle_of_its_friction(void **state)
 {
     (void)state;
@@ -119,7 +120,8 @@ static void a_spinning_box_comes_to_rest(void **state)
     yard_free(&y);
 }
 
-// -- rolling ---------------------------------------------------------------------------------------
+// -- rolling
+// ---------------------------------------------------------------------------------------
 
 // A capsule that slides across its axis ends up rolling: m v + I w / r is kept.
 static void a_sliding_capsule_ends_up_rolling(void **state)
@@ -147,7 +149,8 @@ static void a_sliding_capsule_ends_up_rolling(void **state)
     yard_free(&y);
 }
 
-// -- tipping ---------------------------------------------------------------------------------------
+// -- tipping
+// ---------------------------------------------------------------------------------------
 
 // A box that stands on its lower edge, tilted by `angle`, after two seconds.
 static double tipped(double angle)
@@ -222,7 +225,8 @@ static void dominoes_all_fall(void **state)
     yard_free(&y);
 }
 
-// -- pushing ----------------------------------------------------------------------------------------
+// -- pushing
+// ----------------------------------------------------------------------------------------
 
 // A player's cube shoves a row of others along: F = (M + m) a + friction.
 static void a_player_pushes_a_row_of_cubes(void **state)

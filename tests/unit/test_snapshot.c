@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_snapshot.c: whatever is encoded is decoded, piece by piece, against any baseline; hostile bytes do
-// no harm. Random snapshots; SEED= repeats a run.
+// test_snapshot.c: whatever is encoded is decoded, piece by piece, against any baseline; hostile
+// bytes do no harm. Random snapshots; SEED= repeats a run.
 #include "check.h"
 
 #include <stdio.h>
@@ -11,15 +11,22 @@
 #include "foliot/snapshot.h"
 
 static foliot__rng rng;
-static const foliot_snapshot_format format = {.position_step = 0x1p-9, .velocity_step = 0x1p-11, .fall = {0, 0, -357},
-                                              .keep = 64881, .rotates = true, .spins = true, .bodies_max = 4096};
+static const foliot_snapshot_format format = {.position_step = 0x1p-9,
+                                              .velocity_step = 0x1p-11,
+                                              .fall = {0, 0, -357},
+                                              .keep = 64881,
+                                              .rotates = true,
+                                              .spins = true,
+                                              .bodies_max = 4096};
 
 static foliot_snapshot empty_of(uint32_t capacity)
 {
-    return (foliot_snapshot){.capacity = capacity, .bodies = calloc(capacity, sizeof(foliot_snapshot_body))};
+    return (foliot_snapshot){.capacity = capacity,
+                             .bodies = calloc(capacity, sizeof(foliot_snapshot_body))};
 }
 
-static foliot_snapshot random_snapshot(uint32_t count, uint64_t tick, const foliot_snapshot *from, unsigned change)
+static foliot_snapshot random_snapshot(uint32_t count, uint64_t tick, const foliot_snapshot *from,
+                                       unsigned change)
 {
     foliot_snapshot s = empty_of(count ? count : 1);
     s.tick = tick;
@@ -37,7 +44,8 @@ static foliot_snapshot random_snapshot(uint32_t count, uint64_t tick, const foli
         unsigned bits = foliot__rng_below(&rng, 32);
         for (int k = 0; k < 3; k++) {
             b->position[k] = (int32_t)(uint32_t)foliot__rng_u64(&rng) >> bits;
-            b->velocity[k] = (int32_t)(uint32_t)foliot__rng_u64(&rng) >> foliot__rng_below(&rng, 32);
+            b->velocity[k] =
+                (int32_t)(uint32_t)foliot__rng_u64(&rng) >> foliot__rng_below(&rng, 32);
             b->orientation[k] = (uint16_t)foliot__rng_below(&rng, 512);
             b->spin[k] = (int16_t)((int)foliot__rng_below(&rng, 65536) - 32768);
         }
@@ -61,7 +69,8 @@ static void round_trip(const foliot_snapshot *s, const foliot_snapshot *baseline
         assert_in_range(length, 1, FOLIOT_SNAPSHOT_PIECE_BYTES);
         uint8_t *copy = malloc(length); // so that the sanitizer sees one byte too far
         memcpy(copy, pieces.bytes + pieces.offsets[i], length);
-        assert_int_equal(foliot_snapshot_decode(coder, copy, length, baseline, &got, &head), FOLIOT_OK);
+        assert_int_equal(foliot_snapshot_decode(coder, copy, length, baseline, &got, &head),
+                         FOLIOT_OK);
         assert_int_equal(head.pieces, pieces.count);
         free(copy);
     }
@@ -76,8 +85,10 @@ static void what_is_encoded_is_decoded(void **state)
     (void)state;
     for (int i = 0; i < 300; i++) {
         uint32_t count = foliot__rng_below(&rng, i % 10 == 0 ? 3000 : 60);
-        foliot_snapshot base = random_snapshot(foliot__rng_below(&rng, 100), 5 + foliot__rng_below(&rng, 9), NULL, 100);
-        foliot_snapshot s = random_snapshot(count, 20 + foliot__rng_below(&rng, 99), &base, foliot__rng_below(&rng, 101));
+        foliot_snapshot base = random_snapshot(foliot__rng_below(&rng, 100),
+                                               5 + foliot__rng_below(&rng, 9), NULL, 100);
+        foliot_snapshot s = random_snapshot(count, 20 + foliot__rng_below(&rng, 99), &base,
+                                            foliot__rng_below(&rng, 101));
         round_trip(&s, &base);
         round_trip(&s, NULL);
         free(s.bodies);
@@ -129,7 +140,8 @@ static void hostile_bytes_do_no_harm(void **state)
     for (int i = 0; i < 3000; i++) {
         uint8_t *copy = malloc(length);
         memcpy(copy, pieces.bytes, length);
-        copy[foliot__rng_below(&rng, i % 2 ? 19 : (uint32_t)length)] ^= (uint8_t)(1 << foliot__rng_below(&rng, 8));
+        copy[foliot__rng_below(&rng, i % 2 ? 19 : (uint32_t)length)] ^=
+            (uint8_t)(1 << foliot__rng_below(&rng, 8));
         foliot_snapshot_decode(coder, copy, length, &base, &got, &head);
         free(copy);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_solver.c: the solver's kernel, on the manifolds of a heap of balls and boxes under way. It gives
-// the same bits with every vector width, and what eight pairs of a block do together is what each does
-// alone; pushes never pull, and friction stays within its cone.
+// test_solver.c: the solver's kernel, on the manifolds of a heap of balls and boxes under way. It
+// gives the same bits with every vector width, and what eight pairs of a block do together is what
+// each does alone; pushes never pull, and friction stays within its cone.
 #include "check.h"
 
 #include <stdio.h>
@@ -49,7 +49,9 @@ static void make(heap *h, uint64_t seed)
     yard_material(&h->y, 0.5, 0);
     h->world = yard_open(&h->y);
     yard_run(h->world, 30);
-    h->step = (foliot__step){.world = h->world, .host = &no_host, .dt = 1.0 / 240,
+    h->step = (foliot__step){.world = h->world,
+                             .host = &no_host,
+                             .dt = 1.0 / 240,
                              .count = foliot_world_body_count(h->world)};
     h->c = foliot__collider_of(&h->step);
     assert_true(h->c.counts[FOLIOT__COUNT_LIVE] > 60);
@@ -69,7 +71,11 @@ static void drop(heap *h)
 }
 
 static const foliot__phase phases[2] = {
-    {.h = 1.0f / 240, .per_h = 240, .soft = true, .moving = {9, 0.9f, 0.1f}, .still = {18, 0.95f, 0.05f}},
+    {.h = 1.0f / 240,
+     .per_h = 240,
+     .soft = true,
+     .moving = {9, 0.9f, 0.1f},
+     .still = {18, 0.95f, 0.05f}},
     {.h = 1.0f / 240, .per_h = 240, .moving = {9, 0.9f, 0.1f}, .still = {18, 0.95f, 0.05f}},
 };
 

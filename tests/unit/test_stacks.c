@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_stacks.c: what stands must stand: stacks, piles and pyramids of boxes and capsules are followed for long,
-// and neither creep, sink, tremble nor gain energy or momentum.
+// test_stacks.c: what stands must stand: stacks, piles and pyramids of boxes and capsules are
+// followed for long, and neither creep, sink, tremble nor gain energy or momentum.
 #include "check.h"
 
 #include <math.h>
@@ -72,8 +72,8 @@ static void stands_for_ten_minutes(foliot_integrator id)
         drift = fmax(drift, drift_of(world, &y));
         sunk = fmax(sunk, fabs(foliot_world_body(world, 10).position[2] - top));
     }
-    print_message("%s: %d s, drift %.2g mm, the top moves by %.2g mm\n", foliot_integrator_describe(id)->name,
-                  PACE(600), drift * 1e3, sunk * 1e3);
+    print_message("%s: %d s, drift %.2g mm, the top moves by %.2g mm\n",
+                  foliot_integrator_describe(id)->name, PACE(600), drift * 1e3, sunk * 1e3);
     check_below(drift, 1e-3);
     check_below(sunk, 1e-3);
     check_near(top, 9.5, 0.012); // touches are springs: a thousandth of its height
@@ -170,7 +170,8 @@ static void capsules_lie_still(foliot_integrator id)
     yard y = floor_yard(id);
     yard_capsule(&y, 3, 0.1, 0.4, 0, 0, 0.1);
     yard_turn(&y, 0.6, 0.8, 0, M_PI / 2);
-    yard_capsule(&y, 3, 0.1, 0.4, 3, 0, 0.5); // on end: the least push topples it, and there is none
+    yard_capsule(&y, 3, 0.1, 0.4, 3, 0,
+                 0.5); // on end: the least push topples it, and there is none
     yard_material(&y, 0.6, 0);
     foliot_world *world = yard_open(&y);
     yard_run(world, 60);
@@ -187,7 +188,8 @@ static void capsules_lie_on_their_side_and_stand_on_end(void **state)
     with_every_scheme(capsules_lie_still);
 }
 
-// -- piles -----------------------------------------------------------------------------------------
+// -- piles
+// -----------------------------------------------------------------------------------------
 
 static void tumble(yard *y, foliot__rng *rng, double x, double yy, double z)
 {
@@ -225,8 +227,8 @@ static yard pile_yard(foliot__rng *rng, int layers)
     return y;
 }
 
-// What falls gains no energy, and what rests does not sink, tremble or gain any, but for what taking back an overlap
-// lifts: less than a hundredth while they fall, and than 3e-4 when they lie.
+// What falls gains no energy, and what rests does not sink, tremble or gain any, but for what
+// taking back an overlap lifts: less than a hundredth while they fall, and than 3e-4 when they lie.
 static void a_pile_comes_to_rest_and_gains_nothing(void **state)
 {
     (void)state;
@@ -240,7 +242,8 @@ static void a_pile_comes_to_rest_and_gains_nothing(void **state)
         gained = fmax(gained, now - least);
         least = fmin(least, now);
     }
-    print_message("falling: energy above its least by %.2g of what it began with at most\n", gained / start);
+    print_message("falling: energy above its least by %.2g of what it began with at most\n",
+                  gained / start);
     check_below(gained, 1e-2 * start);
     if (!PACE_SLOW)
         check_below(foliot_world_invariants(world, NULL).kinetic, 1e-4 * start);
@@ -250,8 +253,9 @@ static void a_pile_comes_to_rest_and_gains_nothing(void **state)
         gained = fmax(gained, energy_of(world) - least);
         least = fmin(least, energy_of(world));
     }
-    print_message("at rest: energy above its least by %.2g of what it began with at most, kinetic %.2g\n",
-                  gained / start, foliot_world_invariants(world, NULL).kinetic / start);
+    print_message(
+        "at rest: energy above its least by %.2g of what it began with at most, kinetic %.2g\n",
+        gained / start, foliot_world_invariants(world, NULL).kinetic / start);
     check_below(gained, 3e-4 * start);
     assert_int_equal(foliot_world_counted(world)->contacts_dropped, 0);
     assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);

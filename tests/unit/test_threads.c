@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_threads.c: threads inside one step. A heap of boxes, balls and capsules, thrown together, with bounces,
-// with joints, asleep at last, or with too little room for its contacts, has the same digest at every tick
-// with any number of threads, and where the host runs the tasks one after the other, backwards.
+// test_threads.c: threads inside one step. A heap of boxes, balls and capsules, thrown together,
+// with bounces, with joints, asleep at last, or with too little room for its contacts, has the same
+// digest at every tick with any number of threads, and where the host runs the tasks one after the
+// other, backwards.
 #include "check.h"
 
 #include <stdlib.h>
@@ -23,8 +24,8 @@ static double between(foliot__rng *rng, double low, double high)
 // What is thrown together, and what happens to it.
 typedef struct lot {
     double restitution;
-    bool joined; // every sixth to the one before
-    bool sleeps; // nothing that rolls, then
+    bool joined;   // every sixth to the one before
+    bool sleeps;   // nothing that rolls, then
     uint32_t room; // for contacts; 0: enough
 } lot;
 
@@ -34,11 +35,12 @@ static foliot_world *open(yard *y, uint32_t room)
     y->scene.constraints = y->constraints;
     foliot_world_config config = foliot_world_config_from(&y->scene);
     config.contacts_max = room ? room : config.contacts_max;
-    size_t bytes = (foliot_world_bytes(&config) + FOLIOT_WORLD_ALIGNMENT - 1) / FOLIOT_WORLD_ALIGNMENT *
-                   FOLIOT_WORLD_ALIGNMENT;
+    size_t bytes = (foliot_world_bytes(&config) + FOLIOT_WORLD_ALIGNMENT - 1) /
+                   FOLIOT_WORLD_ALIGNMENT * FOLIOT_WORLD_ALIGNMENT;
     foliot_world *world = NULL;
     assert_int_equal(foliot_world_init(aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes), bytes, &config,
-                                       &y->scene, &world), FOLIOT_OK);
+                                       &y->scene, &world),
+                     FOLIOT_OK);
     return world; // which is where its block begins
 }
 
@@ -61,7 +63,8 @@ static foliot_world *heap(const lot *l)
     y.scene.sleep = l->sleeps;
     yard_plane(&y, 0, 0, 1, 0);
     for (int k = 0; k < BODIES; k++) {
-        double px = between(&rng, -1.5, 1.5), py = between(&rng, -1.5, 1.5), pz = between(&rng, 0.3, 4);
+        double px = between(&rng, -1.5, 1.5), py = between(&rng, -1.5, 1.5),
+               pz = between(&rng, 0.3, 4);
         uint32_t i = yard_ball(&y, between(&rng, 0.5, 3), 0.2, px, py, pz);
         shape_of(&y.bodies[i].shape, l->sleeps ? 1 : k);
         if (!l->joined || k % 6 != 5)
@@ -118,7 +121,8 @@ static void any_number_of_threads_gives_the_same_bits(void **state)
     enum { LOTS = sizeof lots / sizeof *lots };
     for (uint32_t threads = 1; threads <= 16; threads++) {
         task_pool *pool = task_pool_create(threads);
-        foliot_host host = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = threads};
+        foliot_host host = {
+            .run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = threads};
         for (unsigned l = 0; l < LOTS; l++) {
             bool all = threads == 2 && (l == 0 || lots[l].sleeps);
             bool every = threads <= 4 || threads == 16; // the others have a lot each
@@ -137,7 +141,8 @@ static void tasks_one_after_the_other_give_the_same_bits(void **state)
         agree(&host, &lots[l], TICKS / 10);
 }
 
-// -- the crew itself ----------------------------------------------------------------------------------
+// -- the crew itself
+// ----------------------------------------------------------------------------------
 
 #define LOOPS 400
 #define CELLS 1000
@@ -167,7 +172,8 @@ static void every_piece_is_done_once_and_in_its_loop(void **state)
     (void)state;
     for (uint32_t threads = 1; threads <= 6; threads++) {
         task_pool *pool = task_pool_create(threads);
-        foliot_host host = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = threads};
+        foliot_host host = {
+            .run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = threads};
         for (int round = 0; round < 20; round++) {
             static tally t;
             t = (tally){.loop = 0};
@@ -208,7 +214,8 @@ static void mixed(uint32_t threads, mixing *m)
 {
     static mixing back;
     task_pool *pool = task_pool_create(threads);
-    foliot_host host = {.run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = threads};
+    foliot_host host = {
+        .run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = threads};
     *m = (mixing){.from = {1}, .next = &back, .in = m->from, .out = m->to};
     back = (mixing){.next = m, .in = m->to, .out = m->from};
     foliot__crew_run(&host, mix_all, m);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_tops.c: thrown bodies on which no torque acts, beside their closed forms: a symmetric top, whose axis goes
-// round its angular momentum at an even rate, and a T-handle, which turns over time and again (Landau and
-// Lifshitz, Mechanics, sections 35 and 37). A minute at 60 Hz, every scheme that turns bodies.
+// test_tops.c: thrown bodies on which no torque acts, beside their closed forms: a symmetric top,
+// whose axis goes round its angular momentum at an even rate, and a T-handle, which turns over time
+// and again (Landau and Lifshitz, Mechanics, sections 35 and 37). A minute at 60 Hz, every scheme
+// that turns bodies.
 #include "check.h"
 
 #include <math.h>
@@ -43,7 +44,8 @@ static pose pose_of(const flight *f)
     pose now = {.energy = 0};
     for (int k = 0; k < 3; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
-        now.axis[k][k] = q[0] * q[0] + q[1 + k] * q[1 + k] - q[1 + i] * q[1 + i] - q[1 + j] * q[1 + j];
+        now.axis[k][k] =
+            q[0] * q[0] + q[1 + k] * q[1 + k] - q[1 + i] * q[1 + i] - q[1 + j] * q[1 + j];
         now.axis[k][i] = 2 * (q[1 + k] * q[1 + i] + q[0] * q[1 + j]);
         now.axis[k][j] = 2 * (q[1 + k] * q[1 + j] - q[0] * q[1 + i]);
         now.spin[k] = dot(now.axis[k], s.angular_velocity);
@@ -86,8 +88,8 @@ static pose fly_on(flight *f)
 
 static void land(flight *f, const foliot_integrator_info *info, const char *what)
 {
-    print_message("%s, %-26s energy off by %.1e, angular momentum by %.1e\n", what, info->name, f->energy_off,
-                  f->momentum_off);
+    print_message("%s, %-26s energy off by %.1e, angular momentum by %.1e\n", what, info->name,
+                  f->energy_off, f->momentum_off);
     check_below(f->energy_off, energy_lost[info->rotation_order]);
     check_below(f->momentum_off, MOMENTUM_LOST);
     foliot_world_destroy(f->world);
@@ -103,7 +105,8 @@ static void with_every_scheme(scheme_test *test)
     }
 }
 
-// -- a symmetric top ---------------------------------------------------------------------------------
+// -- a symmetric top
+// ---------------------------------------------------------------------------------
 
 // Angle of the axis about the momentum m, from `from`, both perpendicular parts taken.
 static double turned_about(const double m[3], const double from[3], const double to[3])
@@ -131,11 +134,12 @@ static void top(const foliot_integrator_info *info)
         nod = fmax(nod, fabs(dot(now.axis[2], f.momentum) - lean) / f.length);
         memcpy(before, now.axis[2], sizeof before);
     }
-    double expected = f.length / inertia[0] * TICKS * DT; // L / I1 a second, and the axis does not nod
+    double expected =
+        f.length / inertia[0] * TICKS * DT; // L / I1 a second, and the axis does not nod
     double per_turn = fabs(angle / expected - 1);
     if (info->rotation_order == 8) {
-        print_message("the axis goes round %.1f times, off by %.1e of it, and nods by %.1e\n", angle / (2 * M_PI),
-                      per_turn, nod);
+        print_message("the axis goes round %.1f times, off by %.1e of it, and nods by %.1e\n",
+                      angle / (2 * M_PI), per_turn, nod);
         check_below(per_turn, 1e-10);
         check_below(nod, 1e-10);
     }
@@ -150,12 +154,15 @@ static void a_top_goes_round_its_momentum(void **state)
     with_every_scheme(top);
 }
 
-// -- a T-handle ----------------------------------------------------------------------------------------
+// -- a T-handle
+// ----------------------------------------------------------------------------------------
 
-// Bar of mass 2 and length 0.3 along y, stem of mass 1 and length 0.2 along x from its middle, 2 cm thick.
+// Bar of mass 2 and length 0.3 along y, stem of mass 1 and length 0.2 along x from its middle, 2 cm
+// thick.
 static void handle_inertia(double inertia[3])
 {
-    double centre = 0.1 / 3, bar = 2 * 0.3 * 0.3 / 12, stem = 0.2 * 0.2 / 12, thick = 0.02 * 0.02 / 12;
+    double centre = 0.1 / 3, bar = 2 * 0.3 * 0.3 / 12, stem = 0.2 * 0.2 / 12,
+           thick = 0.02 * 0.02 / 12;
     inertia[0] = bar + 6 * thick;
     inertia[1] = stem + 2 * centre * centre + (0.1 - centre) * (0.1 - centre) + 6 * thick;
     inertia[2] = inertia[0] + inertia[1] - 6 * thick;
@@ -176,9 +183,11 @@ static double elliptic(double k2)
 // Seconds from one turning over to the next.
 static double time_between(const double inertia[3], const double spin[3])
 {
-    double i1 = inertia[1], i2 = inertia[0], i3 = inertia[2]; // ascending: it spins about the middle one
+    double i1 = inertia[1], i2 = inertia[0],
+           i3 = inertia[2]; // ascending: it spins about the middle one
     double twice = i1 * spin[1] * spin[1] + i2 * spin[0] * spin[0] + i3 * spin[2] * spin[2];
-    double square = i1 * i1 * spin[1] * spin[1] + i2 * i2 * spin[0] * spin[0] + i3 * i3 * spin[2] * spin[2];
+    double square =
+        i1 * i1 * spin[1] * spin[1] + i2 * i2 * spin[0] * spin[0] + i3 * i3 * spin[2] * spin[2];
     double k2 = (i2 - i1) * (twice * i3 - square) / ((i3 - i2) * (square - twice * i1));
     return 2 * elliptic(k2) * sqrt(i1 * i2 * i3 / ((i3 - i2) * (square - twice * i1)));
 }
@@ -204,8 +213,9 @@ static void handle(const foliot_integrator_info *info)
     assert_int_equal(turns, floor(TICKS * DT / expected + 0.5));
     check_near(between, expected, (info->rotation_order > 2 ? 1e-4 : 0.01) * expected);
     if (info->rotation_order == 8)
-        print_message("a T-handle turns over %d times, every %.5f s; by the elliptic integral %.5f s\n", turns,
-                      between, expected);
+        print_message(
+            "a T-handle turns over %d times, every %.5f s; by the elliptic integral %.5f s\n",
+            turns, between, expected);
     land(&f, info, "T-handle");
 }
 

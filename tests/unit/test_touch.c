@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_touch.c: what a step tells of contacts. Forces are compared with weights, speeds and times with
-// the formulas of falling, impulses with the change of every body's momentum; and the lists of copied, restored
-// and many-threaded worlds with those of the first.
+// test_touch.c: what a step tells of contacts. Forces are compared with weights, speeds and times
+// with the formulas of falling, impulses with the change of every body's momentum; and the lists of
+// copied, restored and many-threaded worlds with those of the first.
 #include "check.h"
 
 #include <math.h>
@@ -221,8 +221,17 @@ static yard gas(uint32_t balls, double speed)
         yard_moves(&y, speed * sin(i + 1), speed * sin(2.3 * i), speed * cos(3.1 * i));
     }
     for (int k = 0; k < 6; k++)
-        yard_plane(&y, k == 0 ? 1 : k == 1 ? -1 : 0, k == 2 ? 1 : k == 3 ? -1 : 0,
-                   k == 4 ? 1 : k == 5 ? -1 : 0, -1.5);
+        yard_plane(&y,
+                   k == 0   ? 1
+                   : k == 1 ? -1
+                            : 0,
+                   k == 2   ? 1
+                   : k == 3 ? -1
+                            : 0,
+                   k == 4   ? 1
+                   : k == 5 ? -1
+                            : 0,
+                   -1.5);
     yard_material(&y, 0, 1);
     return y;
 }
@@ -296,8 +305,9 @@ static void impacts_beyond_the_table_are_counted(void **state)
     yard_free(&y);
 }
 
-// Cubes that graze each other's corners press in a step's last substep and are past each other at its end: the faces
-// that met then do not face each other any more. Every touch has a normal and a place none the less.
+// Cubes that graze each other's corners press in a step's last substep and are past each other at
+// its end: the faces that met then do not face each other any more. Every touch has a normal and a
+// place none the less.
 static void grazing_corners_have_a_place(void **state)
 {
     (void)state;
@@ -328,7 +338,8 @@ static void grazing_corners_have_a_place(void **state)
     yard_free(&y);
 }
 
-// -- the same everywhere ----------------------------------------------------------------------------
+// -- the same everywhere
+// ----------------------------------------------------------------------------
 
 static yard heap(void)
 {
@@ -359,7 +370,8 @@ static void same_lists(const foliot_world *one, const foliot_world *other)
     assert_int_equal(touches_of(other, u), count);
     assert_memory_equal(t, u, count * sizeof *t);
     uint32_t here, there;
-    const foliot_impact *p = foliot_world_impacts(one, &here), *q = foliot_world_impacts(other, &there);
+    const foliot_impact *p = foliot_world_impacts(one, &here),
+                        *q = foliot_world_impacts(other, &there);
     assert_int_equal(here, there);
     assert_memory_equal(p, q, here * sizeof *p);
 }

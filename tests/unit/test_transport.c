@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_transport.c: the same tests over both makers of transports: ENet on loopback with the real clock,
-// memory on a virtual one.
+// test_transport.c: the same tests over both makers of transports: ENet on loopback with the real
+// clock, memory on a virtual one.
 #include "check.h"
 
 #include <poll.h>
@@ -27,7 +27,8 @@ static uint64_t clock_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static void make(pair *p, foliot_hub *hub, const foliot_transport_config *config, foliot_transport **t)
+static void make(pair *p, foliot_hub *hub, const foliot_transport_config *config,
+                 foliot_transport **t)
 {
     foliot_status status = hub ? foliot_transport_memory(hub, config, p->now_ns, t)
                                : foliot_transport_enet(config, p->now_ns, t);
@@ -92,7 +93,8 @@ static pair meet(bool memory, bool batches, const char *impairment)
     assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1", foliot_transport_port(p.host),
                                               p.now_ns, &peer),
                      FOLIOT_OK);
-    for (uint64_t end = p.now_ns + 8000000000u; p.now_ns < end && !(p.at_host.value && p.at_client.value);) {
+    for (uint64_t end = p.now_ns + 8000000000u;
+         p.now_ns < end && !(p.at_host.value && p.at_client.value);) {
         receive(&p);
         pass_time(&p, 2000000);
     }
@@ -126,9 +128,12 @@ static void packets_of_both_kinds_arrive(bool memory)
     pair p = connected(memory, "loss=0%");
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX + 1];
     memset(bytes, 7, sizeof bytes);
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_UNRELIABLE, bytes, 1200), FOLIOT_OK);
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_RELIABLE, bytes, 1201), FOLIOT_OK);
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_UNRELIABLE, bytes, 1201), FOLIOT_FULL);
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_UNRELIABLE, bytes, 1200),
+                     FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_RELIABLE, bytes, 1201),
+                     FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_UNRELIABLE, bytes, 1201),
+                     FOLIOT_FULL);
     assert_int_equal(foliot_transport_send(p.host, (foliot_peer_id){99}, FOLIOT_RELIABLE, bytes, 1),
                      FOLIOT_NOT_FOUND);
     run(&p, 100000000);
@@ -146,7 +151,8 @@ static void a_large_reliable_packet_survives_a_bad_network(bool memory)
     size_t length = 100000;
     uint8_t *bytes = calloc(1, length);
     bytes[0] = 42;
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_RELIABLE, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_RELIABLE, bytes, length),
+                     FOLIOT_OK);
     for (int i = 0; i < 3000 && p.client_received == 0; i++)
         run(&p, 4000000);
     assert_int_equal(p.client_received, 1);
@@ -167,8 +173,8 @@ static void the_share_of_lost_packets_is_as_asked(bool memory)
             run(&p, 1000000);
     }
     run(&p, 100000000);
-    // Five standard deviations of a binomial with p = 0.2: datagrams of ENet's own, which come when they come,
-    // draw from the same seeded stream.
+    // Five standard deviations of a binomial with p = 0.2: datagrams of ENet's own, which come when
+    // they come, draw from the same seeded stream.
     check_near(p.host_received, sent * 0.8, 5 * 17.9);
     close_pair(&p);
 }
@@ -191,7 +197,8 @@ static void the_shares_of_other_faults_are_as_asked(bool memory)
     check_near((double)(counted->packets_duplicated - doubled), sent * 0.9 * 0.2, 5 * 17.2 + 20);
     check_near((double)(counted->packets_reordered - late), sent * 0.1, 5 * 13.4 + 20);
     uint64_t copies = counted->packets_duplicated - doubled;
-    assert_in_range(p.host_received, memory ? sent + copies : sent, sent + copies); // ENet knows some of the copies
+    assert_in_range(p.host_received, memory ? sent + copies : sent,
+                    sent + copies); // ENet knows some of the copies
     close_pair(&p);
 }
 
@@ -204,7 +211,8 @@ static void a_connection_comes_back(bool memory)
         foliot_transport_disconnect(p.client, p.at_client, 0, true);
         p.at_client.value = p.at_host.value = 0;
         foliot_peer_id peer;
-        assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1", foliot_transport_port(p.host), p.now_ns, &peer),
+        assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1",
+                                                  foliot_transport_port(p.host), p.now_ns, &peer),
                          FOLIOT_OK);
         for (int i = 0; i < 400 && p.at_client.value == 0; i++)
             run(&p, 10000000);
@@ -236,7 +244,8 @@ BOTH(the_share_of_lost_packets_is_as_asked)
 BOTH(the_shares_of_other_faults_are_as_asked)
 BOTH(a_connection_comes_back)
 
-// -- ENet alone -----------------------------------------------------------------------------------------
+// -- ENet alone
+// -----------------------------------------------------------------------------------------
 
 static void sleep_ms(long ms)
 {
@@ -253,8 +262,8 @@ static bool next_received(pair *p, foliot_transport_event *event)
     return false;
 }
 
-// A packet that waits 20 ms to be read. Whether it is told when it came, within 3 ms: on a busy machine we may be held up
-// between looking at the clock and the deed.
+// A packet that waits 20 ms to be read. Whether it is told when it came, within 3 ms: on a busy
+// machine we may be held up between looking at the clock and the deed.
 static bool one_that_waits(pair *p)
 {
     foliot_transport_event event;
@@ -267,7 +276,8 @@ static bool one_that_waits(pair *p)
     foliot_transport_flush(p->client, sent);
     sleep_ms(20);
     bool woke = poll(&fd, 1, 0) > 0; // ENet's own, a ping, may have come
-    assert_true(foliot_transport_wake_ns(p->host) < sent + 20000000); // it should have been polled in the meantime
+    assert_true(foliot_transport_wake_ns(p->host) <
+                sent + 20000000); // it should have been polled in the meantime
     assert_true(next_received(p, &event));
     assert_int_equal(event.bytes[0], 9);
     assert_true(event.arrived_ns <= p->now_ns);
@@ -338,20 +348,24 @@ static void impairments_are_read_and_bad_ones_named(void **state)
     (void)state;
     foliot_impairment i;
     char problem[200];
-    assert_int_equal(foliot_impairment_parse("loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,"
-                                             "rate=1mbit,burst=3,seed=7",
-                                             &i, problem, sizeof problem),
-                     FOLIOT_OK);
+    assert_int_equal(
+        foliot_impairment_parse("loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,"
+                                "rate=1mbit,burst=3,seed=7",
+                                &i, problem, sizeof problem),
+        FOLIOT_OK);
     check_near(i.loss, 0.05, 1e-12);
     check_near(i.delay_ms, 50, 0);
     check_near(i.jitter_max_ms, 100, 0);
     check_near(i.rate_bits, 1e6, 0);
     assert_int_equal(i.seed, 7);
-    const char *bad[] = {"loss=101%", "loss=x", "delay=-5ms", "jitter=9-3ms", "rate=5", "speed=3",
-                         "burst=0.5", "seed=a", "loss", "loss=5%,loss=6%", ",", "loss=5%,", ""};
+    const char *bad[] = {"loss=101%", "loss=x",          "delay=-5ms", "jitter=9-3ms",
+                         "rate=5",    "speed=3",         "burst=0.5",  "seed=a",
+                         "loss",      "loss=5%,loss=6%", ",",          "loss=5%,",
+                         ""};
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         problem[0] = 0;
-        assert_int_equal(foliot_impairment_parse(bad[k], &i, problem, sizeof problem), FOLIOT_INVALID);
+        assert_int_equal(foliot_impairment_parse(bad[k], &i, problem, sizeof problem),
+                         FOLIOT_INVALID);
         assert_non_null(strstr(problem, "expected"));
     }
 }

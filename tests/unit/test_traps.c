@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_traps.c: ENet's traps, each shown closed: forged connects, oversized datagrams, hostile fragments, source
-// port 0, an hour of snapshots with losses, an hour's step of the wall clock. An attacker is a plain socket
-// that writes ENet's datagrams by hand.
+// test_traps.c: ENet's traps, each shown closed: forged connects, oversized datagrams, hostile
+// fragments, source port 0, an hour of snapshots with losses, an hour's step of the wall clock. An
+// attacker is a plain socket that writes ENet's datagrams by hand.
 #include "check.h"
 
 #include <arpa/inet.h>
@@ -74,7 +74,8 @@ static void drain(foliot_transport *t, tally *seen)
 }
 
 // A client of ours, connected.
-static foliot_transport *connected(foliot_transport *host, tally *at_host, tally *at_client, const char *impairment)
+static foliot_transport *connected(foliot_transport *host, tally *at_host, tally *at_client,
+                                   const char *impairment)
 {
     foliot_transport_config config = foliot_transport_config_default();
     foliot_transport *client;
@@ -82,7 +83,8 @@ static foliot_transport *connected(foliot_transport *host, tally *at_host, tally
     assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL, 0), FOLIOT_OK);
     config.receive = config.send;
     assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_OK);
-    assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_port(host), clock_ns(), &peer),
+    assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_port(host),
+                                              clock_ns(), &peer),
                      FOLIOT_OK);
     for (int i = 0; i < 5000 && !(at_host->connected && at_client->connected); i++) {
         drain(host, at_host);
@@ -93,12 +95,14 @@ static foliot_transport *connected(foliot_transport *host, tally *at_host, tally
     return client;
 }
 
-// -- the attacker -------------------------------------------------------------------------------------
+// -- the attacker
+// -------------------------------------------------------------------------------------
 
 static int attacker(const foliot_transport *host)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), bytes = 4 << 20;
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(foliot_transport_port(host)),
+    struct sockaddr_in to = {.sin_family = AF_INET,
+                             .sin_port = htons(foliot_transport_port(host)),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
@@ -132,18 +136,19 @@ static void seal(uint8_t *bytes, size_t length, uint32_t connect_id)
     memcpy(bytes + at, &sum, 4);
 }
 
-// ENet's CONNECT, as its protocol.h lays it out. The connect id is big-endian on the wire of these tests.
+// ENet's CONNECT, as its protocol.h lays it out. The connect id is big-endian on the wire of these
+// tests.
 static size_t write_connect(uint8_t *bytes, uint32_t connect_id)
 {
     uint8_t *at = put(bytes, 0x8fff, 2);
-    at = put(at, 0, 2);                    // sent time
-    at = put(at, 0, 4);                    // checksum
-    at = put(at, 0x82, 1);                 // CONNECT, acknowledge
-    at = put(put(at, 0xff, 1), 1, 2);      // channel, reliable sequence number
-    at = put(put(at, 0, 2), 0xffff, 2);    // outgoing peer, session ids
-    at = put(put(at, 1400, 4), 65536, 4);  // mtu, window
-    at = put(at, 2, 4);                    // channels
-    at = put(put(at, 0, 4), 0, 4);         // bandwidths
+    at = put(at, 0, 2);                          // sent time
+    at = put(at, 0, 4);                          // checksum
+    at = put(at, 0x82, 1);                       // CONNECT, acknowledge
+    at = put(put(at, 0xff, 1), 1, 2);            // channel, reliable sequence number
+    at = put(put(at, 0, 2), 0xffff, 2);          // outgoing peer, session ids
+    at = put(put(at, 1400, 4), 65536, 4);        // mtu, window
+    at = put(at, 2, 4);                          // channels
+    at = put(put(at, 0, 4), 0, 4);               // bandwidths
     at = put(put(put(at, 5000, 4), 2, 4), 2, 4); // throttle
     at = put(put(at, connect_id, 4), 0, 4);
     seal(bytes, (size_t)(at - bytes), 0);
@@ -171,7 +176,8 @@ static void ask(int fd, foliot_transport *host, tally *seen, uint32_t connect_id
 }
 
 // What opens a connection, with a packet of one byte behind it.
-static size_t write_early(uint8_t *bytes, const uint8_t cookie[8], uint32_t connect_id, uint8_t byte)
+static size_t write_early(uint8_t *bytes, const uint8_t cookie[8], uint32_t connect_id,
+                          uint8_t byte)
 {
     memcpy(bytes, FOLIOT__EARLY, 8);
     put(bytes + 8, connect_id, 4);
@@ -182,13 +188,14 @@ static size_t write_early(uint8_t *bytes, const uint8_t cookie[8], uint32_t conn
 #define BY_HAND_ID 77u
 static const uint32_t by_hand_seed = __builtin_bswap32(BY_HAND_ID); // as it lies in memory
 
-// Asks for its cookie and connects with it: what a hostile client does before it turns hostile. The peer number
-// that datagrams must name, with its session bits.
+// Asks for its cookie and connects with it: what a hostile client does before it turns hostile. The
+// peer number that datagrams must name, with its session bits.
 static uint32_t connect_by_hand(int fd, foliot_transport *host, tally *seen)
 {
     uint8_t bytes[256], cookie[8];
     ask(fd, host, seen, BY_HAND_ID, cookie);
-    assert_int_equal(send(fd, bytes, write_early(bytes, cookie, BY_HAND_ID, 7), 0), FOLIOT__EARLY_HEAD_BYTES + 3);
+    assert_int_equal(send(fd, bytes, write_early(bytes, cookie, BY_HAND_ID, 7), 0),
+                     FOLIOT__EARLY_HEAD_BYTES + 3);
     size_t length = write_connect(bytes, BY_HAND_ID);
     assert_int_equal(send(fd, bytes, length, 0), length);
     for (int i = 0; i < 20; i++, rest())
@@ -226,7 +233,8 @@ static uint32_t connect_by_hand(int fd, foliot_transport *host, tally *seen)
     return head;
 }
 
-// -- the traps --------------------------------------------------------------------------------------------
+// -- the traps
+// --------------------------------------------------------------------------------------------
 
 static void forged_connects_take_no_slot_and_get_less_than_they_send(void **state)
 {
@@ -278,7 +286,8 @@ static void packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection(vo
     cookie[0] ^= 1;
     (void)!send(fd, bytes, write_early(bytes, cookie, 5, 7), 0);
     cookie[0] ^= 1;
-    (void)!send(fd, bytes, write_early(bytes, cookie, 6, 7), 0); // good for the other connection alone
+    (void)!send(fd, bytes, write_early(bytes, cookie, 6, 7),
+                0); // good for the other connection alone
     for (int i = 0; i < 20; i++, rest())
         drain(host, &seen);
     assert_int_equal(seen.connected, 0);
@@ -288,7 +297,8 @@ static void packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection(vo
         drain(host, &seen);
     assert_int_equal(seen.connected, 1);
     assert_int_equal(seen.received, 3);
-    foliot_transport_send(host, seen.peer, FOLIOT_RELIABLE, bytes, 100); // waits for ENet, which never connects
+    foliot_transport_send(host, seen.peer, FOLIOT_RELIABLE, bytes,
+                          100); // waits for ENet, which never connects
     foliot_transport_send(host, seen.peer, FOLIOT_UNRELIABLE, bytes, 100);
     foliot_transport_flush(host, clock_ns());
     rest();
@@ -304,7 +314,8 @@ static void packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection(vo
     foliot_transport_destroy(host);
 }
 
-// Everything that is sent as soon as a side hears that it is connected, of either kind, in both directions.
+// Everything that is sent as soon as a side hears that it is connected, of either kind, in both
+// directions.
 static void what_is_sent_ahead_of_enet_arrives(void **state)
 {
     (void)state;
@@ -337,12 +348,14 @@ static void what_is_sent_ahead_of_enet_arrives(void **state)
     foliot_transport_destroy(host);
 }
 
-// ENet gives a connection up when it hears of another one's; a port may have been somebody else's a moment ago.
+// ENet gives a connection up when it hears of another one's; a port may have been somebody else's a
+// moment ago.
 static void the_answer_to_another_connect_is_ignored(void **state)
 {
     (void)state;
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
-    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}, from;
+    struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)},
+                       from;
     socklen_t length = sizeof at;
     assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
     getsockname(fd, (struct sockaddr *)&at, &length);
@@ -370,7 +383,8 @@ static void the_answer_to_another_connect_is_ignored(void **state)
             put_at = put(put(put(put_at, 2, 4), 0, 4), 0, 4);
             put_at = put(put(put(put(put_at, 5000, 4), 2, 4), 2, 4), 12345, 4);
             seal(answer, (size_t)(put_at - answer), connect_id);
-            (void)!sendto(fd, answer, (size_t)(put_at - answer), 0, (struct sockaddr *)&from, length);
+            (void)!sendto(fd, answer, (size_t)(put_at - answer), 0, (struct sockaddr *)&from,
+                          length);
         }
     }
     assert_int_equal(seen.disconnected, 0);
@@ -404,7 +418,8 @@ static void an_oversized_datagram_is_survived(void **state)
     foliot_transport_destroy(host);
 }
 
-// Fragments that claim a million pieces, or sequence numbers far ahead, in every way that ENet would take.
+// Fragments that claim a million pieces, or sequence numbers far ahead, in every way that ENet
+// would take.
 static void hostile_fragments_hold_no_memory(void **state)
 {
     (void)state;
@@ -441,7 +456,8 @@ static void hostile_fragments_hold_no_memory(void **state)
     foliot_transport_destroy(host);
 }
 
-// Packets that come as fast as they are taken: what one time of the host's clock takes is bounded, so that ticks are closed.
+// Packets that come as fast as they are taken: what one time of the host's clock takes is bounded,
+// so that ticks are closed.
 static void a_flood_of_packets_does_not_hold_an_update(void **state)
 {
     (void)state;
@@ -514,7 +530,8 @@ static void an_hour_of_snapshots_with_losses_leaves_no_deaf_peer(void **state)
         drain(host, &at_host);
     }
     last_tenth = at_client.received - last_tenth;
-    print_message("%u of %u came, %u of the last %u\n", at_client.received, sent, last_tenth, sent / 10);
+    print_message("%u of %u came, %u of the last %u\n", at_client.received, sent, last_tenth,
+                  sent / 10);
     assert_int_equal(at_client.disconnected, 0);
     check_near(at_client.received, 0.95 * sent, 0.01 * sent);
     check_near(last_tenth, 0.095 * sent, 0.004 * sent);
@@ -534,7 +551,8 @@ static void a_step_of_the_wall_clock_drops_nobody(void **state)
             wall_step_s = 3600;
         if (i == 200)
             wall_step_s = -3600;
-        foliot_transport_send(client, at_client.peer, i % 2 ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE, &byte, 1);
+        foliot_transport_send(client, at_client.peer, i % 2 ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE,
+                              &byte, 1);
         drain(client, &at_client);
         drain(host, &at_host);
     }

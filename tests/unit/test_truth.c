@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Goal: digests cover all truth and nothing else, their bytes are those of docs/DETERMINISM.md, and a
-// restore takes what a capture gave and nothing damaged. Method: probe worlds some ticks old; an
-// independent reader of the captured bytes; every field of truth changed by one bit; every prefix and
-// thousands of flipped bits as hostile captures. SEED=n repeats a run.
+// Goal: digests cover all truth and nothing else, their bytes are those of docs/DETERMINISM.md, and
+// a restore takes what a capture gave and nothing damaged. Method: probe worlds some ticks old; an
+// independent reader of the captured bytes; every field of truth changed by one bit; every prefix
+// and thousands of flipped bits as hostile captures. SEED=n repeats a run.
 #include "../support/check.h"
 
 #include <stdio.h>
@@ -44,7 +44,8 @@ static uint8_t *captured(const foliot_world *world, size_t *length)
     return bytes;
 }
 
-// -- an independent reader: docs/DETERMINISM.md, and nothing of truth.c ----------------------------------
+// -- an independent reader: docs/DETERMINISM.md, and nothing of truth.c
+// ----------------------------------
 
 static uint64_t little(const uint8_t *at, int width)
 {
@@ -85,7 +86,8 @@ static foliot_digest digest_of_capture(const uint8_t *bytes, size_t length)
 static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
 {
     (void)state;
-    const foliot_integrator schemes[] = {FOLIOT_SEMI_IMPLICIT_EULER, FOLIOT_VERLET, FOLIOT_REVERSIBLE_LEAPFROG};
+    const foliot_integrator schemes[] = {FOLIOT_SEMI_IMPLICIT_EULER, FOLIOT_VERLET,
+                                         FOLIOT_REVERSIBLE_LEAPFROG};
     for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++)
         for (size_t i = 0; i < 3; i++) {
             foliot__probe_make(&probe, (foliot__probe_kind)kind);
@@ -95,13 +97,15 @@ static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
             foliot_world *world = probe_world((foliot__probe_kind)kind, schemes[i], 15);
             size_t length = 0;
             uint8_t *bytes = captured(world, &length);
-            assert_true(foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_digest(world)));
+            assert_true(
+                foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_digest(world)));
             free(bytes);
             foliot_world_destroy(world);
         }
 }
 
-// -- what is digested --------------------------------------------------------------------------------------
+// -- what is digested
+// --------------------------------------------------------------------------------------
 
 static void every_bit_of_truth_changes_the_digest(void **state)
 {
@@ -195,7 +199,8 @@ static void a_broken_constraint_and_a_spawn_are_in_the_next_digest(void **state)
     foliot_world_destroy(world);
 }
 
-// -- restore -----------------------------------------------------------------------------------------------
+// -- restore
+// -----------------------------------------------------------------------------------------------
 
 static foliot__rng seeded(void)
 {
@@ -240,8 +245,8 @@ static void truncated_bytes_are_refused_and_change_nothing(void **state)
     }
 }
 
-// A damaged capture is refused and changes nothing, or is a state of the world in its own right: then
-// it captures to the same bytes, and the world can be stepped.
+// A damaged capture is refused and changes nothing, or is a state of the world in its own right:
+// then it captures to the same bytes, and the world can be stepped.
 static void damaged_bytes_never_hurt(void **state)
 {
     (void)state;
@@ -309,7 +314,8 @@ static void a_capture_that_does_not_fit_says_how_long_it_is(void **state)
     foliot_world_destroy(world);
 }
 
-// -- fields, digests, hashes ---------------------------------------------------------------------------------
+// -- fields, digests, hashes
+// ---------------------------------------------------------------------------------
 
 static void fields_are_found_by_their_names(void **state)
 {
@@ -330,9 +336,11 @@ static void digests_have_one_spelling(void **state)
     assert_string_equal(text, "00123456789abcdefedcba9876543210");
     assert_int_equal(foliot_digest_parse(text, &back), FOLIOT_OK);
     assert_true(foliot_digest_equal(digest, back));
-    assert_int_equal(foliot_digest_parse("00123456789ABCDEfedcba9876543210", &back), FOLIOT_INVALID);
+    assert_int_equal(foliot_digest_parse("00123456789ABCDEfedcba9876543210", &back),
+                     FOLIOT_INVALID);
     assert_int_equal(foliot_digest_parse("00123456789abcdefedcba987654321", &back), FOLIOT_INVALID);
-    assert_int_equal(foliot_digest_parse("00123456789abcdefedcba98765432100", &back), FOLIOT_INVALID);
+    assert_int_equal(foliot_digest_parse("00123456789abcdefedcba98765432100", &back),
+                     FOLIOT_INVALID);
     assert_int_equal(foliot_digest_parse("", &back), FOLIOT_INVALID);
 }
 
@@ -348,9 +356,8 @@ static void every_vector_unit_gives_the_same_hash(void **state)
         size_t cut = foliot__rng_below(&rng, (uint32_t)bytes + 1) / 8 * 8;
         // Whole, and in spans of several widths.
         XXH128_hash_t whole = XXH3_128bits(words, bytes);
-        const foliot__span spans[] = {{words, cut / 8, 8},
-                                      {(uint8_t *)words + cut, bytes - cut, 1},
-                                      {NULL, 0, 4}};
+        const foliot__span spans[] = {
+            {words, cut / 8, 8}, {(uint8_t *)words + cut, bytes - cut, 1}, {NULL, 0, 4}};
         foliot_digest expected = {whole.low64, whole.high64};
         assert_true(foliot_digest_equal(foliot__hash(spans, 3), expected));
         assert_true(foliot_digest_equal(foliot__hash_base(spans, 3), expected));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// test_tunnel.c: fast things and thin ones, through the whole of a step. Boxes, capsules and spheres of
-// any orientation and spin are shot at plates and planes of any orientation: none is ever behind what it was shot at,
-// whether it bounces or not. A box that falls flat rises by its restitution and never gains energy. SEED=.
+// test_tunnel.c: fast things and thin ones, through the whole of a step. Boxes, capsules and
+// spheres of any orientation and spin are shot at plates and planes of any orientation: none is
+// ever behind what it was shot at, whether it bounces or not. A box that falls flat rises by its
+// restitution and never gains energy. SEED=.
 #include "check.h"
 
 #include <math.h>
@@ -40,7 +41,8 @@ static void direction(foliot__rng *rng, double n[3])
 }
 
 // A shape at `distance` before the origin, flying at it against n or nearly.
-static uint32_t shoot(yard *y, foliot__rng *rng, int kind, const double n[3], double distance, double speed)
+static uint32_t shoot(yard *y, foliot__rng *rng, int kind, const double n[3], double distance,
+                      double speed)
 {
     double a = between(rng, 0.03, 0.15), b = between(rng, 0.03, 0.15), c = between(rng, 0.03, 0.15);
     double axis[3], x[3], v[3];
@@ -64,7 +66,8 @@ static uint32_t shoot(yard *y, foliot__rng *rng, int kind, const double n[3], do
 static double before(const foliot_world *world, uint32_t i, const double at[3], const double n[3])
 {
     foliot_body_state s = foliot_world_body(world, i);
-    return (s.position[0] - at[0]) * n[0] + (s.position[1] - at[1]) * n[1] + (s.position[2] - at[2]) * n[2];
+    return (s.position[0] - at[0]) * n[0] + (s.position[1] - at[1]) * n[1] +
+           (s.position[2] - at[2]) * n[2];
 }
 
 static void nothing_passes_a_plate(void **state)
@@ -158,8 +161,9 @@ static void restore_from(foliot_world *to, const foliot_world *from)
     free(bytes);
 }
 
-// Rods, needles and sheets, much longer than what they are shot at is thick: the first end that strikes throws the rest
-// about faster than any substep can follow. A world restored amid that has the same future.
+// Rods, needles and sheets, much longer than what they are shot at is thick: the first end that
+// strikes throws the rest about faster than any substep can follow. A world restored amid that has
+// the same future.
 static void long_things_do_not_pass_a_plate(void **state)
 {
     (void)state;
@@ -178,9 +182,11 @@ static void long_things_do_not_pass_a_plate(void **state)
                 yard_box(&y, 0.1, 0.01, 0.01, 0.5, -away, 20 * n, 0);
             direction(&rng, axis);
             yard_turn(&y, axis[0], axis[1], axis[2], between(&rng, -3, 3));
-            yard_moves(&y, speed, between(&rng, -0.03, 0.03) * speed, between(&rng, -0.03, 0.03) * speed);
+            yard_moves(&y, speed, between(&rng, -0.03, 0.03) * speed,
+                       between(&rng, -0.03, 0.03) * speed);
             if (n % 2)
-                yard_spins(&y, between(&rng, -100, 100), between(&rng, -100, 100), between(&rng, -100, 100));
+                yard_spins(&y, between(&rng, -100, 100), between(&rng, -100, 100),
+                           between(&rng, -100, 100));
         }
         yard_material(&y, round < 2 ? 0.5 : 0, 0);
         foliot_world *world = yard_open(&y), *other = yard_open(&y);
@@ -188,10 +194,12 @@ static void long_things_do_not_pass_a_plate(void **state)
             restore_from(other, world);
             yard_run(world, 1);
             yard_run(other, 1);
-            assert_true(foliot_digest_equal(foliot_world_digest(world), foliot_world_digest(other)));
+            assert_true(
+                foliot_digest_equal(foliot_world_digest(world), foliot_world_digest(other)));
             for (uint32_t n = 0; n < SHOTS; n++) {
                 const double *x = foliot_world_body(world, 2 * n + 1).position;
-                bool beside = fabs(x[1] - 20.0 * n) > 3.4 || fabs(x[2]) > 3.4; // it may have gone round the plate
+                bool beside = fabs(x[1] - 20.0 * n) > 3.4 ||
+                              fabs(x[2]) > 3.4; // it may have gone round the plate
                 assert_true(x[0] < 0 || beside);
             }
         }

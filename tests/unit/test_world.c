@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// test_world.c: worlds from scenes: sizes, copies, bodies, players, faults. Worlds are built in C and
-// looked at from outside, as an embedder would.
+// test_world.c: worlds from scenes: sizes, copies, bodies, players, faults. Worlds are built in C
+// and looked at from outside, as an embedder would.
 #include "check.h"
 
 #include <stdlib.h>
@@ -98,7 +98,8 @@ static void a_block_that_is_too_small_or_misaligned_is_refused(void **state)
     char *block = aligned_alloc(64, bytes + 64);
     foliot_world *other = NULL;
     assert_int_equal(foliot_world_init(block, bytes - 1, &config, &f.scene, &other), FOLIOT_FULL);
-    assert_int_equal(foliot_world_init(block + 8, bytes, &config, &f.scene, &other), FOLIOT_INVALID);
+    assert_int_equal(foliot_world_init(block + 8, bytes, &config, &f.scene, &other),
+                     FOLIOT_INVALID);
     assert_null(other);
     assert_int_equal(foliot_world_init(block, bytes, &config, &f.scene, &other), FOLIOT_OK);
     free(block);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // bench.c: what a step of each integrator costs, beside semi-implicit Euler in the same run. Bodies
-// on springs of their own, so that the forces are cheap and the scheme itself is seen; or any scene.
+// on springs of their own, so that the forces are cheap and the scheme itself is seen; or any
+// scene.
 #include "lab.h"
 
 #include <stdlib.h>
@@ -36,7 +37,8 @@ static foliot_scene *springs(uint32_t bodies)
     size_t length = 0;
     uint8_t *bytes = NULL;
     if (list && forces && foliot_scene_encode(&scene, NULL, 0, &length) == FOLIOT_OK &&
-        (bytes = malloc(length)) && foliot_scene_encode(&scene, bytes, length, &length) == FOLIOT_OK &&
+        (bytes = malloc(length)) &&
+        foliot_scene_encode(&scene, bytes, length, &length) == FOLIOT_OK &&
         foliot_scene_decode(bytes, length, &copy) != FOLIOT_OK)
         copy = NULL;
     free(bytes);
@@ -81,13 +83,15 @@ static foliot_world *world_with(foliot_scene *scene, foliot_integrator id)
     foliot_world *world = NULL;
     foliot_integrator own = scene->integrator;
     scene->integrator = id;
-    if (foliot_scene_check(scene, NULL) == FOLIOT_OK && foliot_world_create(scene, &world) != FOLIOT_OK)
+    if (foliot_scene_check(scene, NULL) == FOLIOT_OK &&
+        foliot_world_create(scene, &world) != FOLIOT_OK)
         world = NULL;
     scene->integrator = own;
     return world;
 }
 
-// Both in turn, so that what else the machine does meets both. False if the scene refuses the scheme.
+// Both in turn, so that what else the machine does meets both. False if the scene refuses the
+// scheme.
 static bool measure(foliot_scene *scene, foliot_integrator id, cost *own, cost *standard)
 {
     foliot_world *world = world_with(scene, id);
@@ -153,8 +157,9 @@ int lab_bench(const lab_context *context, const char *file, bool json, uint64_t 
     lab_catch_signals();
     if (!json)
         printf("%s, %u bodies: medians of %d rounds, each beside semi-implicit-euler\n\n"
-               "%-26s %12s %14s %10s\n", scene->name, scene->body_count, ROUNDS, "integrator",
-               "evaluations", "ns/body step", "ratio");
+               "%-26s %12s %14s %10s\n",
+               scene->name, scene->body_count, ROUNDS, "integrator", "evaluations", "ns/body step",
+               "ratio");
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT && !lab_interrupted(); id++) {
         const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
         cost own, standard;

@@ -13,7 +13,8 @@
 #include "base/text.h"
 
 #define TICKS_DEFAULT 600
-// Errors tell the order while they are this share of the motion, and this many times the reference's own.
+// Errors tell the order while they are this share of the motion, and this many times the
+// reference's own.
 #define ERROR_SHARE_MIN 1e-13
 #define ERROR_SHARE_MAX 0.1
 #define ERROR_OVER_REFERENCE 10
@@ -29,7 +30,8 @@ __attribute__((format(printf, 2, 3))) static int wrong(const comparison *c, cons
                                  foliot__text_clean(clean, sizeof clean, message));
 }
 
-// -- lists on the command line ----------------------------------------------------------------------
+// -- lists on the command line
+// ----------------------------------------------------------------------
 
 // The next word of a list separated by commas; false at its end.
 static bool next_word(const char **list, char *word, size_t bytes)
@@ -68,7 +70,8 @@ static int take_integrators(comparison *c)
             return wrong(c, "%s", message);
         for (uint32_t i = 0; i < c->integrator_count; i++)
             if (c->integrators[i] == id)
-                return wrong(c, "--integrators names %s twice", foliot_integrator_describe(id)->name);
+                return wrong(c, "--integrators names %s twice",
+                             foliot_integrator_describe(id)->name);
         if (c->integrator_count == COMPARE_INTEGRATORS_MAX)
             return wrong(c, "--integrators names too many: %s", word);
         c->integrators[c->integrator_count++] = id;
@@ -121,9 +124,9 @@ static int take_time(comparison *c)
         char nearest[FOLIOT__REAL_TEXT_BYTES];
         ticks += ticks == 0;
         snprintf(nearest, sizeof nearest, "%.12g", (double)ticks * c->steps[k]);
-        return wrong(c, "--time %s is no multiple of dt = %s; the nearest is %s (%" PRIu64 " ticks)",
-                     foliot__real_text(time, c->time), foliot__real_text(dt, c->steps[k]),
-                     nearest, ticks);
+        return wrong(
+            c, "--time %s is no multiple of dt = %s; the nearest is %s (%" PRIu64 " ticks)",
+            foliot__real_text(time, c->time), foliot__real_text(dt, c->steps[k]), nearest, ticks);
     }
     return 0;
 }
@@ -182,7 +185,8 @@ static int take_options(comparison *c)
     return code ? code : take_body(c);
 }
 
-// -- running ----------------------------------------------------------------------------------------
+// -- running
+// ----------------------------------------------------------------------------------------
 
 static int failed(const comparison *c, foliot_status status)
 {
@@ -224,8 +228,7 @@ static int run_trials(comparison *c)
             if (status != FOLIOT_OK)
                 return failed(c, status);
             if (t->ran)
-                t->position_error =
-                    reference_distance(&c->reference, c->scene, t->final, t->slots);
+                t->position_error = reference_distance(&c->reference, c->scene, t->final, t->slots);
             ran += t->ran;
         }
     if (ran == 0)
@@ -251,14 +254,15 @@ static void measure_orders(comparison *c)
             const trial *fine = comparison_trial(c, i, k), *coarse = comparison_trial(c, i, k - 1);
             if (!tells(c, fine) || !tells(c, coarse))
                 continue;
-            c->orders[i] = log(coarse->position_error / fine->position_error) /
-                           log(coarse->dt / fine->dt);
+            c->orders[i] =
+                log(coarse->position_error / fine->position_error) / log(coarse->dt / fine->dt);
             break;
         }
     }
 }
 
-// -- results ----------------------------------------------------------------------------------------
+// -- results
+// ----------------------------------------------------------------------------------------
 
 static void print_table(const comparison *c)
 {
@@ -266,8 +270,7 @@ static void print_table(const comparison *c)
     foliot__text_clean(time, sizeof time, c->scene->unit_time);
     foliot__text_clean(length, sizeof length, c->scene->unit_length);
     printf("%s: %.10g %s; positions against %s\n\n",
-           foliot__text_clean(name, sizeof name, c->scene->name), c->time, time,
-           c->reference.text);
+           foliot__text_clean(name, sizeof name, c->scene->name), c->time, time, c->reference.text);
     printf("%-26s %11s %12s %12s %12s %14s %9s\n", "integrator", "dt", "evaluations",
            "energy error", "at the end", "position error", "ms");
     for (uint32_t i = 0; i < c->integrator_count; i++)
@@ -277,8 +280,7 @@ static void print_table(const comparison *c)
             if (t->ran)
                 printf("%-26s %11s %12" PRIu64 " %12.2e %12.2e %14.2e %9.3g%s\n",
                        foliot_integrator_describe(t->integrator)->name, lab_step_text(step, t->dt),
-                       t->evaluations,
-                       t->energy_error_max, t->energy_error_end, t->position_error,
+                       t->evaluations, t->energy_error_max, t->energy_error_end, t->position_error,
                        t->seconds * 1e3, t->frozen_bodies ? "  froze" : "");
         }
     printf("\n%-26s %9s %9s\n", "order", "table", "measured");

@@ -15,7 +15,8 @@
 #include "recording/format.h"
 #include "recording/input_script.h"
 
-#define GRACE_SECONDS 10.0 // that a step may go on for when a signal has come: its run is reported then
+#define GRACE_SECONDS                                                                              \
+    10.0 // that a step may go on for when a signal has come: its run is reported then
 
 int lab_fail(const lab_context *context, int code, const char *format, ...)
 {
@@ -158,9 +159,10 @@ static int open_recording(const lab_context *context, const char *file, lab_inpu
     foliot_status status = foliot_replay_open(file, &inputs->replay, &damage);
     if (status == FOLIOT_OK)
         return FOLIOT__EXIT_FINE;
-    int code = status == FOLIOT_IO                                     ? FOLIOT__EXIT_ERROR
-               : status == FOLIOT_NEWER || status == FOLIOT_UNSUPPORTED ? FOLIOT__EXIT_NOT_VERIFIABLE
-                                                                        : FOLIOT__EXIT_CORRUPT;
+    int code = status == FOLIOT_IO ? FOLIOT__EXIT_ERROR
+               : status == FOLIOT_NEWER || status == FOLIOT_UNSUPPORTED
+                   ? FOLIOT__EXIT_NOT_VERIFIABLE
+                   : FOLIOT__EXIT_CORRUPT;
     return lab_fail(context, code, "%s: %s", file,
                     damage.text[0] ? damage.text : foliot_status_text(status));
 }
@@ -251,7 +253,9 @@ void lab_inputs_close(lab_inputs *inputs)
 // What was computed so far is reported, if the step that goes on ends soon, and nobody asks again.
 void lab_catch_signals(void)
 {
-    const foliot__watchdog_config watchdog = {.program = "foliot-lab", .work = "a step of the scene", .lost = "nothing was reported",
+    const foliot__watchdog_config watchdog = {.program = "foliot-lab",
+                                              .work = "a step of the scene",
+                                              .lost = "nothing was reported",
                                               .grace_seconds = GRACE_SECONDS};
     foliot__watchdog_start(&watchdog);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lab.h: what the commands of foliot-lab share: scenes with the command line's changes in them, times
-// in ticks, energies, inputs. Commands print and return exit codes; nothing here exits.
+// lab.h: what the commands of foliot-lab share: scenes with the command line's changes in them,
+// times in ticks, energies, inputs. Commands print and return exit codes; nothing here exits.
 #ifndef FOLIOT_LAB_LAB_H
 #define FOLIOT_LAB_LAB_H
 
@@ -29,8 +29,8 @@ bool lab_parse_step(const char *text, double *dt);
 // As short as it is exact enough: "0.1", "1/60", "0.0123457".
 const char *lab_step_text(char text[FOLIOT__REAL_TEXT_BYTES], double dt);
 
-// Reads a scene, puts the command line's integrator (NULL: the scene's) and dt (0: the scene's) into it and
-// checks it again. 0, or the exit code after a sentence on stderr.
+// Reads a scene, puts the command line's integrator (NULL: the scene's) and dt (0: the scene's)
+// into it and checks it again. 0, or the exit code after a sentence on stderr.
 int lab_scene_open(const lab_context *context, const char *file, const char *integrator, double dt,
                    foliot_scene **scene);
 
@@ -50,13 +50,14 @@ typedef struct lab_inputs lab_inputs;
 // 0, or the exit code after a sentence. Without a file: NULL, which has no inputs.
 int lab_inputs_open(const lab_context *context, const char *file, const foliot_scene *scene,
                     lab_inputs **inputs);
-// Inputs of the step from `tick` to `tick` + 1; ticks are asked for in order. False with a sentence in
-// *message if the recording is damaged there.
+// Inputs of the step from `tick` to `tick` + 1; ticks are asked for in order. False with a sentence
+// in *message if the recording is damaged there.
 bool lab_inputs_at(lab_inputs *inputs, uint64_t tick, const foliot_input **list, uint32_t *count,
                    const char **message);
 void lab_inputs_close(lab_inputs *inputs);
 
-// Set by Ctrl-C and SIGTERM once lab_catch_signals was called: runs stop at the next tick. A second one ends the program.
+// Set by Ctrl-C and SIGTERM once lab_catch_signals was called: runs stop at the next tick. A second
+// one ends the program.
 void lab_catch_signals(void);
 bool lab_interrupted(void);
 

@@ -65,12 +65,14 @@ static const foliot__option synctest_table[] = {
     {"players", "N", FOLIOT__OPTION_COUNT, &synctest_options.players, .high = FOLIOT_PLAYERS_MAX,
      .given = &synctest_options.players_given,
      .help = "who join, press and leave by chance; 4 unless told, or as many as the scene takes"},
-    {"seed", "N", FOLIOT__OPTION_COUNT, &synctest_options.seed, .help = "of that chance; 1 unless told"},
+    {"seed", "N", FOLIOT__OPTION_COUNT, &synctest_options.seed,
+     .help = "of that chance; 1 unless told"},
     {"inputs", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.inputs,
      .help = "instead: lines of text, or a recording"},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &synctest_options.integrator,
      .help = "instead of the scene's"},
-    {"json", NULL, FOLIOT__OPTION_FLAG, &synctest_options.json, .help = "one JSON object on stdout"},
+    {"json", NULL, FOLIOT__OPTION_FLAG, &synctest_options.json,
+     .help = "one JSON object on stdout"},
     {0},
 };
 static const foliot__option bench_table[] = {
@@ -99,12 +101,13 @@ static const foliot__command commands[] = {
      "runs several integrators at several steps on one scene and draws what differs.",
      "  foliot-lab compare scenes/solar-system.yaml --integrators leapfrog,rk4,kahan-li8 \\\n"
      "      --dt 400,200,100,50 --time 20000 --out solar.html\n"
-     "  foliot-lab compare scenes/figure-eight.yaml --integrators all --dt 1/60,1/120 --out eight.svg\n",
+     "  foliot-lab compare scenes/figure-eight.yaml --integrators all --dt 1/60,1/120 --out "
+     "eight.svg\n",
      compare_table, 1, 1},
-    {"bench", "[SCENE] [--bodies N] [--json]",
-     "measures what a step of each integrator costs.",
+    {"bench", "[SCENE] [--bodies N] [--json]", "measures what a step of each integrator costs.",
      "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1},
-    {"synctest", "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--integrator NAME] [--json]",
+    {"synctest",
+     "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--integrator NAME] [--json]",
      "rolls back, restores and disturbs a scene at every tick: is it fit for lockstep?",
      "  foliot-lab synctest scenes/spacewar.yaml\n"
      "  foliot-lab synctest scenes/cubes.yaml --ticks 300 --json\n",
@@ -122,13 +125,14 @@ static void fingerprint(char text[33])
 static const foliot__program program = {
     .name = "foliot-lab",
     .summary = "runs and compares integrators on scenes.",
-    .examples = "  foliot-lab integrators\n"
-                "  foliot-lab run scenes/spring-damper.yaml --time 10\n"
-                "  foliot-lab run scenes/solar-system.yaml --integrator kahan-li8 --dt 50 --ticks 4000 "
-                "--json\n"
-                "  foliot-lab compare scenes/solar-system.yaml --integrators leapfrog,rk4,kahan-li8 \\\n"
-                "      --dt 400,200,100,50 --time 20000 --out solar.html\n"
-                "  foliot-lab check my-scene.yaml\n",
+    .examples =
+        "  foliot-lab integrators\n"
+        "  foliot-lab run scenes/spring-damper.yaml --time 10\n"
+        "  foliot-lab run scenes/solar-system.yaml --integrator kahan-li8 --dt 50 --ticks 4000 "
+        "--json\n"
+        "  foliot-lab compare scenes/solar-system.yaml --integrators leapfrog,rk4,kahan-li8 \\\n"
+        "      --dt 400,200,100,50 --time 20000 --out solar.html\n"
+        "  foliot-lab check my-scene.yaml\n",
     .commands = commands,
     .fingerprint = fingerprint,
 };

@@ -135,7 +135,8 @@ static void ticks_log(scale *s, double wanted)
     }
 }
 
-static scale scale_of(const plot_panel *plot, const plot_axis *axis, bool is_x, double from, double to)
+static scale scale_of(const plot_panel *plot, const plot_axis *axis, bool is_x, double from,
+                      double to)
 {
     scale s = {.from = from, .to = to, .log = axis->log};
     if (axis->low < axis->high) {
@@ -175,8 +176,8 @@ static void tick_text(FILE *out, const scale *s, double value)
 static void text(FILE *out, double x, double y, const char *anchor, double size, const char *colour,
                  const char *more, const char *content)
 {
-    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%g\" fill=\"%s\"%s>", x,
-            y, anchor, size, colour, more);
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%g\" fill=\"%s\"%s>",
+            x, y, anchor, size, colour, more);
     plot_escape(out, content);
     fputs("</text>\n", out);
 }
@@ -195,15 +196,16 @@ static void draw_ticks(FILE *out, const frame *f)
         double x = place(&f->x, f->x.ticks[i]);
         line(out, x, f->top, x, f->bottom, GRID);
         fprintf(out,
-                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"12\" fill=\"%s\">", x,
-                f->bottom + 17, INK_SOFT);
+                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"12\" fill=\"%s\">",
+                x, f->bottom + 17, INK_SOFT);
         tick_text(out, &f->x, f->x.ticks[i]);
         fputs("</text>\n", out);
     }
     for (uint32_t i = 0; i < f->y.tick_count; i++) {
         double y = place(&f->y, f->y.ticks[i]);
         line(out, f->left, y, f->right, y, GRID);
-        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"12\" fill=\"%s\">",
+        fprintf(out,
+                "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"12\" fill=\"%s\">",
                 f->left - 7, y + 4, INK_SOFT);
         tick_text(out, &f->y, f->y.ticks[i]);
         fputs("</text>\n", out);
@@ -280,8 +282,9 @@ static void draw_points(FILE *out, const plot_series *s, const frame *f, const c
 {
     bool dots = s->style == PLOT_DOTS;
     if (dots)
-        fprintf(out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.9\" "
-                     "stroke-linecap=\"round\" stroke-opacity=\"0.75\" d=\"",
+        fprintf(out,
+                "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.9\" "
+                "stroke-linecap=\"round\" stroke-opacity=\"0.75\" d=\"",
                 colour);
     for (uint32_t i = 0; i < s->count; i++) {
         if (!usable(&f->x, s->x[i]) || !usable(&f->y, s->y[i]))
@@ -369,10 +372,13 @@ void plot_page_end(FILE *out)
     fputs("</svg>\n", out);
 }
 
-void plot_draw(FILE *out, const plot_panel *plot, double left, double top, double width, double height)
+void plot_draw(FILE *out, const plot_panel *plot, double left, double top, double width,
+               double height)
 {
-    frame f = {.left = left + MARGIN_LEFT, .top = top + MARGIN_TOP,
-               .right = left + width - MARGIN_RIGHT, .bottom = top + height - MARGIN_BOTTOM};
+    frame f = {.left = left + MARGIN_LEFT,
+               .top = top + MARGIN_TOP,
+               .right = left + width - MARGIN_RIGHT,
+               .bottom = top + height - MARGIN_BOTTOM};
     if (plot->legend)
         f.right -= legend_width(plot);
     f.x = scale_of(plot, &plot->x, true, f.left, f.right);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// plot.h: line plots as SVG: linear or logarithmic axes with labelled ticks, a legend, colours that stay
-// apart for the colour-blind (Okabe and Ito 2008). Draws into a stream; knows nothing of physics.
+// plot.h: line plots as SVG: linear or logarithmic axes with labelled ticks, a legend, colours that
+// stay apart for the colour-blind (Okabe and Ito 2008). Draws into a stream; knows nothing of
+// physics.
 #ifndef FOLIOT_LAB_PLOT_H
 #define FOLIOT_LAB_PLOT_H
 
@@ -9,13 +10,14 @@
 #include <stdio.h>
 
 typedef enum plot_style {
-    PLOT_LINE,        // a line through the points
-    PLOT_LINE_MARKS,  // and a mark on each
-    PLOT_DOTS,        // small dots without a line
-    PLOT_GUIDE,       // a thin grey dashed line, not in the legend
+    PLOT_LINE,       // a line through the points
+    PLOT_LINE_MARKS, // and a mark on each
+    PLOT_DOTS,       // small dots without a line
+    PLOT_GUIDE,      // a thin grey dashed line, not in the legend
 } plot_style;
 
-// Points that are not finite break the line; on a logarithmic axis so do those that are not positive.
+// Points that are not finite break the line; on a logarithmic axis so do those that are not
+// positive.
 typedef struct plot_series {
     const char *label;
     const double *x, *y;
@@ -47,7 +49,8 @@ void plot_page_text(FILE *out, double x, double y, double size, const char *colo
                     const char *text);
 void plot_page_end(FILE *out);
 // One plot, `left`, `top`, `width` and `height` its frame on the page, in pixels.
-void plot_draw(FILE *out, const plot_panel *plot, double left, double top, double width, double height);
+void plot_draw(FILE *out, const plot_panel *plot, double left, double top, double width,
+               double height);
 // The legend alone, for several plots that share their looks; `marks`: with them.
 void plot_legend(FILE *out, const plot_series *series, uint32_t count, bool marks, double left,
                  double top);

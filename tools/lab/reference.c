@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// reference.c: where the bodies are in truth, made here by the best scheme that the scene admits, or read
-// from what `foliot-lab run` wrote.
+// reference.c: where the bodies are in truth, made here by the best scheme that the scene admits,
+// or read from what `foliot-lab run` wrote.
 #include "trial.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "base/file.h"
 #include "base/text.h"
 
-// The reference's step: an eighth-order scheme at a quarter of the finest step is 65,536 times better than
-// itself there; lower orders need more.
+// The reference's step: an eighth-order scheme at a quarter of the finest step is 65,536 times
+// better than itself there; lower orders need more.
 #define FINER_HIGH 4
 #define FINER_LOW 64
 #define JSON_DEPTH_MAX 32
@@ -42,8 +42,8 @@ double reference_distance(const trial_reference *reference, const foliot_scene *
 // The scheme that makes the reference: the first that the scene admits.
 static foliot_integrator best_admitted(foliot_scene *scene)
 {
-    static const foliot_integrator order[] = {FOLIOT_KAHAN_LI8, FOLIOT_BLANES_MOAN6,
-                                              FOLIOT_RK4, FOLIOT_VELOCITY_VERLET};
+    static const foliot_integrator order[] = {FOLIOT_KAHAN_LI8, FOLIOT_BLANES_MOAN6, FOLIOT_RK4,
+                                              FOLIOT_VELOCITY_VERLET};
     foliot_integrator own = scene->integrator, found = FOLIOT_INTEGRATOR_NONE;
     for (unsigned i = 0; i < sizeof order / sizeof order[0] && !found; i++) {
         scene->integrator = order[i];
@@ -67,13 +67,13 @@ foliot_status reference_make(foliot_scene *scene, double finest, double time,
     foliot_status status =
         trial_run(scene, info->id, finest / finer, ticks * finer, &nothing, &fine);
     if (status == FOLIOT_OK)
-        status = trial_run(scene, info->id, 2 * finest / finer, ticks * finer / 2, &nothing, &coarse);
+        status =
+            trial_run(scene, info->id, 2 * finest / finer, ticks * finer / 2, &nothing, &coarse);
     if (status == FOLIOT_OK) {
         reference->final = fine.final;
         reference->slots = fine.slots;
         fine.final = NULL;
-        reference->uncertainty =
-            reference_distance(reference, scene, coarse.final, coarse.slots);
+        reference->uncertainty = reference_distance(reference, scene, coarse.final, coarse.slots);
         reference->dt = finest / finer;
         snprintf(reference->integrator, sizeof reference->integrator, "%s", info->name);
         char step[FOLIOT__REAL_TEXT_BYTES];

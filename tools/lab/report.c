@@ -11,15 +11,21 @@
 #include "plot.h"
 
 #define LABEL_BYTES 96
-#define ERROR_FLOOR 1e-17  // below it is rounding of the energy itself
-#define ERROR_CEILING 1e3  // above it a scheme has failed, by how much tells nothing
+#define ERROR_FLOOR 1e-17      // below it is rounding of the energy itself
+#define ERROR_CEILING 1e3      // above it a scheme has failed, by how much tells nothing
 #define PORTRAIT_LINE_MAX 1200 // points; more are drawn as dots
 #define PORTRAIT_ROOM 0.35
 
 #define PICTURE_WIDTH 940.0
 #define PICTURE_HEIGHT 500.0
 
-typedef enum picture { PICTURE_ENERGY, PICTURE_WORK, PICTURE_ORDER, PICTURE_PORTRAIT, PICTURE_COUNT } picture;
+typedef enum picture {
+    PICTURE_ENERGY,
+    PICTURE_WORK,
+    PICTURE_ORDER,
+    PICTURE_PORTRAIT,
+    PICTURE_COUNT
+} picture;
 
 static const char *const picture_names[PICTURE_COUNT] = {"energy", "work", "order", "portrait"};
 
@@ -104,8 +110,8 @@ static void fill_errors(curves *c, const comparison *of, picture which, const ch
     snprintf(c->x_label, sizeof c->x_label, work ? "force evaluations" : "dt, %s", time);
     snprintf(c->y_label, sizeof c->y_label, "position error, %s", length);
     c->panel.x = (plot_axis){.log = true};
-    c->panel.y = (plot_axis){.log = true, .floor = 1e-17 * of->reference.extent,
-                             .ceiling = 1e3 * of->reference.extent};
+    c->panel.y = (plot_axis){
+        .log = true, .floor = 1e-17 * of->reference.extent, .ceiling = 1e3 * of->reference.extent};
 }
 
 static void fill_portrait(curves *c, const comparison *of, const char *length, const char *time)
@@ -115,8 +121,7 @@ static void fill_portrait(curves *c, const comparison *of, const char *length, c
         const trial *t = comparison_trial(of, i, of->shown);
         if (!t->ran)
             continue;
-        plot_series *s =
-            add(c, of, i, t->ticks <= PORTRAIT_LINE_MAX ? PLOT_LINE : PLOT_DOTS);
+        plot_series *s = add(c, of, i, t->ticks <= PORTRAIT_LINE_MAX ? PLOT_LINE : PLOT_DOTS);
         s->x = t->x;
         s->y = t->v;
         s->count = t->point_count;
@@ -190,8 +195,8 @@ static void svg_one(FILE *out, curves *c, const comparison *of, picture which)
 {
     char title[FOLIOT_NAME_BYTES + 160], name[FOLIOT_NAME_BYTES];
     fill(c, of, which);
-    snprintf(title, sizeof title, "%s: %s",
-             foliot__text_clean(name, sizeof name, of->scene->name), c->title);
+    snprintf(title, sizeof title, "%s: %s", foliot__text_clean(name, sizeof name, of->scene->name),
+             c->title);
     c->panel.title = title;
     c->panel.legend = true;
     plot_page_begin(out, PICTURE_WIDTH, PICTURE_HEIGHT, title);
@@ -237,13 +242,15 @@ static const char style[] =
     "h1{font-size:1.7em;line-height:1.2}h2{margin-top:2em;font-size:1.25em}\n"
     "table{border-collapse:collapse;font-size:.9em;font-variant-numeric:tabular-nums}\n"
     "th,td{padding:.25em .8em;text-align:right;border-bottom:1px solid #e3e6ea}\n"
-    "th:first-child,td:first-child{text-align:left;white-space:nowrap}th{border-bottom:2px solid #9aa3ad}\n"
+    "th:first-child,td:first-child{text-align:left;white-space:nowrap}th{border-bottom:2px solid "
+    "#9aa3ad}\n"
     "svg{max-width:100%;height:auto}code{background:#f3f4f6;padding:.1em .3em;border-radius:3px}\n"
     ".wide{overflow-x:auto}.note{color:#59636e}\n";
 
 static const char *const explanations[] = {
     "How far the total energy is from where it began. A symplectic scheme's error swings within a "
-    "band for ever; that of the others grows. A curve that is flat at the bottom is at the rounding "
+    "band for ever; that of the others grows. A curve that is flat at the bottom is at the "
+    "rounding "
     "of the sum.",
     "What precision costs: each mark is one run, its place how often the forces were evaluated and "
     "how far the bodies ended from the reference. Of two schemes the one further down at the same "
@@ -251,7 +258,8 @@ static const char *const explanations[] = {
     "The same errors over dt. On logarithmic axes a scheme of order p is a line of slope p, until "
     "rounding or the reference's own error makes it flat.",
     "Position and velocity of one body along the axis on which it moves most. A scheme that gains "
-    "energy spirals outwards, one that loses it inwards; a symplectic scheme stays on a closed curve "
+    "energy spirals outwards, one that loses it inwards; a symplectic scheme stays on a closed "
+    "curve "
     "where the true motion does.",
 };
 
@@ -289,9 +297,8 @@ static void html_runs(FILE *out, const comparison *of, const char *length, const
                     "<tr><td>%s%s</td><td>%s</td><td>%" PRIu64 "</td><td>%.2e</td><td>%.2e</td>"
                     "<td>%.2e</td><td>%.3g</td></tr>\n",
                     name_of(t->integrator), t->frozen_bodies ? " (froze)" : "",
-                    lab_step_text(step, t->dt),
-                    t->evaluations, t->energy_error_max, t->energy_error_end, t->position_error,
-                    t->seconds * 1e3);
+                    lab_step_text(step, t->dt), t->evaluations, t->energy_error_max,
+                    t->energy_error_end, t->position_error, t->seconds * 1e3);
         }
     fputs("</table></div>\n", out);
 }
@@ -331,7 +338,8 @@ bool report_html(FILE *out, const comparison *of)
     units(of, length, time);
     headline(of, title, sizeof title);
     fputs("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n"
-          "<meta name=\"viewport\" content=\"width=device-width\">\n", out);
+          "<meta name=\"viewport\" content=\"width=device-width\">\n",
+          out);
     html_text(out, "<title>", title, "</title>\n");
     fprintf(out, "<style>\n%s</style>\n", style);
     html_text(out, "<h1>", title, "</h1>\n");

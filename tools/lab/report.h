@@ -20,7 +20,7 @@ typedef struct comparison {
     uint32_t shown; // step of the plots over time
     double time;
     trial_reference reference;
-    trial *trials;  // [integrator * step_count + step]
+    trial *trials;                          // [integrator * step_count + step]
     double orders[COMPARE_INTEGRATORS_MAX]; // measured; NaN where errors do not tell
 } comparison;
 

@@ -55,8 +55,7 @@ static int wrong_time(const run *r, uint64_t nearest)
         r->context->program, r->context->arguments,
         "--time %s is no multiple of dt = %s %s; the nearest is %s (%" PRIu64 " ticks)",
         foliot__real_text(time, r->options->time), foliot__real_text(dt, r->scene->dt),
-        foliot__text_clean(unit, sizeof unit, r->scene->unit_time),
-        whole, nearest);
+        foliot__text_clean(unit, sizeof unit, r->scene->unit_time), whole, nearest);
 }
 
 static int take_length(run *r)
@@ -96,7 +95,8 @@ static int take_jitter(run *r)
     if (!info->lab_only)
         return foliot__options_wrong(r->context->program, r->context->arguments,
                                      "--dt-jitter varies dt, and %s is for a fixed one: use "
-                                     "--integrator time-corrected-verlet", info->name);
+                                     "--integrator time-corrected-verlet",
+                                     info->name);
     if (r->options->record)
         return foliot__options_wrong(r->context->program, r->context->arguments,
                                      "a recording has one dt: --record and --dt-jitter exclude "
@@ -110,9 +110,9 @@ static int take_options(run *r)
     const lab_run_options *o = r->options;
     double dt = 0;
     if (o->dt && !lab_parse_step(o->dt, &dt))
-        return foliot__options_wrong(r->context->program, r->context->arguments,
-                                     "--dt wants a number above 0 or a ratio such as 1/60, not '%s'",
-                                     o->dt);
+        return foliot__options_wrong(
+            r->context->program, r->context->arguments,
+            "--dt wants a number above 0 or a ratio such as 1/60, not '%s'", o->dt);
     if (o->every_given && !o->csv)
         return foliot__options_wrong(r->context->program, r->context->arguments,
                                      "--every tells how often --csv writes: give that, too");
@@ -130,8 +130,8 @@ static int take_options(run *r)
 static int cannot_write(const run *r, const char *file)
 {
     int reason = errno;
-    return lab_fail(r->context, reason == ENOSPC || reason == EDQUOT ? FOLIOT__EXIT_AGAIN
-                                                                    : FOLIOT__EXIT_ERROR,
+    return lab_fail(r->context,
+                    reason == ENOSPC || reason == EDQUOT ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR,
                     "cannot write %s: %s", file, strerror(reason));
 }
 
@@ -447,8 +447,8 @@ static void json_bodies(foliot__json *json, const run *r)
             continue;
         foliot_body_state body = foliot_world_body(r->world, i);
         char name[FOLIOT_NAME_BYTES + 16];
-        bool nameless = i < r->scene->body_count &&
-                        !(r->scene->bodies[i].name && r->scene->bodies[i].name[0]);
+        bool nameless =
+            i < r->scene->body_count && !(r->scene->bodies[i].name && r->scene->bodies[i].name[0]);
         foliot__json_object(json, NULL);
         foliot__json_text(json, "name",
                           nameless ? NULL : lab_body_name(r->scene, r->world, i, name));

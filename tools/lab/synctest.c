@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// synctest.c: one scene through the harness: is what this build makes of it fit for lockstep, replay and rollback?
+// synctest.c: one scene through the harness: is what this build makes of it fit for lockstep,
+// replay and rollback?
 #include "lab.h"
 
 #include <inttypes.h>
@@ -41,8 +42,8 @@ static uint8_t *setup_of(const foliot_scene *scene, size_t *length)
     return NULL;
 }
 
-static int say(const lab_context *context, const foliot_scene *scene, const foliot_harness_result *result,
-               bool json)
+static int say(const lab_context *context, const foliot_scene *scene,
+               const foliot_harness_result *result, bool json)
 {
     char *text = malloc(TEXT_BYTES);
     if (!text)
@@ -56,8 +57,8 @@ static int say(const lab_context *context, const foliot_scene *scene, const foli
     return result->passed ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
 }
 
-static int run(const lab_context *context, const lab_synctest_options *options, const foliot_scene *scene,
-               source *from)
+static int run(const lab_context *context, const lab_synctest_options *options,
+               const foliot_scene *scene, source *from)
 {
     foliot_harness_result result;
     foliot_harness_config config = foliot_harness_default();
@@ -68,7 +69,8 @@ static int run(const lab_context *context, const lab_synctest_options *options, 
     config.setup = setup;
     config.ticks = options->ticks ? options->ticks : TICKS_DEFAULT;
     config.seed = options->seed;
-    config.players = scene->players.limit < PLAYERS_DEFAULT ? scene->players.limit : PLAYERS_DEFAULT;
+    config.players =
+        scene->players.limit < PLAYERS_DEFAULT ? scene->players.limit : PLAYERS_DEFAULT;
     if (options->players_given)
         config.players = (uint32_t)options->players;
     if (from->inputs) {
@@ -80,8 +82,8 @@ static int run(const lab_context *context, const lab_synctest_options *options, 
     if (from->problem)
         return lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", from->problem);
     if (status != FOLIOT_OK)
-        return lab_fail(context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s", result.ticks,
-                        foliot_status_text(status));
+        return lab_fail(context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s",
+                        result.ticks, foliot_status_text(status));
     return say(context, scene, &result, options->json);
 }
 
@@ -94,8 +96,8 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
         return code;
     if (options->players_given && options->players > scene->players.limit)
         code = foliot__options_wrong(context->program, context->arguments,
-                                     "--players %" PRIu64 ": the scene takes %" PRIu32, options->players,
-                                     scene->players.limit);
+                                     "--players %" PRIu64 ": the scene takes %" PRIu32,
+                                     options->players, scene->players.limit);
     if (code == 0)
         code = lab_inputs_open(context, options->inputs, scene, &from.inputs);
     if (code == 0)

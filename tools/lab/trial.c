@@ -105,8 +105,8 @@ static foliot_status run_admitted(const foliot_scene *scene, const trial_view *v
     return status;
 }
 
-foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, double dt, uint64_t ticks,
-                        const trial_view *view, trial *t)
+foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, double dt,
+                        uint64_t ticks, const trial_view *view, trial *t)
 {
     *t = (trial){.integrator = integrator, .dt = dt, .ticks = ticks, .position_error = NAN};
     foliot_integrator own_integrator = scene->integrator;

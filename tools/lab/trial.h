@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: MIT
-// trial.h: one integrator at one step on a scene, measured: cost, energy error over time, distance from
-// the reference, states for a phase portrait. And the reference itself.
+// trial.h: one integrator at one step on a scene, measured: cost, energy error over time, distance
+// from the reference, states for a phase portrait. And the reference itself.
 #ifndef FOLIOT_LAB_TRIAL_H
 #define FOLIOT_LAB_TRIAL_H
 
 #include "lab.h"
 
-#define TRIAL_BINS 400     // of the energy error over time: the largest in each
-#define TRIAL_POINTS 4000  // of the phase portrait
+#define TRIAL_BINS 400    // of the energy error over time: the largest in each
+#define TRIAL_POINTS 4000 // of the phase portrait
 
 typedef struct trial {
     foliot_integrator integrator;
     double dt;
     uint64_t ticks;
-    bool ran;              // else `refusal` says why not
+    bool ran; // else `refusal` says why not
     char refusal[sizeof(foliot_scene_problem) + 4];
     uint64_t evaluations, solver_iterations, solver_failures, frozen_bodies;
-    double seconds;        // of stepping
+    double seconds; // of stepping
     double energy_error_max, energy_error_end;
     double position_error; // largest of any body at the end; NaN without a reference
     double *bin_time, *bin_error;
     uint32_t bin_count;
-    double *x, *v;         // portrait: coordinate and velocity of one body along one axis
+    double *x, *v; // portrait: coordinate and velocity of one body along one axis
     uint32_t point_count;
-    double *final;         // positions at the end, x y z a slot
+    double *final; // positions at the end, x y z a slot
     uint32_t slots;
 } trial;
 
@@ -33,24 +33,24 @@ typedef struct trial_view {
     uint32_t axis;
 } trial_view;
 
-// Runs `scene` with that integrator at that step for `ticks`. The scene is changed for the time of the call. A
-// scheme that the scene refuses leaves ran false. FOLIOT_MEMORY, FOLIOT_AGAIN (interrupted), or
-// FOLIOT_OK.
-foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, double dt, uint64_t ticks,
-                        const trial_view *view, trial *trial);
+// Runs `scene` with that integrator at that step for `ticks`. The scene is changed for the time of
+// the call. A scheme that the scene refuses leaves ran false. FOLIOT_MEMORY, FOLIOT_AGAIN
+// (interrupted), or FOLIOT_OK.
+foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, double dt,
+                        uint64_t ticks, const trial_view *view, trial *trial);
 void trial_free(trial *trial);
 
 // Where the bodies are in truth at the end, as well as we know.
 typedef struct trial_reference {
-    double *final;       // x y z a slot
+    double *final; // x y z a slot
     uint32_t slots;
     char text[256];      // what it is, for people
     char integrator[40]; // "" if from a file
     double dt;           // 0 if from a file
     double uncertainty;  // distance between it and the same at twice the step; NaN if not known
     // By reference_watch:
-    uint32_t body, axis;           // of the phase portrait: the axis along which the body moves most
-    double extent;                 // how far it moves there: the scale of errors
+    uint32_t body, axis; // of the phase portrait: the axis along which the body moves most
+    double extent;       // how far it moves there: the scale of errors
     double x_range[2], v_range[2]; // of its coordinate and its velocity
 } trial_reference;
 
@@ -61,8 +61,8 @@ foliot_status reference_make(foliot_scene *scene, double finest, double time,
 foliot_status reference_watch(foliot_scene *scene, double finest, double time, uint32_t body,
                               trial_reference *reference);
 // From what `run --json` or `run --csv` wrote. False with a sentence in *message.
-bool reference_read(const char *file, const foliot_scene *scene, double time, trial_reference *reference,
-                    char *message, size_t bytes);
+bool reference_read(const char *file, const foliot_scene *scene, double time,
+                    trial_reference *reference, char *message, size_t bytes);
 void reference_free(trial_reference *reference);
 double reference_distance(const trial_reference *reference, const foliot_scene *scene,
                           const double *final, uint32_t slots);

@@ -74,8 +74,8 @@ static void say_what(const foliot_replay_summary *a)
     char name[FOLIOT_NAME_BYTES];
     printf("  scene        %s: %" PRIu32 " bodies, %" PRIu32 " forces, %" PRIu32
            " constraints, up to %" PRIu32 " players\n",
-           foliot__text_clean(name, sizeof name, a->scene->name), a->scene->body_count, a->scene->force_count, a->scene->constraint_count,
-           a->scene->players.limit);
+           foliot__text_clean(name, sizeof name, a->scene->name), a->scene->body_count,
+           a->scene->force_count, a->scene->constraint_count, a->scene->players.limit);
     printf("  integrator   %s, dt %.17g, seed %" PRIu64 "\n", a->integrator, a->dt, a->seed);
 }
 

@@ -35,7 +35,7 @@ typedef int command_function(const foliot__program *program, const foliot__argum
     X(compare, "FILE --with COMMAND [--json]", "runs another build beside this one",               \
       "  foliot-replay compare match.foliot --with 'qemu-aarch64-static arm/foliot-replay'\n", 1,  \
       1)                                                                                           \
-    X(play, "FILE [--tick T] [--speed X] [--view SIDE] [--frame]",                       \
+    X(play, "FILE [--tick T] [--speed X] [--view SIDE] [--frame]",                                 \
       "draws it in the terminal; pause, step, seek both ways",                                     \
       "  foliot-replay play match.foliot\n"                                                        \
       "  foliot-replay play match.foliot --frame --tick 600\n",                                    \

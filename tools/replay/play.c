@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// play.c: foliot-replay play: a recording drawn in the terminal, steered with keys: pause, step and seek
-// both ways. --frame prints one picture and ends, for pipes and for tests. The state shown is always
-// the replayed one: nothing is interpolated.
+// play.c: foliot-replay play: a recording drawn in the terminal, steered with keys: pause, step and
+// seek both ways. --frame prints one picture and ends, for pipes and for tests. The state shown is
+// always the replayed one: nothing is interpolated.
 #include "tool.h"
 
 #include <inttypes.h>
@@ -21,10 +21,12 @@
 #define GRACE_SECONDS 0.6 // that a step may go on for when a signal has come
 #define SLOW_SECONDS 1.0  // a step that takes longer is told of
 #define FRAME_MS 33
-#define STEPS_PER_FRAME_MAX 4096 // replayed between two pictures; then the picture lags, and says so
+#define STEPS_PER_FRAME_MAX                                                                        \
+    4096 // replayed between two pictures; then the picture lags, and says so
 #define SKIP_SECONDS 10
 #define NAMES_MAX 24
-#define NAMES_UNASKED 8 // where there are more bodies, only players are named until the key is pressed
+#define NAMES_UNASKED                                                                              \
+    8 // where there are more bodies, only players are named until the key is pressed
 #define JOINTS_MAX 4096
 #define PACE_DEFAULT_HZ 60
 
@@ -34,7 +36,8 @@ static double speed = 1;
 static const char *side_text;
 
 const foliot__option play_options[] = {
-    {"tick", "T", FOLIOT__OPTION_COUNT, &first_tick, .given = &tick_given, .help = "where to begin"},
+    {"tick", "T", FOLIOT__OPTION_COUNT, &first_tick, .given = &tick_given,
+     .help = "where to begin"},
     {"speed", "X", FOLIOT__OPTION_POSITIVE, &speed, .help = "times real time; 1 unless told"},
     {"view", "SIDE", FOLIOT__OPTION_TEXT, &side_text, .help = "top, front, side or corner"},
     {"frame", NULL, FOLIOT__OPTION_FLAG, &frame_only, .help = "prints one picture and ends"},
@@ -201,7 +204,8 @@ static void step(player *p, int ticks)
 static void tell_slowness(player *p, double seconds, uint32_t ticks)
 {
     if (ticks && seconds / ticks > SLOW_SECONDS && !p->notice[0])
-        snprintf(p->notice, sizeof p->notice, "a tick of this scene takes %.1f s on this machine", seconds / ticks);
+        snprintf(p->notice, sizeof p->notice, "a tick of this scene takes %.1f s on this machine",
+                 seconds / ticks);
 }
 
 static void advance(player *p, double seconds)
@@ -244,9 +248,9 @@ static int key_of(const char *at, size_t left, size_t *bytes)
     static const struct {
         const char *sequence;
         key_code key;
-    } keys[] = {{"\033[C", KEY_RIGHT},   {"\033[D", KEY_LEFT},     {"\033[A", KEY_UP},
-                {"\033[B", KEY_DOWN},    {"\033[H", KEY_HOME},     {"\033[F", KEY_END},
-                {"\033[1~", KEY_HOME},   {"\033[4~", KEY_END},     {"\033[5~", KEY_PAGE_UP},
+    } keys[] = {{"\033[C", KEY_RIGHT},     {"\033[D", KEY_LEFT}, {"\033[A", KEY_UP},
+                {"\033[B", KEY_DOWN},      {"\033[H", KEY_HOME}, {"\033[F", KEY_END},
+                {"\033[1~", KEY_HOME},     {"\033[4~", KEY_END}, {"\033[5~", KEY_PAGE_UP},
                 {"\033[6~", KEY_PAGE_DOWN}};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         size_t length = strlen(keys[i].sequence);
@@ -307,8 +311,11 @@ static void abandon(void)
 
 static bool terminal_take(void)
 {
-    const foliot__watchdog_config watchdog = {.program = "foliot-replay play", .work = "replaying the scene", .lost = "",
-                                              .grace_seconds = GRACE_SECONDS, .abandon = abandon};
+    const foliot__watchdog_config watchdog = {.program = "foliot-replay play",
+                                              .work = "replaying the scene",
+                                              .lost = "",
+                                              .grace_seconds = GRACE_SECONDS,
+                                              .abandon = abandon};
     struct termios raw;
     if (tcgetattr(STDIN_FILENO, &before) != 0)
         return false;
@@ -319,7 +326,8 @@ static bool terminal_take(void)
     foliot__watchdog_start(&watchdog);
     if (tcsetattr(STDIN_FILENO, TCSANOW, &raw) != 0)
         return false;
-    fputs("\033[?1049h\033[?25l\033[?7l", stdout); // a screen of our own, no cursor, lines cut at the edge
+    fputs("\033[?1049h\033[?25l\033[?7l",
+          stdout); // a screen of our own, no cursor, lines cut at the edge
     return true;
 }
 
@@ -422,10 +430,12 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     foliot_status status = tick_given ? foliot_replay_seek(p.replay, first_tick) : FOLIOT_OK;
     int shown = FOLIOT__EXIT_FINE;
     if (!take_side(&p)) {
-        shown = foliot__options_wrong(program, arguments, "--view wants top, front, side or corner");
+        shown =
+            foliot__options_wrong(program, arguments, "--view wants top, front, side or corner");
     } else if (status != FOLIOT_OK) {
-        fprintf(stderr, "foliot-replay play: %s: tick %" PRIu64 ": %s (it holds %" PRIu64
-                        " to %" PRIu64 ")\n",
+        fprintf(stderr,
+                "foliot-replay play: %s: tick %" PRIu64 ": %s (it holds %" PRIu64 " to %" PRIu64
+                ")\n",
                 p.file, first_tick, foliot_status_text(status), p.about->first_tick,
                 p.about->last_tick);
         // A tick beyond the damage is not there because of it.

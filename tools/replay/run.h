@@ -15,8 +15,8 @@ typedef struct run {
     foliot__perturber perturber;
     foliot_perturbation fault;
     uint64_t first_tick, last_tick; // reached
-    // chain[t]: foliot_chain_link of the digests of all ticks up to first_tick + t. Once two runs differ
-    // it differs for good, so that the first difference can be found by halves.
+    // chain[t]: foliot_chain_link of the digests of all ticks up to first_tick + t. Once two runs
+    // differ it differs for good, so that the first difference can be found by halves.
     uint64_t *chain;
     // Own states on the way, every `spacing` ticks: the recording's keyframes are another build's.
     foliot_world *checkpoint[RUN_CHECKPOINTS];
@@ -32,9 +32,9 @@ void run_close(run *r);
 foliot_status run_truth(run *r, uint64_t tick);
 
 // -- the other side of a comparison ---------------------------------------------------------------
-// `serve` says HELLO, then answers questions: u8 length and the question (foliot/divergence.h); the answer is
-// u8 length and its bytes, of length 0 where there is none. After the length 0 it dumps the truth that was asked for
-// last: u8 layer follows, and u32 fields, u64 for each.
+// `serve` says HELLO, then answers questions: u8 length and the question (foliot/divergence.h); the
+// answer is u8 length and its bytes, of length 0 where there is none. After the length 0 it dumps
+// the truth that was asked for last: u8 layer follows, and u32 fields, u64 for each.
 
 #define HELLO "FOLIOTS2" // 8 bytes, then u8 status, fingerprint (16), u64 first tick, u64 last tick
 #define HELLO_BYTES 41

@@ -68,7 +68,8 @@ void tool_body_label(const char *name, uint32_t body, char label[BODY_LABEL_BYTE
 {
     char clean[FOLIOT_NAME_BYTES];
     if (name && name[0])
-        snprintf(label, BODY_LABEL_BYTES, "%" PRIu32 " \"%s\"", body, foliot__text_clean(clean, sizeof clean, name));
+        snprintf(label, BODY_LABEL_BYTES, "%" PRIu32 " \"%s\"", body,
+                 foliot__text_clean(clean, sizeof clean, name));
     else
         snprintf(label, BODY_LABEL_BYTES, "%" PRIu32, body);
 }
@@ -85,8 +86,7 @@ uint32_t tool_find_body(const foliot_scene *scene, const char *text)
 }
 
 foliot_report_names tool_names(const char *title, const foliot_replay_summary *about,
-                               const foliot_divergence *d, const char *expected,
-                               const char *actual)
+                               const foliot_divergence *d, const char *expected, const char *actual)
 {
     bool body = d && d->part_known && d->body != FOLIOT_NO_BODY && about->scene;
     return (foliot_report_names){

@@ -107,7 +107,8 @@ static void verify_file(void *context, uint32_t index)
         foliot_replay_close(replay);
         return;
     }
-    snprintf(r->message, sizeof r->message, "%s", damage.text[0] ? damage.text : foliot_status_text(status));
+    snprintf(r->message, sizeof r->message, "%s",
+             damage.text[0] ? damage.text : foliot_status_text(status));
     r->exit_code = tool_exit_of(status);
     r->has_verdict = r->exit_code != FOLIOT__EXIT_ERROR;
     r->verdict = (foliot_verdict){

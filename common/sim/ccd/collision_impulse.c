@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// collision_impulse.c: what an impact does to the two bodies, at the point that strikes and with the whole inertia:
-// impulses on their velocities and on what is left of their paths, and what the step tells of it.
+// collision_impulse.c: what an impact does to the two bodies, at the point that strikes and with
+// the whole inertia: impulses on their velocities and on what is left of their paths, and what the
+// step tells of it.
 #include "sim/ccd/impact.h"
 #include "sim/collide/contact_event.h"
 
@@ -126,10 +127,12 @@ static void settle(foliot__collider *c, const party *p, double left)
     foliot__velocity_changed(world, i);
 }
 
-static void tell(const foliot__collider *c, const party *a, const party *b, const foliot__meeting *m, double impulse)
+static void tell(const foliot__collider *c, const party *a, const party *b,
+                 const foliot__meeting *m, double impulse)
 {
     foliot_impact impact = {.a = a->body, .b = b->body, .speed = m->speed, .impulse = impulse};
-    bool plane = foliot__shape_kind(c->world)[a->body] == FOLIOT_SHAPE_PLANE; // its arm tells nothing
+    bool plane =
+        foliot__shape_kind(c->world)[a->body] == FOLIOT_SHAPE_PLANE; // its arm tells nothing
     const party *where = plane ? b : a;
     impact.time = c->step->index * c->step->dt + m->time;
     for (int k = 0; k < 3; k++) {

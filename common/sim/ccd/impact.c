@@ -49,9 +49,9 @@ double foliot__way_of(const foliot__collider *c, uint32_t a, uint32_t b)
     return foliot__smaller(foliot__core(c->world, a), foliot__core(c->world, b)) / 2;
 }
 
-// A slower approach than this is the beginning of rest: for a pair that pressed in the last step, and for bodies that
-// have bounced often in this one, several ticks' gain. Without that what lies in a pile would bounce between its
-// neighbours without end.
+// A slower approach than this is the beginning of rest: for a pair that pressed in the last step,
+// and for bodies that have bounced often in this one, several ticks' gain. Without that what lies
+// in a pile would bounce between its neighbours without end.
 double foliot__rest_of(const foliot__collider *c, uint32_t a, uint32_t b)
 {
     double rest = foliot__larger(c->rest[a], c->rest[b]);
@@ -93,7 +93,8 @@ static bool meet_plane(const foliot__collider *c, uint32_t plane, uint32_t ball,
         after = 2 * gap / sum;
     }
     bool first = plane < ball; // the normal points from the lower slot to the higher
-    *m = (meeting){.time = since + after, .endless = false,
+    *m = (meeting){.time = since + after,
+                   .endless = false,
                    .speed = -(speed + gain * after),
                    .normal = {first ? n[0] : -n[0], first ? n[1] : -n[1], first ? n[2] : -n[2]}};
     for (int k = 0; k < 3; k++) {
@@ -246,7 +247,8 @@ static void expect(foliot__collider *c, uint32_t a, uint32_t b)
 
 bool foliot__changed_now(const foliot__collider *c, uint32_t i)
 {
-    return c->age[i] > 1 || (c->age[i] == 1 && c->changed_at[i] >= c->counts[FOLIOT__COUNT_REMEMBERED]);
+    return c->age[i] > 1 ||
+           (c->age[i] == 1 && c->changed_at[i] >= c->counts[FOLIOT__COUNT_REMEMBERED]);
 }
 
 static bool stale(const foliot__collider *c, const foliot__impact *impact)
@@ -275,7 +277,8 @@ static void turn_from(foliot__collider *c, uint32_t i, double time, double q[4],
     foliot__orientation_z(world)[i] = q[3];
 }
 
-// A body's path changes at `time`, where it has orientation q; from now on it is one of the changed.
+// A body's path changes at `time`, where it has orientation q; from now on it is one of the
+// changed.
 static void change(foliot__collider *c, uint32_t i, double time, double q[4], bool goes_on)
 {
     if (foliot__inverse_mass(c->world)[i] == 0)

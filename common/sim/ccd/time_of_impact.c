@@ -5,11 +5,12 @@
 // The work is bounded, and depends on the two paths alone.
 #include "sim/ccd/impact.h"
 
-#define STEPS 96        // looks at a pair
-#define RESTS 2         // parts of the step by which a pair that touches without approach moves on
-#define TOUCH 0x1p-9    // of the smaller core: as near as this is touching
-#define PATIENCE 24     // looks that are as near as they can be; later ones may skip a part of a stride
-#define CALM 256        // touches that a pair may yet move by which touches and of which no point approaches
+#define STEPS 96     // looks at a pair
+#define RESTS 2      // parts of the step by which a pair that touches without approach moves on
+#define TOUCH 0x1p-9 // of the smaller core: as near as this is touching
+#define PATIENCE 24 // looks that are as near as they can be; later ones may skip a part of a stride
+#define CALM                                                                                       \
+    256 // touches that a pair may yet move by which touches and of which no point approaches
 #define STRIDE 128      // touches that a pair moves on at least where one of its points touches
 #define SLOW 0x1p-16    // of the fastest that they might close in: rounding, not approach
 #define MOMENT 0x1p-20  // of the step: what is left after is the next one's
@@ -38,8 +39,8 @@ static void couple_to(couple *p, double time)
         p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
 }
 
-static void set_couple(couple *p, const foliot__collider *c, const foliot__ride *a, const foliot__ride *b,
-                       double time, double gain)
+static void set_couple(couple *p, const foliot__collider *c, const foliot__ride *a,
+                       const foliot__ride *b, double time, double gain)
 {
     p->c = c;
     p->a = *a;
@@ -85,7 +86,8 @@ static bool lasts(const outlook *o, const double n[3], double length, double rea
 {
     double along = foliot__dot(o->d, n), speed = foliot__dot(o->v, n);
     double gap = foliot__absolute(along) - reach, closes = along < 0 ? -speed : speed;
-    return (foliot__larger(closes, 0) + o->more * length) * o->left <= gap - (o->touch + o->turns) * length;
+    return (foliot__larger(closes, 0) + o->more * length) * o->left <=
+           gap - (o->touch + o->turns) * length;
 }
 
 static bool lasts_over_faces(const outlook *o, const foliot__solid *box, const foliot__solid *other)
@@ -96,17 +98,19 @@ static bool lasts_over_faces(const outlook *o, const foliot__solid *box, const f
     return false;
 }
 
-static bool lasts_over_plane(const outlook *o, const double x[3], const double v[3], const foliot__solid *solid,
-                             const foliot__solid *plane)
+static bool lasts_over_plane(const outlook *o, const double x[3], const double v[3],
+                             const foliot__solid *solid, const foliot__solid *plane)
 {
     double gap = foliot__dot(plane->half, x) - plane->offset - support(solid, plane->half, 1);
     double closes = -foliot__dot(plane->half, v);
     return (foliot__larger(closes, 0) + o->more) * o->left <= gap - (o->touch + o->turns);
 }
 
-// Whether a gap along one of a few directions outlasts the step, however both turn: most pairs are told so. Of their
-// orientations those at their paths' begins are asked for: what they turn through from there is counted.
-static bool stay_apart(const foliot__collider *c, const foliot__ride *a, const foliot__ride *b, double since, double gain)
+// Whether a gap along one of a few directions outlasts the step, however both turn: most pairs are
+// told so. Of their orientations those at their paths' begins are asked for: what they turn through
+// from there is counted.
+static bool stay_apart(const foliot__collider *c, const foliot__ride *a, const foliot__ride *b,
+                       double since, double gain)
 {
     double there[2][2][3], end = c->step->dt;
     const double *xa = a->solid.x, *va = a->v, *xb = b->solid.x, *vb = b->v;
@@ -151,7 +155,8 @@ static double approach_at(const couple *p, const double arm_a[3], const double a
 
 static void find_points(couple *p)
 {
-    p->count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d, NOWHERE, p->n, p->points);
+    p->count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d, NOWHERE, p->n,
+                                   p->points);
 }
 
 // The gap, and what separates them. Points of two boxes are left for who wants them.
@@ -167,12 +172,14 @@ static double look_at(couple *p)
     return gap;
 }
 
-// The fastest that turning takes a point of the solid along n, where the balls of its ends touch by their foremost.
+// The fastest that turning takes a point of the solid along n, where the balls of its ends touch by
+// their foremost.
 static double turned_along(const foliot__ride *r, const double w[3], const double n[3])
 {
     double way[3];
     foliot__cross(n, w, way);
-    return r->solid.kind == FOLIOT_SHAPE_PLANE ? 0 : support(&r->solid, way, 0); // 0: without the balls
+    return r->solid.kind == FOLIOT_SHAPE_PLANE ? 0
+                                               : support(&r->solid, way, 0); // 0: without the balls
 }
 
 // The fastest that any point of the two approaches the other body.
@@ -224,20 +231,23 @@ static bool strike(couple *p, double rest, foliot__meeting *m, double *next)
     return true;
 }
 
-// For how long no point of two that touch without approach can come to be deeper by a part of the core: what turns and
-// travels has an acceleration of at most that along what separates them now.
+// For how long no point of two that touch without approach can come to be deeper by a part of the
+// core: what turns and travels has an acceleration of at most that along what separates them now.
 static double harmless(const couple *p, double most)
 {
-    double turns = foliot__sqrt(foliot__dot(p->spin_a, p->spin_a)) + foliot__sqrt(foliot__dot(p->spin_b, p->spin_b));
+    double turns = foliot__sqrt(foliot__dot(p->spin_a, p->spin_a)) +
+                   foliot__sqrt(foliot__dot(p->spin_b, p->spin_b));
     double acceleration = p->gain + most * turns;
     return acceleration > 0 ? foliot__sqrt(2 * STRIDE * p->touch / acceleration) : NOWHERE;
 }
 
-static bool search(couple *p, double since, double rest, double way, double most, foliot__meeting *m)
+static bool search(couple *p, double since, double rest, double way, double most,
+                   foliot__meeting *m)
 {
     double time = since, end = p->c->step->dt, pause = (end - since) / RESTS;
     for (int look = 0; look < STEPS; look++) {
-        double gap = look_at(p), left = end - time, next = NOWHERE, slowest = foliot__larger(rest, way / left);
+        double gap = look_at(p), left = end - time, next = NOWHERE,
+               slowest = foliot__larger(rest, way / left);
         double bound = foliot__larger(closing(p, p->n), 0) + p->gain * left + p->sweep, on = pause;
         if (gap > p->touch) {
             if (!(bound * left > gap - p->touch))
@@ -257,7 +267,8 @@ static bool search(couple *p, double since, double rest, double way, double most
             // No point that touches approaches yet; if others do, as far as they may go.
             on = foliot__smaller(pause, harmless(p, most));
             if (next < NOWHERE)
-                on = foliot__smaller(on, foliot__larger(next - p->touch / 2, p->touch * STRIDE) / most);
+                on = foliot__smaller(on,
+                                     foliot__larger(next - p->touch / 2, p->touch * STRIDE) / most);
         }
         time += on;
         if (!(time < end))
@@ -282,6 +293,7 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
     set_couple(&p, c, ra, rb, since, gain);
     const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
     double most = foliot__sqrt(foliot__dot(v, v)) + gain * (end - since) + p.sweep;
-    double rest = foliot__larger(foliot__rest_of(c, a, b), foliot__smaller(p.touch / end, most * SLOW));
+    double rest =
+        foliot__larger(foliot__rest_of(c, a, b), foliot__smaller(p.touch / end, most * SLOW));
     return most > rest && search(&p, since, rest, foliot__way_of(c, a, b), most, m);
 }

@@ -27,7 +27,8 @@ typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), may_alias
 typedef int32_t marks __attribute__((vector_size(LANES * sizeof(float)), may_alias));
 typedef int64_t halves __attribute__((vector_size(LANES * sizeof(float)), may_alias));
 
-// How far the shape reaches along each axis from its centre, wherever it turns within `turn` (radians).
+// How far the shape reaches along each axis from its centre, wherever it turns within `turn`
+// (radians).
 static void reach_of(const foliot__collider *c, uint32_t i, double turn, double reach[3])
 {
     const foliot_world *world = c->world;
@@ -61,8 +62,8 @@ static void widen(foliot__bounds *bounds, int axis, const double at[3], double r
     bounds->max[axis] = high + reach;
 }
 
-// How much further than along its straight way a body's surface may come in this tick: by gravity, by
-// what contacts do to it before they are found anew, and what is touching.
+// How much further than along its straight way a body's surface may come in this tick: by gravity,
+// by what contacts do to it before they are found anew, and what is touching.
 static double slack_of(const foliot__collider *c, uint32_t i)
 {
     const foliot__step *step = c->step;
@@ -70,8 +71,9 @@ static double slack_of(const foliot__collider *c, uint32_t i)
         return 0;
     // A parabola leaves its chord by at most a dt^2 / 8.
     double core = (double)c->core[i], margin = core * FOLIOT__MARGIN + c->rest[i] * step->dt / 8;
-    return step->left > 0 ? margin + core * (FOLIOT__SLACK + FOLIOT__MARGIN) + c->rest[i] * step->left
-                          : margin;
+    return step->left > 0
+               ? margin + core * (FOLIOT__SLACK + FOLIOT__MARGIN) + c->rest[i] * step->left
+               : margin;
 }
 
 foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t i, double since)
@@ -193,7 +195,8 @@ static void sort_few_keys(foliot__collider *c, uint32_t count)
         c->sorted[k] = c->bounds[c->order[k]];
 }
 
-// Least significant digit first, eight bits a pass; a pass whose digits are all equal is left out. Stable.
+// Least significant digit first, eight bits a pass; a pass whose digits are all equal is left out.
+// Stable.
 static void sort_keys(foliot__collider *c, uint32_t count)
 {
     if (count <= SORTED_BY_INSERTION) {
@@ -322,7 +325,8 @@ static bool spheres_near(const foliot__collider *c, uint32_t i, uint32_t j)
 // order is nobody's, and the pairs are sorted afterwards.
 typedef struct finder {
     foliot__collider *c;
-    _Atomic(uint32_t) *shared; // length of the table, perhaps beyond its room; NULL: one looks alone
+    _Atomic(uint32_t)
+        *shared; // length of the table, perhaps beyond its room; NULL: one looks alone
     uint32_t body, waiting;
     foliot__pair found[HANDFUL];
 } finder;
@@ -387,14 +391,18 @@ static inline marks meets(const float *from, const float *to, float low, float h
 }
 
 // Looks at all of a level: several at once, and then at those that seem to meet.
-static void scan_level(const foliot__collider *c, const foliot__level *level, const foliot__bounds *box,
-                       void (*meet)(void *context, uint32_t body), void *context)
+static void scan_level(const foliot__collider *c, const foliot__level *level,
+                       const foliot__bounds *box, void (*meet)(void *context, uint32_t body),
+                       void *context)
 {
     const float low[3] = {below(box->min[0]), below(box->min[1]), below(box->min[2])};
     const float high[3] = {above(box->max[0]), above(box->max[1]), above(box->max[2])};
-    const float *const *from = (const float *const *)c->low, *const *to = (const float *const *)c->high;
-    for (uint32_t k = level->begin; k < level->end; k += LANES) { // beyond the end it reads what it does not use
-        marks met = meets(from[0] + k, to[0] + k, low[0], high[0]) & meets(from[1] + k, to[1] + k, low[1], high[1]) &
+    const float *const *from = (const float *const *)c->low, *const *to =
+                                                                 (const float *const *)c->high;
+    for (uint32_t k = level->begin; k < level->end;
+         k += LANES) { // beyond the end it reads what it does not use
+        marks met = meets(from[0] + k, to[0] + k, low[0], high[0]) &
+                    meets(from[1] + k, to[1] + k, low[1], high[1]) &
                     meets(from[2] + k, to[2] + k, low[2], high[2]);
         if (!(((halves)met)[0] | ((halves)met)[1]))
             continue;
@@ -439,7 +447,8 @@ static void pair_with(void *context, uint32_t body)
 }
 
 // Partners of sorted[k] in its own level: those behind it in its row, and the four rows ahead (the
-// other four find it). `from` are the starts of the rows' windows, which never move back; at first nowhere.
+// other four find it). `from` are the starts of the rows' windows, which never move back; at first
+// nowhere.
 static void pair_in_level(finder *f, const foliot__level *level, uint32_t k, uint32_t from[4])
 {
     const foliot__bounds *sorted = f->c->sorted, *box = &sorted[k];
@@ -504,8 +513,8 @@ static void pair_part(void *context, uint32_t begin, uint32_t end)
     hand_over(&f);
 }
 
-// Where the table is full, the pairs are looked for once more in an order that is always the same, so that
-// it is the same ones that find no room.
+// Where the table is full, the pairs are looked for once more in an order that is always the same,
+// so that it is the same ones that find no room.
 static void pair_bodies(foliot__collider *c)
 {
     uint32_t bodies = c->counts[FOLIOT__COUNT_SORTED];
@@ -554,11 +563,13 @@ static void drop_repeats(foliot__collider *c)
     c->counts[FOLIOT__COUNT_PAIRS] = kept;
 }
 
-// One pass of counting, on member a (0) or b (1), of which `begin` says how many each slot has; stable.
-static void place_pairs(const foliot__collider *c, const foliot__pair *from, uint32_t member, uint32_t *begin,
-                        foliot__pair *to)
+// One pass of counting, on member a (0) or b (1), of which `begin` says how many each slot has;
+// stable.
+static void place_pairs(const foliot__collider *c, const foliot__pair *from, uint32_t member,
+                        uint32_t *begin, foliot__pair *to)
 {
-    const uint32_t *key = (const uint32_t *)(const void *)from + member, count = c->counts[FOLIOT__COUNT_PAIRS];
+    const uint32_t *key = (const uint32_t *)(const void *)from + member,
+                   count = c->counts[FOLIOT__COUNT_PAIRS];
     for (uint32_t i = 0, sum = 0; i < c->step->count; i++) {
         uint32_t n = begin[i];
         begin[i] = sum;

@@ -11,8 +11,8 @@
 //   manifold.h        where the shapes of a pair touch
 //   solver_prepare.c  manifolds in colours and blocks
 //   solver.c          a substep's impulses, then positions, then velocities
-//   solver_kernel.h   what of that goes through vectors: solver_lanes.h pairs, solver_bodies.h bodies
-//   contact.c         the stages, and what is kept for the next step
+//   solver_kernel.h   what of that goes through vectors: solver_lanes.h pairs, solver_bodies.h
+//   bodies contact.c         the stages, and what is kept for the next step
 #ifndef FOLIOT_SIM_COLLIDE_COLLIDE_H
 #define FOLIOT_SIM_COLLIDE_COLLIDE_H
 
@@ -23,11 +23,11 @@
 #define FOLIOT__MARGIN 0x1p-5 // contacts reach this much further
 #define FOLIOT__SLACK 0x1p-4  // a body may leave its way by this much before pairs are found anew
 #define FOLIOT__LEVELS 64
-#define FOLIOT__COLOURS 64 // of contacts that share no body; one more for those that find none
-#define FOLIOT__KINDS 9    // of blocks
-#define FOLIOT__REGIONS 2  // of a colour
-#define FOLIOT__FAR 0x1p60f // a gap that is never closed
-#define FOLIOT__FAR_TURN 2.0   // radians in a substep: more than contacts can follow
+#define FOLIOT__COLOURS 64   // of contacts that share no body; one more for those that find none
+#define FOLIOT__KINDS 9      // of blocks
+#define FOLIOT__REGIONS 2    // of a colour
+#define FOLIOT__FAR 0x1p60f  // a gap that is never closed
+#define FOLIOT__FAR_TURN 2.0 // radians in a substep: more than contacts can follow
 
 // A body's bounds over the step, and where it stands in the grid.
 typedef struct foliot__bounds {
@@ -61,7 +61,8 @@ typedef struct foliot__impact {
 // all zeros.
 typedef struct foliot__mover {
     float v[3], w[3], unused[2];
-    float moved[3], turned[3], spare[2]; // since the tick's contacts were found: way, and small angle
+    float moved[3], turned[3],
+        spare[2]; // since the tick's contacts were found: way, and small angle
 } __attribute__((aligned(64))) foliot__mover;
 
 // What an impulse does to a body, at the pose at which the contacts were found.
@@ -71,7 +72,8 @@ typedef struct foliot__ease {
     float friction;
 } __attribute__((aligned(32))) foliot__ease;
 
-// What impulses have given eight bodies in a substep, or where their movers began a phase: v, then w.
+// What impulses have given eight bodies in a substep, or where their movers began a phase: v, then
+// w.
 typedef struct foliot__kicks {
     float row[6][8];
 } __attribute__((aligned(64))) foliot__kicks;
@@ -97,7 +99,7 @@ typedef struct foliot__collider {
     foliot_world *world;
     const foliot__step *step;
     foliot__crew *crew; // who shares the loops; NULL: nobody
-    uint32_t *counts; // by FOLIOT__COUNT_*
+    uint32_t *counts;   // by FOLIOT__COUNT_*
     // Paths: x(t) = x_end - v_end (dt - t) + acceleration (dt - t)^2 / 2 from `since` on.
     foliot__v3 start;        // positions at the step's start
     double *begin_q[4];      // orientations where the path began, w x y z
@@ -106,7 +108,8 @@ typedef struct foliot__collider {
     double *since;
     double *rest; // speed that the step's acceleration gives: slower impacts do not bounce
     uint32_t *age;
-    uint32_t *held;          // 1 + the tick's last substep in which an impact stopped it for the rest; 0: none
+    uint32_t
+        *held;    // 1 + the tick's last substep in which an impact stopped it for the rest; 0: none
     bool *riding; // whether its ride is that of the present path
     struct foliot__ride *rides;
     uint32_t *changed;    // bodies whose path an impact has changed
@@ -118,17 +121,19 @@ typedef struct foliot__collider {
     uint32_t *order, *order_spare;
     uint32_t *planes;
     foliot__level *levels; // FOLIOT__LEVELS
-    double *way;   // the longest that its own path may be; infinite where it bounces
-    float *core;   // radius of a ball inside the body
-    float *extent; // radius of the ball around it
-    float *reach;  // how far it may still go in this tick towards others, and the margin
+    double *way;           // the longest that its own path may be; infinite where it bounces
+    float *core;           // radius of a ball inside the body
+    float *extent;         // radius of the ball around it
+    float *reach;          // how far it may still go in this tick towards others, and the margin
     foliot__roam *roam;
-    foliot__v3 found; // where bodies were when their contacts were found
+    foliot__v3 found;      // where bodies were when their contacts were found
     foliot__mover *movers; // by slot, and one more that never moves
     foliot__ease *eases;   // the same rows
-    foliot__kicks *given;  // by impulses in the last substep, and before that within the present one; by eight
-    foliot__kicks *begun;  // the movers at a phase's begin; by eight
-    uint32_t *touched;     // bodies that contacts or joints may push, by eight: foliot__touched_first, ascending
+    foliot__kicks
+        *given; // by impulses in the last substep, and before that within the present one; by eight
+    foliot__kicks *begun; // the movers at a phase's begin; by eight
+    uint32_t *touched; // bodies that contacts or joints may push, by eight: foliot__touched_first,
+                       // ascending
     // `contacts` rows
     foliot__pair *pairs, *pairs_spare;
     foliot__impact *impacts;
@@ -154,8 +159,8 @@ enum {
     FOLIOT__COUNT_BLOCKS,
     FOLIOT__COUNT_TOUCHED,
     FOLIOT__COUNT_STALE, // 1: manifolds must be found anew before they are solved
-    FOLIOT__COUNT_HELD, // bodies stopped for the rest of the step
-    FOLIOT__COUNT_LOST, // impacts for which the queue had no room
+    FOLIOT__COUNT_HELD,  // bodies stopped for the rest of the step
+    FOLIOT__COUNT_LOST,  // impacts for which the queue had no room
 };
 
 foliot__collider foliot__collider_of(const foliot__step *step);
@@ -205,7 +210,8 @@ static inline uint32_t foliot__touched_bits(uint32_t row)
 #define FOLIOT__GRAIN_BODIES 64
 #define FOLIOT__GRAIN_TOUCHED (FOLIOT__GRAIN_BODIES / 8)
 #define FOLIOT__GRAIN_PAIRS 64
-// solver_prepare.c: plans part on all blocks, colour after colour; those without a colour in one piece.
+// solver_prepare.c: plans part on all blocks, colour after colour; those without a colour in one
+// piece.
 void foliot__plan_colours(foliot__collider *c, foliot__crew_part *part, void *context);
 // Gives the movers what blocks [begin, end) have accumulated; the context is a collider.
 void foliot__warm_part(void *collider, uint32_t begin, uint32_t end);
@@ -224,7 +230,8 @@ static inline float foliot__core_of(const foliot__collider *c, uint32_t a, uint3
     return core_a < core_b ? core_a : core_b;
 }
 
-// Speed at which an overlap of two bodies is pushed out at most: an eighth of the smaller one in a tick.
+// Speed at which an overlap of two bodies is pushed out at most: an eighth of the smaller one in a
+// tick.
 static inline float foliot__push_max(const foliot__collider *c, uint32_t a, uint32_t b)
 {
     return foliot__core_of(c, a, b) * 0.125f / (float)c->world->dt;

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
-// contact_event.c: what a step tells of contacts. Touches are told by two lists of pairs: the contact table, which is truth, as
-// it was when the step began and as it is now. Where they touch is computed when somebody asks.
+// contact_event.c: what a step tells of contacts. Touches are told by two lists of pairs: the
+// contact table, which is truth, as it was when the step began and as it is now. Where they touch
+// is computed when somebody asks.
 #include "foliot/contact.h"
 
 #include "sim/collide/shape.h"
 #include "sim/collide/contact_event.h"
 
 #define TO_AND_FRO 16
-#define REACH (2 * FOLIOT__MARGIN) // of the smaller body's core: as far apart as points that press may be
+#define REACH                                                                                      \
+    (2 * FOLIOT__MARGIN) // of the smaller body's core: as far apart as points that press may be
 
 void foliot__touches_begin(foliot_world *world)
 {
@@ -34,7 +36,8 @@ const foliot_impact *foliot_world_impacts(const foliot_world *world, uint32_t *c
     return foliot__impacts(world);
 }
 
-// -- touches ----------------------------------------------------------------------------------------
+// -- touches
+// ----------------------------------------------------------------------------------------
 
 static double core_of(const foliot__solid *s)
 {
@@ -58,9 +61,11 @@ static void clamp_to(const foliot__solid *box, double p[3])
         p[i] = at[i];
 }
 
-// Two boxes that pressed in the last substep and have gone past each other's corners since have no points left that face
-// each other: halfway between the nearest ones (by projecting to and fro), along what separates them.
-static void find_corners(const foliot__solid *a, const foliot__solid *b, const double d[3], foliot_touch *touch)
+// Two boxes that pressed in the last substep and have gone past each other's corners since have no
+// points left that face each other: halfway between the nearest ones (by projecting to and fro),
+// along what separates them.
+static void find_corners(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                         foliot_touch *touch)
 {
     double on_a[3], on_b[3] = {b->x[0], b->x[1], b->x[2]};
     for (int n = 0; n < TO_AND_FRO; n++) {
@@ -142,7 +147,8 @@ uint32_t foliot_world_touches(const foliot_world *world, foliot_touch *touches, 
     for (; i < then || n < now; count++) {
         int order = n == now ? -1 : i == then ? 1 : compare(before[i].a, before[i].b, &row[n]);
         if (count < capacity && order < 0)
-            touches[count] = (foliot_touch){.a = before[i].a, .b = before[i].b, .change = FOLIOT_TOUCH_ENDS};
+            touches[count] =
+                (foliot_touch){.a = before[i].a, .b = before[i].b, .change = FOLIOT_TOUCH_ENDS};
         else if (count < capacity)
             touches[count] = touch_of(world, &row[n], order > 0);
         i += order <= 0;

@@ -13,9 +13,10 @@
 
 // Header and points are 32 bytes each, so that eight manifolds turn into lanes by transposing.
 typedef struct foliot__manifold_point {
-    float arm_a[3], arm_b[3]; // from the bodies' centres to the point, world axes; a plane's arm is 0
-    float gap;                // along the normal, negative where the shapes overlap
-    uint32_t feature;         // which features of the two meet there: the same number while they do
+    float arm_a[3],
+        arm_b[3];     // from the bodies' centres to the point, world axes; a plane's arm is 0
+    float gap;        // along the normal, negative where the shapes overlap
+    uint32_t feature; // which features of the two meet there: the same number while they do
 } foliot__manifold_point;
 
 typedef struct foliot__manifold {
@@ -28,8 +29,9 @@ typedef struct foliot__manifold {
 
 struct foliot__pair;
 
-// out[k] for pairs[k]; count 0 where no two points come nearer than reach[a] + reach[b] (by slot: how far a
-// body may still move in this tick, and the margin). Touches nothing else, so slices may run on several threads.
+// out[k] for pairs[k]; count 0 where no two points come nearer than reach[a] + reach[b] (by slot:
+// how far a body may still move in this tick, and the margin). Touches nothing else, so slices may
+// run on several threads.
 void foliot__find_manifolds(const foliot_world *world, const struct foliot__pair *pairs,
                             uint32_t count, const float *reach, foliot__manifold *out);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// manifold_box_lanes.h: eight pairs of boxes in vectors of FINE ? binary64 : binary32. Included once
-// by each file that defines BOX_KERNEL and FINE. Compilers split the vectors where the machine has
-// narrower ones; where it has none, the pairs are taken one by one. The bits are the same.
+// manifold_box_lanes.h: eight pairs of boxes in vectors of FINE ? binary64 : binary32. Included
+// once by each file that defines BOX_KERNEL and FINE. Compilers split the vectors where the machine
+// has narrower ones; where it has none, the pairs are taken one by one. The bits are the same.
 //
 // 1. The fifteen separating axes (Gottschalk, Lin and Manocha 1996). The greatest separation wins;
 //    a's faces against b's, and faces against edges, by a tolerance, so that the choice lasts while
@@ -66,14 +66,15 @@ typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), may_a
 #include <immintrin.h>
 #define TAKE_ROOT(v) ((v) = (lanes)_mm256_sqrt_ps((__m256)(v)))
 #elif FINE
-#define TAKE_ROOT(v) TIMES (l, LANES) (v)[l] = __builtin_sqrt((v)[l])
+#define TAKE_ROOT(v) TIMES(l, LANES)(v)[l] = __builtin_sqrt((v)[l])
 #else
-#define TAKE_ROOT(v) TIMES (l, LANES) (v)[l] = __builtin_sqrtf((v)[l])
+#define TAKE_ROOT(v) TIMES(l, LANES)(v)[l] = __builtin_sqrtf((v)[l])
 #endif
 
-#define PREFERENCE ((real)0x1p-7) // of the smallest half extent: what another axis must be better by
-#define PARALLEL ((real)0x1p-12)  // squared sine under which two edges have no axis of their own
-#define FLUSH ((real)0x1p-8)      // of the smallest half extent: a corner this near to an edge is on it
+#define PREFERENCE                                                                                 \
+    ((real)0x1p-7)               // of the smallest half extent: what another axis must be better by
+#define PARALLEL ((real)0x1p-12) // squared sine under which two edges have no axis of their own
+#define FLUSH ((real)0x1p-8) // of the smallest half extent: a corner this near to an edge is on it
 #define CANDIDATES 24
 
 #if FOLIOT__VECTORS
@@ -103,10 +104,10 @@ typedef struct verdict {
 
 // The reference face's axes are (out, u, v), and the incident box's likewise.
 typedef struct faces {
-    lanes ref[3], inc[3];      // half extents
-    lanes side, facing;        // +-1: which face of the reference, of the incident box
+    lanes ref[3], inc[3];          // half extents
+    lanes side, facing;            // +-1: which face of the reference, of the incident box
     lanes centre[3], e1[3], e2[3]; // incident face along the reference's axes; [0] is the gap
-    marks inc1, inc2;          // incident axis is 1, 2
+    marks inc1, inc2;              // incident axis is 1, 2
     lanes u[CANDIDATES], v[CANDIDATES], gap[CANDIDATES];
     marks valid; // bit k: candidate k is a corner
 } faces;
@@ -129,36 +130,41 @@ static inline void set_axes(const lanes q[4], lanes axis[3][3])
 static inline void load(const foliot__box_batch *in, uint32_t first, boxes *s)
 {
     lanes qa[4], qb[4];
-    TIMES (k, 4) {
+    TIMES(k, 4)
+    {
         qa[k] = __builtin_convertvector(LOAD(in->q_a[k]), lanes);
         qb[k] = __builtin_convertvector(LOAD(in->q_b[k]), lanes);
     }
     set_axes(qa, s->a);
     set_axes(qb, s->b);
     s->reach = __builtin_convertvector(LOAD(in->reach), lanes);
-    TIMES (k, 3) {
+    TIMES(k, 3)
+    {
         s->d[k] = __builtin_convertvector(LOAD(in->d[k]), lanes);
         s->ha[k] = __builtin_convertvector(LOAD(in->half_a[k]), lanes);
         s->hb[k] = __builtin_convertvector(LOAD(in->half_b[k]), lanes);
     }
     lanes smallest = s->ha[0];
-    TIMES (k, 3) {
+    TIMES(k, 3)
+    {
         smallest = CHOOSE(s->ha[k] < smallest, s->ha[k], smallest);
         smallest = CHOOSE(s->hb[k] < smallest, s->hb[k], smallest);
     }
     s->smallest = smallest;
-    TIMES (i, 3) {
+    TIMES(i, 3)
+    {
         s->da[i] = DOT(s->a[i], s->d);
         s->db[i] = DOT(s->b[i], s->d);
-        TIMES (j, 3)
-            s->c[i][j] = DOT(s->a[i], s->b[j]);
+        TIMES(j, 3)
+        s->c[i][j] = DOT(s->a[i], s->b[j]);
     }
 }
 
 static inline void judge_faces(const boxes *s, lanes c[3][3], verdict *best)
 {
     lanes gap_a[3], gap_b[3];
-    TIMES (k, 3) {
+    TIMES(k, 3)
+    {
         gap_a[k] = ABSOLUTE(s->da[k]) - s->ha[k] - DOT(c[k], s->hb);
         lanes extent = (c[0][k] * s->ha[0] + c[1][k] * s->ha[1]) + c[2][k] * s->ha[2];
         gap_b[k] = ABSOLUTE(s->db[k]) - s->hb[k] - extent;
@@ -178,21 +184,22 @@ static inline void judge_edges(const boxes *s, lanes c[3][3], verdict *best)
 {
     lanes edge_gap = ones * -(real)0x1p100;
     marks edge = (marks){0};
-    TIMES (i, 3)
-        TIMES (j, 3) {
-            int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
-            lanes sine2 = ones - s->c[i][j] * s->c[i][j];
-            marks askew = sine2 > PARALLEL;
-            sine2 = CHOOSE(askew, sine2, ones);
-            TAKE_ROOT(sine2);
-            lanes apart = s->da[i2] * s->c[i1][j] - s->da[i1] * s->c[i2][j];
-            lanes extent = (s->ha[i1] * c[i2][j] + s->ha[i2] * c[i1][j]) +
-                           (s->hb[j1] * c[i][j2] + s->hb[j2] * c[i][j1]);
-            lanes gap = (ABSOLUTE(apart) - extent) / sine2;
-            marks better = askew & (gap > edge_gap);
-            edge_gap = CHOOSE(better, gap, edge_gap);
-            edge = (better & (3 * i + j)) | (~better & edge);
-        }
+    TIMES(i, 3)
+    TIMES(j, 3)
+    {
+        int i1 = (i + 1) % 3, i2 = (i + 2) % 3, j1 = (j + 1) % 3, j2 = (j + 2) % 3;
+        lanes sine2 = ones - s->c[i][j] * s->c[i][j];
+        marks askew = sine2 > PARALLEL;
+        sine2 = CHOOSE(askew, sine2, ones);
+        TAKE_ROOT(sine2);
+        lanes apart = s->da[i2] * s->c[i1][j] - s->da[i1] * s->c[i2][j];
+        lanes extent = (s->ha[i1] * c[i2][j] + s->ha[i2] * c[i1][j]) +
+                       (s->hb[j1] * c[i][j2] + s->hb[j2] * c[i][j1]);
+        lanes gap = (ABSOLUTE(apart) - extent) / sine2;
+        marks better = askew & (gap > edge_gap);
+        edge_gap = CHOOSE(better, gap, edge_gap);
+        edge = (better & (3 * i + j)) | (~better & edge);
+    }
     best->edge = edge;
     best->edge_gap = edge_gap;
     best->by_edge = edge_gap > best->gap + PREFERENCE * s->smallest;
@@ -202,9 +209,9 @@ static inline void judge_edges(const boxes *s, lanes c[3][3], verdict *best)
 static inline void judge(const boxes *s, verdict *best)
 {
     lanes c[3][3];
-    TIMES (i, 3)
-        TIMES (j, 3)
-            c[i][j] = ABSOLUTE(s->c[i][j]);
+    TIMES(i, 3)
+    TIMES(j, 3)
+    c[i][j] = ABSOLUTE(s->c[i][j]);
     judge_faces(s, c, best);
     judge_edges(s, c, best);
 }
@@ -212,7 +219,8 @@ static inline void judge(const boxes *s, verdict *best)
 // out[k] := the k-th of three after the marked one.
 static inline void turn(const lanes in[3], const marks *axis1, const marks *axis2, lanes out[3])
 {
-    TIMES (k, 3) {
+    TIMES(k, 3)
+    {
         lanes first = CHOOSE(*axis1, in[(k + 1) % 3], in[k]);
         out[k] = CHOOSE(*axis2, in[(k + 2) % 3], first);
     }
@@ -223,16 +231,18 @@ static inline void set_faces(const boxes *s, const verdict *best, faces *f)
 {
     lanes c[3][3], ref[3], inc[3], d[3], t[3], column[3][3];
     marks by_b = best->by_b;
-    TIMES (k, 3) {
+    TIMES(k, 3)
+    {
         ref[k] = CHOOSE(by_b, s->hb[k], s->ha[k]);
         inc[k] = CHOOSE(by_b, s->ha[k], s->hb[k]);
         t[k] = CHOOSE(by_b, -s->db[k], s->da[k]);
     }
     turn(ref, &best->axis1, &best->axis2, f->ref);
     turn(t, &best->axis1, &best->axis2, d);
-    TIMES (j, 3) { // column[j][k]: the incident axis j along the reference's k
-        TIMES (k, 3)
-            c[j][k] = CHOOSE(by_b, s->c[j][k], s->c[k][j]);
+    TIMES(j, 3)
+    { // column[j][k]: the incident axis j along the reference's k
+        TIMES(k, 3)
+        c[j][k] = CHOOSE(by_b, s->c[j][k], s->c[k][j]);
         turn(c[j], &best->axis1, &best->axis2, column[j]);
     }
     lanes look0 = ABSOLUTE(column[0][0]), look1 = ABSOLUTE(column[1][0]);
@@ -242,9 +252,10 @@ static inline void set_faces(const boxes *s, const verdict *best, faces *f)
     turn(inc, &f->inc1, &f->inc2, f->inc);
     f->side = CHOOSE(d[0] < 0, -ones, ones);
     lanes look[3];
-    TIMES (k, 3) {
-        TIMES (j, 3)
-            t[j] = column[j][k];
+    TIMES(k, 3)
+    {
+        TIMES(j, 3)
+        t[j] = column[j][k];
         turn(t, &f->inc1, &f->inc2, look);
         if (k == 0)
             f->facing = CHOOSE(look[0] * f->side > 0, -ones, ones);
@@ -267,7 +278,8 @@ static inline void offer(faces *f, int k, lanes *uvg, const marks *valid, const 
 
 static inline void offer_incident(faces *f, const lanes *flush, const lanes *reach)
 {
-    TIMES (k, 4) {
+    TIMES(k, 4)
+    {
         const real alpha = k & 1 ? 1 : -1, beta = k & 2 ? 1 : -1;
         lanes u = (f->centre[1] + alpha * f->e1[1]) + beta * f->e2[1];
         lanes v = (f->centre[2] + alpha * f->e1[2]) + beta * f->e2[2];
@@ -285,7 +297,8 @@ static inline void offer_reference(faces *f, const lanes *flush, const lanes *re
     lanes scale = ones / (f->e1[1] * f->e2[2] - f->e1[2] * f->e2[1]);
     lanes a_high = ones + (real)0.5 * *flush / f->inc[1], a_low = (real)2 * ones - a_high;
     lanes b_high = ones + (real)0.5 * *flush / f->inc[2], b_low = (real)2 * ones - b_high;
-    TIMES (k, 4) {
+    TIMES(k, 4)
+    {
         lanes u = k & 1 ? f->ref[1] : -f->ref[1], v = k & 2 ? f->ref[2] : -f->ref[2];
         lanes du = u - f->centre[1], dv = v - f->centre[2];
         lanes alpha = (du * f->e2[2] - dv * f->e2[1]) * scale;
@@ -306,9 +319,10 @@ static inline void offer_crossings(faces *f, int edge, const lanes *flush, const
     const lanes *fixed = edge < 2 ? f->e1 : f->e2, *along = edge < 2 ? f->e2 : f->e1;
     const real sign = edge & 1 ? 1 : -1;
     lanes margin = (real)0.25 * *flush, from[3];
-    TIMES (k, 3)
-        from[k] = f->centre[k] + sign * fixed[k];
-    TIMES (line, 4) {
+    TIMES(k, 3)
+    from[k] = f->centre[k] + sign * fixed[k];
+    TIMES(line, 4)
+    {
         int k = line < 2 ? 1 : 2, other = 3 - k;
         lanes at = line & 1 ? f->ref[k] : -f->ref[k], way = at - from[k];
         lanes t = way / along[k], across = from[other] + t * along[other];
@@ -326,8 +340,8 @@ static inline void find_corners(const boxes *s, faces *f)
     f->valid = (marks){0};
     offer_incident(f, &flush, &reach);
     offer_reference(f, &flush, &reach);
-    TIMES (edge, 4)
-        offer_crossings(f, edge, &flush, &reach);
+    TIMES(edge, 4)
+    offer_crossings(f, edge, &flush, &reach);
 }
 
 // -- one pair -------------------------------------------------------------------------------------
@@ -533,7 +547,8 @@ typedef struct slots {
 static inline frame frame_of(mark axis1, mark axis2, real side)
 {
     uint32_t first = axis2 ? 2 : axis1 ? 1 : 0, positive = side > 0;
-    return (frame){{first, first == 2 ? 0 : first + 1, first == 0 ? 2 : first - 1}, {positive, 0, 0}};
+    return (frame){{first, first == 2 ? 0 : first + 1, first == 0 ? 2 : first - 1},
+                   {positive, 0, 0}};
 }
 
 // Chooses the points of one pair; what they are in the world is computed for all at once.
@@ -554,15 +569,15 @@ static inline void choose_points(const boxes *s, const verdict *best, const face
     }
 }
 
-static inline void place_points(const boxes *s, const verdict *best, const faces *f,
-                                const slots *p, uint32_t count, const marks *by_face,
-                                foliot__manifold *const *out)
+static inline void place_points(const boxes *s, const verdict *best, const faces *f, const slots *p,
+                                uint32_t count, const marks *by_face, foliot__manifold *const *out)
 {
     lanes axis[3][3], from[3], arm[2][3];
-    TIMES (x, 3) {
+    TIMES(x, 3)
+    {
         lanes of[3], turned[3];
-        TIMES (k, 3)
-            of[k] = CHOOSE(best->by_b, s->b[k][x], s->a[k][x]);
+        TIMES(k, 3)
+        of[k] = CHOOSE(best->by_b, s->b[k][x], s->a[k][x]);
         turn(of, &best->axis1, &best->axis2, turned);
         axis[0][x] = turned[0] * f->side;
         axis[1][x] = turned[1];
@@ -573,9 +588,11 @@ static inline void place_points(const boxes *s, const verdict *best, const faces
             if ((*by_face)[l])
                 out[l]->normal[x] = (float)normal[l];
     }
-    TIMES (i, FOLIOT__POINTS) {
+    TIMES(i, FOLIOT__POINTS)
+    {
         lanes high = f->ref[0] + (real)0.5 * p->gap[i];
-        TIMES (x, 3) {
+        TIMES(x, 3)
+        {
             lanes at = (axis[0][x] * high + axis[1][x] * p->u[i]) + axis[2][x] * p->v[i];
             lanes other = at - from[x];
             arm[0][x] = CHOOSE(best->by_b, other, at);
@@ -585,7 +602,8 @@ static inline void place_points(const boxes *s, const verdict *best, const faces
             if (!(*by_face)[l] || (uint32_t)i >= out[l]->count)
                 continue;
             foliot__manifold_point *to = &out[l]->point[i];
-            TIMES (x, 3) {
+            TIMES(x, 3)
+            {
                 to->arm_a[x] = (float)arm[0][x][l];
                 to->arm_b[x] = (float)arm[1][x][l];
             }
@@ -597,14 +615,15 @@ static inline void place_points(const boxes *s, const verdict *best, const faces
 static inline bool any(const marks *which)
 {
     mark all = 0;
-    TIMES (l, LANES)
-        all |= (*which)[l];
+    TIMES(l, LANES)
+    all |= (*which)[l];
     return all != 0;
 }
 
 // `count` pairs, LANES at most, from column `first` on.
-static inline __attribute__((always_inline)) void
-touch_columns(const foliot__box_batch *in, uint32_t first, uint32_t count, foliot__manifold *const *out)
+static inline __attribute__((always_inline)) void touch_columns(const foliot__box_batch *in,
+                                                                uint32_t first, uint32_t count,
+                                                                foliot__manifold *const *out)
 {
     boxes s;
     verdict best;

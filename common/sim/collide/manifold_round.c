@@ -6,10 +6,10 @@
 // what the two have in common; else there is one, where they are nearest.
 #include "sim/collide/shape.h"
 
-#define ALONG 0x1p-7    // squared sine below which two segments lie along each other (5 degrees)
-#define COMMON 0x1p-8   // of a radius: less in common than this is one point
-#define ASTRAY 0x1p-6   // of a radius: a point that the normal misses by more is left out
-#define NOTHING 0x1p-40 // of the size: a distance that gives no direction
+#define ALONG 0x1p-7      // squared sine below which two segments lie along each other (5 degrees)
+#define COMMON 0x1p-8     // of a radius: less in common than this is one point
+#define ASTRAY 0x1p-6     // of a radius: a point that the normal misses by more is left out
+#define NOTHING 0x1p-40   // of the size: a distance that gives no direction
 #define PREFERENCE 0x1p-8 // of a radius: by which an edge must be better than a face
 
 static double half_length(const foliot__solid *s)
@@ -169,7 +169,8 @@ static double slope(const rod *r, double t)
     return foliot__dot(excess, r->e);
 }
 
-// Two points of the rod at once, where it passes the planes of two opposite faces; an end where it does not.
+// Two points of the rod at once, where it passes the planes of two opposite faces; an end where it
+// does not.
 typedef double couple __attribute__((vector_size(16)));
 typedef int64_t marks __attribute__((vector_size(16)));
 
@@ -199,8 +200,8 @@ static couple slopes(const rod *r, couple t)
     return (along[0] + along[1]) + along[2];
 }
 
-// The rod's point nearest to the box: where the slope passes 0, between the last crossing at which it is below and the
-// first at which it is not.
+// The rod's point nearest to the box: where the slope passes 0, between the last crossing at which
+// it is below and the first at which it is not.
 static double nearest_on_rod(const rod *r)
 {
     double first = slope(r, -r->half), last = slope(r, r->half);
@@ -254,8 +255,8 @@ static way_out out_of_box(const rod *r, double preference)
         ni /= length;
         nj /= length;
         double along = r->p[i] * ni + r->p[j] * nj, sign = along < 0 ? -1 : 1;
-        double gap = along * sign - (r->box[i] * foliot__absolute(ni) +
-                                     r->box[j] * foliot__absolute(nj));
+        double gap =
+            along * sign - (r->box[i] * foliot__absolute(ni) + r->box[j] * foliot__absolute(nj));
         if (!(gap > best.gap + preference))
             continue;
         best = (way_out){.gap = gap, .face = 3, .edge = k};
@@ -331,7 +332,8 @@ static double height_of(const rod_touch *w, double s)
 {
     double x[3], height = 0;
     at_rod(&w->r, s, x);
-    for (int k = 0; k < 3; k++) // over the vertex that the normal points to, or the face or edge of it
+    for (int k = 0; k < 3;
+         k++) // over the vertex that the normal points to, or the face or edge of it
         if (w->n[k] != 0)
             height += w->n[k] * (x[k] - (w->n[k] < 0 ? -w->r.box[k] : w->r.box[k]));
     return height;
@@ -342,8 +344,7 @@ static bool add_both(rod_touch *w, unsigned mask)
 {
     double s[2];
     uint32_t feature[2];
-    if (!clip_rod(&w->r, mask, s, feature) ||
-        !(s[1] - s[0] > COMMON * w->capsule->radius))
+    if (!clip_rod(&w->r, mask, s, feature) || !(s[1] - s[0] > COMMON * w->capsule->radius))
         return false;
     for (int e = 0; e < 2; e++) {
         double height = height_of(w, s[e]), excess[3];
@@ -419,12 +420,14 @@ void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid
             w.n[k] = way.n[k];
         distance = way.gap;
         double lean = foliot__dot(w.n, w.r.e);
-        s = way.face < 3 ? (lean > 0 ? -w.r.half : lean < 0 ? w.r.half : 0)
+        s = way.face < 3 ? (lean > 0   ? -w.r.half
+                            : lean < 0 ? w.r.half
+                                       : 0)
                          : nearest_to_edge(&w.r, &way);
     }
     for (int k = 0; k < 3; k++)
-        t->normal[k] = -((w.n[0] * box->axis[0][k] + w.n[1] * box->axis[1][k]) +
-                         w.n[2] * box->axis[2][k]);
+        t->normal[k] =
+            -((w.n[0] * box->axis[0][k] + w.n[1] * box->axis[1][k]) + w.n[2] * box->axis[2][k]);
     unsigned mask = axes_across(w.n);
     if (lies_along(&w, mask) && add_both(&w, mask))
         return;

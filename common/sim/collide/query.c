@@ -26,7 +26,8 @@ static void unit_of(const double v[3], double out[3])
 
 // -- balls around bodies --------------------------------------------------------------------------
 
-// Two: what every machine has; wider ones would be taken apart value by value where they are not there.
+// Two: what every machine has; wider ones would be taken apart value by value where they are not
+// there.
 #define PAIR 2
 typedef double lanes __attribute__((vector_size(8 * PAIR), may_alias));
 typedef int64_t marks __attribute__((vector_size(8 * PAIR), may_alias));
@@ -131,7 +132,8 @@ static bool enter_box(const ray *r, const double half[3], double *distance, doub
                 return false;
             continue;
         }
-        double sign = e < 0 ? -1 : 1, in = (-sign * half[k] - p) / e, out = (sign * half[k] - p) / e;
+        double sign = e < 0 ? -1 : 1, in = (-sign * half[k] - p) / e,
+               out = (sign * half[k] - p) / e;
         if (in > enter) {
             enter = in;
             face = k;
@@ -149,8 +151,7 @@ static bool enter_box(const ray *r, const double half[3], double *distance, doub
 }
 
 // The tube between the two balls of a capsule that stands along z.
-static bool enter_tube(const ray *r, double radius, double half, double *distance,
-                       double normal[3])
+static bool enter_tube(const ray *r, double radius, double half, double *distance, double normal[3])
 {
     const double *p = r->from, *e = r->direction;
     double a = e[0] * e[0] + e[1] * e[1], b = p[0] * e[0] + p[1] * e[1];
@@ -302,8 +303,8 @@ static double look_along(void *context, uint32_t slot)
     return c->r.distance;
 }
 
-static void collect(collecting *c, const double from[3], const double direction[3],
-                    double distance, const foliot_filter *filter)
+static void collect(collecting *c, const double from[3], const double direction[3], double distance,
+                    const foliot_filter *filter)
 {
     sweep s = {.distance = distance};
     unit_of(direction, s.direction);

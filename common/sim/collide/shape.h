@@ -42,20 +42,20 @@ void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid
 void foliot__touch_plane(const foliot__solid *solid, const foliot__solid *plane, double reach,
                          foliot__touch *t);
 
-// shape_gap.c: whichever kinds the two are, two boxes and two planes apart. True: they were taken in
-// the other order, and so is *t.
+// shape_gap.c: whichever kinds the two are, two boxes and two planes apart. True: they were taken
+// in the other order, and so is *t.
 bool foliot__touch_two(const foliot__solid *a, const foliot__solid *b, const double d[3],
                        double reach, foliot__touch *t);
-// Points of at most `reach` between any two, with n a unit vector from a to b; their number. Planes have arms too. qa and
-// qb are the orientations of boxes.
+// Points of at most `reach` between any two, with n a unit vector from a to b; their number. Planes
+// have arms too. qa and qb are the orientations of boxes.
 typedef struct foliot__near_point {
     double arm_a[3], arm_b[3], gap; // from the centres
 } foliot__near_point;
 uint32_t foliot__near_points(const foliot__solid *a, const double qa[4], const foliot__solid *b,
                              const double qb[4], const double d[3], double reach, double n[3],
                              foliot__near_point points[FOLIOT__POINTS]);
-// The gap between any two, or less where it is more than 0, with a direction from a to b along which
-// it is at least that much.
+// The gap between any two, or less where it is more than 0, with a direction from a to b along
+// which it is at least that much.
 double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, const double d[3],
                       double n[3]);
 double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, const double d[3],

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// shape_gap.c: how far two solids are apart and where they are nearest, whatever their kinds. Binary64.
+// shape_gap.c: how far two solids are apart and where they are nearest, whatever their kinds.
+// Binary64.
 #include "sim/collide/shape.h"
 
 #include "sim/collide/manifold_box.h"
@@ -10,7 +11,7 @@
 
 // Two boxes as the fifteen axes that may separate them see them (Gottschalk, Lin and Manocha 1996).
 typedef struct box_view {
-    double da[3], db[3];           // the way between the centres along the axes of either
+    double da[3], db[3];            // the way between the centres along the axes of either
     double c[3][3], absolute[3][3]; // a's axes along b's
     const double *ha, *hb;
 } box_view;
@@ -48,7 +49,8 @@ static void judge_edges(const box_view *x, int i, box_verdict *best)
     for (int j = 0; j < 3; j++) {
         int j1 = j == 2 ? 0 : j + 1, j2 = j == 0 ? 2 : j - 1;
         double sine2 = 1 - r[j] * r[j], along = x->da[i2] * x->c[i1][j] - x->da[i1] * x->c[i2][j];
-        double extent = (x->ha[i1] * r2[j] + x->ha[i2] * r1[j]) + (x->hb[j1] * r[j2] + x->hb[j2] * r[j1]);
+        double extent =
+            (x->ha[i1] * r2[j] + x->ha[i2] * r1[j]) + (x->hb[j1] * r[j2] + x->hb[j2] * r[j1]);
         if (sine2 < 0x1p-20) // parallel edges: the faces say it all
             continue;
         double sine = foliot__sqrt(sine2);
@@ -101,14 +103,14 @@ bool foliot__touch_two(const foliot__solid *a, const foliot__solid *b, const dou
     return swapped;
 }
 
-static uint32_t near_points_of_boxes(const foliot__solid *a, const double qa[4], const foliot__solid *b,
-                                     const double qb[4], const double d[3], double reach, double n[3],
-                                     foliot__near_point *points)
+static uint32_t near_points_of_boxes(const foliot__solid *a, const double qa[4],
+                                     const foliot__solid *b, const double qb[4], const double d[3],
+                                     double reach, double n[3], foliot__near_point *points)
 {
     foliot__manifold m;
     foliot__touch_box_pair(qa, a->half, qb, b->half, d, reach, &m);
-    // Binary32 says which point; that it is one and the same for both, and the length of the normal,
-    // are exact.
+    // Binary32 says which point; that it is one and the same for both, and the length of the
+    // normal, are exact.
     double length2 = 0;
     for (int k = 0; k < 3 && m.count > 0; k++) {
         n[k] = (double)m.normal[k];

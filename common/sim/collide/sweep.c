@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// sweep.c: where a body is on its way through the step, and how it turns. What pairs ask for again and again (where it
-// is when its path begins, how fast it turns) is computed once a path, when it is first asked for.
+// sweep.c: where a body is on its way through the step, and how it turns. What pairs ask for again
+// and again (where it is when its path begins, how fast it turns) is computed once a path, when it
+// is first asked for.
 #include "sim/ccd/impact.h"
 
 #include "foliot/math.h"
@@ -85,7 +86,8 @@ static double ends_of(const foliot__collider *c, foliot__ride *r)
     return foliot__smaller(-product, 1);
 }
 
-// How it turns, and the fastest that it does: when it blends, 4 tan(angle / 4) a path in its middle.
+// How it turns, and the fastest that it does: when it blends, 4 tan(angle / 4) a path in its
+// middle.
 static double set_turning(const foliot__collider *c, foliot__ride *r)
 {
     uint32_t i = r->body;
@@ -98,7 +100,9 @@ static double set_turning(const foliot__collider *c, foliot__ride *r)
     r->turning = FOLIOT__STILL;
     if (!(dt > c->since[i]) || memcmp(r->from, r->to, sizeof r->from) == 0)
         return 0;
-    r->turning = c->age[i] > 0 ? FOLIOT__FREELY : speed * dt > FOLIOT__FAR_TURN ? FOLIOT__FAST : FOLIOT__BLENDED;
+    r->turning = c->age[i] > 0                   ? FOLIOT__FREELY
+                 : speed * dt > FOLIOT__FAR_TURN ? FOLIOT__FAST
+                                                 : FOLIOT__BLENDED;
     if (r->turning != FOLIOT__BLENDED)
         return speed;
     double tangent2 = (1 - cosine) / (1 + cosine);
@@ -126,9 +130,10 @@ void foliot__turned_at(const foliot__collider *c, uint32_t i, double time, doubl
     turned_at(c, foliot__ride_of(c, i), time, q);
 }
 
-// A body of unequal moments precesses: its spin turns through space with it. Taken over to its pose in the body's own
-// axes the spin has the energy there that the scheme left it with. As it stands in space it would have another, and a
-// thin rod that bounces between its ends would gain some each time, without end.
+// A body of unequal moments precesses: its spin turns through space with it. Taken over to its pose
+// in the body's own axes the spin has the energy there that the scheme left it with. As it stands
+// in space it would have another, and a thin rod that bounces between its ends would gain some each
+// time, without end.
 static void set_own_spin(const foliot__collider *c, foliot__ride *r)
 {
     foliot__v3 moment = foliot__inertia(c->world);
@@ -146,7 +151,9 @@ static void set_own_spin(const foliot__collider *c, foliot__ride *r)
 void foliot__spin_along(const foliot__ride *r, const double axis[3][3], double w[3])
 {
     for (int k = 0; k < 3; k++)
-        w[k] = r->precesses ? (r->own[0] * axis[0][k] + r->own[1] * axis[1][k]) + r->own[2] * axis[2][k] : r->spin[k];
+        w[k] = r->precesses
+                   ? (r->own[0] * axis[0][k] + r->own[1] * axis[1][k]) + r->own[2] * axis[2][k]
+                   : r->spin[k];
 }
 
 void foliot__spin_at(const foliot__ride *r, const double q[4], double w[3])

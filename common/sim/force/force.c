@@ -162,7 +162,8 @@ void foliot__force_prepare(foliot_world *world)
 // -- the position part
 // ------------------------------------------------------------------------------
 
-static void add_uniform_axis(double *restrict a, const double *restrict inverse, double g, uint32_t rows)
+static void add_uniform_axis(double *restrict a, const double *restrict inverse, double g,
+                             uint32_t rows)
 {
     FOLIOT__FOR_LANES (rows, i)
         a[i] += inverse[i] > 0 ? g : 0;

@@ -121,7 +121,8 @@ static inline void foliot__v3_clear(foliot__v3 a, uint32_t rows)
     foliot__clear(a, rows);
 }
 
-static inline void foliot__lanes_mask(double *restrict a, const double *restrict inverse, uint32_t rows)
+static inline void foliot__lanes_mask(double *restrict a, const double *restrict inverse,
+                                      uint32_t rows)
 {
     FOLIOT__FOR_LANES (rows, i)
         a[i] = inverse[i] > 0 ? a[i] : 0;

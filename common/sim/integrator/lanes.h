@@ -6,8 +6,8 @@
 
 #include "sim/state/state.h"
 
-// The inner loop has a constant length, which compilers turn into vectors at -O2 as well; signed, because an
-// index that might wrap around has none.
+// The inner loop has a constant length, which compilers turn into vectors at -O2 as well; signed,
+// because an index that might wrap around has none.
 #define FOLIOT__FOR_LANES(rows, i)                                                                 \
     for (ptrdiff_t i##_lane = 0; i##_lane < (ptrdiff_t)(rows); i##_lane += FOLIOT__LANES)          \
         for (ptrdiff_t i = i##_lane; i < i##_lane + FOLIOT__LANES; i++)
@@ -23,8 +23,8 @@ static inline void foliot__lanes_add_scaled(double *restrict y, const double *re
 // y := 0.
 static inline void foliot__lanes_clear(double *y, uint32_t rows)
 {
-    FOLIOT__FOR_LANES(rows, i)
-    y[i] = 0;
+    FOLIOT__FOR_LANES (rows, i)
+        y[i] = 0;
 }
 
 // y := x.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // rotation.c: free rotation of rigid bodies by splitting (Dullweber, Leimkuhler and McLachlan 1997,
-// J. Chem. Phys. 107, 5840) with Cayley maps for the elementary rotations; what it is composed of, and which
-// kernel does it (rotation_lanes.h). Knows nothing of contacts.
+// J. Chem. Phys. 107, 5840) with Cayley maps for the elementary rotations; what it is composed of,
+// and which kernel does it (rotation_lanes.h). Knows nothing of contacts.
 //
 // The energy of rotation is a sum over the body's axes, m1^2/2I1 + m2^2/2I2 + m3^2/2I3 (m: the
 // angular momentum in the body's axes). Under one summand alone the body turns about that axis at
@@ -74,5 +74,6 @@ void foliot__rotate(const foliot__step *step, unsigned order)
     if (!step->world->rotates || order == 0)
         return;
     turning t = {step->world, weights_of(order), step->dt, kernel_of_cpu()};
-    foliot__crew_share(step->crew, 0, foliot__lanes(step->world) / FOLIOT__LANES, GRAIN, rotate_part, &t);
+    foliot__crew_share(step->crew, 0, foliot__lanes(step->world) / FOLIOT__LANES, GRAIN,
+                       rotate_part, &t);
 }

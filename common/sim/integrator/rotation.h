@@ -20,9 +20,10 @@ typedef struct foliot__rotation_weights {
     uint32_t count;
 } foliot__rotation_weights;
 
-// Rotation of the bodies in slots [begin, end), whole lanes, over dt. All kernels give the same bits.
-typedef void foliot__rotation_kernel(foliot_world *world, const foliot__rotation_weights *composed, double dt,
-                                     uint32_t begin, uint32_t end);
+// Rotation of the bodies in slots [begin, end), whole lanes, over dt. All kernels give the same
+// bits.
+typedef void foliot__rotation_kernel(foliot_world *world, const foliot__rotation_weights *composed,
+                                     double dt, uint32_t begin, uint32_t end);
 foliot__rotation_kernel foliot__rotate_base;
 foliot__rotation_kernel foliot__rotate_avx2, foliot__rotate_avx512; // x86-64 alone
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// rotation_lanes.h: the splitting of rotation.c for WIDE bodies at once. Included once by each file that defines
-// ROTATION_KERNEL.
+// rotation_lanes.h: the splitting of rotation.c for WIDE bodies at once. Included once by each file
+// that defines ROTATION_KERNEL.
 //
-// Invariant: every lane is one body's, computed alone, so the bits do not depend on WIDE; orientations are unit
-// quaternions after every turn. Bodies that do not rotate (points, static, frozen, empty rows) are left as they
-// are.
+// Invariant: every lane is one body's, computed alone, so the bits do not depend on WIDE;
+// orientations are unit quaternions after every turn. Bodies that do not rotate (points, static,
+// frozen, empty rows) are left as they are.
 #include "sim/integrator/rotation.h"
 
 #if defined(__AVX512F__)
@@ -17,7 +17,7 @@
 #define ROOT(v) ((v) = (lanes)_mm256_sqrt_pd((__m256d)(v)))
 #else
 #define WIDE 4
-#define ROOT(v) TIMES (l, WIDE) (v)[l] = foliot__sqrt((v)[l])
+#define ROOT(v) TIMES(l, WIDE)(v)[l] = foliot__sqrt((v)[l])
 #endif
 typedef double lanes __attribute__((vector_size(8 * WIDE), may_alias));
 typedef int64_t marks __attribute__((vector_size(8 * WIDE), may_alias));
@@ -33,7 +33,8 @@ typedef int64_t marks __attribute__((vector_size(8 * WIDE), may_alias));
 #define CHOOSE(mark, yes, no) ((lanes)(((mark) & (marks)(yes)) | (~(mark) & (marks)(no))))
 #define IN static inline __attribute__((always_inline)) void
 
-// Quaternion (w, x, y, z; body to world), and angular velocity in world axes or momentum in the body's.
+// Quaternion (w, x, y, z; body to world), and angular velocity in world axes or momentum in the
+// body's.
 typedef struct spin {
     lanes q[4], m[3];
 } spin;
@@ -46,8 +47,8 @@ typedef struct tops {
 static inline bool any(const marks *which)
 {
     int64_t all = 0;
-    TIMES (l, WIDE)
-        all |= (*which)[l];
+    TIMES(l, WIDE)
+    all |= (*which)[l];
     return all != 0;
 }
 
@@ -55,7 +56,8 @@ static inline bool any(const marks *which)
 IN to_body(const lanes q[4], lanes v[3])
 {
     lanes w = q[0], x = q[1], y = q[2], z = q[3];
-    lanes cx = 2 * (z * v[1] - y * v[2]), cy = 2 * (x * v[2] - z * v[0]), cz = 2 * (y * v[0] - x * v[1]);
+    lanes cx = 2 * (z * v[1] - y * v[2]), cy = 2 * (x * v[2] - z * v[0]),
+          cz = 2 * (y * v[0] - x * v[1]);
     v[0] += w * cx + (z * cy - y * cz);
     v[1] += w * cy + (x * cz - z * cx);
     v[2] += w * cz + (y * cx - x * cy);
@@ -65,7 +67,8 @@ IN to_body(const lanes q[4], lanes v[3])
 IN to_world(const lanes q[4], lanes v[3])
 {
     lanes w = q[0], x = q[1], y = q[2], z = q[3];
-    lanes cx = 2 * (y * v[2] - z * v[1]), cy = 2 * (z * v[0] - x * v[2]), cz = 2 * (x * v[1] - y * v[0]);
+    lanes cx = 2 * (y * v[2] - z * v[1]), cy = 2 * (z * v[0] - x * v[2]),
+          cz = 2 * (x * v[1] - y * v[0]);
     v[0] += w * cx + (y * cz - z * cy);
     v[1] += w * cy + (z * cx - x * cz);
     v[2] += w * cz + (x * cy - y * cx);
@@ -76,11 +79,12 @@ IN normalise(lanes q[4])
     lanes length = (q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]);
     ROOT(length);
     lanes scale = 1 / length;
-    TIMES (k, 4)
-        q[k] *= scale;
+    TIMES(k, 4)
+    q[k] *= scale;
 }
 
-// -- three different moments -----------------------------------------------------------------------------
+// -- three different moments
+// -----------------------------------------------------------------------------
 
 // The turn about axis a (b and c follow it in the cycle x, y, z) over `half` = t/2. The quaternion
 // is left longer by sqrt(1 + s^2). m is turned by (m_b, m_c) += sin (m_c - s m_b, -(m_b + s m_c)),
@@ -113,19 +117,20 @@ IN turn_by_axes(spin *s, const tops *bodies, double duration)
 IN kick_momentum(spin *s, const tops *bodies, double duration)
 {
     lanes gain[3];
-    TIMES (k, 3)
-        gain[k] = bodies->torque[k] * duration;
+    TIMES(k, 3)
+    gain[k] = bodies->torque[k] * duration;
     to_body(s->q, gain);
-    TIMES (k, 3)
-        s->m[k] = CHOOSE(bodies->torqued, s->m[k] + gain[k], s->m[k]);
+    TIMES(k, 3)
+    s->m[k] = CHOOSE(bodies->torqued, s->m[k] + gain[k], s->m[k]);
 }
 
-static void rotate_uneven(spin *s, const tops *bodies, const foliot__rotation_weights *composed, double dt)
+static void rotate_uneven(spin *s, const tops *bodies, const foliot__rotation_weights *composed,
+                          double dt)
 {
     bool torque = any(&bodies->torqued);
     to_body(s->q, s->m);
-    TIMES (k, 3)
-        s->m[k] *= bodies->inertia[k];
+    TIMES(k, 3)
+    s->m[k] *= bodies->inertia[k];
     for (uint32_t k = 0; k < composed->count; k++) {
         double duration = composed->w[k] * dt;
         if (torque)
@@ -134,17 +139,20 @@ static void rotate_uneven(spin *s, const tops *bodies, const foliot__rotation_we
         if (torque)
             kick_momentum(s, bodies, duration / 2);
     }
-    // Divided, though 1 / I is at hand: I (1 / I) is not 1, and what it is off by adds up step by step.
-    TIMES (k, 3)
-        s->m[k] /= bodies->inertia[k];
+    // Divided, though 1 / I is at hand: I (1 / I) is not 1, and what it is off by adds up step by
+    // step.
+    TIMES(k, 3)
+    s->m[k] /= bodies->inertia[k];
     to_world(s->q, s->m);
 }
 
-// -- three equal moments ------------------------------------------------------------------------------------
+// -- three equal moments
+// ------------------------------------------------------------------------------------
 
 IN kick_velocity(spin *s, const tops *bodies, double duration)
 {
-    TIMES (k, 3) {
+    TIMES(k, 3)
+    {
         lanes gain = bodies->torque[k] * bodies->inverse[k] * duration;
         s->m[k] = CHOOSE(bodies->torqued, s->m[k] + gain, s->m[k]);
     }
@@ -162,7 +170,8 @@ IN turn_at_once(spin *s, double half)
     normalise(s->q);
 }
 
-static void rotate_even(spin *s, const tops *bodies, const foliot__rotation_weights *composed, double dt)
+static void rotate_even(spin *s, const tops *bodies, const foliot__rotation_weights *composed,
+                        double dt)
 {
     bool torque = any(&bodies->torqued);
     for (uint32_t k = 0; k < composed->count; k++) {
@@ -175,43 +184,49 @@ static void rotate_even(spin *s, const tops *bodies, const foliot__rotation_weig
     }
 }
 
-// -- all of them ----------------------------------------------------------------------------------------------
+// -- all of them
+// ----------------------------------------------------------------------------------------------
 
 // WIDE bodies of which some may be of either kind: each takes its own kind's way.
-IN rotate_wide(foliot_world *world, uint32_t first, const foliot__rotation_weights *composed, double dt)
+IN rotate_wide(foliot_world *world, uint32_t first, const foliot__rotation_weights *composed,
+               double dt)
 {
     double *const q[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
                           foliot__orientation_y(world), foliot__orientation_z(world)};
     foliot__v3 spins = foliot__angular_velocity(world), torques = foliot__torque(world);
     foliot__v3 inertia = foliot__inertia(world), inverse = foliot__inverse_inertia(world);
-    double *const w[3] = {spins.x, spins.y, spins.z}, *const torque[3] = {torques.x, torques.y, torques.z};
-    double *const i[3] = {inertia.x, inertia.y, inertia.z}, *const n[3] = {inverse.x, inverse.y, inverse.z};
+    double *const w[3] = {spins.x, spins.y, spins.z}, *const torque[3] = {torques.x, torques.y,
+                                                                          torques.z};
+    double *const i[3] = {inertia.x, inertia.y, inertia.z}, *const n[3] = {inverse.x, inverse.y,
+                                                                           inverse.z};
     spin was, uneven, even;
     tops bodies;
-    TIMES (k, 4)
-        was.q[k] = AT(q[k], first);
-    TIMES (k, 3) {
+    TIMES(k, 4)
+    was.q[k] = AT(q[k], first);
+    TIMES(k, 3)
+    {
         was.m[k] = AT(w[k], first);
         bodies.inertia[k] = AT(i[k], first);
         bodies.inverse[k] = AT(n[k], first);
         bodies.torque[k] = AT(torque[k], first);
     }
     bodies.torqued = (bodies.torque[0] != 0) | (bodies.torque[1] != 0) | (bodies.torque[2] != 0);
-    marks equal = (bodies.inertia[0] == bodies.inertia[1]) & (bodies.inertia[1] == bodies.inertia[2]);
+    marks equal =
+        (bodies.inertia[0] == bodies.inertia[1]) & (bodies.inertia[1] == bodies.inertia[2]);
     marks turns = bodies.inverse[0] > 0, by_axes = turns & ~equal, at_once = turns & equal;
     uneven = even = was;
     if (any(&by_axes))
         rotate_uneven(&uneven, &bodies, composed, dt);
     if (any(&at_once))
         rotate_even(&even, &bodies, composed, dt);
-    TIMES (k, 4)
-        AT(q[k], first) = CHOOSE(at_once, even.q[k], CHOOSE(by_axes, uneven.q[k], was.q[k]));
-    TIMES (k, 3)
-        AT(w[k], first) = CHOOSE(at_once, even.m[k], CHOOSE(by_axes, uneven.m[k], was.m[k]));
+    TIMES(k, 4)
+    AT(q[k], first) = CHOOSE(at_once, even.q[k], CHOOSE(by_axes, uneven.q[k], was.q[k]));
+    TIMES(k, 3)
+    AT(w[k], first) = CHOOSE(at_once, even.m[k], CHOOSE(by_axes, uneven.m[k], was.m[k]));
 }
 
-void ROTATION_KERNEL(foliot_world *world, const foliot__rotation_weights *composed, double dt, uint32_t begin,
-                     uint32_t end)
+void ROTATION_KERNEL(foliot_world *world, const foliot__rotation_weights *composed, double dt,
+                     uint32_t begin, uint32_t end)
 {
     for (uint32_t first = begin; first < end; first += WIDE)
         rotate_wide(world, first, composed, dt);

@@ -8,13 +8,14 @@
 
 typedef struct foliot__scheme {
     foliot_integrator_info info;
-    uint8_t scratch_vectors; // vector fields of scratch that a step uses (forces may use none of them)
-    // Advances position, velocity and what truth the scheme has of its own, over step->dt; the step turns
-    // the bodies afterwards. Leaves world->acceleration_valid true only if it is. Rods included where
-    // info.rods says so (rattle.h).
+    uint8_t
+        scratch_vectors; // vector fields of scratch that a step uses (forces may use none of them)
+    // Advances position, velocity and what truth the scheme has of its own, over step->dt; the step
+    // turns the bodies afterwards. Leaves world->acceleration_valid true only if it is. Rods
+    // included where info.rods says so (rattle.h).
     void (*advance)(const foliot__step *step);
-    // One step back to the same bits; NULL but for reversible-leapfrog. `step` is the step that is undone:
-    // its own time, time_end and dt.
+    // One step back to the same bits; NULL but for reversible-leapfrog. `step` is the step that is
+    // undone: its own time, time_end and dt.
     void (*retreat)(const foliot__step *step);
 } foliot__scheme;
 
@@ -29,14 +30,14 @@ void foliot__advance_velocity_verlet_corrected(const foliot__step *step);
 void foliot__advance_midpoint(const foliot__step *step);
 void foliot__advance_heun(const foliot__step *step);
 void foliot__advance_rk4(const foliot__step *step);
-void foliot__advance_verlet(const foliot__step *step);         // verlet.c
+void foliot__advance_verlet(const foliot__step *step); // verlet.c
 void foliot__advance_time_corrected_verlet(const foliot__step *step);
 void foliot__advance_implicit_euler(const foliot__step *step); // implicit.c
 void foliot__advance_implicit_midpoint(const foliot__step *step);
-void foliot__advance_kinematic(const foliot__step *step);      // kinematic.c
+void foliot__advance_kinematic(const foliot__step *step); // kinematic.c
 void foliot__advance_kinematic_average(const foliot__step *step);
 void foliot__advance_kinematic_strang(const foliot__step *step);
-void foliot__advance_lattice(const foliot__step *step);        // lattice.c
+void foliot__advance_lattice(const foliot__step *step); // lattice.c
 void foliot__retreat_lattice(const foliot__step *step);
 
 #endif

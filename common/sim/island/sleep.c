@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// sleep.c: who is still, who sleeps, who wakes. Islands are found by union in index order over the contacts that
-// pushed in the last step, constraints and springs; an island's name is its lowest slot, so that nothing depends on
-// the order of finding.
+// sleep.c: who is still, who sleeps, who wakes. Islands are found by union in index order over the
+// contacts that pushed in the last step, constraints and springs; an island's name is its lowest
+// slot, so that nothing depends on the order of finding.
 #include "sim/math/floating_point.h"
 
 #include "sim/island/sleep.h"
@@ -23,9 +23,9 @@ typedef struct box {
 typedef struct sleepers {
     foliot_world *world;
     uint32_t *parent, *next, *column; // next: in a column's list
-    uint32_t *roused;                 // who must wake; when islands fall asleep, what holds for them
-    box *boxes;                                // of sleepers
-    foliot__contact_row *rows;                 // laid aside
+    uint32_t *roused;          // who must wake; when islands fall asleep, what holds for them
+    box *boxes;                // of sleepers
+    foliot__contact_row *rows; // laid aside
 } sleepers;
 
 static size_t lay_out(sleepers *s, char *base, size_t slots, size_t contacts)
@@ -93,7 +93,8 @@ bool foliot__sleep_everywhere(const foliot_world *world)
     return world->sleeps && !anybody(world, is_awake);
 }
 
-// -- islands -----------------------------------------------------------------------------------------
+// -- islands
+// -----------------------------------------------------------------------------------------
 
 static uint32_t root_of(uint32_t *parent, uint32_t i)
 {
@@ -114,7 +115,8 @@ static void join(uint32_t *parent, uint32_t a, uint32_t b)
         parent[a] = b;
 }
 
-// Calls link(context, a, b) for all that holds two bodies together; b is NOBODY where it is a point of the world.
+// Calls link(context, a, b) for all that holds two bodies together; b is NOBODY where it is a point
+// of the world.
 typedef void linker(void *context, uint32_t a, uint32_t b);
 static void each_link(const foliot_world *world, linker *link, void *context)
 {
@@ -152,10 +154,11 @@ static void find_islands(sleepers *s, linker *linked)
     each_link(s->world, linked, s);
 }
 
-// -- waking ------------------------------------------------------------------------------------------
+// -- waking
+// ------------------------------------------------------------------------------------------
 
-// A velocity that an input has given meanwhile (a jump) is kept. Still for one tick: who was woken by a neighbour
-// wakes nobody else unless it really moves.
+// A velocity that an input has given meanwhile (a jump) is kept. Still for one tick: who was woken
+// by a neighbour wakes nobody else unless it really moves.
 static void wake(foliot_world *world, uint32_t i)
 {
     foliot__flags(world)[i] &= ~(uint32_t)FOLIOT_BODY_ASLEEP;
@@ -246,7 +249,8 @@ static void rouse_by_pulses(sleepers *s)
     }
 }
 
-// -- who comes near ------------------------------------------------------------------------------------
+// -- who comes near
+// ------------------------------------------------------------------------------------
 
 // Of the sphere around a shape; 0 for points and planes.
 static double reach_of(const foliot_world *world, uint32_t i)
@@ -282,10 +286,9 @@ static void extents_of(const foliot_world *world, uint32_t i, double extent[3])
         hx = hy = 0;
     if (kind == FOLIOT_SHAPE_SPHERE)
         hz = 0;
-    const double turn[3][3] = {
-        {1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
-        {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
-        {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
+    const double turn[3][3] = {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)},
+                               {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
+                               {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)}};
     for (int k = 0; k < 3; k++)
         extent[k] = ((kind == FOLIOT_SHAPE_BOX ? 0 : r) + magnitude(turn[k][0]) * hx) +
                     (magnitude(turn[k][1]) * hy + magnitude(turn[k][2]) * hz);
@@ -371,7 +374,8 @@ static void rouse_by_touch(sleepers *s)
     }
 }
 
-// -- contacts of sleepers -----------------------------------------------------------------------------
+// -- contacts of sleepers
+// -----------------------------------------------------------------------------
 
 // The solver sees nothing of a contact of which neither body can move.
 static void lay_aside(sleepers *s)
@@ -413,9 +417,11 @@ static void put_back(sleepers *s)
     }
 }
 
-// -- falling asleep -----------------------------------------------------------------------------------
+// -- falling asleep
+// -----------------------------------------------------------------------------------
 
-// Slower than what gravity gives in a quarter of a tick, and than 1/512 of its size a tick: free of any unit.
+// Slower than what gravity gives in a quarter of a tick, and than 1/512 of its size a tick: free of
+// any unit.
 static bool is_still(const foliot_world *world, uint32_t i, double gravity)
 {
     double reach = reach_of(world, i), limit = reach / (512 * world->dt);
@@ -450,8 +456,8 @@ static bool count_still(foliot_world *world)
     return any;
 }
 
-// `roused` of an island's root says what holds for it: 1 where it rests on something that does not move, 2 where it must
-// stay awake.
+// `roused` of an island's root says what holds for it: 1 where it rests on something that does not
+// move, 2 where it must stay awake.
 static void find_support(void *context, uint32_t a, uint32_t b)
 {
     sleepers *s = context;
@@ -507,7 +513,8 @@ static void put_to_sleep(sleepers *s)
     foliot__joints_changed(world);
 }
 
-// -- the tick -----------------------------------------------------------------------------------------
+// -- the tick
+// -----------------------------------------------------------------------------------------
 
 void foliot__sleep_begin(foliot_world *world)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// sleep.h: bodies that have been at rest for long are left out of a step until something wakes them. Only in
-// scenes that say `sleep: true`.
+// sleep.h: bodies that have been at rest for long are left out of a step until something wakes
+// them. Only in scenes that say `sleep: true`.
 //
-// Bodies that touch or are linked sleep and wake together, as an island. Asleep, a body is what a static one is:
-// its inverse mass is 0. What decides its waking is truth: the flag FOLIOT_BODY_ASLEEP, for how many ticks it has been
-// still (the upper bits of `flags`), and the rows of the contact table between sleepers, which are kept.
+// Bodies that touch or are linked sleep and wake together, as an island. Asleep, a body is what a
+// static one is: its inverse mass is 0. What decides its waking is truth: the flag
+// FOLIOT_BODY_ASLEEP, for how many ticks it has been still (the upper bits of `flags`), and the
+// rows of the contact table between sleepers, which are kept.
 #ifndef FOLIOT_SIM_SLEEP_H
 #define FOLIOT_SIM_SLEEP_H
 

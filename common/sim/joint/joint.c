@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// joint.c: joints in the course of a tick. In every substep two systems are solved, as SHAKE and RATTLE
-// do (rattle.c): impulses along the rows as they were at its start take the positions to where the joints
-// hold at its end; then, with the rows as they are there, velocities across them are taken out.
+// joint.c: joints in the course of a tick. In every substep two systems are solved, as SHAKE and
+// RATTLE do (rattle.c): impulses along the rows as they were at its start take the positions to
+// where the joints hold at its end; then, with the rows as they are there, velocities across them
+// are taken out.
 //
-// So a world of joints alone keeps the virtues of the scheme that moves it: energy neither drifts nor
-// grows, and momentum is kept to rounding.
+// So a world of joints alone keeps the virtues of the scheme that moves it: energy neither drifts
+// nor grows, and momentum is kept to rounding.
 #include "sim/joint/joint_internal.h"
 
 #include "sim/constraint/constraint_links.h"
@@ -13,13 +14,14 @@
 
 #include <string.h>
 
-#define CORRECTIONS 2      // of positions in a substep: the second sees what turning left over
-#define CORRECTIONS_MAX 8  // while they are not
-#define SHARP 1e-9         // this share of the arms
-#define ROUGH 1e-3         // and beyond this one they are found in another way
-#define GAIN_MAX 0.01      // of kinetic energy in a substep, before velocities are found in another way
+#define CORRECTIONS 2     // of positions in a substep: the second sees what turning left over
+#define CORRECTIONS_MAX 8 // while they are not
+#define SHARP 1e-9        // this share of the arms
+#define ROUGH 1e-3        // and beyond this one they are found in another way
+#define GAIN_MAX 0.01 // of kinetic energy in a substep, before velocities are found in another way
 
-// -- the table -------------------------------------------------------------------------------------
+// -- the table
+// -------------------------------------------------------------------------------------
 
 typedef struct carver {
     char *base;
@@ -78,7 +80,8 @@ void foliot__joints_changed(foliot_world *world)
     world->joints_ready = 0;
 }
 
-// -- each substep ------------------------------------------------------------------------------------
+// -- each substep
+// ------------------------------------------------------------------------------------
 
 static void aim(foliot__joints *j, const foliot_world *world)
 {
@@ -173,7 +176,8 @@ static void forget_friction(foliot__joints *j, foliot__island *island)
 }
 
 // The first solve of a substep: it tells how great the pulls are.
-static void solve_first(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+static void solve_first(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                        double h)
 {
     foliot__island_solve(j, island, h);
     if (!foliot__island_ease(j, island, h, foliot__response(world)))
@@ -200,7 +204,8 @@ static void sum_pushes(foliot__joints *j, double h)
             if (r == joint->rows && joint->kind == FOLIOT_CONSTRAINT_HINGE)
                 push = push > motor ? push - motor : push < -motor ? push + motor : 0;
             bool along = r < 3 && joint->kind != FOLIOT_CONSTRAINT_DISTANCE;
-            double *sum = along || joint->kind == FOLIOT_CONSTRAINT_DISTANCE ? joint->force : joint->torque;
+            double *sum =
+                along || joint->kind == FOLIOT_CONSTRAINT_DISTANCE ? joint->force : joint->torque;
             const double *way = sum == joint->force ? joint->jb[r] : joint->jb[r] + 3;
             for (int k = 0; k < 3; k++)
                 sum[k] += push * way[k];
@@ -208,7 +213,8 @@ static void sum_pushes(foliot__joints *j, double h)
     }
 }
 
-// -- without contacts ----------------------------------------------------------------------------------
+// -- without contacts
+// ----------------------------------------------------------------------------------
 
 // x := m^-1 x, m symmetric and positive definite.
 static void divide(const double m[3][3], double x[3])
@@ -250,9 +256,8 @@ static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
     foliot__velocity_changed(world, slot);
 }
 
-// Positions go on by what was found; of the turn it is the momentum that gains, since the moments turn with
-// the body.
-// Returns twice the kinetic energy that the scheme left it with.
+// Positions go on by what was found; of the turn it is the momentum that gains, since the moments
+// turn with the body. Returns twice the kinetic energy that the scheme left it with.
 static double move_on(foliot_world *world, foliot__jointed *body, double h, bool rough)
 {
     double velocity[6], spin[3], gained[3];
@@ -279,10 +284,11 @@ static double move_on(foliot_world *world, foliot__jointed *body, double h, bool
     return lively;
 }
 
-// Positions: along the rows of the substep's start, as SHAKE does, which neither gives nor takes energy. Where
-// a substep turns too far for that, along those of its end, time and again, and velocities get
-// nothing of it: that takes energy and never gives any.
-static void find_positions(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+// Positions: along the rows of the substep's start, as SHAKE does, which neither gives nor takes
+// energy. Where a substep turns too far for that, along those of its end, time and again, and
+// velocities get nothing of it: that takes energy and never gives any.
+static void find_positions(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                           double h)
 {
     for (uint32_t i = 0; i < island->bodies; i++)
         memcpy(j->bodies[island->body + i].taken, j->bodies[island->body + i].moved,
@@ -311,7 +317,8 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
 }
 
 // Twice the kinetic energy of the island.
-static double liveliness(const foliot__joints *j, const foliot_world *world, const foliot__island *island)
+static double liveliness(const foliot__joints *j, const foliot_world *world,
+                         const foliot__island *island)
 {
     double sum = 0;
     for (uint32_t i = 0; i < island->bodies; i++) {
@@ -340,7 +347,8 @@ static void set_free(const foliot_world *world, foliot__jointed *body)
         body->spin[k] = body->spin[k] + (spin[k] - body->spin[k]) / 2;
 }
 
-static void find_velocities(foliot__joints *j, foliot_world *world, foliot__island *island, double h)
+static void find_velocities(foliot__joints *j, foliot_world *world, foliot__island *island,
+                            double h)
 {
     for (uint32_t i = 0; i < island->bodies; i++)
         get_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].change);
@@ -377,7 +385,8 @@ static void step_island(foliot__joints *j, foliot_world *world, foliot__island *
     find_velocities(j, world, island, h);
     if (driven(j, island) || liveliness(j, world, island) <= before * (1 + GAIN_MAX))
         return;
-    // Joints do no work. What the scheme made of the velocities, less what does not fit, is never more.
+    // Joints do no work. What the scheme made of the velocities, less what does not fit, is never
+    // more.
     for (uint32_t i = 0; i < island->bodies; i++)
         put_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].taken);
     find_velocities(j, world, island, h);
@@ -394,7 +403,8 @@ void foliot__joints_alone(const foliot__step *step)
     world->acceleration_valid = 0;
 }
 
-// -- beside contacts -----------------------------------------------------------------------------------
+// -- beside contacts
+// -----------------------------------------------------------------------------------
 
 static void read_mover(const foliot__collider *c, uint32_t slot, double out[6])
 {
@@ -405,7 +415,8 @@ static void read_mover(const foliot__collider *c, uint32_t slot, double out[6])
     }
 }
 
-static void write_mover(foliot__collider *c, uint32_t slot, const double base[6], const double more[6])
+static void write_mover(foliot__collider *c, uint32_t slot, const double base[6],
+                        const double more[6])
 {
     foliot__mover *m = &c->movers[slot];
     for (int k = 0; k < 3; k++) {
@@ -447,7 +458,8 @@ static void turn_to_velocities(foliot__collider *c, foliot__joints *j)
         foliot__island *island = &j->islands[i];
         forget_friction(j, island);
         for (uint32_t k = 0; k < island->bodies && island->rough; k++)
-            write_mover(c, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken, none);
+            write_mover(c, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
+                        none);
     }
     aim(j, c->world);
     j->counts[FOLIOT__JOINTS_RELAXING] = 1;
@@ -479,7 +491,8 @@ void foliot__joints_solve(foliot__collider *c, float h, bool soft)
         solve_velocities(c, &j, (double)h);
 }
 
-// -- the tick's end ------------------------------------------------------------------------------------
+// -- the tick's end
+// ------------------------------------------------------------------------------------
 
 static double length_of(const double v[3])
 {
@@ -499,12 +512,14 @@ void foliot__joints_finish(const foliot__step *step)
     for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_COUNT]; i++) {
         const foliot__joint *joint = &j.joints[i];
         const foliot_constraint_definition *d = &foliot__constraint(world)[joint->index];
-        double force = length_of(joint->force) / duration, torque = length_of(joint->torque) / duration;
+        double force = length_of(joint->force) / duration,
+               torque = length_of(joint->torque) / duration;
         bool torn = force > d->break_force, twisted = torque > d->break_torque;
         foliot__constraint_force(world)[joint->index] = twisted && !torn ? torque : force;
         if (!torn && !twisted)
             continue;
-        foliot__constraint_break(world, joint->index, torn ? FOLIOT_BREAK_FORCE : FOLIOT_BREAK_TORQUE);
+        foliot__constraint_break(world, joint->index,
+                                 torn ? FOLIOT_BREAK_FORCE : FOLIOT_BREAK_TORQUE);
         foliot__joints_changed(world);
     }
 }

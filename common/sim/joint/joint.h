@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
-// joint.h: ball, hinge, weld and anchored distance joints. Solved directly (joint/joint_tree.c), so they
-// carry nothing from one tick to the next: truth is only whether they are broken.
+// joint.h: ball, hinge, weld and anchored distance joints. Solved directly (joint/joint_tree.c), so
+// they carry nothing from one tick to the next: truth is only whether they are broken.
 //
-// In a world without contacts foliot__joints_alone is all of it. With contacts the contact solver calls
-// smooth and solve, before its contacts in every phase of every substep.
+// In a world without contacts foliot__joints_alone is all of it. With contacts the contact solver
+// calls smooth and solve, before its contacts in every phase of every substep.
 #ifndef FOLIOT_SIM_JOINT_H
 #define FOLIOT_SIM_JOINT_H
 
@@ -20,15 +20,16 @@ void foliot__joints_changed(foliot_world *world);
 void foliot__joints_begin(const foliot__step *step, bool first);
 // step.c: after the scheme, where no contact solver runs: the whole substep.
 void foliot__joints_alone(const foliot__step *step);
-// step.c: at a substep's end. At the tick's, what pulled more than its break force in the mean of it breaks.
+// step.c: at a substep's end. At the tick's, what pulled more than its break force in the mean of
+// it breaks.
 void foliot__joints_finish(const foliot__step *step);
 
 // The contact solver, in every substep of length h.
-// When the movers hold the scheme's mean velocities and nothing else yet; the tables hold the poses that these
-// led to. What the movers hold beyond them later is what positions move on by.
+// When the movers hold the scheme's mean velocities and nothing else yet; the tables hold the poses
+// that these led to. What the movers hold beyond them later is what positions move on by.
 void foliot__joints_smooth(foliot__collider *c);
-// Visits every joint once: `soft` with positions brought back, before they move; else (relaxing, after the
-// tables hold the moved poses) velocities alone.
+// Visits every joint once: `soft` with positions brought back, before they move; else (relaxing,
+// after the tables hold the moved poses) velocities alone.
 void foliot__joints_solve(foliot__collider *c, float h, bool soft);
 // The broad phase: two bodies that a joint lets pass through each other.
 bool foliot__joints_apart(const foliot_world *world, uint32_t a, uint32_t b);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// joint_damping.c: light bodies under great pulls. A link of moment I between two pulls F at arms r swings
-// back with the stiffness K = F . r about the axes across the arm (the part along it of the geometric
-// stiffness of Tournier et al., "Stable constrained dynamics", SIGGRAPH 2015). With the weight of a thousand links at a chain's end its
-// swing is faster than any substep, and an explicit step of it blows up where h^2 K > 4 I. Swings that a
-// substep h cannot show are damped: two such neighbours get a friction in their joint, implicit in their
-// turning against each other, that makes the step stable (with semi-implicit Euler and a moment W of
-// friction where 2 W > h^2 K - 4 I). It acts on neither the whole chain's swing nor on any momentum,
-// and what swings slower has none.
+// joint_damping.c: light bodies under great pulls. A link of moment I between two pulls F at arms r
+// swings back with the stiffness K = F . r about the axes across the arm (the part along it of the
+// geometric stiffness of Tournier et al., "Stable constrained dynamics", SIGGRAPH 2015). With the
+// weight of a thousand links at a chain's end its swing is faster than any substep, and an explicit
+// step of it blows up where h^2 K > 4 I. Swings that a substep h cannot show are damped: two such
+// neighbours get a friction in their joint, implicit in their turning against each other, that
+// makes the step stable (with semi-implicit Euler and a moment W of friction where 2 W > h^2 K - 4
+// I). It acts on neither the whole chain's swing nor on any momentum, and what swings slower has
+// none.
 #include "sim/joint/joint_internal.h"
 
 #include <string.h>
@@ -16,7 +17,8 @@ static double dot(const double a[3], const double b[3])
     return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
 }
 
-// The arm from the rows: those of a point in the world's axes are unit vectors and arm x unit vector.
+// The arm from the rows: those of a point in the world's axes are unit vectors and arm x unit
+// vector.
 static void arm_of(const double rows[FOLIOT__ROWS][6], double sign, double arm[3])
 {
     arm[0] = sign * (rows[1][5] - rows[2][4]) / 2;

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MIT
-// joint_fallback.c: a substep in which something turns so far (the end of a whip, a chain that jerks taut) that
-// the joints' rows at its start no longer lead to where they hold at its end. Then velocities are
-// first made to fit the joints at the start, and slowed where they turn further than a substep can
-// follow; bodies go where these lead, and from there along the rows as they are (Gauss and Newton). Each of
-// this takes energy and none gives any. Where even that does not find a place, the island moves stiffly, as
-// one body, for this substep: what held at its start then holds at its end.
+// joint_fallback.c: a substep in which something turns so far (the end of a whip, a chain that
+// jerks taut) that the joints' rows at its start no longer lead to where they hold at its end. Then
+// velocities are first made to fit the joints at the start, and slowed where they turn further than
+// a substep can follow; bodies go where these lead, and from there along the rows as they are
+// (Gauss and Newton). Each of this takes energy and none gives any. Where even that does not find a
+// place, the island moves stiffly, as one body, for this substep: what held at its start then holds
+// at its end.
 #include "sim/joint/joint_internal.h"
 
 #include <string.h>
 
-#define TURN_MAX 0.5  // radians in a substep
-#define STEP_MAX 0.3  // in a correction
+#define TURN_MAX 0.5 // radians in a substep
+#define STEP_MAX 0.3 // in a correction
 #define CORRECTIONS 12
 #define SHARP 1e-9
 #define ROUGH 1e-3
@@ -70,7 +71,8 @@ static void stiffen(foliot__joints *j, foliot__island *island, bool stiff)
         reach += j->joints[island->joint + i].reach;
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = &j->joints[island->joint + i];
-        bool turns = joint->kind == FOLIOT_CONSTRAINT_BALL || joint->kind == FOLIOT_CONSTRAINT_HINGE;
+        bool turns =
+            joint->kind == FOLIOT_CONSTRAINT_BALL || joint->kind == FOLIOT_CONSTRAINT_HINGE;
         bool both = joint->a != FOLIOT__NONE && joint->b != FOLIOT__NONE;
         joint->friction = stiff && turns && both ? STIFFNESS * mass * reach * reach : 0;
         memset(joint->rubbed, 0, sizeof joint->rubbed);
@@ -82,7 +84,8 @@ static void stiffen(foliot__joints *j, foliot__island *island, bool stiff)
     island->fresh = true;
 }
 
-static double correct(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+static double correct(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                      double h)
 {
     for (int k = 0;; k++) {
         foliot__island_aim(j, world, island, h);
@@ -100,7 +103,8 @@ static void forget_pushes(foliot__joints *j, const foliot__island *island)
         memset(j->joints[island->joint + k].push, 0, sizeof j->joints->push);
 }
 
-static double go(foliot__joints *j, const foliot_world *world, foliot__island *island, double h, bool stiff)
+static double go(foliot__joints *j, const foliot_world *world, foliot__island *island, double h,
+                 bool stiff)
 {
     for (uint32_t i = 0; i < island->bodies; i++) {
         foliot__jointed *body = &j->bodies[island->body + i];
@@ -121,7 +125,8 @@ static double go(foliot__joints *j, const foliot_world *world, foliot__island *i
 }
 
 // The rows of the substep's start again.
-static void aim_at_start(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+static void aim_at_start(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                         double h)
 {
     for (uint32_t i = 0; i < island->bodies; i++) {
         foliot__jointed *body = &j->bodies[island->body + i];
@@ -131,7 +136,8 @@ static void aim_at_start(foliot__joints *j, const foliot_world *world, foliot__i
     foliot__island_aim(j, world, island, h);
 }
 
-void foliot__island_stumble(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+void foliot__island_stumble(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                            double h)
 {
     // The rows are still those of the start.
     for (uint32_t i = 0; i < island->bodies; i++)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// joint_internal.h: the table `joint_workspace`. All of it is cache that lives for one tick: joints carry
-// nothing from one tick to the next but whether they are broken.
+// joint_internal.h: the table `joint_workspace`. All of it is cache that lives for one tick: joints
+// carry nothing from one tick to the next but whether they are broken.
 //
 //   joint.c        the tick: phases, what breaks
 //   joint_sort.c   what is joined to what
@@ -19,13 +19,13 @@
 #define FOLIOT__ROWS 6 // of one joint, its free row included
 #define FOLIOT__NONE UINT32_MAX
 
-// The bounded row of a joint: the turn of a hinge about its axis, the length of a rope. Its impulse as
-// a function of its speed falls in steps: a push that keeps it from `low`, the motor's, the motor's
-// the other way, a push that keeps it from `high`. It stands on a riser or on a tread.
+// The bounded row of a joint: the turn of a hinge about its axis, the length of a rope. Its impulse
+// as a function of its speed falls in steps: a push that keeps it from `low`, the motor's, the
+// motor's the other way, a push that keeps it from `high`. It stands on a riser or on a tread.
 typedef enum foliot__bound_state {
-    FOLIOT__BOUND_FREE,    // slower than the motor wants: all its torque; without a motor: nothing
-    FOLIOT__BOUND_BRAKED,  // faster: all its torque against
-    FOLIOT__BOUND_LOW,     // at this speed, whatever it takes
+    FOLIOT__BOUND_FREE,   // slower than the motor wants: all its torque; without a motor: nothing
+    FOLIOT__BOUND_BRAKED, // faster: all its torque against
+    FOLIOT__BOUND_LOW,    // at this speed, whatever it takes
     FOLIOT__BOUND_DRIVEN,
     FOLIOT__BOUND_HIGH,
 } foliot__bound_state;
@@ -47,16 +47,17 @@ typedef struct foliot__joint {
     double start[4];                 // b's orientation in a's axes as the scene starts
     double least, greatest;          // of the bounded value: an angle or a length
     double speed, strength;          // of the motor; strength 0: none
-    double low, drive, high;         // what the bounded row may gain; drive infinite without a motor
-    double was;                      // bounded value at the substep's start
-    double value;                    // and now
+    double low, drive, high; // what the bounded row may gain; drive infinite without a motor
+    double was;              // bounded value at the substep's start
+    double value;            // and now
     double error[FOLIOT__ROWS];
     double ja[FOLIOT__ROWS][6], jb[FOLIOT__ROWS][6]; // speed of a row per velocity of a body
     double push[FOLIOT__ROWS];                       // impulses of the substep so far
     double force[3], torque[3];                      // and of the tick, on b, in the world's axes
     // What is to be solved, and the factors (joint_tree.c).
     double goal[FOLIOT__ROWS], impulse[FOLIOT__ROWS], half[FOLIOT__ROWS];
-    double turning[FOLIOT__ROWS], rubbed[FOLIOT__ROWS]; // friction: what ends the turning; impulses so far
+    double turning[FOLIOT__ROWS],
+        rubbed[FOLIOT__ROWS];  // friction: what ends the turning; impulses so far
     double friction;           // in it against turning, as a moment; 0: none
     double soft[FOLIOT__ROWS]; // speed that a row gives way by for a unit of impulse
     double g[FOLIOT__ROWS][6], h[FOLIOT__ROWS][6], k[FOLIOT__ROWS][FOLIOT__ROWS];
@@ -68,41 +69,41 @@ typedef struct foliot__pose {
 } foliot__pose;
 
 typedef struct foliot__jointed {
-    uint32_t slot, joint; // that leads to the parent; FOLIOT__NONE at a root that floats
+    uint32_t slot, joint;       // that leads to the parent; FOLIOT__NONE at a root that floats
     double mass, inertia[3][3]; // world axes, at the pose of the rows
     double stiffness[3][3];     // of the pulls on it against its turning (joint_ease.c)
     double swing;               // how much of that a substep is too long for, as a moment
-    double factor[6][6];     // of the mass of all that hangs on it
-    double pushed[6];        // impulses from outside the tree, then what is left of them
-    double change[6];        // of velocity: the solution
-    double moved[6];         // velocity beyond the smooth motion's, of positions
-    double smooth[6];        // the solver's velocity before it pushed anything
-    foliot__pose start;      // at the substep's start
-    double spin[3];          // angular momentum there, and half of what the scheme's torque adds
+    double factor[6][6];        // of the mass of all that hangs on it
+    double pushed[6];           // impulses from outside the tree, then what is left of them
+    double change[6];           // of velocity: the solution
+    double moved[6];            // velocity beyond the smooth motion's, of positions
+    double smooth[6];           // the solver's velocity before it pushed anything
+    foliot__pose start;         // at the substep's start
+    double spin[3];             // angular momentum there, and half of what the scheme's torque adds
     double inertia_start[3][3];
-    bool free;               // where it turns to follows from these (joint_turn.c)
-    double taken[6];         // of a rough island: velocity to go on with
+    bool free;       // where it turns to follows from these (joint_turn.c)
+    double taken[6]; // of a rough island: velocity to go on with
 } foliot__jointed;
 
 // Bodies and joints of one island stand together, parents before children.
 typedef struct foliot__island {
     uint32_t body, bodies; // first, count
     uint32_t joint, joints;
-    uint32_t loops;        // of its joints, those at the end of its range
-    bool fresh;            // rows have changed since the factors were made
-    bool rough;            // this substep turned so far that positions were found without SHAKE
+    uint32_t loops; // of its joints, those at the end of its range
+    bool fresh;     // rows have changed since the factors were made
+    bool rough;     // this substep turned so far that positions were found without SHAKE
 } foliot__island;
 
 typedef struct foliot__joints {
-    uint32_t *counts;       // FOLIOT__JOINTS_*
-    foliot__joint *joints;  // by island, tree joints then loops; both in the order of their search
+    uint32_t *counts;      // FOLIOT__JOINTS_*
+    foliot__joint *joints; // by island, tree joints then loops; both in the order of their search
     foliot__jointed *bodies;
     foliot__island *islands;
-    uint32_t *body_of;      // by slot: row of `bodies`, or FOLIOT__NONE
-    uint32_t *head, *next;  // for the search: the joints of a slot
+    uint32_t *body_of;     // by slot: row of `bodies`, or FOLIOT__NONE
+    uint32_t *head, *next; // for the search: the joints of a slot
     uint32_t *listed, *taken, *waiting;
-    uint64_t *apart;        // pairs that do not touch: ascending a << 32 | b
-    double *loop[5];        // FOLIOT__ROWS a joint: for the loops' solver
+    uint64_t *apart; // pairs that do not touch: ascending a << 32 | b
+    double *loop[5]; // FOLIOT__ROWS a joint: for the loops' solver
 } foliot__joints;
 
 enum {
@@ -119,13 +120,15 @@ foliot__joints foliot__joints_of(const foliot_world *world);
 // joint_sort.c: fills joints, bodies, islands and apart.
 void foliot__joints_sort(foliot_world *world, foliot__joints *j);
 
-// joint_turn.c: the orientation at the end of the substep of a body that turns freely with its `spin` and what
-// `moved` adds to it.
-void foliot__jointed_turn(const foliot_world *world, const foliot__jointed *body, double h, double q[4]);
+// joint_turn.c: the orientation at the end of the substep of a body that turns freely with its
+// `spin` and what `moved` adds to it.
+void foliot__jointed_turn(const foliot_world *world, const foliot__jointed *body, double h,
+                          double q[4]);
 foliot__pose foliot__pose_of(const foliot_world *world, uint32_t slot);
 // After `velocity` for a time h; and the velocity that leads from one to the other.
 void foliot__pose_move(foliot__pose *pose, const double velocity[6], double h);
-void foliot__pose_way(const foliot__pose *from, const foliot__pose *to, double h, double velocity[6]);
+void foliot__pose_way(const foliot__pose *from, const foliot__pose *to, double h,
+                      double velocity[6]);
 
 // joint_rows.c
 void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joint *joint);
@@ -139,33 +142,39 @@ double foliot__joint_worst(const foliot__joint *joint);
 void foliot__jointed_weigh(const foliot_world *world, foliot__jointed *body,
                            const foliot__pose *pose);
 
-// joint_ease.c: sets `friction` of the joints from the impulses of the substep so far, `share` of which a
-// lasting force gives to positions. True if there is any: the island is to be solved anew.
+// joint_ease.c: sets `friction` of the joints from the impulses of the substep so far, `share` of
+// which a lasting force gives to positions. True if there is any: the island is to be solved anew.
 bool foliot__island_ease(foliot__joints *j, const foliot__island *island, double h, double share);
 
-// joint_tree.c: the tree joints of an island. Factors must be made anew after rows or `active` have changed.
+// joint_tree.c: the tree joints of an island. Factors must be made anew after rows or `active` have
+// changed.
 void foliot__tree_factor(foliot__joints *j, const foliot__island *island);
-// Solves for `change` of the bodies and `impulse` of the tree joints, from their `goal` (`held`: from 0) and
-// the bodies' `pushed`, which is used up.
+// Solves for `change` of the bodies and `impulse` of the tree joints, from their `goal` (`held`:
+// from 0) and the bodies' `pushed`, which is used up.
 void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool held);
 
 // joint_aim.c: rows and masses of an island after `moved` has moved its bodies for a time h.
-void foliot__island_aim(foliot__joints *j, const foliot_world *world, foliot__island *island, double h);
-// Goals that take positions at the substep's end to where the joints hold, and velocities (`change` holds them)
-// to where they keep holding. The first returns the worst error as it is, as a share of the arms.
+void foliot__island_aim(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                        double h);
+// Goals that take positions at the substep's end to where the joints hold, and velocities (`change`
+// holds them) to where they keep holding. The first returns the worst error as it is, as a share of
+// the arms.
 double foliot__island_want_positions(foliot__joints *j, const foliot_world *world,
                                      const foliot__island *island, double h);
 void foliot__island_want_velocities(foliot__joints *j, const foliot__island *island, double h);
 // joint_rough.c: sets `moved` and `taken` in a substep that turns too far for foliot__joints_*.
-void foliot__island_stumble(foliot__joints *j, const foliot_world *world, foliot__island *island, double h);
+void foliot__island_stumble(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                            double h);
 
-// joint_solve.c: changes the speeds of the bodies so that every row gains its `goal`, and every bounded row
-// stands where its bound lets it. `h` is the length of the substep, which makes a torque an impulse.
+// joint_solve.c: changes the speeds of the bodies so that every row gains its `goal`, and every
+// bounded row stands where its bound lets it. `h` is the length of the substep, which makes a
+// torque an impulse.
 void foliot__island_solve(foliot__joints *j, foliot__island *island, double h);
 
 static inline double foliot__dot6(const double a[6], const double b[6])
 {
-    return ((a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]) + ((a[3] * b[3] + a[4] * b[4]) + a[5] * b[5]);
+    return ((a[0] * b[0] + a[1] * b[1]) + a[2] * b[2]) +
+           ((a[3] * b[3] + a[4] * b[4]) + a[5] * b[5]);
 }
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// joint_islands.c: who is joined to whom: islands, in each a tree with parents before children, and the joints
-// that are left over. A function of the scene, of what is broken and of what moves, in index order.
+// joint_islands.c: who is joined to whom: islands, in each a tree with parents before children, and
+// the joints that are left over. A function of the scene, of what is broken and of what moves, in
+// index order.
 #include "sim/joint/joint_internal.h"
 
 #include "sim/scene/scene.h"
@@ -47,7 +48,8 @@ static uint32_t list_joints(const foliot_world *world, foliot__joints *j)
     return count;
 }
 
-// -- the search --------------------------------------------------------------------------------------
+// -- the search
+// --------------------------------------------------------------------------------------
 
 // Joint `listed` gets the next place.
 static uint32_t place_joint(const foliot_world *world, foliot__joints *j, uint32_t listed)
@@ -84,7 +86,8 @@ static void visit(const foliot_world *world, foliot__joints *j, uint32_t row, ui
     }
 }
 
-// The island of the body in `slot`, which listed joint `root` holds to what does not move (or FOLIOT__NONE).
+// The island of the body in `slot`, which listed joint `root` holds to what does not move (or
+// FOLIOT__NONE).
 static void search(const foliot_world *world, foliot__joints *j, uint32_t slot, uint32_t root)
 {
     foliot__island *island = &j->islands[j->counts[FOLIOT__JOINTS_ISLANDS]++];
@@ -140,7 +143,8 @@ static void join_rows(foliot__joints *j)
     }
 }
 
-// -- pairs that do not touch ---------------------------------------------------------------------------
+// -- pairs that do not touch
+// ---------------------------------------------------------------------------
 
 static uint64_t pair_key(uint32_t a, uint32_t b)
 {

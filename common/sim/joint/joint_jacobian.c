@@ -2,9 +2,9 @@
 // joint_jacobian.c: what a joint holds, as rows: the speed at which each of its errors grows is
 // ja . velocity of a + jb . velocity of b (linear, then angular, world axes).
 //
-// ball: three rows, the anchors in one place. Hinge: two more, its axis seen from b has no part across
-// it; the turn about it is the bounded row. Weld: three more, no turn at all. Distance: one row, along
-// the line between the anchors, bounded where it is a rope.
+// ball: three rows, the anchors in one place. Hinge: two more, its axis seen from b has no part
+// across it; the turn about it is the bounded row. Weld: three more, no turn at all. Distance: one
+// row, along the line between the anchors, bounded where it is a rope.
 #include "sim/joint/joint_internal.h"
 
 #include "foliot/math.h"
@@ -59,10 +59,9 @@ foliot__pose foliot__pose_of(const foliot_world *world, uint32_t slot)
     if (slot == FOLIOT_NO_BODY)
         return (foliot__pose){{0, 0, 0}, {1, 0, 0, 0}};
     foliot__v3 x = foliot__position(world);
-    return (foliot__pose){
-        {x.x[slot], x.y[slot], x.z[slot]},
-        {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
-         foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]}};
+    return (foliot__pose){{x.x[slot], x.y[slot], x.z[slot]},
+                          {foliot__orientation_w(world)[slot], foliot__orientation_x(world)[slot],
+                           foliot__orientation_y(world)[slot], foliot__orientation_z(world)[slot]}};
 }
 
 // The turn by the angle whose half has the tangent |w| h / 2, as in rotation.c.
@@ -78,7 +77,8 @@ void foliot__pose_move(foliot__pose *pose, const double velocity[6], double h)
         pose->q[k] = q[k] / norm;
 }
 
-void foliot__pose_way(const foliot__pose *from, const foliot__pose *to, double h, double velocity[6])
+void foliot__pose_way(const foliot__pose *from, const foliot__pose *to, double h,
+                      double velocity[6])
 {
     double back[4], turn[4];
     conjugate(from->q, back);
@@ -322,7 +322,7 @@ void foliot__jointed_weigh(const foliot_world *world, foliot__jointed *body,
     body->mass = foliot__mass(world)[body->slot];
     for (int i = 0; i < 3; i++)
         for (int k = 0; k < 3; k++)
-            body->inertia[i][k] = (moment[0] * axis[0][i] * axis[0][k] +
-                                   moment[1] * axis[1][i] * axis[1][k]) +
-                                  moment[2] * axis[2][i] * axis[2][k];
+            body->inertia[i][k] =
+                (moment[0] * axis[0][i] * axis[0][k] + moment[1] * axis[1][i] * axis[1][k]) +
+                moment[2] * axis[2][i] * axis[2][k];
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// joint_rotation.c: where a body turns to in a substep when the joints' impulses act at its start, as RATTLE asks:
-// the free turning of rotation.c (there in lanes; the splitting and its sources are described there), of one
-// body. A turn put on top of the scheme's instead would cost a tenth of a tumbling thing's energy a minute.
+// joint_rotation.c: where a body turns to in a substep when the joints' impulses act at its start,
+// as RATTLE asks: the free turning of rotation.c (there in lanes; the splitting and its sources are
+// described there), of one body. A turn put on top of the scheme's instead would cost a tenth of a
+// tumbling thing's energy a minute.
 #include "sim/joint/joint_internal.h"
 
 // The turn about axis a of the body over twice `half`, with momentum m in the body's axes.
@@ -39,7 +40,8 @@ static void to_body(const double q[4], const double v[3], double out[3])
     out[2] = v[2] + (q[0] * c[2] + (q[2] * c[0] - q[1] * c[1]));
 }
 
-void foliot__jointed_turn(const foliot_world *world, const foliot__jointed *body, double h, double q[4])
+void foliot__jointed_turn(const foliot_world *world, const foliot__jointed *body, double h,
+                          double q[4])
 {
     foliot__v3 inverse = foliot__inverse_inertia(world);
     const double e[3] = {inverse.x[body->slot], inverse.y[body->slot], inverse.z[body->slot]};

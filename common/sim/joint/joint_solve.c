@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MIT
-// joint_solve.c: one island of joined bodies: its tree exactly, the joints that close loops by conjugate
-// gradients over the tree, and for the bounded rows (limits, motors, ropes) the search for the part of
-// their law that they stand on.
+// joint_solve.c: one island of joined bodies: its tree exactly, the joints that close loops by
+// conjugate gradients over the tree, and for the bounded rows (limits, motors, ropes) the search
+// for the part of their law that they stand on.
 //
-// With T the answer of the tree to a push, loops ask for (Jl T Jl^t) p = goal - Jl change: symmetric,
-// and of rank at most the loops' rows, so that as many iterations would do in exact arithmetic
-// (Hestenes and Stiefel 1952). Loops that hold each other twice over (a planar ring of hinges) make it
-// singular; their goals then agree but for rounding, and the search stops where the error no longer falls.
+// With T the answer of the tree to a push, loops ask for (Jl T Jl^t) p = goal - Jl change:
+// symmetric, and of rank at most the loops' rows, so that as many iterations would do in exact
+// arithmetic (Hestenes and Stiefel 1952). Loops that hold each other twice over (a planar ring of
+// hinges) make it singular; their goals then agree but for rounding, and the search stops where the
+// error no longer falls.
 #include "sim/joint/joint_internal.h"
 
 #include <string.h>
 
-#define PASSES 6               // of the search; what is still wrong then is right in a later substep
+#define PASSES 6 // of the search; what is still wrong then is right in a later substep
 #define LOOP_TOLERANCE 0x1p-48 // of the squared error
 #define LOOP_ITERATIONS 100
 #define CURVATURE_MIN 0x1p-40 // of the diagonal's: flatter are rows that say what others say
@@ -23,8 +24,10 @@ static foliot__joint *joint_at(const foliot__joints *j, const foliot__island *is
 
 static double speed_of(const foliot__joints *j, const foliot__joint *joint, uint32_t row)
 {
-    double a = joint->a == FOLIOT__NONE ? 0 : foliot__dot6(joint->ja[row], j->bodies[joint->a].change);
-    double b = joint->b == FOLIOT__NONE ? 0 : foliot__dot6(joint->jb[row], j->bodies[joint->b].change);
+    double a =
+        joint->a == FOLIOT__NONE ? 0 : foliot__dot6(joint->ja[row], j->bodies[joint->a].change);
+    double b =
+        joint->b == FOLIOT__NONE ? 0 : foliot__dot6(joint->jb[row], j->bodies[joint->b].change);
     return a + b;
 }
 
@@ -36,7 +39,8 @@ static void push_row(foliot__joints *j, const foliot__joint *joint, uint32_t row
         j->bodies[joint->b].pushed[c] += joint->jb[row][c] * impulse;
 }
 
-// -- the bounded row -------------------------------------------------------------------------------
+// -- the bounded row
+// -------------------------------------------------------------------------------
 
 static bool held(const foliot__joint *joint)
 {
@@ -124,7 +128,8 @@ static bool review(foliot__joints *j, foliot__island *island, double h)
     return changed;
 }
 
-// -- loops -----------------------------------------------------------------------------------------
+// -- loops
+// -----------------------------------------------------------------------------------------
 
 typedef struct loops {
     foliot__joints *j;
@@ -137,8 +142,15 @@ static loops loops_of(foliot__joints *j, const foliot__island *island)
 {
     uint32_t first = island->joint + island->joints - island->loops;
     size_t at = (size_t)first * FOLIOT__ROWS;
-    return (loops){j, island, first, island->loops, j->loop[0] + at, j->loop[1] + at,
-                   j->loop[2] + at, j->loop[3] + at, j->loop[4] + at};
+    return (loops){j,
+                   island,
+                   first,
+                   island->loops,
+                   j->loop[0] + at,
+                   j->loop[1] + at,
+                   j->loop[2] + at,
+                   j->loop[3] + at,
+                   j->loop[4] + at};
 }
 
 #define EACH_ROW(l, joint, r, n)                                                                   \
@@ -157,11 +169,11 @@ static void clear_pushes(foliot__joints *j, const foliot__island *island)
 static void multiply(const loops *l)
 {
     clear_pushes(l->j, l->island);
-    EACH_ROW (l, joint, r, n)
-        push_row(l->j, joint, r, l->search[n]);
+    EACH_ROW(l, joint, r, n)
+    push_row(l->j, joint, r, l->search[n]);
     foliot__tree_solve(l->j, l->island, true);
-    EACH_ROW (l, joint, r, n)
-        l->product[n] = speed_of(l->j, joint, r);
+    EACH_ROW(l, joint, r, n)
+    l->product[n] = speed_of(l->j, joint, r);
 }
 
 // The reciprocal of what a unit of impulse would gain if the bodies were not joined to others.
@@ -184,18 +196,19 @@ static double scale_of(const foliot__joints *j, const foliot__joint *joint, uint
 static double refresh_search(const loops *l, double before)
 {
     double sum = 0;
-    EACH_ROW (l, joint, r, n)
-        sum += l->error[n] * l->error[n] * l->scale[n];
+    EACH_ROW(l, joint, r, n)
+    sum += l->error[n] * l->error[n] * l->scale[n];
     double blend = before > 0 ? sum / before : 0;
-    EACH_ROW (l, joint, r, n)
-        l->search[n] = l->error[n] * l->scale[n] + blend * l->search[n];
+    EACH_ROW(l, joint, r, n)
+    l->search[n] = l->error[n] * l->scale[n] + blend * l->search[n];
     return sum;
 }
 
 // push := what the loops' rows are pushed with. The tree has answered to all else.
 static void solve_loops(const loops *l)
 {
-    EACH_ROW (l, joint, r, n) {
+    EACH_ROW(l, joint, r, n)
+    {
         l->error[n] = joint->goal[r] - speed_of(l->j, joint, r);
         l->scale[n] = scale_of(l->j, joint, r);
         l->push[n] = l->search[n] = 0;
@@ -204,14 +217,16 @@ static void solve_loops(const loops *l)
     for (uint32_t k = 0; k < LOOP_ITERATIONS && rest > first * LOOP_TOLERANCE; k++) {
         multiply(l);
         double curvature = 0, flat = 0;
-        EACH_ROW (l, joint, r, n) {
+        EACH_ROW(l, joint, r, n)
+        {
             curvature += l->search[n] * l->product[n];
             flat += l->scale[n] > 0 ? l->search[n] * l->search[n] / l->scale[n] : 0;
         }
         if (!(curvature > flat * CURVATURE_MIN))
             break;
         double length = rest / curvature;
-        EACH_ROW (l, joint, r, n) {
+        EACH_ROW(l, joint, r, n)
+        {
             l->push[n] += length * l->search[n];
             l->error[n] -= length * l->product[n];
         }
@@ -219,7 +234,8 @@ static void solve_loops(const loops *l)
     }
 }
 
-// -- the island --------------------------------------------------------------------------------------
+// -- the island
+// --------------------------------------------------------------------------------------
 
 static void push_outside(foliot__joints *j, const foliot__island *island, double h)
 {
@@ -240,7 +256,8 @@ static void answer(foliot__joints *j, foliot__island *island, double h)
     loops l = loops_of(j, island);
     solve_loops(&l);
     push_outside(j, island, h);
-    EACH_ROW (&l, joint, r, n) {
+    EACH_ROW(&l, joint, r, n)
+    {
         push_row(j, joint, r, l.push[n]);
         joint->impulse[r] = l.push[n];
     }

@@ -14,7 +14,8 @@ static foliot__pose pose_now(const foliot__joints *j, const foliot_world *world,
     return pose;
 }
 
-void foliot__island_aim(foliot__joints *j, const foliot_world *world, foliot__island *island, double h)
+void foliot__island_aim(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                        double h)
 {
     for (uint32_t i = 0; i < island->bodies; i++) {
         foliot__jointed *body = &j->bodies[island->body + i];
@@ -70,8 +71,10 @@ double foliot__island_want_positions(foliot__joints *j, const foliot_world *worl
             joint->goal[r] = -joint->error[r] / h;
         joint->low = (joint->least - joint->value) / h;
         joint->high = (joint->greatest - joint->value) / h;
-        joint->drive = joint->strength > 0 ? joint->speed - (joint->value - joint->was) / h : infinite;
-        for (uint32_t r = joint->rows; r < FOLIOT__ROWS && joint->kind != FOLIOT_CONSTRAINT_DISTANCE; r++)
+        joint->drive =
+            joint->strength > 0 ? joint->speed - (joint->value - joint->was) / h : infinite;
+        for (uint32_t r = joint->rows;
+             r < FOLIOT__ROWS && joint->kind != FOLIOT_CONSTRAINT_DISTANCE; r++)
             joint->turning[r] = -turning_of(j, world, joint, r);
     }
     return worst;
@@ -89,7 +92,8 @@ void foliot__island_want_velocities(foliot__joints *j, const foliot__island *isl
         if (!joint->bounded)
             continue;
         double speed = speed_of(joint, joint->rows, a, b);
-        double below = (joint->least - joint->value) / h, above = (joint->greatest - joint->value) / h;
+        double below = (joint->least - joint->value) / h,
+               above = (joint->greatest - joint->value) / h;
         joint->low = (below < 0 ? below : 0) - speed;
         joint->high = (above > 0 ? above : 0) - speed;
         joint->drive = joint->strength > 0 ? joint->speed - speed : infinite;

@@ -3,22 +3,23 @@
 // ratios of the masses: a heavy ball on a light chain is as stiff as the other way round.
 //
 // The equations M dv = J^t p, J dv = goal of a tree have no fill-in when bodies and joints are
-// eliminated from the leaves to the root (Baraff, "Linear-time dynamics using Lagrange multipliers",
-// SIGGRAPH 1996). What a body's subtree adds to its mass is the articulated inertia of Featherstone
-// (Rigid Body Dynamics Algorithms, 2008). With A = L L^t the mass of a body and all below it, and S = K K^t
-// the joint's:
+// eliminated from the leaves to the root (Baraff, "Linear-time dynamics using Lagrange
+// multipliers", SIGGRAPH 1996). What a body's subtree adds to its mass is the articulated inertia
+// of Featherstone (Rigid Body Dynamics Algorithms, 2008). With A = L L^t the mass of a body and all
+// below it, and S = K K^t the joint's:
 //
 //     G = L^-1 Jc^t,  S = G^t G,  H = K^-1 Jp,  A of the parent += H^t H
 //
-// where Jc and Jp are the joint's rows for the child and the parent. Square roots, not an LDL^t: their rows
-// are shorter here, and both orders are fixed.
+// where Jc and Jp are the joint's rows for the child and the parent. Square roots, not an LDL^t:
+// their rows are shorter here, and both orders are fixed.
 #include "sim/joint/joint_internal.h"
 
 #include <string.h>
 
 #define PIVOT_MIN 1e-13 // of the diagonal: a row that says what others say already pushes nothing
 
-// a := its Cholesky factor, below the diagonal; on it the reciprocals, 0 where a row depends on others.
+// a := its Cholesky factor, below the diagonal; on it the reciprocals, 0 where a row depends on
+// others.
 static void factor(double a[6][6], uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// floating_point.c: whether arithmetic still does what the simulation needs, found out by computing: the
-// control registers have another name on every ISA, the results do not.
+// floating_point.c: whether arithmetic still does what the simulation needs, found out by
+// computing: the control registers have another name on every ISA, the results do not.
 #include "sim/math/floating_point.h"
 
 bool foliot__floating_point_sound(void)

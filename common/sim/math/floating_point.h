@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// floating_point.h: what every file of the simulation needs to be true of the compiler. Include first.
+// floating_point.h: what every file of the simulation needs to be true of the compiler. Include
+// first.
 #ifndef FOLIOT_SIM_FLOATING_POINT_H
 #define FOLIOT_SIM_FLOATING_POINT_H
 
@@ -13,8 +14,8 @@
 #error "doubles must be evaluated as doubles: on 32-bit x86 use -msse2 -mfpmath=sse"
 #endif
 
-// Round to nearest, no flush to zero, no denormals-are-zero: checked at the door of every step, because
-// loading a library built with -ffast-math flips them behind our back.
+// Round to nearest, no flush to zero, no denormals-are-zero: checked at the door of every step,
+// because loading a library built with -ffast-math flips them behind our back.
 bool foliot__floating_point_sound(void);
 
 // sqrt is the one function of <math.h> that IEEE-754 rounds correctly; the builtin inlines it.

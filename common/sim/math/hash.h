@@ -18,7 +18,8 @@ typedef struct foliot__span {
 // On the widest vector unit there is.
 foliot_digest foliot__hash(const foliot__span *spans, uint32_t count);
 
-// The same on a given one, for tests. The wider ones exist on x86-64 alone, and only if the CPU has them.
+// The same on a given one, for tests. The wider ones exist on x86-64 alone, and only if the CPU has
+// them.
 foliot_digest foliot__hash_base(const foliot__span *spans, uint32_t count);
 foliot_digest foliot__hash_avx2(const foliot__span *spans, uint32_t count);
 foliot_digest foliot__hash_avx512(const foliot__span *spans, uint32_t count);

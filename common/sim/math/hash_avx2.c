@@ -8,7 +8,8 @@
 foliot_digest foliot__hash_avx2(const foliot__span *spans, uint32_t count)
 {
     foliot_digest digest = hash_spans(spans, count);
-    // gcc 12 leaves this out on some paths; without it all SSE code that runs later is three times slower.
+    // gcc 12 leaves this out on some paths; without it all SSE code that runs later is three times
+    // slower.
     __builtin_ia32_vzeroupper();
     return digest;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
 // math.c: elementary functions from + - * / sqrt and integer work on the bits, so that they are the
-// same on every machine. They raise no floating-point exception on purpose and read no rounding mode.
+// same on every machine. They raise no floating-point exception on purpose and read no rounding
+// mode.
 //
 // Methods: tables of values at break points, each kept as a sum of two doubles, and a short Taylor
-// series of the small rest (P. T. P. Tang, "Table-driven implementation of the exponential function",
-// ACM TOMS 15, 1989; and of the logarithm, TOMS 16, 1990); sin and cos by Cody and Waite's reduction,
-// beyond 2^19 by Payne and Hanek's ("Radian reduction for trigonometric functions", SIGNUM 18, 1983)
-// in integers. Errors are measured in tests/unit/test_math.c.
+// series of the small rest (P. T. P. Tang, "Table-driven implementation of the exponential
+// function", ACM TOMS 15, 1989; and of the logarithm, TOMS 16, 1990); sin and cos by Cody and
+// Waite's reduction, beyond 2^19 by Payne and Hanek's ("Radian reduction for trigonometric
+// functions", SIGNUM 18, 1983) in integers. Errors are measured in tests/unit/test_math.c.
 #include "sim/math/math_internal.h"
 
 #include "base/bytes.h"
@@ -41,7 +42,8 @@ static double power_of_two(int n)
     return foliot__f64_of((uint64_t)(n + EXPONENT_BIAS) << FRACTION_BITS);
 }
 
-// y 2^n for 1/2 <= y < 4, rounded once: the first factor is exact, the second may meet the range's end.
+// y 2^n for 1/2 <= y < 4, rounded once: the first factor is exact, the second may meet the range's
+// end.
 static double scale(double y, int n)
 {
     if (n > 1000)
@@ -57,7 +59,8 @@ static int32_t nearest(double x)
     return (int32_t)(x < 0.0 ? x - 0.5 : x + 0.5);
 }
 
-// -- plain ones -------------------------------------------------------------------------------------
+// -- plain ones
+// -------------------------------------------------------------------------------------
 
 double foliot_sqrt(double x)
 {
@@ -90,7 +93,8 @@ double foliot_clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-// -- exponentials -----------------------------------------------------------------------------------
+// -- exponentials
+// -----------------------------------------------------------------------------------
 
 // x = (32 m + i) ln2/32 + r, |r| <= ln2/64: e^x = 2^m 2^(i/32) e^r.
 typedef struct exp_parts {
@@ -111,7 +115,8 @@ static exp_parts exp_reduce(double x)
 static double exp_rest(double r)
 {
     double r2 = r * r;
-    return r + r2 * (0.5 + r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720 + r / 5040)))));
+    return r + r2 * (0.5 +
+                     r * (1.0 / 6 + r * (1.0 / 24 + r * (1.0 / 120 + r * (1.0 / 720 + r / 5040)))));
 }
 
 double foliot_exp(double x)
@@ -127,18 +132,20 @@ double foliot_exp(double x)
     return scale(high + (low + high * exp_rest(at.r)), at.m);
 }
 
-// e^x - 1 by its series, |x| < 1/8; x itself, signed zeros too, where the rest is below half an ulp.
+// e^x - 1 by its series, |x| < 1/8; x itself, signed zeros too, where the rest is below half an
+// ulp.
 static double expm1_near_zero(double x)
 {
     if (absolute(x) < 0x1p-54)
         return x;
-    double cubic = 1.0 / 6 +
-                   x * (1.0 / 24 +
-                        x * (1.0 / 120 +
-                             x * (1.0 / 720 +
-                                  x * (1.0 / 5040 +
-                                       x * (1.0 / 40320 +
-                                            x * (1.0 / 362880 + x * (1.0 / 3628800 + x / 39916800)))))));
+    double cubic =
+        1.0 / 6 +
+        x * (1.0 / 24 +
+             x * (1.0 / 120 +
+                  x * (1.0 / 720 +
+                       x * (1.0 / 5040 +
+                            x * (1.0 / 40320 +
+                                 x * (1.0 / 362880 + x * (1.0 / 3628800 + x / 39916800)))))));
     return x + x * x * (0.5 + x * cubic);
 }
 
@@ -207,7 +214,8 @@ double foliot__sinhc(double x)
     return absolute(x) < 0x1p-27 ? 1.0 : foliot__sinh(x) / x;
 }
 
-// -- logarithm ---------------------------------------------------------------------------------------
+// -- logarithm
+// ---------------------------------------------------------------------------------------
 
 // log(1 + f) for |f| <= 1/16 by its series, f exact.
 static double log_near_one(double f)
@@ -241,14 +249,15 @@ double foliot_log(double x)
     double m_high = foliot__f64_of(bits & 0xfffffffff8000000u);
     double m_low = foliot__f64_of(bits) - m_high;
     double r = (m_high * row[0] - 1.0) + m_low * row[0];
-    double series = r * r *
-                    (-0.5 + r * (1.0 / 3 + r * (-0.25 + r * (0.2 + r * (-1.0 / 6 + r * (1.0 / 7))))));
+    double series =
+        r * r * (-0.5 + r * (1.0 / 3 + r * (-0.25 + r * (0.2 + r * (-1.0 / 6 + r * (1.0 / 7))))));
     // Both high parts are multiples of 2^-42 below 2^11: their sum is exact.
     foliot__pair sum = foliot__two_sum(exponent * LN2_HIGH + row[1], r);
     return sum.high + (sum.low + (exponent * LN2_LOW + row[2] + series));
 }
 
-// -- sine and cosine ---------------------------------------------------------------------------------
+// -- sine and cosine
+// ---------------------------------------------------------------------------------
 
 // x = quadrant pi/2 + (r.high + r.low), |r| <= pi/4 and a little; quadrant modulo 4.
 typedef struct reduced {
@@ -279,7 +288,9 @@ static uint32_t two_over_pi_at(int bit)
     return (uint32_t)(both >> (32 - shift));
 }
 
-enum { LIMBS = 7 }; // 224 bits of x 2/pi modulo 4: the nearest miss of a quadrant needs 53 + 62 + 64
+enum {
+    LIMBS = 7
+}; // 224 bits of x 2/pi modulo 4: the nearest miss of a quadrant needs 53 + 62 + 64
 
 // limbs[0] is the highest. Left by `count` < 32 LIMBS places.
 static void shift_left(uint32_t limbs[LIMBS], unsigned count)
@@ -355,11 +366,10 @@ static double sin_of(foliot__pair r)
     double x = r.high, z = x * x;
     double tail =
         1.0 / 120 +
-        z * (-1.0 / 5040 +
-             z * (1.0 / 362880 +
-                  z * (-1.0 / 39916800 +
-                       z * (1.0 / 6227020800.0 +
-                            z * (-1.0 / 1307674368000.0 + z * (1.0 / 355687428096000.0))))));
+        z * (-1.0 / 5040 + z * (1.0 / 362880 +
+                                z * (-1.0 / 39916800 + z * (1.0 / 6227020800.0 +
+                                                            z * (-1.0 / 1307674368000.0 +
+                                                                 z * (1.0 / 355687428096000.0))))));
     // x - x^3/6, the second with its rounding error, then the rest.
     double small = r.low * (1.0 - 0.5 * z) + x * z * (z * tail);
     return x + (x * z * (-1.0 / 6) + small);
@@ -374,8 +384,8 @@ static double cos_of(foliot__pair r)
              z * (1.0 / 40320 +
                   z * (-1.0 / 3628800 +
                        z * (1.0 / 479001600.0 +
-                            z * (-1.0 / 87178291200.0 +
-                                 z * (1.0 / 20922789888000.0 + z * (-1.0 / 6402373705728000.0)))))));
+                            z * (-1.0 / 87178291200.0 + z * (1.0 / 20922789888000.0 +
+                                                             z * (-1.0 / 6402373705728000.0)))))));
     double half = 0.5 * z, near = 1.0 - half;
     return near + (((1.0 - near) - half) + (z * z * tail - x * r.low));
 }
@@ -405,7 +415,8 @@ double foliot__sinc(double x)
     return absolute(x) < 0x1p-27 ? 1.0 : foliot_sin(x) / x;
 }
 
-// -- arc tangent -------------------------------------------------------------------------------------
+// -- arc tangent
+// -------------------------------------------------------------------------------------
 
 // The binary exponent of a finite x > 0.
 static int exponent_of(double x)
@@ -435,9 +446,9 @@ static foliot__pair atan_quotient(double small, double large)
     foliot__pair back = foliot__two_product(q, bottom.high);
     double q_low = (((top.high - back.high) - back.low) + (top.low - q * bottom.low)) / bottom.high;
     double z = q * q;
-    double series = q * z *
-                    (-1.0 / 3 +
-                     z * (0.2 + z * (-1.0 / 7 + z * (1.0 / 9 + z * (-1.0 / 11 + z * (1.0 / 13))))));
+    double series =
+        q * z *
+        (-1.0 / 3 + z * (0.2 + z * (-1.0 / 7 + z * (1.0 / 9 + z * (-1.0 / 11 + z * (1.0 / 13))))));
     foliot__pair sum = foliot__two_sum(atan_table[i][0], q);
     return foliot__two_sum(sum.high, sum.low + (atan_table[i][1] + (q_low + series)));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// math_internal.h: what the simulation needs beside include/foliot/math.h: error-free sums and products,
-// range-checked conversions, and the entire functions that exact flows are made of.
+// math_internal.h: what the simulation needs beside include/foliot/math.h: error-free sums and
+// products, range-checked conversions, and the entire functions that exact flows are made of.
 #ifndef FOLIOT_SIM_MATH_INTERNAL_H
 #define FOLIOT_SIM_MATH_INTERNAL_H
 
@@ -57,8 +57,8 @@ static inline int32_t foliot__to_i32(double x)
 // (e^z - 1) / z and (e^z - 1 - z) / z^2, 1 and 1/2 at 0; < 2 and < 4 ulp.
 double foliot__phi1(double z);
 double foliot__phi2(double z);
-// sin x / x and sinh x / x, 1 at 0, and cosh x; < 3 ulp. Differences such as 1 - cos x are the caller's
-// to avoid: 2 sin^2(x/2).
+// sin x / x and sinh x / x, 1 at 0, and cosh x; < 3 ulp. Differences such as 1 - cos x are the
+// caller's to avoid: 2 sin^2(x/2).
 double foliot__sinc(double x);
 double foliot__sinhc(double x);
 double foliot__cosh(double x);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// soft_float_arm.c: addition and subtraction of doubles for ARM without a floating-point unit (armel).
+// soft_float_arm.c: addition and subtraction of doubles for ARM without a floating-point unit
+// (armel).
 //
-// libgcc's (ieee754-df.S, seen in gcc 12) round the difference of two numbers whose exponents differ by 33
-// wrongly in the last place: 1 - 0x1.3e1a406f5c341p-33 gives ...e5b where IEEE-754 says ...e5c. These
-// replace them there: the linker must take the first definition that it meets (-Wl,-z,muldefs), because
-// libgcc keeps conversions in the same object. Elsewhere this file is empty.
+// libgcc's (ieee754-df.S, seen in gcc 12) round the difference of two numbers whose exponents
+// differ by 33 wrongly in the last place: 1 - 0x1.3e1a406f5c341p-33 gives ...e5b where IEEE-754
+// says ...e5c. These replace them there: the linker must take the first definition that it meets
+// (-Wl,-z,muldefs), because libgcc keeps conversions in the same object. Elsewhere this file is
+// empty.
 #include "sim/math/floating_point.h"
 
 #if defined(__arm__) && defined(__SOFTFP__)

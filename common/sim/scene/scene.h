@@ -10,19 +10,23 @@
 // that is no point, players' bodies included. The one place that says so.
 bool foliot__scene_collides(const foliot_scene *scene);
 
-// A ball, hinge or weld, or a distance that holds a body elsewhere than at its centre: joint.h's business.
+// A ball, hinge or weld, or a distance that holds a body elsewhere than at its centre: joint.h's
+// business.
 bool foliot__constraint_is_joint(const foliot_constraint_definition *constraint);
 bool foliot__scene_joins(const foliot_scene *scene);
 // NULL where the joint fits its bodies; else a sentence, and the key that it is about.
-const char *foliot__joint_fault(const foliot_scene *scene, const foliot_constraint_definition *joint,
-                                const char **key);
+const char *foliot__joint_fault(const foliot_scene *scene,
+                                const foliot_constraint_definition *joint, const char **key);
 // How far apart its anchors are as the scene starts.
 double foliot__joint_span(const foliot_scene *scene, const foliot_constraint_definition *joint);
 
 // Between the world's axes and those of a body as it is defined.
-void foliot__body_to_world(const foliot_body_definition *body, const double arm[3], double point[3]);
-void foliot__world_to_body(const foliot_body_definition *body, const double point[3], double arm[3]);
-void foliot__direction_to_body(const foliot_body_definition *body, const double v[3], double out[3]);
+void foliot__body_to_world(const foliot_body_definition *body, const double arm[3],
+                           double point[3]);
+void foliot__world_to_body(const foliot_body_definition *body, const double point[3],
+                           double arm[3]);
+void foliot__direction_to_body(const foliot_body_definition *body, const double v[3],
+                               double out[3]);
 // Integrator steps a tick: the scene's own number, or the fitting one.
 uint32_t foliot__scene_substeps(const foliot_scene *scene);
 
@@ -30,8 +34,8 @@ uint32_t foliot__scene_substeps(const foliot_scene *scene);
 bool foliot__body_rotates(const foliot_body_definition *body);
 double foliot__norm2(const double *v, unsigned count); // the square of its length
 
-// What in the scene an integrator, which is one of the registry, does not admit ("contacts"); NULL where it
-// admits all of it. Whatever integrator the scene itself names plays no part.
+// What in the scene an integrator, which is one of the registry, does not admit ("contacts"); NULL
+// where it admits all of it. Whatever integrator the scene itself names plays no part.
 const char *foliot__scene_objection(const foliot_scene *scene, foliot_integrator integrator);
 // Names of the integrators that admit the scene and can be hosted, separated by commas; "none".
 void foliot__scene_fitting(const foliot_scene *scene, char *text, size_t bytes);

@@ -142,7 +142,8 @@ void foliot__check_bodies(foliot__checker *c)
         foliot__check_body(c, (foliot__place){"bodies", i}, &scene->bodies[i]);
     if (c->status != FOLIOT_OK || scene->body_count < 2)
         return;
-    // A scene is checked before there is a world, and may have more names than a stack holds: a step allocates nothing.
+    // A scene is checked before there is a world, and may have more names than a stack holds: a
+    // step allocates nothing.
     foliot__name_entry *entries = malloc(2 * (size_t)scene->body_count * sizeof *entries);
     if (!entries) {
         foliot__complain(c, FOLIOT_MEMORY, FOLIOT__AT_TOP, "bodies",

@@ -17,7 +17,7 @@ typedef struct needs {
     bool turns;    // a body that turns from the start, or a player who can turn
     bool grips;    // players who pull and push bodies, or jump
     bool sleep;
-    bool far;      // a place or a speed beyond reversible-leapfrog's lattice
+    bool far;        // a place or a speed beyond reversible-leapfrog's lattice
     bool long_steps; // whose sum time-corrected-verlet could not keep
 } needs;
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MIT
-// scene_joint.c: what a joint asks of the bodies that it holds, and where it holds them as the scene
-// starts. Ranges of single numbers are scene_check.c's.
+// scene_joint.c: what a joint asks of the bodies that it holds, and where it holds them as the
+// scene starts. Ranges of single numbers are scene_check.c's.
 #include "sim/math/floating_point.h"
 
 #include "sim/scene/scene.h"
 
 #define PI 0x1.921fb54442d18p+1
-#define APART_MAX 1e-6 // of the arms: joints keep their anchors together, they do not bring them together
+#define APART_MAX                                                                                  \
+    1e-6 // of the arms: joints keep their anchors together, they do not bring them together
 
 // v turned by the unit quaternion of a body's orientation as the scene starts.
 static void turned(const foliot_body_definition *body, const double v[3], double out[3])
@@ -106,19 +107,21 @@ static const char *hinge_fault(const foliot_constraint_definition *hinge, const 
     return NULL;
 }
 
-const char *foliot__joint_fault(const foliot_scene *scene, const foliot_constraint_definition *joint,
-                                const char **key)
+const char *foliot__joint_fault(const foliot_scene *scene,
+                                const foliot_constraint_definition *joint, const char **key)
 {
     bool stiff = joint->kind == FOLIOT_CONSTRAINT_HINGE || joint->kind == FOLIOT_CONSTRAINT_WELD;
     *key = "a";
     if (stiff && !turns(scene, joint->a))
-        return "a point does not turn, so nothing can hold its direction: give it a shape or an inertia";
+        return "a point does not turn, so nothing can hold its direction: give it a shape or an "
+               "inertia";
     if (holds_point(scene, joint->a, joint->anchor_a))
         return "a point does not turn and can be held at its centre only: give it a shape or an "
                "inertia, or use a `rod`";
     *key = "b";
     if (stiff && !turns(scene, joint->b))
-        return "a point does not turn, so nothing can hold its direction: give it a shape or an inertia";
+        return "a point does not turn, so nothing can hold its direction: give it a shape or an "
+               "inertia";
     if (holds_point(scene, joint->b, joint->anchor_b))
         return "a point does not turn and can be held at its centre only: give it a shape or an "
                "inertia, or use a `rod`";
@@ -127,7 +130,8 @@ const char *foliot__joint_fault(const foliot_scene *scene, const foliot_constrai
         return fault;
     *key = "anchor_b";
     if (joint->kind != FOLIOT_CONSTRAINT_DISTANCE && apart(scene, joint))
-        return "the two anchors must be one place as the scene starts (to 1 part in 10^6 of their arms): "
+        return "the two anchors must be one place as the scene starts (to 1 part in 10^6 of their "
+               "arms): "
                "leave one of them out and it is computed";
     return NULL;
 }

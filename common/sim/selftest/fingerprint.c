@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// fingerprint.c: a known-answer run of every arithmetic path. Each part mixes the bits of its results
-// into one word; the golden words are compiled in, so that a build which breaks a rule says which.
+// fingerprint.c: a known-answer run of every arithmetic path. Each part mixes the bits of its
+// results into one word; the golden words are compiled in, so that a build which breaks a rule says
+// which.
 #include "sim/math/math_internal.h"
 
 #include "base/bytes.h"
@@ -20,7 +21,8 @@
 
 #include "sim/selftest/fingerprint_golden.h"
 
-// Name and text of each part, in the order in which they are tried: what later ones rest on comes first.
+// Name and text of each part, in the order in which they are tried: what later ones rest on comes
+// first.
 #define PART_LIST(X)                                                                               \
     X(integers, "integers")                                                                        \
     X(rng, "rng")                                                                                  \
@@ -56,7 +58,8 @@ enum {
 #undef COUNT
 };
 
-// -- mixing ---------------------------------------------------------------------------------------------
+// -- mixing
+// ---------------------------------------------------------------------------------------------
 
 typedef struct mixer {
     uint64_t word;
@@ -83,7 +86,8 @@ static double draw(mixer *m, int size)
     return foliot__f64_of((bits & 0x800fffffffffffffu) | exponent << 52);
 }
 
-// -- parts ----------------------------------------------------------------------------------------------
+// -- parts
+// ----------------------------------------------------------------------------------------------
 
 static void run_integers(mixer *m)
 {
@@ -116,7 +120,8 @@ static void run_arithmetic(mixer *m)
     }
 }
 
-// Every shape in which a compiler may fuse a product into a sum; scalar, and in loops that it vectorises.
+// Every shape in which a compiler may fuse a product into a sum; scalar, and in loops that it
+// vectorises.
 static void run_contraction(mixer *m)
 {
     double a[32], b[32], c[32], sum[32];
@@ -160,7 +165,8 @@ static void run_binary32(mixer *m)
 
 static void run_conversion(mixer *m)
 {
-    static const double edges[] = {0x1p63, -0x1p63, 0x1p62, 0x1p31, -0x1p31, 2147483647.9, -0.9, 0.9};
+    static const double edges[] = {0x1p63,  -0x1p63,      0x1p62, 0x1p31,
+                                   -0x1p31, 2147483647.9, -0.9,   0.9};
     for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++) {
         mix(m, (uint64_t)foliot__to_i64(edges[i]));
         mix(m, (uint64_t)(int64_t)foliot__to_i32(edges[i]));
@@ -279,7 +285,8 @@ static void run_gravity(mixer *m)
             mix_f64(m, force[0][axis][i]);
 }
 
-// A probe scene for a few ticks with every scheme that it admits, the world's memory being the heap's.
+// A probe scene for a few ticks with every scheme that it admits, the world's memory being the
+// heap's.
 static void run_probe(mixer *m, foliot__probe_kind kind, uint64_t ticks)
 {
     foliot__probe probe;
@@ -411,7 +418,8 @@ static void run_queries(mixer *m)
     foliot_world_destroy(world);
 }
 
-// -- the run ----------------------------------------------------------------------------------------------
+// -- the run
+// ----------------------------------------------------------------------------------------------
 
 static const struct part {
     const char *name;

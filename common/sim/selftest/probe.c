@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// probe.c: the scenes of probe.h. Their numbers are part of the fingerprint: changing one changes it.
+// probe.c: the scenes of probe.h. Their numbers are part of the fingerprint: changing one changes
+// it.
 #include "sim/selftest/probe.h"
 
 #include "base/assert.h"
@@ -46,8 +47,8 @@ static foliot_force_definition *add_force(maker *m, foliot_force_kind kind)
     return force;
 }
 
-static foliot_constraint_definition *add_constraint(maker *m, foliot_constraint_kind kind, uint32_t a,
-                                                    uint32_t b, double length)
+static foliot_constraint_definition *add_constraint(maker *m, foliot_constraint_kind kind,
+                                                    uint32_t a, uint32_t b, double length)
 {
     foliot_scene *scene = &m->probe->scene;
     FOLIOT_ASSERT(scene->constraint_count < FOLIOT__PROBE_LINKS);
@@ -286,7 +287,8 @@ static void make_crates(maker *m)
     players->jump = 3.3;
 }
 
-// Stacks of two that rest at once; one is hit when it sleeps, one has a spring to a ball, one a push for a while.
+// Stacks of two that rest at once; one is hit when it sleeps, one has a spring to a ball, one a
+// push for a while.
 static void make_nap(maker *m)
 {
     m->probe->scene.sleep = true;
@@ -326,12 +328,13 @@ static void unit(maker *m, double value[3])
         value[k] /= foliot__sqrt(length2);
 }
 
-// An oblique floor far from the origin and a thin plate kilometres wide that cuts it, so that a gap is a
-// small difference of large numbers. On both, solids that slide and roll, and others that are too fast to be seen on
-// their way.
+// An oblique floor far from the origin and a thin plate kilometres wide that cuts it, so that a gap
+// is a small difference of large numbers. On both, solids that slide and roll, and others that are
+// too fast to be seen on their way.
 static void make_slope(maker *m)
 {
-    static const double far[3] = {310000.7, -270000.3, 190000.1}, corner[3] = {-21000.3, 17000.9, -0.3};
+    static const double far[3] = {310000.7, -270000.3, 190000.1},
+                        corner[3] = {-21000.3, 17000.9, -0.3};
     foliot_body_definition *floor = add_floor(m), *plate = add_body(m);
     double *n = floor->shape.normal;
     unit(m, n);
@@ -364,8 +367,8 @@ static void make_slope(maker *m)
     }
 }
 
-// Of a size and at a speed that is just, but for rounding, what counts as still. Springs without stiffness
-// hold them, so that they may fall asleep.
+// Of a size and at a speed that is just, but for rounding, what counts as still. Springs without
+// stiffness hold them, so that they may fall asleep.
 static void make_drowse(maker *m)
 {
     m->probe->scene.sleep = true;
@@ -388,7 +391,8 @@ static void make_drowse(maker *m)
     }
 }
 
-// -- joints -------------------------------------------------------------------------------------------
+// -- joints
+// -------------------------------------------------------------------------------------------
 
 // Of body a and b (or the world) at a point and about an axis of the world.
 static foliot_constraint_definition *add_joint(maker *m, foliot_constraint_kind kind, uint32_t a,
@@ -437,8 +441,8 @@ static void add_link(maker *m, double mass, double x, double y, double z)
     }
 }
 
-// Without contacts: a ring that closes, a chain of light links under a great weight, a rotor, and hinges at their
-// limits with motors; one ball breaks, a rope goes taut.
+// Without contacts: a ring that closes, a chain of light links under a great weight, a rotor, and
+// hinges at their limits with motors; one ball breaks, a rope goes taut.
 static void make_linkage(maker *m)
 {
     for (uint32_t i = 0; i < 4; i++)
@@ -452,7 +456,8 @@ static void make_linkage(maker *m)
     static const uint32_t ring[5] = {0, 1, 3, 2, 0};
     for (int i = 0; i < 4; i++)
         join_halfway(m, FOLIOT_CONSTRAINT_BALL, ring[i], ring[i + 1]);
-    const double peg[3] = {-0.31, 0.17, 0.13}, hook[3] = {2.97, 0.03, 0.07}, post[3] = {0, 2.7, 0.11};
+    const double peg[3] = {-0.31, 0.17, 0.13}, hook[3] = {2.97, 0.03, 0.07},
+                 post[3] = {0, 2.7, 0.11};
     limit_hinge(add_joint(m, FOLIOT_CONSTRAINT_HINGE, 0, FOLIOT_NO_BODY, peg), 3.1, 4.7);
     add_joint(m, FOLIOT_CONSTRAINT_BALL, 4, FOLIOT_NO_BODY, hook);
     for (uint32_t i = 4; i < 8; i++)
@@ -468,12 +473,13 @@ static void make_linkage(maker *m)
     rope->length_min = 0;
 }
 
-// With contacts: a figure of capsules and boxes that falls on the floor. Beside it a smooth box whose moments are so nearly
-// equal that what turns it about the vertical is what rounding leaves.
+// With contacts: a figure of capsules and boxes that falls on the floor. Beside it a smooth box
+// whose moments are so nearly equal that what turns it about the vertical is what rounding leaves.
 static void make_limbs(maker *m)
 {
-    static const double at[7][3] = {{0, 0, 1.1},     {0, 0, 1.5},      {0.4, 0, 1.2}, {-0.4, 0, 1.2},
-                                    {0.15, 0.3, 0.7}, {-0.15, 0, 0.7}, {0.15, 0.4, 0.3}};
+    static const double at[7][3] = {{0, 0, 1.1},     {0, 0, 1.5},      {0.4, 0, 1.2},
+                                    {-0.4, 0, 1.2},  {0.15, 0.3, 0.7}, {-0.15, 0, 0.7},
+                                    {0.15, 0.4, 0.3}};
     static const uint32_t parent[7] = {0, 0, 0, 0, 0, 0, 4};
     add_floor(m);
     for (int i = 0; i < 7; i++) {
@@ -527,7 +533,8 @@ void foliot__probe_make(foliot__probe *probe, foliot__probe_kind kind)
     makers[kind](&m);
 }
 
-// Players join one after the other, steer every third tick, and the second one leaves and comes back.
+// Players join one after the other, steer every third tick, and the second one leaves and comes
+// back.
 uint32_t foliot__probe_inputs(const foliot_scene *scene, uint64_t tick,
                               foliot_input inputs[FOLIOT__PROBE_INPUTS])
 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// probe.h: small scenes that reach every arithmetic path of a step, with numbers that are not round: a
-// body that falls from rest has the same bits with and without fused multiply-add, these have not.
+// probe.h: small scenes that reach every arithmetic path of a step, with numbers that are not
+// round: a body that falls from rest has the same bits with and without fused multiply-add, these
+// have not.
 #ifndef FOLIOT_SIM_PROBE_H
 #define FOLIOT_SIM_PROBE_H
 
@@ -43,7 +44,8 @@ typedef struct foliot__probe {
     foliot_scene scene;
 } foliot__probe;
 
-// Fills *probe; the integrator is the default one. The caller sets another and asks foliot_scene_check.
+// Fills *probe; the integrator is the default one. The caller sets another and asks
+// foliot_scene_check.
 void foliot__probe_make(foliot__probe *probe, foliot__probe_kind kind);
 
 // The script of a scene with players: who joins, steers and leaves in the step from `tick`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// contact_solver.c: the stages `collide` and `solve` of a substep, the table that they work in, and what is
-// kept from one substep to the next. Pairs and manifolds are found once a tick; again within it where
-// an impact changed a path or a body went further than the search had thought.
+// contact_solver.c: the stages `collide` and `solve` of a substep, the table that they work in, and
+// what is kept from one substep to the next. Pairs and manifolds are found once a tick; again
+// within it where an impact changed a path or a body went further than the search had thought.
 #include "sim/ccd/impact.h"
 #include "sim/collide/manifold.h"
 #include "sim/solver/solver_kernel.h"
@@ -30,7 +30,8 @@ static foliot__v3 carve_field(carver *from, size_t slots)
     return (foliot__v3){x, y, z};
 }
 
-// At worst every pair is a block of one column, and every colour has a block that is not full of every kind.
+// At worst every pair is a block of one column, and every colour has a block that is not full of
+// every kind.
 static size_t spare_blocks(size_t contacts)
 {
     size_t most = FOLIOT__COLOURS * FOLIOT__REGIONS * FOLIOT__KINDS;
@@ -122,7 +123,8 @@ void foliot__contact_prepare(foliot_world *world)
     foliot__touches_begin(world); // all else is made anew in every tick
 }
 
-// -- stages -----------------------------------------------------------------------------------------
+// -- stages
+// -----------------------------------------------------------------------------------------
 
 static void copy_field(foliot__v3 to, foliot__v3 from, uint32_t begin, uint32_t end)
 {
@@ -256,7 +258,8 @@ void foliot__solve_contacts(const foliot__step *step)
     foliot__solve(&c);
 }
 
-// -- what is kept -------------------------------------------------------------------------------------
+// -- what is kept
+// -------------------------------------------------------------------------------------
 
 static bool pushes(const foliot__warm *warm)
 {
@@ -264,8 +267,8 @@ static bool pushes(const foliot__warm *warm)
     return p[0] > 0 || p[1] > 0 || p[2] > 0 || p[3] > 0;
 }
 
-// Whether the body was stopped in this substep or the one before. What a contact pushed then took away the speed with which
-// it had been stopped, at one stroke: no guess of what is needed next.
+// Whether the body was stopped in this substep or the one before. What a contact pushed then took
+// away the speed with which it had been stopped, at one stroke: no guess of what is needed next.
 static bool was_held(const foliot__collider *c, uint32_t i)
 {
     return c->held[i] > 0 && c->held[i] >= c->step->index;
@@ -279,7 +282,9 @@ static void keep_one(const foliot__collider *c, uint32_t k, foliot__contact_row 
     row->b = m->b;
     uint32_t *feature = &row->feature_0;
     for (uint32_t p = 0; p < FOLIOT__POINTS; p++)
-        feature[p] = p >= m->count ? FOLIOT__NO_FEATURE : cold ? FOLIOT__COLD_FEATURE + p : m->point[p].feature;
+        feature[p] = p >= m->count ? FOLIOT__NO_FEATURE
+                     : cold        ? FOLIOT__COLD_FEATURE + p
+                                   : m->point[p].feature;
     memcpy(&row->push_0, c->warm[k].impulse, sizeof c->warm[k].impulse);
 }
 

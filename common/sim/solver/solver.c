@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT
-// solver.c: one substep of soft, warm-started, relaxed impulses (Catto, "Soft Constraints", GDC 2011,
-// and "Solver2D", 2024), for any scheme.
+// solver.c: one substep of soft, warm-started, relaxed impulses (Catto, "Soft Constraints", GDC
+// 2011, and "Solver2D", 2024), for any scheme.
 //
-// The scheme has moved a body from x0 to x with the mean velocity u = (x - x0) / h, and its velocity
-// to v. Impulses P of the last substep are given to velocities in full, to positions by the share c
-// that the scheme gives a force (response.h), so that what rests stays where it was under every
-// scheme. In the soft phase the movers are U = u + c P / m: contacts and joints see where the substep
-// will end, and pull overlaps and errors out as damped springs would. What they add counts in full.
-// Then positions move by h (U - u), and in the relaxing phase the movers are the velocities that
-// result: what the pull has added is taken out again, and friction and pushes are set right.
+// The scheme has moved a body from x0 to x with the mean velocity u = (x - x0) / h, and its
+// velocity to v. Impulses P of the last substep are given to velocities in full, to positions by
+// the share c that the scheme gives a force (response.h), so that what rests stays where it was
+// under every scheme. In the soft phase the movers are U = u + c P / m: contacts and joints see
+// where the substep will end, and pull overlaps and errors out as damped springs would. What they
+// add counts in full. Then positions move by h (U - u), and in the relaxing phase the movers are
+// the velocities that result: what the pull has added is taken out again, and friction and pushes
+// are set right.
 //
 // Impulses are binary32, positions and velocities binary64: they get differences, and what nothing
 // has pushed keeps its bits.
@@ -20,16 +21,16 @@
 
 #include <string.h>
 
-#define HERTZ_A_TICK 0.75   // of a touch's spring: its fastest, against ticks ...
-#define HERTZ_A_STEP 0.25   // ... and against substeps
+#define HERTZ_A_TICK 0.75 // of a touch's spring: its fastest, against ticks ...
+#define HERTZ_A_STEP 0.25 // ... and against substeps
 #define DAMPING_RATIO 12
-#define STILL_HERTZ 2       // times as stiff where one of the two cannot move
-#define STEPS_SWEPT 4       // visits of the soft phase in a tick, at least
-#define PAIRS_SHARED 256    // fewer are done before another thread has woken up
-#define RELAXING 2          // visits of the relaxing phase for each of them
-// A joint takes back most of what a touch gives a light limb under a heavy trunk: what such a touch pushes is
-// found in more visits than others need. Too few leave some of the pull out of an overlap in it, which
-// rocks the doll; so it pulls less, too.
+#define STILL_HERTZ 2    // times as stiff where one of the two cannot move
+#define STEPS_SWEPT 4    // visits of the soft phase in a tick, at least
+#define PAIRS_SHARED 256 // fewer are done before another thread has woken up
+#define RELAXING 2       // visits of the relaxing phase for each of them
+// A joint takes back most of what a touch gives a light limb under a heavy trunk: what such a touch
+// pushes is found in more visits than others need. Too few leave some of the pull out of an overlap
+// in it, which rocks the doll; so it pulls less, too.
 #define RELAXING_JOINED 6
 #define JOINED_HERTZ 0.5
 
@@ -44,7 +45,8 @@ const foliot__solver_kernel *foliot__solver_of_cpu(void)
     return &foliot__solver_base;
 }
 
-// -- for impact.c -----------------------------------------------------------------------------------------
+// -- for impact.c
+// -----------------------------------------------------------------------------------------
 
 double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b)
 {
@@ -52,7 +54,8 @@ double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b)
     return foliot__sqrt(friction[a] * friction[b]);
 }
 
-// -- phases -----------------------------------------------------------------------------------------------
+// -- phases
+// -----------------------------------------------------------------------------------------------
 
 static foliot__softness softness_of(double hertz, double h)
 {
@@ -85,7 +88,8 @@ static void still_part(void *context, uint32_t begin, uint32_t end)
         }
 }
 
-// -- a substep ---------------------------------------------------------------------------------------------
+// -- a substep
+// ---------------------------------------------------------------------------------------------
 
 typedef struct visiting {
     const foliot__collider *c;
@@ -115,7 +119,8 @@ static void keep_part(void *context, uint32_t from, uint32_t to)
 // What the manifolds have pushed so far in the tick, to the world's table.
 static void keep(foliot__collider *c)
 {
-    foliot__crew_plan(c->crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, keep_part, c);
+    foliot__crew_plan(c->crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, keep_part,
+                      c);
     foliot__keep_contacts(c);
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// solver_bodies.h: what a substep does to bodies beside their contacts, eight slots at a time: paths before, movers
-// filled in and taken out around the visits. Included by solver_columns.h, whose gather_8 and scatter_8 it uses.
-// Every slot is computed alone; what nothing touches, or nothing has pushed, keeps its bits.
+// solver_bodies.h: what a substep does to bodies beside their contacts, eight slots at a time:
+// paths before, movers filled in and taken out around the visits. Included by solver_columns.h,
+// whose gather_8 and scatter_8 it uses. Every slot is computed alone; what nothing touches, or
+// nothing has pushed, keeps its bits.
 #include "sim/ccd/impact.h"
 #include "sim/integrator/response.h"
 
@@ -29,7 +30,7 @@ typedef int32_t slim_marks __attribute__((vector_size(4 * WIDE), may_alias, alig
 #define WIDEN(v) __builtin_convertvector(v, wide)
 #define NARROW(v) __builtin_convertvector(v, slim)
 #define WIDEN_MARKS(v) __builtin_convertvector(v, wide_marks)
-#define ROOT(v) EACH (root_l, WIDE) (v)[root_l] = foliot__sqrt((v)[root_l])
+#define ROOT(v) EACH(root_l, WIDE)(v)[root_l] = foliot__sqrt((v)[root_l])
 #endif
 
 // `yes` where the mark is set, else `no`.
@@ -65,16 +66,16 @@ IN unpack_touched(uint32_t entry, uint32_t *first, marks_8 *mine)
 IN gather_movers(const foliot__collider *c, uint32_t first, lanes_8 speed[8])
 {
     const float *row[8];
-    EACH (l, 8)
-        row[l] = c->movers[first + (uint32_t)l].v;
+    EACH(l, 8)
+    row[l] = c->movers[first + (uint32_t)l].v;
     gather_8(row, speed);
 }
 
 IN gather_moved(const foliot__collider *c, uint32_t first, lanes_8 way[8])
 {
     const float *row[8];
-    EACH (l, 8)
-        row[l] = c->movers[first + (uint32_t)l].moved;
+    EACH(l, 8)
+    row[l] = c->movers[first + (uint32_t)l].moved;
     gather_8(row, way);
 }
 
@@ -82,8 +83,8 @@ IN scatter_movers(const foliot__collider *c, uint32_t entry, const lanes_8 speed
 {
     float *row[8];
     uint32_t first = foliot__touched_first(entry), bits = foliot__touched_bits(entry);
-    EACH (l, 8) // v, w, unused
-        row[l] = bits >> l & 1 ? (float *)(void *)&c->movers[first + (uint32_t)l] : NULL;
+    EACH(l, 8) // v, w, unused
+    row[l] = bits >> l & 1 ? (float *)(void *)&c->movers[first + (uint32_t)l] : NULL;
     scatter_8(row, speed);
 }
 
@@ -91,8 +92,8 @@ IN scatter_moved(const foliot__collider *c, uint32_t entry, const lanes_8 way[8]
 {
     float *row[8];
     uint32_t first = foliot__touched_first(entry), bits = foliot__touched_bits(entry);
-    EACH (l, 8) // moved, turned, spare
-        row[l] = bits >> l & 1 ? (float *)(void *)c->movers[first + (uint32_t)l].moved : NULL;
+    EACH(l, 8) // moved, turned, spare
+    row[l] = bits >> l & 1 ? (float *)(void *)c->movers[first + (uint32_t)l].moved : NULL;
     scatter_8(row, way);
 }
 
@@ -103,8 +104,8 @@ static void take_given(const foliot__collider *c, uint32_t begin, uint32_t end)
         uint32_t first = foliot__touched_first(c->touched[k]);
         lanes_8 speed[8], *given = (lanes_8 *)(void *)c->given[first / 8].row;
         gather_movers(c, first, speed);
-        EACH (n, 6)
-            given[n] = speed[n];
+        EACH(n, 6)
+        given[n] = speed[n];
     }
 }
 
@@ -118,9 +119,9 @@ static void begin_tick(const foliot__collider *c, uint32_t begin, uint32_t end)
         uint32_t first = foliot__touched_first(c->touched[k]);
         lanes_8 way[8];
         gather_moved(c, first, way);
-        EACH_PART (p, i, first)
-            EACH (n, 3)
-                PART(way[3 + n], p) = -h * NARROW(AT(w.axis[n], i));
+        EACH_PART(p, i, first)
+        EACH(n, 3)
+        PART(way[3 + n], p) = -h * NARROW(AT(w.axis[n], i));
         scatter_moved(c, c->touched[k], way);
     }
 }
@@ -129,7 +130,8 @@ IN begin_lane(const foliot__collider *c, uint32_t lane, float share, lanes_8 spe
 {
     const lanes_8 *given = (const lanes_8 *)(const void *)c->given[lane].row;
     lanes_8 *begun = (lanes_8 *)(void *)c->begun[lane].row;
-    EACH (n, 6) {
+    EACH(n, 6)
+    {
         speed[n] += share * given[n];
         begun[n] = speed[n];
     }
@@ -159,13 +161,14 @@ IN load_bodies(const foliot__collider *c, uint32_t begin, uint32_t end, const bo
         uint32_t first = foliot__touched_first(c->touched[k]);
         lanes_8 speed[8] = {{0}}, way[8];
         gather_moved(c, first, way);
-        EACH_PART (p, i, first)
-            EACH (n, 3) {
-                wide from = AT(start.axis[n], i);
-                PART(speed[n], p) = NARROW((AT(x.axis[n], i) - from) * per_h);
-                PART(speed[3 + n], p) = NARROW(AT(w.axis[n], i));
-                PART(way[n], p) = NARROW(from - AT(found.axis[n], i));
-            }
+        EACH_PART(p, i, first)
+        EACH(n, 3)
+        {
+            wide from = AT(start.axis[n], i);
+            PART(speed[n], p) = NARROW((AT(x.axis[n], i) - from) * per_h);
+            PART(speed[3 + n], p) = NARROW(AT(w.axis[n], i));
+            PART(way[n], p) = NARROW(from - AT(found.axis[n], i));
+        }
         if (begins)
             begin_lane(c, first / 8, share, speed);
         scatter_movers(c, c->touched[k], speed);
@@ -217,17 +220,20 @@ static void advance(const foliot__collider *c, uint32_t begin, uint32_t end)
         lanes_8 *begun = (lanes_8 *)(void *)c->begun[first / 8].row;
         gather_movers(c, first, speed);
         gather_moved(c, first, way);
-        EACH (n, 6) {
+        EACH(n, 6)
+        {
             lanes_8 change = (lanes_8)((marks_8)(speed[n] - begun[n]) & mine);
             ways[n] = h * (share * given[n] + change);
             given[n] += change;
         }
-        EACH (n, 3)
-            way[3 + n] += h * speed[3 + n];
-        EACH_PART (p, i, first) {
+        EACH(n, 3)
+        way[3 + n] += h * speed[3 + n];
+        EACH_PART(p, i, first)
+        {
             wide turn[3];
             wide_marks here = WIDEN_MARKS(MARKS_PART(mine, p));
-            EACH (n, 3) {
+            EACH(n, 3)
+            {
                 wide old = AT(x.axis[n], i), at = PICK(here, old + WIDEN(PART(ways[n], p)), old);
                 AT(x.axis[n], i) = at;
                 turn[n] = WIDEN(PART(ways[3 + n], p));
@@ -237,16 +243,17 @@ static void advance(const foliot__collider *c, uint32_t begin, uint32_t end)
             }
             rotate(q, i, &here, turn);
         }
-        EACH (n, 6)
-            begun[n] = speed[n];
+        EACH(n, 6)
+        begun[n] = speed[n];
         scatter_movers(c, entry, speed);
         scatter_moved(c, entry, way);
     }
 }
 
-// Where shapes can touch, what has unequal moments turns no faster than a substep can follow. Beyond that the tumbling of
-// a needle is taken for a spin about its length, up to 256 times as fast, which the next touch makes a faster tumbling
-// of, and so on without end. It takes energy and never gives any.
+// Where shapes can touch, what has unequal moments turns no faster than a substep can follow.
+// Beyond that the tumbling of a needle is taken for a spin about its length, up to 256 times as
+// fast, which the next touch makes a faster tumbling of, and so on without end. It takes energy and
+// never gives any.
 static bool tame(const foliot_world *world, uint32_t slot, double most)
 {
     foliot__v3 moment = foliot__inertia(world), w = foliot__angular_velocity(world);
@@ -273,24 +280,29 @@ static void store(const foliot__collider *c, uint32_t begin, uint32_t end)
         lanes_8 *given = (lanes_8 *)(void *)c->given[first / 8].row, speed[8];
         const lanes_8 *begun = (const lanes_8 *)(const void *)c->begun[first / 8].row;
         gather_movers(c, first, speed);
-        EACH (n, 6) {
+        EACH(n, 6)
+        {
             given[n] += (lanes_8)((marks_8)(speed[n] - begun[n]) & mine);
             pushed |= given[n] != 0;
         }
         pushed &= mine;
-        EACH_PART (p, i, first) {
+        EACH_PART(p, i, first)
+        {
             wide_marks here = WIDEN_MARKS(MARKS_PART(pushed, p));
             wide turns[3];
-            EACH (n, 3) {
+            EACH(n, 3)
+            {
                 wide old = AT(v.axis[n], i), spin = AT(w.axis[n], i);
                 turns[n] = PICK(here, spin + WIDEN(PART(given[3 + n], p)), spin);
                 AT(v.axis[n], i) = PICK(here, old + WIDEN(PART(given[n], p)), old);
                 AT(w.axis[n], i) = turns[n];
             }
-            wide_marks fast = here & ((turns[0] * turns[0] + turns[1] * turns[1]) + turns[2] * turns[2] > most * most);
-            EACH (l, WIDE)
-                if (fast[l])
-                    tame(world, i + (uint32_t)l, most);
+            wide_marks fast =
+                here &
+                ((turns[0] * turns[0] + turns[1] * turns[1]) + turns[2] * turns[2] > most * most);
+            EACH(l, WIDE)
+            if (fast[l])
+                tame(world, i + (uint32_t)l, most);
         }
         // As foliot__velocity_changed.
         marks_8 *flags = (marks_8 *)(void *)&foliot__flags(world)[first];
@@ -298,7 +310,8 @@ static void store(const foliot__collider *c, uint32_t begin, uint32_t end)
     }
 }
 
-// Sizes of bodies, which are the same all through a tick: of slots [begin, end), rounded up to eight.
+// Sizes of bodies, which are the same all through a tick: of slots [begin, end), rounded up to
+// eight.
 static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
 {
     const foliot_world *world = c->world;
@@ -306,8 +319,10 @@ static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
     const wide far = (wide){0} + (double)FOLIOT__FAR;
     for (uint32_t first = begin; first < end; first += 8) {
         slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
-        EACH_PART (p, i, first) {
-            wide x = AT(half[0], i), y = AT(half[1], i), z = AT(half[2], i), core = PICK(x < y, x, y);
+        EACH_PART(p, i, first)
+        {
+            wide x = AT(half[0], i), y = AT(half[1], i), z = AT(half[2], i),
+                 core = PICK(x < y, x, y);
             wide radius = AT(foliot__radius(world), i), extent = (x * x + y * y) + z * z;
             wide_marks box = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_BOX);
             wide_marks plane = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_PLANE);
@@ -322,8 +337,8 @@ static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
     }
 }
 
-// What was tamed turns from where the substep began, with the spin that it has now about its own axes: where the scheme
-// has turned it to is as far off as that spin was.
+// What was tamed turns from where the substep began, with the spin that it has now about its own
+// axes: where the scheme has turned it to is as far off as that spin was.
 static void turn_anew(const foliot__collider *c, uint32_t slot)
 {
     const foliot_world *world = c->world;
@@ -349,23 +364,27 @@ static void turn_anew(const foliot__collider *c, uint32_t slot)
     spin.z[slot] = turns[2];
 }
 
-// Of slots [begin, end), rounded up to eight: velocities at the start become mean accelerations; the paths end as
-// the positions tell (impact.c).
+// Of slots [begin, end), rounded up to eight: velocities at the start become mean accelerations;
+// the paths end as the positions tell (impact.c).
 static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
 {
     const foliot_world *world = c->world;
     field v = field_of(foliot__velocity(world)), w = field_of(foliot__angular_velocity(world));
     field acceleration = field_of(c->acceleration), path = field_of(c->path);
-    double dt = c->step->dt, per_dt = 1 / dt, response = foliot__response(world), lag = (response - 0.5) * dt;
-    // Positions that do not feel the force of their own step fall for one step more before they rest.
+    double dt = c->step->dt, per_dt = 1 / dt, response = foliot__response(world),
+           lag = (response - 0.5) * dt;
+    // Positions that do not feel the force of their own step fall for one step more before they
+    // rest.
     double steps = response > 0 ? 1 : 2;
     const wide infinite = (wide){0} + (double)__builtin_inf();
     const double most = FOLIOT__FAR_TURN * per_dt;
     for (uint32_t first = begin; first < end; first += 8) {
         slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
-        EACH_PART (p, i, first) {
+        EACH_PART(p, i, first)
+        {
             wide a[3], u[3], s[3];
-            EACH (n, 3) {
+            EACH(n, 3)
+            {
                 wide after = AT(v.axis[n], i);
                 a[n] = (after - AT(acceleration.axis[n], i)) * per_dt;
                 u[n] = after + a[n] * lag;
@@ -380,9 +399,9 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
             ROOT(speed);
             ROOT(spin);
             wide_marks fast = spin > most;
-            EACH (l, WIDE)
-                if (fast[l] && tame(world, i + (uint32_t)l, most))
-                    turn_anew(c, i + (uint32_t)l);
+            EACH(l, WIDE)
+            if (fast[l] && tame(world, i + (uint32_t)l, most))
+                turn_anew(c, i + (uint32_t)l);
             wide rest = steps * dt * gain, way = (speed + rest) * dt;
             AT(c->rest, i) = rest;
             AT(c->since, i) = (wide){0};

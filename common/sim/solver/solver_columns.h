@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// solver_columns.h: the kernel, for blocks of eight columns, two at a time where the machine has vectors of
-// sixteen, and of one. Included once by each file that defines SOLVER_KERNEL.
+// solver_columns.h: the kernel, for blocks of eight columns, two at a time where the machine has
+// vectors of sixteen, and of one. Included once by each file that defines SOLVER_KERNEL.
 #include "sim/solver/solver_kernel.h"
 
 #include "base/cpu.h"
@@ -9,7 +9,8 @@
 #include <immintrin.h>
 #endif
 
-// Written out, so that arrays of vectors stay in registers. What is eight scalars a vector has no room there.
+// Written out, so that arrays of vectors stay in registers. What is eight scalars a vector has no
+// room there.
 #if defined(__clang__) || !FOLIOT__VECTORS
 #define UNROLL
 #else
@@ -48,10 +49,8 @@
     for (uint32_t k = begin; k < end; k++) {                                                       \
         const foliot__block *block = &c->blocks[k];                                                \
         void *t = c->arena + block->at;                                                            \
-        at_once(call) if (block->columns == 8)                                                     \
-            call(8);                                                                               \
-        else                                                                                       \
-            call(1);                                                                               \
+        at_once(call) if (block->columns == 8) call(8);                                            \
+        else call(1);                                                                              \
     }
 
 static void prepare(const foliot__collider *c, uint32_t begin, uint32_t end)
@@ -68,7 +67,8 @@ static void warm(const foliot__collider *c, uint32_t begin, uint32_t end)
 #undef CALL
 }
 
-static void visit(const foliot__collider *c, const foliot__phase *phase, uint32_t begin, uint32_t end)
+static void visit(const foliot__collider *c, const foliot__phase *phase, uint32_t begin,
+                  uint32_t end)
 {
 #define CALL(n) visit_one_##n(t, c, phase, block)
     EACH_BLOCK(CALL, AT_ONCE)
@@ -84,5 +84,6 @@ static void keep(const foliot__collider *c, uint32_t begin, uint32_t end)
 
 #include "sim/solver/solver_bodies.h"
 
-const foliot__solver_kernel SOLVER_KERNEL = {prepare, warm, visit, keep, measure, find_paths, take_given,
-                                             begin_tick, load, begin_soft, load_and_begin, advance, store};
+const foliot__solver_kernel SOLVER_KERNEL = {
+    prepare,    warm, visit,      keep,           measure, find_paths, take_given,
+    begin_tick, load, begin_soft, load_and_begin, advance, store};

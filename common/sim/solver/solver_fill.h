@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// solver_fill.h: fills blocks of COLUMNS pairs (8 or 1) from manifolds, and takes out what is kept. Included by
-// solver_columns.h after solver_lanes.h; forgets that one's names.
+// solver_fill.h: fills blocks of COLUMNS pairs (8 or 1) from manifolds, and takes out what is kept.
+// Included by solver_columns.h after solver_lanes.h; forgets that one's names.
 
 #if COLUMNS != 16
 
-// -- filling in and taking out -----------------------------------------------------------------------
+// -- filling in and taking out
+// -----------------------------------------------------------------------
 
 IN LANE_NAME(load_ease)(const LANES rows[6], EASE *e)
 {
@@ -15,12 +16,12 @@ IN LANE_NAME(load_side)(const foliot__ease *eases, const uint32_t *slot, LANES *
 {
     const float *row[COLUMNS];
     LANES out[8];
-    EACH (l, COLUMNS)
-        row[l] = &eases[slot[l]].inverse_mass;
+    EACH(l, COLUMNS)
+    row[l] = &eases[slot[l]].inverse_mass;
     LANE_NAME(gather)(row, out);
     *mass = out[0];
-    EACH (k, 6)
-        ease[k] = out[1 + k];
+    EACH(k, 6)
+    ease[k] = out[1 + k];
 }
 
 IN LANE_NAME(negate)(VEC *v)
@@ -40,8 +41,8 @@ LEAF LANE_NAME(invert)(const LANES *x, LANES *out)
 }
 
 // What an impulse along n with these torques meets.
-IN LANE_NAME(resistance)(const LANES *masses, const EASE *ease_a, const VEC *turn_a, const EASE *ease_b,
-                         const VEC *turn_b, LANES *out)
+IN LANE_NAME(resistance)(const LANES *masses, const EASE *ease_a, const VEC *turn_a,
+                         const EASE *ease_b, const VEC *turn_b, LANES *out)
 {
     VEC ta, tb;
     LANE_NAME(turned)(ease_a, turn_a, &ta);
@@ -54,7 +55,8 @@ IN LANE_NAME(prepare_friction)(HEAD *t, const VEC *n, const LANES *masses, const
 {
     VEC s, q, arm_a, arm_b, sa, sb, qa, qb, ta, tb;
     const LANES zero = {0};
-    // Across the normal and in a plane of two axes, away from the axis that is nearest to the normal.
+    // Across the normal and in a plane of two axes, away from the axis that is nearest to the
+    // normal.
     LANES ax = CHOOSE(n->x < 0, -n->x, n->x), az = CHOOSE(n->z < 0, -n->z, n->z);
     MARKS flat = ax > az;
     s.x = CHOOSE(flat, -n->y, zero);
@@ -102,14 +104,15 @@ IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold
     VEC turn_a, turn_b;
     const LANES zero = {0}, far = SPLAT(FOLIOT__FAR), one = SPLAT(1);
     LANES count = {0};
-    EACH (l, COLUMNS) {
+    EACH(l, COLUMNS)
+    {
         row[l] = manifold[l]->point[k].arm_a;
         ((float *)&count)[l] = (float)manifold[l]->count;
     }
     LANE_NAME(gather)(row, out);
     MARKS there = count > (float)k;
-    EACH (i, 6)
-        out[i] = CHOOSE(there, out[i], zero);
+    EACH(i, 6)
+    out[i] = CHOOSE(there, out[i], zero);
     LANE_NAME(load_vec)(out + (block->swapped ? 3 : 0), arm_a);
     LANE_NAME(load_vec)(out + (block->swapped ? 0 : 3), arm_b);
     LANE_NAME(cross)(arm_a, n, &turn_a);
@@ -134,7 +137,8 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__collider *c, const foliot__bl
     const float *row[COLUMNS];
     LANES out[8], warm[8];
     uint32_t spare = c->world->capacity.slots;
-    EACH (l, COLUMNS) {
+    EACH(l, COLUMNS)
+    {
         uint32_t m = t->manifold[l];
         bool there = m != FOLIOT__NOTHING;
         manifold[l] = there ? &c->manifolds[m] : &nothing;
@@ -147,8 +151,8 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__collider *c, const foliot__bl
         row[l] = there ? c->warm[m].impulse : cold.impulse;
     }
     LANE_NAME(gather)(row, warm);
-    EACH (l, COLUMNS)
-        row[l] = (const float *)(const void *)manifold[l];
+    EACH(l, COLUMNS)
+    row[l] = (const float *)(const void *)manifold[l];
     LANE_NAME(gather)(row, out);
     VEC n, middle_a, middle_b, arm_a[4], arm_b[4];
     middle_a.x = middle_a.y = middle_a.z = middle_b.x = middle_b.y = middle_b.z = SPLAT(0);
@@ -166,9 +170,10 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__collider *c, const foliot__bl
     LANE_NAME(load_ease)(t->ease_b, &eb);
     LANES masses = t->mass_a[0] + t->mass_b[0], used = {0}, share;
     const LANES one = SPLAT(1);
-    EACH (k, points) {
-        LANE_NAME(prepare_point)(&point[k], manifold, block, k, &n, &masses, &ea, &eb, &arm_a[k],
-                                 &arm_b[k], &used);
+    EACH(k, points)
+    {
+        LANE_NAME(prepare_point)
+        (&point[k], manifold, block, k, &n, &masses, &ea, &eb, &arm_a[k], &arm_b[k], &used);
         point[k].push[0] = warm[k];
         LANE_NAME(add)(&middle_a, &one, &arm_a[k]);
         LANE_NAME(add)(&middle_b, &one, &arm_b[k]);
@@ -182,7 +187,8 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__collider *c, const foliot__bl
     middle_b.z *= share;
     LANE_NAME(store_vec)(t->arm_a, &middle_a);
     LANE_NAME(store_vec)(t->arm_b, &middle_b);
-    EACH (k, points) {
+    EACH(k, points)
+    {
         // Of the body that moves: a plane's arms are 0.
         VEC d;
         MARKS mine = t->mass_a[0] > 0;
@@ -202,22 +208,22 @@ IN LANE_NAME(keep_block)(const HEAD *t, const foliot__collider *c, const foliot_
     const POINT *point = (const POINT *)(const void *)(t + 1);
     float *row[COLUMNS];
     LANES out[8];
-    EACH (k, 8)
-        out[k] = SPLAT(0);
+    EACH(k, 8)
+    out[k] = SPLAT(0);
     VEC n, s, q;
     LANE_NAME(load_vec)(t->normal, &n);
     LANE_NAME(load_vec)(t->slide, &s);
     LANE_NAME(cross)(&n, &s, &q);
-    EACH (k, points)
-        out[k] = point[k].push[0];
+    EACH(k, points)
+    out[k] = point[k].push[0];
     LANES along = block->swapped ? -t->drag[0] : t->drag[0];
     LANES across = block->swapped ? -t->drag[1] : t->drag[1];
     out[4] = along * s.x + across * q.x;
     out[5] = along * s.y + across * q.y;
     out[6] = along * s.z + across * q.z;
     out[7] = t->twist[0];
-    EACH (l, COLUMNS)
-        row[l] = t->manifold[l] == FOLIOT__NOTHING ? NULL : c->warm[t->manifold[l]].impulse;
+    EACH(l, COLUMNS)
+    row[l] = t->manifold[l] == FOLIOT__NOTHING ? NULL : c->warm[t->manifold[l]].impulse;
     LANE_NAME(scatter)(row, out);
 }
 
@@ -245,7 +251,8 @@ static void LANE_NAME(prepare_one)(HEAD *t, const foliot__collider *c, const fol
 #undef CALL
 }
 
-static void LANE_NAME(keep_one)(const HEAD *t, const foliot__collider *c, const foliot__block *block)
+static void LANE_NAME(keep_one)(const HEAD *t, const foliot__collider *c,
+                                const foliot__block *block)
 {
 #define CALL(n) LANE_NAME(keep_block)(t, c, block, n)
     ON_POINTS(block->points, CALL)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// solver_kernel.h: touching pairs eight at a time. The eight of a block share no body that can move,
-// so each does what it would do alone, and the order of the blocks is the order of the solver.
+// solver_kernel.h: touching pairs eight at a time. The eight of a block share no body that can
+// move, so each does what it would do alone, and the order of the blocks is the order of the
+// solver.
 #ifndef FOLIOT_SIM_COLLIDE_SOLVER_KERNEL_H
 #define FOLIOT_SIM_COLLIDE_SOLVER_KERNEL_H
 
@@ -8,10 +9,12 @@
 #include "sim/collide/manifold.h"
 
 #define FOLIOT__BLOCK 8
-#define FOLIOT__NOTHING UINT32_MAX // in a column out of use, which has zero masses and names the spare mover
+#define FOLIOT__NOTHING                                                                            \
+    UINT32_MAX // in a column out of use, which has zero masses and names the spare mover
 
-// Softness of a touch (Catto, "Soft Constraints", GDC 2011): which share of an overlap's speed is asked
-// for, how much of the impulse that takes is given, and how much of what is accumulated is taken back.
+// Softness of a touch (Catto, "Soft Constraints", GDC 2011): which share of an overlap's speed is
+// asked for, how much of the impulse that takes is given, and how much of what is accumulated is
+// taken back.
 typedef struct foliot__softness {
     float rate, mass, hold;
 } foliot__softness;
@@ -23,34 +26,35 @@ typedef struct foliot__phase {
     foliot__softness moving, still; // two that move; one of the two cannot
 } foliot__phase;
 
-// One row a quantity, one column a pair: FOLIOT__BLOCK columns, or one where a pair found no colour. A
-// block is the head and as many points as its kind has.
+// One row a quantity, one column a pair: FOLIOT__BLOCK columns, or one where a pair found no
+// colour. A block is the head and as many points as its kind has.
 #define FOLIOT__BLOCK_HEAD(X)                                                                      \
     X(normal, 3)                                                                                   \
-    X(slide, 3)  /* a direction across the normal; the other one is normal x slide */              \
-    X(arm_a, 3)  /* from the centres to the middle of the points */                                \
+    X(slide, 3) /* a direction across the normal; the other one is normal x slide */               \
+    X(arm_a, 3) /* from the centres to the middle of the points */                                 \
     X(arm_b, 3)                                                                                    \
     X(mass_a, 1) /* inverse */                                                                     \
     X(mass_b, 1)                                                                                   \
     X(ease_a, 6) /* inverse inertia: xx, yy, zz, xy, xz, yz */                                     \
     X(ease_b, 6)                                                                                   \
     X(friction, 1)                                                                                 \
-    X(push_max, 1)   /* speed at which an overlap is pushed out at most */                         \
-    X(drag_mass, 3)  /* what the two directions of sliding weigh: inverse of a symmetric matrix */ \
+    X(push_max, 1)  /* speed at which an overlap is pushed out at most */                          \
+    X(drag_mass, 3) /* what the two directions of sliding weigh: inverse of a symmetric matrix */  \
     X(twist_mass, 1)                                                                               \
-    X(drag, 2)       /* accumulated */                                                             \
+    X(drag, 2) /* accumulated */                                                                   \
     X(twist, 1)
 #define FOLIOT__BLOCK_POINT(X)                                                                     \
     X(turn_a, 3) /* arm x normal */                                                                \
     X(turn_b, 3)                                                                                   \
-    X(gap, 1)    /* when it was found */                                                           \
+    X(gap, 1) /* when it was found */                                                              \
     X(mass, 1)                                                                                     \
-    X(lever, 1)  /* distance from the middle */                                                    \
-    X(push, 1)   /* accumulated along the normal */
+    X(lever, 1) /* distance from the middle */                                                     \
+    X(push, 1)  /* accumulated along the normal */
 
 #define FOLIOT__ROWS(name, rows) +rows
 enum {
-    FOLIOT__HEAD_ROWS = 3 FOLIOT__BLOCK_HEAD(FOLIOT__ROWS), // and slots of a and b, and the manifold
+    FOLIOT__HEAD_ROWS =
+        3 FOLIOT__BLOCK_HEAD(FOLIOT__ROWS), // and slots of a and b, and the manifold
     FOLIOT__POINT_ROWS = 0 FOLIOT__BLOCK_POINT(FOLIOT__ROWS),
 };
 #undef FOLIOT__ROWS
@@ -59,8 +63,8 @@ enum {
 typedef struct foliot__block {
     uint32_t at;
     uint8_t points, columns;
-    bool still;   // the first body of every pair cannot move
-    bool swapped; // which is the manifold's second
+    bool still;    // the first body of every pair cannot move
+    bool swapped;  // which is the manifold's second
     bool followed; // by a block of the same kind and colour, so that both may be visited at once
 } foliot__block;
 
@@ -90,10 +94,11 @@ typedef struct foliot__solver_kernel {
     void (*keep)(const foliot__collider *c, uint32_t begin, uint32_t end);
     // Of slots: core and extent.
     foliot__bodies_kernel *measure;
-    // Of slots: acceleration, path, rest, way, since and age from the motion that the scheme has made.
+    // Of slots: acceleration, path, rest, way, since and age from the motion that the scheme has
+    // made.
     foliot__bodies_kernel *find_paths;
-    // Of touched bodies. What contacts gave the movers is remembered; and how far they have turned since the
-    // contacts were found.
+    // Of touched bodies. What contacts gave the movers is remembered; and how far they have turned
+    // since the contacts were found.
     foliot__bodies_kernel *take_given, *begin_tick;
     // The movers at the begin of a substep; then with what was given, the soft phase; both at once.
     foliot__bodies_kernel *load, *begin_soft, *load_and_begin;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// solver_lanes.h: impulses of blocks of COLUMNS pairs: 8, 1 for those that found no colour, or 16, which is two
-// blocks of 8 that follow each other, are of one kind and share no body. Included by solver_columns.h.
-// Compilers split the vectors where the machine has narrower ones, sums have a fixed order, and nothing is
-// fused: the bits are the same everywhere.
+// solver_lanes.h: impulses of blocks of COLUMNS pairs: 8, 1 for those that found no colour, or 16,
+// which is two blocks of 8 that follow each other, are of one kind and share no body. Included by
+// solver_columns.h. Compilers split the vectors where the machine has narrower ones, sums have a
+// fixed order, and nothing is fused: the bits are the same everywhere.
 //
 // `still` says that the first body of every pair cannot move: it takes no part then.
 
@@ -13,8 +13,10 @@ typedef int32_t LANE_NAME(marks);
 #define MARKS int32_t
 #define CHOOSE(mark, yes, no) ((mark) ? (yes) : (no))
 #else
-typedef float LANE_NAME(lanes) __attribute__((vector_size(4 * COLUMNS), may_alias, aligned(4 * COLUMNS)));
-typedef int32_t LANE_NAME(marks) __attribute__((vector_size(4 * COLUMNS), may_alias, aligned(4 * COLUMNS)));
+typedef float LANE_NAME(lanes)
+    __attribute__((vector_size(4 * COLUMNS), may_alias, aligned(4 * COLUMNS)));
+typedef int32_t LANE_NAME(marks)
+    __attribute__((vector_size(4 * COLUMNS), may_alias, aligned(4 * COLUMNS)));
 #define LANES LANE_NAME(lanes)
 #define MARKS LANE_NAME(marks)
 // `yes` where the mark is set, else `no`.
@@ -52,8 +54,9 @@ static inline void part(lanes_8 *row, size_t next, LANES v)
 }
 #define GET(row) join(&(row), next)
 #define PUT(row, v) part(&(row), next, v)
-#define SLOT(t, side, l) \
-    ((l) < 8 ? (t)->side[(l) & 7] : ((const HEAD *)(const void *)((const char *)(t) + next))->side[(l) & 7])
+#define SLOT(t, side, l)                                                                           \
+    ((l) < 8 ? (t)->side[(l)&7]                                                                    \
+             : ((const HEAD *)(const void *)((const char *)(t) + next))->side[(l)&7])
 #else
 #define ROWS LANES
 #define GET(row) ((void)next, (row))
@@ -75,7 +78,8 @@ _Static_assert(sizeof(POINT) == 4 * COLUMNS * FOLIOT__POINT_ROWS, "rows of a poi
 #endif
 
 #define IN static inline __attribute__((always_inline)) void
-// What others are made of: a call, where eight columns would be hundreds of scalar operations each time.
+// What others are made of: a call, where eight columns would be hundreds of scalar operations each
+// time.
 #if COLUMNS == 8 && !FOLIOT__VECTORS
 #define LEAF static __attribute__((noinline)) void
 #else
@@ -158,13 +162,14 @@ LEAF LANE_NAME(root)(LANES *v)
 #elif defined(__AVX2__)
     *v = (LANES)_mm256_sqrt_ps((__m256)*v);
 #else
-    EACH (l, COLUMNS)
-        (*v)[l] = (float)foliot__sqrt((*v)[l]); // rounded twice is as good as once: 53 >= 2 * 24 + 2
+    EACH(l, COLUMNS)
+    (*v)[l] = (float)foliot__sqrt((*v)[l]); // rounded twice is as good as once: 53 >= 2 * 24 + 2
 #endif
 }
 
-// -- rows of eight floats, COLUMNS of them, to lanes and back --------------------------------------
-// row[l] points at eight floats of 32 bytes; out[k] is their k-th.
+// -- rows of eight floats, COLUMNS of them, to lanes and back
+// -------------------------------------- row[l] points at eight floats of 32 bytes; out[k] is their
+// k-th.
 
 #if COLUMNS == 8 && defined(__AVX2__)
 IN LANE_NAME(transpose)(__m256 r[8])
@@ -190,22 +195,22 @@ IN LANE_NAME(transpose)(__m256 r[8])
 LEAF LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
 {
     __m256 r[8];
-    EACH (l, 8)
-        r[l] = _mm256_load_ps(row[l]);
+    EACH(l, 8)
+    r[l] = _mm256_load_ps(row[l]);
     LANE_NAME(transpose)(r);
-    EACH (l, 8)
-        out[l] = (LANES)r[l];
+    EACH(l, 8)
+    out[l] = (LANES)r[l];
 }
 
 LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const LANES in[8])
 {
     __m256 r[8];
-    EACH (l, 8)
-        r[l] = (__m256)in[l];
+    EACH(l, 8)
+    r[l] = (__m256)in[l];
     LANE_NAME(transpose)(r);
-    EACH (l, 8)
-        if (row[l])
-            _mm256_store_ps(row[l], r[l]);
+    EACH(l, 8)
+    if (row[l])
+        _mm256_store_ps(row[l], r[l]);
 }
 #elif COLUMNS == 16
 IN gather_16(const float *const row[16], LANES out[8])
@@ -213,14 +218,15 @@ IN gather_16(const float *const row[16], LANES out[8])
     lanes_8 low[8], high[8];
     gather_8(row, low);
     gather_8(row + 8, high);
-    EACH (k, 8)
-        out[k] = (LANES)_mm512_insertf32x8(_mm512_castps256_ps512((__m256)low[k]), (__m256)high[k], 1);
+    EACH(k, 8)
+    out[k] = (LANES)_mm512_insertf32x8(_mm512_castps256_ps512((__m256)low[k]), (__m256)high[k], 1);
 }
 
 IN scatter_16(float *const row[16], const LANES in[8])
 {
     lanes_8 low[8], high[8];
-    EACH (k, 8) {
+    EACH(k, 8)
+    {
         low[k] = (lanes_8)_mm512_castps512_ps256((__m512)in[k]);
         high[k] = (lanes_8)_mm512_extractf32x8_ps((__m512)in[k], 1);
     }
@@ -235,17 +241,17 @@ IN scatter_16(float *const row[16], const LANES in[8])
 #endif
 LEAF LANE_NAME(gather)(const float *const row[COLUMNS], LANES out[8])
 {
-    EACH (k, 8)
-        EACH (l, COLUMNS)
-            AT(out[k], l) = row[l][k];
+    EACH(k, 8)
+    EACH(l, COLUMNS)
+    AT(out[k], l) = row[l][k];
 }
 
 LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const LANES in[8])
 {
-    EACH (l, COLUMNS)
-        if (row[l])
-            EACH (k, 8)
-                row[l][k] = AT(in[k], l);
+    EACH(l, COLUMNS)
+    if (row[l])
+        EACH(k, 8)
+    row[l][k] = AT(in[k], l);
 }
 #undef AT
 #endif
@@ -255,35 +261,37 @@ IN LANE_NAME(gather_speeds)(const foliot__mover *movers, const uint32_t *slot, V
 {
     const float *row[COLUMNS];
     LANES out[8];
-    EACH (l, COLUMNS)
-        row[l] = movers[slot[l]].v;
+    EACH(l, COLUMNS)
+    row[l] = movers[slot[l]].v;
     LANE_NAME(gather)(row, out);
     LANE_NAME(load_vec)(out, v);
     LANE_NAME(load_vec)(out + 3, w);
 }
 
-IN LANE_NAME(gather_ways)(const foliot__mover *movers, const uint32_t *slot, VEC *moved, VEC *turned)
+IN LANE_NAME(gather_ways)(const foliot__mover *movers, const uint32_t *slot, VEC *moved,
+                          VEC *turned)
 {
     const float *row[COLUMNS];
     LANES out[8];
-    EACH (l, COLUMNS)
-        row[l] = movers[slot[l]].moved;
+    EACH(l, COLUMNS)
+    row[l] = movers[slot[l]].moved;
     LANE_NAME(gather)(row, out);
     LANE_NAME(load_vec)(out, moved);
     LANE_NAME(load_vec)(out + 3, turned);
 }
 
-IN LANE_NAME(scatter_speeds)(foliot__mover *movers, const uint32_t *slot, uint32_t spare, const VEC *v,
-                             const VEC *w)
+IN LANE_NAME(scatter_speeds)(foliot__mover *movers, const uint32_t *slot, uint32_t spare,
+                             const VEC *v, const VEC *w)
 {
     float *row[COLUMNS];
     const LANES in[8] = {v->x, v->y, v->z, w->x, w->y, w->z, SPLAT(0), SPLAT(0)};
-    EACH (l, COLUMNS)
-        row[l] = slot[l] == spare ? NULL : (float *)(void *)&movers[slot[l]]; // v, w, unused
+    EACH(l, COLUMNS)
+    row[l] = slot[l] == spare ? NULL : (float *)(void *)&movers[slot[l]]; // v, w, unused
     LANE_NAME(scatter)(row, in);
 }
 
-// -- impulses --------------------------------------------------------------------------------------
+// -- impulses
+// --------------------------------------------------------------------------------------
 
 // The two bodies of every column; the first is left out where it is still.
 typedef struct {
@@ -297,7 +305,8 @@ typedef struct {
 IN LANE_NAME(load_couple)(const HEAD *t, size_t next, const foliot__mover *movers, const bool still,
                           COUPLE *p)
 {
-    EACH (l, COLUMNS) {
+    EACH(l, COLUMNS)
+    {
         p->a[l] = SLOT(t, a, l);
         p->b[l] = SLOT(t, b, l);
     }
@@ -337,7 +346,8 @@ IN LANE_NAME(strike)(COUPLE *p, const bool still, const LANES *size, const VEC *
 }
 
 // Friction's impulse, at the middle of the points.
-IN LANE_NAME(drag)(COUPLE *p, const bool still, const VEC *impulse, const VEC *arm_a, const VEC *arm_b)
+IN LANE_NAME(drag)(COUPLE *p, const bool still, const VEC *impulse, const VEC *arm_a,
+                   const VEC *arm_b)
 {
     VEC turn, change;
     const LANES one = SPLAT(1);
@@ -365,7 +375,8 @@ IN LANE_NAME(twist)(COUPLE *p, const bool still, const LANES *size, const VEC *n
 }
 
 // The speed at which two points pass each other, b's less a's.
-IN LANE_NAME(slip_of)(const COUPLE *p, const bool still, const VEC *arm_a, const VEC *arm_b, VEC *slip)
+IN LANE_NAME(slip_of)(const COUPLE *p, const bool still, const VEC *arm_a, const VEC *arm_b,
+                      VEC *slip)
 {
     VEC ta, tb;
     LANE_NAME(cross)(&p->wb, arm_b, &tb);
@@ -439,8 +450,8 @@ IN LANE_NAME(visit_friction)(HEAD *t, size_t next, COUPLE *p, const bool still, 
 
 // How the bodies have moved since the contacts were found: towards each other's far side along the
 // normal, and turned.
-IN LANE_NAME(load_ways)(const COUPLE *p, const foliot__mover *movers, const bool still, const VEC *n,
-                        LANES *opened, VEC *turned_a, VEC *turned_b)
+IN LANE_NAME(load_ways)(const COUPLE *p, const foliot__mover *movers, const bool still,
+                        const VEC *n, LANES *opened, VEC *turned_a, VEC *turned_b)
 {
     VEC moved_a, moved_b, way;
     if (!still)
@@ -464,7 +475,8 @@ IN LANE_NAME(visit_block)(HEAD *t, size_t next, const foliot__phase *phase, foli
     const LANES zero = {0}, per_h = SPLAT(phase->per_h), one = SPLAT(1);
     const LANES rate = SPLAT(soft->rate), share = SPLAT(soft->mass), hold = SPLAT(soft->hold);
     LANES fastest = -GET(t->push_max[0]);
-    EACH (k, points) {
+    EACH(k, points)
+    {
         VEC turn_a, turn_b, slip;
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
         LANE_NAME(differ)(still, &p.vb, &p.va, &slip);
@@ -507,7 +519,8 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__mover *movers, uint
     VEC n, s, q, turn_a, turn_b, impulse;
     LANE_NAME(load_couple)(t, next, movers, still, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
-    EACH (k, points) {
+    EACH(k, points)
+    {
         LANES push = GET(point[k].push[0]);
         if (!still)
             LANE_NAME(get_vec)(point[k].turn_a, next, &turn_a);
@@ -528,8 +541,8 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__mover *movers, uint
     LANE_NAME(store_couple)(movers, spare, still, &p);
 }
 
-// One function a number of points, so that its loops are unrolled, and for still bodies. Of any number of points
-// where operations on vectors are many scalar ones.
+// One function a number of points, so that its loops are unrolled, and for still bodies. Of any
+// number of points where operations on vectors are many scalar ones.
 #if !FOLIOT__VECTORS
 #define ON_KIND(block, call)                                                                       \
     if ((block)->still)                                                                            \
@@ -560,7 +573,8 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__mover *movers, uint
     }
 #endif
 
-static void LANE_NAME(warm_one)(const HEAD *t, const foliot__collider *c, const foliot__block *block)
+static void LANE_NAME(warm_one)(const HEAD *t, const foliot__collider *c,
+                                const foliot__block *block)
 {
     uint32_t spare = c->world->capacity.slots;
     size_t next = sizeof(HEAD) + block->points * sizeof(POINT);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT
-// solver_prepare.c: manifolds of the pairs at the present poses, those that may push in this tick in
-// colours and blocks, with the impulses that they ended the last substep with.
+// solver_prepare.c: manifolds of the pairs at the present poses, those that may push in this tick
+// in colours and blocks, with the impulses that they ended the last substep with.
 //
-// The order is total: by colour, then by kind (points of a manifold), then by (a, b). Colours are given
-// in ascending (a, b), each manifold the lowest that no other of its moving bodies' manifolds has;
-// those of one colour share no body that can move. What finds no colour of 64 comes last, one by one.
+// The order is total: by colour, then by kind (points of a manifold), then by (a, b). Colours are
+// given in ascending (a, b), each manifold the lowest that no other of its moving bodies' manifolds
+// has; those of one colour share no body that can move. What finds no colour of 64 comes last, one
+// by one.
 #include "sim/collide/collide.h"
 #include "sim/collide/manifold.h"
 #include "sim/solver/solver_kernel.h"
@@ -31,7 +32,8 @@ static uint32_t kind_of(const foliot__collider *c, const foliot__manifold *m)
     return c->eases[m->b].inverse_mass == 0 ? of_points + 2 : of_points;
 }
 
-// -- bodies -------------------------------------------------------------------------------------------
+// -- bodies
+// -------------------------------------------------------------------------------------------
 
 // Inverse inertia in world axes: R diag(inverse) R^t.
 static void world_ease(const foliot_world *world, uint32_t i, foliot__ease *ease)
@@ -106,7 +108,8 @@ static void place_bodies(foliot__collider *c)
     c->eases[spare] = (foliot__ease){.friction = 0};
 }
 
-// -- manifolds that take part ---------------------------------------------------------------------------
+// -- manifolds that take part
+// ---------------------------------------------------------------------------
 
 // Speed at which the points of a manifold come nearer, the fastest of them.
 static double approach_of(const foliot__collider *c, const foliot__manifold *m)
@@ -147,8 +150,8 @@ static bool may_push(const foliot__collider *c, const foliot__manifold *m)
     if (!bounces && far <= 0)
         return true;
     double approach = approach_of(c, m), rest = foliot__larger(c->rest[m->a], c->rest[m->b]);
-    // What will bounce is left to the substep in which it does; or to the next, if it was deferred. What
-    // rests approaches at just that speed before it is pushed.
+    // What will bounce is left to the substep in which it does; or to the next, if it was deferred.
+    // What rests approaches at just that speed before it is pushed.
     bool later = gap_of(m) > 0 || c->counts[FOLIOT__COUNT_HELD] > 0;
     if (bounces && later && approach > 1.25 * rest)
         return false;
@@ -178,11 +181,13 @@ static void find_part(void *context, uint32_t begin, uint32_t end)
 static void find_live(foliot__collider *c)
 {
     finding f = {.c = c};
-    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_PAIRS], FOLIOT__GRAIN_PAIRS, find_part, &f);
+    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_PAIRS], FOLIOT__GRAIN_PAIRS, find_part,
+                       &f);
     c->counts[FOLIOT__COUNT_LIVE] = f.live;
 }
 
-// -- colours and blocks -----------------------------------------------------------------------------------
+// -- colours and blocks
+// -----------------------------------------------------------------------------------
 
 // The lowest that neither body has, of those that move.
 static uint32_t colour_of(const foliot__collider *c, const foliot__pair *pair, uint32_t moves)
@@ -197,8 +202,8 @@ static uint32_t colour_of(const foliot__collider *c, const foliot__pair *pair, u
     return colour;
 }
 
-// Of every colour and kind: how many, and the first of their blocks. The place of each of the live among its
-// likes is kept in pairs_spare.
+// Of every colour and kind: how many, and the first of their blocks. The place of each of the live
+// among its likes is kept in pairs_spare.
 typedef struct placing {
     foliot__collider *c;
     uint32_t sizes[FOLIOT__COLOURS + 1][SORTS], first[FOLIOT__COLOURS + 1][SORTS];
@@ -235,8 +240,8 @@ static void lay_out_blocks(placing *p)
     c->counts[FOLIOT__COUNT_BLOCKS] = count;
 }
 
-// Within a colour the lower half of the manifolds comes before the upper one: two threads then have mostly
-// bodies of their own, in every colour. What has no colour keeps its order.
+// Within a colour the lower half of the manifolds comes before the upper one: two threads then have
+// mostly bodies of their own, in every colour. What has no colour keeps its order.
 static uint32_t region_of(uint32_t n, uint32_t count, uint32_t colour)
 {
     return count >= LIVE_PARTED && colour < FOLIOT__COLOURS && n >= count / 2;
@@ -290,7 +295,8 @@ static void list_touched(foliot__collider *c)
     c->counts[FOLIOT__COUNT_TOUCHED] = rows;
 }
 
-// -- all of it, shared ---------------------------------------------------------------------------------------
+// -- all of it, shared
+// ---------------------------------------------------------------------------------------
 
 void foliot__plan_colours(foliot__collider *c, foliot__crew_part *part, void *context)
 {
@@ -300,7 +306,8 @@ void foliot__plan_colours(foliot__collider *c, foliot__crew_part *part, void *co
         return;
     }
     for (uint32_t colour = 0; colour < FOLIOT__COLOURS; colour++)
-        foliot__crew_plan(c->crew, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part, context);
+        foliot__crew_plan(c->crew, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part,
+                          context);
     uint32_t alone = first[FOLIOT__COLOURS], end = first[FOLIOT__COLOURS + 1];
     foliot__crew_plan(c->crew, alone, end, end - alone, part, context);
 }
@@ -336,9 +343,12 @@ void foliot__prepare_contacts(foliot__collider *c)
     find_live(c);
     make_blocks(&p);
     list_touched(c);
-    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_LIVE], 4 * FOLIOT__GRAIN_PAIRS, match_part, &p);
-    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, prepare_part, c);
+    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_LIVE], 4 * FOLIOT__GRAIN_PAIRS, match_part,
+                      &p);
+    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, prepare_part,
+                      c);
     foliot__plan_colours(c, foliot__warm_part, c);
-    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, begin_part, c);
+    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, begin_part,
+                      c);
     foliot__crew_finish(crew);
 }

@@ -8,8 +8,8 @@
 #include "sim/joint/joint.h"
 #include "sim/integrator/lattice.h"
 
-// Of the greatest moment. A body that turns about its length so much more easily than across it changes its spin faster
-// within a step than contacts can follow, and gains energy from it.
+// Of the greatest moment. A body that turns about its length so much more easily than across it
+// changes its spin faster within a step than contacts can follow, and gains energy from it.
 #define SLENDER 0x1p-8
 
 static double larger(double a, double b)
@@ -24,7 +24,8 @@ static void thicken(double inertia[3])
         inertia[k] = larger(inertia[k], SLENDER * most);
 }
 
-// Principal moments of the solid shape, uniform density; a rod's about its length are no less than SLENDER says.
+// Principal moments of the solid shape, uniform density; a rod's about its length are no less than
+// SLENDER says.
 static void shape_inertia(const foliot_shape *shape, double mass, double inertia[3])
 {
     const double *h = shape->half;
@@ -37,12 +38,14 @@ static void shape_inertia(const foliot_shape *shape, double mass, double inertia
         inertia[1] = mass / 3 * (h[0] * h[0] + h[2] * h[2]);
         inertia[2] = mass / 3 * (h[0] * h[0] + h[1] * h[1]);
     } else if (shape->kind == FOLIOT_SHAPE_CAPSULE) {
-        // A cylinder of length 2 h and two half balls, whose centres of mass are 3 r / 8 beyond its ends.
+        // A cylinder of length 2 h and two half balls, whose centres of mass are 3 r / 8 beyond its
+        // ends.
         double length = 2 * h[2], cylinder = length / (length + shape->radius * 4 / 3);
         double tube = mass * cylinder, balls = mass - tube;
         double reach = h[2] * h[2] + 0.75 * h[2] * shape->radius;
         inertia[2] = tube * r2 / 2 + balls * r2 * 0.4;
-        inertia[0] = inertia[1] = tube * (r2 / 4 + length * length / 12) + balls * (r2 * 0.4 + reach);
+        inertia[0] = inertia[1] =
+            tube * (r2 / 4 + length * length / 12) + balls * (r2 * 0.4 + reach);
     }
     thicken(inertia);
 }
@@ -154,7 +157,8 @@ void foliot__body_refresh(foliot_world *world, uint32_t slot)
 {
     static const double zero[3];
     uint32_t flags = foliot__flags(world)[slot];
-    bool moves = (flags & FOLIOT_BODY_ALIVE) && !(flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN | FOLIOT_BODY_ASLEEP));
+    bool moves = (flags & FOLIOT_BODY_ALIVE) &&
+                 !(flags & (FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN | FOLIOT_BODY_ASLEEP));
     foliot__v3 i = foliot__inertia(world), inverse = foliot__inverse_inertia(world);
     bool turns = moves && world->rotates;
     foliot__inverse_mass(world)[slot] = moves ? 1 / foliot__mass(world)[slot] : 0;

@@ -13,7 +13,8 @@ void foliot__contact_prepare(foliot_world *world);
 void foliot__contact_begin(const foliot__step *step);
 // Finds contacts of the moved bodies (impacts on the way included).
 void foliot__collide(const foliot__step *step);
-// Applies impulses and position corrections. Clears world->acceleration_valid if a position changed.
+// Applies impulses and position corrections. Clears world->acceleration_valid if a position
+// changed.
 void foliot__solve_contacts(const foliot__step *step);
 
 // A slot was emptied: what its contacts pushed is no business of the body that comes next.

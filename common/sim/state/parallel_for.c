@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// parallel_for.c: loops shared by threads without a call to the host for each of them, which would cost more than
-// most of them take: plans of several loops, between which the members wait for each other. Waiting is a spin,
-// with a word to the host now and then; a helper that waits for long goes home.
+// parallel_for.c: loops shared by threads without a call to the host for each of them, which would
+// cost more than most of them take: plans of several loops, between which the members wait for each
+// other. Waiting is a spin, with a word to the host now and then; a helper that waits for long goes
+// home.
 #include "sim/state/parallel_for.h"
 
 #include <stdbool.h>
@@ -21,17 +22,18 @@ static void pause_briefly(void)
 #endif
 }
 
-// -- taking ------------------------------------------------------------------------------------------
+// -- taking
+// ------------------------------------------------------------------------------------------
 
 // The stage that a lane's next piece belongs to, as one member has read it. Good for one plan.
 typedef struct cursor {
-    uint32_t plan, stage; // stages before it are done with
+    uint32_t plan, stage;  // stages before it are done with
     uint32_t base, pieces; // of the lane: in the stages before, and in this one
     uint32_t begin, end, grain, chunk, first, last, before;
     foliot__crew_part *part;
     void *context;
-    // The lane's owner has let others wait, and had done so many pieces then: it counts as absent until it reports more,
-    // or the plan ends.
+    // The lane's owner has let others wait, and had done so many pieces then: it counts as absent
+    // until it reports more, or the plan ends.
     bool late;
     uint32_t done;
 } cursor;
@@ -42,7 +44,11 @@ typedef struct piece {
     void *context;
 } piece;
 
-typedef enum outcome { TAKEN, EMPTY, EARLY } outcome; // EARLY: some of the stage before is not done yet
+typedef enum outcome {
+    TAKEN,
+    EMPTY,
+    EARLY
+} outcome; // EARLY: some of the stage before is not done yet
 
 static uint32_t load32(const _Atomic(uint32_t) *value)
 {
@@ -83,8 +89,9 @@ static void read_stage(const foliot__crew *crew, uint32_t m, cursor *at)
     at->pieces = divided(at->last - at->first, at->chunk);
 }
 
-// What lane m's next piece is, with that number. All of this may be of a later plan already: then that one's
-// closing of the ticket is seen too, and the ticket cannot be moved on from where it was.
+// What lane m's next piece is, with that number. All of this may be of a later plan already: then
+// that one's closing of the ticket is seen too, and the ticket cannot be moved on from where it
+// was.
 static outcome look(const foliot__crew *crew, uint32_t m, uint64_t ticket, cursor *at, piece *next)
 {
     uint32_t number = (uint32_t)ticket, plan = (uint32_t)(ticket >> 32);
@@ -104,9 +111,11 @@ static outcome look(const foliot__crew *crew, uint32_t m, uint64_t ticket, curso
     if ((int32_t)(all_done(crew) - at->before) < 0)
         return EARLY;
     uint32_t from = at->first + (number - at->base) * at->chunk;
-    uint32_t to = at->last - from > at->chunk ? from + at->chunk : at->last, count = at->end - at->begin;
-    *next = (piece){at->begin + from * at->grain, at->begin + (to * at->grain < count ? to * at->grain : count),
-                    at->part, at->context};
+    uint32_t to = at->last - from > at->chunk ? from + at->chunk : at->last,
+             count = at->end - at->begin;
+    *next = (piece){at->begin + from * at->grain,
+                    at->begin + (to * at->grain < count ? to * at->grain : count), at->part,
+                    at->context};
     return TAKEN;
 }
 
@@ -116,7 +125,8 @@ static void forget(const foliot__crew *crew, cursor *cursors)
         cursors[m] = (cursor){.plan = 0}; // no plan has this number
 }
 
-// Takes the lane's next piece, if it has one left whose time has come. Who is overtaken by another tries again.
+// Takes the lane's next piece, if it has one left whose time has come. Who is overtaken by another
+// tries again.
 static outcome take(foliot__crew *crew, uint32_t m, cursor *at, piece *taken)
 {
     _Atomic(uint64_t) *ticket = &crew->lanes[m].ticket;
@@ -179,8 +189,9 @@ static bool deserted(const foliot__crew *crew, uint32_t m, const cursor *at)
            (at->late && load32(&crew->lanes[m].done) == at->done);
 }
 
-// One's own part of the plan, and those of who is not there. The leader goes on until they are done; whoever else
-// has waited for long leaves the rest of them to the others. Returns how many looks it has waited in the end.
+// One's own part of the plan, and those of who is not there. The leader goes on until they are
+// done; whoever else has waited for long leaves the rest of them to the others. Returns how many
+// looks it has waited in the end.
 static uint32_t help(foliot__crew *crew, uint32_t self, cursor *cursors)
 {
     uint32_t members = crew->helpers + 1, waited = 0;
@@ -206,7 +217,8 @@ static uint32_t help(foliot__crew *crew, uint32_t self, cursor *cursors)
     }
 }
 
-// -- planning -----------------------------------------------------------------------------------------
+// -- planning
+// -----------------------------------------------------------------------------------------
 
 static void put(_Atomic(uint32_t) *to, uint32_t value)
 {
@@ -219,11 +231,13 @@ static void close_tickets(foliot__crew *crew)
 {
     crew->plan++;
     for (uint32_t m = 0; m <= crew->helpers; m++)
-        atomic_store_explicit(&crew->lanes[m].ticket, (uint64_t)crew->plan << 32 | CLOSED, memory_order_relaxed);
+        atomic_store_explicit(&crew->lanes[m].ticket, (uint64_t)crew->plan << 32 | CLOSED,
+                              memory_order_relaxed);
 }
 
 // Pieces, and how they are cut. Most stages are those of the plan before.
-static void cut(const foliot__crew *crew, foliot__crew_stage *s, uint32_t begin, uint32_t end, uint32_t grain)
+static void cut(const foliot__crew *crew, foliot__crew_stage *s, uint32_t begin, uint32_t end,
+                uint32_t grain)
 {
     if (load32(&s->begin) == begin && load32(&s->end) == end && load32(&s->grain) == grain)
         return;
@@ -241,8 +255,8 @@ static void cut(const foliot__crew *crew, foliot__crew_stage *s, uint32_t begin,
     }
 }
 
-static void add_stage(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain, foliot__crew_part *part,
-                      void *context)
+static void add_stage(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain,
+                      foliot__crew_part *part, void *context)
 {
     if (crew->planned == 0)
         close_tickets(crew);
@@ -301,7 +315,8 @@ void foliot__crew_share(foliot__crew *crew, uint32_t begin, uint32_t end, uint32
     foliot__crew_finish(crew);
 }
 
-// -- members ---------------------------------------------------------------------------------------------
+// -- members
+// ---------------------------------------------------------------------------------------------
 
 static void assist(foliot__crew *crew, uint32_t self)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// parallel_for.h: a stretch of a step that several of the host's threads go through together. One of them leads and
-// goes through the stretch as if it were alone; where it shares a loop, the others take pieces of it. What
-// a piece computes depends on its indices alone, so the bits do not depend on who does it, nor on how many
-// there are.
+// parallel_for.h: a stretch of a step that several of the host's threads go through together. One
+// of them leads and goes through the stretch as if it were alone; where it shares a loop, the
+// others take pieces of it. What a piece computes depends on its indices alone, so the bits do not
+// depend on who does it, nor on how many there are.
 #ifndef FOLIOT_SIM_CREW_H
 #define FOLIOT_SIM_CREW_H
 
@@ -16,10 +16,11 @@
 
 typedef void foliot__crew_part(void *context, uint32_t begin, uint32_t end);
 
-// One loop of a plan: all of it is done before the next stage begins. Every member has a stretch of the indices,
-// in units of `grain`: the same of the same loop every time, which are in its cache. A stretch is done in
-// pieces of `chunk` units: another's are only taken from who is not there, or late, for fetching them costs more
-// than doing them. What stays the same from plan to plan is not written again, so that it stays in caches, too.
+// One loop of a plan: all of it is done before the next stage begins. Every member has a stretch of
+// the indices, in units of `grain`: the same of the same loop every time, which are in its cache. A
+// stretch is done in pieces of `chunk` units: another's are only taken from who is not there, or
+// late, for fetching them costs more than doing them. What stays the same from plan to plan is not
+// written again, so that it stays in caches, too.
 typedef struct foliot__crew_stage {
     _Atomic(uint32_t) begin, end, grain, chunk;
     _Atomic(uint32_t) before; // pieces of the plan's stages before this one
@@ -30,10 +31,10 @@ typedef struct foliot__crew_stage {
 
 // A member's place in the plan, and what it has done.
 typedef struct foliot__crew_lane {
-    // The plan's number (high half) and the next piece of this lane. Whoever moves it on by one has that piece,
-    // and the plan does not end before the piece is done.
+    // The plan's number (high half) and the next piece of this lane. Whoever moves it on by one has
+    // that piece, and the plan does not end before the piece is done.
     _Atomic(uint64_t) ticket;
-    _Atomic(uint32_t) stages; // of the plan
+    _Atomic(uint32_t) stages;      // of the plan
     _Atomic(uint32_t) done_before; // pieces done by all when it began
     // Written by the member alone, and apart from the above.
     _Atomic(uint32_t) done __attribute__((aligned(64))); // pieces, of all plans
@@ -53,15 +54,15 @@ typedef struct foliot__crew {
     const foliot_host *host;
 } foliot__crew;
 
-// Calls lead(crew, context) once. The host may run the tasks that this makes of it at once, or one after the
-// other in any order: the first one leads, the others leave when they find it over.
+// Calls lead(crew, context) once. The host may run the tasks that this makes of it at once, or one
+// after the other in any order: the first one leads, the others leave when they find it over.
 void foliot__crew_run(const foliot_host *host, void (*lead)(foliot__crew *crew, void *context),
                       void *context);
 
-// In the lead: part is called on pieces of [begin, end), in units of `grain` indices, after all that was planned
-// before and, at the latest, in foliot__crew_finish; the context must live until then. Without a crew (NULL)
-// that is one call, at once. The members go from stage to stage by themselves, which costs half of a plan's
-// beginning and end.
+// In the lead: part is called on pieces of [begin, end), in units of `grain` indices, after all
+// that was planned before and, at the latest, in foliot__crew_finish; the context must live until
+// then. Without a crew (NULL) that is one call, at once. The members go from stage to stage by
+// themselves, which costs half of a plan's beginning and end.
 void foliot__crew_plan(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain,
                        foliot__crew_part *part, void *context);
 // Returns when all that was planned is done.

@@ -2,10 +2,12 @@
 // state.h: what lies inside a world's block. For files of common/sim alone.
 //
 // The block is a header (struct foliot_world) and tables at offsets from its start: structure of
-// arrays, each table aligned to 64 bytes, body tables padded to a multiple of FOLIOT__LANES slots whose
-// inverse mass is 0 and whose values are 0, so that loops may run over whole lanes. No pointers.
+// arrays, each table aligned to 64 bytes, body tables padded to a multiple of FOLIOT__LANES slots
+// whose inverse mass is 0 and whose values are 0, so that loops may run over whole lanes. No
+// pointers.
 //
-// Truth decides the future and is digested; cache is rebuilt from truth and has no influence on results.
+// Truth decides the future and is digested; cache is rebuilt from truth and has no influence on
+// results.
 #ifndef FOLIOT_SIM_STATE_H
 #define FOLIOT_SIM_STATE_H
 
@@ -52,7 +54,7 @@ typedef uint32_t foliot__u32;
 
 // Rebuilt from truth, or meaningless between steps.
 #define FOLIOT__BODY_CACHE(X)                                                                      \
-    X(f64, before_position_x) /* at the tick's start: for faults */                               \
+    X(f64, before_position_x) /* at the tick's start: for faults */                                \
     X(f64, before_position_y)                                                                      \
     X(f64, before_position_z)                                                                      \
     X(f64, before_velocity_x)                                                                      \
@@ -74,14 +76,14 @@ typedef uint32_t foliot__u32;
 
 // Truth of a player: the controls held, and whose body.
 typedef struct foliot__player {
-    uint32_t body;     // slot, FOLIOT_NO_BODY if not joined
+    uint32_t body; // slot, FOLIOT_NO_BODY if not joined
     int8_t axes[FOLIOT_AXES];
     uint16_t buttons;
     uint16_t joined;
 } foliot__player;
 
-// What two bodies pushed in the last substep, where the next one starts from: one line a word, in digest
-// order. Points ascend by feature (which features of the two shapes meet there).
+// What two bodies pushed in the last substep, where the next one starts from: one line a word, in
+// digest order. Points ascend by feature (which features of the two shapes meet there).
 #define FOLIOT__CONTACT_ROW(X)                                                                     \
     X(u32, a) /* slots, a < b */                                                                   \
     X(u32, b)                                                                                      \
@@ -98,7 +100,8 @@ typedef struct foliot__player {
     X(f32, drag_z)                                                                                 \
     X(f32, twist) /* and about the normal */
 #define FOLIOT__NO_FEATURE UINT32_MAX
-#define FOLIOT__COLD_FEATURE (FOLIOT__NO_FEATURE - 4) // and the three that follow: a push, but no guess of the next one
+#define FOLIOT__COLD_FEATURE                                                                       \
+    (FOLIOT__NO_FEATURE - 4) // and the three that follow: a push, but no guess of the next one
 typedef struct foliot__contact_row {
 #define MEMBER(type, name) foliot__##type name;
     FOLIOT__CONTACT_ROW(MEMBER)
@@ -120,18 +123,20 @@ typedef struct foliot__touching {
     X(foliot_constraint_definition, constraint, constraints)                                       \
     X(uint8_t, constraint_broken, constraints) /* truth, in the definition digest */               \
     X(double, constraint_force, constraints)   /* cache: of the last step, for break_force */      \
-    X(double, joint_start, joint_starts) /* fixed by the scene: b's turn against a, four a constraint */ \
+    X(double, joint_start,                                                                         \
+      joint_starts) /* fixed by the scene: b's turn against a, four a constraint */                \
     X(foliot__player, players, players)                                                            \
-    X(foliot__contact_row, contact, contacts) /* truth: what pushed in the last step, ascending (a, b) */ \
+    X(foliot__contact_row, contact,                                                                \
+      contacts)                       /* truth: what pushed in the last step, ascending (a, b) */  \
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
     X(foliot_event, events, events)                                                                \
     X(foliot_impact, impacts, impacts)                                                             \
     X(foliot__touching, touched, contacts)                                                         \
-    X(uint8_t, force_workspace, force_workspace_bytes)         /* owned by force.c */              \
-    X(uint8_t, contact_workspace, contact_workspace_bytes)     /* owned by collide/ */             \
+    X(uint8_t, force_workspace, force_workspace_bytes)           /* owned by force.c */            \
+    X(uint8_t, contact_workspace, contact_workspace_bytes)       /* owned by collide/ */           \
     X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */       \
-    X(uint8_t, joint_workspace, joint_workspace_bytes) /* owned by joint/ */                           \
-    X(uint8_t, sleep_workspace, sleep_workspace_bytes) /* owned by sleep.c */
+    X(uint8_t, joint_workspace, joint_workspace_bytes)           /* owned by joint/ */             \
+    X(uint8_t, sleep_workspace, sleep_workspace_bytes)           /* owned by sleep.c */
 
 typedef struct foliot__capacity {
     uint32_t slots; // padded to FOLIOT__LANES
@@ -183,15 +188,16 @@ struct foliot_world {
     // Truth (truth.c lists these fields, in this order).
     uint64_t tick;
     foliot__rng rng;
-    double lab_time;     // time-corrected-verlet: sum of the dts
-    double lab_dt;       // and the last one; 0 before the first step
-    uint32_t body_count; // slots up to the last one ever in use
-    uint32_t contact_count; // rows of the table `contact`
+    double lab_time;                 // time-corrected-verlet: sum of the dts
+    double lab_dt;                   // and the last one; 0 before the first step
+    uint32_t body_count;             // slots up to the last one ever in use
+    uint32_t contact_count;          // rows of the table `contact`
     foliot_digest definition_digest; // of body definitions and broken constraints; kept up to date
 
     // Cache.
     uint32_t definition_dirty;
-    uint32_t joints_ready; // joint_workspace is sorted: what moves and what is broken has not changed since
+    uint32_t joints_ready;       // joint_workspace is sorted: what moves and what is broken has not
+                                 // changed since
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
     double acceleration_time;    // ... at this time
     uint32_t event_count, impact_count;
@@ -256,19 +262,19 @@ static inline uint32_t foliot__lanes(const foliot_world *world)
 // One integrator step (a substep of a tick), as every stage sees it.
 typedef struct foliot__step {
     foliot_world *world;
-    const foliot_host *host; // never NULL: an empty one where the caller gave none
+    const foliot_host *host;   // never NULL: an empty one where the caller gave none
     struct foliot__crew *crew; // who goes through the tick together (crew.h); NULL: nobody
-    double dt;               // of this substep
-    double time;             // at its start
-    double time_end;         // at its end: the next one's `time` to the bit
-    double left;             // of the tick, after it
-    uint32_t index;          // among the tick's
+    double dt;                 // of this substep
+    double time;               // at its start
+    double time_end;           // at its end: the next one's `time` to the bit
+    double left;               // of the tick, after it
+    uint32_t index;            // among the tick's
     bool last;
-    uint32_t count;          // slots in use; foliot__lanes(world) of them are valid rows
+    uint32_t count; // slots in use; foliot__lanes(world) of them are valid rows
 } foliot__step;
 
-// Runs task(context, 0 .. count - 1) on the crew's or the host's threads, or here. Results must not depend on
-// order.
+// Runs task(context, 0 .. count - 1) on the crew's or the host's threads, or here. Results must not
+// depend on order.
 void foliot__run_tasks(const foliot__step *step, uint32_t count,
                        void (*task)(void *context, uint32_t index), void *context);
 
@@ -281,7 +287,8 @@ static inline void foliot__velocity_changed(foliot_world *world, uint32_t slot)
     foliot__flags(world)[slot] &= ~(uint32_t)FOLIOT_BODY_STARTED;
 }
 
-// Mass properties that follow from flags and definition: inverse mass, inverse inertia. After any change.
+// Mass properties that follow from flags and definition: inverse mass, inverse inertia. After any
+// change.
 void foliot__body_refresh(foliot_world *world, uint32_t slot);
 
 #endif

@@ -48,8 +48,8 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
     if (!scheme || config->bodies_max > FOLIOT_BODIES_MAX || config->bodies_max == 0 ||
         config->forces_max > FOLIOT_FORCES_MAX + 1 ||
         config->constraints_max > FOLIOT_CONSTRAINTS_MAX ||
-        config->joints_max > config->constraints_max ||
-        config->players_max > FOLIOT_PLAYERS_MAX || config->spawns_max > FOLIOT_BODIES_MAX)
+        config->joints_max > config->constraints_max || config->players_max > FOLIOT_PLAYERS_MAX ||
+        config->spawns_max > FOLIOT_BODIES_MAX)
         return false;
     uint32_t slots = (config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
     *capacity = (foliot__capacity){
@@ -62,7 +62,8 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .joints = config->joints_max,
         .joint_starts = config->joints_max ? 4 * config->constraints_max : 0,
         .events = FOLIOT_EVENTS_MAX,
-        .impacts = config->contacts_max < FOLIOT_IMPACTS_MAX ? config->contacts_max : FOLIOT_IMPACTS_MAX,
+        .impacts =
+            config->contacts_max < FOLIOT_IMPACTS_MAX ? config->contacts_max : FOLIOT_IMPACTS_MAX,
         .scratch = (size_t)3 * slots * scheme->scratch_vectors,
         .force_workspace_bytes = foliot__force_workspace_bytes(config),
         .contact_workspace_bytes = foliot__contact_workspace_bytes(config),
@@ -185,4 +186,5 @@ void foliot_world_copy(void *block, const foliot_world *from)
     ((foliot_world *)block)->joints_ready = 0;
 }
 // A table that is added must be copied above, or said to be made anew.
-_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 17, "foliot_world_copy knows every table");
+_Static_assert(FOLIOT__TABLE_COUNT == FOLIOT__TABLE_scratch + 17,
+               "foliot_world_copy knows every table");

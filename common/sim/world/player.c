@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// player.c: players' bodies and controls. Controls are held until the next input, so that a tick without
-// inputs costs nothing in a recording.
+// player.c: players' bodies and controls. Controls are held until the next input, so that a tick
+// without inputs costs nothing in a recording.
 #include "sim/world/player.h"
 
 #include "sim/state/body.h"
@@ -54,8 +54,8 @@ static bool leave(foliot_world *world, uint32_t index)
     return true;
 }
 
-// A body that pushed on something in the last step leaves it against gravity (upwards along z where there is
-// none).
+// A body that pushed on something in the last step leaves it against gravity (upwards along z where
+// there is none).
 static void jump(foliot_world *world, uint32_t slot)
 {
     const double *g = world->gravity;
@@ -130,8 +130,8 @@ static void push(foliot_world *world, const foliot__player *player)
     turn.z[slot] = torque[2];
 }
 
-// Bodies near the player are drawn to it, or driven off where `strength` is negative, by equal and opposite
-// forces. Asked for body by body in order of index: the sums are the same everywhere.
+// Bodies near the player are drawn to it, or driven off where `strength` is negative, by equal and
+// opposite forces. Asked for body by body in order of index: the sums are the same everywhere.
 static void grip(foliot_world *world, uint32_t player, double strength)
 {
     foliot__v3 x = foliot__position(world), f = foliot__applied(world);

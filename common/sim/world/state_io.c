@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// state_io.c: a world's truth as a list of arrays, and from that list its digest and its bytes. The order
-// and the widths are a format (docs/DETERMINISM.md): changing one changes every digest.
+// state_io.c: a world's truth as a list of arrays, and from that list its digest and its bytes. The
+// order and the widths are a format (docs/DETERMINISM.md): changing one changes every digest.
 #include "sim/world/state_io.h"
 
 #include <float.h>
@@ -24,11 +24,12 @@
     X(uint32_t, body_count)                                                                        \
     X(uint32_t, contact_count)
 
-#define HEAD_WORDS 7 // tick, four of the generator, lab_time, lab_dt
-#define HEAD_BYTES 64 // and body_count, and truth_fields, which tells a reader what arrays follow
+#define HEAD_WORDS 7    // tick, four of the generator, lab_time, lab_dt
+#define HEAD_BYTES 64   // and body_count, and truth_fields, which tells a reader what arrays follow
 #define PLAYER_BYTES 12 // body, axes, buttons, joined
 
-// A field that is added to the world, to a player or to the tables must be declared truth or cache here.
+// A field that is added to the world, to a player or to the tables must be declared truth or cache
+// here.
 struct world_truth {
 #define MEMBER(type, name) type name;
     WORLD_TRUTH(MEMBER)
@@ -45,7 +46,8 @@ enum {
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
     // Truth: constraint_broken, players, contact. Fixed by the scene: force, constraint,
-    // spawn_position, joint_start. Cache: scratch, constraint_force, events, impacts, touched and the five workspaces.
+    // spawn_position, joint_start. Cache: scratch, constraint_force, events, impacts, touched and
+    // the five workspaces.
     OTHER_COUNT = 3 + 4 + 10,
     SPANS_MAX = 2 + FOLIOT_FIELD_COUNT + 1 + 6 + 1,
 };
@@ -64,8 +66,7 @@ uint32_t foliot__truth_fields(const foliot_world *world)
     const uint32_t lattice = (1u << FOLIOT_FIELD_flags) - (1u << FOLIOT_FIELD_lattice_position_x);
     const uint32_t previous =
         (1u << FOLIOT_FIELD_lattice_position_x) - (1u << FOLIOT_FIELD_previous_x);
-    const uint32_t rotation =
-        (1u << FOLIOT_FIELD_previous_x) - (1u << FOLIOT_FIELD_orientation_w);
+    const uint32_t rotation = (1u << FOLIOT_FIELD_previous_x) - (1u << FOLIOT_FIELD_orientation_w);
     uint32_t fields = (1u << FOLIOT_FIELD_COUNT) - 1;
     if (world->integrator != FOLIOT_REVERSIBLE_LEAPFROG)
         fields &= ~lattice;
@@ -78,7 +79,8 @@ uint32_t foliot__truth_fields(const foliot_world *world)
 
 #define CONTACT_BYTES (4 * FOLIOT__CONTACT_WORDS)
 
-// -- fields by name and bit -------------------------------------------------------------------------
+// -- fields by name and bit
+// -------------------------------------------------------------------------
 
 const char *foliot_field_name(foliot_field field)
 {
@@ -157,7 +159,8 @@ void foliot_world_field_put(foliot_world *world, uint32_t slot, foliot_field fie
         foliot__body_refresh(world, slot);
 }
 
-// -- the two sections as lists of arrays --------------------------------------------------------------
+// -- the two sections as lists of arrays
+// --------------------------------------------------------------
 
 typedef struct section {
     uint64_t words[HEAD_WORDS];
@@ -189,8 +192,8 @@ static size_t write_players(const foliot_world *world, uint8_t *bytes, size_t ca
     return w.at;
 }
 
-// Head, body arrays, players, contacts. The head has 64 bytes and comes first, so that the arrays stay aligned
-// to the hash's stripes.
+// Head, body arrays, players, contacts. The head has 64 bytes and comes first, so that the arrays
+// stay aligned to the hash's stripes.
 static void motion_section(const foliot_world *world, section *s)
 {
     s->span_count = 0;
@@ -216,7 +219,8 @@ static void motion_section(const foliot_world *world, section *s)
 static void definition_section(const foliot_world *world, section *s)
 {
     s->span_count = 0;
-#define SPAN(type, name) add_span(s, foliot__##name(world), world->body_count, sizeof(foliot__##type));
+#define SPAN(type, name)                                                                           \
+    add_span(s, foliot__##name(world), world->body_count, sizeof(foliot__##type));
     FOLIOT__BODY_DEFINITION(SPAN)
 #undef SPAN
     s->constraint_count = world->constraint_count;
@@ -232,7 +236,8 @@ static size_t section_bytes(const section *s)
     return bytes;
 }
 
-// -- digest --------------------------------------------------------------------------------------------
+// -- digest
+// --------------------------------------------------------------------------------------------
 
 static foliot_digest definition_digest(const foliot_world *world)
 {
@@ -261,7 +266,8 @@ foliot_digest foliot_world_digest(const foliot_world *world)
     return foliot__hash(s.spans, s.span_count);
 }
 
-// -- capture -------------------------------------------------------------------------------------------
+// -- capture
+// -------------------------------------------------------------------------------------------
 
 static void write_section(foliot__writer *w, const section *s)
 {
@@ -295,8 +301,9 @@ foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes, si
     return w.status;
 }
 
-// -- restore -------------------------------------------------------------------------------------------
-// First everything is read and checked, then the world is written: an error leaves it as it was.
+// -- restore
+// ------------------------------------------------------------------------------------------- First
+// everything is read and checked, then the world is written: an error leaves it as it was.
 
 // Where the parts of captured bytes begin, for a world of the same scene.
 typedef struct parts {
@@ -374,8 +381,9 @@ static bool sound_u32(uint64_t bits)
     return (bits & ~(uint64_t)known) == 0;
 }
 
-// The laboratory's clock: 0 where no scheme keeps one. A sum of steps has no bound but that of the numbers, which no
-// step leaves: it is FOLIOT_POSITION_MAX at most, which is nothing beside the last finite ones.
+// The laboratory's clock: 0 where no scheme keeps one. A sum of steps has no bound but that of the
+// numbers, which no step leaves: it is FOLIOT_POSITION_MAX at most, which is nothing beside the
+// last finite ones.
 static bool lab_sound(const foliot_world *world, uint64_t time_bits, uint64_t dt_bits)
 {
     double time = foliot__f64_of(time_bits), dt = foliot__f64_of(dt_bits);
@@ -399,8 +407,7 @@ static bool motion_sound(const foliot_world *world, const parts *p)
 {
 #define SOUND(type, name, text)                                                                    \
     for (uint32_t i = 0; is_truth(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
-        if (!sound_##type(                                                                         \
-                entry(p, p->truth[FOLIOT_FIELD_##name], i, sizeof(foliot__##type))))               \
+        if (!sound_##type(entry(p, p->truth[FOLIOT_FIELD_##name], i, sizeof(foliot__##type))))     \
             return false;
     FOLIOT_BODY_TRUTH(SOUND)
 #undef SOUND
@@ -444,8 +451,8 @@ static foliot__body_row present_row(const foliot_world *world, uint32_t slot)
     };
 }
 
-// Bodies of the scene are always there and never change their definition; other slots are empty or a
-// player's, who is what the scene says of players.
+// Bodies of the scene are always there and never change their definition; other slots are empty or
+// a player's, who is what the scene says of players.
 static bool slots_sound(const foliot_world *world, const parts *p)
 {
     static const foliot__body_row nothing;
@@ -457,8 +464,8 @@ static bool slots_sound(const foliot_world *world, const parts *p)
         bool still = scene ? foliot__flags(world)[i] & FOLIOT_BODY_STATIC : world->spawn.is_static;
         if (!row_equal(p, i, &row) || (scene && !alive) || (!alive && !empty_row(world, p, i)))
             return false;
-        if (alive && (!(flags & FOLIOT_BODY_PLAYER) != scene ||
-                      !(flags & FOLIOT_BODY_STATIC) == still))
+        if (alive &&
+            (!(flags & FOLIOT_BODY_PLAYER) != scene || !(flags & FOLIOT_BODY_STATIC) == still))
             return false;
         if (scene && entry(p, p->definition[DEFINITION_COUNT - 1], i, 4) != row.generation)
             return false;
@@ -469,7 +476,8 @@ static bool slots_sound(const foliot_world *world, const parts *p)
 static foliot__player read_player(const parts *p, uint32_t index)
 {
     const uint8_t *at = p->bytes + p->players + PLAYER_BYTES * (size_t)index;
-    foliot__player player = {.body = (uint32_t)little(at, 4), .buttons = (uint16_t)little(at + 8, 2),
+    foliot__player player = {.body = (uint32_t)little(at, 4),
+                             .buttons = (uint16_t)little(at + 8, 2),
                              .joined = (uint16_t)little(at + 10, 2)};
     for (int i = 0; i < FOLIOT_AXES; i++)
         player.axes[i] = (int8_t)(at[4 + i] < 128 ? at[4 + i] : at[4 + i] - 256);
@@ -525,7 +533,8 @@ static bool contact_sound(const foliot__contact_row *row)
     const uint32_t *feature = &row->feature_0;
     const float *impulse = &row->push_0;
     for (unsigned k = 0; k < 8; k++)
-        if (!(impulse[k] >= (k < 4 ? 0 : -FOLIOT__IMPULSE_MAX) && impulse[k] <= FOLIOT__IMPULSE_MAX))
+        if (!(impulse[k] >= (k < 4 ? 0 : -FOLIOT__IMPULSE_MAX) &&
+              impulse[k] <= FOLIOT__IMPULSE_MAX))
             return false;
     for (unsigned k = 0; k < 4; k++) {
         bool there = feature[k] != FOLIOT__NO_FEATURE;
@@ -580,8 +589,8 @@ static void restore_motion(foliot_world *world, const parts *p)
 {
 #define RESTORE(type, name, text)                                                                  \
     for (uint32_t i = 0; is_truth(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
-        foliot__##name(world)[i] = value_##type(                                                   \
-            entry(p, p->truth[FOLIOT_FIELD_##name], i, sizeof(foliot__##type)));
+        foliot__##name(world)[i] =                                                                 \
+            value_##type(entry(p, p->truth[FOLIOT_FIELD_##name], i, sizeof(foliot__##type)));
     FOLIOT_BODY_TRUTH(RESTORE)
 #undef RESTORE
     for (uint32_t i = 0; i < world->player_limit; i++)
@@ -604,7 +613,8 @@ static void restore_head(foliot_world *world, const uint8_t *bytes)
 }
 
 // The parts, if the bytes are as many as they must be.
-static foliot_status take_parts(const foliot_world *world, const uint8_t *bytes, size_t length, parts *p)
+static foliot_status take_parts(const foliot_world *world, const uint8_t *bytes, size_t length,
+                                parts *p)
 {
     if (length < HEAD_BYTES)
         return FOLIOT_TRUNCATED;
@@ -619,8 +629,8 @@ static foliot_status take_parts(const foliot_world *world, const uint8_t *bytes,
 }
 
 // Captured bytes are the two sections in their order, so that nothing has to be restored for it.
-foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes, size_t length,
-                                      foliot_digest *digest)
+foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes,
+                                      size_t length, foliot_digest *digest)
 {
     parts p;
     foliot_status status = take_parts(world, bytes, length, &p);
@@ -643,8 +653,8 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
         return status;
     if (little(bytes + p.players - 4, 4) != world->player_limit ||
         little(bytes + p.broken - 4, 4) != world->constraint_count || !motion_sound(world, &p) ||
-        !slots_sound(world, &p) || !players_sound(world, &p) ||
-        !contacts_sound(world, &p) || !broken_sound(world, &p))
+        !slots_sound(world, &p) || !players_sound(world, &p) || !contacts_sound(world, &p) ||
+        !broken_sound(world, &p))
         return FOLIOT_CORRUPT;
     restore_slots(world, &p);
     restore_motion(world, &p);

@@ -6,22 +6,25 @@
 #include "sim/state/state.h"
 
 // Bit f: field f of FOLIOT_BODY_TRUTH is truth in this world. Rotation is where something rotates,
-// `previous` in the Verlet schemes, the lattice in reversible-leapfrog; elsewhere they stay constant.
+// `previous` in the Verlet schemes, the lattice in reversible-leapfrog; elsewhere they stay
+// constant.
 uint32_t foliot__truth_fields(const foliot_world *world);
 
 // Brings world->definition_digest up to date if definition_dirty is set.
 void foliot__definition_refresh(foliot_world *world);
 
-// The digest of the state that captured bytes hold, without restoring them. Of `world` only what its scene fixes
-// counts. FOLIOT_TRUNCATED or FOLIOT_CORRUPT, as foliot_world_restore, for bytes that cannot be of this scene.
-foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes, size_t length,
-                                      foliot_digest *digest);
+// The digest of the state that captured bytes hold, without restoring them. Of `world` only what
+// its scene fixes counts. FOLIOT_TRUNCATED or FOLIOT_CORRUPT, as foliot_world_restore, for bytes
+// that cannot be of this scene.
+foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes,
+                                      size_t length, foliot_digest *digest);
 
-// -- the truth in parts, for reports -----------------------------------------------------------------
-// How many slots there are, the bodies by slot, then the world itself, its players, constraints and contacts: what
-// differs in number comes after what tells the number. A body's fields are those of FOLIOT_BODY_TRUTH in their order
-// (so that a field's number is its foliot_field) and then its definition. Parts may be asked for between the stages
-// of a step.
+// -- the truth in parts, for reports
+// ----------------------------------------------------------------- How many slots there are, the
+// bodies by slot, then the world itself, its players, constraints and contacts: what differs in
+// number comes after what tells the number. A body's fields are those of FOLIOT_BODY_TRUTH in their
+// order (so that a field's number is its foliot_field) and then its definition. Parts may be asked
+// for between the stages of a step.
 typedef enum foliot__truth_group {
     FOLIOT__TRUTH_SLOTS,
     FOLIOT__TRUTH_BODY,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// state_io_parts.c: the truth one number at a time, with its name: what a divergence report can point
-// at. Every table that truth.c digests appears here through the same list, so that nothing digested
-// is without a name.
+// state_io_parts.c: the truth one number at a time, with its name: what a divergence report can
+// point at. Every table that truth.c digests appears here through the same list, so that nothing
+// digested is without a name.
 #include "sim/world/state_io.h"
 
 #include <string.h>
@@ -224,7 +224,7 @@ static void contact_put(foliot_world *world, uint32_t index, uint32_t field, uin
     switch (field) {
 #define CASE(type, name)                                                                           \
     case NUMBER_##name:                                                                            \
-        foliot__contact(world)[index].name = value_##type(bits);                                         \
+        foliot__contact(world)[index].name = value_##type(bits);                                   \
         break;
         FOLIOT__CONTACT_ROW(CASE)
 #undef CASE

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// step.c: the one function that advances time. Stages in their order, nothing else; each stage's work
-// is in its own file. The door checks everything, so that a refused step leaves the world as it was.
+// step.c: the one function that advances time. Stages in their order, nothing else; each stage's
+// work is in its own file. The door checks everything, so that a refused step leaves the world as
+// it was.
 #include "sim/state/body.h"
 #include "sim/collide/contact_event.h"
 #include "sim/constraint/constraint.h"
@@ -63,8 +64,8 @@ void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint
     foliot__events(world)[world->event_count++] = (foliot_event){kind, a, b};
 }
 
-// Time at the start of substep `s` of the present tick: one rounding of the count, so that the end of
-// one step and the start of the next are the same bits.
+// Time at the start of substep `s` of the present tick: one rounding of the count, so that the end
+// of one step and the start of the next are the same bits.
 static double time_at(const foliot_world *world, uint32_t s)
 {
     if (foliot__scheme_of((foliot_integrator)world->integrator)->info.lab_only)
@@ -82,7 +83,8 @@ static bool sound(double x)
     return x >= -FOLIOT_POSITION_MAX && x <= FOLIOT_POSITION_MAX; // false for NaN
 }
 
-// Whether a substep leaves where it began in `previous`: with several, that may lie beyond what the last one came back to.
+// Whether a substep leaves where it began in `previous`: with several, that may lie beyond what the
+// last one came back to.
 static bool has_previous(const foliot_world *world)
 {
     return world->truth_fields >> FOLIOT_FIELD_previous_x & 1;
@@ -90,7 +92,8 @@ static bool has_previous(const foliot_world *world)
 
 static bool body_sound(const foliot_world *world, uint32_t i)
 {
-    foliot__v3 x = foliot__position(world), v = foliot__velocity(world), p = foliot__previous(world);
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world),
+               p = foliot__previous(world);
     if (!(sound(x.x[i]) && sound(x.y[i]) && sound(x.z[i]) && sound(v.x[i]) && sound(v.y[i]) &&
           sound(v.z[i])))
         return false;
@@ -106,8 +109,8 @@ static bool body_sound(const foliot_world *world, uint32_t i)
 
 typedef int64_t bit_lane __attribute__((vector_size(8 * FOLIOT__LANES), may_alias));
 
-// Negative if some |value| is beyond FOLIOT_POSITION_MAX, infinite or NaN: all of these have greater bits than
-// the bound, as integers. One subtraction a value, in lanes.
+// Negative if some |value| is beyond FOLIOT_POSITION_MAX, infinite or NaN: all of these have
+// greater bits than the bound, as integers. One subtraction a value, in lanes.
 static int64_t excess(const double *values, uint32_t rows)
 {
     const double bound = FOLIOT_POSITION_MAX;
@@ -220,9 +223,14 @@ static void lead(foliot__crew *crew, void *context)
     double dt = a->dt;
     const foliot__scheme *scheme = foliot__scheme_of((foliot_integrator)world->integrator);
     for (uint32_t s = 0; s < world->substeps; s++) {
-        foliot__step step = {.world = world, .host = a->host, .crew = crew, .dt = dt / world->substeps,
-                             .time = time_at(world, s), .count = world->body_count,
-                             .index = s, .last = s + 1 == world->substeps};
+        foliot__step step = {.world = world,
+                             .host = a->host,
+                             .crew = crew,
+                             .dt = dt / world->substeps,
+                             .time = time_at(world, s),
+                             .count = world->body_count,
+                             .index = s,
+                             .last = s + 1 == world->substeps};
         step.left = dt / world->substeps * (world->substeps - 1 - s);
         step.time_end = scheme->info.lab_only ? step.time + step.dt : time_at(world, s + 1);
         substep(&step, scheme, s == 0, step.last);
@@ -231,8 +239,8 @@ static void lead(foliot__crew *crew, void *context)
     }
 }
 
-// With a crew a tick is one call of the host's runner. What the host has called back is not for other threads
-// than its own, and a small world is done before another thread has woken up.
+// With a crew a tick is one call of the host's runner. What the host has called back is not for
+// other threads than its own, and a small world is done before another thread has woken up.
 static void advance(foliot_world *world, double dt, const foliot_host *host)
 {
     advancing a = {world, dt, host};
@@ -313,9 +321,12 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
     remember(world);
     world->tick--;
     for (uint32_t s = world->substeps; s-- > 0;) {
-        foliot__step step = {.world = world, .host = host,
-                             .dt = world->dt / world->substeps, .time = time_at(world, s),
-                             .time_end = time_at(world, s + 1), .count = world->body_count};
+        foliot__step step = {.world = world,
+                             .host = host,
+                             .dt = world->dt / world->substeps,
+                             .time = time_at(world, s),
+                             .time_end = time_at(world, s + 1),
+                             .count = world->body_count};
         scheme->retreat(&step);
     }
     foliot__players_apply(world, before, count);
