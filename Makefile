@@ -45,7 +45,7 @@ FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuz
 EXAMPLES := $(patsubst examples/%.c,$(BUILD)/examples/%,$(sort $(wildcard examples/*.c)))
 
 # What a program of ours links besides the library; found once, only where it is there.
-LIBS := -Wl,--as-needed -lyaml -lenet -lxxhash -lsodium -lm -latomic -pthread
+LIBS := -Wl,--as-needed -lyaml -lenet -lxxhash -lsodium -lzstd -lm -latomic -pthread
 LIBS_foliot-server := -luv
 LIBS_foliot-client := -luv -lncursesw
 LIBS_foliot-replay :=

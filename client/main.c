@@ -153,7 +153,6 @@ static void trace(app *a, const foliot_client *client, const foliot_sample *samp
 }
 
 // -- one player
-// --------------------------------------------------------------------------------------------
 
 static void leave(player *p, uint64_t now)
 {
@@ -275,7 +274,6 @@ static void on_frame(uv_timer_t *timer)
 }
 
 // -- what it saw
-// ---------------------------------------------------------------------------------------------
 
 static const char *outcome(const player *p)
 {
@@ -396,7 +394,6 @@ static int close_trace(const app *a)
 }
 
 // -- from the command line
-// ---------------------------------------------------------------------------------------
 
 static bool read_address(app *a, const char *text)
 {

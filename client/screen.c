@@ -233,7 +233,6 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
 }
 
 // -- keys
-// -------------------------------------------------------------------------------------------------
 
 static void push(foliot__screen *screen, uint64_t now_ns, int axis, int8_t value)
 {

@@ -17,7 +17,6 @@
 #include <foliot/server.h>
 
 // -- the game
-// ----------------------------------------------------------------------------------------
 // Everything is an integer of a stated width; fixed point has 16 bits behind the point.
 
 #define PLAYERS 4
@@ -87,7 +86,6 @@ static void fight(skirmish *s, uint32_t i)
 }
 
 // -- the game as a foliot_simulation
-// -----------------------------------------------------------------
 
 static foliot_status create(void *user, const void *setup, size_t bytes, void **self)
 {
@@ -307,7 +305,6 @@ static foliot_simulation_kind skirmish_kind(const char *fault)
 }
 
 // -- is it fit?
-// --------------------------------------------------------------------------------------
 
 static bool test(const char *fault)
 {
@@ -327,7 +324,6 @@ static bool test(const char *fault)
 }
 
 // -- a match
-// -----------------------------------------------------------------------------------------
 
 #define CLIENTS 3
 #define HZ 60

@@ -32,7 +32,6 @@ static struct {
 } ring;
 
 // -- the thread that writes
-// ---------------------------------------------------------------------------------
 
 static void write_all(const char *bytes, size_t length)
 {
@@ -150,7 +149,6 @@ static uint64_t take_lost(void)
 }
 
 // -- lines
-// --------------------------------------------------------------------------------------------------
 
 static const struct {
     foliot__log_level level;

@@ -151,7 +151,6 @@ static uint64_t now_ns(void)
 }
 
 // -- the loop
-// -------------------------------------------------------------------------------------------
 
 static void on_readable(uv_poll_t *poll, int status, int events);
 
@@ -302,7 +301,6 @@ static void start_step(void *user, void (*run)(void *job), void *job_of_server)
 }
 
 // -- from the command line to a running server
-// --------------------------------------------------------------
 
 // NAME=SCENE; returns where SCENE begins, or says what is wrong with it.
 static const char *session_name(const foliot__arguments *arguments, const char *text,

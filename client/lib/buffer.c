@@ -71,7 +71,6 @@ static foliot__entry *oldest(foliot__snapshot_buffer *buffer, uint64_t tick)
 }
 
 // -- memory
-// ---------------------------------------------------------------------------------------------
 
 static size_t bodies_bytes(uint32_t count)
 {
@@ -195,7 +194,6 @@ static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_s
 }
 
 // -- pieces
-// ---------------------------------------------------------------------------------------------
 
 foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t *bytes,
                                   size_t length, uint64_t *tick)
@@ -259,7 +257,6 @@ const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buff
 }
 
 // -- sampling
-// -------------------------------------------------------------------------------------------
 
 // The complete snapshots around a tick: at or before, and after.
 static void around(foliot__snapshot_buffer *buffer, double tick, foliot__entry **before,

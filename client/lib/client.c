@@ -106,7 +106,6 @@ void foliot__client_end(foliot_client *c, foliot_client_state state, const char 
 }
 
 // -- events
-// ---------------------------------------------------------------------------------------------
 
 static void take_bytes(foliot_client *c, const foliot_transport_event *e)
 {

@@ -60,7 +60,6 @@ void foliot__client_repeat_hello(foliot_client *c)
 }
 
 // -- what the server says
-// -----------------------------------------------------------------------------
 
 // Whether the world of our own that the scene describes may be made: few bytes may ask for
 // gigabytes.

@@ -98,7 +98,6 @@ const foliot_world *foliot__lockstep_client_world(const foliot__lockstep_client 
 }
 
 // -- the state to begin with
-// ----------------------------------------------------------------------------------
 
 static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
 {
@@ -212,7 +211,6 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
 }
 
 // -- what was closed
-// ------------------------------------------------------------------------------------------
 
 static void take_block(foliot__lockstep_client *l, const uint8_t *bytes, size_t length,
                        uint32_t ticks, uint64_t first)
@@ -296,7 +294,6 @@ uint64_t foliot__lockstep_client_backlog(const foliot__lockstep_client *l)
 }
 
 // -- our own inputs
-// -------------------------------------------------------------------------------------------
 
 // How late a packet for a tick may be sent does not depend on when the last one was: no loop to
 // swing in, however long the way.

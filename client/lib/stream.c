@@ -12,7 +12,6 @@
 #define SHOWN_BACKLOG_MAX 32 // ticks: farther behind than that nothing stepped is shown any more
 
 // -- snapshots
-// --------------------------------------------------------------------------------------------
 
 static void snapshot_complete(foliot_client *c, uint64_t tick)
 {
@@ -120,7 +119,6 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
 }
 
 // -- inputs
-// -----------------------------------------------------------------------------------------------
 
 static uint32_t input_tick(const foliot_client *c)
 {
@@ -174,7 +172,6 @@ static void send_inputs(foliot_client *c)
 }
 
 // -- lockstep
-// -----------------------------------------------------------------------------------------------
 
 // What is here is stepped, but for a bounded number of ticks at once, and remembered to be shown.
 static bool step(foliot_client *c)

@@ -39,7 +39,7 @@ void foliot__canvas_clear(foliot__canvas *canvas)
     memset(canvas->cells, 0, (size_t)canvas->columns * canvas->rows * sizeof *canvas->cells);
 }
 
-// -- dots and lines -------------------------------------------------------------------------------
+// -- dots and lines
 
 // Bits of U+2800: dots 1 to 6 by columns, then the lowest row.
 static const uint8_t bits[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};

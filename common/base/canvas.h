@@ -64,7 +64,7 @@ void foliot__cell_text(const foliot__cell *cell, char text[5]);
 // All rows, each ended by a newline (the last one not); with escape codes for colours if `colours`.
 void foliot__canvas_print(const foliot__canvas *canvas, bool colours, FILE *out);
 
-// -- places of the world -----------------------------------------------------------------------
+// -- places of the world
 
 typedef enum foliot__view_side {
     FOLIOT__VIEW_TOP,    // x to the right, y up

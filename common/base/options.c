@@ -299,7 +299,7 @@ foliot__options_outcome foliot__options_read(const foliot__program *program, int
     return check_operands(arguments);
 }
 
-// -- what people see ----------------------------------------------------------------------------
+// -- what people see
 
 static void help_options(const foliot__option *options, FILE *out)
 {

@@ -76,7 +76,7 @@ foliot__view_side foliot__view_side_for(const foliot_scene *scene)
     return high[1] - low[1] > FLAT * size ? FOLIOT__VIEW_CORNER : FOLIOT__VIEW_FRONT;
 }
 
-// -- the part of the world that is seen -----------------------------------------------------------
+// -- the part of the world that is seen
 
 // How long a box between the corners is along a direction.
 static double extent(const double along[3], const double low[3], const double high[3])
@@ -167,7 +167,7 @@ bool foliot__figures_bounds(const foliot__figure *figures, uint32_t count, doubl
     return any;
 }
 
-// -- bodies ---------------------------------------------------------------------------------------
+// -- bodies
 
 // v turned by the unit quaternion q: v + 2 w (u x v) + 2 u x (u x v).
 static void turn(const double q[4], const double v[3], double out[3])
@@ -357,7 +357,7 @@ void foliot__view_paint(const foliot__view *view, foliot__canvas *canvas, foliot
         foliot__view_draw(view, canvas, &figures[i].shape, &figures[i].body, figures[i].colour);
 }
 
-// -- joints ---------------------------------------------------------------------------------------
+// -- joints
 
 static void draw_between(const foliot__view *view, foliot__canvas *canvas, const double from[3],
                          const double to[3], foliot__colour colour)

@@ -37,7 +37,6 @@ struct foliot__tray {
 };
 
 // -- opening
-// --------------------------------------------------------------------------------------------
 
 // Datagrams that begin with the mark go to the second socket of the port, all others to the first.
 static bool sort_by(int fd, uint8_t mark)
@@ -112,7 +111,6 @@ void foliot__tray_close(foliot__tray *tray)
 }
 
 // -- reading
-// --------------------------------------------------------------------------------------------
 
 // How long a datagram has waited. The kernel's stamps are of the wall clock: only the difference
 // counts.

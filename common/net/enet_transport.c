@@ -51,7 +51,6 @@ static void settle(enet_transport *t, ENetPeer *peer)
 }
 
 // -- connecting
-// ---------------------------------------------------------------------------------------
 
 static bool resolve(const char *name, uint16_t port, struct sockaddr_in *address)
 {
@@ -221,7 +220,6 @@ static bool expire_early(enet_transport *t, foliot_transport_event *event)
 }
 
 // -- events
-// --------------------------------------------------------------------------------------------
 
 // What was sent arrives first, but is not waited for as long as a connection: the peer holds a
 // place of ENet's meanwhile.

@@ -131,7 +131,7 @@ static slot *admit(memory *m, uint32_t serial, foliot_peer_id *peer)
     return s;
 }
 
-// -- carrying -------------------------------------------------------------------------------------
+// -- carrying
 
 // Through the sender's link, then the receiver's; how often is drawn by each.
 static void carry_unreliable(memory *from, memory *to, const uint8_t *packet, size_t length)
@@ -199,7 +199,6 @@ static void post(memory *from, slot *s, envelope e, const uint8_t *bytes, size_t
 }
 
 // -- the maker's functions
-// ----------------------------------------------------------------------------
 
 static foliot_status memory_connect(foliot_transport *transport, const char *host, uint16_t port,
                                     uint64_t now_ns, foliot_peer_id *peer)

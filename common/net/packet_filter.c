@@ -53,7 +53,6 @@ int32_t foliot__gate_peer(const uint8_t *datagram, size_t length)
 }
 
 // -- the checksum
-// -----------------------------------------------------------------------------------------
 
 size_t foliot__gate_checksum_at(const uint8_t *datagram, size_t length)
 {
@@ -83,7 +82,6 @@ bool foliot__gate_proven(const uint8_t *datagram, size_t length, uint32_t connec
 }
 
 // -- the walk
-// -----------------------------------------------------------------------------------------------
 
 // A fragment of a reliable packet: startSequenceNumber and dataLength are read already.
 static bool fragment_good(walk *w, uint32_t packet_bytes_max)

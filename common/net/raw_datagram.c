@@ -25,7 +25,6 @@ static uint16_t take_u16(const uint8_t *at)
 }
 
 // -- heads and packets
-// ----------------------------------------------------------------------------------
 
 void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id,
                                uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
@@ -81,7 +80,6 @@ bool foliot__direct_parse(const uint8_t *bytes, size_t length, foliot__direct *d
 }
 
 // -- the inbox
-// ------------------------------------------------------------------------------------------
 
 // So that at least `wanted` fit; grows by doubling.
 static bool grow(void **block, size_t *capacity, size_t wanted, size_t item_bytes)
@@ -135,7 +133,6 @@ void foliot__inbox_close(foliot__inbox *inbox)
 }
 
 // -- the outbox
-// -----------------------------------------------------------------------------------------
 
 bool foliot__outbox_init(foliot__outbox *o, uint32_t receivers)
 {

@@ -101,7 +101,7 @@ static void content_clear(foliot__tape_content *content, const foliot__tape_walk
     content->other_bytes = 0;
 }
 
-// -- records --------------------------------------------------------------------------------------
+// -- records
 
 // What a decoder is given: the record's values after its type.
 typedef struct decoding {
@@ -489,7 +489,7 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
     return FOLIOT_OK;
 }
 
-// -- blocks ---------------------------------------------------------------------------------------
+// -- blocks
 
 static foliot_status read_block(foliot__tape_walk *walk, foliot__tape_block *block,
                                 const uint8_t **payload, foliot_damage *damage)

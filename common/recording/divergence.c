@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// -- values ---------------------------------------------------------------------------------------
+// -- values
 
 // Bit patterns in the order of the numbers: neighbours differ by one, -0 and 0 too.
 static uint64_t ordered(foliot_value_type type, uint64_t bits)
@@ -58,7 +58,7 @@ uint64_t foliot_value_moved(foliot_value_type type, uint64_t bits, int64_t by)
     return disordered(type, ordered(type, bits) + (uint64_t)by);
 }
 
-// -- the text -------------------------------------------------------------------------------------
+// -- the text
 
 typedef struct text {
     char *bytes;
@@ -201,7 +201,7 @@ size_t foliot_divergence_part(const foliot_divergence *d, char *bytes, size_t ca
     return t.length;
 }
 
-// -- the JSON -------------------------------------------------------------------------------------
+// -- the JSON
 
 static void put_bits(foliot__json *json, const char *key, bool known, uint64_t bits)
 {

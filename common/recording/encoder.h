@@ -8,7 +8,7 @@
 #include "foliot/simulation.h"
 #include "foliot/world.h"
 #include "recording/format.h"
-#include "recording/pack.h"
+#include "base/pack.h"
 
 typedef struct foliot__tape_encoder {
     foliot__tape_player players[FOLIOT_PLAYERS_MAX];

@@ -51,7 +51,7 @@ static bool config_valid(const foliot_harness_config *config)
            config->perturb_every > 0 && config->players <= FOLIOT_PLAYERS_MAX;
 }
 
-// -- saving and comparing -------------------------------------------------------------------------
+// -- saving and comparing
 
 static foliot_status save(const foliot_simulation *simulation, saved *to)
 {
@@ -141,7 +141,7 @@ static void compare(harness *h, foliot_harness_test test, const foliot_simulatio
     explain(h, row, actual, expected, &h->other);
 }
 
-// -- one tick of each -----------------------------------------------------------------------------
+// -- one tick of each
 
 static foliot_status step(harness *h, foliot_simulation *simulation)
 {
@@ -234,7 +234,7 @@ static void test_serialisation(harness *h)
     (void)foliot_simulation_step(&h->restored, NULL, 0);
 }
 
-// -- disturbing -----------------------------------------------------------------------------------
+// -- disturbing
 
 // One unit more in one number. `parts` is the truth before, as numbers.
 static bool notices_number(harness *h, uint32_t part, uint32_t field,
@@ -344,7 +344,7 @@ static void test_perturbation(harness *h)
     disturb_bits(h);
 }
 
-// -- the whole ------------------------------------------------------------------------------------
+// -- the whole
 
 static foliot_status take_inputs(harness *h, uint64_t tick)
 {

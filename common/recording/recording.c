@@ -82,7 +82,7 @@ void foliot__recording_free(foliot_recording *recording)
     free(recording);
 }
 
-// -- blocks ---------------------------------------------------------------------------------------
+// -- blocks
 
 static void frame(foliot_recording *recording, const foliot__buffer *payload,
                   uint8_t header[FOLIOT__TAPE_BLOCK_BYTES])
@@ -177,7 +177,6 @@ bool foliot__recording_keyframe(foliot_recording *recording, const foliot_simula
 }
 
 // -- the life of a recording
-// -----------------------------------------------------------------------
 
 static void know_fingerprint(foliot_recording *recording, const foliot_simulation_kind *kind)
 {

@@ -15,7 +15,7 @@ void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
         replay->damage = *damage;
 }
 
-// -- worlds ---------------------------------------------------------------------------------------
+// -- worlds
 
 foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world)
 {
@@ -91,7 +91,6 @@ static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *s
 }
 
 // -- about it
-// --------------------------------------------------------------------------------------
 
 void foliot_replay_host(foliot_replay *replay, const foliot_host *host)
 {
@@ -125,7 +124,7 @@ uint64_t foliot_replay_tick(const foliot_replay *replay)
                                    : replay->about.first_tick;
 }
 
-// -- blocks ---------------------------------------------------------------------------------------
+// -- blocks
 
 static void keep_keyframe(foliot_replay *replay)
 {
@@ -249,7 +248,7 @@ foliot_status foliot__replay_rewind(foliot_replay *replay)
     return status == FOLIOT_NOT_FOUND ? FOLIOT_CORRUPT : status;
 }
 
-// -- through time ---------------------------------------------------------------------------------
+// -- through time
 
 static foliot_status refused_inputs(foliot_replay *replay, uint64_t tick)
 {
@@ -345,7 +344,7 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
     return status;
 }
 
-// -- backwards ------------------------------------------------------------------------------------
+// -- backwards
 
 static void hold(foliot__tape_held *held, const foliot_input *input)
 {
@@ -450,7 +449,7 @@ foliot_status foliot_replay_step_back(foliot_replay *replay)
     return status == FOLIOT_UNSUPPORTED ? foliot_replay_seek(replay, tick - 1) : status;
 }
 
-// -- what was recorded ----------------------------------------------------------------------------
+// -- what was recorded
 
 foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick,
                                    const foliot_input **inputs, uint32_t *count)

@@ -51,7 +51,6 @@ static foliot_status take_index(foliot_recording *recording, const foliot_replay
 }
 
 // -- what is cut off
-// --------------------------------------------------------------------------------
 
 static bool copy_rest(int from, int to, off_t offset)
 {
@@ -129,7 +128,6 @@ static foliot_status go_on(const char *file, foliot_replay *replay,
 }
 
 // -- whether it may go on
-// ---------------------------------------------------------------------------
 
 static void explain(char *problem, size_t bytes, const char *text)
 {

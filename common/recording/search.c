@@ -20,7 +20,7 @@ enum question {
 
 enum phase { PHASE_CHAIN, PHASE_TRUTH, PHASE_LAYERS, PHASE_PARTS, PHASE_FIELDS };
 
-// -- the asking side: beginning -------------------------------------------------------------------
+// -- the asking side: beginning
 
 void foliot_search_begin(foliot_search *search, uint64_t tick)
 {
@@ -56,7 +56,7 @@ void foliot_search_truth(foliot_search *search, const foliot_truth *ours)
     search->state = FOLIOT_SEARCH_ASKS;
 }
 
-// -- the asking side: questions -------------------------------------------------------------------
+// -- the asking side: questions
 
 // The last tick is asked first: mostly the runs agree there, and then that is all.
 static uint64_t chain_tick(const foliot_search *search)
@@ -87,7 +87,7 @@ size_t foliot_search_ask(const foliot_search *search, uint8_t question[FOLIOT_QU
     return w.at;
 }
 
-// -- the asking side: answers ---------------------------------------------------------------------
+// -- the asking side: answers
 
 static void hear_chain(foliot_search *search, foliot__reader *r)
 {
@@ -243,7 +243,7 @@ foliot_status foliot_search_hear(foliot_search *search, const uint8_t *answer, s
     return FOLIOT_OK;
 }
 
-// -- the answering side ---------------------------------------------------------------------------
+// -- the answering side
 
 static void answer_layers(const foliot_truth *truth, foliot__writer *w)
 {

@@ -48,7 +48,7 @@ uint64_t foliot_truth_tick(const foliot_truth *truth)
     return truth->tick;
 }
 
-// -- taking ---------------------------------------------------------------------------------------
+// -- taking
 
 static bool reserve_parts(foliot__truth_layer *layer, uint32_t count)
 {
@@ -206,7 +206,7 @@ foliot_status foliot_truth_step(foliot_truth *truth, foliot_simulation *simulati
     return status != FOLIOT_OK ? status : truth->status;
 }
 
-// -- hashes ---------------------------------------------------------------------------------------
+// -- hashes
 
 static uint64_t mix(uint64_t hash, uint64_t value)
 {
@@ -269,7 +269,7 @@ uint32_t foliot__tree_group(uint32_t count)
     return (uint32_t)group;
 }
 
-// -- naming a place -------------------------------------------------------------------------------
+// -- naming a place
 
 void foliot__divergence_stage(foliot_divergence *d, const foliot_truth *truth, uint32_t layer)
 {
@@ -309,7 +309,7 @@ void foliot__divergence_field(foliot_divergence *d, const foliot_truth *truth, u
     d->ulps = foliot_value_distance(value->type, expected, actual);
 }
 
-// -- comparing two at hand ------------------------------------------------------------------------
+// -- comparing two at hand
 
 static bool bits_at(const foliot__truth_layer *layer, uint32_t part, uint32_t field, uint64_t *bits)
 {

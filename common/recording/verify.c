@@ -171,7 +171,6 @@ static foliot_status run(verifying *v)
 }
 
 // -- the reference
-// ---------------------------------------------------------------------------------
 
 // One run of both worlds through the tick that they come to next, compared after every stage. The
 // recorded inputs of that tick are in the replay's content. *differs: a difference was found.

@@ -39,7 +39,7 @@ double foliot__distance_at_start(const foliot__assembly *assembly, uint32_t a, u
     return __builtin_sqrt(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
 }
 
-// -- tables --------------------------------------------------------------------------------------
+// -- tables
 
 static const char *const constraint_words[] = {"distance", "rod", "ball", "hinge", "weld", NULL};
 
@@ -106,7 +106,6 @@ static void read_motor(foliot__source *source, const foliot__node *node, const f
 }
 
 // -- where a joint holds its bodies
-// ------------------------------------------------------------------
 
 static void centre_between(const foliot_body_definition *a, const foliot_body_definition *b,
                            double point[3])
@@ -169,7 +168,6 @@ static void check_hinge(foliot__source *source, const foliot__node *node, const 
 }
 
 // -- items
-// -----------------------------------------------------------------------------------------
 
 static void append_link(foliot__assembly *assembly, uint32_t a, uint32_t b, void *context)
 {

@@ -108,7 +108,7 @@ static void fault_cell(foliot__reading *reading, const foliot__csv *csv, uint32_
     fault(reading, csv, FOLIOT_INVALID, line, c->column, text);
 }
 
-// -- the header ----------------------------------------------------------------------------------
+// -- the header
 
 static const column *column_named(const cell *c)
 {
@@ -158,7 +158,7 @@ static void read_header(foliot__reading *reading, foliot__csv *csv, const char *
 }
 _Static_assert(COLUMN_KINDS <= COLUMNS_MAX, "every column fits");
 
-// -- rows ----------------------------------------------------------------------------------------
+// -- rows
 
 static const char *read_number_cell(foliot__reading *reading, const char *text, double *number)
 {
@@ -259,7 +259,7 @@ static void read_lines(foliot__assembly *assembly, foliot__csv *csv, size_t leng
               csv->count ? "there is no body in this file" : "the file is empty");
 }
 
-// -- the file ------------------------------------------------------------------------------------
+// -- the file
 
 // Beside the scene or below it, so that a scene from elsewhere cannot have other files read;
 // through no link either.

@@ -9,7 +9,7 @@
 #include "foliot/input.h"
 
 #define PLAYERS_LIMIT_DEFAULT 16
-// -- shapes --------------------------------------------------------------------------------------
+// -- shapes
 
 static const char *const shape_words[] = {"point", "sphere", "plane", "box", "capsule", NULL};
 
@@ -53,7 +53,7 @@ static void read_shape(foliot__source *source, const foliot__node *node, const f
         foliot__fault_at(source, node, path, "normal", "must not be the zero vector");
 }
 
-// -- bodies --------------------------------------------------------------------------------------
+// -- bodies
 
 // The keys of a body at `at` (a member and a dot, or nothing) inside `structure`.
 // clang-format off
@@ -128,7 +128,7 @@ static void sort_names(foliot__assembly *assembly)
     assembly->source.names = (foliot__names){entries, count};
 }
 
-// -- forces --------------------------------------------------------------------------------------
+// -- forces
 
 static const char *const damping_words[] = {"along", "isotropic", NULL};
 static const char *const force_words[] = {"uniform", "constant",  "spring", "drag",
@@ -238,7 +238,7 @@ static void read_force_item(foliot__source *source, const foliot__node *node,
         append_force(target, node, path, &item);
 }
 
-// -- players -------------------------------------------------------------------------------------
+// -- players
 
 static const char *const control_words[] = {"none", "thrust", "vessel", NULL};
 
@@ -312,7 +312,7 @@ static void read_players(foliot__source *source, const foliot__node *node, const
                       "must lie between 1 and %d", FOLIOT_PLAYERS_MAX);
 }
 
-// -- the top -------------------------------------------------------------------------------------
+// -- the top
 
 static const char *const start_words[] = {"taylor", "rk4", NULL};
 static const char *const form_words[] = {"corrected", "plain", NULL};

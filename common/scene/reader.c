@@ -16,7 +16,7 @@
     ((size_t)1 << 28) // of all files of a scene; the largest there can be has a tenth of it
 #define READ_BYTES 65536
 
-// -- files ---------------------------------------------------------------------------------------
+// -- files
 
 static char *read_stream(foliot__reading *reading, FILE *stream, size_t *length)
 {
@@ -63,7 +63,7 @@ char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length
     return text;
 }
 
-// -- lists ---------------------------------------------------------------------------------------
+// -- lists
 
 static bool grow(foliot__list *list)
 {
@@ -105,7 +105,6 @@ static void free_list(foliot__list *list)
 }
 
 // -- what the check says, and where that stands
-// ----------------------------------------------------
 
 // The node that `path` ("shape.half[1]") leads to from `node`; the innermost that is there.
 static const foliot__node *follow(const foliot__node *node, const char *path)
@@ -177,7 +176,7 @@ static void report(foliot__assembly *assembly, const foliot__node *top, foliot_s
     foliot__fault_text(reading, status, follow(origin->item, rest)->place, path, problem->text);
 }
 
-// -- the whole -----------------------------------------------------------------------------------
+// -- the whole
 
 static void take_lists(foliot__assembly *assembly)
 {

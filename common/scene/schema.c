@@ -32,7 +32,7 @@ static bool is_scalar(foliot__source *source, const foliot__node *node, const fo
     return source->reading.status == FOLIOT_OK;
 }
 
-// -- values --------------------------------------------------------------------------------------
+// -- values
 
 bool foliot__read_number(foliot__source *source, const foliot__node *node, const foliot__path *path,
                          double *number)
@@ -192,7 +192,7 @@ static bool read_body(foliot__source *source, const foliot__node *node, const fo
     return *index != FOLIOT_NO_BODY;
 }
 
-// -- mappings ------------------------------------------------------------------------------------
+// -- mappings
 
 static void read_value(foliot__source *source, const foliot__node *node, const foliot__path *path,
                        const foliot__key *key, void *target)

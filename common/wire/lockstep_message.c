@@ -177,7 +177,6 @@ foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length
 }
 
 // -- between packets and logs
-// --------------------------------------------------------------------------
 
 uint64_t foliot__tick_near(uint32_t low, uint64_t near)
 {

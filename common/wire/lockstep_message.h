@@ -79,7 +79,6 @@ foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length
                                              foliot__lockstep_status *packet);
 
 // -- between packets and logs
-// --------------------------------------------------------------------------
 
 // The tick whose low bits these are and that is nearest to `near`.
 uint64_t foliot__tick_near(uint32_t low, uint64_t near);

@@ -14,7 +14,6 @@
 enum { HELLO_FIELDS = 11, WELCOME_FIELDS = 25 };
 
 // -- packing
-// ------------------------------------------------------------------------------------------
 
 static int pack_write(void *user, const char *bytes, size_t count)
 {
@@ -209,7 +208,6 @@ foliot_status foliot__message_encode(const foliot__message *message, uint8_t *by
 }
 
 // -- unpacking
-// -------------------------------------------------------------------------------------------
 
 static uint32_t take_u32(foliot__reader *r)
 {
@@ -467,7 +465,6 @@ bool foliot__message_is_hello(const uint8_t *bytes, size_t length)
 }
 
 // -- packets of our own
-// ------------------------------------------------------------------------------------
 
 size_t foliot__input_packet_encode(const foliot__input_packet *packet,
                                    uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES])

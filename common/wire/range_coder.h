@@ -59,7 +59,6 @@ static inline bool foliot__range_decoder_good(const foliot__range_decoder *coder
 }
 
 // -- a bit, inline: a thousand of them a snapshot
-// ----------------------------------------------------
 
 #define FOLIOT__RANGE_MIN (1u << 24)
 #define FOLIOT__FAST_SHIFT 5
@@ -119,7 +118,6 @@ static inline bool foliot__range_decode(foliot__range_decoder *coder, foliot__mo
 }
 
 // -- one walk over what is coded, for both directions
-// -------------------------------------------------
 
 typedef struct foliot__range_pass {
     foliot__range_encoder *out; // one of the two is NULL

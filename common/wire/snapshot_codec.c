@@ -132,7 +132,6 @@ static int32_t minus(int32_t a, int32_t b)
 }
 
 // -- contexts
-// -----------------------------------------------------------------------------------------
 
 static unsigned drift_class(uint32_t drift)
 {
@@ -149,7 +148,6 @@ static unsigned kind_of(const foliot_snapshot_body *base)
 }
 
 // -- the parts of a body
-// ------------------------------------------------------------------------------
 
 static uint8_t code_flags(walk *w, uint8_t flags, uint8_t base)
 {
@@ -381,7 +379,6 @@ static void code_body(walk *w, foliot_snapshot_body *body, const foliot_snapshot
 }
 
 // -- the start and the end
-// ----------------------------------------------------------------------------
 
 static void models_start(models *m)
 {
@@ -415,7 +412,6 @@ void foliot_snapshot_pieces_close(foliot_snapshot_pieces *pieces)
 }
 
 // -- pieces: a head in whole bytes, then the coded bodies
-// ---------------------------------------------
 
 // Seven bits a byte, the low ones first; the high bit says that more follow.
 static void write_varint(foliot__writer *w, uint32_t value)

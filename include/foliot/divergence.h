@@ -36,7 +36,7 @@ uint64_t foliot_value_distance(foliot_value_type type, uint64_t a, uint64_t b);
 // So many representable values (or units) on.
 uint64_t foliot_value_moved(foliot_value_type type, uint64_t bits, int64_t by);
 
-// -- one side's truth at one tick ----------------------------------------------------------------
+// -- one side's truth at one tick
 
 // The numbers of all parts after every stage of the step that gave a tick, and those that the run
 // itself held at that tick: after a step repeated for the search these two can differ, where what
@@ -62,7 +62,7 @@ uint64_t foliot_truth_tick(const foliot_truth *truth);
 bool foliot_truth_compare(const foliot_truth *expected, const foliot_truth *actual,
                           foliot_divergence *divergence);
 
-// -- the search ---------------------------------------------------------------------------------
+// -- the search
 
 #define FOLIOT_QUESTION_BYTES_MAX 24
 #define FOLIOT_ANSWER_BYTES_MAX 160
@@ -119,7 +119,7 @@ foliot_status foliot_search_answer(const foliot_answerer *answerer, const uint8_
                                    size_t length, uint8_t answer[FOLIOT_ANSWER_BYTES_MAX],
                                    size_t *answer_length, uint64_t *tick);
 
-// -- the report ---------------------------------------------------------------------------------
+// -- the report
 
 // Who is who in a report. All may be NULL.
 typedef struct foliot_report_names {

@@ -81,7 +81,7 @@ const foliot_damage *foliot_replay_damage(const foliot_replay *replay);
 // The replay's place is kept.
 foliot_status foliot_replay_scan(foliot_replay *replay);
 
-// -- through time ------------------------------------------------------------------------------
+// -- through time
 
 // NULL where the recording is no world's.
 const foliot_world *foliot_replay_world(const foliot_replay *replay);
@@ -110,7 +110,7 @@ uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t byte
 // The recorded keyframe of exactly this tick, NULL if there is none. Valid until the next call.
 const uint8_t *foliot_replay_keyframe(foliot_replay *replay, uint64_t tick, size_t *length);
 
-// -- comparing ---------------------------------------------------------------------------------
+// -- comparing
 
 // A fault put into the state that tick `tick` produces, after `stage`.
 typedef struct foliot_perturbation {

@@ -124,7 +124,7 @@ uint32_t foliot_simulation_stage_count(const foliot_simulation_kind *kind); // a
 // XXH3-128 of bytes, for digests of one's own. The same everywhere.
 foliot_digest foliot_digest_bytes(const void *bytes, size_t length);
 
-// -- our own world ------------------------------------------------------------------------------
+// -- our own world
 
 // A world with what its host lends, as `self` of foliot_world_kind. Make one around any world:
 //     foliot_hosted_world hosted = {.world = world, .host = host};

@@ -81,7 +81,7 @@ bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b);
 // XXH3-128 of tick and bodies, spins apart; zero if there is no memory for it.
 foliot_digest foliot_snapshot_digest(const foliot_snapshot *snapshot);
 
-// -- bytes -------------------------------------------------------------------------------------
+// -- bytes
 
 // Encoded pieces, one after the other in `bytes`; reuse one of these for many encodes.
 typedef struct foliot_snapshot_pieces {

@@ -163,7 +163,7 @@ typedef struct foliot_host {
     void *stage_user;
 } foliot_host;
 
-// -- making worlds -----------------------------------------------------------------------------
+// -- making worlds
 
 // Capacities: what the size of the block depends on. From the scene; may be raised before use.
 typedef struct foliot_world_config {
@@ -195,7 +195,7 @@ size_t foliot_world_size(const foliot_world *world); // bytes of its block
 // block does the same; this leaves out what a step makes anew.
 void foliot_world_copy(void *block, const foliot_world *from);
 
-// -- time --------------------------------------------------------------------------------------
+// -- time
 
 // One tick. Inputs are those of this tick, ordered by (player, sequence); `host` may be NULL.
 // FOLIOT_OK; FOLIOT_INVALID for disordered inputs or a force whose callback the host has not lent,
@@ -216,7 +216,7 @@ uint64_t foliot_world_tick(const foliot_world *world);
 double foliot_world_dt(const foliot_world *world);
 double foliot_world_time(const foliot_world *world);
 
-// -- looking -----------------------------------------------------------------------------------
+// -- looking
 
 uint32_t foliot_world_body_count(const foliot_world *world); // slots up to the last one in use
 bool foliot_world_body_alive(const foliot_world *world, uint32_t slot);
@@ -253,7 +253,7 @@ typedef struct foliot_invariants {
 } foliot_invariants;
 foliot_invariants foliot_world_invariants(const foliot_world *world, const foliot_host *host);
 
-// -- truth as bytes ----------------------------------------------------------------------------
+// -- truth as bytes
 
 // Digest of the truth at this tick (docs/DETERMINISM.md gives the bytes).
 foliot_digest foliot_world_digest(const foliot_world *world);

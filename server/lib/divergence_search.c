@@ -113,7 +113,6 @@ bool foliot__inquiry_begin(foliot__session *s, foliot__peer *peer)
 }
 
 // -- the truth of the tick
-// --------------------------------------------------------------------------------------
 
 static void run_rewind(void *job)
 {
@@ -151,7 +150,6 @@ static void go_back(foliot__session *s, uint64_t tick)
 }
 
 // -- the end
-// ------------------------------------------------------------------------------------------------------
 
 static void remember(foliot__session *s, const foliot__peer *peer)
 {

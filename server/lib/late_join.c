@@ -16,7 +16,6 @@
 #define SCENE_NS_MAX 60000000000u
 
 // -- saving
-// ---------------------------------------------------------------------------------------------------
 
 static bool grow(foliot__keyframe *k, size_t length)
 {
@@ -177,7 +176,6 @@ const foliot__keyframe *foliot__keyframe_before(const foliot__session *s, uint64
 }
 
 // -- sending
-// --------------------------------------------------------------------------------------------------
 
 bool foliot__late_join_possible(const foliot__session *s, bool spectates)
 {

@@ -23,7 +23,6 @@
 #define RARELY_TICKS_MAX 64u
 
 // -- making
-// ---------------------------------------------------------------------------------------------------
 
 static foliot_status make_streams(foliot__session *s)
 {
@@ -93,7 +92,6 @@ void foliot__lockstep_destroy(foliot__session *s)
 }
 
 // -- sending
-// --------------------------------------------------------------------------------------------------
 
 uint64_t foliot__lockstep_shown(const foliot__session *s, bool spectates)
 {
@@ -329,7 +327,6 @@ void foliot__lockstep_closed(foliot__session *s)
 }
 
 // -- receiving
-// ------------------------------------------------------------------------------------------------
 
 // False if it claims what cannot be.
 static bool take_acks(foliot__session *s, foliot__peer *peer, const foliot__tick_acks *acks,

@@ -96,7 +96,6 @@ foliot_status foliot_server_add_session(foliot_server *server, const foliot_sess
 }
 
 // -- telling
-// ------------------------------------------------------------------------------------------
 
 void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
                           const foliot__session *session, uint32_t player, uint64_t value,
@@ -182,7 +181,6 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
 }
 
 // -- joining
-// --------------------------------------------------------------------------------------------
 
 static void send_players(foliot_server *server, const foliot__session *session, foliot_peer_id peer)
 {
@@ -383,7 +381,6 @@ static void take_hello(foliot_server *server, foliot__peer *peer,
 }
 
 // -- receiving
-// --------------------------------------------------------------------------------------------
 
 void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
                          const char *why)

@@ -182,7 +182,6 @@ uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick
 }
 
 // -- players
-// ------------------------------------------------------------------------------------------
 
 static foliot_player_proof proof_of(const foliot__token *token)
 {
@@ -369,7 +368,6 @@ static void expire_lost_players(foliot__session *session)
 }
 
 // -- inputs
-// ---------------------------------------------------------------------------------------------
 
 static void hold_change(foliot__session *session, foliot__player_slot *player,
                         const foliot__change *change)
@@ -507,7 +505,6 @@ static void collect(foliot__session *session, uint32_t p)
 }
 
 // -- ticks
-// ------------------------------------------------------------------------------------------------
 
 // On a worker, or inline: the world is this function's until `finished`.
 static void run_step(void *job)

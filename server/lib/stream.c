@@ -8,7 +8,6 @@
 #include "internal.h"
 
 // -- receiving
-// ------------------------------------------------------------------------------------------------
 
 static bool same_inputs(const foliot_input *a, const foliot_input *b, uint32_t count)
 {
@@ -107,7 +106,6 @@ void foliot__stream_take(foliot__session *s, foliot__peer *peer, const foliot__b
 }
 
 // -- closing
-// --------------------------------------------------------------------------------------------------
 
 void foliot__stream_restart(foliot__stream *stream)
 {

@@ -65,7 +65,6 @@ static void die(const char *what)
 }
 
 // -- the child: clients
-// -----------------------------------------------------------------------------------
 
 typedef struct listener {
     int bare; // takes what the opponent sends
@@ -209,7 +208,6 @@ static void child(uint32_t count, int commands, int answers)
 }
 
 // -- the parent: the server, and the opponent
-// -----------------------------------------------------------------
 
 typedef struct bench_case {
     const char *scene_name;

@@ -214,7 +214,6 @@ static void compare(const attack *a, const char *scene, unsigned seconds)
 }
 
 // -- what an update takes
-// -----------------------------------------------------------------------------------
 
 #define UPDATES_MAX 100000
 

@@ -22,7 +22,7 @@ static void figure(const char *name, double value, const char *unit)
     bench_report(BENCH, name, value, unit, NULL, 0);
 }
 
-// -- an oscillator, by any scheme -----------------------------------------------------------------
+// -- an oscillator, by any scheme
 
 typedef struct state {
     double x, v;
@@ -89,7 +89,7 @@ static double order_of(foliot_integrator id, bool careless)
     return log2(error_of(id, 500, careless) / error_of(id, 1000, careless));
 }
 
-// -- what the literature gets wrong ---------------------------------------------------------------
+// -- what the literature gets wrong
 
 // Velocity out of Verlet's positions: central over 2 dt, or backward over dt. Its error at t = 2.
 static double difference_error(int count, bool central)
@@ -261,7 +261,7 @@ static void claims(void)
     stiff_claims();
 }
 
-// -- the kinematic schemes ------------------------------------------------------------------------
+// -- the kinematic schemes
 
 typedef struct run {
     double error;  // largest distance from the exact position

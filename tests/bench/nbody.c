@@ -149,7 +149,6 @@ static void widths(uint32_t n)
 }
 
 // -- whole steps against odeint
-// -----------------------------------------------------------------------
 
 static double error_of(const double *positions, foliot_world *reference)
 {

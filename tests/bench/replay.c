@@ -54,7 +54,6 @@ static double cpu_now(void)
 }
 
 // -- speed
-// ------------------------------------------------------------------------------------------
 
 // The same steps without a recording: a world, and inputs that lie ready.
 static double bare_seconds(const tape_yard *yard, foliot_input *const *inputs,
@@ -173,7 +172,6 @@ static void bench_append(void)
 }
 
 // -- size
-// -------------------------------------------------------------------------------------------
 
 static void bench_size(bool streams, const char *name, const char *rest)
 {
@@ -203,7 +201,6 @@ static void bench_size(bool streams, const char *name, const char *rest)
 }
 
 // -- seeks
-// ------------------------------------------------------------------------------------------
 
 static void forget_file(const char *path)
 {
@@ -251,7 +248,6 @@ static void bench_seek(void)
 }
 
 // -- many files
-// -------------------------------------------------------------------------------------
 
 static void bench_many(const char *program)
 {

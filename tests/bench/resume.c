@@ -69,7 +69,6 @@ static bool make_hour(void)
 }
 
 // -- the server
-// ---------------------------------------------------------------------------------------
 
 typedef struct child {
     pid_t pid;
@@ -134,7 +133,6 @@ static void kill_server(child *c)
 }
 
 // -- clients
-// --------------------------------------------------------------------------------------------
 
 typedef struct guest {
     foliot_transport *wire;

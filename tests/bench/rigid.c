@@ -49,7 +49,7 @@ typedef struct problem {
 
 static bool failed; // some row is missing
 
-// -- scenes --------------------------------------------------------------------------------------
+// -- scenes
 
 static foliot_body_definition body_of(const rigid_body *row)
 {
@@ -104,7 +104,7 @@ static foliot_world *world_of(const problem *p)
     return world;
 }
 
-// -- opponents -----------------------------------------------------------------------------------
+// -- opponents
 
 typedef struct opponent {
     pid_t pid;
@@ -168,7 +168,7 @@ static bool opponent_look(opponent *other, uint32_t count, rigid_state *states)
     return true;
 }
 
-// -- ours ----------------------------------------------------------------------------------------
+// -- ours
 
 static void our_step(foliot_world *world, const foliot_host *host, uint32_t ticks, double *cpu_ms,
                      double *wall_ms)
@@ -193,7 +193,7 @@ static void our_look(const foliot_world *world, uint32_t count, rigid_state *sta
     }
 }
 
-// -- quality -------------------------------------------------------------------------------------
+// -- quality
 
 static double kinetic_of(const rigid_body *row, const rigid_state *s)
 {
@@ -243,7 +243,7 @@ static void report_quality(const problem *p, const char *engine, const rigid_sta
     free(solids);
 }
 
-// -- one scene -----------------------------------------------------------------------------------
+// -- one scene
 
 typedef struct race {
     foliot_world *alone, *threaded;
@@ -440,7 +440,7 @@ static void run_scene(const char *name, const options *o)
     problem_free(&p);
 }
 
-// -- options -------------------------------------------------------------------------------------
+// -- options
 
 static bool known(const char *name)
 {

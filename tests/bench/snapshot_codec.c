@@ -140,7 +140,6 @@ static int compare(const void *a, const void *b)
 }
 
 // -- ready scenes
-// -------------------------------------------------------------------------------------------
 
 #define WORLD_TICKS 600
 static const char *const worlds[] = {"cubes", "marbles", "spacewar", "billiards",

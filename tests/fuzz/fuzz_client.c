@@ -76,7 +76,6 @@ static size_t memory_in_use(void)
 }
 
 // -- what is true
-// --------------------------------------------------------------------------------------------
 
 static void save_states(true_scene *s)
 {
@@ -136,7 +135,6 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
 }
 
 // -- the input
-// -----------------------------------------------------------------------------------------------
 
 static uint8_t byte(game *g)
 {
@@ -183,7 +181,6 @@ static double real(game *g)
 }
 
 // -- what is said
-// ----------------------------------------------------------------------------------------------
 
 static void put(game *g, bool reliable, const uint8_t *bytes, size_t length)
 {
@@ -459,7 +456,6 @@ static void ask(game *g)
 }
 
 // -- the client
-// --------------------------------------------------------------------------------------------------
 
 static void read_bytes(const void *bytes, size_t length)
 {

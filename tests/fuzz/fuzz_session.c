@@ -125,7 +125,6 @@ static uint32_t next_number(script *b, int size)
 }
 
 // -- the honest
-// ---------------------------------------------------------------------------------------
 
 static void add_client(game *g, int i, bool spectates)
 {
@@ -190,7 +189,6 @@ static const foliot_world *world_of(const game *g)
 }
 
 // -- what the hostile hear
-// ----------------------------------------------------------------------------
 
 static connection *connection_of(game *g, uint32_t wire, foliot_peer_id peer)
 {
@@ -234,7 +232,6 @@ static void hear_all(game *g)
 }
 
 // -- time
-// ---------------------------------------------------------------------------------------------
 
 static size_t held(void)
 {
@@ -273,7 +270,6 @@ static void pass(game *g, uint32_t ticks, uint64_t ticks_max)
 }
 
 // -- what the hostile say
-// -----------------------------------------------------------------------------
 
 static void send_bytes(game *g, const connection *c, uint8_t what, const uint8_t *data,
                        size_t length)
@@ -488,7 +484,6 @@ static void act(game *g, uint8_t what, uint8_t whom, script b)
 }
 
 // -- what must hold
-// -----------------------------------------------------------------------------------
 
 static void check(game *g, int i)
 {

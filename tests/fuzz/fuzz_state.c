@@ -147,7 +147,6 @@ static void state_put(uint8_t *bytes, unsigned width, uint64_t value)
 }
 
 // -- true states
-// ------------------------------------------------------------------------------------
 
 static foliot_world *state_world(foliot__probe *probe, unsigned integrator)
 {
@@ -207,7 +206,6 @@ static void state_prepare(state_case *c, foliot__probe *probe, unsigned integrat
 }
 
 // -- patches
-// ----------------------------------------------------------------------------------------
 
 static bool state_parts_of(const foliot_scene *scene, const state_bytes *s, state_parts *p)
 {
@@ -450,7 +448,6 @@ static void state_patch_all(state_bytes *s, const foliot_scene *scene, const uin
 }
 
 // -- what must hold
-// -----------------------------------------------------------------------------------
 
 static bool state_equal(const foliot_world *a, const foliot_world *b)
 {

@@ -24,7 +24,6 @@
 #define MIB ((size_t)1 << 20)
 
 // -- a server of the test's own
-// -------------------------------------------------------------------------------
 
 typedef struct stage {
     bool real; // ENet, else memory
@@ -183,7 +182,6 @@ static void drop_client(stage *s)
 }
 
 // -- scenes
-// -----------------------------------------------------------------------------------------------------
 
 typedef struct made_scene {
     foliot_scene scene;
@@ -231,7 +229,6 @@ static void check_scene(const stage *s, const made_scene *m)
 }
 
 // -- the scene after a reconnect
-// ----------------------------------------------------------------------------------
 
 // A hostile server goes on where the first connection ended, before it begins anew.
 static void come_back_with(bool real, size_t first_bytes, bool hostile)
@@ -328,7 +325,6 @@ static void a_welcome_whose_numbers_make_no_sense_ends_the_client(void **state)
 }
 
 // -- real servers, restarted
-// ----------------------------------------------------------------------------------------
 
 static foliot_server *serve(stage *s, const made_scene *m, bool lockstep)
 {
@@ -416,7 +412,6 @@ static void a_server_that_comes_back_with_another_scene_or_mode_is_played_on(voi
 }
 
 // -- few bytes that stand for much
-// ------------------------------------------------------------------------------------
 
 size_t __sanitizer_get_current_allocated_bytes(void)
     __attribute__((weak)); // where there is a sanitizer
@@ -595,7 +590,6 @@ static void what_was_refused_stays_refused(void **state)
 }
 
 // -- a divergence that is half told
-// -------------------------------------------------------------------------------------
 
 static void search(stage *s, foliot__message_kind kind, uint64_t tick)
 {

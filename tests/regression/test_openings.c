@@ -143,7 +143,6 @@ static bool joins_within(inn *i, foliot_client *client, int ms)
 }
 
 // -- attackers
-// ----------------------------------------------------------------------------------------------------
 
 static int attacker(const inn *i, const char *address)
 {
@@ -212,7 +211,6 @@ static size_t write_hello(uint8_t *bytes, uint64_t cookie, uint32_t connect_id)
 }
 
 // -- amplification
-// --------------------------------------------------------------------------------------------------
 
 static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **state)
 {
@@ -259,7 +257,6 @@ static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **st
 }
 
 // -- eviction
-// --------------------------------------------------------------------------------------------------------
 
 static void forge(int raw, uint16_t from, uint16_t to, const uint8_t *payload, size_t length)
 {
@@ -340,7 +337,6 @@ static void forged_datagrams_end_no_connection(void **state)
 }
 
 // -- locking out
-// -----------------------------------------------------------------------------------------------------
 
 // Connections without end, from one cookie each and from one cookie for all, each opened anew as
 // soon as it is given up.

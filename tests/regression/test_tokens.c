@@ -219,7 +219,6 @@ static bool same(foliot__token a, foliot__token b)
 }
 
 // -- what one token tells of others
-// ---------------------------------------------------------------------------
 
 static uint64_t undo_shift(uint64_t z, int by)
 {
@@ -269,7 +268,6 @@ static void one_token_gives_no_other(void **state)
 }
 
 // -- rotation
-// -------------------------------------------------------------------------------------------------------
 
 static void every_resume_gives_another_token_and_a_theft_shows(void **state)
 {
@@ -313,7 +311,6 @@ static void the_old_token_holds_until_the_new_one_was_heard(void **state)
 }
 
 // -- the recording
-// ----------------------------------------------------------------------------------------------------
 
 static foliot_player_proof proof_of(foliot__token token)
 {
@@ -484,7 +481,6 @@ static void one_address_takes_not_all_places(void **state)
 }
 
 // -- connections
-// ------------------------------------------------------------------------------------------------------
 
 // A server of three connections: two players are here, one is away. A newcomer would take the place
 // that he needs.

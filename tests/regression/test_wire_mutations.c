@@ -94,7 +94,6 @@ static uint16_t port_of(int fd)
 }
 
 // -- clients
-// ------------------------------------------------------------------------------------------
 
 static bool honest(uint32_t index)
 {
@@ -133,7 +132,6 @@ static void open_path(rig *r, uint32_t index)
 }
 
 // -- the proxies
-// --------------------------------------------------------------------------------------
 
 static void keep(rig *r, uint32_t index, bool to_server, const uint8_t *bytes, size_t length)
 {
@@ -177,7 +175,6 @@ static void pump(rig *r, uint32_t index)
 }
 
 // -- mutations
-// ----------------------------------------------------------------------------------------
 
 static uint32_t below(rig *r, uint32_t bound)
 {
@@ -304,7 +301,6 @@ static void forge(rig *r)
 }
 
 // -- time
-// ---------------------------------------------------------------------------------------------
 
 static bool is_over(const foliot_client *client)
 {
@@ -363,7 +359,6 @@ static void let_pass(rig *r, double seconds)
 }
 
 // -- what must hold
-// -----------------------------------------------------------------------------------
 
 static void assert_plays(rig *r, uint32_t index)
 {
@@ -408,7 +403,6 @@ static uint64_t dropped(const foliot_transport_counters *c)
 }
 
 // -- a run
-// --------------------------------------------------------------------------------------------
 
 static void make_scene(rig *r)
 {

@@ -151,7 +151,6 @@ static void who_sleeps_is_let_go_and_comes_back(void **state)
 }
 
 // -- liars
-// ----------------------------------------------------------------------------------------------------
 
 static arena *with_a_liar(void)
 {

@@ -28,7 +28,6 @@ typedef struct capture {
 } capture;
 
 // -- what our decoders find
-// ----------------------------------------------------------------------------------
 
 static void expect_block(capture *c, const uint8_t *bytes, size_t length, uint32_t ticks,
                          uint64_t first)
@@ -184,7 +183,6 @@ static void take(void *user, unsigned from, foliot_delivery delivery, const uint
 }
 
 // -- a session with all that there is
-// ----------------------------------------------------------------------------
 
 // Loss, two players one of whom diverges, a late spectator.
 static void play(capture *c, FILE *truth)

@@ -149,7 +149,6 @@ static inline field positions_part(bench *b, double time)
 }
 
 // -- callbacks
-// --------------------------------------------------------------------------------------------
 
 // A cubic well (x^4 / 4 in each coordinate), and a magnetic field along z: a = v x (0, 0, *user).
 static inline void well(void *user, const foliot_callback_arguments *at, double *ax, double *ay,
@@ -198,7 +197,6 @@ static inline void friction(void *user, const foliot_callback_arguments *at, dou
 }
 
 // -- one of each kind
-// ------------------------------------------------------------------------------------
 
 static inline void everything(bench *b)
 {

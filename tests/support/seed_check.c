@@ -49,7 +49,7 @@ void seed_check_gone(seed_run *run)
                           p);
 }
 
-// -- recordings -----------------------------------------------------------------------------------
+// -- recordings
 
 typedef struct taped { // what a recording says
     uint64_t controls, joins, leaves;
@@ -149,7 +149,7 @@ void seed_check_tapes(seed_run *run)
     equal(run, "players who left, and recorded so", c->leaves, all.leaves);
 }
 
-// -- what foes may cost ---------------------------------------------------------------------------
+// -- what foes may cost
 
 #define JOINS_AT_ONCE 20   // of one address, and so many a second
 #define SEARCHES_AT_ONCE 5 // of one liar, and one a second
@@ -174,7 +174,7 @@ static void check_budgets(seed_run *run)
                   (count)c->searches, (count)seconds);
 }
 
-// -- counters -------------------------------------------------------------------------------------
+// -- counters
 
 void seed_check_counters(seed_run *run)
 {

@@ -29,7 +29,7 @@ void seed_foe_begin(seed_caller *c)
     c->turn = 0; // tokens stay
 }
 
-// -- talking --------------------------------------------------------------------------------------
+// -- talking
 
 static void say(foe *f, const seed_link *l, foliot_delivery delivery, const uint8_t *bytes,
                 size_t length)
@@ -102,7 +102,7 @@ static void say_bye(foe *f, const seed_link *l)
     say_message(f, l, &m);
 }
 
-// -- hearing --------------------------------------------------------------------------------------
+// -- hearing
 
 // What differs everywhere, in the form that was asked for.
 static void answer(foe *f, seed_link *l, const foliot__search_message *question)
@@ -186,7 +186,7 @@ static void hear(foe *f)
     }
 }
 
-// -- schemes --------------------------------------------------------------------------------------
+// -- schemes
 
 // Opens it, and again a while after it was closed. True when it may say hello.
 static bool is_ready(foe *f, seed_link *l)

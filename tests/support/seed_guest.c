@@ -77,7 +77,6 @@ void seed_guest_open(seed_run *run, uint32_t index)
 }
 
 // -- coming and going
-// -------------------------------------------------------------------------------
 
 static void begin_life(seed_run *run, seed_caller *c)
 {
@@ -280,7 +279,6 @@ static bool ends(seed_run *run, seed_caller *c)
 }
 
 // -- the network breaks and is mended
-// -----------------------------------------------------------------
 
 static void mind_outages(seed_run *run, seed_caller *c)
 {
@@ -296,7 +294,6 @@ static void mind_outages(seed_run *run, seed_caller *c)
 }
 
 // -- playing
-// --------------------------------------------------------------------------------------------
 
 static void think(seed_run *run, seed_caller *c)
 {
@@ -520,7 +517,6 @@ static void frame(seed_run *run, seed_caller *c)
 }
 
 // -- the hostile
-// ------------------------------------------------------------------------------------------
 
 static size_t compose(seed_run *run, seed_caller *c, uint8_t bytes[1400], foliot_delivery *delivery)
 {
@@ -577,7 +573,6 @@ static void attack(seed_run *run, seed_caller *c)
 }
 
 // -- one turn
-// -----------------------------------------------------------------------------------------------
 
 void seed_guest_act(seed_run *run, seed_caller *c)
 {

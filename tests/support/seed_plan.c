@@ -248,7 +248,6 @@ static void draw_late_return(seed_plan *plan)
 }
 
 // -- foes and other ill will
-// ------------------------------------------------------------------------
 
 // SEED_WITHOUT=pins,storage leaves those out, SEED_WITH=pins puts them into every seed: schemes,
 // tiny, swaps, storage.

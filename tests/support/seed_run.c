@@ -42,7 +42,6 @@ void seed_kitchen_close(seed_kitchen *kitchen)
 }
 
 // -- what is said, and what is remembered of it
-// ----------------------------------------------------
 
 void seed_say(seed_run *run, const char *format, ...)
 {
@@ -87,7 +86,7 @@ uint64_t seed_after_gaps(const seed_gap *gaps, uint32_t count, uint64_t at_ns)
     return at_ns;
 }
 
-// -- time -----------------------------------------------------------------------------------------
+// -- time
 
 // The next to act: -1 the server, else a guest; ties go to the server, then by index.
 static int next_to_act(const seed_run *run, uint64_t *at_ns)

@@ -55,7 +55,7 @@ typedef struct seed_result {
 // `log` NULL: none. The same plan gives the same result to the bit.
 seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FILE *log);
 
-// -- shared by the files of a run ----------------------------------------------------------------
+// -- shared by the files of a run
 
 // What the world was at each tick, quantised but in lockstep, between one start of the server and
 // the next.

@@ -18,7 +18,7 @@
 #define UNSYNCED_MAX 16384 // bytes that storage never wrote
 #define SECTOR 512
 
-// -- truth ----------------------------------------------------------------------------------------
+// -- truth
 
 foliot_digest seed_truth_of(seed_run *run, seed_host *h, const foliot_world *world)
 {
@@ -69,7 +69,6 @@ bool seed_truth_holds(const seed_host *host, uint64_t tick, foliot_digest digest
 }
 
 // -- steps that are away for a while
-// ----------------------------------------------------------------
 
 static void run_job(seed_run *run, const seed_job *job)
 {
@@ -103,7 +102,7 @@ static void finish_jobs(seed_run *run, uint64_t until_ns)
     run->job_count = kept;
 }
 
-// -- tapes ----------------------------------------------------------------------------------------
+// -- tapes
 
 static int64_t tape_write(void *user, const void *bytes, size_t count)
 {
@@ -250,7 +249,7 @@ static void take_up(seed_run *run, seed_host *h)
     close_file(h);
 }
 
-// -- beginning ------------------------------------------------------------------------------------
+// -- beginning
 
 static void open_transport(seed_run *run)
 {
@@ -346,7 +345,7 @@ void seed_server_open(seed_run *run)
     open_server(run);
 }
 
-// -- acting ---------------------------------------------------------------------------------------
+// -- acting
 
 // A player is resumed by whom it was given to: from the same address, as long as that one lives.
 // Those who make noise overhear tokens.
@@ -426,7 +425,6 @@ void seed_server_act(seed_run *run)
 }
 
 // -- dying and coming back
-// --------------------------------------------------------------------------
 
 static void add_counters(seed_run *run)
 {

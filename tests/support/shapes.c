@@ -12,7 +12,7 @@ double shape_between(foliot__rng *rng, double low, double high)
     return low + (high - low) * foliot__rng_unit(rng);
 }
 
-// -- the reference --------------------------------------------------------------------------------
+// -- the reference
 
 double shape_dot(const double a[3], const double b[3])
 {
@@ -132,7 +132,7 @@ double shape_distance(const shaped *round, const shaped *other)
     return least - round->shape.radius;
 }
 
-// -- worlds ---------------------------------------------------------------------------------------
+// -- worlds
 
 shaped shape_random(foliot__rng *rng, uint32_t kind, double size)
 {

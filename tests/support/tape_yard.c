@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// -- memory ---------------------------------------------------------------------------------------
+// -- memory
 
 static int64_t memory_write(void *user, const void *bytes, size_t count)
 {
@@ -51,7 +51,7 @@ void tape_memory_free(tape_memory *memory)
     *memory = (tape_memory){0};
 }
 
-// -- the scene ------------------------------------------------------------------------------------
+// -- the scene
 
 static double between(foliot__rng *rng, double low, double high)
 {
@@ -131,7 +131,7 @@ foliot_world *tape_yard_world(const tape_yard *yard)
     return world;
 }
 
-// -- the players ----------------------------------------------------------------------------------
+// -- the players
 
 // One key: an axis pushed one way, or let go of, or now and then a button.
 static void press(tape_yard *yard, foliot_input *held)
@@ -179,7 +179,7 @@ uint32_t tape_yard_inputs(tape_yard *yard, uint64_t tick, bool leaves,
     return count;
 }
 
-// -- recordings -----------------------------------------------------------------------------------
+// -- recordings
 
 foliot_recording_config tape_config(uint32_t block_ticks, uint32_t keyframe_ticks)
 {

@@ -114,7 +114,7 @@ static void momentum_is_kept_by_links(void **state)
     yard_free(&y);
 }
 
-// -- cloth ----------------------------------------------------------------------------------------
+// -- cloth
 
 #define SIDE 20
 
@@ -267,7 +267,7 @@ static void a_rope_breaks_at_its_force(void **state)
     }
 }
 
-// -- ragdoll --------------------------------------------------------------------------------------
+// -- ragdoll
 
 // Balls for the joints, sticks for the bones, thrown onto a floor: nothing comes apart or blows up.
 static void falls(foliot_integrator id)

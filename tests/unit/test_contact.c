@@ -29,7 +29,7 @@ static double height(const foliot_world *world, uint32_t ball)
     return foliot_world_body(world, ball).position[2];
 }
 
-// -- bouncing -------------------------------------------------------------------------------------
+// -- bouncing
 
 // Greatest height of the next flight: the vertex of the parabola through the three highest ticks.
 static double next_peak(foliot_world *world, uint32_t ball)
@@ -127,7 +127,7 @@ static void a_dropped_sphere_comes_to_rest_and_stays(void **state)
     with_every_scheme(comes_to_rest);
 }
 
-// -- bullets --------------------------------------------------------------------------------------
+// -- bullets
 
 static void stops_bullet(foliot_integrator id)
 {
@@ -225,7 +225,7 @@ static void a_bullet_rattles_between_walls(void **state)
     yard_free(&y);
 }
 
-// -- friction -------------------------------------------------------------------------------------
+// -- friction
 
 // A sphere on a slope: below tan(angle) = 7/2 friction it rolls, a = 5/7 g sin; above it slides.
 static void rolls(foliot_integrator id)
@@ -299,7 +299,7 @@ static void friction_and_restitution_combine_as_documented(void **state)
     yard_free(&y);
 }
 
-// -- piles ----------------------------------------------------------------------------------------
+// -- piles
 
 static void boxed_pile(yard *y, int side, int layers)
 {

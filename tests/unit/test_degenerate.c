@@ -172,7 +172,6 @@ static void thin_things_thrown_at_a_floor_do_not_run_away(void **state)
 }
 
 // -- questions
-// ----------------------------------------------------------------------------------------
 
 static void check_hit(bool met, const foliot_hit *hit, double reach)
 {

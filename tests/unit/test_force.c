@@ -201,7 +201,6 @@ static void applied_force_is_divided_by_mass(void **state)
 }
 
 // -- callbacks
-// --------------------------------------------------------------------------------------------
 
 static void a_missing_callback_refuses_the_step(void **state)
 {

@@ -98,7 +98,7 @@ static void random_vector(foliot__rng *rng, double size, double v[3])
 
 static const uint32_t kinds[3] = {FOLIOT_SHAPE_SPHERE, FOLIOT_SHAPE_CAPSULE, FOLIOT_SHAPE_BOX};
 
-// -- when -----------------------------------------------------------------------------------------
+// -- when
 
 static void the_time_is_that_of_a_search_through_the_poses(void **state)
 {
@@ -228,7 +228,7 @@ static void a_plate_is_not_passed_by_turning(void **state)
     foliot_world_destroy(world);
 }
 
-// -- what -----------------------------------------------------------------------------------------
+// -- what
 
 typedef struct sums {
     double energy, momentum[3], spin[3];

@@ -19,7 +19,7 @@ static void check_solved(const foliot_world *world)
     assert_true(foliot_world_counted(world)->solver_iterations > 0);
 }
 
-// -- linear problems ------------------------------------------------------------------------------
+// -- linear problems
 
 // One step of x'' = -k x - c x' by the formulas of each scheme.
 static void linear_step(foliot_integrator integrator, double k, double c, double dt, double *x,
@@ -99,7 +99,7 @@ static void a_chain_of_very_unequal_masses_is_solved(void **state)
     }
 }
 
-// -- stiff springs --------------------------------------------------------------------------------
+// -- stiff springs
 
 // A pendulum on a spring of k = 1e6, 1 m long, let go level at 60 Hz, with its partner swinging
 // below it.
@@ -222,7 +222,7 @@ static void a_stiff_cloth_falls_and_hangs(void **state)
     free(force);
 }
 
-// -- order and invariants -------------------------------------------------------------------------
+// -- order and invariants
 
 typedef enum problem { DAMPED_OSCILLATOR, NONLINEAR } problem;
 
@@ -390,7 +390,7 @@ static void forces_get_the_time_of_the_stage(void **state)
     check_near(speed_under_growing(FOLIOT_IMPLICIT_MIDPOINT, 8), middle, 1e-13);
 }
 
-// -- the solver's honesty -------------------------------------------------------------------------
+// -- the solver's honesty
 
 static void what_newton_cannot_solve_is_counted(void **state)
 {
@@ -457,7 +457,7 @@ static void a_looser_tolerance_costs_fewer_iterations(void **state)
     assert_true(iterations[0] < iterations[1]);
 }
 
-// -- beside bodies that do not move ---------------------------------------------------------------
+// -- beside bodies that do not move
 
 static void static_bodies_frozen_bodies_and_thrust(void **state)
 {

@@ -5,7 +5,6 @@
 #include "joint_yard.h"
 
 // -- chains
-// ----------------------------------------------------------------------------------------
 
 // Fifty links of 0.2 m, level at the start, with a ball at the end.
 static yard chain(const char *integrator, const char *joint, double ratio)
@@ -49,7 +48,6 @@ static void a_chain_of_fifty_does_not_stretch(void **state)
 }
 
 // -- a double pendulum
-// --------------------------------------------------------------------------------
 
 #define ROD 0.8
 
@@ -129,7 +127,6 @@ static void a_double_pendulum_has_the_order_of_its_scheme(void **state)
 }
 
 // -- loops
-// ---------------------------------------------------------------------------------------------------
 
 // A bridge held at both ends; a net held at two corners.
 static yard net(const char *integrator, int rows, int columns)
@@ -197,7 +194,6 @@ static void a_ring_of_hinges_moves_as_one(void **state)
 }
 
 // -- what mechanics keeps
-// --------------------------------------------------------------------------------------
 
 static yard tumbling(const char *integrator)
 {
@@ -279,7 +275,6 @@ static void a_thrown_t_handle_turns_over(void **state)
 }
 
 // -- determinism
-// ----------------------------------------------------------------------------------------------
 
 static void a_restored_world_has_the_same_future(void **state)
 {

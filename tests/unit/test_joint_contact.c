@@ -4,7 +4,6 @@
 #include "joint_yard.h"
 
 // -- beside contacts
-// -------------------------------------------------------------------------------------------
 
 static double speed_of(const yard *y)
 {

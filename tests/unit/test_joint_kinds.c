@@ -4,7 +4,6 @@
 #include "joint_yard.h"
 
 // -- hinges
-// ------------------------------------------------------------------------------------------
 
 static yard door(double gravity, const char *more)
 {
@@ -86,7 +85,6 @@ static void limits_reach_far(void **state)
 }
 
 // -- welds and breaking
-// ----------------------------------------------------------------------------------
 
 static yard shelf(const char *integrator)
 {
@@ -188,7 +186,6 @@ static void a_break_tells_force_from_torque(void **state)
 }
 
 // -- distances off the centre
-// ------------------------------------------------------------------------------
 
 static void a_rope_off_the_centre_is_slack_or_taut(void **state)
 {

@@ -18,7 +18,7 @@ static const foliot_integrator all_schemes[] = {FOLIOT_KINEMATIC, FOLIOT_KINEMAT
                                                 FOLIOT_KINEMATIC_STRANG};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-// -- the oscillator itself ------------------------------------------------------------------------
+// -- the oscillator itself
 
 // exp(m) - 1 by scaling, Taylor and squaring; less 1, so that small entries stay accurate.
 static void exponential(long double m[4][4], long double e[4][4])
@@ -111,7 +111,7 @@ static void an_oscillator_that_is_far_too_stiff_stays_finite(void **state)
         }
 }
 
-// -- one force: exact -----------------------------------------------------------------------------
+// -- one force: exact
 
 // Position and velocity at t of x'' = f - drag x' - stiffness (x - centre), by textbook formulas in
 // long double.
@@ -328,7 +328,7 @@ static void a_spring_between_two_bodies_is_exact_in_kinematic(void **state)
     }
 }
 
-// -- several forces -------------------------------------------------------------------------------
+// -- several forces
 
 // A body of mass 1 on springs of these stiffnesses, all to the origin.
 static foliot_world *on_springs(foliot_integrator integrator, double dt, const double *stiffness,
@@ -579,7 +579,7 @@ static void strang_runs_back_when_velocities_are_turned(void **state)
     foliot_world_destroy(back);
 }
 
-// -- beside bodies that do not move ---------------------------------------------------------------
+// -- beside bodies that do not move
 
 static void static_bodies_stay_and_anchor(void **state)
 {

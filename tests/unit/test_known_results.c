@@ -19,7 +19,7 @@ static double oscillator_energy(const foliot_world *world, double k)
     return (v * v + k * x * x) / 2;
 }
 
-// -- the damped oscillator k = 15, b = 0.1, x0 = 1000 --------------------------------------------
+// -- the damped oscillator k = 15, b = 0.1, x0 = 1000
 
 static void explicit_euler_grows_where_the_damped_oscillator_decays(void **state)
 {
@@ -43,7 +43,7 @@ static void explicit_euler_grows_where_the_damped_oscillator_decays(void **state
     foliot_world_destroy(world);
 }
 
-// -- the oscillator k = 15 over 90 s at dt = 0.25 ------------------------------------------------
+// -- the oscillator k = 15 over 90 s at dt = 0.25
 
 static void energies_of_the_coarse_oscillator(void **state)
 {
@@ -110,7 +110,7 @@ static void semi_implicit_euler_gains_phase(void **state)
     check_near(phase_gained(0.01), 0.0218, 0.0001);
 }
 
-// -- discrete invariants of the oscillator, h = 0.1, over 1e5 steps ------------------------------
+// -- discrete invariants of the oscillator, h = 0.1, over 1e5 steps
 
 typedef double invariant(double q, double p, double h);
 
@@ -170,7 +170,7 @@ static void verlet_is_a_cosine(void **state)
     foliot_world_destroy(world);
 }
 
-// -- orbits --------------------------------------------------------------------------------------
+// -- orbits
 
 static double planets_off(foliot_integrator id, double dt)
 {
@@ -260,7 +260,7 @@ static void keplers_energy_over_100_turns(void **state)
     check_below(kepler_energy_error(FOLIOT_LEAPFROG), 1e-4);
 }
 
-// -- a million steps -----------------------------------------------------------------------------
+// -- a million steps
 
 typedef struct trend {
     double largest;     // |E - E0| / |E0| over all steps

@@ -129,7 +129,6 @@ static void hostile_blocks_are_refused_or_harmless(void **state)
 }
 
 // -- logs
-// -----------------------------------------------------------------------------------------------------
 
 static void put(foliot__tick_log *log, uint64_t tick, uint32_t count)
 {

@@ -38,7 +38,7 @@ static foliot__manifold touch(foliot_world *world, const shaped *a, const shaped
     return m;
 }
 
-// -- checks ---------------------------------------------------------------------------------------
+// -- checks
 
 static void check_points(const shaped *a, const shaped *b, const foliot__manifold *m,
                          double tolerance)
@@ -332,7 +332,7 @@ static void degenerate_poses_are_sound(void **state)
     foliot_world_destroy(world);
 }
 
-// -- batches --------------------------------------------------------------------------------------
+// -- batches
 
 static void check_same(const foliot__manifold *m, const foliot__manifold *n)
 {

@@ -290,7 +290,7 @@ static void evaluations_are_those_of_the_table(void **state)
     }
 }
 
-// -- the map of one step -------------------------------------------------------------------------
+// -- the map of one step
 
 static void put(foliot_world *world, foliot_field field, double value)
 {

@@ -228,7 +228,6 @@ static void a_full_queue_stops_at_a_whole_tick(void **state)
 }
 
 // -- going on
-// ------------------------------------------------------------------------------------------
 
 static void put_file(const char *file, const tape_memory *memory, size_t length)
 {
@@ -284,7 +283,6 @@ static void resumed_recordings_verify(void **state)
 }
 
 // -- the input log
-// ---------------------------------------------------------------------------------------
 
 static void closed_ticks_never_change(void **state)
 {

@@ -133,7 +133,7 @@ static void energy_does_not_drift(void **state)
     check_below(k.momentum, 1e-10);
 }
 
-// -- order ---------------------------------------------------------------------------------------
+// -- order
 
 // The reference: Euler's equations and the quaternion's, by the classic Runge-Kutta rule in small
 // steps.
@@ -205,7 +205,7 @@ static void rotation_has_the_order_of_its_scheme(void **state)
     }
 }
 
-// -- balls ---------------------------------------------------------------------------------------
+// -- balls
 
 static void ball(problem *p, double dt)
 {
@@ -242,7 +242,7 @@ static void a_ball_turns_about_one_axis(void **state)
     check_below(fine, 1e-3);
 }
 
-// -- torque --------------------------------------------------------------------------------------
+// -- torque
 
 static const double spawn[1][3] = {{0, 0, 0}};
 
@@ -272,7 +272,7 @@ static void a_torque_turns(void **state)
     foliot_world_destroy(world);
 }
 
-// -- lanes ---------------------------------------------------------------------------------------
+// -- lanes
 
 // The same two bodies alone, and among balls and points: not a bit differs.
 static void neighbours_do_not_matter(void **state)

@@ -9,7 +9,7 @@
 
 #include "problems.h"
 
-// -- explicit Euler's tables: 10 N on 1 kg from rest ---------------------------------------------
+// -- explicit Euler's tables: 10 N on 1 kg from rest
 
 static void explicit_eulers_table(void **state)
 {
@@ -53,7 +53,7 @@ static void the_table_in_binary32(void **state)
     foliot_world_destroy(world);
 }
 
-// -- determinants --------------------------------------------------------------------------------
+// -- determinants
 
 // Of the map of one step on x'' = -x, dt = theta.
 static double determinant(foliot_integrator id, double theta)

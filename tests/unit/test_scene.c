@@ -79,7 +79,6 @@ static void make(fixture *f)
 }
 
 // -- the check
-// -------------------------------------------------------------------------------------
 
 // A change of one value, and the path that the check must name.
 typedef struct breakage {
@@ -419,7 +418,6 @@ static void sorted_names_find_the_first_of_each(void **state)
 }
 
 // -- canonical bytes
-// -------------------------------------------------------------------------------
 
 static uint8_t *encoded(const foliot_scene *scene, size_t *length)
 {

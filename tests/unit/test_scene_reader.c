@@ -397,7 +397,6 @@ static void links_two_apart_go_right_and_then_down(void **state)
 }
 
 // -- files
-// -----------------------------------------------------------------------------------------
 
 static void write_file(const char *file, const char *text)
 {

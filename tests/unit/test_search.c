@@ -21,7 +21,6 @@ static uint64_t seed(void)
 }
 
 // -- a simulation of any size
-// --------------------------------------------------------------------------
 
 typedef struct grid {
     uint32_t parts, other_part; // UINT32_MAX: none

@@ -155,7 +155,6 @@ static void a_blow_wakes_its_island_in_time(void **state)
 }
 
 // -- players
-// -------------------------------------------------------------------------------------------
 
 static const double beside[1][3] = {{0, 0, 0.75}};
 
@@ -252,7 +251,6 @@ static void a_broken_support_wakes_what_it_bore(void **state)
 }
 
 // -- links and pushes
-// ---------------------------------------------------------------------------------
 
 // Joined by a spring, two columns are one island.
 static void a_spring_ties_islands(void **state)
@@ -307,7 +305,6 @@ static void a_push_wakes_when_it_begins_and_ends(void **state)
 }
 
 // -- the same future
-// ----------------------------------------------------------------------------------
 
 static void same(const foliot_world *a, const foliot_world *b)
 {
@@ -368,7 +365,6 @@ static void questions_wake_nobody(void **state)
 }
 
 // -- the wire
-// -----------------------------------------------------------------------------------------
 
 typedef struct sent {
     foliot_snapshot_format format;
@@ -437,7 +433,6 @@ static void snapshots_tell_who_sleeps(void **state)
 }
 
 // -- the scene
-// ----------------------------------------------------------------------------------------
 
 // The golden digests of the matrix see bodies fall asleep and wake within the ticks that they run.
 static void the_probe_naps_and_wakes(void **state)

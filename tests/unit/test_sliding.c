@@ -43,7 +43,6 @@ static double tilt_of(const foliot_body_state *s) // of the body's z, from uprig
 }
 
 // -- slopes
-// ----------------------------------------------------------------------------------------
 
 // How far a box slides down a slope of that angle from rest, in `ticks`.
 static double slide(foliot_integrator id, double angle, double friction, int ticks)
@@ -121,7 +120,6 @@ static void a_spinning_box_comes_to_rest(void **state)
 }
 
 // -- rolling
-// ---------------------------------------------------------------------------------------
 
 // A capsule that slides across its axis ends up rolling: m v + I w / r is kept.
 static void a_sliding_capsule_ends_up_rolling(void **state)
@@ -150,7 +148,6 @@ static void a_sliding_capsule_ends_up_rolling(void **state)
 }
 
 // -- tipping
-// ---------------------------------------------------------------------------------------
 
 // A box that stands on its lower edge, tilted by `angle`, after two seconds.
 static double tipped(double angle)
@@ -226,7 +223,6 @@ static void dominoes_all_fall(void **state)
 }
 
 // -- pushing
-// ----------------------------------------------------------------------------------------
 
 // A player's cube shoves a row of others along: F = (M + m) a + friction.
 static void a_player_pushes_a_row_of_cubes(void **state)

@@ -9,7 +9,7 @@
 #include "problems.h"
 #include "sim/integrator/composition.h"
 
-// -- coefficients --------------------------------------------------------------------------------
+// -- coefficients
 
 // Nearest binary64 of the published digits, found with 60-digit arithmetic.
 static void weights_are_the_nearest_doubles(void **state)
@@ -170,7 +170,7 @@ static void the_end_of_a_step_is_the_next_ones_start(void **state)
     foliot_world_destroy(world);
 }
 
-// -- uniform gravity with dyadic numbers: closed forms with == -----------------------------------
+// -- uniform gravity with dyadic numbers: closed forms with ==
 
 static foliot_body_state thrown(foliot_integrator id, int steps)
 {
@@ -224,7 +224,7 @@ static void two_steps_a_second_are_enough_for_constant_force(void **state)
     foliot_world_destroy(world);
 }
 
-// -- forces that depend on time ------------------------------------------------------------------
+// -- forces that depend on time
 
 // 3 N from t = 1 to t = 2 on 2 kg, edges on the grid and off it: the impulse is what the scheme's
 // nodes see.
@@ -296,7 +296,7 @@ static void driven_oscillators_keep_the_order(void **state)
     }
 }
 
-// -- pushes that change at ticks -----------------------------------------------------------------
+// -- pushes that change at ticks
 
 static const double spawn[1][3] = {{0, 0, 0}};
 
@@ -336,7 +336,7 @@ static void a_push_acts_in_its_ticks_alone(void **state)
     }
 }
 
-// -- the clamp -----------------------------------------------------------------------------------
+// -- the clamp
 
 // Four substeps of a tick are four ticks of a quarter, to the bit (the numbers are dyadic).
 static void substeps_are_smaller_steps(void **state)

@@ -57,7 +57,7 @@ static void tower(yard *y, int count, double half, double x)
         yard_box(y, 1000 * 8 * half * half * half, half, half, half, x, 0, half + 2 * half * i);
 }
 
-// -- standing ------------------------------------------------------------------------------------
+// -- standing
 
 static void stands_for_ten_minutes(foliot_integrator id)
 {
@@ -189,7 +189,6 @@ static void capsules_lie_on_their_side_and_stand_on_end(void **state)
 }
 
 // -- piles
-// -----------------------------------------------------------------------------------------
 
 static void tumble(yard *y, foliot__rng *rng, double x, double yy, double z)
 {
@@ -292,7 +291,7 @@ static void an_isolated_pile_keeps_its_momentum(void **state)
     yard_free(&y);
 }
 
-// -- the same future ----------------------------------------------------------------------------
+// -- the same future
 
 static void a_restored_pile_has_the_same_future(void **state)
 {

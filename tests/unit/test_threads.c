@@ -142,7 +142,6 @@ static void tasks_one_after_the_other_give_the_same_bits(void **state)
 }
 
 // -- the crew itself
-// ----------------------------------------------------------------------------------
 
 #define LOOPS 400
 #define CELLS 1000

@@ -106,7 +106,6 @@ static void with_every_scheme(scheme_test *test)
 }
 
 // -- a symmetric top
-// ---------------------------------------------------------------------------------
 
 // Angle of the axis about the momentum m, from `from`, both perpendicular parts taken.
 static double turned_about(const double m[3], const double from[3], const double to[3])
@@ -155,7 +154,6 @@ static void a_top_goes_round_its_momentum(void **state)
 }
 
 // -- a T-handle
-// ----------------------------------------------------------------------------------------
 
 // Bar of mass 2 and length 0.3 along y, stem of mass 1 and length 0.2 along x from its middle, 2 cm
 // thick.

@@ -36,7 +36,7 @@ static uint32_t touches_of(const foliot_world *world, foliot_touch touches[TOUCH
     return count;
 }
 
-// -- touches --------------------------------------------------------------------------------------
+// -- touches
 
 static void what_rests_presses_with_its_weight(void **state)
 {
@@ -172,7 +172,7 @@ static void a_short_list_is_the_beginning_of_the_whole(void **state)
     yard_free(&y);
 }
 
-// -- impacts --------------------------------------------------------------------------------------
+// -- impacts
 
 static void a_bouncing_ball_strikes_when_and_as_it_should(void **state)
 {
@@ -339,7 +339,6 @@ static void grazing_corners_have_a_place(void **state)
 }
 
 // -- the same everywhere
-// ----------------------------------------------------------------------------
 
 static yard heap(void)
 {

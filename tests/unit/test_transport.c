@@ -245,7 +245,6 @@ BOTH(the_shares_of_other_faults_are_as_asked)
 BOTH(a_connection_comes_back)
 
 // -- ENet alone
-// -----------------------------------------------------------------------------------------
 
 static void sleep_ms(long ms)
 {

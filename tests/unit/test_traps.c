@@ -96,7 +96,6 @@ static foliot_transport *connected(foliot_transport *host, tally *at_host, tally
 }
 
 // -- the attacker
-// -------------------------------------------------------------------------------------
 
 static int attacker(const foliot_transport *host)
 {
@@ -234,7 +233,6 @@ static uint32_t connect_by_hand(int fd, foliot_transport *host, tally *seen)
 }
 
 // -- the traps
-// --------------------------------------------------------------------------------------------
 
 static void forged_connects_take_no_slot_and_get_less_than_they_send(void **state)
 {

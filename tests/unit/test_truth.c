@@ -45,7 +45,6 @@ static uint8_t *captured(const foliot_world *world, size_t *length)
 }
 
 // -- an independent reader: docs/DETERMINISM.md, and nothing of truth.c
-// ----------------------------------
 
 static uint64_t little(const uint8_t *at, int width)
 {
@@ -105,7 +104,6 @@ static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
 }
 
 // -- what is digested
-// --------------------------------------------------------------------------------------
 
 static void every_bit_of_truth_changes_the_digest(void **state)
 {
@@ -200,7 +198,6 @@ static void a_broken_constraint_and_a_spawn_are_in_the_next_digest(void **state)
 }
 
 // -- restore
-// -----------------------------------------------------------------------------------------------
 
 static foliot__rng seeded(void)
 {
@@ -315,7 +312,6 @@ static void a_capture_that_does_not_fit_says_how_long_it_is(void **state)
 }
 
 // -- fields, digests, hashes
-// ---------------------------------------------------------------------------------
 
 static void fields_are_found_by_their_names(void **state)
 {

@@ -77,7 +77,7 @@ static void it_is_velocity_verlet_where_nothing_damps(void **state)
     foliot_world_destroy(other);
 }
 
-// -- starts --------------------------------------------------------------------------------------
+// -- starts
 
 static double pendulum_error(uint32_t start, int count)
 {
@@ -145,7 +145,7 @@ static void a_careless_start_would_be_of_order_one(void **state)
     check_near(log2(careful_error(1000) / careful_error(2000)), 2, 0.02);
 }
 
-// -- spawned bodies and changed velocities -------------------------------------------------------
+// -- spawned bodies and changed velocities
 
 static const double spawn[1][3] = {{2, 0, 0}};
 
@@ -191,7 +191,7 @@ static void a_changed_velocity_is_taken_up(void **state)
     foliot_world_destroy(world);
 }
 
-// -- a changing dt -------------------------------------------------------------------------------
+// -- a changing dt
 
 static void a_constant_dt_gives_verlets_bits(void **state)
 {

@@ -31,7 +31,6 @@ __attribute__((format(printf, 2, 3))) static int wrong(const comparison *c, cons
 }
 
 // -- lists on the command line
-// ----------------------------------------------------------------------
 
 // The next word of a list separated by commas; false at its end.
 static bool next_word(const char **list, char *word, size_t bytes)
@@ -186,7 +185,6 @@ static int take_options(comparison *c)
 }
 
 // -- running
-// ----------------------------------------------------------------------------------------
 
 static int failed(const comparison *c, foliot_status status)
 {
@@ -262,7 +260,6 @@ static void measure_orders(comparison *c)
 }
 
 // -- results
-// ----------------------------------------------------------------------------------------
 
 static void print_table(const comparison *c)
 {

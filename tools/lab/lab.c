@@ -133,7 +133,7 @@ const char *lab_body_name(const foliot_scene *scene, const foliot_world *world, 
     return text;
 }
 
-// -- inputs ---------------------------------------------------------------------------------------
+// -- inputs
 
 // Either a script, or a recording that runs beside the lab's world for its inputs.
 struct lab_inputs {
@@ -248,7 +248,7 @@ void lab_inputs_close(lab_inputs *inputs)
     free(inputs);
 }
 
-// -- the process ----------------------------------------------------------------------------------
+// -- the process
 
 // What was computed so far is reported, if the step that goes on ends soon, and nobody asks again.
 void lab_catch_signals(void)

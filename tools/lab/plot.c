@@ -54,7 +54,7 @@ void plot_escape(FILE *out, const char *text)
     }
 }
 
-// -- scales ---------------------------------------------------------------------------------------
+// -- scales
 
 static bool usable(const scale *s, double value)
 {
@@ -153,7 +153,7 @@ static scale scale_of(const plot_panel *plot, const plot_axis *axis, bool is_x, 
     return s;
 }
 
-// -- axes -----------------------------------------------------------------------------------------
+// -- axes
 
 // 10 to a power with raised digits, which every viewer draws; plain numbers near 1.
 static void tick_text(FILE *out, const scale *s, double value)
@@ -229,7 +229,7 @@ static void draw_frame(FILE *out, const plot_panel *plot, const frame *f)
     text(out, x, y, "middle", 13, INK, turn, plot->y.label);
 }
 
-// -- curves ---------------------------------------------------------------------------------------
+// -- curves
 
 static void draw_mark(FILE *out, uint32_t look, double x, double y, const char *colour)
 {
@@ -348,7 +348,7 @@ static double legend_width(const plot_panel *plot)
     return 16 + 31 + (double)longest * CHARACTER;
 }
 
-// -- public ---------------------------------------------------------------------------------------
+// -- public
 
 void plot_page_begin(FILE *out, double width, double height, const char *title)
 {

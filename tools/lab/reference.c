@@ -137,7 +137,7 @@ void reference_free(trial_reference *reference)
     reference->final = NULL;
 }
 
-// -- from a file ----------------------------------------------------------------------------------
+// -- from a file
 
 // A text being read; `wrong` is the first thing that is not as it should be.
 typedef struct source {

@@ -176,7 +176,7 @@ static void headline(const comparison *of, char *text, size_t bytes)
              foliot__text_clean(time, sizeof time, of->scene->unit_time));
 }
 
-// -- one page of SVG ------------------------------------------------------------------------------
+// -- one page of SVG
 
 static picture picture_named(const char *name)
 {
@@ -234,7 +234,7 @@ bool report_svg(FILE *out, const comparison *of)
     return true;
 }
 
-// -- HTML -----------------------------------------------------------------------------------------
+// -- HTML
 
 static const char style[] =
     "body{font:16px/1.5 system-ui,Helvetica,Arial,sans-serif;color:#1f2328;max-width:60em;"

@@ -44,7 +44,7 @@ typedef struct run {
     bool interrupted;
 } run;
 
-// -- the options ----------------------------------------------------------------------------------
+// -- the options
 
 static int wrong_time(const run *r, uint64_t nearest)
 {
@@ -125,7 +125,7 @@ static int take_options(run *r)
     return code ? code : take_jitter(r);
 }
 
-// -- CSV ------------------------------------------------------------------------------------------
+// -- CSV
 
 static int cannot_write(const run *r, const char *file)
 {
@@ -198,7 +198,7 @@ static int csv_close(run *r)
     return failed ? cannot_write(r, r->options->csv) : 0;
 }
 
-// -- recording ------------------------------------------------------------------------------------
+// -- recording
 
 static int record_failed(run *r, foliot_status status)
 {
@@ -249,7 +249,7 @@ static int record_close(run *r)
     return cannot_write(r, r->options->record);
 }
 
-// -- stepping -------------------------------------------------------------------------------------
+// -- stepping
 
 static void look(run *r)
 {
@@ -310,7 +310,7 @@ static int advance(run *r)
     return code;
 }
 
-// -- the account, for people ----------------------------------------------------------------------
+// -- the account, for people
 
 typedef struct units {
     char time[FOLIOT_NAME_BYTES], length[FOLIOT_NAME_BYTES], mass[FOLIOT_NAME_BYTES];
@@ -437,7 +437,7 @@ static void print_account(const run *r)
     print_bodies(r, &u);
 }
 
-// -- the account, for scripts ---------------------------------------------------------------------
+// -- the account, for scripts
 
 static void json_bodies(foliot__json *json, const run *r)
 {
@@ -520,7 +520,7 @@ static void json_account(const run *r)
     foliot__json_line(&json);
 }
 
-// -- the whole ------------------------------------------------------------------------------------
+// -- the whole
 
 static int make(run *r)
 {

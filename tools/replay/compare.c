@@ -35,7 +35,7 @@ typedef struct other {
     uint64_t exchanged, dumped; // bytes, both ways; of the final dump
 } other;
 
-// -- the other process ----------------------------------------------------------------------------
+// -- the other process
 
 static bool move_all(int file, uint8_t *bytes, size_t count, bool reads)
 {
@@ -158,7 +158,7 @@ static uint32_t hear_u32(other *o)
     return foliot__read_u32(&r);
 }
 
-// -- the search -----------------------------------------------------------------------------------
+// -- the search
 
 static void ask(other *o, foliot_search *search)
 {
@@ -220,7 +220,7 @@ static void count_all(const run *r, other *o, const foliot_search *search, folio
     }
 }
 
-// -- the report -----------------------------------------------------------------------------------
+// -- the report
 
 static void put_json(const char *file, const run *r, const other *o, const foliot_divergence *d)
 {

@@ -57,7 +57,7 @@ typedef struct player {
     char notice[sizeof(((foliot_damage *)0)->text)];
 } player;
 
-// -- the picture ----------------------------------------------------------------------------------
+// -- the picture
 
 static foliot__colour colour_of(const foliot_body_state *body)
 {
@@ -168,7 +168,7 @@ static void draw(player *p)
     draw_status(p, world);
 }
 
-// -- through time ---------------------------------------------------------------------------------
+// -- through time
 
 static void tell(player *p, foliot_status status)
 {
@@ -228,7 +228,7 @@ static void advance(player *p, double seconds)
     tell_slowness(p, tool_now() - begin, done);
 }
 
-// -- keys -----------------------------------------------------------------------------------------
+// -- keys
 
 typedef enum key_code {
     KEY_NONE,
@@ -295,7 +295,7 @@ static void obey(player *p, int key)
         p->view = (foliot__view){.side = (p->view.side + 1) % FOLIOT__VIEW_SIDES};
 }
 
-// -- the terminal ---------------------------------------------------------------------------------
+// -- the terminal
 
 #define GIVE_BACK "\033[?7h\033[?25h\033[?1049l"
 

@@ -31,7 +31,7 @@ void run_close(run *r);
 // The truth of `tick`, after each stage of the step that gave it and at its end, into run->truth.
 foliot_status run_truth(run *r, uint64_t tick);
 
-// -- the other side of a comparison ---------------------------------------------------------------
+// -- the other side of a comparison
 // `serve` says HELLO, then answers questions: u8 length and the question (foliot/divergence.h); the
 // answer is u8 length and its bytes, of length 0 where there is none. After the length 0 it dumps
 // the truth that was asked for last: u8 layer follows, and u32 fields, u64 for each.

@@ -45,7 +45,6 @@ typedef struct verify_run {
 } verify_run;
 
 // -- one file
-// ----------------------------------------------------------------------------------------
 
 static void take_names(result *r, const foliot_replay_summary *about)
 {
@@ -118,7 +117,6 @@ static void verify_file(void *context, uint32_t index)
 }
 
 // -- what is said
-// ------------------------------------------------------------------------------------
 
 static const char *verdict_name(const result *r)
 {
@@ -214,7 +212,6 @@ static int say_all(const verify_run *run, uint32_t count)
 }
 
 // -- which files
-// --------------------------------------------------------------------------------------
 
 typedef struct file_list {
     const char **names;

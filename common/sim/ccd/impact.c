@@ -193,7 +193,6 @@ static bool meet(const foliot__collider *c, uint32_t a, uint32_t b, meeting *m)
 }
 
 // -- the queue: a binary heap by (time, a, b)
-// -------------------------------------------------------
 
 static bool earlier(const foliot__impact *p, const foliot__impact *q)
 {
@@ -257,7 +256,6 @@ static bool stale(const foliot__collider *c, const foliot__impact *impact)
 }
 
 // -- what an impact does
-// -----------------------------------------------------------------------------
 
 // Where the body's turning begins anew, and where it ends: with the spin that it has, or at once.
 static void turn_from(foliot__collider *c, uint32_t i, double time, double q[4], bool goes_on)

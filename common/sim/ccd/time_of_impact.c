@@ -16,7 +16,7 @@
 #define MOMENT 0x1p-20  // of the step: what is left after is the next one's
 #define NOWHERE 0x1p100 // farther than anything
 
-// -- a pair on its way ----------------------------------------------------------------------------
+// -- a pair on its way
 
 typedef struct couple {
     const foliot__collider *c;
@@ -139,7 +139,7 @@ static bool stay_apart(const foliot__collider *c, const foliot__ride *a, const f
            lasts_over_faces(&o, &b->solid, &a->solid);
 }
 
-// -- the point that strikes -----------------------------------------------------------------------
+// -- the point that strikes
 
 static double approach_at(const couple *p, const double arm_a[3], const double arm_b[3],
                           const double n[3])

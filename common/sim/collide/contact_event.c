@@ -37,7 +37,6 @@ const foliot_impact *foliot_world_impacts(const foliot_world *world, uint32_t *c
 }
 
 // -- touches
-// ----------------------------------------------------------------------------------------
 
 static double core_of(const foliot__solid *s)
 {

@@ -32,7 +32,7 @@ static void put(foliot__manifold *m, uint32_t at, const double arm_a[3], const d
     p->feature = feature;
 }
 
-// -- spheres with spheres and planes: most of a pile ----------------------------------------------
+// -- spheres with spheres and planes: most of a pile
 
 static void touch_spheres(const foliot_world *world, double reach, foliot__manifold *m)
 {
@@ -80,7 +80,7 @@ static void touch_sphere_plane(const foliot_world *world, uint32_t ball, uint32_
     m->count = 1;
 }
 
-// -- all others -----------------------------------------------------------------------------------
+// -- all others
 
 static void sort_points(foliot__touch *t)
 {

@@ -344,7 +344,7 @@ static inline void find_corners(const boxes *s, faces *f)
     offer_crossings(f, edge, &flush, &reach);
 }
 
-// -- one pair -------------------------------------------------------------------------------------
+// -- one pair
 
 // Which features meet: a corner of b on a face of a, a corner of a on a face of b, or two edges. A
 // corner is its three signs; a face its axis and sign; an edge its axis and the other two signs.
@@ -538,7 +538,7 @@ static void touch_edges(const boxes *s, int l, mark edge, foliot__manifold *m)
     }
 }
 
-// -- all of them ----------------------------------------------------------------------------------
+// -- all of them
 
 typedef struct slots {
     lanes u[FOLIOT__POINTS], v[FOLIOT__POINTS], gap[FOLIOT__POINTS];

@@ -17,7 +17,7 @@ static double half_length(const foliot__solid *s)
     return s->kind == FOLIOT_SHAPE_CAPSULE ? s->half[2] : 0;
 }
 
-// -- capsule and capsule --------------------------------------------------------------------------
+// -- capsule and capsule
 
 typedef struct segments {
     const double *u, *v, *d; // directions; from the middle of the first to that of the second
@@ -139,7 +139,7 @@ void foliot__touch_capsules(const foliot__solid *a, const foliot__solid *b, cons
     add_capsule_point(&p, s, a->radius, foliot__sqrt(distance2) - sum, feature, t);
 }
 
-// -- capsule and box ------------------------------------------------------------------------------
+// -- capsule and box
 
 // The segment in the box's axes: p + t e, |t| <= half.
 typedef struct rod {
@@ -434,7 +434,7 @@ void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid
     add_rod_point(&w, s, distance, rod_feature(&w, s));
 }
 
-// -- planes ---------------------------------------------------------------------------------------
+// -- planes
 
 static void add_plane_point(const foliot__solid *plane, double centre, const double from[3],
                             double radius, double reach, uint32_t feature, foliot__touch *t)

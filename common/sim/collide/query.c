@@ -24,7 +24,7 @@ static void unit_of(const double v[3], double out[3])
         out[k] = v[k] / length;
 }
 
-// -- balls around bodies --------------------------------------------------------------------------
+// -- balls around bodies
 
 // Two: what every machine has; wider ones would be taken apart value by value where they are not
 // there.
@@ -74,7 +74,7 @@ static unsigned near_way(const foliot_world *world, const sweep *s, uint32_t fir
     return bits;
 }
 
-// -- rays -----------------------------------------------------------------------------------------
+// -- rays
 
 typedef struct ray {
     double from[3], direction[3]; // as the shape stands at 0
@@ -232,7 +232,7 @@ static bool ray_meets(const ray *world_ray, const foliot__solid *s, foliot_hit *
     return true;
 }
 
-// -- looking at every body ------------------------------------------------------------------------
+// -- looking at every body
 
 // Calls look(context, slot) for the solid bodies that may be met, ascending. What it returns is how
 // far is still of interest.
@@ -336,7 +336,7 @@ uint32_t foliot_world_ray_all(const foliot_world *world, const double from[3],
     return c.found;
 }
 
-// -- shapes ---------------------------------------------------------------------------------------
+// -- shapes
 
 static foliot__solid solid_at(const foliot_shape *shape, const double position[3],
                               const double orientation[4], double q[4])

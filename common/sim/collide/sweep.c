@@ -45,7 +45,7 @@ void foliot__path_at(const foliot__collider *c, uint32_t i, double time, double 
     w[2] = path.z[i] - a.z[i] * s;
 }
 
-// -- orientations on the way ----------------------------------------------------------------------
+// -- orientations on the way
 
 static void normalise(double q[4])
 {
@@ -163,7 +163,7 @@ void foliot__spin_at(const foliot__ride *r, const double q[4], double w[3])
     foliot__spin_along(r, (const double(*)[3])axis, w);
 }
 
-// -- rides ----------------------------------------------------------------------------------------
+// -- rides
 
 void foliot__ride_on(const foliot__collider *c, foliot__ride *r, double time)
 {

@@ -10,7 +10,6 @@
 #include <string.h>
 
 // -- the compact form
-// -------------------------------------------------------------------------------
 
 static size_t align64(size_t bytes)
 {
@@ -160,7 +159,6 @@ void foliot__force_prepare(foliot_world *world)
 }
 
 // -- the position part
-// ------------------------------------------------------------------------------
 
 static void add_uniform_axis(double *restrict a, const double *restrict inverse, double g,
                              uint32_t rows)
@@ -273,7 +271,6 @@ foliot__v3 foliot__acceleration_now(const foliot__step *step, double time)
 }
 
 // -- the other parts
-// --------------------------------------------------------------------------------
 
 void foliot__force_add_applied(const foliot__step *step, foliot__v3 a)
 {

@@ -128,7 +128,6 @@ double foliot__force_potential(const foliot_world *world, const foliot_host *hos
 }
 
 // -- invariants
-// -------------------------------------------------------------------------------------
 
 // Spin: L = R I R^T w and its energy w . L / 2, R the rotation of the body's unit quaternion.
 static void add_spin(const foliot_world *world, uint32_t i, foliot_invariants *sum)

@@ -173,7 +173,6 @@ static void table_forces(const direction *to)
 }
 
 // -- callbacks
-// --------------------------------------------------------------------------------------
 
 static double largest_of(foliot__v3 a, uint32_t count)
 {

@@ -33,7 +33,6 @@ static double relaxation(double rate, double h, foliot__kick_rule rule)
 }
 
 // -- each body by itself
-// ----------------------------------------------------------------------------
 
 // The flow of dv/dt = -(rate + q |v|) v over h, as a factor of v: 1/v obeys a linear equation
 // (Bernoulli). Backwards in time it ends at a pole: the velocity becomes infinite there, and the
@@ -177,7 +176,6 @@ static void kick_plain(const kick *k, double h)
 }
 
 // -- dampers
-// ----------------------------------------------------------------------------------------
 
 // The exact flow of one damper: the relative velocity w (its part along d) decays at c (1/m_a +
 // 1/m_b), and the impulse that takes it away is shared, so that momentum is kept.
@@ -248,7 +246,6 @@ static void kick_dampers(const kick *k, double h, bool backwards)
 }
 
 // -- callbacks
-// --------------------------------------------------------------------------------------
 //
 // The implicit midpoint rule w = v + (h/2) f(w), v' = 2 w - v, by Newton's method with each body's
 // own 3 x 3 block of df/dv, taken once by differences. A callback whose force on a body depends on
@@ -370,7 +367,7 @@ static void kick_callbacks(const kick *k, double h)
     }
 }
 
-// -- all of it ------------------------------------------------------------------------------------
+// -- all of it
 
 void foliot__force_kick(const foliot__step *step, foliot__v3 x, foliot__v3 v, foliot__v3 a,
                         double time, double duration, foliot__kick_rule rule)

@@ -53,7 +53,7 @@ typedef struct stage {
     foliot__v3 field[VECTORS];
 } stage;
 
-// -- vectors --------------------------------------------------------------------------------------
+// -- vectors
 
 static void combine_rows(double *to, double a, const double *x, double b, const double *y,
                          uint32_t rows)
@@ -105,7 +105,7 @@ static double largest(double x, double y, double z)
     return foliot_max(foliot_max(absolute(x), absolute(y)), absolute(z));
 }
 
-// -- the equation ---------------------------------------------------------------------------------
+// -- the equation
 
 // to = g(w) and STAGE_POSITION = x + h w.
 static void evaluate(const stage *s, vector w, vector to)
@@ -137,7 +137,7 @@ static void apply_jacobian(const stage *s, vector from, vector to)
     combine(s, to, 1, from, -s->h, to);
 }
 
-// -- linear systems -------------------------------------------------------------------------------
+// -- linear systems
 
 static double restart(const stage *s)
 {
@@ -195,7 +195,7 @@ static bool solve_linear(const stage *s, double enough)
     return best <= enough;
 }
 
-// -- Newton's method ------------------------------------------------------------------------------
+// -- Newton's method
 
 static stage stage_begin(const foliot__step *step, double h, double time)
 {
@@ -351,7 +351,7 @@ static stage solve(const foliot__step *step, double h, double time)
     return s;
 }
 
-// -- schemes --------------------------------------------------------------------------------------
+// -- schemes
 
 // x += dt w, v = share w + (1 - share) v.
 static void finish(const stage *s, double share)

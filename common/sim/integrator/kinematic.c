@@ -36,7 +36,7 @@ static memo memo_empty(void)
     return (memo){.stiffness = -1};
 }
 
-// -- kinematic and kinematic-average --------------------------------------------------------------
+// -- kinematic and kinematic-average
 
 typedef struct sums {
     const foliot__step *step;
@@ -253,7 +253,7 @@ void foliot__advance_kinematic_average(const foliot__step *step)
     advance_kinematic(step, true);
 }
 
-// -- kinematic-strang -----------------------------------------------------------------------------
+// -- kinematic-strang
 
 // What acts on each body, per unit of mass: pull = constants + springs at the present position.
 typedef struct field {

@@ -84,7 +84,6 @@ IN normalise(lanes q[4])
 }
 
 // -- three different moments
-// -----------------------------------------------------------------------------
 
 // The turn about axis a (b and c follow it in the cycle x, y, z) over `half` = t/2. The quaternion
 // is left longer by sqrt(1 + s^2). m is turned by (m_b, m_c) += sin (m_c - s m_b, -(m_b + s m_c)),
@@ -147,7 +146,6 @@ static void rotate_uneven(spin *s, const tops *bodies, const foliot__rotation_we
 }
 
 // -- three equal moments
-// ------------------------------------------------------------------------------------
 
 IN kick_velocity(spin *s, const tops *bodies, double duration)
 {
@@ -185,7 +183,6 @@ static void rotate_even(spin *s, const tops *bodies, const foliot__rotation_weig
 }
 
 // -- all of them
-// ----------------------------------------------------------------------------------------------
 
 // WIDE bodies of which some may be of either kind: each takes its own kind's way.
 IN rotate_wide(foliot_world *world, uint32_t first, const foliot__rotation_weights *composed,

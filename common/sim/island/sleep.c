@@ -94,7 +94,6 @@ bool foliot__sleep_everywhere(const foliot_world *world)
 }
 
 // -- islands
-// -----------------------------------------------------------------------------------------
 
 static uint32_t root_of(uint32_t *parent, uint32_t i)
 {
@@ -155,7 +154,6 @@ static void find_islands(sleepers *s, linker *linked)
 }
 
 // -- waking
-// ------------------------------------------------------------------------------------------
 
 // A velocity that an input has given meanwhile (a jump) is kept. Still for one tick: who was woken
 // by a neighbour wakes nobody else unless it really moves.
@@ -250,7 +248,6 @@ static void rouse_by_pulses(sleepers *s)
 }
 
 // -- who comes near
-// ------------------------------------------------------------------------------------
 
 // Of the sphere around a shape; 0 for points and planes.
 static double reach_of(const foliot_world *world, uint32_t i)
@@ -375,7 +372,6 @@ static void rouse_by_touch(sleepers *s)
 }
 
 // -- contacts of sleepers
-// -----------------------------------------------------------------------------
 
 // The solver sees nothing of a contact of which neither body can move.
 static void lay_aside(sleepers *s)
@@ -418,7 +414,6 @@ static void put_back(sleepers *s)
 }
 
 // -- falling asleep
-// -----------------------------------------------------------------------------------
 
 // Slower than what gravity gives in a quarter of a tick, and than 1/512 of its size a tick: free of
 // any unit.
@@ -514,7 +509,6 @@ static void put_to_sleep(sleepers *s)
 }
 
 // -- the tick
-// -----------------------------------------------------------------------------------------
 
 void foliot__sleep_begin(foliot_world *world)
 {

@@ -21,7 +21,6 @@
 #define GAIN_MAX 0.01 // of kinetic energy in a substep, before velocities are found in another way
 
 // -- the table
-// -------------------------------------------------------------------------------------
 
 typedef struct carver {
     char *base;
@@ -81,7 +80,6 @@ void foliot__joints_changed(foliot_world *world)
 }
 
 // -- each substep
-// ------------------------------------------------------------------------------------
 
 static void aim(foliot__joints *j, const foliot_world *world)
 {
@@ -214,7 +212,6 @@ static void sum_pushes(foliot__joints *j, double h)
 }
 
 // -- without contacts
-// ----------------------------------------------------------------------------------
 
 // x := m^-1 x, m symmetric and positive definite.
 static void divide(const double m[3][3], double x[3])
@@ -404,7 +401,6 @@ void foliot__joints_alone(const foliot__step *step)
 }
 
 // -- beside contacts
-// -----------------------------------------------------------------------------------
 
 static void read_mover(const foliot__collider *c, uint32_t slot, double out[6])
 {
@@ -492,7 +488,6 @@ void foliot__joints_solve(foliot__collider *c, float h, bool soft)
 }
 
 // -- the tick's end
-// ------------------------------------------------------------------------------------
 
 static double length_of(const double v[3])
 {

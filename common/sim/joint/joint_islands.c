@@ -49,7 +49,6 @@ static uint32_t list_joints(const foliot_world *world, foliot__joints *j)
 }
 
 // -- the search
-// --------------------------------------------------------------------------------------
 
 // Joint `listed` gets the next place.
 static uint32_t place_joint(const foliot_world *world, foliot__joints *j, uint32_t listed)
@@ -144,7 +143,6 @@ static void join_rows(foliot__joints *j)
 }
 
 // -- pairs that do not touch
-// ---------------------------------------------------------------------------
 
 static uint64_t pair_key(uint32_t a, uint32_t b)
 {

@@ -92,7 +92,7 @@ void foliot__pose_way(const foliot__pose *from, const foliot__pose *to, double h
     }
 }
 
-// -- definitions ---------------------------------------------------------------------------------
+// -- definitions
 
 // Two directions that make a right-handed frame with the unit vector.
 static void frame_of(const double axis[3], double side[2][3])
@@ -163,7 +163,7 @@ void foliot__joint_starts(foliot_world *world)
     }
 }
 
-// -- rows ----------------------------------------------------------------------------------------
+// -- rows
 
 static void arms_of(const foliot__joint *joint, const foliot__pose *a, const foliot__pose *b,
                     double arm_a[3], double arm_b[3], double apart[3])
@@ -304,7 +304,7 @@ double foliot__joint_worst(const foliot__joint *joint)
     return worst;
 }
 
-// -- masses --------------------------------------------------------------------------------------
+// -- masses
 
 // What does not turn gets moments of 1: no row asks for a turn of it.
 void foliot__jointed_weigh(const foliot_world *world, foliot__jointed *body,

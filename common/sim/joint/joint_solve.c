@@ -40,7 +40,6 @@ static void push_row(foliot__joints *j, const foliot__joint *joint, uint32_t row
 }
 
 // -- the bounded row
-// -------------------------------------------------------------------------------
 
 static bool held(const foliot__joint *joint)
 {
@@ -129,7 +128,6 @@ static bool review(foliot__joints *j, foliot__island *island, double h)
 }
 
 // -- loops
-// -----------------------------------------------------------------------------------------
 
 typedef struct loops {
     foliot__joints *j;
@@ -235,7 +233,6 @@ static void solve_loops(const loops *l)
 }
 
 // -- the island
-// --------------------------------------------------------------------------------------
 
 static void push_outside(foliot__joints *j, const foliot__island *island, double h)
 {

@@ -60,7 +60,6 @@ static int32_t nearest(double x)
 }
 
 // -- plain ones
-// -------------------------------------------------------------------------------------
 
 double foliot_sqrt(double x)
 {
@@ -94,7 +93,6 @@ double foliot_clamp(double x, double low, double high)
 }
 
 // -- exponentials
-// -----------------------------------------------------------------------------------
 
 // x = (32 m + i) ln2/32 + r, |r| <= ln2/64: e^x = 2^m 2^(i/32) e^r.
 typedef struct exp_parts {
@@ -215,7 +213,6 @@ double foliot__sinhc(double x)
 }
 
 // -- logarithm
-// ---------------------------------------------------------------------------------------
 
 // log(1 + f) for |f| <= 1/16 by its series, f exact.
 static double log_near_one(double f)
@@ -257,7 +254,6 @@ double foliot_log(double x)
 }
 
 // -- sine and cosine
-// ---------------------------------------------------------------------------------
 
 // x = quadrant pi/2 + (r.high + r.low), |r| <= pi/4 and a little; quadrant modulo 4.
 typedef struct reduced {
@@ -416,7 +412,6 @@ double foliot__sinc(double x)
 }
 
 // -- arc tangent
-// -------------------------------------------------------------------------------------
 
 // The binary exponent of a finite x > 0.
 static int exponent_of(double x)

@@ -11,7 +11,7 @@
 
 #define INFINITE ((double)__builtin_inf())
 
-// -- defaults ------------------------------------------------------------------------------------
+// -- defaults
 
 static const double origin[1][3] = {{0, 0, 0}};
 
@@ -73,7 +73,7 @@ foliot_constraint_definition foliot_constraint_default(foliot_constraint_kind ki
     };
 }
 
-// -- names ---------------------------------------------------------------------------------------
+// -- names
 
 uint64_t foliot__name_hash(const char *name)
 {
@@ -142,7 +142,7 @@ uint32_t foliot_scene_find_body(const foliot_scene *scene, const char *name)
     return FOLIOT_NO_BODY;
 }
 
-// -- what bodies can do ------------------------------------------------------------------------
+// -- what bodies can do
 
 static bool collidable(const foliot_body_definition *body)
 {

@@ -17,7 +17,7 @@
 #define ALIGNMENT 16u
 #define MASK_BYTES 8u
 
-// -- records: lists of fields --------------------------------------------------------------------
+// -- records: lists of fields
 
 typedef enum field_type { F64, U64, U32, FLAG } field_type;
 
@@ -189,7 +189,7 @@ static void read_record(foliot__reader *r, const field *fields, void *record)
         foliot__reader_fail(r, FOLIOT_NEWER); // fields that this build does not know
 }
 
-// -- encode --------------------------------------------------------------------------------------
+// -- encode
 
 static void write_text(foliot__writer *w, const char *text)
 {
@@ -272,7 +272,7 @@ foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, siz
     return w.status;
 }
 
-// -- decode --------------------------------------------------------------------------------------
+// -- decode
 
 // The block that a scene is decoded into. Without a base it only counts: the bytes are walked
 // twice, first to be checked and measured, then to be kept.

@@ -12,7 +12,7 @@
 
 #define ITERATIONS_MAX 1000
 
-// -- players -------------------------------------------------------------------------------------
+// -- players
 
 #define CONTROLS(member, key) FOLIOT__RULE(foliot_players_definition, member, key, 1, NOT_NEGATIVE)
 static const foliot__rule controls_rules[] = {
@@ -74,7 +74,7 @@ static void check_players(foliot__checker *c)
                          "a point does not turn: give `spawn` a shape or an inertia");
 }
 
-// -- the whole -----------------------------------------------------------------------------------
+// -- the whole
 
 #define SCENE(member, key, count, kind) FOLIOT__RULE(foliot_scene, member, key, count, kind)
 static const foliot__rule scene_rules[] = {

@@ -7,7 +7,7 @@
 
 #include "foliot/world.h"
 
-// -- forces --------------------------------------------------------------------------------------
+// -- forces
 
 #define FORCE(member, key, count, kind)                                                            \
     FOLIOT__RULE(foliot_force_definition, as.member, key, count, kind)
@@ -108,7 +108,7 @@ void foliot__check_forces(foliot__checker *c)
         check_force(c, (foliot__place){"forces", i}, &scene->forces[i]);
 }
 
-// -- constraints ---------------------------------------------------------------------------------
+// -- constraints
 
 #define CONSTRAINT(member, key, count, kind)                                                       \
     FOLIOT__RULE(foliot_constraint_definition, member, key, count, kind)

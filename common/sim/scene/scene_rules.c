@@ -15,7 +15,7 @@ double foliot__norm2(const double *v, unsigned count)
     return sum;
 }
 
-// -- problems ------------------------------------------------------------------------------------
+// -- problems
 
 void foliot__complain(foliot__checker *c, foliot_status status, foliot__place at, const char *key,
                       const char *format, ...)
@@ -37,7 +37,7 @@ void foliot__complain(foliot__checker *c, foliot_status status, foliot__place at
     va_end(arguments);
 }
 
-// -- ranges --------------------------------------------------------------------------------------
+// -- ranges
 
 static bool is_finite(double x)
 {
@@ -83,7 +83,7 @@ void foliot__check_rules(foliot__checker *c, foliot__place at, const foliot__rul
     }
 }
 
-// -- names ---------------------------------------------------------------------------------------
+// -- names
 
 // Length in bytes of the UTF-8 character at `s` whose code is put into *code; 0 if it is none.
 static unsigned utf8_next(const unsigned char *s, uint32_t *code)

@@ -59,7 +59,6 @@ enum {
 };
 
 // -- mixing
-// ---------------------------------------------------------------------------------------------
 
 typedef struct mixer {
     uint64_t word;
@@ -87,7 +86,6 @@ static double draw(mixer *m, int size)
 }
 
 // -- parts
-// ----------------------------------------------------------------------------------------------
 
 static void run_integers(mixer *m)
 {
@@ -419,7 +417,6 @@ static void run_queries(mixer *m)
 }
 
 // -- the run
-// ----------------------------------------------------------------------------------------------
 
 static const struct part {
     const char *name;

@@ -392,7 +392,6 @@ static void make_drowse(maker *m)
 }
 
 // -- joints
-// -------------------------------------------------------------------------------------------
 
 // Of body a and b (or the world) at a point and about an axis of the world.
 static foliot_constraint_definition *add_joint(maker *m, foliot_constraint_kind kind, uint32_t a,

@@ -124,7 +124,6 @@ void foliot__contact_prepare(foliot_world *world)
 }
 
 // -- stages
-// -----------------------------------------------------------------------------------------
 
 static void copy_field(foliot__v3 to, foliot__v3 from, uint32_t begin, uint32_t end)
 {
@@ -259,7 +258,6 @@ void foliot__solve_contacts(const foliot__step *step)
 }
 
 // -- what is kept
-// -------------------------------------------------------------------------------------
 
 static bool pushes(const foliot__warm *warm)
 {

@@ -46,7 +46,6 @@ const foliot__solver_kernel *foliot__solver_of_cpu(void)
 }
 
 // -- for impact.c
-// -----------------------------------------------------------------------------------------
 
 double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b)
 {
@@ -55,7 +54,6 @@ double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b)
 }
 
 // -- phases
-// -----------------------------------------------------------------------------------------------
 
 static foliot__softness softness_of(double hertz, double h)
 {
@@ -89,7 +87,6 @@ static void still_part(void *context, uint32_t begin, uint32_t end)
 }
 
 // -- a substep
-// ---------------------------------------------------------------------------------------------
 
 typedef struct visiting {
     const foliot__collider *c;

@@ -5,7 +5,6 @@
 #if COLUMNS != 16
 
 // -- filling in and taking out
-// -----------------------------------------------------------------------
 
 IN LANE_NAME(load_ease)(const LANES rows[6], EASE *e)
 {

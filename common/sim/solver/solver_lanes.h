@@ -291,7 +291,6 @@ IN LANE_NAME(scatter_speeds)(foliot__mover *movers, const uint32_t *slot, uint32
 }
 
 // -- impulses
-// --------------------------------------------------------------------------------------
 
 // The two bodies of every column; the first is left out where it is still.
 typedef struct {

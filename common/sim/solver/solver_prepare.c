@@ -33,7 +33,6 @@ static uint32_t kind_of(const foliot__collider *c, const foliot__manifold *m)
 }
 
 // -- bodies
-// -------------------------------------------------------------------------------------------
 
 // Inverse inertia in world axes: R diag(inverse) R^t.
 static void world_ease(const foliot_world *world, uint32_t i, foliot__ease *ease)
@@ -109,7 +108,6 @@ static void place_bodies(foliot__collider *c)
 }
 
 // -- manifolds that take part
-// ---------------------------------------------------------------------------
 
 // Speed at which the points of a manifold come nearer, the fastest of them.
 static double approach_of(const foliot__collider *c, const foliot__manifold *m)
@@ -187,7 +185,6 @@ static void find_live(foliot__collider *c)
 }
 
 // -- colours and blocks
-// -----------------------------------------------------------------------------------
 
 // The lowest that neither body has, of those that move.
 static uint32_t colour_of(const foliot__collider *c, const foliot__pair *pair, uint32_t moves)
@@ -296,7 +293,6 @@ static void list_touched(foliot__collider *c)
 }
 
 // -- all of it, shared
-// ---------------------------------------------------------------------------------------
 
 void foliot__plan_colours(foliot__collider *c, foliot__crew_part *part, void *context)
 {

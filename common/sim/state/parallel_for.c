@@ -23,7 +23,6 @@ static void pause_briefly(void)
 }
 
 // -- taking
-// ------------------------------------------------------------------------------------------
 
 // The stage that a lane's next piece belongs to, as one member has read it. Good for one plan.
 typedef struct cursor {
@@ -218,7 +217,6 @@ static uint32_t help(foliot__crew *crew, uint32_t self, cursor *cursors)
 }
 
 // -- planning
-// -----------------------------------------------------------------------------------------
 
 static void put(_Atomic(uint32_t) *to, uint32_t value)
 {
@@ -316,7 +314,6 @@ void foliot__crew_share(foliot__crew *crew, uint32_t begin, uint32_t end, uint32
 }
 
 // -- members
-// ---------------------------------------------------------------------------------------------
 
 static void assist(foliot__crew *crew, uint32_t self)
 {

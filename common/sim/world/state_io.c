@@ -13,7 +13,7 @@
 #include "sim/integrator/scheme.h"
 #include "sim/island/sleep.h"
 
-// -- what is truth ------------------------------------------------------------------------------
+// -- what is truth
 
 // Truth that is neither a body's nor a player's: one line a field.
 #define WORLD_TRUTH(X)                                                                             \
@@ -80,7 +80,6 @@ uint32_t foliot__truth_fields(const foliot_world *world)
 #define CONTACT_BYTES (4 * FOLIOT__CONTACT_WORDS)
 
 // -- fields by name and bit
-// -------------------------------------------------------------------------
 
 const char *foliot_field_name(foliot_field field)
 {
@@ -160,7 +159,6 @@ void foliot_world_field_put(foliot_world *world, uint32_t slot, foliot_field fie
 }
 
 // -- the two sections as lists of arrays
-// --------------------------------------------------------------
 
 typedef struct section {
     uint64_t words[HEAD_WORDS];
@@ -237,7 +235,6 @@ static size_t section_bytes(const section *s)
 }
 
 // -- digest
-// --------------------------------------------------------------------------------------------
 
 static foliot_digest definition_digest(const foliot_world *world)
 {
@@ -267,7 +264,6 @@ foliot_digest foliot_world_digest(const foliot_world *world)
 }
 
 // -- capture
-// -------------------------------------------------------------------------------------------
 
 static void write_section(foliot__writer *w, const section *s)
 {

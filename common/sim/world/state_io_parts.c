@@ -38,7 +38,7 @@ static uint64_t bits_u32(uint32_t value)
     return value;
 }
 
-// -- which part it is ---------------------------------------------------------------------------
+// -- which part it is
 
 static uint32_t group_count(const foliot_world *world, foliot__truth_group group)
 {
@@ -77,7 +77,7 @@ foliot__truth_group foliot__truth_part(const foliot_world *world, uint32_t part,
     return (foliot__truth_group)group;
 }
 
-// -- bodies -------------------------------------------------------------------------------------
+// -- bodies
 
 static uint64_t bits_i64(int64_t value)
 {
@@ -133,7 +133,7 @@ static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_
     world->definition_dirty = 1;
 }
 
-// -- the world itself -----------------------------------------------------------------------------
+// -- the world itself
 
 #define WORLD_FIELDS 8
 
@@ -166,7 +166,7 @@ static void world_put(foliot_world *world, uint32_t field, uint64_t bits)
         world->lab_dt = foliot__f64_of(bits);
 }
 
-// -- players ------------------------------------------------------------------------------------
+// -- players
 
 #define PLAYER_FIELDS (FOLIOT_AXES + 3)
 
@@ -196,7 +196,7 @@ static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint
         player->joined = (uint16_t)bits;
 }
 
-// -- contacts and constraints -------------------------------------------------------------------
+// -- contacts and constraints
 
 enum {
 #define COUNT(type, name) +1
@@ -233,7 +233,7 @@ static void contact_put(foliot_world *world, uint32_t index, uint32_t field, uin
     }
 }
 
-// -- any of them --------------------------------------------------------------------------------
+// -- any of them
 
 uint32_t foliot__truth_field_count(const foliot_world *world, uint32_t part)
 {

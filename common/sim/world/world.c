@@ -113,7 +113,7 @@ void foliot__world_prepare(foliot_world *world)
     world->event_count = 0;
 }
 
-// -- looking --------------------------------------------------------------------------------------
+// -- looking
 
 uint64_t foliot_world_tick(const foliot_world *world)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // pack.h: records as msgpack, into a buffer that grows. Writers alone need it.
-#ifndef FOLIOT_TAPE_PACK_H
-#define FOLIOT_TAPE_PACK_H
+#ifndef FOLIOT_BASE_PACK_H
+#define FOLIOT_BASE_PACK_H
 
 #include <stdbool.h>
 #include <stddef.h>

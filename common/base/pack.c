@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // pack.c: msgpack-c's packer over a buffer of ours. It always takes the shortest encoding.
-#include "recording/pack.h"
+#include "base/pack.h"
 
 #include <msgpack.h>
 #include <stdlib.h>
