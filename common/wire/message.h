@@ -92,9 +92,11 @@ typedef struct foliot__welcome {
 #define FOLIOT__DISCONNECT_REFUSED 256 // data of a disconnect: this and the reason
 #define FOLIOT__REFUSALS(X)                                                                        \
     X(PROTOCOL, 1, false)                                                                          \
-    X(SESSION, 2, false) X(FULL, 3, true) X(NAME, 4, false) X(FINGERPRINT, 5, false)               \
-        X(CLOSING, 6, true) X(MALFORMED, 7, false) X(SIMULATION, 8, false) X(LIED, 9, false)       \
-            X(BUSY, 10, true) X(SLOW, 11, true) X(SILENT, 12, true)
+    X(SESSION, 2, false)                                                                           \
+    X(FULL, 3, true)                                                                               \
+    X(NAME, 4, false)                                                                              \
+    X(FINGERPRINT, 5, false) X(CLOSING, 6, true) X(MALFORMED, 7, false) X(SIMULATION, 8, false)    \
+        X(LIED, 9, false) X(BUSY, 10, true) X(SLOW, 11, true) X(SILENT, 12, true)
 typedef enum foliot__refusal {
 #define FOLIOT__REFUSAL_ENUM(name, value, again) FOLIOT__REFUSE_##name = (value),
     FOLIOT__REFUSALS(FOLIOT__REFUSAL_ENUM)

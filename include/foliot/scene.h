@@ -118,12 +118,12 @@ typedef struct foliot_constraint_definition {
     uint32_t a, b; // b may be FOLIOT_NO_BODY: then `anchor_b` is a point of the world
     double length, length_min;
     double stiffness; // distance: share of the error removed by one iteration, 0..1; 1 unless said
-    double break_force;              // > 0, infinite if it never breaks
-    double anchor_a[3], anchor_b[3]; // in body axes, from the centre. A distance with one that is
-                                     // not 0 is a joint like those below, solved with the contacts
-    double axis[3];              // hinge, in a's axes, unit length
-    double angle_min, angle_max; // hinge limits, radians about the axis, b against a, 0 as the
-                                 // scene starts; min > max: none
+    double break_force;               // > 0, infinite if it never breaks
+    double anchor_a[3], anchor_b[3];  // in body axes, from the centre. A distance with one that is
+                                      // not 0 is a joint like those below, solved with the contacts
+    double axis[3];                   // hinge, in a's axes, unit length
+    double angle_min, angle_max;      // hinge limits, radians about the axis, b against a, 0 as the
+                                      // scene starts; min > max: none
     double motor_speed, motor_torque; // hinge; torque 0: no motor
     double break_torque;              // hinge, weld: > 0, infinite if it never breaks that way
     bool collides; // ball, hinge, weld: the two bodies touch each other; false unless said

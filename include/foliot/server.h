@@ -132,12 +132,15 @@ bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *fou
 
 #define FOLIOT_SERVER_COUNTERS(X)                                                                  \
     X(ticks)                                                                                       \
-    X(ticks_late)                /* closed after the next one was due */                           \
-        X(inputs) X(inputs_late) /* counted in a later tick than they were meant for */            \
-        X(inputs_repeated) X(inputs_refused) /* too far ahead, or more than a player may hold */   \
-        X(inputs_abandoned)                  /* their player left before their tick was closed */  \
-        X(joins) X(resumes) X(leaves) X(refusals) X(byes) X(peers_lost)                            \
-            X(peers_superseded) /* their player came back through another */                       \
+    X(ticks_late) /* closed after the next one was due */                                          \
+    X(inputs)                                                                                      \
+    X(inputs_late) /* counted in a later tick than they were meant for */                          \
+    X(inputs_repeated)                                                                             \
+    X(inputs_refused)   /* too far ahead, or more than a player may hold */                        \
+    X(inputs_abandoned) /* their player left before their tick was closed */                       \
+    X(joins)                                                                                       \
+    X(resumes) X(leaves) X(refusals) X(byes) X(peers_lost)                                         \
+        X(peers_superseded) /* their player came back through another */                           \
         X(tokens_rotated)                                                                          \
             X(tokens_spent)      /* that somebody came with though they had been replaced */       \
         X(refusals_over_address) /* players, whose address has all the places that it may */       \
@@ -160,10 +163,12 @@ bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *fou
     X(lies_contradicted) X(lies_long_ago) X(lies_unclosed) X(lies_digests) X(lies_flood)
 #define FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)                                                         \
     X(relays_sent)                                                                                 \
-    X(relay_bytes_sent) X(relay_encodes)                                                           \
-        X(holes_filled) /* ticks sent again, for they were missed */                               \
-        X(holes_put_off) /* to a later tick: so much work is done in one */ X(                     \
-            ticks_too_large) /* for a packet: sent reliably */                                     \
+    X(relay_bytes_sent)                                                                            \
+    X(relay_encodes)                                                                               \
+    X(holes_filled) /* ticks sent again, for they were missed */                                   \
+    X(holes_put_off)                                                                               \
+    /* to a later tick: so much work is done in one */ X(                                          \
+        ticks_too_large)     /* for a packet: sent reliably */                                     \
         X(relays_spared)     /* not sent to a peer that says nothing */                            \
         X(ticks_missing)     /* closed without a word of a player: he holds what he held */        \
         X(inputs_superseded) /* so late that a newer one had been played */                        \

@@ -80,8 +80,10 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
 // Counted since the transport was made.
 #define FOLIOT_TRANSPORT_COUNTERS(X)                                                               \
     X(packets_sent)                                                                                \
-    X(bytes_sent) X(packets_received) X(bytes_received)                                            \
-        X(packets_batched) /* of those received: read together, without a wake-up */               \
+    X(bytes_sent)                                                                                  \
+    X(packets_received)                                                                            \
+    X(bytes_received)                                                                              \
+    X(packets_batched)     /* of those received: read together, without a wake-up */               \
         X(packets_refused) /* larger than the limit, or to a peer that is gone */                  \
         X(packets_lost) X(packets_duplicated) X(packets_reordered)                                 \
             X(packets_queue_full)     /* impairment's */                                           \

@@ -10,13 +10,15 @@
 
 #define WATCHED_TRANSPORT(X)                                                                       \
     X(datagrams_dropped_source)                                                                    \
-    X(datagrams_dropped_cookie) X(datagrams_dropped_unproven) X(datagrams_dropped_malformed)       \
-        X(datagrams_dropped_fragment) X(service_errors) X(connects_refused)                        \
-            X(connects_over_address) X(connects_too_fast)
+    X(datagrams_dropped_cookie)                                                                    \
+    X(datagrams_dropped_unproven)                                                                  \
+    X(datagrams_dropped_malformed)                                                                 \
+    X(datagrams_dropped_fragment) X(service_errors) X(connects_refused) X(connects_over_address)   \
+        X(connects_too_fast)
 #define WATCHED_SERVER(X)                                                                          \
     X(messages_malformed)                                                                          \
-    X(messages_unexpected) X(inputs_refused) X(refusals_reserved) X(refusals_over_address)         \
-        X(events_dropped)
+    X(messages_unexpected)                                                                         \
+    X(inputs_refused) X(refusals_reserved) X(refusals_over_address) X(events_dropped)
 
 static void look(foliot_server *server, uint32_t at, const char *name, uint64_t count)
 {

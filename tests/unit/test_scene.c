@@ -509,20 +509,20 @@ static void known_scenes_have_known_bytes(void **state)
 {
     (void)state;
     static const uint8_t expected[] = {
-        'F', 'S', 'C', 'N',  1, 0,                    // magic, format
-        1,   'x', 1,   'm',  1, 's', 2,    'k',  'g', // name, units
-        1,   0,   0,   0,    0, 0,   0,    0,    // of the top, dt alone differs from the default
-        0,   0,   0,   0,    0, 0,   0xe0, 0x3f, // 0.5
-        2,   0,   0,   0,                        // bodies
-        1,   'a', 1,   0,    0, 0,   0,    0,    0,   0, // its mass differs from the default
-        0,   0,   0,   0,    0, 0,   0,    0x40,         // 2
-        0,   0,   0,   0x40, 0, 0,   0,    0,    0, // no name; bit 22: static, as the one before
-                                                    // was not
-        1,   0,   0,   0,                           // forces
-        3,   1,   0,   0,    0, 0,   0,    0,    0, // drag, its linear coefficient
-        0,   0,   0,   0,    0, 0,   0xf0, 0x3f,    // 1
-        0,   0,   0,   0,                           // constraints
-        0,   0,   0,   0,                           // players
+        'F', 'S', 'C', 'N', 1, 0,            // magic, format
+        1, 'x', 1, 'm', 1, 's', 2, 'k', 'g', // name, units
+        1, 0, 0, 0, 0, 0, 0, 0,              // of the top, dt alone differs from the default
+        0, 0, 0, 0, 0, 0, 0xe0, 0x3f,        // 0.5
+        2, 0, 0, 0,                          // bodies
+        1, 'a', 1, 0, 0, 0, 0, 0, 0, 0,      // its mass differs from the default
+        0, 0, 0, 0, 0, 0, 0, 0x40,           // 2
+        0, 0, 0, 0x40, 0, 0, 0, 0, 0,        // no name; bit 22: static, as the one before
+                                             // was not
+        1, 0, 0, 0,                          // forces
+        3, 1, 0, 0, 0, 0, 0, 0, 0,           // drag, its linear coefficient
+        0, 0, 0, 0, 0, 0, 0xf0, 0x3f,        // 1
+        0, 0, 0, 0,                          // constraints
+        0, 0, 0, 0,                          // players
     };
     foliot_body_definition bodies[2] = {foliot_body_default(), foliot_body_default()};
     foliot_force_definition drag = foliot_force_default(FOLIOT_FORCE_DRAG);
