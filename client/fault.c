@@ -55,7 +55,7 @@ static void tell(foliot__fault *fault, const foliot_client *client,
         return;
     foliot_divergence_file(found, "client", file, sizeof file);
     foliot_status status = foliot_divergence_write(found, foliot_client_scene(client), file);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         fault->files++;
         fprintf(stderr, "  our state  %s\n", file);
     } else {

@@ -194,7 +194,7 @@ static void wait_on_screen(app *a, player *p, uint64_t now)
 static void show(app *a, player *p, uint64_t now)
 {
     foliot_sample sample;
-    if (foliot_client_sample(p->client, now, &sample) != FOLIOT_OK) {
+    if (foliot_client_sample(p->client, now, &sample) != FOLIOT_STATUS_OK) {
         if (a->screen && !p->playing)
             wait_on_screen(a, p, now);
         return;
@@ -427,7 +427,7 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
     wire.send = wire.receive = *impairment;
     wire.send.seed += 2 * index;
     wire.receive.seed += 2 * index + 1;
-    if (foliot_transport_enet(&wire, now_ns(), &p->transport) != FOLIOT_OK) {
+    if (foliot_transport_enet(&wire, now_ns(), &p->transport) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-client: no socket\n");
         return FOLIOT__EXIT_AGAIN;
     }
@@ -449,9 +449,9 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
                         index == 0 ? given.perturb : NULL); // the first of several; read before
     config.step_host = &p->fault.host;
     foliot_status status = foliot_client_create(&config, now_ns(), &p->client);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-client: %s: %s\n", a->host,
-                status == FOLIOT_NOT_FOUND ? "there is no such host" : foliot_status_text(status));
+                status == FOLIOT_STATUS_NOT_FOUND ? "there is no such host" : foliot_status_text(status));
         return FOLIOT__EXIT_ERROR;
     }
     p->bot.kind = given.bot ? foliot__bot_kind_of(given.bot) : FOLIOT__BOT_IDLE;
@@ -484,10 +484,10 @@ static int prepare(app *a, const foliot__arguments *arguments, foliot_impairment
     }
     *impairment = (foliot_impairment){.seed = 1};
     if (given.impair &&
-        foliot_impairment_parse(given.impair, impairment, message, sizeof message) != FOLIOT_OK)
+        foliot_impairment_parse(given.impair, impairment, message, sizeof message) != FOLIOT_STATUS_OK)
         return foliot__options_wrong(&program, arguments, "--impair: %s", message);
     if (given.bot && foliot__bot_kind_of(given.bot) == FOLIOT__BOT_FILE &&
-        foliot__input_script_read(given.bot, &a->script, message, sizeof message) != FOLIOT_OK) {
+        foliot__input_script_read(given.bot, &a->script, message, sizeof message) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "%s\n", message);
         return FOLIOT__EXIT_ERROR;
     }

@@ -51,12 +51,12 @@ int main(void)
     foliot_callback callback = {.acceleration = acceleration, .potential = potential};
     foliot_host host = {.callbacks = &callback, .callback_count = 1};
     foliot_world *world;
-    if (foliot_world_create(&scene, &world) != FOLIOT_OK)
+    if (foliot_world_create(&scene, &world) != FOLIOT_STATUS_OK)
         return 1;
     foliot_invariants start = foliot_world_invariants(world, &host);
     double before = foliot_world_body(world, 0).position[0];
     for (int tick = 0; tick < 4000; tick++) {
-        if (foliot_world_step(world, NULL, 0, &host) != FOLIOT_OK)
+        if (foliot_world_step(world, NULL, 0, &host) != FOLIOT_STATUS_OK)
             return 1;
         foliot_body_state body = foliot_world_body(world, 0);
         if (before < 0 && body.position[0] >= 0)

@@ -91,17 +91,17 @@ static foliot_status create(void *user, const void *setup, size_t bytes, void **
 {
     const uint8_t *from = setup;
     if (bytes != 2 || from[1] == 0) // seed, size: hostile bytes, they come over the network
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     skirmish *s = calloc(1, sizeof *s);
     if (!s)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     s->random = 0x9e3779b97f4a7c15u + from[0];
     s->size = from[1];
     s->fault = user;
     for (uint32_t i = 0; i < UNITS; i++)
         place(s, i);
     *self = s;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static uint64_t tick(const void *self)
@@ -119,7 +119,7 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
     skirmish *s = self;
     for (uint32_t i = 0; i < count; i++) // refuse before anything changes
         if (inputs[i].player >= PLAYERS)
-            return FOLIOT_INVALID;
+            return FOLIOT_STATUS_INVALID;
     for (uint32_t i = 0; i < count; i++) {
         bool here = inputs[i].kind == FOLIOT_INPUT_CONTROL;
         s->pull_x[inputs[i].player] = here ? inputs[i].axes[0] : 0;
@@ -137,7 +137,7 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
     s->tick++;
     if (s->after_stage)
         s->after_stage(s->stage_user, 1);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 // Parts and fields: one list, used for saving, restoring, reports and the perturbation test. All
@@ -239,7 +239,7 @@ static foliot_status restore(void *self, const void *bytes, size_t length)
     const uint8_t *from = bytes;
     size_t at = 0;
     if (length != 8 * FIELDS)
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     for (uint32_t p = 0; p < part_count(s); p++) {
         foliot_simulation_part about;
         part(s, p, &about);
@@ -250,7 +250,7 @@ static foliot_status restore(void *self, const void *bytes, size_t length)
             field_put(s, p, f, bits);
         }
     }
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_digest digest(const void *self)
@@ -316,7 +316,7 @@ static bool test(const char *fault)
     config.setup = setup;
     config.setup_bytes = sizeof setup;
     config.players = PLAYERS;
-    if (foliot_harness_run(&config, &result) != FOLIOT_OK)
+    if (foliot_harness_run(&config, &result) != FOLIOT_STATUS_OK)
         return false;
     foliot_harness_text(&result, text, sizeof text);
     fputs(text, stdout);
@@ -351,7 +351,7 @@ static uint64_t clock_ns(void)
 
 static void must(foliot_status status, const char *what)
 {
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         return;
     fprintf(stderr, "%s: %s\n", what, foliot_status_text(status));
     exit(1);
@@ -476,10 +476,10 @@ static bool verify(const char *file)
     must(foliot_replay_open_simulation(file, &kind, &replay, &damage), file);
     must(foliot_replay_verify(replay, NULL, &verdict), file);
     printf("%s: %s, %llu ticks\n", file,
-           verdict.status == FOLIOT_OK ? "match" : foliot_status_name(verdict.status),
+           verdict.status == FOLIOT_STATUS_OK ? "match" : foliot_status_name(verdict.status),
            (unsigned long long)verdict.ticks);
     foliot_replay_close(replay);
-    return verdict.status == FOLIOT_OK;
+    return verdict.status == FOLIOT_STATUS_OK;
 }
 
 int main(int argc, char **argv)

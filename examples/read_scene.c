@@ -33,16 +33,16 @@ int main(int argc, char **argv)
     foliot_status status =
         argc > 1 ? foliot_scene_read(argv[1], &scene, &error)
                  : foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "%s\n", error.message); // file, line, column, key and why
         return 78;
     }
     foliot_world *world;
-    if (foliot_world_create(scene, &world) != FOLIOT_OK)
+    if (foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
         return 1;
     foliot_invariants before = foliot_world_invariants(world, NULL);
     while (foliot_world_time(world) < 10)
-        if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_OK)
+        if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)
             return 1;
     foliot_invariants after = foliot_world_invariants(world, NULL);
     print_bodies(scene, world);

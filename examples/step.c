@@ -26,15 +26,15 @@ int main(void)
     scene.body_count = 2;
 
     foliot_scene_problem problem;
-    if (foliot_scene_check(&scene, &problem) != FOLIOT_OK) {
+    if (foliot_scene_check(&scene, &problem) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "%s: %s\n", problem.path, problem.text);
         return 1;
     }
     foliot_world *world;
-    if (foliot_world_create(&scene, &world) != FOLIOT_OK)
+    if (foliot_world_create(&scene, &world) != FOLIOT_STATUS_OK)
         return 1;
     for (int tick = 0; tick < 300; tick++) {
-        if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_OK)
+        if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)
             return 1;
         if (tick % 6 == 5)
             printf("%4.1f s  %.4f m\n", foliot_world_time(world),

@@ -46,14 +46,14 @@ static void count_world(void *user, const worlds_pair *pair)
     foliot_snapshot_pieces *pieces = user;
     counted->format = *pair->format;
     weight = 400.0 / (pair->now->count + 10); // a small scene says as much as a large one
-    if (foliot_snapshot_encode(counted, pair->now, pair->base, pieces) != FOLIOT_OK)
+    if (foliot_snapshot_encode(counted, pair->now, pair->base, pieces) != FOLIOT_STATUS_OK)
         exit(2);
 }
 
 int main(int argc, char **argv)
 {
     frames f = {.file = argc > 1 ? argv[1] : NULL, .bodies = 901, .baseline = 6};
-    if (!f.file || !frames_read(&f) || foliot_snapshot_coder_create(&format_template, &counted) != FOLIOT_OK) {
+    if (!f.file || !frames_read(&f) || foliot_snapshot_coder_create(&format_template, &counted) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "snapshot_priors: it needs a file of frames\n");
         return 2;
     }
@@ -63,7 +63,7 @@ int main(int argc, char **argv)
     for (uint32_t i = f.baseline; i < f.count; i++) {
         snapshot_of(&f, i - f.baseline, &base);
         snapshot_of(&f, i, &now);
-        if (foliot_snapshot_encode(counted, &now, &base, &pieces) != FOLIOT_OK)
+        if (foliot_snapshot_encode(counted, &now, &base, &pieces) != FOLIOT_STATUS_OK)
             return 2;
     }
     weight = 1;

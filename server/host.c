@@ -73,7 +73,7 @@ static int apply_options(foliot__hosted *hosted, const char *file,
             FOLIOT__EXIT_SCENE, file,
             "its time is not in seconds, so it needs pace_hz (or --tick-hz) to be hosted");
     foliot_scene_problem problem;
-    if (foliot_scene_check(scene, &problem) != FOLIOT_OK) {
+    if (foliot_scene_check(scene, &problem) != FOLIOT_STATUS_OK) {
         char why[sizeof problem.path + sizeof problem.text + 4];
         snprintf(why, sizeof why, "%s: %s", problem.path, problem.text);
         return complain(FOLIOT__EXIT_SCENE, file, why);
@@ -102,7 +102,7 @@ static bool unfinished(const char *file)
     bool idle = descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0;
     if (descriptor >= 0)
         close(descriptor);
-    if (!idle || foliot_replay_open(file, &replay, NULL) != FOLIOT_OK)
+    if (!idle || foliot_replay_open(file, &replay, NULL) != FOLIOT_STATUS_OK)
         return false;
     bool closed = foliot_replay_about(replay)->closed;
     foliot_replay_close(replay);
@@ -141,14 +141,14 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
     errno = 0;
     foliot_status status = foliot_recording_create(hosted->recording_file, hosted->scene, NULL,
                                                    hosted->world, &config, &hosted->recording);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         return 0;
-    if (status == FOLIOT_IO &&
+    if (status == FOLIOT_STATUS_IO &&
         errno) // no such folder, for example: only a full disk may have room later
         return complain(errno == ENOSPC ? FOLIOT__EXIT_AGAIN : FOLIOT__EXIT_ERROR,
                         hosted->recording_file, strerror(errno));
     return complain(FOLIOT__EXIT_AGAIN, hosted->recording_file,
-                    status == FOLIOT_AGAIN ? "another process is writing to it"
+                    status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
                                            : foliot_status_text(status));
 }
 
@@ -158,7 +158,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     foliot_scene_error error;
     memset(hosted, 0, sizeof *hosted);
     foliot_status status = foliot_scene_read(file, &hosted->scene, &error);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "%s\n", error.message);
         return FOLIOT__EXIT_SCENE;
     }
@@ -167,7 +167,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
     if (code)
         return code;
     status = foliot_world_create(hosted->scene, &hosted->world);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return complain(FOLIOT__EXIT_ERROR, file, foliot_status_text(status));
     return 0;
 }
@@ -195,15 +195,15 @@ static void tell_salvage(const char *file, const foliot_resumption *about)
 static int resume_exit(foliot_status status)
 {
     switch (status) {
-    case FOLIOT_DIVERGED:
+    case FOLIOT_STATUS_DIVERGED:
         return FOLIOT__EXIT_DIVERGED;
-    case FOLIOT_CORRUPT:
-    case FOLIOT_TRUNCATED:
+    case FOLIOT_STATUS_CORRUPT:
+    case FOLIOT_STATUS_TRUNCATED:
         return FOLIOT__EXIT_CORRUPT;
-    case FOLIOT_UNSUPPORTED:
-    case FOLIOT_NEWER:
+    case FOLIOT_STATUS_UNSUPPORTED:
+    case FOLIOT_STATUS_NEWER:
         return FOLIOT__EXIT_NOT_VERIFIABLE;
-    case FOLIOT_AGAIN:
+    case FOLIOT_STATUS_AGAIN:
         return FOLIOT__EXIT_AGAIN;
     default:
         return FOLIOT__EXIT_ERROR;
@@ -222,13 +222,13 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file)
     // The pace is in the file, and decides how many ticks a block may have.
     foliot_replay *replay = NULL;
     foliot_recording_config config = foliot_recording_default();
-    if (foliot_replay_open(file, &replay, NULL) == FOLIOT_OK) {
+    if (foliot_replay_open(file, &replay, NULL) == FOLIOT_STATUS_OK) {
         config = recording_config(pace_of(foliot_replay_about(replay)->scene));
         foliot_replay_close(replay);
     }
     foliot_status status = foliot_recording_resume(
         file, &config, &hosted->recording, &hosted->scene, &hosted->world, problem, sizeof problem);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return complain(resume_exit(status), file, problem);
     const foliot_resumption *about = foliot_recording_resumed(hosted->recording);
     tell_salvage(file, about);
@@ -248,13 +248,13 @@ int foliot__hosted_close(foliot__hosted *hosted)
         foliot_status status = foliot_recording_close(hosted->recording, &state);
         printf("recording %s: ticks %llu to %llu", hosted->recording_file,
                (unsigned long long)state.first_tick, (unsigned long long)state.written_tick);
-        if (status == FOLIOT_OK)
+        if (status == FOLIOT_STATUS_OK)
             printf("; check it: foliot-replay verify %s\n", hosted->recording_file);
         else
             printf("; it stopped early (%s), %llu ticks are not in it\n",
                    state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_text(status),
                    (unsigned long long)state.ticks_lost);
-        code = status == FOLIOT_OK ? 0 : FOLIOT__EXIT_AGAIN;
+        code = status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
     }
     foliot_scene_destroy(hosted->scene);
     memset(hosted, 0, sizeof *hosted);

@@ -377,21 +377,21 @@ static int open_transport(app *a)
     config.peers_max = peers < FOLIOT_PEERS_MAX ? peers : FOLIOT_PEERS_MAX;
     config.peers_per_address_max = (uint32_t)given.per_address;
     if (given.impair &&
-        foliot_impairment_parse(given.impair, &config.send, problem, sizeof problem) != FOLIOT_OK) {
+        foliot_impairment_parse(given.impair, &config.send, problem, sizeof problem) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-server: --impair: %s\n", problem);
         return FOLIOT__EXIT_USAGE;
     }
     config.receive = config.send;
     foliot_status status = foliot_transport_enet(&config, now_ns(), &a->transport);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         return 0;
-    if (status == FOLIOT_INVALID) {
+    if (status == FOLIOT_STATUS_INVALID) {
         fprintf(stderr, "foliot-server: --bind: '%s' is no IPv4 address\n", given.bind);
         return FOLIOT__EXIT_USAGE;
     }
-    if (status == FOLIOT_NOT_FOUND || status == FOLIOT_REFUSED) {
+    if (status == FOLIOT_STATUS_NOT_FOUND || status == FOLIOT_STATUS_REFUSED) {
         fprintf(stderr,
-                status == FOLIOT_REFUSED
+                status == FOLIOT_STATUS_REFUSED
                     ? "foliot-server: port %u needs rights that this user does not have\n"
                     : "foliot-server: port %u on %s: this machine has no such address\n",
                 config.port, given.bind);
@@ -430,7 +430,7 @@ static int start_server(app *a)
     config.players_per_address_max = (uint32_t)given.players_per_address;
     if (!given.players_per_address && (given.impair || strncmp(given.bind, "127.", 4) == 0))
         config.players_per_address_max = FOLIOT_PLAYERS_MAX; // all are of one address
-    if (foliot_server_create(&config, now_ns(), &a->server) != FOLIOT_OK)
+    if (foliot_server_create(&config, now_ns(), &a->server) != FOLIOT_STATUS_OK)
         return FOLIOT__EXIT_ERROR;
     if (given.threads > 1 && !(a->pool = foliot__pool_create((uint32_t)given.threads)))
         return lacks("so many threads");
@@ -453,7 +453,7 @@ static int start_server(app *a)
                                          .spectator_delay_s = given.spectator_delay,
                                          .refuses_forced = given.no_force};
         foliot_status status = foliot_server_add_session(a->server, &session, now_ns());
-        if (status != FOLIOT_OK) {
+        if (status != FOLIOT_STATUS_OK) {
             fprintf(stderr, "foliot-server: the session '%s' cannot be hosted: %s\n", h->name,
                     foliot_status_text(status));
             return FOLIOT__EXIT_ERROR;
@@ -662,7 +662,7 @@ static int check(const foliot__arguments *arguments)
         foliot_scene *scene;
         foliot_scene_error error;
         char name[FOLIOT_NAME_BYTES];
-        if (foliot_scene_read(arguments->operands[i], &scene, &error) != FOLIOT_OK) {
+        if (foliot_scene_read(arguments->operands[i], &scene, &error) != FOLIOT_STATUS_OK) {
             fprintf(stderr, "%s\n", error.message);
             code = FOLIOT__EXIT_SCENE;
             continue;

@@ -14,7 +14,7 @@ int main(void)
     const char *part = "";
     foliot_status status = foliot_self_test(&part);
     printf("%s %s %s\n", foliot_version(), foliot_status_name(status), part ? part : "");
-    return status != FOLIOT_OK;
+    return status != FOLIOT_STATUS_OK;
 }
 C
 export PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root

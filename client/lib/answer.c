@@ -47,11 +47,11 @@ static size_t answer(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_ANSWER_BYT
     foliot_answerer a = answerer_of(l);
     foliot_status status =
         foliot_search_answer(&a, l->question, l->question_bytes, bytes, &length, &tick);
-    if (status == FOLIOT_AGAIN && !l->going_back && go_back_to(l, tick)) {
+    if (status == FOLIOT_STATUS_AGAIN && !l->going_back && go_back_to(l, tick)) {
         l->going_back = true;
         return SIZE_MAX;
     }
-    return status == FOLIOT_OK ? length : 0;
+    return status == FOLIOT_STATUS_OK ? length : 0;
 }
 
 size_t foliot__lockstep_client_answer(foliot__lockstep_client *l,
@@ -108,7 +108,7 @@ void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l,
     d->stage_name = d->stage_known ? l->found_names.stage : NULL;
     d->group = found->group[0] ? l->found_names.group : "part";
     d->field_name = found->field_name[0] ? l->found_names.field_name : NULL;
-    if (r->finished && r->status == FOLIOT_OK && r->tick == found->tick) {
+    if (r->finished && r->status == FOLIOT_STATUS_OK && r->tick == found->tick) {
         l->found.before = r->before;
         l->found.before_bytes = r->before_bytes;
         l->found.after = r->after;

@@ -171,7 +171,7 @@ static bool make_room_to_show(foliot__snapshot_buffer *buffer)
     }
     if (!grow_states(&buffer->bodies, from, to) || !grow_states(&buffer->restored[0], from, to) ||
         !grow_states(&buffer->restored[1], from, to) || !grow_states(&buffer->guess, from, to) ||
-        foliot__settling_grow(&buffer->settling, from, to) != FOLIOT_OK)
+        foliot__settling_grow(&buffer->settling, from, to) != FOLIOT_STATUS_OK)
         return false;
     buffer->shown_capacity = to;
     return true;
@@ -199,7 +199,7 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
                                   size_t length, uint64_t *tick)
 {
     foliot_snapshot_head head;
-    if (foliot_snapshot_peek(bytes, length, &head) != FOLIOT_OK ||
+    if (foliot_snapshot_peek(bytes, length, &head) != FOLIOT_STATUS_OK ||
         head.pieces > FOLIOT__PIECES_MAX || head.bodies > buffer->format.bodies_max)
         return FOLIOT__TAKEN_MALFORMED;
     foliot__entry *entry = find(buffer, head.tick), *base = NULL;
@@ -218,7 +218,7 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
         return FOLIOT__TAKEN_STALE;
     buffer->decoded += head.count;
     if (foliot_snapshot_decode(buffer->coder, bytes, length, base ? &base->snapshot : NULL,
-                               &entry->snapshot, &head) != FOLIOT_OK)
+                               &entry->snapshot, &head) != FOLIOT_STATUS_OK)
         return FOLIOT__TAKEN_MALFORMED;
     entry->have[head.piece / 64] |= (uint64_t)1 << head.piece % 64;
     entry->bodies_here += head.count;
@@ -241,7 +241,7 @@ bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *wor
     foliot_snapshot_head head = {
         .tick = foliot_world_tick(world), .pieces = 1, .bodies = foliot_world_body_count(world)};
     foliot__entry *entry = find(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL);
-    if (!entry || foliot_snapshot_capture(&buffer->format, world, &entry->snapshot) != FOLIOT_OK)
+    if (!entry || foliot_snapshot_capture(&buffer->format, world, &entry->snapshot) != FOLIOT_STATUS_OK)
         return false;
     entry->complete = true;
     if (!buffer->has_newest || head.tick > buffer->newest)
@@ -520,9 +520,9 @@ foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick
 {
     known now = look(buffer, tick, extrapolate_ticks);
     if (!now.is)
-        return FOLIOT_AGAIN;
+        return FOLIOT_STATUS_AGAIN;
     if (!make_room_to_show(buffer))
-        return FOLIOT_AGAIN;
+        return FOLIOT_STATUS_AGAIN;
     if (buffer->guessed_from != UINT64_MAX && buffer->newest != buffer->guessed_from)
         take_offsets(buffer, &now, extrapolate_ticks);
     fill(buffer, &now, buffer->bodies);
@@ -535,7 +535,7 @@ foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick
                               .count = now.is->count,
                               .bodies = buffer->bodies,
                               .starved = !now.next && now.guessed};
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_digest foliot__buffer_digest(const foliot__snapshot_buffer *buffer)

@@ -51,10 +51,10 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
         strlen(config->host) >= sizeof((foliot_client *)0)->host || !(config->starved_share > 0) ||
         config->catch_up_ticks == 0 ||
         (config->simulation && !foliot_simulation_kind_valid(config->simulation)))
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     foliot_client *c = calloc(1, sizeof *c);
     if (!c)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     c->config = *config;
     strcpy(c->host, config->host);
     strcpy(c->session, config->session);
@@ -68,13 +68,13 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
         c->step_host = *config->step_host;
     c->next_sequence = 1;
     c->players = calloc(FOLIOT__PLAYER_NAMES, sizeof *c->players);
-    foliot_status status = c->players ? connect(c) : FOLIOT_MEMORY;
-    if (status != FOLIOT_OK) {
+    foliot_status status = c->players ? connect(c) : FOLIOT_STATUS_MEMORY;
+    if (status != FOLIOT_STATUS_OK) {
         foliot_client_destroy(c);
         return status;
     }
     *client = c;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot_client_destroy(foliot_client *client)
@@ -223,7 +223,7 @@ static void reconnect(foliot_client *c)
         return;
     }
     c->statistics.reconnects++;
-    if (connect(c) != FOLIOT_OK)
+    if (connect(c) != FOLIOT_STATUS_OK)
         c->peer = (foliot_peer_id){0};
 }
 

@@ -14,11 +14,11 @@ foliot_status foliot__settling_grow(foliot__settling *settling, uint32_t from, u
 {
     foliot__offset *grown = realloc(settling->offsets, (size_t)to * sizeof *grown);
     if (!grown)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     for (uint32_t i = from; i < to; i++)
         grown[i] = none;
     settling->offsets = grown;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot__settling_close(foliot__settling *settling)

@@ -16,7 +16,7 @@ void foliot__client_send(foliot_client *c, const foliot__message *message)
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_OK)
+    if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
         foliot_transport_send(c->config.transport, c->peer, FOLIOT_RELIABLE, bytes, length);
 }
 
@@ -55,7 +55,7 @@ void foliot__client_repeat_hello(foliot_client *c)
         return;
     c->hello_ns = c->now_ns;
     write_hello(c, &m);
-    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_OK)
+    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
         foliot_transport_send(c->config.transport, c->peer, FOLIOT_UNRELIABLE, bytes, length);
 }
 
@@ -82,7 +82,7 @@ static void make_simulation(foliot_client *c)
         return;
     }
     foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->setup, c->setup_bytes);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         foliot__client_end(c, FOLIOT_CLIENT_LOST, foliot_status_text(status));
 }
 
@@ -95,7 +95,7 @@ static bool enter_mode(foliot_client *c, const foliot__welcome *w)
         return true;
     }
     if (!c->lockstep && foliot__lockstep_client_create(c->config.simulation ? &c->kind : NULL,
-                                                       &c->step_host, &c->lockstep) != FOLIOT_OK)
+                                                       &c->step_host, &c->lockstep) != FOLIOT_STATUS_OK)
         return false;
     foliot__lockstep_client_reconnect(c->lockstep);
     if (w->scene_bytes == 0)
@@ -162,10 +162,10 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     c->welcomed = false;
     c->welcome = *w;
-    if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_OK || !enter_mode(c, w)) {
+    if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_STATUS_OK || !enter_mode(c, w)) {
         foliot__buffer_close(&c->buffer);
         c->state = FOLIOT_CLIENT_LOST;
-        snprintf(c->reason, sizeof c->reason, "%s", foliot_status_text(FOLIOT_MEMORY));
+        snprintf(c->reason, sizeof c->reason, "%s", foliot_status_text(FOLIOT_STATUS_MEMORY));
         return;
     }
     c->welcomed = true;
@@ -212,9 +212,9 @@ static bool make_scene_room(foliot_client *c, uint32_t wanted)
 // Of a hostile scene nothing is shown: neither names nor sizes were looked at.
 static void read_scene(foliot_client *c)
 {
-    if (foliot_scene_decode(c->setup, c->setup_bytes, &c->scene) != FOLIOT_OK) {
+    if (foliot_scene_decode(c->setup, c->setup_bytes, &c->scene) != FOLIOT_STATUS_OK) {
         c->scene = NULL; // another simulation's setup, or newer than us
-    } else if (foliot_scene_check(c->scene, NULL) != FOLIOT_OK) {
+    } else if (foliot_scene_check(c->scene, NULL) != FOLIOT_STATUS_OK) {
         foliot_scene_destroy(c->scene);
         c->scene = NULL;
         c->statistics.pieces_malformed++;
@@ -308,7 +308,7 @@ static void take_question(foliot_client *c, const foliot__search_message *questi
 void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot__message m;
-    if (foliot__message_decode(bytes, length, &m) != FOLIOT_OK) {
+    if (foliot__message_decode(bytes, length, &m) != FOLIOT_STATUS_OK) {
         c->statistics.pieces_malformed++;
         return;
     }

@@ -23,19 +23,19 @@ foliot_status foliot__lockstep_client_create(const foliot_simulation_kind *kind,
 {
     foliot__lockstep_client *l = calloc(1, sizeof *l);
     if (!l)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     l->kind = kind ? *kind : foliot_world_kind;
     if (!kind && host) {
         l->host = *host;
         l->kind.user = &l->host;
     }
-    if (foliot__tick_log_init(&l->log, FOLIOT__CLIENT_TICKS, FOLIOT__CLIENT_INPUTS) != FOLIOT_OK ||
-        foliot__tick_log_init(&l->own, FOLIOT__OWN_TICKS, FOLIOT__OWN_TICKS) != FOLIOT_OK) {
+    if (foliot__tick_log_init(&l->log, FOLIOT__CLIENT_TICKS, FOLIOT__CLIENT_INPUTS) != FOLIOT_STATUS_OK ||
+        foliot__tick_log_init(&l->own, FOLIOT__OWN_TICKS, FOLIOT__OWN_TICKS) != FOLIOT_STATUS_OK) {
         foliot__lockstep_client_destroy(l);
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     }
     *out = l;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot__lockstep_client_destroy(foliot__lockstep_client *l)
@@ -83,10 +83,10 @@ foliot_status foliot__lockstep_client_setup(foliot__lockstep_client *l, const ui
 {
     l->setup_here = l->made && l->simulation.setup == setup && l->simulation.setup_bytes == length;
     if (l->setup_here)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     foliot__lockstep_client_forget(l);
     foliot_status status = foliot_simulation_create(&l->kind, setup, length, &l->simulation);
-    l->made = l->setup_here = status == FOLIOT_OK;
+    l->made = l->setup_here = status == FOLIOT_STATUS_OK;
     return status;
 }
 
@@ -103,7 +103,7 @@ static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
 {
     size_t length = 0;
     c->valid = false;
-    if (foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_OK)
+    if (foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK)
         return;
     if (length + 1 > c->capacity) {
         uint8_t *bytes = realloc(c->bytes, length + 1);
@@ -112,7 +112,7 @@ static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
         c->bytes = bytes;
         c->capacity = length + 1;
     }
-    c->valid = foliot_simulation_save(simulation, c->bytes, c->capacity, &length) == FOLIOT_OK;
+    c->valid = foliot_simulation_save(simulation, c->bytes, c->capacity, &length) == FOLIOT_STATUS_OK;
     c->length = length;
     c->tick = foliot_simulation_tick(simulation);
 }
@@ -142,7 +142,7 @@ static void hold(foliot__lockstep_client *l)
         return;
     foliot_status status = foliot_simulation_save(&l->simulation, l->held + place * l->held_stride,
                                                   l->held_stride, &length);
-    l->held_length[place] = status == FOLIOT_OK ? length : 0;
+    l->held_length[place] = status == FOLIOT_STATUS_OK ? length : 0;
 }
 
 static bool begin(foliot__lockstep_client *l)
@@ -150,7 +150,7 @@ static bool begin(foliot__lockstep_client *l)
     size_t head = 4 * (size_t)l->state_players;
     if (!l->setup_here || l->state_total < head ||
         foliot_simulation_restore(&l->simulation, l->state + head, l->state_total - head) !=
-            FOLIOT_OK ||
+            FOLIOT_STATUS_OK ||
         foliot_simulation_tick(&l->simulation) != l->state_tick)
         return false;
     foliot__reader r = foliot__reader_of(l->state, head);
@@ -215,7 +215,7 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
 static void take_block(foliot__lockstep_client *l, const uint8_t *bytes, size_t length,
                        uint32_t ticks, uint64_t first)
 {
-    if (foliot__block_decode(bytes, length, ticks, &l->block) != FOLIOT_OK)
+    if (foliot__block_decode(bytes, length, ticks, &l->block) != FOLIOT_STATUS_OK)
         l->malformed++;
     else
         foliot__block_take(&l->log, &l->block, first);
@@ -232,7 +232,7 @@ void foliot__lockstep_client_take_relay(foliot__lockstep_client *l, const uint8_
 {
     foliot__relay relay;
     if (length > FOLIOT_PACKET_BYTES_MAX ||
-        foliot__relay_decode(bytes, length, &relay) != FOLIOT_OK) {
+        foliot__relay_decode(bytes, length, &relay) != FOLIOT_STATUS_OK) {
         l->malformed++;
         return;
     }
@@ -276,7 +276,7 @@ bool foliot__lockstep_client_step(foliot__lockstep_client *l)
         l->inputs[i].sequence = ++l->sequences[l->inputs[i].player];
     foliot__tick_log_rewrite(&l->log, l->tick,
                              l->inputs); // numbered: the step may have to be taken again
-    if (foliot_simulation_step(&l->simulation, l->inputs, count) != FOLIOT_OK)
+    if (foliot_simulation_step(&l->simulation, l->inputs, count) != FOLIOT_STATUS_OK)
         l->malformed++; // goes on as it is: the digest tells
     l->tick++;
     foliot_digest digest = foliot_simulation_digest(&l->simulation);
@@ -314,7 +314,7 @@ void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8
                                          size_t length, uint64_t now_ns, double tick_ns)
 {
     foliot__lockstep_status status;
-    if (foliot__lockstep_status_decode(bytes, length, &status) != FOLIOT_OK) {
+    if (foliot__lockstep_status_decode(bytes, length, &status) != FOLIOT_STATUS_OK) {
         l->malformed++;
         return;
     }

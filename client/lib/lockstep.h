@@ -93,7 +93,7 @@ void foliot__lockstep_client_restart(foliot__lockstep_client *l);
 void foliot__lockstep_client_reconnect(foliot__lockstep_client *l);
 // Without what was made of a setup, whose bytes may go then.
 void foliot__lockstep_client_forget(foliot__lockstep_client *l);
-// All of the setup is here; what was made of the same bytes in the same place is kept. FOLIOT_OK,
+// All of the setup is here; what was made of the same bytes in the same place is kept. FOLIOT_STATUS_OK,
 // or why it cannot be made.
 foliot_status foliot__lockstep_client_setup(foliot__lockstep_client *l, const uint8_t *setup,
                                             size_t length);

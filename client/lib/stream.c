@@ -86,7 +86,7 @@ void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t le
 void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot__status_packet status;
-    if (foliot__status_packet_decode(bytes, length, &status) != FOLIOT_OK) {
+    if (foliot__status_packet_decode(bytes, length, &status) != FOLIOT_STATUS_OK) {
         c->statistics.pieces_malformed++;
         return;
     }

@@ -35,13 +35,13 @@ static void place_static(const foliot_client *client, const foliot_sample *sampl
 foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample)
 {
     if (!client->welcomed || !client->playout.started)
-        return FOLIOT_AGAIN;
+        return FOLIOT_STATUS_AGAIN;
     // What was shown once is not taken back: not for a snapshot that comes late, nor after a
     // reconnect.
     double tick = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
     double extrapolate = EXTRAPOLATE_MS * 1e6 / foliot__client_tick_ns(client);
     foliot_status status = foliot__buffer_sample(&client->buffer, tick, extrapolate, sample);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     place_static(client, sample);
     client->shown_tick = sample->render_tick = fmax(sample->render_tick, client->shown_tick);
@@ -49,7 +49,7 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
     client->statistics.samples_starved += sample->starved;
     client->delay_sum += foliot__playout_delay_ms(&client->playout);
     client->delay_count++;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_client_state foliot_client_now(const foliot_client *client)

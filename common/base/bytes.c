@@ -5,7 +5,7 @@
 const uint8_t *foliot__read_bytes(foliot__reader *r, size_t count)
 {
     if (foliot__reader_left(r) < count) {
-        foliot__reader_fail(r, FOLIOT_TRUNCATED);
+        foliot__reader_fail(r, FOLIOT_STATUS_TRUNCATED);
         return NULL;
     }
     const uint8_t *at = r->bytes ? r->bytes + r->at : NULL; // of no bytes at all none are taken
@@ -54,8 +54,8 @@ double foliot__read_f64(foliot__reader *r)
 
 void foliot__write_bytes(foliot__writer *w, const void *bytes, size_t count)
 {
-    if (w->bytes && (w->status != FOLIOT_OK || w->capacity - w->at < count)) {
-        w->status = FOLIOT_FULL;
+    if (w->bytes && (w->status != FOLIOT_STATUS_OK || w->capacity - w->at < count)) {
+        w->status = FOLIOT_STATUS_FULL;
         return;
     }
     if (w->bytes && count)

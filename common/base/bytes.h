@@ -15,35 +15,35 @@
 typedef struct foliot__reader {
     const uint8_t *bytes;
     size_t length, at;
-    foliot_status status; // FOLIOT_OK, FOLIOT_TRUNCATED or what the decoder sets
+    foliot_status status; // FOLIOT_STATUS_OK, FOLIOT_STATUS_TRUNCATED or what the decoder sets
 } foliot__reader;
 
 // `bytes` NULL counts only: then capacity is ignored and `at` ends as the size needed.
 typedef struct foliot__writer {
     uint8_t *bytes;
     size_t capacity, at;
-    foliot_status status; // FOLIOT_OK or FOLIOT_FULL
+    foliot_status status; // FOLIOT_STATUS_OK or FOLIOT_STATUS_FULL
 } foliot__writer;
 
 static inline foliot__reader foliot__reader_of(const uint8_t *bytes, size_t length)
 {
-    return (foliot__reader){bytes, length, 0, FOLIOT_OK};
+    return (foliot__reader){bytes, length, 0, FOLIOT_STATUS_OK};
 }
 
 static inline foliot__writer foliot__writer_of(uint8_t *bytes, size_t capacity)
 {
-    return (foliot__writer){bytes, capacity, 0, FOLIOT_OK};
+    return (foliot__writer){bytes, capacity, 0, FOLIOT_STATUS_OK};
 }
 
 static inline size_t foliot__reader_left(const foliot__reader *r)
 {
-    return r->status == FOLIOT_OK ? r->length - r->at : 0;
+    return r->status == FOLIOT_STATUS_OK ? r->length - r->at : 0;
 }
 
 // The first error stays.
 static inline void foliot__reader_fail(foliot__reader *r, foliot_status status)
 {
-    if (r->status == FOLIOT_OK)
+    if (r->status == FOLIOT_STATUS_OK)
         r->status = status;
 }
 

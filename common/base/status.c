@@ -8,7 +8,7 @@ const char *foliot_status_name(foliot_status status)
         foliot_status status;
         const char *name;
     } names[] = {
-#define ROW(code, value, text) {FOLIOT_##code, #code},
+#define ROW(code, value, text) {FOLIOT_STATUS_##code, #code},
         FOLIOT_STATUS_LIST(ROW)
 #undef ROW
     };
@@ -22,7 +22,7 @@ const char *foliot_status_text(foliot_status status)
 {
     switch (status) {
 #define CASE(code, value, text)                                                                    \
-    case FOLIOT_##code:                                                                            \
+    case FOLIOT_STATUS_##code:                                                                            \
         return text;
         FOLIOT_STATUS_LIST(CASE)
 #undef CASE

@@ -14,7 +14,7 @@ static uint64_t read_big(foliot__reader *r, unsigned count)
 
 static uint64_t fail(foliot__reader *r)
 {
-    foliot__reader_fail(r, FOLIOT_CORRUPT);
+    foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return 0;
 }
 
@@ -34,7 +34,7 @@ uint64_t foliot__unpack_uint(foliot__reader *r)
     case 0xcf:
         return read_big(r, 8);
     default: // a signed encoding of a number that is not negative
-        if (r->status != FOLIOT_OK)
+        if (r->status != FOLIOT_STATUS_OK)
             return 0;
         r->at--;
         value = foliot__unpack_int(r);
@@ -88,7 +88,7 @@ double foliot__unpack_f64(foliot__reader *r)
 static uint32_t counted(foliot__reader *r, uint64_t count, uint32_t values_each)
 {
     if (count * values_each > foliot__reader_left(r)) {
-        foliot__reader_fail(r, FOLIOT_TRUNCATED);
+        foliot__reader_fail(r, FOLIOT_STATUS_TRUNCATED);
         return 0;
     }
     return (uint32_t)count;
@@ -120,7 +120,7 @@ uint32_t foliot__unpack_map(foliot__reader *r)
 
 static const uint8_t *sized(foliot__reader *r, uint64_t count, uint32_t *length)
 {
-    const uint8_t *bytes = r->status == FOLIOT_OK ? foliot__read_bytes(r, (size_t)count) : NULL;
+    const uint8_t *bytes = r->status == FOLIOT_STATUS_OK ? foliot__read_bytes(r, (size_t)count) : NULL;
     *length = bytes ? (uint32_t)count : 0;
     return bytes;
 }
@@ -165,7 +165,7 @@ static uint32_t fixed_size(uint8_t tag)
 
 static void skip_bytes(foliot__reader *r, uint64_t count)
 {
-    if (r->status == FOLIOT_OK)
+    if (r->status == FOLIOT_STATUS_OK)
         foliot__read_bytes(r, (size_t)count);
 }
 
@@ -173,7 +173,7 @@ static void skip_bytes(foliot__reader *r, uint64_t count)
 static uint64_t skip_one(foliot__reader *r)
 {
     uint8_t tag = foliot__read_u8(r);
-    if (r->status != FOLIOT_OK)
+    if (r->status != FOLIOT_STATUS_OK)
         return 0;
     uint32_t size = fixed_size(tag);
     if (size != UINT32_MAX) {
@@ -199,6 +199,6 @@ static uint64_t skip_one(foliot__reader *r)
 // By counting, not by recursion: nesting costs no stack. Each round reads at least one byte.
 void foliot__unpack_skip(foliot__reader *r)
 {
-    for (uint64_t left = 1; left > 0 && r->status == FOLIOT_OK; left--)
+    for (uint64_t left = 1; left > 0 && r->status == FOLIOT_STATUS_OK; left--)
         left += skip_one(r);
 }

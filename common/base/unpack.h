@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // unpack.h: reads msgpack from a cursor, bounds-checked, in place, without memory of its own. Every
 // encoding of a value is accepted (a writer may choose longer ones). A value of the wrong type sets
-// FOLIOT_CORRUPT, a missing byte FOLIOT_TRUNCATED; the first error stays.
+// FOLIOT_STATUS_CORRUPT, a missing byte FOLIOT_STATUS_TRUNCATED; the first error stays.
 #ifndef FOLIOT_BASE_UNPACK_H
 #define FOLIOT_BASE_UNPACK_H
 
 #include "base/bytes.h"
 
 uint64_t foliot__unpack_uint(foliot__reader *r);
-int64_t foliot__unpack_int(foliot__reader *r); // FOLIOT_CORRUPT beyond int64
+int64_t foliot__unpack_int(foliot__reader *r); // FOLIOT_STATUS_CORRUPT beyond int64
 double foliot__unpack_f64(foliot__reader *r);  // float 64 alone: reals are exact
 // Counts are checked against the bytes left: each element takes at least one.
 uint32_t foliot__unpack_array(foliot__reader *r);

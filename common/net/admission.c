@@ -23,7 +23,7 @@ foliot_status foliot__admission_init(foliot__admission *a, const foliot_transpor
     if (config->peers_per_address_max)
         a->per_address_max = config->peers_per_address_max;
     a->addresses = calloc(a->capacity, sizeof *a->addresses);
-    return a->addresses ? FOLIOT_OK : FOLIOT_MEMORY;
+    return a->addresses ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
 }
 
 void foliot__admission_close(foliot__admission *a)

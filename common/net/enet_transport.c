@@ -71,8 +71,8 @@ static foliot_status watch_relay(enet_transport *t)
     if (t->epoll_fd < 0 ||
         epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, (int)t->host->socket, &event) != 0 ||
         epoll_ctl(t->epoll_fd, EPOLL_CTL_ADD, foliot__relay_descriptor(t->relay), &event) != 0)
-        return FOLIOT_IO;
-    return FOLIOT_OK;
+        return FOLIOT_STATUS_IO;
+    return FOLIOT_STATUS_OK;
 }
 
 static bool impaired(const enet_transport *t)
@@ -85,16 +85,16 @@ static bool impaired(const enet_transport *t)
 // address.
 static foliot_status through_relay(enet_transport *t, struct sockaddr_in *address)
 {
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     if (t->relay && !foliot__relay_leads_to(t->relay, address))
-        return FOLIOT_UNSUPPORTED;
+        return FOLIOT_STATUS_UNSUPPORTED;
     if (!t->relay) {
         status = foliot__relay_connect(address, &t->head.config.send, &t->head.config.receive,
                                        &t->head.counters, &t->relay);
-        if (status == FOLIOT_OK)
+        if (status == FOLIOT_STATUS_OK)
             status = watch_relay(t);
     }
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         *address = foliot__relay_address(t->relay);
     return status;
 }
@@ -120,20 +120,20 @@ static foliot_status enet_connect(foliot_transport *transport, const char *host,
     struct sockaddr_in address;
     set_clock(t, now_ns);
     if (!resolve(host, port, &address))
-        return FOLIOT_NOT_FOUND;
-    foliot_status status = impaired(t) ? through_relay(t, &address) : FOLIOT_OK;
-    if (status != FOLIOT_OK)
+        return FOLIOT_STATUS_NOT_FOUND;
+    foliot_status status = impaired(t) ? through_relay(t, &address) : FOLIOT_STATUS_OK;
+    if (status != FOLIOT_STATUS_OK)
         return status;
     slot *s = foliot__slot_take(t);
     if (!s)
-        return FOLIOT_FULL;
+        return FOLIOT_STATUS_FULL;
     foliot__system_random(NULL, &s->seed, sizeof s->seed);
     if (!learn_connect_id(t, s))
-        return FOLIOT_FULL;
+        return FOLIOT_STATUS_FULL;
     s->state = SLOT_ASKING;
     s->address = (ENetAddress){.host = address.sin_addr.s_addr, .port = ntohs(address.sin_port)};
     *peer = foliot__slot_id(t, s);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static void ask_for_cookie(enet_transport *t, slot *s)
@@ -604,10 +604,10 @@ static foliot_status port_free(const struct sockaddr_in *address)
         fd < 0 || bind(fd, (const struct sockaddr *)address, sizeof *address) != 0 ? errno : 0;
     if (fd >= 0)
         close(fd);
-    return why == 0               ? FOLIOT_OK
-           : why == EADDRNOTAVAIL ? FOLIOT_NOT_FOUND
-           : why == EACCES        ? FOLIOT_REFUSED
-                                  : FOLIOT_AGAIN;
+    return why == 0               ? FOLIOT_STATUS_OK
+           : why == EADDRNOTAVAIL ? FOLIOT_STATUS_NOT_FOUND
+           : why == EACCES        ? FOLIOT_STATUS_REFUSED
+                                  : FOLIOT_STATUS_AGAIN;
 }
 
 static foliot_status open_host(enet_transport *t)
@@ -617,27 +617,27 @@ static foliot_status open_host(enet_transport *t)
     ENetAddress at = {0};
     bool relayed = config->bind && impaired(t);
     if (config->bind && inet_pton(AF_INET, config->bind, &address.sin_addr) != 1)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     address.sin_port = htons(config->port);
-    foliot_status status = config->bind ? port_free(&address) : FOLIOT_OK;
-    if (status != FOLIOT_OK)
+    foliot_status status = config->bind ? port_free(&address) : FOLIOT_STATUS_OK;
+    if (status != FOLIOT_STATUS_OK)
         return status;
     at.host = relayed ? htonl(INADDR_LOOPBACK) : address.sin_addr.s_addr;
     at.port = relayed ? 0 : config->port;
     t->host =
         enet_host_create(config->bind ? &at : NULL, config->peers_max, FOLIOT__CHANNELS, 0, 0);
     if (!t->host)
-        return FOLIOT_AGAIN;
+        return FOLIOT_STATUS_AGAIN;
     if (!relayed && config->bind && config->batches)
         t->tray = foliot__tray_open((int)t->host->socket, FOLIOT__SHORT_MARK);
     if (!relayed)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     struct sockaddr_in near = {.sin_family = AF_INET,
                                .sin_port = htons(t->host->address.port),
                                .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     status = foliot__relay_listen(&address, &near, &config->send, &config->receive,
                                   &t->head.counters, &t->relay);
-    return status == FOLIOT_OK ? watch_relay(t) : status;
+    return status == FOLIOT_STATUS_OK ? watch_relay(t) : status;
 }
 
 // On the loopback, and behind the impairment's proxy, all clients have one address.
@@ -667,15 +667,15 @@ foliot_status foliot_transport_enet(const foliot_transport_config *config, uint6
                                     foliot_transport **transport)
 {
     if (config->peers_max == 0 || config->peers_max > FOLIOT_PEERS_MAX || config->timeout_ms == 0)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     if (enet_initialize() != 0)
-        return FOLIOT_IO;
+        return FOLIOT_STATUS_IO;
     enet_transport *t = calloc(1, sizeof *t);
     slot *slots = calloc(config->peers_max, sizeof *slots);
     if (!t || !slots) {
         free(t);
         free(slots);
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     }
     t->head = (foliot_transport){.maker = &enet_maker, .config = *config};
     t->slots = slots;
@@ -688,9 +688,9 @@ foliot_status foliot_transport_enet(const foliot_transport_config *config, uint6
             config->joins_per_second > 0 ? config->joins_per_second : SHARED_PER_SECOND;
     }
     foliot_status status = foliot__admission_init(&t->admission, &limits);
-    if (status == FOLIOT_OK)
-        status = foliot__outbox_init(&t->outbox, config->peers_max) ? open_host(t) : FOLIOT_MEMORY;
-    if (status != FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK)
+        status = foliot__outbox_init(&t->outbox, config->peers_max) ? open_host(t) : FOLIOT_STATUS_MEMORY;
+    if (status != FOLIOT_STATUS_OK) {
         enet_destroy(&t->head);
         return status;
     }
@@ -698,5 +698,5 @@ foliot_status foliot_transport_enet(const foliot_transport_config *config, uint6
     set_clock(t, now_ns);
     foliot__cookie_keys_draw(&t->keys, now_ns);
     *transport = &t->head;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }

@@ -119,7 +119,7 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
     if (strlen(text) >= sizeof copy) {
         snprintf(problem, problem_bytes, "an impairment has fewer than %zu characters",
                  sizeof copy);
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     }
     strcpy(copy, text);
     while ((name = strsep(&rest, ",")) != NULL) {
@@ -132,10 +132,10 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
         if (wants) {
             snprintf(problem, problem_bytes, "%s%s%s: expected %s", name, equals ? "=" : "", value,
                      wants);
-            return FOLIOT_INVALID;
+            return FOLIOT_STATUS_INVALID;
         }
         seen[seen_count++] = name; // there are fewer keys than room
     }
     *impairment = result;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }

@@ -52,7 +52,7 @@ static foliot_status open_relay(const struct sockaddr_in *address, const foliot_
 {
     foliot__relay *relay = calloc(1, sizeof *relay);
     if (!relay)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     relay->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     relay->shared_fd = open_socket(address);
     foliot_impairment inward = *receive;
@@ -60,14 +60,14 @@ static foliot_status open_relay(const struct sockaddr_in *address, const foliot_
     foliot__link_init(&relay->outward, send, counters);
     foliot__link_init(&relay->inward, &inward, counters);
     if (relay->epoll_fd < 0 || relay->shared_fd < 0 || !watch(relay, relay->shared_fd)) {
-        foliot_status status = errno == EADDRINUSE ? FOLIOT_AGAIN : FOLIOT_IO;
+        foliot_status status = errno == EADDRINUSE ? FOLIOT_STATUS_AGAIN : FOLIOT_STATUS_IO;
         foliot__relay_close(relay);
         return status;
     }
     socklen_t length = sizeof relay->address;
     getsockname(relay->shared_fd, (struct sockaddr *)&relay->address, &length);
     *out = relay;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static const struct sockaddr_in *any_loopback(void)
@@ -84,11 +84,11 @@ foliot_status foliot__relay_listen(const struct sockaddr_in *public_address,
                                    foliot_transport_counters *counters, foliot__relay **relay)
 {
     foliot_status status = open_relay(public_address, send, receive, counters, relay);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     (*relay)->listens = true;
     (*relay)->near = *near;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot__relay_connect(const struct sockaddr_in *far, const foliot_impairment *send,
@@ -96,16 +96,16 @@ foliot_status foliot__relay_connect(const struct sockaddr_in *far, const foliot_
                                     foliot_transport_counters *counters, foliot__relay **relay)
 {
     foliot_status status = open_relay(any_loopback(), send, receive, counters, relay);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     struct sockaddr_in any = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_ANY)};
     session *s = &(*relay)->sessions[0];
     *s = (session){.near_fd = (*relay)->shared_fd, .far_fd = open_socket(&any), .far = *far};
     (*relay)->session_count = 1;
     if (s->far_fd >= 0 && watch(*relay, s->far_fd))
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     foliot__relay_close(*relay);
-    return FOLIOT_IO;
+    return FOLIOT_STATUS_IO;
 }
 
 void foliot__relay_close(foliot__relay *relay)

@@ -14,7 +14,7 @@
 typedef struct foliot__relay foliot__relay;
 
 // In front of a host: datagrams to `public_address` go to ENet at `near` (loopback), each far
-// address through a socket of its own. FOLIOT_AGAIN: the port is busy.
+// address through a socket of its own. FOLIOT_STATUS_AGAIN: the port is busy.
 foliot_status foliot__relay_listen(const struct sockaddr_in *public_address,
                                    const struct sockaddr_in *near, const foliot_impairment *send,
                                    const foliot_impairment *receive,

@@ -124,7 +124,7 @@ static foliot_status insert(foliot__link *link, foliot__packet packet)
         foliot__packet *heap = realloc(link->heap, capacity * sizeof *heap);
         if (!heap) {
             free(packet.bytes);
-            return FOLIOT_MEMORY;
+            return FOLIOT_STATUS_MEMORY;
         }
         link->heap = heap;
         link->capacity = capacity;
@@ -134,7 +134,7 @@ static foliot_status insert(foliot__link *link, foliot__packet packet)
     link->heap[at] = packet;
     for (; at > 0 && before(&link->heap[at], &link->heap[(at - 1) / 2]); at = (at - 1) / 2)
         swap(&link->heap[at], &link->heap[(at - 1) / 2]);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status packet_of(uint64_t due_ns, uint64_t tag, const uint8_t *bytes, size_t length,
@@ -143,9 +143,9 @@ static foliot_status packet_of(uint64_t due_ns, uint64_t tag, const uint8_t *byt
     *packet = (foliot__packet){.due_ns = due_ns, .tag = tag, .length = length};
     packet->bytes = malloc(length ? length : 1);
     if (!packet->bytes)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     memcpy(packet->bytes, bytes, length);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot__link_schedule(foliot__link *link, uint64_t due_ns, uint64_t tag,
@@ -153,7 +153,7 @@ foliot_status foliot__link_schedule(foliot__link *link, uint64_t due_ns, uint64_
 {
     foliot__packet packet;
     foliot_status status = packet_of(due_ns, tag, bytes, length, &packet);
-    return status == FOLIOT_OK ? insert(link, packet) : status;
+    return status == FOLIOT_STATUS_OK ? insert(link, packet) : status;
 }
 
 // Packets that were held back go on when enough others have passed.
@@ -180,26 +180,26 @@ foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t ta
     double reorder_draw = foliot__rng_unit(&link->rng);
     uint64_t due_ns;
     bool arrives = foliot__link_fate(link, now_ns, length, &due_ns);
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     if (arrives && reorder_draw < link->impairment.reorder && link->held_count < FOLIOT__HELD_MAX) {
         foliot__packet packet;
         status = packet_of(due_ns + HELD_NS, tag, bytes, length, &packet);
-        if (status != FOLIOT_OK)
+        if (status != FOLIOT_STATUS_OK)
             return status;
         link->held_left[link->held_count] = HELD_PACKETS;
         link->held[link->held_count++] = packet;
         link->counters->packets_reordered++;
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     }
     if (arrives)
         status = foliot__link_schedule(link, due_ns, tag, bytes, length);
     release_held(link, now_ns, arrives);
-    if (status != FOLIOT_OK || duplicate_draw >= link->impairment.duplicate)
+    if (status != FOLIOT_STATUS_OK || duplicate_draw >= link->impairment.duplicate)
         return status;
     link->counters->packets_duplicated++; // the copy may be lost like any other
     return foliot__link_fate(link, now_ns, length, &due_ns)
                ? foliot__link_schedule(link, due_ns, tag, bytes, length)
-               : FOLIOT_OK;
+               : FOLIOT_STATUS_OK;
 }
 
 static void sift_down(foliot__link *link)

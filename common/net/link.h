@@ -41,7 +41,7 @@ void foliot__link_init(foliot__link *link, const foliot_impairment *impairment,
                        foliot_transport_counters *counters);
 void foliot__link_close(foliot__link *link);
 bool foliot__impairment_none(const foliot_impairment *impairment);
-// Takes a copy. FOLIOT_MEMORY, else FOLIOT_OK, whatever becomes of it.
+// Takes a copy. FOLIOT_STATUS_MEMORY, else FOLIOT_STATUS_OK, whatever becomes of it.
 foliot_status foliot__link_push(foliot__link *link, uint64_t now_ns, uint64_t tag,
                                 const uint8_t *bytes, size_t length);
 // When a packet that is pushed now would arrive, and whether at all; draws as a push does. For the

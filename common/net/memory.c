@@ -62,9 +62,9 @@ foliot_status foliot_hub_create(foliot_hub **hub)
 {
     *hub = calloc(1, sizeof **hub);
     if (!*hub)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     (*hub)->port = 40000;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot_hub_destroy(foliot_hub *hub)
@@ -147,7 +147,7 @@ static void carry_unreliable(memory *from, memory *to, const uint8_t *packet, si
     }
     while (foliot__link_pop(&to->receive, UINT64_MAX - 1, &passing)) {
         if (foliot__link_schedule(&to->inbox, passing.due_ns, 0, passing.bytes, passing.length) ==
-            FOLIOT_OK)
+            FOLIOT_STATUS_OK)
             to->hub->ledger.scheduled++;
         free(passing.bytes);
     }
@@ -167,7 +167,7 @@ static bool carry_reliable(memory *from, memory *to, uint64_t *last_due_ns, cons
         if (due_ns < *last_due_ns)
             due_ns = *last_due_ns;
         *last_due_ns = due_ns;
-        if (foliot__link_schedule(&to->inbox, due_ns, 0, packet, length) != FOLIOT_OK)
+        if (foliot__link_schedule(&to->inbox, due_ns, 0, packet, length) != FOLIOT_STATUS_OK)
             break;
         to->hub->ledger.scheduled++;
         return true;
@@ -208,13 +208,13 @@ static foliot_status memory_connect(foliot_transport *transport, const char *hos
     m->now_ns = now_ns;
     slot *s = free_slot(m, peer);
     if (!s)
-        return FOLIOT_FULL;
+        return FOLIOT_STATUS_FULL;
     s->state = SLOT_CONNECTING;
     s->port = port;
     s->asked_ns = now_ns;
     s->far = to ? to->serial : 0;
     post(m, s, (envelope){.kind = MAIL_CONNECT}, NULL, 0);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static void memory_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
@@ -490,15 +490,15 @@ foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_co
 {
     static const foliot_impairment none;
     if (config->peers_max == 0 || config->peers_max > FOLIOT_PEERS_MAX)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     if (config->bind && config->port && find_port(hub, config->port))
-        return FOLIOT_AGAIN;
+        return FOLIOT_STATUS_AGAIN;
     memory *m = calloc(1, sizeof *m);
     slot *slots = calloc(config->peers_max, sizeof *slots);
-    if (!m || !slots || foliot__admission_init(&m->admission, config) != FOLIOT_OK) {
+    if (!m || !slots || foliot__admission_init(&m->admission, config) != FOLIOT_STATUS_OK) {
         free(m);
         free(slots);
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     }
     m->head.maker = &memory_maker;
     m->head.config = *config;
@@ -513,5 +513,5 @@ foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_co
     m->next = hub->first;
     hub->first = m;
     *transport = &m->head;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }

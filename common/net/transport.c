@@ -13,9 +13,9 @@ foliot_status foliot_transport_impair(foliot_transport *transport, const foliot_
                                       const foliot_impairment *receive)
 {
     if (!transport->maker->impair)
-        return FOLIOT_UNSUPPORTED;
+        return FOLIOT_STATUS_UNSUPPORTED;
     transport->maker->impair(transport, send, receive);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot_transport_destroy(foliot_transport *transport)
@@ -74,8 +74,8 @@ foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id 
     size_t limit =
         delivery == FOLIOT_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
     if (foliot_transport_send_many(transport, &peer, 1, delivery, bytes, length) == 1)
-        return FOLIOT_OK;
-    return length == 0 || length > limit ? FOLIOT_FULL : FOLIOT_NOT_FOUND;
+        return FOLIOT_STATUS_OK;
+    return length == 0 || length > limit ? FOLIOT_STATUS_FULL : FOLIOT_STATUS_NOT_FOUND;
 }
 
 void foliot_transport_flush(foliot_transport *transport, uint64_t now_ns)

@@ -38,7 +38,7 @@ static foliot_status unread(const foliot__tape_walk *walk, foliot_damage *damage
 {
     foliot_status status = walk->source->status;
     return damaged(damage, status, walk->number, walk->offset,
-                   status == FOLIOT_MEMORY ? "no memory to read it"
+                   status == FOLIOT_STATUS_MEMORY ? "no memory to read it"
                                            : "the system does not read it");
 }
 
@@ -119,7 +119,7 @@ typedef struct decoding {
 static void corrupt_if(decoding *d, bool wrong)
 {
     if (wrong)
-        foliot__reader_fail(d->r, FOLIOT_CORRUPT);
+        foliot__reader_fail(d->r, FOLIOT_STATUS_CORRUPT);
 }
 
 static void take_bin16(foliot__reader *r, uint8_t out[16])
@@ -129,7 +129,7 @@ static void take_bin16(foliot__reader *r, uint8_t out[16])
     if (length == 16)
         memcpy(out, bytes, 16);
     else
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
 static void take_text(foliot__reader *r, char *out, size_t capacity)
@@ -149,7 +149,7 @@ static void take_scene(foliot__reader *r, foliot__tape_header *header)
     free(header->scene);
     header->scene = malloc(header->scene_bytes + 1);
     if (!header->scene)
-        foliot__reader_fail(r, FOLIOT_MEMORY);
+        foliot__reader_fail(r, FOLIOT_STATUS_MEMORY);
     else if (bytes)
         memcpy(header->scene, bytes, header->scene_bytes);
 }
@@ -160,19 +160,19 @@ static void take_capacities(foliot__reader *r, foliot__tape_header *header)
     for (uint32_t i = 0; i < count; i++) {
         uint64_t value = foliot__unpack_uint(r);
         if (value > UINT32_MAX)
-            foliot__reader_fail(r, FOLIOT_CORRUPT);
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         else if (i < 6)
             header->capacities[i] = (uint32_t)value;
     }
     if (count < 6)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
 static void take_rules(foliot__reader *r, foliot__tape_header *header)
 {
     uint64_t value = foliot__unpack_uint(r);
     if (value > UINT32_MAX)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     header->rules = (uint32_t)value;
 }
 
@@ -239,10 +239,10 @@ static void decode_header(decoding *d)
 {
     unsigned found = 0;
     corrupt_if(d, d->values < 1 || !d->header || d->content->has_header);
-    if (d->r->status != FOLIOT_OK)
+    if (d->r->status != FOLIOT_STATUS_OK)
         return;
     uint32_t pairs = foliot__unpack_map(d->r);
-    for (uint32_t i = 0; i < pairs && d->r->status == FOLIOT_OK; i++) {
+    for (uint32_t i = 0; i < pairs && d->r->status == FOLIOT_STATUS_OK; i++) {
         unsigned bit = take_key(d->r, d->header);
         bool other = bit & ~(d->header->foreign ? KEYS_FOREIGN : KEYS_WORLD);
         corrupt_if(d, (found & bit) || other);
@@ -266,11 +266,11 @@ static void decode_keyframe(decoding *d)
     const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
     corrupt_if(d, tick != d->block->tick || tick != d->walk->tick);
     if (encoding != FOLIOT__TAPE_RAW)
-        foliot__reader_fail(d->r, FOLIOT_UNSUPPORTED);
-    if (d->r->status != FOLIOT_OK)
+        foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
+    if (d->r->status != FOLIOT_STATUS_OK)
         return;
     if (!room(&content->keyframe, &content->keyframe_capacity, (size_t)length + 1)) {
-        foliot__reader_fail(d->r, FOLIOT_MEMORY);
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
         return;
     }
     memcpy(content->keyframe, bytes, length);
@@ -287,7 +287,7 @@ static void decode_inputs(decoding *d)
     d->has_inputs = true;
     d->entries = *d->r;
     d->entry_values = d->values - 1;
-    for (uint32_t i = 0; i < d->entry_values && d->r->status == FOLIOT_OK; i++)
+    for (uint32_t i = 0; i < d->entry_values && d->r->status == FOLIOT_STATUS_OK; i++)
         foliot__unpack_int(d->r);
     d->entries.length = d->r->at;
     d->values = 0;
@@ -302,17 +302,17 @@ static void decode_digests(decoding *d)
     uint32_t length;
     const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
     corrupt_if(d, every < 1 || every > UINT32_MAX || each < 4 || each > 16);
-    if (d->r->status != FOLIOT_OK)
+    if (d->r->status != FOLIOT_STATUS_OK)
         return;
     uint32_t count = length / (uint32_t)each;
     uint64_t ticks = d->block->tick - content->first_tick;
     corrupt_if(d, length % each || count < 1 || first <= content->first_tick ||
                       first > d->block->tick || (count - 1) * every > ticks ||
                       first + (count - 1) * every > d->block->tick);
-    if (d->r->status != FOLIOT_OK)
+    if (d->r->status != FOLIOT_STATUS_OK)
         return;
     if (!room(&content->digest_bytes, &content->digest_capacity, content->digest_length + length)) {
-        foliot__reader_fail(d->r, FOLIOT_MEMORY);
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
         return;
     }
     memcpy(content->digest_bytes + content->digest_length, bytes, length);
@@ -336,14 +336,14 @@ static void decode_index(decoding *d)
 {
     foliot__tape_content *content = d->content;
     corrupt_if(d, d->values % 2 || !content->has_closing || d->has_index);
-    if (d->r->status != FOLIOT_OK)
+    if (d->r->status != FOLIOT_STATUS_OK)
         return;
     d->has_index = true;
     free(content->index);
     content->index_count = 0;
     content->index = malloc(sizeof *content->index * (d->values / 2 + 1));
     if (!content->index) {
-        foliot__reader_fail(d->r, FOLIOT_MEMORY);
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
         return;
     }
     uint64_t tick = 0, offset = 0;
@@ -351,7 +351,7 @@ static void decode_index(decoding *d)
         uint64_t ticks = foliot__unpack_uint(d->r), bytes = foliot__unpack_uint(d->r);
         corrupt_if(d, ticks > d->block->tick - tick || bytes == 0 ||
                           bytes >= content->offset - offset);
-        if (d->r->status != FOLIOT_OK)
+        if (d->r->status != FOLIOT_STATUS_OK)
             return;
         content->index[content->index_count][0] = tick += ticks;
         content->index[content->index_count++][1] = offset += bytes;
@@ -384,13 +384,13 @@ static void decode_note(decoding *d)
     foliot__unpack_uint(d->r);
     const char *what = foliot__unpack_str(d->r, &what_length);
     const char *text = foliot__unpack_str(d->r, &text_length);
-    if (d->r->status != FOLIOT_OK)
+    if (d->r->status != FOLIOT_STATUS_OK)
         return;
     if (content->notes == content->noted_capacity) {
         uint32_t capacity = content->noted_capacity ? 2 * content->noted_capacity : 8;
         void *noted = realloc(content->noted, capacity * sizeof *content->noted);
         if (!noted) {
-            foliot__reader_fail(d->r, FOLIOT_MEMORY);
+            foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
             return;
         }
         content->noted = noted;
@@ -417,7 +417,7 @@ static void decode_record(decoding *d, uint64_t *type)
     d->values = foliot__unpack_array(d->r);
     *type = foliot__unpack_uint(d->r);
     corrupt_if(d, d->values < 1 || *type < 1 || *type > FOLIOT__TAPE_TYPE_MAX);
-    if (d->r->status != FOLIOT_OK)
+    if (d->r->status != FOLIOT_STATUS_OK)
         return;
     d->values--;
     corrupt_if(d, d->has_end);
@@ -448,12 +448,12 @@ static void decode_record(decoding *d, uint64_t *type)
         break;
     default:
         if (*type < FOLIOT__TAPE_OPTIONAL)
-            foliot__reader_fail(d->r, FOLIOT_UNSUPPORTED);
+            foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
         d->content->unknown++;
         break;
     }
     // Later minor versions may append values to a record.
-    for (uint32_t i = 0; i < d->values && d->r->status == FOLIOT_OK; i++)
+    for (uint32_t i = 0; i < d->values && d->r->status == FOLIOT_STATUS_OK; i++)
         foliot__unpack_skip(d->r);
     *bytes_counter(d->content, *type) += d->r->at - start;
 }
@@ -463,30 +463,30 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
     const foliot__tape_content *content = d->content;
     foliot__reader *r = d->r;
     uint64_t type = 0;
-    while (r->status == FOLIOT_OK && r->at < r->length)
+    while (r->status == FOLIOT_STATUS_OK && r->at < r->length)
         decode_record(d, &type);
-    if (r->status == FOLIOT_UNSUPPORTED)
-        return damaged(damage, FOLIOT_UNSUPPORTED, content->number, content->offset,
+    if (r->status == FOLIOT_STATUS_UNSUPPORTED)
+        return damaged(damage, FOLIOT_STATUS_UNSUPPORTED, content->number, content->offset,
                        "record type %" PRIu64 " must be understood, and this build does not", type);
-    if (r->status == FOLIOT_MEMORY)
-        return damaged(damage, FOLIOT_MEMORY, content->number, content->offset, "no memory");
+    if (r->status == FOLIOT_STATUS_MEMORY)
+        return damaged(damage, FOLIOT_STATUS_MEMORY, content->number, content->offset, "no memory");
     // A block is whole by its checksum: values that end early were written so.
-    if (r->status != FOLIOT_OK)
-        return damaged(damage, FOLIOT_CORRUPT, content->number, content->offset,
+    if (r->status != FOLIOT_STATUS_OK)
+        return damaged(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
                        "record of type %" PRIu64
                        " is malformed near byte %zu of the block's payload",
                        type, r->at);
     bool still = content->has_keyframe || content->has_closing || d->header;
     if (still && content->first_tick != d->block->tick)
-        return damaged(damage, FOLIOT_CORRUPT, content->number, content->offset,
+        return damaged(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
                        "a keyframe, header or closing block has ticks of its own");
     if (content->has_closing && !d->has_end)
-        return damaged(damage, FOLIOT_CORRUPT, content->number, content->offset,
+        return damaged(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
                        "closing block without its index or end");
     if (d->header && !content->has_header)
-        return damaged(damage, FOLIOT_CORRUPT, content->number, content->offset,
+        return damaged(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
                        "block 0 holds no header");
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 // -- blocks
@@ -497,17 +497,17 @@ static foliot_status read_block(foliot__tape_walk *walk, foliot__tape_block *blo
     foliot__source *source = walk->source;
     uint64_t left = source->length - walk->offset;
     if (left < FOLIOT__TAPE_BLOCK_BYTES)
-        return damaged(damage, FOLIOT_TRUNCATED, walk->number, walk->offset,
+        return damaged(damage, FOLIOT_STATUS_TRUNCATED, walk->number, walk->offset,
                        left ? "the file ends inside the block's header"
                             : "the file ends without its closing block");
     const uint8_t *bytes = foliot__source_at(source, walk->offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
     if (!bytes)
         return unread(walk, damage);
     if (!foliot__tape_block_read(bytes, block))
-        return damaged(damage, FOLIOT_CORRUPT, walk->number, walk->offset,
+        return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, walk->offset,
                        "the block's header is damaged");
     if (block->length > left - FOLIOT__TAPE_BLOCK_BYTES)
-        return damaged(damage, FOLIOT_TRUNCATED, walk->number, walk->offset,
+        return damaged(damage, FOLIOT_STATUS_TRUNCATED, walk->number, walk->offset,
                        "the file ends inside the block: %" PRIu64 " of %" PRIu32 " bytes are there",
                        left - FOLIOT__TAPE_BLOCK_BYTES, block->length);
     *payload =
@@ -515,9 +515,9 @@ static foliot_status read_block(foliot__tape_walk *walk, foliot__tape_block *blo
     if (!*payload)
         return unread(walk, damage);
     if (foliot__crc32c(0, *payload, block->length) != block->payload_crc)
-        return damaged(damage, FOLIOT_CORRUPT, walk->number, walk->offset,
+        return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, walk->offset,
                        "checksum of its %" PRIu32 " bytes differs", block->length);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status next(foliot__tape_walk *walk, foliot__tape_content *content,
@@ -526,31 +526,31 @@ static foliot_status next(foliot__tape_walk *walk, foliot__tape_content *content
     foliot__tape_block block;
     const uint8_t *payload = NULL;
     foliot_status status = read_block(walk, &block, &payload, damage);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     if (header)
         walk->tick = block.tick;
     if (block.number != (uint32_t)walk->number || block.tick < walk->tick ||
         block.tick - walk->tick > FOLIOT__TAPE_BLOCK_TICKS_MAX)
-        return damaged(damage, FOLIOT_CORRUPT, walk->number, walk->offset,
+        return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, walk->offset,
                        "its number or its tick does not follow the block before");
     content_clear(content, walk);
     foliot__reader r = foliot__reader_of(payload, block.length);
     decoding d = {.r = &r, .block = &block, .walk = walk, .content = content, .header = header};
     status = decode_payload(&d, damage);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     if (content->has_keyframe)
         foliot__tape_forget_players(walk);
     status = foliot__tape_expand(walk, content, block.tick, &d.entries, d.entry_values);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return damaged(damage, status, walk->number, walk->offset, "its inputs are malformed");
     content->tick = walk->tick = block.tick;
     content->other_bytes += FOLIOT__TAPE_BLOCK_BYTES;
     walk->closed = content->has_closing;
     walk->number++;
     walk->offset += FOLIOT__TAPE_BLOCK_BYTES + block.length;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot__tape_walk_begin(foliot__tape_walk *walk, foliot__source *source,
@@ -564,14 +564,14 @@ foliot_status foliot__tape_walk_begin(foliot__tape_walk *walk, foliot__source *s
     if (!start && source->length >= FOLIOT__TAPE_START_BYTES)
         return unread(walk, damage);
     if (!start)
-        return damaged(damage, FOLIOT_TRUNCATED, 0, 0, "the file ends inside its first %d bytes",
+        return damaged(damage, FOLIOT_STATUS_TRUNCATED, 0, 0, "the file ends inside its first %d bytes",
                        FOLIOT__TAPE_START_BYTES);
     if (!foliot__tape_start_read(start, &version))
-        return damaged(damage, FOLIOT_CORRUPT, 0, 0,
+        return damaged(damage, FOLIOT_STATUS_CORRUPT, 0, 0,
                        "not a recording, or its first %d bytes are damaged",
                        FOLIOT__TAPE_START_BYTES);
     if (version != FOLIOT__TAPE_VERSION && version != FOLIOT__TAPE_VERSION_FOREIGN)
-        return damaged(damage, FOLIOT_NEWER, 0, 0,
+        return damaged(damage, FOLIOT_STATUS_NEWER, 0, 0,
                        "format version %" PRIu32 ", and this build reads versions %u and %u",
                        version, FOLIOT__TAPE_VERSION, FOLIOT__TAPE_VERSION_FOREIGN);
     header->foreign = version == FOLIOT__TAPE_VERSION_FOREIGN;
@@ -585,8 +585,8 @@ foliot_status foliot__tape_walk_next(foliot__tape_walk *walk, foliot__tape_conte
     if (!walk->closed)
         return next(walk, content, NULL, damage);
     if (walk->offset == walk->source->length)
-        return FOLIOT_NOT_FOUND;
-    return damaged(damage, FOLIOT_CORRUPT, walk->number, walk->offset,
+        return FOLIOT_STATUS_NOT_FOUND;
+    return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, walk->offset,
                    "%" PRIu64 " bytes follow the closing block",
                    walk->source->length - walk->offset);
 }
@@ -600,14 +600,14 @@ foliot_status foliot__tape_walk_to(foliot__tape_walk *walk, uint64_t offset, uin
         walk->source->length - offset >= FOLIOT__TAPE_BLOCK_BYTES)
         return unread(walk, damage);
     if (!bytes || !foliot__tape_block_read(bytes, &block) || block.tick != tick)
-        return damaged(damage, FOLIOT_CORRUPT, walk->number, offset,
+        return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, offset,
                        "the index names a keyframe here, and there is none");
     walk->offset = offset;
     walk->number = block.number;
     walk->tick = tick;
     walk->closed = false;
     foliot__tape_forget_players(walk);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 bool foliot__tape_closing(foliot__source *source, foliot__tape_content *content)
@@ -623,14 +623,14 @@ bool foliot__tape_closing(foliot__source *source, foliot__tape_content *content)
     foliot__reader r = foliot__reader_of(bytes + 2, FOLIOT__TAPE_END_BYTES - 2);
     uint64_t offset = foliot__unpack_uint(&r);
     bytes = foliot__source_at(source, offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
-    if (r.status != FOLIOT_OK || !bytes || !foliot__tape_block_read(bytes, &block))
+    if (r.status != FOLIOT_STATUS_OK || !bytes || !foliot__tape_block_read(bytes, &block))
         return false;
     walk = calloc(1, sizeof *walk);
     if (!walk)
         return false;
     *walk = (foliot__tape_walk){
         .source = source, .offset = offset, .number = block.number, .tick = block.tick};
-    bool closing = next(walk, content, NULL, NULL) == FOLIOT_OK && content->has_closing &&
+    bool closing = next(walk, content, NULL, NULL) == FOLIOT_STATUS_OK && content->has_closing &&
                    walk->offset == source->length;
     free(walk);
     return closing;

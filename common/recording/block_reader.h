@@ -68,7 +68,7 @@ typedef struct foliot__tape_walk {
 foliot_status foliot__tape_walk_begin(foliot__tape_walk *walk, foliot__source *source,
                                       foliot__tape_header *header, foliot__tape_content *content,
                                       foliot_damage *damage);
-// The next block. FOLIOT_NOT_FOUND after the closing block at the end of the file; else a damage.
+// The next block. FOLIOT_STATUS_NOT_FOUND after the closing block at the end of the file; else a damage.
 foliot_status foliot__tape_walk_next(foliot__tape_walk *walk, foliot__tape_content *content,
                                      foliot_damage *damage);
 // Puts the walk before the keyframe block at `offset`; its number is taken from the block.

@@ -20,20 +20,20 @@ foliot_status foliot_divergence_write(const foliot_divergence_case *found,
     config.threaded = false;
     config.keyframe_ticks = 1; // of both states: a digest alone would not say where they differ
     if (!found->before_bytes || !found->after_bytes || !scene)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     foliot_status status = foliot_world_create(scene, &world);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     status = foliot_world_restore(world, found->before, found->before_bytes);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_create(file, scene, NULL, world, &config, &recording);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = foliot_world_restore(world, found->after, found->after_bytes);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_append(recording, world, found->inputs, found->input_count);
     if (recording) {
         foliot_status closed = foliot_recording_close(recording, NULL);
-        status = status == FOLIOT_OK ? closed : status;
+        status = status == FOLIOT_STATUS_OK ? closed : status;
     }
     foliot_world_destroy(world);
     return status;

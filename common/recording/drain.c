@@ -120,16 +120,16 @@ foliot_status foliot__drain_start(foliot__drain *drain, const foliot_recording_s
     atomic_init(&drain->written_tick, tick);
     atomic_init(&drain->synced_tick, tick);
     if (!foliot__ring_init(&drain->ring, queue_bytes))
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     if (!config->threaded)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     sem_init(&drain->work, 0, 0);
     pthread_mutex_init(&drain->mutex, NULL);
     pthread_cond_init(&drain->progress, NULL);
     if (thread_start(drain) != 0)
-        return FOLIOT_MEMORY; // for its stack, or one thread more than this user may have
+        return FOLIOT_STATUS_MEMORY; // for its stack, or one thread more than this user may have
     drain->threaded = true;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot__drain_wake(foliot__drain *drain)

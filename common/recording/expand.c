@@ -27,14 +27,14 @@ void foliot__tape_forget_players(foliot__tape_walk *walk)
 static int64_t take(expansion *e, int64_t low, int64_t high)
 {
     if (e->values == 0) {
-        foliot__reader_fail(e->r, FOLIOT_CORRUPT);
+        foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
         return low;
     }
     e->values--;
     int64_t value = foliot__unpack_int(e->r);
     if (value >= low && value <= high)
         return value;
-    foliot__reader_fail(e->r, FOLIOT_CORRUPT);
+    foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
     return low;
 }
 
@@ -53,10 +53,10 @@ static void put(expansion *e, uint32_t player, uint8_t kind)
     memcpy(input.axes, known->axes, sizeof input.axes);
     known->sequence++;
     foliot_status status = ++e->count > FOLIOT__TAPE_BLOCK_INPUTS_MAX
-                               ? FOLIOT_CORRUPT
+                               ? FOLIOT_STATUS_CORRUPT
                                : foliot__input_log_append(e->log, &input);
-    if (status != FOLIOT_OK)
-        foliot__reader_fail(e->r, status == FOLIOT_MEMORY ? status : FOLIOT_CORRUPT);
+    if (status != FOLIOT_STATUS_OK)
+        foliot__reader_fail(e->r, status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_CORRUPT);
 }
 
 static void set_streams(expansion *e, uint32_t player, bool streams)
@@ -96,8 +96,8 @@ static void expand_entry(expansion *e, uint32_t *from)
     uint32_t player = place / FOLIOT__TAPE_CODES, code = place % FOLIOT__TAPE_CODES;
     if (player + 1 < *from || code > FOLIOT__TAPE_NONE ||
         (code == FOLIOT__TAPE_NONE && player < *from))
-        foliot__reader_fail(e->r, FOLIOT_CORRUPT);
-    if (e->r->status != FOLIOT_OK)
+        foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
+    if (e->r->status != FOLIOT_STATUS_OK)
         return;
     if (player >= *from)
         put_streaming(e, from, player);
@@ -109,7 +109,7 @@ static void expand_entry(expansion *e, uint32_t *from)
     if (code != FOLIOT__TAPE_NONE) {
         take_changes(e, player);
         if (again && e->walk->players[player].sequence < before)
-            foliot__reader_fail(e->r, FOLIOT_CORRUPT);
+            foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
         put(e, player,
             code == FOLIOT__TAPE_JOIN    ? FOLIOT_INPUT_JOIN
             : code == FOLIOT__TAPE_LEAVE ? FOLIOT_INPUT_LEAVE
@@ -121,13 +121,13 @@ static void expand_entry(expansion *e, uint32_t *from)
 static void expand_tick(expansion *e)
 {
     uint32_t from = 0;
-    while (e->pending && e->entry_tick == e->tick && e->r->status == FOLIOT_OK) {
+    while (e->pending && e->entry_tick == e->tick && e->r->status == FOLIOT_STATUS_OK) {
         expand_entry(e, &from);
         next_entry(e);
     }
     put_streaming(e, &from, FOLIOT_PLAYERS_MAX);
-    if (foliot__input_log_close_tick(e->log) != FOLIOT_OK)
-        foliot__reader_fail(e->r, FOLIOT_MEMORY);
+    if (foliot__input_log_close_tick(e->log) != FOLIOT_STATUS_OK)
+        foliot__reader_fail(e->r, FOLIOT_STATUS_MEMORY);
 }
 
 foliot_status foliot__tape_expand(foliot__tape_walk *walk, foliot__tape_content *content,
@@ -139,9 +139,9 @@ foliot_status foliot__tape_expand(foliot__tape_walk *walk, foliot__tape_content 
                    .values = values,
                    .entry_tick = content->first_tick};
     next_entry(&e);
-    for (e.tick = content->first_tick; e.tick < tick && entries->status == FOLIOT_OK; e.tick++)
+    for (e.tick = content->first_tick; e.tick < tick && entries->status == FOLIOT_STATUS_OK; e.tick++)
         expand_tick(&e);
     if (e.pending || e.values) // entries beyond the block's ticks
-        foliot__reader_fail(entries, FOLIOT_CORRUPT);
+        foliot__reader_fail(entries, FOLIOT_STATUS_CORRUPT);
     return entries->status;
 }

@@ -63,19 +63,19 @@ foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_
 {
     int *user = malloc(sizeof *user);
     if (!user)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     *user = open_writing(file, create);
     if (*user < 0) {
         int error = errno;
         free(user);
         errno = error;
-        return FOLIOT_IO;
+        return FOLIOT_STATUS_IO;
     }
     // One writer a file. The lock ends with the process, however that ends; where there are no
     // locks there is none.
     if (flock(*user, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
         file_close(user);
-        return FOLIOT_AGAIN;
+        return FOLIOT_STATUS_AGAIN;
     }
     if (create)
         (void)!ftruncate(*user, 0); // a device has nothing to be emptied
@@ -86,5 +86,5 @@ foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_
                                     .truncate = file_truncate,
                                     .close = file_close,
                                     .user = user};
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }

@@ -56,14 +56,14 @@ static bool config_valid(const foliot_harness_config *config)
 static foliot_status save(const foliot_simulation *simulation, saved *to)
 {
     foliot_status status = foliot_simulation_save(simulation, NULL, 0, &to->length);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     if (to->length > to->capacity || !to->bytes) {
         free(to->bytes);
         to->capacity = to->length + to->length / 2 + 1;
         to->bytes = malloc(to->capacity);
         if (!to->bytes)
-            return FOLIOT_MEMORY;
+            return FOLIOT_STATUS_MEMORY;
     }
     status = foliot_simulation_save(simulation, to->bytes, to->capacity, &to->length);
     to->digest = foliot_simulation_digest(simulation);
@@ -104,8 +104,8 @@ static void explain(harness *h, foliot_harness_row *row, const foliot_simulation
     size_t used = strlen(row->text);
     foliot_truth_begin(h->expected, tick);
     foliot_truth_begin(h->actual, tick);
-    if (foliot_truth_hold(h->expected, &h->run) != FOLIOT_OK ||
-        foliot_truth_hold(h->actual, actual) != FOLIOT_OK)
+    if (foliot_truth_hold(h->expected, &h->run) != FOLIOT_STATUS_OK ||
+        foliot_truth_hold(h->actual, actual) != FOLIOT_STATUS_OK)
         return;
     if (foliot_truth_compare(h->expected, h->actual, &row->divergence))
         return;
@@ -124,7 +124,7 @@ static void compare(harness *h, foliot_harness_test test, const foliot_simulatio
     const saved *expected = at(h, tick);
     row->checks++;
     foliot_status status = save(actual, &h->other);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         fail(h, test, tick, "its state cannot be saved");
         return;
     }
@@ -149,7 +149,7 @@ static foliot_status step(harness *h, foliot_simulation *simulation)
     uint32_t count = 0;
     uint64_t tick = foliot_simulation_tick(simulation);
     if (!foliot__input_log_at(&h->log, tick, &inputs, &count))
-        return FOLIOT_NOT_FOUND;
+        return FOLIOT_STATUS_NOT_FOUND;
     return foliot_simulation_step(simulation, inputs, count);
 }
 
@@ -157,7 +157,7 @@ static foliot_status step(harness *h, foliot_simulation *simulation)
 static bool steps(harness *h, foliot_harness_test test, foliot_simulation *simulation)
 {
     foliot_status status = step(h, simulation);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         return true;
     char text[128];
     snprintf(text, sizeof text, "it refuses a step that the first run took (%s)",
@@ -173,7 +173,7 @@ static bool restores(harness *h, foliot_harness_test test, foliot_simulation *si
     const saved *from = at(h, tick);
     foliot_status status = foliot_simulation_restore(simulation, from->bytes, from->length);
     char text[128] = "";
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         snprintf(text, sizeof text, "it refuses its own saved bytes (%s)",
                  foliot_status_name(status));
     else if (foliot_simulation_tick(simulation) != tick)
@@ -184,8 +184,8 @@ static bool restores(harness *h, foliot_harness_test test, foliot_simulation *si
     if (!text[0])
         return true;
     fail(h, test, tick, text);
-    if (status == FOLIOT_OK && tick == foliot_simulation_tick(&h->run) &&
-        save(simulation, &h->other) == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK && tick == foliot_simulation_tick(&h->run) &&
+        save(simulation, &h->other) == FOLIOT_STATUS_OK)
         explain(h, row_of(h, test), simulation, from, &h->other);
     return false;
 }
@@ -252,8 +252,8 @@ static bool notices_number(harness *h, uint32_t part, uint32_t field,
         fail(h, FOLIOT_HARNESS_perturbation, tick, "the digest does not notice another value");
         foliot_truth_begin(h->expected, tick);
         foliot_truth_begin(h->actual, tick);
-        if (foliot_truth_hold(h->expected, &h->run) == FOLIOT_OK &&
-            foliot_truth_hold(h->actual, &h->disturbed) == FOLIOT_OK &&
+        if (foliot_truth_hold(h->expected, &h->run) == FOLIOT_STATUS_OK &&
+            foliot_truth_hold(h->actual, &h->disturbed) == FOLIOT_STATUS_OK &&
             !foliot_truth_compare(h->expected, h->actual, &row->divergence))
             noticed = true; // it cannot be put: a count, a constant
         row->passed = noticed;
@@ -302,8 +302,8 @@ static bool notices_bit(harness *h, size_t bit)
     row_of(h, FOLIOT_HARNESS_perturbation)->checks++;
     flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     bool taken =
-        foliot_simulation_restore(&h->disturbed, flipped->bytes, flipped->length) == FOLIOT_OK &&
-        save(&h->disturbed, &h->other) == FOLIOT_OK && h->other.length == flipped->length &&
+        foliot_simulation_restore(&h->disturbed, flipped->bytes, flipped->length) == FOLIOT_STATUS_OK &&
+        save(&h->disturbed, &h->other) == FOLIOT_STATUS_OK && h->other.length == flipped->length &&
         memcmp(h->other.bytes, flipped->bytes, flipped->length) == 0;
     flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     if (!taken || !foliot_digest_equal(h->other.digest, at(h, tick)->digest))
@@ -314,8 +314,8 @@ static bool notices_bit(harness *h, size_t bit)
     foliot_harness_row *row = row_of(h, FOLIOT_HARNESS_perturbation);
     foliot_truth_begin(h->expected, tick);
     foliot_truth_begin(h->actual, tick);
-    if (foliot_truth_hold(h->expected, &h->run) == FOLIOT_OK &&
-        foliot_truth_hold(h->actual, &h->disturbed) == FOLIOT_OK)
+    if (foliot_truth_hold(h->expected, &h->run) == FOLIOT_STATUS_OK &&
+        foliot_truth_hold(h->actual, &h->disturbed) == FOLIOT_STATUS_OK)
         foliot_truth_compare(h->expected, h->actual, &row->divergence);
     return false;
 }
@@ -323,7 +323,7 @@ static bool notices_bit(harness *h, size_t bit)
 static bool disturb_bits(harness *h)
 {
     uint64_t tick = foliot_simulation_tick(&h->run);
-    if (save(&h->run, &h->flipped) != FOLIOT_OK)
+    if (save(&h->run, &h->flipped) != FOLIOT_STATUS_OK)
         return true;
     size_t bits = h->flipped.length * 8;
     for (uint32_t i = 0; i < h->config->perturbations && bits > 0; i++)
@@ -353,10 +353,10 @@ static foliot_status take_inputs(harness *h, uint64_t tick)
         config->inputs
             ? config->inputs(config->inputs_user, tick, h->inputs, FOLIOT_HARNESS_INPUTS_MAX)
             : foliot__harness_players_draw(h->players, tick, h->inputs, FOLIOT_HARNESS_INPUTS_MAX);
-    foliot_status status = count <= FOLIOT_HARNESS_INPUTS_MAX ? FOLIOT_OK : FOLIOT_INVALID;
-    for (uint32_t i = 0; i < count && status == FOLIOT_OK; i++)
+    foliot_status status = count <= FOLIOT_HARNESS_INPUTS_MAX ? FOLIOT_STATUS_OK : FOLIOT_STATUS_INVALID;
+    for (uint32_t i = 0; i < count && status == FOLIOT_STATUS_OK; i++)
         status = foliot__input_log_append(&h->log, &h->inputs[i]);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = foliot__input_log_close_tick(&h->log);
     h->result->inputs += count;
     return status;
@@ -368,13 +368,13 @@ static foliot_status run_tick(harness *h)
     foliot_status status = take_inputs(h, tick);
     if (row_of(h, FOLIOT_HARNESS_serialisation)->passed)
         restore_copy(h);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = step(h, &h->run);
-    if (status == FOLIOT_OK && foliot_simulation_tick(&h->run) != tick + 1)
-        status = FOLIOT_INVALID; // a step is one tick
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK && foliot_simulation_tick(&h->run) != tick + 1)
+        status = FOLIOT_STATUS_INVALID; // a step is one tick
+    if (status == FOLIOT_STATUS_OK)
         status = save(&h->run, at(h, tick + 1));
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     const saved *now = at(h, tick + 1);
     h->result->ticks++;
@@ -389,7 +389,7 @@ static foliot_status run_tick(harness *h)
         test_serialisation(h);
     if (row_of(h, FOLIOT_HARNESS_perturbation)->passed)
         test_perturbation(h);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status make(harness *h, foliot_simulation *simulation)
@@ -403,26 +403,26 @@ static foliot_status begin(harness *h)
     const foliot_harness_config *config = h->config;
     uint32_t farthest = 1;
     foliot_status status = make(h, &h->run);
-    for (int i = 0; i < FOLIOT_HARNESS_DISTANCES && status == FOLIOT_OK; i++) {
+    for (int i = 0; i < FOLIOT_HARNESS_DISTANCES && status == FOLIOT_STATUS_OK; i++) {
         if (config->distances[i])
             status = make(h, &h->rolled[i]);
         farthest = config->distances[i] > farthest ? config->distances[i] : farthest;
     }
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = make(h, &h->again);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = make(h, &h->restored);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = make(h, &h->disturbed);
     h->ring_size = farthest + 1;
     h->ring = calloc(h->ring_size, sizeof *h->ring);
     h->players = foliot__harness_players_create(config->players, config->seed);
     h->rng = foliot__rng_seeded(config->seed ^ 0x6861726e657373);
-    if (status == FOLIOT_OK &&
-        (!h->ring || !h->players || foliot_truth_create(&h->expected) != FOLIOT_OK ||
-         foliot_truth_create(&h->actual) != FOLIOT_OK))
-        status = FOLIOT_MEMORY;
-    if (status != FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK &&
+        (!h->ring || !h->players || foliot_truth_create(&h->expected) != FOLIOT_STATUS_OK ||
+         foliot_truth_create(&h->actual) != FOLIOT_STATUS_OK))
+        status = FOLIOT_STATUS_MEMORY;
+    if (status != FOLIOT_STATUS_OK)
         return status;
     uint64_t first = foliot_simulation_tick(&h->run);
     foliot__input_log_init(&h->log, first);
@@ -451,21 +451,21 @@ foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_har
 {
     memset(result, 0, sizeof *result);
     if (!config_valid(config))
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     harness *h = calloc(1, sizeof *h);
     if (!h)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     h->config = config;
     h->result = result;
     result->kind = config->kind;
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
         result->row[i].passed = true;
     foliot_status status = begin(h);
-    while (status == FOLIOT_OK && result->ticks < config->ticks)
+    while (status == FOLIOT_STATUS_OK && result->ticks < config->ticks)
         status = run_tick(h);
     if (h->run.self)
         result->digest = foliot_simulation_digest(&h->run);
-    result->passed = status == FOLIOT_OK;
+    result->passed = status == FOLIOT_STATUS_OK;
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
         result->passed = result->passed && result->row[i].passed;
     end(h);

@@ -59,7 +59,7 @@ foliot_status foliot__input_log_append(foliot__input_log *log, const foliot_inpu
     foliot_input *inputs =
         grown(log->inputs, log->input_count, &log->input_capacity, sizeof *log->inputs);
     if (!inputs)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     log->inputs = inputs;
     // Insertion from the back: inputs mostly arrive in order, and a tick holds few.
     size_t open = tick_start(log, log->tick_count), at = log->input_count;
@@ -67,21 +67,21 @@ foliot_status foliot__input_log_append(foliot__input_log *log, const foliot_inpu
         at--;
     if (at > open && inputs[at - 1].player == input->player &&
         inputs[at - 1].sequence == input->sequence)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     memmove(&inputs[at + 1], &inputs[at], sizeof *inputs * (log->input_count - at));
     inputs[at] = *input;
     log->input_count++;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot__input_log_close_tick(foliot__input_log *log)
 {
     size_t *ends = grown(log->ends, log->tick_count, &log->tick_capacity, sizeof *log->ends);
     if (!ends)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     log->ends = ends;
     ends[log->tick_count++] = log->input_count + log->forgotten;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 bool foliot__input_log_at(const foliot__input_log *log, uint64_t tick, const foliot_input **inputs,

@@ -195,13 +195,13 @@ foliot_status foliot__input_script_parse(const char *text, size_t length, const 
         r.line++;
         if (!read_line(&r, text + at, line)) {
             foliot__input_script_free(&r.script);
-            return FOLIOT_INVALID;
+            return FOLIOT_STATUS_INVALID;
         }
         at += line + 1;
     }
     sort_ticks(&r.script);
     *script = r.script;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot__input_script_read(const char *file, foliot__input_script *script,
@@ -226,7 +226,7 @@ foliot_status foliot__input_script_read(const char *file, foliot__input_script *
         if (got == 0)
             break;
     }
-    foliot_status status = FOLIOT_IO;
+    foliot_status status = FOLIOT_STATUS_IO;
     if (bad)
         snprintf(message, message_bytes, "%s: %s", file, foliot__file_problem(errno));
     else

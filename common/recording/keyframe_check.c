@@ -13,15 +13,15 @@
 static foliot_status probe_digest(foliot_replay *replay, const foliot__tape_content *content,
                                   foliot_digest *digest)
 {
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     if (!replay->probe.self)
         status = foliot__replay_new(replay, &replay->probe_hosted, &replay->probe);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         replay->probe = (foliot_simulation){0};
-        return FOLIOT_MEMORY; // it was made of this setup before
+        return FOLIOT_STATUS_MEMORY; // it was made of this setup before
     }
     status = foliot_simulation_restore(&replay->probe, content->keyframe, content->keyframe_length);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         *digest = foliot_simulation_digest(&replay->probe);
     return status;
 }
@@ -35,7 +35,7 @@ static foliot_status digest_of(foliot_replay *replay, const foliot__tape_content
     if (replay->foreign->digest)
         return probe_digest(replay, content, digest);
     *digest = foliot_digest_bytes(content->keyframe, content->keyframe_length);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
@@ -45,19 +45,19 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
     foliot_digest digest;
     uint8_t bytes[16];
     if (!replay->world && !replay->foreign)
-        return FOLIOT_OK; // of a kind that is not known: it is looked at, and nothing starts from
+        return FOLIOT_STATUS_OK; // of a kind that is not known: it is looked at, and nothing starts from
                           // it
     foliot_status status = digest_of(replay, content, &digest);
-    if (status == FOLIOT_MEMORY)
+    if (status == FOLIOT_STATUS_MEMORY)
         return status;
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         foliot__tape_digest_bytes(digest, bytes);
         if (memcmp(bytes, content->keyframe_digest, sizeof bytes) == 0)
-            return FOLIOT_OK;
+            return FOLIOT_STATUS_OK;
     }
     *damage = (foliot_damage){
-        .status = FOLIOT_CORRUPT, .block = content->number, .offset = content->offset};
-    if (status == FOLIOT_OK)
+        .status = FOLIOT_STATUS_CORRUPT, .block = content->number, .offset = content->offset};
+    if (status == FOLIOT_STATUS_OK)
         snprintf(damage->text, sizeof damage->text,
                  "block %" PRIu64 " at offset %" PRIu64
                  ": the bytes of the keyframe of tick %" PRIu64 " do not give its digest",
@@ -68,9 +68,9 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
                  " does not fit this %s (%s)",
                  damage->block, damage->offset, content->tick,
                  replay->foreign ? "simulation" : "scene", foliot_status_text(status));
-    if (replay->damage.status == FOLIOT_OK) {
+    if (replay->damage.status == FOLIOT_STATUS_OK) {
         replay->keyframe_false = true;
         replay->keyframe_false_tick = content->tick;
     }
-    return FOLIOT_CORRUPT;
+    return FOLIOT_STATUS_CORRUPT;
 }

@@ -37,12 +37,12 @@ foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_w
 static bool capture(foliot_recording *recording, const foliot_simulation *simulation)
 {
     size_t length = 0;
-    if (foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_OK ||
+    if (foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK ||
         !foliot__buffer_reserve(&recording->capture, length))
         return false;
     recording->capture.length = length;
     return foliot_simulation_save(simulation, recording->capture.bytes, length, &length) ==
-           FOLIOT_OK;
+           FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot__recording_new(const foliot_recording_config *config,
@@ -52,10 +52,10 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
     if (!config)
         config = &defaults;
     if (!config_valid(config))
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     foliot_recording *recording = calloc(1, sizeof *recording);
     if (!recording)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     uint64_t tick = foliot_simulation_tick(simulation);
     recording->config = *config;
     recording->state.first_tick = recording->state.appended_tick = tick;
@@ -67,10 +67,10 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
         foliot__tape_encoder_free(&recording->encoder);
         foliot__buffer_free(&recording->capture);
         free(recording);
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     }
     *out = recording;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot__recording_free(foliot_recording *recording)
@@ -191,17 +191,17 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
     size_t length = 0;
     foliot_world_config derived = foliot_world_config_from(scene);
     foliot_status status = foliot_scene_encode(scene, NULL, 0, &length);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     uint8_t *bytes = malloc(length);
     if (!bytes)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     status = foliot_scene_encode(scene, bytes, length, &length);
     const foliot_integrator_info *integrator = foliot_integrator_describe(scene->integrator);
-    if (status == FOLIOT_OK && (!integrator || length > FOLIOT__TAPE_PAYLOAD_MAX / 2))
-        status = FOLIOT_INVALID;
+    if (status == FOLIOT_STATUS_OK && (!integrator || length > FOLIOT__TAPE_PAYLOAD_MAX / 2))
+        status = FOLIOT_STATUS_INVALID;
     know_fingerprint(recording, &foliot_world_kind);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         foliot__tape_head head = {
             .scene = bytes,
             .scene_bytes = (uint32_t)length,
@@ -227,17 +227,17 @@ static foliot_status write_start(foliot_recording *recording, const foliot_recor
     uint8_t start[FOLIOT__TAPE_START_BYTES], header[FOLIOT__TAPE_BLOCK_BYTES];
     const foliot__buffer *payload = &recording->encoder.payload;
     if (payload->failed)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     foliot__tape_start_write(start, version);
     frame(recording, payload, header);
     if (foliot__sink_write(sink, start, sizeof start) ||
         foliot__sink_write(sink, header, sizeof header) ||
         foliot__sink_write(sink, payload->bytes, payload->length))
-        return FOLIOT_IO;
+        return FOLIOT_STATUS_IO;
     recording->block_number = 1;
     recording->length = sizeof start + sizeof header + payload->length;
     recording->state.other_bytes = recording->length;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 // What follows the header: the first keyframe, or the end of it all.
@@ -245,11 +245,11 @@ static foliot_status begin(foliot_recording *recording, const foliot_recording_s
                            const foliot_simulation *simulation, uint32_t version,
                            foliot_status status, foliot_recording **out)
 {
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = write_start(recording, sink, version);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = foliot__recording_start(recording, sink, simulation, NULL);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         foliot__recording_free(recording);
     else
         *out = recording;
@@ -265,7 +265,7 @@ foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const fo
     foliot_hosted_world hosted;
     const foliot_simulation simulation = foliot__world_view(&hosted, world);
     foliot_status status = foliot__recording_new(config, &simulation, &recording);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     status = encode_head(recording, scene, capacities);
     return begin(recording, sink, &simulation, FOLIOT_RECORDING_FORMAT, status, out);
@@ -279,7 +279,7 @@ static foliot_status begin_world(const foliot_recording_sink *sink,
     const foliot_hosted_world *hosted = simulation->self;
     foliot_scene *scene;
     foliot_status status = foliot_scene_decode(simulation->setup, simulation->setup_bytes, &scene);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     status = foliot_recording_begin(sink, scene, NULL, hosted->world, config, out);
     foliot_scene_destroy(scene);
@@ -296,15 +296,15 @@ foliot_status foliot_recording_begin_simulation(const foliot_recording_sink *sin
         return begin_world(sink, simulation, config, out);
     if (!foliot_simulation_kind_valid(simulation->kind) ||
         simulation->setup_bytes > FOLIOT_SETUP_BYTES_MAX)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     foliot_status status = foliot__recording_new(config, simulation, &recording);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     know_fingerprint(recording, simulation->kind);
     recording->encoder.payload.length = 0;
     foliot__tape_encode_foreign_head(&recording->encoder.payload, simulation,
                                      recording->state.first_tick, recording->config.fingerprint);
-    return begin(recording, sink, simulation, FOLIOT__TAPE_VERSION_FOREIGN, FOLIOT_OK, out);
+    return begin(recording, sink, simulation, FOLIOT__TAPE_VERSION_FOREIGN, FOLIOT_STATUS_OK, out);
 }
 
 foliot_status foliot__recording_start(foliot_recording *recording,
@@ -317,13 +317,13 @@ foliot_status foliot__recording_start(foliot_recording *recording,
     foliot_status status = foliot__drain_start(&recording->drain, sink, &recording->config,
                                                queue > needed ? queue : needed, recording->length,
                                                recording->state.first_tick);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         recording->drain.sink.close = NULL; // stays the caller's
         foliot__drain_finish(&recording->drain);
         return status;
     }
     foliot__recording_keyframe(recording, simulation, note);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot_recording_create(const char *file, const foliot_scene *scene,
@@ -334,10 +334,10 @@ foliot_status foliot_recording_create(const char *file, const foliot_scene *scen
 {
     foliot_recording_sink sink;
     foliot_status status = foliot__file_sink(file, true, &sink);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     status = foliot_recording_begin(&sink, scene, capacities, world, config, recording);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         sink.close(sink.user);
     return status;
 }
@@ -349,10 +349,10 @@ foliot_status foliot_recording_create_simulation(const char *file,
 {
     foliot_recording_sink sink;
     foliot_status status = foliot__file_sink(file, true, &sink);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     status = foliot_recording_begin_simulation(&sink, simulation, config, recording);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         sink.close(sink.user);
     return status;
 }
@@ -360,8 +360,8 @@ foliot_status foliot_recording_create_simulation(const char *file,
 static foliot_status stopped(const foliot_recording *recording)
 {
     if (atomic_load(&recording->drain.stopped_errno))
-        return FOLIOT_IO;
-    return recording->full ? FOLIOT_FULL : FOLIOT_OK;
+        return FOLIOT_STATUS_IO;
+    return recording->full ? FOLIOT_STATUS_FULL : FOLIOT_STATUS_OK;
 }
 
 // Into the block in progress; into the next one if it is at its limits.
@@ -390,12 +390,12 @@ foliot_status foliot_recording_append_simulation(foliot_recording *recording,
 {
     uint64_t tick = foliot_simulation_tick(simulation);
     if (tick != recording->seen_tick + 1)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     for (uint32_t i = 0; i < count; i++)
         if (inputs[i].player >= FOLIOT_PLAYERS_MAX || inputs[i].kind > FOLIOT_INPUT_LEAVE)
-            return FOLIOT_INVALID;
+            return FOLIOT_STATUS_INVALID;
     recording->seen_tick = tick;
-    if (stopped(recording) != FOLIOT_OK)
+    if (stopped(recording) != FOLIOT_STATUS_OK)
         return stopped(recording);
     recording->digest = foliot_simulation_digest(simulation);
     if (!take_tick(recording, inputs, count))
@@ -416,7 +416,7 @@ const foliot_resumption *foliot_recording_resumed(const foliot_recording *record
 
 static foliot_status note(foliot_recording *recording, const char *what, const char *text)
 {
-    if (stopped(recording) == FOLIOT_OK)
+    if (stopped(recording) == FOLIOT_STATUS_OK)
         foliot__tape_encode_note(&recording->encoder.notes, recording->encoder.tick, what, text);
     return stopped(recording);
 }
@@ -453,7 +453,7 @@ foliot_status foliot_recording_note_heard(foliot_recording *recording, uint32_t 
 
 foliot_status foliot_recording_flush(foliot_recording *recording)
 {
-    if (stopped(recording) == FOLIOT_OK)
+    if (stopped(recording) == FOLIOT_STATUS_OK)
         close_block(recording);
     return stopped(recording);
 }
@@ -480,9 +480,9 @@ foliot_recording_state foliot_recording_now(const foliot_recording *recording)
     state.stopped = stopped(recording);
     state.stopped_errno = atomic_load(&recording->drain.stopped_errno);
     // What is queued behind a full queue is still written; behind a refusing disk nothing is.
-    if (state.stopped == FOLIOT_IO)
+    if (state.stopped == FOLIOT_STATUS_IO)
         state.ticks_lost = recording->seen_tick - state.written_tick;
-    else if (state.stopped == FOLIOT_FULL)
+    else if (state.stopped == FOLIOT_STATUS_FULL)
         state.ticks_lost = recording->seen_tick - state.closed_tick;
     return state;
 }
@@ -498,7 +498,7 @@ static void finish(foliot_recording *recording, foliot_recording_state *final)
 foliot_status foliot_recording_close(foliot_recording *recording, foliot_recording_state *final)
 {
     foliot__drain_wait(&recording->drain, false); // makes room for the last blocks
-    if (stopped(recording) == FOLIOT_OK && close_block(recording)) {
+    if (stopped(recording) == FOLIOT_STATUS_OK && close_block(recording)) {
         foliot__buffer *payload = &recording->encoder.payload;
         foliot__drain_wait(&recording->drain, false);
         payload->length = 0;

@@ -63,7 +63,7 @@ void foliot__drain_wait(foliot__drain *drain, bool synced);
 // Ends the thread and frees; the sink is closed.
 void foliot__drain_finish(foliot__drain *drain);
 
-// A sink that is the file; FOLIOT_IO if it cannot be opened, FOLIOT_AGAIN if another process writes
+// A sink that is the file; FOLIOT_STATUS_IO if it cannot be opened, FOLIOT_STATUS_AGAIN if another process writes
 // to it. `create`: empty, else as it is, at its end.
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink);
 

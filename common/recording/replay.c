@@ -11,7 +11,7 @@
 
 void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
 {
-    if (replay->damage.status == FOLIOT_OK)
+    if (replay->damage.status == FOLIOT_STATUS_OK)
         replay->damage = *damage;
 }
 
@@ -25,10 +25,10 @@ foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world
     if (bytes)
         block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes);
     if (!block)
-        return bytes ? FOLIOT_MEMORY : FOLIOT_INVALID;
+        return bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
     foliot_status status =
         foliot_world_init(block, bytes, &replay->capacities, replay->scene, world);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         free(block);
     return status;
 }
@@ -43,7 +43,7 @@ foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_worl
                                        simulation->setup_bytes, &simulation->self);
     }
     if (replay->header.foreign)
-        return FOLIOT_UNSUPPORTED;
+        return FOLIOT_STATUS_UNSUPPORTED;
     *hosted = (foliot_hosted_world){.host = replay->host};
     simulation->kind = &foliot_world_kind;
     simulation->self = hosted;
@@ -68,16 +68,16 @@ void foliot__replay_take_world(foliot_replay *replay)
 
 static foliot_status scratch_world(foliot_replay *replay)
 {
-    return replay->scratch ? FOLIOT_OK : foliot__replay_new_world(replay, &replay->scratch);
+    return replay->scratch ? FOLIOT_STATUS_OK : foliot__replay_new_world(replay, &replay->scratch);
 }
 
 static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *simulation)
 {
     foliot_status status =
         foliot_simulation_restore(simulation, replay->segment, replay->segment_length);
-    if (status == FOLIOT_OK && foliot_simulation_tick(simulation) == replay->segment_tick)
-        return FOLIOT_OK;
-    foliot_damage damage = {.status = FOLIOT_CORRUPT,
+    if (status == FOLIOT_STATUS_OK && foliot_simulation_tick(simulation) == replay->segment_tick)
+        return FOLIOT_STATUS_OK;
+    foliot_damage damage = {.status = FOLIOT_STATUS_CORRUPT,
                             .block = replay->content.number,
                             .offset = replay->content.offset};
     snprintf(damage.text, sizeof damage.text,
@@ -85,9 +85,9 @@ static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *s
              " does not fit this %s (%s)",
              damage.block, damage.offset, replay->segment_tick,
              replay->foreign ? "simulation" : "scene",
-             foliot_status_text(status == FOLIOT_OK ? FOLIOT_CORRUPT : status));
+             foliot_status_text(status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_CORRUPT : status));
     foliot__replay_damaged(replay, &damage);
-    return FOLIOT_CORRUPT;
+    return FOLIOT_STATUS_CORRUPT;
 }
 
 // -- about it
@@ -147,16 +147,16 @@ foliot_status foliot__replay_load(foliot_replay *replay)
     foliot_damage damage = {0};
     replay->held_valid = false;
     foliot_status status = foliot__tape_walk_next(&replay->walk, &replay->content, &damage);
-    if (status == FOLIOT_OK && replay->content.has_keyframe)
+    if (status == FOLIOT_STATUS_OK && replay->content.has_keyframe)
         status = foliot__replay_check_keyframe(replay, &replay->content, &damage);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         if (replay->content.has_keyframe)
             keep_keyframe(replay);
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     }
     // The walk is over: whatever is wanted next must be found anew.
     replay->content.first_tick = replay->content.tick = UINT64_MAX;
-    if (status != FOLIOT_NOT_FOUND && damage.status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_NOT_FOUND && damage.status != FOLIOT_STATUS_OK)
         foliot__replay_damaged(replay, &damage);
     return status;
 }
@@ -179,18 +179,18 @@ static int64_t keyframe_before(const foliot_replay *replay, uint64_t tick)
 static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
 {
     if (k < 0)
-        return FOLIOT_NOT_FOUND;
+        return FOLIOT_STATUS_NOT_FOUND;
     foliot_damage damage = {0};
     foliot_status status =
         foliot__tape_walk_to(&replay->walk, replay->index[k][1], replay->index[k][0], &damage);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         foliot__replay_damaged(replay, &damage);
         return status;
     }
     status = foliot__replay_load(replay);
-    if (status != FOLIOT_OK || replay->content.has_keyframe)
-        return status == FOLIOT_NOT_FOUND ? FOLIOT_CORRUPT : status;
-    damage = (foliot_damage){.status = FOLIOT_CORRUPT,
+    if (status != FOLIOT_STATUS_OK || replay->content.has_keyframe)
+        return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_CORRUPT : status;
+    damage = (foliot_damage){.status = FOLIOT_STATUS_CORRUPT,
                              .block = replay->content.number,
                              .offset = replay->content.offset};
     snprintf(damage.text, sizeof damage.text,
@@ -198,7 +198,7 @@ static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
              ": the index names a keyframe here, and there is none",
              damage.block, damage.offset);
     foliot__replay_damaged(replay, &damage);
-    return FOLIOT_CORRUPT;
+    return FOLIOT_STATUS_CORRUPT;
 }
 
 static bool covers(const foliot__tape_content *content, uint64_t tick)
@@ -210,12 +210,12 @@ foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick)
 {
     const foliot__tape_content *content = &replay->content;
     if (covers(content, tick))
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     int64_t k = keyframe_before(replay, tick);
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     if (tick < content->first_tick || (k >= 0 && replay->index[k][0] > content->tick))
         status = load_keyframe(replay, k);
-    while (status == FOLIOT_OK && !covers(content, tick))
+    while (status == FOLIOT_STATUS_OK && !covers(content, tick))
         status = foliot__replay_load(replay);
     return status;
 }
@@ -225,7 +225,7 @@ static foliot_status start_anew(foliot_replay *replay)
     foliot_hosted_world hosted;
     foliot_simulation simulation;
     foliot_status status = foliot__replay_new(replay, &hosted, &simulation);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     foliot__replay_drop(&replay->simulation);
     replay->simulation = simulation;
@@ -233,7 +233,7 @@ static foliot_status start_anew(foliot_replay *replay)
         replay->world = hosted.world;
         foliot__replay_take_world(replay);
     }
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot__replay_rewind(foliot_replay *replay)
@@ -241,18 +241,18 @@ foliot_status foliot__replay_rewind(foliot_replay *replay)
     foliot_status status = load_keyframe(replay, replay->index_count ? 0 : -1);
     if (replay->header.tick == 0) {
         foliot_status made = start_anew(replay);
-        return made != FOLIOT_OK ? made : status;
+        return made != FOLIOT_STATUS_OK ? made : status;
     }
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = restore_segment(replay, &replay->simulation);
-    return status == FOLIOT_NOT_FOUND ? FOLIOT_CORRUPT : status;
+    return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_CORRUPT : status;
 }
 
 // -- through time
 
 static foliot_status refused_inputs(foliot_replay *replay, uint64_t tick)
 {
-    foliot_damage damage = {.status = FOLIOT_CORRUPT,
+    foliot_damage damage = {.status = FOLIOT_STATUS_CORRUPT,
                             .block = replay->content.number,
                             .offset = replay->content.offset};
     snprintf(damage.text, sizeof damage.text,
@@ -260,7 +260,7 @@ static foliot_status refused_inputs(foliot_replay *replay, uint64_t tick)
              ": this %s does not take the inputs of tick %" PRIu64,
              damage.block, damage.offset, replay->foreign ? "simulation" : "scene", tick);
     foliot__replay_damaged(replay, &damage);
-    return FOLIOT_CORRUPT;
+    return FOLIOT_STATUS_CORRUPT;
 }
 
 foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simulation *simulation)
@@ -269,9 +269,9 @@ foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simul
     uint32_t count = 0;
     uint64_t tick = foliot_simulation_tick(simulation);
     if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
-        return FOLIOT_NOT_FOUND;
+        return FOLIOT_STATUS_NOT_FOUND;
     foliot_status status = foliot_simulation_step(simulation, inputs, count);
-    return status == FOLIOT_INVALID ? refused_inputs(replay, tick) : status;
+    return status == FOLIOT_STATUS_INVALID ? refused_inputs(replay, tick) : status;
 }
 
 foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation *simulation,
@@ -281,22 +281,22 @@ foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation
     uint32_t count = 0;
     uint64_t tick = foliot_simulation_tick(simulation);
     if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
-        return FOLIOT_NOT_FOUND;
+        return FOLIOT_STATUS_NOT_FOUND;
     foliot_truth_begin(truth, tick + 1);
     foliot_status status = foliot_truth_step(truth, simulation, inputs, count);
-    return status == FOLIOT_INVALID ? refused_inputs(replay, tick) : status;
+    return status == FOLIOT_STATUS_INVALID ? refused_inputs(replay, tick) : status;
 }
 
 foliot_status foliot_replay_step(foliot_replay *replay)
 {
     if (!replay->simulation.self)
-        return FOLIOT_UNSUPPORTED;
+        return FOLIOT_STATUS_UNSUPPORTED;
     uint64_t tick = foliot_replay_tick(replay);
     if (!covers(&replay->content, tick)) {
         if (tick >= replay->about.last_tick)
-            return replay->about.closed ? FOLIOT_NOT_FOUND : replay->damage.status;
+            return replay->about.closed ? FOLIOT_STATUS_NOT_FOUND : replay->damage.status;
         foliot_status status = foliot__replay_locate(replay, tick);
-        if (status != FOLIOT_OK)
+        if (status != FOLIOT_STATUS_OK)
             return status;
     }
     return foliot__replay_step_simulation(replay, &replay->simulation);
@@ -306,27 +306,27 @@ foliot_status foliot_replay_step(foliot_replay *replay)
 // whole.
 static foliot_status restore_before(foliot_replay *replay, int64_t k)
 {
-    foliot_status status = FOLIOT_NOT_FOUND;
+    foliot_status status = FOLIOT_STATUS_NOT_FOUND;
     for (; k >= 0; k--) {
         status = load_keyframe(replay, k);
-        if (status == FOLIOT_OK)
+        if (status == FOLIOT_STATUS_OK)
             status = restore_segment(replay, &replay->simulation);
-        if (status == FOLIOT_OK || status == FOLIOT_MEMORY || status == FOLIOT_IO)
+        if (status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_IO)
             return status;
     }
     // Nothing but the scene, if that: it is a state at tick 0.
     status = foliot__replay_rewind(replay);
-    return replay->header.tick == 0 && status != FOLIOT_MEMORY ? FOLIOT_OK : status;
+    return replay->header.tick == 0 && status != FOLIOT_STATUS_MEMORY ? FOLIOT_STATUS_OK : status;
 }
 
 static foliot_status seek_from(foliot_replay *replay, uint64_t tick)
 {
     uint64_t now = foliot_replay_tick(replay);
     int64_t k = keyframe_before(replay, tick);
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     if (tick < now || (k >= 0 && replay->index[k][0] > now))
         status = restore_before(replay, k);
-    while (status == FOLIOT_OK && foliot_replay_tick(replay) < tick)
+    while (status == FOLIOT_STATUS_OK && foliot_replay_tick(replay) < tick)
         status = foliot_replay_step(replay);
     return status;
 }
@@ -335,11 +335,11 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
 {
     uint64_t now = foliot_replay_tick(replay);
     if (!replay->simulation.self)
-        return FOLIOT_UNSUPPORTED;
+        return FOLIOT_STATUS_UNSUPPORTED;
     if (tick < replay->about.first_tick || tick > replay->about.last_tick)
-        return FOLIOT_NOT_FOUND;
+        return FOLIOT_STATUS_NOT_FOUND;
     foliot_status status = seek_from(replay, tick);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         seek_from(replay, now);
     return status;
 }
@@ -375,16 +375,16 @@ static void hold_until(foliot_replay *replay, foliot__tape_held *held, uint64_t 
 static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
 {
     if (covers(&replay->content, tick) && replay->held_valid)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     foliot_status status = scratch_world(replay);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = load_keyframe(replay, keyframe_before(replay, tick));
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         foliot_hosted_world hosted = {.world = replay->scratch};
         foliot_simulation scratch = {.kind = &foliot_world_kind, .self = &hosted};
         status = restore_segment(replay, &scratch);
     }
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
         foliot_input held = foliot_world_player_controls(replay->scratch, p);
@@ -393,26 +393,26 @@ static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
             .buttons = held.buttons};
         memcpy(replay->held[p].axes, held.axes, sizeof held.axes);
     }
-    while (status == FOLIOT_OK && !covers(&replay->content, tick)) {
+    while (status == FOLIOT_STATUS_OK && !covers(&replay->content, tick)) {
         hold_until(replay, replay->held, replay->content.tick);
         status = foliot__replay_load(replay);
     }
-    replay->held_valid = status == FOLIOT_OK;
+    replay->held_valid = status == FOLIOT_STATUS_OK;
     return status;
 }
 
-// The inverse step, where bodies neither came nor went in the tick; FOLIOT_UNSUPPORTED else.
+// The inverse step, where bodies neither came nor went in the tick; FOLIOT_STATUS_UNSUPPORTED else.
 static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
 {
     foliot_status status = locate_held(replay, tick);
     const foliot_input *inputs = NULL;
     uint32_t count = 0, before_count = 0;
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count);
     for (uint32_t i = 0; i < count; i++)
         if (inputs[i].kind != FOLIOT_INPUT_CONTROL)
-            return FOLIOT_UNSUPPORTED;
+            return FOLIOT_STATUS_UNSUPPORTED;
     foliot__tape_held *held = malloc(sizeof replay->held);
     foliot_input *before = malloc(sizeof *before * (count + 1));
     if (held && before) {
@@ -427,7 +427,7 @@ static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
         }
         status = foliot_world_step_back(replay->world, before, before_count, &replay->host);
     } else {
-        status = FOLIOT_MEMORY;
+        status = FOLIOT_STATUS_MEMORY;
     }
     free(held);
     free(before);
@@ -438,15 +438,15 @@ foliot_status foliot_replay_step_back(foliot_replay *replay)
 {
     uint64_t tick = foliot_replay_tick(replay);
     if (tick <= replay->about.first_tick)
-        return FOLIOT_NOT_FOUND;
+        return FOLIOT_STATUS_NOT_FOUND;
     if (!replay->world)
         return foliot_replay_seek(replay, tick - 1);
     const foliot_integrator_info *integrator =
         foliot_integrator_describe(foliot_world_integrator(replay->world));
-    foliot_status status = FOLIOT_UNSUPPORTED;
+    foliot_status status = FOLIOT_STATUS_UNSUPPORTED;
     if (integrator->reversible == FOLIOT_REVERSIBLE_TO_BITS)
         status = step_inverse(replay, tick - 1);
-    return status == FOLIOT_UNSUPPORTED ? foliot_replay_seek(replay, tick - 1) : status;
+    return status == FOLIOT_STATUS_UNSUPPORTED ? foliot_replay_seek(replay, tick - 1) : status;
 }
 
 // -- what was recorded
@@ -455,9 +455,9 @@ foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick,
                                    const foliot_input **inputs, uint32_t *count)
 {
     if (tick < replay->about.first_tick || tick >= replay->about.last_tick)
-        return FOLIOT_NOT_FOUND;
+        return FOLIOT_STATUS_NOT_FOUND;
     foliot_status status = foliot__replay_locate(replay, tick);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         foliot__input_log_at(&replay->content.inputs, tick, inputs, count);
     return status;
 }
@@ -472,7 +472,7 @@ uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t byte
         return 16;
     }
     if (tick < replay->about.first_tick || tick > replay->about.last_tick ||
-        foliot__replay_locate(replay, tick - 1) != FOLIOT_OK)
+        foliot__replay_locate(replay, tick - 1) != FOLIOT_STATUS_OK)
         return 0;
     const uint8_t *recorded;
     uint32_t count = foliot__tape_content_digest(&replay->content, tick, &recorded);
@@ -487,7 +487,7 @@ const uint8_t *foliot_replay_keyframe(foliot_replay *replay, uint64_t tick, size
     if (k < 0 || replay->index[k][0] != tick)
         return NULL;
     if ((!replay->has_segment || replay->segment_tick != tick) &&
-        load_keyframe(replay, k) != FOLIOT_OK)
+        load_keyframe(replay, k) != FOLIOT_STATUS_OK)
         return NULL;
     *length = replay->segment_length;
     return replay->segment;

@@ -32,21 +32,21 @@ static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
 {
     const foliot__tape_header *header = &replay->header;
     foliot_status status = foliot_scene_decode(header->scene, header->scene_bytes, &replay->scene);
-    if (status == FOLIOT_TRUNCATED || status == FOLIOT_CORRUPT)
-        return refuse(damage, FOLIOT_CORRUPT, "the scene is malformed");
-    if (status == FOLIOT_NEWER)
+    if (status == FOLIOT_STATUS_TRUNCATED || status == FOLIOT_STATUS_CORRUPT)
+        return refuse(damage, FOLIOT_STATUS_CORRUPT, "the scene is malformed");
+    if (status == FOLIOT_STATUS_NEWER)
         return refuse(damage, status, "the scene has a newer format than this build reads");
-    if (status == FOLIOT_MEMORY)
+    if (status == FOLIOT_STATUS_MEMORY)
         return refuse(damage, status, "no memory");
-    if (status != FOLIOT_OK)
-        return refuse(damage, FOLIOT_UNSUPPORTED, "this build does not admit the scene");
+    if (status != FOLIOT_STATUS_OK)
+        return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, "this build does not admit the scene");
     const foliot_scene *scene = replay->scene;
     const foliot_integrator_info *integrator = foliot_integrator_describe(scene->integrator);
     if (!integrator)
-        return refuse(damage, FOLIOT_UNSUPPORTED, "this build does not know the integrator");
+        return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, "this build does not know the integrator");
     if (strcmp(integrator->name, header->integrator) != 0 || header->seed != scene->seed ||
         foliot__f64_bits(header->dt) != foliot__f64_bits(scene->dt))
-        return refuse(damage, FOLIOT_CORRUPT, "header and scene contradict each other");
+        return refuse(damage, FOLIOT_STATUS_CORRUPT, "header and scene contradict each other");
     const uint32_t *c = header->capacities;
     replay->capacities = foliot_world_config_from(scene);
     replay->capacities.bodies_max = c[0];
@@ -56,22 +56,22 @@ static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
     replay->capacities.players_max = c[4];
     replay->capacities.spawns_max = c[5];
     replay->world_bytes = foliot_world_bytes(&replay->capacities);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status take_world(foliot_replay *replay, foliot_damage *damage)
 {
     if (replay->world_bytes > WORLD_BYTES_MAX)
-        return refuse(damage, FOLIOT_UNSUPPORTED,
+        return refuse(damage, FOLIOT_STATUS_UNSUPPORTED,
                       "its world needs more memory than a replay takes");
     foliot_status status = foliot__replay_new_world(replay, &replay->world);
-    if (status == FOLIOT_MEMORY)
+    if (status == FOLIOT_STATUS_MEMORY)
         return refuse(damage, status, "no memory for the world");
-    if (status == FOLIOT_INVALID)
-        return refuse(damage, FOLIOT_CORRUPT, "scene or capacities are outside their ranges");
-    if (status != FOLIOT_OK)
-        return refuse(damage, FOLIOT_UNSUPPORTED, foliot_status_text(status));
-    return FOLIOT_OK;
+    if (status == FOLIOT_STATUS_INVALID)
+        return refuse(damage, FOLIOT_STATUS_CORRUPT, "scene or capacities are outside their ranges");
+    if (status != FOLIOT_STATUS_OK)
+        return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_text(status));
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_digest digest_of(const uint8_t bytes[16])
@@ -113,7 +113,7 @@ static void take_about(foliot_replay *replay)
 static foliot_status take_index(foliot_replay *replay)
 {
     foliot__tape_content closing = {0};
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     if (foliot__tape_closing(&replay->source, &closing) &&
         closing.tick >= replay->about.first_tick && closing.index_count > 0) {
         replay->index = closing.index;
@@ -124,7 +124,7 @@ static foliot_status take_index(foliot_replay *replay)
         replay->about.final_digest = digest_of(closing.closing_digest);
     } else {
         status = foliot_replay_scan(replay);
-        status = status == FOLIOT_MEMORY ? status : FOLIOT_OK;
+        status = status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_OK;
     }
     foliot__tape_content_free(&closing);
     return status;
@@ -152,7 +152,7 @@ static foliot_status refuse_kind(const foliot__tape_header *header, const opener
         snprintf(reason, sizeof reason,
                  "a recording of %.60s version %" PRIu32 ": only its own program can replay it",
                  header->simulation, header->rules);
-    return refuse(damage, FOLIOT_UNSUPPORTED, reason);
+    return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, reason);
 }
 
 static foliot_status take_foreign(foliot_replay *replay, const opener *opening,
@@ -161,16 +161,16 @@ static foliot_status take_foreign(foliot_replay *replay, const opener *opening,
     const foliot__tape_header *header = &replay->header;
     const foliot_simulation_kind *kind = opening->kind;
     if (!kind && opening->any)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     if (!kind || strcmp(kind->name, header->simulation) != 0 || kind->version != header->rules)
         return refuse_kind(header, opening, damage);
     replay->foreign = kind;
     foliot_status status = foliot__replay_new(replay, &replay->hosted, &replay->simulation);
-    if (status == FOLIOT_MEMORY)
+    if (status == FOLIOT_STATUS_MEMORY)
         return refuse(damage, status, "no memory for the simulation");
-    return status == FOLIOT_OK
+    return status == FOLIOT_STATUS_OK
                ? status
-               : refuse(damage, FOLIOT_CORRUPT, "its simulation does not take the setup");
+               : refuse(damage, FOLIOT_STATUS_CORRUPT, "its simulation does not take the setup");
 }
 
 static foliot_status take_own(foliot_replay *replay, const opener *opening, foliot_damage *damage)
@@ -178,9 +178,9 @@ static foliot_status take_own(foliot_replay *replay, const opener *opening, foli
     if (opening->kind && strcmp(opening->kind->name, foliot_world_kind.name) != 0)
         return refuse_kind(&replay->header, opening, damage);
     foliot_status status = take_scene(replay, damage);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = take_world(replay, damage);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         foliot__replay_take_world(replay);
     return status;
 }
@@ -190,21 +190,21 @@ static foliot_status open_source(foliot_replay *replay, const opener *opening,
 {
     foliot_status status = foliot__tape_walk_begin(&replay->walk, &replay->source, &replay->header,
                                                    &replay->content, damage);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = replay->header.foreign ? take_foreign(replay, opening, damage)
                                         : take_own(replay, opening, damage);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     take_about(replay);
     status = take_index(replay);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return refuse(damage, status, foliot_status_text(status));
     if (!replay->simulation.self)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     status = foliot__replay_rewind(replay);
     *damage = replay->damage;
     // A scene alone is a state, at tick 0; later ones need their keyframe.
-    return status != FOLIOT_OK && replay->header.tick > 0 ? status : FOLIOT_OK;
+    return status != FOLIOT_STATUS_OK && replay->header.tick > 0 ? status : FOLIOT_STATUS_OK;
 }
 
 static foliot_status open_replay(foliot_replay *replay, const opener *opening, foliot_replay **out,
@@ -212,7 +212,7 @@ static foliot_status open_replay(foliot_replay *replay, const opener *opening, f
 {
     foliot_damage local = {0};
     foliot_status status = open_source(replay, opening, &local);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         foliot_replay_close(replay);
     else
         *out = replay;
@@ -226,16 +226,16 @@ static foliot_status open_file(const char *file, const opener *opening, foliot_r
 {
     foliot_replay *replay = calloc(1, sizeof *replay);
     if (!replay)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     errno = 0;
     foliot_status status = foliot__source_open(&replay->source, file);
     int error = errno;
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         return open_replay(replay, opening, out, damage);
     if (damage) {
         *damage = (foliot_damage){.status = status};
         snprintf(damage->text, sizeof damage->text, "%s",
-                 status == FOLIOT_IO && error ? foliot__file_problem(error)
+                 status == FOLIOT_STATUS_IO && error ? foliot__file_problem(error)
                                               : foliot_status_text(status));
     }
     free(replay);
@@ -248,7 +248,7 @@ static foliot_status open_bytes(const void *bytes, size_t length, const opener *
 {
     foliot_replay *replay = calloc(1, sizeof *replay);
     if (!replay)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     foliot__source_of(&replay->source, bytes, length);
     return open_replay(replay, opening, out, damage);
 }

@@ -25,13 +25,13 @@ static foliot_status reach_end(foliot_replay *replay)
         if (replay->index[i][0] <= about->last_tick)
             from = replay->index[i][0];
     foliot_status status = foliot_replay_seek(replay, from);
-    while (status == FOLIOT_OK && foliot_replay_tick(replay) < about->last_tick) {
+    while (status == FOLIOT_STATUS_OK && foliot_replay_tick(replay) < about->last_tick) {
         status = foliot_replay_step(replay);
         uint8_t recorded[16], ours[16];
         uint32_t count = foliot_replay_digest(replay, foliot_replay_tick(replay), recorded);
         foliot__tape_digest_bytes(foliot_simulation_digest(&replay->simulation), ours);
-        if (status == FOLIOT_OK && count && memcmp(recorded, ours, count) != 0)
-            status = FOLIOT_DIVERGED;
+        if (status == FOLIOT_STATUS_OK && count && memcmp(recorded, ours, count) != 0)
+            status = FOLIOT_STATUS_DIVERGED;
     }
     return status;
 }
@@ -41,13 +41,13 @@ static foliot_status take_index(foliot_recording *recording, const foliot_replay
     recording->index_capacity = replay->index_count + 1024;
     recording->index = malloc(sizeof *recording->index * recording->index_capacity);
     if (!recording->index)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     // A closing block behind the damage names keyframes that are cut off.
     for (uint32_t i = 0; i < replay->index_count; i++)
         if (replay->index[i][1] < replay->cut_offset)
             memcpy(recording->index[recording->index_count++], replay->index[i],
                    sizeof *replay->index);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 // -- what is cut off
@@ -70,7 +70,7 @@ static foliot_status keep_rest(const char *file, uint64_t offset, foliot_resumpt
 {
     int written = snprintf(about->kept_in, sizeof about->kept_in, "%s.cut-%" PRIu64, file, offset);
     if (written < 0 || (size_t)written >= sizeof about->kept_in)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     int from = foliot__file_open(file);
     int to = open(about->kept_in,
                   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
@@ -79,7 +79,7 @@ static foliot_status keep_rest(const char *file, uint64_t offset, foliot_resumpt
         close(from);
     if (to >= 0)
         fine = close(to) == 0 && fine;
-    return fine ? FOLIOT_OK : FOLIOT_IO;
+    return fine ? FOLIOT_STATUS_OK : FOLIOT_STATUS_IO;
 }
 
 static foliot_status describe(const char *file, foliot_replay *replay, foliot_resumption *about)
@@ -88,14 +88,14 @@ static foliot_status describe(const char *file, foliot_replay *replay, foliot_re
     about->was_closed = replay->about.closed;
     about->cut_bytes = replay->about.bytes - replay->cut_offset;
     snprintf(about->damage, sizeof about->damage, "%s",
-             replay->damage.status == FOLIOT_OK ? "" : replay->damage.text);
+             replay->damage.status == FOLIOT_STATUS_OK ? "" : replay->damage.text);
     memcpy(about->session, replay->journal->session, sizeof about->session);
     about->lockstep = replay->journal->lockstep;
     about->player_count = foliot__journal_gather(replay->journal);
     about->players = replay->journal->players;
-    if (about->was_closed || replay->damage.status != FOLIOT_CORRUPT ||
+    if (about->was_closed || replay->damage.status != FOLIOT_STATUS_CORRUPT ||
         about->cut_bytes <= SCRAPS_BYTES)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     return keep_rest(file, replay->cut_offset, about);
 }
 
@@ -105,26 +105,26 @@ static foliot_status go_on(const char *file, foliot_replay *replay,
 {
     foliot_recording *recording;
     foliot_status status = foliot__recording_new(config, &replay->simulation, &recording);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     status = take_index(recording, replay);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = describe(file, replay, &recording->resumption);
-    if (status == FOLIOT_OK && sink->truncate(sink->user, replay->cut_offset) != 0)
-        status = FOLIOT_IO;
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK && sink->truncate(sink->user, replay->cut_offset) != 0)
+        status = FOLIOT_STATUS_IO;
+    if (status == FOLIOT_STATUS_OK) {
         recording->length = replay->cut_offset;
         recording->block_number = (uint32_t)replay->cut_number;
         status = foliot__recording_start(recording, sink, &replay->simulation, "resumed");
     }
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         foliot__recording_free(recording);
         return status;
     }
     recording->journal = replay->journal;
     replay->journal = NULL;
     *out = recording;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 // -- whether it may go on
@@ -138,10 +138,10 @@ static void explain(char *problem, size_t bytes, const char *text)
 // What is not whole is why one resumes; what this build cannot read, or a scene alone, is not.
 static foliot_status resumable(const foliot_replay *replay, foliot_status scanned)
 {
-    if (scanned == FOLIOT_NEWER || scanned == FOLIOT_UNSUPPORTED || scanned == FOLIOT_MEMORY ||
-        scanned == FOLIOT_IO)
+    if (scanned == FOLIOT_STATUS_NEWER || scanned == FOLIOT_STATUS_UNSUPPORTED || scanned == FOLIOT_STATUS_MEMORY ||
+        scanned == FOLIOT_STATUS_IO)
         return scanned;
-    return replay->index_count == 0 ? FOLIOT_CORRUPT : FOLIOT_OK;
+    return replay->index_count == 0 ? FOLIOT_STATUS_CORRUPT : FOLIOT_STATUS_OK;
 }
 
 // Another build may replay it to the same bits, or not; half of a match by each is nothing to
@@ -155,7 +155,7 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
     if ((ours.high | ours.low) == 0)
         ours = foliot_fingerprint();
     if (foliot_digest_equal(ours, theirs))
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     char text[256], a[FOLIOT_DIGEST_TEXT_BYTES], b[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_text(theirs, a);
     foliot_digest_text(ours, b);
@@ -164,7 +164,7 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
              "not go on with the same bits",
              a, b);
     explain(problem, bytes, text);
-    return FOLIOT_UNSUPPORTED;
+    return FOLIOT_STATUS_UNSUPPORTED;
 }
 
 static foliot_status resume(const char *file, foliot_replay *replay,
@@ -172,22 +172,22 @@ static foliot_status resume(const char *file, foliot_replay *replay,
                             foliot_recording **recording, char *problem, size_t bytes)
 {
     foliot_status status = same_build(replay, config, problem, bytes);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     status = resumable(replay, foliot_replay_scan(replay));
     // No crash leaves such a file: somebody changed it, and what a match goes on from is not for us
     // to choose.
-    if (status == FOLIOT_OK && replay->keyframe_false) {
+    if (status == FOLIOT_STATUS_OK && replay->keyframe_false) {
         explain(problem, bytes, replay->damage.text);
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     }
-    if (status == FOLIOT_CORRUPT)
+    if (status == FOLIOT_STATUS_CORRUPT)
         explain(problem, bytes, "not even its first keyframe is whole");
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = reach_end(replay);
-    if (status == FOLIOT_DIVERGED)
+    if (status == FOLIOT_STATUS_DIVERGED)
         explain(problem, bytes, "this build does not replay it to the same bits");
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = go_on(file, replay, config, sink, recording);
     return status;
 }
@@ -202,20 +202,20 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
     explain(problem, problem_bytes, "");
     foliot_status status =
         foliot__file_sink(file, false, &sink); // nobody else may write from here on
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         explain(problem, problem_bytes,
-                status == FOLIOT_AGAIN ? "another process is writing to it"
+                status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
                                        : foliot__file_problem(errno));
         return status;
     }
     status = foliot_replay_open(file, &replay, &damage);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         explain(problem, problem_bytes, damage.text);
-        status = status == FOLIOT_TRUNCATED ? FOLIOT_CORRUPT : status;
+        status = status == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_CORRUPT : status;
     } else {
         status = resume(file, replay, config, &sink, recording, problem, problem_bytes);
     }
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         *world = replay->world;
         *scene = replay->scene;
         replay->world = NULL;

@@ -12,7 +12,7 @@ static void *grown(foliot__rewind *r, void *old, uint32_t *capacity, uint32_t wa
         return old;
     void *bigger = realloc(old, (size_t)wanted * 2 * size);
     if (!bigger) {
-        r->status = FOLIOT_MEMORY;
+        r->status = FOLIOT_STATUS_MEMORY;
         return old;
     }
     *capacity = wanted * 2;
@@ -23,13 +23,13 @@ static void save(foliot__rewind *r, uint8_t **bytes, size_t *capacity, size_t *l
 {
     size_t needed = 0;
     r->status = foliot_simulation_save(&r->simulation, NULL, 0, &needed);
-    if (r->status == FOLIOT_OK && needed + 1 > *capacity) {
+    if (r->status == FOLIOT_STATUS_OK && needed + 1 > *capacity) {
         uint8_t *bigger = realloc(*bytes, needed + 1);
-        r->status = bigger ? FOLIOT_OK : FOLIOT_MEMORY;
+        r->status = bigger ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
         *bytes = bigger ? bigger : *bytes;
         *capacity = bigger ? needed + 1 : *capacity;
     }
-    if (r->status == FOLIOT_OK)
+    if (r->status == FOLIOT_STATUS_OK)
         r->status = foliot_simulation_save(&r->simulation, *bytes, *capacity, length);
 }
 
@@ -43,23 +43,23 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
     r->assumes_held = false;
     r->active = true;
     r->finished = false;
-    r->status = FOLIOT_OK;
+    r->status = FOLIOT_STATUS_OK;
     if (!r->truth)
         r->status = foliot_truth_create(&r->truth);
-    if (r->status == FOLIOT_OK && !r->simulation.self)
+    if (r->status == FOLIOT_STATUS_OK && !r->simulation.self)
         r->status = foliot_simulation_create(kind, setup, setup_bytes, &r->simulation);
-    if (r->status == FOLIOT_OK)
+    if (r->status == FOLIOT_STATUS_OK)
         r->status = foliot_simulation_restore(&r->simulation, state, state_bytes);
-    r->from = r->status == FOLIOT_OK ? foliot_simulation_tick(&r->simulation) : 0;
-    if (r->status == FOLIOT_OK && r->from >= tick)
-        r->status = FOLIOT_NOT_FOUND;
+    r->from = r->status == FOLIOT_STATUS_OK ? foliot_simulation_tick(&r->simulation) : 0;
+    if (r->status == FOLIOT_STATUS_OK && r->from >= tick)
+        r->status = FOLIOT_STATUS_NOT_FOUND;
 }
 
 void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
 {
     r->inputs = grown(r, r->inputs, &r->input_capacity, r->input_count + count, sizeof *inputs);
     r->counts = grown(r, r->counts, &r->tick_capacity, r->tick_count + 1, sizeof *r->counts);
-    if (r->status != FOLIOT_OK)
+    if (r->status != FOLIOT_STATUS_OK)
         return;
     if (count)
         memcpy(r->inputs + r->input_count, inputs, count * sizeof *inputs);
@@ -88,7 +88,7 @@ void foliot__rewind_assume_held(foliot__rewind *r)
 static void take_held(foliot__rewind *r)
 {
     bool held = r->held_bytes > 0;
-    if (held && foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) != FOLIOT_OK)
+    if (held && foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) != FOLIOT_STATUS_OK)
         return;
     if (held || r->assumes_held)
         r->status = foliot_truth_hold(r->truth, &r->simulation);
@@ -98,12 +98,12 @@ static void last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t co
 {
     save(r, &r->before, &r->before_capacity, &r->before_bytes);
     foliot_truth_begin(r->truth, r->tick);
-    if (r->status == FOLIOT_OK)
+    if (r->status == FOLIOT_STATUS_OK)
         r->status = foliot_truth_step(r->truth, &r->simulation, inputs, count);
-    if (r->status == FOLIOT_OK)
+    if (r->status == FOLIOT_STATUS_OK)
         save(r, &r->after, &r->after_capacity, &r->after_bytes);
     r->digest = foliot_simulation_digest(&r->simulation);
-    if (r->status == FOLIOT_OK)
+    if (r->status == FOLIOT_STATUS_OK)
         take_held(r);
 }
 
@@ -115,9 +115,9 @@ static const foliot_input *next_inputs(const foliot__rewind *r)
 
 bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps)
 {
-    if (r->status == FOLIOT_OK && r->tick_count != r->tick - r->from)
-        r->status = FOLIOT_NOT_FOUND; // not all inputs were given
-    for (; r->status == FOLIOT_OK && !r->finished && steps > 0; steps--) {
+    if (r->status == FOLIOT_STATUS_OK && r->tick_count != r->tick - r->from)
+        r->status = FOLIOT_STATUS_NOT_FOUND; // not all inputs were given
+    for (; r->status == FOLIOT_STATUS_OK && !r->finished && steps > 0; steps--) {
         const foliot_input *inputs = next_inputs(r);
         uint32_t count = r->counts[r->stepped];
         r->finished = r->stepped + 1 == r->tick_count;
@@ -129,7 +129,7 @@ bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps)
         r->given += count;
         r->stepped++;
     }
-    return r->finished || r->status != FOLIOT_OK;
+    return r->finished || r->status != FOLIOT_STATUS_OK;
 }
 
 const foliot_input *foliot__rewind_last(const foliot__rewind *r, uint32_t *count)

@@ -59,22 +59,22 @@ static foliot_status index_put(foliot_replay *replay, uint64_t tick, uint64_t of
         uint32_t capacity = replay->index_capacity ? 2 * replay->index_capacity : 64;
         void *index = realloc(replay->index, sizeof *replay->index * capacity);
         if (!index)
-            return FOLIOT_MEMORY;
+            return FOLIOT_STATUS_MEMORY;
         replay->index = index;
         replay->index_capacity = capacity;
     }
     replay->index[replay->index_count][0] = tick;
     replay->index[replay->index_count++][1] = offset;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status contradiction(const scanning *s, foliot_damage *damage, const char *what)
 {
     *damage = (foliot_damage){
-        .status = FOLIOT_CORRUPT, .block = s->content.number, .offset = s->content.offset};
+        .status = FOLIOT_STATUS_CORRUPT, .block = s->content.number, .offset = s->content.offset};
     snprintf(damage->text, sizeof damage->text, "block %" PRIu64 " at offset %" PRIu64 ": %s",
              damage->block, damage->offset, what);
-    return FOLIOT_CORRUPT;
+    return FOLIOT_STATUS_CORRUPT;
 }
 
 static foliot_status take_keyframe(scanning *s, foliot_damage *damage)
@@ -86,7 +86,7 @@ static foliot_status take_keyframe(scanning *s, foliot_damage *damage)
     // The index is the closing block's: it must name exactly the keyframes that are there.
     if (k < replay->index_count && replay->index[k][0] == s->content.tick &&
         replay->index[k][1] == s->content.offset)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     return contradiction(s, damage, "a keyframe that the closing block's index does not name");
 }
 
@@ -106,7 +106,7 @@ static foliot_status take_closing(scanning *s, foliot_damage *damage)
         s->about->final_digest.low =
             s->about->final_digest.low << 8 | content->closing_digest[8 + i];
     }
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status scan(scanning *s, foliot_damage *damage)
@@ -115,10 +115,10 @@ static foliot_status scan(scanning *s, foliot_damage *damage)
     foliot_status status =
         foliot__tape_walk_begin(&s->walk, &s->replay->source, &header, &s->content, damage);
     foliot__tape_header_free(&header);
-    while (status == FOLIOT_OK) {
+    while (status == FOLIOT_STATUS_OK) {
         if (s->content.has_keyframe)
             status = foliot__replay_check_keyframe(s->replay, &s->content, damage);
-        if (status != FOLIOT_OK)
+        if (status != FOLIOT_STATUS_OK)
             break;
         count_block(s);
         if (s->content.has_keyframe)
@@ -126,9 +126,9 @@ static foliot_status scan(scanning *s, foliot_damage *damage)
         // Every recording begins with a keyframe; restarting needs it.
         else if (s->content.number == 1)
             status = contradiction(s, damage, "the first keyframe is missing");
-        if (status == FOLIOT_OK && s->content.has_closing)
+        if (status == FOLIOT_STATUS_OK && s->content.has_closing)
             status = take_closing(s, damage);
-        if (status == FOLIOT_OK) {
+        if (status == FOLIOT_STATUS_OK) {
             s->replay->whole_bytes = s->walk.offset;
             if (!s->content.has_closing) {
                 s->replay->cut_offset = s->walk.offset;
@@ -137,7 +137,7 @@ static foliot_status scan(scanning *s, foliot_damage *damage)
             status = foliot__tape_walk_next(&s->walk, &s->content, damage);
         }
     }
-    return status == FOLIOT_NOT_FOUND ? FOLIOT_OK : status;
+    return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status;
 }
 
 foliot_status foliot_replay_scan(foliot_replay *replay)
@@ -147,7 +147,7 @@ foliot_status foliot_replay_scan(foliot_replay *replay)
     if (!s || !journal) {
         free(s);
         free(journal);
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     }
     free(replay->journal);
     replay->journal = journal;
@@ -167,7 +167,7 @@ foliot_status foliot_replay_scan(foliot_replay *replay)
     foliot__tape_content_free(&s->content);
     free(s);
     replay->about = about;
-    if (status != FOLIOT_OK && damage.status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK && damage.status != FOLIOT_STATUS_OK)
         foliot__replay_damaged(replay, &damage);
     return status;
 }

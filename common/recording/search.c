@@ -187,8 +187,8 @@ static void hear_range(foliot_search *search, foliot__reader *r)
 {
     uint32_t theirs = foliot__read_u32(r), groups = foliot__read_u8(r);
     uint64_t value = 0;
-    if (r->status != FOLIOT_OK || groups != group_count(theirs, search->entry, search->group)) {
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    if (r->status != FOLIOT_STATUS_OK || groups != group_count(theirs, search->entry, search->group)) {
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         return;
     }
     if (theirs > search->total && search->entry == 0 &&
@@ -221,7 +221,7 @@ foliot_status foliot_search_hear(foliot_search *search, const uint8_t *answer, s
 {
     uint8_t question[FOLIOT_QUESTION_BYTES_MAX];
     if (search->state != FOLIOT_SEARCH_ASKS)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     foliot__reader r = foliot__reader_of(answer, length);
     search->exchanged += (uint32_t)(foliot_search_ask(search, question) + length);
     search->questions++;
@@ -231,16 +231,16 @@ foliot_status foliot_search_hear(foliot_search *search, const uint8_t *answer, s
         hear_layers(search, &r);
     else
         hear_range(search, &r);
-    if (r.status != FOLIOT_OK || r.at != length) {
+    if (r.status != FOLIOT_STATUS_OK || r.at != length) {
         search->state = FOLIOT_SEARCH_FAILED;
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     }
     // An honest tree ends long before; a dishonest one is cut off, with what is known.
     if (search->state == FOLIOT_SEARCH_ASKS &&
         search->exchanged + FOLIOT_QUESTION_BYTES_MAX + FOLIOT_ANSWER_BYTES_MAX >
             FOLIOT_SEARCH_BYTES_MAX)
         search->state = search->phase == PHASE_CHAIN ? FOLIOT_SEARCH_FAILED : FOLIOT_SEARCH_FOUND;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 // -- the answering side
@@ -260,8 +260,8 @@ static foliot_status answer_range(const foliot_truth *truth, foliot__reader *r, 
 {
     uint32_t index = foliot__read_u8(r), part = foliot__read_u32(r);
     uint32_t first = foliot__read_u32(r), group = foliot__read_u32(r);
-    if (r->status != FOLIOT_OK || index >= FOLIOT__LAYERS_MAX || group == 0)
-        return FOLIOT_CORRUPT;
+    if (r->status != FOLIOT_STATUS_OK || index >= FOLIOT__LAYERS_MAX || group == 0)
+        return FOLIOT_STATUS_CORRUPT;
     const foliot__truth_layer *layer = &truth->layer[index];
     uint32_t total = foliot__layer_entries(layer, part);
     uint32_t groups = group_count(total, first, group);
@@ -269,7 +269,7 @@ static foliot_status answer_range(const foliot_truth *truth, foliot__reader *r, 
     foliot__write_u8(w, (uint8_t)groups);
     for (uint32_t i = 0; i < groups; i++)
         foliot__write_u64(w, foliot__layer_hash(layer, part, first + i * group, group));
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot_search_answer(const foliot_answerer *answerer, const uint8_t *question,
@@ -280,25 +280,25 @@ foliot_status foliot_search_answer(const foliot_answerer *answerer, const uint8_
     foliot__writer w = foliot__writer_of(answer, FOLIOT_ANSWER_BYTES_MAX);
     uint8_t kind = foliot__read_u8(&r);
     uint64_t asked = foliot__read_u64(&r);
-    if (r.status != FOLIOT_OK || length > FOLIOT_QUESTION_BYTES_MAX)
-        return FOLIOT_CORRUPT;
+    if (r.status != FOLIOT_STATUS_OK || length > FOLIOT_QUESTION_BYTES_MAX)
+        return FOLIOT_STATUS_CORRUPT;
     *tick = asked;
     if (kind == ASK_CHAIN) {
         if (!answerer->chain || asked < answerer->first || asked > answerer->last)
-            return FOLIOT_NOT_FOUND;
+            return FOLIOT_STATUS_NOT_FOUND;
         foliot__write_u64(&w, answerer->chain[asked - answerer->first]);
     } else if (kind == ASK_LAYERS || kind == ASK_RANGE) {
         if (!answerer->truth || answerer->truth->tick != asked)
-            return FOLIOT_AGAIN;
+            return FOLIOT_STATUS_AGAIN;
         if (kind == ASK_LAYERS)
             answer_layers(answerer->truth, &w);
-        else if (answer_range(answerer->truth, &r, &w) != FOLIOT_OK)
-            return FOLIOT_CORRUPT;
+        else if (answer_range(answerer->truth, &r, &w) != FOLIOT_STATUS_OK)
+            return FOLIOT_STATUS_CORRUPT;
     } else {
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     }
     if (r.at != length)
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     *answer_length = w.at;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }

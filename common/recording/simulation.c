@@ -26,9 +26,9 @@ foliot_status foliot_simulation_create(const foliot_simulation_kind *kind, const
 {
     void *self = NULL;
     if (!foliot_simulation_kind_valid(kind) || setup_bytes > FOLIOT_SETUP_BYTES_MAX)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     foliot_status status = kind->create(kind->user, setup, setup_bytes, &self);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         *simulation = (foliot_simulation){kind, self, setup, setup_bytes};
     return status;
 }
@@ -60,7 +60,7 @@ foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot
                                      uint32_t count)
 {
     return ordered(inputs, count) ? simulation->kind->step(simulation->self, inputs, count)
-                                  : FOLIOT_INVALID;
+                                  : FOLIOT_STATUS_INVALID;
 }
 
 foliot_digest foliot_digest_bytes(const void *bytes, size_t length)
@@ -94,15 +94,15 @@ foliot_status foliot_simulation_save(const foliot_simulation *simulation, void *
     size_t needed = simulation->kind->save(simulation->self, bytes, bytes ? capacity : 0);
     *length = needed;
     if (needed > FOLIOT_SIMULATION_BYTES_MAX)
-        return FOLIOT_INVALID;
-    return !bytes || needed <= capacity ? FOLIOT_OK : FOLIOT_FULL;
+        return FOLIOT_STATUS_INVALID;
+    return !bytes || needed <= capacity ? FOLIOT_STATUS_OK : FOLIOT_STATUS_FULL;
 }
 
 foliot_status foliot_simulation_restore(foliot_simulation *simulation, const void *bytes,
                                         size_t length)
 {
     if (length > FOLIOT_SIMULATION_BYTES_MAX)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     return simulation->kind->restore(simulation->self, bytes, length);
 }
 

@@ -24,15 +24,15 @@ foliot_status foliot__source_open(foliot__source *source, const char *file)
     struct stat about;
     int descriptor = foliot__file_open(file);
     if (descriptor < 0)
-        return FOLIOT_IO;
+        return FOLIOT_STATUS_IO;
     if (fstat(descriptor, &about) != 0) {
         int error = errno;
         close(descriptor);
         errno = error;
-        return FOLIOT_IO;
+        return FOLIOT_STATUS_IO;
     }
     *source = (foliot__source){.file = descriptor, .length = (uint64_t)about.st_size};
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot__source_close(foliot__source *source)
@@ -48,13 +48,13 @@ static bool window_fill(foliot__source *source, uint64_t offset, size_t count)
     if (count > source->window_capacity) {
         uint8_t *window = realloc(source->window, count);
         if (!window) {
-            source->status = FOLIOT_MEMORY;
+            source->status = FOLIOT_STATUS_MEMORY;
             return false;
         }
         source->window = window;
         source->window_capacity = count;
     }
-    source->status = FOLIOT_IO;
+    source->status = FOLIOT_STATUS_IO;
     source->window_offset = offset;
     source->window_length = 0;
     while (source->window_length < count) {

@@ -16,10 +16,10 @@ typedef struct foliot__source {
     size_t window_capacity, window_length;
     uint64_t window_offset;
     foliot_status
-        status; // why the last bytes that lie in the file were not given: FOLIOT_IO, FOLIOT_MEMORY
+        status; // why the last bytes that lie in the file were not given: FOLIOT_STATUS_IO, FOLIOT_STATUS_MEMORY
 } foliot__source;
 
-// FOLIOT_IO with errno; a pipe or a device is refused (base/file.h).
+// FOLIOT_STATUS_IO with errno; a pipe or a device is refused (base/file.h).
 foliot_status foliot__source_open(foliot__source *source, const char *file);
 void foliot__source_of(foliot__source *source, const void *bytes, size_t length);
 void foliot__source_close(foliot__source *source);

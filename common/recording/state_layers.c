@@ -14,7 +14,7 @@
 foliot_status foliot_truth_create(foliot_truth **truth)
 {
     *truth = calloc(1, sizeof **truth);
-    return *truth ? FOLIOT_OK : FOLIOT_MEMORY;
+    return *truth ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
 }
 
 void foliot_truth_destroy(foliot_truth *truth)
@@ -34,7 +34,7 @@ void foliot_truth_begin(foliot_truth *truth, uint64_t tick)
     truth->tick = tick;
     truth->kind = NULL;
     truth->stage_count = 0;
-    truth->status = FOLIOT_OK;
+    truth->status = FOLIOT_STATUS_OK;
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
         foliot__truth_layer *layer = &truth->layer[i];
         layer->taken = false;
@@ -162,7 +162,7 @@ static foliot_status take(foliot_truth *truth, uint32_t index, const foliot_simu
     }
     layer->taken = complete;
     if (!complete)
-        truth->status = FOLIOT_MEMORY;
+        truth->status = FOLIOT_STATUS_MEMORY;
     return truth->status;
 }
 
@@ -201,9 +201,9 @@ foliot_status foliot_truth_step(foliot_truth *truth, foliot_simulation *simulati
     foliot_status status = foliot_simulation_step(simulation, inputs, count);
     if (kind->watch)
         kind->watch(simulation->self, NULL, NULL);
-    else if (status == FOLIOT_OK)
+    else if (status == FOLIOT_STATUS_OK)
         foliot_truth_take(truth, 0, simulation);
-    return status != FOLIOT_OK ? status : truth->status;
+    return status != FOLIOT_STATUS_OK ? status : truth->status;
 }
 
 // -- hashes

@@ -30,7 +30,7 @@ struct foliot_truth {
     foliot__truth_layer layer[FOLIOT__LAYERS_MAX]; // the stages', then the held one
     uint8_t *bytes;                                // of a simulation without parts
     size_t byte_capacity;
-    foliot_status status; // FOLIOT_MEMORY: something is missing
+    foliot_status status; // FOLIOT_STATUS_MEMORY: something is missing
 };
 
 // Entries are the parts of a layer (`part` FOLIOT__ALL_PARTS), or the fields of one part.

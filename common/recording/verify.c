@@ -41,7 +41,7 @@ static foliot_status hold(foliot_truth *truth, const foliot_simulation *simulati
 static bool two_truths(foliot_truth *truth[2])
 {
     truth[0] = truth[1] = NULL;
-    if (foliot_truth_create(&truth[0]) == FOLIOT_OK && foliot_truth_create(&truth[1]) == FOLIOT_OK)
+    if (foliot_truth_create(&truth[0]) == FOLIOT_STATUS_OK && foliot_truth_create(&truth[1]) == FOLIOT_STATUS_OK)
         return true;
     foliot_truth_destroy(truth[0]);
     return false;
@@ -53,12 +53,12 @@ static foliot_status compare_states(const foliot_simulation *expected,
 {
     foliot_truth *truth[2];
     if (!two_truths(truth))
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     foliot_status status = hold(truth[0], expected);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = hold(truth[1], actual);
-    if (status == FOLIOT_OK && foliot_truth_compare(truth[0], truth[1], divergence))
-        status = FOLIOT_DIVERGED;
+    if (status == FOLIOT_STATUS_OK && foliot_truth_compare(truth[0], truth[1], divergence))
+        status = FOLIOT_STATUS_DIVERGED;
     foliot_truth_destroy(truth[0]);
     foliot_truth_destroy(truth[1]);
     return status;
@@ -70,9 +70,9 @@ static void explain_by_keyframe(verifying *v)
     foliot_replay *replay = v->replay;
     foliot_hosted_world hosted;
     foliot_simulation recorded;
-    if (foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_OK)
+    if (foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_STATUS_OK)
         return;
-    if (foliot_simulation_restore(&recorded, replay->segment, replay->segment_length) == FOLIOT_OK)
+    if (foliot_simulation_restore(&recorded, replay->segment, replay->segment_length) == FOLIOT_STATUS_OK)
         compare_states(&recorded, &replay->simulation, &v->verdict->divergence);
     foliot__replay_drop(&recorded);
 }
@@ -80,7 +80,7 @@ static void explain_by_keyframe(verifying *v)
 static void diverged(verifying *v)
 {
     v->diverged = true;
-    v->verdict->status = FOLIOT_DIVERGED;
+    v->verdict->status = FOLIOT_STATUS_DIVERGED;
     v->verdict->divergence =
         (foliot_divergence){.tick = foliot_replay_tick(v->replay), .body = FOLIOT_NO_BODY};
 }
@@ -109,7 +109,7 @@ static foliot_status verify_ticks(verifying *v)
     const foliot__tape_content *content = &replay->content;
     while (!v->diverged && foliot_replay_tick(replay) < content->tick) {
         foliot_status status = foliot__replay_step_simulation(replay, &replay->simulation);
-        if (status != FOLIOT_OK)
+        if (status != FOLIOT_STATUS_OK)
             return status;
         const uint8_t *recorded;
         uint32_t count =
@@ -119,7 +119,7 @@ static foliot_status verify_ticks(verifying *v)
         else
             agreed(v);
     }
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status verify_block(verifying *v)
@@ -131,7 +131,7 @@ static foliot_status verify_block(verifying *v)
         !digest_agrees(v->replay, content->closing_digest, 16))
         diverged(v);
     if (v->diverged)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     return verify_ticks(v);
 }
 
@@ -141,12 +141,12 @@ static foliot_status explain(verifying *v)
     foliot_replay *replay = v->replay;
     uint64_t tick = v->verdict->divergence.tick;
     if (v->verdict->divergence.field_known || replay->content.tick != tick)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     foliot_damage before = replay->damage;
-    if (foliot__replay_load(replay) == FOLIOT_OK && replay->content.has_keyframe)
+    if (foliot__replay_load(replay) == FOLIOT_STATUS_OK && replay->content.has_keyframe)
         check_keyframe(v);
     replay->damage = before;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status run(verifying *v)
@@ -155,14 +155,14 @@ static foliot_status run(verifying *v)
     foliot_status status = foliot__replay_rewind(replay);
     replay->hosted.host = v->host;
     const foliot_perturbation *fault = v->perturber.fault;
-    if (status == FOLIOT_OK && fault && fault->tick == replay->about.first_tick &&
+    if (status == FOLIOT_STATUS_OK && fault && fault->tick == replay->about.first_tick &&
         fault->body < foliot_world_body_count(replay->world)) {
         foliot__perturb(replay->world, fault);
         v->perturber.done = true;
     }
-    while (status == FOLIOT_OK && !v->diverged) {
+    while (status == FOLIOT_STATUS_OK && !v->diverged) {
         status = verify_block(v);
-        if (status == FOLIOT_OK && !v->diverged)
+        if (status == FOLIOT_STATUS_OK && !v->diverged)
             status = foliot__replay_load(replay);
     }
     if (v->diverged)
@@ -180,13 +180,13 @@ static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_
     foliot_replay *replay = v->replay;
     foliot_hosted_world hosted[2] = {{.world = reference, .host = replay->host},
                                      {.world = replay->world, .host = v->host}};
-    foliot_status status = FOLIOT_OK;
-    for (int i = 0; i < 2 && status == FOLIOT_OK; i++) {
+    foliot_status status = FOLIOT_STATUS_OK;
+    for (int i = 0; i < 2 && status == FOLIOT_STATUS_OK; i++) {
         foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted[i]};
         status = foliot__replay_step_truth(replay, &simulation, truth[i]);
     }
     *differs =
-        status == FOLIOT_OK && foliot_truth_compare(truth[0], truth[1], &v->verdict->divergence);
+        status == FOLIOT_STATUS_OK && foliot_truth_compare(truth[0], truth[1], &v->verdict->divergence);
     return status;
 }
 
@@ -197,23 +197,23 @@ static foliot_status search(verifying *v, uint64_t from, uint64_t to)
     foliot_world *reference;
     foliot_truth *truth[2];
     foliot_status status = foliot__replay_new_world(replay, &reference);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     if (!two_truths(truth)) {
         free(reference);
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     }
     uint64_t start = from > replay->about.first_tick ? from - 1 : replay->about.first_tick;
     status = foliot_replay_seek(replay, start);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         foliot_world_copy(reference, replay->world);
     bool differs = false;
-    for (uint64_t tick = start; status == FOLIOT_OK && !differs && tick < to; tick++) {
+    for (uint64_t tick = start; status == FOLIOT_STATUS_OK && !differs && tick < to; tick++) {
         status = foliot__replay_locate(replay, tick);
-        if (status == FOLIOT_OK)
+        if (status == FOLIOT_STATUS_OK)
             status = compare_tick(v, reference, truth, &differs);
         if (differs) {
-            v->verdict->status = FOLIOT_DIVERGED;
+            v->verdict->status = FOLIOT_STATUS_DIVERGED;
             v->verdict->divergence.tick = tick + 1;
             v->verdict->ticks = tick - replay->about.first_tick;
         }
@@ -234,19 +234,19 @@ static foliot_status compare_start(verifying *v)
     *divergence = (foliot_divergence){.tick = fault->tick, .body = FOLIOT_NO_BODY};
     foliot__replay_rewind(replay);
     foliot_status status = foliot__replay_new_world(replay, &reference);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_world_copy(reference, replay->world);
     foliot__perturb(replay->world, fault);
     foliot_hosted_world hosted = {.world = reference};
     const foliot_simulation expected = {.kind = &foliot_world_kind, .self = &hosted};
     status = compare_states(&expected, &replay->simulation, divergence);
-    if (status == FOLIOT_DIVERGED) {
-        v->verdict->status = FOLIOT_DIVERGED;
+    if (status == FOLIOT_STATUS_DIVERGED) {
+        v->verdict->status = FOLIOT_STATUS_DIVERGED;
         divergence->stage_known = true;
         divergence->stage = FOLIOT_STAGE_finish;
         divergence->stage_name = foliot_stage_name(FOLIOT_STAGE_finish);
-        status = FOLIOT_OK;
+        status = FOLIOT_STATUS_OK;
     }
     free(reference);
     return status;
@@ -294,11 +294,11 @@ static void explain_false_keyframe(verifying *v)
     foliot_simulation recorded;
     foliot_divergence d = {.tick = replay->keyframe_false_tick, .body = FOLIOT_NO_BODY};
     if (!content->has_keyframe || foliot_replay_tick(replay) != replay->keyframe_false_tick ||
-        foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_OK)
+        foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_STATUS_OK)
         return;
     if (foliot_simulation_restore(&recorded, content->keyframe, content->keyframe_length) ==
-            FOLIOT_OK &&
-        compare_states(&recorded, &replay->simulation, &d) == FOLIOT_DIVERGED && d.field_known) {
+            FOLIOT_STATUS_OK &&
+        compare_states(&recorded, &replay->simulation, &d) == FOLIOT_STATUS_DIVERGED && d.field_known) {
         char place[160];
         size_t length = strlen(damage->text);
         foliot__divergence_brief(&d, "the keyframe has", "the replay", place, sizeof place);
@@ -312,29 +312,29 @@ static void judge_damage(foliot_replay *replay, foliot_verdict *verdict, foliot_
 {
     verdict->damage = replay->damage;
     verdict->cut_at = replay->damage.offset;
-    verdict->status = status == FOLIOT_NEWER || status == FOLIOT_UNSUPPORTED ? FOLIOT_UNSUPPORTED
-                                                                             : FOLIOT_CORRUPT;
+    verdict->status = status == FOLIOT_STATUS_NEWER || status == FOLIOT_STATUS_UNSUPPORTED ? FOLIOT_STATUS_UNSUPPORTED
+                                                                             : FOLIOT_STATUS_CORRUPT;
 }
 
 foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
                                    foliot_verdict *verdict)
 {
-    *verdict = (foliot_verdict){.status = FOLIOT_OK};
+    *verdict = (foliot_verdict){.status = FOLIOT_STATUS_OK};
     if (!replay->simulation.self) {
-        verdict->status = FOLIOT_UNSUPPORTED;
+        verdict->status = FOLIOT_STATUS_UNSUPPORTED;
         snprintf(verdict->damage.text, sizeof verdict->damage.text,
                  "only the program of %.63s can replay it", replay->about.kind);
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     }
     if (callbacks_missing(replay)) {
-        verdict->status = FOLIOT_UNSUPPORTED;
+        verdict->status = FOLIOT_STATUS_UNSUPPORTED;
         snprintf(verdict->damage.text, sizeof verdict->damage.text,
                  "the scene has forces that only its own program can compute");
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     }
     if (perturbation && !perturbation_valid(replay, perturbation)) {
-        verdict->status = FOLIOT_INVALID;
-        return FOLIOT_OK;
+        verdict->status = FOLIOT_STATUS_INVALID;
+        return FOLIOT_STATUS_OK;
     }
     verifying v = {.replay = replay, .verdict = verdict, .perturber = {.fault = perturbation}};
     // Structure first: a recording that is not whole is never a match, wherever its replay comes
@@ -343,22 +343,22 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
     v.host = foliot__perturbing_host(&replay->host, &v.perturber);
     foliot_status status = run(&v);
     replay->hosted.host = replay->host;
-    if (whole == FOLIOT_MEMORY || whole == FOLIOT_IO)
+    if (whole == FOLIOT_STATUS_MEMORY || whole == FOLIOT_STATUS_IO)
         return whole;
-    if (status == FOLIOT_MEMORY || status == FOLIOT_IO || status == FOLIOT_FLOATING_POINT)
+    if (status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_IO || status == FOLIOT_STATUS_FLOATING_POINT)
         return status;
     verdict->digest = foliot_simulation_digest(&replay->simulation);
     verdict->digest_known = true;
     if (perturbation && !v.perturber.done) {
-        verdict->status = FOLIOT_INVALID;
+        verdict->status = FOLIOT_STATUS_INVALID;
     } else if (perturbation) {
         foliot_status searched = explain_perturbed(&v);
-        if (searched == FOLIOT_MEMORY)
+        if (searched == FOLIOT_STATUS_MEMORY)
             return searched;
     }
-    if (verdict->status == FOLIOT_OK && (whole != FOLIOT_OK || status != FOLIOT_NOT_FOUND))
-        judge_damage(replay, verdict, whole != FOLIOT_OK ? whole : status);
-    if (verdict->status == FOLIOT_CORRUPT && replay->keyframe_false)
+    if (verdict->status == FOLIOT_STATUS_OK && (whole != FOLIOT_STATUS_OK || status != FOLIOT_STATUS_NOT_FOUND))
+        judge_damage(replay, verdict, whole != FOLIOT_STATUS_OK ? whole : status);
+    if (verdict->status == FOLIOT_STATUS_CORRUPT && replay->keyframe_false)
         explain_false_keyframe(&v);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }

@@ -12,20 +12,20 @@ static foliot_status create(void *user, const void *setup, size_t setup_bytes, v
     foliot_scene *scene;
     foliot_hosted_world *hosted = calloc(1, sizeof *hosted);
     if (!hosted)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     foliot_status status = foliot_scene_decode(setup, setup_bytes, &scene);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         status = foliot_world_create(scene, &hosted->world);
         foliot_scene_destroy(scene);
     }
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         free(hosted);
         return status;
     }
     if (user)
         hosted->host = *(const foliot_host *)user;
     *self = hosted;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static void destroy(void *self)

@@ -105,7 +105,7 @@ static void fault_cell(foliot__reading *reading, const foliot__csv *csv, uint32_
 {
     char text[200];
     snprintf(text, sizeof text, "%s: %s", kind->name, sentence);
-    fault(reading, csv, FOLIOT_INVALID, line, c->column, text);
+    fault(reading, csv, FOLIOT_STATUS_INVALID, line, c->column, text);
 }
 
 // -- the header
@@ -135,7 +135,7 @@ static void refuse_column(foliot__reading *reading, const foliot__csv *csv, uint
     else
         snprintf(text, sizeof text,
                  "this column has a name that is none of a body's (name, mass, position.x ...)");
-    fault(reading, csv, FOLIOT_INVALID, line, c->column, text);
+    fault(reading, csv, FOLIOT_STATUS_INVALID, line, c->column, text);
 }
 
 static void read_header(foliot__reading *reading, foliot__csv *csv, const char *text,
@@ -143,7 +143,7 @@ static void read_header(foliot__reading *reading, foliot__csv *csv, const char *
 {
     const char *at = text;
     cell c;
-    while (reading->status == FOLIOT_OK && next_cell(text, &at, end, &c)) {
+    while (reading->status == FOLIOT_STATUS_OK && next_cell(text, &at, end, &c)) {
         const column *kind = column_named(&c);
         if (!kind) {
             refuse_column(reading, csv, line, &c);
@@ -152,7 +152,7 @@ static void read_header(foliot__reading *reading, foliot__csv *csv, const char *
         for (uint32_t i = 0; i < csv->count; i++)
             if (csv->header[i] == kind)
                 fault_cell(reading, csv, line, &c, kind, "this column stands here twice");
-        if (reading->status == FOLIOT_OK) // each kind once: there is room
+        if (reading->status == FOLIOT_STATUS_OK) // each kind once: there is room
             csv->header[csv->count++] = kind;
     }
 }
@@ -213,18 +213,18 @@ static void read_row(foliot__assembly *assembly, const foliot__csv *csv, const c
     const char *at = text;
     uint32_t count = 0;
     cell c;
-    for (; reading->status == FOLIOT_OK && count < csv->count && next_cell(text, &at, end, &c);
+    for (; reading->status == FOLIOT_STATUS_OK && count < csv->count && next_cell(text, &at, end, &c);
          count++)
         read_cell(reading, csv, origin->csv_line, &c, csv->header[count], &body);
     for (; at <= end; count++) { // too many are counted, not read
         const char *stop = memchr(at, ',', (size_t)(end - at));
         at = stop ? stop + 1 : end + 1;
     }
-    if (reading->status == FOLIOT_OK && count != csv->count) {
+    if (reading->status == FOLIOT_STATUS_OK && count != csv->count) {
         char sentence[80];
         snprintf(sentence, sizeof sentence, "the header has %u cells, this line has %u",
                  (unsigned)csv->count, (unsigned)count);
-        fault(reading, csv, FOLIOT_INVALID, origin->csv_line, 1, sentence);
+        fault(reading, csv, FOLIOT_STATUS_INVALID, origin->csv_line, 1, sentence);
     }
     foliot__append(assembly, &assembly->bodies, &body, origin, NULL);
 }
@@ -243,7 +243,7 @@ static void read_lines(foliot__assembly *assembly, foliot__csv *csv, size_t leng
     const char *at = csv->text, *stop = csv->text + length;
     uint32_t before = assembly->bodies.count;
     origin.csv = csv;
-    for (origin.csv_line = 1; at < stop && reading->status == FOLIOT_OK; origin.csv_line++) {
+    for (origin.csv_line = 1; at < stop && reading->status == FOLIOT_STATUS_OK; origin.csv_line++) {
         const char *newline = memchr(at, '\n', (size_t)(stop - at));
         const char *end = newline ? newline : stop;
         if (!is_blank(at, end)) {
@@ -255,7 +255,7 @@ static void read_lines(foliot__assembly *assembly, foliot__csv *csv, size_t leng
         at = end + 1;
     }
     if (assembly->bodies.count == before)
-        fault(reading, csv, FOLIOT_INVALID, origin.csv_line, 1,
+        fault(reading, csv, FOLIOT_STATUS_INVALID, origin.csv_line, 1,
               csv->count ? "there is no body in this file" : "the file is empty");
 }
 
@@ -285,15 +285,15 @@ void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
     if (!foliot__read_text(source, node, path, &name))
         return;
     if (!reading->folder)
-        foliot__fault(reading, FOLIOT_INVALID, node->place, path,
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "a scene that is no file cannot name one");
     else if (!is_inside(name))
-        foliot__fault(reading, FOLIOT_INVALID, node->place, path,
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "must be a file beside the scene or in a folder below it");
     else
         text = foliot__file_text(reading, foliot__file_open_below(reading->folder, name), &length);
     if (!text) {
-        foliot__fault(reading, FOLIOT_INVALID, node->place, path, "cannot read the file `%s`: %s",
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path, "cannot read the file `%s`: %s",
                       name, foliot__file_problem(errno));
         return;
     }
@@ -304,7 +304,7 @@ void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
     *csv = (foliot__csv){.name = name, .node = node, .text = text};
     csv->path = foliot__keep_text(reading, path_text, strlen(path_text));
     if (memchr(text, 0, length))
-        foliot__fault(reading, FOLIOT_INVALID, node->place, path, "`%s` is no text file", name);
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path, "`%s` is no text file", name);
     read_lines(assembly, csv, length, body, *origin);
 }
 

@@ -37,7 +37,7 @@ static void refuse(builder *b, yaml_mark_t mark, const char *sentence)
         steps[d] = (foliot__path){up, mapping ? b->key[d] : NULL, index};
         up = &steps[d];
     }
-    foliot__fault(b->reading, FOLIOT_INVALID, place_of(mark), up, "%s", sentence);
+    foliot__fault(b->reading, FOLIOT_STATUS_INVALID, place_of(mark), up, "%s", sentence);
 }
 
 static bool expects_key(const builder *b)
@@ -186,20 +186,20 @@ static void refuse_syntax(builder *b, const yaml_parser_t *parser, const char *t
 {
     foliot__place place = place_of(parser->problem_mark);
     if (parser->error == YAML_MEMORY_ERROR) {
-        foliot__fault(b->reading, FOLIOT_MEMORY, place, NULL, "no memory to read the scene");
+        foliot__fault(b->reading, FOLIOT_STATUS_MEMORY, place, NULL, "no memory to read the scene");
         return;
     }
     if (parser->error == YAML_READER_ERROR)
         place = place_at(text, length, character_start(text, length, parser->problem_offset));
     const char *context = parser->context ? parser->context : "";
-    foliot__fault(b->reading, FOLIOT_INVALID, place, NULL, "this is not YAML: %s%s%s", context,
+    foliot__fault(b->reading, FOLIOT_STATUS_INVALID, place, NULL, "this is not YAML: %s%s%s", context,
                   *context ? ", " : "", parser->problem ? parser->problem : "unknown problem");
 }
 
 static void build(builder *b, yaml_parser_t *parser, const char *text, size_t length)
 {
     bool ended = false;
-    while (!ended && b->reading->status == FOLIOT_OK) {
+    while (!ended && b->reading->status == FOLIOT_STATUS_OK) {
         yaml_event_t event;
         if (!yaml_parser_parse(parser, &event)) {
             refuse_syntax(b, parser, text, length);
@@ -216,7 +216,7 @@ foliot__node *foliot__document_of(foliot__reading *reading, const char *text, si
     builder b = {.reading = reading};
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) {
-        foliot__fault(reading, FOLIOT_MEMORY, (foliot__place){1, 1}, NULL,
+        foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__place){1, 1}, NULL,
                       "no memory to read the scene");
         return NULL;
     }
@@ -224,10 +224,10 @@ foliot__node *foliot__document_of(foliot__reading *reading, const char *text, si
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     build(&b, &parser, text, length);
     yaml_parser_delete(&parser);
-    if (reading->status == FOLIOT_OK && !b.top)
-        foliot__fault(reading, FOLIOT_INVALID, (foliot__place){1, 1}, NULL,
+    if (reading->status == FOLIOT_STATUS_OK && !b.top)
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, (foliot__place){1, 1}, NULL,
                       "the file is empty: a scene starts with `foliot: 1`");
-    return reading->status == FOLIOT_OK ? b.top : NULL;
+    return reading->status == FOLIOT_STATUS_OK ? b.top : NULL;
 }
 
 const foliot__node *foliot__value_of(const foliot__node *mapping, const char *key)

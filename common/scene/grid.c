@@ -39,10 +39,10 @@ static bool check_size(foliot__source *source, const foliot__node *node, const f
 {
     uint64_t count = (uint64_t)item->rows * item->columns;
     if (count < 1 || count > FOLIOT_BODIES_MAX)
-        foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "must have between 1 and %u bodies: `rows` times `columns`",
                       FOLIOT_BODIES_MAX);
-    return source->reading.status == FOLIOT_OK;
+    return source->reading.status == FOLIOT_STATUS_OK;
 }
 
 static const char *name_of(foliot__source *source, const char *name, uint32_t row, uint32_t column)
@@ -77,7 +77,7 @@ static void pin(foliot__source *source, const foliot__node *node, const foliot__
     foliot__assembly *assembly = (foliot__assembly *)(void *)source;
     uint32_t at[2] = {0, 0};
     if (node->kind != FOLIOT__SEQUENCE || node->count != 2) {
-        foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "must be a row and a column: [0, 0] is the first body");
         return;
     }
@@ -86,7 +86,7 @@ static void pin(foliot__source *source, const foliot__node *node, const foliot__
         if (!foliot__read_whole(source, value, &step, &at[step.index]))
             return;
     if (at[0] >= grid->rows || at[1] >= grid->columns) {
-        foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "lies outside the grid of %u rows and %u columns", (unsigned)grid->rows,
                       (unsigned)grid->columns);
         return;
@@ -106,7 +106,7 @@ void foliot__read_grid(foliot__assembly *assembly, const foliot__node *node,
     foliot__source *source = &assembly->source;
     grid_item item = {.rows = 1, .path = path};
     foliot__read_mapping(source, node, path, grid_keys, &item);
-    if (source->reading.status != FOLIOT_OK || !check_size(source, node, path, &item))
+    if (source->reading.status != FOLIOT_STATUS_OK || !check_size(source, node, path, &item))
         return;
     foliot__grid *grid = foliot__take(&source->reading, sizeof *grid);
     if (!grid)
@@ -115,7 +115,7 @@ void foliot__read_grid(foliot__assembly *assembly, const foliot__node *node,
     foliot__origin with_grid = *origin;
     with_grid.grid = grid;
     append_bodies(assembly, &item, body, &with_grid, path);
-    if (item.pins && source->reading.status == FOLIOT_OK)
+    if (item.pins && source->reading.status == FOLIOT_STATUS_OK)
         foliot__read_sequence(source, item.pins, &(foliot__path){path, "pins", 0}, pin, grid);
 }
 
@@ -134,7 +134,7 @@ const foliot__grid *foliot__grid_named(foliot__assembly *assembly, const foliot_
     if (index != FOLIOT_NO_BODY)
         grid = assembly->bodies.origins[index].grid;
     if (!grid)
-        foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "no grid is called `%.64s`", name);
     return grid;
 }
@@ -163,7 +163,7 @@ void foliot__each_link(foliot__assembly *assembly, const foliot__grid *grid, uin
         if (foliot__body_at(assembly, a)->is_static && foliot__body_at(assembly, b)->is_static)
             continue;
         link(assembly, a, b, context);
-        if (assembly->source.reading.status != FOLIOT_OK)
+        if (assembly->source.reading.status != FOLIOT_STATUS_OK)
             return;
     }
 }

@@ -30,7 +30,7 @@ static inline foliot__assembly *foliot__assembly_of(foliot__source *source)
 
 static inline bool foliot__reads(const foliot__source *source)
 {
-    return source->reading.status == FOLIOT_OK;
+    return source->reading.status == FOLIOT_STATUS_OK;
 }
 
 // At the value of `key` in the mapping `node`, or at the mapping's start where it has none.
@@ -39,7 +39,7 @@ static inline void foliot__fault_at(foliot__source *source, const foliot__node *
 {
     foliot__path step = {path, key, 0};
     const foliot__node *value = node->kind == FOLIOT__MAPPING ? foliot__value_of(node, key) : NULL;
-    foliot__fault(&source->reading, FOLIOT_INVALID, value ? value->place : node->place, &step, "%s",
+    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, value ? value->place : node->place, &step, "%s",
                   sentence);
 }
 

@@ -138,7 +138,7 @@ static void read_damping(foliot__source *source, const foliot__node *node, const
                          void *target)
 {
     if (node->kind == FOLIOT__SCALAR && strcmp(node->as.text, "isotropic") == 0)
-        foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "must be a number; `damping_kind: isotropic` goes beside it");
     else
         foliot__read_number(source, node, path, target);
@@ -308,7 +308,7 @@ static void read_players(foliot__source *source, const foliot__node *node, const
     const foliot__node *limit = foliot__reads(source) ? foliot__value_of(node, "limit") : NULL;
     foliot__path step = {path, "limit", 0};
     if (limit && foliot__read_whole(source, limit, &step, &players->limit) && players->limit == 0)
-        foliot__fault(&source->reading, FOLIOT_INVALID, limit->place, &step,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, limit->place, &step,
                       "must lie between 1 and %d", FOLIOT_PLAYERS_MAX);
 }
 
@@ -326,7 +326,7 @@ static void read_integrator_name(foliot__source *source, const foliot__node *nod
     foliot_integrator found = foliot_integrator_find(name);
     *(foliot_integrator *)target = found;
     if (found == FOLIOT_INTEGRATOR_NONE)
-        foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "no integrator is called `%.64s`; did you mean `%s`?", name,
                       foliot_integrator_nearest(name));
 }
@@ -349,7 +349,7 @@ static void check_integrator_option(foliot__source *source, const foliot__node *
     foliot__path step = {path, key, 0};
     const foliot__node *value = foliot__value_of(node, key);
     if (value && !fits)
-        foliot__fault(&source->reading, FOLIOT_INVALID, value->place, &step, "only %s this key",
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, value->place, &step, "only %s this key",
                       which);
 }
 
@@ -428,19 +428,19 @@ static bool check_format(foliot__source *source, const foliot__node *top)
     foliot__path path = {NULL, "foliot", 0};
     uint32_t format;
     if (top->kind != FOLIOT__MAPPING) {
-        foliot__fault(&source->reading, FOLIOT_INVALID, top->place, NULL,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, top->place, NULL,
                       "a scene is a mapping of keys and starts with `foliot: 1`");
         return false;
     }
     const foliot__node *value = foliot__value_of(top, "foliot");
     if (!value || strcmp(top->as.first->as.text, "foliot") != 0) {
-        foliot__fault(&source->reading, FOLIOT_INVALID, top->place, &path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, top->place, &path,
                       value ? "this key must be the first"
                             : "this key is required, as the first: `foliot: 1`");
         return false;
     }
     if (foliot__read_whole(source, value, &path, &format) && format != FOLIOT_SCENE_FORMAT)
-        foliot__fault(&source->reading, FOLIOT_INVALID, value->place, &path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, value->place, &path,
                       "this version reads scenes of format %d", FOLIOT_SCENE_FORMAT);
     return foliot__reads(source);
 }

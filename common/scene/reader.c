@@ -83,15 +83,15 @@ bool foliot__append(foliot__assembly *assembly, foliot__list *list, const void *
                     const foliot__origin *origin, const foliot__path *path)
 {
     foliot__reading *reading = &assembly->source.reading;
-    if (reading->status != FOLIOT_OK)
+    if (reading->status != FOLIOT_STATUS_OK)
         return false;
     if (list->count == list->count_max)
-        foliot__fault(reading, FOLIOT_INVALID, origin->item->place, path,
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, origin->item->place, path,
                       "this is one more than the %u that a world holds", (unsigned)list->count_max);
     else if (list->count == list->capacity && !grow(list))
-        foliot__fault(reading, FOLIOT_MEMORY, origin->item->place, path,
+        foliot__fault(reading, FOLIOT_STATUS_MEMORY, origin->item->place, path,
                       "no memory for a scene of this size");
-    if (reading->status != FOLIOT_OK)
+    if (reading->status != FOLIOT_STATUS_OK)
         return false;
     memcpy(list->items + list->count * list->item_bytes, item, list->item_bytes);
     list->origins[list->count++] = *origin;
@@ -195,14 +195,14 @@ static void copy_out(foliot__assembly *assembly, foliot_scene **scene)
 {
     size_t length = 0;
     foliot_status status = foliot_scene_encode(&assembly->scene, NULL, 0, &length);
-    uint8_t *bytes = status == FOLIOT_OK ? malloc(length) : NULL;
-    if (status == FOLIOT_OK)
+    uint8_t *bytes = status == FOLIOT_STATUS_OK ? malloc(length) : NULL;
+    if (status == FOLIOT_STATUS_OK)
         status =
-            bytes ? foliot_scene_encode(&assembly->scene, bytes, length, &length) : FOLIOT_MEMORY;
-    if (status == FOLIOT_OK)
+            bytes ? foliot_scene_encode(&assembly->scene, bytes, length, &length) : FOLIOT_STATUS_MEMORY;
+    if (status == FOLIOT_STATUS_OK)
         status = foliot_scene_decode(bytes, length, scene);
     free(bytes);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         foliot__fault(&assembly->source.reading, status, (foliot__place){1, 1}, NULL, "%s",
                       foliot_status_text(status));
 }
@@ -215,11 +215,11 @@ static void read_text(foliot__assembly *assembly, const char *text, size_t lengt
     const foliot__node *top = foliot__document_of(reading, text, length);
     if (top)
         foliot__read_scene_keys(assembly, top);
-    if (reading->status != FOLIOT_OK)
+    if (reading->status != FOLIOT_STATUS_OK)
         return;
     take_lists(assembly);
     foliot_status status = foliot_scene_check(&assembly->scene, &problem);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         report(assembly, top, status, &problem);
     else
         copy_out(assembly, scene);
@@ -242,7 +242,7 @@ static void open_assembly(foliot__assembly *assembly, const char *name, const ch
     assembly->constraints.item_bytes = sizeof(foliot_constraint_definition);
     assembly->constraints.count_max = FOLIOT_CONSTRAINTS_MAX;
     if (!reading->numbers)
-        foliot__fault(reading, FOLIOT_MEMORY, (foliot__place){1, 1}, NULL, "no memory");
+        foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__place){1, 1}, NULL, "no memory");
 }
 
 static foliot_status close_assembly(foliot__assembly *assembly)
@@ -262,7 +262,7 @@ foliot_status foliot_scene_parse(const char *text, size_t length, const char *na
 {
     foliot__assembly assembly;
     open_assembly(&assembly, name, folder, error);
-    if (assembly.source.reading.status == FOLIOT_OK)
+    if (assembly.source.reading.status == FOLIOT_STATUS_OK)
         read_text(&assembly, text, length, scene);
     return close_assembly(&assembly);
 }
@@ -279,12 +279,12 @@ foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_s
         reading->folder = "/";
     size_t length = 0;
     char *text = NULL;
-    if (reading->status == FOLIOT_OK)
+    if (reading->status == FOLIOT_STATUS_OK)
         text = foliot__file_text(reading, foliot__file_open(file), &length);
     if (text)
         read_text(&assembly, text, length, scene);
     else
-        foliot__fault(reading, FOLIOT_IO, (foliot__place){1, 1}, NULL, "cannot read this file: %s",
+        foliot__fault(reading, FOLIOT_STATUS_IO, (foliot__place){1, 1}, NULL, "cannot read this file: %s",
                       foliot__file_problem(errno));
     return close_assembly(&assembly);
 }

@@ -34,7 +34,7 @@ void foliot__path_text(const foliot__path *path, char *text, size_t bytes)
 void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__place place,
                         const char *path, const char *sentence)
 {
-    if (reading->status != FOLIOT_OK)
+    if (reading->status != FOLIOT_STATUS_OK)
         return;
     reading->status = status;
     foliot_scene_error *error = reading->error;
@@ -52,7 +52,7 @@ void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__
 void foliot__fault(foliot__reading *reading, foliot_status status, foliot__place place,
                    const foliot__path *path, const char *format, ...)
 {
-    if (reading->status != FOLIOT_OK)
+    if (reading->status != FOLIOT_STATUS_OK)
         return;
     char path_text[256], sentence[800];
     foliot__path_text(path, path_text, sizeof path_text);
@@ -67,7 +67,7 @@ void *foliot__take(foliot__reading *reading, size_t bytes)
 {
     void *taken = foliot__arena_take(&reading->arena, bytes);
     if (!taken)
-        foliot__fault(reading, FOLIOT_MEMORY, (foliot__place){1, 1}, NULL,
+        foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__place){1, 1}, NULL,
                       "no memory for a scene of this size");
     return taken;
 }

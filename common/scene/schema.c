@@ -10,7 +10,7 @@
 static void fault(foliot__source *source, const foliot__node *node, const foliot__path *path,
                   const char *sentence)
 {
-    foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path, "%s", sentence);
+    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path, "%s", sentence);
 }
 
 static bool is_empty(const foliot__node *node)
@@ -29,7 +29,7 @@ static bool is_scalar(foliot__source *source, const foliot__node *node, const fo
         fault(source, node, path, "has no value");
     else if (node->kind != FOLIOT__SCALAR)
         fault(source, node, path, sentence);
-    return source->reading.status == FOLIOT_OK;
+    return source->reading.status == FOLIOT_STATUS_OK;
 }
 
 // -- values
@@ -56,7 +56,7 @@ bool foliot__read_vector(foliot__source *source, const foliot__node *node, const
         return false;
     }
     if (node->kind != FOLIOT__SEQUENCE || node->count != count) {
-        foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "must be a list of %u numbers", (unsigned)count);
         return false;
     }
@@ -139,7 +139,7 @@ static void refuse_word(foliot__source *source, const foliot__node *node, const 
     uint32_t count = words_count(words);
     const char *meant = foliot__nearest(node->as.text, words, count);
     if (meant) {
-        foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "`%.64s` is not known here; did you mean `%s`?", node->as.text, meant);
         return;
     }
@@ -147,7 +147,7 @@ static void refuse_word(foliot__source *source, const foliot__node *node, const 
     for (uint32_t i = 0; i < count; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
                  words[i]);
-    foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                   "`%.64s` is not known here; known are %s", node->as.text, known);
 }
 
@@ -175,7 +175,7 @@ static void refuse_body(foliot__source *source, const foliot__node *node, const 
         words[i] = names->entries[i].name;
     if (words)
         meant = foliot__nearest(node->as.text, words, scale);
-    foliot__fault(&source->reading, FOLIOT_INVALID, node->place, path,
+    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                   meant ? "no body is called `%.64s`; did you mean `%.64s`?"
                         : "no body is called `%.64s`",
                   node->as.text, meant);
@@ -240,7 +240,7 @@ static void refuse_key(foliot__source *source, const foliot__node *key, const fo
         words[count] = keys[count].name;
     const char *meant = foliot__nearest(key->as.text, words, count);
     if (meant) {
-        foliot__fault(&source->reading, FOLIOT_INVALID, key->place, path,
+        foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, key->place, path,
                       "unknown key; did you mean `%s`?", meant);
         return;
     }
@@ -248,7 +248,7 @@ static void refuse_key(foliot__source *source, const foliot__node *key, const fo
     for (uint32_t i = 0; i < count; i++)
         snprintf(known + strlen(known), sizeof known - strlen(known), "%s%s", i ? ", " : "",
                  words[i]);
-    foliot__fault(&source->reading, FOLIOT_INVALID, key->place, path,
+    foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, key->place, path,
                   "unknown key; known here are %s", known);
 }
 
@@ -288,7 +288,7 @@ void foliot__read_mapping(foliot__source *source, const foliot__node *node,
             fault(source, at, &step, "this key stands here for the second time");
         else
             read_value(source, at->next, &step, key, target);
-        if (source->reading.status != FOLIOT_OK)
+        if (source->reading.status != FOLIOT_STATUS_OK)
             return;
         seen |= bit;
     }
@@ -305,7 +305,7 @@ void foliot__read_sequence(foliot__source *source, const foliot__node *node,
     foliot__path step = {path, NULL, 0};
     for (const foliot__node *at = node->as.first; at; at = at->next, step.index++) {
         item(source, at, &step, target);
-        if (source->reading.status != FOLIOT_OK)
+        if (source->reading.status != FOLIOT_STATUS_OK)
             return;
     }
 }

@@ -173,17 +173,17 @@ foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t
     block->ticks = ticks;
     block->count = 0;
     if (ticks > FOLIOT__BLOCK_TICKS_MAX)
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     if (length == 0)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     size_t head = bytes[0] & 128 ? 2 : 1;
     if (length < head)
-        return FOLIOT_TRUNCATED;
+        return FOLIOT_STATUS_TRUNCATED;
     uint32_t count = bytes[0] & 127u;
     if (head == 2)
         count |= (uint32_t)bytes[1] << 7;
     if (count == 0 || count > FOLIOT__BLOCK_INPUTS_MAX)
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     foliot__range_decoder in = foliot__range_decoder_of(bytes + head, length - head);
     walk w = {.pass.in = &in, .models = start()};
     for (uint32_t i = 0; i < count; i++) {
@@ -191,8 +191,8 @@ foliot_status foliot__block_decode(const uint8_t *bytes, size_t length, uint32_t
         block->ages[i] = 0;
         code_input(&w, block, i);
         if (w.bad || !foliot__range_decoder_good(&in))
-            return FOLIOT_CORRUPT;
+            return FOLIOT_STATUS_CORRUPT;
     }
     block->count = count;
-    return in.at == in.length ? FOLIOT_OK : FOLIOT_CORRUPT;
+    return in.at == in.length ? FOLIOT_STATUS_OK : FOLIOT_STATUS_CORRUPT;
 }

@@ -21,11 +21,11 @@ static uint32_t take_varint(foliot__reader *r, uint32_t most)
         value |= (byte & 127) << shift;
         if (byte < 128) {
             if (value > most || (shift > 0 && byte == 0))
-                foliot__reader_fail(r, FOLIOT_CORRUPT); // one way to write each number
+                foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT); // one way to write each number
             return value;
         }
     }
-    foliot__reader_fail(r, FOLIOT_CORRUPT);
+    foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return 0;
 }
 
@@ -43,7 +43,7 @@ static uint32_t take_run(foliot__reader *r)
 {
     uint32_t length = take_varint(r, FOLIOT__BLOCK_TICKS_MAX);
     if (length == 0)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return length;
 }
 
@@ -53,7 +53,7 @@ static void take_acks(foliot__reader *r, foliot__tick_acks *acks)
     acks->count = foliot__read_u8(r);
     if (acks->count > FOLIOT__RUNS_MAX) {
         acks->count = 0;
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     }
     for (uint32_t i = 0; i < acks->count; i++) {
         acks->runs[i].missing = take_run(r);
@@ -65,7 +65,7 @@ static foliot__reader open_packet(const uint8_t *bytes, size_t length, uint8_t k
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     if (foliot__read_u8(&r) != kind)
-        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+        foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
     return r;
 }
 
@@ -92,7 +92,7 @@ static void take_block(foliot__reader *r, uint32_t *ticks, const uint8_t **block
 
 static size_t written(const foliot__writer *w)
 {
-    return w->status == FOLIOT_OK ? w->at : SIZE_MAX;
+    return w->status == FOLIOT_STATUS_OK ? w->at : SIZE_MAX;
 }
 
 size_t foliot__lockstep_input_encode(const foliot__lockstep_input *packet,
@@ -171,8 +171,8 @@ foliot_status foliot__lockstep_status_decode(const uint8_t *bytes, size_t length
     packet->held_ms = foliot__read_u16(&r);
     packet->late = foliot__read_u32(&r);
     packet->missing = foliot__read_u32(&r);
-    if (flag > 1 || (r.status == FOLIOT_OK && r.at != length))
-        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+    if (flag > 1 || (r.status == FOLIOT_STATUS_OK && r.at != length))
+        foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
     return r.status;
 }
 
@@ -312,9 +312,9 @@ uint32_t foliot__block_take(foliot__tick_log *log, const foliot__block *block, u
             at++;
         foliot_status status =
             foliot__tick_log_put(log, first + age, block->inputs + from, at - from);
-        if (status == FOLIOT_FULL)
+        if (status == FOLIOT_STATUS_FULL)
             break;
-        taken += status == FOLIOT_OK;
+        taken += status == FOLIOT_STATUS_OK;
     }
     return taken;
 }

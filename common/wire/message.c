@@ -213,7 +213,7 @@ static uint32_t take_u32(foliot__reader *r)
 {
     uint64_t value = foliot__unpack_uint(r);
     if (value > UINT32_MAX)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return (uint32_t)value;
 }
 
@@ -221,7 +221,7 @@ static bool take_flag(foliot__reader *r)
 {
     uint64_t value = foliot__unpack_uint(r);
     if (value > 1)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return value == 1;
 }
 
@@ -233,7 +233,7 @@ static void take_text(foliot__reader *r, char *text, size_t capacity)
     const char *from = foliot__unpack_str(r, &length);
     text[0] = 0;
     if (!from || length >= capacity) {
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         return;
     }
     memcpy(text, from, length);
@@ -253,7 +253,7 @@ static foliot_digest take_digest(foliot__reader *r)
     uint32_t length = 0;
     const uint8_t *bytes = foliot__unpack_bin(r, &length);
     if (!bytes || length != 16) {
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         return (foliot_digest){0, 0};
     }
     foliot__reader inner = foliot__reader_of(bytes, length);
@@ -269,7 +269,7 @@ static foliot__token take_token(foliot__reader *r)
     if (bytes && length == sizeof token.bytes)
         memcpy(token.bytes, bytes, length);
     else
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return token;
 }
 
@@ -277,7 +277,7 @@ static double take_positive(foliot__reader *r)
 {
     double value = foliot__unpack_f64(r);
     if (!(value > 0 && value < 1e300))
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return value;
 }
 
@@ -330,7 +330,7 @@ static void take_welcome(foliot__reader *r, foliot__welcome *m)
     for (int k = 0; k < 3; k++) {
         m->format.fall[k] = (int32_t)take_u32(r);
         if (m->format.fall[k] > FOLIOT_FALL_MAX || m->format.fall[k] < -FOLIOT_FALL_MAX)
-            foliot__reader_fail(r, FOLIOT_CORRUPT);
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     }
     m->format.keep = take_u32(r);
     m->format.spins = take_flag(r);
@@ -340,14 +340,14 @@ static void take_welcome(foliot__reader *r, foliot__welcome *m)
     m->input_delay = take_u32(r);
     m->resumed = take_flag(r);
     if (m->format.bodies_max > FOLIOT_BODIES_MAX || m->format.keep > 1 << 16)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
 static const uint8_t *take_bytes(foliot__reader *r, uint32_t *length, uint32_t most)
 {
     const uint8_t *bytes = foliot__unpack_bin(r, length);
     if (*length > most)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return bytes;
 }
 
@@ -359,7 +359,7 @@ static uint32_t take_keyframe_part(foliot__reader *r, foliot__keyframe_part *m)
     m->total = take_u32(r);
     m->bytes = take_bytes(r, &m->length, FOLIOT__SCENE_PART_BYTES);
     if (m->players > FOLIOT_PLAYERS_MAX)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return 6;
 }
 
@@ -377,7 +377,7 @@ static void take_diverged(foliot__reader *r, foliot__diverged *m)
     m->part_known = take_flag(r);
     m->field_known = take_flag(r);
     if (m->type > FOLIOT_VALUE_F64)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
 static uint32_t take_lockstep(foliot__reader *r, foliot__message *m)
@@ -405,7 +405,7 @@ static uint32_t take_lockstep(foliot__reader *r, foliot__message *m)
         take_diverged(r, &m->as.diverged);
         return lockstep_fields(m->kind);
     default:
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         return 0;
     }
 }
@@ -450,10 +450,10 @@ foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot
     message->kind = (foliot__message_kind)take_u32(&r);
     uint32_t expected = take_fields(&r, message);
     // A newer peer may send more fields; fewer are an error, and so is anything behind the array.
-    for (uint32_t i = expected; i < fields && r.status == FOLIOT_OK; i++)
+    for (uint32_t i = expected; i < fields && r.status == FOLIOT_STATUS_OK; i++)
         foliot__unpack_skip(&r);
-    if (r.status == FOLIOT_OK && (fields < expected || r.at != length))
-        r.status = FOLIOT_CORRUPT;
+    if (r.status == FOLIOT_STATUS_OK && (fields < expected || r.at != length))
+        r.status = FOLIOT_STATUS_CORRUPT;
     return r.status;
 }
 
@@ -461,7 +461,7 @@ bool foliot__message_is_hello(const uint8_t *bytes, size_t length)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     uint32_t fields = foliot__unpack_array(&r);
-    return fields > 0 && foliot__unpack_uint(&r) == FOLIOT__HELLO_MESSAGE && r.status == FOLIOT_OK;
+    return fields > 0 && foliot__unpack_uint(&r) == FOLIOT__HELLO_MESSAGE && r.status == FOLIOT_STATUS_OK;
 }
 
 // -- packets of our own
@@ -494,28 +494,28 @@ foliot_status foliot__input_packet_decode(const uint8_t *bytes, size_t length,
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     if (foliot__read_u8(&r) != FOLIOT__INPUT_PACKET)
-        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+        foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
     packet->newest_snapshot = foliot__read_u32(&r);
     packet->tick = foliot__read_u32(&r);
     packet->sent_us = foliot__read_u32(&r);
     packet->count = foliot__read_u8(&r);
     if (packet->count > FOLIOT__INPUTS_A_PACKET)
-        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+        foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
     uint32_t sequence = packet->count ? foliot__read_u32(&r) : 0;
-    for (uint32_t i = 0; r.status == FOLIOT_OK && i < packet->count; i++) {
+    for (uint32_t i = 0; r.status == FOLIOT_STATUS_OK && i < packet->count; i++) {
         foliot__change *c = &packet->changes[i];
         c->sequence = sequence + i;
         uint32_t age = foliot__read_u16(&r);
         if (age > packet->tick)
-            foliot__reader_fail(&r, FOLIOT_CORRUPT);
+            foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
         c->tick = packet->tick - age;
         const uint8_t *axes = foliot__read_bytes(&r, sizeof c->axes);
         if (axes)
             memcpy(c->axes, axes, sizeof c->axes);
         c->buttons = foliot__read_u16(&r);
     }
-    if (r.status == FOLIOT_OK && r.at != length)
-        r.status = FOLIOT_CORRUPT;
+    if (r.status == FOLIOT_STATUS_OK && r.at != length)
+        r.status = FOLIOT_STATUS_CORRUPT;
     return r.status;
 }
 
@@ -537,7 +537,7 @@ foliot_status foliot__status_packet_decode(const uint8_t *bytes, size_t length,
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     if (foliot__read_u8(&r) != FOLIOT__STATUS_PACKET || length != FOLIOT__STATUS_PACKET_BYTES)
-        foliot__reader_fail(&r, FOLIOT_CORRUPT);
+        foliot__reader_fail(&r, FOLIOT_STATUS_CORRUPT);
     packet->tick = foliot__read_u32(&r);
     packet->sequence = foliot__read_u32(&r);
     packet->slack_us = (int32_t)foliot__read_u32(&r);

@@ -183,10 +183,10 @@ typedef struct foliot__message {
     } as;
 } foliot__message;
 
-// FOLIOT_FULL if it does not fit (FOLIOT__CONTROL_BYTES_MAX always does).
+// FOLIOT_STATUS_FULL if it does not fit (FOLIOT__CONTROL_BYTES_MAX always does).
 foliot_status foliot__message_encode(const foliot__message *message, uint8_t *bytes,
                                      size_t capacity, size_t *length);
-// FOLIOT_TRUNCATED, FOLIOT_CORRUPT; names are made printable.
+// FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_CORRUPT; names are made printable.
 foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot__message *message);
 
 // Whether bytes may be a control message, and are none of the packets whose kind comes first: those

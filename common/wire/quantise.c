@@ -110,7 +110,7 @@ foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,
     uint32_t count = foliot_world_body_count(world);
     double dt = foliot_world_dt(world);
     if (snapshot->capacity < count)
-        return FOLIOT_FULL;
+        return FOLIOT_STATUS_FULL;
     snapshot->tick = foliot_world_tick(world);
     snapshot->count = count;
     memset(snapshot->bodies, 0, sizeof *snapshot->bodies * count);
@@ -128,7 +128,7 @@ foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,
         if (format->rotates)
             quantise_orientation(state.orientation, body);
     }
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,

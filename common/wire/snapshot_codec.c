@@ -392,11 +392,11 @@ foliot_status foliot_snapshot_coder_create(const foliot_snapshot_format *format,
 {
     foliot_snapshot_coder *c = malloc(sizeof *c);
     if (!c)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     c->format = *format;
     models_start(&c->start);
     *coder = c;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot_snapshot_coder_destroy(foliot_snapshot_coder *coder)
@@ -430,7 +430,7 @@ static uint32_t read_varint(foliot__reader *r)
         if (byte < 0x80)
             return value;
     }
-    foliot__reader_fail(r, FOLIOT_CORRUPT);
+    foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return 0;
 }
 
@@ -458,7 +458,7 @@ static void read_head(foliot__reader *r, foliot_snapshot_head *head)
     *head = (foliot_snapshot_head){
         .tick = tick, .has_baseline = age != 0, .baseline_tick = tick - age, .pieces = 1};
     if (age > tick || age > BASELINE_AGE_MAX || bodies > FOLIOT_BODIES_MAX) {
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
         return;
     }
     head->bodies = head->count = bodies;
@@ -468,11 +468,11 @@ static void read_head(foliot__reader *r, foliot_snapshot_head *head)
         head->first = foliot__read_u24(r);
         head->count = foliot__read_u24(r);
         if (head->piece >= head->pieces || head->first + head->count > head->bodies)
-            foliot__reader_fail(r, FOLIOT_CORRUPT);
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     }
     // Before anything is allocated for them.
     if (head->count > (foliot__reader_left(r) + UNSENT_BYTES_MAX) * FOLIOT_SNAPSHOT_BODIES_A_BYTE)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
 static foliot_status grow(foliot_snapshot_pieces *p)
@@ -481,18 +481,18 @@ static foliot_status grow(foliot_snapshot_pieces *p)
     if (p->bytes_capacity < needed) {
         uint8_t *bytes = realloc(p->bytes, 2 * needed);
         if (!bytes)
-            return FOLIOT_MEMORY;
+            return FOLIOT_STATUS_MEMORY;
         p->bytes = bytes;
         p->bytes_capacity = 2 * needed;
     }
     if (p->offsets_capacity < p->count + 2) {
         uint32_t *offsets = realloc(p->offsets, sizeof *offsets * (2 * p->count + 8));
         if (!offsets)
-            return FOLIOT_MEMORY;
+            return FOLIOT_STATUS_MEMORY;
         p->offsets = offsets;
         p->offsets_capacity = 2 * p->count + 8;
     }
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static walk walk_of(foliot_snapshot_coder *coder, const foliot_snapshot_head *head)
@@ -548,7 +548,7 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
 {
     if (baseline &&
         (baseline->tick >= snapshot->tick || snapshot->tick - baseline->tick > BASELINE_AGE_MAX))
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     foliot_snapshot_head head = {.tick = snapshot->tick,
                                  .has_baseline = baseline != NULL,
                                  .baseline_tick = baseline ? baseline->tick : 0,
@@ -557,8 +557,8 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
     pieces->count = 0;
     uint32_t at = 0;
     do {
-        if (pieces->count == FOLIOT_SNAPSHOT_PIECES_MAX || grow(pieces) != FOLIOT_OK)
-            return pieces->count == FOLIOT_SNAPSHOT_PIECES_MAX ? FOLIOT_FULL : FOLIOT_MEMORY;
+        if (pieces->count == FOLIOT_SNAPSHOT_PIECES_MAX || grow(pieces) != FOLIOT_STATUS_OK)
+            return pieces->count == FOLIOT_SNAPSHOT_PIECES_MAX ? FOLIOT_STATUS_FULL : FOLIOT_STATUS_MEMORY;
         head.piece = pieces->count;
         size_t length = encode_piece(coder, snapshot, baseline, &head, pieces->bytes + at);
         head.pieces = head.piece == 0 && head.count == snapshot->count ? 1 : 0;
@@ -577,7 +577,7 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
         total[0] = (uint8_t)pieces->count;
         total[1] = (uint8_t)(pieces->count >> 8);
     }
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot_snapshot_peek(const uint8_t *bytes, size_t length, foliot_snapshot_head *head)
@@ -593,12 +593,12 @@ foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     read_head(&r, head);
-    if (r.status != FOLIOT_OK)
+    if (r.status != FOLIOT_STATUS_OK)
         return r.status;
     if (head->has_baseline != (baseline != NULL) ||
         (baseline && (uint32_t)baseline->tick != head->baseline_tick) ||
         into->capacity < head->bodies)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     foliot__range_decoder in = foliot__range_decoder_of(bytes + r.at, length - r.at);
     walk w = walk_of(coder, head);
     w.pass.in = &in;
@@ -606,5 +606,5 @@ foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t
         into->bodies[head->first + i] = (foliot_snapshot_body){0};
         code_body(&w, &into->bodies[head->first + i], base_of(baseline, head->first + i));
     }
-    return foliot__range_decoder_good(&in) ? FOLIOT_OK : FOLIOT_CORRUPT;
+    return foliot__range_decoder_good(&in) ? FOLIOT_STATUS_OK : FOLIOT_STATUS_CORRUPT;
 }

@@ -13,10 +13,10 @@ foliot_status foliot__tick_log_init(foliot__tick_log *log, uint32_t ticks, uint3
     log->nodes = calloc(inputs, sizeof *log->nodes);
     if (!log->ticks || !log->nodes) {
         foliot__tick_log_free(log);
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     }
     foliot__tick_log_clear(log, 0);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot__tick_log_free(foliot__tick_log *log)
@@ -51,9 +51,9 @@ foliot_status foliot__tick_log_put(foliot__tick_log *log, uint64_t tick, const f
                                    uint32_t count)
 {
     if (tick < log->first || foliot__tick_log_has(log, tick))
-        return FOLIOT_AGAIN;
+        return FOLIOT_STATUS_AGAIN;
     if (tick - log->first >= log->capacity || count > log->node_count - log->used)
-        return FOLIOT_FULL;
+        return FOLIOT_STATUS_FULL;
     uint32_t *link = &place(log, tick)->node;
     place(log, tick)->count = count;
     place(log, tick)->here = true;
@@ -70,7 +70,7 @@ foliot_status foliot__tick_log_put(foliot__tick_log *log, uint64_t tick, const f
         log->end = tick + 1;
     while (log->next < log->end && place(log, log->next)->here)
         log->next++;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 uint32_t foliot__tick_log_read(const foliot__tick_log *log, uint64_t tick, foliot_input *inputs,

@@ -92,7 +92,7 @@ typedef struct foliot_sample {
     const foliot_body_state *bodies; // their spins are told from how they turned
     bool starved; // no snapshot beyond the render time: extrapolated, for a bounded time
 } foliot_sample;
-// FOLIOT_AGAIN before the first complete snapshot.
+// FOLIOT_STATUS_AGAIN before the first complete snapshot.
 foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample);
 
 // What it saw.

@@ -28,8 +28,8 @@ foliot_status foliot_digest_parse(const char *text, foliot_digest *digest);
 // and build.
 foliot_digest foliot_fingerprint(void);
 
-// Compares every part of the known-answer run with the golden values compiled in. FOLIOT_OK, or
-// FOLIOT_DIVERGED with *part naming the first arithmetic path that is wrong ("contraction", "exp",
+// Compares every part of the known-answer run with the golden values compiled in. FOLIOT_STATUS_OK, or
+// FOLIOT_STATUS_DIVERGED with *part naming the first arithmetic path that is wrong ("contraction", "exp",
 // ...).
 foliot_status foliot_self_test(const char **part);
 

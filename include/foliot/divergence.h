@@ -50,7 +50,7 @@ void foliot_truth_begin(foliot_truth *truth, uint64_t tick);
 // Steps `simulation` from the tick before, and takes its parts after each stage.
 foliot_status foliot_truth_step(foliot_truth *truth, foliot_simulation *simulation,
                                 const foliot_input *inputs, uint32_t count);
-// The parts of `simulation` as they are now: what the run held. FOLIOT_MEMORY.
+// The parts of `simulation` as they are now: what the run held. FOLIOT_STATUS_MEMORY.
 foliot_status foliot_truth_hold(foliot_truth *truth, const foliot_simulation *simulation);
 // The parts of `simulation` after one stage, for hosts with hooks of their own.
 foliot_status foliot_truth_take(foliot_truth *truth, uint32_t stage,
@@ -104,11 +104,11 @@ uint64_t foliot_search_tick(const foliot_search *search);
 void foliot_search_truth(foliot_search *search, const foliot_truth *ours);
 // The question, and how many bytes it has; 0 unless the state is ASKS.
 size_t foliot_search_ask(const foliot_search *search, uint8_t question[FOLIOT_QUESTION_BYTES_MAX]);
-// Its answer: hostile bytes. FOLIOT_CORRUPT: the search has failed.
+// Its answer: hostile bytes. FOLIOT_STATUS_CORRUPT: the search has failed.
 foliot_status foliot_search_hear(foliot_search *search, const uint8_t *answer, size_t length);
 
 // The answering side: what of it is there may be NULL. Questions are hostile bytes too:
-// FOLIOT_CORRUPT. FOLIOT_AGAIN: the truth of *tick is wanted (then ask again). FOLIOT_NOT_FOUND: no
+// FOLIOT_STATUS_CORRUPT. FOLIOT_STATUS_AGAIN: the truth of *tick is wanted (then ask again). FOLIOT_STATUS_NOT_FOUND: no
 // chain reaches it.
 typedef struct foliot_answerer {
     const uint64_t *chain; // as in foliot_search_begin_chain

@@ -78,9 +78,9 @@ typedef struct foliot_harness_result {
     foliot_harness_row row[FOLIOT_HARNESS_TEST_COUNT];
 } foliot_harness_result;
 
-// FOLIOT_OK whenever there is a result, passed or not. FOLIOT_INVALID: the config or the kind's
+// FOLIOT_STATUS_OK whenever there is a result, passed or not. FOLIOT_STATUS_INVALID: the config or the kind's
 // table; else what an instance answered when it was made or stepped (then *result says how far it
-// came), FOLIOT_MEMORY.
+// came), FOLIOT_STATUS_MEMORY.
 foliot_status foliot_harness_run(const foliot_harness_config *config,
                                  foliot_harness_result *result);
 

@@ -28,7 +28,7 @@ typedef struct foliot_divergence_case {
 } foliot_divergence_case;
 
 // As a recording of that one tick, for foliot-replay: `state` shows it, and `compare` finds it
-// again between two builds. Of our world alone. FOLIOT_INVALID if the states are not known.
+// again between two builds. Of our world alone. FOLIOT_STATUS_INVALID if the states are not known.
 foliot_status foliot_divergence_write(const foliot_divergence_case *found,
                                       const foliot_scene *scene, const char *file);
 

@@ -58,8 +58,8 @@ typedef struct foliot_recording_state {
     uint64_t written_tick;  // survives the end of this process
     uint64_t synced_tick;   // survives the end of this machine
     size_t queued_bytes, queued_bytes_max;
-    foliot_status stopped; // FOLIOT_OK while all is well; FOLIOT_FULL: queue, FOLIOT_IO: the system
-    int stopped_errno;     // with FOLIOT_IO
+    foliot_status stopped; // FOLIOT_STATUS_OK while all is well; FOLIOT_STATUS_FULL: queue, FOLIOT_STATUS_IO: the system
+    int stopped_errno;     // with FOLIOT_STATUS_IO
     uint64_t ticks_lost; // appended after the recording stopped, or in blocks that were not written
     uint64_t input_bytes, digest_bytes, keyframe_bytes, other_bytes; // handed to the queue
 } foliot_recording_state;
@@ -95,9 +95,9 @@ foliot_status foliot_recording_begin_simulation(const foliot_recording_sink *sin
 // Goes on with a recording that ended early (or in order): FILE is cut after its last whole block
 // of ticks and appended to. *world is a new one, replayed to that tick (free with
 // foliot_world_destroy), *scene what it was made from (free with foliot_scene_destroy).
-// FOLIOT_UNSUPPORTED if it was recorded by a build of another fingerprint, FOLIOT_DIVERGED if this
-// one does not replay it nevertheless, FOLIOT_CORRUPT if not even its first keyframe is whole,
-// FOLIOT_AGAIN if another process writes to it; `problem` (may be NULL) then holds a sentence.
+// FOLIOT_STATUS_UNSUPPORTED if it was recorded by a build of another fingerprint, FOLIOT_STATUS_DIVERGED if this
+// one does not replay it nevertheless, FOLIOT_STATUS_CORRUPT if not even its first keyframe is whole,
+// FOLIOT_STATUS_AGAIN if another process writes to it; `problem` (may be NULL) then holds a sentence.
 foliot_status foliot_recording_resume(const char *file, const foliot_recording_config *config,
                                       foliot_recording **recording, foliot_scene **scene,
                                       foliot_world **world, char *problem, size_t problem_bytes);
@@ -144,8 +144,8 @@ foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t 
                                           foliot_player_proof proof);
 foliot_status foliot_recording_note_heard(foliot_recording *recording, uint32_t player);
 
-// After every step: `world` as the step left it, and the inputs that the step was given. FOLIOT_OK;
-// FOLIOT_INVALID if this is not the tick after the last; else what the recording stopped with (the
+// After every step: `world` as the step left it, and the inputs that the step was given. FOLIOT_STATUS_OK;
+// FOLIOT_STATUS_INVALID if this is not the tick after the last; else what the recording stopped with (the
 // tick is counted as lost, and the host goes on). Waits for nothing and allocates only to grow.
 foliot_status foliot_recording_append(foliot_recording *recording, const foliot_world *world,
                                       const foliot_input *inputs, uint32_t count);
@@ -154,7 +154,7 @@ foliot_status foliot_recording_append_simulation(foliot_recording *recording,
                                                  const foliot_input *inputs, uint32_t count);
 // Closes the block now, so that all appended ticks become durable as soon as they are written.
 foliot_status foliot_recording_flush(foliot_recording *recording);
-// Without a thread: writes what waits. FOLIOT_OK, or what the recording stopped with.
+// Without a thread: writes what waits. FOLIOT_STATUS_OK, or what the recording stopped with.
 foliot_status foliot_recording_drain(foliot_recording *recording);
 // Waits until everything handed over is written (and synced, if `synced`), or the recording
 // stopped.
@@ -163,7 +163,7 @@ foliot_status foliot_recording_wait(foliot_recording *recording, bool synced);
 foliot_recording_state foliot_recording_now(const foliot_recording *recording);
 
 // Writes the closing block (total ticks, final digest, index), syncs, closes and frees. `final` may
-// be NULL; else it is given the last state. FOLIOT_OK, or what the recording stopped with: then the
+// be NULL; else it is given the last state. FOLIOT_STATUS_OK, or what the recording stopped with: then the
 // file ends after its last whole block, without a closing block, and can be resumed or trimmed.
 foliot_status foliot_recording_close(foliot_recording *recording, foliot_recording_state *final);
 // Frees without a closing block, as a crash would leave the file.

@@ -197,15 +197,15 @@ foliot_force_definition foliot_force_default(foliot_force_kind kind);
 foliot_constraint_definition foliot_constraint_default(foliot_constraint_kind kind);
 
 // Every range and every combination (an integrator that does not admit the scene's contacts, say).
-// FOLIOT_OK, or FOLIOT_INVALID / FOLIOT_REFUSED with *problem filled in. `problem` may be NULL.
+// FOLIOT_STATUS_OK, or FOLIOT_STATUS_INVALID / FOLIOT_STATUS_REFUSED with *problem filled in. `problem` may be NULL.
 foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem *problem);
 
 // Canonical bytes: little-endian, doubles exact, the same on every machine (docs/SCENES.md).
-// `bytes` may be NULL to ask for the size. FOLIOT_FULL if capacity is too small.
+// `bytes` may be NULL to ask for the size. FOLIOT_STATUS_FULL if capacity is too small.
 foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, size_t capacity,
                                   size_t *length);
 // Decodes into one heap block that holds the scene and all that it points to; free with
-// foliot_scene_destroy. Hostile bytes give FOLIOT_TRUNCATED, FOLIOT_CORRUPT or FOLIOT_NEWER.
+// foliot_scene_destroy. Hostile bytes give FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_CORRUPT or FOLIOT_STATUS_NEWER.
 foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_scene **scene);
 void foliot_scene_destroy(foliot_scene *scene);
 

@@ -15,9 +15,9 @@ typedef struct foliot_scene_error {
     char message[1280];
 } foliot_scene_error;
 
-// Reads FILE; CSV files named in it are looked for beside it. On FOLIOT_OK *scene is one to destroy
-// with foliot_scene_destroy and has passed foliot_scene_check. FOLIOT_INVALID or FOLIOT_REFUSED:
-// bad scene, FOLIOT_IO: no such file; *error is filled in for all.
+// Reads FILE; CSV files named in it are looked for beside it. On FOLIOT_STATUS_OK *scene is one to destroy
+// with foliot_scene_destroy and has passed foliot_scene_check. FOLIOT_STATUS_INVALID or FOLIOT_STATUS_REFUSED:
+// bad scene, FOLIOT_STATUS_IO: no such file; *error is filled in for all.
 foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_scene_error *error);
 // The same from memory; `name` stands for the file in messages, `folder` is where CSV files are
 // looked for (NULL: CSV is an error).

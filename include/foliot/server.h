@@ -79,7 +79,7 @@ typedef struct foliot_session_config {
                            // keep to it
     bool refuses_forced;   // clients of another fingerprint stay out though they ask with force
 } foliot_session_config;
-// FOLIOT_FULL, FOLIOT_INVALID (name taken or empty, pace not positive, a simulation without
+// FOLIOT_STATUS_FULL, FOLIOT_STATUS_INVALID (name taken or empty, pace not positive, a simulation without
 // lockstep). Its first tick is closed one period later.
 foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config,
                                         uint64_t now_ns);

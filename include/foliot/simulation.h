@@ -96,24 +96,24 @@ typedef struct foliot_simulation {
     size_t setup_bytes;
 } foliot_simulation;
 
-// FOLIOT_INVALID if the table lacks what must be there; else as `create`. The setup is not copied.
+// FOLIOT_STATUS_INVALID if the table lacks what must be there; else as `create`. The setup is not copied.
 foliot_status foliot_simulation_create(const foliot_simulation_kind *kind, const void *setup,
                                        size_t setup_bytes, foliot_simulation *simulation);
 void foliot_simulation_destroy(foliot_simulation *simulation); // its `self`
 bool foliot_simulation_kind_valid(const foliot_simulation_kind *kind);
 
 uint64_t foliot_simulation_tick(const foliot_simulation *simulation);
-// As `step`, and FOLIOT_INVALID for inputs out of order.
+// As `step`, and FOLIOT_STATUS_INVALID for inputs out of order.
 foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot_input *inputs,
                                      uint32_t count);
 // The whole truth. Without a `digest` of its own this allocates; a digest of zeros means that there
 // was no memory.
 foliot_digest foliot_simulation_digest(const foliot_simulation *simulation);
 foliot_digest foliot_simulation_fingerprint(const foliot_simulation_kind *kind);
-// `bytes` NULL asks for the length. FOLIOT_FULL if they do not fit.
+// `bytes` NULL asks for the length. FOLIOT_STATUS_FULL if they do not fit.
 foliot_status foliot_simulation_save(const foliot_simulation *simulation, void *bytes,
                                      size_t capacity, size_t *length);
-// FOLIOT_INVALID if there are more than FOLIOT_SIMULATION_BYTES_MAX.
+// FOLIOT_STATUS_INVALID if there are more than FOLIOT_SIMULATION_BYTES_MAX.
 foliot_status foliot_simulation_restore(foliot_simulation *simulation, const void *bytes,
                                         size_t length);
 

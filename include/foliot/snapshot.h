@@ -68,7 +68,7 @@ typedef struct foliot_snapshot {
 // Steps fit for the scene's size: 2^-14 of its extent, from 2^-16 to 2^-9 for scenes of metres.
 foliot_snapshot_format foliot_snapshot_format_of(const foliot_scene *scene);
 
-// The world's state, quantised. FOLIOT_FULL if `snapshot` has too little room.
+// The world's state, quantised. FOLIOT_STATUS_FULL if `snapshot` has too little room.
 foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,
                                       const foliot_world *world, foliot_snapshot *snapshot);
 // What a quantised body stands for.
@@ -104,7 +104,7 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
                                      const foliot_snapshot *baseline,
                                      foliot_snapshot_pieces *pieces);
 
-// The head of a piece. Hostile bytes: FOLIOT_TRUNCATED, FOLIOT_CORRUPT.
+// The head of a piece. Hostile bytes: FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_CORRUPT.
 typedef struct foliot_snapshot_head {
     uint64_t tick;
     uint64_t baseline_tick; // valid if has_baseline

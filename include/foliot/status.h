@@ -4,8 +4,8 @@
 #ifndef FOLIOT_STATUS_H
 #define FOLIOT_STATUS_H
 
-// The world's faults. Our own mistakes are assertions, hostile bytes are FOLIOT_CORRUPT or
-// FOLIOT_TRUNCATED. X(code, value, text)
+// The world's faults. Our own mistakes are assertions, hostile bytes are FOLIOT_STATUS_CORRUPT or
+// FOLIOT_STATUS_TRUNCATED. X(code, value, text)
 #define FOLIOT_STATUS_LIST(X)                                                                      \
     X(OK, 0, "fine")                                                                               \
     X(INVALID, -1, "an argument or a definition is outside its range")                             \
@@ -23,7 +23,7 @@
     X(MEMORY, -13, "no memory")
 
 typedef enum foliot_status {
-#define FOLIOT_STATUS_ENUM(code, value, text) FOLIOT_##code = (value),
+#define FOLIOT_STATUS_ENUM(code, value, text) FOLIOT_STATUS_##code = (value),
     FOLIOT_STATUS_LIST(FOLIOT_STATUS_ENUM)
 #undef FOLIOT_STATUS_ENUM
 } foliot_status;

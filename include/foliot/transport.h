@@ -72,7 +72,7 @@ typedef struct foliot_impairment {
 } foliot_impairment;
 
 // "loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,rate=1mbit,queue=64k,burst=3,
-// jitter-kind=uniform|normal|correlated,seed=7". FOLIOT_INVALID with a sentence in `problem` (may
+// jitter-kind=uniform|normal|correlated,seed=7". FOLIOT_STATUS_INVALID with a sentence in `problem` (may
 // be NULL).
 foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment,
                                       char *problem, size_t problem_bytes);
@@ -122,8 +122,8 @@ typedef struct foliot_transport_config {
 foliot_transport_config foliot_transport_config_default(void);
 
 // ENet. `now_ns` is CLOCK_MONOTONIC's time in this and every call; steps of the wall clock do no
-// harm. FOLIOT_AGAIN: the port is busy; FOLIOT_INVALID: that is no address; FOLIOT_NOT_FOUND: it is
-// none of this machine's; FOLIOT_REFUSED: that port is not for everybody.
+// harm. FOLIOT_STATUS_AGAIN: the port is busy; FOLIOT_STATUS_INVALID: that is no address; FOLIOT_STATUS_NOT_FOUND: it is
+// none of this machine's; FOLIOT_STATUS_REFUSED: that port is not for everybody.
 foliot_status foliot_transport_enet(const foliot_transport_config *config, uint64_t now_ns,
                                     foliot_transport **transport);
 
@@ -134,13 +134,13 @@ void foliot_hub_destroy(foliot_hub *hub); // after its transports
 foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_config *config,
                                       uint64_t now_ns, foliot_transport **transport);
 
-// Another network from now on, in memory alone; what is on its way stays so. FOLIOT_UNSUPPORTED
+// Another network from now on, in memory alone; what is on its way stays so. FOLIOT_STATUS_UNSUPPORTED
 // with ENet.
 foliot_status foliot_transport_impair(foliot_transport *transport, const foliot_impairment *send,
                                       const foliot_impairment *receive);
 void foliot_transport_destroy(foliot_transport *transport);
 
-// Begins to connect; CONNECTED or DISCONNECTED follows. FOLIOT_NOT_FOUND: the name has no address.
+// Begins to connect; CONNECTED or DISCONNECTED follows. FOLIOT_STATUS_NOT_FOUND: the name has no address.
 foliot_status foliot_transport_connect(foliot_transport *transport, const char *host, uint16_t port,
                                        uint64_t now_ns, foliot_peer_id *peer);
 // Tells the peer and forgets it, at once or after what was sent reliably has arrived.
@@ -149,7 +149,7 @@ void foliot_transport_disconnect(foliot_transport *transport, foliot_peer_id pee
 // The next event, false if there is none now. Receives at most what has arrived by `now_ns`.
 bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns,
                            foliot_transport_event *event);
-// FOLIOT_FULL: larger than the limit, or the peer holds too much; FOLIOT_NOT_FOUND: gone. Both
+// FOLIOT_STATUS_FULL: larger than the limit, or the peer holds too much; FOLIOT_STATUS_NOT_FOUND: gone. Both
 // counted.
 foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id peer,
                                     foliot_delivery delivery, const uint8_t *bytes, size_t length);

@@ -184,7 +184,7 @@ typedef struct foliot_world_config {
 
 foliot_world_config foliot_world_config_from(const foliot_scene *scene);
 size_t foliot_world_bytes(const foliot_world_config *config); // 0 if the config is invalid
-// Fills the block. FOLIOT_FULL if it is too small, else as foliot_scene_check.
+// Fills the block. FOLIOT_STATUS_FULL if it is too small, else as foliot_scene_check.
 foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_config *config,
                                 const foliot_scene *scene, foliot_world **world);
 // The two together on the heap, for programs; free with foliot_world_destroy.
@@ -198,14 +198,14 @@ void foliot_world_copy(void *block, const foliot_world *from);
 // -- time
 
 // One tick. Inputs are those of this tick, ordered by (player, sequence); `host` may be NULL.
-// FOLIOT_OK; FOLIOT_INVALID for disordered inputs or a force whose callback the host has not lent,
-// and FOLIOT_FLOATING_POINT for a changed rounding mode, leave the world as it was.
+// FOLIOT_STATUS_OK; FOLIOT_STATUS_INVALID for disordered inputs or a force whose callback the host has not lent,
+// and FOLIOT_STATUS_FLOATING_POINT for a changed rounding mode, leave the world as it was.
 foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs, uint32_t count,
                                 const foliot_host *host);
 // One tick back to the very bits of the tick before, reversible-leapfrog only. `before` are the
 // controls that players held before the inputs of the tick that is undone, one a player whose
 // controls it changed, ordered by player. A tick with joins or leaves cannot be undone this way:
-// restore a keyframe. FOLIOT_UNSUPPORTED for other schemes, FOLIOT_INVALID at tick 0 and for
+// restore a keyframe. FOLIOT_STATUS_UNSUPPORTED for other schemes, FOLIOT_STATUS_INVALID at tick 0 and for
 // disordered controls.
 foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *before,
                                      uint32_t count, const foliot_host *host);

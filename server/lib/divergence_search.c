@@ -128,7 +128,7 @@ static void go_back(foliot__session *s, uint64_t tick)
     const foliot__keyframe *k = foliot__keyframe_before(s, tick - 1);
     q->running = true;
     atomic_store_explicit(&q->finished, false, memory_order_relaxed);
-    q->rewind.status = FOLIOT_NOT_FOUND;
+    q->rewind.status = FOLIOT_STATUS_NOT_FOUND;
     if (k && k->tick < tick && tick - k->tick <= REWIND_KEYFRAMES * (uint64_t)l->keyframe_ticks) {
         size_t head = 4 * (size_t)k->players;
         foliot__rewind_begin(&q->rewind, l->simulation.kind, s->scene_bytes, s->scene_length,
@@ -143,7 +143,7 @@ static void go_back(foliot__session *s, uint64_t tick)
             s->server->counters.search_steps++;
         }
     }
-    if (q->rewind.status == FOLIOT_OK && s->server->config.start)
+    if (q->rewind.status == FOLIOT_STATUS_OK && s->server->config.start)
         s->server->config.start(s->server->config.start_user, run_rewind, q);
     else
         run_rewind(q);
@@ -155,7 +155,7 @@ static void remember(foliot__session *s, const foliot__peer *peer)
 {
     foliot__inquiry *q = &s->lockstep->inquiry;
     const foliot__rewind *r = &q->rewind;
-    bool known = r->status == FOLIOT_OK && r->finished && r->tick == q->search.found.tick;
+    bool known = r->status == FOLIOT_STATUS_OK && r->finished && r->tick == q->search.found.tick;
     memcpy(q->name, peer->name, sizeof q->name);
     q->found = (foliot_divergence_case){.session = s->name,
                                         .player = peer->player,
@@ -273,7 +273,7 @@ static void rewound(foliot__session *s, foliot__peer *peer)
     q->running = false;
     if (!peer) {
         q->active = false;
-    } else if (q->rewind.status == FOLIOT_OK) {
+    } else if (q->rewind.status == FOLIOT_STATUS_OK) {
         foliot_search_truth(&q->search, q->rewind.truth);
         proceed(s, peer);
     } else { // the tick is what is known

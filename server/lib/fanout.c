@@ -13,14 +13,14 @@ foliot_status foliot__fanout_init(foliot__session *session)
         FOLIOT__SNAPSHOTS_KEPT + session->delay_ticks / session->snapshot_every;
     session->snapshots = calloc(session->snapshots_kept, sizeof *session->snapshots);
     if (!session->snapshots)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     for (uint32_t i = 0; i < session->snapshots_kept; i++) {
         foliot_snapshot *s = &session->snapshots[i];
         s->capacity = session->format.bodies_max;
         s->tick = UINT64_MAX;
         s->bodies = calloc(s->capacity ? s->capacity : 1, sizeof *s->bodies);
         if (!s->bodies)
-            return FOLIOT_MEMORY;
+            return FOLIOT_STATUS_MEMORY;
     }
     return foliot_snapshot_coder_create(&session->format, &session->coder);
 }
@@ -99,7 +99,7 @@ static bool encode_complete(foliot__session *session, const foliot_snapshot *sna
     if (session->has_complete && session->complete_tick == snapshot->tick)
         return true;
     session->has_complete =
-        foliot_snapshot_encode(session->coder, snapshot, NULL, &session->complete) == FOLIOT_OK;
+        foliot_snapshot_encode(session->coder, snapshot, NULL, &session->complete) == FOLIOT_STATUS_OK;
     session->complete_tick = snapshot->tick;
     return session->has_complete;
 }
@@ -195,7 +195,7 @@ static void send_group(foliot__session *session, const foliot__peer *peer, uint3
     const foliot_snapshot *baseline = foliot__fanout_find(session, peer->baseline_tick);
     if (!newest || !baseline || baseline->tick >= newest->tick)
         return;
-    if (foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) != FOLIOT_OK)
+    if (foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) != FOLIOT_STATUS_OK)
         return;
     server->counters.snapshot_encodes++;
     send_pieces(session, &session->pieces, server->group, count, FOLIOT_UNRELIABLE);

@@ -28,8 +28,8 @@ static foliot_status make_streams(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
     l->streams = calloc(s->player_limit ? s->player_limit : 1, sizeof *l->streams);
-    foliot_status status = l->streams ? FOLIOT_OK : FOLIOT_MEMORY;
-    for (uint32_t p = 0; status == FOLIOT_OK && p < s->player_limit; p++)
+    foliot_status status = l->streams ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
+    for (uint32_t p = 0; status == FOLIOT_STATUS_OK && p < s->player_limit; p++)
         status =
             foliot__tick_log_init(&l->streams[p].log, FOLIOT__STREAM_TICKS, FOLIOT__STREAM_TICKS);
     return status;
@@ -39,7 +39,7 @@ foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_c
 {
     foliot__lockstep *l = s->lockstep = calloc(1, sizeof *l);
     if (!l)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     l->input_delay = config->input_delay;
     l->refuses_forced = config->refuses_forced;
     l->keyframe_ticks = foliot__session_ticks(s, FOLIOT__KEYFRAME_SECONDS);
@@ -56,19 +56,19 @@ foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_c
     uint32_t ticks = foliot__session_ticks(s, FOLIOT__LOG_SECONDS) + s->delay_ticks;
     foliot_status status =
         foliot__tick_log_init(&l->log, ticks, ticks + 1024 * (s->player_limit + 8));
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = make_streams(s);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     l->sums = calloc(l->log.capacity, sizeof *l->sums);
     l->digests = calloc(l->log.capacity, sizeof *l->digests);
     l->inquiry.chain = calloc(FOLIOT__CHAIN_TICKS, sizeof *l->inquiry.chain);
     if (!l->sums || !l->digests || !l->inquiry.chain || !l->keyframes)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     foliot__tick_log_clear(&l->log, s->tick);
     foliot__keyframe_prepare(s, &l->keyframes[0]);
     foliot__keyframe_save(s);
-    return foliot__keyframe_saved(s) ? FOLIOT_OK : FOLIOT_MEMORY;
+    return foliot__keyframe_saved(s) ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
 }
 
 void foliot__lockstep_destroy(foliot__session *s)
@@ -306,7 +306,7 @@ void foliot__lockstep_closed(foliot__session *s)
 {
     foliot__lockstep *l = s->lockstep;
     foliot_server *server = s->server;
-    while (foliot__tick_log_put(&l->log, s->tick, s->inputs, s->input_count) == FOLIOT_FULL &&
+    while (foliot__tick_log_put(&l->log, s->tick, s->inputs, s->input_count) == FOLIOT_STATUS_FULL &&
            l->log.first < l->log.end)
         foliot__tick_log_forget(&l->log, l->log.first + l->log.capacity / 64 + 1);
     relay_all(s);
@@ -354,7 +354,7 @@ static void take_own_ticks(foliot__session *s, foliot__peer *peer,
         return;
     uint64_t first = tick + 1 - packet->back - packet->ticks;
     if (foliot__block_decode(packet->block, packet->block_length, packet->ticks,
-                             &s->lockstep->block) == FOLIOT_OK) {
+                             &s->lockstep->block) == FOLIOT_STATUS_OK) {
         foliot__stream_take(s, peer, &s->lockstep->block, first);
         return;
     }

@@ -24,10 +24,10 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
                                    foliot_server **server)
 {
     if (!config->transport || config->catch_up_ticks == 0)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     foliot_server *s = calloc(1, sizeof *s);
     if (!s)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     s->config = *config;
     s->now_ns = now_ns;
     s->peers_max = config->transport->config.peers_max;
@@ -39,10 +39,10 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
     s->order = calloc(s->peers_max, sizeof *s->order);
     if (!s->peers || !s->group || !s->order) {
         foliot_server_destroy(s);
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     }
     *server = s;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static bool any_running(const foliot_server *server)
@@ -85,12 +85,12 @@ foliot_status foliot_server_add_session(foliot_server *server, const foliot_sess
     if (!config->name || !*config->name || strlen(config->name) >= FOLIOT_NAME_BYTES ||
         !(config->pace_hz > 0) || (server->session_count && find_session(server, config->name)) ||
         (config->simulation ? config->mode != FOLIOT_SESSION_LOCKSTEP : !config->world))
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     if (server->session_count == FOLIOT_SESSIONS_MAX)
-        return FOLIOT_FULL;
+        return FOLIOT_STATUS_FULL;
     foliot_status status =
         foliot__session_create(server, config, &server->sessions[server->session_count]);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         server->session_count++;
     return status;
 }
@@ -129,7 +129,7 @@ void foliot__server_send(foliot_server *server, foliot_peer_id peer, const folio
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_OK)
+    if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
         foliot_transport_send(server->config.transport, peer, FOLIOT_RELIABLE, bytes, length);
 }
 
@@ -138,7 +138,7 @@ static void hint(foliot_server *server, foliot_peer_id peer, const foliot__messa
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    if (foliot__message_encode(message, bytes, sizeof bytes, &length) != FOLIOT_OK)
+    if (foliot__message_encode(message, bytes, sizeof bytes, &length) != FOLIOT_STATUS_OK)
         return;
     for (int copy = 0; copy < 2; copy++) { // in two datagrams
         foliot_transport_send(server->config.transport, peer, FOLIOT_UNRELIABLE, bytes, length);
@@ -420,7 +420,7 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
                          size_t length)
 {
     foliot__message message;
-    if (foliot__message_decode(bytes, length, &message) != FOLIOT_OK) {
+    if (foliot__message_decode(bytes, length, &message) != FOLIOT_STATUS_OK) {
         foliot__server_malformed(server, peer);
         return;
     }
@@ -453,7 +453,7 @@ static void take_lockstep(foliot_server *server, foliot__peer *peer, const uint8
                           size_t length)
 {
     foliot__lockstep_input packet;
-    if (foliot__lockstep_input_decode(bytes, length, &packet) != FOLIOT_OK) {
+    if (foliot__lockstep_input_decode(bytes, length, &packet) != FOLIOT_STATUS_OK) {
         foliot__server_malformed(server, peer);
         return;
     }
@@ -485,7 +485,7 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
         take_lockstep(server, peer, bytes, length);
         return;
     }
-    if (foliot__input_packet_decode(bytes, length, &packet) != FOLIOT_OK) {
+    if (foliot__input_packet_decode(bytes, length, &packet) != FOLIOT_STATUS_OK) {
         foliot__server_malformed(server, peer);
         return;
     }

@@ -40,14 +40,14 @@ static foliot_status keep_setup(foliot__session *s, const foliot_session_config 
         s->scene_bytes = malloc(s->scene_length + 1);
         if (s->scene_bytes && s->scene_length)
             memcpy(s->scene_bytes, config->simulation->setup, s->scene_length);
-        return s->scene_bytes ? FOLIOT_OK : FOLIOT_MEMORY;
+        return s->scene_bytes ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
     }
     foliot_status status = foliot_scene_encode(s->scene, NULL, 0, &s->scene_length);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         s->scene_bytes = malloc(s->scene_length);
-    if (status == FOLIOT_OK && s->scene_bytes)
+    if (status == FOLIOT_STATUS_OK && s->scene_bytes)
         status = foliot_scene_encode(s->scene, s->scene_bytes, s->scene_length, &s->scene_length);
-    return status == FOLIOT_OK && !s->scene_bytes ? FOLIOT_MEMORY : status;
+    return status == FOLIOT_STATUS_OK && !s->scene_bytes ? FOLIOT_STATUS_MEMORY : status;
 }
 
 static foliot_status open_mode(foliot__session *s, const foliot_session_config *config)
@@ -58,12 +58,12 @@ static foliot_status open_mode(foliot__session *s, const foliot_session_config *
         return foliot__lockstep_create(s, config);
     }
     foliot_status status = foliot__fanout_init(s);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     // The world as it is now is the first that newcomers are given.
     foliot_snapshot_capture(&s->format, s->world, foliot__fanout_next(s, s->tick));
     s->newest_snapshot = s->tick;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 // Players who were there when the server that wrote this recording died: their places are kept as
@@ -104,7 +104,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
 {
     foliot__session *s = calloc(1, sizeof *s);
     if (!s)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     s->server = server;
     snprintf(s->name, sizeof s->name, "%s", config->name);
     s->scene = config->simulation ? NULL : config->scene;
@@ -124,10 +124,10 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->input_capacity = s->player_limit * (FOLIOT__CHANGES_HELD + 2) + 1;
     s->players = calloc(s->player_limit ? s->player_limit : 1, sizeof *s->players);
     s->inputs = calloc(s->input_capacity, sizeof *s->inputs);
-    foliot_status status = s->players && s->inputs ? keep_setup(s, config) : FOLIOT_MEMORY;
-    if (status == FOLIOT_OK)
+    foliot_status status = s->players && s->inputs ? keep_setup(s, config) : FOLIOT_STATUS_MEMORY;
+    if (status == FOLIOT_STATUS_OK)
         status = open_mode(s, config);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         s->world = NULL; // stays the caller's
         foliot__session_destroy(s);
         return status;
@@ -136,7 +136,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     if (s->recording)
         foliot_recording_note_session(s->recording, s->name, s->lockstep != NULL);
     *out = s;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot__session_destroy(foliot__session *session)
@@ -523,7 +523,7 @@ static void run_step(void *job)
             s->world ? foliot_recording_append(s->recording, s->world, s->inputs, s->input_count)
                      : foliot_recording_append_simulation(s->recording, &s->lockstep->simulation,
                                                           s->inputs, s->input_count);
-        s->recorded = s->recorded == FOLIOT_OK ? status : s->recorded;
+        s->recorded = s->recorded == FOLIOT_STATUS_OK ? status : s->recorded;
     }
     if (s->step_snapshot)
         foliot_snapshot_capture(&s->format, s->world, foliot__fanout_next(s, s->tick + 1));
@@ -556,7 +556,7 @@ static void tell_what_happened(foliot__session *s)
         s->frozen_told = world->frozen_bodies;
         foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, 0, world->first_frozen_body, "");
     }
-    if (s->recording && s->recorded != FOLIOT_OK) {
+    if (s->recording && s->recorded != FOLIOT_STATUS_OK) {
         foliot_recording_state state = foliot_recording_now(s->recording);
         server->counters.ticks_unrecorded += state.ticks_lost - s->ticks_lost;
         s->ticks_lost = state.ticks_lost;
@@ -613,7 +613,7 @@ static bool token_recorded(const foliot__session *s, const foliot__player_slot *
     if (player->rotated)
         return false;
     foliot_recording_state state = foliot_recording_now(s->recording);
-    return state.stopped != FOLIOT_OK || state.written_tick >= player->noted_tick ||
+    return state.stopped != FOLIOT_STATUS_OK || state.written_tick >= player->noted_tick ||
            s->server->now_ns - player->noted_ns >= RECORDED_NS_MAX;
 }
 

@@ -66,7 +66,7 @@ static void take_tick(foliot__session *s, foliot__peer *peer, uint64_t tick,
         take_again(s, peer, tick, inputs, count);
         return;
     }
-    if (foliot__tick_log_put(&stream->log, tick, inputs, count) != FOLIOT_OK)
+    if (foliot__tick_log_put(&stream->log, tick, inputs, count) != FOLIOT_STATUS_OK)
         counters->inputs_refused += count;
     else if (tick < stream->given && count)
         take_late(s, stream, tick, inputs, count);

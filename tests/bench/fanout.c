@@ -95,14 +95,14 @@ static void hello(listener *l)
     m.as.hello.protocol = FOLIOT_PROTOCOL;
     m.as.hello.spectates = true;
     strcpy(m.as.hello.name, "listener");
-    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_OK)
+    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
         foliot_transport_send(l->wire, l->peer, FOLIOT_RELIABLE, bytes, length);
 }
 
 static void take_piece(crowd *c, listener *l, const uint8_t *bytes, size_t length)
 {
     foliot_snapshot_head head;
-    if (foliot_snapshot_peek(bytes, length, &head) != FOLIOT_OK || head.pieces > 64)
+    if (foliot_snapshot_peek(bytes, length, &head) != FOLIOT_STATUS_OK || head.pieces > 64)
         return;
     if (head.tick != l->tick)
         l->have = 0;
@@ -138,8 +138,8 @@ static void talk(crowd *c, listener *l)
 static void join(crowd *c, listener *l)
 {
     foliot_transport_config config = foliot_transport_config_default();
-    if (foliot_transport_enet(&config, now_ns(), &l->wire) != FOLIOT_OK ||
-        foliot_transport_connect(l->wire, "127.0.0.1", c->port, now_ns(), &l->peer) != FOLIOT_OK)
+    if (foliot_transport_enet(&config, now_ns(), &l->wire) != FOLIOT_STATUS_OK ||
+        foliot_transport_connect(l->wire, "127.0.0.1", c->port, now_ns(), &l->peer) != FOLIOT_STATUS_OK)
         die("a client cannot connect");
 }
 
@@ -279,7 +279,7 @@ static void begin_server(bench_case *b)
     char file[256];
     foliot_scene_error error;
     snprintf(file, sizeof file, "scenes/%s.yaml", b->scene_name);
-    if (foliot_scene_read(file, &b->scene, &error) != FOLIOT_OK)
+    if (foliot_scene_read(file, &b->scene, &error) != FOLIOT_STATUS_OK)
         die(error.message);
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_server_config config = foliot_server_config_default();
@@ -289,15 +289,15 @@ static void begin_server(bench_case *b)
     wire.batches = true;
     config.start = run_here;
     b->memory = -memory_now();
-    if (foliot_transport_enet(&wire, now_ns(), &b->wire) != FOLIOT_OK)
+    if (foliot_transport_enet(&wire, now_ns(), &b->wire) != FOLIOT_STATUS_OK)
         die("no transport");
     config.transport = b->wire;
     foliot_session_config session = {.name = "main", .scene = b->scene, .pace_hz = HZ};
-    if (foliot_server_create(&config, now_ns(), &b->server) != FOLIOT_OK)
+    if (foliot_server_create(&config, now_ns(), &b->server) != FOLIOT_STATUS_OK)
         die("no server");
     double before = memory_now();
-    if (foliot_world_create(b->scene, &session.world) != FOLIOT_OK ||
-        foliot_server_add_session(b->server, &session, now_ns()) != FOLIOT_OK)
+    if (foliot_world_create(b->scene, &session.world) != FOLIOT_STATUS_OK ||
+        foliot_server_add_session(b->server, &session, now_ns()) != FOLIOT_STATUS_OK)
         die("no session");
     b->memory -= memory_now() - before; // the session's own is not the clients'
 }

@@ -114,7 +114,7 @@ static void let_attack(const attack *a, unsigned port, double seconds)
         for (; here < a->peers && now >= come_ns;
              here++, come_ns += COME_EVERY_NS) { // each at a tick of its own
             foliot_transport *wire;
-            if (foliot_transport_enet(&config, now, &wire) != FOLIOT_OK)
+            if (foliot_transport_enet(&config, now, &wire) != FOLIOT_STATUS_OK)
                 exit(1);
             hostile_begin(&peers[here], a->kind, a->spectates, wire, (uint16_t)port, now);
         }
@@ -246,7 +246,7 @@ static foliot_transport *client_wire(void)
 {
     foliot_transport_config config = foliot_transport_config_default();
     foliot_transport *wire;
-    check(foliot_transport_enet(&config, now_ns(), &wire) == FOLIOT_OK);
+    check(foliot_transport_enet(&config, now_ns(), &wire) == FOLIOT_STATUS_OK);
     return wire;
 }
 
@@ -262,23 +262,23 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
     foliot_transport_config config = foliot_transport_config_default();
     config.bind = "127.0.0.1";
     config.peers_max = 96;
-    check(foliot_scene_read(file, &scene, &error) == FOLIOT_OK);
-    check(foliot_transport_enet(&config, now_ns(), &host) == FOLIOT_OK);
+    check(foliot_scene_read(file, &scene, &error) == FOLIOT_STATUS_OK);
+    check(foliot_transport_enet(&config, now_ns(), &host) == FOLIOT_STATUS_OK);
     foliot_server_config serving = foliot_server_config_default();
     serving.transport = host;
-    check(foliot_server_create(&serving, now_ns(), &hosting) == FOLIOT_OK);
+    check(foliot_server_create(&serving, now_ns(), &hosting) == FOLIOT_STATUS_OK);
     foliot_session_config session = {.name = "main",
                                      .scene = scene,
                                      .pace_hz = 60,
                                      .mode = FOLIOT_SESSION_LOCKSTEP,
                                      .input_delay = 3};
-    check(foliot_world_create(scene, &session.world) == FOLIOT_OK);
-    check(foliot_server_add_session(hosting, &session, now_ns()) == FOLIOT_OK);
+    check(foliot_world_create(scene, &session.world) == FOLIOT_STATUS_OK);
+    check(foliot_server_add_session(hosting, &session, now_ns()) == FOLIOT_STATUS_OK);
     foliot_client_config joining = foliot_client_config_default();
     joining.port = foliot_transport_port(host);
     for (int i = 0; i < HONEST; i++) {
         joining.transport = wires[i] = client_wire();
-        check(foliot_client_create(&joining, now_ns(), &clients[i]) == FOLIOT_OK);
+        check(foliot_client_create(&joining, now_ns(), &clients[i]) == FOLIOT_STATUS_OK);
     }
     uint64_t begun = now_ns(), now, next_ns = 0;
     uint32_t here = 0, count = 0;

@@ -44,7 +44,7 @@ static int fail(const char *what)
 static foliot_transport *wire(const foliot_transport_config *config)
 {
     foliot_transport *t = NULL;
-    return foliot_transport_enet(config, now_ns(), &t) == FOLIOT_OK ? t : NULL;
+    return foliot_transport_enet(config, now_ns(), &t) == FOLIOT_STATUS_OK ? t : NULL;
 }
 
 typedef struct joiner {
@@ -119,7 +119,7 @@ int main(void)
 {
     foliot_scene *scene;
     foliot_scene_error error;
-    if (foliot_scene_read("scenes/marbles.yaml", &scene, &error) != FOLIOT_OK)
+    if (foliot_scene_read("scenes/marbles.yaml", &scene, &error) != FOLIOT_STATUS_OK)
         return fail(error.message);
     foliot_transport_config config = foliot_transport_config_default();
     config.bind = "127.0.0.1";
@@ -132,11 +132,11 @@ int main(void)
     foliot_server_config server_config = foliot_server_config_default();
     foliot_server *server;
     server_config.transport = host;
-    if (!host || foliot_server_create(&server_config, now_ns(), &server) != FOLIOT_OK)
+    if (!host || foliot_server_create(&server_config, now_ns(), &server) != FOLIOT_STATUS_OK)
         return fail("no server");
     foliot_session_config session = {.name = "main", .scene = scene, .pace_hz = 60};
-    if (foliot_world_create(scene, &session.world) != FOLIOT_OK ||
-        foliot_server_add_session(server, &session, now_ns()) != FOLIOT_OK)
+    if (foliot_world_create(scene, &session.world) != FOLIOT_STATUS_OK ||
+        foliot_server_add_session(server, &session, now_ns()) != FOLIOT_STATUS_OK)
         return fail("no session");
     row("memory of a session, 437 bodies",
         (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1024, "KiB");

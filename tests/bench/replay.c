@@ -72,9 +72,9 @@ static double replay_seconds(const tape_memory *memory)
 {
     foliot_replay *replay;
     foliot_status status = foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL);
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     double start = cpu_now();
-    while (foliot_replay_step(replay) == FOLIOT_OK)
+    while (foliot_replay_step(replay) == FOLIOT_STATUS_OK)
         ;
     double seconds = cpu_now() - start;
     foliot_replay_close(replay);
@@ -86,11 +86,11 @@ static double verify_seconds(const tape_memory *memory)
     foliot_replay *replay;
     foliot_verdict verdict;
     foliot_status status = foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL);
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     double start = cpu_now();
     status = foliot_replay_verify(replay, NULL, &verdict);
     double seconds = cpu_now() - start;
-    FOLIOT_ASSERT(status == FOLIOT_OK && verdict.status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK && verdict.status == FOLIOT_STATUS_OK);
     foliot_replay_close(replay);
     return seconds;
 }
@@ -152,7 +152,7 @@ static void bench_append(void)
         foliot_world *world = tape_yard_world(&yard);
         foliot_status status =
             foliot_recording_create(path, &yard.scene, NULL, world, NULL, &recording);
-        FOLIOT_ASSERT(status == FOLIOT_OK);
+        FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         for (uint64_t tick = 0; tick < MINUTE; tick++) {
             foliot_input inputs[FOLIOT_PLAYERS_MAX];
             uint32_t count = tape_yard_inputs(&yard, tick, true, inputs);
@@ -179,9 +179,9 @@ static void bench_size(bool streams, const char *name, const char *rest)
     foliot_replay *replay;
     make(&memory, 10 * MINUTE, streams);
     foliot_status status = foliot_replay_open_bytes(memory.bytes, memory.length, &replay, NULL);
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     status = foliot_replay_scan(replay);
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     const foliot_replay_summary *about = foliot_replay_about(replay);
     double player_minutes = 10.0 * PLAYERS;
     // The header with the scene is there once, however long the recording: it is not counted by the
@@ -232,11 +232,11 @@ static void bench_seek(void)
         forget_file(path);
         double start = bench_now(), cpu_start = cpu_now();
         foliot_status status = foliot_replay_open(path, &replay, NULL);
-        if (status == FOLIOT_OK)
+        if (status == FOLIOT_STATUS_OK)
             status = foliot_replay_seek(replay, tick);
         times[i] = 1e3 * (bench_now() - start);
         cpu[i] = 1e3 * (cpu_now() - cpu_start);
-        FOLIOT_ASSERT(status == FOLIOT_OK);
+        FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         foliot_replay_close(replay);
     }
     qsort(times, SEEKS, sizeof times[0], ascending);

@@ -49,17 +49,17 @@ static bool make_hour(void)
     foliot_recording_config config = foliot_recording_default();
     foliot_recording *recording;
     config.block_ticks = 3; // as foliot-server has it
-    if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_OK)
+    if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_STATUS_OK)
         return false;
     yard.scene.players.limit = PLAYERS; // who send inputs
     bool fine = true;
     for (uint64_t tick = 0; fine && tick < HOUR; tick++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
         uint32_t count = tape_yard_inputs(&yard, tick, false, inputs);
-        fine = foliot_world_step(world, inputs, count, NULL) == FOLIOT_OK &&
-               foliot_recording_append(recording, world, inputs, count) == FOLIOT_OK;
+        fine = foliot_world_step(world, inputs, count, NULL) == FOLIOT_STATUS_OK &&
+               foliot_recording_append(recording, world, inputs, count) == FOLIOT_STATUS_OK;
         if (tick % 1000 == 999)
-            fine = fine && foliot_recording_wait(recording, false) == FOLIOT_OK;
+            fine = fine && foliot_recording_wait(recording, false) == FOLIOT_STATUS_OK;
     }
     foliot_recording_wait(recording, false);
     foliot_recording_abandon(recording);
@@ -143,12 +143,12 @@ static bool come(guest *g, unsigned port, bool spectates)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_client_config config = foliot_client_config_default();
-    if (foliot_transport_enet(&wire, now_ns(), &g->wire) != FOLIOT_OK)
+    if (foliot_transport_enet(&wire, now_ns(), &g->wire) != FOLIOT_STATUS_OK)
         return false;
     config.transport = g->wire;
     config.port = (uint16_t)port;
     config.spectates = spectates;
-    return foliot_client_create(&config, now_ns(), &g->client) == FOLIOT_OK;
+    return foliot_client_create(&config, now_ns(), &g->client) == FOLIOT_STATUS_OK;
 }
 
 static void go(guest *g)

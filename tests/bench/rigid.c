@@ -96,9 +96,9 @@ static foliot_world *world_of(const problem *p)
 {
     foliot_scene_problem fault;
     foliot_world *world = NULL;
-    if (foliot_scene_check(&p->scene, &fault) != FOLIOT_OK)
+    if (foliot_scene_check(&p->scene, &fault) != FOLIOT_STATUS_OK)
         fprintf(stderr, "rigid: %s: foliot refuses it: %s: %s\n", p->name, fault.path, fault.text);
-    else if (foliot_world_create(&p->scene, &world) != FOLIOT_OK)
+    else if (foliot_world_create(&p->scene, &world) != FOLIOT_STATUS_OK)
         fprintf(stderr, "rigid: %s: no memory\n", p->name);
     failed |= !world;
     return world;
@@ -175,7 +175,7 @@ static void our_step(foliot_world *world, const foliot_host *host, uint32_t tick
 {
     for (uint32_t t = 0; t < ticks && world; t++) {
         double cpu = rigid_cpu_now(), wall = bench_now();
-        if (foliot_world_step(world, NULL, 0, host) != FOLIOT_OK)
+        if (foliot_world_step(world, NULL, 0, host) != FOLIOT_STATUS_OK)
             abort();
         wall_ms[t] = (bench_now() - wall) * 1e3;
         cpu_ms[t] = (rigid_cpu_now() - cpu) * 1e3;

@@ -67,7 +67,7 @@ static double time_scene(const char *file)
     foliot_scene *scene;
     foliot_scene_error error;
     double begin = bench_now();
-    if (foliot_scene_read(file, &scene, &error) != FOLIOT_OK) {
+    if (foliot_scene_read(file, &scene, &error) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "%s\n", error.message);
         exit(1);
     }

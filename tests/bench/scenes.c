@@ -58,12 +58,12 @@ static void run_once(const foliot_scene *scene, uint32_t players, uint32_t ticks
 {
     foliot_world *world;
     foliot_input inputs[PLAYERS_MAX];
-    if (foliot_world_create(scene, &world) != FOLIOT_OK)
+    if (foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
         abort();
     for (uint32_t t = 0; t < ticks; t++) {
         uint32_t count = inputs_of(players, t, inputs);
         double begin = cpu_now();
-        if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_OK)
+        if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_STATUS_OK)
             abort();
         double ms = (cpu_now() - begin) * 1e3;
         least[t] = ms < least[t] ? ms : least[t];
@@ -109,7 +109,7 @@ static void measure_file(const char *file, const options *o)
              file + strlen("scenes/"));
     if (o->scene && strcmp(o->scene, name) != 0)
         return;
-    if (foliot_scene_read(file, &scene, &error) != FOLIOT_OK) {
+    if (foliot_scene_read(file, &scene, &error) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "scenes: %s\n", error.message);
         failed = true;
         return;

@@ -78,9 +78,9 @@ static void one_frame(foliot_snapshot_coder *coder, foliot_snapshot_pieces *piec
                       const foliot_snapshot *base, const foliot_snapshot *s, foliot_snapshot *got,
                       tally *t)
 {
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     double start, best = 1e9;
-    for (int i = 0; i < 3 && status == FOLIOT_OK;
+    for (int i = 0; i < 3 && status == FOLIOT_STATUS_OK;
          i++) { // the best of three: others use the machine too
         start = bench_now();
         status = foliot_snapshot_encode(coder, s, base, pieces);
@@ -93,14 +93,14 @@ static void one_frame(foliot_snapshot_coder *coder, foliot_snapshot_pieces *piec
     got->count = s->count;
     memset(got->bodies, 0xff, sizeof *got->bodies * got->count);
     start = bench_now();
-    for (uint32_t i = 0; i < pieces->count && status == FOLIOT_OK; i++) {
+    for (uint32_t i = 0; i < pieces->count && status == FOLIOT_STATUS_OK; i++) {
         foliot_snapshot_head head;
         status =
             foliot_snapshot_decode(coder, pieces->bytes + pieces->offsets[i],
                                    pieces->offsets[i + 1] - pieces->offsets[i], base, got, &head);
     }
     t->decode_us[t->count++] = (bench_now() - start) * 1e6;
-    t->mismatches += status != FOLIOT_OK || !foliot_snapshot_equal(s, got);
+    t->mismatches += status != FOLIOT_STATUS_OK || !foliot_snapshot_equal(s, got);
 }
 
 static foliot_snapshot room_for(uint32_t bodies)
@@ -118,7 +118,7 @@ static tally run(const frames *f, uint32_t first, uint32_t end)
     foliot_snapshot_pieces pieces = {0};
     foliot_snapshot base = room_for(f->bodies), now = room_for(f->bodies),
                     got = room_for(f->bodies);
-    if (foliot_snapshot_coder_create(&format_template, &coder) != FOLIOT_OK)
+    if (foliot_snapshot_coder_create(&format_template, &coder) != FOLIOT_STATUS_OK)
         exit(2);
     for (uint32_t i = first; i < end; i++) {
         snapshot_of(f, i - f->baseline, &base);
@@ -165,7 +165,7 @@ static void unchanged_row(const char *name, world_run *r, const worlds_pair *pai
         memset(base.bodies[i].velocity, 0, sizeof base.bodies[i].velocity);
     now = base;
     now.tick = pair->now->tick;
-    if (foliot_snapshot_encode(r->coder, &now, &base, &r->pieces) != FOLIOT_OK)
+    if (foliot_snapshot_encode(r->coder, &now, &base, &r->pieces) != FOLIOT_STATUS_OK)
         exit(2);
     snprintf(text, sizeof text, "%s at rest, bytes a snapshot", name);
     bench_report("snapshot_codec", text, r->pieces.offsets[r->pieces.count], "B", NULL, 0);
@@ -176,7 +176,7 @@ static void world_frame(void *user, const worlds_pair *pair)
 {
     world_run *r = user;
     if (!r->coder) {
-        if (foliot_snapshot_coder_create(pair->format, &r->coder) != FOLIOT_OK)
+        if (foliot_snapshot_coder_create(pair->format, &r->coder) != FOLIOT_STATUS_OK)
             exit(2);
         r->got = room_for(pair->format->bodies_max + 1);
     }

@@ -75,11 +75,11 @@ static foliot_world *cloth(void)
     scene.force_count = spring_count;
     foliot_world *world = NULL;
     foliot_scene_problem problem;
-    if (foliot_scene_check(&scene, &problem) != FOLIOT_OK) {
+    if (foliot_scene_check(&scene, &problem) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "springs: %s: %s\n", problem.path, problem.text);
         exit(1);
     }
-    if (foliot_world_create(&scene, &world) != FOLIOT_OK)
+    if (foliot_world_create(&scene, &world) != FOLIOT_STATUS_OK)
         exit(1);
     return world;
 }

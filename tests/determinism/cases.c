@@ -34,7 +34,7 @@ static foliot_scene *decoded(const char *name, const unsigned char *bytes, size_
 {
     foliot_scene *scene = NULL;
     foliot_status status = foliot_scene_decode(bytes, length, &scene);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         give_up(name, status);
     return scene;
 }
@@ -52,9 +52,9 @@ foliot_scene *cases_scene(unsigned index)
     foliot_scene_encode(&probe.scene, NULL, 0, &length);
     unsigned char *bytes = malloc(length);
     if (!bytes)
-        give_up(probe.scene.name, FOLIOT_MEMORY);
+        give_up(probe.scene.name, FOLIOT_STATUS_MEMORY);
     foliot_status status = foliot_scene_encode(&probe.scene, bytes, length, &length);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         give_up(probe.scene.name, status);
     foliot_scene *scene = decoded(probe.scene.name, bytes, length);
     free(bytes);
@@ -71,11 +71,11 @@ uint64_t cases_ticks(const foliot_scene *scene)
 foliot_world *cases_world(foliot_scene *scene, foliot_integrator integrator)
 {
     scene->integrator = integrator;
-    if (foliot_scene_check(scene, NULL) != FOLIOT_OK)
+    if (foliot_scene_check(scene, NULL) != FOLIOT_STATUS_OK)
         return NULL;
     foliot_world *world = NULL;
     foliot_status status = foliot_world_create(scene, &world);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         give_up(scene->name, status);
     return world;
 }
@@ -85,6 +85,6 @@ void cases_step(foliot_world *world, const foliot_scene *scene)
     foliot_input inputs[FOLIOT__PROBE_INPUTS];
     uint32_t count = foliot__probe_inputs(scene, foliot_world_tick(world), inputs);
     foliot_status status = foliot_world_step(world, inputs, count, NULL);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         give_up(scene->name, status);
 }

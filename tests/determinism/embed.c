@@ -10,14 +10,14 @@ static int embed(const char *file, unsigned index)
 {
     foliot_scene *scene = NULL;
     foliot_scene_error error;
-    if (foliot_scene_read(file, &scene, &error) != FOLIOT_OK) {
+    if (foliot_scene_read(file, &scene, &error) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "%s\n", error.message);
         return 1;
     }
     size_t length = 0;
     foliot_scene_encode(scene, NULL, 0, &length);
     uint8_t *bytes = malloc(length);
-    if (!bytes || foliot_scene_encode(scene, bytes, length, &length) != FOLIOT_OK)
+    if (!bytes || foliot_scene_encode(scene, bytes, length, &length) != FOLIOT_STATUS_OK)
         return 1;
     printf("// %s\nstatic const unsigned char ready_%u[] = {", scene->name, index);
     for (size_t i = 0; i < length; i++)

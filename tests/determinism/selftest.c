@@ -7,5 +7,5 @@
 int main(void)
 {
     const char *part = "OK";
-    return puts(foliot_self_test(&part) == FOLIOT_OK ? "OK" : part) < 0;
+    return puts(foliot_self_test(&part) == FOLIOT_STATUS_OK ? "OK" : part) < 0;
 }

@@ -11,10 +11,10 @@
 
 static uint8_t *captured(const foliot_world *world, size_t *length)
 {
-    assert_int_equal(foliot_world_capture(world, NULL, 0, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, NULL, 0, length), FOLIOT_STATUS_OK);
     uint8_t *bytes = malloc(*length);
     assert_non_null(bytes);
-    assert_int_equal(foliot_world_capture(world, bytes, *length, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, bytes, *length, length), FOLIOT_STATUS_OK);
     return bytes;
 }
 
@@ -22,7 +22,7 @@ static void restore_from(foliot_world *world, const foliot_world *from)
 {
     size_t length = 0;
     uint8_t *bytes = captured(from, &length);
-    assert_int_equal(foliot_world_restore(world, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_restore(world, bytes, length), FOLIOT_STATUS_OK);
     free(bytes);
 }
 

@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(foliot_status status)
 {
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
 }
 
 static size_t memory_in_use(void)
@@ -193,7 +193,7 @@ static void say(game *g, const foliot__message *m)
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    if (foliot__message_encode(m, bytes, sizeof bytes, &length) == FOLIOT_OK)
+    if (foliot__message_encode(m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
         put(g, true, bytes, length);
 }
 
@@ -310,7 +310,7 @@ static void say_snapshot(game *g)
         slots.count = 512; // or it costs too much to make; unchanged ones cost little
     bool delta = flags & 16 && slots.tick > base.tick && slots.tick - base.tick < 60000;
     must(foliot_snapshot_coder_create(&g->scene->format, &coder));
-    if (foliot_snapshot_encode(coder, &slots, delta ? &base : NULL, &pieces) == FOLIOT_OK)
+    if (foliot_snapshot_encode(coder, &slots, delta ? &base : NULL, &pieces) == FOLIOT_STATUS_OK)
         for (uint32_t i = 0; i < pieces.count && i < 64; i++) {
             size_t length = pieces.offsets[i + 1] - pieces.offsets[i];
             memcpy(bytes + 1, pieces.bytes + pieces.offsets[i], length);
@@ -474,7 +474,7 @@ static void look(game *g)
         read_bytes(scene->bodies, scene->body_count * sizeof *scene->bodies);
         sum += strlen(scene->name);
     }
-    if (foliot_client_sample(g->client, g->now_ns, &sample) == FOLIOT_OK)
+    if (foliot_client_sample(g->client, g->now_ns, &sample) == FOLIOT_STATUS_OK)
         read_bytes(sample.bodies, sample.count * sizeof *sample.bodies);
     for (uint32_t slot = 0; slot < 4; slot++) {
         const char *name = foliot_client_player_name(g->client, slot);
@@ -584,7 +584,7 @@ static void come_back_honestly(game *g)
     FOLIOT_ASSERT(foliot_client_scene(g->client) &&
                   strcmp(foliot_client_scene(g->client)->name, s->scene.name) == 0);
     FOLIOT_ASSERT(!foliot_client_in_lockstep(g->client));
-    FOLIOT_ASSERT(foliot_client_sample(g->client, g->now_ns, &sample) == FOLIOT_OK &&
+    FOLIOT_ASSERT(foliot_client_sample(g->client, g->now_ns, &sample) == FOLIOT_STATUS_OK &&
                   sample.count == s->scene.body_count);
 }
 

@@ -32,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char message[256];
     foliot_status status = foliot__input_script_parse((const char *)data, size, "fuzz", &script,
                                                       message, sizeof message);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         uint64_t found = 0;
         check_order(&script);
         for (uint32_t i = 0; i < script.count; i++) {
@@ -45,7 +45,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         foliot__input_script_free(&script);
         return 0;
     }
-    FOLIOT_ASSERT(status == FOLIOT_INVALID);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_INVALID);
     FOLIOT_ASSERT(strncmp(message, "fuzz:", 5) == 0);
     for (const char *at = message; *at; at++)
         FOLIOT_ASSERT((unsigned char)*at >= 0x20 && *at != 0x7f);

@@ -62,7 +62,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
 
 static void must(foliot_status status)
 {
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
 }
 
 static void add_client(game *g, int i)

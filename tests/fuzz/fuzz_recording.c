@@ -26,7 +26,7 @@ static void walk_about(foliot_replay *replay)
     size_t length;
     if (foliot_world_body_count(foliot_replay_world(replay)) > BODIES_MAX)
         return;
-    for (int i = 0; i < TICKS_MAX && foliot_replay_step(replay) == FOLIOT_OK; i++)
+    for (int i = 0; i < TICKS_MAX && foliot_replay_step(replay) == FOLIOT_STATUS_OK; i++)
         ;
     for (int i = 0; i < 3; i++)
         foliot_replay_step_back(replay);
@@ -38,14 +38,14 @@ static void walk_about(foliot_replay *replay)
     foliot_replay_keyframe(replay, about->last_tick, &length);
     foliot_verdict verdict;
     foliot_status status = foliot_replay_verify(replay, NULL, &verdict);
-    if (status == FOLIOT_OK && verdict.status == FOLIOT_OK && !about->closed)
+    if (status == FOLIOT_STATUS_OK && verdict.status == FOLIOT_STATUS_OK && !about->closed)
         abort(); // a match without its end
 }
 
 static void try_bytes(const uint8_t *data, size_t size)
 {
     foliot_replay *replay;
-    if (foliot_replay_open_simulation_bytes(data, size, NULL, &replay, NULL) != FOLIOT_OK)
+    if (foliot_replay_open_simulation_bytes(data, size, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
         return;
     foliot_replay_scan(replay);
     if (!foliot_replay_simulation(replay)->self) { // of a kind that nobody here knows
@@ -102,7 +102,7 @@ static void mend_keyframe(const foliot_world *world, uint8_t *block, uint32_t le
         return;
     size_t state = at + 20 + widths[payload[at + 19] - 0xc4];
     if (state <= length &&
-        foliot__captured_digest(world, payload + state, length - state, &digest) == FOLIOT_OK)
+        foliot__captured_digest(world, payload + state, length - state, &digest) == FOLIOT_STATUS_OK)
         foliot__tape_digest_bytes(digest, payload + at + 2);
 }
 
@@ -110,7 +110,7 @@ static void mend_keyframe(const foliot_world *world, uint8_t *block, uint32_t le
 static void mend_keyframes(uint8_t *bytes, size_t size)
 {
     foliot_replay *replay;
-    if (foliot_replay_open_simulation_bytes(bytes, size, NULL, &replay, NULL) != FOLIOT_OK)
+    if (foliot_replay_open_simulation_bytes(bytes, size, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
         return;
     const foliot_world *world = foliot_replay_world(replay);
     for (size_t at = FOLIOT__TAPE_START_BYTES; world && size - at >= FOLIOT__TAPE_BLOCK_BYTES;) {

@@ -12,14 +12,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     memset(&error, 0, sizeof error);
     foliot_status status =
         foliot_scene_parse((const char *)data, size, "fuzz", NULL, &scene, &error);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         try_scene(scene, true);
         try_bytes(scene, NULL, 0);
         foliot_scene_destroy(scene);
         return 0;
     }
     FOLIOT_ASSERT(!scene);
-    FOLIOT_ASSERT(status == FOLIOT_INVALID || status == FOLIOT_REFUSED);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_INVALID || status == FOLIOT_STATUS_REFUSED);
     FOLIOT_ASSERT(strncmp(error.message, "fuzz:", 5) == 0);
     FOLIOT_ASSERT(error.line >= 1 && error.column >= 1);
     for (const char *at = error.message; *at; at++)

@@ -9,9 +9,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     foliot_scene *scene = NULL;
     foliot_status status = foliot_scene_decode(data, size, &scene);
-    if (status != FOLIOT_OK) {
-        FOLIOT_ASSERT(status == FOLIOT_TRUNCATED || status == FOLIOT_CORRUPT ||
-                      status == FOLIOT_NEWER);
+    if (status != FOLIOT_STATUS_OK) {
+        FOLIOT_ASSERT(status == FOLIOT_STATUS_TRUNCATED || status == FOLIOT_STATUS_CORRUPT ||
+                      status == FOLIOT_STATUS_NEWER);
         FOLIOT_ASSERT(!scene);
         return 0;
     }

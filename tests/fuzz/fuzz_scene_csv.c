@@ -21,13 +21,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     foliot_status status =
         foliot_scene_parse(text, strlen(text), "fuzz", "/proc/self/fd", &scene, &error);
     close(file);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         FOLIOT_ASSERT(scene->body_count > 0);
         try_scene(scene, true);
         foliot_scene_destroy(scene);
         return 0;
     }
-    FOLIOT_ASSERT(status == FOLIOT_INVALID || status == FOLIOT_REFUSED);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_INVALID || status == FOLIOT_STATUS_REFUSED);
     FOLIOT_ASSERT(strncmp(error.message, "fuzz:", 5) == 0 && error.line >= 1 && error.column >= 1);
     return 0;
 }

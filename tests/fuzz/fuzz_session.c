@@ -105,7 +105,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
 
 static void must(foliot_status status)
 {
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
 }
 
 static uint8_t next(script *b)
@@ -202,7 +202,7 @@ static void hear(game *g, connection *c, const foliot_transport_event *event)
 {
     foliot__message m;
     if (!foliot__message_is_control(event->bytes, event->length) ||
-        foliot__message_decode(event->bytes, event->length, &m) != FOLIOT_OK)
+        foliot__message_decode(event->bytes, event->length, &m) != FOLIOT_STATUS_OK)
         return;
     if (m.kind == FOLIOT__WELCOME)
         g->seen[g->seen_count++ % SEEN] = m.as.welcome;
@@ -285,7 +285,7 @@ static void send_message(game *g, const connection *c, uint8_t what, const folio
 {
     uint8_t data[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    if (foliot__message_encode(m, data, sizeof data, &length) == FOLIOT_OK)
+    if (foliot__message_encode(m, data, sizeof data, &length) == FOLIOT_STATUS_OK)
         send_bytes(g, c, what, data, length);
 }
 
@@ -301,7 +301,7 @@ static void open_connection(game *g, connection *c, uint8_t which)
     drop(g, c);
     c->wire = which % HOSTILE;
     if (foliot_transport_connect(g->hostile[c->wire], "127.0.0.1", PORT, g->now_ns, &c->peer) !=
-        FOLIOT_OK)
+        FOLIOT_STATUS_OK)
         c->peer = (foliot_peer_id){0};
 }
 

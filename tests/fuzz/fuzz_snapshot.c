@@ -45,13 +45,13 @@ static void fuzz_again(const foliot_snapshot *s, const foliot_snapshot *base)
     static foliot_snapshot_body bodies[FUZZ_BODIES];
     foliot_snapshot got = {
         .tick = s->tick, .count = s->count, .capacity = FUZZ_BODIES, .bodies = bodies};
-    FOLIOT_ASSERT(foliot_snapshot_encode(fuzz_coder, s, base, &fuzz_pieces) == FOLIOT_OK);
+    FOLIOT_ASSERT(foliot_snapshot_encode(fuzz_coder, s, base, &fuzz_pieces) == FOLIOT_STATUS_OK);
     for (uint32_t i = 0; i < fuzz_pieces.count; i++) {
         foliot_snapshot_head head;
         uint32_t at = fuzz_pieces.offsets[i], end = fuzz_pieces.offsets[i + 1];
         FOLIOT_ASSERT(end - at <= FOLIOT_SNAPSHOT_PIECE_BYTES);
         FOLIOT_ASSERT(foliot_snapshot_decode(fuzz_coder, fuzz_pieces.bytes + at, end - at, base,
-                                             &got, &head) == FOLIOT_OK);
+                                             &got, &head) == FOLIOT_STATUS_OK);
     }
     FOLIOT_ASSERT(foliot_snapshot_equal(s, &got));
 }
@@ -63,16 +63,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     foliot_snapshot into = {.capacity = FUZZ_BODIES, .bodies = bodies};
     foliot_snapshot_head head;
     if (!fuzz_coder)
-        FOLIOT_ASSERT(foliot_snapshot_coder_create(&fuzz_format, &fuzz_coder) == FOLIOT_OK);
-    if (foliot_snapshot_peek(data, size, &head) != FOLIOT_OK)
+        FOLIOT_ASSERT(foliot_snapshot_coder_create(&fuzz_format, &fuzz_coder) == FOLIOT_STATUS_OK);
+    if (foliot_snapshot_peek(data, size, &head) != FOLIOT_STATUS_OK)
         return 0;
     fuzz_baseline(&base);
     memset(bodies, 0, sizeof bodies);
     base.tick = head.baseline_tick;
     const foliot_snapshot *baseline = head.has_baseline ? &base : NULL;
     foliot_status status = foliot_snapshot_decode(fuzz_coder, data, size, baseline, &into, &head);
-    FOLIOT_ASSERT(status == FOLIOT_OK || status == FOLIOT_CORRUPT || status == FOLIOT_INVALID);
-    if (status == FOLIOT_OK) {
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_INVALID);
+    if (status == FOLIOT_STATUS_OK) {
         into.tick = head.tick;
         into.count = head.bodies;
         fuzz_again(&into, baseline);

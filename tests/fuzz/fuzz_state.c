@@ -129,7 +129,7 @@ static const uint32_t state_floats[] = {
 
 static void state_must(foliot_status status)
 {
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
 }
 
 static uint64_t state_get(const uint8_t *bytes, unsigned width)
@@ -186,7 +186,7 @@ static void state_prepare_scene(unsigned kind)
     for (unsigned id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         probe->scene.integrator = (foliot_integrator)id;
         if (foliot_integrator_describe((foliot_integrator)id) &&
-            foliot_scene_check(&probe->scene, NULL) == FOLIOT_OK)
+            foliot_scene_check(&probe->scene, NULL) == FOLIOT_STATUS_OK)
             state_admitted[kind][state_admitted_count[kind]++] = id;
     }
     FOLIOT_ASSERT(state_admitted_count[kind] > 0);
@@ -537,10 +537,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         state_step(world, &probe->scene, script + 31u * (unsigned)i);
     foliot_digest before = foliot_world_digest(world);
     foliot_status status = foliot_world_restore(world, s.bytes, s.length);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         state_go_on(probe, integrator, world, 1 + data[3] % STATE_STEPS_MAX, script);
     else
-        FOLIOT_ASSERT((status == FOLIOT_CORRUPT || status == FOLIOT_TRUNCATED) &&
+        FOLIOT_ASSERT((status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_TRUNCATED) &&
                       foliot_digest_equal(before, foliot_world_digest(world)));
     foliot_world_destroy(world);
     free(s.bytes);

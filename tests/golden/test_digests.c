@@ -70,9 +70,9 @@ static void the_self_test_finds_no_part_wrong(void **state)
     (void)state;
     const char *part = "none";
     foliot_status status = foliot_self_test(&part);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         print_error("wrong: %s\n", part);
-    assert_int_equal(status, FOLIOT_OK);
+    assert_int_equal(status, FOLIOT_STATUS_OK);
 }
 
 static void fingerprints_of_two_runs_are_equal(void **state)

@@ -30,7 +30,7 @@ static enet_transport *open_host(void)
     config.peers_max = PEERS;
     config.peers_per_address_max = PER_ADDRESS;
     config.joins_per_second = 1000;
-    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &host), FOLIOT_OK);
+    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &host), FOLIOT_STATUS_OK);
     return (enet_transport *)host;
 }
 
@@ -38,7 +38,7 @@ static foliot_transport *open_client(void)
 {
     foliot_transport_config config = foliot_transport_config_default();
     foliot_transport *client;
-    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_OK);
+    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
     return client;
 }
 
@@ -65,7 +65,7 @@ static void a_client_with_the_largest_mtu_ends_no_server(void **state)
     assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
                                               foliot_transport_port(&host->head), clock_ns(),
                                               &at_client),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     for (uint64_t end = clock_ns() + 400000000u; clock_ns() < end;) {
         drain(&host->head, &at_host);
         drain(client, &at_client);
@@ -95,7 +95,7 @@ static void one_address_holds_no_more_of_enets_peers_than_connections(void **sta
         assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
                                                   foliot_transport_port(&host->head), clock_ns(),
                                                   &ignored),
-                         FOLIOT_OK);
+                         FOLIOT_STATUS_OK);
         for (uint64_t end = clock_ns() + 40000000u; clock_ns() < end;) {
             uint32_t used = 0;
             drain(client, &ignored);

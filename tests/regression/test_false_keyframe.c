@@ -111,7 +111,7 @@ static foliot_replay *open_tape(const tape *t)
 {
     foliot_replay *replay;
     assert_int_equal(foliot_replay_open_bytes(t->memory.bytes, t->memory.length, &replay, NULL),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     return replay;
 }
 
@@ -119,7 +119,7 @@ static void names_it(const foliot_damage *damage, const tape *t, uint32_t k)
 {
     char text[64];
     snprintf(text, sizeof text, "keyframe of tick %u ", (unsigned)t->tick[k]);
-    assert_int_equal(damage->status, FOLIOT_CORRUPT);
+    assert_int_equal(damage->status, FOLIOT_STATUS_CORRUPT);
     assert_int_equal(damage->block, t->number[k]);
     assert_int_equal(damage->offset, t->block[k]);
     assert_non_null(strstr(damage->text, text));
@@ -134,8 +134,8 @@ static void verifying_finds_it_and_says_what_it_is(void **state)
         move_body(&t, k, 10);
         foliot_replay *replay = open_tape(&t);
         foliot_verdict verdict;
-        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-        assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+        assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
         assert_int_equal(verdict.ticks, t.tick[k]);
         assert_int_equal(verdict.cut_at, t.block[k]);
         names_it(&verdict.damage, &t, k);
@@ -150,8 +150,8 @@ static void verifying_finds_it_and_says_what_it_is(void **state)
     }
     foliot_replay *replay = open_tape(&t); // and as it was it is a match
     foliot_verdict verdict;
-    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-    assert_int_equal(verdict.status, FOLIOT_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     foliot_replay_close(replay);
     tape_memory_free(&t.memory);
 }
@@ -169,23 +169,23 @@ static void seeking_and_stepping_refuse_it_and_stay(void **state)
     tape t = record();
     move_body(&t, 2, 10); // of tick 80
     foliot_replay *replay = open_tape(&t);
-    assert_int_equal(foliot_replay_seek(replay, 75), FOLIOT_OK);
+    assert_int_equal(foliot_replay_seek(replay, 75), FOLIOT_STATUS_OK);
     for (uint64_t tick = 81; tick < 120; tick += 13) {
-        assert_int_equal(foliot_replay_seek(replay, tick), FOLIOT_CORRUPT);
+        assert_int_equal(foliot_replay_seek(replay, tick), FOLIOT_STATUS_CORRUPT);
         at_tick(replay, 75);
     }
     names_it(foliot_replay_damage(replay), &t, 2);
     while (foliot_replay_tick(replay) < 80)
-        assert_int_equal(foliot_replay_step(replay), FOLIOT_OK);
-    assert_int_equal(foliot_replay_step(replay), FOLIOT_CORRUPT);
+        assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_CORRUPT);
     at_tick(replay, 80); // replayed up to there, not restored
-    assert_int_equal(foliot_replay_step_back(replay), FOLIOT_OK);
+    assert_int_equal(foliot_replay_step_back(replay), FOLIOT_STATUS_OK);
     at_tick(replay, 79);
     for (uint64_t tick = 0; tick < 80; tick += 11) {
-        assert_int_equal(foliot_replay_seek(replay, tick), FOLIOT_OK);
+        assert_int_equal(foliot_replay_seek(replay, tick), FOLIOT_STATUS_OK);
         at_tick(replay, tick);
     }
-    assert_int_equal(foliot_replay_scan(replay), FOLIOT_CORRUPT);
+    assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_CORRUPT);
     assert_int_equal(foliot_replay_about(replay)->last_tick, 80); // whole up to here
     foliot_replay_close(replay);
     tape_memory_free(&t.memory);
@@ -210,18 +210,18 @@ static void a_later_beginning_is_not_opened(void **state)
         if (tick == 30)
             assert_int_equal(
                 foliot_recording_begin(&sink, &yard.scene, NULL, world, &config, &recording),
-                FOLIOT_OK);
-        assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_OK);
+                FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
         if (tick >= 30)
-            assert_int_equal(foliot_recording_append(recording, world, inputs, count), FOLIOT_OK);
+            assert_int_equal(foliot_recording_append(recording, world, inputs, count), FOLIOT_STATUS_OK);
     }
-    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_world_destroy(world);
     tape_yard_free(&yard);
     find_keyframes(&t);
     move_body(&t, 0, 10);
     assert_int_equal(foliot_replay_open_bytes(t.memory.bytes, t.memory.length, &replay, &damage),
-                     FOLIOT_CORRUPT);
+                     FOLIOT_STATUS_CORRUPT);
     names_it(&damage, &t, 0);
     tape_memory_free(&t.memory);
 }
@@ -262,7 +262,7 @@ static void a_match_does_not_go_on_from_it(void **state)
         fclose(out);
         assert_int_equal(foliot_recording_resume(file, &config, &recording, &scene, &world, problem,
                                                  sizeof problem),
-                         FOLIOT_CORRUPT);
+                         FOLIOT_STATUS_CORRUPT);
         assert_non_null(strstr(problem, "keyframe of tick 120 "));
         assert_int_equal(whole_file(file, after, t.memory.length + 1), cuts[i]); // left as it is
         assert_memory_equal(after, t.memory.bytes, cuts[i]);
@@ -281,8 +281,8 @@ static void a_false_digest_is_as_bad_as_false_bytes(void **state)
     mend(&t, 2);
     foliot_replay *replay = open_tape(&t);
     foliot_verdict verdict;
-    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-    assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     names_it(&verdict.damage, &t, 2);
     foliot_replay_close(replay);
     tape_memory_free(&t.memory);
@@ -299,15 +299,15 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         foliot_recording *recording;
         foliot_recording_sink sink = tape_memory_sink(&t.memory);
         foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
-        assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_OK);
+        assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_begin_simulation(&sink, &simulation, &config, &recording),
-                         FOLIOT_OK);
+                         FOLIOT_STATUS_OK);
         for (int tick = 0; tick < TICKS; tick++) {
-            assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_OK);
+            assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_STATUS_OK);
             assert_int_equal(foliot_recording_append_simulation(recording, &simulation, NULL, 0),
-                             FOLIOT_OK);
+                             FOLIOT_STATUS_OK);
         }
-        assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
         foliot_simulation_destroy(&simulation);
         find_keyframes(&t);
         t.memory.bytes[t.state[2] + 16] ^= 1; // where the first bead is
@@ -316,11 +316,11 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         foliot_verdict verdict;
         assert_int_equal(foliot_replay_open_simulation_bytes(t.memory.bytes, t.memory.length, kind,
                                                              &replay, NULL),
-                         FOLIOT_OK);
-        assert_int_equal(foliot_replay_seek(replay, 95), FOLIOT_CORRUPT);
-        assert_int_equal(foliot_replay_seek(replay, 79), FOLIOT_OK);
-        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-        assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+                         FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_replay_seek(replay, 95), FOLIOT_STATUS_CORRUPT);
+        assert_int_equal(foliot_replay_seek(replay, 79), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+        assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
         assert_int_equal(verdict.ticks, 80);
         names_it(&verdict.damage, &t, 2);
         assert_non_null(strstr(verdict.damage.text, "the keyframe has "));
@@ -345,15 +345,15 @@ static void captured_bytes_have_the_worlds_digest(void **state)
             foliot_digest digest;
             foliot_world_capture(world, NULL, 0, &length);
             uint8_t *bytes = malloc(length);
-            assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_OK);
-            assert_int_equal(foliot__captured_digest(world, bytes, length, &digest), FOLIOT_OK);
+            assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
+            assert_int_equal(foliot__captured_digest(world, bytes, length, &digest), FOLIOT_STATUS_OK);
             assert_true(foliot_digest_equal(digest, foliot_world_digest(world)));
             assert_int_equal(foliot__captured_digest(world, bytes, length - 1, &digest),
-                             FOLIOT_TRUNCATED);
+                             FOLIOT_STATUS_TRUNCATED);
             free(bytes);
             assert_int_equal(
                 foliot_world_step(world, inputs, tape_yard_inputs(&yard, tick, true, inputs), NULL),
-                FOLIOT_OK);
+                FOLIOT_STATUS_OK);
         }
         foliot_world_destroy(world);
         tape_yard_free(&yard);

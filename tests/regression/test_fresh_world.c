@@ -26,12 +26,12 @@ static void make_fresh(pair *p)
 {
     size_t length = 0;
     foliot_world_destroy(p->fresh);
-    assert_int_equal(foliot_world_create(p->scene, &p->fresh), FOLIOT_OK);
-    assert_int_equal(foliot_world_capture(p->first, NULL, 0, &length), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(p->scene, &p->fresh), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_capture(p->first, NULL, 0, &length), FOLIOT_STATUS_OK);
     uint8_t *bytes = malloc(length);
     assert_non_null(bytes);
-    assert_int_equal(foliot_world_capture(p->first, bytes, length, &length), FOLIOT_OK);
-    assert_int_equal(foliot_world_restore(p->fresh, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(p->first, bytes, length, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_restore(p->fresh, bytes, length), FOLIOT_STATUS_OK);
     free(bytes);
 }
 
@@ -62,17 +62,17 @@ static void go_on_alike(const char *file, uint64_t seed)
     foliot_scene_error error;
     pair p = {0};
     foliot__rng rng = foliot__rng_seeded(seed);
-    if (foliot_scene_read(file, &p.scene, &error) != FOLIOT_OK)
+    if (foliot_scene_read(file, &p.scene, &error) != FOLIOT_STATUS_OK)
         fail_msg("%s", error.message);
     assert_true(p.scene->players.limit <= 16);
-    assert_int_equal(foliot_world_create(p.scene, &p.first), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(p.scene, &p.first), FOLIOT_STATUS_OK);
     for (int tick = 0; tick < TICKS; tick++) {
         foliot_input inputs[16];
         uint32_t count = draw_inputs(&p, &rng, inputs);
         if (tick % FRESH_TICKS == 0)
             make_fresh(&p);
-        assert_int_equal(foliot_world_step(p.first, inputs, count, NULL), FOLIOT_OK);
-        assert_int_equal(foliot_world_step(p.fresh, inputs, count, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(p.first, inputs, count, NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_world_step(p.fresh, inputs, count, NULL), FOLIOT_STATUS_OK);
         if (!foliot_digest_equal(foliot_world_digest(p.first), foliot_world_digest(p.fresh)))
             fail_msg("%s, seed %llu: they differ at tick %d", file, (unsigned long long)seed, tick);
     }

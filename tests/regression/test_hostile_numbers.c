@@ -47,9 +47,9 @@ static void no_bytes_of_nothing(void **state)
     (void)state;
     foliot__reader r = foliot__reader_of(NULL, 0);
     assert_null(foliot__read_bytes(&r, 0));
-    assert_int_equal(r.status, FOLIOT_OK);
+    assert_int_equal(r.status, FOLIOT_STATUS_OK);
     assert_null(foliot__read_bytes(&r, 1));
-    assert_int_equal(r.status, FOLIOT_TRUNCATED);
+    assert_int_equal(r.status, FOLIOT_STATUS_TRUNCATED);
 }
 
 int main(void)

@@ -37,7 +37,7 @@ static foliot_transport *wire(siege *s)
 {
     foliot_transport *t;
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_memory(s->hub, &config, s->now_ns, &t), FOLIOT_OK);
+    assert_int_equal(foliot_transport_memory(s->hub, &config, s->now_ns, &t), FOLIOT_STATUS_OK);
     return t;
 }
 
@@ -51,18 +51,18 @@ static siege *begin(void)
     config.port = 7777;
     config.peers_max = HOSTILE + HONEST + 8;
     config.joins_per_second = 1e6; // what the transport would put off is to hold without it, too
-    assert_int_equal(foliot_hub_create(&s->hub), FOLIOT_OK);
-    assert_int_equal(foliot_transport_memory(s->hub, &config, s->now_ns, &s->host), FOLIOT_OK);
+    assert_int_equal(foliot_hub_create(&s->hub), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_memory(s->hub, &config, s->now_ns, &s->host), FOLIOT_STATUS_OK);
     foliot_server_config server = foliot_server_config_default();
     server.transport = s->host;
-    assert_int_equal(foliot_server_create(&server, s->now_ns, &s->server), FOLIOT_OK);
-    assert_int_equal(foliot_simulation_create(bulky_kind(), "", 0, &s->simulation), FOLIOT_OK);
+    assert_int_equal(foliot_server_create(&server, s->now_ns, &s->server), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_simulation_create(bulky_kind(), "", 0, &s->simulation), FOLIOT_STATUS_OK);
     foliot_session_config session = {.name = "main",
                                      .pace_hz = PACE_HZ,
                                      .mode = FOLIOT_SESSION_LOCKSTEP,
                                      .simulation = &s->simulation,
                                      .player_limit = 16};
-    assert_int_equal(foliot_server_add_session(s->server, &session, s->now_ns), FOLIOT_OK);
+    assert_int_equal(foliot_server_add_session(s->server, &session, s->now_ns), FOLIOT_STATUS_OK);
     return s;
 }
 
@@ -97,7 +97,7 @@ static unsigned join(siege *s)
     config.transport = s->wires[i];
     config.port = 7777;
     config.simulation = bulky_kind();
-    assert_int_equal(foliot_client_create(&config, s->now_ns, &s->clients[i]), FOLIOT_OK);
+    assert_int_equal(foliot_client_create(&config, s->now_ns, &s->clients[i]), FOLIOT_STATUS_OK);
     return i;
 }
 

@@ -55,7 +55,7 @@ static void hear(stage *s)
             s->peer = event.peer;
             s->received += event.bytes[0] == FOLIOT__INPUT_PACKET ||
                            event.bytes[0] == FOLIOT__LOCKSTEP_INPUT_PACKET;
-            s->hello |= foliot__message_decode(event.bytes, event.length, &m) == FOLIOT_OK &&
+            s->hello |= foliot__message_decode(event.bytes, event.length, &m) == FOLIOT_STATUS_OK &&
                         m.kind == FOLIOT__HELLO_MESSAGE;
         }
     }
@@ -85,7 +85,7 @@ static foliot_transport *open_wire(stage *s, bool listens)
     }
     foliot_status status = s->real ? foliot_transport_enet(&config, s->now_ns, &wire)
                                    : foliot_transport_memory(s->hub, &config, s->now_ns, &wire);
-    assert_int_equal(status, FOLIOT_OK);
+    assert_int_equal(status, FOLIOT_STATUS_OK);
     return wire;
 }
 
@@ -96,7 +96,7 @@ static void open_client(stage *s, uint16_t port)
     config.transport = s->wire;
     config.port = port;
     config.fingerprint = (foliot_digest){1, 2}; // nobody looks
-    assert_int_equal(foliot_client_create(&config, s->now_ns, &s->client), FOLIOT_OK);
+    assert_int_equal(foliot_client_create(&config, s->now_ns, &s->client), FOLIOT_STATUS_OK);
 }
 
 static void wait_for_hello(stage *s)
@@ -110,7 +110,7 @@ static stage open_stage(bool real)
 {
     stage s = {.real = real, .now_ns = real ? clock_ns() : 1000000000u};
     if (!real)
-        assert_int_equal(foliot_hub_create(&s.hub), FOLIOT_OK);
+        assert_int_equal(foliot_hub_create(&s.hub), FOLIOT_STATUS_OK);
     s.host = open_wire(&s, true);
     open_client(&s, foliot_transport_port(s.host));
     wait_for_hello(&s);
@@ -131,9 +131,9 @@ static void say(stage *s, const foliot__message *m)
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_send(s->host, s->peer, FOLIOT_RELIABLE, bytes, length),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
 }
 
 static foliot__message welcome(uint32_t scene_bytes, uint32_t bodies_max, bool lockstep)
@@ -208,7 +208,7 @@ static made_scene *make_scene(const char *name, uint32_t bodies)
     m->scene.body_count = bodies;
     m->scene.players.limit = 2;
     assert_int_equal(foliot_scene_encode(&m->scene, m->bytes, sizeof m->bytes, &m->length),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     return m;
 }
 
@@ -338,9 +338,9 @@ static foliot_server *serve(stage *s, const made_scene *m, bool lockstep)
     s->host = open_wire(s, true);
     config.transport = s->host;
     config.fingerprint = (foliot_digest){1, 2};
-    assert_int_equal(foliot_server_create(&config, s->now_ns, &server), FOLIOT_OK);
-    assert_int_equal(foliot_world_create(&m->scene, &session.world), FOLIOT_OK);
-    assert_int_equal(foliot_server_add_session(server, &session, s->now_ns), FOLIOT_OK);
+    assert_int_equal(foliot_server_create(&config, s->now_ns, &server), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&m->scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_server_add_session(server, &session, s->now_ns), FOLIOT_STATUS_OK);
     return server;
 }
 
@@ -384,7 +384,7 @@ static void check_plays(stage *s, foliot_server *server, const made_scene *m, bo
     } else {
         foliot_sample sample;
         assert_null(foliot_client_simulation(s->client));
-        assert_int_equal(foliot_client_sample(s->client, s->now_ns, &sample), FOLIOT_OK);
+        assert_int_equal(foliot_client_sample(s->client, s->now_ns, &sample), FOLIOT_STATUS_OK);
         assert_int_equal(sample.count >= m->scene.body_count, true);
     }
 }
@@ -398,7 +398,7 @@ static void a_server_that_comes_back_with_another_scene_or_mode_is_played_on(voi
     } runs[] = {{true, 0}, {true, 1}, {false, 1}, {true, 1}, {false, 0}, {false, 1}, {true, 0}};
     made_scene *scenes[2] = {make_scene("small", 2), make_scene("large", 300)};
     stage s = {.now_ns = 1000000000u};
-    assert_int_equal(foliot_hub_create(&s.hub), FOLIOT_OK);
+    assert_int_equal(foliot_hub_create(&s.hub), FOLIOT_STATUS_OK);
     for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
         foliot_server *server = serve(&s, scenes[runs[i].scene], runs[i].lockstep);
         if (i == 0)
@@ -429,7 +429,7 @@ static void send_empty_slots(stage *s, foliot_snapshot_coder *coder, foliot_snap
                              foliot_snapshot *slots)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
-    assert_int_equal(foliot_snapshot_encode(coder, slots, NULL, pieces), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_encode(coder, slots, NULL, pieces), FOLIOT_STATUS_OK);
     assert_int_equal(pieces->count, 1);
     size_t length = pieces->offsets[1];
     check_below((double)length, 400);
@@ -448,7 +448,7 @@ static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
     foliot_snapshot_coder *coder;
     foliot_snapshot_pieces pieces = {0};
     assert_non_null(slots.bodies);
-    assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_STATUS_OK);
     size_t before = memory_in_use();
     say(&s, &m);
     for (slots.tick = 1; slots.tick <= SNAPSHOTS; slots.tick++) {
@@ -472,8 +472,8 @@ static void a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes(void **st
     m->bodies[0].shape.kind = FOLIOT_SHAPE_SPHERE;
     m->bodies[0].shape.radius = 1;
     assert_int_equal(foliot_scene_encode(&m->scene, m->bytes, sizeof m->bytes, &m->length),
-                     FOLIOT_OK);
-    assert_int_equal(foliot_scene_check(&m->scene, NULL), FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_scene_check(&m->scene, NULL), FOLIOT_STATUS_OK);
     stage s = open_stage(false);
     foliot__message in = welcome((uint32_t)m->length, 1 << 20, true);
     size_t before = memory_in_use();
@@ -515,8 +515,8 @@ static void a_world_of_a_hundred_thousand_bodies_is_shown(void **state)
     for (int32_t i = 0; i < BODIES; i++)
         bodies[i] = (foliot_snapshot_body){.position = {i % 317 * 500, i / 317 * 500},
                                            .flags = FOLIOT_SNAPSHOT_ALIVE};
-    assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_OK);
-    assert_int_equal(foliot_snapshot_encode(coder, &world, NULL, &pieces), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_snapshot_encode(coder, &world, NULL, &pieces), FOLIOT_STATUS_OK);
     say(&s, &m);
     for (uint32_t i = 0; i < pieces.count; i++) {
         size_t length = pieces.offsets[i + 1] - pieces.offsets[i];
@@ -525,7 +525,7 @@ static void a_world_of_a_hundred_thousand_bodies_is_shown(void **state)
         pass(&s, 0.005);
     }
     pass(&s, 0.2);
-    assert_int_equal(foliot_client_sample(s.client, s.now_ns, &sample), FOLIOT_OK);
+    assert_int_equal(foliot_client_sample(s.client, s.now_ns, &sample), FOLIOT_STATUS_OK);
     assert_int_equal(sample.count, BODIES);
     check_near(sample.bodies[BODIES - 1].position[0], (BODIES - 1) % 317 * 500 * 0x1p-9, 1e-9);
     free(bodies);
@@ -540,8 +540,8 @@ static void a_piece_claims_no_more_bodies_than_its_bytes_can_carry(void **state)
     const uint8_t lie[] = {9, 0, 0, 0, 1, 0x80, 0x80, 0x40, 0, 0, 0, 0}; // 2^20 slots, four bytes
     const uint8_t true_one[] = {9, 0, 0, 0, 1, 0x85, 0x07, 0, 0, 0, 0};  // 901 slots
     foliot_snapshot_head head;
-    assert_int_equal(foliot_snapshot_peek(lie, sizeof lie, &head), FOLIOT_CORRUPT);
-    assert_int_equal(foliot_snapshot_peek(true_one, sizeof true_one, &head), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_peek(lie, sizeof lie, &head), FOLIOT_STATUS_CORRUPT);
+    assert_int_equal(foliot_snapshot_peek(true_one, sizeof true_one, &head), FOLIOT_STATUS_OK);
     assert_int_equal(head.count, 901);
 }
 
@@ -556,7 +556,7 @@ static void one_update_does_a_bounded_amount_of_work(void **state)
     foliot_snapshot_coder *coder;
     foliot_snapshot_pieces pieces = {0};
     assert_non_null(slots.bodies);
-    assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_coder_create(&m.as.welcome.format, &coder), FOLIOT_STATUS_OK);
     say(&s, &m);
     pass(&s, 0.1);
     for (slots.tick = 1; slots.tick <= SNAPSHOTS; slots.tick++)
@@ -620,9 +620,9 @@ static void what_a_divergence_lends_does_not_outlast_the_next_question(void **st
     foliot__message m = welcome((uint32_t)scene->length, 4, true),
                     part = {.kind = FOLIOT__KEYFRAME_PART}, ticks = {.kind = FOLIOT__TICKS_PART};
     memset(saved, 0, sizeof saved);
-    assert_int_equal(foliot_world_create(&scene->scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&scene->scene, &world), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_capture(world, saved + head, sizeof saved - head, &length),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     length += head;
     say(&s, &m);
     send_scene(&s, scene->bytes, scene->length, scene->length);

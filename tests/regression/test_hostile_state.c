@@ -45,28 +45,28 @@ static uint8_t *captured(const foliot_world *world, size_t *length)
 {
     foliot_world_capture(world, NULL, 0, length);
     uint8_t *bytes = malloc(*length);
-    assert_int_equal(foliot_world_capture(world, bytes, *length, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, bytes, *length, length), FOLIOT_STATUS_OK);
     return bytes;
 }
 
 static foliot_world *new_world(const tape_yard *yard)
 {
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&yard->scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&yard->scene, &world), FOLIOT_STATUS_OK);
     return world;
 }
 
 // True where the state was taken; then what follows it must be.
 static bool follow(const tape_yard *yard, foliot_world *world, const uint8_t *state, size_t length)
 {
-    if (foliot_world_restore(world, state, length) != FOLIOT_OK)
+    if (foliot_world_restore(world, state, length) != FOLIOT_STATUS_OK)
         return false;
     for (int step = 0; step < STEPS; step++) {
         size_t count;
-        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
         uint8_t *bytes = captured(world, &count);
         foliot_world *other = new_world(yard);
-        assert_int_equal(foliot_world_restore(other, bytes, count), FOLIOT_OK);
+        assert_int_equal(foliot_world_restore(other, bytes, count), FOLIOT_STATUS_OK);
         assert_true(foliot_digest_equal(foliot_world_digest(other), foliot_world_digest(world)));
         foliot_world_destroy(other);
         free(bytes);
@@ -94,7 +94,7 @@ static void long_runs_can_be_gone_on_with(void **state)
         memset(yard.bodies[i].velocity, 0, sizeof yard.bodies[i].velocity);
     foliot_world *world = new_world(&yard);
     for (int tick = 0; tick < 4; tick++)
-        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
     check_bits(foliot_world_time(world), 0x1p41);
     size_t length;
     uint8_t *bytes = captured(world, &length);
@@ -103,7 +103,7 @@ static void long_runs_can_be_gone_on_with(void **state)
     foliot_world_destroy(world);
     yard.scene.dt = 0x1p40;
     foliot_scene_problem problem;
-    assert_int_not_equal(foliot_scene_check(&yard.scene, &problem), FOLIOT_OK);
+    assert_int_not_equal(foliot_scene_check(&yard.scene, &problem), FOLIOT_STATUS_OK);
     tape_yard_free(&yard);
 }
 
@@ -121,12 +121,12 @@ static void extremes_anywhere(void **state)
         if (!foliot_integrator_describe((foliot_integrator)id))
             continue;
         yard_of(&yard, (foliot_integrator)id);
-        if (foliot_scene_check(&yard.scene, &problem) != FOLIOT_OK) {
+        if (foliot_scene_check(&yard.scene, &problem) != FOLIOT_STATUS_OK) {
             tape_yard_free(&yard);
             continue;
         }
         foliot_world *world = new_world(&yard);
-        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
         size_t length;
         uint8_t *bytes = captured(world, &length), *changed = malloc(length);
         for (int round = 0; round < ROUNDS; round++) {

@@ -79,14 +79,14 @@ static inn *open_inn(void)
     i->scene.players.position_count = 1;
     wire.bind = "0.0.0.0"; // so that all of the loopback reaches it
     wire.peers_max = PEERS;
-    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &i->host), FOLIOT_OK);
+    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &i->host), FOLIOT_STATUS_OK);
     i->port = foliot_transport_port(i->host);
     config.transport = i->host;
     config.fingerprint = fingerprint;
     config.players_per_address_max = HONEST;
-    assert_int_equal(foliot_server_create(&config, clock_ns(), &i->server), FOLIOT_OK);
-    assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_OK);
-    assert_int_equal(foliot_server_add_session(i->server, &session, clock_ns()), FOLIOT_OK);
+    assert_int_equal(foliot_server_create(&config, clock_ns(), &i->server), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_server_add_session(i->server, &session, clock_ns()), FOLIOT_STATUS_OK);
     return i;
 }
 
@@ -121,11 +121,11 @@ static foliot_client *honest(inn *i)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_client_config config = foliot_client_config_default();
-    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &i->wires[i->count]), FOLIOT_OK);
+    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &i->wires[i->count]), FOLIOT_STATUS_OK);
     config.transport = i->wires[i->count];
     config.port = i->port;
     config.fingerprint = fingerprint;
-    assert_int_equal(foliot_client_create(&config, clock_ns(), &i->clients[i->count]), FOLIOT_OK);
+    assert_int_equal(foliot_client_create(&config, clock_ns(), &i->clients[i->count]), FOLIOT_STATUS_OK);
     return i->clients[i->count++];
 }
 
@@ -204,7 +204,7 @@ static size_t write_hello(uint8_t *bytes, uint64_t cookie, uint32_t connect_id)
     strcpy(m.as.hello.name, "mallory");
     foliot__direct_early_head(cookie, connect_id, bytes);
     uint8_t *packet = bytes + FOLIOT__EARLY_HEAD_BYTES;
-    assert_int_equal(foliot__message_encode(&m, packet + 2, 1000, &length), FOLIOT_OK);
+    assert_int_equal(foliot__message_encode(&m, packet + 2, 1000, &length), FOLIOT_STATUS_OK);
     packet[0] = (uint8_t)length;
     packet[1] = (uint8_t)(length >> 8);
     return FOLIOT__EARLY_HEAD_BYTES + 2 + length;
@@ -375,7 +375,7 @@ static void an_address_that_storms_is_put_off(void **state)
     inn *i = open_inn();
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_transport *storm;
-    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &storm), FOLIOT_OK);
+    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &storm), FOLIOT_STATUS_OK);
     int opened = 0;
     uint64_t end = clock_ns() + 1500000000u, opened_ns = 0;
     foliot_peer_id peer = {0};
@@ -384,7 +384,7 @@ static void an_address_that_storms_is_put_off(void **state)
         if (peer.value == 0)
             assert_int_equal(
                 foliot_transport_connect(storm, "127.0.0.1", i->port, clock_ns(), &peer),
-                FOLIOT_OK);
+                FOLIOT_STATUS_OK);
         while (foliot_transport_poll(storm, clock_ns(), &event))
             if (event.kind == FOLIOT_TRANSPORT_DISCONNECTED)
                 peer.value = 0;

@@ -37,9 +37,9 @@ static foliot_transport *wire(siege *s, const char *network)
 {
     foliot_transport *t;
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_impairment_parse(network, &config.send, NULL, 0), FOLIOT_OK);
+    assert_int_equal(foliot_impairment_parse(network, &config.send, NULL, 0), FOLIOT_STATUS_OK);
     config.receive = config.send;
-    assert_int_equal(foliot_transport_enet(&config, s->now_ns, &t), FOLIOT_OK);
+    assert_int_equal(foliot_transport_enet(&config, s->now_ns, &t), FOLIOT_STATUS_OK);
     return t;
 }
 
@@ -51,18 +51,18 @@ static siege *begin(void)
     foliot_transport_config config = foliot_transport_config_default();
     config.bind = "127.0.0.1";
     config.peers_max = HOSTILE + HONEST + 8;
-    assert_int_equal(foliot_transport_enet(&config, s->now_ns, &s->host), FOLIOT_OK);
+    assert_int_equal(foliot_transport_enet(&config, s->now_ns, &s->host), FOLIOT_STATUS_OK);
     foliot_server_config server = foliot_server_config_default();
     server.transport = s->host;
     server.reconnect_ms = 500;
-    assert_int_equal(foliot_server_create(&server, s->now_ns, &s->server), FOLIOT_OK);
-    assert_int_equal(foliot_simulation_create(bulky_kind(), "", 0, &s->simulation), FOLIOT_OK);
+    assert_int_equal(foliot_server_create(&server, s->now_ns, &s->server), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_simulation_create(bulky_kind(), "", 0, &s->simulation), FOLIOT_STATUS_OK);
     foliot_session_config session = {.name = "main",
                                      .pace_hz = PACE_HZ,
                                      .mode = FOLIOT_SESSION_LOCKSTEP,
                                      .simulation = &s->simulation,
                                      .player_limit = PLAYERS};
-    assert_int_equal(foliot_server_add_session(s->server, &session, s->now_ns), FOLIOT_OK);
+    assert_int_equal(foliot_server_add_session(s->server, &session, s->now_ns), FOLIOT_STATUS_OK);
     return s;
 }
 
@@ -101,7 +101,7 @@ static unsigned join(siege *s, const char *network, bool spectates)
     config.port = foliot_transport_port(s->host);
     config.simulation = bulky_kind();
     config.spectates = spectates;
-    assert_int_equal(foliot_client_create(&config, s->now_ns, &s->clients[i]), FOLIOT_OK);
+    assert_int_equal(foliot_client_create(&config, s->now_ns, &s->clients[i]), FOLIOT_STATUS_OK);
     return i;
 }
 

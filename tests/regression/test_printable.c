@@ -108,8 +108,8 @@ static void names_over_the_wire(void **state)
         foliot__message message = {.kind = FOLIOT__PLAYER}, got;
         size_t length = 0;
         around(bad[i].first, message.as.player.name);
-        assert_int_equal(foliot__message_encode(&message, bytes, sizeof bytes, &length), FOLIOT_OK);
-        assert_int_equal(foliot__message_decode(bytes, length, &got), FOLIOT_OK);
+        assert_int_equal(foliot__message_encode(&message, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot__message_decode(bytes, length, &got), FOLIOT_STATUS_OK);
         assert_false(shows(got.as.player.name));
     }
 }
@@ -138,7 +138,7 @@ static void what_errors_quote(void **state)
         around(bad[i].first, name);
         snprintf(text, sizeof text, "foliot: 1\n\"gravi%sty\": 3\n", name);
         assert_int_not_equal(foliot_scene_parse(text, strlen(text), name, NULL, &scene, &error),
-                             FOLIOT_OK);
+                             FOLIOT_STATUS_OK);
         assert_false(shows(error.message));
         assert_false(shows(error.file));
     }

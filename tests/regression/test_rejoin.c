@@ -36,7 +36,7 @@ static void hear(inn *i)
             it->connected = it->connected || event.kind == FOLIOT_TRANSPORT_CONNECTED;
             it->lost = it->lost || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
             if (event.kind != FOLIOT_TRANSPORT_RECEIVED || event.delivery != FOLIOT_RELIABLE ||
-                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_OK ||
+                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_STATUS_OK ||
                 m.kind != FOLIOT__WELCOME)
                 continue;
             it->welcome = m.as.welcome;
@@ -65,9 +65,9 @@ static guest *come(inn *i, foliot__token token)
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
     assert_int_equal(foliot_transport_memory(i->s->hub, &config, i->s->now_ns, &g->wire),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", 7777, i->s->now_ns, &g->peer),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     let_pass(i, 0.05);
     assert_true(g->connected);
     foliot__message m = {.kind = FOLIOT__HELLO_MESSAGE};
@@ -76,9 +76,9 @@ static guest *come(inn *i, foliot__token token)
     strcpy(m.as.hello.name, "guest");
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_RELIABLE, bytes, length),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     let_pass(i, 0.1);
     assert_true(g->welcomed);
     return g;
@@ -92,7 +92,7 @@ static void play(inn *i, guest *g)
                                    .tick = (uint32_t)g->welcome.tick};
     size_t length = foliot__input_packet_encode(&packet, bytes);
     assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_UNRELIABLE, bytes, length),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     let_pass(i, 0.05);
 }
 

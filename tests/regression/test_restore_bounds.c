@@ -27,7 +27,7 @@ typedef struct place {
 
 static void capture(place *p, const foliot_world *world)
 {
-    assert_int_equal(foliot_world_capture(world, p->bytes, sizeof p->bytes, &p->length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, p->bytes, sizeof p->bytes, &p->length), FOLIOT_STATUS_OK);
 }
 
 static void open_place(place *p, foliot_integrator integrator)
@@ -47,10 +47,10 @@ static void open_place(place *p, foliot_integrator integrator)
     p->scene.body_count = 2;
     p->scene.forces = &p->spring;
     p->scene.force_count = 1;
-    assert_int_equal(foliot_world_create(&p->scene, &p->world), FOLIOT_OK);
-    assert_int_equal(foliot_world_create(&p->scene, &p->other), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&p->scene, &p->world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&p->scene, &p->other), FOLIOT_STATUS_OK);
     for (int i = 0; i < STEPS; i++)
-        assert_int_equal(foliot_world_step(p->world, NULL, 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(p->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
     capture(p, p->world);
 }
 
@@ -71,17 +71,17 @@ static void put(place *p, size_t at, double value)
 // agree.
 static void go_on(place *p)
 {
-    assert_int_equal(foliot_world_restore(p->world, p->bytes, p->length), FOLIOT_OK);
+    assert_int_equal(foliot_world_restore(p->world, p->bytes, p->length), FOLIOT_STATUS_OK);
     for (int i = 0; i < STEPS; i++) {
         capture(p, p->world);
-        assert_int_equal(foliot_world_restore(p->other, p->bytes, p->length), FOLIOT_OK);
-        assert_int_equal(foliot_world_step(p->world, NULL, 0, NULL), FOLIOT_OK);
-        assert_int_equal(foliot_world_step(p->other, NULL, 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_restore(p->other, p->bytes, p->length), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_world_step(p->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_world_step(p->other, NULL, 0, NULL), FOLIOT_STATUS_OK);
         assert_true(
             foliot_digest_equal(foliot_world_digest(p->world), foliot_world_digest(p->other)));
     }
     capture(p, p->world);
-    assert_int_equal(foliot_world_restore(p->other, p->bytes, p->length), FOLIOT_OK);
+    assert_int_equal(foliot_world_restore(p->other, p->bytes, p->length), FOLIOT_STATUS_OK);
 }
 
 static void a_clock_at_its_bound_goes_on_to_states_that_restore(void **state)
@@ -106,7 +106,7 @@ static void long_steps_lead_to_states_that_restore(void **state)
     place p;
     open_place(&p, FOLIOT_TIME_CORRECTED_VERLET);
     for (int i = 0; i < 4; i++)
-        assert_int_equal(foliot_world_step_dt(p.world, 0x1p39, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step_dt(p.world, 0x1p39, NULL), FOLIOT_STATUS_OK);
     capture(&p, p.world);
     go_on(&p);
     close_place(&p);
@@ -130,7 +130,7 @@ static void a_clock_that_no_step_leads_to_is_refused(void **state)
         open_place(&p, FOLIOT_TIME_CORRECTED_VERLET);
         foliot_digest before = foliot_world_digest(p.world);
         put(&p, bad[i].at, bad[i].value);
-        assert_int_equal(foliot_world_restore(p.world, p.bytes, p.length), FOLIOT_CORRUPT);
+        assert_int_equal(foliot_world_restore(p.world, p.bytes, p.length), FOLIOT_STATUS_CORRUPT);
         assert_true(foliot_digest_equal(foliot_world_digest(p.world), before));
         close_place(&p);
     }
@@ -145,7 +145,7 @@ static void no_other_scheme_has_the_laboratorys_clock(void **state)
         open_place(&p, FOLIOT_VELOCITY_VERLET);
         go_on(&p);
         put(&p, at[i], 0.02);
-        assert_int_equal(foliot_world_restore(p.world, p.bytes, p.length), FOLIOT_CORRUPT);
+        assert_int_equal(foliot_world_restore(p.world, p.bytes, p.length), FOLIOT_STATUS_CORRUPT);
         close_place(&p);
     }
 }

@@ -66,9 +66,9 @@ static void open_server(inn *i, foliot_world *world, bool lockstep)
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = GUESTS;
-    assert_int_equal(foliot_transport_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_OK);
+    assert_int_equal(foliot_transport_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_STATUS_OK);
     config.transport = i->host;
-    assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_OK);
+    assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
     foliot_session_config session = {.name = "main",
                                      .scene = &i->scene,
                                      .world = world,
@@ -76,7 +76,7 @@ static void open_server(inn *i, foliot_world *world, bool lockstep)
                                      .pace_hz = 60,
                                      .mode = lockstep ? FOLIOT_SESSION_LOCKSTEP
                                                       : FOLIOT_SESSION_SNAPSHOTS};
-    assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_OK);
+    assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_STATUS_OK);
 }
 
 static inn *open_inn(bool records, bool lockstep)
@@ -86,8 +86,8 @@ static inn *open_inn(bool records, bool lockstep)
     foliot_world *world;
     i->now_ns = 1000000000;
     make_scene(i);
-    assert_int_equal(foliot_hub_create(&i->hub), FOLIOT_OK);
-    assert_int_equal(foliot_world_create(&i->scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_hub_create(&i->hub), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&i->scene, &world), FOLIOT_STATUS_OK);
     snprintf(i->file, sizeof i->file, "/tmp/foliot-tokens-%d.foliot", (int)getpid());
     snprintf(i->copy, sizeof i->copy, "/tmp/foliot-tokens-%d-copy.foliot", (int)getpid());
     if (records) {
@@ -96,8 +96,8 @@ static inn *open_inn(bool records, bool lockstep)
         config.block_ticks = 600; // ten seconds: what is in the file sooner was written on purpose
         assert_int_equal(
             foliot_recording_create(i->file, &i->scene, NULL, world, &config, &i->recording),
-            FOLIOT_OK);
-        assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_OK);
+            FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_STATUS_OK);
     }
     open_server(i, world, lockstep);
     return i;
@@ -143,7 +143,7 @@ static void hear(inn *i)
             it->lost = it->lost || event.kind == FOLIOT_TRANSPORT_DISCONNECTED;
             if (event.kind != FOLIOT_TRANSPORT_RECEIVED ||
                 !foliot__message_is_control(event.bytes, event.length) ||
-                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_OK ||
+                foliot__message_decode(event.bytes, event.length, &m) != FOLIOT_STATUS_OK ||
                 m.kind != FOLIOT__WELCOME || it->welcomed)
                 continue;
             it->welcome = m.as.welcome;
@@ -174,9 +174,9 @@ static void say_hello(guest *g, foliot__token token)
     strcpy(m.as.hello.name, "guest");
     strcpy(m.as.hello.simulation, foliot_world_kind.name);
     m.as.hello.rules = foliot_world_kind.version;
-    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_RELIABLE, bytes, length),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
 }
 
 static guest *come(inn *i, foliot__token token)
@@ -184,9 +184,9 @@ static guest *come(inn *i, foliot__token token)
     assert_true(i->count < GUESTS);
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_OK);
+    assert_int_equal(foliot_transport_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     let_pass(i, 0.01);
     assert_true(g->connected);
     say_hello(g, token);
@@ -203,7 +203,7 @@ static void play(inn *i, guest *g)
                                    .tick = (uint32_t)g->welcome.tick};
     size_t length = foliot__input_packet_encode(&packet, bytes);
     assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_UNRELIABLE, bytes, length),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     let_pass(i, 0.05);
 }
 
@@ -328,7 +328,7 @@ static foliot_recorded_player recorded(const inn *i)
     char problem[256];
     assert_int_equal(
         foliot_recording_resume(i->copy, NULL, &recording, &scene, &world, problem, sizeof problem),
-        FOLIOT_OK);
+        FOLIOT_STATUS_OK);
     const foliot_resumption *about = foliot_recording_resumed(recording);
     assert_int_equal(about->player_count, 1);
     foliot_recorded_player player = about->players[0];
@@ -356,8 +356,8 @@ static void resume_is_recorded_before_its_welcome(bool lockstep)
     if (!lockstep) {
         play(i, back);
         let_pass(i, 0.1);
-        assert_int_equal(foliot_recording_flush(i->recording), FOLIOT_OK);
-        assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_OK);
+        assert_int_equal(foliot_recording_flush(i->recording), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_STATUS_OK);
         copy_file(i);
         player = recorded(i);
         assert_memory_equal(&player.proof, &now, sizeof now);
@@ -408,9 +408,9 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
     foliot__token t2 = second->welcome.token;
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_OK);
+    assert_int_equal(foliot_transport_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     let_pass(i, 0.01);
     assert_true(g->connected);
     uint64_t ticks = foliot_server_counted(i->server)->ticks;
@@ -462,11 +462,11 @@ static void one_address_takes_not_all_places(void **state)
     guest *mallory = &i->guests[i->count++];
     foliot_transport_config plain = foliot_transport_config_default();
     plain.peers_max = 8;
-    assert_int_equal(foliot_transport_memory(i->hub, &plain, i->now_ns, &mallory->wire), FOLIOT_OK);
+    assert_int_equal(foliot_transport_memory(i->hub, &plain, i->now_ns, &mallory->wire), FOLIOT_STATUS_OK);
     for (int k = 0; k < 6; k++) {
         assert_int_equal(
             foliot_transport_connect(mallory->wire, "127.0.0.1", PORT, i->now_ns, &mallory->peer),
-            FOLIOT_OK);
+            FOLIOT_STATUS_OK);
         let_pass(i, 0.01);
         say_hello(mallory, none);
         let_pass(i, 0.05);
@@ -496,11 +496,11 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = 3;
-    assert_int_equal(foliot_transport_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_OK);
+    assert_int_equal(foliot_transport_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_STATUS_OK);
     config.transport = i->host;
-    assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_OK);
-    assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_OK);
-    assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_OK);
+    assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_server_add_session(i->server, &session, i->now_ns), FOLIOT_STATUS_OK);
     guest *away = come(i, none);
     come(i, none);
     come(i, none);
@@ -509,10 +509,10 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     guest *newcomer = &i->guests[i->count++];
     foliot_transport_config plain = foliot_transport_config_default();
     assert_int_equal(foliot_transport_memory(i->hub, &plain, i->now_ns, &newcomer->wire),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     assert_int_equal(
         foliot_transport_connect(newcomer->wire, "127.0.0.1", PORT, i->now_ns, &newcomer->peer),
-        FOLIOT_OK);
+        FOLIOT_STATUS_OK);
     let_pass(i, 0.01);
     say_hello(newcomer, none);
     let_pass(i, 0.1);

@@ -105,14 +105,14 @@ static void come(rig *r, uint32_t index)
     path *p = &r->paths[index];
     foliot_transport_config wire = foliot_transport_config_default();
     wire.peers_max = 1;
-    assert_int_equal(foliot_transport_enet(&wire, r->now_ns, &p->wire), FOLIOT_OK);
+    assert_int_equal(foliot_transport_enet(&wire, r->now_ns, &p->wire), FOLIOT_STATUS_OK);
     foliot_client_config config = foliot_client_config_default();
     config.transport = p->wire;
     config.port = port_of(p->front);
     config.session =
         index == HONEST_LOCKSTEP || index == VICTIM_LOCKSTEP ? "lockstep" : "snapshots";
     config.fingerprint = r->fingerprint;
-    assert_int_equal(foliot_client_create(&config, r->now_ns, &p->client), FOLIOT_OK);
+    assert_int_equal(foliot_client_create(&config, r->now_ns, &p->client), FOLIOT_STATUS_OK);
     p->known = false;
     p->born_ns = r->now_ns;
 }
@@ -429,8 +429,8 @@ static void make_scene(rig *r)
 static void add_session(rig *r, const char *name, foliot_session_mode mode)
 {
     foliot_session_config session = {.name = name, .scene = &r->scene, .pace_hz = 60, .mode = mode};
-    assert_int_equal(foliot_world_create(&r->scene, &session.world), FOLIOT_OK);
-    assert_int_equal(foliot_server_add_session(r->server, &session, r->now_ns), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&r->scene, &session.world), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_server_add_session(r->server, &session, r->now_ns), FOLIOT_STATUS_OK);
 }
 
 static rig *rig_open(void)
@@ -450,13 +450,13 @@ static rig *rig_open(void)
     wire.bind = "127.0.0.1";
     wire.peers_max = PEERS;
     wire.batches = true;
-    assert_int_equal(foliot_transport_enet(&wire, r->now_ns, &r->host), FOLIOT_OK);
+    assert_int_equal(foliot_transport_enet(&wire, r->now_ns, &r->host), FOLIOT_STATUS_OK);
     r->address = loopback(1, foliot_transport_port(r->host));
     foliot_server_config config = foliot_server_config_default();
     config.transport = r->host;
     config.fingerprint = r->fingerprint;
     config.reconnect_ms = KEPT_MS;
-    assert_int_equal(foliot_server_create(&config, r->now_ns, &r->server), FOLIOT_OK);
+    assert_int_equal(foliot_server_create(&config, r->now_ns, &r->server), FOLIOT_STATUS_OK);
     add_session(r, "snapshots", FOLIOT_SESSION_SNAPSHOTS);
     add_session(r, "lockstep", FOLIOT_SESSION_LOCKSTEP);
     for (uint32_t i = 0; i < PATHS; i++)

@@ -312,7 +312,7 @@ static void an_answer_that_nobody_asked_for_is_unexpected(void **state)
     foliot__message m = {.kind = FOLIOT__ANSWER};
     m.as.search =
         (foliot__search_message){.number = 7, .bytes = (const uint8_t *)"no", .length = 2};
-    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     foliot_transport_send(a->wires[1], foliot__peer_id(0, 1), FOLIOT_RELIABLE, bytes, length);
     foliot_transport_flush(a->wires[1], a->now_ns);
     arena_run(a, 0.1);
@@ -369,7 +369,7 @@ static foliot_status restores_nothing(void *self, const void *bytes, size_t leng
     (void)self;
     (void)bytes;
     (void)length;
-    return FOLIOT_CORRUPT;
+    return FOLIOT_STATUS_CORRUPT;
 }
 
 // A build let in by force whose bodies have other inertia, say: it ends with a sentence, before its

@@ -33,7 +33,7 @@ static void expect_block(capture *c, const uint8_t *bytes, size_t length, uint32
                          uint64_t first)
 {
     static foliot__block block;
-    assert_int_equal(foliot__block_decode(bytes, length, ticks, &block), FOLIOT_OK);
+    assert_int_equal(foliot__block_decode(bytes, length, ticks, &block), FOLIOT_STATUS_OK);
     for (uint32_t i = 0; i < block.count; i++) {
         const foliot_input *in = &block.inputs[i];
         fprintf(c->expected, "  %" PRIu64 " %u", first + block.ages[i], in->player);
@@ -54,7 +54,7 @@ static void expect_runs(capture *c, const foliot__tick_acks *acks)
 static void expect_input(capture *c, const uint8_t *bytes, size_t length)
 {
     foliot__lockstep_input p;
-    assert_int_equal(foliot__lockstep_input_decode(bytes, length, &p), FOLIOT_OK);
+    assert_int_equal(foliot__lockstep_input_decode(bytes, length, &p), FOLIOT_STATUS_OK);
     fprintf(c->expected, "step %u", p.acks.next);
     expect_runs(c, &p.acks);
     fprintf(c->expected, " %u ", p.behind);
@@ -67,7 +67,7 @@ static void expect_input(capture *c, const uint8_t *bytes, size_t length)
 static void expect_status(capture *c, const uint8_t *bytes, size_t length)
 {
     foliot__lockstep_status p;
-    assert_int_equal(foliot__lockstep_status_decode(bytes, length, &p), FOLIOT_OK);
+    assert_int_equal(foliot__lockstep_status_decode(bytes, length, &p), FOLIOT_STATUS_OK);
     fprintf(c->expected, "standing %u %u", p.tick, p.acks.next);
     expect_runs(c, &p.acks);
     fprintf(c->expected, " %u %d %u %d %u %u %u %u\n", p.checked, p.diverged, p.stamp, p.slack_us,
@@ -82,7 +82,7 @@ static void expect_packet(capture *c, const uint8_t *bytes, size_t length)
     } else if (bytes[0] == FOLIOT__LOCKSTEP_STATUS_PACKET) {
         expect_status(c, bytes, length);
     } else {
-        assert_int_equal(foliot__relay_decode(bytes, length, &relay), FOLIOT_OK);
+        assert_int_equal(foliot__relay_decode(bytes, length, &relay), FOLIOT_STATUS_OK);
         fprintf(c->expected, "relay %u %u\n", relay.end, relay.ticks);
         expect_block(c, relay.block, relay.block_length, relay.ticks, relay.end - relay.ticks);
     }
@@ -170,7 +170,7 @@ static void take(void *user, unsigned from, foliot_delivery delivery, const uint
     capture *c = user;
     bool control = delivery == FOLIOT_RELIABLE || foliot__message_is_control(bytes, length);
     if (control)
-        assert_int_equal(foliot__message_decode(bytes, length, &m), FOLIOT_OK);
+        assert_int_equal(foliot__message_decode(bytes, length, &m), FOLIOT_STATUS_OK);
     if (control && !expect_control(c, &m))
         return;
     if (!control)

@@ -13,7 +13,7 @@ static const double spawns[4][3] = {{0, 0, 0}, {5, 0.1, 0}, {0.3, 7, 0}, {4, 4, 
 
 static void must(foliot_status status)
 {
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
 }
 
 // Numbers that do not come out even: a build that rounds otherwise is found out at once.

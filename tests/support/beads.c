@@ -15,15 +15,15 @@ static foliot_status create(void *user, const void *setup, size_t setup_bytes, v
 {
     (void)user;
     if (setup_bytes != 1)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     beads *b = calloc(1, sizeof *b);
     if (!b)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     b->random = 1 + *(const uint8_t *)setup;
     for (int i = 0; i < BEADS_COUNT; i++)
         b->place[i] = 1000 * i;
     *self = b;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static uint64_t tick(const void *self)
@@ -53,7 +53,7 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
     beads *b = self;
     for (uint32_t i = 0; i < count; i++)
         if (inputs[i].player >= 8)
-            return FOLIOT_INVALID;
+            return FOLIOT_STATUS_INVALID;
     for (uint32_t i = 0; i < count; i++)
         b->buttons[inputs[i].player] =
             inputs[i].kind == FOLIOT_INPUT_CONTROL ? inputs[i].buttons : 0;
@@ -67,7 +67,7 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
     }
     stage_done(b, 1);
     b->tick++;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static size_t save(const void *self, void *bytes, size_t capacity)
@@ -110,15 +110,15 @@ static foliot_status restore(void *self, const void *bytes, size_t length)
         next.wind = foliot__read_u32(&r);
     if (planted == BEADS_PADDING)
         foliot__read_u32(&r);
-    if (r.status != FOLIOT_OK || r.at != length)
-        return FOLIOT_CORRUPT;
+    if (r.status != FOLIOT_STATUS_OK || r.at != length)
+        return FOLIOT_STATUS_CORRUPT;
     if (planted == BEADS_REFUSES && next.tick % 50 == 49)
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     if (planted == BEADS_STALE_TICK)
         next.tick = b->tick;
     next.lived = planted == BEADS_HIDDEN ? b->lived : 0;
     *b = next;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_digest digest(const void *self)

@@ -22,7 +22,7 @@ static foliot_status create(void *user, const void *setup, size_t setup_bytes, v
     (void)setup;
     (void)setup_bytes;
     *self = calloc(1, sizeof(bulky));
-    return *self ? FOLIOT_OK : FOLIOT_MEMORY;
+    return *self ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
 }
 
 static uint64_t tick(const void *self)
@@ -37,7 +37,7 @@ static foliot_status step(void *self, const foliot_input *inputs, uint32_t count
     for (uint32_t i = 0; i < count; i++)
         b->sum = 31 * b->sum + inputs[i].player + (uint64_t)(inputs[i].axes[0] + 128) +
                  1000u * inputs[i].kind;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static size_t save(const void *self, void *bytes, size_t capacity)
@@ -54,9 +54,9 @@ static size_t save(const void *self, void *bytes, size_t capacity)
 static foliot_status restore(void *self, const void *bytes, size_t length)
 {
     if (length != BULKY_BYTES)
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     memcpy(self, bytes, sizeof(bulky));
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_digest digest(const void *self)

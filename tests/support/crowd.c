@@ -21,11 +21,11 @@ static foliot_world *world_of(foliot_scene *scene, foliot_body_definition *bodie
     scene->body_count = count;
     foliot_scene_problem problem;
     foliot_world *world = NULL;
-    if (foliot_scene_check(scene, &problem) != FOLIOT_OK) {
+    if (foliot_scene_check(scene, &problem) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "crowd: %s: %s\n", problem.path, problem.text);
         exit(1);
     }
-    if (foliot_world_create(scene, &world) != FOLIOT_OK)
+    if (foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
         exit(1);
     free(bodies);
     return world;

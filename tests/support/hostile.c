@@ -22,7 +22,7 @@ static void connect_again(hostile *h, uint64_t now_ns)
     h->connected = h->greeted = h->welcomed = h->gone = h->state_whole = false;
     h->state_tick = UINT64_MAX;
     h->state_have = h->state_bytes = h->state_said = 0;
-    if (foliot_transport_connect(h->wire, "127.0.0.1", h->port, now_ns, &h->peer) != FOLIOT_OK)
+    if (foliot_transport_connect(h->wire, "127.0.0.1", h->port, now_ns, &h->peer) != FOLIOT_STATUS_OK)
         h->gone = true;
 }
 
@@ -60,7 +60,7 @@ static void send_message(hostile *h, const foliot__message *m)
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    FOLIOT_ASSERT(foliot__message_encode(m, bytes, sizeof bytes, &length) == FOLIOT_OK);
+    FOLIOT_ASSERT(foliot__message_encode(m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK);
     foliot_transport_send(h->wire, h->peer, FOLIOT_RELIABLE, bytes, length);
 }
 
@@ -131,7 +131,7 @@ static void answer(hostile *h, const foliot__search_message *question)
 static void take_control(hostile *h, const uint8_t *bytes, size_t length)
 {
     static foliot__message m;
-    if (foliot__message_decode(bytes, length, &m) != FOLIOT_OK)
+    if (foliot__message_decode(bytes, length, &m) != FOLIOT_STATUS_OK)
         return;
     if (m.kind == FOLIOT__WELCOME && !h->welcomed) {
         h->welcomed = true;
@@ -156,7 +156,7 @@ static void take_packet(hostile *h, const uint8_t *bytes, size_t length)
     if (foliot__message_is_control(bytes, length)) {
         take_control(h, bytes, length);
     } else if (length && bytes[0] == FOLIOT__RELAY_PACKET &&
-               foliot__relay_decode(bytes, length, &relay) == FOLIOT_OK) {
+               foliot__relay_decode(bytes, length, &relay) == FOLIOT_STATUS_OK) {
         uint64_t end = foliot__tick_near(relay.end, h->next);
         if (end > h->next && end - relay.ticks <= h->next)
             h->next = end;

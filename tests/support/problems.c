@@ -190,23 +190,23 @@ void problem_figure_eight(problem *p, foliot_integrator integrator, double dt)
 
 bool problem_admitted(problem *p)
 {
-    return foliot_scene_check(&p->scene, NULL) == FOLIOT_OK;
+    return foliot_scene_check(&p->scene, NULL) == FOLIOT_STATUS_OK;
 }
 
 foliot_world *problem_world(problem *p)
 {
     foliot_scene_problem wrong = {"", ""};
-    if (foliot_scene_check(&p->scene, &wrong) != FOLIOT_OK)
+    if (foliot_scene_check(&p->scene, &wrong) != FOLIOT_STATUS_OK)
         fail_msg("%s: %s", wrong.path, wrong.text);
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&p->scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&p->scene, &world), FOLIOT_STATUS_OK);
     return world;
 }
 
 void problem_step(problem *p, foliot_world *world, uint64_t steps)
 {
     for (uint64_t i = 0; i < steps; i++)
-        if (foliot_world_step(world, NULL, 0, &p->host) != FOLIOT_OK)
+        if (foliot_world_step(world, NULL, 0, &p->host) != FOLIOT_STATUS_OK)
             fail_msg("a step was refused");
 }
 

@@ -79,7 +79,7 @@ static void count_inputs(foliot_replay *replay, uint64_t tick, taped *t)
 {
     const foliot_input *inputs;
     uint32_t n;
-    if (foliot_replay_inputs(replay, tick, &inputs, &n) != FOLIOT_OK)
+    if (foliot_replay_inputs(replay, tick, &inputs, &n) != FOLIOT_STATUS_OK)
         return;
     for (uint32_t i = 0; i < n; i++) {
         t->controls += inputs[i].kind == FOLIOT_INPUT_CONTROL;
@@ -91,19 +91,19 @@ static void count_inputs(foliot_replay *replay, uint64_t tick, taped *t)
 static void walk_tape(seed_run *run, seed_host *h, uint32_t s, foliot_replay *replay, taped *t)
 {
     foliot_verdict verdict;
-    bool stopped = h->recorded != FOLIOT_OK;
-    if (foliot_replay_verify(replay, NULL, &verdict) != FOLIOT_OK ||
-        verdict.status != (stopped ? FOLIOT_CORRUPT : FOLIOT_OK)) {
+    bool stopped = h->recorded != FOLIOT_STATUS_OK;
+    if (foliot_replay_verify(replay, NULL, &verdict) != FOLIOT_STATUS_OK ||
+        verdict.status != (stopped ? FOLIOT_STATUS_CORRUPT : FOLIOT_STATUS_OK)) {
         seed_fail(run, "session %u: its recording does not verify: %s %s", s,
                   foliot_status_text(verdict.status), verdict.damage.text);
         return;
     }
-    if (foliot_replay_seek(replay, foliot_replay_about(replay)->first_tick) != FOLIOT_OK)
+    if (foliot_replay_seek(replay, foliot_replay_about(replay)->first_tick) != FOLIOT_STATUS_OK)
         seed_fail(run, "session %u: its recording cannot be rewound", s);
     compare_tick(run, h, s, replay);
     for (uint64_t ticks = 0; !run->failed && ticks < verdict.ticks; ticks++) {
         count_inputs(replay, foliot_replay_tick(replay), t);
-        if (foliot_replay_step(replay) != FOLIOT_OK)
+        if (foliot_replay_step(replay) != FOLIOT_STATUS_OK)
             seed_fail(run, "session %u: its recording ends before it was verified to", s);
         compare_tick(run, h, s, replay);
     }
@@ -122,14 +122,14 @@ void seed_check_tapes(seed_run *run)
         seed_host *h = &run->hosts[s];
         foliot__span span = {h->tape.bytes, h->tape.length, 1};
         seed_mix(run, foliot__hash(&span, 1).low);
-        stopped = stopped || h->recorded != FOLIOT_OK;
-        run->result.tally.recordings_stopped += h->recorded != FOLIOT_OK;
+        stopped = stopped || h->recorded != FOLIOT_STATUS_OK;
+        run->result.tally.recordings_stopped += h->recorded != FOLIOT_STATUS_OK;
         foliot_replay *replay;
         foliot_damage damage;
         if (run->failed)
             continue;
         if (foliot_replay_open_bytes(h->tape.bytes, h->tape.length, &replay, &damage) !=
-            FOLIOT_OK) {
+            FOLIOT_STATUS_OK) {
             seed_fail(run, "session %u: its recording cannot be read: %s", s, damage.text);
             continue;
         }

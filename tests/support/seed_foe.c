@@ -42,14 +42,14 @@ static void say_message(foe *f, const seed_link *l, const foliot__message *m)
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
-    if (foliot__message_encode(m, bytes, sizeof bytes, &length) == FOLIOT_OK)
+    if (foliot__message_encode(m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
         say(f, l, FOLIOT_RELIABLE, bytes, length);
 }
 
 static void open_link(foe *f, seed_link *l)
 {
     *l = (seed_link){.began_ns = f->run->now_ns, .player = FOLIOT__NO_PLAYER};
-    if (foliot_transport_connect(f->c->wire, "127.0.0.1", 7777, f->local_ns, &l->peer) != FOLIOT_OK)
+    if (foliot_transport_connect(f->c->wire, "127.0.0.1", 7777, f->local_ns, &l->peer) != FOLIOT_STATUS_OK)
         l->peer = (foliot_peer_id){0};
     f->run->result.tally.foe_links++;
 }
@@ -160,10 +160,10 @@ static void hear_packet(foe *f, seed_link *l, const foliot_transport_event *even
     foliot__relay relay;
     if (event->delivery == FOLIOT_UNRELIABLE && event->length &&
         event->bytes[0] == FOLIOT__RELAY_PACKET) {
-        if (foliot__relay_decode(event->bytes, event->length, &relay) == FOLIOT_OK && l->end)
+        if (foliot__relay_decode(event->bytes, event->length, &relay) == FOLIOT_STATUS_OK && l->end)
             l->end = foliot__tick_near(relay.end, l->end);
     } else if (foliot__message_is_control(event->bytes, event->length) &&
-               foliot__message_decode(event->bytes, event->length, &m) == FOLIOT_OK) {
+               foliot__message_decode(event->bytes, event->length, &m) == FOLIOT_STATUS_OK) {
         take_message(f, l, &m);
     }
 }

@@ -52,7 +52,7 @@ static void open_wire(seed_run *run, seed_caller *c)
     config.timeout_ms = run->plan->timeout_ms;
     if (c->plan->kind == SEED_FOE)
         config.peers_max = SEED_LINKS;
-    FOLIOT_ASSERT(foliot_transport_memory(run->hub, &config, run->now_ns, &inner) == FOLIOT_OK);
+    FOLIOT_ASSERT(foliot_transport_memory(run->hub, &config, run->now_ns, &inner) == FOLIOT_STATUS_OK);
     c->serial = ++run->serial;
     seed_wire_config wire = {
         .clock = c->clock, .damage = c->plan->damage, .seed = c->plan->send.seed ^ c->life};
@@ -112,7 +112,7 @@ static void begin_life(seed_run *run, seed_caller *c)
     config.input_hz = c->plan->input_hz;
     config.fingerprint = run->kitchen->fingerprint;
     FOLIOT_ASSERT(foliot_client_create(&config, seed_clock_local(&c->clock), &c->client) ==
-                  FOLIOT_OK);
+                  FOLIOT_STATUS_OK);
     seed_say(run, "guest %u: comes", c->index);
 }
 
@@ -452,7 +452,7 @@ static void check_claim(seed_run *run, seed_caller *c, const foliot_client_stati
 static void check_sample(seed_run *run, seed_caller *c)
 {
     foliot_sample sample;
-    if (foliot_client_sample(c->client, seed_clock_local(&c->clock), &sample) != FOLIOT_OK)
+    if (foliot_client_sample(c->client, seed_clock_local(&c->clock), &sample) != FOLIOT_STATUS_OK)
         return;
     if (!(sample.render_tick >= c->render_tick) && c->plan->kind != SEED_SICK && !run->anew &&
         !run->back)

@@ -24,7 +24,7 @@ bool seed_kitchen_open(seed_kitchen *kitchen, const char *root)
     for (uint32_t i = 0; i < seed_scene_count; i++) {
         char file[512];
         snprintf(file, sizeof file, "%s/%s.yaml", root, seed_scenes[i].file);
-        if (foliot_scene_read(file, &kitchen->scenes[i], &error) != FOLIOT_OK) {
+        if (foliot_scene_read(file, &kitchen->scenes[i], &error) != FOLIOT_STATUS_OK) {
             fprintf(stderr, "%s\n", error.message);
             seed_kitchen_close(kitchen);
             return false;
@@ -183,7 +183,7 @@ seed_result seed_run_plan(const seed_kitchen *kitchen, const seed_plan *plan, FI
     seed_limits = plan->limits;
     if (log)
         seed_plan_print(plan, log);
-    FOLIOT_ASSERT(foliot_hub_create(&run->hub) == FOLIOT_OK);
+    FOLIOT_ASSERT(foliot_hub_create(&run->hub) == FOLIOT_STATUS_OK);
     seed_server_open(run);
     for (uint32_t i = 0; i < plan->guest_count; i++)
         seed_guest_open(run, i);

@@ -24,7 +24,7 @@ foliot_digest seed_truth_of(seed_run *run, seed_host *h, const foliot_world *wor
 {
     if (h->plan->lockstep)
         return foliot_world_digest(world);
-    if (foliot_snapshot_capture(&h->format, world, &h->snapshot) != FOLIOT_OK)
+    if (foliot_snapshot_capture(&h->format, world, &h->snapshot) != FOLIOT_STATUS_OK)
         seed_fail(run, "a world does not fit its snapshot");
     return foliot_snapshot_digest(&h->snapshot);
 }
@@ -261,7 +261,7 @@ static void open_transport(seed_run *run)
     wire.timeout_ms = run->plan->timeout_ms;
     run->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, run->plan->server_skew_ns,
                               run->plan->server_drift};
-    FOLIOT_ASSERT(foliot_transport_memory(run->hub, &wire, run->now_ns, &inner) == FOLIOT_OK);
+    FOLIOT_ASSERT(foliot_transport_memory(run->hub, &wire, run->now_ns, &inner) == FOLIOT_STATUS_OK);
     run->serial++;
     seed_wire_config config = {.clock = run->clock};
     run->host = seed_wire_create(inner, &config);
@@ -288,7 +288,7 @@ static void open_server(seed_run *run)
     config.random = draw;
     config.random_user = &run->tokens;
     FOLIOT_ASSERT(foliot_server_create(&config, seed_clock_local(&run->clock), &run->server) ==
-                  FOLIOT_OK);
+                  FOLIOT_STATUS_OK);
     for (uint32_t s = 0; s < run->plan->session_count; s++) {
         seed_host *h = &run->hosts[s];
         const foliot_scene *scene = h->resumed ? h->resumed : &h->scene;
@@ -304,7 +304,7 @@ static void open_server(seed_run *run)
         session.mode = h->plan->lockstep ? FOLIOT_SESSION_LOCKSTEP : FOLIOT_SESSION_SNAPSHOTS;
         foliot_status status =
             foliot_server_add_session(run->server, &session, seed_clock_local(&run->clock));
-        if (status != FOLIOT_OK)
+        if (status != FOLIOT_STATUS_OK)
             seed_fail(run, "no session %u: %s", s, foliot_status_text(status));
         remember(run, h);
     }
@@ -324,17 +324,17 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
     foliot_scene_destroy(h->resumed);
     h->resumed = NULL;
     h->tape.length = 0;
-    h->recorded = FOLIOT_OK;
+    h->recorded = FOLIOT_STATUS_OK;
     h->ticks_lost = h->last_tick = 0;
     h->format = foliot_snapshot_format_of(&h->scene);
     h->snapshot.capacity = h->format.bodies_max + 1;
     free(h->snapshot.bodies);
     h->snapshot.bodies = calloc(h->snapshot.capacity, sizeof *h->snapshot.bodies);
-    FOLIOT_ASSERT(h->snapshot.bodies && foliot_world_create(&h->scene, &h->world) == FOLIOT_OK);
+    FOLIOT_ASSERT(h->snapshot.bodies && foliot_world_create(&h->scene, &h->world) == FOLIOT_STATUS_OK);
     foliot_recording_sink sink = {.write = tape_write, .truncate = tape_truncate, .user = &h->tape};
     foliot_recording_config config = recording_config(run, plan);
     FOLIOT_ASSERT(foliot_recording_begin(&sink, &h->scene, NULL, h->world, &config,
-                                         &h->recording) == FOLIOT_OK);
+                                         &h->recording) == FOLIOT_STATUS_OK);
 }
 
 void seed_server_open(seed_run *run)
@@ -477,7 +477,7 @@ static void resume_session(seed_run *run, uint32_t index)
     foliot_status status = foliot_recording_resume(h->file, &config, &h->recording, &scene,
                                                    &h->world, problem, sizeof problem);
     bool spoilt = run->plan->storage[run->incarnation - 1] != SEED_STORAGE_SOUND;
-    if (status != FOLIOT_OK && spoilt && problem[0]) {
+    if (status != FOLIOT_STATUS_OK && spoilt && problem[0]) {
         seed_say(run, "server: session %u cannot be resumed: %s: %s", index,
                  foliot_status_text(status), problem);
         run->anew = run->incarnation;
@@ -485,7 +485,7 @@ static void resume_session(seed_run *run, uint32_t index)
         begin_session(run, h, h->plan);
         return;
     }
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         seed_fail(run, "session %u cannot be resumed: %s: %s", index, foliot_status_text(status),
                   problem);
         return;

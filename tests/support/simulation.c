@@ -12,7 +12,7 @@ static const double spawns[2][3] = {{0, 0, 0}, {5, 0, 0}};
 
 static void must(foliot_status status)
 {
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
 }
 
 static void make_scene(simulation *s)
@@ -193,7 +193,7 @@ void simulation_run(simulation *s, double seconds)
             foliot_client_update(s->clients[i], s->now_ns);
             foliot_sample sample;
             if (s->now_ns / 1000000 % 16 == 0 &&
-                foliot_client_sample(s->clients[i], s->now_ns, &sample) == FOLIOT_OK && i == 0)
+                foliot_client_sample(s->clients[i], s->now_ns, &sample) == FOLIOT_STATUS_OK && i == 0)
                 compare(s, &sample);
         }
     }

@@ -127,7 +127,7 @@ foliot_world *tape_yard_world(const tape_yard *yard)
 {
     foliot_world *world = NULL;
     foliot_status status = foliot_world_create(&yard->scene, &world);
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     return world;
 }
 
@@ -199,20 +199,20 @@ void tape_yard_record(tape_yard *yard, const foliot_recording_config *config, ui
     foliot_recording_sink sink = tape_memory_sink(memory);
     foliot_status status =
         foliot_recording_begin(&sink, &yard->scene, NULL, world, config, &recording);
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     if (digests)
         digests[0] = foliot_world_digest(world);
     for (uint64_t tick = 0; tick < ticks; tick++) {
         uint32_t count = tape_yard_inputs(yard, tick, true, inputs);
         status = foliot_world_step(world, inputs, count, NULL);
-        FOLIOT_ASSERT(status == FOLIOT_OK);
+        FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         status = foliot_recording_append(recording, world, inputs, count);
-        FOLIOT_ASSERT(status == FOLIOT_OK);
+        FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         foliot_recording_drain(recording);
         if (digests)
             digests[tick + 1] = foliot_world_digest(world);
     }
     status = foliot_recording_close(recording, NULL);
-    FOLIOT_ASSERT(status == FOLIOT_OK);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     foliot_world_destroy(world);
 }

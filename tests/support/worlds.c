@@ -37,8 +37,8 @@ bool worlds_run(const char *scene_file, uint32_t ticks, uint32_t baseline,
     foliot_world *world;
     foliot_input inputs[PLAYERS];
     FOLIOT_ASSERT(baseline < KEPT);
-    if (foliot_scene_read(scene_file, &scene, &error) != FOLIOT_OK ||
-        foliot_world_create(scene, &world) != FOLIOT_OK)
+    if (foliot_scene_read(scene_file, &scene, &error) != FOLIOT_STATUS_OK ||
+        foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
         return false;
     foliot_snapshot_format format = foliot_snapshot_format_of(scene);
     foliot_snapshot kept[KEPT] = {{0}};

@@ -156,11 +156,11 @@ foliot_world *yard_open(yard *y)
     y->scene.constraints = y->constraints;
     foliot_scene_problem problem = {.path = ""};
     foliot_world *world = NULL;
-    if (foliot_scene_check(&y->scene, &problem) != FOLIOT_OK) {
+    if (foliot_scene_check(&y->scene, &problem) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "yard: %s: %s\n", problem.path, problem.text);
         abort();
     }
-    if (foliot_world_create(&y->scene, &world) != FOLIOT_OK)
+    if (foliot_world_create(&y->scene, &world) != FOLIOT_STATUS_OK)
         abort();
     return world;
 }
@@ -168,6 +168,6 @@ foliot_world *yard_open(yard *y)
 void yard_run(foliot_world *world, uint32_t ticks)
 {
     for (uint32_t t = 0; t < ticks; t++)
-        if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_OK)
+        if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)
             abort();
 }

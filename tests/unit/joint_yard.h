@@ -48,10 +48,10 @@ static inline yard make(void)
     yard y;
     foliot_scene_error error;
     foliot_status status = foliot_scene_parse(text, strlen(text), "joints", ".", &y.scene, &error);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         print_error("%s\n", error.message);
-    assert_int_equal(status, FOLIOT_OK);
-    assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_OK);
+    assert_int_equal(status, FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_STATUS_OK);
     return y;
 }
 
@@ -63,7 +63,7 @@ static inline void end(yard *y)
 
 static inline void step(yard *y)
 {
-    assert_int_equal(foliot_world_step(y->world, NULL, 0, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(y->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
 }
 
 static inline uint32_t named(const yard *y, const char *name)
@@ -131,8 +131,8 @@ static inline yard yard_of_file(const char *path)
 {
     yard y;
     foliot_scene_error error;
-    assert_int_equal(foliot_scene_read(path, &y.scene, &error), FOLIOT_OK);
-    assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_OK);
+    assert_int_equal(foliot_scene_read(path, &y.scene, &error), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(y.scene, &y.world), FOLIOT_STATUS_OK);
     return y;
 }
 

@@ -69,16 +69,16 @@ static inline foliot_world *small_world(small_scene *s)
         s->scene.players.positions = (const double(*)[3])s->spawn;
         s->scene.players.position_count = 1;
     }
-    if (foliot_scene_check(&s->scene, &problem) != FOLIOT_OK)
+    if (foliot_scene_check(&s->scene, &problem) != FOLIOT_STATUS_OK)
         fail_msg("%s: %s", problem.path, problem.text);
-    assert_int_equal(foliot_world_create(&s->scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&s->scene, &world), FOLIOT_STATUS_OK);
     return world;
 }
 
 static inline void small_steps(foliot_world *world, uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++)
-        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
 }
 
 static inline double small_energy(const foliot_world *world)

@@ -33,9 +33,9 @@ static void open_yard(yard *y)
         memcpy(y->small.body[i].angular_velocity, spins[i], sizeof spins[i]);
     }
     y->small.scene.bodies = y->small.body;
-    assert_int_equal(foliot_world_create(&y->small.scene, &y->world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&y->small.scene, &y->world), FOLIOT_STATUS_OK);
     foliot_snapshot_format format = foliot_snapshot_format_of(&y->small.scene);
-    assert_int_equal(foliot__buffer_init(&y->buffer, &format, DT), FOLIOT_OK);
+    assert_int_equal(foliot__buffer_init(&y->buffer, &format, DT), FOLIOT_STATUS_OK);
 }
 
 static void close_yard(yard *y)
@@ -68,7 +68,7 @@ static void check_sample(yard *y, double tick, bool starved, double angle_max,
                          double spin_error_max)
 {
     foliot_sample sample;
-    assert_int_equal(foliot__buffer_sample(&y->buffer, tick, 15, &sample), FOLIOT_OK);
+    assert_int_equal(foliot__buffer_sample(&y->buffer, tick, 15, &sample), FOLIOT_STATUS_OK);
     assert_int_equal(sample.starved, starved);
     assert_int_equal(sample.count, BODIES);
     for (uint32_t i = 0; i < sample.count; i++) {
@@ -112,7 +112,7 @@ static void a_new_body_in_a_slot_is_not_turned(void **state)
     fill(&y, 1);
     foliot_snapshot *newest = (foliot_snapshot *)(uintptr_t)foliot__buffer_newest(&y.buffer);
     newest->bodies[1].incarnation++;
-    assert_int_equal(foliot__buffer_sample(&y.buffer, LAST + 10, 15, &sample), FOLIOT_OK);
+    assert_int_equal(foliot__buffer_sample(&y.buffer, LAST + 10, 15, &sample), FOLIOT_STATUS_OK);
     check_below(off(&sample.bodies[1], spins[1], LAST * DT), 0.012);
     assert_true(sample.bodies[1].angular_velocity[2] == 0);
     check_below(off(&sample.bodies[2], spins[2], (LAST + 10) * DT), 0.06);
@@ -150,7 +150,7 @@ static void step_and_put(yard *y, uint64_t ticks)
 static double off_y(yard *y, double tick, uint32_t body)
 {
     foliot_sample sample;
-    assert_int_equal(foliot__buffer_sample(&y->buffer, tick, 15, &sample), FOLIOT_OK);
+    assert_int_equal(foliot__buffer_sample(&y->buffer, tick, 15, &sample), FOLIOT_STATUS_OK);
     return sample.bodies[body].position[1];
 }
 
@@ -179,7 +179,7 @@ static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **stat
               0); // half of the way is done, and half a turn; what was shown was none of it
     check_near(first, 0, 0.05 * aside);
     check_near(off_y(&y, LAST + 6.02, 1), 0, 1e-9); // nothing is known of what lies between
-    assert_int_equal(foliot__buffer_sample(&y.buffer, LAST + 6.03, 15, &sample), FOLIOT_OK);
+    assert_int_equal(foliot__buffer_sample(&y.buffer, LAST + 6.03, 15, &sample), FOLIOT_STATUS_OK);
     check_below(off(&sample.bodies[0], spins[0], 0), 0.05);
     double before = first;
     for (double tick = LAST + 6.5; tick < LAST + 12; tick += 0.5) {

@@ -232,10 +232,10 @@ static void breaking_is_truth(void **state)
     yard_run(world, 120);
     assert_true(broken_count(world, constraints) > 0);
     size_t bytes = 0;
-    assert_int_equal(foliot_world_capture(world, NULL, 0, &bytes), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, NULL, 0, &bytes), FOLIOT_STATUS_OK);
     uint8_t *image = malloc(bytes);
-    assert_int_equal(foliot_world_capture(world, image, bytes, &bytes), FOLIOT_OK);
-    assert_int_equal(foliot_world_restore(other, image, bytes), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, image, bytes, &bytes), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_restore(other, image, bytes), FOLIOT_STATUS_OK);
     free(image);
     for (int t = 0; t < 120; t++) {
         assert_true(foliot_digest_equal(foliot_world_digest(world), foliot_world_digest(other)));

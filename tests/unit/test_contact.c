@@ -412,10 +412,10 @@ static void a_restored_pile_has_the_same_future(void **state)
         for (int round = 0; round < 5; round++) {
             yard_run(world, 25);
             size_t bytes = 0;
-            assert_int_equal(foliot_world_capture(world, NULL, 0, &bytes), FOLIOT_OK);
+            assert_int_equal(foliot_world_capture(world, NULL, 0, &bytes), FOLIOT_STATUS_OK);
             uint8_t *image = malloc(bytes);
-            assert_int_equal(foliot_world_capture(world, image, bytes, &bytes), FOLIOT_OK);
-            assert_int_equal(foliot_world_restore(other, image, bytes), FOLIOT_OK);
+            assert_int_equal(foliot_world_capture(world, image, bytes, &bytes), FOLIOT_STATUS_OK);
+            assert_int_equal(foliot_world_restore(other, image, bytes), FOLIOT_STATUS_OK);
             free(image);
             for (int t = 0; t < 25; t++) {
                 yard_run(world, 1);

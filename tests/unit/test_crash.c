@@ -28,13 +28,13 @@ static _Noreturn void record_for_ever(const char *file, int say)
     config.threaded = true;
     tape_yard_init(&yard, 4, 3, FOLIOT_VELOCITY_VERLET, 11);
     foliot_world *world = tape_yard_world(&yard);
-    if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_OK)
+    if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_STATUS_OK)
         _exit(1);
     for (uint64_t said = 0;;) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
         uint32_t count = tape_yard_inputs(&yard, foliot_world_tick(world), true, inputs);
-        if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_OK ||
-            foliot_recording_append(recording, world, inputs, count) != FOLIOT_OK)
+        if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_STATUS_OK ||
+            foliot_recording_append(recording, world, inputs, count) != FOLIOT_STATUS_OK)
             _exit(1);
         uint64_t written = foliot_recording_now(recording).written_tick;
         if (written > said && write(say, &written, sizeof written) == (ssize_t)sizeof written)
@@ -84,9 +84,9 @@ static void every_durable_tick_survives_kill_9(void **state)
         foliot_replay *replay;
         foliot_verdict verdict;
         foliot_status status = foliot_replay_open(file, &replay, NULL);
-        if (status == FOLIOT_OK) {
-            assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-            assert_int_equal(verdict.status, FOLIOT_CORRUPT); // not closed
+        if (status == FOLIOT_STATUS_OK) {
+            assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+            assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT); // not closed
             assert_true(verdict.ticks >= said);
             kept += verdict.ticks;
             foliot_replay_close(replay);
@@ -119,7 +119,7 @@ static void a_full_disk_leaves_whole_blocks(void **state)
         tape_yard_init(&yard, 4, 3, FOLIOT_VELOCITY_VERLET, 11);
         foliot_world *world = tape_yard_world(&yard);
         if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) !=
-            FOLIOT_OK)
+            FOLIOT_STATUS_OK)
             _exit(1);
         for (int tick = 0; tick < 3000; tick++) {
             foliot_world_step(world, NULL, 0, NULL);
@@ -128,7 +128,7 @@ static void a_full_disk_leaves_whole_blocks(void **state)
         foliot_recording_state final;
         foliot_status status = foliot_recording_close(recording, &final);
         bool counted = final.ticks_lost == 3000 - final.written_tick && final.ticks_lost > 0;
-        _exit(status == FOLIOT_IO && final.stopped_errno != 0 && counted ? 0 : 2);
+        _exit(status == FOLIOT_STATUS_IO && final.stopped_errno != 0 && counted ? 0 : 2);
     }
     int status;
     waitpid(child, &status, 0);
@@ -136,9 +136,9 @@ static void a_full_disk_leaves_whole_blocks(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
     foliot_replay *replay;
     foliot_verdict verdict;
-    assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_OK);
-    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-    assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+    assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     assert_true(verdict.ticks > 0 && verdict.ticks % 10 == 0);
     assert_int_equal(verdict.cut_at, foliot_replay_about(replay)->bytes);
     foliot_replay_close(replay);
@@ -154,10 +154,10 @@ static void a_device_that_is_full_is_told_at_once(void **state)
     foliot_world *world = tape_yard_world(&yard);
     assert_int_equal(
         foliot_recording_create("/dev/full", &yard.scene, NULL, world, NULL, &recording),
-        FOLIOT_IO);
+        FOLIOT_STATUS_IO);
     assert_int_equal(
         foliot_recording_create("/nowhere/at/all", &yard.scene, NULL, world, NULL, &recording),
-        FOLIOT_IO);
+        FOLIOT_STATUS_IO);
     foliot_world_destroy(world);
     tape_yard_free(&yard);
 }

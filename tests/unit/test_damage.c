@@ -111,23 +111,23 @@ static void salvaged(const subject *s, const uint8_t *bytes, size_t length, uint
     foliot_replay *replay = NULL;
     foliot_damage damage = {0};
     foliot_status status = foliot_replay_open_bytes(bytes, length, &replay, &damage);
-    if (status != FOLIOT_OK) { // without its header there is nothing to replay
+    if (status != FOLIOT_STATUS_OK) { // without its header there is nothing to replay
         assert_int_equal(block, 0);
-        assert_true(status == FOLIOT_CORRUPT || status == FOLIOT_TRUNCATED);
+        assert_true(status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_TRUNCATED);
         names_the_place(&damage, block, offset);
         return;
     }
     assert_true(block > 0);
     uint64_t whole = s->tick[block - 1];
     status = foliot_replay_scan(replay);
-    assert_true(status == FOLIOT_CORRUPT || status == FOLIOT_TRUNCATED);
+    assert_true(status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_TRUNCATED);
     names_the_place(foliot_replay_damage(replay), block, offset);
     assert_int_equal(foliot_replay_about(replay)->last_tick, whole);
     if (replays) {
         foliot_verdict verdict;
-        assert_int_equal(foliot_replay_seek(replay, whole), FOLIOT_OK);
-        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-        assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+        assert_int_equal(foliot_replay_seek(replay, whole), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+        assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
         assert_int_equal(verdict.ticks, whole);
         assert_int_equal(verdict.cut_at, offset);
         assert_true(foliot_digest_equal(verdict.digest, s->digests[whole]));
@@ -174,9 +174,9 @@ static void bytes_after_the_end_are_found(void **state)
     foliot_verdict verdict;
     memcpy(bytes, s->memory.bytes, s->memory.length);
     assert_int_equal(foliot_replay_open_bytes(bytes, s->memory.length + 1, &replay, NULL),
-                     FOLIOT_OK);
-    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-    assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     assert_int_equal(verdict.cut_at, s->memory.length);
     foliot_replay_close(replay);
     free(bytes);

@@ -212,14 +212,14 @@ static void a_missing_callback_refuses_the_step(void **state)
     double k = 1;
     foliot_callback lent[2] = {{well, NULL, &k, false}, {NULL, NULL, NULL, false}};
     foliot_digest before = foliot_world_digest(b.world);
-    assert_int_equal(foliot_world_step(b.world, NULL, 0, NULL), FOLIOT_INVALID);
+    assert_int_equal(foliot_world_step(b.world, NULL, 0, NULL), FOLIOT_STATUS_INVALID);
     b.host = (foliot_host){.callbacks = lent, .callback_count = 1};
-    assert_int_equal(foliot_world_step(b.world, NULL, 0, &b.host), FOLIOT_INVALID);
+    assert_int_equal(foliot_world_step(b.world, NULL, 0, &b.host), FOLIOT_STATUS_INVALID);
     b.host.callback_count = 2;
-    assert_int_equal(foliot_world_step(b.world, NULL, 0, &b.host), FOLIOT_INVALID);
+    assert_int_equal(foliot_world_step(b.world, NULL, 0, &b.host), FOLIOT_STATUS_INVALID);
     assert_true(foliot_digest_equal(before, foliot_world_digest(b.world)));
     lent[1] = lent[0];
-    assert_int_equal(foliot_world_step(b.world, NULL, 0, &b.host), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(b.world, NULL, 0, &b.host), FOLIOT_STATUS_OK);
     end(&b);
 }
 

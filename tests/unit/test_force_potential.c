@@ -231,7 +231,7 @@ static void steps_keep_energy_and_momentum(void **state)
     make(&b);
     foliot_invariants before = foliot_world_invariants(b.world, NULL);
     for (int n = 0; n < 500; n++)
-        assert_int_equal(foliot_world_step(b.world, NULL, 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(b.world, NULL, 0, NULL), FOLIOT_STATUS_OK);
     foliot_invariants after = foliot_world_invariants(b.world, NULL);
     check_near(after.kinetic + after.potential, before.kinetic + before.potential, 1e-7);
     assert_true(fabs(after.kinetic - before.kinetic) > 0.1);

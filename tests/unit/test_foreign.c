@@ -32,18 +32,18 @@ static void record(const foliot_simulation_kind *kind, tape_memory *memory,
     foliot_recording_sink sink = tape_memory_sink(memory);
     foliot_recording_config config = tape_config(20, 100);
     foliot_input inputs[2];
-    assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_OK);
+    assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_begin_simulation(&sink, &simulation, &config, &recording),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         uint32_t count = inputs_of(tick, inputs);
         digests[tick] = foliot_simulation_digest(&simulation);
-        assert_int_equal(foliot_simulation_step(&simulation, inputs, count), FOLIOT_OK);
+        assert_int_equal(foliot_simulation_step(&simulation, inputs, count), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_append_simulation(recording, &simulation, inputs, count),
-                         FOLIOT_OK);
+                         FOLIOT_STATUS_OK);
     }
     digests[TICKS] = foliot_simulation_digest(&simulation);
-    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_simulation_destroy(&simulation);
 }
 
@@ -53,8 +53,8 @@ static foliot_verdict verify(const tape_memory *memory, const foliot_simulation_
     foliot_verdict verdict;
     assert_int_equal(
         foliot_replay_open_simulation_bytes(memory->bytes, memory->length, kind, &replay, NULL),
-        FOLIOT_OK);
-    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     foliot_replay_close(replay);
     return verdict;
 }
@@ -69,7 +69,7 @@ static void it_replays_and_seeks(void **state)
     record(beads_kind(BEADS_SOUND), &memory, digests);
     assert_int_equal(foliot_replay_open_simulation_bytes(memory.bytes, memory.length,
                                                          beads_kind(BEADS_SOUND), &replay, NULL),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     const foliot_replay_summary *about = foliot_replay_about(replay);
     assert_string_equal(about->kind, "tests.beads");
     assert_int_equal(about->rules, 3);
@@ -81,15 +81,15 @@ static void it_replays_and_seeks(void **state)
         assert_int_equal(foliot_replay_tick(replay), tick);
         assert_true(foliot_digest_equal(foliot_simulation_digest(foliot_replay_simulation(replay)),
                                         digests[tick]));
-        assert_int_equal(foliot_replay_step(replay), tick < TICKS ? FOLIOT_OK : FOLIOT_NOT_FOUND);
+        assert_int_equal(foliot_replay_step(replay), tick < TICKS ? FOLIOT_STATUS_OK : FOLIOT_STATUS_NOT_FOUND);
     }
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        assert_int_equal(foliot_replay_seek(replay, places[i]), FOLIOT_OK);
+        assert_int_equal(foliot_replay_seek(replay, places[i]), FOLIOT_STATUS_OK);
         assert_true(foliot_digest_equal(foliot_simulation_digest(foliot_replay_simulation(replay)),
                                         digests[places[i]]));
     }
-    assert_int_equal(foliot_replay_seek(replay, 200), FOLIOT_OK);
-    assert_int_equal(foliot_replay_step_back(replay), FOLIOT_OK);
+    assert_int_equal(foliot_replay_seek(replay, 200), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_step_back(replay), FOLIOT_STATUS_OK);
     assert_true(foliot_digest_equal(foliot_simulation_digest(foliot_replay_simulation(replay)),
                                     digests[199]));
     foliot_replay_close(replay);
@@ -105,7 +105,7 @@ static void it_verifies_with_and_without_parts(void **state)
         const foliot_simulation_kind *kind = plain ? beads_kind_plain() : beads_kind(BEADS_SOUND);
         record(kind, &memory, digests);
         foliot_verdict verdict = verify(&memory, kind);
-        assert_int_equal(verdict.status, FOLIOT_OK);
+        assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
         assert_int_equal(verdict.ticks, TICKS);
         assert_true(foliot_digest_equal(verdict.digest, digests[TICKS]));
         tape_memory_free(&memory);
@@ -121,12 +121,12 @@ static void other_rules_diverge(void **state)
     record(beads_kind(BEADS_SOUND), &memory, digests);
     foliot_verdict verdict =
         verify(&memory, beads_kind(BEADS_GLOBAL)); // one more at steps 97, 194 ...
-    assert_int_equal(verdict.status, FOLIOT_DIVERGED);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_DIVERGED);
     assert_int_equal(verdict.divergence.tick, 97);
     assert_int_equal(verdict.ticks, 96);
     beads_kind(BEADS_SOUND);
     verdict = verify(&memory, beads_kind(BEADS_SOUND));
-    assert_int_equal(verdict.status, FOLIOT_OK);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     tape_memory_free(&memory);
 }
 
@@ -139,29 +139,29 @@ static void whoever_does_not_know_it_says_so(void **state)
     foliot_damage damage = {0};
     record(beads_kind(BEADS_SOUND), &memory, digests);
     assert_int_equal(foliot_replay_open_bytes(memory.bytes, memory.length, &replay, &damage),
-                     FOLIOT_UNSUPPORTED);
+                     FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(strstr(damage.text, "tests.beads version 3"));
     foliot_simulation_kind newer = *beads_kind(BEADS_SOUND);
     newer.version = 4;
     assert_int_equal(
         foliot_replay_open_simulation_bytes(memory.bytes, memory.length, &newer, &replay, &damage),
-        FOLIOT_UNSUPPORTED);
+        FOLIOT_STATUS_UNSUPPORTED);
     assert_non_null(
         strstr(damage.text, "version 3 of the rules of tests.beads, and these are version 4"));
     assert_int_equal(
         foliot_replay_open_simulation_bytes(memory.bytes, memory.length, NULL, &replay, &damage),
-        FOLIOT_OK);
-    assert_int_equal(foliot_replay_scan(replay), FOLIOT_OK);
+        FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_about(replay)->players, 2);
     assert_int_equal(foliot_replay_about(replay)->last_tick, TICKS);
-    assert_int_equal(foliot_replay_step(replay), FOLIOT_UNSUPPORTED);
-    assert_int_equal(foliot_replay_seek(replay, 3), FOLIOT_UNSUPPORTED);
+    assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_UNSUPPORTED);
+    assert_int_equal(foliot_replay_seek(replay, 3), FOLIOT_STATUS_UNSUPPORTED);
     foliot_verdict verdict;
-    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-    assert_int_equal(verdict.status, FOLIOT_UNSUPPORTED);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_UNSUPPORTED);
     const foliot_input *inputs;
     uint32_t count;
-    assert_int_equal(foliot_replay_inputs(replay, 7, &inputs, &count), FOLIOT_OK);
+    assert_int_equal(foliot_replay_inputs(replay, 7, &inputs, &count), FOLIOT_STATUS_OK);
     assert_int_equal(count, 2);
     foliot_replay_close(replay);
     tape_memory_free(&memory);
@@ -184,24 +184,24 @@ static void a_world_is_one_of_them(void **state)
         foliot_recording *recording;
         foliot_recording_sink sink = tape_memory_sink(i ? &general : &own);
         assert_int_equal(foliot_simulation_create(&foliot_world_kind, setup, length, &simulation),
-                         FOLIOT_OK);
+                         FOLIOT_STATUS_OK);
         foliot_world *world = ((foliot_hosted_world *)simulation.self)->world;
         assert_int_equal(
             i ? foliot_recording_begin_simulation(&sink, &simulation, &config, &recording)
               : foliot_recording_begin(&sink, &yard.scene, NULL, world, &config, &recording),
-            FOLIOT_OK);
+            FOLIOT_STATUS_OK);
         for (int tick = 0; tick < 50; tick++) {
-            assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_OK);
+            assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_STATUS_OK);
             assert_int_equal(i ? foliot_recording_append_simulation(recording, &simulation, NULL, 0)
                                : foliot_recording_append(recording, world, NULL, 0),
-                             FOLIOT_OK);
+                             FOLIOT_STATUS_OK);
         }
-        assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
         foliot_simulation_destroy(&simulation);
     }
     assert_int_equal(own.length, general.length);
     assert_memory_equal(own.bytes, general.bytes, own.length);
-    assert_int_equal(verify(&own, &foliot_world_kind).status, FOLIOT_OK);
+    assert_int_equal(verify(&own, &foliot_world_kind).status, FOLIOT_STATUS_OK);
     tape_memory_free(&own);
     tape_memory_free(&general);
     tape_yard_free(&yard);
@@ -220,10 +220,10 @@ static void damage_is_found_anywhere(void **state)
         memory.bytes[at] ^= (uint8_t)(1u << at % 8);
         foliot_status status =
             foliot_replay_open_simulation_bytes(memory.bytes, memory.length, kind, &replay, NULL);
-        if (status == FOLIOT_OK) {
+        if (status == FOLIOT_STATUS_OK) {
             foliot_verdict verdict;
-            assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-            assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+            assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+            assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
             foliot_replay_close(replay);
         }
         memory.bytes[at] ^= (uint8_t)(1u << at % 8);
@@ -231,10 +231,10 @@ static void damage_is_found_anywhere(void **state)
     for (size_t length = 0; length < memory.length; length += 5) {
         foliot_replay *replay;
         if (foliot_replay_open_simulation_bytes(memory.bytes, length, kind, &replay, NULL) ==
-            FOLIOT_OK) {
+            FOLIOT_STATUS_OK) {
             foliot_verdict verdict;
-            assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-            assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+            assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+            assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
             foliot_replay_close(replay);
         }
     }

@@ -21,7 +21,7 @@ static foliot_harness_result run(const foliot_simulation_kind *kind, const void 
     config.setup = setup;
     config.setup_bytes = bytes;
     config.ticks = ticks;
-    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_OK);
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_OK);
     return result;
 }
 
@@ -137,7 +137,7 @@ static void worlds_pass(void **state)
     size_t length = 0;
     foliot_scene_encode(&made.scene, NULL, 0, &length);
     uint8_t *bytes = malloc(length);
-    assert_int_equal(foliot_scene_encode(&made.scene, bytes, length, &length), FOLIOT_OK);
+    assert_int_equal(foliot_scene_encode(&made.scene, bytes, length, &length), FOLIOT_STATUS_OK);
     foliot_harness_result result = run(&foliot_world_kind, bytes, length, 200);
     expect(&result, "++++");
     free(bytes);
@@ -156,7 +156,7 @@ static void worlds_with_contacts_pass(void **state)
     size_t length = 0;
     foliot_scene_encode(&y.scene, NULL, 0, &length);
     uint8_t *bytes = malloc(length);
-    assert_int_equal(foliot_scene_encode(&y.scene, bytes, length, &length), FOLIOT_OK);
+    assert_int_equal(foliot_scene_encode(&y.scene, bytes, length, &length), FOLIOT_STATUS_OK);
     foliot_harness_config config = foliot_harness_default();
     foliot_harness_result result;
     config.kind = &foliot_world_kind;
@@ -164,7 +164,7 @@ static void worlds_with_contacts_pass(void **state)
     config.setup_bytes = length;
     config.ticks = 200;
     config.players = 0;
-    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_OK);
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_OK);
     expect(&result, "++++");
     free(bytes);
     foliot_world_destroy(world);
@@ -176,14 +176,14 @@ static void what_cannot_run_is_said(void **state)
     (void)state;
     foliot_harness_config config = foliot_harness_default();
     foliot_harness_result result;
-    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_INVALID);
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
     config.kind = beads_kind(BEADS_SOUND);
     config.setup = "ss";
     config.setup_bytes = 2;
-    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_INVALID);
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
     config.setup_bytes = 1;
     config.players = 9; // beads take eight
-    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_INVALID);
+    assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
     assert_false(result.passed);
     assert_true(result.ticks > 0 && result.ticks < 100);
 }

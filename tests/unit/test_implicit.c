@@ -189,7 +189,7 @@ static foliot_world *cloth(foliot_integrator integrator, foliot_body_definition 
             }
         }
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&scene, &world), FOLIOT_STATUS_OK);
     return world;
 }
 
@@ -347,7 +347,7 @@ static void midpoint_keeps_the_speed_in_a_magnetic_field(void **state)
     small_force(&s, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 0;
     foliot_world *world = small_world(&s);
     for (int n = 0; n < 10000; n++)
-        assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
     foliot_body_state now = foliot_world_body(world, 0);
     check_near(hypot(now.velocity[0], now.velocity[1]), 3, 1e-9);
     check_solved(world);
@@ -372,7 +372,7 @@ static double speed_under_growing(foliot_integrator integrator, int steps)
     small_force(&s, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 0;
     foliot_world *world = small_world(&s);
     for (int n = 0; n < steps; n++)
-        assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
     double v = foliot_world_body(world, 0).velocity[0];
     foliot_world_destroy(world);
     return v;
@@ -431,7 +431,7 @@ static void a_fault_freezes_its_body_alone_and_is_counted(void **state)
         small_force(&s, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 0;
         foliot_world *world = small_world(&s);
         for (int n = 0; n < 12; n++)
-            assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_OK);
+            assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
         assert_true(foliot_world_body(world, 0).flags & FOLIOT_BODY_FROZEN);
         assert_int_equal(foliot_world_counted(world)->frozen_bodies, 1);
         assert_int_equal(foliot_world_counted(world)->solver_failures, 1);
@@ -476,7 +476,7 @@ static void static_bodies_frozen_bodies_and_thrust(void **state)
         const foliot_input inputs[] = {
             {.sequence = 1, .kind = FOLIOT_INPUT_JOIN},
             {.sequence = 2, .kind = FOLIOT_INPUT_CONTROL, .axes = {8, 0, 0, 0}}};
-        assert_int_equal(foliot_world_step(world, inputs, 2, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, inputs, 2, NULL), FOLIOT_STATUS_OK);
         double x = 1, v = 0;
         linear_step(schemes[i], 1e6, 0, 0.25, &x, &v);
         for (int n = 0; n < 39; n++) {

@@ -29,7 +29,7 @@ static void lines_become_inputs_in_order(void **state)
                            "7\t0 control 1 2 3 4\n"
                            "7 1 control 0 0 0 0 3\n"
                            "9 1 leave"),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     const foliot_input *at;
     assert_int_equal(script.count, 6);
     assert_int_equal(foliot__input_script_at(&script, 0, &at), 2);
@@ -56,7 +56,7 @@ static void an_empty_text_has_no_inputs(void **state)
 {
     (void)state;
     const foliot_input *at;
-    assert_int_equal(parse(""), FOLIOT_OK);
+    assert_int_equal(parse(""), FOLIOT_STATUS_OK);
     assert_int_equal(foliot__input_script_at(&script, 0, &at), 0);
     foliot__input_script_free(&script);
 }
@@ -92,7 +92,7 @@ static void wrong_lines_are_named(void **state)
         {"0 0 aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "in.txt:1:5: this is no word of an input line"},
     };
     for (unsigned i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        assert_int_equal(parse(cases[i].text), FOLIOT_INVALID);
+        assert_int_equal(parse(cases[i].text), FOLIOT_STATUS_INVALID);
         assert_string_equal(message, cases[i].message);
     }
 }
@@ -102,7 +102,7 @@ static void a_missing_file_is_said_so(void **state)
     (void)state;
     foliot_status status =
         foliot__input_script_read("no/such.txt", &script, message, sizeof message);
-    assert_int_equal(status, FOLIOT_IO);
+    assert_int_equal(status, FOLIOT_STATUS_IO);
     assert_string_equal(message, "no/such.txt: No such file or directory");
 }
 

@@ -290,9 +290,9 @@ static void a_restored_world_has_the_same_future(void **state)
         foliot_world_copy(other.world, y.world);
         if (t % 2)
             assert_int_equal(foliot_world_capture(y.world, bytes, sizeof bytes, &length),
-                             FOLIOT_OK);
+                             FOLIOT_STATUS_OK);
         if (t % 2)
-            assert_int_equal(foliot_world_restore(other.world, bytes, length), FOLIOT_OK);
+            assert_int_equal(foliot_world_restore(other.world, bytes, length), FOLIOT_STATUS_OK);
         step(&y);
         step(&other);
         foliot_digest a = foliot_world_digest(y.world), b = foliot_world_digest(other.world);

@@ -172,15 +172,15 @@ static void ragdolls_have_one_future(void **state)
     static uint8_t bytes[1 << 20];
     size_t length = 0;
     foliot_host host = {.run = backwards};
-    assert_int_equal(foliot_world_create(y.scene, &other.world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(y.scene, &other.world), FOLIOT_STATUS_OK);
     for (int t = 0; t < 150; t++) {
         if (t % 7 == 3) {
             assert_int_equal(foliot_world_capture(y.world, bytes, sizeof bytes, &length),
-                             FOLIOT_OK);
-            assert_int_equal(foliot_world_restore(other.world, bytes, length), FOLIOT_OK);
+                             FOLIOT_STATUS_OK);
+            assert_int_equal(foliot_world_restore(other.world, bytes, length), FOLIOT_STATUS_OK);
         }
         step(&y);
-        assert_int_equal(foliot_world_step(other.world, NULL, 0, &host), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(other.world, NULL, 0, &host), FOLIOT_STATUS_OK);
         foliot_digest a = foliot_world_digest(y.world), b = foliot_world_digest(other.world);
         assert_memory_equal(&a, &b, sizeof a);
     }

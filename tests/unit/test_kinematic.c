@@ -634,7 +634,7 @@ static void thrust_is_a_constant_force(void **state)
         const foliot_input inputs[] = {
             {.player = 1, .sequence = 1, .kind = FOLIOT_INPUT_JOIN},
             {.player = 1, .sequence = 2, .kind = FOLIOT_INPUT_CONTROL, .axes = {8, 0, -16, 0}}};
-        assert_int_equal(foliot_world_step(world, inputs, 2, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, inputs, 2, NULL), FOLIOT_STATUS_OK);
         small_steps(world, 3);
         uint32_t body = foliot_world_player_body(world, 1);
         check_near(foliot_world_body(world, body).position[0], 4 * 0.5, 1e-15);
@@ -662,7 +662,7 @@ static double speed_under_growing(foliot_integrator integrator, int steps)
     small_force(&s, FOLIOT_FORCE_CALLBACK)->as.callback.callback = 0;
     foliot_world *world = small_world(&s);
     for (int n = 0; n < steps; n++)
-        assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
     double v = foliot_world_body(world, 0).velocity[0];
     foliot_world_destroy(world);
     return v;

@@ -20,7 +20,7 @@ static bool same_truth(const foliot_world *a, const foliot_world *b)
 static void back(problem *p, foliot_world *world, uint64_t steps)
 {
     for (uint64_t i = 0; i < steps; i++)
-        if (foliot_world_step_back(world, NULL, 0, &p->host) != FOLIOT_OK)
+        if (foliot_world_step_back(world, NULL, 0, &p->host) != FOLIOT_STATUS_OK)
             fail_msg("a step back was refused");
 }
 
@@ -63,7 +63,7 @@ static void other_schemes_do_not_step_back(void **state)
     problem p;
     problem_kepler(&p, FOLIOT_LEAPFROG, 1.0 / 60, 0.3);
     foliot_world *world = problem_world(&p);
-    assert_int_equal(foliot_world_step_back(world, NULL, 0, NULL), FOLIOT_UNSUPPORTED);
+    assert_int_equal(foliot_world_step_back(world, NULL, 0, NULL), FOLIOT_STATUS_UNSUPPORTED);
     foliot_world_destroy(world);
 }
 
@@ -116,19 +116,19 @@ static void players_are_rewound(void **state)
     p.scene.players.force = 0.37;
     foliot_world *world = problem_world(&p);
     foliot_input join = {.sequence = 1, .kind = FOLIOT_INPUT_JOIN};
-    assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_STATUS_OK);
     foliot_digest digests[TICKS + 1];
     foliot_input inputs[TICKS];
     digests[0] = foliot_world_digest(world);
     for (int t = 0; t < TICKS; t++) {
         inputs[t] = (foliot_input){.sequence = 2 + (uint32_t)t,
                                    .axes = {(int8_t)(t % 200 - 100), (int8_t)(77 - t % 150), 5, 0}};
-        assert_int_equal(foliot_world_step(world, &inputs[t], 1, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, &inputs[t], 1, NULL), FOLIOT_STATUS_OK);
         digests[t + 1] = foliot_world_digest(world);
     }
     // Backwards: tick t was made under inputs[t], before it inputs[t - 1] were held.
     for (int t = TICKS - 1; t > 0; t--) {
-        assert_int_equal(foliot_world_step_back(world, &inputs[t - 1], 1, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step_back(world, &inputs[t - 1], 1, NULL), FOLIOT_STATUS_OK);
         foliot_digest now = foliot_world_digest(world);
         assert_true(foliot_digest_equal(now, digests[t]));
     }

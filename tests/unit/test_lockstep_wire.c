@@ -73,7 +73,7 @@ static void blocks_come_back(void **state)
                    1 + foliot__rng_below(&rng, 100));
         size_t length = foliot__block_encode(&block, bytes, sizeof bytes);
         assert_int_not_equal(length, SIZE_MAX);
-        assert_int_equal(decode(bytes, length, block.ticks), FOLIOT_OK);
+        assert_int_equal(decode(bytes, length, block.ticks), FOLIOT_STATUS_OK);
         same_block();
     }
 }
@@ -84,14 +84,14 @@ static void nothing_takes_no_byte_and_a_change_few(void **state)
     uint8_t bytes[64];
     block = (foliot__block){.ticks = 16383};
     assert_int_equal(foliot__block_encode(&block, bytes, sizeof bytes), 0);
-    assert_int_equal(decode(bytes, 0, 16383), FOLIOT_OK);
+    assert_int_equal(decode(bytes, 0, 16383), FOLIOT_STATUS_OK);
     same_block();
     block.count = 1;
     block.ages[0] = 16382;
     block.inputs[0] = (foliot_input){.player = 3, .axes = {127, 0, -127}, .buttons = 1};
     size_t length = foliot__block_encode(&block, bytes, sizeof bytes);
     assert_true(length <= 9);
-    assert_int_equal(decode(bytes, length, 16383), FOLIOT_OK);
+    assert_int_equal(decode(bytes, length, 16383), FOLIOT_STATUS_OK);
     same_block();
 }
 
@@ -112,7 +112,7 @@ static void hostile_blocks_are_refused_or_harmless(void **state)
         for (size_t i = 0; i < length; i++)
             bytes[i] = (uint8_t)foliot__rng_below(&rng, 256);
         uint32_t ticks = foliot__rng_below(&rng, 400);
-        if (decode(bytes, length, ticks) != FOLIOT_OK)
+        if (decode(bytes, length, ticks) != FOLIOT_STATUS_OK)
             continue;
         for (uint32_t i = 0; i < got.count; i++) {
             assert_true(got.ages[i] < ticks && (i == 0 || got.ages[i] >= got.ages[i - 1]));
@@ -121,11 +121,11 @@ static void hostile_blocks_are_refused_or_harmless(void **state)
     }
     draw_block(40, 4, 20);
     size_t length = foliot__block_encode(&block, bytes, sizeof bytes);
-    assert_int_equal(decode(bytes, length, FOLIOT__BLOCK_TICKS_MAX + 1), FOLIOT_CORRUPT);
+    assert_int_equal(decode(bytes, length, FOLIOT__BLOCK_TICKS_MAX + 1), FOLIOT_STATUS_CORRUPT);
     memset(bytes + length, 7, 8);
-    assert_int_not_equal(decode(bytes, length + 8, 40), FOLIOT_OK); // bytes behind the end
+    assert_int_not_equal(decode(bytes, length + 8, 40), FOLIOT_STATUS_OK); // bytes behind the end
     assert_int_not_equal(decode(bytes, length, block.ages[block.count - 1]),
-                         FOLIOT_OK); // beyond its ticks
+                         FOLIOT_STATUS_OK); // beyond its ticks
 }
 
 // -- logs
@@ -135,7 +135,7 @@ static void put(foliot__tick_log *log, uint64_t tick, uint32_t count)
     foliot_input inputs[8];
     for (uint32_t i = 0; i < count; i++)
         inputs[i] = (foliot_input){.player = i, .buttons = (uint16_t)tick};
-    assert_int_equal(foliot__tick_log_put(log, tick, inputs, count), FOLIOT_OK);
+    assert_int_equal(foliot__tick_log_put(log, tick, inputs, count), FOLIOT_STATUS_OK);
 }
 
 static void ticks_are_kept_in_any_order_and_forgotten(void **state)
@@ -144,18 +144,18 @@ static void ticks_are_kept_in_any_order_and_forgotten(void **state)
     foliot__tick_log log;
     foliot_input inputs[8];
     uint64_t first = ((uint64_t)1 << 32) - 3;
-    assert_int_equal(foliot__tick_log_init(&log, 16, 10), FOLIOT_OK);
+    assert_int_equal(foliot__tick_log_init(&log, 16, 10), FOLIOT_STATUS_OK);
     foliot__tick_log_clear(&log, first);
     put(&log, first + 4, 2);
     put(&log, first + 1, 1);
     assert_int_equal(log.next, first);
     put(&log, first, 0);
     assert_true(log.next == first + 2 && log.end == first + 5);
-    assert_int_equal(foliot__tick_log_put(&log, first + 1, NULL, 0), FOLIOT_AGAIN);
-    assert_int_equal(foliot__tick_log_put(&log, first - 1, NULL, 0), FOLIOT_AGAIN);
-    assert_int_equal(foliot__tick_log_put(&log, first + 16, NULL, 0), FOLIOT_FULL);
+    assert_int_equal(foliot__tick_log_put(&log, first + 1, NULL, 0), FOLIOT_STATUS_AGAIN);
+    assert_int_equal(foliot__tick_log_put(&log, first - 1, NULL, 0), FOLIOT_STATUS_AGAIN);
+    assert_int_equal(foliot__tick_log_put(&log, first + 16, NULL, 0), FOLIOT_STATUS_FULL);
     assert_int_equal(foliot__tick_log_put(&log, first + 5, inputs, 8),
-                     FOLIOT_FULL); // ten inputs, three are in
+                     FOLIOT_STATUS_FULL); // ten inputs, three are in
     assert_int_equal(foliot__tick_log_read(&log, first + 4, inputs, 8), 2);
     assert_int_equal(inputs[1].buttons, (uint16_t)(first + 4));
     foliot__tick_log_forget(&log, first + 3);
@@ -173,7 +173,7 @@ static void acknowledgements_show_the_holes(void **state)
     (void)state;
     foliot__tick_log log;
     uint64_t first = ((uint64_t)1 << 32) - 50, from, to;
-    assert_int_equal(foliot__tick_log_init(&log, 256, 16), FOLIOT_OK);
+    assert_int_equal(foliot__tick_log_init(&log, 256, 16), FOLIOT_STATUS_OK);
     foliot__tick_log_clear(&log, first);
     for (uint64_t t = 0; t < 100; t++)
         if (t != 7 && (t < 40 || t >= 60))
@@ -197,7 +197,7 @@ static void packets_keep_to_their_budget_but_for_the_least(void **state)
     foliot__tick_log log;
     uint8_t bytes[1000];
     uint64_t first, next;
-    assert_int_equal(foliot__tick_log_init(&log, 512, 8192), FOLIOT_OK);
+    assert_int_equal(foliot__tick_log_init(&log, 512, 8192), FOLIOT_STATUS_OK);
     for (int busy = 0; busy < 2; busy++) {
         foliot__tick_log_clear(&log, 0);
         for (uint64_t t = 0; t < 300; t++) {
@@ -207,12 +207,12 @@ static void packets_keep_to_their_budget_but_for_the_least(void **state)
                 if (busy || foliot__rng_below(&rng, 60) == 0)
                     inputs[count++] = (foliot_input){
                         .player = p, .axes = {(int8_t)foliot__rng_below(&rng, 100), 127}};
-            assert_int_equal(foliot__tick_log_put(&log, t, inputs, count), FOLIOT_OK);
+            assert_int_equal(foliot__tick_log_put(&log, t, inputs, count), FOLIOT_STATUS_OK);
         }
         size_t length = foliot__block_of_newest(&log, 0, 300, &block, bytes, sizeof bytes, &first);
         assert_true(busy ? 300 - first == FOLIOT__LEAST_TICKS
                          : length <= FOLIOT__BLOCK_BUDGET && 300 - first > 15);
-        assert_int_equal(decode(bytes, length, (uint32_t)(300 - first)), FOLIOT_OK);
+        assert_int_equal(decode(bytes, length, (uint32_t)(300 - first)), FOLIOT_STATUS_OK);
         same_block();
         length = foliot__block_of_oldest(&log, 0, 300, &block, bytes, sizeof bytes, &next);
         assert_true(length <= sizeof bytes && next > 10);
@@ -229,26 +229,26 @@ static void cut_packets_are_refused(void **state)
     foliot__lockstep_input in2;
     size_t length = foliot__lockstep_input_encode(&in, bytes);
     for (size_t cut = 0; cut < length; cut++)
-        assert_int_not_equal(foliot__lockstep_input_decode(bytes, cut, &in2), FOLIOT_OK);
-    assert_int_equal(foliot__lockstep_input_decode(bytes, length, &in2), FOLIOT_OK);
+        assert_int_not_equal(foliot__lockstep_input_decode(bytes, cut, &in2), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__lockstep_input_decode(bytes, length, &in2), FOLIOT_STATUS_OK);
     assert_int_equal(in2.acks.runs[0].here, 300);
     bytes[6] = 0; // a run of no tick
-    assert_int_equal(foliot__lockstep_input_decode(bytes, length, &in2), FOLIOT_CORRUPT);
+    assert_int_equal(foliot__lockstep_input_decode(bytes, length, &in2), FOLIOT_STATUS_CORRUPT);
     foliot__lockstep_status status = {.tick = 1, .acks = in.acks, .late = 3}, status2;
     length = foliot__lockstep_status_encode(&status, bytes);
     for (size_t cut = 0; cut < length; cut++)
-        assert_int_not_equal(foliot__lockstep_status_decode(bytes, cut, &status2), FOLIOT_OK);
-    assert_int_equal(foliot__lockstep_status_decode(bytes, length, &status2), FOLIOT_OK);
+        assert_int_not_equal(foliot__lockstep_status_decode(bytes, cut, &status2), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__lockstep_status_decode(bytes, length, &status2), FOLIOT_STATUS_OK);
     assert_int_equal(status2.late, 3);
     bytes[length] = 0;
-    assert_int_equal(foliot__lockstep_status_decode(bytes, length + 1, &status2), FOLIOT_CORRUPT);
+    assert_int_equal(foliot__lockstep_status_decode(bytes, length + 1, &status2), FOLIOT_STATUS_CORRUPT);
     foliot__relay relay = {.end = 77, .ticks = 40}, relay2;
     length = foliot__relay_encode(&relay, bytes);
     for (size_t cut = 0; cut < length; cut++)
-        assert_int_not_equal(foliot__relay_decode(bytes, cut, &relay2), FOLIOT_OK);
+        assert_int_not_equal(foliot__relay_decode(bytes, cut, &relay2), FOLIOT_STATUS_OK);
     static const uint8_t long_varint[] = {20, 0, 0, 0, 0, 0x80, 0x00};
     assert_int_equal(foliot__relay_decode(long_varint, sizeof long_varint, &relay2),
-                     FOLIOT_CORRUPT);
+                     FOLIOT_STATUS_CORRUPT);
 }
 
 int main(void)

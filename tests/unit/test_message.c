@@ -100,7 +100,7 @@ static foliot__message sample(foliot__message_kind kind)
 static size_t encoded(const foliot__message *m)
 {
     size_t length = 0;
-    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     return length;
 }
 
@@ -133,7 +133,7 @@ static foliot_status decoded(const uint8_t *from, size_t length, foliot__message
     foliot_status status = foliot__message_decode(copy, length, m);
     uint32_t count;
     const uint8_t **inside = bytes_in(m, &count);
-    if (status == FOLIOT_OK && inside)
+    if (status == FOLIOT_STATUS_OK && inside)
         *inside = from + (*inside - copy);
     free(copy);
     return status;
@@ -145,7 +145,7 @@ static void every_message_comes_back(void **state)
     for (int kind = FOLIOT__HELLO_MESSAGE; kind <= FOLIOT__DIVERGED; kind++) {
         foliot__message m = sample((foliot__message_kind)kind), got;
         size_t length = encoded(&m);
-        assert_int_equal(decoded(bytes, length, &got), FOLIOT_OK);
+        assert_int_equal(decoded(bytes, length, &got), FOLIOT_STATUS_OK);
         uint32_t expected_count = 0, count = 0;
         const uint8_t **expected = bytes_in(&m, &expected_count), **inside = bytes_in(&got, &count);
         if (inside) {
@@ -156,12 +156,12 @@ static void every_message_comes_back(void **state)
         static uint8_t again[FOLIOT__CONTROL_BYTES_MAX];
         size_t again_length = 0;
         assert_int_equal(foliot__message_encode(&got, again, sizeof again, &again_length),
-                         FOLIOT_OK);
+                         FOLIOT_STATUS_OK);
         assert_int_equal(again_length, length);
         assert_memory_equal(again, bytes, length);
     }
     foliot__message m = sample(FOLIOT__WELCOME), got;
-    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_OK);
     assert_int_equal(got.as.welcome.format.fall[2], -357);
     assert_int_equal(got.as.welcome.format.keep, 64881);
     assert_true(got.as.welcome.format.rotates && !got.as.welcome.format.spins);
@@ -175,9 +175,9 @@ static void a_cut_message_is_refused_at_every_byte(void **state)
         foliot__message m = sample((foliot__message_kind)kind), got;
         size_t length = encoded(&m);
         for (size_t cut = 0; cut < length; cut++)
-            assert_int_not_equal(decoded(bytes, cut, &got), FOLIOT_OK);
+            assert_int_not_equal(decoded(bytes, cut, &got), FOLIOT_STATUS_OK);
         bytes[length] = 0; // and one too long
-        assert_int_equal(decoded(bytes, length + 1, &got), FOLIOT_CORRUPT);
+        assert_int_equal(decoded(bytes, length + 1, &got), FOLIOT_STATUS_CORRUPT);
     }
 }
 
@@ -199,10 +199,10 @@ static void wrong_types_and_kinds_are_refused(void **state)
     foliot__message got;
     for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
         for (size_t length = 1; length <= sizeof refused[i]; length++)
-            assert_int_not_equal(decoded(refused[i], length, &got), FOLIOT_OK);
+            assert_int_not_equal(decoded(refused[i], length, &got), FOLIOT_STATUS_OK);
     static const uint8_t more[] = {0x93, 6, 0xa1, 'y',
                                    0x92, 1, 2}; // a newer peer's further field passes
-    assert_int_equal(decoded(more, sizeof more, &got), FOLIOT_OK);
+    assert_int_equal(decoded(more, sizeof more, &got), FOLIOT_STATUS_OK);
     assert_string_equal(got.as.bye.sentence, "y");
 }
 
@@ -211,26 +211,26 @@ static void limits_hold(void **state)
     (void)state;
     foliot__message m = sample(FOLIOT__WELCOME), got;
     m.as.welcome.format.bodies_max = FOLIOT_BODIES_MAX + 1;
-    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_CORRUPT);
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_CORRUPT);
     m = sample(FOLIOT__WELCOME);
     m.as.welcome.format.keep = 65537;
-    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_CORRUPT);
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_CORRUPT);
     m = sample(FOLIOT__WELCOME);
     m.as.welcome.format.fall[1] = -FOLIOT_FALL_MAX - 1;
-    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_CORRUPT);
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_CORRUPT);
     m = sample(FOLIOT__WELCOME);
     m.as.welcome.dt = 0;
-    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_CORRUPT);
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_CORRUPT);
     static uint8_t big[FOLIOT__SCENE_PART_BYTES + 1];
     m = sample(FOLIOT__SCENE_PART);
     m.as.scene_part.bytes = big;
     m.as.scene_part.length = FOLIOT__SCENE_PART_BYTES;
-    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_OK);
     m.as.scene_part.length++;
-    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_CORRUPT);
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_CORRUPT);
     size_t length;
     m = sample(FOLIOT__HELLO_MESSAGE);
-    assert_int_equal(foliot__message_encode(&m, bytes, 10, &length), FOLIOT_FULL);
+    assert_int_equal(foliot__message_encode(&m, bytes, 10, &length), FOLIOT_STATUS_FULL);
 }
 
 static void another_protocol_and_a_long_name_are_told_apart_from_nonsense(void **state)
@@ -240,20 +240,20 @@ static void another_protocol_and_a_long_name_are_told_apart_from_nonsense(void *
                                     0x81, 0xa1, 'x', 0xc0}; // true and a map, where we have a text
     foliot__message m;
     assert_int_equal(foliot__message_decode(later, sizeof later, &m),
-                     FOLIOT_CORRUPT); // behind the array
-    assert_int_equal(foliot__message_decode(later, sizeof later - 1, &m), FOLIOT_CORRUPT); // cut
+                     FOLIOT_STATUS_CORRUPT); // behind the array
+    assert_int_equal(foliot__message_decode(later, sizeof later - 1, &m), FOLIOT_STATUS_CORRUPT); // cut
     static const uint8_t earlier[] = {0x93, 1, 1, 0xc3};
-    assert_int_equal(foliot__message_decode(earlier, sizeof earlier, &m), FOLIOT_OK);
+    assert_int_equal(foliot__message_decode(earlier, sizeof earlier, &m), FOLIOT_STATUS_OK);
     assert_int_equal(m.as.hello.protocol, 1);
 
     size_t length;
     foliot__message named = sample(FOLIOT__HELLO_MESSAGE);
     memset(named.as.hello.name, 'N', FOLIOT_NAME_BYTES - 1);
-    assert_int_equal(foliot__message_encode(&named, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot__message_encode(&named, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     uint8_t *at = memchr(bytes, 'N', length); // behind 0xd9 and the length
     memmove(at + 1, at, length - (size_t)(at - bytes));
     at[-1]++;
-    assert_int_equal(foliot__message_decode(bytes, length + 1, &m), FOLIOT_OK);
+    assert_int_equal(foliot__message_decode(bytes, length + 1, &m), FOLIOT_STATUS_OK);
     assert_true(m.as.hello.name_too_long);
     assert_string_equal(m.as.hello.name, "");
     assert_int_equal(m.as.hello.rules, named.as.hello.rules);
@@ -265,12 +265,12 @@ static void names_are_printable(void **state)
     foliot__message m = sample(FOLIOT__PLAYER), got;
     strcpy(m.as.player.name, "a\x1b[2J\x7f\n\xc2\x9b"
                              "b\xc3\xa9");
-    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_OK);
     assert_string_equal(got.as.player.name, "a?[2J????b\xc3\xa9");
     strcpy(m.as.player.name,
            "\x9b"
            "31m\xff\xe6\x97\xa5 end\xc2"); // a control sequence to a terminal of eight bits
-    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_OK);
+    assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_OK);
     assert_string_equal(got.as.player.name, "?31m?\xe6\x97\xa5 end?");
 }
 
@@ -287,29 +287,29 @@ static void packets_come_back_and_are_refused_when_cut(void **state)
         input.changes[i] = (foliot__change){
             .sequence = 9 + i, .tick = 70000 - 64 + i, .axes = {-128, 127}, .buttons = 0x8001};
     size_t length = foliot__input_packet_encode(&input, packet);
-    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_OK);
+    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_OK);
     assert_memory_equal(&got, &input, sizeof got);
     for (size_t cut = 0; cut < length; cut++)
-        assert_int_not_equal(foliot__input_packet_decode(packet, cut, &got), FOLIOT_OK);
+        assert_int_not_equal(foliot__input_packet_decode(packet, cut, &got), FOLIOT_STATUS_OK);
     memcpy(packet + 5, (const uint8_t[4]){64, 0, 0, 0},
            4); // a packet of tick 64: its first change is 64 ticks old
-    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_OK);
+    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_OK);
     assert_int_equal(got.changes[0].tick, 0);
     packet[5] = 63; // older than the world
-    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_CORRUPT);
+    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_CORRUPT);
     packet[13] = FOLIOT__INPUTS_A_PACKET + 1;
-    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_CORRUPT);
+    assert_int_equal(foliot__input_packet_decode(packet, length, &got), FOLIOT_STATUS_CORRUPT);
 
     foliot__status_packet status = {1, 2, -3, 4, 5, 6}, back;
     foliot__status_packet_encode(&status, packet);
     assert_int_equal(foliot__status_packet_decode(packet, FOLIOT__STATUS_PACKET_BYTES, &back),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     assert_memory_equal(&back, &status, sizeof back);
     for (size_t cut = 0; cut < FOLIOT__STATUS_PACKET_BYTES; cut++)
-        assert_int_not_equal(foliot__status_packet_decode(packet, cut, &back), FOLIOT_OK);
+        assert_int_not_equal(foliot__status_packet_decode(packet, cut, &back), FOLIOT_STATUS_OK);
     packet[0] = FOLIOT__INPUT_PACKET;
     assert_int_equal(foliot__status_packet_decode(packet, FOLIOT__STATUS_PACKET_BYTES, &back),
-                     FOLIOT_CORRUPT);
+                     FOLIOT_STATUS_CORRUPT);
 }
 
 int main(void)

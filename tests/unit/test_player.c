@@ -41,7 +41,7 @@ static void act(foliot_world *world, foliot_input_kind kind, uint16_t buttons)
                           .sequence = (uint32_t)foliot_world_tick(world) + 1,
                           .kind = (uint8_t)kind,
                           .buttons = buttons};
-    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
 }
 
 static double speed_x(const foliot_world *world, uint32_t slot)
@@ -145,8 +145,8 @@ static void a_restored_player_grips_on(void **state)
     size_t length;
     foliot_world_capture(world, NULL, 0, &length);
     uint8_t *bytes = malloc(length);
-    assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_OK);
-    assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);
     yard_run(world, 20);
     yard_run(other, 20);
     foliot_digest a = foliot_world_digest(world), b = foliot_world_digest(other);
@@ -171,24 +171,24 @@ static void controls_that_make_no_sense_are_refused(void **state)
     (void)state;
     yard y = player_yard();
     y.scene.players.reach = 0;
-    refused(&y, "players.controls.reach", FOLIOT_INVALID);
+    refused(&y, "players.controls.reach", FOLIOT_STATUS_INVALID);
     y = player_yard();
     y.scene.players.pull = y.scene.players.push = 0;
-    refused(&y, "players.controls.reach", FOLIOT_INVALID);
+    refused(&y, "players.controls.reach", FOLIOT_STATUS_INVALID);
     y = player_yard();
     y.scene.players.pull = -1;
-    refused(&y, "players.controls.pull", FOLIOT_INVALID);
+    refused(&y, "players.controls.pull", FOLIOT_STATUS_INVALID);
     y = player_yard();
     y.scene.players.control = FOLIOT_CONTROL_NONE;
-    refused(&y, "players.controls.kind", FOLIOT_INVALID);
+    refused(&y, "players.controls.kind", FOLIOT_STATUS_INVALID);
     y = player_yard();
     y.scene.players.body.shape.kind = FOLIOT_SHAPE_POINT;
-    refused(&y, "players.controls.jump", FOLIOT_INVALID);
+    refused(&y, "players.controls.jump", FOLIOT_STATUS_INVALID);
     y = player_yard();
     y.scene.players.body.shape.kind = FOLIOT_SHAPE_POINT;
     y.scene.players.jump = 0;
     y.scene.integrator = FOLIOT_REVERSIBLE_LEAPFROG;
-    refused(&y, "integrator", FOLIOT_REFUSED);
+    refused(&y, "integrator", FOLIOT_STATUS_REFUSED);
 }
 
 // Bytes that say nothing of buttons are those of before there were any.
@@ -198,16 +198,16 @@ static void bytes_carry_the_buttons(void **state)
     yard y = player_yard();
     uint8_t plain[512], bytes[512];
     size_t plain_length, length;
-    assert_int_equal(foliot_scene_encode(&y.scene, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot_scene_encode(&y.scene, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     foliot_scene *back;
-    assert_int_equal(foliot_scene_decode(bytes, length, &back), FOLIOT_OK);
+    assert_int_equal(foliot_scene_decode(bytes, length, &back), FOLIOT_STATUS_OK);
     check_bits(back->players.reach, REACH);
     check_bits(back->players.pull, PULL);
     check_bits(back->players.push, PUSH);
     check_bits(back->players.jump, 4);
     foliot_scene_destroy(back);
     y.scene.players.reach = y.scene.players.pull = y.scene.players.push = y.scene.players.jump = 0;
-    assert_int_equal(foliot_scene_encode(&y.scene, plain, sizeof plain, &plain_length), FOLIOT_OK);
+    assert_int_equal(foliot_scene_encode(&y.scene, plain, sizeof plain, &plain_length), FOLIOT_STATUS_OK);
     assert_int_equal(plain_length + 4 * 8, length);
     yard_free(&y);
 }

@@ -70,7 +70,7 @@ static void put_snapshot(foliot_snapshot_coder *coder, const foliot_snapshot *s,
 {
     foliot_snapshot_pieces pieces = {0};
     uint8_t packet[FOLIOT_PACKET_BYTES_MAX] = {FOLIOT__SNAPSHOT_PACKET};
-    assert_int_equal(foliot_snapshot_encode(coder, s, base, &pieces), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_encode(coder, s, base, &pieces), FOLIOT_STATUS_OK);
     for (uint32_t i = 0; i < pieces.count; i++) {
         size_t length = pieces.offsets[i + 1] - pieces.offsets[i];
         memcpy(packet + 1, pieces.bytes + pieces.offsets[i], length);
@@ -90,7 +90,7 @@ static void put_world(const foliot_snapshot_format *f, unsigned shift, uint64_t 
 {
     foliot_snapshot_body a[BODIES] = {{{0}, {0}, {0}, {0}, 0, 0, 0}}, b[BODIES];
     foliot_snapshot_coder *coder;
-    assert_int_equal(foliot_snapshot_coder_create(f, &coder), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_coder_create(f, &coder), FOLIOT_STATUS_OK);
     fprintf(packets, "format %u %d %d %d %u %d %d\n", shift, f->fall[0], f->fall[1], f->fall[2],
             f->keep, f->rotates, f->spins);
     foliot_snapshot base = {.tick = tick, .count = BODIES - 20, .capacity = BODIES, .bodies = a},
@@ -137,7 +137,7 @@ static void put_packets_of_ours(void)
         .kind = FOLIOT__REFUSE,
         .as.refuse = {FOLIOT__REFUSE_FULL, true, "the session is full, all 32 players are in"}};
     size_t length;
-    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     put_packet("control", bytes, length);
     fprintf(expected, "control 3 3 1 the session is full, all 32 players are in\n");
     m = (foliot__message){.kind = FOLIOT__WELCOME,
@@ -157,7 +157,7 @@ static void put_packets_of_ours(void)
                                          .lockstep = true,
                                          .input_delay = 3,
                                          .resumed = true}};
-    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_OK);
+    assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
     put_packet("control", bytes, length);
     fprintf(expected, "control 2 3 arena cubes verlet 2 010200000000000000000000000000fe 500 0.25 "
                       "60 20 0.5 0.125 1 40 0 5 4294967289 65536 0 999 "

@@ -25,9 +25,9 @@ static foliot_scene *scene_named(const char *name)
     foliot_scene_error error;
     snprintf(file, sizeof file, "scenes/%s.yaml", name);
     int status = foliot_scene_read(file, &scene, &error);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         print_error("%s\n", error.message);
-    assert_int_equal(status, FOLIOT_OK);
+    assert_int_equal(status, FOLIOT_STATUS_OK);
     return scene;
 }
 
@@ -52,7 +52,7 @@ static outcome run(const foliot_scene *scene, unsigned ticks, uint32_t players, 
     foliot_world *world;
     foliot_input inputs[64];
     outcome o = {0};
-    assert_int_equal(foliot_world_create(scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(scene, &world), FOLIOT_STATUS_OK);
     o.energy_start = energy_of(world);
     assert_true(players <= 64);
     for (unsigned tick = 0; tick < ticks; tick++) {
@@ -63,7 +63,7 @@ static outcome run(const foliot_scene *scene, unsigned ticks, uint32_t players, 
                 .player = p, .sequence = tick + 1, .axes = {push, (int8_t)-push, 127, push}};
             inputs[p].kind = tick == 0 ? FOLIOT_INPUT_JOIN : FOLIOT_INPUT_CONTROL;
         }
-        assert_int_equal(foliot_world_step(world, inputs, acts ? players : 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, inputs, acts ? players : 0, NULL), FOLIOT_STATUS_OK);
         o.breaks += breaks_of(world);
         double error = fabs(energy_of(world) - o.energy_start) / fabs(o.energy_start);
         o.error_max = error > o.error_max ? error : o.error_max;
@@ -114,7 +114,7 @@ static void every_scene_can_be_played_with_velocity_verlet(void **state)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         foliot_scene *scene = scene_named(all[i]);
         scene->integrator = FOLIOT_VELOCITY_VERLET;
-        assert_int_equal(foliot_scene_check(scene, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_scene_check(scene, NULL), FOLIOT_STATUS_OK);
         if (scene->players.limit)
             check_bits(scene->pace_hz, 60);
         foliot_scene_destroy(scene);
@@ -190,14 +190,14 @@ static foliot_world *world_named(const char *name, foliot_scene **scene)
 {
     foliot_world *world;
     *scene = scene_named(name);
-    assert_int_equal(foliot_world_create(*scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(*scene, &world), FOLIOT_STATUS_OK);
     return world;
 }
 
 static void step(foliot_world *world, unsigned ticks)
 {
     for (unsigned t = 0; t < ticks; t++)
-        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
 }
 
 // Of the body's z, from upright: its cosine.
@@ -274,7 +274,7 @@ static void a_player_draws_cubes_and_drives_them_off(void **state)
     foliot_input input = {.kind = FOLIOT_INPUT_JOIN, .sequence = 1};
     uint32_t near[3] = {0};
     for (int phase = 0; phase < 3; phase++) {
-        assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
         step(world, 120);
         const double *me = foliot_world_body(world, scene->body_count).position;
         const double at[2] = {me[0], me[1]};

@@ -25,16 +25,16 @@ static void begin(session *s, const foliot_recording_sink *sink,
     s->world = tape_yard_world(&s->yard);
     assert_int_equal(
         foliot_recording_begin(sink, &s->yard.scene, NULL, s->world, config, &s->recording),
-        FOLIOT_OK);
+        FOLIOT_STATUS_OK);
 }
 
 static foliot_status play(session *s, uint64_t ticks)
 {
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     for (uint64_t i = 0; i < ticks; i++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
         uint32_t count = tape_yard_inputs(&s->yard, foliot_world_tick(s->world), true, inputs);
-        assert_int_equal(foliot_world_step(s->world, inputs, count, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(s->world, inputs, count, NULL), FOLIOT_STATUS_OK);
         status = foliot_recording_append(s->recording, s->world, inputs, count);
     }
     return status;
@@ -51,8 +51,8 @@ static foliot_verdict verdict_of(const tape_memory *memory)
     foliot_replay *replay;
     foliot_verdict verdict = {0};
     assert_int_equal(foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL),
-                     FOLIOT_OK);
-    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     foliot_replay_close(replay);
     return verdict;
 }
@@ -77,7 +77,7 @@ static void bad_configs_are_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(
             foliot_recording_begin(&sink, &s.yard.scene, NULL, s.world, &bad[i], &s.recording),
-            FOLIOT_INVALID);
+            FOLIOT_STATUS_INVALID);
     assert_int_equal(memory.length, 0);
     end(&s);
 }
@@ -97,19 +97,19 @@ static void ticks_are_durable_when_their_block_is_written(void **state)
     assert_int_equal(now.closed_tick, 20);
     assert_int_equal(now.written_tick, 0);
     assert_true(now.queued_bytes > 0);
-    assert_int_equal(foliot_recording_drain(s.recording), FOLIOT_OK);
+    assert_int_equal(foliot_recording_drain(s.recording), FOLIOT_STATUS_OK);
     now = foliot_recording_now(s.recording);
     assert_int_equal(now.written_tick, 20);
     assert_int_equal(now.synced_tick, 10); // the keyframe and the first ten; the next is one alone
     assert_int_equal(now.queued_bytes, 0);
-    assert_int_equal(foliot_recording_flush(s.recording), FOLIOT_OK);
-    assert_int_equal(foliot_recording_wait(s.recording, true), FOLIOT_OK);
+    assert_int_equal(foliot_recording_flush(s.recording), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_wait(s.recording, true), FOLIOT_STATUS_OK);
     now = foliot_recording_now(s.recording);
     assert_int_equal(now.written_tick, 25);
     assert_int_equal(now.synced_tick, 25);
-    assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_STATUS_OK);
     foliot_verdict verdict = verdict_of(&memory);
-    assert_int_equal(verdict.status, FOLIOT_OK);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     assert_int_equal(verdict.ticks, 25);
     end(&s);
     tape_memory_free(&memory);
@@ -125,12 +125,12 @@ static void whoever_waits_for_the_disk_has_it_asked(void **state)
     config.sync_blocks = 0; // not by itself
     begin(&s, &sink, &config);
     play(&s, 20);
-    assert_int_equal(foliot_recording_wait(s.recording, false), FOLIOT_OK);
+    assert_int_equal(foliot_recording_wait(s.recording, false), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_now(s.recording).written_tick, 20);
     assert_int_equal(foliot_recording_now(s.recording).synced_tick, 0);
-    assert_int_equal(foliot_recording_wait(s.recording, true), FOLIOT_OK);
+    assert_int_equal(foliot_recording_wait(s.recording, true), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_now(s.recording).synced_tick, 20);
-    assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_STATUS_OK);
     end(&s);
     tape_memory_free(&memory);
 }
@@ -146,7 +146,7 @@ static void a_thread_writes_the_same_bytes(void **state)
         config.threaded = threaded;
         begin(&s, &sink, &config);
         play(&s, 300);
-        assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_STATUS_OK);
         end(&s);
     }
     assert_int_equal(memory[0].length, memory[1].length);
@@ -164,10 +164,10 @@ static void a_tick_out_of_turn_is_refused(void **state)
     foliot_recording_config config = tape_config(10, 40);
     begin(&s, &sink, &config);
     play(&s, 3);
-    assert_int_equal(foliot_recording_append(s.recording, s.world, NULL, 0), FOLIOT_INVALID);
-    assert_int_equal(foliot_world_step(s.world, NULL, 0, NULL), FOLIOT_OK);
-    assert_int_equal(foliot_world_step(s.world, NULL, 0, NULL), FOLIOT_OK);
-    assert_int_equal(foliot_recording_append(s.recording, s.world, NULL, 0), FOLIOT_INVALID);
+    assert_int_equal(foliot_recording_append(s.recording, s.world, NULL, 0), FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_world_step(s.world, NULL, 0, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_step(s.world, NULL, 0, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_recording_append(s.recording, s.world, NULL, 0), FOLIOT_STATUS_INVALID);
     foliot_recording_abandon(s.recording);
     end(&s);
     tape_memory_free(&memory);
@@ -181,22 +181,22 @@ static void a_full_disk_stops_at_a_whole_tick(void **state)
     foliot_recording_sink sink = tape_memory_sink(&memory);
     foliot_recording_config config = tape_config(10, 40);
     begin(&s, &sink, &config);
-    foliot_status status = FOLIOT_OK;
-    while (status == FOLIOT_OK && foliot_world_tick(s.world) < 5000) {
+    foliot_status status = FOLIOT_STATUS_OK;
+    while (status == FOLIOT_STATUS_OK && foliot_world_tick(s.world) < 5000) {
         status = play(&s, 1);
         foliot_recording_drain(s.recording);
     }
-    assert_int_equal(foliot_recording_now(s.recording).stopped, FOLIOT_IO);
+    assert_int_equal(foliot_recording_now(s.recording).stopped, FOLIOT_STATUS_IO);
     uint64_t written = foliot_recording_now(s.recording).written_tick;
-    assert_int_equal(play(&s, 100), FOLIOT_IO); // the world goes on
+    assert_int_equal(play(&s, 100), FOLIOT_STATUS_IO); // the world goes on
     foliot_recording_state final;
-    assert_int_equal(foliot_recording_close(s.recording, &final), FOLIOT_IO);
+    assert_int_equal(foliot_recording_close(s.recording, &final), FOLIOT_STATUS_IO);
     assert_int_equal(final.stopped_errno, ENOSPC);
     assert_int_equal(final.written_tick, written);
     assert_int_equal(final.ticks_lost, foliot_world_tick(s.world) - written);
     assert_true(memory.length <= 12000);
     foliot_verdict verdict = verdict_of(&memory);
-    assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     assert_int_equal(verdict.ticks, written);
     assert_int_equal(verdict.cut_at, memory.length); // nothing of a torn block is left
     end(&s);
@@ -212,16 +212,16 @@ static void a_full_queue_stops_at_a_whole_tick(void **state)
     foliot_recording_config config = tape_config(10, 0);
     config.queue_bytes = 8192;
     begin(&s, &sink, &config);
-    assert_int_equal(play(&s, 2000), FOLIOT_FULL); // nobody drains
+    assert_int_equal(play(&s, 2000), FOLIOT_STATUS_FULL); // nobody drains
     foliot_recording_state final;
     uint64_t closed = foliot_recording_now(s.recording).closed_tick;
     assert_true(closed > 0 && closed % 10 == 0);
-    assert_int_equal(foliot_recording_close(s.recording, &final), FOLIOT_FULL);
+    assert_int_equal(foliot_recording_close(s.recording, &final), FOLIOT_STATUS_FULL);
     assert_int_equal(final.written_tick, closed);
     assert_int_equal(final.ticks_lost, 2000 - closed);
     assert_true(final.queued_bytes_max <= 8192);
     foliot_verdict verdict = verdict_of(&memory);
-    assert_int_equal(verdict.status, FOLIOT_CORRUPT);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     assert_int_equal(verdict.ticks, closed);
     end(&s);
     tape_memory_free(&memory);
@@ -256,20 +256,20 @@ static void resumed_recordings_verify(void **state)
         foliot_world *world;
         put_file(file, &memory, cuts[i]);
         assert_int_equal(
-            foliot_recording_resume(file, &config, &recording, &scene, &world, NULL, 0), FOLIOT_OK);
+            foliot_recording_resume(file, &config, &recording, &scene, &world, NULL, 0), FOLIOT_STATUS_OK);
         uint64_t from = foliot_world_tick(world);
         assert_true(i < 2 ? from == 200 : from % 10 == 0 && from < 200);
         for (int tick = 0; tick < 75; tick++) {
-            assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
-            assert_int_equal(foliot_recording_append(recording, world, NULL, 0), FOLIOT_OK);
+            assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
+            assert_int_equal(foliot_recording_append(recording, world, NULL, 0), FOLIOT_STATUS_OK);
         }
         foliot_digest digest = foliot_world_digest(world);
-        assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
         foliot_replay *replay;
         foliot_verdict verdict;
-        assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_OK);
-        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-        assert_int_equal(verdict.status, FOLIOT_OK);
+        assert_int_equal(foliot_replay_open(file, &replay, NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+        assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
         assert_int_equal(verdict.ticks, from + 75);
         assert_true(foliot_digest_equal(verdict.digest, digest));
         assert_int_equal(foliot_replay_about(replay)->notes, 1);
@@ -292,18 +292,18 @@ static void closed_ticks_never_change(void **state)
     uint32_t count;
     foliot__input_log_init(&log, 100);
     const foliot_input late = {.player = 2, .sequence = 5}, early = {.player = 1, .sequence = 9};
-    assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_OK);
-    assert_int_equal(foliot__input_log_append(&log, &early), FOLIOT_OK);
-    assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_INVALID); // twice
+    assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__input_log_append(&log, &early), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_STATUS_INVALID); // twice
     assert_false(foliot__input_log_at(&log, 100, &inputs, &count));          // still open
-    assert_int_equal(foliot__input_log_close_tick(&log), FOLIOT_OK);
-    assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_OK); // of tick 101
+    assert_int_equal(foliot__input_log_close_tick(&log), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__input_log_append(&log, &late), FOLIOT_STATUS_OK); // of tick 101
     assert_true(foliot__input_log_at(&log, 100, &inputs, &count));
     assert_int_equal(count, 2);
     assert_int_equal(inputs[0].player, 1);
     assert_int_equal(inputs[1].player, 2);
-    assert_int_equal(foliot__input_log_close_tick(&log), FOLIOT_OK);
-    assert_int_equal(foliot__input_log_close_tick(&log), FOLIOT_OK);
+    assert_int_equal(foliot__input_log_close_tick(&log), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__input_log_close_tick(&log), FOLIOT_STATUS_OK);
     assert_int_equal(foliot__input_log_open_tick(&log), 103);
     foliot__input_log_forget(&log, 101);
     assert_false(foliot__input_log_at(&log, 100, &inputs, &count));

@@ -33,7 +33,7 @@ static made *make(foliot_integrator integrator, uint32_t players, bool streams,
     m->yard.streams = streams;
     tape_yard_record(&m->yard, &config, TICKS, &m->memory, m->digests);
     assert_int_equal(foliot_replay_open_bytes(m->memory.bytes, m->memory.length, &m->replay, NULL),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     return m;
 }
 
@@ -63,7 +63,7 @@ static void inputs_come_back(bool streams)
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         const foliot_input *inputs;
         uint32_t count, wanted = tape_yard_inputs(&again, tick, true, expected);
-        assert_int_equal(foliot_replay_inputs(m->replay, tick, &inputs, &count), FOLIOT_OK);
+        assert_int_equal(foliot_replay_inputs(m->replay, tick, &inputs, &count), FOLIOT_STATUS_OK);
         assert_int_equal(count, wanted);
         for (uint32_t i = 0; i < count; i++) {
             assert_int_equal(inputs[i].player, expected[i].player);
@@ -74,7 +74,7 @@ static void inputs_come_back(bool streams)
         }
         total += count;
     }
-    assert_int_equal(foliot_replay_scan(m->replay), FOLIOT_OK);
+    assert_int_equal(foliot_replay_scan(m->replay), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_about(m->replay)->inputs, total);
     assert_int_equal(foliot_replay_about(m->replay)->players, 6);
     assert_int_equal(foliot_replay_about(m->replay)->digests, TICKS);
@@ -100,10 +100,10 @@ static void a_replay_has_every_state(void **state)
     made *m = make(FOLIOT_SEMI_IMPLICIT_EULER, 4, false, 60, 150);
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         same_state(m, tick);
-        assert_int_equal(foliot_replay_step(m->replay), FOLIOT_OK);
+        assert_int_equal(foliot_replay_step(m->replay), FOLIOT_STATUS_OK);
     }
     same_state(m, TICKS);
-    assert_int_equal(foliot_replay_step(m->replay), FOLIOT_NOT_FOUND);
+    assert_int_equal(foliot_replay_step(m->replay), FOLIOT_STATUS_NOT_FOUND);
     same_state(m, TICKS);
     drop(m);
 }
@@ -115,10 +115,10 @@ static void seeks_reach_any_tick(void **state)
     foliot__rng rng = foliot__rng_seeded(seed());
     for (int i = 0; i < 300; i++) {
         uint64_t tick = foliot__rng_below(&rng, TICKS + 1);
-        assert_int_equal(foliot_replay_seek(m->replay, tick), FOLIOT_OK);
+        assert_int_equal(foliot_replay_seek(m->replay, tick), FOLIOT_STATUS_OK);
         same_state(m, tick);
     }
-    assert_int_equal(foliot_replay_seek(m->replay, TICKS + 1), FOLIOT_NOT_FOUND);
+    assert_int_equal(foliot_replay_seek(m->replay, TICKS + 1), FOLIOT_STATUS_NOT_FOUND);
     drop(m);
 }
 
@@ -126,13 +126,13 @@ static void steps_back_are_exact(foliot_integrator integrator, uint32_t keyframe
                                  bool streams)
 {
     made *m = make(integrator, 3, streams, 60, keyframe_ticks);
-    assert_int_equal(foliot_replay_seek(m->replay, TICKS), FOLIOT_OK);
+    assert_int_equal(foliot_replay_seek(m->replay, TICKS), FOLIOT_STATUS_OK);
     for (uint64_t tick = TICKS; tick-- > 0;) {
-        assert_int_equal(foliot_replay_step_back(m->replay), FOLIOT_OK);
+        assert_int_equal(foliot_replay_step_back(m->replay), FOLIOT_STATUS_OK);
         same_state(m, tick);
     }
-    assert_int_equal(foliot_replay_step_back(m->replay), FOLIOT_NOT_FOUND);
-    assert_int_equal(foliot_replay_step(m->replay), FOLIOT_OK);
+    assert_int_equal(foliot_replay_step_back(m->replay), FOLIOT_STATUS_NOT_FOUND);
+    assert_int_equal(foliot_replay_step(m->replay), FOLIOT_STATUS_OK);
     same_state(m, 1);
     drop(m);
 }
@@ -155,10 +155,10 @@ static void a_whole_recording_matches(void **state)
     (void)state;
     foliot_verdict verdict;
     made *m = make(FOLIOT_VELOCITY_VERLET, 4, false, 60, 150);
-    assert_int_equal(foliot_replay_verify(m->replay, NULL, &verdict), FOLIOT_OK);
+    assert_int_equal(foliot_replay_verify(m->replay, NULL, &verdict), FOLIOT_STATUS_OK);
     if (verdict.damage.text[0])
         print_message("%s\n", verdict.damage.text);
-    assert_int_equal(verdict.status, FOLIOT_OK);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     assert_int_equal(verdict.ticks, TICKS);
     assert_true(foliot_digest_equal(verdict.digest, m->digests[TICKS]));
     drop(m);
@@ -177,7 +177,7 @@ static void another_scene_diverges(void **state)
     foliot_recording_sink sink = tape_memory_sink(&other);
     foliot_recording_config config = tape_config(60, 150);
     assert_int_equal(
-        foliot_recording_begin(&sink, &m->yard.scene, NULL, world, &config, &recording), FOLIOT_OK);
+        foliot_recording_begin(&sink, &m->yard.scene, NULL, world, &config, &recording), FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 100; tick++) {
         if (tick == 70)
             foliot_world_field_put(world, 3, FOLIOT_FIELD_position_y,
@@ -185,11 +185,11 @@ static void another_scene_diverges(void **state)
         foliot_world_step(world, NULL, 0, NULL);
         foliot_recording_append(recording, world, NULL, 0);
     }
-    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_replay *replay;
-    assert_int_equal(foliot_replay_open_bytes(other.bytes, other.length, &replay, NULL), FOLIOT_OK);
-    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_OK);
-    assert_int_equal(verdict.status, FOLIOT_DIVERGED);
+    assert_int_equal(foliot_replay_open_bytes(other.bytes, other.length, &replay, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
+    assert_int_equal(verdict.status, FOLIOT_STATUS_DIVERGED);
     assert_int_equal(verdict.divergence.tick, 71);
     assert_int_equal(verdict.ticks, 70);
     foliot_replay_close(replay);
@@ -212,8 +212,8 @@ static void every_injected_fault_is_found_exactly(void **state)
         fault.field = (foliot_field)foliot__rng_below(&rng, FOLIOT_FIELD_previous_x);
         fault.ulps = foliot__rng_below(&rng, 2) ? 1 : -1;
         foliot_verdict verdict;
-        assert_int_equal(foliot_replay_verify(m->replay, &fault, &verdict), FOLIOT_OK);
-        assert_int_equal(verdict.status, FOLIOT_DIVERGED);
+        assert_int_equal(foliot_replay_verify(m->replay, &fault, &verdict), FOLIOT_STATUS_OK);
+        assert_int_equal(verdict.status, FOLIOT_STATUS_DIVERGED);
         const foliot_divergence *d = &verdict.divergence;
         if (d->tick != fault.tick || d->body != fault.body || d->field != fault.field)
             print_message("fault %d: tick %d stage %s body %d field %s\n", i, (int)fault.tick,

@@ -261,9 +261,9 @@ static void a_torque_turns(void **state)
     foliot_world *world = problem_world(&p);
     foliot_input inputs[2] = {{.sequence = 1, .kind = FOLIOT_INPUT_JOIN},
                               {.sequence = 2, .axes = {0, 0, 0, 127}}};
-    assert_int_equal(foliot_world_step(world, inputs, 2, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(world, inputs, 2, NULL), FOLIOT_STATUS_OK);
     for (int n = 1; n < 128; n++)
-        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
     foliot_body_state b = foliot_world_body(world, foliot_world_player_body(world, 0));
     double rate = 0.02 / (0.4 * 0.25); // I = 2/5 m r^2
     check_near(b.angular_velocity[2], rate * 2, 1e-12);

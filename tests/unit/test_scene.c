@@ -199,7 +199,7 @@ static void expect_problem(const fixture *f, const char *path)
 {
     foliot_scene_problem problem = {"", ""};
     foliot_status status = foliot_scene_check(&f->scene, &problem);
-    assert_true(status == FOLIOT_INVALID || status == FOLIOT_REFUSED);
+    assert_true(status == FOLIOT_STATUS_INVALID || status == FOLIOT_STATUS_REFUSED);
     assert_string_equal(problem.path, path);
     assert_true(strlen(problem.text) > 5);
     assert_int_equal(foliot_scene_check(&f->scene, NULL), status);
@@ -212,9 +212,9 @@ static void a_scene_with_everything_is_sound(void **state)
     foliot_scene_problem problem = {"", ""};
     make(&f);
     int status = foliot_scene_check(&f.scene, &problem);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         print_error("%s: %s\n", problem.path, problem.text);
-    assert_int_equal(status, FOLIOT_OK);
+    assert_int_equal(status, FOLIOT_STATUS_OK);
 }
 
 static void every_number_out_of_range_is_named(void **state)
@@ -249,7 +249,7 @@ static void no_moment_is_above_the_sum_of_the_others(void **state)
         double *inertia = f.bodies[0].inertia;
         inertia[0] = inertia[1] = inertia[2] = 0.1;
         inertia[k] = 0.1 + 0.1; // a flat plate
-        assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_STATUS_OK);
         inertia[k] = 0.201;
         expect_problem(&f, "bodies[0].inertia");
     }
@@ -260,9 +260,9 @@ static void an_all_zero_scene_is_invalid(void **state)
     (void)state;
     fixture f;
     memset(&f, 0, sizeof f);
-    assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_INVALID);
+    assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_STATUS_INVALID);
     f.scene = foliot_scene_default(); // has no name, no dt, no bodies yet
-    assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_INVALID);
+    assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_STATUS_INVALID);
 }
 
 static void names_are_short_printable_and_unique(void **state)
@@ -329,7 +329,7 @@ static void refusals_name_the_integrators_that_fit(void **state)
     foliot_scene_problem problem;
     make(&f);
     f.scene.integrator = FOLIOT_PEFRL4;
-    assert_int_equal(foliot_scene_check(&f.scene, &problem), FOLIOT_REFUSED);
+    assert_int_equal(foliot_scene_check(&f.scene, &problem), FOLIOT_STATUS_REFUSED);
     assert_string_equal(problem.path, "integrator");
     // Contacts, a distance constraint and a rod together.
     assert_string_equal(problem.text, "pefrl4 does not admit contacts; these fit the scene: "
@@ -348,20 +348,20 @@ static void the_check_and_the_registry_agree(void **state)
         f.scene.players.limit = f.scene.force_count = f.scene.constraint_count = 0;
         f.bodies[0].angular_velocity[2] = 0;
         int contacts = foliot_scene_check(&f.scene, NULL);
-        assert_int_equal(contacts, info->contacts ? FOLIOT_OK : FOLIOT_REFUSED);
+        assert_int_equal(contacts, info->contacts ? FOLIOT_STATUS_OK : FOLIOT_STATUS_REFUSED);
         f.bodies[1].shape.kind = FOLIOT_SHAPE_POINT; // nothing to touch any more
-        assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_STATUS_OK);
         f.scene.constraint_count = 1;
         int distances = foliot_scene_check(&f.scene, NULL);
-        assert_int_equal(distances, info->contacts ? FOLIOT_OK : FOLIOT_REFUSED);
+        assert_int_equal(distances, info->contacts ? FOLIOT_STATUS_OK : FOLIOT_STATUS_REFUSED);
         f.scene.constraints = f.links + 1;
         int rods = foliot_scene_check(&f.scene, NULL);
-        assert_int_equal(rods, info->rods ? FOLIOT_OK : FOLIOT_REFUSED);
+        assert_int_equal(rods, info->rods ? FOLIOT_STATUS_OK : FOLIOT_STATUS_REFUSED);
         f.scene.constraint_count = 0;
         f.scene.speed_max = 32;
         int clamp = foliot_scene_check(&f.scene, NULL);
         bool to_bits = info->reversible == FOLIOT_REVERSIBLE_TO_BITS;
-        assert_int_equal(clamp, to_bits ? FOLIOT_REFUSED : FOLIOT_OK);
+        assert_int_equal(clamp, to_bits ? FOLIOT_STATUS_REFUSED : FOLIOT_STATUS_OK);
     }
 }
 
@@ -373,7 +373,7 @@ static void scenes_that_touch_have_four_substeps_unless_they_say(void **state)
     f.bodies[3].shape.kind = FOLIOT_SHAPE_BOX;
     f.bodies[3].shape.half[0] = f.bodies[3].shape.half[1] = f.bodies[3].shape.half[2] = 1;
     f.bodies[3].angular_velocity[0] = 1;
-    assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_STATUS_OK);
     f.scene.substeps = FOLIOT_SUBSTEPS_FITTING;
     assert_int_equal(foliot__scene_substeps(&f.scene), 4);
     f.scene.substeps = 2;
@@ -422,9 +422,9 @@ static void sorted_names_find_the_first_of_each(void **state)
 static uint8_t *encoded(const foliot_scene *scene, size_t *length)
 {
     size_t again = 0;
-    assert_int_equal(foliot_scene_encode(scene, NULL, 0, length), FOLIOT_OK);
+    assert_int_equal(foliot_scene_encode(scene, NULL, 0, length), FOLIOT_STATUS_OK);
     uint8_t *bytes = malloc(*length);
-    assert_int_equal(foliot_scene_encode(scene, bytes, *length, &again), FOLIOT_OK);
+    assert_int_equal(foliot_scene_encode(scene, bytes, *length, &again), FOLIOT_STATUS_OK);
     assert_int_equal(*length, again);
     return bytes;
 }
@@ -487,7 +487,7 @@ static void scenes_come_back_to_the_bit(void **state)
         size_t length;
         uint8_t *bytes = encoded(&f.scene, &length);
         foliot_scene *scene;
-        assert_int_equal(foliot_scene_decode(bytes, length, &scene), FOLIOT_OK);
+        assert_int_equal(foliot_scene_decode(bytes, length, &scene), FOLIOT_STATUS_OK);
         for (int i = 0; i < BODIES; i++)
             expect_same_body(&scene->bodies[i], &f.bodies[i]);
         assert_true(scene->seed == f.scene.seed);
@@ -552,7 +552,7 @@ static void a_buffer_that_is_too_small_is_told(void **state)
     size_t length, unchanged = 17;
     uint8_t *bytes = encoded(&f.scene, &length);
     for (size_t capacity = 0; capacity < length; capacity++)
-        assert_int_equal(foliot_scene_encode(&f.scene, bytes, capacity, &unchanged), FOLIOT_FULL);
+        assert_int_equal(foliot_scene_encode(&f.scene, bytes, capacity, &unchanged), FOLIOT_STATUS_FULL);
     assert_int_equal(unchanged, 17);
     free(bytes);
 }
@@ -569,7 +569,7 @@ static void bytes_cut_anywhere_are_truncated(void **state)
             malloc(cut ? cut : 1); // its own block, so that sanitizers see one byte too far
         memcpy(exact, bytes, cut);
         foliot_scene *scene = NULL;
-        assert_int_equal(foliot_scene_decode(exact, cut, &scene), FOLIOT_TRUNCATED);
+        assert_int_equal(foliot_scene_decode(exact, cut, &scene), FOLIOT_STATUS_TRUNCATED);
         assert_null(scene);
         free(exact);
     }
@@ -587,12 +587,12 @@ static void flipped_bits_are_refused_or_are_another_scene(void **state)
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
         foliot_scene *scene = NULL;
         foliot_status status = foliot_scene_decode(bytes, length, &scene);
-        if (status == FOLIOT_OK) {
+        if (status == FOLIOT_STATUS_OK) {
             expect_same_bytes(scene, bytes, length); // one scene, one encoding
             foliot_scene_destroy(scene);
         } else {
-            assert_true(status == FOLIOT_TRUNCATED || status == FOLIOT_CORRUPT ||
-                        status == FOLIOT_NEWER);
+            assert_true(status == FOLIOT_STATUS_TRUNCATED || status == FOLIOT_STATUS_CORRUPT ||
+                        status == FOLIOT_STATUS_NEWER);
             assert_null(scene);
             refused++;
         }
@@ -610,30 +610,30 @@ static void what_is_not_canonical_is_refused(void **state)
     foliot_scene *scene = NULL;
     memcpy(bytes, start, sizeof start);
     size_t top = sizeof start, least = top + 8 + 4 * 4; // an empty mask and four empty lists
-    assert_int_equal(foliot_scene_decode(bytes, least, &scene), FOLIOT_OK);
+    assert_int_equal(foliot_scene_decode(bytes, least, &scene), FOLIOT_STATUS_OK);
     foliot_scene_destroy(scene);
     assert_int_equal(foliot_scene_decode(bytes, least + 1, &scene),
-                     FOLIOT_CORRUPT); // a byte behind
+                     FOLIOT_STATUS_CORRUPT); // a byte behind
     bytes[top] = 4;                   // substeps, said to differ from 1 ...
     bytes[top + 8] = 1;
-    assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_CORRUPT); // ... but 1
+    assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_STATUS_CORRUPT); // ... but 1
     bytes[top + 8] = 2;
-    assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_OK);
+    assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_STATUS_OK);
     assert_int_equal(scene->substeps, 2);
     foliot_scene_destroy(scene);
     memset(bytes + top + 8, 0xff,
            4); // FOLIOT_SUBSTEPS_FITTING: a wish, and the encoder writes what it came to
-    assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_CORRUPT);
+    assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_STATUS_CORRUPT);
     bytes[top] = 1; // dt, a NaN
     memset(bytes + top + 8, 0xff, 8);
-    assert_int_equal(foliot_scene_decode(bytes, least + 8, &scene), FOLIOT_CORRUPT);
+    assert_int_equal(foliot_scene_decode(bytes, least + 8, &scene), FOLIOT_STATUS_CORRUPT);
     bytes[top] = 0;
     bytes[top + 7] = 0x80; // a value that this format has not
-    assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_NEWER);
+    assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_STATUS_NEWER);
     bytes[4] = 2; // a newer format
-    assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_NEWER);
+    assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_STATUS_NEWER);
     bytes[4] = 0; // there was none before 1
-    assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_CORRUPT);
+    assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_STATUS_CORRUPT);
 }
 
 // A count of a billion in a few bytes must not become a billion bytes of memory.
@@ -647,9 +647,9 @@ static void counts_are_held_against_the_bytes_present(void **state)
         memcpy(bytes, start, sizeof start);
         uint8_t *count = bytes + sizeof start + 8 + 4 * list;
         count[2] = 0x0f; // 983,040 of them
-        assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_TRUNCATED);
+        assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_STATUS_TRUNCATED);
         count[3] = 0xff;
-        assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_CORRUPT);
+        assert_int_equal(foliot_scene_decode(bytes, sizeof bytes, &scene), FOLIOT_STATUS_CORRUPT);
     }
 }
 

@@ -21,9 +21,9 @@ static foliot_scene *parsed(const char *text)
     foliot_scene *scene = NULL;
     foliot_scene_error error;
     int status = foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         print_error("%s\n", error.message);
-    assert_int_equal(status, FOLIOT_OK);
+    assert_int_equal(status, FOLIOT_STATUS_OK);
     return scene;
 }
 
@@ -31,7 +31,7 @@ static void expect_error(const char *text, const char *message)
 {
     foliot_scene *scene = NULL;
     foliot_scene_error error;
-    assert_true(foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error) != FOLIOT_OK);
+    assert_true(foliot_scene_parse(text, strlen(text), "text", NULL, &scene, &error) != FOLIOT_STATUS_OK);
     assert_null(scene);
     assert_string_equal(error.message, message);
 }
@@ -311,7 +311,7 @@ static void sleep_is_true_or_false(void **state)
         snprintf(text, sizeof text, HEAD "sleep: %s\n" BALL, bad[i]);
         foliot_scene *s = NULL;
         foliot_scene_error error;
-        assert_true(foliot_scene_parse(text, strlen(text), "text", NULL, &s, &error) != FOLIOT_OK);
+        assert_true(foliot_scene_parse(text, strlen(text), "text", NULL, &s, &error) != FOLIOT_STATUS_OK);
         assert_non_null(strstr(error.message, "sleep: must be true or false"));
     }
     expect_error(HEAD "sleep:\n" BALL, "text:4:7: sleep: has no value");
@@ -423,7 +423,7 @@ static void csv_files_hold_bodies(void **state)
                          ",,,true,,");
     foliot_scene *s = NULL;
     foliot_scene_error error;
-    assert_int_equal(foliot_scene_read(scene_file, &s, &error), FOLIOT_OK);
+    assert_int_equal(foliot_scene_read(scene_file, &s, &error), FOLIOT_STATUS_OK);
     assert_int_equal(s->body_count, 4);
     assert_string_equal(s->bodies[0].name, "one");
     check_bits(s->bodies[0].mass, 4);
@@ -464,8 +464,8 @@ static void a_missing_error_is_no_fault(void **state)
 {
     (void)state;
     foliot_scene *s = NULL;
-    assert_int_equal(foliot_scene_parse("a: b", 4, "text", NULL, &s, NULL), FOLIOT_INVALID);
-    assert_int_equal(foliot_scene_read("/there/is/none.yaml", &s, NULL), FOLIOT_IO);
+    assert_int_equal(foliot_scene_parse("a: b", 4, "text", NULL, &s, NULL), FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_scene_read("/there/is/none.yaml", &s, NULL), FOLIOT_STATUS_IO);
 }
 
 // Names of the files in a folder that end so, in order.
@@ -498,9 +498,9 @@ static void every_ready_scene_is_sound(void **state)
         foliot_scene_error error;
         snprintf(file, sizeof file, "scenes/%s", names[i]);
         int status = foliot_scene_read(file, &scene, &error);
-        if (status != FOLIOT_OK)
+        if (status != FOLIOT_STATUS_OK)
             print_error("%s\n", error.message);
-        assert_int_equal(status, FOLIOT_OK);
+        assert_int_equal(status, FOLIOT_STATUS_OK);
         names[i][strlen(names[i]) - strlen(".yaml")] = 0;
         assert_string_equal(scene->name, names[i]);
         foliot_scene_destroy(scene);
@@ -525,7 +525,7 @@ static foliot_status parse_piece(const char *text, size_t length, foliot_scene_e
     foliot_scene *scene = NULL;
     foliot_status status =
         foliot_scene_parse(whole, strlen(whole), "piece", "scenes", &scene, error);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         foliot_scene_destroy(scene);
     return status;
 }
@@ -546,9 +546,9 @@ static void every_example_of_the_manual_is_sound(void **state)
         foliot_scene_error error;
         assert_non_null(end);
         int status = parse_piece(at, (size_t)(end - at), &error);
-        if (status != FOLIOT_OK)
+        if (status != FOLIOT_STATUS_OK)
             print_error("%s\nin\n%.*s", error.message, (int)(end - at), at);
-        assert_int_equal(status, FOLIOT_OK);
+        assert_int_equal(status, FOLIOT_STATUS_OK);
         at = end;
         count++;
     }
@@ -572,7 +572,7 @@ static void a_bad_scene_gives_its_message(void **state)
     assert_int_equal(back, 0);
     assert_true(length > 0);
     expected[length - 1] = 0; // the newline
-    assert_true(status == FOLIOT_INVALID || status == FOLIOT_REFUSED);
+    assert_true(status == FOLIOT_STATUS_INVALID || status == FOLIOT_STATUS_REFUSED);
     assert_null(scene);
     assert_string_equal(error.message, expected);
     char place[300];

@@ -55,10 +55,10 @@ static foliot_truth *held(const grid *g, uint64_t tick)
 {
     foliot_truth *truth;
     const foliot_simulation simulation = {.kind = &grid_kind, .self = (void *)g};
-    assert_int_equal(foliot_truth_create(&truth), FOLIOT_OK);
+    assert_int_equal(foliot_truth_create(&truth), FOLIOT_STATUS_OK);
     foliot_truth_begin(truth, tick);
     assert_int_equal(foliot_truth_tick(truth), tick);
-    assert_int_equal(foliot_truth_hold(truth, &simulation), FOLIOT_OK);
+    assert_int_equal(foliot_truth_hold(truth, &simulation), FOLIOT_STATUS_OK);
     return truth;
 }
 
@@ -78,11 +78,11 @@ static void carry(foliot_search *search, const foliot_truth *ours, const foliot_
         if (count == 0)
             return;
         assert_int_equal(foliot_search_answer(theirs, question, count, answer, &length, &tick),
-                         FOLIOT_OK);
+                         FOLIOT_STATUS_OK);
         assert_true(length <= sizeof answer);
         if (spoil)
             spoil(answer, &length, user);
-        if (foliot_search_hear(search, answer, length) != FOLIOT_OK)
+        if (foliot_search_hear(search, answer, length) != FOLIOT_STATUS_OK)
             return;
     }
     fail_msg("%s", "the search does not end");
@@ -203,12 +203,12 @@ static void a_stage_is_named(void **state)
     foliot_divergence local = {0};
     for (int i = 0; i < 2; i++) {
         foliot_simulation simulation;
-        assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_OK);
+        assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
         if (i == 1) // a heat that is not the same: it shows after the first stage
             kind->field_put(simulation.self, 1 + 6, 2, 4);
-        assert_int_equal(foliot_truth_create(&truth[i]), FOLIOT_OK);
+        assert_int_equal(foliot_truth_create(&truth[i]), FOLIOT_STATUS_OK);
         foliot_truth_begin(truth[i], 1);
-        assert_int_equal(foliot_truth_step(truth[i], &simulation, NULL, 0), FOLIOT_OK);
+        assert_int_equal(foliot_truth_step(truth[i], &simulation, NULL, 0), FOLIOT_STATUS_OK);
         foliot_truth_hold(truth[i], &simulation);
         foliot_simulation_destroy(&simulation);
     }
@@ -321,9 +321,9 @@ static void hostile_questions_are_refused(void **state)
         }
         foliot_status status =
             foliot_search_answer(&answerer, question, length, answer, &answer_length, &tick);
-        assert_true(status == FOLIOT_OK || status == FOLIOT_CORRUPT || status == FOLIOT_AGAIN ||
-                    status == FOLIOT_NOT_FOUND);
-        answered += status == FOLIOT_OK;
+        assert_true(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_AGAIN ||
+                    status == FOLIOT_STATUS_NOT_FOUND);
+        answered += status == FOLIOT_STATUS_OK;
         assert_true(answer_length <= sizeof answer);
     }
     assert_true(answered > 50);

@@ -21,14 +21,14 @@ typedef struct pair {
 
 static void capture(pair *p)
 {
-    assert_int_equal(foliot_world_capture(p->first, NULL, 0, &p->length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(p->first, NULL, 0, &p->length), FOLIOT_STATUS_OK);
     if (p->length > p->capacity) {
         p->capacity = 2 * p->length;
         p->bytes = realloc(p->bytes, p->capacity);
         p->other = realloc(p->other, p->capacity);
         assert_true(p->bytes && p->other);
     }
-    assert_int_equal(foliot_world_capture(p->first, p->bytes, p->capacity, &p->length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(p->first, p->bytes, p->capacity, &p->length), FOLIOT_STATUS_OK);
 }
 
 static void step_both(pair *p, const char *name, const foliot__input_script *script)
@@ -39,12 +39,12 @@ static void step_both(pair *p, const char *name, const foliot__input_script *scr
     uint64_t tick = foliot_world_tick(p->first);
     if (script)
         count = foliot__input_script_at(script, tick, &inputs);
-    assert_int_equal(foliot_world_step(p->first, inputs, count, NULL), FOLIOT_OK);
-    assert_int_equal(foliot_world_step(p->second, inputs, count, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(p->first, inputs, count, NULL), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_step(p->second, inputs, count, NULL), FOLIOT_STATUS_OK);
     if (!foliot_digest_equal(foliot_world_digest(p->first), foliot_world_digest(p->second)))
         fail_msg("%s: a world restored at tick %d has another future", name, (int)tick);
     capture(p);
-    assert_int_equal(foliot_world_capture(p->second, p->other, p->capacity, &length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(p->second, p->other, p->capacity, &length), FOLIOT_STATUS_OK);
     assert_int_equal(length, p->length);
     assert_memory_equal(p->bytes, p->other, length);
 }
@@ -61,13 +61,13 @@ static void check_scene(const char *file, const foliot__input_script *script)
     foliot_scene *scene;
     foliot_scene_error error;
     pair p = {0};
-    if (foliot_scene_read(file, &scene, &error) != FOLIOT_OK)
+    if (foliot_scene_read(file, &scene, &error) != FOLIOT_STATUS_OK)
         fail_msg("%s", error.message);
-    assert_int_equal(foliot_world_create(scene, &p.first), FOLIOT_OK);
-    assert_int_equal(foliot_world_create(scene, &p.second), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(scene, &p.first), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_create(scene, &p.second), FOLIOT_STATUS_OK);
     capture(&p);
     for (uint64_t tick = 0; tick < ticks_for(scene); tick++) {
-        assert_int_equal(foliot_world_restore(p.second, p.bytes, p.length), FOLIOT_OK);
+        assert_int_equal(foliot_world_restore(p.second, p.bytes, p.length), FOLIOT_STATUS_OK);
         step_both(&p, scene->name, scene->players.limit ? script : NULL);
     }
     foliot_world_destroy(p.first);
@@ -84,7 +84,7 @@ static void a_restored_world_has_the_same_future(void **state)
     foliot__input_script script;
     char message[512];
     assert_int_equal(foliot__input_script_read(INPUTS_FILE, &script, message, sizeof message),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     assert_int_equal(glob("scenes/*.yaml", 0, NULL, &scenes), 0);
     for (size_t i = 0; i < scenes.gl_pathc; i++)
         check_scene(scenes.gl_pathv[i], &script);

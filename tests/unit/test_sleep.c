@@ -182,7 +182,7 @@ static void act(foliot_world *world, foliot_input_kind kind, int8_t push, uint16
                           .kind = (uint8_t)kind,
                           .axes = {0, push, 0, 0},
                           .buttons = buttons};
-    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
 }
 
 // A player who stands on a column with hands off.
@@ -326,15 +326,15 @@ static void restored_sleepers_have_the_same_future(void **state)
         size_t length;
         foliot_world_capture(world, NULL, 0, &length);
         uint8_t *bytes = malloc(length);
-        assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_OK);
-        assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_OK);
+        assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);
         free(bytes);
         for (int t = 0; t < 17; t++) {
             foliot_input input = {.sequence = (uint32_t)foliot_world_tick(world) + 1,
                                   .axes = {0, round % 6 == 5 ? 90 : 0, 0, 0},
                                   .buttons = round == 8 ? 1 : 0};
-            assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
-            assert_int_equal(foliot_world_step(other, &input, 1, &host), FOLIOT_OK);
+            assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
+            assert_int_equal(foliot_world_step(other, &input, 1, &host), FOLIOT_STATUS_OK);
             same(world, other);
         }
     }
@@ -376,7 +376,7 @@ typedef struct sent {
 static void begin_sending(sent *s, const yard *y)
 {
     *s = (sent){.format = foliot_snapshot_format_of(&y->scene)};
-    assert_int_equal(foliot_snapshot_coder_create(&s->format, &s->coder), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_coder_create(&s->format, &s->coder), FOLIOT_STATUS_OK);
     foliot_snapshot *all[] = {&s->base, &s->now, &s->got};
     for (int k = 0; k < 3; k++) {
         all[k]->capacity = 64;
@@ -388,12 +388,12 @@ static void begin_sending(sent *s, const yard *y)
 static uint32_t send_now(sent *s, const foliot_world *world)
 {
     foliot_snapshot_head head;
-    assert_int_equal(foliot_snapshot_capture(&s->format, world, &s->now), FOLIOT_OK);
-    assert_int_equal(foliot_snapshot_encode(s->coder, &s->now, &s->base, &s->pieces), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_capture(&s->format, world, &s->now), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_snapshot_encode(s->coder, &s->now, &s->base, &s->pieces), FOLIOT_STATUS_OK);
     assert_int_equal(s->pieces.count, 1);
     assert_int_equal(foliot_snapshot_decode(s->coder, s->pieces.bytes, s->pieces.offsets[1],
                                             &s->base, &s->got, &head),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     return s->pieces.offsets[1];
 }
 
@@ -415,7 +415,7 @@ static void snapshots_tell_who_sleeps(void **state)
     sent s;
     begin_sending(&s, &y);
     yard_run(world, 20);
-    assert_int_equal(foliot_snapshot_capture(&s.format, world, &s.base), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_capture(&s.format, world, &s.base), FOLIOT_STATUS_OK);
     until_asleep(world, 6);
     send_now(&s, world);
     for (uint32_t i = 0; i < 7; i++) {
@@ -423,7 +423,7 @@ static void snapshots_tell_who_sleeps(void **state)
         assert_int_equal(seen.flags & FOLIOT_BODY_ASLEEP, i > 0 ? FOLIOT_BODY_ASLEEP : 0);
         check_bits(seen.velocity[2], 0);
     }
-    assert_int_equal(foliot_snapshot_capture(&s.format, world, &s.base), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_capture(&s.format, world, &s.base), FOLIOT_STATUS_OK);
     yard_run(world, 6);
     check_below(send_now(&s, world), 12);
     assert_memory_equal(s.got.bodies, s.base.bodies, 7 * sizeof *s.got.bodies);
@@ -442,7 +442,7 @@ static void the_probe_naps_and_wakes(void **state)
     foliot_world *world;
     uint32_t most = 0, counts[50];
     foliot__probe_make(&probe, FOLIOT__PROBE_nap);
-    assert_int_equal(foliot_world_create(&probe.scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&probe.scene, &world), FOLIOT_STATUS_OK);
     for (int t = 0; t < 50; t++) {
         yard_run(world, 1);
         counts[t] = sleepers(world);
@@ -465,7 +465,7 @@ static void forces_from_afar_and_sleep_do_not_go_together(void **state)
         y.scene.bodies = y.bodies;
         y.scene.forces = &force;
         y.scene.force_count = 1;
-        assert_int_equal(foliot_scene_check(&y.scene, &problem), FOLIOT_REFUSED);
+        assert_int_equal(foliot_scene_check(&y.scene, &problem), FOLIOT_STATUS_REFUSED);
         assert_string_equal(problem.path, "sleep");
         yard_free(&y);
     }
@@ -482,8 +482,8 @@ static void bytes_say_whether_bodies_sleep(void **state)
         y.scene.sleep = k;
         foliot_scene *back;
         assert_int_equal(foliot_scene_encode(&y.scene, bytes[k], sizeof bytes[k], &length[k]),
-                         FOLIOT_OK);
-        assert_int_equal(foliot_scene_decode(bytes[k], length[k], &back), FOLIOT_OK);
+                         FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_scene_decode(bytes[k], length[k], &back), FOLIOT_STATUS_OK);
         assert_int_equal(back->sleep, k);
         foliot_scene_destroy(back);
     }

@@ -244,9 +244,9 @@ static void a_player_pushes_a_row_of_cubes(void **state)
     p->force = 1000;
     foliot_world *world = yard_open(&y);
     foliot_input input = {.kind = FOLIOT_INPUT_JOIN, .sequence = 1};
-    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
     input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL, .sequence = 2, .axes = {127, 0, 0, 0}};
-    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
     yard_run(world, 30);
     double before = foliot_world_body(world, 6).velocity[0];
     yard_run(world, 30);

@@ -57,9 +57,9 @@ static foliot_snapshot random_snapshot(uint32_t count, uint64_t tick, const foli
 static void round_trip(const foliot_snapshot *s, const foliot_snapshot *baseline)
 {
     foliot_snapshot_coder *coder;
-    assert_int_equal(foliot_snapshot_coder_create(&format, &coder), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_coder_create(&format, &coder), FOLIOT_STATUS_OK);
     foliot_snapshot_pieces pieces = {0};
-    assert_int_equal(foliot_snapshot_encode(coder, s, baseline, &pieces), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_encode(coder, s, baseline, &pieces), FOLIOT_STATUS_OK);
     foliot_snapshot got = empty_of(s->count + 1);
     got.tick = s->tick;
     got.count = s->count;
@@ -70,7 +70,7 @@ static void round_trip(const foliot_snapshot *s, const foliot_snapshot *baseline
         uint8_t *copy = malloc(length); // so that the sanitizer sees one byte too far
         memcpy(copy, pieces.bytes + pieces.offsets[i], length);
         assert_int_equal(foliot_snapshot_decode(coder, copy, length, baseline, &got, &head),
-                         FOLIOT_OK);
+                         FOLIOT_STATUS_OK);
         assert_int_equal(head.pieces, pieces.count);
         free(copy);
     }
@@ -110,8 +110,8 @@ static void an_unchanged_world_is_small(void **state)
     s.tick = 11;
     foliot_snapshot_coder *coder;
     foliot_snapshot_pieces pieces = {0};
-    assert_int_equal(foliot_snapshot_coder_create(&format, &coder), FOLIOT_OK);
-    assert_int_equal(foliot_snapshot_encode(coder, &s, &base, &pieces), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_coder_create(&format, &coder), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_snapshot_encode(coder, &s, &base, &pieces), FOLIOT_STATUS_OK);
     assert_int_equal(pieces.count, 1);
     print_message("%u bytes\n", pieces.offsets[1]);
     assert_true(pieces.offsets[1] < 12); // with the message byte at most 12
@@ -128,8 +128,8 @@ static void hostile_bytes_do_no_harm(void **state)
     foliot_snapshot s = random_snapshot(250, 9, &base, 30);
     foliot_snapshot_pieces pieces = {0};
     foliot_snapshot_head head;
-    assert_int_equal(foliot_snapshot_coder_create(&format, &coder), FOLIOT_OK);
-    assert_int_equal(foliot_snapshot_encode(coder, &s, &base, &pieces), FOLIOT_OK);
+    assert_int_equal(foliot_snapshot_coder_create(&format, &coder), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_snapshot_encode(coder, &s, &base, &pieces), FOLIOT_STATUS_OK);
     size_t length = pieces.offsets[1];
     for (size_t cut = 0; cut < length; cut++) {
         uint8_t *copy = malloc(cut + 1);

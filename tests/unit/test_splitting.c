@@ -317,17 +317,17 @@ static void a_push_acts_in_its_ticks_alone(void **state)
         foliot_world *world = problem_world(&p);
         foliot_input join = {.sequence = 1, .kind = FOLIOT_INPUT_JOIN};
         foliot_input push = {.sequence = 2, .axes = {16}}, stop = {.sequence = 3};
-        assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_STATUS_OK);
         uint32_t slot = foliot_world_player_body(world, 0);
         for (int n = 1; n < 64; n++)
-            assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_OK);
+            assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
         check_bits(foliot_world_body(world, slot).velocity[0], 0.0);
         for (int n = 0; n < 64; n++)
             assert_int_equal(foliot_world_step(world, n == 0 ? &push : NULL, n == 0, NULL),
-                             FOLIOT_OK);
+                             FOLIOT_STATUS_OK);
         for (int n = 0; n < 64; n++)
             assert_int_equal(foliot_world_step(world, n == 0 ? &stop : NULL, n == 0, NULL),
-                             FOLIOT_OK);
+                             FOLIOT_STATUS_OK);
         check_near(foliot_world_body(world, slot).velocity[0], 16, 1e-12);
         // 8 while pushed and 16 after, give or take the order of kick and drift; verlet's push is
         // that of whole ticks around the positions.

@@ -303,8 +303,8 @@ static void a_restored_pile_has_the_same_future(void **state)
     size_t length;
     foliot_world_capture(world, NULL, 0, &length);
     uint8_t *bytes = malloc(length);
-    assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_OK);
-    assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);
     for (int t = 0; t < 60; t++) {
         yard_run(world, 1);
         yard_run(other, 1);

@@ -40,7 +40,7 @@ static foliot_world *open(yard *y, uint32_t room)
     foliot_world *world = NULL;
     assert_int_equal(foliot_world_init(aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes), bytes, &config,
                                        &y->scene, &world),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     return world; // which is where its block begins
 }
 
@@ -101,8 +101,8 @@ static void agree(const foliot_host *host, const lot *l, uint32_t ticks)
 {
     foliot_world *alone = heap(l), *many = heap(l);
     for (uint32_t t = 0; t < ticks; t++) {
-        assert_int_equal(foliot_world_step(alone, NULL, 0, NULL), FOLIOT_OK);
-        assert_int_equal(foliot_world_step(many, NULL, 0, host), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(alone, NULL, 0, NULL), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_world_step(many, NULL, 0, host), FOLIOT_STATUS_OK);
         assert_true(foliot_digest_equal(foliot_world_digest(alone), foliot_world_digest(many)));
     }
     assert_true((foliot_world_counted(many)->contacts_dropped > 0) == (l->room > 0));

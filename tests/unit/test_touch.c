@@ -385,8 +385,8 @@ static void a_restored_and_a_copied_world_tell_the_same(void **state)
     size_t length = 0;
     foliot_world_capture(world, NULL, 0, &length);
     uint8_t *bytes = malloc(length);
-    assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_OK);
-    assert_int_equal(foliot_world_restore(restored, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_restore(restored, bytes, length), FOLIOT_STATUS_OK);
     foliot_world_copy(copied, world);
     same_lists(world, copied);
     foliot_touch t[TOUCHES];
@@ -433,7 +433,7 @@ static void the_order_of_tasks_does_not_tell(void **state)
     const foliot_host host = {.run = run_backwards, .threads = 4};
     for (int tick = 0; tick < 60; tick++) {
         yard_run(world, 1);
-        assert_int_equal(foliot_world_step(shared, NULL, 0, &host), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(shared, NULL, 0, &host), FOLIOT_STATUS_OK);
         same_lists(world, shared);
     }
     foliot_world_destroy(world);

@@ -32,7 +32,7 @@ static void make(pair *p, foliot_hub *hub, const foliot_transport_config *config
 {
     foliot_status status = hub ? foliot_transport_memory(hub, config, p->now_ns, t)
                                : foliot_transport_enet(config, p->now_ns, t);
-    assert_int_equal(status, FOLIOT_OK);
+    assert_int_equal(status, FOLIOT_STATUS_OK);
 }
 
 static void pass_time(pair *p, uint64_t ns)
@@ -79,20 +79,20 @@ static pair meet(bool memory, bool batches, const char *impairment)
     pair p = {.now_ns = memory ? 1000 : clock_ns()};
     foliot_transport_config config = foliot_transport_config_default();
     if (memory)
-        assert_int_equal(foliot_hub_create(&p.hub), FOLIOT_OK);
+        assert_int_equal(foliot_hub_create(&p.hub), FOLIOT_STATUS_OK);
     config.bind = "127.0.0.1";
     config.peers_max = 4;
     config.batches = batches;
     make(&p, p.hub, &config, &p.host);
     config.bind = NULL;
     config.peers_max = 1;
-    assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL, 0), FOLIOT_OK);
+    assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL, 0), FOLIOT_STATUS_OK);
     config.receive = config.send;
     make(&p, p.hub, &config, &p.client);
     foliot_peer_id peer;
     assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1", foliot_transport_port(p.host),
                                               p.now_ns, &peer),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     for (uint64_t end = p.now_ns + 8000000000u;
          p.now_ns < end && !(p.at_host.value && p.at_client.value);) {
         receive(&p);
@@ -129,13 +129,13 @@ static void packets_of_both_kinds_arrive(bool memory)
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX + 1];
     memset(bytes, 7, sizeof bytes);
     assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_UNRELIABLE, bytes, 1200),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_RELIABLE, bytes, 1201),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_UNRELIABLE, bytes, 1201),
-                     FOLIOT_FULL);
+                     FOLIOT_STATUS_FULL);
     assert_int_equal(foliot_transport_send(p.host, (foliot_peer_id){99}, FOLIOT_RELIABLE, bytes, 1),
-                     FOLIOT_NOT_FOUND);
+                     FOLIOT_STATUS_NOT_FOUND);
     run(&p, 100000000);
     assert_int_equal(p.client_received, 2);
     assert_int_equal(foliot_transport_counted(p.host)->packets_refused, 2);
@@ -152,7 +152,7 @@ static void a_large_reliable_packet_survives_a_bad_network(bool memory)
     uint8_t *bytes = calloc(1, length);
     bytes[0] = 42;
     assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_RELIABLE, bytes, length),
-                     FOLIOT_OK);
+                     FOLIOT_STATUS_OK);
     for (int i = 0; i < 3000 && p.client_received == 0; i++)
         run(&p, 4000000);
     assert_int_equal(p.client_received, 1);
@@ -213,7 +213,7 @@ static void a_connection_comes_back(bool memory)
         foliot_peer_id peer;
         assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1",
                                                   foliot_transport_port(p.host), p.now_ns, &peer),
-                         FOLIOT_OK);
+                         FOLIOT_STATUS_OK);
         for (int i = 0; i < 400 && p.at_client.value == 0; i++)
             run(&p, 10000000);
         assert_int_equal(p.at_client.value, peer.value);
@@ -298,7 +298,7 @@ static void batched_packets_wake_nobody_and_tell_when_they_came(void **state)
     foliot_transport *other = NULL;
     config.bind = "127.0.0.1";
     config.port = foliot_transport_port(p.host);
-    assert_int_equal(foliot_transport_enet(&config, p.now_ns, &other), FOLIOT_AGAIN);
+    assert_int_equal(foliot_transport_enet(&config, p.now_ns, &other), FOLIOT_STATUS_AGAIN);
     close_pair(&p);
 }
 
@@ -351,7 +351,7 @@ static void impairments_are_read_and_bad_ones_named(void **state)
         foliot_impairment_parse("loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,"
                                 "rate=1mbit,burst=3,seed=7",
                                 &i, problem, sizeof problem),
-        FOLIOT_OK);
+        FOLIOT_STATUS_OK);
     check_near(i.loss, 0.05, 1e-12);
     check_near(i.delay_ms, 50, 0);
     check_near(i.jitter_max_ms, 100, 0);
@@ -364,7 +364,7 @@ static void impairments_are_read_and_bad_ones_named(void **state)
     for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
         problem[0] = 0;
         assert_int_equal(foliot_impairment_parse(bad[k], &i, problem, sizeof problem),
-                         FOLIOT_INVALID);
+                         FOLIOT_STATUS_INVALID);
         assert_non_null(strstr(problem, "expected"));
     }
 }

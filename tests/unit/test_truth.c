@@ -26,21 +26,21 @@ static foliot_world *probe_world(foliot__probe_kind kind, foliot_integrator inte
     foliot__probe_make(&probe, kind);
     probe.scene.integrator = integrator;
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&probe.scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&probe.scene, &world), FOLIOT_STATUS_OK);
     for (int tick = 0; tick < ticks; tick++) {
         foliot_input inputs[FOLIOT__PROBE_INPUTS];
         uint32_t count = foliot__probe_inputs(&probe.scene, foliot_world_tick(world), inputs);
-        assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_OK);
+        assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
     }
     return world;
 }
 
 static uint8_t *captured(const foliot_world *world, size_t *length)
 {
-    assert_int_equal(foliot_world_capture(world, NULL, 0, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, NULL, 0, length), FOLIOT_STATUS_OK);
     uint8_t *bytes = malloc(*length);
     assert_non_null(bytes);
-    assert_int_equal(foliot_world_capture(world, bytes, *length, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(world, bytes, *length, length), FOLIOT_STATUS_OK);
     return bytes;
 }
 
@@ -91,7 +91,7 @@ static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
         for (size_t i = 0; i < 3; i++) {
             foliot__probe_make(&probe, (foliot__probe_kind)kind);
             probe.scene.integrator = schemes[i];
-            if (foliot_scene_check(&probe.scene, NULL) != FOLIOT_OK)
+            if (foliot_scene_check(&probe.scene, NULL) != FOLIOT_STATUS_OK)
                 continue;
             foliot_world *world = probe_world((foliot__probe_kind)kind, schemes[i], 15);
             size_t length = 0;
@@ -223,16 +223,16 @@ static void truncated_bytes_are_refused_and_change_nothing(void **state)
             // In a block of its own length, so that a sanitizer sees a read beyond it.
             uint8_t *part = malloc(cut ? cut : 1);
             memcpy(part, bytes, cut);
-            assert_int_equal(foliot_world_restore(other, part, cut), FOLIOT_TRUNCATED);
+            assert_int_equal(foliot_world_restore(other, part, cut), FOLIOT_STATUS_TRUNCATED);
             free(part);
             assert_memory_equal(other, before, size);
         }
         uint8_t *longer = malloc(length + 1);
         memcpy(longer, bytes, length);
         longer[length] = 0;
-        assert_int_equal(foliot_world_restore(other, longer, length + 1), FOLIOT_CORRUPT);
+        assert_int_equal(foliot_world_restore(other, longer, length + 1), FOLIOT_STATUS_CORRUPT);
         assert_memory_equal(other, before, size);
-        assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_OK);
+        assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);
         assert_true(foliot_digest_equal(foliot_world_digest(other), foliot_world_digest(world)));
         free(longer);
         free(bytes);
@@ -263,9 +263,9 @@ static void damaged_bytes_never_hurt(void **state)
             }
             memcpy(other, world, size);
             foliot_status status = foliot_world_restore(other, damaged, length);
-            if (status != FOLIOT_OK) {
+            if (status != FOLIOT_STATUS_OK) {
                 refused++;
-                assert_true(status == FOLIOT_CORRUPT || status == FOLIOT_TRUNCATED);
+                assert_true(status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_TRUNCATED);
                 assert_memory_equal(other, world, size);
                 continue;
             }
@@ -275,7 +275,7 @@ static void damaged_bytes_never_hurt(void **state)
             assert_memory_equal(bytes_again, damaged, length);
             free(bytes_again);
             for (int tick = 0; tick < 2; tick++)
-                assert_int_equal(foliot_world_step(other, NULL, 0, NULL), FOLIOT_OK);
+                assert_int_equal(foliot_world_step(other, NULL, 0, NULL), FOLIOT_STATUS_OK);
         }
         free(bytes);
         free(damaged);
@@ -293,7 +293,7 @@ static void a_state_of_another_scene_is_refused(void **state)
     foliot_world *balls = probe_world(FOLIOT__PROBE_balls, FOLIOT_SEMI_IMPLICIT_EULER, 9);
     size_t length = 0;
     uint8_t *bytes = captured(crew, &length);
-    assert_true(foliot_world_restore(balls, bytes, length) != FOLIOT_OK);
+    assert_true(foliot_world_restore(balls, bytes, length) != FOLIOT_STATUS_OK);
     free(bytes);
     foliot_world_destroy(crew);
     foliot_world_destroy(balls);
@@ -305,7 +305,7 @@ static void a_capture_that_does_not_fit_says_how_long_it_is(void **state)
     foliot_world *world = probe_world(FOLIOT__PROBE_tops, FOLIOT_SEMI_IMPLICIT_EULER, 1);
     size_t length = 0, needed = 0;
     uint8_t *bytes = captured(world, &length);
-    assert_int_equal(foliot_world_capture(world, bytes, length - 1, &needed), FOLIOT_FULL);
+    assert_int_equal(foliot_world_capture(world, bytes, length - 1, &needed), FOLIOT_STATUS_FULL);
     assert_int_equal(needed, length);
     free(bytes);
     foliot_world_destroy(world);
@@ -330,14 +330,14 @@ static void digests_have_one_spelling(void **state)
     char text[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_text(digest, text);
     assert_string_equal(text, "00123456789abcdefedcba9876543210");
-    assert_int_equal(foliot_digest_parse(text, &back), FOLIOT_OK);
+    assert_int_equal(foliot_digest_parse(text, &back), FOLIOT_STATUS_OK);
     assert_true(foliot_digest_equal(digest, back));
     assert_int_equal(foliot_digest_parse("00123456789ABCDEfedcba9876543210", &back),
-                     FOLIOT_INVALID);
-    assert_int_equal(foliot_digest_parse("00123456789abcdefedcba987654321", &back), FOLIOT_INVALID);
+                     FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_digest_parse("00123456789abcdefedcba987654321", &back), FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_digest_parse("00123456789abcdefedcba98765432100", &back),
-                     FOLIOT_INVALID);
-    assert_int_equal(foliot_digest_parse("", &back), FOLIOT_INVALID);
+                     FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_digest_parse("", &back), FOLIOT_STATUS_INVALID);
 }
 
 static void every_vector_unit_gives_the_same_hash(void **state)

@@ -156,8 +156,8 @@ static void restore_from(foliot_world *to, const foliot_world *from)
     size_t length = 0;
     foliot_world_capture(from, NULL, 0, &length);
     uint8_t *bytes = malloc(length);
-    assert_int_equal(foliot_world_capture(from, bytes, length, &length), FOLIOT_OK);
-    assert_int_equal(foliot_world_restore(to, bytes, length), FOLIOT_OK);
+    assert_int_equal(foliot_world_capture(from, bytes, length, &length), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_world_restore(to, bytes, length), FOLIOT_STATUS_OK);
     free(bytes);
 }
 

@@ -162,7 +162,7 @@ static void a_spawned_body_starts_right(void **state)
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 32);
     foliot_input join = {.sequence = 1, .kind = FOLIOT_INPUT_JOIN};
-    assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_STATUS_OK);
     problem_step(&p, world, 63);
     foliot_body_state b = foliot_world_body(world, foliot_world_player_body(world, 0));
     check_bits(b.position[2], 5.0 - 4);
@@ -223,7 +223,7 @@ static double jittered_error(uint32_t form, int thirds)
     p.scene.form = form;
     foliot_world *world = problem_world(&p);
     for (int n = 0; n < 3 * thirds; n++)
-        assert_int_equal(foliot_world_step_dt(world, share[n % 3] * dt, &p.host), FOLIOT_OK);
+        assert_int_equal(foliot_world_step_dt(world, share[n % 3] * dt, &p.host), FOLIOT_STATUS_OK);
     check_near(foliot_world_time(world), 6, 1e-12);
     double error = fabs(position(world) - cos(6));
     foliot_world_destroy(world);
@@ -246,12 +246,12 @@ static void only_the_lab_changes_dt(void **state)
     problem p;
     problem_oscillator(&p, FOLIOT_VERLET, 0.1, 1, 1);
     foliot_world *world = problem_world(&p);
-    assert_int_equal(foliot_world_step_dt(world, 0.2, NULL), FOLIOT_UNSUPPORTED);
+    assert_int_equal(foliot_world_step_dt(world, 0.2, NULL), FOLIOT_STATUS_UNSUPPORTED);
     foliot_world_destroy(world);
     problem_oscillator(&p, FOLIOT_TIME_CORRECTED_VERLET, 0.1, 1, 1);
     world = problem_world(&p);
-    assert_int_equal(foliot_world_step_dt(world, 0, NULL), FOLIOT_INVALID);
-    assert_int_equal(foliot_world_step_dt(world, NAN, NULL), FOLIOT_INVALID);
+    assert_int_equal(foliot_world_step_dt(world, 0, NULL), FOLIOT_STATUS_INVALID);
+    assert_int_equal(foliot_world_step_dt(world, NAN, NULL), FOLIOT_STATUS_INVALID);
     foliot_world_destroy(world);
 }
 

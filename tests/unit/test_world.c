@@ -56,7 +56,7 @@ static foliot_world *world_of(fixture *f)
     f->scene.forces = f->forces;
     f->scene.force_count = 1;
     foliot_world *world = NULL;
-    assert_int_equal(foliot_world_create(&f->scene, &world), FOLIOT_OK);
+    assert_int_equal(foliot_world_create(&f->scene, &world), FOLIOT_STATUS_OK);
     return world;
 }
 
@@ -97,18 +97,18 @@ static void a_block_that_is_too_small_or_misaligned_is_refused(void **state)
     assert_int_equal(bytes, foliot_world_size(world));
     char *block = aligned_alloc(64, bytes + 64);
     foliot_world *other = NULL;
-    assert_int_equal(foliot_world_init(block, bytes - 1, &config, &f.scene, &other), FOLIOT_FULL);
+    assert_int_equal(foliot_world_init(block, bytes - 1, &config, &f.scene, &other), FOLIOT_STATUS_FULL);
     assert_int_equal(foliot_world_init(block + 8, bytes, &config, &f.scene, &other),
-                     FOLIOT_INVALID);
+                     FOLIOT_STATUS_INVALID);
     assert_null(other);
-    assert_int_equal(foliot_world_init(block, bytes, &config, &f.scene, &other), FOLIOT_OK);
+    assert_int_equal(foliot_world_init(block, bytes, &config, &f.scene, &other), FOLIOT_STATUS_OK);
     free(block);
     foliot_world_destroy(world);
 }
 
 static void step(foliot_world *world, const foliot_input *inputs, uint32_t count)
 {
-    assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_OK);
+    assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
 }
 
 static void copies_agree_until_inputs_differ(void **state)
@@ -144,7 +144,7 @@ static void disordered_inputs_are_refused_and_change_nothing(void **state)
                                      {control(0, 1, 0), control(0, 1, 0)},
                                      {control(0, 1, 0), control(2, 1, 0)}};
     for (int i = 0; i < 4; i++)
-        assert_int_equal(foliot_world_step(world, cases[i], 2, NULL), FOLIOT_INVALID);
+        assert_int_equal(foliot_world_step(world, cases[i], 2, NULL), FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_world_tick(world), 0);
     assert_true(foliot_digest_equal(before, foliot_world_digest(world)));
     foliot_world_destroy(world);

@@ -36,10 +36,10 @@ static foliot_scene *springs(uint32_t bodies)
     scene.force_count = bodies;
     size_t length = 0;
     uint8_t *bytes = NULL;
-    if (list && forces && foliot_scene_encode(&scene, NULL, 0, &length) == FOLIOT_OK &&
+    if (list && forces && foliot_scene_encode(&scene, NULL, 0, &length) == FOLIOT_STATUS_OK &&
         (bytes = malloc(length)) &&
-        foliot_scene_encode(&scene, bytes, length, &length) == FOLIOT_OK &&
-        foliot_scene_decode(bytes, length, &copy) != FOLIOT_OK)
+        foliot_scene_encode(&scene, bytes, length, &length) == FOLIOT_STATUS_OK &&
+        foliot_scene_decode(bytes, length, &copy) != FOLIOT_STATUS_OK)
         copy = NULL;
     free(bytes);
     free(list);
@@ -83,8 +83,8 @@ static foliot_world *world_with(foliot_scene *scene, foliot_integrator id)
     foliot_world *world = NULL;
     foliot_integrator own = scene->integrator;
     scene->integrator = id;
-    if (foliot_scene_check(scene, NULL) == FOLIOT_OK &&
-        foliot_world_create(scene, &world) != FOLIOT_OK)
+    if (foliot_scene_check(scene, NULL) == FOLIOT_STATUS_OK &&
+        foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
         world = NULL;
     scene->integrator = own;
     return world;

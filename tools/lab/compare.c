@@ -47,7 +47,7 @@ static bool admitted(foliot_scene *scene, foliot_integrator id)
 {
     foliot_integrator own = scene->integrator;
     scene->integrator = id;
-    bool good = foliot_scene_check(scene, NULL) == FOLIOT_OK;
+    bool good = foliot_scene_check(scene, NULL) == FOLIOT_STATUS_OK;
     scene->integrator = own;
     return good;
 }
@@ -188,7 +188,7 @@ static int take_options(comparison *c)
 
 static int failed(const comparison *c, foliot_status status)
 {
-    if (status == FOLIOT_AGAIN)
+    if (status == FOLIOT_STATUS_AGAIN)
         return lab_fail(c->context, FOLIOT__EXIT_ERROR, "interrupted");
     return lab_fail(c->context, FOLIOT__EXIT_ERROR, "%s", foliot_status_text(status));
 }
@@ -198,15 +198,15 @@ static int find_reference(comparison *c)
     uint32_t body = c->reference.body;
     double finest = c->steps[c->step_count - 1];
     char message[512];
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     if (!c->options->reference)
         status = reference_make(c->scene, finest, c->time, &c->reference);
     else if (!reference_read(c->options->reference, c->scene, c->time, &c->reference, message,
                              sizeof message))
         return lab_fail(c->context, FOLIOT__EXIT_ERROR, "%s", message);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = reference_watch(c->scene, finest, c->time, body, &c->reference);
-    return status == FOLIOT_OK ? 0 : failed(c, status);
+    return status == FOLIOT_STATUS_OK ? 0 : failed(c, status);
 }
 
 static int run_trials(comparison *c)
@@ -215,7 +215,7 @@ static int run_trials(comparison *c)
     uint32_t ran = 0;
     c->trials = calloc((size_t)c->integrator_count * c->step_count + 1, sizeof *c->trials);
     if (!c->trials)
-        return failed(c, FOLIOT_MEMORY);
+        return failed(c, FOLIOT_STATUS_MEMORY);
     for (uint32_t i = 0; i < c->integrator_count; i++)
         for (uint32_t k = 0; k < c->step_count; k++) {
             trial *t = comparison_trial(c, i, k);
@@ -223,7 +223,7 @@ static int run_trials(comparison *c)
             lab_ticks(c->time, c->steps[k], &ticks);
             foliot_status status =
                 trial_run(c->scene, c->integrators[i], c->steps[k], ticks, &view, t);
-            if (status != FOLIOT_OK)
+            if (status != FOLIOT_STATUS_OK)
                 return failed(c, status);
             if (t->ran)
                 t->position_error = reference_distance(&c->reference, c->scene, t->final, t->slots);

@@ -94,7 +94,7 @@ static bool fits(foliot_scene *scene, int id)
 {
     foliot_integrator own = scene->integrator;
     scene->integrator = (foliot_integrator)id;
-    bool good = foliot_scene_check(scene, NULL) == FOLIOT_OK;
+    bool good = foliot_scene_check(scene, NULL) == FOLIOT_STATUS_OK;
     scene->integrator = own;
     return good;
 }

@@ -79,9 +79,9 @@ int lab_scene_open(const lab_context *context, const char *file, const char *int
         return lab_fail(context, FOLIOT__EXIT_USAGE, "%s", message);
     foliot_scene_error error;
     foliot_status status = foliot_scene_read(file, scene, &error);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "%s\n", error.message);
-        return status == FOLIOT_MEMORY ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_SCENE;
+        return status == FOLIOT_STATUS_MEMORY ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_SCENE;
     }
     if (id)
         (*scene)->integrator = id;
@@ -91,7 +91,7 @@ int lab_scene_open(const lab_context *context, const char *file, const char *int
         (*scene)->dt = dt;
     }
     foliot_scene_problem problem;
-    if (foliot_scene_check(*scene, &problem) == FOLIOT_OK)
+    if (foliot_scene_check(*scene, &problem) == FOLIOT_STATUS_OK)
         return FOLIOT__EXIT_FINE;
     foliot_scene_destroy(*scene);
     *scene = NULL;
@@ -157,10 +157,10 @@ static int open_recording(const lab_context *context, const char *file, lab_inpu
 {
     foliot_damage damage;
     foliot_status status = foliot_replay_open(file, &inputs->replay, &damage);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         return FOLIOT__EXIT_FINE;
-    int code = status == FOLIOT_IO ? FOLIOT__EXIT_ERROR
-               : status == FOLIOT_NEWER || status == FOLIOT_UNSUPPORTED
+    int code = status == FOLIOT_STATUS_IO ? FOLIOT__EXIT_ERROR
+               : status == FOLIOT_STATUS_NEWER || status == FOLIOT_STATUS_UNSUPPORTED
                    ? FOLIOT__EXIT_NOT_VERIFIABLE
                    : FOLIOT__EXIT_CORRUPT;
     return lab_fail(context, code, "%s: %s", file,
@@ -173,9 +173,9 @@ static int open_script(const lab_context *context, const char *file, const folio
     char message[512];
     foliot_status status =
         foliot__input_script_read(file, &inputs->script, message, sizeof message);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "%s\n", message);
-        return status == FOLIOT_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR;
+        return status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR;
     }
     for (uint32_t i = 0; i < inputs->script.count; i++)
         if (inputs->script.inputs[i].player >= scene->players.limit)
@@ -210,14 +210,14 @@ static bool recorded_at(lab_inputs *inputs, uint64_t tick, const foliot_input **
                         uint32_t *count, const char **message)
 {
     foliot_replay *replay = inputs->replay;
-    foliot_status status = FOLIOT_OK;
-    while (!inputs->ended && foliot_replay_tick(replay) < tick && status == FOLIOT_OK)
+    foliot_status status = FOLIOT_STATUS_OK;
+    while (!inputs->ended && foliot_replay_tick(replay) < tick && status == FOLIOT_STATUS_OK)
         status = foliot_replay_step(replay);
     // A recording that starts later has nothing for the ticks before it.
-    if (status == FOLIOT_OK && !inputs->ended && foliot_replay_tick(replay) == tick)
+    if (status == FOLIOT_STATUS_OK && !inputs->ended && foliot_replay_tick(replay) == tick)
         status = foliot_replay_inputs(replay, tick, list, count);
-    inputs->ended |= status == FOLIOT_NOT_FOUND;
-    if (status == FOLIOT_OK || status == FOLIOT_NOT_FOUND)
+    inputs->ended |= status == FOLIOT_STATUS_NOT_FOUND;
+    if (status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_NOT_FOUND)
         return true;
     const foliot_damage *damage = foliot_replay_damage(replay);
     snprintf(inputs->message, sizeof inputs->message, "inputs of tick %llu: %s",

@@ -47,7 +47,7 @@ static foliot_integrator best_admitted(foliot_scene *scene)
     foliot_integrator own = scene->integrator, found = FOLIOT_INTEGRATOR_NONE;
     for (unsigned i = 0; i < sizeof order / sizeof order[0] && !found; i++) {
         scene->integrator = order[i];
-        if (foliot_scene_check(scene, NULL) == FOLIOT_OK)
+        if (foliot_scene_check(scene, NULL) == FOLIOT_STATUS_OK)
             found = order[i];
     }
     scene->integrator = own;
@@ -66,10 +66,10 @@ foliot_status reference_make(foliot_scene *scene, double finest, double time,
     trial fine, coarse = {0};
     foliot_status status =
         trial_run(scene, info->id, finest / finer, ticks * finer, &nothing, &fine);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status =
             trial_run(scene, info->id, 2 * finest / finer, ticks * finer / 2, &nothing, &coarse);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         reference->final = fine.final;
         reference->slots = fine.slots;
         fine.final = NULL;
@@ -102,7 +102,7 @@ foliot_status reference_watch(foliot_scene *scene, double finest, double time, u
     lab_ticks(time, finest, &ticks);
     foliot_world *world;
     foliot_status status = foliot_world_create(&own, &world);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     double x[3][2], v[3][2];
     foliot_body_state at = foliot_world_body(world, body);
@@ -110,8 +110,8 @@ foliot_status reference_watch(foliot_scene *scene, double finest, double time, u
         x[k][0] = x[k][1] = at.position[k];
         v[k][0] = v[k][1] = at.velocity[k];
     }
-    for (uint64_t tick = 0; tick < ticks && status == FOLIOT_OK; tick++) {
-        status = lab_interrupted() ? FOLIOT_AGAIN : foliot_world_step(world, NULL, 0, NULL);
+    for (uint64_t tick = 0; tick < ticks && status == FOLIOT_STATUS_OK; tick++) {
+        status = lab_interrupted() ? FOLIOT_STATUS_AGAIN : foliot_world_step(world, NULL, 0, NULL);
         at = foliot_world_body(world, body);
         for (int k = 0; k < 3; k++) {
             widen(x[k], at.position[k]);

@@ -203,9 +203,9 @@ static int csv_close(run *r)
 static int record_failed(run *r, foliot_status status)
 {
     foliot_recording_state state = foliot_recording_now(r->recording);
-    if (status == FOLIOT_IO && state.stopped_errno)
+    if (status == FOLIOT_STATUS_IO && state.stopped_errno)
         errno = state.stopped_errno;
-    else if (status != FOLIOT_IO)
+    else if (status != FOLIOT_STATUS_IO)
         return lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s", r->options->record,
                         foliot_status_text(status));
     return cannot_write(r, r->options->record);
@@ -220,10 +220,10 @@ static int record_open(run *r)
     config.threaded = false;
     foliot_status status = foliot_recording_create(r->options->record, r->scene, NULL, r->world,
                                                    &config, &r->recording);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         return 0;
     r->recording = NULL;
-    return status == FOLIOT_IO ? cannot_write(r, r->options->record)
+    return status == FOLIOT_STATUS_IO ? cannot_write(r, r->options->record)
                                : lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s",
                                           r->options->record, foliot_status_text(status));
 }
@@ -231,9 +231,9 @@ static int record_open(run *r)
 static int record_tick(run *r, const foliot_input *inputs, uint32_t count)
 {
     foliot_status status = foliot_recording_append(r->recording, r->world, inputs, count);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_drain(r->recording);
-    return status == FOLIOT_OK ? 0 : record_failed(r, status);
+    return status == FOLIOT_STATUS_OK ? 0 : record_failed(r, status);
 }
 
 static int record_close(run *r)
@@ -243,7 +243,7 @@ static int record_close(run *r)
     foliot_recording_state state;
     foliot_status status = foliot_recording_close(r->recording, &state);
     r->recording = NULL;
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         return 0;
     errno = state.stopped_errno ? state.stopped_errno : EIO;
     return cannot_write(r, r->options->record);
@@ -295,7 +295,7 @@ static int advance(run *r)
             break;
         }
         foliot_status status = step(r, inputs, count);
-        if (status != FOLIOT_OK) {
+        if (status != FOLIOT_STATUS_OK) {
             code = lab_fail(r->context, FOLIOT__EXIT_ERROR, "tick %" PRIu64 ": %s", tick,
                             foliot_status_text(status));
             break;
@@ -528,7 +528,7 @@ static int make(run *r)
     if (opened)
         return opened;
     foliot_status status = foliot_world_create(r->scene, &r->world);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return lab_fail(r->context, FOLIOT__EXIT_ERROR, "%s: %s", r->file,
                         foliot_status_text(status));
     int code = record_open(r);

@@ -36,7 +36,7 @@ static uint8_t *setup_of(const foliot_scene *scene, size_t *length)
     *length = 0;
     foliot_scene_encode(scene, NULL, 0, length);
     uint8_t *bytes = malloc(*length + 1);
-    if (bytes && foliot_scene_encode(scene, bytes, *length, length) == FOLIOT_OK)
+    if (bytes && foliot_scene_encode(scene, bytes, *length, length) == FOLIOT_STATUS_OK)
         return bytes;
     free(bytes);
     return NULL;
@@ -81,7 +81,7 @@ static int run(const lab_context *context, const lab_synctest_options *options,
     free(setup);
     if (from->problem)
         return lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", from->problem);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return lab_fail(context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s",
                         result.ticks, foliot_status_text(status));
     return say(context, scene, &result, options->json);

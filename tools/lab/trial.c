@@ -66,20 +66,20 @@ static foliot_status measure(trial *t, foliot_world *world, const trial_view *vi
     snprintf(what, sizeof what, "%s, dt = %s", info->name, lab_step_text(step, t->dt));
     foliot__progress progress = foliot__progress_begin(what, t->ticks);
     double start = lab_energy(world);
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     uint64_t ns = 0;
     take_point(t, world, view, 0);
-    for (uint64_t tick = 1; tick <= t->ticks && status == FOLIOT_OK; tick++) {
+    for (uint64_t tick = 1; tick <= t->ticks && status == FOLIOT_STATUS_OK; tick++) {
         uint64_t begin = lab_now_ns();
         status = foliot_world_step(world, NULL, 0, NULL);
         ns += lab_now_ns() - begin;
-        if (status != FOLIOT_OK)
+        if (status != FOLIOT_STATUS_OK)
             break;
         take_energy(t, world, start, tick);
         take_point(t, world, view, tick);
         foliot__progress_at(&progress, tick);
         if (lab_interrupted())
-            status = FOLIOT_AGAIN;
+            status = FOLIOT_STATUS_AGAIN;
     }
     foliot__progress_end(&progress);
     t->seconds = (double)ns * 1e-9;
@@ -90,9 +90,9 @@ static foliot_status run_admitted(const foliot_scene *scene, const trial_view *v
 {
     foliot_world *world;
     foliot_status status = foliot_world_create(scene, &world);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
-    status = allocate(t, view, scene->body_count) ? measure(t, world, view) : FOLIOT_MEMORY;
+    status = allocate(t, view, scene->body_count) ? measure(t, world, view) : FOLIOT_STATUS_MEMORY;
     const foliot_world_counters *c = foliot_world_counted(world);
     t->evaluations = c->force_evaluations;
     t->solver_iterations = c->solver_iterations;
@@ -101,7 +101,7 @@ static foliot_status run_admitted(const foliot_scene *scene, const trial_view *v
     if (t->final)
         take_positions(world, t->final, scene->body_count);
     foliot_world_destroy(world);
-    t->ran = status == FOLIOT_OK;
+    t->ran = status == FOLIOT_STATUS_OK;
     return status;
 }
 
@@ -115,11 +115,11 @@ foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, doubl
     scene->dt = dt;
     foliot_scene_problem problem;
     foliot_status status = foliot_scene_check(scene, &problem);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         status = run_admitted(scene, view, t);
     } else {
         snprintf(t->refusal, sizeof t->refusal, "%s: %s", problem.path, problem.text);
-        status = FOLIOT_OK;
+        status = FOLIOT_STATUS_OK;
     }
     scene->integrator = own_integrator;
     scene->dt = own_dt;

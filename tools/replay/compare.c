@@ -168,15 +168,15 @@ static void ask(other *o, foliot_search *search)
     o->failed |= !move_all(o->to, question, count + 1, false) ||
                  !move_all(o->from, &length, 1, true) || !move_all(o->from, answer, length, true);
     if (!o->failed)
-        o->failed = foliot_search_hear(search, answer, length) != FOLIOT_OK;
+        o->failed = foliot_search_hear(search, answer, length) != FOLIOT_STATUS_OK;
     o->exchanged += 2; // the lengths; the search counts the rest
 }
 
 static foliot_status find(run *r, other *o, foliot_search *search, uint64_t last)
 {
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     foliot_search_begin_chain(search, r->first_tick, last, r->chain);
-    while (status == FOLIOT_OK && !o->failed) {
+    while (status == FOLIOT_STATUS_OK && !o->failed) {
         if (search->state == FOLIOT_SEARCH_WANTS_TRUTH) {
             status = run_truth(r, foliot_search_tick(search));
             foliot_search_truth(search, r->truth);
@@ -261,7 +261,7 @@ static void put_text(const char *file, const run *r, const other *o, const folio
 
 static int say_failed(const other *o)
 {
-    if (o->status != FOLIOT_OK)
+    if (o->status != FOLIOT_STATUS_OK)
         fprintf(stderr, "--with '%s': %s\n", with, foliot_status_text(o->status));
     else
         fprintf(stderr, "--with '%s': it does not answer as a foliot-replay of this format does\n",
@@ -275,18 +275,18 @@ static int compare(const char *file, foliot_replay *replay, other *o)
     foliot_search search;
     foliot_status status = run_open(&r, replay, NULL); // while the other does the same
     bool answers = hear_hello(o);
-    if (status != FOLIOT_OK || !answers || o->status != FOLIOT_OK ||
+    if (status != FOLIOT_STATUS_OK || !answers || o->status != FOLIOT_STATUS_OK ||
         o->first_tick != r.first_tick) {
         run_close(&r);
-        return status != FOLIOT_OK ? tool_exit_of(status) : say_failed(o);
+        return status != FOLIOT_STATUS_OK ? tool_exit_of(status) : say_failed(o);
     }
     uint64_t last = r.last_tick < o->last_tick ? r.last_tick : o->last_tick;
     status = find(&r, o, &search, last);
     bool diverged = search.state == FOLIOT_SEARCH_FOUND;
-    if (diverged && search.found.field_known && status == FOLIOT_OK && !o->failed)
+    if (diverged && search.found.field_known && status == FOLIOT_STATUS_OK && !o->failed)
         count_all(&r, o, &search, &search.found);
     int code = diverged ? FOLIOT__EXIT_DIVERGED : FOLIOT__EXIT_FINE;
-    if (o->failed || status != FOLIOT_OK)
+    if (o->failed || status != FOLIOT_STATUS_OK)
         code = say_failed(o);
     else
         (json_wanted ? put_json : put_text)(file, &r, o, diverged ? &search.found : NULL);

@@ -55,9 +55,9 @@ static bool same_inputs(pair *p, uint64_t tick)
     const foliot_input *a, *b;
     uint32_t count, other;
     p->status = foliot_replay_inputs(p->a, tick, &a, &count);
-    if (p->status == FOLIOT_OK)
+    if (p->status == FOLIOT_STATUS_OK)
         p->status = foliot_replay_inputs(p->b, tick, &b, &other);
-    if (p->status != FOLIOT_OK)
+    if (p->status != FOLIOT_STATUS_OK)
         return true;
     bool same = count == other;
     for (uint32_t i = 0; same && i < count; i++)
@@ -79,7 +79,7 @@ static bool same_digest(pair *p, uint64_t tick)
 static foliot_truth *truth_at(foliot_replay *replay, uint64_t tick)
 {
     foliot_truth *truth = NULL;
-    if (foliot_replay_seek(replay, tick) != FOLIOT_OK || foliot_truth_create(&truth) != FOLIOT_OK)
+    if (foliot_replay_seek(replay, tick) != FOLIOT_STATUS_OK || foliot_truth_create(&truth) != FOLIOT_STATUS_OK)
         return NULL;
     foliot_truth_begin(truth, tick);
     foliot_truth_hold(truth, foliot_replay_simulation(replay));
@@ -104,7 +104,7 @@ static void compare_ticks(pair *p)
     if (first != p->other->first_tick)
         return;
     p->length = last - first;
-    for (uint64_t tick = first; tick <= last && !p->digests && p->status == FOLIOT_OK; tick++) {
+    for (uint64_t tick = first; tick <= last && !p->digests && p->status == FOLIOT_STATUS_OK; tick++) {
         if (!same_digest(p, tick)) {
             p->digests = true;
             p->found = (foliot_divergence){.tick = tick, .body = FOLIOT_NO_BODY};

@@ -54,11 +54,11 @@ static void put_bodies(const foliot_scene *scene, const foliot_world *world)
 static foliot_status export_bodies(foliot_replay *replay)
 {
     const foliot_replay_summary *about = foliot_replay_about(replay);
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     printf("tick,time,body,name,position.x,position.y,position.z,velocity.x,velocity.y,velocity.z,"
            "orientation.w,orientation.x,orientation.y,orientation.z,"
            "angular_velocity.x,angular_velocity.y,angular_velocity.z\n");
-    while (status == FOLIOT_OK) {
+    while (status == FOLIOT_STATUS_OK) {
         if (foliot_replay_tick(replay) % every == 0)
             put_bodies(about->scene, foliot_replay_world(replay));
         status = foliot_replay_step(replay);
@@ -70,19 +70,19 @@ static foliot_status export_inputs(foliot_replay *replay)
 {
     static const char *const kinds[] = {"control", "join", "leave"};
     const foliot_replay_summary *about = foliot_replay_about(replay);
-    foliot_status status = FOLIOT_OK;
+    foliot_status status = FOLIOT_STATUS_OK;
     printf("tick,player,sequence,kind,x,y,z,turn,buttons\n");
-    for (uint64_t tick = about->first_tick; tick < about->last_tick && status == FOLIOT_OK;
+    for (uint64_t tick = about->first_tick; tick < about->last_tick && status == FOLIOT_STATUS_OK;
          tick++) {
         const foliot_input *inputs;
         uint32_t count = 0;
         status = foliot_replay_inputs(replay, tick, &inputs, &count);
-        for (uint32_t i = 0; status == FOLIOT_OK && i < count; i++)
+        for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < count; i++)
             printf("%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%s,%d,%d,%d,%d,%u\n", tick,
                    inputs[i].player, inputs[i].sequence, kinds[inputs[i].kind], inputs[i].axes[0],
                    inputs[i].axes[1], inputs[i].axes[2], inputs[i].axes[3], inputs[i].buttons);
     }
-    return status == FOLIOT_OK ? FOLIOT_NOT_FOUND : status;
+    return status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_NOT_FOUND : status;
 }
 
 static foliot_status export_digests(foliot_replay *replay)
@@ -97,7 +97,7 @@ static foliot_status export_digests(foliot_replay *replay)
         if (count)
             printf("%" PRIu64 ",%s\n", tick, text);
     }
-    return FOLIOT_NOT_FOUND;
+    return FOLIOT_STATUS_NOT_FOUND;
 }
 
 int export_command(const foliot__program *program, const foliot__arguments *arguments)
@@ -117,7 +117,7 @@ int export_command(const foliot__program *program, const foliot__arguments *argu
     if (!replay)
         return code;
     foliot_status status = run(replay);
-    if (status == FOLIOT_NOT_FOUND) // the end
+    if (status == FOLIOT_STATUS_NOT_FOUND) // the end
         status = foliot_replay_damage(replay)->status;
     tool_tell_damage(file, replay);
     foliot_replay_close(replay);

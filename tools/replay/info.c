@@ -59,7 +59,7 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_count(&json, "digest_bytes", a->digest_bytes);
     foliot__json_count(&json, "keyframe_bytes", a->keyframe_bytes);
     foliot__json_count(&json, "other_bytes", a->other_bytes);
-    foliot__json_text(&json, "damage", damage->status == FOLIOT_OK ? NULL : damage->text);
+    foliot__json_text(&json, "damage", damage->status == FOLIOT_STATUS_OK ? NULL : damage->text);
     foliot__json_close(&json);
     foliot__json_line(&json);
 }
@@ -107,7 +107,7 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
         printf("  a player and minute takes %.0f bytes, digests and keyframes apart\n",
                (double)(a->input_bytes + a->other_bytes) / minutes / a->players);
     }
-    if (damage->status != FOLIOT_OK)
+    if (damage->status != FOLIOT_STATUS_OK)
         printf("  damage       %s\n", damage->text);
 }
 

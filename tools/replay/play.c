@@ -174,7 +174,7 @@ static void tell(player *p, foliot_status status)
 {
     const foliot_damage *damage = foliot_replay_damage(p->replay);
     snprintf(p->notice, sizeof p->notice, "%s",
-             damage->status != FOLIOT_OK && damage->text[0] ? damage->text
+             damage->status != FOLIOT_STATUS_OK && damage->text[0] ? damage->text
                                                             : foliot_status_text(status));
 }
 
@@ -186,7 +186,7 @@ static void seek(player *p, double tick)
     p->owed = 0;
     p->at_end = false;
     p->notice[0] = 0;
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         tell(p, status);
 }
 
@@ -196,8 +196,8 @@ static void step(player *p, int ticks)
     p->notice[0] = 0;
     foliot_status status =
         ticks < 0 ? foliot_replay_step_back(p->replay) : foliot_replay_step(p->replay);
-    p->at_end = ticks > 0 && status == FOLIOT_NOT_FOUND;
-    if (status != FOLIOT_OK && status != FOLIOT_NOT_FOUND)
+    p->at_end = ticks > 0 && status == FOLIOT_STATUS_NOT_FOUND;
+    if (status != FOLIOT_STATUS_OK && status != FOLIOT_STATUS_NOT_FOUND)
         tell(p, status);
 }
 
@@ -219,8 +219,8 @@ static void advance(player *p, double seconds)
     // A slow scene shows fewer ticks than asked for rather than a picture that stands still.
     while (done < steps && !p->at_end && tool_now() - begin < 0.2) {
         foliot_status status = foliot_replay_step(p->replay);
-        p->at_end = status != FOLIOT_OK;
-        if (status != FOLIOT_OK && status != FOLIOT_NOT_FOUND)
+        p->at_end = status != FOLIOT_STATUS_OK;
+        if (status != FOLIOT_STATUS_OK && status != FOLIOT_STATUS_NOT_FOUND)
             tell(p, status);
         done++;
     }
@@ -427,19 +427,19 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     // How long it is, and whether it is whole. What is whole plays.
     code = tool_exit_of(foliot_replay_scan(p.replay));
     tool_tell_damage(p.file, p.replay);
-    foliot_status status = tick_given ? foliot_replay_seek(p.replay, first_tick) : FOLIOT_OK;
+    foliot_status status = tick_given ? foliot_replay_seek(p.replay, first_tick) : FOLIOT_STATUS_OK;
     int shown = FOLIOT__EXIT_FINE;
     if (!take_side(&p)) {
         shown =
             foliot__options_wrong(program, arguments, "--view wants top, front, side or corner");
-    } else if (status != FOLIOT_OK) {
+    } else if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr,
                 "foliot-replay play: %s: tick %" PRIu64 ": %s (it holds %" PRIu64 " to %" PRIu64
                 ")\n",
                 p.file, first_tick, foliot_status_text(status), p.about->first_tick,
                 p.about->last_tick);
         // A tick beyond the damage is not there because of it.
-        bool damaged = status == FOLIOT_NOT_FOUND && first_tick > p.about->last_tick;
+        bool damaged = status == FOLIOT_STATUS_NOT_FOUND && first_tick > p.about->last_tick;
         shown = damaged && code ? code : tool_exit_of(status);
     } else {
         shown = frame_only ? print_frame(&p) : play(&p);

@@ -26,35 +26,35 @@ static foliot_status keep_checkpoint(run *r)
     foliot_world *copy;
     uint64_t tick = foliot_replay_tick(r->replay);
     if ((tick - r->first_tick) % r->spacing != 0)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     if (r->checkpoint_count == RUN_CHECKPOINTS)
         thin_out(r);
     if ((tick - r->first_tick) % r->spacing != 0)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     foliot_status status = foliot__replay_new_world(r->replay, &copy);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_world_copy(copy, foliot_replay_world(r->replay));
     r->checkpoint[r->checkpoint_count++] = copy;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 static foliot_status take_fault(run *r, const perturb_request *request)
 {
     if (!request)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     r->fault = request->fault;
     r->fault.body = tool_find_body(foliot_replay_about(r->replay)->scene, request->body);
     r->perturber.fault = &r->fault;
     r->host = foliot__perturbing_host(&r->host, &r->perturber);
-    return r->fault.body == FOLIOT_NO_BODY ? FOLIOT_INVALID : FOLIOT_OK;
+    return r->fault.body == FOLIOT_NO_BODY ? FOLIOT_STATUS_INVALID : FOLIOT_STATUS_OK;
 }
 
 static foliot_status replay_all(run *r)
 {
     uint64_t last = foliot_replay_about(r->replay)->last_tick;
-    foliot_status status = FOLIOT_OK;
-    for (uint64_t tick = r->first_tick; status == FOLIOT_OK; tick++) {
+    foliot_status status = FOLIOT_STATUS_OK;
+    for (uint64_t tick = r->first_tick; status == FOLIOT_STATUS_OK; tick++) {
         uint64_t before = tick > r->first_tick ? r->chain[tick - r->first_tick - 1] : 0;
         r->chain[tick - r->first_tick] =
             foliot_chain_link(before, foliot_world_digest(foliot_replay_world(r->replay)));
@@ -62,11 +62,11 @@ static foliot_status replay_all(run *r)
         status = keep_checkpoint(r);
         if (tick == last)
             break;
-        if (status == FOLIOT_OK)
+        if (status == FOLIOT_STATUS_OK)
             status = foliot_replay_step(r->replay);
     }
     // What is whole has been replayed; the damage is told by whoever opened the file.
-    return status == FOLIOT_MEMORY || status == FOLIOT_FLOATING_POINT ? status : FOLIOT_OK;
+    return status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_FLOATING_POINT ? status : FOLIOT_STATUS_OK;
 }
 
 foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *request)
@@ -76,14 +76,14 @@ foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *req
     const foliot_replay_summary *about = foliot_replay_about(replay);
     r->first_tick = r->last_tick = about->first_tick;
     r->chain = malloc(sizeof *r->chain * (size_t)(about->last_tick - about->first_tick + 1));
-    if (!r->chain || foliot_truth_create(&r->truth) != FOLIOT_OK)
-        return FOLIOT_MEMORY;
+    if (!r->chain || foliot_truth_create(&r->truth) != FOLIOT_STATUS_OK)
+        return FOLIOT_STATUS_MEMORY;
     foliot_status status = take_fault(r, request);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_replay_host(replay, &r->host);
     status = foliot_replay_seek(replay, r->first_tick);
-    return status == FOLIOT_OK ? replay_all(r) : status;
+    return status == FOLIOT_STATUS_OK ? replay_all(r) : status;
 }
 
 void run_close(run *r)
@@ -100,8 +100,8 @@ static foliot_status go_before(run *r, uint64_t tick)
     foliot_world *world = r->replay->world;
     uint64_t k = (tick - r->first_tick) / r->spacing;
     foliot_world_copy(world, r->checkpoint[k < r->checkpoint_count ? k : r->checkpoint_count - 1]);
-    foliot_status status = FOLIOT_OK;
-    while (status == FOLIOT_OK && foliot_world_tick(world) < tick)
+    foliot_status status = FOLIOT_STATUS_OK;
+    while (status == FOLIOT_STATUS_OK && foliot_world_tick(world) < tick)
         status = foliot_replay_step(r->replay);
     return status;
 }
@@ -109,17 +109,17 @@ static foliot_status go_before(run *r, uint64_t tick)
 foliot_status run_truth(run *r, uint64_t tick)
 {
     if (tick < r->first_tick || tick > r->last_tick || r->checkpoint_count == 0)
-        return FOLIOT_NOT_FOUND;
+        return FOLIOT_STATUS_NOT_FOUND;
     foliot_status status = go_before(r, tick > r->first_tick ? tick - 1 : tick);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_hosted_world hosted = {.world = r->replay->world, .host = r->host};
     foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted};
     foliot_truth_begin(r->truth, tick);
     if (tick > r->first_tick) {
         status = foliot__replay_locate(r->replay, tick - 1);
-        if (status == FOLIOT_OK)
+        if (status == FOLIOT_STATUS_OK)
             status = foliot__replay_step_truth(r->replay, &simulation, r->truth);
     }
-    return status == FOLIOT_OK ? foliot_truth_hold(r->truth, &simulation) : status;
+    return status == FOLIOT_STATUS_OK ? foliot_truth_hold(r->truth, &simulation) : status;
 }

@@ -63,9 +63,9 @@ static bool answer(run *r, uint8_t length)
     if (length > sizeof question || !hear(question, length))
         return false;
     foliot_status status = foliot_search_answer(&answerer, question, length, bytes, &count, &tick);
-    if (status == FOLIOT_AGAIN && run_truth(r, tick) == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_AGAIN && run_truth(r, tick) == FOLIOT_STATUS_OK)
         status = foliot_search_answer(&answerer, question, length, bytes, &count, &tick);
-    return say_answer(bytes, status == FOLIOT_OK ? count : 0) && status == FOLIOT_OK;
+    return say_answer(bytes, status == FOLIOT_STATUS_OK ? count : 0) && status == FOLIOT_STATUS_OK;
 }
 
 static bool say_u32(uint32_t value)
@@ -119,12 +119,12 @@ int serve_command(const foliot__program *program, const foliot__arguments *argum
         return foliot__options_wrong(program, arguments, "--perturb %s %s", perturb_text, wrong);
     foliot_replay *replay = tool_open(arguments->operands[0], &code);
     if (!replay) {
-        hello(&r, FOLIOT_CORRUPT);
+        hello(&r, FOLIOT_STATUS_CORRUPT);
         return code;
     }
     foliot_status status = run_open(&r, replay, perturb_text ? &request : NULL);
     hello(&r, status);
-    while (status == FOLIOT_OK && (question = hear_byte()) != EOF)
+    while (status == FOLIOT_STATUS_OK && (question = hear_byte()) != EOF)
         if (!(question ? answer(&r, (uint8_t)question) : dump(&r)))
             break;
     run_close(&r);

@@ -83,15 +83,15 @@ int state_command(const foliot__program *program, const foliot__arguments *argum
         return code;
     foliot_status status = foliot_replay_seek(replay, tick);
     const foliot_replay_summary *about = foliot_replay_about(replay);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         (json_wanted ? put_json : put_text)(about->scene, foliot_replay_world(replay));
     } else {
         tool_tell_damage(file, replay);
-        if (status == FOLIOT_NOT_FOUND)
+        if (status == FOLIOT_STATUS_NOT_FOUND)
             fprintf(stderr, "%s: no tick %" PRIu64 ": it has %" PRIu64 " to %" PRIu64 "\n", file,
                     tick, about->first_tick, about->last_tick);
         // A tick beyond the damage is not there because of it.
-        if (status == FOLIOT_NOT_FOUND && foliot_replay_damage(replay)->status != FOLIOT_OK)
+        if (status == FOLIOT_STATUS_NOT_FOUND && foliot_replay_damage(replay)->status != FOLIOT_STATUS_OK)
             status = foliot_replay_damage(replay)->status;
     }
     foliot_replay_close(replay);

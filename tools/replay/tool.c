@@ -13,15 +13,15 @@
 int tool_exit_of(foliot_status status)
 {
     switch (status) {
-    case FOLIOT_OK:
+    case FOLIOT_STATUS_OK:
         return FOLIOT__EXIT_FINE;
-    case FOLIOT_CORRUPT:
-    case FOLIOT_TRUNCATED:
+    case FOLIOT_STATUS_CORRUPT:
+    case FOLIOT_STATUS_TRUNCATED:
         return FOLIOT__EXIT_CORRUPT;
-    case FOLIOT_NEWER:
-    case FOLIOT_UNSUPPORTED:
+    case FOLIOT_STATUS_NEWER:
+    case FOLIOT_STATUS_UNSUPPORTED:
         return FOLIOT__EXIT_NOT_VERIFIABLE;
-    case FOLIOT_DIVERGED:
+    case FOLIOT_STATUS_DIVERGED:
         return FOLIOT__EXIT_DIVERGED;
     default:
         return FOLIOT__EXIT_ERROR;
@@ -35,7 +35,7 @@ static foliot_replay *open_file(const char *file, bool any, int *exit_code)
     foliot_status status = any ? foliot_replay_open_simulation(file, NULL, &replay, &damage)
                                : foliot_replay_open(file, &replay, &damage);
     *exit_code = tool_exit_of(status);
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         return replay;
     fprintf(stderr, "%s: %s\n", file, damage.text[0] ? damage.text : foliot_status_text(status));
     return NULL;
@@ -54,7 +54,7 @@ foliot_replay *tool_open_any(const char *file, int *exit_code)
 void tool_tell_damage(const char *file, const foliot_replay *replay)
 {
     const foliot_damage *damage = foliot_replay_damage(replay);
-    if (damage->status != FOLIOT_OK)
+    if (damage->status != FOLIOT_STATUS_OK)
         fprintf(stderr, "%s: %s\n", file, damage->text);
 }
 

@@ -43,20 +43,20 @@ static bool agrees(foliot_replay *replay)
 
 static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recording, uint64_t to)
 {
-    foliot_status status = FOLIOT_OK;
-    while (status == FOLIOT_OK && foliot_replay_tick(replay) < to) {
+    foliot_status status = FOLIOT_STATUS_OK;
+    while (status == FOLIOT_STATUS_OK && foliot_replay_tick(replay) < to) {
         const foliot_input *inputs = NULL;
         uint32_t count = 0;
         uint64_t tick = foliot_replay_tick(replay);
         status = foliot_replay_step(replay);
-        if (status == FOLIOT_OK && !agrees(replay))
-            status = FOLIOT_DIVERGED;
-        if (status == FOLIOT_OK)
+        if (status == FOLIOT_STATUS_OK && !agrees(replay))
+            status = FOLIOT_STATUS_DIVERGED;
+        if (status == FOLIOT_STATUS_OK)
             status = foliot_replay_inputs(replay, tick, &inputs, &count);
-        if (status == FOLIOT_OK)
+        if (status == FOLIOT_STATUS_OK)
             status = foliot_recording_append(recording, foliot_replay_world(replay), inputs, count);
         // As fast as the disk, not faster: here waiting is right.
-        if (status == FOLIOT_OK && foliot_recording_now(recording).queued_bytes > 4u << 20)
+        if (status == FOLIOT_STATUS_OK && foliot_recording_now(recording).queued_bytes > 4u << 20)
             status = foliot_recording_wait(recording, false);
     }
     return status;
@@ -64,13 +64,13 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
 
 static int fail(const char *file, foliot_replay *replay, foliot_status status)
 {
-    if (status == FOLIOT_DIVERGED)
+    if (status == FOLIOT_STATUS_DIVERGED)
         fprintf(stderr, "%s: diverges at tick %" PRIu64 "; `foliot-replay verify` says more\n",
                 file, foliot_replay_tick(replay));
     else
-        fprintf(stderr, "%s: %s\n", status == FOLIOT_IO ? out_file : file,
-                status == FOLIOT_IO && errno ? strerror(errno) : foliot_status_text(status));
-    if (status == FOLIOT_IO && errno == ENOSPC)
+        fprintf(stderr, "%s: %s\n", status == FOLIOT_STATUS_IO ? out_file : file,
+                status == FOLIOT_STATUS_IO && errno ? strerror(errno) : foliot_status_text(status));
+    if (status == FOLIOT_STATUS_IO && errno == ENOSPC)
         return FOLIOT__EXIT_AGAIN;
     return tool_exit_of(status);
 }
@@ -96,25 +96,25 @@ static int trim(const char *file, foliot_replay *replay)
     }
     foliot_recording *recording;
     foliot_status status = foliot_replay_seek(replay, from);
-    if (status == FOLIOT_OK && !agrees(replay))
-        status = FOLIOT_DIVERGED;
+    if (status == FOLIOT_STATUS_OK && !agrees(replay))
+        status = FOLIOT_STATUS_DIVERGED;
     errno = 0;
-    if (status == FOLIOT_OK)
+    if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_create(out_file, about->scene, &replay->capacities,
                                          foliot_replay_world(replay), NULL, &recording);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return fail(file, replay, status);
     status = copy_ticks(replay, recording, to);
     foliot_recording_state state = foliot_recording_now(recording);
-    if (status != FOLIOT_OK) {
+    if (status != FOLIOT_STATUS_OK) {
         foliot_recording_abandon(recording);
     } else {
         status = foliot_recording_close(recording, &state);
     }
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         discard();
     errno = state.stopped_errno;
-    return status == FOLIOT_OK ? FOLIOT__EXIT_FINE : fail(file, replay, status);
+    return status == FOLIOT_STATUS_OK ? FOLIOT__EXIT_FINE : fail(file, replay, status);
 }
 
 int trim_command(const foliot__program *program, const foliot__arguments *arguments)

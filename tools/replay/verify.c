@@ -72,12 +72,12 @@ static void judge(result *r, foliot_replay *replay, const perturb_request *reque
     double start = tool_now();
     foliot_status status = foliot_replay_verify(replay, request ? &fault : NULL, &r->verdict);
     double elapsed = tool_now() - start;
-    if (status != FOLIOT_OK || r->verdict.status == FOLIOT_INVALID) {
+    if (status != FOLIOT_STATUS_OK || r->verdict.status == FOLIOT_STATUS_INVALID) {
         snprintf(r->message, sizeof r->message, "%s",
-                 status != FOLIOT_OK
+                 status != FOLIOT_STATUS_OK
                      ? foliot_status_text(status)
                      : "--perturb: the recording has no such tick, stage or body then");
-        r->exit_code = status != FOLIOT_OK ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_USAGE;
+        r->exit_code = status != FOLIOT_STATUS_OK ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_USAGE;
         return;
     }
     r->has_verdict = true;
@@ -98,7 +98,7 @@ static void verify_file(void *context, uint32_t index)
     foliot_damage damage = {0};
     r->file = run->files[index];
     foliot_status status = foliot_replay_open(r->file, &replay, &damage);
-    if (status == FOLIOT_OK) {
+    if (status == FOLIOT_STATUS_OK) {
         r->opened = true;
         r->fingerprint_differs =
             !foliot_digest_equal(run->fingerprint, foliot_replay_about(replay)->fingerprint);
@@ -111,7 +111,7 @@ static void verify_file(void *context, uint32_t index)
     r->exit_code = tool_exit_of(status);
     r->has_verdict = r->exit_code != FOLIOT__EXIT_ERROR;
     r->verdict = (foliot_verdict){
-        .status = r->exit_code == FOLIOT__EXIT_CORRUPT ? FOLIOT_CORRUPT : FOLIOT_UNSUPPORTED,
+        .status = r->exit_code == FOLIOT__EXIT_CORRUPT ? FOLIOT_STATUS_CORRUPT : FOLIOT_STATUS_UNSUPPORTED,
         .damage = damage,
         .cut_at = damage.offset};
 }
@@ -122,9 +122,9 @@ static const char *verdict_name(const result *r)
 {
     if (!r->has_verdict)
         return NULL;
-    return r->verdict.status == FOLIOT_OK         ? "match"
-           : r->verdict.status == FOLIOT_DIVERGED ? "diverged"
-           : r->verdict.status == FOLIOT_CORRUPT  ? "corrupt"
+    return r->verdict.status == FOLIOT_STATUS_OK         ? "match"
+           : r->verdict.status == FOLIOT_STATUS_DIVERGED ? "diverged"
+           : r->verdict.status == FOLIOT_STATUS_CORRUPT  ? "corrupt"
                                                   : "unsupported";
 }
 
@@ -153,11 +153,11 @@ static void put_json(const result *r)
     foliot__json_count(&json, "players", r->players);
     foliot__json_text(&json, "digest", r->verdict.digest_known ? digest : NULL);
     foliot__json_text(&json, "verdict", verdict_name(r));
-    if (r->has_verdict && r->verdict.damage.status != FOLIOT_OK)
+    if (r->has_verdict && r->verdict.damage.status != FOLIOT_STATUS_OK)
         foliot__json_count(&json, "cut_at", r->verdict.cut_at);
     else
         foliot__json_null(&json, "cut_at");
-    bool diverged = r->has_verdict && r->verdict.status == FOLIOT_DIVERGED;
+    bool diverged = r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED;
     foliot_report_names names = names_of(r);
     foliot__divergence_put(&json, diverged ? &r->verdict.divergence : NULL, &names);
     if (r->realtime_factor > 0)
@@ -181,15 +181,15 @@ static void put_text(const result *r)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_text(r->verdict.digest, digest);
-    if (r->verdict.status == FOLIOT_DIVERGED)
+    if (r->verdict.status == FOLIOT_STATUS_DIVERGED)
         put_report(r);
-    else if (r->verdict.status == FOLIOT_OK)
+    else if (r->verdict.status == FOLIOT_STATUS_OK)
         printf("%s: match: %" PRIu64 " ticks, digest %s%s", r->file, r->verdict.ticks, digest,
                r->realtime_factor > 0 ? "" : "\n");
     else
         printf("%s: %s: %" PRIu64 " ticks verified, the file is whole up to byte %" PRIu64 "\n",
                r->file, verdict_name(r), r->verdict.ticks, r->verdict.cut_at);
-    if (r->verdict.status == FOLIOT_OK && r->realtime_factor > 0)
+    if (r->verdict.status == FOLIOT_STATUS_OK && r->realtime_factor > 0)
         printf(", %.0f x real time\n", r->realtime_factor);
 }
 

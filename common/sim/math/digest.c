@@ -30,11 +30,11 @@ foliot_status foliot_digest_parse(const char *text, foliot_digest *digest)
     for (int i = 0; i < 32; i++) {
         int value = hex_value(text[i]); // the closing zero is no digit
         if (value < 0)
-            return FOLIOT_INVALID;
+            return FOLIOT_STATUS_INVALID;
         half[i / 16] = half[i / 16] << 4 | (uint64_t)value;
     }
     if (text[32] != 0)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     *digest = (foliot_digest){.low = half[1], .high = half[0]};
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }

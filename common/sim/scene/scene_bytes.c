@@ -171,7 +171,7 @@ static uint64_t read_value(foliot__reader *r, field_type type, uint64_t before)
         return !before;
     uint64_t value = type == U32 ? foliot__read_u32(r) : foliot__read_u64(r);
     if (value == before || (type == F64 && is_nan(value)))
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return value;
 }
 
@@ -186,7 +186,7 @@ static void read_record(foliot__reader *r, const field *fields, void *record)
             mask &= ~bit;
         }
     if (mask)
-        foliot__reader_fail(r, FOLIOT_NEWER); // fields that this build does not know
+        foliot__reader_fail(r, FOLIOT_STATUS_NEWER); // fields that this build does not know
 }
 
 // -- encode
@@ -251,7 +251,7 @@ foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, siz
     foliot_scene standard = foliot_scene_default();
     for (uint32_t i = 0; i < scene->force_count; i++)
         if (scene->forces[i].kind >= FORCE_KINDS)
-            return FOLIOT_INVALID;
+            return FOLIOT_STATUS_INVALID;
     foliot__writer w = foliot__writer_of(bytes, capacity);
     foliot__write_u32(&w, MAGIC);
     foliot__write_u16(&w, FOLIOT_SCENE_FORMAT);
@@ -267,7 +267,7 @@ foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, siz
     write_forces(&w, scene);
     write_constraints(&w, scene);
     write_players(&w, &scene->players);
-    if (w.status == FOLIOT_OK)
+    if (w.status == FOLIOT_STATUS_OK)
         *length = w.at;
     return w.status;
 }
@@ -294,7 +294,7 @@ static const char *read_text(foliot__reader *r, arena *a)
     uint8_t length = foliot__read_u8(r);
     const uint8_t *text = foliot__read_bytes(r, length);
     if (length >= FOLIOT_NAME_BYTES || (text && memchr(text, 0, length)))
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     char *kept = a->base ? a->base + a->at : NULL;
     a->at += (size_t)length + 1;
     if (kept && text) {
@@ -310,10 +310,10 @@ static uint32_t read_count(foliot__reader *r, uint32_t count_max, size_t least)
 {
     uint32_t count = foliot__read_u32(r);
     if (count > count_max)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     else if (count > foliot__reader_left(r) / least)
-        foliot__reader_fail(r, FOLIOT_TRUNCATED);
-    return r->status == FOLIOT_OK ? count : 0;
+        foliot__reader_fail(r, FOLIOT_STATUS_TRUNCATED);
+    return r->status == FOLIOT_STATUS_OK ? count : 0;
 }
 
 static void read_bodies(foliot__reader *r, arena *a, arena *names, foliot_scene *scene)
@@ -321,7 +321,7 @@ static void read_bodies(foliot__reader *r, arena *a, arena *names, foliot_scene 
     scene->body_count = read_count(r, FOLIOT_BODIES_MAX, 1 + MASK_BYTES);
     foliot_body_definition body = foliot_body_default(), *kept;
     kept = take(a, scene->body_count * sizeof body);
-    for (uint32_t i = 0; i < scene->body_count && r->status == FOLIOT_OK; i++) {
+    for (uint32_t i = 0; i < scene->body_count && r->status == FOLIOT_STATUS_OK; i++) {
         body.name = read_text(r, names);
         read_record(r, body_fields, &body);
         if (kept)
@@ -337,10 +337,10 @@ static void read_forces(foliot__reader *r, arena *a, foliot_scene *scene)
         before[kind] = foliot_force_default((foliot_force_kind)kind);
     scene->force_count = read_count(r, FOLIOT_FORCES_MAX, 1 + MASK_BYTES);
     kept = take(a, scene->force_count * sizeof *kept);
-    for (uint32_t i = 0; i < scene->force_count && r->status == FOLIOT_OK; i++) {
+    for (uint32_t i = 0; i < scene->force_count && r->status == FOLIOT_STATUS_OK; i++) {
         uint8_t kind = foliot__read_u8(r);
         if (kind >= FORCE_KINDS) {
-            foliot__reader_fail(r, FOLIOT_CORRUPT);
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
             break;
         }
         read_record(r, force_fields[kind], &before[kind]);
@@ -355,7 +355,7 @@ static void read_constraints(foliot__reader *r, arena *a, foliot_scene *scene)
     foliot_constraint_definition one = foliot_constraint_default(FOLIOT_CONSTRAINT_DISTANCE), *kept;
     scene->constraint_count = read_count(r, FOLIOT_CONSTRAINTS_MAX, MASK_BYTES);
     kept = take(a, scene->constraint_count * sizeof *kept);
-    for (uint32_t i = 0; i < scene->constraint_count && r->status == FOLIOT_OK; i++) {
+    for (uint32_t i = 0; i < scene->constraint_count && r->status == FOLIOT_STATUS_OK; i++) {
         read_record(r, constraint_fields, &one);
         if (kept)
             kept[i] = one;
@@ -376,7 +376,7 @@ static void read_players(foliot__reader *r, arena *a, foliot_players_definition 
         for (unsigned k = 0; k < 3; k++) {
             double value = foliot__read_f64(r);
             if (is_nan(foliot__f64_bits(value)))
-                foliot__reader_fail(r, FOLIOT_CORRUPT);
+                foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
             if (kept)
                 kept[i][k] = value;
         }
@@ -388,25 +388,25 @@ static void read_scene(foliot__reader *r, arena *a, arena *names, foliot_scene *
     *scene = foliot_scene_default();
     scene->substeps = 1;
     if (foliot__read_u32(r) != MAGIC)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     uint16_t version = foliot__read_u16(r);
     if (version == 0)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     if (version > FOLIOT_SCENE_FORMAT)
-        foliot__reader_fail(r, FOLIOT_NEWER);
+        foliot__reader_fail(r, FOLIOT_STATUS_NEWER);
     scene->name = read_text(r, names);
     scene->unit_length = read_text(r, names);
     scene->unit_time = read_text(r, names);
     scene->unit_mass = read_text(r, names);
     read_record(r, scene_fields, scene);
     if (scene->substeps == FOLIOT_SUBSTEPS_FITTING) // a wish, not a number
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     read_bodies(r, a, names, scene);
     read_forces(r, a, scene);
     read_constraints(r, a, scene);
     read_players(r, a, &scene->players);
-    if (r->status == FOLIOT_OK && foliot__reader_left(r) > 0)
-        foliot__reader_fail(r, FOLIOT_CORRUPT);
+    if (r->status == FOLIOT_STATUS_OK && foliot__reader_left(r) > 0)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
 foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_scene **out)
@@ -416,18 +416,18 @@ foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_sc
     foliot__reader r = foliot__reader_of(bytes, length);
     take(&measured, sizeof scene);
     read_scene(&r, &measured, &names, &scene);
-    if (r.status != FOLIOT_OK)
+    if (r.status != FOLIOT_STATUS_OK)
         return r.status;
     char *block = calloc(1, measured.at + names.at);
     if (!block)
-        return FOLIOT_MEMORY;
+        return FOLIOT_STATUS_MEMORY;
     arena a = {block, 0}, kept_names = {block + measured.at, 0};
     foliot_scene *kept = take(&a, sizeof *kept);
     r = foliot__reader_of(bytes, length);
     read_scene(&r, &a, &kept_names, kept);
-    FOLIOT_ASSERT(r.status == FOLIOT_OK && a.at == measured.at && kept_names.at == names.at);
+    FOLIOT_ASSERT(r.status == FOLIOT_STATUS_OK && a.at == measured.at && kept_names.at == names.at);
     *out = kept;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 // A scene from foliot_scene_decode is one block.

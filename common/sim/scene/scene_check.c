@@ -30,15 +30,15 @@ static void check_buttons(foliot__checker *c, foliot__place at,
 {
     bool reaches = players->pull > 0 || players->push > 0;
     if (reaches && !(players->reach > 0))
-        foliot__complain(c, FOLIOT_INVALID, at, "controls.reach",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.reach",
                          "must be greater than 0: `pull` and `push` act on bodies that are nearer");
     if (players->reach > 0 && !reaches)
-        foliot__complain(c, FOLIOT_INVALID, at, "controls.reach",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.reach",
                          "is looked at by `pull` and `push` alone");
     if (players->control == FOLIOT_CONTROL_NONE && (reaches || players->jump > 0))
-        foliot__complain(c, FOLIOT_INVALID, at, "controls.kind", "`none` has no buttons");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.kind", "`none` has no buttons");
     if (players->jump > 0 && !foliot__scene_collides(c->scene))
-        foliot__complain(c, FOLIOT_INVALID, at, "controls.jump",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.jump",
                          "nobody can jump where no two shapes can touch");
 }
 
@@ -49,28 +49,28 @@ static void check_players(foliot__checker *c)
     if (players->limit == 0)
         return;
     if (players->limit > FOLIOT_PLAYERS_MAX)
-        foliot__complain(c, FOLIOT_INVALID, at, "limit", "must lie between 1 and %d",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "limit", "must lie between 1 and %d",
                          FOLIOT_PLAYERS_MAX);
     foliot__check_body(c, (foliot__place){"players.spawn", FOLIOT__NOWHERE}, &players->body);
     if (players->body.is_static)
-        foliot__complain(c, FOLIOT_INVALID, at, "spawn.static",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.static",
                          "a player's body must be able to move");
     if (players->position_count == 0 || !players->positions)
-        foliot__complain(c, FOLIOT_INVALID, at, "spawn.positions", "needs one position at least");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions", "needs one position at least");
     if (players->position_count > FOLIOT_BODIES_MAX)
-        foliot__complain(c, FOLIOT_INVALID, at, "spawn.positions", "has more than %u positions",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.positions", "has more than %u positions",
                          FOLIOT_BODIES_MAX);
-    for (uint32_t i = 0; c->status == FOLIOT_OK && i < players->position_count; i++)
+    for (uint32_t i = 0; c->status == FOLIOT_STATUS_OK && i < players->position_count; i++)
         for (unsigned k = 0; k < 3; k++)
             if (!foliot__in_range(FOLIOT__COORDINATE, players->positions[i][k]))
-                foliot__complain(c, FOLIOT_INVALID, (foliot__place){"players.spawn.positions", i},
+                foliot__complain(c, FOLIOT_STATUS_INVALID, (foliot__place){"players.spawn.positions", i},
                                  "", "%s", foliot__range_text(FOLIOT__COORDINATE));
     if (players->control > FOLIOT_CONTROL_VESSEL)
-        foliot__complain(c, FOLIOT_INVALID, at, "controls.kind", "names no controls");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.kind", "names no controls");
     foliot__check_rules(c, at, controls_rules, players);
     check_buttons(c, at, players);
     if (players->torque > 0 && !foliot__body_rotates(&players->body))
-        foliot__complain(c, FOLIOT_INVALID, at, "controls.torque",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.torque",
                          "a point does not turn: give `spawn` a shape or an inertia");
 }
 
@@ -89,7 +89,7 @@ static void check_count(foliot__checker *c, const char *key, uint32_t value, uin
                         uint32_t high)
 {
     if (value < low || value > high)
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, key, "must lie between %u and %u",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, key, "must lie between %u and %u",
                          (unsigned)low, (unsigned)high);
 }
 
@@ -97,7 +97,7 @@ static void check_label(foliot__checker *c, const char *key, const char *text)
 {
     const char *fault = text ? foliot__name_fault(text) : "must not be NULL";
     if (fault)
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, key, "%s", fault);
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, key, "%s", fault);
 }
 
 static void check_top(foliot__checker *c)
@@ -105,7 +105,7 @@ static void check_top(foliot__checker *c)
     const foliot_scene *scene = c->scene;
     check_label(c, "name", scene->name);
     if (scene->name && !*scene->name)
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "name", "must not be empty");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "name", "must not be empty");
     check_label(c, "units.length", scene->unit_length);
     check_label(c, "units.time", scene->unit_time);
     check_label(c, "units.mass", scene->unit_mass);
@@ -117,10 +117,10 @@ static void check_top(foliot__checker *c)
     check_count(c, "integrator.iterations", scene->iterations_max, 1, ITERATIONS_MAX);
     check_count(c, "constraint_iterations", scene->constraint_iterations, 1, ITERATIONS_MAX);
     if (!(scene->speed_max > 0)) // may be infinite
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "limits.speed_max",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "limits.speed_max",
                          "must be greater than 0");
     if (scene->body_count == 0 && scene->players.limit == 0)
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "bodies",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "bodies",
                          "a scene needs bodies or players");
 }
 
@@ -129,11 +129,11 @@ static void check_capacity(foliot__checker *c)
     const foliot_scene *scene = c->scene;
     uint64_t least = (uint64_t)scene->body_count + scene->players.limit;
     if (least > FOLIOT_BODIES_MAX)
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "players.limit",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "players.limit",
                          "bodies and players together are more than the %u that a world holds",
                          FOLIOT_BODIES_MAX);
     if (scene->bodies_max && (scene->bodies_max < least || scene->bodies_max > FOLIOT_BODIES_MAX))
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "limits.bodies_max",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "limits.bodies_max",
                          "must lie between %u (bodies and players of this scene) and %u",
                          (unsigned)least, FOLIOT_BODIES_MAX);
 }
@@ -144,7 +144,7 @@ static void check_sleep(foliot__checker *c)
     for (uint32_t i = 0; c->scene->sleep && i < c->scene->force_count; i++) {
         uint32_t kind = c->scene->forces[i].kind;
         if (kind == FOLIOT_FORCE_NEWTON || kind == FOLIOT_FORCE_CALLBACK)
-            foliot__complain(c, FOLIOT_REFUSED, FOLIOT__AT_TOP, "sleep",
+            foliot__complain(c, FOLIOT_STATUS_REFUSED, FOLIOT__AT_TOP, "sleep",
                              "bodies cannot sleep under `%s`, which changes with every motion",
                              kind == FOLIOT_FORCE_NEWTON ? "newton" : "callback");
     }
@@ -155,7 +155,7 @@ static void check_integrator(foliot__checker *c)
     const foliot_scene *scene = c->scene;
     const foliot_integrator_info *info = foliot_integrator_describe(scene->integrator);
     if (!info) {
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "integrator", "names no integrator");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "integrator", "names no integrator");
         return;
     }
     const char *what = foliot__scene_objection(scene, scene->integrator);
@@ -163,24 +163,24 @@ static void check_integrator(foliot__checker *c)
         return;
     char fitting[FOLIOT_INTEGRATOR_COUNT * 32];
     foliot__scene_fitting(scene, fitting, sizeof fitting);
-    foliot__complain(c, FOLIOT_REFUSED, FOLIOT__AT_TOP, "integrator",
+    foliot__complain(c, FOLIOT_STATUS_REFUSED, FOLIOT__AT_TOP, "integrator",
                      "%s does not admit %s; these fit the scene: %s", info->name, what, fitting);
 }
 
 foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem *problem)
 {
-    foliot__checker c = {scene, problem, FOLIOT_OK};
+    foliot__checker c = {scene, problem, FOLIOT_STATUS_OK};
     check_top(&c);
     foliot__check_bodies(&c);
     check_players(&c);
-    if (c.status == FOLIOT_OK) {
+    if (c.status == FOLIOT_STATUS_OK) {
         foliot__check_forces(&c);
         foliot__check_constraints(&c);
         check_capacity(&c);
     }
-    if (c.status == FOLIOT_OK)
+    if (c.status == FOLIOT_STATUS_OK)
         check_sleep(&c);
-    if (c.status == FOLIOT_OK)
+    if (c.status == FOLIOT_STATUS_OK)
         check_integrator(&c);
     return c.status;
 }

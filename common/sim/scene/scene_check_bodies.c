@@ -44,7 +44,7 @@ static void check_shape(foliot__checker *c, foliot__place at, const foliot_body_
 {
     const foliot_shape *shape = &body->shape;
     if (shape->kind >= SHAPE_COUNT) {
-        foliot__complain(c, FOLIOT_INVALID, at, "shape.kind", "names no shape");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "shape.kind", "names no shape");
         return;
     }
     foliot__check_rules(c, at, shape_rules[shape->kind], body);
@@ -52,9 +52,9 @@ static void check_shape(foliot__checker *c, foliot__place at, const foliot_body_
         return;
     double length2 = foliot__norm2(shape->normal, 3);
     if (!(length2 > 1 - 1e-9 && length2 < 1 + 1e-9))
-        foliot__complain(c, FOLIOT_INVALID, at, "shape.normal", "must have length 1");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "shape.normal", "must have length 1");
     if (!body->is_static)
-        foliot__complain(c, FOLIOT_INVALID, at, "shape.kind",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "shape.kind",
                          "a plane must be static: add `static: true`");
 }
 
@@ -66,29 +66,29 @@ static void check_inertia(foliot__checker *c, foliot__place at, const foliot_bod
     if (i[0] == 0 && i[1] == 0 && i[2] == 0)
         return;
     if (!(i[0] > 0 && i[1] > 0 && i[2] > 0))
-        foliot__complain(c, FOLIOT_INVALID, at, "inertia", "needs three moments greater than 0");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "inertia", "needs three moments greater than 0");
     double slack = 1 + 1e-9;
     if (i[0] > (i[1] + i[2]) * slack || i[1] > (i[2] + i[0]) * slack ||
         i[2] > (i[0] + i[1]) * slack)
-        foliot__complain(c, FOLIOT_INVALID, at, "inertia",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "inertia",
                          "no body has a principal moment greater than the sum of the other two");
 }
 
 static void check_motion(foliot__checker *c, foliot__place at, const foliot_body_definition *body)
 {
     if (body->is_static && foliot__norm2(body->velocity, 3) > 0)
-        foliot__complain(c, FOLIOT_INVALID, at, "velocity", "a static body never moves");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "velocity", "a static body never moves");
     if (body->is_static && foliot__norm2(body->angular_velocity, 3) > 0)
-        foliot__complain(c, FOLIOT_INVALID, at, "angular_velocity", "a static body never turns");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "angular_velocity", "a static body never turns");
     if (body->is_static && foliot__norm2(body->force, 3) > 0)
-        foliot__complain(c, FOLIOT_INVALID, at, "force", "a static body never moves");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "force", "a static body never moves");
     if (!foliot__body_rotates(body) && foliot__norm2(body->angular_velocity, 3) > 0)
-        foliot__complain(c, FOLIOT_INVALID, at, "angular_velocity",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "angular_velocity",
                          "a point does not turn: give the body a shape or an inertia");
     double length2 = foliot__norm2(body->orientation, 4);
     if (!(length2 > 1e-12 && length2 < 1e12))
         foliot__complain(
-            c, FOLIOT_INVALID, at, "orientation",
+            c, FOLIOT_STATUS_INVALID, at, "orientation",
             "must be a quaternion (w, x, y, z) whose length lies between 1e-6 and 1e6");
 }
 
@@ -96,7 +96,7 @@ void foliot__check_body(foliot__checker *c, foliot__place at, const foliot_body_
 {
     const char *fault = body->name ? foliot__name_fault(body->name) : NULL;
     if (fault)
-        foliot__complain(c, FOLIOT_INVALID, at, "name", "%s", fault);
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "name", "%s", fault);
     if (!body->is_static)
         foliot__check_rules(c, at, mass_rules, body);
     foliot__check_rules(c, at, body_rules, body);
@@ -122,7 +122,7 @@ static void check_names_unique(foliot__checker *c, foliot__name_entry *entries)
             second = b->index;
     }
     if (second != FOLIOT__NOWHERE)
-        foliot__complain(c, FOLIOT_INVALID, (foliot__place){"bodies", second}, "name",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, (foliot__place){"bodies", second}, "name",
                          "another body is called `%s` already", scene->bodies[second].name);
 }
 
@@ -130,23 +130,23 @@ void foliot__check_bodies(foliot__checker *c)
 {
     const foliot_scene *scene = c->scene;
     if (scene->body_count && !scene->bodies) {
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "bodies", "is NULL");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "bodies", "is NULL");
         return;
     }
     if (scene->body_count > FOLIOT_BODIES_MAX) {
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "bodies",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "bodies",
                          "a world has at most %u bodies", FOLIOT_BODIES_MAX);
         return;
     }
-    for (uint32_t i = 0; i < scene->body_count && c->status == FOLIOT_OK; i++)
+    for (uint32_t i = 0; i < scene->body_count && c->status == FOLIOT_STATUS_OK; i++)
         foliot__check_body(c, (foliot__place){"bodies", i}, &scene->bodies[i]);
-    if (c->status != FOLIOT_OK || scene->body_count < 2)
+    if (c->status != FOLIOT_STATUS_OK || scene->body_count < 2)
         return;
     // A scene is checked before there is a world, and may have more names than a stack holds: a
     // step allocates nothing.
     foliot__name_entry *entries = malloc(2 * (size_t)scene->body_count * sizeof *entries);
     if (!entries) {
-        foliot__complain(c, FOLIOT_MEMORY, FOLIOT__AT_TOP, "bodies",
+        foliot__complain(c, FOLIOT_STATUS_MEMORY, FOLIOT__AT_TOP, "bodies",
                          "no memory to compare the names");
         return;
     }

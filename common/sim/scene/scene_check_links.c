@@ -58,7 +58,7 @@ static bool check_reference(foliot__checker *c, foliot__place at, const char *ke
 {
     if (index < c->scene->body_count || (optional && index == FOLIOT_NO_BODY))
         return true;
-    foliot__complain(c, FOLIOT_INVALID, at, key, "names no body");
+    foliot__complain(c, FOLIOT_STATUS_INVALID, at, key, "names no body");
     return false;
 }
 
@@ -68,30 +68,30 @@ static void check_ends(foliot__checker *c, foliot__place at, uint32_t a, uint32_
     if (!check_reference(c, at, "a", a, false) || !check_reference(c, at, "b", b, true))
         return;
     if (a == b)
-        foliot__complain(c, FOLIOT_INVALID, at, "b", "must be another body than `a`");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "b", "must be another body than `a`");
     if (is_static(c->scene, a) && is_static(c->scene, b))
-        foliot__complain(c, FOLIOT_INVALID, at, "a", "neither end of it can move");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "a", "neither end of it can move");
 }
 
 static void check_force(foliot__checker *c, foliot__place at, const foliot_force_definition *force)
 {
     if (force->kind >= FORCE_KINDS) {
-        foliot__complain(c, FOLIOT_INVALID, at, "kind", "names no force");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "kind", "names no force");
         return;
     }
     foliot__check_rules(c, at, force_rules[force->kind], force);
     if (force->kind == FOLIOT_FORCE_SPRING) {
         check_ends(c, at, force->a, force->b);
         if (force->as.spring.damping_kind > FOLIOT_DAMPING_ISOTROPIC)
-            foliot__complain(c, FOLIOT_INVALID, at, "damping", "is damping of no known kind");
+            foliot__complain(c, FOLIOT_STATUS_INVALID, at, "damping", "is damping of no known kind");
     } else if (force->kind == FOLIOT_FORCE_CONSTANT) {
         if (check_reference(c, at, "body", force->a, false) && is_static(c->scene, force->a))
-            foliot__complain(c, FOLIOT_INVALID, at, "body", "a static body never moves");
+            foliot__complain(c, FOLIOT_STATUS_INVALID, at, "body", "a static body never moves");
         if (!(force->as.constant.end > force->as.constant.start)) // may be infinite
-            foliot__complain(c, FOLIOT_INVALID, at, "end", "must be later than `start`");
+            foliot__complain(c, FOLIOT_STATUS_INVALID, at, "end", "must be later than `start`");
     } else if (force->kind == FOLIOT_FORCE_CALLBACK) {
         if (force->as.callback.callback >= FOLIOT_CALLBACKS_MAX)
-            foliot__complain(c, FOLIOT_INVALID, at, "callback", "must be less than %d",
+            foliot__complain(c, FOLIOT_STATUS_INVALID, at, "callback", "must be less than %d",
                              FOLIOT_CALLBACKS_MAX);
     }
 }
@@ -100,11 +100,11 @@ void foliot__check_forces(foliot__checker *c)
 {
     const foliot_scene *scene = c->scene;
     if (scene->force_count > FOLIOT_FORCES_MAX)
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "forces",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "forces",
                          "a world has at most %u forces", FOLIOT_FORCES_MAX);
     else if (scene->force_count && !scene->forces)
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "forces", "is NULL");
-    for (uint32_t i = 0; c->status == FOLIOT_OK && i < scene->force_count; i++)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "forces", "is NULL");
+    for (uint32_t i = 0; c->status == FOLIOT_STATUS_OK && i < scene->force_count; i++)
         check_force(c, (foliot__place){"forces", i}, &scene->forces[i]);
 }
 
@@ -147,7 +147,7 @@ static void check_rod(foliot__checker *c, foliot__place at, const foliot_constra
     if (foliot__norm2(rod->anchor_a, 3) != 0 ||
         (rod->b != FOLIOT_NO_BODY && foliot__norm2(rod->anchor_b, 3) != 0))
         foliot__complain(
-            c, FOLIOT_REFUSED, at, "anchor_a",
+            c, FOLIOT_STATUS_REFUSED, at, "anchor_a",
             "a rod holds bodies at their centres only: a `distance` may be off-centre");
     const double *a = c->scene->bodies[rod->a].position;
     const double *b = rod->b == FOLIOT_NO_BODY ? rod->anchor_b : c->scene->bodies[rod->b].position;
@@ -155,7 +155,7 @@ static void check_rod(foliot__checker *c, foliot__place at, const foliot_constra
     double error = foliot__sqrt(foliot__norm2(d, 3)) - rod->length;
     if (error > 1e-6 * rod->length || error < -1e-6 * rod->length)
         foliot__complain(
-            c, FOLIOT_INVALID, at, "length",
+            c, FOLIOT_STATUS_INVALID, at, "length",
             "a rod must have its length when the world starts (to 1 part in 10^6): move the "
             "bodies, or leave `length` out");
 }
@@ -165,14 +165,14 @@ static void check_joint(foliot__checker *c, foliot__place at,
 {
     const char *key, *fault = foliot__joint_fault(c->scene, joint, &key);
     if (fault)
-        foliot__complain(c, FOLIOT_INVALID, at, key, "%s", fault);
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, key, "%s", fault);
 }
 
 static void check_constraint(foliot__checker *c, foliot__place at,
                              const foliot_constraint_definition *constraint)
 {
     if (constraint->kind >= CONSTRAINT_KINDS) {
-        foliot__complain(c, FOLIOT_INVALID, at, "kind", "names no constraint");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "kind", "names no constraint");
         return;
     }
     check_ends(c, at, constraint->a, constraint->b);
@@ -180,12 +180,12 @@ static void check_constraint(foliot__checker *c, foliot__place at,
     foliot__check_rules(c, at, constraint->b == FOLIOT_NO_BODY ? anchor_rules : anchor_b_rules,
                         constraint);
     if (constraint->kind <= FOLIOT_CONSTRAINT_ROD && constraint->length_min > constraint->length)
-        foliot__complain(c, FOLIOT_INVALID, at, "length_min", "must not be greater than `length`");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "length_min", "must not be greater than `length`");
     if (!(constraint->break_force > 0)) // may be infinite
-        foliot__complain(c, FOLIOT_INVALID, at, "break_force", "must be greater than 0");
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "break_force", "must be greater than 0");
     if (!(constraint->break_torque > 0))
-        foliot__complain(c, FOLIOT_INVALID, at, "break_torque", "must be greater than 0");
-    if (c->status != FOLIOT_OK)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, at, "break_torque", "must be greater than 0");
+    if (c->status != FOLIOT_STATUS_OK)
         return;
     if (constraint->kind == FOLIOT_CONSTRAINT_ROD)
         check_rod(c, at, constraint);
@@ -197,10 +197,10 @@ void foliot__check_constraints(foliot__checker *c)
 {
     const foliot_scene *scene = c->scene;
     if (scene->constraint_count > FOLIOT_CONSTRAINTS_MAX)
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "constraints",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "constraints",
                          "a world has at most %u constraints", FOLIOT_CONSTRAINTS_MAX);
     else if (scene->constraint_count && !scene->constraints)
-        foliot__complain(c, FOLIOT_INVALID, FOLIOT__AT_TOP, "constraints", "is NULL");
-    for (uint32_t i = 0; c->status == FOLIOT_OK && i < scene->constraint_count; i++)
+        foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "constraints", "is NULL");
+    for (uint32_t i = 0; c->status == FOLIOT_STATUS_OK && i < scene->constraint_count; i++)
         check_constraint(c, (foliot__place){"constraints", i}, &scene->constraints[i]);
 }

@@ -20,7 +20,7 @@ double foliot__norm2(const double *v, unsigned count)
 void foliot__complain(foliot__checker *c, foliot_status status, foliot__place at, const char *key,
                       const char *format, ...)
 {
-    if (c->status != FOLIOT_OK)
+    if (c->status != FOLIOT_STATUS_OK)
         return;
     c->status = status;
     if (!c->problem)
@@ -71,14 +71,14 @@ const char *foliot__range_text(foliot__range kind)
 void foliot__check_rules(foliot__checker *c, foliot__place at, const foliot__rule *rules,
                          const void *definition)
 {
-    for (const foliot__rule *r = rules; r->key && c->status == FOLIOT_OK; r++) {
+    for (const foliot__rule *r = rules; r->key && c->status == FOLIOT_STATUS_OK; r++) {
         const double *values = (const double *)(const void *)((const char *)definition + r->offset);
         for (unsigned k = 0; k < r->count; k++) {
             if (foliot__in_range(r->kind, values[k]))
                 continue;
             char key[48];
             snprintf(key, sizeof key, r->count > 1 ? "%s[%u]" : "%s", r->key, k);
-            foliot__complain(c, FOLIOT_INVALID, at, key, "%s", foliot__range_text(r->kind));
+            foliot__complain(c, FOLIOT_STATUS_INVALID, at, key, "%s", foliot__range_text(r->kind));
         }
     }
 }

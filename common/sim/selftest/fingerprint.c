@@ -292,7 +292,7 @@ static void run_probe(mixer *m, foliot__probe_kind kind, uint64_t ticks)
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         probe.scene.integrator = (foliot_integrator)id;
         foliot_world *world = NULL;
-        if (foliot_world_create(&probe.scene, &world) != FOLIOT_OK) {
+        if (foliot_world_create(&probe.scene, &world) != FOLIOT_STATUS_OK) {
             mix(m, (uint64_t)id); // refused: as much a part of the answer
             continue;
         }
@@ -406,10 +406,10 @@ static void run_queries(mixer *m)
     foliot__probe probe;
     foliot__probe_make(&probe, FOLIOT__PROBE_crates);
     foliot_world *world = NULL;
-    if (foliot_world_create(&probe.scene, &world) != FOLIOT_OK)
+    if (foliot_world_create(&probe.scene, &world) != FOLIOT_STATUS_OK)
         return; // as the parts before have told
     for (int i = 0; i < 24; i++) {
-        if (i % 3 == 0 && foliot_world_step(world, NULL, 0, NULL) == FOLIOT_OK)
+        if (i % 3 == 0 && foliot_world_step(world, NULL, 0, NULL) == FOLIOT_STATUS_OK)
             mix_told(m, world);
         ask(m, world, &shapes[i % 3]);
     }
@@ -462,7 +462,7 @@ foliot_status foliot_self_test(const char **part)
     for (unsigned i = 0; i < PART_COUNT; i++)
         if (word_of(i) != parts[i].golden) {
             *part = parts[i].name;
-            return FOLIOT_DIVERGED;
+            return FOLIOT_STATUS_DIVERGED;
         }
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }

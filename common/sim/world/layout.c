@@ -106,11 +106,11 @@ foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_c
 {
     foliot__capacity capacity;
     if ((uintptr_t)block % FOLIOT_WORLD_ALIGNMENT != 0 || !capacity_of(config, &capacity))
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     uint64_t offset[FOLIOT__TABLE_COUNT];
     size_t needed = lay_out(&capacity, offset);
     if (bytes < needed)
-        return FOLIOT_FULL;
+        return FOLIOT_STATUS_FULL;
     memset(block, 0, needed);
     foliot_world *world = block;
     world->magic = FOLIOT__BLOCK_MAGIC;
@@ -120,22 +120,22 @@ foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_c
     world->bodies_max = config->bodies_max;
     world->integrator = config->integrator;
     world->scratch_vectors = foliot__scheme_of(config->integrator)->scratch_vectors;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 // For whoever has no block of his own; foliot_world_init takes one. Never in a step.
 foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world)
 {
     foliot_status status = foliot_scene_check(scene, NULL);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_world_config config = foliot_world_config_from(scene);
     size_t bytes = foliot_world_bytes(&config);
     void *block = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
     if (!block)
-        return bytes ? FOLIOT_MEMORY : FOLIOT_INVALID;
+        return bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
     status = foliot_world_init(block, bytes, &config, scene, world);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         free(block);
     return status;
 }

@@ -186,7 +186,7 @@ static size_t write_players(const foliot_world *world, uint8_t *bytes, size_t ca
         foliot__write_u16(&w, player->buttons);
         foliot__write_u16(&w, player->joined);
     }
-    FOLIOT_ASSERT(w.status == FOLIOT_OK);
+    FOLIOT_ASSERT(w.status == FOLIOT_STATUS_OK);
     return w.at;
 }
 
@@ -288,9 +288,9 @@ foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes, si
     definition_section(world, &definition);
     *length = section_bytes(&motion) + section_bytes(&definition);
     if (!bytes)
-        return FOLIOT_OK;
+        return FOLIOT_STATUS_OK;
     if (capacity < *length)
-        return FOLIOT_FULL;
+        return FOLIOT_STATUS_FULL;
     foliot__writer w = foliot__writer_of(bytes, capacity);
     write_section(&w, &motion);
     write_section(&w, &definition);
@@ -613,15 +613,15 @@ static foliot_status take_parts(const foliot_world *world, const uint8_t *bytes,
                                 parts *p)
 {
     if (length < HEAD_BYTES)
-        return FOLIOT_TRUNCATED;
+        return FOLIOT_STATUS_TRUNCATED;
     if (!head_sound(world, bytes))
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     *p = parts_of(world, bytes, length);
     if (p->contacts > world->capacity.contacts)
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     if (p->length == 0 || length != p->length)
-        return p->length == 0 || length < p->length ? FOLIOT_TRUNCATED : FOLIOT_CORRUPT;
-    return FOLIOT_OK;
+        return p->length == 0 || length < p->length ? FOLIOT_STATUS_TRUNCATED : FOLIOT_STATUS_CORRUPT;
+    return FOLIOT_STATUS_OK;
 }
 
 // Captured bytes are the two sections in their order, so that nothing has to be restored for it.
@@ -630,7 +630,7 @@ foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *
 {
     parts p;
     foliot_status status = take_parts(world, bytes, length, &p);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     size_t motion = p.definition[0];
     const foliot__span rest = {bytes + motion, length - motion, 1};
@@ -638,25 +638,25 @@ foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *
     const uint64_t halves[2] = {definition.low, definition.high};
     const foliot__span spans[] = {{bytes, motion, 1}, {halves, 2, 8}};
     *digest = foliot__hash(spans, 2);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, size_t length)
 {
     parts p;
     foliot_status status = take_parts(world, bytes, length, &p);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     if (little(bytes + p.players - 4, 4) != world->player_limit ||
         little(bytes + p.broken - 4, 4) != world->constraint_count || !motion_sound(world, &p) ||
         !slots_sound(world, &p) || !players_sound(world, &p) || !contacts_sound(world, &p) ||
         !broken_sound(world, &p))
-        return FOLIOT_CORRUPT;
+        return FOLIOT_STATUS_CORRUPT;
     restore_slots(world, &p);
     restore_motion(world, &p);
     restore_head(world, bytes);
     foliot__world_prepare(world);
     world->definition_dirty = 1;
     foliot__definition_refresh(world);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }

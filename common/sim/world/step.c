@@ -262,13 +262,13 @@ static foliot_status tick(foliot_world *world, double dt, const foliot_input *in
                           uint32_t count, const foliot_host *host)
 {
     if (!foliot__floating_point_sound())
-        return FOLIOT_FLOATING_POINT;
+        return FOLIOT_STATUS_FLOATING_POINT;
     if (!foliot__inputs_ordered(world, inputs, count))
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     if (!host)
         host = &no_host;
     if (!foliot__force_callbacks_present(world, host))
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     world->event_count = 0;
     foliot__touches_begin(world);
     foliot__players_apply(world, inputs, count);
@@ -284,7 +284,7 @@ static foliot_status tick(foliot_world *world, double dt, const foliot_input *in
     finish(world);
     world->tick++;
     stage_done(host, world, FOLIOT_STAGE_finish, true);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs, uint32_t count,
@@ -296,9 +296,9 @@ foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs,
 foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_host *host)
 {
     if (!foliot__scheme_of((foliot_integrator)world->integrator)->info.lab_only)
-        return FOLIOT_UNSUPPORTED;
+        return FOLIOT_STATUS_UNSUPPORTED;
     if (!(dt > 0 && dt < FOLIOT_POSITION_MAX))
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     return tick(world, dt, NULL, 0, host);
 }
 
@@ -307,14 +307,14 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
 {
     const foliot__scheme *scheme = foliot__scheme_of((foliot_integrator)world->integrator);
     if (!scheme->retreat)
-        return FOLIOT_UNSUPPORTED;
+        return FOLIOT_STATUS_UNSUPPORTED;
     if (!foliot__floating_point_sound())
-        return FOLIOT_FLOATING_POINT;
+        return FOLIOT_STATUS_FLOATING_POINT;
     if (!host)
         host = &no_host;
     if (world->tick == 0 || !foliot__inputs_ordered(world, before, count) ||
         !foliot__force_callbacks_present(world, host))
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     world->event_count = 0;
     foliot__touches_begin(world);
     foliot__players_push(world);
@@ -331,5 +331,5 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
     }
     foliot__players_apply(world, before, count);
     foliot__players_push(world);
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }

@@ -73,7 +73,7 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
                                 const foliot_scene *scene, foliot_world **out)
 {
     foliot_status status = foliot_scene_check(scene, NULL);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_world_config needed = foliot_world_config_from(scene);
     if (config->integrator != scene->integrator || config->bodies_max < needed.bodies_max ||
@@ -83,9 +83,9 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
         config->springs_max < needed.springs_max || config->joints_max < needed.joints_max ||
         config->gravitates < needed.gravitates || config->calls_back < needed.calls_back ||
         config->sleeps < needed.sleeps)
-        return FOLIOT_INVALID;
+        return FOLIOT_STATUS_INVALID;
     status = foliot__block_init(block, bytes, config);
-    if (status != FOLIOT_OK)
+    if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_world *world = block;
     take_settings(world, scene);
@@ -98,7 +98,7 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
     world->definition_dirty = 1;
     foliot__definition_refresh(world);
     *out = world;
-    return FOLIOT_OK;
+    return FOLIOT_STATUS_OK;
 }
 
 void foliot__world_prepare(foliot_world *world)
