@@ -42,7 +42,7 @@ int main(void)
     foliot_scene scene = foliot_scene_default();
     scene.name = "henon-heiles";
     scene.dt = 0x1p-4;
-    scene.integrator = FOLIOT_YOSHIDA6;
+    scene.integrator = FOLIOT_INTEGRATOR_YOSHIDA6;
     scene.bodies = &star;
     scene.body_count = 1;
     scene.forces = &galaxy;

@@ -20,7 +20,7 @@ int main(void)
     foliot_scene scene = foliot_scene_default();
     scene.name = "falling";
     scene.dt = 1.0 / 60;
-    scene.integrator = FOLIOT_VELOCITY_VERLET;
+    scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     scene.gravity[2] = -9.81;
     scene.bodies = bodies;
     scene.body_count = 2;

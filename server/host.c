@@ -59,7 +59,7 @@ static int apply_options(foliot__hosted *hosted, const char *file,
         foliot_integrator id = foliot_integrator_find(options->integrator);
         char why[160];
         snprintf(why, sizeof why, "there is no integrator '%s'; the nearest is '%s'",
-                 options->integrator, foliot_integrator_nearest(options->integrator));
+                 options->integrator, foliot_integrator_find_nearest(options->integrator));
         if (id == FOLIOT_INTEGRATOR_NONE)
             return complain(FOLIOT__EXIT_USAGE, "--integrator", why);
         scene->integrator = id;

@@ -482,7 +482,7 @@ static void announce(const app *a)
         const foliot__hosted *h = &a->hosted[i];
         printf("session '%s'%s: %s at %g Hz, %u bodies, room for %u players%s%s\n", h->name,
                lockstep(h) ? " in lockstep" : "",
-               foliot_integrator_describe(h->scene->integrator)->name, h->pace_hz,
+               foliot_integrator_get_info(h->scene->integrator)->name, h->pace_hz,
                h->scene->body_count, h->scene->players.limit, h->recording ? ", recorded in " : "",
                h->recording ? h->recording_file : "");
         if (h->resumed)
@@ -671,7 +671,7 @@ static int check(const foliot__arguments *arguments)
                "%u, %s\n",
                arguments->operands[i], foliot__text_clean(name, sizeof name, scene->name),
                scene->body_count, scene->force_count, scene->constraint_count, scene->players.limit,
-               scene->substeps, foliot_integrator_describe(scene->integrator)->name);
+               scene->substeps, foliot_integrator_get_info(scene->integrator)->name);
         foliot_scene_destroy(scene);
     }
     return foliot__stdout_done("foliot-server", code);

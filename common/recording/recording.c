@@ -197,7 +197,7 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
     if (!bytes)
         return FOLIOT_STATUS_MEMORY;
     status = foliot_scene_encode(scene, bytes, length, &length);
-    const foliot_integrator_info *integrator = foliot_integrator_describe(scene->integrator);
+    const foliot_integrator_info *integrator = foliot_integrator_get_info(scene->integrator);
     if (status == FOLIOT_STATUS_OK && (!integrator || length > FOLIOT__TAPE_PAYLOAD_MAX / 2))
         status = FOLIOT_STATUS_INVALID;
     know_fingerprint(recording, &foliot_world_kind);

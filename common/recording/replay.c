@@ -442,9 +442,9 @@ foliot_status foliot_replay_step_back(foliot_replay *replay)
     if (!replay->world)
         return foliot_replay_seek(replay, tick - 1);
     const foliot_integrator_info *integrator =
-        foliot_integrator_describe(foliot_world_integrator(replay->world));
+        foliot_integrator_get_info(foliot_world_integrator(replay->world));
     foliot_status status = FOLIOT_STATUS_UNSUPPORTED;
-    if (integrator->reversible == FOLIOT_REVERSIBLE_TO_BITS)
+    if (integrator->reversible == FOLIOT_REVERSIBILITY_EXACT)
         status = step_inverse(replay, tick - 1);
     return status == FOLIOT_STATUS_UNSUPPORTED ? foliot_replay_seek(replay, tick - 1) : status;
 }

@@ -41,7 +41,7 @@ static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
     if (status != FOLIOT_STATUS_OK)
         return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, "this build does not admit the scene");
     const foliot_scene *scene = replay->scene;
-    const foliot_integrator_info *integrator = foliot_integrator_describe(scene->integrator);
+    const foliot_integrator_info *integrator = foliot_integrator_get_info(scene->integrator);
     if (!integrator)
         return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, "this build does not know the integrator");
     if (strcmp(integrator->name, header->integrator) != 0 || header->seed != scene->seed ||

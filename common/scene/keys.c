@@ -328,7 +328,7 @@ static void read_integrator_name(foliot__source *source, const foliot__node *nod
     if (found == FOLIOT_INTEGRATOR_NONE)
         foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
                       "no integrator is called `%.64s`; did you mean `%s`?", name,
-                      foliot_integrator_nearest(name));
+                      foliot_integrator_find_nearest(name));
 }
 
 static const foliot__key integrator_keys[] = {
@@ -365,11 +365,11 @@ static void read_integrator(foliot__source *source, const foliot__node *node,
     if (!foliot__reads(source))
         return;
     foliot_integrator id = scene->integrator;
-    bool solves = id == FOLIOT_IMPLICIT_EULER || id == FOLIOT_IMPLICIT_MIDPOINT;
-    bool starts = id == FOLIOT_VERLET || id == FOLIOT_TIME_CORRECTED_VERLET;
+    bool solves = id == FOLIOT_INTEGRATOR_IMPLICIT_EULER || id == FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT;
+    bool starts = id == FOLIOT_INTEGRATOR_VERLET || id == FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET;
     check_integrator_option(source, node, path, "start", starts,
                             "verlet and time-corrected-verlet have");
-    check_integrator_option(source, node, path, "form", id == FOLIOT_TIME_CORRECTED_VERLET,
+    check_integrator_option(source, node, path, "form", id == FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET,
                             "time-corrected-verlet has");
     check_integrator_option(source, node, path, "tolerance", solves,
                             "implicit-euler and implicit-midpoint have");

@@ -9,35 +9,35 @@
 // The value is the scheme's number in canonical scenes and recordings: never reuse one.
 typedef enum foliot_integrator {
     FOLIOT_INTEGRATOR_NONE = 0,
-    FOLIOT_EXPLICIT_EULER = 1,
-    FOLIOT_SEMI_IMPLICIT_EULER = 2,
-    FOLIOT_IMPLICIT_EULER = 3,
-    FOLIOT_VERLET = 4,
-    FOLIOT_TIME_CORRECTED_VERLET = 5,
-    FOLIOT_VELOCITY_VERLET = 6,
-    FOLIOT_VELOCITY_VERLET_CORRECTED = 7,
-    FOLIOT_LEAPFROG = 8,
-    FOLIOT_MIDPOINT = 9,
-    FOLIOT_HEUN = 10,
-    FOLIOT_IMPROVED_EULER = 11,
-    FOLIOT_RK4 = 12,
-    FOLIOT_IMPLICIT_MIDPOINT = 13,
-    FOLIOT_KINEMATIC = 14,
-    FOLIOT_KINEMATIC_AVERAGE = 15,
-    FOLIOT_KINEMATIC_STRANG = 16,
-    FOLIOT_YOSHIDA4 = 17,
-    FOLIOT_PEFRL4 = 18,
-    FOLIOT_YOSHIDA6 = 19,
-    FOLIOT_BLANES_MOAN6 = 20,
-    FOLIOT_KAHAN_LI8 = 21,
-    FOLIOT_REVERSIBLE_LEAPFROG = 22,
+    FOLIOT_INTEGRATOR_EXPLICIT_EULER = 1,
+    FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER = 2,
+    FOLIOT_INTEGRATOR_IMPLICIT_EULER = 3,
+    FOLIOT_INTEGRATOR_VERLET = 4,
+    FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET = 5,
+    FOLIOT_INTEGRATOR_VELOCITY_VERLET = 6,
+    FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED = 7,
+    FOLIOT_INTEGRATOR_LEAPFROG = 8,
+    FOLIOT_INTEGRATOR_MIDPOINT = 9,
+    FOLIOT_INTEGRATOR_HEUN = 10,
+    FOLIOT_INTEGRATOR_IMPROVED_EULER = 11,
+    FOLIOT_INTEGRATOR_RK4 = 12,
+    FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT = 13,
+    FOLIOT_INTEGRATOR_KINEMATIC = 14,
+    FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE = 15,
+    FOLIOT_INTEGRATOR_KINEMATIC_STRANG = 16,
+    FOLIOT_INTEGRATOR_YOSHIDA4 = 17,
+    FOLIOT_INTEGRATOR_PEFRL4 = 18,
+    FOLIOT_INTEGRATOR_YOSHIDA6 = 19,
+    FOLIOT_INTEGRATOR_BLANES_MOAN6 = 20,
+    FOLIOT_INTEGRATOR_KAHAN_LI8 = 21,
+    FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG = 22,
     FOLIOT_INTEGRATOR_COUNT
 } foliot_integrator;
 
 typedef enum foliot_reversibility {
-    FOLIOT_NOT_REVERSIBLE,
-    FOLIOT_REVERSIBLE,         // as a map, up to rounding
-    FOLIOT_REVERSIBLE_TO_BITS, // backward steps return to the same bits
+    FOLIOT_REVERSIBILITY_NONE,
+    FOLIOT_REVERSIBILITY_ROUNDED,         // as a map, up to rounding
+    FOLIOT_REVERSIBILITY_EXACT, // backward steps return to the same bits
 } foliot_reversibility;
 
 // What a scheme is. Constant data, one row a scheme.
@@ -58,10 +58,10 @@ typedef struct foliot_integrator_info {
 } foliot_integrator_info;
 
 // Row of a scheme; NULL for a number that names none.
-const foliot_integrator_info *foliot_integrator_describe(foliot_integrator id);
+const foliot_integrator_info *foliot_integrator_get_info(foliot_integrator id);
 // By name or alias, FOLIOT_INTEGRATOR_NONE if unknown.
 foliot_integrator foliot_integrator_find(const char *name);
 // The known name nearest to what was written, for error messages. Never NULL.
-const char *foliot_integrator_nearest(const char *name);
+const char *foliot_integrator_find_nearest(const char *name);
 
 #endif

@@ -210,7 +210,7 @@ static void write_welcome(const foliot_server *server, const foliot__peer *peer,
              session->scene ? session->scene->name : session->name);
     if (session->scene)
         snprintf(w->integrator, sizeof w->integrator, "%s",
-                 foliot_integrator_describe(session->scene->integrator)->name);
+                 foliot_integrator_get_info(session->scene->integrator)->name);
     w->player = peer->player;
     if (peer->player != FOLIOT__NO_PLAYER) {
         w->token = session->players[peer->player].token;

@@ -95,7 +95,7 @@ static double order_of(foliot_integrator id, bool careless)
 static double difference_error(int count, bool central)
 {
     double dt = 2.0 / count, before[2] = {1, 1};
-    foliot_world *world = oscillator(FOLIOT_VERLET, dt, 1, 1, (state){1, 0.3});
+    foliot_world *world = oscillator(FOLIOT_INTEGRATOR_VERLET, dt, 1, 1, (state){1, 0.3});
     for (int n = 0; n < count; n++) {
         before[0] = before[1];
         before[1] = state_of(world).x;
@@ -113,7 +113,7 @@ static double uneven_error(int count, uint32_t form)
 {
     double dt = 2.0 / count;
     static problem p;
-    problem_oscillator(&p, FOLIOT_TIME_CORRECTED_VERLET, dt, 1, 1);
+    problem_oscillator(&p, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET, dt, 1, 1);
     p.bodies[0].velocity[0] = 0.3;
     p.scene.form = form;
     foliot_world *world = problem_world(&p);
@@ -210,12 +210,12 @@ static stiff stiff_pendulum(foliot_integrator id, double k, double seconds)
 static void stiff_claims(void)
 {
     static const double stiffness[] = {1e3, 1e4, 1e5, 1e6, 1e7};
-    static const foliot_integrator ids[] = {FOLIOT_IMPLICIT_EULER, FOLIOT_IMPLICIT_MIDPOINT};
+    static const foliot_integrator ids[] = {FOLIOT_INTEGRATOR_IMPLICIT_EULER, FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT};
     for (int i = 0; i < 2; i++)
         for (int k = 0; k < 5; k++) {
             char name[96];
             stiff r = stiff_pendulum(ids[i], stiffness[k], 60);
-            const char *scheme = foliot_integrator_describe(ids[i])->name;
+            const char *scheme = foliot_integrator_get_info(ids[i])->name;
             snprintf(name, sizeof name, "%s k=%g, energy after 60 s", scheme, stiffness[k]);
             figure(name, r.last, "J");
             snprintf(name, sizeof name, "%s k=%g, highest energy in 60 s", scheme, stiffness[k]);
@@ -228,18 +228,18 @@ static void stiff_claims(void)
 static void claims(void)
 {
     double theta = 0.01, theta2 = theta * theta;
-    figure("semi-implicit-euler order", order_of(FOLIOT_SEMI_IMPLICIT_EULER, false), "order");
-    figure("improved-euler order", order_of(FOLIOT_IMPROVED_EULER, false), "order");
-    figure("improved-euler growth/theta^2", growth(FOLIOT_IMPROVED_EULER, theta) / theta2,
+    figure("semi-implicit-euler order", order_of(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, false), "order");
+    figure("improved-euler order", order_of(FOLIOT_INTEGRATOR_IMPROVED_EULER, false), "order");
+    figure("improved-euler growth/theta^2", growth(FOLIOT_INTEGRATOR_IMPROVED_EULER, theta) / theta2,
            "a step");
-    figure("velocity-verlet order", order_of(FOLIOT_VELOCITY_VERLET, false), "order");
-    figure("velocity-verlet growth/theta^2", growth(FOLIOT_VELOCITY_VERLET, theta) / theta2,
+    figure("velocity-verlet order", order_of(FOLIOT_INTEGRATOR_VELOCITY_VERLET, false), "order");
+    figure("velocity-verlet growth/theta^2", growth(FOLIOT_INTEGRATOR_VELOCITY_VERLET, theta) / theta2,
            "a step");
-    figure("heun order", order_of(FOLIOT_HEUN, false), "order");
-    figure("verlet order", order_of(FOLIOT_VERLET, false), "order");
-    figure("verlet order, careless start", order_of(FOLIOT_VERLET, true), "order");
-    figure("verlet energy error, steps 0-1e4", energy_error(FOLIOT_VERLET, 0, 10000), "relative");
-    figure("verlet energy error, steps 9.9e5-1e6", energy_error(FOLIOT_VERLET, 990000, 1000000),
+    figure("heun order", order_of(FOLIOT_INTEGRATOR_HEUN, false), "order");
+    figure("verlet order", order_of(FOLIOT_INTEGRATOR_VERLET, false), "order");
+    figure("verlet order, careless start", order_of(FOLIOT_INTEGRATOR_VERLET, true), "order");
+    figure("verlet energy error, steps 0-1e4", energy_error(FOLIOT_INTEGRATOR_VERLET, 0, 10000), "relative");
+    figure("verlet energy error, steps 9.9e5-1e6", energy_error(FOLIOT_INTEGRATOR_VERLET, 990000, 1000000),
            "relative");
     figure("verlet velocity, central, order",
            log2(difference_error(500, true) / difference_error(1000, true)), "order");
@@ -249,10 +249,10 @@ static void claims(void)
            log2(uneven_error(500, 0) / uneven_error(1000, 0)), "order");
     figure("time-corrected dt^2, order", log2(uneven_error(500, 1) / uneven_error(1000, 1)),
            "order");
-    figure("velocity-verlet-corrected order", order_of(FOLIOT_VELOCITY_VERLET_CORRECTED, false),
+    figure("velocity-verlet-corrected order", order_of(FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, false),
            "order");
     figure("velocity-verlet-corrected growth/theta^2",
-           growth(FOLIOT_VELOCITY_VERLET_CORRECTED, theta) / theta2, "a step");
+           growth(FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, theta) / theta2, "a step");
     figure("position averaged, order", corrected_order(AVERAGED), "order");
     figure("position averaged, growth/theta^2", corrected_growth(AVERAGED, theta) / theta2,
            "a step");
@@ -289,11 +289,11 @@ static run two_springs(foliot_integrator id, double k, double rate, double secon
 static void compare(const foliot_integrator *ids, int count, double k, double rate, double seconds,
                     double v)
 {
-    run euler = two_springs(FOLIOT_SEMI_IMPLICIT_EULER, k, rate, seconds, v);
+    run euler = two_springs(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, k, rate, seconds, v);
     for (int i = 0; i < count; i++) {
         char name[96];
         run r = two_springs(ids[i], k, rate, seconds, v);
-        const char *scheme = foliot_integrator_describe(ids[i])->name;
+        const char *scheme = foliot_integrator_get_info(ids[i])->name;
         snprintf(name, sizeof name, "k=%g dt=1/%g v=%g %gs %s", k, rate, v, seconds, scheme);
         bench_report(BENCH, name, r.error, "m", "semi-implicit-euler", euler.error);
         if (seconds == HOURS) {
@@ -303,8 +303,8 @@ static void compare(const foliot_integrator *ids, int count, double k, double ra
     }
 }
 
-static const foliot_integrator compared[] = {FOLIOT_KINEMATIC, FOLIOT_KINEMATIC_AVERAGE,
-                                             FOLIOT_KINEMATIC_STRANG, FOLIOT_RK4, FOLIOT_YOSHIDA4};
+static const foliot_integrator compared[] = {FOLIOT_INTEGRATOR_KINEMATIC, FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE,
+                                             FOLIOT_INTEGRATOR_KINEMATIC_STRANG, FOLIOT_INTEGRATOR_RK4, FOLIOT_INTEGRATOR_YOSHIDA4};
 
 static void kinematic_in_short(void)
 {

@@ -62,7 +62,7 @@ static uint64_t fewest_steps(foliot_integrator id, double e)
 
 static void report_evaluations(foliot_integrator id, double e, double elsewhere)
 {
-    const foliot_integrator_info *info = foliot_integrator_describe(id);
+    const foliot_integrator_info *info = foliot_integrator_get_info(id);
     char name[80];
     snprintf(name, sizeof name, "evaluations %s e=%.1f", info->name, e);
     double value = (double)(fewest_steps(id, e) * info->evaluations);
@@ -72,7 +72,7 @@ static void report_evaluations(foliot_integrator id, double e, double elsewhere)
 static void report_energy(foliot_integrator id)
 {
     char name[80];
-    snprintf(name, sizeof name, "energy %s e=0.3 60 Hz", foliot_integrator_describe(id)->name);
+    snprintf(name, sizeof name, "energy %s e=0.3 60 Hz", foliot_integrator_get_info(id)->name);
     double value = energy_error(id, 0.3, 1.0 / 60, 37700, 1e9);
     bench_report("integrators", name, value, "dE/E in 100 turns", "game engines", 4.8e-3);
 }
@@ -105,7 +105,7 @@ static void report_cost(foliot_integrator id)
         times[r] = (bench_now() - begin) / STEPS / BODIES * 1e9;
     }
     char name[80];
-    snprintf(name, sizeof name, "step %s 8192 points", foliot_integrator_describe(id)->name);
+    snprintf(name, sizeof name, "step %s 8192 points", foliot_integrator_get_info(id)->name);
     bench_report("integrators", name, bench_median(times, RUNS), "ns a body", NULL, 0);
     foliot_world_destroy(world);
     free(bodies);
@@ -116,10 +116,10 @@ int main(void)
     static const struct {
         foliot_integrator id;
         double low, middle, high; // evaluations elsewhere at e = 0.3, 0.5, 0.6; 0: not measured
-    } rows[] = {{FOLIOT_LEAPFROG, 0, 510673, 0},       {FOLIOT_VELOCITY_VERLET, 0, 1038113, 0},
-                {FOLIOT_YOSHIDA4, 6193, 10604, 15154}, {FOLIOT_PEFRL4, 3856, 7722, 11740},
-                {FOLIOT_YOSHIDA6, 1537, 2600, 3800},   {FOLIOT_BLANES_MOAN6, 745, 1258, 1876},
-                {FOLIOT_KAHAN_LI8, 727, 1270, 1688}};
+    } rows[] = {{FOLIOT_INTEGRATOR_LEAPFROG, 0, 510673, 0},       {FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0, 1038113, 0},
+                {FOLIOT_INTEGRATOR_YOSHIDA4, 6193, 10604, 15154}, {FOLIOT_INTEGRATOR_PEFRL4, 3856, 7722, 11740},
+                {FOLIOT_INTEGRATOR_YOSHIDA6, 1537, 2600, 3800},   {FOLIOT_INTEGRATOR_BLANES_MOAN6, 745, 1258, 1876},
+                {FOLIOT_INTEGRATOR_KAHAN_LI8, 727, 1270, 1688}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].low > 0)
             report_evaluations(rows[i].id, 0.3, rows[i].low);
@@ -128,17 +128,17 @@ int main(void)
             report_evaluations(rows[i].id, 0.6, rows[i].high);
     }
     static const foliot_integrator shown[] = {
-        FOLIOT_SEMI_IMPLICIT_EULER, FOLIOT_VELOCITY_VERLET, FOLIOT_RK4, FOLIOT_PEFRL4,
-        FOLIOT_BLANES_MOAN6,        FOLIOT_KAHAN_LI8};
+        FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, FOLIOT_INTEGRATOR_VELOCITY_VERLET, FOLIOT_INTEGRATOR_RK4, FOLIOT_INTEGRATOR_PEFRL4,
+        FOLIOT_INTEGRATOR_BLANES_MOAN6,        FOLIOT_INTEGRATOR_KAHAN_LI8};
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++)
         report_energy(shown[i]);
-    static const foliot_integrator timed[] = {FOLIOT_SEMI_IMPLICIT_EULER,
-                                              FOLIOT_VELOCITY_VERLET,
-                                              FOLIOT_LEAPFROG,
-                                              FOLIOT_VERLET,
-                                              FOLIOT_RK4,
-                                              FOLIOT_KAHAN_LI8,
-                                              FOLIOT_REVERSIBLE_LEAPFROG};
+    static const foliot_integrator timed[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
+                                              FOLIOT_INTEGRATOR_VELOCITY_VERLET,
+                                              FOLIOT_INTEGRATOR_LEAPFROG,
+                                              FOLIOT_INTEGRATOR_VERLET,
+                                              FOLIOT_INTEGRATOR_RK4,
+                                              FOLIOT_INTEGRATOR_KAHAN_LI8,
+                                              FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
     for (size_t i = 0; i < sizeof timed / sizeof timed[0]; i++)
         report_cost(timed[i]);
     return 0;

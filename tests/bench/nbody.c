@@ -89,7 +89,7 @@ static double time_kernel(foliot__newton_kernel *kernel, const foliot__newton_bo
 
 static void forces(uint32_t n)
 {
-    foliot_world *world = world_of(n, FOLIOT_VELOCITY_VERLET, DT);
+    foliot_world *world = world_of(n, FOLIOT_INTEGRATOR_VELOCITY_VERLET, DT);
     size_t rows = foliot__lanes(world) + 8;
     double *to[6], ours[RUNS], scalar[RUNS];
     for (int c = 0; c < 6; c++)
@@ -163,7 +163,7 @@ static double error_of(const double *positions, foliot_world *reference)
 
 static double time_steps(uint32_t n, double *positions)
 {
-    foliot_world *world = world_of(n, FOLIOT_VELOCITY_VERLET, DT);
+    foliot_world *world = world_of(n, FOLIOT_INTEGRATOR_VELOCITY_VERLET, DT);
     double begin = bench_now();
     for (int s = 0; s < STEPS; s++)
         foliot_world_step(world, NULL, 0, NULL);
@@ -201,7 +201,7 @@ static void steps(const char *self, uint32_t n)
 {
     double *mine = calloc(3 * (size_t)n, sizeof *mine),
            *theirs = calloc(3 * (size_t)n, sizeof *theirs);
-    foliot_world *reference = world_of(n, FOLIOT_KAHAN_LI8, DT / 4);
+    foliot_world *reference = world_of(n, FOLIOT_INTEGRATOR_KAHAN_LI8, DT / 4);
     for (int s = 0; s < 4 * STEPS; s++)
         foliot_world_step(reference, NULL, 0, NULL);
     double ours[RUNS], odeint[RUNS];

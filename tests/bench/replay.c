@@ -29,7 +29,7 @@ static void make(tape_memory *memory, uint64_t ticks, bool streams)
 {
     tape_yard yard;
     foliot_recording_config config = tape_config(60, foliot_recording_default().keyframe_ticks);
-    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_VELOCITY_VERLET, 1);
+    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     yard.streams = streams;
     tape_yard_record(&yard, &config, ticks, memory, NULL);
     tape_yard_free(&yard);
@@ -102,7 +102,7 @@ static void bench_speed(void)
     double bare[ROUNDS], replayed[ROUNDS], verified[ROUNDS], ratio[ROUNDS], share[ROUNDS];
     tape_memory memory = {0};
     tape_yard yard;
-    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_VELOCITY_VERLET, 1);
+    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     for (uint64_t tick = 0; tick < MINUTE; tick++) {
         foliot_input now[FOLIOT_PLAYERS_MAX];
         counts[tick] = tape_yard_inputs(&yard, tick, true, now);
@@ -148,7 +148,7 @@ static void bench_append(void)
         tape_yard yard;
         foliot_recording *recording;
         double spent = 0;
-        tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_VELOCITY_VERLET, 1);
+        tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
         foliot_world *world = tape_yard_world(&yard);
         foliot_status status =
             foliot_recording_create(path, &yard.scene, NULL, world, NULL, &recording);

@@ -43,7 +43,7 @@ static int fail(const char *what)
 static bool make_hour(void)
 {
     tape_yard yard;
-    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_VELOCITY_VERLET, 1);
+    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     yard.scene.players.limit = PLAYERS + 8; // room for the client
     foliot_world *world = tape_yard_world(&yard);
     foliot_recording_config config = foliot_recording_default();

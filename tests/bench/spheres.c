@@ -34,7 +34,7 @@ static double cpu_now(void)
 
 static foliot_world *problem(yard *y, uint32_t count)
 {
-    *y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    *y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y->scene.dt = SPHERES_DT;
     y->scene.gravity[2] = -SPHERES_GRAVITY;
     double half = spheres_half_width(count);

@@ -67,7 +67,7 @@ static foliot_world *cloth(void)
     foliot_scene scene = foliot_scene_default();
     scene.name = "cloth";
     scene.dt = 1.0 / 240;
-    scene.integrator = FOLIOT_VELOCITY_VERLET;
+    scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     scene.gravity[2] = -9.81;
     scene.bodies = bodies;
     scene.body_count = PARTICLES;

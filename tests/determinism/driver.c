@@ -45,7 +45,7 @@ int main(int argc, char **argv)
     for (unsigned s = 0; s < cases_scene_count(); s++) {
         foliot_scene *scene = cases_scene(s);
         for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-            const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+            const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
             if (info && (!trace || (!strcmp(argv[1], scene->name) && !strcmp(argv[2], info->name))))
                 run_case(scene, info, trace);
         }

@@ -32,7 +32,7 @@ static void check_equal(const foliot_world *a, const foliot_world *b, const foli
     if (foliot_digest_equal(foliot_world_digest(a), foliot_world_digest(b)))
         return;
     print_error("%s %s: %s differs at tick %llu\n", scene->name,
-                foliot_integrator_describe(foliot_world_integrator(a))->name, what,
+                foliot_integrator_get_info(foliot_world_integrator(a))->name, what,
                 (unsigned long long)foliot_world_tick(a));
     for (uint32_t slot = 0; slot < foliot_world_body_count(a); slot++)
         for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++)

@@ -98,7 +98,7 @@ static void make_scene(true_scene *s, const char *name, uint32_t count, uint32_t
     s->scene = foliot_scene_default();
     s->scene.name = name;
     s->scene.dt = 0.02;
-    s->scene.integrator = FOLIOT_VELOCITY_VERLET;
+    s->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     s->scene.substeps = 1;
     s->scene.bodies = bodies;
     s->scene.body_count = count;

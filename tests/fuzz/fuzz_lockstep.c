@@ -50,7 +50,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     scene = foliot_scene_default();
     scene.name = "fuzz";
     scene.dt = 0.02;
-    scene.integrator = FOLIOT_VELOCITY_VERLET;
+    scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     scene.bodies = bodies;
     scene.body_count = 2;
     scene.forces = &spring;

@@ -185,7 +185,7 @@ static void state_prepare_scene(unsigned kind)
     foliot__probe_make(probe, (foliot__probe_kind)kind);
     for (unsigned id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         probe->scene.integrator = (foliot_integrator)id;
-        if (foliot_integrator_describe((foliot_integrator)id) &&
+        if (foliot_integrator_get_info((foliot_integrator)id) &&
             foliot_scene_check(&probe->scene, NULL) == FOLIOT_STATUS_OK)
             state_admitted[kind][state_admitted_count[kind]++] = id;
     }
@@ -506,7 +506,7 @@ static void state_go_on(foliot__probe *probe, unsigned integrator, foliot_world 
         }
     }
     state_look(world, &probe->scene);
-    if (foliot_integrator_describe((foliot_integrator)integrator)->reversible)
+    if (foliot_integrator_get_info((foliot_integrator)integrator)->reversible)
         foliot_world_step_back(fresh, NULL, 0, NULL); // or it is refused
     foliot_world_destroy(fresh);
 }

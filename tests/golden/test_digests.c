@@ -55,7 +55,7 @@ static void every_case_has_its_golden_digest(void **state)
             foliot_digest_text(foliot_world_digest(world), text);
             foliot_world_destroy(world);
             snprintf(line, sizeof line, "%s %s %llu %s", scene->name,
-                     foliot_integrator_describe((foliot_integrator)id)->name,
+                     foliot_integrator_get_info((foliot_integrator)id)->name,
                      (unsigned long long)ticks, text);
             check_line(file, line);
         }

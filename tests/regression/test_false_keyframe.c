@@ -99,7 +99,7 @@ static tape record(void)
     tape t = {0};
     tape_yard yard;
     foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
-    tape_yard_init(&yard, 8, 3, FOLIOT_VELOCITY_VERLET, 7);
+    tape_yard_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     tape_yard_record(&yard, &config, TICKS, &t.memory, truths);
     tape_yard_free(&yard);
     find_keyframes(&t);
@@ -202,7 +202,7 @@ static void a_later_beginning_is_not_opened(void **state)
     foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
     foliot_replay *replay = NULL;
     foliot_damage damage;
-    tape_yard_init(&yard, 8, 3, FOLIOT_VELOCITY_VERLET, 7);
+    tape_yard_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     foliot_world *world = tape_yard_world(&yard);
     foliot_recording_sink sink = tape_memory_sink(&t.memory);
     for (uint64_t tick = 0; tick < 90; tick++) {
@@ -336,7 +336,7 @@ static void captured_bytes_have_the_worlds_digest(void **state)
     (void)state;
     tape_yard yard;
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
-    const foliot_integrator integrators[] = {FOLIOT_VELOCITY_VERLET, FOLIOT_REVERSIBLE_LEAPFROG};
+    const foliot_integrator integrators[] = {FOLIOT_INTEGRATOR_VELOCITY_VERLET, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
     for (size_t i = 0; i < sizeof integrators / sizeof integrators[0]; i++) {
         tape_yard_init(&yard, 8, 3, integrators[i], 11 + i);
         foliot_world *world = tape_yard_world(&yard);

@@ -203,7 +203,7 @@ static made_scene *make_scene(const char *name, uint32_t bodies)
     m->scene = foliot_scene_default();
     m->scene.name = name;
     m->scene.dt = 0.02;
-    m->scene.integrator = FOLIOT_VELOCITY_VERLET;
+    m->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     m->scene.bodies = m->bodies;
     m->scene.body_count = bodies;
     m->scene.players.limit = 2;

@@ -77,7 +77,7 @@ static bool follow(const tape_yard *yard, foliot_world *world, const uint8_t *st
 static void yard_of(tape_yard *yard, foliot_integrator integrator)
 {
     tape_yard_init(yard, 3, 0, integrator, 5);
-    if (integrator == FOLIOT_REVERSIBLE_LEAPFROG)
+    if (integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
         return;
     yard->scene.force_count = 3; // no drag
 }
@@ -87,7 +87,7 @@ static void long_runs_can_be_gone_on_with(void **state)
 {
     (void)state;
     tape_yard yard;
-    yard_of(&yard, FOLIOT_TIME_CORRECTED_VERLET);
+    yard_of(&yard, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET);
     yard.scene.force_count = 0;
     yard.scene.dt = 0x1p39;
     for (uint32_t i = 0; i < yard.scene.body_count; i++)
@@ -118,7 +118,7 @@ static void extremes_anywhere(void **state)
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
         tape_yard yard;
         foliot_scene_problem problem;
-        if (!foliot_integrator_describe((foliot_integrator)id))
+        if (!foliot_integrator_get_info((foliot_integrator)id))
             continue;
         yard_of(&yard, (foliot_integrator)id);
         if (foliot_scene_check(&yard.scene, &problem) != FOLIOT_STATUS_OK) {

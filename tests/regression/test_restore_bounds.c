@@ -90,7 +90,7 @@ static void a_clock_at_its_bound_goes_on_to_states_that_restore(void **state)
     static const double times[] = {0, 1, 0x1p40, 0x1p41, 0x1p60, DBL_MAX};
     static const double steps[] = {0, 0x1p-1074, 1, 0x1p40};
     place p;
-    open_place(&p, FOLIOT_TIME_CORRECTED_VERLET);
+    open_place(&p, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET);
     for (size_t t = 0; t < sizeof times / sizeof *times; t++)
         for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
             put(&p, LAB_TIME, times[t]);
@@ -104,7 +104,7 @@ static void long_steps_lead_to_states_that_restore(void **state)
 {
     (void)state;
     place p;
-    open_place(&p, FOLIOT_TIME_CORRECTED_VERLET);
+    open_place(&p, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET);
     for (int i = 0; i < 4; i++)
         assert_int_equal(foliot_world_step_dt(p.world, 0x1p39, NULL), FOLIOT_STATUS_OK);
     capture(&p, p.world);
@@ -127,7 +127,7 @@ static void a_clock_that_no_step_leads_to_is_refused(void **state)
                {LAB_DT, (double)__builtin_nan("")}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         place p;
-        open_place(&p, FOLIOT_TIME_CORRECTED_VERLET);
+        open_place(&p, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET);
         foliot_digest before = foliot_world_digest(p.world);
         put(&p, bad[i].at, bad[i].value);
         assert_int_equal(foliot_world_restore(p.world, p.bytes, p.length), FOLIOT_STATUS_CORRUPT);
@@ -142,7 +142,7 @@ static void no_other_scheme_has_the_laboratorys_clock(void **state)
     static const size_t at[] = {LAB_TIME, LAB_DT};
     for (int i = 0; i < 2; i++) {
         place p;
-        open_place(&p, FOLIOT_VELOCITY_VERLET);
+        open_place(&p, FOLIOT_INTEGRATOR_VELOCITY_VERLET);
         go_on(&p);
         put(&p, at[i], 0.02);
         assert_int_equal(foliot_world_restore(p.world, p.bytes, p.length), FOLIOT_STATUS_CORRUPT);

@@ -410,7 +410,7 @@ static void make_scene(rig *r)
     r->scene = foliot_scene_default();
     r->scene.name = "wire";
     r->scene.dt = 1.0 / 60;
-    r->scene.integrator = FOLIOT_VELOCITY_VERLET;
+    r->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     for (int i = 0; i < 3; i++) {
         r->bodies[i] = foliot_body_default();
         r->bodies[i].position[0] = 3 * i;

@@ -14,7 +14,7 @@ int main(int argc, char **argv)
     foliot_recording_config config = tape_config(25, 100);
     if (argc < 3)
         return 2;
-    tape_yard_init(&yard, 6, 5, FOLIOT_VELOCITY_VERLET, 42);
+    tape_yard_init(&yard, 6, 5, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 42);
     yard.streams = argc > 3 && strcmp(argv[3], "streams") == 0;
     tape_yard_record(&yard, &config, strtoull(argv[2], NULL, 10), &memory, NULL);
     FILE *out = fopen(argv[1], "wb");

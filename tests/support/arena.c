@@ -22,7 +22,7 @@ static void make_scene(arena *a, uint32_t players)
     a->scene = foliot_scene_default();
     a->scene.name = "arena";
     a->scene.dt = 1.0 / 60;
-    a->scene.integrator = FOLIOT_VELOCITY_VERLET;
+    a->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     for (int i = 0; i < ARENA_BODIES; i++) {
         a->bodies[i] = foliot_body_default();
         a->bodies[i].mass = 1 + 0.37 * i;

@@ -74,7 +74,7 @@ foliot_world *crowd_cluster(uint32_t count)
         for (int k = 0; k < 3; k++)
             bodies[i].position[k] = between(&rng, -1, 1);
     foliot_scene scene = foliot_scene_default();
-    scene.integrator = FOLIOT_VELOCITY_VERLET;
+    scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     scene.forces = &newton;
     scene.force_count = 1;
     return world_of(&scene, bodies, count);

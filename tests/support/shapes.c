@@ -155,7 +155,7 @@ shaped shape_random(foliot__rng *rng, uint32_t kind, double size)
 
 foliot_world *shape_world(uint32_t slots)
 {
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (uint32_t i = 0; i < slots; i++)
         yard_ball(&y, 1, 1, 4.0 * i, 0, 0);
     foliot_world *world = yard_open(&y);

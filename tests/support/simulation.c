@@ -20,7 +20,7 @@ static void make_scene(simulation *s)
     s->scene = foliot_scene_default();
     s->scene.name = "springs";
     s->scene.dt = 1.0 / 60;
-    s->scene.integrator = FOLIOT_VELOCITY_VERLET;
+    s->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     for (int i = 0; i < SIMULATION_BODIES; i++) {
         s->bodies[i] = foliot_body_default();
         s->bodies[i].mass = 1 + 0.1 * i;

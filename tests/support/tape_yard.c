@@ -84,7 +84,7 @@ void tape_yard_init(tape_yard *yard, uint32_t bodies, uint32_t players,
 {
     *yard = (tape_yard){
         .scene = foliot_scene_default(), .rng = foliot__rng_seeded(seed), .changes_hz = 4};
-    bool lattice = integrator == FOLIOT_REVERSIBLE_LEAPFROG;
+    bool lattice = integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG;
     yard->bodies = calloc(bodies, sizeof *yard->bodies);
     yard->forces = calloc(bodies + 1, sizeof *yard->forces);
     for (uint32_t i = 0; i < bodies; i++)

@@ -29,7 +29,7 @@ static double between(foliot__rng *rng, double low, double high)
 static foliot_world *random_world(yard *y, foliot__rng *rng, uint32_t count, double room,
                                   double size_ratio)
 {
-    *y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    *y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (uint32_t i = 0; i < count; i++) {
         double px = between(rng, -room, room), py = between(rng, -room, room);
         double pz = between(rng, -room, room);
@@ -174,7 +174,7 @@ static void finds_pairs_far_from_the_origin_and_apart(void **state)
 {
     (void)state;
     // More cells between them than the grid has: the far ones share its last cells.
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int k = 0; k < 6; k++) {
         double far = 1e9 * k;
         yard_ball(&y, 1, 0.5, far, -far, 2 * far);
@@ -199,7 +199,7 @@ static void finds_pairs_far_from_the_origin_and_apart(void **state)
 static void a_full_table_drops_by_rule_and_counts(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     yard_plane(&y, 0, 0, 1, 0);
     for (int k = 0; k < 20; k++)
         yard_ball(&y, 1, 1, 0.01 * k, 0, 0.5);

@@ -25,7 +25,7 @@ static const double spins[][3] = {{0, 0, 0},  {0, 0, 3}, {-5, 0, 0},
 
 static void open_yard(yard *y)
 {
-    *y = (yard){.small = small(FOLIOT_VELOCITY_VERLET, DT)};
+    *y = (yard){.small = small(FOLIOT_INTEGRATOR_VELOCITY_VERLET, DT)};
     for (uint32_t i = 0; i < BODIES; i++) {
         small_body(&y->small, 1, 10.0 * i, 2);
         y->small.body[i].shape.kind = FOLIOT_SHAPE_SPHERE;

@@ -26,7 +26,7 @@ static _Noreturn void record_for_ever(const char *file, int say)
     foliot_recording *recording;
     foliot_recording_config config = tape_config(5, 40);
     config.threaded = true;
-    tape_yard_init(&yard, 4, 3, FOLIOT_VELOCITY_VERLET, 11);
+    tape_yard_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
     foliot_world *world = tape_yard_world(&yard);
     if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_STATUS_OK)
         _exit(1);
@@ -116,7 +116,7 @@ static void a_full_disk_leaves_whole_blocks(void **state)
         foliot_recording_config config = tape_config(10, 50);
         config.threaded = true;
         setrlimit(RLIMIT_FSIZE, &limit);
-        tape_yard_init(&yard, 4, 3, FOLIOT_VELOCITY_VERLET, 11);
+        tape_yard_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
         foliot_world *world = tape_yard_world(&yard);
         if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) !=
             FOLIOT_STATUS_OK)
@@ -150,7 +150,7 @@ static void a_device_that_is_full_is_told_at_once(void **state)
     (void)state;
     tape_yard yard;
     foliot_recording *recording;
-    tape_yard_init(&yard, 4, 3, FOLIOT_VELOCITY_VERLET, 11);
+    tape_yard_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
     foliot_world *world = tape_yard_world(&yard);
     assert_int_equal(
         foliot_recording_create("/dev/full", &yard.scene, NULL, world, NULL, &recording),

@@ -54,7 +54,7 @@ static int setup(void **state)
         tape_memory_free(&s->memory);
         free(s->digests);
         s->digests = calloc(ticks + 1, sizeof *s->digests);
-        tape_yard_init(&s->yard, 2, 2, FOLIOT_VELOCITY_VERLET, 3);
+        tape_yard_init(&s->yard, 2, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 3);
         tape_yard_record(&s->yard, &config, ticks, &s->memory, s->digests);
         tape_yard_free(&s->yard);
         if (s->memory.length >= wanted)

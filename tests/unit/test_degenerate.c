@@ -84,7 +84,7 @@ static double fastest(const foliot_world *world, uint32_t bodies)
 // fall, and what pushes overlaps apart.
 static double heap(foliot__rng *rng, double size, double spread, double restitution, uint32_t ticks)
 {
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G * size;
     for (int i = 0; i < 12; i++) {
         double at[3];
@@ -126,7 +126,7 @@ static void heaps_of_anything_stay_finite_and_slow(void **state)
 // be taken for a spin about its length, and that for a faster tumbling: 10^11 rad/s within seconds.
 static double thrown(foliot__rng *rng, int shape, double speed, double restitution)
 {
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     if (shape == 0)
         yard_box(&y, 1, 0.015, 0.3, 0.015, 0, 0, 0.6);
@@ -219,7 +219,7 @@ static void questions_about_anything_have_finite_answers(void **state)
     const double sizes[3] = {1, 1e-6, 1e6};
     for (int i = 0; i < 30; i++) {
         double size = sizes[i % 3];
-        yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+        yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         for (int k = 0; k < 12; k++) {
             double at[3];
             for (int x = 0; x < 3; x++)

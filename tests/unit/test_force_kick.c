@@ -215,7 +215,7 @@ static void kinematic_worlds_leave_out_what_their_scheme_moves(void **state)
     (void)state;
     bench b;
     begin(&b, 2);
-    b.scene.integrator = FOLIOT_KINEMATIC_STRANG;
+    b.scene.integrator = FOLIOT_INTEGRATOR_KINEMATIC_STRANG;
     b.scene.gravity[2] = -10;
     b.body[0].force[0] = 5;
     add(&b, FOLIOT_FORCE_DRAG)->as.drag.linear = 1;

@@ -221,7 +221,7 @@ static void steps_keep_energy_and_momentum(void **state)
     (void)state;
     bench b;
     begin(&b, 12);
-    b.scene.integrator = FOLIOT_KAHAN_LI8;
+    b.scene.integrator = FOLIOT_INTEGRATOR_KAHAN_LI8;
     b.scene.dt = 1.0 / 128;
     for (uint32_t k = 0; k < 11; k++)
         add_spring(&b, k, k + 1, 3, 0, 0.5, FOLIOT_DAMPING_ALONG);

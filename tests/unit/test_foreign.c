@@ -173,7 +173,7 @@ static void a_world_is_one_of_them(void **state)
     (void)state;
     tape_yard yard;
     tape_memory own = {0}, general = {0};
-    tape_yard_init(&yard, 5, 2, FOLIOT_VELOCITY_VERLET, 9);
+    tape_yard_init(&yard, 5, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 9);
     foliot_recording_config config = tape_config(20, 100);
     size_t length = 0;
     foliot_scene_encode(&yard.scene, NULL, 0, &length);

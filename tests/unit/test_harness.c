@@ -133,7 +133,7 @@ static void worlds_pass(void **state)
 {
     (void)state;
     tape_yard made;
-    tape_yard_init(&made, 12, 4, FOLIOT_VELOCITY_VERLET, 3);
+    tape_yard_init(&made, 12, 4, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 3);
     size_t length = 0;
     foliot_scene_encode(&made.scene, NULL, 0, &length);
     uint8_t *bytes = malloc(length);
@@ -147,7 +147,7 @@ static void worlds_pass(void **state)
 static void worlds_with_contacts_pass(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -9.81;
     yard_plane(&y, 0, 0, 1, 0);
     for (int i = 0; i < 8; i++)

@@ -28,9 +28,9 @@ static const char *count(char text[8], unsigned value, const char *zero)
 // |
 static void write_row(const foliot_integrator_info *info, char *row, size_t bytes)
 {
-    static const char *const reversible[] = {[FOLIOT_NOT_REVERSIBLE] = "no",
-                                             [FOLIOT_REVERSIBLE] = "yes",
-                                             [FOLIOT_REVERSIBLE_TO_BITS] = "bit for bit"};
+    static const char *const reversible[] = {[FOLIOT_REVERSIBILITY_NONE] = "no",
+                                             [FOLIOT_REVERSIBILITY_ROUNDED] = "yes",
+                                             [FOLIOT_REVERSIBILITY_EXACT] = "bit for bit"};
     char damped[8], rotation[8], evaluations[8], aliases[128];
     size_t length = 0;
     for (const char *at = info->aliases; *at && length + 3 < sizeof aliases; at++) {
@@ -58,7 +58,7 @@ static void the_table_is_that_of_the_registry(void **state)
     assert_true(length > 0);
     unsigned missing = 0;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        write_row(foliot_integrator_describe((foliot_integrator)id), row, sizeof row);
+        write_row(foliot_integrator_get_info((foliot_integrator)id), row, sizeof row);
         if (!strstr(text, row)) {
             print_error("not in %s: %s", DOCUMENT, row);
             missing++;

@@ -13,9 +13,9 @@
 #include "sim/integrator/oscillator.h"
 #include "small_scene.h"
 
-static const foliot_integrator exact_schemes[] = {FOLIOT_KINEMATIC, FOLIOT_KINEMATIC_STRANG};
-static const foliot_integrator all_schemes[] = {FOLIOT_KINEMATIC, FOLIOT_KINEMATIC_AVERAGE,
-                                                FOLIOT_KINEMATIC_STRANG};
+static const foliot_integrator exact_schemes[] = {FOLIOT_INTEGRATOR_KINEMATIC, FOLIOT_INTEGRATOR_KINEMATIC_STRANG};
+static const foliot_integrator all_schemes[] = {FOLIOT_INTEGRATOR_KINEMATIC, FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE,
+                                                FOLIOT_INTEGRATOR_KINEMATIC_STRANG};
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 // -- the oscillator itself
@@ -155,7 +155,7 @@ static void the_undamped_oscillator_is_exact_over_ninety_seconds(void **state)
                 double exact = (double)(1000 * cosl(sqrtl(15) * t));
                 worst = fmax(worst, fabs(foliot_world_body(world, 0).position[0] - exact));
             }
-            print_message("%s, dt %g: %.2g m\n", foliot_integrator_describe(exact_schemes[k])->name,
+            print_message("%s, dt %g: %.2g m\n", foliot_integrator_get_info(exact_schemes[k])->name,
                           dts[d], worst);
             check_below(worst, 1e-8);
             foliot_world_destroy(world);
@@ -222,7 +222,7 @@ static void quadratic_drag_is_exact_in_kinematic(void **state)
     static const double linear[] = {0, 0.6}, quadratic[] = {0.05, 1e-9};
     for (size_t l = 0; l < 2; l++)
         for (size_t q = 0; q < 2; q++) {
-            small_scene s = small(FOLIOT_KINEMATIC, 0.25);
+            small_scene s = small(FOLIOT_INTEGRATOR_KINEMATIC, 0.25);
             small_body(&s, 2, 1, 3);
             s.body[0].velocity[2] = -4;
             foliot_force_definition *drag = small_force(&s, FOLIOT_FORCE_DRAG);
@@ -283,7 +283,7 @@ static void a_pulse_between_two_ticks_is_exact(void **state)
 static void strang_is_exact_for_springs_drag_constants_and_pulses_summed(void **state)
 {
     (void)state;
-    small_scene s = small(FOLIOT_KINEMATIC_STRANG, 0.4);
+    small_scene s = small(FOLIOT_INTEGRATOR_KINEMATIC_STRANG, 0.4);
     uint32_t wall = small_body(&s, 1, 2, 0), body = small_body(&s, 2, 5, -1);
     s.body[wall].is_static = true;
     s.body[body].force[0] = 3;
@@ -314,7 +314,7 @@ static void a_spring_between_two_bodies_is_exact_in_kinematic(void **state)
     (void)state;
     static const double damping[] = {0, 0.3, 40};
     for (size_t c = 0; c < COUNT(damping); c++) {
-        small_scene s = small(FOLIOT_KINEMATIC, 0.3);
+        small_scene s = small(FOLIOT_INTEGRATOR_KINEMATIC, 0.3);
         uint32_t a = small_body(&s, 1, 0, 2), b = small_body(&s, 3, 4, -1);
         small_spring(&s, a, b, 7, damping[c]);
         foliot_world *world = small_world(&s);
@@ -366,13 +366,13 @@ static void determinants_are_those_of_the_theory(void **state)
     }
     // Leading terms; the next ones are smaller by a factor of theta^2, which is 0.03 here.
     double kinematic = (P2 * P2 - P4) / 12, average = -P4 / 24;
-    check_near(determinant(FOLIOT_KINEMATIC, dt, stiffness, 3) - 1, kinematic, 0.03 * kinematic);
-    check_near(determinant(FOLIOT_KINEMATIC_AVERAGE, dt, stiffness, 3) - 1, average,
+    check_near(determinant(FOLIOT_INTEGRATOR_KINEMATIC, dt, stiffness, 3) - 1, kinematic, 0.03 * kinematic);
+    check_near(determinant(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, dt, stiffness, 3) - 1, average,
                0.03 * -average);
-    check_near(determinant(FOLIOT_KINEMATIC_STRANG, dt, stiffness, 3), 1, 4e-16);
-    check_near(determinant(FOLIOT_KINEMATIC, dt, stiffness, 1), 1, 4e-16);
+    check_near(determinant(FOLIOT_INTEGRATOR_KINEMATIC_STRANG, dt, stiffness, 3), 1, 4e-16);
+    check_near(determinant(FOLIOT_INTEGRATOR_KINEMATIC, dt, stiffness, 1), 1, 4e-16);
     double theta4 = dt * dt * dt * dt;
-    check_near(determinant(FOLIOT_KINEMATIC_AVERAGE, dt, stiffness, 1) - 1, -theta4 / 24,
+    check_near(determinant(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, dt, stiffness, 1) - 1, -theta4 / 24,
                0.01 * theta4 / 24);
 }
 
@@ -383,13 +383,13 @@ static void the_average_form_leaves_stability_at_half_a_turn_a_step(void **state
     (void)state;
     static const double one[] = {1};
     for (double theta = 0.1; theta < 7; theta += 0.3) {
-        double found = determinant(FOLIOT_KINEMATIC_AVERAGE, theta, one, 1);
+        double found = determinant(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, theta, one, 1);
         check_near(found, cos(theta) + theta * sin(theta) / 2, 1e-14);
         if (theta < 3.1)
             check_below(fabs(found), 1);
     }
-    foliot_world *inside = on_springs(FOLIOT_KINEMATIC_AVERAGE, 3.1, one, 1, 0, 1, 0);
-    foliot_world *outside = on_springs(FOLIOT_KINEMATIC_AVERAGE, 3.2, one, 1, 0, 1, 0);
+    foliot_world *inside = on_springs(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, 3.1, one, 1, 0, 1, 0);
+    foliot_world *outside = on_springs(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, 3.2, one, 1, 0, 1, 0);
     small_steps(inside, 1000);
     small_steps(outside, 1000);
     check_below(fabs(foliot_world_body(inside, 0).position[0]), 1);
@@ -414,10 +414,10 @@ static void two_springs_keep_over_three_hours_what_is_known(void **state)
 {
     (void)state;
     double error[4];
-    double kinematic = energy_left(FOLIOT_KINEMATIC, &error[0]);
-    double average = energy_left(FOLIOT_KINEMATIC_AVERAGE, &error[1]);
-    double strang = energy_left(FOLIOT_KINEMATIC_STRANG, &error[2]);
-    double euler = energy_left(FOLIOT_SEMI_IMPLICIT_EULER, &error[3]);
+    double kinematic = energy_left(FOLIOT_INTEGRATOR_KINEMATIC, &error[0]);
+    double average = energy_left(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, &error[1]);
+    double strang = energy_left(FOLIOT_INTEGRATOR_KINEMATIC_STRANG, &error[2]);
+    double euler = energy_left(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, &error[3]);
     print_message("energy left: kinematic %.5f, average %.5f, strang 1 %+.2g, semi-implicit %.5f\n",
                   kinematic, average, strang - 1, euler);
     print_message("error: kinematic %.3g, average %.3g, strang %.3g, semi-implicit %.3g m\n",
@@ -503,7 +503,7 @@ static void combinations_of_forces_have_the_orders_of_the_docs(void **state)
 {
     (void)state;
     for (int which = 0; which < COMBINATIONS; which++) {
-        double reference = position_after(FOLIOT_RK4, (combination)which, 20000);
+        double reference = position_after(FOLIOT_INTEGRATOR_RK4, (combination)which, 20000);
         for (size_t k = 0; k < COUNT(all_schemes); k++) {
             double coarse = position_after(all_schemes[k], (combination)which, 500) - reference;
             double fine = position_after(all_schemes[k], (combination)which, 1000) - reference;
@@ -518,7 +518,7 @@ static void combinations_of_forces_have_the_orders_of_the_docs(void **state)
 // Springs of every kind, an attractor and gravity: what strang sums and what it kicks with.
 static small_scene mixed(double dt)
 {
-    small_scene s = small(FOLIOT_KINEMATIC_STRANG, dt);
+    small_scene s = small(FOLIOT_INTEGRATOR_KINEMATIC_STRANG, dt);
     uint32_t a = small_body(&s, 1, 1, 0), b = small_body(&s, 2.5, -0.6, 0.4);
     s.body[a].velocity[1] = 0.7;
     s.body[b].position[2] = 0.9;
@@ -676,9 +676,9 @@ static void forces_get_the_time_of_the_stage(void **state)
         left += 0.5 * (0.5 * n) * (0.5 * n);
         trapezoid += 0.25 * ((0.5 * n) * (0.5 * n) + (0.5 * (n + 1)) * (0.5 * (n + 1)));
     }
-    check_bits(speed_under_growing(FOLIOT_KINEMATIC, 8), left);
-    check_bits(speed_under_growing(FOLIOT_KINEMATIC_AVERAGE, 8), left);
-    check_bits(speed_under_growing(FOLIOT_KINEMATIC_STRANG, 8), trapezoid);
+    check_bits(speed_under_growing(FOLIOT_INTEGRATOR_KINEMATIC, 8), left);
+    check_bits(speed_under_growing(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, 8), left);
+    check_bits(speed_under_growing(FOLIOT_INTEGRATOR_KINEMATIC_STRANG, 8), trapezoid);
 }
 
 static void one_evaluation_a_step(void **state)
@@ -690,7 +690,7 @@ static void one_evaluation_a_step(void **state)
         foliot_world *world = small_world(&s);
         small_steps(world, 100);
         uint64_t count = foliot_world_counted(world)->force_evaluations;
-        assert_true(count == 100 || (all_schemes[k] == FOLIOT_KINEMATIC_STRANG && count == 101));
+        assert_true(count == 100 || (all_schemes[k] == FOLIOT_INTEGRATOR_KINEMATIC_STRANG && count == 101));
         foliot_world_destroy(world);
     }
 }

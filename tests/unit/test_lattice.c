@@ -28,7 +28,7 @@ static void a_million_steps_forward_and_a_million_back(void **state)
 {
     (void)state;
     problem p;
-    problem_kepler(&p, FOLIOT_REVERSIBLE_LEAPFROG, 1.0 / 60, 0.3);
+    problem_kepler(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 1.0 / 60, 0.3);
     // Ugly numbers, a second force and two more bodies.
     p.bodies[0].velocity[2] = 0.1234567;
     p.scene.body_count = 3;
@@ -61,7 +61,7 @@ static void other_schemes_do_not_step_back(void **state)
 {
     (void)state;
     problem p;
-    problem_kepler(&p, FOLIOT_LEAPFROG, 1.0 / 60, 0.3);
+    problem_kepler(&p, FOLIOT_INTEGRATOR_LEAPFROG, 1.0 / 60, 0.3);
     foliot_world *world = problem_world(&p);
     assert_int_equal(foliot_world_step_back(world, NULL, 0, NULL), FOLIOT_STATUS_UNSUPPORTED);
     foliot_world_destroy(world);
@@ -71,7 +71,7 @@ static void substeps_run_backwards_too(void **state)
 {
     (void)state;
     problem p;
-    problem_henon_heiles(&p, FOLIOT_REVERSIBLE_LEAPFROG, 0.1);
+    problem_henon_heiles(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 0.1);
     p.scene.substeps = 3;
     foliot_world *world = problem_world(&p), *start = problem_world(&p);
     problem_step(&p, world, 1000);
@@ -86,7 +86,7 @@ static void a_pulse_is_undone(void **state)
 {
     (void)state;
     problem p;
-    problem_oscillator(&p, FOLIOT_REVERSIBLE_LEAPFROG, 0.01, 15, 1);
+    problem_oscillator(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 0.01, 15, 1);
     foliot_force_definition *pulse = problem_force(&p, FOLIOT_FORCE_CONSTANT);
     pulse->a = 0;
     pulse->as.constant.force[1] = 3.3;
@@ -109,7 +109,7 @@ static void players_are_rewound(void **state)
     (void)state;
     enum { TICKS = 300 };
     problem p;
-    problem_kepler(&p, FOLIOT_REVERSIBLE_LEAPFROG, 1.0 / 60, 0.3);
+    problem_kepler(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 1.0 / 60, 0.3);
     p.scene.players.limit = 1;
     p.scene.players.positions = spawn;
     p.scene.players.position_count = 1;
@@ -139,7 +139,7 @@ static void what_leaves_the_lattice_is_frozen(void **state)
 {
     (void)state;
     problem p;
-    problem_body(&p, FOLIOT_REVERSIBLE_LEAPFROG, 1);
+    problem_body(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 1);
     p.bodies[0].velocity[0] = 1e6;
     p.scene.body_count = 2;
     p.bodies[1].velocity[1] = 1;
@@ -160,7 +160,7 @@ static void mirrored_worlds_stay_mirrored(void **state)
 {
     (void)state;
     problem p;
-    problem_kepler(&p, FOLIOT_REVERSIBLE_LEAPFROG, 1.0 / 60, 0.3);
+    problem_kepler(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 1.0 / 60, 0.3);
     foliot_world *world = problem_world(&p);
     p.bodies[0].position[0] *= -1;
     p.bodies[0].velocity[1] *= -1;
@@ -185,7 +185,7 @@ static void the_noise_of_the_lattice_is_small(void **state)
     (void)state;
     const double h = 0.1;
     problem p;
-    problem_oscillator(&p, FOLIOT_REVERSIBLE_LEAPFROG, h, 1, 1);
+    problem_oscillator(&p, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, h, 1, 1);
     foliot_world *world = problem_world(&p);
     double worst = 0;
     for (int n = 0; n < MILLION; n++) {

@@ -21,28 +21,28 @@ static const double durations[PROBLEMS] = {1, 10, 10, 2};
 // Steps of the coarser run. 0: the scheme refuses the problem, EXACT: it solves it to rounding.
 #define EXACT -1
 static const int steps[FOLIOT_INTEGRATOR_COUNT][PROBLEMS] = {
-    [FOLIOT_EXPLICIT_EULER] = {8192, 32768, 32768, 8192},
-    [FOLIOT_SEMI_IMPLICIT_EULER] = {4096, 1024, 1024, 384},
-    [FOLIOT_IMPLICIT_EULER] = {8192, 32768, 32768, 8192},
-    [FOLIOT_VERLET] = {64, 128, 128, 64},
-    [FOLIOT_TIME_CORRECTED_VERLET] = {64, 128, 128, 64},
-    [FOLIOT_VELOCITY_VERLET] = {64, 128, 128, 64},
-    [FOLIOT_VELOCITY_VERLET_CORRECTED] = {8192, 16384, 16384, 6144},
-    [FOLIOT_LEAPFROG] = {64, 128, 128, 64},
-    [FOLIOT_MIDPOINT] = {128, 256, 256, 256},
-    [FOLIOT_HEUN] = {128, 256, 256, 256},
-    [FOLIOT_IMPROVED_EULER] = {4096, 16384, 16384, 6144},
-    [FOLIOT_RK4] = {256, 256, 128, 128},
-    [FOLIOT_IMPLICIT_MIDPOINT] = {64, 128, 128, 64},
-    [FOLIOT_KINEMATIC] = {4096, 1024, 1024, 2048},
-    [FOLIOT_KINEMATIC_AVERAGE] = {4096, 1024, 1024, 2048},
-    [FOLIOT_KINEMATIC_STRANG] = {64, 128, 128, EXACT},
-    [FOLIOT_YOSHIDA4] = {64, 64, 64, 64},
-    [FOLIOT_PEFRL4] = {16, 32, 32, 32},
-    [FOLIOT_YOSHIDA6] = {64, 128, 32, 16},
-    [FOLIOT_BLANES_MOAN6] = {32, 32, 32, 32},
-    [FOLIOT_KAHAN_LI8] = {14, 28, 16, 14},
-    [FOLIOT_REVERSIBLE_LEAPFROG] = {64, 128, 128, 0},
+    [FOLIOT_INTEGRATOR_EXPLICIT_EULER] = {8192, 32768, 32768, 8192},
+    [FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER] = {4096, 1024, 1024, 384},
+    [FOLIOT_INTEGRATOR_IMPLICIT_EULER] = {8192, 32768, 32768, 8192},
+    [FOLIOT_INTEGRATOR_VERLET] = {64, 128, 128, 64},
+    [FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET] = {64, 128, 128, 64},
+    [FOLIOT_INTEGRATOR_VELOCITY_VERLET] = {64, 128, 128, 64},
+    [FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED] = {8192, 16384, 16384, 6144},
+    [FOLIOT_INTEGRATOR_LEAPFROG] = {64, 128, 128, 64},
+    [FOLIOT_INTEGRATOR_MIDPOINT] = {128, 256, 256, 256},
+    [FOLIOT_INTEGRATOR_HEUN] = {128, 256, 256, 256},
+    [FOLIOT_INTEGRATOR_IMPROVED_EULER] = {4096, 16384, 16384, 6144},
+    [FOLIOT_INTEGRATOR_RK4] = {256, 256, 128, 128},
+    [FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT] = {64, 128, 128, 64},
+    [FOLIOT_INTEGRATOR_KINEMATIC] = {4096, 1024, 1024, 2048},
+    [FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE] = {4096, 1024, 1024, 2048},
+    [FOLIOT_INTEGRATOR_KINEMATIC_STRANG] = {64, 128, 128, EXACT},
+    [FOLIOT_INTEGRATOR_YOSHIDA4] = {64, 64, 64, 64},
+    [FOLIOT_INTEGRATOR_PEFRL4] = {16, 32, 32, 32},
+    [FOLIOT_INTEGRATOR_YOSHIDA6] = {64, 128, 32, 16},
+    [FOLIOT_INTEGRATOR_BLANES_MOAN6] = {32, 32, 32, 32},
+    [FOLIOT_INTEGRATOR_KAHAN_LI8] = {14, 28, 16, 14},
+    [FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG] = {64, 128, 128, 0},
 };
 
 // Sets the problem up and tells where it ends: x, y, vx, vy.
@@ -97,7 +97,7 @@ static void measure(int which)
 {
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
         foliot_integrator id = (foliot_integrator)i;
-        const foliot_integrator_info *info = foliot_integrator_describe(id);
+        const foliot_integrator_info *info = foliot_integrator_get_info(id);
         unsigned order = which == DAMPED ? info->order_damped : info->order;
         int count = steps[i][which];
         problem p;
@@ -186,30 +186,30 @@ static void order_with_dampers_and_quadratic_drag(void **state)
     static const struct {
         foliot_integrator id;
         int count;
-    } rows[] = {{FOLIOT_EXPLICIT_EULER, 16384},
-                {FOLIOT_SEMI_IMPLICIT_EULER, 8192},
-                {FOLIOT_IMPLICIT_EULER, 16384},
-                {FOLIOT_IMPROVED_EULER, 16384},
-                {FOLIOT_VERLET, 128},
-                {FOLIOT_TIME_CORRECTED_VERLET, 128},
-                {FOLIOT_VELOCITY_VERLET, 128},
-                {FOLIOT_LEAPFROG, 128},
-                {FOLIOT_MIDPOINT, 256},
-                {FOLIOT_HEUN, 256},
-                {FOLIOT_IMPLICIT_MIDPOINT, 128},
-                {FOLIOT_KINEMATIC_STRANG, 128},
-                {FOLIOT_YOSHIDA4, 64},
-                {FOLIOT_PEFRL4, 64},
-                {FOLIOT_RK4, 128},
-                {FOLIOT_YOSHIDA6, 32},
-                {FOLIOT_BLANES_MOAN6, 32},
-                {FOLIOT_KAHAN_LI8, 14}};
+    } rows[] = {{FOLIOT_INTEGRATOR_EXPLICIT_EULER, 16384},
+                {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 8192},
+                {FOLIOT_INTEGRATOR_IMPLICIT_EULER, 16384},
+                {FOLIOT_INTEGRATOR_IMPROVED_EULER, 16384},
+                {FOLIOT_INTEGRATOR_VERLET, 128},
+                {FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET, 128},
+                {FOLIOT_INTEGRATOR_VELOCITY_VERLET, 128},
+                {FOLIOT_INTEGRATOR_LEAPFROG, 128},
+                {FOLIOT_INTEGRATOR_MIDPOINT, 256},
+                {FOLIOT_INTEGRATOR_HEUN, 256},
+                {FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT, 128},
+                {FOLIOT_INTEGRATOR_KINEMATIC_STRANG, 128},
+                {FOLIOT_INTEGRATOR_YOSHIDA4, 64},
+                {FOLIOT_INTEGRATOR_PEFRL4, 64},
+                {FOLIOT_INTEGRATOR_RK4, 128},
+                {FOLIOT_INTEGRATOR_YOSHIDA6, 32},
+                {FOLIOT_INTEGRATOR_BLANES_MOAN6, 32},
+                {FOLIOT_INTEGRATOR_KAHAN_LI8, 14}};
     double reference[12], confirmed[12];
-    dampers_at(FOLIOT_KAHAN_LI8, 400, reference);
-    dampers_at(FOLIOT_RK4, 12800, confirmed);
+    dampers_at(FOLIOT_INTEGRATOR_KAHAN_LI8, 400, reference);
+    dampers_at(FOLIOT_INTEGRATOR_RK4, 12800, confirmed);
     check_below(distance12(reference, confirmed), 1e-13);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const foliot_integrator_info *info = foliot_integrator_describe(rows[i].id);
+        const foliot_integrator_info *info = foliot_integrator_get_info(rows[i].id);
         double coarse[12], fine[12];
         dampers_at(rows[i].id, rows[i].count, coarse);
         dampers_at(rows[i].id, 2 * rows[i].count, fine);
@@ -248,18 +248,18 @@ static void order_with_rods(void **state)
     static const struct {
         foliot_integrator id;
         int count;
-    } rows[] = {{FOLIOT_SEMI_IMPLICIT_EULER, 8192},
-                {FOLIOT_VELOCITY_VERLET, 256},
-                {FOLIOT_LEAPFROG, 256},
-                {FOLIOT_YOSHIDA4, 128},
-                {FOLIOT_YOSHIDA6, 128},
-                {FOLIOT_KAHAN_LI8, 32}};
+    } rows[] = {{FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 8192},
+                {FOLIOT_INTEGRATOR_VELOCITY_VERLET, 256},
+                {FOLIOT_INTEGRATOR_LEAPFROG, 256},
+                {FOLIOT_INTEGRATOR_YOSHIDA4, 128},
+                {FOLIOT_INTEGRATOR_YOSHIDA6, 128},
+                {FOLIOT_INTEGRATOR_KAHAN_LI8, 32}};
     unsigned admitted = 0;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++)
-        admitted += foliot_integrator_describe((foliot_integrator)i)->rods;
+        admitted += foliot_integrator_get_info((foliot_integrator)i)->rods;
     assert_int_equal(admitted, sizeof rows / sizeof rows[0]);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const foliot_integrator_info *info = foliot_integrator_describe(rows[i].id);
+        const foliot_integrator_info *info = foliot_integrator_get_info(rows[i].id);
         uint64_t coarse, fine;
         double error = rod_pendulum(rows[i].id, rows[i].count, &coarse);
         check_order("rod", info, info->order, error,
@@ -274,7 +274,7 @@ static void evaluations_are_those_of_the_table(void **state)
 {
     (void)state;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
-        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)i);
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)i);
         problem p;
         problem_kepler(&p, info->id, 0.01, 0.3);
         foliot_world *world = problem_world(&p);
@@ -351,14 +351,14 @@ static void symplectic_schemes_keep_the_symplectic_form(void **state)
 {
     (void)state;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
-        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)i);
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)i);
         double off = distance_from_symplectic(info->id, 0.25);
         print_message("%-26s |M'JM - J| = %.1e\n", info->name, off);
-        bool lattice = info->reversible == FOLIOT_REVERSIBLE_TO_BITS; // rounds to 1e-12
+        bool lattice = info->reversible == FOLIOT_REVERSIBILITY_EXACT; // rounds to 1e-12
         // The kinematic schemes know no closed form for a callback and are semi-implicit Euler
         // here; time-corrected Verlet is Verlet where dt is constant.
-        bool other = info->id == FOLIOT_KINEMATIC || info->id == FOLIOT_KINEMATIC_AVERAGE ||
-                     info->id == FOLIOT_TIME_CORRECTED_VERLET;
+        bool other = info->id == FOLIOT_INTEGRATOR_KINEMATIC || info->id == FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE ||
+                     info->id == FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET;
         if (info->symplectic)
             check_below(off, lattice ? 2e-9 : 2e-10);
         else if (!other)
@@ -372,11 +372,11 @@ static void reversible_schemes_return(void **state)
 {
     (void)state;
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
-        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)i);
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)i);
         problem p;
         problem_henon_heiles(&p, info->id, 0.25);
         foliot_world *world = problem_world(&p);
-        if (info->reversible == FOLIOT_REVERSIBLE_TO_BITS) { // test_lattice.c
+        if (info->reversible == FOLIOT_REVERSIBILITY_EXACT) { // test_lattice.c
             foliot_world_destroy(world);
             continue;
         }
@@ -391,9 +391,9 @@ static void reversible_schemes_return(void **state)
         double off = hypot(hypot(b.position[0] - 0.1, b.position[1]),
                            hypot(b.velocity[0], b.velocity[1] + 0.5));
         print_message("%-26s returns to %.1e\n", info->name, off);
-        if (info->reversible == FOLIOT_REVERSIBLE)
+        if (info->reversible == FOLIOT_REVERSIBILITY_ROUNDED)
             check_below(off, 1e-12);
-        else if (info->id != FOLIOT_TIME_CORRECTED_VERLET)
+        else if (info->id != FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET)
             assert_true(off > 1e-6);
         foliot_world_destroy(world);
     }

@@ -20,7 +20,7 @@ static const double middle[1][3] = {{0, 0, 0}};
 // A player of 10 kg in the middle of what the caller adds.
 static yard player_yard(void)
 {
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     foliot_players_definition *p = &y.scene.players;
     p->limit = 2;
     p->body.mass = 10;
@@ -187,7 +187,7 @@ static void controls_that_make_no_sense_are_refused(void **state)
     y = player_yard();
     y.scene.players.body.shape.kind = FOLIOT_SHAPE_POINT;
     y.scene.players.jump = 0;
-    y.scene.integrator = FOLIOT_REVERSIBLE_LEAPFROG;
+    y.scene.integrator = FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG;
     refused(&y, "integrator", FOLIOT_STATUS_REFUSED);
 }
 

@@ -113,7 +113,7 @@ static void every_scene_can_be_played_with_velocity_verlet(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         foliot_scene *scene = scene_named(all[i]);
-        scene->integrator = FOLIOT_VELOCITY_VERLET;
+        scene->integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
         assert_int_equal(foliot_scene_check(scene, NULL), FOLIOT_STATUS_OK);
         if (scene->players.limit)
             check_bits(scene->pace_hz, 60);

@@ -21,7 +21,7 @@ typedef struct session {
 static void begin(session *s, const foliot_recording_sink *sink,
                   const foliot_recording_config *config)
 {
-    tape_yard_init(&s->yard, 8, 3, FOLIOT_VELOCITY_VERLET, 7);
+    tape_yard_init(&s->yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     s->world = tape_yard_world(&s->yard);
     assert_int_equal(
         foliot_recording_begin(sink, &s->yard.scene, NULL, s->world, config, &s->recording),
@@ -72,7 +72,7 @@ static void bad_configs_are_refused(void **state)
     bad[2].digest_bytes = 17;
     bad[3].digest_ticks = 0;
     bad[4].queue_bytes = 1;
-    tape_yard_init(&s.yard, 2, 0, FOLIOT_VELOCITY_VERLET, 7);
+    tape_yard_init(&s.yard, 2, 0, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     s.world = tape_yard_world(&s.yard);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(
@@ -247,7 +247,7 @@ static void resumed_recordings_verify(void **state)
     tape_memory memory = {0};
     foliot_recording_config config = tape_config(10, 40);
     tape_yard yard;
-    tape_yard_init(&yard, 8, 3, FOLIOT_VELOCITY_VERLET, 7);
+    tape_yard_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     tape_yard_record(&yard, &config, 200, &memory, NULL);
     const size_t cuts[] = {memory.length, memory.length - 1, memory.length / 2, memory.length / 3};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {

@@ -11,16 +11,16 @@ static void every_number_names_one_row(void **state)
 {
     (void)state;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         assert_non_null(info);
         assert_int_equal(info->id, id);
         assert_int_equal(foliot_integrator_find(info->name), id);
         assert_true(info->order >= 1 && info->order <= 8);
         assert_true(strlen(info->summary) > 20);
     }
-    assert_null(foliot_integrator_describe(FOLIOT_INTEGRATOR_NONE));
-    assert_null(foliot_integrator_describe(FOLIOT_INTEGRATOR_COUNT));
-    assert_null(foliot_integrator_describe((foliot_integrator)-1));
+    assert_null(foliot_integrator_get_info(FOLIOT_INTEGRATOR_NONE));
+    assert_null(foliot_integrator_get_info(FOLIOT_INTEGRATOR_COUNT));
+    assert_null(foliot_integrator_get_info((foliot_integrator)-1));
 }
 
 // The numbers are in recordings: they never change.
@@ -78,19 +78,19 @@ static void what_names_no_integrator_is_not_found(void **state)
 static void the_nearest_name_is_offered(void **state)
 {
     (void)state;
-    assert_string_equal(foliot_integrator_nearest("velocity-verlte"), "velocity-verlet");
-    assert_string_equal(foliot_integrator_nearest("Velocity_Verlet"), "velocity-verlet");
-    assert_string_equal(foliot_integrator_nearest("leap frog"), "leapfrog");
-    assert_string_equal(foliot_integrator_nearest("rk5"), "rk4");
-    assert_string_equal(foliot_integrator_nearest("yoshida8"), "yoshida4");
-    assert_string_equal(foliot_integrator_nearest("kahanli8"), "kahan-li8");
-    assert_string_equal(foliot_integrator_nearest("forward_eulr"), "explicit-euler");
-    assert_string_equal(foliot_integrator_nearest(""), "semi-implicit-euler");
-    assert_string_equal(foliot_integrator_nearest(NULL), "semi-implicit-euler");
+    assert_string_equal(foliot_integrator_find_nearest("velocity-verlte"), "velocity-verlet");
+    assert_string_equal(foliot_integrator_find_nearest("Velocity_Verlet"), "velocity-verlet");
+    assert_string_equal(foliot_integrator_find_nearest("leap frog"), "leapfrog");
+    assert_string_equal(foliot_integrator_find_nearest("rk5"), "rk4");
+    assert_string_equal(foliot_integrator_find_nearest("yoshida8"), "yoshida4");
+    assert_string_equal(foliot_integrator_find_nearest("kahanli8"), "kahan-li8");
+    assert_string_equal(foliot_integrator_find_nearest("forward_eulr"), "explicit-euler");
+    assert_string_equal(foliot_integrator_find_nearest(""), "semi-implicit-euler");
+    assert_string_equal(foliot_integrator_find_nearest(NULL), "semi-implicit-euler");
     char endless[300];
     memset(endless, 'x', sizeof endless - 1);
     endless[sizeof endless - 1] = 0;
-    assert_non_null(foliot_integrator_nearest(endless));
+    assert_non_null(foliot_integrator_find_nearest(endless));
 }
 
 int main(void)

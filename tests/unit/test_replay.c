@@ -54,10 +54,10 @@ static void same_state(const made *m, uint64_t tick)
 
 static void inputs_come_back(bool streams)
 {
-    made *m = make(FOLIOT_VELOCITY_VERLET, 6, streams, 37, 111);
+    made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 6, streams, 37, 111);
     tape_yard again;
     foliot_input expected[FOLIOT_PLAYERS_MAX];
-    tape_yard_init(&again, 12, 6, FOLIOT_VELOCITY_VERLET, m->yard.scene.seed);
+    tape_yard_init(&again, 12, 6, FOLIOT_INTEGRATOR_VELOCITY_VERLET, m->yard.scene.seed);
     again.streams = streams;
     uint64_t total = 0;
     for (uint64_t tick = 0; tick < TICKS; tick++) {
@@ -97,7 +97,7 @@ static void every_input_of_streaming_players_comes_back(void **state)
 static void a_replay_has_every_state(void **state)
 {
     (void)state;
-    made *m = make(FOLIOT_SEMI_IMPLICIT_EULER, 4, false, 60, 150);
+    made *m = make(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 4, false, 60, 150);
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         same_state(m, tick);
         assert_int_equal(foliot_replay_step(m->replay), FOLIOT_STATUS_OK);
@@ -111,7 +111,7 @@ static void a_replay_has_every_state(void **state)
 static void seeks_reach_any_tick(void **state)
 {
     (void)state;
-    made *m = make(FOLIOT_VELOCITY_VERLET, 4, true, 7, 50);
+    made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 4, true, 7, 50);
     foliot__rng rng = foliot__rng_seeded(seed());
     for (int i = 0; i < 300; i++) {
         uint64_t tick = foliot__rng_below(&rng, TICKS + 1);
@@ -140,21 +140,21 @@ static void steps_back_are_exact(foliot_integrator integrator, uint32_t keyframe
 static void steps_back_from_keyframes(void **state)
 {
     (void)state;
-    steps_back_are_exact(FOLIOT_VELOCITY_VERLET, 50, false);
+    steps_back_are_exact(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 50, false);
 }
 
 static void steps_back_by_the_inverse_step(void **state)
 {
     (void)state;
-    steps_back_are_exact(FOLIOT_REVERSIBLE_LEAPFROG, 120, false);
-    steps_back_are_exact(FOLIOT_REVERSIBLE_LEAPFROG, 0, true);
+    steps_back_are_exact(FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 120, false);
+    steps_back_are_exact(FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 0, true);
 }
 
 static void a_whole_recording_matches(void **state)
 {
     (void)state;
     foliot_verdict verdict;
-    made *m = make(FOLIOT_VELOCITY_VERLET, 4, false, 60, 150);
+    made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 4, false, 60, 150);
     assert_int_equal(foliot_replay_verify(m->replay, NULL, &verdict), FOLIOT_STATUS_OK);
     if (verdict.damage.text[0])
         print_message("%s\n", verdict.damage.text);
@@ -169,7 +169,7 @@ static void another_scene_diverges(void **state)
 {
     (void)state;
     foliot_verdict verdict;
-    made *m = make(FOLIOT_VELOCITY_VERLET, 0, false, 60, 150);
+    made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0, false, 60, 150);
     foliot_world *world = tape_yard_world(&m->yard);
     // A recording whose inputs are lost in the second half: rebuilt without them.
     foliot_recording *recording;
@@ -203,7 +203,7 @@ static void another_scene_diverges(void **state)
 static void every_injected_fault_is_found_exactly(void **state)
 {
     (void)state;
-    made *m = make(FOLIOT_VELOCITY_VERLET, 4, false, 60, 150);
+    made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 4, false, 60, 150);
     foliot__rng rng = foliot__rng_seeded(seed() + 1);
     for (int i = 0; i < 1000; i++) {
         foliot_perturbation fault = {.tick = 1 + foliot__rng_below(&rng, TICKS)};

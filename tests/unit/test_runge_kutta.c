@@ -16,7 +16,7 @@ static void explicit_eulers_table(void **state)
     (void)state;
     static const double table[] = {0, 0, 10, 30, 60, 100, 150, 210, 280, 360, 450}; // exact: 500
     problem p;
-    problem_body(&p, FOLIOT_EXPLICIT_EULER, 1);
+    problem_body(&p, FOLIOT_INTEGRATOR_EXPLICIT_EULER, 1);
     p.bodies[0].force[0] = 10;
     foliot_world *world = problem_world(&p);
     for (int n = 0; n <= 10; n++) {
@@ -44,7 +44,7 @@ static void the_table_in_binary32(void **state)
     assert_string_equal(text, "499.497070 99.999046");
 
     problem p;
-    problem_body(&p, FOLIOT_EXPLICIT_EULER, 0.01);
+    problem_body(&p, FOLIOT_INTEGRATOR_EXPLICIT_EULER, 0.01);
     p.bodies[0].force[0] = 10;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 1000);
@@ -76,20 +76,20 @@ static double expected_determinant(foliot_integrator id, double theta)
 {
     double t2 = theta * theta, t4 = t2 * t2;
     switch (id) {
-    case FOLIOT_EXPLICIT_EULER:
+    case FOLIOT_INTEGRATOR_EXPLICIT_EULER:
         return 1 + t2;
-    case FOLIOT_IMPROVED_EULER:
+    case FOLIOT_INTEGRATOR_IMPROVED_EULER:
         return 1 + t2 / 2;
-    case FOLIOT_MIDPOINT:
-    case FOLIOT_HEUN:
+    case FOLIOT_INTEGRATOR_MIDPOINT:
+    case FOLIOT_INTEGRATOR_HEUN:
         return 1 + t4 / 4;
-    case FOLIOT_RK4:
+    case FOLIOT_INTEGRATOR_RK4:
         return 1 - t4 * t2 / 72 + t4 * t4 / 576;
-    case FOLIOT_IMPLICIT_EULER:
+    case FOLIOT_INTEGRATOR_IMPLICIT_EULER:
         return 1 / (1 + t2);
-    case FOLIOT_VELOCITY_VERLET_CORRECTED:
+    case FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED:
         return 1 - t2 / 2;
-    case FOLIOT_KINEMATIC_AVERAGE: // leading term 1 - theta^4 / 24: test_kinematic.c
+    case FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE: // leading term 1 - theta^4 / 24: test_kinematic.c
         return NAN;
     default: // symplectic, or exact on one spring
         return 1;
@@ -102,7 +102,7 @@ static void one_step_determinants(void **state)
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++)
         for (double theta = 0.1; theta < 1.5; theta *= 2) {
             double expected = expected_determinant((foliot_integrator)i, theta);
-            bool lattice = i == FOLIOT_REVERSIBLE_LEAPFROG;
+            bool lattice = i == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG;
             if (!isnan(expected))
                 check_near(determinant((foliot_integrator)i, theta), expected,
                            lattice ? 1e-11 : 5e-15);
@@ -116,7 +116,7 @@ static void the_corrected_velocity_verlet_predicts_a_parabola(void **state)
     (void)state;
     const double dt = 0.5, x = 1, v = 0.25;
     problem p;
-    problem_oscillator(&p, FOLIOT_VELOCITY_VERLET_CORRECTED, dt, 1, x);
+    problem_oscillator(&p, FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, dt, 1, x);
     p.bodies[0].velocity[0] = v;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 1);
@@ -131,9 +131,9 @@ static void the_corrected_velocity_verlet_predicts_a_parabola(void **state)
 static void energy_follows_the_determinant(void **state)
 {
     (void)state;
-    static const foliot_integrator ids[] = {FOLIOT_EXPLICIT_EULER, FOLIOT_IMPROVED_EULER,
-                                            FOLIOT_VELOCITY_VERLET_CORRECTED, FOLIOT_IMPLICIT_EULER,
-                                            FOLIOT_RK4};
+    static const foliot_integrator ids[] = {FOLIOT_INTEGRATOR_EXPLICIT_EULER, FOLIOT_INTEGRATOR_IMPROVED_EULER,
+                                            FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED, FOLIOT_INTEGRATOR_IMPLICIT_EULER,
+                                            FOLIOT_INTEGRATOR_RK4};
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++) {
         problem p;
         problem_oscillator(&p, ids[i], 0.1, 1, 1);

@@ -84,7 +84,7 @@ static void check_top(const foliot_scene *s)
     check_bits(s->dt, 10);
     check_bits(s->pace_hz, 30);
     assert_int_equal(s->substeps, 4);
-    assert_int_equal(s->integrator, FOLIOT_IMPLICIT_EULER);
+    assert_int_equal(s->integrator, FOLIOT_INTEGRATOR_IMPLICIT_EULER);
     check_bits(s->tolerance, 1e-9);
     assert_int_equal(s->iterations_max, 7);
     assert_int_equal(s->constraint_iterations, 12);
@@ -197,7 +197,7 @@ static void what_is_left_out_has_its_default(void **state)
     foliot_scene standard = foliot_scene_default();
     check_bits(s->dt, 1.0 / 60);
     check_bits(s->pace_hz, 60);
-    assert_int_equal(s->integrator, FOLIOT_SEMI_IMPLICIT_EULER);
+    assert_int_equal(s->integrator, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     assert_int_equal(s->substeps, 1);
     assert_true(s->seed == 1);
     check_bits(s->gravity[2], 0);

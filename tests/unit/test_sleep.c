@@ -39,7 +39,7 @@ static double energy_of(const foliot_world *world)
 
 static yard floor_yard(void)
 {
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.sleep = true;
     y.scene.gravity[2] = -G;
     yard_plane(&y, 0, 0, 1, 0);
@@ -104,7 +104,7 @@ static void scenes_that_do_not_say_so_stay_awake(void **state)
 static void what_hangs_in_the_air_does_not_sleep(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.sleep = true;
     yard_ball(&y, 1, 0.2, 0, 0, 0);
     yard_moves(&y, 1e-6, 0, 0);

@@ -70,7 +70,7 @@ static double slide(foliot_integrator id, double angle, double friction, int tic
 static void a_box_slides_at_the_angle_of_its_friction(void **state)
 {
     (void)state;
-    const foliot_integrator schemes[] = {FOLIOT_SEMI_IMPLICIT_EULER, FOLIOT_VELOCITY_VERLET};
+    const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, FOLIOT_INTEGRATOR_VELOCITY_VERLET};
     const double frictions[] = {0.3, 0.5, 0.8};
     for (int k = 0; k < 2; k++)
         for (int n = 0; n < 3; n++) {
@@ -86,7 +86,7 @@ static void a_box_slides_at_the_angle_of_its_friction(void **state)
 static void a_pushed_box_stops_where_friction_stops_it(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_VELOCITY_VERLET);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     yard_box(&y, 7, 0.3, 0.3, 0.05, 0, 0, 0.05);
     yard_moves(&y, 3, 1, 0);
     yard_material(&y, 0.4, 0);
@@ -105,7 +105,7 @@ static void a_pushed_box_stops_where_friction_stops_it(void **state)
 static void a_spinning_box_comes_to_rest(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     yard_box(&y, 4, 0.3, 0.3, 0.05, 0, 0, 0.05);
     yard_spins(&y, 0, 0, 6);
     yard_material(&y, 0.5, 0);
@@ -125,7 +125,7 @@ static void a_spinning_box_comes_to_rest(void **state)
 static void a_sliding_capsule_ends_up_rolling(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double r = 0.2, m = 3, inertia = 0.45 * m * r * r;
     yard_capsule(&y, m, r, 0.5, 0, 0, r);
     yard_turn(&y, 1, 0, 0, M_PI / 2); // its axis along y
@@ -152,7 +152,7 @@ static void a_sliding_capsule_ends_up_rolling(void **state)
 // A box that stands on its lower edge, tilted by `angle`, after two seconds.
 static double tipped(double angle)
 {
-    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double a = 0.2, h = 0.5; // half its width and height
     yard_box(&y, 20, a, 0.3, h, 0, 0, a * sin(angle) + h * cos(angle));
     yard_turn(&y, 0, 1, 0, angle);
@@ -179,7 +179,7 @@ static void a_box_tips_over_its_edge_at_the_right_angle(void **state)
 static void a_capsule_on_end_falls_on_its_side(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_VELOCITY_VERLET);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     yard_capsule(&y, 2, 0.1, 0.3, 0, 0, 0.1 + 0.3 * cos(0.05));
     yard_turn(&y, 0, 1, 0, 0.05);
     yard_material(&y, 0.7, 0);
@@ -196,7 +196,7 @@ static void a_capsule_on_end_falls_on_its_side(void **state)
 static void dominoes_all_fall(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_VELOCITY_VERLET);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     yard_ball(&y, 8, 0.1, -0.5, 0, 0.3);
     yard_moves(&y, 3, 0, 0);
     for (int n = 0; n < 15; n++)
@@ -229,7 +229,7 @@ static void a_player_pushes_a_row_of_cubes(void **state)
 {
     (void)state;
     static const double start[1][3] = {{0, 0, 0.5}};
-    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int n = 0; n < 5; n++)
         yard_box(&y, 10, 0.2, 0.2, 0.2, 0.7 + 0.4 * n, 0, 0.2);
     yard_material(&y, 0.3, 0);

@@ -31,7 +31,7 @@ static double between(foliot__rng *rng, double low, double high)
 static void make(heap *h, uint64_t seed)
 {
     foliot__rng rng = foliot__rng_seeded(seed);
-    h->y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    h->y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     h->y.scene.gravity[2] = -9.81;
     yard_plane(&h->y, 0, 0, 1, 0);
     for (int k = 0; k < 60; k++) {

@@ -18,7 +18,7 @@ typedef void scheme_test(foliot_integrator id);
 static void with_every_scheme(scheme_test *test)
 {
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         if (!info->contacts || info->lab_only)
             continue;
         printf("%s\n", info->name);
@@ -73,7 +73,7 @@ static void stands_for_ten_minutes(foliot_integrator id)
         sunk = fmax(sunk, fabs(foliot_world_body(world, 10).position[2] - top));
     }
     print_message("%s: %d s, drift %.2g mm, the top moves by %.2g mm\n",
-                  foliot_integrator_describe(id)->name, PACE(600), drift * 1e3, sunk * 1e3);
+                  foliot_integrator_get_info(id)->name, PACE(600), drift * 1e3, sunk * 1e3);
     check_below(drift, 1e-3);
     check_below(sunk, 1e-3);
     check_near(top, 9.5, 0.012); // touches are springs: a thousandth of its height
@@ -85,8 +85,8 @@ static void stands_for_ten_minutes(foliot_integrator id)
 static void ten_boxes_stand_for_ten_minutes(void **state)
 {
     (void)state;
-    stands_for_ten_minutes(FOLIOT_SEMI_IMPLICIT_EULER);
-    stands_for_ten_minutes(FOLIOT_VELOCITY_VERLET);
+    stands_for_ten_minutes(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
+    stands_for_ten_minutes(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
 }
 
 static void stands_a_while(foliot_integrator id)
@@ -112,7 +112,7 @@ static void boxes_stand_under_every_scheme(void **state)
 static void a_heavy_box_stands_on_light_ones(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     yard_box(&y, 1, 0.1, 0.1, 0.1, 0, 0, 0.1);
     yard_box(&y, 1, 0.1, 0.1, 0.1, 0.6, 0, 0.1);
     yard_box(&y, 1, 0.1, 0.1, 0.1, 0.3, 0.5, 0.1);
@@ -130,7 +130,7 @@ static void a_heavy_box_stands_on_light_ones(void **state)
 static void a_house_of_cards_stands(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double tilt = 0.35, half = 0.5, thick = 0.02;
     // Their lower edges on the floor, their upper ones touching at x = 0.
     double z = half * cos(tilt) + thick * sin(tilt), x = half * sin(tilt) + thick * cos(tilt);
@@ -151,7 +151,7 @@ static void a_house_of_cards_stands(void **state)
 static void a_pyramid_does_not_creep(void **state)
 {
     (void)state;
-    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int level = 0; level < 5; level++)
         for (int i = 0; i < 5 - level; i++)
             for (int j = 0; j < 5 - level; j++)
@@ -215,7 +215,7 @@ static foliot__rng seeded(void)
 
 static yard pile_yard(foliot__rng *rng, int layers)
 {
-    yard y = floor_yard(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = floor_yard(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     yard_plane(&y, 1, 0, 0, -0.95);
     yard_plane(&y, -1, 0, 0, -0.95);
     yard_plane(&y, 0, 1, 0, -0.95);
@@ -267,7 +267,7 @@ static void an_isolated_pile_keeps_its_momentum(void **state)
 {
     (void)state;
     foliot__rng rng = seeded();
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int n = 0; n < 60; n++) {
         double x = 0.6 * (n % 4) - 0.9, yy = 0.6 * (n / 4 % 4) - 0.9, z = 0.6 * (n / 16) - 0.9;
         tumble(&y, &rng, x, yy, z);

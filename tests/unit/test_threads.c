@@ -58,7 +58,7 @@ static void shape_of(foliot_shape *shape, int k)
 static foliot_world *heap(const lot *l)
 {
     foliot__rng rng = foliot__rng_seeded(7);
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -9.81;
     y.scene.sleep = l->sleeps;
     yard_plane(&y, 0, 0, 1, 0);

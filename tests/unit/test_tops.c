@@ -99,8 +99,8 @@ typedef void scheme_test(const foliot_integrator_info *info);
 static void with_every_scheme(scheme_test *test)
 {
     for (int i = 1; i < FOLIOT_INTEGRATOR_COUNT; i++) {
-        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)i);
-        if (info->reversible != FOLIOT_REVERSIBLE_TO_BITS) // nothing turns there
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)i);
+        if (info->reversible != FOLIOT_REVERSIBILITY_EXACT) // nothing turns there
             test(info);
     }
 }

@@ -41,7 +41,7 @@ static uint32_t touches_of(const foliot_world *world, foliot_touch touches[TOUCH
 static void what_rests_presses_with_its_weight(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     yard_box(&y, 2.5, 0.4, 0.3, 0.2, 0.7, -0.1, 0.2);
     yard_plane(&y, 0, 0, 1, 0);
@@ -73,7 +73,7 @@ static void what_rests_presses_with_its_weight(void **state)
 static void friction_holds_a_box_on_a_slope(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double angle = 0.3, s = sin(angle), c = cos(angle);
     y.scene.gravity[2] = -G;
     yard_plane(&y, -s, 0, c, 0); // rises along x
@@ -94,7 +94,7 @@ static void friction_holds_a_box_on_a_slope(void **state)
 static void a_touch_begins_lasts_and_ends(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     yard_box(&y, 0, 1, 1, 0.5, 0, 0, -0.5); // a table
     yard_ball(&y, 1, 0.2, 0, 0, 0.2 + 0.1); // falls on it, and is lifted after a second
@@ -132,7 +132,7 @@ static void a_touch_begins_lasts_and_ends(void **state)
 static void sleepers_go_on_touching(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     y.scene.sleep = true;
     yard_plane(&y, 0, 0, 1, 0);
@@ -154,7 +154,7 @@ static void sleepers_go_on_touching(void **state)
 static void a_short_list_is_the_beginning_of_the_whole(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     yard_plane(&y, 0, 0, 1, 0);
     for (int i = 0; i < 9; i++)
@@ -178,7 +178,7 @@ static void a_bouncing_ball_strikes_when_and_as_it_should(void **state)
 {
     (void)state;
     const double radius = 0.2, height = 1.3, e = 0.7, mass = 1.9;
-    yard y = yard_new(FOLIOT_VELOCITY_VERLET);
+    yard y = yard_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
     y.scene.gravity[2] = -G;
     yard_ball(&y, mass, radius, 0.3, 0.4, radius + height);
     yard_plane(&y, 0, 0, 1, 0);
@@ -211,7 +211,7 @@ static void a_bouncing_ball_strikes_when_and_as_it_should(void **state)
 
 static yard gas(uint32_t balls, double speed)
 {
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (uint32_t i = 0; i < balls; i++) {
         double x = -1 + 0.5 * (i % 5), z = -1 + 0.5 * (i / 5 % 5), h = -1 + 0.5 * (i / 25);
         if (i % 3 == 2)
@@ -290,7 +290,7 @@ static void impacts_beyond_the_table_are_counted(void **state)
     assert_true(most > 30);
     foliot_world_destroy(world);
     yard_free(&y);
-    y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER); // an elastic ball in a slit
+    y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER); // an elastic ball in a slit
     yard_plane(&y, 0, 0, 1, -0.101);
     yard_plane(&y, 0, 0, -1, -0.101);
     yard_ball(&y, 1, 0.1, 0, 0, 0);
@@ -311,7 +311,7 @@ static void impacts_beyond_the_table_are_counted(void **state)
 static void grazing_corners_have_a_place(void **state)
 {
     (void)state;
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     for (int i = 0; i < 400; i++) { // pairs, each by itself
         double x = 4 * (i / 2 % 20), h = 4 * (i / 40), off = i % 2 ? 0.5 + 0.1 * sin(2.9 * i) : 0;
         yard_box(&y, 1, 0.2, 0.2, 0.2, x - (i % 2 ? 0.9 : 0), h + off, off * sin(1.3 * i));
@@ -342,7 +342,7 @@ static void grazing_corners_have_a_place(void **state)
 
 static yard heap(void)
 {
-    yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+    yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     y.scene.gravity[2] = -G;
     yard_plane(&y, 0, 0, 1, 0);
     for (int i = 0; i < 60; i++) {

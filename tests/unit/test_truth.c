@@ -85,8 +85,8 @@ static foliot_digest digest_of_capture(const uint8_t *bytes, size_t length)
 static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
 {
     (void)state;
-    const foliot_integrator schemes[] = {FOLIOT_SEMI_IMPLICIT_EULER, FOLIOT_VERLET,
-                                         FOLIOT_REVERSIBLE_LEAPFROG};
+    const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, FOLIOT_INTEGRATOR_VERLET,
+                                         FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
     for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++)
         for (size_t i = 0; i < 3; i++) {
             foliot__probe_make(&probe, (foliot__probe_kind)kind);
@@ -111,9 +111,9 @@ static void every_bit_of_truth_changes_the_digest(void **state)
     const struct {
         foliot__probe_kind kind;
         foliot_integrator integrator;
-    } worlds[] = {{FOLIOT__PROBE_crew, FOLIOT_VERLET},
-                  {FOLIOT__PROBE_orbits, FOLIOT_REVERSIBLE_LEAPFROG},
-                  {FOLIOT__PROBE_balls, FOLIOT_SEMI_IMPLICIT_EULER}};
+    } worlds[] = {{FOLIOT__PROBE_crew, FOLIOT_INTEGRATOR_VERLET},
+                  {FOLIOT__PROBE_orbits, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG},
+                  {FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER}};
     for (size_t i = 0; i < 3; i++) {
         foliot_world *world = probe_world(worlds[i].kind, worlds[i].integrator, 5);
         foliot_digest before = foliot_world_digest(world);
@@ -146,7 +146,7 @@ static void every_bit_of_truth_changes_the_digest(void **state)
 static void the_rest_of_truth_changes_the_digest(void **state)
 {
     (void)state;
-    foliot_world *world = probe_world(FOLIOT__PROBE_balls, FOLIOT_SEMI_IMPLICIT_EULER, 30);
+    foliot_world *world = probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 30);
     assert_true(world->contact_count > 0);
     CHECK_CHANGES(world->tick, world->tick + 1);
     CHECK_CHANGES(world->rng.state[3], 1);
@@ -162,7 +162,7 @@ static void the_rest_of_truth_changes_the_digest(void **state)
     FOLIOT__BODY_DEFINITION(DEFINITION)
 #undef DEFINITION
     foliot_world_destroy(world);
-    world = probe_world(FOLIOT__PROBE_net, FOLIOT_SEMI_IMPLICIT_EULER, 3);
+    world = probe_world(FOLIOT__PROBE_net, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 3);
     CHECK_CHANGES(foliot__constraint_broken(world)[1], 1);
     foliot_world_destroy(world);
 }
@@ -170,7 +170,7 @@ static void the_rest_of_truth_changes_the_digest(void **state)
 static void cache_does_not_change_the_digest(void **state)
 {
     (void)state;
-    foliot_world *world = probe_world(FOLIOT__PROBE_balls, FOLIOT_SEMI_IMPLICIT_EULER, 12);
+    foliot_world *world = probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 12);
     foliot_digest before = foliot_world_digest(world);
 #define SPOIL(type, name) foliot__##name(world)[2] = 4711;
     FOLIOT__BODY_CACHE(SPOIL)
@@ -184,7 +184,7 @@ static void cache_does_not_change_the_digest(void **state)
 static void a_broken_constraint_and_a_spawn_are_in_the_next_digest(void **state)
 {
     (void)state;
-    foliot_world *world = probe_world(FOLIOT__PROBE_net, FOLIOT_SEMI_IMPLICIT_EULER, 30);
+    foliot_world *world = probe_world(FOLIOT__PROBE_net, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 30);
     uint32_t broken = 0;
     for (uint32_t i = 0; i < world->constraint_count; i++)
         broken += foliot_world_constraint_broken(world, i);
@@ -211,10 +211,10 @@ static void truncated_bytes_are_refused_and_change_nothing(void **state)
 {
     (void)state;
     for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++) {
-        foliot_world *world = probe_world((foliot__probe_kind)kind, FOLIOT_SEMI_IMPLICIT_EULER, 9);
+        foliot_world *world = probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
         size_t length = 0;
         uint8_t *bytes = captured(world, &length);
-        foliot_world *other = probe_world((foliot__probe_kind)kind, FOLIOT_SEMI_IMPLICIT_EULER, 2);
+        foliot_world *other = probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 2);
         size_t size = foliot_world_size(other);
         foliot_world *before = aligned_alloc(64, size);
         assert_non_null(before);
@@ -250,7 +250,7 @@ static void damaged_bytes_never_hurt(void **state)
     foliot__rng rng = seeded();
     uint32_t refused = 0, taken = 0;
     for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++) {
-        foliot_world *world = probe_world((foliot__probe_kind)kind, FOLIOT_SEMI_IMPLICIT_EULER, 9);
+        foliot_world *world = probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
         size_t length = 0, again = 0, size = foliot_world_size(world);
         uint8_t *bytes = captured(world, &length), *damaged = malloc(length);
         foliot_world *other = aligned_alloc(64, size);
@@ -289,8 +289,8 @@ static void damaged_bytes_never_hurt(void **state)
 static void a_state_of_another_scene_is_refused(void **state)
 {
     (void)state;
-    foliot_world *crew = probe_world(FOLIOT__PROBE_crew, FOLIOT_SEMI_IMPLICIT_EULER, 9);
-    foliot_world *balls = probe_world(FOLIOT__PROBE_balls, FOLIOT_SEMI_IMPLICIT_EULER, 9);
+    foliot_world *crew = probe_world(FOLIOT__PROBE_crew, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
+    foliot_world *balls = probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
     size_t length = 0;
     uint8_t *bytes = captured(crew, &length);
     assert_true(foliot_world_restore(balls, bytes, length) != FOLIOT_STATUS_OK);
@@ -302,7 +302,7 @@ static void a_state_of_another_scene_is_refused(void **state)
 static void a_capture_that_does_not_fit_says_how_long_it_is(void **state)
 {
     (void)state;
-    foliot_world *world = probe_world(FOLIOT__PROBE_tops, FOLIOT_SEMI_IMPLICIT_EULER, 1);
+    foliot_world *world = probe_world(FOLIOT__PROBE_tops, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 1);
     size_t length = 0, needed = 0;
     uint8_t *bytes = captured(world, &length);
     assert_int_equal(foliot_world_capture(world, bytes, length - 1, &needed), FOLIOT_STATUS_FULL);

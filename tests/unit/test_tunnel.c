@@ -75,7 +75,7 @@ static void nothing_passes_a_plate(void **state)
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed_of());
     for (int shot = 0; shot < SHOTS; shot++) {
-        yard y = yard_new(shot % 5 ? FOLIOT_SEMI_IMPLICIT_EULER : FOLIOT_VELOCITY_VERLET);
+        yard y = yard_new(shot % 5 ? FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER : FOLIOT_INTEGRATOR_VELOCITY_VERLET);
         double n[3], axis[3] = {0, 0, 1}, angle = 0;
         const double none[3] = {0, 0, 0};
         direction(&rng, n); // from z to n about their cross product
@@ -104,7 +104,7 @@ static void nothing_passes_a_plane(void **state)
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed_of());
     for (int shot = 0; shot < SHOTS; shot++) {
-        yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+        yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         double n[3];
         const double none[3] = {0, 0, 0};
         direction(&rng, n);
@@ -129,7 +129,7 @@ static void plates_do_not_pass_each_other(void **state)
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed_of());
     for (int shot = 0; shot < SHOTS; shot++) {
-        yard y = yard_new(FOLIOT_SEMI_IMPLICIT_EULER);
+        yard y = yard_new(FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         double speed = between(&rng, 5, 200), e = shot % 2 ? 0.5 : 0;
         for (int k = 0; k < 2; k++) {
             yard_box(&y, 1 + k, 0.5, 0.5, 0.005, 0, 0, k ? 0.7 : -0.7);
@@ -170,7 +170,7 @@ static void long_things_do_not_pass_a_plate(void **state)
     foliot__rng rng = foliot__rng_seeded(seed_of());
     const double speeds[3] = {100, 500, 900};
     for (int round = 0; round < 4; round++) {
-        yard y = yard_new(round % 2 ? FOLIOT_VELOCITY_VERLET : FOLIOT_SEMI_IMPLICIT_EULER);
+        yard y = yard_new(round % 2 ? FOLIOT_INTEGRATOR_VELOCITY_VERLET : FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
         for (int n = 0; n < SHOTS; n++) {
             double axis[3], speed = speeds[n % 3], away = between(&rng, 1.2, 3.2);
             yard_box(&y, 0, 0.005, 4, 4, 0, 20 * n, 0);
@@ -221,7 +221,7 @@ static void a_flat_box_rises_by_its_restitution(void **state)
     const double restitutions[3] = {0.3, 0.6, 0.9};
     for (int k = 0; k < 3; k++) {
         double e = restitutions[k], top = 0;
-        yard y = yard_new(FOLIOT_VELOCITY_VERLET);
+        yard y = yard_new(FOLIOT_INTEGRATOR_VELOCITY_VERLET);
         y.scene.gravity[2] = -G;
         yard_box(&y, 2, 0.4, 0.3, 0.1, 0, 0, 1.1);
         yard_plane(&y, 0, 0, 1, 0);

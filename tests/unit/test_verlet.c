@@ -36,7 +36,7 @@ static void positions_and_velocities_obey_the_formulas(void **state)
     for (int d = 0; d < 3; d++) {
         double b = drag[d];
         problem p;
-        problem_damped_oscillator(&p, FOLIOT_VERLET, dt, k, b, 1);
+        problem_damped_oscillator(&p, FOLIOT_INTEGRATOR_VERLET, dt, k, b, 1);
         foliot_world *world = problem_world(&p);
         double before = 0, now = position(world), v_now = 0;
         for (int n = 0; n < 500; n++) {
@@ -61,8 +61,8 @@ static void it_is_velocity_verlet_where_nothing_damps(void **state)
 {
     (void)state;
     problem p, q;
-    problem_henon_heiles(&p, FOLIOT_VERLET, 0.1);
-    problem_henon_heiles(&q, FOLIOT_VELOCITY_VERLET, 0.1);
+    problem_henon_heiles(&p, FOLIOT_INTEGRATOR_VERLET, 0.1);
+    problem_henon_heiles(&q, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0.1);
     foliot_world *verlet = problem_world(&p), *other = problem_world(&q);
     for (int n = 0; n < 1000; n++) {
         problem_step(&p, verlet, 1);
@@ -82,7 +82,7 @@ static void it_is_velocity_verlet_where_nothing_damps(void **state)
 static double pendulum_error(uint32_t start, int count)
 {
     problem p;
-    problem_pendulum(&p, FOLIOT_VERLET, 10.0 / count);
+    problem_pendulum(&p, FOLIOT_INTEGRATOR_VERLET, 10.0 / count);
     p.scene.start = start;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, (uint64_t)count);
@@ -102,11 +102,11 @@ static void a_start_by_rk4_is_rk4s_first_step(void **state)
 {
     (void)state;
     problem p;
-    problem_pendulum(&p, FOLIOT_VERLET, 0.25);
+    problem_pendulum(&p, FOLIOT_INTEGRATOR_VERLET, 0.25);
     p.scene.start = 1;
     foliot_world *verlet = problem_world(&p);
     problem_step(&p, verlet, 1);
-    p.scene.integrator = FOLIOT_RK4;
+    p.scene.integrator = FOLIOT_INTEGRATOR_RK4;
     foliot_world *rk4 = problem_world(&p);
     problem_step(&p, rk4, 1);
     check_near(position(verlet), position(rk4), 2e-16);
@@ -129,7 +129,7 @@ static double careless_error(int count)
 static double careful_error(int count)
 {
     problem p;
-    problem_oscillator(&p, FOLIOT_VERLET, 4.0 / count, 1, 1);
+    problem_oscillator(&p, FOLIOT_INTEGRATOR_VERLET, 4.0 / count, 1, 1);
     p.bodies[0].velocity[0] = 0.5;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, (uint64_t)count);
@@ -153,7 +153,7 @@ static void a_spawned_body_starts_right(void **state)
 {
     (void)state;
     problem p;
-    problem_body(&p, FOLIOT_VERLET, 1.0 / 64);
+    problem_body(&p, FOLIOT_INTEGRATOR_VERLET, 1.0 / 64);
     p.scene.gravity[2] = -8;
     p.scene.players.limit = 1;
     p.scene.players.positions = spawn;
@@ -175,7 +175,7 @@ static void a_changed_velocity_is_taken_up(void **state)
 {
     (void)state;
     problem p;
-    problem_body(&p, FOLIOT_VERLET, 1.0 / 64);
+    problem_body(&p, FOLIOT_INTEGRATOR_VERLET, 1.0 / 64);
     p.scene.gravity[2] = -8;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 64);
@@ -198,9 +198,9 @@ static void a_constant_dt_gives_verlets_bits(void **state)
     (void)state;
     for (uint32_t form = 0; form < 2; form++) {
         problem p, q;
-        problem_damped_oscillator(&p, FOLIOT_TIME_CORRECTED_VERLET, 0.05, 15, 0.3, 1);
+        problem_damped_oscillator(&p, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET, 0.05, 15, 0.3, 1);
         p.scene.form = form;
-        problem_damped_oscillator(&q, FOLIOT_VERLET, 0.05, 15, 0.3, 1);
+        problem_damped_oscillator(&q, FOLIOT_INTEGRATOR_VERLET, 0.05, 15, 0.3, 1);
         foliot_world *corrected = problem_world(&p), *verlet = problem_world(&q);
         for (int n = 0; n < 500; n++) {
             problem_step(&p, corrected, 1);
@@ -219,7 +219,7 @@ static double jittered_error(uint32_t form, int thirds)
     static const double share[3] = {1.3, 0.7, 1.0};
     problem p;
     double dt = 6.0 / (3 * thirds);
-    problem_oscillator(&p, FOLIOT_TIME_CORRECTED_VERLET, dt, 1, 1);
+    problem_oscillator(&p, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET, dt, 1, 1);
     p.scene.form = form;
     foliot_world *world = problem_world(&p);
     for (int n = 0; n < 3 * thirds; n++)
@@ -244,11 +244,11 @@ static void only_the_lab_changes_dt(void **state)
 {
     (void)state;
     problem p;
-    problem_oscillator(&p, FOLIOT_VERLET, 0.1, 1, 1);
+    problem_oscillator(&p, FOLIOT_INTEGRATOR_VERLET, 0.1, 1, 1);
     foliot_world *world = problem_world(&p);
     assert_int_equal(foliot_world_step_dt(world, 0.2, NULL), FOLIOT_STATUS_UNSUPPORTED);
     foliot_world_destroy(world);
-    problem_oscillator(&p, FOLIOT_TIME_CORRECTED_VERLET, 0.1, 1, 1);
+    problem_oscillator(&p, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET, 0.1, 1, 1);
     world = problem_world(&p);
     assert_int_equal(foliot_world_step_dt(world, 0, NULL), FOLIOT_STATUS_INVALID);
     assert_int_equal(foliot_world_step_dt(world, NAN, NULL), FOLIOT_STATUS_INVALID);

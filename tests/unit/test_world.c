@@ -201,7 +201,7 @@ static void a_body_that_leaves_the_numbers_is_frozen_where_it_was(void **state)
 {
     (void)state;
     fixture f = made();
-    f.scene.integrator = FOLIOT_EXPLICIT_EULER;
+    f.scene.integrator = FOLIOT_INTEGRATOR_EXPLICIT_EULER;
     f.scene.dt = 10; // k dt^2 / m = 1000: grows by that factor a step
     foliot_world *world = world_of(&f);
     for (int t = 0; t < 100; t++)

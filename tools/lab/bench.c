@@ -95,7 +95,7 @@ static foliot_world *world_with(foliot_scene *scene, foliot_integrator id)
 static bool measure(foliot_scene *scene, foliot_integrator id, cost *own, cost *standard)
 {
     foliot_world *world = world_with(scene, id);
-    foliot_world *opponent = world_with(scene, FOLIOT_SEMI_IMPLICIT_EULER);
+    foliot_world *opponent = world_with(scene, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
     double rounds[ROUNDS], opponent_rounds[ROUNDS];
     for (int r = 0; world && r < ROUNDS; r++) {
         rounds[r] = round_of(world, scene->body_count);
@@ -161,7 +161,7 @@ int lab_bench(const lab_context *context, const char *file, bool json, uint64_t 
                scene->name, scene->body_count, ROUNDS, "integrator", "evaluations", "ns/body step",
                "ratio");
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT && !lab_interrupted(); id++) {
-        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         cost own, standard;
         if (info && measure(scene, info->id, &own, &standard))
             print(scene->name, info, &own, &standard, json);

@@ -70,7 +70,7 @@ static int take_integrators(comparison *c)
         for (uint32_t i = 0; i < c->integrator_count; i++)
             if (c->integrators[i] == id)
                 return wrong(c, "--integrators names %s twice",
-                             foliot_integrator_describe(id)->name);
+                             foliot_integrator_get_info(id)->name);
         if (c->integrator_count == COMPARE_INTEGRATORS_MAX)
             return wrong(c, "--integrators names too many: %s", word);
         c->integrators[c->integrator_count++] = id;
@@ -276,13 +276,13 @@ static void print_table(const comparison *c)
             char step[FOLIOT__REAL_TEXT_BYTES];
             if (t->ran)
                 printf("%-26s %11s %12" PRIu64 " %12.2e %12.2e %14.2e %9.3g%s\n",
-                       foliot_integrator_describe(t->integrator)->name, lab_step_text(step, t->dt),
+                       foliot_integrator_get_info(t->integrator)->name, lab_step_text(step, t->dt),
                        t->evaluations, t->energy_error_max, t->energy_error_end, t->position_error,
                        t->seconds * 1e3, t->frozen_bodies ? "  froze" : "");
         }
     printf("\n%-26s %9s %9s\n", "order", "table", "measured");
     for (uint32_t i = 0; i < c->integrator_count; i++) {
-        const foliot_integrator_info *info = foliot_integrator_describe(c->integrators[i]);
+        const foliot_integrator_info *info = foliot_integrator_get_info(c->integrators[i]);
         if (!comparison_trial(c, i, 0)->ran)
             printf("%-26s not run: %s\n", info->name, comparison_trial(c, i, 0)->refusal);
         else if (c->orders[i] == c->orders[i])
@@ -295,7 +295,7 @@ static void print_table(const comparison *c)
 static void json_trial(foliot__json *json, const trial *t)
 {
     foliot__json_object(json, NULL);
-    foliot__json_text(json, "integrator", foliot_integrator_describe(t->integrator)->name);
+    foliot__json_text(json, "integrator", foliot_integrator_get_info(t->integrator)->name);
     foliot__json_real(json, "dt", t->dt);
     foliot__json_count(json, "ticks", t->ticks);
     if (!t->ran) {
@@ -335,7 +335,7 @@ static void print_json(const comparison *c)
     foliot__json_close(&json);
     foliot__json_array(&json, "orders");
     for (uint32_t i = 0; i < c->integrator_count; i++) {
-        const foliot_integrator_info *info = foliot_integrator_describe(c->integrators[i]);
+        const foliot_integrator_info *info = foliot_integrator_get_info(c->integrators[i]);
         foliot__json_object(&json, NULL);
         foliot__json_text(&json, "integrator", info->name);
         foliot__json_count(&json, "order", info->order);

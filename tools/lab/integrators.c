@@ -77,7 +77,7 @@ int lab_integrators(bool json)
         printf("%-25s %5s %6s  %-10s %-11s %6s  %-8s %-4s\n", "name", "order", "damped",
                "symplectic", "reversible", "E/step", "contacts", "rods");
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         if (info && json)
             json_row(&out, info);
         else if (info)
@@ -104,7 +104,7 @@ static void check_json(foliot_scene *scene)
     foliot__json out = foliot__json_to(stdout);
     foliot__json_object(&out, NULL);
     foliot__json_text(&out, "scene", scene->name);
-    foliot__json_text(&out, "integrator", foliot_integrator_describe(scene->integrator)->name);
+    foliot__json_text(&out, "integrator", foliot_integrator_get_info(scene->integrator)->name);
     foliot__json_real(&out, "dt", scene->dt);
     foliot__json_count(&out, "substeps", scene->substeps);
     foliot__json_count(&out, "bodies", scene->body_count);
@@ -114,7 +114,7 @@ static void check_json(foliot_scene *scene)
     foliot__json_array(&out, "integrators");
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++)
         if (fits(scene, id))
-            foliot__json_text(&out, NULL, foliot_integrator_describe((foliot_integrator)id)->name);
+            foliot__json_text(&out, NULL, foliot_integrator_get_info((foliot_integrator)id)->name);
     foliot__json_close(&out);
     foliot__json_close(&out);
     foliot__json_line(&out);
@@ -136,13 +136,13 @@ int lab_check(const lab_context *context, const char *file, bool json)
     printf("  bodies       %u, forces %u, constraints %u, players up to %u\n", scene->body_count,
            scene->force_count, scene->constraint_count, scene->players.limit);
     printf("  step         %.17g %s, %s", scene->dt, scene->unit_time,
-           foliot_integrator_describe(scene->integrator)->name);
+           foliot_integrator_get_info(scene->integrator)->name);
     if (scene->substeps > 1)
         printf(", %u substeps", scene->substeps);
     printf("\n  integrators that fit:\n");
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++)
         if (fits(scene, id))
-            printf("    %s\n", foliot_integrator_describe((foliot_integrator)id)->name);
+            printf("    %s\n", foliot_integrator_get_info((foliot_integrator)id)->name);
     foliot_scene_destroy(scene);
     return FOLIOT__EXIT_FINE;
 }

@@ -36,7 +36,7 @@ bool lab_integrator(const char *name, foliot_integrator *id, char *message, size
         return true;
     char clean[FOLIOT_NAME_BYTES];
     snprintf(message, bytes, "there is no integrator '%s'; the nearest name is '%s'",
-             foliot__text_clean(clean, sizeof clean, name), foliot_integrator_nearest(name));
+             foliot__text_clean(clean, sizeof clean, name), foliot_integrator_find_nearest(name));
     return false;
 }
 

@@ -42,8 +42,8 @@ double reference_distance(const trial_reference *reference, const foliot_scene *
 // The scheme that makes the reference: the first that the scene admits.
 static foliot_integrator best_admitted(foliot_scene *scene)
 {
-    static const foliot_integrator order[] = {FOLIOT_KAHAN_LI8, FOLIOT_BLANES_MOAN6, FOLIOT_RK4,
-                                              FOLIOT_VELOCITY_VERLET};
+    static const foliot_integrator order[] = {FOLIOT_INTEGRATOR_KAHAN_LI8, FOLIOT_INTEGRATOR_BLANES_MOAN6, FOLIOT_INTEGRATOR_RK4,
+                                              FOLIOT_INTEGRATOR_VELOCITY_VERLET};
     foliot_integrator own = scene->integrator, found = FOLIOT_INTEGRATOR_NONE;
     for (unsigned i = 0; i < sizeof order / sizeof order[0] && !found; i++) {
         scene->integrator = order[i];
@@ -58,7 +58,7 @@ foliot_status reference_make(foliot_scene *scene, double finest, double time,
                              trial_reference *reference)
 {
     *reference = (trial_reference){.uncertainty = NAN};
-    const foliot_integrator_info *info = foliot_integrator_describe(best_admitted(scene));
+    const foliot_integrator_info *info = foliot_integrator_get_info(best_admitted(scene));
     unsigned finer = info->order >= 8 ? FINER_HIGH : FINER_LOW;
     uint64_t ticks;
     lab_ticks(time, finest, &ticks);

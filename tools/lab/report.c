@@ -42,7 +42,7 @@ typedef struct curves {
 
 static const char *name_of(foliot_integrator id)
 {
-    return foliot_integrator_describe(id)->name;
+    return foliot_integrator_get_info(id)->name;
 }
 
 static plot_series *add(curves *c, const comparison *of, uint32_t integrator, plot_style style)
@@ -309,7 +309,7 @@ static void html_schemes(FILE *out, const comparison *of)
           "<th>symplectic</th><th>evaluations a step</th></tr>\n",
           out);
     for (uint32_t i = 0; i < of->integrator_count; i++) {
-        const foliot_integrator_info *info = foliot_integrator_describe(of->integrators[i]);
+        const foliot_integrator_info *info = foliot_integrator_get_info(of->integrators[i]);
         fprintf(out, "<tr><td>%s</td><td>%u</td>", info->name, info->order);
         if (of->orders[i] == of->orders[i])
             fprintf(out, "<td>%.2f</td>", of->orders[i]);

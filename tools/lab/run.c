@@ -91,7 +91,7 @@ static int take_jitter(run *r)
         return foliot__options_wrong(r->context->program, r->context->arguments,
                                      "--dt-jitter wants a share from 0 to below 1 and a seed: "
                                      "0.2,seed=7");
-    const foliot_integrator_info *info = foliot_integrator_describe(r->scene->integrator);
+    const foliot_integrator_info *info = foliot_integrator_get_info(r->scene->integrator);
     if (!info->lab_only)
         return foliot__options_wrong(r->context->program, r->context->arguments,
                                      "--dt-jitter varies dt, and %s is for a fixed one: use "
@@ -414,7 +414,7 @@ static void print_account(const run *r)
     foliot_digest_text(foliot_world_digest(r->world), digest);
     char step_size[FOLIOT__REAL_TEXT_BYTES];
     printf("%s, %s, dt = %s %s", foliot__text_clean(name, sizeof name, r->scene->name),
-           foliot_integrator_describe(r->scene->integrator)->name,
+           foliot_integrator_get_info(r->scene->integrator)->name,
            lab_step_text(step_size, r->scene->dt), u.time);
     if (r->scene->substeps > 1)
         printf(" in %u substeps", r->scene->substeps);
@@ -499,7 +499,7 @@ static void json_account(const run *r)
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "scene", r->scene->name);
-    foliot__json_text(&json, "integrator", foliot_integrator_describe(r->scene->integrator)->name);
+    foliot__json_text(&json, "integrator", foliot_integrator_get_info(r->scene->integrator)->name);
     foliot__json_real(&json, "dt", r->scene->dt);
     foliot__json_count(&json, "ticks", foliot_world_tick(r->world));
     foliot__json_real(&json, "time", foliot_world_time(r->world));

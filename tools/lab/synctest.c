@@ -50,7 +50,7 @@ static int say(const lab_context *context, const foliot_scene *scene,
         return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");
     if (!json)
         printf("%s, %s\n", scene->name ? scene->name : "scene",
-               foliot_integrator_describe(scene->integrator)->name);
+               foliot_integrator_get_info(scene->integrator)->name);
     (json ? foliot_harness_json : foliot_harness_text)(result, text, TEXT_BYTES);
     printf("%s%s", text, json ? "\n" : "");
     free(text);

@@ -61,7 +61,7 @@ static void take_point(trial *t, const foliot_world *world, const trial_view *vi
 
 static foliot_status measure(trial *t, foliot_world *world, const trial_view *view)
 {
-    const foliot_integrator_info *info = foliot_integrator_describe(t->integrator);
+    const foliot_integrator_info *info = foliot_integrator_get_info(t->integrator);
     char what[96], step[FOLIOT__REAL_TEXT_BYTES];
     snprintf(what, sizeof what, "%s, dt = %s", info->name, lab_step_text(step, t->dt));
     foliot__progress progress = foliot__progress_begin(what, t->ticks);

@@ -118,7 +118,7 @@ static void run(const foliot__step *step, bool back)
 
 void foliot__lattice_enter(foliot_world *world, uint32_t slot)
 {
-    if (world->integrator != FOLIOT_REVERSIBLE_LEAPFROG)
+    if (world->integrator != FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
         return;
     lattice l = lattice_of(world);
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);

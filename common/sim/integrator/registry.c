@@ -15,8 +15,8 @@
 // Columns: orders (position forces, damped oscillator, free rotation) and evaluations a step. An
 // order_damped of 0: the scheme refuses damping; a rotation_order of 0: nothing rotates.
 static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
-    [FOLIOT_EXPLICIT_EULER] =
-        {.info = {.id = FOLIOT_EXPLICIT_EULER,
+    [FOLIOT_INTEGRATOR_EXPLICIT_EULER] =
+        {.info = {.id = FOLIOT_INTEGRATOR_EXPLICIT_EULER,
                   .name = "explicit-euler",
                   .aliases = "forward-euler",
                   .order = 1,
@@ -28,8 +28,8 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                              "energy, kept to show why not."},
          .scratch_vectors = 1,
          .advance = foliot__advance_explicit_euler},
-    [FOLIOT_SEMI_IMPLICIT_EULER] =
-        {.info = {.id = FOLIOT_SEMI_IMPLICIT_EULER,
+    [FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER] =
+        {.info = {.id = FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
                   .name = "semi-implicit-euler",
                   .aliases = "symplectic-euler euler-cromer",
                   .order = 1,
@@ -42,8 +42,8 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .summary = "Velocity first, then position with the new velocity. The default."},
          .scratch_vectors = 1,
          .advance = foliot__advance_splitting},
-    [FOLIOT_IMPLICIT_EULER] =
-        {.info = {.id = FOLIOT_IMPLICIT_EULER,
+    [FOLIOT_INTEGRATOR_IMPLICIT_EULER] =
+        {.info = {.id = FOLIOT_INTEGRATOR_IMPLICIT_EULER,
                   .name = "implicit-euler",
                   .aliases = "backward-euler",
                   .order = 1,
@@ -54,23 +54,23 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                              "stiffness, loses energy."},
          .scratch_vectors = 12,
          .advance = foliot__advance_implicit_euler},
-    [FOLIOT_VERLET] =
-        {.info = {.id = FOLIOT_VERLET,
+    [FOLIOT_INTEGRATOR_VERLET] =
+        {.info = {.id = FOLIOT_INTEGRATOR_VERLET,
                   .name = "verlet",
                   .aliases = "stormer-verlet central-difference",
                   .order = 2,
                   .order_damped = 2,
                   .rotation_order = 2,
                   .symplectic = true,
-                  .reversible = FOLIOT_REVERSIBLE,
+                  .reversible = FOLIOT_REVERSIBILITY_ROUNDED,
                   .evaluations = 1,
                   .contacts = true,
                   .summary = "Positions of two ticks give the third; velocity is their central "
                              "difference."},
          .scratch_vectors = 8,
          .advance = foliot__advance_verlet},
-    [FOLIOT_TIME_CORRECTED_VERLET] =
-        {.info = {.id = FOLIOT_TIME_CORRECTED_VERLET,
+    [FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET] =
+        {.info = {.id = FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET,
                   .name = "time-corrected-verlet",
                   .aliases = "",
                   .order = 2,
@@ -82,23 +82,23 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .summary = "Verlet for a changing dt; equals verlet where dt is constant."},
          .scratch_vectors = 8,
          .advance = foliot__advance_time_corrected_verlet},
-    [FOLIOT_VELOCITY_VERLET] =
-        {.info = {.id = FOLIOT_VELOCITY_VERLET,
+    [FOLIOT_INTEGRATOR_VELOCITY_VERLET] =
+        {.info = {.id = FOLIOT_INTEGRATOR_VELOCITY_VERLET,
                   .name = "velocity-verlet",
                   .aliases = "",
                   .order = 2,
                   .order_damped = 2,
                   .rotation_order = 2,
                   .symplectic = true,
-                  .reversible = FOLIOT_REVERSIBLE,
+                  .reversible = FOLIOT_REVERSIBILITY_ROUNDED,
                   .evaluations = 1,
                   .contacts = true,
                   .rods = true,
                   .summary = "Kick-drift-kick; exact for constant acceleration at any dt."},
          .scratch_vectors = 1,
          .advance = foliot__advance_splitting},
-    [FOLIOT_VELOCITY_VERLET_CORRECTED] =
-        {.info = {.id = FOLIOT_VELOCITY_VERLET_CORRECTED,
+    [FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED] =
+        {.info = {.id = FOLIOT_INTEGRATOR_VELOCITY_VERLET_CORRECTED,
                   .name = "velocity-verlet-corrected",
                   .aliases = "",
                   .order = 1,
@@ -109,15 +109,15 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                              "velocity, then moves with it; loses energy, there to be measured."},
          .scratch_vectors = 4,
          .advance = foliot__advance_velocity_verlet_corrected},
-    [FOLIOT_LEAPFROG] =
-        {.info = {.id = FOLIOT_LEAPFROG,
+    [FOLIOT_INTEGRATOR_LEAPFROG] =
+        {.info = {.id = FOLIOT_INTEGRATOR_LEAPFROG,
                   .name = "leapfrog",
                   .aliases = "newton-stormer-verlet position-verlet",
                   .order = 2,
                   .order_damped = 2,
                   .rotation_order = 2,
                   .symplectic = true,
-                  .reversible = FOLIOT_REVERSIBLE,
+                  .reversible = FOLIOT_REVERSIBILITY_ROUNDED,
                   .evaluations = 1,
                   .contacts = true,
                   .rods = true,
@@ -125,7 +125,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                       "Drift-kick-drift: half a step forward, the forces there, half a step."},
          .scratch_vectors = 1,
          .advance = foliot__advance_splitting},
-    [FOLIOT_MIDPOINT] = {.info = {.id = FOLIOT_MIDPOINT,
+    [FOLIOT_INTEGRATOR_MIDPOINT] = {.info = {.id = FOLIOT_INTEGRATOR_MIDPOINT,
                                   .name = "midpoint",
                                   .aliases = "",
                                   .order = 2,
@@ -136,8 +136,8 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                                       "Explicit midpoint rule: the slope half a step ahead."},
                          .scratch_vectors = 3,
                          .advance = foliot__advance_midpoint},
-    [FOLIOT_HEUN] = {.info =
-                         {.id = FOLIOT_HEUN,
+    [FOLIOT_INTEGRATOR_HEUN] = {.info =
+                         {.id = FOLIOT_INTEGRATOR_HEUN,
                           .name =
                               "heun",
                           .aliases = "",
@@ -149,8 +149,8 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                               "True Heun: the slopes at both ends averaged, in position as well."},
                      .scratch_vectors = 4,
                      .advance = foliot__advance_heun},
-    [FOLIOT_IMPROVED_EULER] =
-        {.info = {.id = FOLIOT_IMPROVED_EULER,
+    [FOLIOT_INTEGRATOR_IMPROVED_EULER] =
+        {.info = {.id = FOLIOT_INTEGRATOR_IMPROVED_EULER,
                   .name = "improved-euler",
                   .aliases = "",
                   .order = 1,
@@ -162,7 +162,7 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                              "name."},
          .scratch_vectors = 1,
          .advance = foliot__advance_improved_euler},
-    [FOLIOT_RK4] = {.info = {.id = FOLIOT_RK4,
+    [FOLIOT_INTEGRATOR_RK4] = {.info = {.id = FOLIOT_INTEGRATOR_RK4,
                              .name = "rk4",
                              .aliases = "",
                              .order = 4,
@@ -172,22 +172,22 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                              .summary = "Classic Runge-Kutta of order four; loses energy slowly."},
                     .scratch_vectors = 5,
                     .advance = foliot__advance_rk4},
-    [FOLIOT_IMPLICIT_MIDPOINT] =
-        {.info = {.id = FOLIOT_IMPLICIT_MIDPOINT,
+    [FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT] =
+        {.info = {.id = FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT,
                   .name = "implicit-midpoint",
                   .aliases = "",
                   .order = 2,
                   .order_damped = 2,
                   .rotation_order = 2,
                   .symplectic = true,
-                  .reversible = FOLIOT_REVERSIBLE,
+                  .reversible = FOLIOT_REVERSIBILITY_ROUNDED,
                   .contacts = true,
                   .summary = "The midpoint rule solved by Newton's method; symplectic; stable on "
                              "linear springs of any stiffness."},
          .scratch_vectors = 12,
          .advance = foliot__advance_implicit_midpoint},
-    [FOLIOT_KINEMATIC] =
-        {.info = {.id = FOLIOT_KINEMATIC,
+    [FOLIOT_INTEGRATOR_KINEMATIC] =
+        {.info = {.id = FOLIOT_INTEGRATOR_KINEMATIC,
                   .name = "kinematic",
                   .aliases = "",
                   .order = 1,
@@ -199,8 +199,8 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                              "one spring force, order 2 for several undamped ones."},
          .scratch_vectors = 3,
          .advance = foliot__advance_kinematic},
-    [FOLIOT_KINEMATIC_AVERAGE] =
-        {.info = {.id = FOLIOT_KINEMATIC_AVERAGE,
+    [FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE] =
+        {.info = {.id = FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE,
                   .name = "kinematic-average",
                   .aliases = "",
                   .order = 1,
@@ -212,36 +212,36 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                              "a closed form and none is damped."},
          .scratch_vectors = 3,
          .advance = foliot__advance_kinematic_average},
-    [FOLIOT_KINEMATIC_STRANG] =
-        {.info = {.id = FOLIOT_KINEMATIC_STRANG,
+    [FOLIOT_INTEGRATOR_KINEMATIC_STRANG] =
+        {.info = {.id = FOLIOT_INTEGRATOR_KINEMATIC_STRANG,
                   .name = "kinematic-strang",
                   .aliases = "",
                   .order = 2,
                   .order_damped = 2,
                   .rotation_order = 2,
                   .symplectic = true,
-                  .reversible = FOLIOT_REVERSIBLE,
+                  .reversible = FOLIOT_REVERSIBILITY_ROUNDED,
                   .evaluations = 1,
                   .contacts = true,
                   .summary = "Kicks around the exact motion under drift, constant forces, linear "
                              "drag and anchored springs summed."},
          .scratch_vectors = 2,
          .advance = foliot__advance_kinematic_strang},
-    [FOLIOT_YOSHIDA4] = {.info = {.id = FOLIOT_YOSHIDA4,
+    [FOLIOT_INTEGRATOR_YOSHIDA4] = {.info = {.id = FOLIOT_INTEGRATOR_YOSHIDA4,
                                   .name = "yoshida4",
                                   .aliases = "forest-ruth",
                                   .order = 4,
                                   .order_damped = 4,
                                   .rotation_order = 4,
                                   .symplectic = true,
-                                  .reversible = FOLIOT_REVERSIBLE,
+                                  .reversible = FOLIOT_REVERSIBILITY_ROUNDED,
                                   .evaluations = 3,
                                   .rods = true,
                                   .summary = "Three leapfrog steps composed to order four."},
                          .scratch_vectors = 1,
                          .advance = foliot__advance_splitting},
-    [FOLIOT_PEFRL4] =
-        {.info = {.id = FOLIOT_PEFRL4,
+    [FOLIOT_INTEGRATOR_PEFRL4] =
+        {.info = {.id = FOLIOT_INTEGRATOR_PEFRL4,
                   .name = "pefrl4",
                   .aliases = "",
                   .order = 4,
@@ -249,60 +249,60 @@ static const foliot__scheme schemes[FOLIOT_INTEGRATOR_COUNT] = {
                   .rotation_order =
                       2,
                   .symplectic = true,
-                  .reversible = FOLIOT_REVERSIBLE,
+                  .reversible = FOLIOT_REVERSIBILITY_ROUNDED,
                   .evaluations = 4,
                   .summary = "Position-extended Forest-Ruth-like: order four with an error 36 "
                              "times smaller than yoshida4's."},
          .scratch_vectors = 1,
          .advance = foliot__advance_splitting},
-    [FOLIOT_YOSHIDA6] = {.info = {.id = FOLIOT_YOSHIDA6,
+    [FOLIOT_INTEGRATOR_YOSHIDA6] = {.info = {.id = FOLIOT_INTEGRATOR_YOSHIDA6,
                                   .name = "yoshida6",
                                   .aliases = "",
                                   .order = 6,
                                   .order_damped = 6,
                                   .rotation_order = 6,
                                   .symplectic = true,
-                                  .reversible = FOLIOT_REVERSIBLE,
+                                  .reversible = FOLIOT_REVERSIBILITY_ROUNDED,
                                   .evaluations = 7,
                                   .rods = true,
                                   .summary = "Seven leapfrog steps composed to order six."},
                          .scratch_vectors = 1,
                          .advance = foliot__advance_splitting},
-    [FOLIOT_BLANES_MOAN6] =
-        {.info = {.id = FOLIOT_BLANES_MOAN6,
+    [FOLIOT_INTEGRATOR_BLANES_MOAN6] =
+        {.info = {.id = FOLIOT_INTEGRATOR_BLANES_MOAN6,
                   .name = "blanes-moan6",
                   .aliases = "",
                   .order = 6,
                   .order_damped = 4,
                   .rotation_order = 2,
                   .symplectic = true,
-                  .reversible = FOLIOT_REVERSIBLE,
+                  .reversible = FOLIOT_REVERSIBILITY_ROUNDED,
                   .evaluations = 11,
                   .summary = "Runge-Kutta-Nystrom splitting of order six; order four with drag."},
          .scratch_vectors = 1,
          .advance = foliot__advance_splitting},
-    [FOLIOT_KAHAN_LI8] = {.info = {.id = FOLIOT_KAHAN_LI8,
+    [FOLIOT_INTEGRATOR_KAHAN_LI8] = {.info = {.id = FOLIOT_INTEGRATOR_KAHAN_LI8,
                                    .name = "kahan-li8",
                                    .aliases = "",
                                    .order = 8,
                                    .order_damped = 8,
                                    .rotation_order = 8,
                                    .symplectic = true,
-                                   .reversible = FOLIOT_REVERSIBLE,
+                                   .reversible = FOLIOT_REVERSIBILITY_ROUNDED,
                                    .evaluations = 17,
                                    .rods = true,
                                    .summary = "Seventeen leapfrog steps composed to order eight."},
                           .scratch_vectors = 1,
                           .advance = foliot__advance_splitting},
-    [FOLIOT_REVERSIBLE_LEAPFROG] =
-        {.info = {.id = FOLIOT_REVERSIBLE_LEAPFROG,
+    [FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG] =
+        {.info = {.id = FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG,
                   .name = "reversible-leapfrog",
                   .aliases = "",
                   .order = 2,
                   .order_damped = 0,
                   .rotation_order = 0,
                   .symplectic = true,
-                  .reversible = FOLIOT_REVERSIBLE_TO_BITS,
+                  .reversible = FOLIOT_REVERSIBILITY_EXACT,
                   .evaluations = 1,
                   .summary = "Leapfrog on a lattice of 2^-40: running backwards returns to the "
                              "very bits it came from."},
@@ -337,7 +337,7 @@ static size_t word_of(const foliot_integrator_info *info, unsigned n, const char
     }
 }
 
-const foliot_integrator_info *foliot_integrator_describe(foliot_integrator id)
+const foliot_integrator_info *foliot_integrator_get_info(foliot_integrator id)
 {
     const foliot__scheme *scheme = foliot__scheme_of(id);
     return scheme != NULL ? &scheme->info : NULL;
@@ -356,9 +356,9 @@ foliot_integrator foliot_integrator_find(const char *name)
     return FOLIOT_INTEGRATOR_NONE;
 }
 
-const char *foliot_integrator_nearest(const char *name)
+const char *foliot_integrator_find_nearest(const char *name)
 {
-    const char *nearest = schemes[FOLIOT_SEMI_IMPLICIT_EULER].info.name;
+    const char *nearest = schemes[FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER].info.name;
     uint32_t distance_min = UINT32_MAX;
     for (int id = FOLIOT_INTEGRATOR_NONE + 1; id < FOLIOT_INTEGRATOR_COUNT && name && *name; id++) {
         const char *word;

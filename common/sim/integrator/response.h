@@ -9,11 +9,11 @@
 static inline double foliot__response(const foliot_world *world)
 {
     switch ((foliot_integrator)world->integrator) {
-    case FOLIOT_EXPLICIT_EULER:
+    case FOLIOT_INTEGRATOR_EXPLICIT_EULER:
         return 0;
-    case FOLIOT_SEMI_IMPLICIT_EULER:
+    case FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER:
         return 1;
-    case FOLIOT_IMPLICIT_EULER:
+    case FOLIOT_INTEGRATOR_IMPLICIT_EULER:
         return 1;
     default:
         return 0.5;

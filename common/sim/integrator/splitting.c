@@ -133,23 +133,23 @@ static const stage kahan_li8_rods[] = {FOLIOT__KAHAN_LI8(WHOLE_STEP)};
 #undef WHOLE_STEP
 
 static const table tables[FOLIOT_INTEGRATOR_COUNT] = {
-    [FOLIOT_SEMI_IMPLICIT_EULER] = TABLE(semi_implicit_euler),
-    [FOLIOT_VELOCITY_VERLET] = TABLE(velocity_verlet),
-    [FOLIOT_LEAPFROG] = TABLE(leapfrog),
-    [FOLIOT_YOSHIDA4] = TABLE(yoshida4),
-    [FOLIOT_PEFRL4] = TABLE(pefrl4),
-    [FOLIOT_YOSHIDA6] = TABLE(yoshida6),
-    [FOLIOT_BLANES_MOAN6] = TABLE(blanes_moan6),
-    [FOLIOT_KAHAN_LI8] = TABLE(kahan_li8),
+    [FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER] = TABLE(semi_implicit_euler),
+    [FOLIOT_INTEGRATOR_VELOCITY_VERLET] = TABLE(velocity_verlet),
+    [FOLIOT_INTEGRATOR_LEAPFROG] = TABLE(leapfrog),
+    [FOLIOT_INTEGRATOR_YOSHIDA4] = TABLE(yoshida4),
+    [FOLIOT_INTEGRATOR_PEFRL4] = TABLE(pefrl4),
+    [FOLIOT_INTEGRATOR_YOSHIDA6] = TABLE(yoshida6),
+    [FOLIOT_INTEGRATOR_BLANES_MOAN6] = TABLE(blanes_moan6),
+    [FOLIOT_INTEGRATOR_KAHAN_LI8] = TABLE(kahan_li8),
 };
 
 static const table rod_tables[FOLIOT_INTEGRATOR_COUNT] = {
-    [FOLIOT_SEMI_IMPLICIT_EULER] = TABLE(semi_implicit_euler),
-    [FOLIOT_VELOCITY_VERLET] = TABLE(velocity_verlet),
-    [FOLIOT_LEAPFROG] = TABLE(leapfrog),
-    [FOLIOT_YOSHIDA4] = TABLE(yoshida4_rods),
-    [FOLIOT_YOSHIDA6] = TABLE(yoshida6_rods),
-    [FOLIOT_KAHAN_LI8] = TABLE(kahan_li8_rods),
+    [FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER] = TABLE(semi_implicit_euler),
+    [FOLIOT_INTEGRATOR_VELOCITY_VERLET] = TABLE(velocity_verlet),
+    [FOLIOT_INTEGRATOR_LEAPFROG] = TABLE(leapfrog),
+    [FOLIOT_INTEGRATOR_YOSHIDA4] = TABLE(yoshida4_rods),
+    [FOLIOT_INTEGRATOR_YOSHIDA6] = TABLE(yoshida6_rods),
+    [FOLIOT_INTEGRATOR_KAHAN_LI8] = TABLE(kahan_li8_rods),
 };
 
 // Positions move along the velocities. Rods hold again afterwards, and velocities agree with them
@@ -177,7 +177,7 @@ static void drift(const foliot__step *step, double duration, bool rods)
 static bool kicks_by_three(const foliot__step *step)
 {
     uint32_t id = step->world->integrator;
-    return (id == FOLIOT_PEFRL4 || id == FOLIOT_BLANES_MOAN6) &&
+    return (id == FOLIOT_INTEGRATOR_PEFRL4 || id == FOLIOT_INTEGRATOR_BLANES_MOAN6) &&
            foliot__force_has_velocity_part(step);
 }
 

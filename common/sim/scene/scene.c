@@ -23,7 +23,7 @@ foliot_scene foliot_scene_default(void)
         .unit_time = "s",
         .unit_mass = "kg",
         .substeps = FOLIOT_SUBSTEPS_FITTING,
-        .integrator = FOLIOT_SEMI_IMPLICIT_EULER,
+        .integrator = FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
         .tolerance = 1e-12,
         .iterations_max = 50,
         .constraint_iterations = 8,

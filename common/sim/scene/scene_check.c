@@ -153,7 +153,7 @@ static void check_sleep(foliot__checker *c)
 static void check_integrator(foliot__checker *c)
 {
     const foliot_scene *scene = c->scene;
-    const foliot_integrator_info *info = foliot_integrator_describe(scene->integrator);
+    const foliot_integrator_info *info = foliot_integrator_get_info(scene->integrator);
     if (!info) {
         foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "integrator", "names no integrator");
         return;

@@ -68,7 +68,7 @@ static needs needs_of(const foliot_scene *scene)
 // NULL where the integrator admits the scene, else what it does not admit.
 static const char *objection(const foliot_integrator_info *info, const needs *n, bool players)
 {
-    bool to_bits = info->reversible == FOLIOT_REVERSIBLE_TO_BITS;
+    bool to_bits = info->reversible == FOLIOT_REVERSIBILITY_EXACT;
     if (n->contacts && (!info->contacts || to_bits))
         return "contacts";
     if (n->distances && (!info->contacts || to_bits))
@@ -99,7 +99,7 @@ static const char *objection(const foliot_integrator_info *info, const needs *n,
 const char *foliot__scene_objection(const foliot_scene *scene, foliot_integrator integrator)
 {
     needs n = needs_of(scene);
-    return objection(foliot_integrator_describe(integrator), &n, scene->players.limit > 0);
+    return objection(foliot_integrator_get_info(integrator), &n, scene->players.limit > 0);
 }
 
 // As much of `more` as fits.
@@ -117,7 +117,7 @@ void foliot__scene_fitting(const foliot_scene *scene, char *text, size_t bytes)
     bool players = scene->players.limit > 0;
     text[0] = 0;
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        const foliot_integrator_info *info = foliot_integrator_describe((foliot_integrator)id);
+        const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         if (!info || info->lab_only || objection(info, &n, players))
             continue;
         append(text, bytes, text[0] ? ", " : "");

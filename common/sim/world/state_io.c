@@ -68,9 +68,9 @@ uint32_t foliot__truth_fields(const foliot_world *world)
         (1u << FOLIOT_FIELD_lattice_position_x) - (1u << FOLIOT_FIELD_previous_x);
     const uint32_t rotation = (1u << FOLIOT_FIELD_previous_x) - (1u << FOLIOT_FIELD_orientation_w);
     uint32_t fields = (1u << FOLIOT_FIELD_COUNT) - 1;
-    if (world->integrator != FOLIOT_REVERSIBLE_LEAPFROG)
+    if (world->integrator != FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
         fields &= ~lattice;
-    if (world->integrator != FOLIOT_VERLET && world->integrator != FOLIOT_TIME_CORRECTED_VERLET)
+    if (world->integrator != FOLIOT_INTEGRATOR_VERLET && world->integrator != FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET)
         fields &= ~previous;
     if (!world->rotates)
         fields &= ~rotation;

@@ -44,7 +44,7 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
         world->rotates |= foliot__body_rotates(&scene->bodies[i]);
     // Its steps back return to the same bits; rotation has no such scheme, so nothing rotates
     // there.
-    if (scene->integrator == FOLIOT_REVERSIBLE_LEAPFROG)
+    if (scene->integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
         world->rotates = 0;
     world->truth_fields = foliot__truth_fields(world);
 }
