@@ -111,7 +111,7 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
 {
     if (e->length > 1 && e->bytes[0] == FOLIOT__SNAPSHOT_PACKET)
         foliot__stream_take_piece(c, e->bytes, e->length);
-    else if (e->delivery == FOLIOT_RELIABLE ||
+    else if (e->delivery == FOLIOT_DELIVERY_RELIABLE ||
              (c->state == FOLIOT_CLIENT_JOINING && foliot__message_is_control(e->bytes, e->length)))
         foliot__client_take_control(c, e->bytes, e->length);
     else if (c->welcomed && e->length > 0 && e->bytes[0] == FOLIOT__STATUS_PACKET)

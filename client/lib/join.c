@@ -17,7 +17,7 @@ void foliot__client_send(foliot_client *c, const foliot__message *message)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        foliot_transport_send(c->config.transport, c->peer, FOLIOT_RELIABLE, bytes, length);
+        foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
 }
 
 static void write_hello(const foliot_client *c, foliot__message *m)
@@ -56,7 +56,7 @@ void foliot__client_repeat_hello(foliot_client *c)
     c->hello_ns = c->now_ns;
     write_hello(c, &m);
     if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        foliot_transport_send(c->config.transport, c->peer, FOLIOT_UNRELIABLE, bytes, length);
+        foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }
 
 // -- what the server says

@@ -277,7 +277,7 @@ static bool next_direct(enet_transport *t, foliot_transport_event *event)
         *event = (foliot_transport_event){.kind = bytes ? FOLIOT_TRANSPORT_RECEIVED
                                                         : FOLIOT_TRANSPORT_CONNECTED,
                                           .peer = entry.peer,
-                                          .delivery = FOLIOT_UNRELIABLE,
+                                          .delivery = FOLIOT_DELIVERY_UNRELIABLE,
                                           .bytes = bytes,
                                           .length = entry.length,
                                           .arrived_ns = entry.arrived_ns};
@@ -296,7 +296,7 @@ static bool received(enet_transport *t, const ENetEvent *from, foliot_transport_
         .kind = FOLIOT_TRANSPORT_RECEIVED,
         .peer = foliot__slot_id(t, s),
         .delivery =
-            from->channelID == FOLIOT__CHANNEL_RELIABLE ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE,
+            from->channelID == FOLIOT__CHANNEL_RELIABLE ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE,
         .bytes = from->packet->data,
         .length = from->packet->dataLength,
         .arrived_ns = t->now_ns,
@@ -499,7 +499,7 @@ static uint32_t enet_send(foliot_transport *transport, const foliot_peer_id *pee
                           foliot_delivery delivery, const uint8_t *bytes, size_t length)
 {
     enet_transport *t = (enet_transport *)transport;
-    return delivery == FOLIOT_RELIABLE ? send_reliable(t, peers, count, bytes, length)
+    return delivery == FOLIOT_DELIVERY_RELIABLE ? send_reliable(t, peers, count, bytes, length)
                                        : send_unreliable(t, peers, count, bytes, length);
 }
 

@@ -288,7 +288,7 @@ static bool receive(memory *m, const foliot__packet *packet, foliot_transport_ev
         return true;
     }
     event->kind = FOLIOT_TRANSPORT_RECEIVED;
-    event->delivery = e.kind == MAIL_RELIABLE ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE;
+    event->delivery = e.kind == MAIL_RELIABLE ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
     event->bytes = packet->bytes + sizeof e;
     event->length = packet->length - sizeof e;
     event->arrived_ns = m->now_ns;
@@ -378,7 +378,7 @@ static uint32_t memory_send(foliot_transport *transport, const foliot_peer_id *p
         slot *s = slot_of(m, peers[i]);
         if (!s || s->state != SLOT_CONNECTED)
             continue;
-        uint32_t kind = delivery == FOLIOT_RELIABLE ? MAIL_RELIABLE : MAIL_UNRELIABLE;
+        uint32_t kind = delivery == FOLIOT_DELIVERY_RELIABLE ? MAIL_RELIABLE : MAIL_UNRELIABLE;
         post(m, s, (envelope){.kind = kind}, bytes, length);
         taken++;
     }

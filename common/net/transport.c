@@ -58,7 +58,7 @@ uint32_t foliot_transport_send_many(foliot_transport *transport, const foliot_pe
                                     size_t length)
 {
     size_t limit =
-        delivery == FOLIOT_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
+        delivery == FOLIOT_DELIVERY_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
     uint32_t taken = 0;
     if (length > 0 && length <= limit)
         taken = transport->maker->send(transport, peers, count, delivery, bytes, length);
@@ -72,7 +72,7 @@ foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id 
                                     foliot_delivery delivery, const uint8_t *bytes, size_t length)
 {
     size_t limit =
-        delivery == FOLIOT_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
+        delivery == FOLIOT_DELIVERY_RELIABLE ? FOLIOT_RELIABLE_BYTES_MAX : FOLIOT_PACKET_BYTES_MAX;
     if (foliot_transport_send_many(transport, &peer, 1, delivery, bytes, length) == 1)
         return FOLIOT_STATUS_OK;
     return length == 0 || length > limit ? FOLIOT_STATUS_FULL : FOLIOT_STATUS_NOT_FOUND;

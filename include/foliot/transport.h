@@ -25,8 +25,8 @@ typedef struct foliot_peer_id {
 } foliot_peer_id;
 
 typedef enum foliot_delivery {
-    FOLIOT_UNRELIABLE, // unsequenced: may be lost, repeated, reordered
-    FOLIOT_RELIABLE,   // in order, on a channel of its own
+    FOLIOT_DELIVERY_UNRELIABLE, // unsequenced: may be lost, repeated, reordered
+    FOLIOT_DELIVERY_RELIABLE,   // in order, on a channel of its own
 } foliot_delivery;
 
 // Why a connection ended, where the transport itself ended it; a peer's own reasons are >= 256.

@@ -132,9 +132,9 @@ static void send_complete(foliot__session *session, foliot__peer *peer)
     bool late = session->server->now_ns - peer->greeted_ns > FOLIOT__COMPLETE_RELIABLE_NS;
     session->server->counters.snapshots_complete++;
     if (small)
-        send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_UNRELIABLE);
+        send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_DELIVERY_UNRELIABLE);
     if (!peer->complete_reliable && (!small || late)) {
-        send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_RELIABLE);
+        send_pieces(session, &session->complete, &peer->id, 1, FOLIOT_DELIVERY_RELIABLE);
         peer->complete_reliable = true;
     }
     // Its copies will have arrived, most likely, before an acknowledgement could: deltas need not
@@ -198,7 +198,7 @@ static void send_group(foliot__session *session, const foliot__peer *peer, uint3
     if (foliot_snapshot_encode(session->coder, newest, baseline, &session->pieces) != FOLIOT_STATUS_OK)
         return;
     server->counters.snapshot_encodes++;
-    send_pieces(session, &session->pieces, server->group, count, FOLIOT_UNRELIABLE);
+    send_pieces(session, &session->pieces, server->group, count, FOLIOT_DELIVERY_UNRELIABLE);
 }
 
 static void send_status(foliot__session *session, foliot__peer *peer)
@@ -224,7 +224,7 @@ static void send_status(foliot__session *session, foliot__peer *peer)
     };
     uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES];
     foliot__status_packet_encode(&status, bytes);
-    foliot_transport_send(server->config.transport, peer->id, FOLIOT_UNRELIABLE, bytes,
+    foliot_transport_send(server->config.transport, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes,
                           sizeof bytes);
 }
 

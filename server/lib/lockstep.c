@@ -138,7 +138,7 @@ static void send_relay(foliot__session *s, const foliot_peer_id *peers, uint32_t
     if (size == SIZE_MAX)
         return;
     uint32_t sent = foliot_transport_send_many(s->server->config.transport, peers, count,
-                                               FOLIOT_UNRELIABLE, bytes, size);
+                                               FOLIOT_DELIVERY_UNRELIABLE, bytes, size);
     counters->relays_sent += sent;
     counters->relay_bytes_sent += size * sent;
     counters->relay_encodes++;
@@ -259,7 +259,7 @@ static void send_status(foliot__session *s, foliot__peer *peer)
     }
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
     size_t length = foliot__lockstep_status_encode(&status, bytes);
-    foliot_transport_send(server->config.transport, peer->id, FOLIOT_UNRELIABLE, bytes, length);
+    foliot_transport_send(server->config.transport, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }
 
 // By the first tick that they lack, and how far they may see.

@@ -130,7 +130,7 @@ void foliot__server_send(foliot_server *server, foliot_peer_id peer, const folio
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        foliot_transport_send(server->config.transport, peer, FOLIOT_RELIABLE, bytes, length);
+        foliot_transport_send(server->config.transport, peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
 }
 
 // The same, unreliably and twice: whichever copy comes first is taken.
@@ -141,7 +141,7 @@ static void hint(foliot_server *server, foliot_peer_id peer, const foliot__messa
     if (foliot__message_encode(message, bytes, sizeof bytes, &length) != FOLIOT_STATUS_OK)
         return;
     for (int copy = 0; copy < 2; copy++) { // in two datagrams
-        foliot_transport_send(server->config.transport, peer, FOLIOT_UNRELIABLE, bytes, length);
+        foliot_transport_send(server->config.transport, peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
         foliot_transport_flush(server->config.transport, server->now_ns);
     }
 }
@@ -530,7 +530,7 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
     server->arrived_ns = event->arrived_ns;
     if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED)
         peer_gone(server, peer);
-    else if (event->delivery == FOLIOT_RELIABLE)
+    else if (event->delivery == FOLIOT_DELIVERY_RELIABLE)
         take_control(server, peer, event->bytes, event->length);
     else
         take_packet(server, peer, event->bytes, event->length);

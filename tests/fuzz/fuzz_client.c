@@ -185,7 +185,7 @@ static double real(game *g)
 static void put(game *g, bool reliable, const uint8_t *bytes, size_t length)
 {
     g->sent += length;
-    foliot_transport_send(g->host, g->peer, reliable ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE, bytes,
+    foliot_transport_send(g->host, g->peer, reliable ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE, bytes,
                           length); // or it is gone
 }
 

@@ -133,7 +133,7 @@ static void pass(game *g, uint32_t ticks)
 
 static void say(game *g, uint8_t what, const uint8_t *bytes, size_t length)
 {
-    foliot_delivery delivery = what & 1 ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE;
+    foliot_delivery delivery = what & 1 ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
     foliot_transport *from = what & 2 ? g->host : g->wires[HOSTILE];
     foliot_transport_send(from, foliot__peer_id(what & 2 ? HOSTILE : 0, 1), delivery, bytes,
                           length); // or it is gone

@@ -277,7 +277,7 @@ static void send_bytes(game *g, const connection *c, uint8_t what, const uint8_t
     if (!c->connected)
         return;
     foliot_transport_send(g->hostile[c->wire], c->peer,
-                          what & 0x80 ? FOLIOT_UNRELIABLE : FOLIOT_RELIABLE, data, length);
+                          what & 0x80 ? FOLIOT_DELIVERY_UNRELIABLE : FOLIOT_DELIVERY_RELIABLE, data, length);
     foliot_transport_flush(g->hostile[c->wire], g->now_ns);
 }
 

@@ -132,7 +132,7 @@ static void say(stage *s, const foliot__message *m)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     assert_int_equal(foliot__message_encode(m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_send(s->host, s->peer, FOLIOT_RELIABLE, bytes, length),
+    assert_int_equal(foliot_transport_send(s->host, s->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
                      FOLIOT_STATUS_OK);
 }
 
@@ -434,7 +434,7 @@ static void send_empty_slots(stage *s, foliot_snapshot_coder *coder, foliot_snap
     size_t length = pieces->offsets[1];
     check_below((double)length, 400);
     memcpy(bytes + 1, pieces->bytes, length);
-    foliot_transport_send(s->host, s->peer, FOLIOT_RELIABLE, bytes, length + 1);
+    foliot_transport_send(s->host, s->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length + 1);
 }
 
 static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
@@ -521,7 +521,7 @@ static void a_world_of_a_hundred_thousand_bodies_is_shown(void **state)
     for (uint32_t i = 0; i < pieces.count; i++) {
         size_t length = pieces.offsets[i + 1] - pieces.offsets[i];
         memcpy(bytes + 1, pieces.bytes + pieces.offsets[i], length);
-        foliot_transport_send(s.host, s.peer, FOLIOT_RELIABLE, bytes, length + 1);
+        foliot_transport_send(s.host, s.peer, FOLIOT_DELIVERY_RELIABLE, bytes, length + 1);
         pass(&s, 0.005);
     }
     pass(&s, 0.2);

@@ -175,7 +175,7 @@ static void say_hello(guest *g, foliot__token token)
     strcpy(m.as.hello.simulation, foliot_world_kind.name);
     m.as.hello.rules = foliot_world_kind.version;
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_RELIABLE, bytes, length),
+    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length),
                      FOLIOT_STATUS_OK);
 }
 
@@ -202,7 +202,7 @@ static void play(inn *i, guest *g)
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
                                    .tick = (uint32_t)g->welcome.tick};
     size_t length = foliot__input_packet_encode(&packet, bytes);
-    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_UNRELIABLE, bytes, length),
+    assert_int_equal(foliot_transport_send(g->wire, g->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length),
                      FOLIOT_STATUS_OK);
     let_pass(i, 0.05);
 }
@@ -420,7 +420,7 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
                                    .tick = (uint32_t)second->welcome.tick};
     size_t length = foliot__input_packet_encode(&packet, bytes);
-    foliot_transport_send(second->wire, second->peer, FOLIOT_UNRELIABLE, bytes, length);
+    foliot_transport_send(second->wire, second->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
     foliot_transport_flush(second->wire, i->now_ns);
     let_pass(i, 0.003);
     say_hello(g, t2);

@@ -202,7 +202,7 @@ static void remember(arena *a)
 
 void arena_inject(arena *a, unsigned client, const uint8_t *bytes, size_t length)
 {
-    foliot_transport_send(a->wires[client], foliot__peer_id(0, 1), FOLIOT_UNRELIABLE, bytes,
+    foliot_transport_send(a->wires[client], foliot__peer_id(0, 1), FOLIOT_DELIVERY_UNRELIABLE, bytes,
                           length); // or it was ended
     foliot_transport_flush(a->wires[client], a->now_ns);
 }

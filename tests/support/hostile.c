@@ -61,7 +61,7 @@ static void send_message(hostile *h, const foliot__message *m)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     FOLIOT_ASSERT(foliot__message_encode(m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK);
-    foliot_transport_send(h->wire, h->peer, FOLIOT_RELIABLE, bytes, length);
+    foliot_transport_send(h->wire, h->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
 }
 
 static void greet(hostile *h)
@@ -175,9 +175,9 @@ static void receive(hostile *h, uint64_t now_ns)
             h->gone = true;
             h->ends++;
         } else {
-            h->packets += event.delivery == FOLIOT_UNRELIABLE;
+            h->packets += event.delivery == FOLIOT_DELIVERY_UNRELIABLE;
             h->bytes += event.length;
-            if (event.delivery == FOLIOT_RELIABLE)
+            if (event.delivery == FOLIOT_DELIVERY_RELIABLE)
                 take_control(h, event.bytes, event.length);
             else
                 take_packet(h, event.bytes, event.length);
@@ -190,7 +190,7 @@ static void say(hostile *h, const foliot__lockstep_input *packet)
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
     size_t length = foliot__lockstep_input_encode(packet, bytes);
     if (length != SIZE_MAX)
-        foliot_transport_send(h->wire, h->peer, FOLIOT_UNRELIABLE, bytes, length);
+        foliot_transport_send(h->wire, h->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }
 
 static void lie(hostile *h, uint64_t now_ns)

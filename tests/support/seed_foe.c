@@ -43,7 +43,7 @@ static void say_message(foe *f, const seed_link *l, const foliot__message *m)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     if (foliot__message_encode(m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        say(f, l, FOLIOT_RELIABLE, bytes, length);
+        say(f, l, FOLIOT_DELIVERY_RELIABLE, bytes, length);
 }
 
 static void open_link(foe *f, seed_link *l)
@@ -158,7 +158,7 @@ static void hear_packet(foe *f, seed_link *l, const foliot_transport_event *even
 {
     foliot__message m;
     foliot__relay relay;
-    if (event->delivery == FOLIOT_UNRELIABLE && event->length &&
+    if (event->delivery == FOLIOT_DELIVERY_UNRELIABLE && event->length &&
         event->bytes[0] == FOLIOT__RELAY_PACKET) {
         if (foliot__relay_decode(event->bytes, event->length, &relay) == FOLIOT_STATUS_OK && l->end)
             l->end = foliot__tick_near(relay.end, l->end);
@@ -249,7 +249,7 @@ static void lie(foe *f)
         uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
         size_t length = foliot__lockstep_input_encode(&packet, bytes);
         if (length != SIZE_MAX)
-            say(f, l, FOLIOT_UNRELIABLE, bytes, length);
+            say(f, l, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
         l->said_ns = f->run->now_ns;
         f->run->result.tally.foe_lies++;
     }

@@ -523,7 +523,7 @@ static size_t compose(seed_run *run, seed_caller *c, uint8_t bytes[1400], foliot
     double sum = c->plan->random + c->plan->mutated + c->plan->replayed + 1e-9;
     double draw = foliot__rng_unit(&c->rng) * sum;
     uint32_t kept = run->capture_count < SEED_CAPTURES ? run->capture_count : SEED_CAPTURES;
-    *delivery = foliot__rng_below(&c->rng, 2) ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE;
+    *delivery = foliot__rng_below(&c->rng, 2) ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE;
     if (draw < c->plan->random || kept == 0) {
         size_t length = foliot__rng_below(&c->rng, foliot__rng_below(&c->rng, 4) ? 64 : 1400);
         for (size_t i = 0; i < length; i++)

@@ -128,13 +128,13 @@ static void packets_of_both_kinds_arrive(bool memory)
     pair p = connected(memory, "loss=0%");
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX + 1];
     memset(bytes, 7, sizeof bytes);
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_UNRELIABLE, bytes, 1200),
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_UNRELIABLE, bytes, 1200),
                      FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_RELIABLE, bytes, 1201),
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_RELIABLE, bytes, 1201),
                      FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_UNRELIABLE, bytes, 1201),
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_UNRELIABLE, bytes, 1201),
                      FOLIOT_STATUS_FULL);
-    assert_int_equal(foliot_transport_send(p.host, (foliot_peer_id){99}, FOLIOT_RELIABLE, bytes, 1),
+    assert_int_equal(foliot_transport_send(p.host, (foliot_peer_id){99}, FOLIOT_DELIVERY_RELIABLE, bytes, 1),
                      FOLIOT_STATUS_NOT_FOUND);
     run(&p, 100000000);
     assert_int_equal(p.client_received, 2);
@@ -151,7 +151,7 @@ static void a_large_reliable_packet_survives_a_bad_network(bool memory)
     size_t length = 100000;
     uint8_t *bytes = calloc(1, length);
     bytes[0] = 42;
-    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_RELIABLE, bytes, length),
+    assert_int_equal(foliot_transport_send(p.host, p.at_host, FOLIOT_DELIVERY_RELIABLE, bytes, length),
                      FOLIOT_STATUS_OK);
     for (int i = 0; i < 3000 && p.client_received == 0; i++)
         run(&p, 4000000);
@@ -167,7 +167,7 @@ static void the_share_of_lost_packets_is_as_asked(bool memory)
     uint8_t byte = 1;
     unsigned sent = 2000;
     for (unsigned i = 0; i < sent; i++) {
-        foliot_transport_send(p.client, p.at_client, FOLIOT_UNRELIABLE, &byte, 1);
+        foliot_transport_send(p.client, p.at_client, FOLIOT_DELIVERY_UNRELIABLE, &byte, 1);
         foliot_transport_flush(p.client, p.now_ns);
         if (i % 50 == 0)
             run(&p, 1000000);
@@ -187,7 +187,7 @@ static void the_shares_of_other_faults_are_as_asked(bool memory)
     uint8_t byte = 1;
     unsigned sent = 2000;
     for (unsigned i = 0; i < sent; i++) {
-        foliot_transport_send(p.client, p.at_client, FOLIOT_UNRELIABLE, &byte, 1);
+        foliot_transport_send(p.client, p.at_client, FOLIOT_DELIVERY_UNRELIABLE, &byte, 1);
         foliot_transport_flush(p.client, p.now_ns);
         if (i % 50 == 0)
             run(&p, 1000000);
@@ -219,7 +219,7 @@ static void a_connection_comes_back(bool memory)
         assert_int_equal(p.at_client.value, peer.value);
         unsigned before = p.host_received;
         for (int i = 0; i < 20 && p.host_received == before; i++) {
-            foliot_transport_send(p.client, p.at_client, FOLIOT_UNRELIABLE, &byte, 1);
+            foliot_transport_send(p.client, p.at_client, FOLIOT_DELIVERY_UNRELIABLE, &byte, 1);
             run(&p, 20000000);
         }
         assert_true(p.host_received > before);
@@ -271,7 +271,7 @@ static bool one_that_waits(pair *p)
     while (next_received(p, &event)) {
     }
     uint64_t sent = clock_ns();
-    foliot_transport_send(p->client, p->at_client, FOLIOT_UNRELIABLE, &byte, 1);
+    foliot_transport_send(p->client, p->at_client, FOLIOT_DELIVERY_UNRELIABLE, &byte, 1);
     foliot_transport_flush(p->client, sent);
     sleep_ms(20);
     bool woke = poll(&fd, 1, 0) > 0; // ENet's own, a ping, may have come
@@ -312,7 +312,7 @@ static void batches_hold_what_comes_between_two_polls(void **state)
     uint8_t byte = 1;
     for (int burst = 0; burst < 10; burst++) {
         for (int i = 0; i < 200; i++) {
-            foliot_transport_send(p.client, p.at_client, FOLIOT_UNRELIABLE, &byte, 1);
+            foliot_transport_send(p.client, p.at_client, FOLIOT_DELIVERY_UNRELIABLE, &byte, 1);
             foliot_transport_flush(p.client, p.now_ns);
         }
         p.now_ns = clock_ns();
@@ -330,7 +330,7 @@ static void last_words_leave_before_the_end(void **state)
     run(&p, 1000000000);
     unsigned before = p.host_received;
     uint8_t byte = 5;
-    foliot_transport_send(p.client, p.at_client, FOLIOT_UNRELIABLE, &byte, 1);
+    foliot_transport_send(p.client, p.at_client, FOLIOT_DELIVERY_UNRELIABLE, &byte, 1);
     foliot_transport_flush(p.client, p.now_ns);
     foliot_transport_destroy(p.client);
     sleep_ms(50);

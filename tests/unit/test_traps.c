@@ -295,9 +295,9 @@ static void packets_ahead_of_enet_need_the_cookie_and_end_with_the_connection(vo
         drain(host, &seen);
     assert_int_equal(seen.connected, 1);
     assert_int_equal(seen.received, 3);
-    foliot_transport_send(host, seen.peer, FOLIOT_RELIABLE, bytes,
+    foliot_transport_send(host, seen.peer, FOLIOT_DELIVERY_RELIABLE, bytes,
                           100); // waits for ENet, which never connects
-    foliot_transport_send(host, seen.peer, FOLIOT_UNRELIABLE, bytes, 100);
+    foliot_transport_send(host, seen.peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, 100);
     foliot_transport_flush(host, clock_ns());
     rest();
     assert_int_equal(received_bytes(fd), FOLIOT__EARLY_HEAD_BYTES + 2 + 100);
@@ -334,8 +334,8 @@ static void what_is_sent_ahead_of_enet_arrives(void **state)
             if (!seen[k].connected || sent[k])
                 continue;
             sent[k] = true;
-            foliot_transport_send(sides[k], seen[k].peer, FOLIOT_RELIABLE, bytes, sizeof bytes);
-            foliot_transport_send(sides[k], seen[k].peer, FOLIOT_UNRELIABLE, bytes, 1200);
+            foliot_transport_send(sides[k], seen[k].peer, FOLIOT_DELIVERY_RELIABLE, bytes, sizeof bytes);
+            foliot_transport_send(sides[k], seen[k].peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, 1200);
         }
     for (int k = 0; k < 2; k++) {
         assert_int_equal(seen[k].connected, 1);
@@ -404,7 +404,7 @@ static void an_oversized_datagram_is_survived(void **state)
         drain(host, &at_host);
     }
     assert_true(foliot_transport_counted(host)->service_errors > 0);
-    foliot_transport_send(client, at_client.peer, FOLIOT_UNRELIABLE, bytes, 100);
+    foliot_transport_send(client, at_client.peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, 100);
     for (int i = 0; i < 50 && at_host.received == 0; i++, rest()) {
         drain(client, &at_client);
         drain(host, &at_host);
@@ -516,7 +516,7 @@ static void an_hour_of_snapshots_with_losses_leaves_no_deaf_peer(void **state)
     for (unsigned i = 0; i < sent; i++) {
         if (i == sent - sent / 10)
             last_tenth = at_client.received;
-        foliot_transport_send(host, at_host.peer, FOLIOT_UNRELIABLE, bytes, sizeof bytes);
+        foliot_transport_send(host, at_host.peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, sizeof bytes);
         if (i % 16 == 15) {
             foliot_transport_flush(host, clock_ns());
             drain(client, &at_client);
@@ -549,7 +549,7 @@ static void a_step_of_the_wall_clock_drops_nobody(void **state)
             wall_step_s = 3600;
         if (i == 200)
             wall_step_s = -3600;
-        foliot_transport_send(client, at_client.peer, i % 2 ? FOLIOT_RELIABLE : FOLIOT_UNRELIABLE,
+        foliot_transport_send(client, at_client.peer, i % 2 ? FOLIOT_DELIVERY_RELIABLE : FOLIOT_DELIVERY_UNRELIABLE,
                               &byte, 1);
         drain(client, &at_client);
         drain(host, &at_host);
