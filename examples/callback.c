@@ -33,11 +33,11 @@ static double potential(void *user, const foliot_callback_arguments *at)
 
 int main(void)
 {
-    foliot_body_definition star = foliot_body_default();
+    foliot_body_definition star = foliot_body_definition_default();
     star.name = "star";
     star.position[0] = 0.1;
     star.velocity[1] = 0.5;
-    foliot_force_definition galaxy = foliot_force_default(FOLIOT_FORCE_CALLBACK);
+    foliot_force_definition galaxy = foliot_force_definition_default(FOLIOT_FORCE_CALLBACK);
     galaxy.as.callback.callback = 0; // the number of the host's function
     foliot_scene scene = foliot_scene_default();
     scene.name = "henon-heiles";

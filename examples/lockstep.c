@@ -311,7 +311,7 @@ static bool test(const char *fault)
     char text[4096];
     foliot_harness_result result;
     foliot_simulation_kind kind = skirmish_kind(fault);
-    foliot_harness_config config = foliot_harness_default();
+    foliot_harness_config config = foliot_harness_config_default();
     config.kind = &kind;
     config.setup = setup;
     config.setup_bytes = sizeof setup;

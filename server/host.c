@@ -89,7 +89,7 @@ static int apply_options(foliot__hosted *hosted, const char *file,
 
 static foliot_recording_config recording_config(double pace_hz)
 {
-    foliot_recording_config config = foliot_recording_default();
+    foliot_recording_config config = foliot_recording_config_default();
     config.block_ticks = pace_hz < 20 ? 1 : (uint32_t)(pace_hz / 20); // 50 ms at most are lost
     return config;
 }
@@ -221,7 +221,7 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file)
     memset(hosted, 0, sizeof *hosted);
     // The pace is in the file, and decides how many ticks a block may have.
     foliot_replay *replay = NULL;
-    foliot_recording_config config = foliot_recording_default();
+    foliot_recording_config config = foliot_recording_config_default();
     if (foliot_replay_open(file, &replay, NULL) == FOLIOT_STATUS_OK) {
         config = recording_config(pace_of(foliot_replay_about(replay)->scene));
         foliot_replay_close(replay);

@@ -67,7 +67,7 @@ static bool world_fits(const foliot_client *c)
 {
     if (!c->scene || c->kind.create != foliot_world_kind.create)
         return true;
-    foliot_world_config config = foliot_world_config_from(c->scene);
+    foliot_world_config config = foliot_world_config_default(c->scene);
     return foliot_world_bytes(&config) <=
            FOLIOT__WORLD_BYTES_FREE + (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
 }

@@ -16,7 +16,7 @@ foliot_status foliot_divergence_write(const foliot_divergence_case *found,
 {
     foliot_world *world = NULL;
     foliot_recording *recording = NULL;
-    foliot_recording_config config = foliot_recording_default();
+    foliot_recording_config config = foliot_recording_config_default();
     config.threaded = false;
     config.keyframe_ticks = 1; // of both states: a digest alone would not say where they differ
     if (!found->before_bytes || !found->after_bytes || !scene)

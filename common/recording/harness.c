@@ -32,7 +32,7 @@ typedef struct harness {
     foliot_input inputs[FOLIOT_HARNESS_INPUTS_MAX];
 } harness;
 
-foliot_harness_config foliot_harness_default(void)
+foliot_harness_config foliot_harness_config_default(void)
 {
     return (foliot_harness_config){.ticks = 600,
                                    .players = 4,

@@ -11,7 +11,7 @@
 
 #define QUEUE_BYTES_MIN 4096
 
-foliot_recording_config foliot_recording_default(void)
+foliot_recording_config foliot_recording_config_default(void)
 {
     return (foliot_recording_config){.block_ticks = 60,
                                      .keyframe_ticks = 300,
@@ -48,7 +48,7 @@ static bool capture(foliot_recording *recording, const foliot_simulation *simula
 foliot_status foliot__recording_new(const foliot_recording_config *config,
                                     const foliot_simulation *simulation, foliot_recording **out)
 {
-    foliot_recording_config defaults = foliot_recording_default();
+    foliot_recording_config defaults = foliot_recording_config_default();
     if (!config)
         config = &defaults;
     if (!config_valid(config))
@@ -189,7 +189,7 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
                                  const foliot_world_config *capacities)
 {
     size_t length = 0;
-    foliot_world_config derived = foliot_world_config_from(scene);
+    foliot_world_config derived = foliot_world_config_default(scene);
     foliot_status status = foliot_scene_encode(scene, NULL, 0, &length);
     if (status != FOLIOT_STATUS_OK)
         return status;

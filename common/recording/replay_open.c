@@ -48,7 +48,7 @@ static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
         foliot__f64_bits(header->dt) != foliot__f64_bits(scene->dt))
         return refuse(damage, FOLIOT_STATUS_CORRUPT, "header and scene contradict each other");
     const uint32_t *c = header->capacities;
-    replay->capacities = foliot_world_config_from(scene);
+    replay->capacities = foliot_world_config_default(scene);
     replay->capacities.bodies_max = c[0];
     replay->capacities.forces_max = c[1];
     replay->capacities.constraints_max = c[2];

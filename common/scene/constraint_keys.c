@@ -216,7 +216,7 @@ void foliot__read_constraint_item(foliot__source *source, const foliot__node *no
     memset(&item, 0, sizeof item);
     if (!foliot__read_kind(source, node, path, "kind", constraint_words, &kind))
         return;
-    item.as.constraint = foliot_constraint_default((foliot_constraint_kind)kind);
+    item.as.constraint = foliot_constraint_definition_default((foliot_constraint_kind)kind);
     foliot__read_mapping(source, node, path, constraint_keys[kind], &item);
     if (foliot__reads(source) && kind == FOLIOT_CONSTRAINT_HINGE)
         check_hinge(source, node, path, &item.as.constraint);

@@ -46,7 +46,7 @@ static void read_shape(foliot__source *source, const foliot__node *node, const f
     uint32_t kind;
     if (!foliot__read_kind(source, node, path, "kind", shape_words, &kind))
         return;
-    *shape = foliot_body_default().shape;
+    *shape = foliot_body_definition_default().shape;
     shape->kind = kind;
     foliot__read_mapping(source, node, path, shape_keys[kind], shape);
     if (foliot__reads(source) && kind == FOLIOT_SHAPE_PLANE && !foliot__normalise(shape->normal))
@@ -83,7 +83,7 @@ static void read_body_item(foliot__source *source, const foliot__node *node,
                            const foliot__path *path, void *target)
 {
     foliot__assembly *assembly = target;
-    foliot_body_definition body = foliot_body_default();
+    foliot_body_definition body = foliot_body_definition_default();
     foliot__origin origin = {.item = node, .item_index = path->index};
     foliot__read_mapping(source, node, path, body_keys, &body);
     if (!foliot__reads(source))
@@ -232,7 +232,7 @@ static void read_force_item(foliot__source *source, const foliot__node *node,
     memset(&item, 0, sizeof item);
     if (!foliot__read_kind(source, node, path, "kind", force_words, &kind))
         return;
-    item.as.force = foliot_force_default((foliot_force_kind)kind);
+    item.as.force = foliot_force_definition_default((foliot_force_kind)kind);
     foliot__read_mapping(source, node, path, force_keys[kind], &item);
     if (foliot__reads(source))
         append_force(target, node, path, &item);

@@ -31,7 +31,7 @@ static double power_below(double x)
     return p;
 }
 
-foliot_snapshot_format foliot_snapshot_format_of(const foliot_scene *scene)
+foliot_snapshot_format foliot_snapshot_format_default(const foliot_scene *scene)
 {
     double extent = 0;
     for (uint32_t i = 0; i < scene->body_count; i++)

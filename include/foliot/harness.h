@@ -59,7 +59,7 @@ typedef struct foliot_harness_config {
 
 // 600 ticks, 4 players, distances 1, 2 and 8, 256 perturbations every 20 ticks. Kind and setup are
 // to be filled in.
-foliot_harness_config foliot_harness_default(void);
+foliot_harness_config foliot_harness_config_default(void);
 
 typedef struct foliot_harness_row {
     bool passed;

@@ -47,7 +47,7 @@ typedef struct foliot_recording_config {
 } foliot_recording_config;
 
 // 60, 300, 1, 8, 0, 16 MiB, threaded. The all-zero config is invalid.
-foliot_recording_config foliot_recording_default(void);
+foliot_recording_config foliot_recording_config_default(void);
 
 // What became of the ticks. `appended` counts in ticks of the world: the tick after the last step
 // taken.
@@ -66,7 +66,7 @@ typedef struct foliot_recording_state {
 
 // Starts a recording of `world`, at the tick that it has. `scene` is what the world was made from,
 // after every change (integrator, dt, seed) that the host made; `capacities` NULL where the world
-// was made with foliot_world_config_from(scene). An existing file is replaced. `config` NULL: the
+// was made with foliot_world_config_default(scene). An existing file is replaced. `config` NULL: the
 // default.
 foliot_status foliot_recording_create(const char *file, const foliot_scene *scene,
                                       const foliot_world_config *capacities,

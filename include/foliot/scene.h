@@ -192,9 +192,9 @@ typedef struct foliot_scene_problem {
 // Documented defaults of every key: integrator semi-implicit-euler, 1 substep, no gravity. The
 // caller fills in name, dt, bodies. An all-zero scene is invalid.
 foliot_scene foliot_scene_default(void);
-foliot_body_definition foliot_body_default(void);
-foliot_force_definition foliot_force_default(foliot_force_kind kind);
-foliot_constraint_definition foliot_constraint_default(foliot_constraint_kind kind);
+foliot_body_definition foliot_body_definition_default(void);
+foliot_force_definition foliot_force_definition_default(foliot_force_kind kind);
+foliot_constraint_definition foliot_constraint_definition_default(foliot_constraint_kind kind);
 
 // Every range and every combination (an integrator that does not admit the scene's contacts, say).
 // FOLIOT_STATUS_OK, or FOLIOT_STATUS_INVALID / FOLIOT_STATUS_REFUSED with *problem filled in. `problem` may be NULL.

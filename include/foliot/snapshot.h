@@ -66,7 +66,7 @@ typedef struct foliot_snapshot {
 } foliot_snapshot;
 
 // Steps fit for the scene's size: 2^-14 of its extent, from 2^-16 to 2^-9 for scenes of metres.
-foliot_snapshot_format foliot_snapshot_format_of(const foliot_scene *scene);
+foliot_snapshot_format foliot_snapshot_format_default(const foliot_scene *scene);
 
 // The world's state, quantised. FOLIOT_STATUS_FULL if `snapshot` has too little room.
 foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,

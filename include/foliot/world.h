@@ -182,7 +182,7 @@ typedef struct foliot_world_config {
     foliot_integrator integrator;
 } foliot_world_config;
 
-foliot_world_config foliot_world_config_from(const foliot_scene *scene);
+foliot_world_config foliot_world_config_default(const foliot_scene *scene);
 size_t foliot_world_bytes(const foliot_world_config *config); // 0 if the config is invalid
 // Fills the block. FOLIOT_STATUS_FULL if it is too small, else as foliot_scene_check.
 foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_config *config,

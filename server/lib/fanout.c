@@ -8,7 +8,7 @@
 
 foliot_status foliot__fanout_init(foliot__session *session)
 {
-    session->format = foliot_snapshot_format_of(session->scene);
+    session->format = foliot_snapshot_format_default(session->scene);
     session->snapshots_kept =
         FOLIOT__SNAPSHOTS_KEPT + session->delay_ticks / session->snapshot_every;
     session->snapshots = calloc(session->snapshots_kept, sizeof *session->snapshots);

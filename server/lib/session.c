@@ -53,7 +53,7 @@ static foliot_status keep_setup(foliot__session *s, const foliot_session_config 
 static foliot_status open_mode(foliot__session *s, const foliot_session_config *config)
 {
     if (config->mode == FOLIOT_SESSION_LOCKSTEP) {
-        s->format = s->scene ? foliot_snapshot_format_of(s->scene)
+        s->format = s->scene ? foliot_snapshot_format_default(s->scene)
                              : (foliot_snapshot_format){1, 1, {0}, 1 << 16, 0, 0, 0};
         return foliot__lockstep_create(s, config);
     }

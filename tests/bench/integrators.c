@@ -88,7 +88,7 @@ static void report_cost(foliot_integrator id)
     scene.integrator = id;
     scene.gravity[2] = -9.81;
     for (int i = 0; i < BODIES; i++) {
-        bodies[i] = foliot_body_default();
+        bodies[i] = foliot_body_definition_default();
         bodies[i].position[0] = i;
         bodies[i].velocity[2] = 3 + 0.001 * i;
     }

@@ -27,11 +27,11 @@
 static foliot_world *world_of(uint32_t n, foliot_integrator integrator, double dt)
 {
     foliot_body_definition *bodies = calloc(n, sizeof *bodies);
-    foliot_force_definition force = foliot_force_default(FOLIOT_FORCE_NEWTON);
+    foliot_force_definition force = foliot_force_definition_default(FOLIOT_FORCE_NEWTON);
     force.as.newton.constant = 1;
     force.as.newton.softening = SOFTENING;
     for (uint32_t i = 0; i < n; i++) {
-        bodies[i] = foliot_body_default();
+        bodies[i] = foliot_body_definition_default();
         nbody_problem_body(n, i, &bodies[i].mass, bodies[i].position, bodies[i].velocity);
     }
     foliot_scene scene = foliot_scene_default();

@@ -28,7 +28,7 @@ static char folder[] = P_tmpdir "/foliot-bench-XXXXXX";
 static void make(tape_memory *memory, uint64_t ticks, bool streams)
 {
     tape_yard yard;
-    foliot_recording_config config = tape_config(60, foliot_recording_default().keyframe_ticks);
+    foliot_recording_config config = tape_config(60, foliot_recording_config_default().keyframe_ticks);
     tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     yard.streams = streams;
     tape_yard_record(&yard, &config, ticks, memory, NULL);

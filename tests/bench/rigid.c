@@ -53,7 +53,7 @@ static bool failed; // some row is missing
 
 static foliot_body_definition body_of(const rigid_body *row)
 {
-    foliot_body_definition b = foliot_body_default();
+    foliot_body_definition b = foliot_body_definition_default();
     b.is_static = row->mass == 0;
     b.mass = b.is_static ? 1 : row->mass;
     b.friction = RIGID_FRICTION;

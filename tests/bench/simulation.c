@@ -23,11 +23,11 @@ static double cpu_now(void)
 static foliot_scene pool(foliot_body_definition bodies[BALLS + 1], double spawns[8][3])
 {
     foliot_scene scene = foliot_scene_default();
-    bodies[0] = foliot_body_default();
+    bodies[0] = foliot_body_definition_default();
     bodies[0].is_static = true;
     bodies[0].shape.kind = FOLIOT_SHAPE_PLANE;
     for (int i = 1; i <= BALLS; i++) {
-        bodies[i] = foliot_body_default();
+        bodies[i] = foliot_body_definition_default();
         bodies[i].shape.kind = FOLIOT_SHAPE_SPHERE;
         bodies[i].shape.radius = 0.3;
         bodies[i].position[0] = i % 8 * 0.9;

@@ -32,7 +32,7 @@ static uint32_t spring_count;
 static void connect(uint32_t a, uint32_t b)
 {
     foliot_force_definition *f = &springs[spring_count++];
-    *f = foliot_force_default(FOLIOT_FORCE_SPRING);
+    *f = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
     f->a = a;
     f->b = b;
     f->as.spring.stiffness = 200;
@@ -47,7 +47,7 @@ static foliot_world *cloth(void)
     bodies = calloc(PARTICLES, sizeof *bodies);
     springs = calloc(4 * PARTICLES, sizeof *springs);
     for (uint32_t i = 0; i < PARTICLES; i++) {
-        bodies[i] = foliot_body_default();
+        bodies[i] = foliot_body_definition_default();
         bodies[i].mass = 0.01;
         bodies[i].position[0] = 0.05 * (i % COLUMNS);
         bodies[i].position[2] = -0.05 * (double)(i / COLUMNS) + 0.004 * sin(0.1 * i);

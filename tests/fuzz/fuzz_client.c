@@ -104,7 +104,7 @@ static void make_scene(true_scene *s, const char *name, uint32_t count, uint32_t
     s->scene.body_count = count;
     s->scene.players.limit = players;
     must(foliot_scene_encode(&s->scene, s->bytes, sizeof s->bytes, &s->length));
-    s->format = foliot_snapshot_format_of(&s->scene);
+    s->format = foliot_snapshot_format_default(&s->scene);
     save_states(s);
 }
 
@@ -115,7 +115,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     (void)arguments;
     fingerprint = foliot_fingerprint(); // once: it takes milliseconds
     for (int i = 0; i < 64; i++) {
-        bodies[i] = foliot_body_default();
+        bodies[i] = foliot_body_definition_default();
         bodies[i].shape.kind = i % 2 ? FOLIOT_SHAPE_SPHERE : FOLIOT_SHAPE_BOX;
         bodies[i].shape.radius = 0.5;
         bodies[i].shape.half[0] = bodies[i].shape.half[1] = bodies[i].shape.half[2] = 0.5;

@@ -84,9 +84,9 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     without_pin = without && strstr(without, "pin");
     without_storm = without && strstr(without, "storm");
     fingerprint = foliot_fingerprint(); // once: it takes milliseconds
-    bodies[0] = bodies[1] = foliot_body_default();
+    bodies[0] = bodies[1] = foliot_body_definition_default();
     bodies[1].position[0] = 1.3;
-    spring = foliot_force_default(FOLIOT_FORCE_SPRING);
+    spring = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
     spring.a = 0;
     spring.b = 1;
     spring.as.spring.stiffness = 7.1;

@@ -458,7 +458,7 @@ static bool state_equal(const foliot_world *a, const foliot_world *b)
 // where.
 static void state_look(const foliot_world *world, const foliot_scene *scene)
 {
-    foliot_snapshot_format format = foliot_snapshot_format_of(scene);
+    foliot_snapshot_format format = foliot_snapshot_format_default(scene);
     foliot_snapshot snapshot = {.capacity = format.bodies_max};
     foliot_touch touches[16];
     foliot_hit hit;

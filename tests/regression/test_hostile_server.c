@@ -197,7 +197,7 @@ static made_scene *make_scene(const char *name, uint32_t bodies)
     m->bodies = calloc(bodies, sizeof *m->bodies);
     assert_non_null(m->bodies);
     for (uint32_t i = 0; i < bodies; i++) {
-        m->bodies[i] = foliot_body_default();
+        m->bodies[i] = foliot_body_definition_default();
         m->bodies[i].position[0] = 3.0 * i;
     }
     m->scene = foliot_scene_default();

@@ -62,7 +62,7 @@ static inn *open_inn(void)
     assert_non_null(i);
     fingerprint = foliot_fingerprint();
     for (int b = 0; b < 200; b++) { // a complete snapshot is worth some kilobytes
-        i->bodies[b] = foliot_body_default();
+        i->bodies[b] = foliot_body_definition_default();
         i->bodies[b].mass = 1;
         i->bodies[b].position[0] = 1.5 * b;
         i->bodies[b].position[1] = (b * 37 % 200) * 0.77;

@@ -33,9 +33,9 @@ static void capture(place *p, const foliot_world *world)
 static void open_place(place *p, foliot_integrator integrator)
 {
     *p = (place){0};
-    p->bodies[0] = p->bodies[1] = foliot_body_default();
+    p->bodies[0] = p->bodies[1] = foliot_body_definition_default();
     p->bodies[1].position[0] = 1.3;
-    p->spring = foliot_force_default(FOLIOT_FORCE_SPRING);
+    p->spring = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
     p->spring.a = 0;
     p->spring.b = 1;
     p->spring.as.spring.stiffness = 7.1;

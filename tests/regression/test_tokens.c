@@ -44,7 +44,7 @@ typedef struct inn {
 static void make_scene(inn *i)
 {
     static const double spawn[1][3] = {{0, 5, 0}};
-    i->body = foliot_body_default();
+    i->body = foliot_body_definition_default();
     i->body.mass = 1;
     i->body.velocity[0] = 1;
     i->scene = foliot_scene_default();
@@ -53,7 +53,7 @@ static void make_scene(inn *i)
     i->scene.bodies = &i->body;
     i->scene.body_count = 1;
     i->scene.players.limit = 4;
-    i->scene.players.body = foliot_body_default();
+    i->scene.players.body = foliot_body_definition_default();
     i->scene.players.body.mass = 1;
     i->scene.players.positions = spawn;
     i->scene.players.position_count = 1;
@@ -91,7 +91,7 @@ static inn *open_inn(bool records, bool lockstep)
     snprintf(i->file, sizeof i->file, "/tmp/foliot-tokens-%d.foliot", (int)getpid());
     snprintf(i->copy, sizeof i->copy, "/tmp/foliot-tokens-%d-copy.foliot", (int)getpid());
     if (records) {
-        foliot_recording_config config = foliot_recording_default();
+        foliot_recording_config config = foliot_recording_config_default();
         config.threaded = false;
         config.block_ticks = 600; // ten seconds: what is in the file sooner was written on purpose
         assert_int_equal(

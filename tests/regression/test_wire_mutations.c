@@ -412,14 +412,14 @@ static void make_scene(rig *r)
     r->scene.dt = 1.0 / 60;
     r->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     for (int i = 0; i < 3; i++) {
-        r->bodies[i] = foliot_body_default();
+        r->bodies[i] = foliot_body_definition_default();
         r->bodies[i].position[0] = 3 * i;
         r->bodies[i].velocity[1] = 1 + i;
     }
     r->scene.bodies = r->bodies;
     r->scene.body_count = 3;
     r->scene.players.limit = 6;
-    r->scene.players.body = foliot_body_default();
+    r->scene.players.body = foliot_body_definition_default();
     r->scene.players.positions = spawns;
     r->scene.players.position_count = 2;
     r->scene.players.control = FOLIOT_CONTROL_THRUST;

@@ -24,25 +24,25 @@ static void make_scene(arena *a, uint32_t players)
     a->scene.dt = 1.0 / 60;
     a->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     for (int i = 0; i < ARENA_BODIES; i++) {
-        a->bodies[i] = foliot_body_default();
+        a->bodies[i] = foliot_body_definition_default();
         a->bodies[i].mass = 1 + 0.37 * i;
         a->bodies[i].position[0] = 2.1 * i;
         a->bodies[i].velocity[1] = 3.3;
         a->bodies[i].velocity[2] = -0.7;
-        a->forces[i] = foliot_force_default(FOLIOT_FORCE_SPRING);
+        a->forces[i] = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
         a->forces[i].a = (uint32_t)i;
         a->forces[i].b = i ? (uint32_t)i - 1 : FOLIOT_NO_BODY;
         a->forces[i].as.spring.stiffness = 10.3 + i;
         a->forces[i].as.spring.length = 0.7;
     }
-    a->forces[ARENA_BODIES] = foliot_force_default(FOLIOT_FORCE_DRAG);
+    a->forces[ARENA_BODIES] = foliot_force_definition_default(FOLIOT_FORCE_DRAG);
     a->forces[ARENA_BODIES].as.drag.linear = 0.137;
     a->scene.bodies = a->bodies;
     a->scene.body_count = ARENA_BODIES;
     a->scene.forces = a->forces;
     a->scene.force_count = ARENA_BODIES + 1;
     a->scene.players.limit = players;
-    a->scene.players.body = foliot_body_default();
+    a->scene.players.body = foliot_body_definition_default();
     a->scene.players.positions = spawns;
     a->scene.players.position_count = 4;
     a->scene.players.control = FOLIOT_CONTROL_THRUST;
@@ -66,7 +66,7 @@ static void open_session(arena *a, const arena_options *options)
         must(foliot_world_create(&a->scene, &session.world));
     }
     if (options->record) {
-        foliot_recording_config config = foliot_recording_default();
+        foliot_recording_config config = foliot_recording_config_default();
         config.threaded = false;
         must(foliot_recording_create(options->record, &a->scene, NULL, session.world, &config,
                                      &a->recording));

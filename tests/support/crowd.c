@@ -37,7 +37,7 @@ static foliot_body_definition *bodies_of(uint32_t count)
     if (!bodies)
         exit(1);
     for (uint32_t i = 0; i < count; i++)
-        bodies[i] = foliot_body_default();
+        bodies[i] = foliot_body_definition_default();
     return bodies;
 }
 
@@ -67,7 +67,7 @@ foliot_world *crowd_cluster(uint32_t count)
 {
     foliot__rng rng = foliot__rng_seeded(902);
     foliot_body_definition *bodies = bodies_of(count);
-    foliot_force_definition newton = foliot_force_default(FOLIOT_FORCE_NEWTON);
+    foliot_force_definition newton = foliot_force_definition_default(FOLIOT_FORCE_NEWTON);
     newton.as.newton.constant = 0.001;
     newton.as.newton.softening = 0.05;
     for (uint32_t i = 0; i < count; i++)

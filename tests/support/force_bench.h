@@ -46,7 +46,7 @@ static inline void begin(bench *b, uint32_t bodies)
     b->scene.body_count = bodies;
     b->scene.forces = b->force;
     for (uint32_t i = 0; i < bodies; i++) {
-        b->body[i] = foliot_body_default();
+        b->body[i] = foliot_body_definition_default();
         b->body[i].mass = uniform(0.5, 2);
         for (int c = 0; c < 3; c++) {
             b->body[i].position[c] = uniform(-2, 2);
@@ -64,7 +64,7 @@ static inline void hold(bench *b, uint32_t body)
 static inline foliot_force_definition *add(bench *b, foliot_force_kind kind)
 {
     foliot_force_definition *force = &b->force[b->scene.force_count++];
-    *force = foliot_force_default(kind);
+    *force = foliot_force_definition_default(kind);
     return force;
 }
 

@@ -17,7 +17,7 @@ void problem_body(problem *p, foliot_integrator integrator, double dt)
     p->scene.bodies = p->bodies;
     p->scene.forces = p->forces;
     for (int i = 0; i < PROBLEM_BODIES; i++)
-        p->bodies[i] = foliot_body_default();
+        p->bodies[i] = foliot_body_definition_default();
     p->scene.body_count = 1;
     p->host.callbacks = &p->callback;
 }
@@ -26,7 +26,7 @@ foliot_force_definition *problem_force(problem *p, foliot_force_kind kind)
 {
     assert_true(p->scene.force_count < PROBLEM_FORCES);
     foliot_force_definition *force = &p->forces[p->scene.force_count++];
-    *force = foliot_force_default(kind);
+    *force = foliot_force_definition_default(kind);
     return force;
 }
 

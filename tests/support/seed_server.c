@@ -126,7 +126,7 @@ static int tape_truncate(void *user, uint64_t length)
 
 static foliot_recording_config recording_config(const seed_run *run, const seed_session *plan)
 {
-    foliot_recording_config config = foliot_recording_default();
+    foliot_recording_config config = foliot_recording_config_default();
     config.block_ticks = plan->block_ticks;
     config.keyframe_ticks = plan->keyframe_ticks;
     config.queue_bytes = plan->queue_bytes;
@@ -326,7 +326,7 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
     h->tape.length = 0;
     h->recorded = FOLIOT_STATUS_OK;
     h->ticks_lost = h->last_tick = 0;
-    h->format = foliot_snapshot_format_of(&h->scene);
+    h->format = foliot_snapshot_format_default(&h->scene);
     h->snapshot.capacity = h->format.bodies_max + 1;
     free(h->snapshot.bodies);
     h->snapshot.bodies = calloc(h->snapshot.capacity, sizeof *h->snapshot.bodies);

@@ -22,14 +22,14 @@ static void make_scene(simulation *s)
     s->scene.dt = 1.0 / 60;
     s->scene.integrator = FOLIOT_INTEGRATOR_VELOCITY_VERLET;
     for (int i = 0; i < SIMULATION_BODIES; i++) {
-        s->bodies[i] = foliot_body_default();
+        s->bodies[i] = foliot_body_definition_default();
         s->bodies[i].mass = 1 + 0.1 * i;
         s->bodies[i].position[0] = 2 * i;
         s->bodies[i].velocity[1] = 3;
         s->bodies[i].shape.kind = FOLIOT_SHAPE_SPHERE;
         s->bodies[i].shape.radius = 0.2;
         s->bodies[i].angular_velocity[i % 3] = 1 + 0.5 * i; // rad/s
-        s->forces[i] = foliot_force_default(FOLIOT_FORCE_SPRING);
+        s->forces[i] = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
         s->forces[i].a = (uint32_t)i;
         s->forces[i].b = FOLIOT_NO_BODY;
         s->forces[i].as.spring.point[0] = 2 * i;
@@ -40,7 +40,7 @@ static void make_scene(simulation *s)
     s->scene.forces = s->forces;
     s->scene.force_count = SIMULATION_BODIES;
     s->scene.players.limit = 4;
-    s->scene.players.body = foliot_body_default();
+    s->scene.players.body = foliot_body_definition_default();
     s->scene.players.positions = spawns;
     s->scene.players.position_count = 2;
     s->scene.players.control = FOLIOT_CONTROL_THRUST;

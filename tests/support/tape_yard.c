@@ -61,7 +61,7 @@ static double between(foliot__rng *rng, double low, double high)
 static void add_body(tape_yard *yard, uint32_t i)
 {
     foliot_body_definition *body = &yard->bodies[i];
-    *body = foliot_body_default();
+    *body = foliot_body_definition_default();
     body->mass = between(&yard->rng, 0.5, 2);
     for (int k = 0; k < 3; k++)
         body->position[k] = between(&yard->rng, -10, 10);
@@ -72,7 +72,7 @@ static void add_body(tape_yard *yard, uint32_t i)
 static void add_spring(tape_yard *yard, uint32_t i, uint32_t bodies)
 {
     foliot_force_definition *force = &yard->forces[i];
-    *force = foliot_force_default(FOLIOT_FORCE_SPRING);
+    *force = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
     force->a = i;
     force->b = i + 1 < bodies ? i + 1 : FOLIOT_NO_BODY;
     force->as.spring.stiffness = between(&yard->rng, 5, 20);
@@ -91,7 +91,7 @@ void tape_yard_init(tape_yard *yard, uint32_t bodies, uint32_t players,
         add_body(yard, i);
     for (uint32_t i = 0; i < bodies; i++)
         add_spring(yard, i, bodies);
-    yard->forces[bodies] = foliot_force_default(FOLIOT_FORCE_DRAG);
+    yard->forces[bodies] = foliot_force_definition_default(FOLIOT_FORCE_DRAG);
     yard->forces[bodies].as.drag.linear = 0.05;
     foliot_scene *scene = &yard->scene;
     scene->name = "yard";
@@ -108,7 +108,7 @@ void tape_yard_init(tape_yard *yard, uint32_t bodies, uint32_t players,
     for (int p = 0; p < 8; p++)
         yard->spawns[p][0] = p;
     scene->players.limit = players;
-    scene->players.body = foliot_body_default();
+    scene->players.body = foliot_body_definition_default();
     scene->players.positions = (const double(*)[3])yard->spawns;
     scene->players.position_count = 8;
     scene->players.control = FOLIOT_CONTROL_THRUST;
@@ -183,7 +183,7 @@ uint32_t tape_yard_inputs(tape_yard *yard, uint64_t tick, bool leaves,
 
 foliot_recording_config tape_config(uint32_t block_ticks, uint32_t keyframe_ticks)
 {
-    foliot_recording_config config = foliot_recording_default();
+    foliot_recording_config config = foliot_recording_config_default();
     config.block_ticks = block_ticks;
     config.keyframe_ticks = keyframe_ticks;
     config.threaded = false;

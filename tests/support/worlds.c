@@ -40,7 +40,7 @@ bool worlds_run(const char *scene_file, uint32_t ticks, uint32_t baseline,
     if (foliot_scene_read(scene_file, &scene, &error) != FOLIOT_STATUS_OK ||
         foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
         return false;
-    foliot_snapshot_format format = foliot_snapshot_format_of(scene);
+    foliot_snapshot_format format = foliot_snapshot_format_default(scene);
     foliot_snapshot kept[KEPT] = {{0}};
     foliot__rng rng = foliot__rng_seeded(7);
     uint32_t players = scene->players.limit < PLAYERS ? scene->players.limit : PLAYERS;

@@ -28,7 +28,7 @@ static uint32_t add(yard *y)
         if (!y->bodies)
             abort();
     }
-    y->bodies[y->scene.body_count] = foliot_body_default();
+    y->bodies[y->scene.body_count] = foliot_body_definition_default();
     return y->scene.body_count++;
 }
 
@@ -99,7 +99,7 @@ uint32_t yard_link(yard *y, foliot_constraint_kind kind, uint32_t a, uint32_t b,
     const double *pa = y->bodies[a].position;
     const double *pb = b == FOLIOT_NO_BODY ? at : y->bodies[b].position;
     foliot_constraint_definition *c = &y->constraints[y->scene.constraint_count];
-    *c = foliot_constraint_default(kind);
+    *c = foliot_constraint_definition_default(kind);
     c->a = a;
     c->b = b;
     double sum = 0;

@@ -31,7 +31,7 @@ static inline uint32_t small_body(small_scene *s, double mass, double x, double 
 {
     uint32_t i = s->scene.body_count++;
     assert_true(i < SMALL_BODIES);
-    s->body[i] = foliot_body_default();
+    s->body[i] = foliot_body_definition_default();
     s->body[i].mass = mass;
     s->body[i].position[0] = x;
     s->body[i].velocity[0] = v;
@@ -42,7 +42,7 @@ static inline foliot_force_definition *small_force(small_scene *s, foliot_force_
 {
     uint32_t i = s->scene.force_count++;
     assert_true(i < SMALL_FORCES);
-    s->force[i] = foliot_force_default(kind);
+    s->force[i] = foliot_force_definition_default(kind);
     return &s->force[i];
 }
 

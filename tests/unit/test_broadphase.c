@@ -204,7 +204,7 @@ static void a_full_table_drops_by_rule_and_counts(void **state)
     for (int k = 0; k < 20; k++)
         yard_ball(&y, 1, 1, 0.01 * k, 0, 0.5);
     y.scene.bodies = y.bodies;
-    foliot_world_config config = foliot_world_config_from(&y.scene);
+    foliot_world_config config = foliot_world_config_default(&y.scene);
     config.contacts_max = 30;
     size_t bytes = foliot_world_bytes(&config);
     foliot_world *world = NULL;

@@ -34,7 +34,7 @@ static void open_yard(yard *y)
     }
     y->small.scene.bodies = y->small.body;
     assert_int_equal(foliot_world_create(&y->small.scene, &y->world), FOLIOT_STATUS_OK);
-    foliot_snapshot_format format = foliot_snapshot_format_of(&y->small.scene);
+    foliot_snapshot_format format = foliot_snapshot_format_default(&y->small.scene);
     assert_int_equal(foliot__buffer_init(&y->buffer, &format, DT), FOLIOT_STATUS_OK);
 }
 

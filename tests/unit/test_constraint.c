@@ -154,7 +154,7 @@ static void hangs(foliot_integrator id)
     uint32_t constraints = cloth(&y, false, INFINITY);
     y.scene.constraint_iterations = 30;
     // Air, so that it comes to rest.
-    foliot_force_definition drag = foliot_force_default(FOLIOT_FORCE_DRAG);
+    foliot_force_definition drag = foliot_force_definition_default(FOLIOT_FORCE_DRAG);
     drag.as.drag.linear = 0.02;
     y.scene.forces = &drag;
     y.scene.force_count = 1;

@@ -27,7 +27,7 @@ typedef struct problem {
 static foliot_world *world_of(problem p)
 {
     foliot__rng rng = foliot__rng_seeded(p.count);
-    foliot_force_definition force = foliot_force_default(FOLIOT_FORCE_NEWTON);
+    foliot_force_definition force = foliot_force_definition_default(FOLIOT_FORCE_NEWTON);
     force.as.newton.constant = p.constant;
     force.as.newton.softening = p.softening;
     foliot_scene scene = foliot_scene_default();
@@ -38,7 +38,7 @@ static foliot_world *world_of(problem p)
     scene.forces = &force;
     scene.force_count = 1;
     for (uint32_t i = 0; i < p.count; i++) {
-        body[i] = foliot_body_default();
+        body[i] = foliot_body_definition_default();
         body[i].mass = p.mass * (0.5 + foliot__rng_unit(&rng));
         for (int c = 0; c < 3; c++)
             body[i].position[c] = p.extent * (2 * foliot__rng_unit(&rng) - 1);
@@ -226,7 +226,7 @@ static void capacity_changes_no_bits(void **state)
     static double was[3][COUNT_MAX + 8];
     accelerate(world, &host);
     memcpy(was, acceleration, sizeof was);
-    foliot_force_definition force = foliot_force_default(FOLIOT_FORCE_NEWTON);
+    foliot_force_definition force = foliot_force_definition_default(FOLIOT_FORCE_NEWTON);
     force.as.newton.constant = p.constant;
     foliot_scene scene = foliot_scene_default();
     scene.name = "large";

@@ -15,7 +15,7 @@
 static foliot_harness_result run(const foliot_simulation_kind *kind, const void *setup,
                                  size_t bytes, uint64_t ticks)
 {
-    foliot_harness_config config = foliot_harness_default();
+    foliot_harness_config config = foliot_harness_config_default();
     foliot_harness_result result;
     config.kind = kind;
     config.setup = setup;
@@ -157,7 +157,7 @@ static void worlds_with_contacts_pass(void **state)
     foliot_scene_encode(&y.scene, NULL, 0, &length);
     uint8_t *bytes = malloc(length);
     assert_int_equal(foliot_scene_encode(&y.scene, bytes, length, &length), FOLIOT_STATUS_OK);
-    foliot_harness_config config = foliot_harness_default();
+    foliot_harness_config config = foliot_harness_config_default();
     foliot_harness_result result;
     config.kind = &foliot_world_kind;
     config.setup = bytes;
@@ -174,7 +174,7 @@ static void worlds_with_contacts_pass(void **state)
 static void what_cannot_run_is_said(void **state)
 {
     (void)state;
-    foliot_harness_config config = foliot_harness_default();
+    foliot_harness_config config = foliot_harness_config_default();
     foliot_harness_result result;
     assert_int_equal(foliot_harness_run(&config, &result), FOLIOT_STATUS_INVALID);
     config.kind = beads_kind(BEADS_SOUND);

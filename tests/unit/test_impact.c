@@ -28,7 +28,7 @@ static uint64_t seed_of(void)
 static void put(foliot_world *world, uint32_t slot, const shaped *s, double mass,
                 double restitution, double friction)
 {
-    foliot_body_definition body = foliot_body_default();
+    foliot_body_definition body = foliot_body_definition_default();
     body.mass = mass > 0 ? mass : 1;
     body.is_static = mass == 0;
     body.shape = s->shape;

@@ -171,7 +171,7 @@ static foliot_world *cloth(foliot_integrator integrator, foliot_body_definition 
     for (uint32_t j = 0; j < CLOTH; j++)
         for (uint32_t i = 0; i < CLOTH; i++) {
             uint32_t at = scene.body_count++;
-            body[at] = foliot_body_default();
+            body[at] = foliot_body_definition_default();
             body[at].mass = 0.01;
             body[at].position[0] = 0.05 * i;
             body[at].position[1] = 0.05 * j;
@@ -180,7 +180,7 @@ static foliot_world *cloth(foliot_integrator integrator, foliot_body_definition 
                 if (j == 0 || (side == 0 && i == 0))
                     continue;
                 foliot_force_definition *f = &force[scene.force_count++];
-                *f = foliot_force_default(FOLIOT_FORCE_SPRING);
+                *f = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
                 f->a = at;
                 f->b = side == 0 ? at - 1 : at - CLOTH;
                 f->as.spring.stiffness = 1e4;
@@ -469,7 +469,7 @@ static void static_bodies_frozen_bodies_and_thrust(void **state)
         s.body[wall].is_static = true;
         small_spring(&s, a, wall, 1e6, 0);
         s.scene.players.limit = 1;
-        s.scene.players.body = foliot_body_default();
+        s.scene.players.body = foliot_body_definition_default();
         s.scene.players.body.mass = 2;
         s.scene.players.force = 127;
         foliot_world *world = small_world(&s);

@@ -626,7 +626,7 @@ static void thrust_is_a_constant_force(void **state)
         small_scene s = small(all_schemes[k], 0.25);
         small_body(&s, 1, 0, 0);
         s.scene.players.limit = 2;
-        s.scene.players.body = foliot_body_default();
+        s.scene.players.body = foliot_body_definition_default();
         s.scene.players.body.mass = 2;
         s.scene.players.control = FOLIOT_CONTROL_THRUST;
         s.scene.players.force = 127;

@@ -226,7 +226,7 @@ static double rod_pendulum(foliot_integrator id, int count, uint64_t *evaluation
     p.scene.gravity[2] = -1;
     p.bodies[0].position[0] = sin(1);
     p.bodies[0].position[2] = -cos(1);
-    foliot_constraint_definition rod = foliot_constraint_default(FOLIOT_CONSTRAINT_ROD);
+    foliot_constraint_definition rod = foliot_constraint_definition_default(FOLIOT_CONSTRAINT_ROD);
     rod.a = 0;
     rod.b = FOLIOT_NO_BODY;
     rod.length = 1;

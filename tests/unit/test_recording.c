@@ -64,10 +64,10 @@ static void bad_configs_are_refused(void **state)
     tape_memory memory = {0};
     foliot_recording_sink sink = tape_memory_sink(&memory);
     foliot_recording_config bad[] = {{0},
-                                     foliot_recording_default(),
-                                     foliot_recording_default(),
-                                     foliot_recording_default(),
-                                     foliot_recording_default()};
+                                     foliot_recording_config_default(),
+                                     foliot_recording_config_default(),
+                                     foliot_recording_config_default(),
+                                     foliot_recording_config_default()};
     bad[1].block_ticks = 0;
     bad[2].digest_bytes = 17;
     bad[3].digest_ticks = 0;

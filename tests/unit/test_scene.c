@@ -30,7 +30,7 @@ static void make(fixture *f)
 {
     memset(f, 0, sizeof *f);
     for (int i = 0; i < BODIES; i++) {
-        f->bodies[i] = foliot_body_default();
+        f->bodies[i] = foliot_body_definition_default();
         f->bodies[i].position[0] = 3.0 * i;
     }
     f->bodies[0].name = "ball";
@@ -45,13 +45,13 @@ static void make(fixture *f)
     f->bodies[2].name = "d\303\251j\303\240";
     f->bodies[2].force[1] = 0x1.8p-7;
     for (int kind = 0; kind < FORCES; kind++)
-        f->forces[kind] = foliot_force_default((foliot_force_kind)kind);
+        f->forces[kind] = foliot_force_definition_default((foliot_force_kind)kind);
     f->forces[FOLIOT_FORCE_CONSTANT].a = 2;
     f->forces[FOLIOT_FORCE_SPRING].a = 0;
     f->forces[FOLIOT_FORCE_SPRING].b = 2;
     f->forces[FOLIOT_FORCE_SPRING].as.spring.stiffness = 15;
     for (int i = 0; i < LINKS; i++) {
-        f->links[i] = foliot_constraint_default((foliot_constraint_kind)i);
+        f->links[i] = foliot_constraint_definition_default((foliot_constraint_kind)i);
         f->links[i].a = 2;
         f->links[i].b = 3;
         f->links[i].length = 3;
@@ -524,8 +524,8 @@ static void known_scenes_have_known_bytes(void **state)
         0, 0, 0, 0,                          // constraints
         0, 0, 0, 0,                          // players
     };
-    foliot_body_definition bodies[2] = {foliot_body_default(), foliot_body_default()};
-    foliot_force_definition drag = foliot_force_default(FOLIOT_FORCE_DRAG);
+    foliot_body_definition bodies[2] = {foliot_body_definition_default(), foliot_body_definition_default()};
+    foliot_force_definition drag = foliot_force_definition_default(FOLIOT_FORCE_DRAG);
     foliot_scene scene = foliot_scene_default();
     scene.name = "x";
     scene.dt = 0.5;

@@ -257,7 +257,7 @@ static void a_spring_ties_islands(void **state)
 {
     (void)state;
     yard y = two_columns();
-    foliot_force_definition spring = foliot_force_default(FOLIOT_FORCE_SPRING);
+    foliot_force_definition spring = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
     spring.a = 1;
     spring.b = 4;
     spring.as.spring.stiffness = 1;
@@ -282,7 +282,7 @@ static void a_push_wakes_when_it_begins_and_ends(void **state)
 {
     (void)state;
     yard y = two_columns();
-    foliot_force_definition push = foliot_force_default(FOLIOT_FORCE_CONSTANT);
+    foliot_force_definition push = foliot_force_definition_default(FOLIOT_FORCE_CONSTANT);
     push.a = 4;
     push.as.constant.force[1] = 5; // friction holds it
     push.as.constant.start = 3.01;
@@ -375,7 +375,7 @@ typedef struct sent {
 
 static void begin_sending(sent *s, const yard *y)
 {
-    *s = (sent){.format = foliot_snapshot_format_of(&y->scene)};
+    *s = (sent){.format = foliot_snapshot_format_default(&y->scene)};
     assert_int_equal(foliot_snapshot_coder_create(&s->format, &s->coder), FOLIOT_STATUS_OK);
     foliot_snapshot *all[] = {&s->base, &s->now, &s->got};
     for (int k = 0; k < 3; k++) {
@@ -460,7 +460,7 @@ static void forces_from_afar_and_sleep_do_not_go_together(void **state)
     const foliot_force_kind kinds[] = {FOLIOT_FORCE_NEWTON, FOLIOT_FORCE_CALLBACK};
     for (int k = 0; k < 2; k++) {
         yard y = two_columns();
-        foliot_force_definition force = foliot_force_default(kinds[k]);
+        foliot_force_definition force = foliot_force_definition_default(kinds[k]);
         foliot_scene_problem problem = {.path = ""};
         y.scene.bodies = y.bodies;
         y.scene.forces = &force;

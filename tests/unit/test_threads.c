@@ -33,7 +33,7 @@ static foliot_world *open(yard *y, uint32_t room)
 {
     y->scene.bodies = y->bodies;
     y->scene.constraints = y->constraints;
-    foliot_world_config config = foliot_world_config_from(&y->scene);
+    foliot_world_config config = foliot_world_config_default(&y->scene);
     config.contacts_max = room ? room : config.contacts_max;
     size_t bytes = (foliot_world_bytes(&config) + FOLIOT_WORLD_ALIGNMENT - 1) /
                    FOLIOT_WORLD_ALIGNMENT * FOLIOT_WORLD_ALIGNMENT;

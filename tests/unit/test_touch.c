@@ -98,7 +98,7 @@ static void a_touch_begins_lasts_and_ends(void **state)
     y.scene.gravity[2] = -G;
     yard_box(&y, 0, 1, 1, 0.5, 0, 0, -0.5); // a table
     yard_ball(&y, 1, 0.2, 0, 0, 0.2 + 0.1); // falls on it, and is lifted after a second
-    foliot_force_definition lift = foliot_force_default(FOLIOT_FORCE_CONSTANT);
+    foliot_force_definition lift = foliot_force_definition_default(FOLIOT_FORCE_CONSTANT);
     lift.a = 1;
     lift.as.constant.force[2] = 2 * G;
     lift.as.constant.start = 1;

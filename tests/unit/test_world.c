@@ -20,19 +20,19 @@ typedef struct fixture {
 static fixture made(void)
 {
     fixture f;
-    f.bodies[0] = foliot_body_default();
+    f.bodies[0] = foliot_body_definition_default();
     f.bodies[0].name = "a";
     f.bodies[0].mass = 1.3;
     f.bodies[0].position[0] = 0.1;
     f.bodies[0].velocity[1] = -0.7;
-    f.bodies[1] = foliot_body_default();
+    f.bodies[1] = foliot_body_definition_default();
     f.bodies[1].name = "b";
     f.bodies[1].mass = 0.37;
     f.bodies[1].position[2] = 1.9;
-    f.bodies[2] = foliot_body_default();
+    f.bodies[2] = foliot_body_definition_default();
     f.bodies[2].is_static = true;
     f.bodies[2].position[0] = 100;
-    f.forces[0] = foliot_force_default(FOLIOT_FORCE_SPRING);
+    f.forces[0] = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
     f.forces[0].a = 0;
     f.forces[0].b = 1;
     f.forces[0].as.spring.stiffness = 3.3;
@@ -41,7 +41,7 @@ static fixture made(void)
     f.scene.dt = 1.0 / 60;
     f.scene.gravity[2] = -9.81;
     f.scene.players.limit = 2;
-    f.scene.players.body = foliot_body_default();
+    f.scene.players.body = foliot_body_definition_default();
     f.scene.players.positions = spawn_positions;
     f.scene.players.position_count = 2;
     f.scene.players.control = FOLIOT_CONTROL_THRUST;
@@ -92,7 +92,7 @@ static void a_block_that_is_too_small_or_misaligned_is_refused(void **state)
     (void)state;
     fixture f = made();
     foliot_world *world = world_of(&f);
-    foliot_world_config config = foliot_world_config_from(&f.scene);
+    foliot_world_config config = foliot_world_config_default(&f.scene);
     size_t bytes = foliot_world_bytes(&config);
     assert_int_equal(bytes, foliot_world_size(world));
     char *block = aligned_alloc(64, bytes + 64);

@@ -21,8 +21,8 @@ static foliot_scene *springs(uint32_t bodies)
     foliot_force_definition *forces = calloc(bodies, sizeof *forces);
     foliot__rng rng = foliot__rng_seeded(1);
     for (uint32_t i = 0; list && forces && i < bodies; i++) {
-        list[i] = foliot_body_default();
-        forces[i] = foliot_force_default(FOLIOT_FORCE_SPRING);
+        list[i] = foliot_body_definition_default();
+        forces[i] = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
         forces[i].a = i;
         for (int k = 0; k < 3; k++)
             list[i].position[k] = foliot__rng_unit(&rng) - 0.5;

@@ -216,7 +216,7 @@ static int record_open(run *r)
 {
     if (!r->options->record)
         return 0;
-    foliot_recording_config config = foliot_recording_default();
+    foliot_recording_config config = foliot_recording_config_default();
     config.threaded = false;
     foliot_status status = foliot_recording_create(r->options->record, r->scene, NULL, r->world,
                                                    &config, &r->recording);

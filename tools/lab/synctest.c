@@ -61,7 +61,7 @@ static int run(const lab_context *context, const lab_synctest_options *options,
                const foliot_scene *scene, source *from)
 {
     foliot_harness_result result;
-    foliot_harness_config config = foliot_harness_default();
+    foliot_harness_config config = foliot_harness_config_default();
     uint8_t *setup = setup_of(scene, &config.setup_bytes);
     if (!setup)
         return lab_fail(context, FOLIOT__EXIT_ERROR, "no memory");

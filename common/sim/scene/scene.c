@@ -29,7 +29,7 @@ foliot_scene foliot_scene_default(void)
         .constraint_iterations = 8,
         .seed = 1,
         .speed_max = INFINITE,
-        .players = {.body = foliot_body_default(),
+        .players = {.body = foliot_body_definition_default(),
                     .positions = origin,
                     .position_count = 1,
                     .control = FOLIOT_CONTROL_THRUST,
@@ -37,7 +37,7 @@ foliot_scene foliot_scene_default(void)
     };
 }
 
-foliot_body_definition foliot_body_default(void)
+foliot_body_definition foliot_body_definition_default(void)
 {
     return (foliot_body_definition){
         .mass = 1,
@@ -47,7 +47,7 @@ foliot_body_definition foliot_body_default(void)
     };
 }
 
-foliot_force_definition foliot_force_default(foliot_force_kind kind)
+foliot_force_definition foliot_force_definition_default(foliot_force_kind kind)
 {
     foliot_force_definition force;
     memset(&force, 0, sizeof force);
@@ -58,7 +58,7 @@ foliot_force_definition foliot_force_default(foliot_force_kind kind)
     return force;
 }
 
-foliot_constraint_definition foliot_constraint_default(foliot_constraint_kind kind)
+foliot_constraint_definition foliot_constraint_definition_default(foliot_constraint_kind kind)
 {
     return (foliot_constraint_definition){
         .kind = kind,

@@ -200,7 +200,7 @@ static void write_text(foliot__writer *w, const char *text)
 
 static void write_bodies(foliot__writer *w, const foliot_scene *scene)
 {
-    foliot_body_definition standard = foliot_body_default();
+    foliot_body_definition standard = foliot_body_definition_default();
     foliot__write_u32(w, scene->body_count);
     for (uint32_t i = 0; i < scene->body_count; i++) {
         write_text(w, scene->bodies[i].name);
@@ -212,7 +212,7 @@ static void write_forces(foliot__writer *w, const foliot_scene *scene)
 {
     foliot_force_definition before[FORCE_KINDS];
     for (unsigned kind = 0; kind < FORCE_KINDS; kind++)
-        before[kind] = foliot_force_default((foliot_force_kind)kind);
+        before[kind] = foliot_force_definition_default((foliot_force_kind)kind);
     foliot__write_u32(w, scene->force_count);
     for (uint32_t i = 0; i < scene->force_count; i++) {
         const foliot_force_definition *force = &scene->forces[i];
@@ -224,7 +224,7 @@ static void write_forces(foliot__writer *w, const foliot_scene *scene)
 
 static void write_constraints(foliot__writer *w, const foliot_scene *scene)
 {
-    foliot_constraint_definition standard = foliot_constraint_default(FOLIOT_CONSTRAINT_DISTANCE);
+    foliot_constraint_definition standard = foliot_constraint_definition_default(FOLIOT_CONSTRAINT_DISTANCE);
     foliot__write_u32(w, scene->constraint_count);
     for (uint32_t i = 0; i < scene->constraint_count; i++)
         write_record(w, constraint_fields, &scene->constraints[i],
@@ -319,7 +319,7 @@ static uint32_t read_count(foliot__reader *r, uint32_t count_max, size_t least)
 static void read_bodies(foliot__reader *r, arena *a, arena *names, foliot_scene *scene)
 {
     scene->body_count = read_count(r, FOLIOT_BODIES_MAX, 1 + MASK_BYTES);
-    foliot_body_definition body = foliot_body_default(), *kept;
+    foliot_body_definition body = foliot_body_definition_default(), *kept;
     kept = take(a, scene->body_count * sizeof body);
     for (uint32_t i = 0; i < scene->body_count && r->status == FOLIOT_STATUS_OK; i++) {
         body.name = read_text(r, names);
@@ -334,7 +334,7 @@ static void read_forces(foliot__reader *r, arena *a, foliot_scene *scene)
 {
     foliot_force_definition before[FORCE_KINDS], *kept;
     for (unsigned kind = 0; kind < FORCE_KINDS; kind++)
-        before[kind] = foliot_force_default((foliot_force_kind)kind);
+        before[kind] = foliot_force_definition_default((foliot_force_kind)kind);
     scene->force_count = read_count(r, FOLIOT_FORCES_MAX, 1 + MASK_BYTES);
     kept = take(a, scene->force_count * sizeof *kept);
     for (uint32_t i = 0; i < scene->force_count && r->status == FOLIOT_STATUS_OK; i++) {
@@ -352,7 +352,7 @@ static void read_forces(foliot__reader *r, arena *a, foliot_scene *scene)
 
 static void read_constraints(foliot__reader *r, arena *a, foliot_scene *scene)
 {
-    foliot_constraint_definition one = foliot_constraint_default(FOLIOT_CONSTRAINT_DISTANCE), *kept;
+    foliot_constraint_definition one = foliot_constraint_definition_default(FOLIOT_CONSTRAINT_DISTANCE), *kept;
     scene->constraint_count = read_count(r, FOLIOT_CONSTRAINTS_MAX, MASK_BYTES);
     kept = take(a, scene->constraint_count * sizeof *kept);
     for (uint32_t i = 0; i < scene->constraint_count && r->status == FOLIOT_STATUS_OK; i++) {

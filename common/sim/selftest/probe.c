@@ -31,7 +31,7 @@ static foliot_body_definition *add_body(maker *m)
     foliot_scene *scene = &m->probe->scene;
     FOLIOT_ASSERT(scene->body_count < FOLIOT__PROBE_BODIES);
     foliot_body_definition *body = &m->probe->bodies[scene->body_count++];
-    *body = foliot_body_default();
+    *body = foliot_body_definition_default();
     body->mass = between(m, 0.3, 2.7);
     fill(m, body->position, 3.0);
     fill(m, body->velocity, 1.3);
@@ -43,7 +43,7 @@ static foliot_force_definition *add_force(maker *m, foliot_force_kind kind)
     foliot_scene *scene = &m->probe->scene;
     FOLIOT_ASSERT(scene->force_count < FOLIOT__PROBE_LINKS);
     foliot_force_definition *force = &m->probe->forces[scene->force_count++];
-    *force = foliot_force_default(kind);
+    *force = foliot_force_definition_default(kind);
     return force;
 }
 
@@ -53,7 +53,7 @@ static foliot_constraint_definition *add_constraint(maker *m, foliot_constraint_
     foliot_scene *scene = &m->probe->scene;
     FOLIOT_ASSERT(scene->constraint_count < FOLIOT__PROBE_LINKS);
     foliot_constraint_definition *constraint = &m->probe->constraints[scene->constraint_count++];
-    *constraint = foliot_constraint_default(kind);
+    *constraint = foliot_constraint_definition_default(kind);
     constraint->a = a;
     constraint->b = b;
     constraint->length = length;
@@ -87,7 +87,7 @@ static void add_players(maker *m, foliot_control_kind control, foliot_shape_kind
 {
     foliot_players_definition *players = &m->probe->scene.players;
     players->limit = 3;
-    players->body = foliot_body_default();
+    players->body = foliot_body_definition_default();
     players->body.mass = 1.37;
     players->body.shape.kind = shape;
     if (shape == FOLIOT_SHAPE_SPHERE)

@@ -18,7 +18,7 @@ static size_t align64(size_t bytes)
     return (bytes + 63) & ~(size_t)63;
 }
 
-foliot_world_config foliot_world_config_from(const foliot_scene *scene)
+foliot_world_config foliot_world_config_default(const foliot_scene *scene)
 {
     uint32_t needed = scene->body_count + scene->players.limit;
     uint32_t bodies = scene->bodies_max > needed ? scene->bodies_max : needed;
@@ -129,7 +129,7 @@ foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **worl
     foliot_status status = foliot_scene_check(scene, NULL);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    foliot_world_config config = foliot_world_config_from(scene);
+    foliot_world_config config = foliot_world_config_default(scene);
     size_t bytes = foliot_world_bytes(&config);
     void *block = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
     if (!block)

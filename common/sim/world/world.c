@@ -51,7 +51,7 @@ static void take_settings(foliot_world *world, const foliot_scene *scene)
 
 static void take_tables(foliot_world *world, const foliot_scene *scene)
 {
-    foliot_force_definition gravity = foliot_force_default(FOLIOT_FORCE_UNIFORM);
+    foliot_force_definition gravity = foliot_force_definition_default(FOLIOT_FORCE_UNIFORM);
     memcpy(gravity.as.uniform.acceleration, scene->gravity, sizeof scene->gravity);
     foliot__force(world)[0] = gravity;
     world->force_count = 1 + scene->force_count;
@@ -75,7 +75,7 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
     foliot_status status = foliot_scene_check(scene, NULL);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    foliot_world_config needed = foliot_world_config_from(scene);
+    foliot_world_config needed = foliot_world_config_default(scene);
     if (config->integrator != scene->integrator || config->bodies_max < needed.bodies_max ||
         config->forces_max < needed.forces_max ||
         config->constraints_max < needed.constraints_max ||
