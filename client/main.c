@@ -77,7 +77,7 @@ static const foliot__command commands[] = {
 
 static void fingerprint_text(char text[33])
 {
-    foliot_digest_text(foliot_fingerprint(), text);
+    foliot_digest_text(foliot_get_fingerprint(), text);
 }
 
 static const foliot__program program = {
@@ -121,8 +121,8 @@ static uint64_t now_ns(void)
 
 static const char *body_name(const foliot_client *client, uint32_t slot)
 {
-    const foliot_scene *scene = foliot_client_scene(client);
-    const char *name = foliot_client_player_name(client, slot);
+    const foliot_scene *scene = foliot_client_get_scene(client);
+    const char *name = foliot_client_get_player_name(client, slot);
     if (!name && scene && slot < scene->body_count)
         name = scene->bodies[slot].name;
     return name && *name ? name : NULL;
@@ -133,7 +133,7 @@ static void trace(app *a, const foliot_client *client, const foliot_sample *samp
     foliot__json json = foliot__json_to(a->trace);
     foliot__json_object(&json, NULL);
     foliot__json_real(&json, "render_tick", sample->render_tick);
-    foliot__json_real(&json, "render_time", sample->render_tick * foliot_client_dt(client));
+    foliot__json_real(&json, "render_time", sample->render_tick * foliot_client_get_dt(client));
     foliot__json_bool(&json, "starved", sample->starved);
     foliot__json_array(&json, "bodies");
     for (uint32_t i = 0; i < sample->count; i++) {
@@ -171,14 +171,14 @@ static bool state_over(foliot_client_state state)
 static void steer(app *a, player *p, uint64_t now)
 {
     uint64_t ticks =
-        (uint64_t)((double)(now - p->began_ns) * 1e-9 * foliot_client_pace_hz(p->client));
+        (uint64_t)((double)(now - p->began_ns) * 1e-9 * foliot_client_get_pace_hz(p->client));
     if (a->screen) {
         if (!foliot__screen_keys(a->screen, now, p->bot.axes, &p->bot.buttons))
             leave(p, now);
     } else {
         foliot__bot_think(&p->bot, (double)(now - p->began_ns) * 1e-9, ticks);
     }
-    foliot_client_input(p->client, p->bot.axes, p->bot.buttons);
+    foliot_client_set_input(p->client, p->bot.axes, p->bot.buttons);
     if ((given.seconds > 0 && (double)(now - p->began_ns) * 1e-9 >= given.seconds) ||
         (given.ticks > 0 && ticks >= given.ticks))
         leave(p, now);
@@ -247,7 +247,7 @@ static void update(app *a, player *p, bool frame)
         steer(a, p, now);
     if (a->stopping)
         leave(p, now);
-    if (state_over(foliot_client_now(p->client)) ||
+    if (state_over(foliot_client_get_state(p->client)) ||
         (p->leaving_ns && now - p->leaving_ns > LEAVE_NS))
         finish_player(a, p);
 }
@@ -277,7 +277,7 @@ static void on_frame(uv_timer_t *timer)
 
 static const char *outcome(const player *p)
 {
-    foliot_client_state state = foliot_client_now(p->client);
+    foliot_client_state state = foliot_client_get_state(p->client);
     return state == FOLIOT_CLIENT_REFUSED ? "refused"
            : state == FOLIOT_CLIENT_LOST  ? "lost"
            : p->playing                   ? "played"
@@ -286,14 +286,14 @@ static const char *outcome(const player *p)
 
 static void report_json(const player *p)
 {
-    foliot_client_statistics s = foliot_client_statistics_now(p->client);
+    foliot_client_statistics s = foliot_client_get_statistics(p->client);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_text(s.digest, digest);
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "outcome", outcome(p));
-    foliot__json_text(&json, "reason", foliot_client_reason(p->client));
-    foliot__json_text(&json, "scene", foliot_client_scene_name(p->client));
+    foliot__json_text(&json, "reason", foliot_client_get_reason(p->client));
+    foliot__json_text(&json, "scene", foliot_client_get_scene_name(p->client));
     foliot__json_count(&json, "ticks", s.newest_tick);
 #define JSON_uint64_t(name) foliot__json_count(&json, #name, s.name);
 #define JSON_double(name) foliot__json_real(&json, #name, s.name);
@@ -329,16 +329,16 @@ static void report_lockstep(const foliot_client_statistics *s, const char *diges
 
 static void report_text(const player *p)
 {
-    foliot_client_statistics s = foliot_client_statistics_now(p->client);
+    foliot_client_statistics s = foliot_client_get_statistics(p->client);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_text(s.digest, digest);
-    printf("%s%s%s\n", outcome(p), *foliot_client_reason(p->client) ? ": " : "",
-           foliot_client_reason(p->client));
+    printf("%s%s%s\n", outcome(p), *foliot_client_get_reason(p->client) ? ": " : "",
+           foliot_client_get_reason(p->client));
     if (s.snapshots_received == 0)
         return;
     printf("  joined in        %.0f ms, at tick %llu in the end\n", s.join_ms,
            (unsigned long long)s.newest_tick);
-    if (foliot_client_in_lockstep(p->client)) {
+    if (foliot_client_get_lockstep(p->client)) {
         report_lockstep(&s, digest);
         return;
     }
@@ -359,7 +359,7 @@ static void report_text(const player *p)
 
 static bool failed(const player *p)
 {
-    foliot_client_state state = foliot_client_now(p->client);
+    foliot_client_state state = foliot_client_get_state(p->client);
     return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_LOST;
 }
 
@@ -372,8 +372,8 @@ static int exit_code(const app *a)
         if (!failed(&a->players[i]))
             continue;
         const foliot_client *client = a->players[i].client;
-        int one = foliot_client_try_again(client)            ? FOLIOT__EXIT_AGAIN
-                  : foliot_client_computes_otherwise(client) ? FOLIOT__EXIT_NOT_VERIFIABLE
+        int one = foliot_client_get_retryable(client)            ? FOLIOT__EXIT_AGAIN
+                  : foliot_client_get_fingerprint_refused(client) ? FOLIOT__EXIT_NOT_VERIFIABLE
                                                              : FOLIOT__EXIT_ERROR;
         code = code == FOLIOT__EXIT_ERROR || (code && one == FOLIOT__EXIT_AGAIN) ? code : one;
     }
@@ -451,13 +451,13 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
     foliot_status status = foliot_client_create(&config, now_ns(), &p->client);
     if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-client: %s: %s\n", a->host,
-                status == FOLIOT_STATUS_NOT_FOUND ? "there is no such host" : foliot_status_text(status));
+                status == FOLIOT_STATUS_NOT_FOUND ? "there is no such host" : foliot_status_get_text(status));
         return FOLIOT__EXIT_ERROR;
     }
     p->bot.kind = given.bot ? foliot__bot_kind_of(given.bot) : FOLIOT__BOT_IDLE;
     p->bot.rng = foliot__rng_seeded(impairment->seed + index);
     p->bot.script = &a->script;
-    int wrong = uv_poll_init(&a->loop, &p->poll, foliot_transport_descriptor(p->transport));
+    int wrong = uv_poll_init(&a->loop, &p->poll, foliot_transport_get_descriptor(p->transport));
     p->poll.data = p;
     if (wrong == 0)
         wrong = uv_poll_start(&p->poll, UV_READABLE, on_readable);
@@ -535,7 +535,7 @@ int main(int argc, char **argv)
     a.count = (uint32_t)given.clients;
     if (code == 0 && !a.players)
         code = no_loop(UV_ENOMEM);
-    a.fingerprint = foliot_fingerprint();
+    a.fingerprint = foliot_get_fingerprint();
     for (uint32_t i = 0; code == 0 && i < a.count; i++)
         code = open_player(&a, i, &impairment);
     if (code == 0)
@@ -560,7 +560,7 @@ int main(int argc, char **argv)
         else
             report_text(&a.players[i]);
         if (failed(&a.players[i]) && !given.json)
-            fprintf(stderr, "foliot-client: %s\n", foliot_client_reason(a.players[i].client));
+            fprintf(stderr, "foliot-client: %s\n", foliot_client_get_reason(a.players[i].client));
         foliot_client_destroy(a.players[i].client);
         foliot_transport_destroy(a.players[i].transport);
     }

@@ -144,7 +144,7 @@ static void draw_joints(foliot__screen *screen, const foliot_scene *scene,
 static void draw_names(foliot__screen *screen, const foliot_client *client,
                        const foliot_sample *sample)
 {
-    const foliot_scene *scene = foliot_client_scene(client);
+    const foliot_scene *scene = foliot_client_get_scene(client);
     unsigned named = 0;
     for (uint32_t i = 0; i < sample->count && named < NAMES_MAX; i++) {
         const foliot_body_state *b = &sample->bodies[i];
@@ -152,7 +152,7 @@ static void draw_names(foliot__screen *screen, const foliot_client *client,
         if (!(b->flags & FOLIOT_BODY_ALIVE) || (b->flags & FOLIOT_BODY_STATIC) ||
             !(player || sample->count <= NAMES_UNASKED))
             continue;
-        const char *name = player                           ? foliot_client_player_name(client, i)
+        const char *name = player                           ? foliot_client_get_player_name(client, i)
                            : scene && i < scene->body_count ? scene->bodies[i].name
                                                             : NULL;
         if (!name || !*name)
@@ -168,13 +168,13 @@ static void draw_names(foliot__screen *screen, const foliot_client *client,
 static void draw_status(foliot__screen *screen, const foliot_client *client,
                         const foliot_sample *sample, const char *server)
 {
-    foliot_client_statistics s = foliot_client_statistics_now(client);
+    foliot_client_statistics s = foliot_client_get_statistics(client);
     char line[512];
     int32_t last = (int32_t)screen->canvas.rows - 1;
     foliot__canvas_blank(&screen->canvas, 0); // no bodies shine through
     foliot__canvas_blank(&screen->canvas, last - 1);
     foliot__canvas_blank(&screen->canvas, last);
-    snprintf(line, sizeof line, " %s on %s   tick %.0f   %s ", foliot_client_scene_name(client),
+    snprintf(line, sizeof line, " %s on %s   tick %.0f   %s ", foliot_client_get_scene_name(client),
              server, sample->render_tick, foliot__view_name(screen->view.side));
     foliot__canvas_text(&screen->canvas, 0, 0, FOLIOT__COLOUR_CYAN, line);
     snprintf(line, sizeof line,
@@ -186,7 +186,7 @@ static void draw_status(foliot__screen *screen, const foliot_client *client,
     foliot__canvas_text(&screen->canvas, 0, last, FOLIOT__COLOUR_GREY,
                         " arrows push  R F up down  Q E turn  space 1 2 act  V view  Esc leaves");
     // At the right edge, where it is seen however narrow the terminal is.
-    const char *trouble = foliot_client_now(client) != FOLIOT_CLIENT_PLAYING ? " RECONNECTING "
+    const char *trouble = foliot_client_get_state(client) != FOLIOT_CLIENT_PLAYING ? " RECONNECTING "
                           : sample->starved                                  ? " STARVED "
                                                                              : "";
     foliot__canvas_text(&screen->canvas, (int32_t)screen->canvas.columns - (int32_t)strlen(trouble),
@@ -215,7 +215,7 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
 {
     if (!fit_terminal(screen))
         return;
-    const foliot_scene *scene = foliot_client_scene(client);
+    const foliot_scene *scene = foliot_client_get_scene(client);
     if (!screen->chosen && scene) {
         screen->view.side = foliot__view_side_for(scene);
         screen->chosen = true;

@@ -53,18 +53,18 @@ int main(void)
     foliot_world *world;
     if (foliot_world_create(&scene, &world) != FOLIOT_STATUS_OK)
         return 1;
-    foliot_invariants start = foliot_world_invariants(world, &host);
-    double before = foliot_world_body(world, 0).position[0];
+    foliot_invariants start = foliot_world_get_invariants(world, &host);
+    double before = foliot_world_get_body_state(world, 0).position[0];
     for (int tick = 0; tick < 4000; tick++) {
         if (foliot_world_step(world, NULL, 0, &host) != FOLIOT_STATUS_OK)
             return 1;
-        foliot_body_state body = foliot_world_body(world, 0);
+        foliot_body_state body = foliot_world_get_body_state(world, 0);
         if (before < 0 && body.position[0] >= 0)
-            printf("%9.4f %9.6f %9.6f\n", foliot_world_time(world), body.position[1],
+            printf("%9.4f %9.6f %9.6f\n", foliot_world_get_time(world), body.position[1],
                    body.velocity[1]);
         before = body.position[0];
     }
-    foliot_invariants end = foliot_world_invariants(world, &host);
+    foliot_invariants end = foliot_world_get_invariants(world, &host);
     printf("energy %.12f, at the start %.12f\n", end.kinetic + end.potential,
            start.kinetic + start.potential);
     foliot_world_destroy(world);

@@ -298,7 +298,7 @@ static foliot_simulation_kind skirmish_kind(const char *fault)
                                     .part_count = part_count,
                                     .part = part,
                                     .fields = fields,
-                                    .field_put = field_put,
+                                    .set_field = field_put,
                                     .stages = stages,
                                     .stage_count = 2,
                                     .watch = watch};
@@ -353,7 +353,7 @@ static void must(foliot_status status, const char *what)
 {
     if (status == FOLIOT_STATUS_OK)
         return;
-    fprintf(stderr, "%s: %s\n", what, foliot_status_text(status));
+    fprintf(stderr, "%s: %s\n", what, foliot_status_get_text(status));
     exit(1);
 }
 
@@ -400,7 +400,7 @@ static void join_match(match *m, int i, const char *fault)
     foliot_client_config config = foliot_client_config_default();
     config.transport = m->wires[i];
     config.host = "127.0.0.1";
-    config.port = foliot_transport_port(m->host);
+    config.port = foliot_transport_get_port(m->host);
     config.name = name;
     config.simulation = &m->kinds[i];
     must(foliot_client_create(&config, m->now_ns, &m->clients[i]), "client");
@@ -410,7 +410,7 @@ static void report(match *m)
 {
     char text[2048];
     foliot_divergence_case found;
-    while (foliot_server_divergence(m->server, &found)) {
+    while (foliot_server_poll_divergence(m->server, &found)) {
         foliot_divergence_case_text(&found, NULL, text, sizeof text);
         fputs(text, stdout);
         m->found++;
@@ -419,14 +419,14 @@ static void report(match *m)
 
 static void play(match *m)
 {
-    while (!foliot_server_done(m->server)) {
+    while (!foliot_server_get_done(m->server)) {
         foliot_server_update(m->server, m->now_ns);
         report(m);
         for (int i = 0; i < CLIENTS; i++) {
             uint64_t phase = m->now_ns / 200000000u + 3 * (uint64_t)i; // other keys every 0.2 s
             int8_t axes[FOLIOT_AXES] = {(int8_t)(phase * 37 % 255 - 127),
                                         (int8_t)(phase * 91 % 255 - 127)};
-            foliot_client_input(m->clients[i], axes, phase % 3 != 0);
+            foliot_client_set_input(m->clients[i], axes, phase % 3 != 0);
             foliot_client_update(m->clients[i], m->now_ns);
         }
         if (m->enet)
@@ -439,7 +439,7 @@ static bool end_match(match *m)
 {
     bool agree = true;
     for (int i = 0; i < CLIENTS; i++) {
-        foliot_client_statistics seen = foliot_client_statistics_now(m->clients[i]);
+        foliot_client_statistics seen = foliot_client_get_statistics(m->clients[i]);
         printf("player-%d: %llu ticks stepped, %llu compared, %llu divergences\n", i,
                (unsigned long long)seen.ticks_stepped, (unsigned long long)seen.ticks_compared,
                (unsigned long long)seen.divergences);
@@ -476,7 +476,7 @@ static bool verify(const char *file)
     must(foliot_replay_open_simulation(file, &kind, &replay, &damage), file);
     must(foliot_replay_verify(replay, NULL, &verdict), file);
     printf("%s: %s, %llu ticks\n", file,
-           verdict.status == FOLIOT_STATUS_OK ? "match" : foliot_status_name(verdict.status),
+           verdict.status == FOLIOT_STATUS_OK ? "match" : foliot_status_get_name(verdict.status),
            (unsigned long long)verdict.ticks);
     foliot_replay_close(replay);
     return verdict.status == FOLIOT_STATUS_OK;

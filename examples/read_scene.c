@@ -20,7 +20,7 @@ static const char text[] = "foliot: 1\n"
 static void print_bodies(const foliot_scene *scene, const foliot_world *world)
 {
     for (uint32_t i = 0; i < scene->body_count; i++) {
-        foliot_body_state body = foliot_world_body(world, i);
+        foliot_body_state body = foliot_world_get_body_state(world, i);
         printf("%-16s %10.5f %10.5f %10.5f\n", scene->bodies[i].name, body.position[0],
                body.position[1], body.position[2]);
     }
@@ -40,11 +40,11 @@ int main(int argc, char **argv)
     foliot_world *world;
     if (foliot_world_create(scene, &world) != FOLIOT_STATUS_OK)
         return 1;
-    foliot_invariants before = foliot_world_invariants(world, NULL);
-    while (foliot_world_time(world) < 10)
+    foliot_invariants before = foliot_world_get_invariants(world, NULL);
+    while (foliot_world_get_time(world) < 10)
         if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)
             return 1;
-    foliot_invariants after = foliot_world_invariants(world, NULL);
+    foliot_invariants after = foliot_world_get_invariants(world, NULL);
     print_bodies(scene, world);
     printf("energy %.6g, at the start %.6g\n", after.kinetic + after.potential,
            before.kinetic + before.potential);

@@ -37,11 +37,11 @@ int main(void)
         if (foliot_world_step(world, NULL, 0, NULL) != FOLIOT_STATUS_OK)
             return 1;
         if (tick % 6 == 5)
-            printf("%4.1f s  %.4f m\n", foliot_world_time(world),
-                   foliot_world_body(world, 0).position[2]);
+            printf("%4.1f s  %.4f m\n", foliot_world_get_time(world),
+                   foliot_world_get_body_state(world, 0).position[2]);
     }
     char text[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(foliot_world_digest(world), text);
+    foliot_digest_text(foliot_world_get_digest(world), text);
     printf("digest %s\n", text);
     foliot_world_destroy(world);
     return 0;

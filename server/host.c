@@ -104,7 +104,7 @@ static bool unfinished(const char *file)
         close(descriptor);
     if (!idle || foliot_replay_open(file, &replay, NULL) != FOLIOT_STATUS_OK)
         return false;
-    bool closed = foliot_replay_about(replay)->closed;
+    bool closed = foliot_replay_get_summary(replay)->closed;
     foliot_replay_close(replay);
     return !closed;
 }
@@ -149,7 +149,7 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
                         hosted->recording_file, strerror(errno));
     return complain(FOLIOT__EXIT_AGAIN, hosted->recording_file,
                     status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
-                                           : foliot_status_text(status));
+                                           : foliot_status_get_text(status));
 }
 
 int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *file,
@@ -168,7 +168,7 @@ int foliot__hosted_open(foliot__hosted *hosted, const char *name, const char *fi
         return code;
     status = foliot_world_create(hosted->scene, &hosted->world);
     if (status != FOLIOT_STATUS_OK)
-        return complain(FOLIOT__EXIT_ERROR, file, foliot_status_text(status));
+        return complain(FOLIOT__EXIT_ERROR, file, foliot_status_get_text(status));
     return 0;
 }
 
@@ -223,14 +223,14 @@ int foliot__hosted_resume(foliot__hosted *hosted, const char *file)
     foliot_replay *replay = NULL;
     foliot_recording_config config = foliot_recording_config_default();
     if (foliot_replay_open(file, &replay, NULL) == FOLIOT_STATUS_OK) {
-        config = recording_config(pace_of(foliot_replay_about(replay)->scene));
+        config = recording_config(pace_of(foliot_replay_get_summary(replay)->scene));
         foliot_replay_close(replay);
     }
     foliot_status status = foliot_recording_resume(
         file, &config, &hosted->recording, &hosted->scene, &hosted->world, problem, sizeof problem);
     if (status != FOLIOT_STATUS_OK)
         return complain(resume_exit(status), file, problem);
-    const foliot_resumption *about = foliot_recording_resumed(hosted->recording);
+    const foliot_resumption *about = foliot_recording_get_resumption(hosted->recording);
     tell_salvage(file, about);
     take_name(hosted, *about->session ? about->session : hosted->scene->name);
     snprintf(hosted->recording_file, sizeof hosted->recording_file, "%s", file);
@@ -252,7 +252,7 @@ int foliot__hosted_close(foliot__hosted *hosted)
             printf("; check it: foliot-replay verify %s\n", hosted->recording_file);
         else
             printf("; it stopped early (%s), %llu ticks are not in it\n",
-                   state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_text(status),
+                   state.stopped_errno ? strerror(state.stopped_errno) : foliot_status_get_text(status),
                    (unsigned long long)state.ticks_lost);
         code = status == FOLIOT_STATUS_OK ? 0 : FOLIOT__EXIT_AGAIN;
     }

@@ -104,7 +104,7 @@ static const foliot__command commands[] = {
 
 static void fingerprint_text(char text[33])
 {
-    foliot_digest_text(foliot_fingerprint(), text);
+    foliot_digest_text(foliot_get_fingerprint(), text);
 }
 
 static const foliot__program program = {
@@ -157,7 +157,7 @@ static void on_readable(uv_poll_t *poll, int status, int events);
 // Where packets come one after the other, they are taken together.
 static bool rest(app *a)
 {
-    const foliot_transport_counters *counted = foliot_transport_counted(a->transport);
+    const foliot_transport_counters *counted = foliot_transport_get_counters(a->transport);
     uint64_t received = counted->packets_received - counted->packets_batched;
     bool rests = received != a->received;
     a->received = received;
@@ -171,7 +171,7 @@ static bool rest(app *a)
 
 static void arm(app *a)
 {
-    uint64_t wake = foliot_server_wake_ns(a->server), rested = now_ns() + FOLIOT_SERVER_REST_NS;
+    uint64_t wake = foliot_server_get_wake_ns(a->server), rested = now_ns() + FOLIOT_SERVER_REST_NS;
     if (rest(a) && rested < wake)
         wake = rested;
     struct itimerspec at = {.it_value = {.tv_sec = (time_t)(wake / 1000000000u),
@@ -196,7 +196,7 @@ static void log_events(app *a)
     while (foliot_server_poll(a->server, &event))
         foliot__log_event(&event);
     foliot_divergence_case found;
-    while (foliot_server_divergence(a->server, &found))
+    while (foliot_server_poll_divergence(a->server, &found))
         foliot__report_divergence(&found, scene_of(a, found.session),
                                   strcmp(given.log_format, "json") == 0, &a->loop);
 }
@@ -220,7 +220,7 @@ static void update(app *a)
         return;
     foliot_server_update(a->server, now_ns());
     log_events(a);
-    if (foliot_server_done(a->server)) {
+    if (foliot_server_get_done(a->server)) {
         if (a->interrupts == 0 &&
             given.ticks > 0) { // all ended by themselves: tell the peers first
             a->interrupts = 1;
@@ -455,7 +455,7 @@ static int start_server(app *a)
         foliot_status status = foliot_server_add_session(a->server, &session, now_ns());
         if (status != FOLIOT_STATUS_OK) {
             fprintf(stderr, "foliot-server: the session '%s' cannot be hosted: %s\n", h->name,
-                    foliot_status_text(status));
+                    foliot_status_get_text(status));
             return FOLIOT__EXIT_ERROR;
         }
     }
@@ -475,7 +475,7 @@ static const char *quoted(const char *name, char text[FOLIOT_NAME_BYTES + 2])
 
 static void announce(const app *a)
 {
-    uint16_t port = foliot_transport_port(a->transport);
+    uint16_t port = foliot_transport_get_port(a->transport);
     char word[FOLIOT_NAME_BYTES + 2];
     printf("listening on %s:%u\n", given.bind, port);
     for (uint32_t i = 0; i < a->hosted_count; i++) {
@@ -486,7 +486,7 @@ static void announce(const app *a)
                h->scene->body_count, h->scene->players.limit, h->recording ? ", recorded in " : "",
                h->recording ? h->recording_file : "");
         if (h->resumed)
-            printf("resumed at tick %llu\n", (unsigned long long)foliot_world_tick(h->world));
+            printf("resumed at tick %llu\n", (unsigned long long)foliot_world_get_tick(h->world));
     }
     const foliot__hosted *named = &a->hosted[a->hosted_count > 1];
     printf("join with: foliot-client %s:%u%s%s%s\n",
@@ -536,7 +536,7 @@ static int open_loop(app *a)
     if (wrong == 0 && a->timer_fd < 0)
         wrong = uv_translate_sys_error(errno);
     if (wrong == 0)
-        wrong = uv_poll_init(&a->loop, &a->network, foliot_transport_descriptor(a->transport));
+        wrong = uv_poll_init(&a->loop, &a->network, foliot_transport_get_descriptor(a->transport));
     if (wrong == 0)
         wrong = uv_poll_init(&a->loop, &a->timer, a->timer_fd);
     if (wrong == 0)
@@ -568,14 +568,14 @@ static int start_loop(app *a)
 
 static void print_counters(const app *a)
 {
-    const foliot_server_counters *s = foliot_server_counted(a->server);
-    const foliot_transport_counters *t = foliot_transport_counted(a->transport);
+    const foliot_server_counters *s = foliot_server_get_counters(a->server);
+    const foliot_transport_counters *t = foliot_transport_get_counters(a->transport);
 #define PRINT_SERVER(name) printf("%-28s %llu\n", #name, (unsigned long long)s->name);
 #define PRINT_TRANSPORT(name) printf("%-28s %llu\n", #name, (unsigned long long)t->name);
     FOLIOT_SERVER_COUNTERS(PRINT_SERVER)
     FOLIOT_TRANSPORT_COUNTERS(PRINT_TRANSPORT)
-    printf("%-28s %.0f\n", "tick_start_us_p50", foliot_server_lateness_us(a->server, 0.5));
-    printf("%-28s %.0f\n", "tick_start_us_p99", foliot_server_lateness_us(a->server, 0.99));
+    printf("%-28s %.0f\n", "tick_start_us_p50", foliot_server_get_lateness_us(a->server, 0.5));
+    printf("%-28s %.0f\n", "tick_start_us_p99", foliot_server_get_lateness_us(a->server, 0.99));
 #undef PRINT_SERVER
 #undef PRINT_TRANSPORT
 }

@@ -65,7 +65,7 @@ static void file_written(uv_work_t *work, int status)
     so_far.writing = false;
     if (status != 0 || r->status != FOLIOT_STATUS_OK)
         snprintf(line, sizeof line, "foliot-server: no file of our state: %s\n",
-                 status ? uv_strerror(status) : foliot_status_text(r->status));
+                 status ? uv_strerror(status) : foliot_status_get_text(r->status));
     else
         snprintf(line, sizeof line, "  %-10s %s\n", "our state", r->file);
     if (!r->json || r->status != FOLIOT_STATUS_OK)

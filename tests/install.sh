@@ -13,7 +13,7 @@ int main(void)
 {
     const char *part = "";
     foliot_status status = foliot_self_test(&part);
-    printf("%s %s %s\n", foliot_version(), foliot_status_name(status), part ? part : "");
+    printf("%s %s %s\n", foliot_get_version(), foliot_status_get_name(status), part ? part : "");
     return status != FOLIOT_STATUS_OK;
 }
 C

@@ -239,7 +239,7 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
 bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *world)
 {
     foliot_snapshot_head head = {
-        .tick = foliot_world_tick(world), .pieces = 1, .bodies = foliot_world_body_count(world)};
+        .tick = foliot_world_get_tick(world), .pieces = 1, .bodies = foliot_world_get_body_count(world)};
     foliot__entry *entry = find(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL);
     if (!entry || foliot_snapshot_capture(&buffer->format, world, &entry->snapshot) != FOLIOT_STATUS_OK)
         return false;
@@ -541,5 +541,5 @@ foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick
 foliot_digest foliot__buffer_digest(const foliot__snapshot_buffer *buffer)
 {
     const foliot_snapshot *newest = foliot__buffer_newest(buffer);
-    return newest ? foliot_snapshot_digest(newest) : (foliot_digest){0, 0};
+    return newest ? foliot_snapshot_get_digest(newest) : (foliot_digest){0, 0};
 }

@@ -63,7 +63,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     c->kind = config->simulation ? *config->simulation : foliot_world_kind;
     c->fingerprint = config->fingerprint;
     if ((c->fingerprint.high | c->fingerprint.low) == 0)
-        c->fingerprint = foliot_simulation_fingerprint(&c->kind);
+        c->fingerprint = foliot_simulation_kind_get_fingerprint(&c->kind);
     if (config->step_host)
         c->step_host = *config->step_host;
     c->next_sequence = 1;
@@ -242,9 +242,9 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
     foliot_transport_flush(client->config.transport, now_ns);
 }
 
-uint64_t foliot_client_wake_ns(const foliot_client *client)
+uint64_t foliot_client_get_wake_ns(const foliot_client *client)
 {
-    uint64_t wake = foliot_transport_wake_ns(client->config.transport);
+    uint64_t wake = foliot_transport_get_wake_ns(client->config.transport);
     if (client->work >= UPDATE_WORK_MAX)
         return client->now_ns; // more has come
     if (client->lockstep && foliot__lockstep_client_backlog(client->lockstep) > 0)

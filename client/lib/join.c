@@ -31,7 +31,7 @@ static void write_hello(const foliot_client *c, foliot__message *m)
     if (c->welcomed)
         h->token = c->welcome.token;
     h->fingerprint = c->fingerprint;
-    snprintf(h->build, sizeof h->build, "%s", foliot_build());
+    snprintf(h->build, sizeof h->build, "%s", foliot_get_build());
     h->forces = c->config.forces;
     snprintf(h->simulation, sizeof h->simulation, "%s", c->kind.name);
     h->rules = c->kind.version;
@@ -68,7 +68,7 @@ static bool world_fits(const foliot_client *c)
     if (!c->scene || c->kind.create != foliot_world_kind.create)
         return true;
     foliot_world_config config = foliot_world_config_default(c->scene);
-    return foliot_world_bytes(&config) <=
+    return foliot_world_config_get_bytes(&config) <=
            FOLIOT__WORLD_BYTES_FREE + (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
 }
 
@@ -83,7 +83,7 @@ static void make_simulation(foliot_client *c)
     }
     foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->setup, c->setup_bytes);
     if (status != FOLIOT_STATUS_OK)
-        foliot__client_end(c, FOLIOT_CLIENT_LOST, foliot_status_text(status));
+        foliot__client_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(status));
 }
 
 // The mode may be another than before the connection was lost.
@@ -165,7 +165,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     if (foliot__buffer_init(&c->buffer, &w->format, w->dt) != FOLIOT_STATUS_OK || !enter_mode(c, w)) {
         foliot__buffer_close(&c->buffer);
         c->state = FOLIOT_CLIENT_LOST;
-        snprintf(c->reason, sizeof c->reason, "%s", foliot_status_text(FOLIOT_STATUS_MEMORY));
+        snprintf(c->reason, sizeof c->reason, "%s", foliot_status_get_text(FOLIOT_STATUS_MEMORY));
         return;
     }
     c->welcomed = true;
@@ -187,7 +187,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     }
     // A first guess: half a round trip each way, and what jitter may add; the server's slack
     // corrects it.
-    double round_trip = (double)foliot_transport_round_trip_ns(c->config.transport, c->peer);
+    double round_trip = (double)foliot_transport_get_round_trip_ns(c->config.transport, c->peer);
     double ahead = round_trip + 2 * foliot__client_tick_ns(c);
     c->input_offset_ns = (double)c->now_ns - ahead - (double)w->tick * foliot__client_tick_ns(c);
     c->clock_set = false;

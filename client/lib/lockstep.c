@@ -114,7 +114,7 @@ static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
     }
     c->valid = foliot_simulation_save(simulation, c->bytes, c->capacity, &length) == FOLIOT_STATUS_OK;
     c->length = length;
-    c->tick = foliot_simulation_tick(simulation);
+    c->tick = foliot_simulation_get_tick(simulation);
 }
 
 // Room for the states of as many ticks as fit.
@@ -151,7 +151,7 @@ static bool begin(foliot__lockstep_client *l)
     if (!l->setup_here || l->state_total < head ||
         foliot_simulation_restore(&l->simulation, l->state + head, l->state_total - head) !=
             FOLIOT_STATUS_OK ||
-        foliot_simulation_tick(&l->simulation) != l->state_tick)
+        foliot_simulation_get_tick(&l->simulation) != l->state_tick)
         return false;
     foliot__reader r = foliot__reader_of(l->state, head);
     memset(l->sequences, 0, sizeof l->sequences);
@@ -159,7 +159,7 @@ static bool begin(foliot__lockstep_client *l)
         l->sequences[p] = foliot__read_u32(&r);
     l->tick = l->start = l->checked = l->state_tick;
     l->digests = 0;
-    l->history[l->tick % FOLIOT__CLIENT_TICKS] = foliot_simulation_digest(&l->simulation);
+    l->history[l->tick % FOLIOT__CLIENT_TICKS] = foliot_simulation_get_digest(&l->simulation);
     keep(&l->base, &l->simulation);
     l->next.valid = false;
     make_held(l);
@@ -279,7 +279,7 @@ bool foliot__lockstep_client_step(foliot__lockstep_client *l)
     if (foliot_simulation_step(&l->simulation, l->inputs, count) != FOLIOT_STATUS_OK)
         l->malformed++; // goes on as it is: the digest tells
     l->tick++;
-    foliot_digest digest = foliot_simulation_digest(&l->simulation);
+    foliot_digest digest = foliot_simulation_get_digest(&l->simulation);
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = digest;
     l->digests += foliot__digest_share(l->tick, digest);
     l->ticks_stepped++;

@@ -52,53 +52,53 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
     return FOLIOT_STATUS_OK;
 }
 
-foliot_client_state foliot_client_now(const foliot_client *client)
+foliot_client_state foliot_client_get_state(const foliot_client *client)
 {
     return client->state;
 }
 
-const char *foliot_client_reason(const foliot_client *client)
+const char *foliot_client_get_reason(const foliot_client *client)
 {
     return client->reason;
 }
 
-bool foliot_client_try_again(const foliot_client *client)
+bool foliot_client_get_retryable(const foliot_client *client)
 {
     return client->try_again;
 }
 
-bool foliot_client_computes_otherwise(const foliot_client *client)
+bool foliot_client_get_fingerprint_refused(const foliot_client *client)
 {
     return client->refusal == FOLIOT__REFUSE_FINGERPRINT ||
            client->refusal == FOLIOT__REFUSE_SIMULATION;
 }
 
-uint32_t foliot_client_player(const foliot_client *client)
+uint32_t foliot_client_get_player(const foliot_client *client)
 {
     return client->welcomed ? client->welcome.player : FOLIOT__NO_PLAYER;
 }
 
-double foliot_client_dt(const foliot_client *client)
+double foliot_client_get_dt(const foliot_client *client)
 {
     return client->welcome.dt;
 }
 
-double foliot_client_pace_hz(const foliot_client *client)
+double foliot_client_get_pace_hz(const foliot_client *client)
 {
     return client->welcome.pace_hz;
 }
 
-const char *foliot_client_scene_name(const foliot_client *client)
+const char *foliot_client_get_scene_name(const foliot_client *client)
 {
     return client->welcome.scene;
 }
 
-const foliot_scene *foliot_client_scene(const foliot_client *client)
+const foliot_scene *foliot_client_get_scene(const foliot_client *client)
 {
     return client->scene;
 }
 
-const char *foliot_client_player_name(const foliot_client *client, uint32_t slot)
+const char *foliot_client_get_player_name(const foliot_client *client, uint32_t slot)
 {
     for (uint32_t p = 0; p < FOLIOT__PLAYER_NAMES; p++)
         if (client->players[p].here && client->players[p].slot == slot)
@@ -106,17 +106,17 @@ const char *foliot_client_player_name(const foliot_client *client, uint32_t slot
     return NULL;
 }
 
-bool foliot_client_in_lockstep(const foliot_client *client)
+bool foliot_client_get_lockstep(const foliot_client *client)
 {
     return client->lockstep != NULL;
 }
 
-const foliot_simulation *foliot_client_simulation(const foliot_client *client)
+const foliot_simulation *foliot_client_get_simulation(const foliot_client *client)
 {
     return client->lockstep && client->lockstep->begun ? &client->lockstep->simulation : NULL;
 }
 
-bool foliot_client_divergence(foliot_client *client, foliot_divergence_case *found)
+bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_case *found)
 {
     foliot__lockstep_client *l = client->lockstep;
     if (!l || !l->has_case)
@@ -179,7 +179,7 @@ void foliot__client_keep_figures(foliot_client *client)
     client->too_large_before += client->buffer.dropped;
 }
 
-foliot_client_statistics foliot_client_statistics_now(const foliot_client *client)
+foliot_client_statistics foliot_client_get_statistics(const foliot_client *client)
 {
     foliot_client_statistics s = client->statistics;
     if (!client->welcomed)

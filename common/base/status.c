@@ -2,7 +2,7 @@
 // status.c: names and texts of the statuses, from the one list.
 #include "foliot/status.h"
 
-const char *foliot_status_name(foliot_status status)
+const char *foliot_status_get_name(foliot_status status)
 {
     static const struct {
         foliot_status status;
@@ -18,7 +18,7 @@ const char *foliot_status_name(foliot_status status)
     return "UNKNOWN";
 }
 
-const char *foliot_status_text(foliot_status status)
+const char *foliot_status_get_text(foliot_status status)
 {
     switch (status) {
 #define CASE(code, value, text)                                                                    \

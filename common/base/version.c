@@ -46,12 +46,12 @@
 #define ISA "unknown"
 #endif
 
-const char *foliot_version(void)
+const char *foliot_get_version(void)
 {
     return FOLIOT_VERSION;
 }
 
-const char *foliot_build(void)
+const char *foliot_get_build(void)
 {
     return COMPILER " " ISA;
 }

@@ -9,7 +9,7 @@ foliot_transport_config foliot_transport_config_default(void)
     return (foliot_transport_config){.peers_max = 1, .timeout_ms = 10000};
 }
 
-foliot_status foliot_transport_impair(foliot_transport *transport, const foliot_impairment *send,
+foliot_status foliot_transport_set_impairment(foliot_transport *transport, const foliot_impairment *send,
                                       const foliot_impairment *receive)
 {
     if (!transport->maker->impair)
@@ -83,38 +83,38 @@ void foliot_transport_flush(foliot_transport *transport, uint64_t now_ns)
     transport->maker->flush(transport, now_ns);
 }
 
-uint64_t foliot_transport_wake_ns(const foliot_transport *transport)
+uint64_t foliot_transport_get_wake_ns(const foliot_transport *transport)
 {
     return transport->maker->wake_ns(transport);
 }
 
-int foliot_transport_descriptor(const foliot_transport *transport)
+int foliot_transport_get_descriptor(const foliot_transport *transport)
 {
     return transport->maker->descriptor(transport);
 }
 
-uint16_t foliot_transport_port(const foliot_transport *transport)
+uint16_t foliot_transport_get_port(const foliot_transport *transport)
 {
     return transport->maker->port(transport);
 }
 
-void foliot_transport_peer_address(const foliot_transport *transport, foliot_peer_id peer,
+void foliot_transport_get_peer_address(const foliot_transport *transport, foliot_peer_id peer,
                                    char *text, size_t bytes)
 {
     transport->maker->peer_address(transport, peer, text, bytes);
 }
 
-uint64_t foliot_transport_peer_host(const foliot_transport *transport, foliot_peer_id peer)
+uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport, foliot_peer_id peer)
 {
     return transport->maker->peer_host(transport, peer);
 }
 
-uint64_t foliot_transport_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
+uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
 {
     return transport->maker->round_trip_ns(transport, peer);
 }
 
-const foliot_transport_counters *foliot_transport_counted(const foliot_transport *transport)
+const foliot_transport_counters *foliot_transport_get_counters(const foliot_transport *transport)
 {
     return &transport->counters;
 }

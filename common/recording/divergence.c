@@ -46,14 +46,14 @@ static uint64_t disordered(foliot_value_type type, uint64_t order)
     }
 }
 
-uint64_t foliot_value_distance(foliot_value_type type, uint64_t a, uint64_t b)
+uint64_t foliot_value_get_distance(foliot_value_type type, uint64_t a, uint64_t b)
 {
     a = ordered(type, a);
     b = ordered(type, b);
     return a > b ? a - b : b - a;
 }
 
-uint64_t foliot_value_moved(foliot_value_type type, uint64_t bits, int64_t by)
+uint64_t foliot_value_advance(foliot_value_type type, uint64_t bits, int64_t by)
 {
     return disordered(type, ordered(type, bits) + (uint64_t)by);
 }

@@ -196,9 +196,9 @@ static void pack_build(foliot__buffer *out, foliot_digest fingerprint)
     foliot__pack_str(out, "fingerprint");
     pack_digest(out, fingerprint);
     foliot__pack_str(out, "build");
-    foliot__pack_str(out, foliot_build());
+    foliot__pack_str(out, foliot_get_build());
     foliot__pack_str(out, "version");
-    foliot__pack_str(out, foliot_version());
+    foliot__pack_str(out, foliot_get_version());
 }
 
 void foliot__tape_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,

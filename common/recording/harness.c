@@ -66,7 +66,7 @@ static foliot_status save(const foliot_simulation *simulation, saved *to)
             return FOLIOT_STATUS_MEMORY;
     }
     status = foliot_simulation_save(simulation, to->bytes, to->capacity, &to->length);
-    to->digest = foliot_simulation_digest(simulation);
+    to->digest = foliot_simulation_get_digest(simulation);
     return status;
 }
 
@@ -120,7 +120,7 @@ static void compare(harness *h, foliot_harness_test test, const foliot_simulatio
                     const char *text)
 {
     foliot_harness_row *row = row_of(h, test);
-    uint64_t tick = foliot_simulation_tick(&h->run);
+    uint64_t tick = foliot_simulation_get_tick(&h->run);
     const saved *expected = at(h, tick);
     row->checks++;
     foliot_status status = save(actual, &h->other);
@@ -147,7 +147,7 @@ static foliot_status step(harness *h, foliot_simulation *simulation)
 {
     const foliot_input *inputs = NULL;
     uint32_t count = 0;
-    uint64_t tick = foliot_simulation_tick(simulation);
+    uint64_t tick = foliot_simulation_get_tick(simulation);
     if (!foliot__input_log_at(&h->log, tick, &inputs, &count))
         return FOLIOT_STATUS_NOT_FOUND;
     return foliot_simulation_step(simulation, inputs, count);
@@ -161,8 +161,8 @@ static bool steps(harness *h, foliot_harness_test test, foliot_simulation *simul
         return true;
     char text[128];
     snprintf(text, sizeof text, "it refuses a step that the first run took (%s)",
-             foliot_status_name(status));
-    fail(h, test, foliot_simulation_tick(&h->run), text);
+             foliot_status_get_name(status));
+    fail(h, test, foliot_simulation_get_tick(&h->run), text);
     return false;
 }
 
@@ -175,16 +175,16 @@ static bool restores(harness *h, foliot_harness_test test, foliot_simulation *si
     char text[128] = "";
     if (status != FOLIOT_STATUS_OK)
         snprintf(text, sizeof text, "it refuses its own saved bytes (%s)",
-                 foliot_status_name(status));
-    else if (foliot_simulation_tick(simulation) != tick)
+                 foliot_status_get_name(status));
+    else if (foliot_simulation_get_tick(simulation) != tick)
         snprintf(text, sizeof text, "restored to tick %" PRIu64 ", it says that it is at %" PRIu64,
-                 tick, foliot_simulation_tick(simulation));
-    else if (!foliot_digest_equal(foliot_simulation_digest(simulation), from->digest))
+                 tick, foliot_simulation_get_tick(simulation));
+    else if (!foliot_digest_equal(foliot_simulation_get_digest(simulation), from->digest))
         snprintf(text, sizeof text, "restored, it does not have the digest of what was saved");
     if (!text[0])
         return true;
     fail(h, test, tick, text);
-    if (status == FOLIOT_STATUS_OK && tick == foliot_simulation_tick(&h->run) &&
+    if (status == FOLIOT_STATUS_OK && tick == foliot_simulation_get_tick(&h->run) &&
         save(simulation, &h->other) == FOLIOT_STATUS_OK)
         explain(h, row_of(h, test), simulation, from, &h->other);
     return false;
@@ -200,7 +200,7 @@ static void test_replay(harness *h)
 static void test_sync(harness *h, uint32_t i)
 {
     foliot_simulation *rolled = &h->rolled[i];
-    uint64_t tick = foliot_simulation_tick(&h->run);
+    uint64_t tick = foliot_simulation_get_tick(&h->run);
     uint32_t distance = h->config->distances[i];
     char text[96];
     if (!steps(h, FOLIOT_HARNESS_sync, rolled))
@@ -220,7 +220,7 @@ static void test_sync(harness *h, uint32_t i)
 // Before the undisturbed run steps on: into an instance that comes from elsewhere.
 static void restore_copy(harness *h)
 {
-    restores(h, FOLIOT_HARNESS_serialisation, &h->restored, foliot_simulation_tick(&h->run));
+    restores(h, FOLIOT_HARNESS_serialisation, &h->restored, foliot_simulation_get_tick(&h->run));
 }
 
 static void test_serialisation(harness *h)
@@ -241,12 +241,12 @@ static bool notices_number(harness *h, uint32_t part, uint32_t field,
                            const foliot_simulation_field *value)
 {
     foliot_harness_row *row = row_of(h, FOLIOT_HARNESS_perturbation);
-    uint64_t tick = foliot_simulation_tick(&h->run);
+    uint64_t tick = foliot_simulation_get_tick(&h->run);
     void *self = h->disturbed.self;
-    uint64_t moved = foliot_value_moved(value->type, value->bits, 1);
-    h->config->kind->field_put(self, part, field, moved);
+    uint64_t moved = foliot_value_advance(value->type, value->bits, 1);
+    h->config->kind->set_field(self, part, field, moved);
     bool noticed =
-        !foliot_digest_equal(foliot_simulation_digest(&h->disturbed), at(h, tick)->digest);
+        !foliot_digest_equal(foliot_simulation_get_digest(&h->disturbed), at(h, tick)->digest);
     row->checks++;
     if (!noticed) {
         fail(h, FOLIOT_HARNESS_perturbation, tick, "the digest does not notice another value");
@@ -260,7 +260,7 @@ static bool notices_number(harness *h, uint32_t part, uint32_t field,
         if (noticed)
             row->text[0] = 0;
     }
-    h->config->kind->field_put(self, part, field, value->bits);
+    h->config->kind->set_field(self, part, field, value->bits);
     return noticed;
 }
 
@@ -296,7 +296,7 @@ static bool disturb_numbers(harness *h)
 // must have another digest.
 static bool notices_bit(harness *h, size_t bit)
 {
-    uint64_t tick = foliot_simulation_tick(&h->run);
+    uint64_t tick = foliot_simulation_get_tick(&h->run);
     saved *flipped = &h->flipped;
     char text[96];
     row_of(h, FOLIOT_HARNESS_perturbation)->checks++;
@@ -322,7 +322,7 @@ static bool notices_bit(harness *h, size_t bit)
 
 static bool disturb_bits(harness *h)
 {
-    uint64_t tick = foliot_simulation_tick(&h->run);
+    uint64_t tick = foliot_simulation_get_tick(&h->run);
     if (save(&h->run, &h->flipped) != FOLIOT_STATUS_OK)
         return true;
     size_t bits = h->flipped.length * 8;
@@ -334,12 +334,12 @@ static bool disturb_bits(harness *h)
 
 static void test_perturbation(harness *h)
 {
-    uint64_t tick = foliot_simulation_tick(&h->run);
+    uint64_t tick = foliot_simulation_get_tick(&h->run);
     if (tick % h->config->perturb_every != 0 && tick != h->config->ticks)
         return;
     if (!restores(h, FOLIOT_HARNESS_perturbation, &h->disturbed, tick))
         return;
-    if (h->config->kind->field_put && h->config->kind->part_count && !disturb_numbers(h))
+    if (h->config->kind->set_field && h->config->kind->part_count && !disturb_numbers(h))
         return;
     disturb_bits(h);
 }
@@ -364,13 +364,13 @@ static foliot_status take_inputs(harness *h, uint64_t tick)
 
 static foliot_status run_tick(harness *h)
 {
-    uint64_t tick = foliot_simulation_tick(&h->run);
+    uint64_t tick = foliot_simulation_get_tick(&h->run);
     foliot_status status = take_inputs(h, tick);
     if (row_of(h, FOLIOT_HARNESS_serialisation)->passed)
         restore_copy(h);
     if (status == FOLIOT_STATUS_OK)
         status = step(h, &h->run);
-    if (status == FOLIOT_STATUS_OK && foliot_simulation_tick(&h->run) != tick + 1)
+    if (status == FOLIOT_STATUS_OK && foliot_simulation_get_tick(&h->run) != tick + 1)
         status = FOLIOT_STATUS_INVALID; // a step is one tick
     if (status == FOLIOT_STATUS_OK)
         status = save(&h->run, at(h, tick + 1));
@@ -424,7 +424,7 @@ static foliot_status begin(harness *h)
         status = FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK)
         return status;
-    uint64_t first = foliot_simulation_tick(&h->run);
+    uint64_t first = foliot_simulation_get_tick(&h->run);
     foliot__input_log_init(&h->log, first);
     return save(&h->run, at(h, first));
 }
@@ -464,7 +464,7 @@ foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_har
     while (status == FOLIOT_STATUS_OK && result->ticks < config->ticks)
         status = run_tick(h);
     if (h->run.self)
-        result->digest = foliot_simulation_digest(&h->run);
+        result->digest = foliot_simulation_get_digest(&h->run);
     result->passed = status == FOLIOT_STATUS_OK;
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
         result->passed = result->passed && result->row[i].passed;

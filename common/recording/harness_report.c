@@ -17,7 +17,7 @@ static const struct {
 #undef ROW
 };
 
-const char *foliot_harness_test_name(foliot_harness_test test)
+const char *foliot_harness_test_get_name(foliot_harness_test test)
 {
     return (unsigned)test < FOLIOT_HARNESS_TEST_COUNT ? tests[test].name : "none";
 }

@@ -22,7 +22,7 @@ static foliot_status probe_digest(foliot_replay *replay, const foliot__tape_cont
     }
     status = foliot_simulation_restore(&replay->probe, content->keyframe, content->keyframe_length);
     if (status == FOLIOT_STATUS_OK)
-        *digest = foliot_simulation_digest(&replay->probe);
+        *digest = foliot_simulation_get_digest(&replay->probe);
     return status;
 }
 
@@ -67,7 +67,7 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
                  "block %" PRIu64 " at offset %" PRIu64 ": the keyframe of tick %" PRIu64
                  " does not fit this %s (%s)",
                  damage->block, damage->offset, content->tick,
-                 replay->foreign ? "simulation" : "scene", foliot_status_text(status));
+                 replay->foreign ? "simulation" : "scene", foliot_status_get_text(status));
     if (replay->damage.status == FOLIOT_STATUS_OK) {
         replay->keyframe_false = true;
         replay->keyframe_false_tick = content->tick;

@@ -15,15 +15,15 @@ void foliot__perturb(foliot_world *world, const foliot_perturbation *fault)
         FOLIOT_BODY_TRUTH(ROW)
 #undef ROW
     };
-    uint64_t bits = foliot_world_field_bits(world, fault->body, fault->field);
-    foliot_world_field_put(world, fault->body, fault->field,
-                           foliot_value_moved(types[fault->field], bits, fault->ulps));
+    uint64_t bits = foliot_world_get_field(world, fault->body, fault->field);
+    foliot_world_set_field(world, fault->body, fault->field,
+                           foliot_value_advance(types[fault->field], bits, fault->ulps));
 }
 
 // While a stage runs the world's tick is the one before; `finish` has counted it.
 static uint64_t produced_tick(const foliot_world *world, foliot_stage stage)
 {
-    return foliot_world_tick(world) + (stage == FOLIOT_STAGE_finish ? 0 : 1);
+    return foliot_world_get_tick(world) + (stage == FOLIOT_STAGE_finish ? 0 : 1);
 }
 
 static void after_stage(void *user, foliot_world *world, foliot_stage stage)
@@ -31,7 +31,7 @@ static void after_stage(void *user, foliot_world *world, foliot_stage stage)
     foliot__perturber *perturber = user;
     const foliot_perturbation *fault = perturber->fault;
     if (!fault || fault->stage != stage || fault->tick != produced_tick(world, stage) ||
-        fault->body >= foliot_world_body_count(world))
+        fault->body >= foliot_world_get_body_count(world))
         return;
     foliot__perturb(world, fault);
     perturber->done = true;

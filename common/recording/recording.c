@@ -56,11 +56,11 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
     foliot_recording *recording = calloc(1, sizeof *recording);
     if (!recording)
         return FOLIOT_STATUS_MEMORY;
-    uint64_t tick = foliot_simulation_tick(simulation);
+    uint64_t tick = foliot_simulation_get_tick(simulation);
     recording->config = *config;
     recording->state.first_tick = recording->state.appended_tick = tick;
     recording->seen_tick = recording->keyframe_tick = recording->state.closed_tick = tick;
-    recording->digest = foliot_simulation_digest(simulation);
+    recording->digest = foliot_simulation_get_digest(simulation);
     if (!foliot__tape_encoder_init(&recording->encoder, tick, config->digest_ticks,
                                    config->digest_bytes) ||
         !capture(recording, simulation)) {
@@ -182,7 +182,7 @@ static void know_fingerprint(foliot_recording *recording, const foliot_simulatio
 {
     foliot_digest *fingerprint = &recording->config.fingerprint;
     if ((fingerprint->high | fingerprint->low) == 0)
-        *fingerprint = foliot_simulation_fingerprint(kind);
+        *fingerprint = foliot_simulation_kind_get_fingerprint(kind);
 }
 
 static foliot_status encode_head(foliot_recording *recording, const foliot_scene *scene,
@@ -388,7 +388,7 @@ foliot_status foliot_recording_append_simulation(foliot_recording *recording,
                                                  const foliot_simulation *simulation,
                                                  const foliot_input *inputs, uint32_t count)
 {
-    uint64_t tick = foliot_simulation_tick(simulation);
+    uint64_t tick = foliot_simulation_get_tick(simulation);
     if (tick != recording->seen_tick + 1)
         return FOLIOT_STATUS_INVALID;
     for (uint32_t i = 0; i < count; i++)
@@ -397,7 +397,7 @@ foliot_status foliot_recording_append_simulation(foliot_recording *recording,
     recording->seen_tick = tick;
     if (stopped(recording) != FOLIOT_STATUS_OK)
         return stopped(recording);
-    recording->digest = foliot_simulation_digest(simulation);
+    recording->digest = foliot_simulation_get_digest(simulation);
     if (!take_tick(recording, inputs, count))
         return stopped(recording);
     recording->state.appended_tick = tick;
@@ -409,7 +409,7 @@ foliot_status foliot_recording_append_simulation(foliot_recording *recording,
     return stopped(recording);
 }
 
-const foliot_resumption *foliot_recording_resumed(const foliot_recording *recording)
+const foliot_resumption *foliot_recording_get_resumption(const foliot_recording *recording)
 {
     return recording->journal ? &recording->resumption : NULL;
 }
@@ -471,7 +471,7 @@ foliot_status foliot_recording_wait(foliot_recording *recording, bool synced)
     return stopped(recording);
 }
 
-foliot_recording_state foliot_recording_now(const foliot_recording *recording)
+foliot_recording_state foliot_recording_get_state(const foliot_recording *recording)
 {
     foliot_recording_state state = recording->state;
     state.synced_tick = atomic_load(&recording->drain.synced_tick);
@@ -490,7 +490,7 @@ foliot_recording_state foliot_recording_now(const foliot_recording *recording)
 static void finish(foliot_recording *recording, foliot_recording_state *final)
 {
     if (final)
-        *final = foliot_recording_now(recording);
+        *final = foliot_recording_get_state(recording);
     foliot__drain_finish(&recording->drain);
     foliot__recording_free(recording);
 }

@@ -75,7 +75,7 @@ static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *s
 {
     foliot_status status =
         foliot_simulation_restore(simulation, replay->segment, replay->segment_length);
-    if (status == FOLIOT_STATUS_OK && foliot_simulation_tick(simulation) == replay->segment_tick)
+    if (status == FOLIOT_STATUS_OK && foliot_simulation_get_tick(simulation) == replay->segment_tick)
         return FOLIOT_STATUS_OK;
     foliot_damage damage = {.status = FOLIOT_STATUS_CORRUPT,
                             .block = replay->content.number,
@@ -85,42 +85,42 @@ static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *s
              " does not fit this %s (%s)",
              damage.block, damage.offset, replay->segment_tick,
              replay->foreign ? "simulation" : "scene",
-             foliot_status_text(status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_CORRUPT : status));
+             foliot_status_get_text(status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_CORRUPT : status));
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;
 }
 
 // -- about it
 
-void foliot_replay_host(foliot_replay *replay, const foliot_host *host)
+void foliot_replay_set_host(foliot_replay *replay, const foliot_host *host)
 {
     replay->host = host ? *host : (foliot_host){0};
     replay->hosted.host = replay->host;
 }
 
-const foliot_replay_summary *foliot_replay_about(const foliot_replay *replay)
+const foliot_replay_summary *foliot_replay_get_summary(const foliot_replay *replay)
 {
     return &replay->about;
 }
 
-const foliot_damage *foliot_replay_damage(const foliot_replay *replay)
+const foliot_damage *foliot_replay_get_damage(const foliot_replay *replay)
 {
     return &replay->damage;
 }
 
-const foliot_world *foliot_replay_world(const foliot_replay *replay)
+const foliot_world *foliot_replay_get_world(const foliot_replay *replay)
 {
     return replay->world;
 }
 
-const foliot_simulation *foliot_replay_simulation(const foliot_replay *replay)
+const foliot_simulation *foliot_replay_get_simulation(const foliot_replay *replay)
 {
     return &replay->simulation;
 }
 
-uint64_t foliot_replay_tick(const foliot_replay *replay)
+uint64_t foliot_replay_get_tick(const foliot_replay *replay)
 {
-    return replay->simulation.self ? foliot_simulation_tick(&replay->simulation)
+    return replay->simulation.self ? foliot_simulation_get_tick(&replay->simulation)
                                    : replay->about.first_tick;
 }
 
@@ -267,7 +267,7 @@ foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simul
 {
     const foliot_input *inputs = NULL;
     uint32_t count = 0;
-    uint64_t tick = foliot_simulation_tick(simulation);
+    uint64_t tick = foliot_simulation_get_tick(simulation);
     if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
         return FOLIOT_STATUS_NOT_FOUND;
     foliot_status status = foliot_simulation_step(simulation, inputs, count);
@@ -279,7 +279,7 @@ foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation
 {
     const foliot_input *inputs = NULL;
     uint32_t count = 0;
-    uint64_t tick = foliot_simulation_tick(simulation);
+    uint64_t tick = foliot_simulation_get_tick(simulation);
     if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
         return FOLIOT_STATUS_NOT_FOUND;
     foliot_truth_begin(truth, tick + 1);
@@ -291,7 +291,7 @@ foliot_status foliot_replay_step(foliot_replay *replay)
 {
     if (!replay->simulation.self)
         return FOLIOT_STATUS_UNSUPPORTED;
-    uint64_t tick = foliot_replay_tick(replay);
+    uint64_t tick = foliot_replay_get_tick(replay);
     if (!covers(&replay->content, tick)) {
         if (tick >= replay->about.last_tick)
             return replay->about.closed ? FOLIOT_STATUS_NOT_FOUND : replay->damage.status;
@@ -321,19 +321,19 @@ static foliot_status restore_before(foliot_replay *replay, int64_t k)
 
 static foliot_status seek_from(foliot_replay *replay, uint64_t tick)
 {
-    uint64_t now = foliot_replay_tick(replay);
+    uint64_t now = foliot_replay_get_tick(replay);
     int64_t k = keyframe_before(replay, tick);
     foliot_status status = FOLIOT_STATUS_OK;
     if (tick < now || (k >= 0 && replay->index[k][0] > now))
         status = restore_before(replay, k);
-    while (status == FOLIOT_STATUS_OK && foliot_replay_tick(replay) < tick)
+    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < tick)
         status = foliot_replay_step(replay);
     return status;
 }
 
 foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
 {
-    uint64_t now = foliot_replay_tick(replay);
+    uint64_t now = foliot_replay_get_tick(replay);
     if (!replay->simulation.self)
         return FOLIOT_STATUS_UNSUPPORTED;
     if (tick < replay->about.first_tick || tick > replay->about.last_tick)
@@ -387,9 +387,9 @@ static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
     if (status != FOLIOT_STATUS_OK)
         return status;
     for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
-        foliot_input held = foliot_world_player_controls(replay->scratch, p);
+        foliot_input held = foliot_world_get_player_controls(replay->scratch, p);
         replay->held[p] = (foliot__tape_held){
-            .joined = foliot_world_player_body(replay->scratch, p) != FOLIOT_NO_BODY,
+            .joined = foliot_world_get_player_body(replay->scratch, p) != FOLIOT_NO_BODY,
             .buttons = held.buttons};
         memcpy(replay->held[p].axes, held.axes, sizeof held.axes);
     }
@@ -436,13 +436,13 @@ static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
 
 foliot_status foliot_replay_step_back(foliot_replay *replay)
 {
-    uint64_t tick = foliot_replay_tick(replay);
+    uint64_t tick = foliot_replay_get_tick(replay);
     if (tick <= replay->about.first_tick)
         return FOLIOT_STATUS_NOT_FOUND;
     if (!replay->world)
         return foliot_replay_seek(replay, tick - 1);
     const foliot_integrator_info *integrator =
-        foliot_integrator_get_info(foliot_world_integrator(replay->world));
+        foliot_integrator_get_info(foliot_world_get_integrator(replay->world));
     foliot_status status = FOLIOT_STATUS_UNSUPPORTED;
     if (integrator->reversible == FOLIOT_REVERSIBILITY_EXACT)
         status = step_inverse(replay, tick - 1);
@@ -451,7 +451,7 @@ foliot_status foliot_replay_step_back(foliot_replay *replay)
 
 // -- what was recorded
 
-foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick,
+foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
                                    const foliot_input **inputs, uint32_t *count)
 {
     if (tick < replay->about.first_tick || tick >= replay->about.last_tick)
@@ -462,11 +462,11 @@ foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick,
     return status;
 }
 
-uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16])
+uint32_t foliot_replay_get_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16])
 {
     if (tick == replay->about.first_tick) {
         size_t length;
-        if (!foliot_replay_keyframe(replay, tick, &length))
+        if (!foliot_replay_get_keyframe(replay, tick, &length))
             return 0;
         memcpy(bytes, replay->segment_digest, 16);
         return 16;
@@ -481,7 +481,7 @@ uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t byte
     return count;
 }
 
-const uint8_t *foliot_replay_keyframe(foliot_replay *replay, uint64_t tick, size_t *length)
+const uint8_t *foliot_replay_get_keyframe(foliot_replay *replay, uint64_t tick, size_t *length)
 {
     int64_t k = keyframe_before(replay, tick);
     if (k < 0 || replay->index[k][0] != tick)

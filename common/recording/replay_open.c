@@ -55,7 +55,7 @@ static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
     replay->capacities.contacts_max = c[3];
     replay->capacities.players_max = c[4];
     replay->capacities.spawns_max = c[5];
-    replay->world_bytes = foliot_world_bytes(&replay->capacities);
+    replay->world_bytes = foliot_world_config_get_bytes(&replay->capacities);
     return FOLIOT_STATUS_OK;
 }
 
@@ -70,7 +70,7 @@ static foliot_status take_world(foliot_replay *replay, foliot_damage *damage)
     if (status == FOLIOT_STATUS_INVALID)
         return refuse(damage, FOLIOT_STATUS_CORRUPT, "scene or capacities are outside their ranges");
     if (status != FOLIOT_STATUS_OK)
-        return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_text(status));
+        return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_get_text(status));
     return FOLIOT_STATUS_OK;
 }
 
@@ -198,7 +198,7 @@ static foliot_status open_source(foliot_replay *replay, const opener *opening,
     take_about(replay);
     status = take_index(replay);
     if (status != FOLIOT_STATUS_OK)
-        return refuse(damage, status, foliot_status_text(status));
+        return refuse(damage, status, foliot_status_get_text(status));
     if (!replay->simulation.self)
         return FOLIOT_STATUS_OK;
     status = foliot__replay_rewind(replay);
@@ -236,7 +236,7 @@ static foliot_status open_file(const char *file, const opener *opening, foliot_r
         *damage = (foliot_damage){.status = status};
         snprintf(damage->text, sizeof damage->text, "%s",
                  status == FOLIOT_STATUS_IO && error ? foliot__file_problem(error)
-                                              : foliot_status_text(status));
+                                              : foliot_status_get_text(status));
     }
     free(replay);
     errno = error;

@@ -19,17 +19,17 @@
 // The state after the last whole block, checked against the digests since its keyframe.
 static foliot_status reach_end(foliot_replay *replay)
 {
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     uint64_t from = about->first_tick;
     for (uint32_t i = 0; i < replay->index_count; i++)
         if (replay->index[i][0] <= about->last_tick)
             from = replay->index[i][0];
     foliot_status status = foliot_replay_seek(replay, from);
-    while (status == FOLIOT_STATUS_OK && foliot_replay_tick(replay) < about->last_tick) {
+    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < about->last_tick) {
         status = foliot_replay_step(replay);
         uint8_t recorded[16], ours[16];
-        uint32_t count = foliot_replay_digest(replay, foliot_replay_tick(replay), recorded);
-        foliot__tape_digest_bytes(foliot_simulation_digest(&replay->simulation), ours);
+        uint32_t count = foliot_replay_get_digest(replay, foliot_replay_get_tick(replay), recorded);
+        foliot__tape_digest_bytes(foliot_simulation_get_digest(&replay->simulation), ours);
         if (status == FOLIOT_STATUS_OK && count && memcmp(recorded, ours, count) != 0)
             status = FOLIOT_STATUS_DIVERGED;
     }
@@ -153,7 +153,7 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
     if (config)
         ours = config->fingerprint;
     if ((ours.high | ours.low) == 0)
-        ours = foliot_fingerprint();
+        ours = foliot_get_fingerprint();
     if (foliot_digest_equal(ours, theirs))
         return FOLIOT_STATUS_OK;
     char text[256], a[FOLIOT_DIGEST_TEXT_BYTES], b[FOLIOT_DIGEST_TEXT_BYTES];
@@ -223,7 +223,7 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
     } else {
         sink.close(sink.user);
         if (problem && problem_bytes && *problem == '\0')
-            explain(problem, problem_bytes, foliot_status_text(status));
+            explain(problem, problem_bytes, foliot_status_get_text(status));
     }
     if (replay)
         foliot_replay_close(replay);

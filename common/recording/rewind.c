@@ -50,7 +50,7 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
         r->status = foliot_simulation_create(kind, setup, setup_bytes, &r->simulation);
     if (r->status == FOLIOT_STATUS_OK)
         r->status = foliot_simulation_restore(&r->simulation, state, state_bytes);
-    r->from = r->status == FOLIOT_STATUS_OK ? foliot_simulation_tick(&r->simulation) : 0;
+    r->from = r->status == FOLIOT_STATUS_OK ? foliot_simulation_get_tick(&r->simulation) : 0;
     if (r->status == FOLIOT_STATUS_OK && r->from >= tick)
         r->status = FOLIOT_STATUS_NOT_FOUND;
 }
@@ -102,7 +102,7 @@ static void last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t co
         r->status = foliot_truth_step(r->truth, &r->simulation, inputs, count);
     if (r->status == FOLIOT_STATUS_OK)
         save(r, &r->after, &r->after_capacity, &r->after_bytes);
-    r->digest = foliot_simulation_digest(&r->simulation);
+    r->digest = foliot_simulation_get_digest(&r->simulation);
     if (r->status == FOLIOT_STATUS_OK)
         take_held(r);
 }

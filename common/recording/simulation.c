@@ -40,7 +40,7 @@ void foliot_simulation_destroy(foliot_simulation *simulation)
     *simulation = (foliot_simulation){0};
 }
 
-uint64_t foliot_simulation_tick(const foliot_simulation *simulation)
+uint64_t foliot_simulation_get_tick(const foliot_simulation *simulation)
 {
     return simulation->kind->tick(simulation->self);
 }
@@ -69,7 +69,7 @@ foliot_digest foliot_digest_bytes(const void *bytes, size_t length)
     return foliot__hash(&span, 1);
 }
 
-foliot_digest foliot_simulation_digest(const foliot_simulation *simulation)
+foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation)
 {
     const foliot_simulation_kind *kind = simulation->kind;
     if (kind->digest)
@@ -83,9 +83,9 @@ foliot_digest foliot_simulation_digest(const foliot_simulation *simulation)
     return digest;
 }
 
-foliot_digest foliot_simulation_fingerprint(const foliot_simulation_kind *kind)
+foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kind *kind)
 {
-    return kind->fingerprint ? kind->fingerprint() : foliot_fingerprint();
+    return kind->fingerprint ? kind->fingerprint() : foliot_get_fingerprint();
 }
 
 foliot_status foliot_simulation_save(const foliot_simulation *simulation, void *bytes,
@@ -106,14 +106,14 @@ foliot_status foliot_simulation_restore(foliot_simulation *simulation, const voi
     return simulation->kind->restore(simulation->self, bytes, length);
 }
 
-uint32_t foliot_simulation_stage_count(const foliot_simulation_kind *kind)
+uint32_t foliot_simulation_kind_get_stage_count(const foliot_simulation_kind *kind)
 {
     return kind->stages ? kind->stage_count : 1;
 }
 
-const char *foliot_simulation_stage(const foliot_simulation_kind *kind, uint32_t stage)
+const char *foliot_simulation_kind_get_stage_name(const foliot_simulation_kind *kind, uint32_t stage)
 {
-    if (stage >= foliot_simulation_stage_count(kind))
+    if (stage >= foliot_simulation_kind_get_stage_count(kind))
         return NULL;
     return (kind->stages ? kind->stages : one_stage)[stage];
 }

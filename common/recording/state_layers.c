@@ -169,7 +169,7 @@ static foliot_status take(foliot_truth *truth, uint32_t index, const foliot_simu
 foliot_status foliot_truth_take(foliot_truth *truth, uint32_t stage,
                                 const foliot_simulation *simulation)
 {
-    truth->stage_count = foliot_simulation_stage_count(simulation->kind);
+    truth->stage_count = foliot_simulation_kind_get_stage_count(simulation->kind);
     FOLIOT_ASSERT(stage < truth->stage_count);
     return take(truth, stage, simulation);
 }
@@ -187,7 +187,7 @@ typedef struct watching {
 static void after_stage(void *user, uint32_t stage)
 {
     const watching *w = user;
-    if (stage < foliot_simulation_stage_count(w->simulation->kind))
+    if (stage < foliot_simulation_kind_get_stage_count(w->simulation->kind))
         foliot_truth_take(w->truth, stage, w->simulation);
 }
 
@@ -275,7 +275,7 @@ void foliot__divergence_stage(foliot_divergence *d, const foliot_truth *truth, u
 {
     d->stage_known = layer < truth->stage_count;
     d->stage = layer;
-    d->stage_name = d->stage_known ? foliot_simulation_stage(truth->kind, layer) : NULL;
+    d->stage_name = d->stage_known ? foliot_simulation_kind_get_stage_name(truth->kind, layer) : NULL;
 }
 
 void foliot__divergence_part(foliot_divergence *d, const foliot_truth *truth, uint32_t layer,
@@ -306,7 +306,7 @@ void foliot__divergence_field(foliot_divergence *d, const foliot_truth *truth, u
     d->type = value->type;
     d->expected = expected;
     d->actual = actual;
-    d->ulps = foliot_value_distance(value->type, expected, actual);
+    d->ulps = foliot_value_get_distance(value->type, expected, actual);
 }
 
 // -- comparing two at hand

@@ -22,7 +22,7 @@ typedef struct verifying {
 static bool digest_agrees(const foliot_replay *replay, const uint8_t *recorded, uint32_t count)
 {
     uint8_t bytes[16];
-    foliot__tape_digest_bytes(foliot_simulation_digest(&replay->simulation), bytes);
+    foliot__tape_digest_bytes(foliot_simulation_get_digest(&replay->simulation), bytes);
     return memcmp(bytes, recorded, count) == 0;
 }
 
@@ -33,7 +33,7 @@ static bool keyframe_agrees(const verifying *v)
 
 static foliot_status hold(foliot_truth *truth, const foliot_simulation *simulation)
 {
-    foliot_truth_begin(truth, foliot_simulation_tick(simulation));
+    foliot_truth_begin(truth, foliot_simulation_get_tick(simulation));
     return foliot_truth_hold(truth, simulation);
 }
 
@@ -82,18 +82,18 @@ static void diverged(verifying *v)
     v->diverged = true;
     v->verdict->status = FOLIOT_STATUS_DIVERGED;
     v->verdict->divergence =
-        (foliot_divergence){.tick = foliot_replay_tick(v->replay), .body = FOLIOT_NO_BODY};
+        (foliot_divergence){.tick = foliot_replay_get_tick(v->replay), .body = FOLIOT_NO_BODY};
 }
 
 static void agreed(verifying *v)
 {
-    v->verdict->ticks = foliot_replay_tick(v->replay) - v->replay->about.first_tick;
+    v->verdict->ticks = foliot_replay_get_tick(v->replay) - v->replay->about.first_tick;
 }
 
 // A keyframe must be the state that the replay has.
 static void check_keyframe(verifying *v)
 {
-    bool same_tick = v->diverged && v->verdict->divergence.tick == foliot_replay_tick(v->replay);
+    bool same_tick = v->diverged && v->verdict->divergence.tick == foliot_replay_get_tick(v->replay);
     if (v->diverged && !same_tick)
         return;
     if (keyframe_agrees(v))
@@ -107,13 +107,13 @@ static foliot_status verify_ticks(verifying *v)
 {
     foliot_replay *replay = v->replay;
     const foliot__tape_content *content = &replay->content;
-    while (!v->diverged && foliot_replay_tick(replay) < content->tick) {
+    while (!v->diverged && foliot_replay_get_tick(replay) < content->tick) {
         foliot_status status = foliot__replay_step_simulation(replay, &replay->simulation);
         if (status != FOLIOT_STATUS_OK)
             return status;
         const uint8_t *recorded;
         uint32_t count =
-            foliot__tape_content_digest(content, foliot_replay_tick(replay), &recorded);
+            foliot__tape_content_digest(content, foliot_replay_get_tick(replay), &recorded);
         if (count && !digest_agrees(replay, recorded, count))
             diverged(v);
         else
@@ -156,7 +156,7 @@ static foliot_status run(verifying *v)
     replay->hosted.host = v->host;
     const foliot_perturbation *fault = v->perturber.fault;
     if (status == FOLIOT_STATUS_OK && fault && fault->tick == replay->about.first_tick &&
-        fault->body < foliot_world_body_count(replay->world)) {
+        fault->body < foliot_world_get_body_count(replay->world)) {
         foliot__perturb(replay->world, fault);
         v->perturber.done = true;
     }
@@ -245,7 +245,7 @@ static foliot_status compare_start(verifying *v)
         v->verdict->status = FOLIOT_STATUS_DIVERGED;
         divergence->stage_known = true;
         divergence->stage = FOLIOT_STAGE_finish;
-        divergence->stage_name = foliot_stage_name(FOLIOT_STAGE_finish);
+        divergence->stage_name = foliot_stage_get_name(FOLIOT_STAGE_finish);
         status = FOLIOT_STATUS_OK;
     }
     free(reference);
@@ -293,7 +293,7 @@ static void explain_false_keyframe(verifying *v)
     foliot_hosted_world hosted;
     foliot_simulation recorded;
     foliot_divergence d = {.tick = replay->keyframe_false_tick, .body = FOLIOT_NO_BODY};
-    if (!content->has_keyframe || foliot_replay_tick(replay) != replay->keyframe_false_tick ||
+    if (!content->has_keyframe || foliot_replay_get_tick(replay) != replay->keyframe_false_tick ||
         foliot__replay_new(replay, &hosted, &recorded) != FOLIOT_STATUS_OK)
         return;
     if (foliot_simulation_restore(&recorded, content->keyframe, content->keyframe_length) ==
@@ -347,7 +347,7 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
         return whole;
     if (status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_IO || status == FOLIOT_STATUS_FLOATING_POINT)
         return status;
-    verdict->digest = foliot_simulation_digest(&replay->simulation);
+    verdict->digest = foliot_simulation_get_digest(&replay->simulation);
     verdict->digest_known = true;
     if (perturbation && !v.perturber.done) {
         verdict->status = FOLIOT_STATUS_INVALID;

@@ -42,7 +42,7 @@ static const foliot_world *world_of(const void *self)
 
 static uint64_t tick(const void *self)
 {
-    return foliot_world_tick(world_of(self));
+    return foliot_world_get_tick(world_of(self));
 }
 
 static void after_stage(void *user, foliot_world *world, foliot_stage stage)
@@ -81,7 +81,7 @@ static foliot_status restore(void *self, const void *bytes, size_t length)
 
 static foliot_digest digest(const void *self)
 {
-    return foliot_world_digest(world_of(self));
+    return foliot_world_get_digest(world_of(self));
 }
 
 static uint32_t part_count(const void *self)
@@ -151,11 +151,11 @@ const foliot_simulation_kind foliot_world_kind = {
     .save = save,
     .restore = restore,
     .digest = digest,
-    .fingerprint = foliot_fingerprint,
+    .fingerprint = foliot_get_fingerprint,
     .part_count = part_count,
     .part = part,
     .fields = fields,
-    .field_put = field_put,
+    .set_field = field_put,
     .stages = stages,
     .stage_count = FOLIOT_STAGE_COUNT,
     .watch = watch,

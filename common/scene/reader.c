@@ -204,7 +204,7 @@ static void copy_out(foliot__assembly *assembly, foliot_scene **scene)
     free(bytes);
     if (status != FOLIOT_STATUS_OK)
         foliot__fault(&assembly->source.reading, status, (foliot__place){1, 1}, NULL, "%s",
-                      foliot_status_text(status));
+                      foliot_status_get_text(status));
 }
 
 static void read_text(foliot__assembly *assembly, const char *text, size_t length,

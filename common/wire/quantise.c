@@ -107,18 +107,18 @@ static uint8_t flags_of(uint32_t flags)
 foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,
                                       const foliot_world *world, foliot_snapshot *snapshot)
 {
-    uint32_t count = foliot_world_body_count(world);
-    double dt = foliot_world_dt(world);
+    uint32_t count = foliot_world_get_body_count(world);
+    double dt = foliot_world_get_dt(world);
     if (snapshot->capacity < count)
         return FOLIOT_STATUS_FULL;
-    snapshot->tick = foliot_world_tick(world);
+    snapshot->tick = foliot_world_get_tick(world);
     snapshot->count = count;
     memset(snapshot->bodies, 0, sizeof *snapshot->bodies * count);
     for (uint32_t i = 0; i < count; i++) {
         foliot_snapshot_body *body = &snapshot->bodies[i];
-        if (!foliot_world_body_alive(world, i))
+        if (!foliot_world_get_body_alive(world, i))
             continue;
-        foliot_body_state state = foliot_world_body(world, i);
+        foliot_body_state state = foliot_world_get_body_state(world, i);
         body->flags = flags_of(state.flags);
         body->incarnation = (uint8_t)(foliot_world_body_id(world, i).value >> 32);
         for (int k = 0; k < 3; k++) {
@@ -167,7 +167,7 @@ bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b)
     return true;
 }
 
-foliot_digest foliot_snapshot_digest(const foliot_snapshot *s)
+foliot_digest foliot_snapshot_get_digest(const foliot_snapshot *s)
 {
     size_t capacity = (size_t)s->count * 36 + 8;
     uint8_t *bytes = malloc(capacity);

@@ -47,43 +47,43 @@ typedef enum foliot_client_state {
     FOLIOT_CLIENT_JOINING, // connected, not yet welcome
     FOLIOT_CLIENT_PLAYING, // welcome; foliot_client_sample has something once a snapshot was
                            // complete
-    FOLIOT_CLIENT_REFUSED, // foliot_client_reason says why
+    FOLIOT_CLIENT_REFUSED, // foliot_client_get_reason says why
     FOLIOT_CLIENT_CLOSED,  // the server said goodbye, or we did
     FOLIOT_CLIENT_LOST,    // the connection ended and is not to be resumed
 } foliot_client_state;
 
 // Receives, decodes, acknowledges, sends inputs.
 void foliot_client_update(foliot_client *client, uint64_t now_ns);
-uint64_t foliot_client_wake_ns(const foliot_client *client); // when to call it again at the latest
-foliot_client_state foliot_client_now(const foliot_client *client);
+uint64_t foliot_client_get_wake_ns(const foliot_client *client); // when to call it again at the latest
+foliot_client_state foliot_client_get_state(const foliot_client *client);
 const char *
-foliot_client_reason(const foliot_client *client); // a sentence; "" if there is nothing to say
-bool foliot_client_try_again(const foliot_client *client); // refused, but later makes sense
-bool foliot_client_computes_otherwise(
+foliot_client_get_reason(const foliot_client *client); // a sentence; "" if there is nothing to say
+bool foliot_client_get_retryable(const foliot_client *client); // refused, but later makes sense
+bool foliot_client_get_fingerprint_refused(
     const foliot_client *client); // refused in lockstep, for its fingerprint
 // Says goodbye; CLOSED follows when the server heard it.
 void foliot_client_leave(foliot_client *client, uint64_t now_ns);
 
 // Controls from now on, until changed.
-void foliot_client_input(foliot_client *client, const int8_t axes[FOLIOT_AXES], uint16_t buttons);
+void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXES], uint16_t buttons);
 
 // What was agreed at the join; valid while PLAYING.
-uint32_t foliot_client_player(const foliot_client *client); // UINT32_MAX: a spectator
-double foliot_client_dt(const foliot_client *client);
-double foliot_client_pace_hz(const foliot_client *client);
-const char *foliot_client_scene_name(const foliot_client *client);
+uint32_t foliot_client_get_player(const foliot_client *client); // UINT32_MAX: a spectator
+double foliot_client_get_dt(const foliot_client *client);
+double foliot_client_get_pace_hz(const foliot_client *client);
+const char *foliot_client_get_scene_name(const foliot_client *client);
 // NULL until all of it has come. Until the next update: a server that comes back may bring another.
-const foliot_scene *foliot_client_scene(const foliot_client *client);
+const foliot_scene *foliot_client_get_scene(const foliot_client *client);
 // Name of the player whose body is in that slot; NULL if none.
-const char *foliot_client_player_name(const foliot_client *client, uint32_t slot);
+const char *foliot_client_get_player_name(const foliot_client *client, uint32_t slot);
 
-bool foliot_client_in_lockstep(const foliot_client *client);
+bool foliot_client_get_lockstep(const foliot_client *client);
 // What it steps itself, until the next update; NULL: not in lockstep, or no state has come yet.
-const foliot_simulation *foliot_client_simulation(const foliot_client *client);
+const foliot_simulation *foliot_client_get_simulation(const foliot_client *client);
 
 // What the server found when our digests differed from its own, since the last call; false:
 // nothing. To be taken after each update: what it points to lasts until the next one.
-bool foliot_client_divergence(foliot_client *client, foliot_divergence_case *found);
+bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_case *found);
 
 // The bodies at the render time. All slots of the newest snapshot; flags 0 where there is no body.
 typedef struct foliot_sample {
@@ -139,6 +139,6 @@ typedef struct foliot_client_statistics {
     uint64_t newest_tick; // of a complete snapshot; in lockstep, stepped
     foliot_digest digest; // of that snapshot's quantised bodies; in lockstep, of that tick
 } foliot_client_statistics;
-foliot_client_statistics foliot_client_statistics_now(const foliot_client *client);
+foliot_client_statistics foliot_client_get_statistics(const foliot_client *client);
 
 #endif

@@ -26,7 +26,7 @@ foliot_status foliot_digest_parse(const char *text, foliot_digest *digest);
 // Hash of a known-answer run of every arithmetic path of this build. Two builds that differ here
 // must not play together. Computed anew at each call (some milliseconds), the same on every machine
 // and build.
-foliot_digest foliot_fingerprint(void);
+foliot_digest foliot_get_fingerprint(void);
 
 // Compares every part of the known-answer run with the golden values compiled in. FOLIOT_STATUS_OK, or
 // FOLIOT_STATUS_DIVERGED with *part naming the first arithmetic path that is wrong ("contraction", "exp",

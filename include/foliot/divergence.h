@@ -32,9 +32,9 @@ typedef struct foliot_divergence {
 } foliot_divergence;
 
 // Distance in representable values. -0 and 0 are neighbours.
-uint64_t foliot_value_distance(foliot_value_type type, uint64_t a, uint64_t b);
+uint64_t foliot_value_get_distance(foliot_value_type type, uint64_t a, uint64_t b);
 // So many representable values (or units) on.
-uint64_t foliot_value_moved(foliot_value_type type, uint64_t bits, int64_t by);
+uint64_t foliot_value_advance(foliot_value_type type, uint64_t bits, int64_t by);
 
 // -- one side's truth at one tick
 

@@ -84,7 +84,7 @@ typedef struct foliot_harness_result {
 foliot_status foliot_harness_run(const foliot_harness_config *config,
                                  foliot_harness_result *result);
 
-const char *foliot_harness_test_name(foliot_harness_test test);
+const char *foliot_harness_test_get_name(foliot_harness_test test);
 // A table for people; one JSON object for programs. As snprintf.
 size_t foliot_harness_text(const foliot_harness_result *result, char *text, size_t capacity);
 size_t foliot_harness_json(const foliot_harness_result *result, char *text, size_t capacity);

@@ -131,7 +131,7 @@ typedef struct foliot_resumption {
     uint32_t player_count;
 } foliot_resumption;
 // NULL for a recording that was not resumed. Valid until it is closed.
-const foliot_resumption *foliot_recording_resumed(const foliot_recording *recording);
+const foliot_resumption *foliot_recording_get_resumption(const foliot_recording *recording);
 
 // Notes for whoever resumes, with the block in progress: the session's name and mode; who a player
 // is, before the JOIN is appended; that it was given another token, and that only this one holds
@@ -160,7 +160,7 @@ foliot_status foliot_recording_drain(foliot_recording *recording);
 // stopped.
 foliot_status foliot_recording_wait(foliot_recording *recording, bool synced);
 
-foliot_recording_state foliot_recording_now(const foliot_recording *recording);
+foliot_recording_state foliot_recording_get_state(const foliot_recording *recording);
 
 // Writes the closing block (total ticks, final digest, index), syncs, closes and frees. `final` may
 // be NULL; else it is given the last state. FOLIOT_STATUS_OK, or what the recording stopped with: then the

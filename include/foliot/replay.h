@@ -73,10 +73,10 @@ foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t leng
 void foliot_replay_close(foliot_replay *replay);
 
 // The host of every step: runner, callbacks. Copied.
-void foliot_replay_host(foliot_replay *replay, const foliot_host *host);
+void foliot_replay_set_host(foliot_replay *replay, const foliot_host *host);
 
-const foliot_replay_summary *foliot_replay_about(const foliot_replay *replay);
-const foliot_damage *foliot_replay_damage(const foliot_replay *replay);
+const foliot_replay_summary *foliot_replay_get_summary(const foliot_replay *replay);
+const foliot_damage *foliot_replay_get_damage(const foliot_replay *replay);
 // Reads the whole file: every checksum, every record, all counts. Returns the damage's status.
 // The replay's place is kept.
 foliot_status foliot_replay_scan(foliot_replay *replay);
@@ -84,11 +84,11 @@ foliot_status foliot_replay_scan(foliot_replay *replay);
 // -- through time
 
 // NULL where the recording is no world's.
-const foliot_world *foliot_replay_world(const foliot_replay *replay);
+const foliot_world *foliot_replay_get_world(const foliot_replay *replay);
 // What is replayed, of any kind, to be asked and not stepped; its `self` is NULL where the kind is
 // not known. Valid until the replay moves.
-const foliot_simulation *foliot_replay_simulation(const foliot_replay *replay);
-uint64_t foliot_replay_tick(const foliot_replay *replay);
+const foliot_simulation *foliot_replay_get_simulation(const foliot_replay *replay);
+uint64_t foliot_replay_get_tick(const foliot_replay *replay);
 // One tick on. FOLIOT_STATUS_NOT_FOUND at the end; FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_UNSUPPORTED
 // where the recording is damaged.
 foliot_status foliot_replay_step(foliot_replay *replay);
@@ -102,13 +102,13 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
 
 // Inputs that the step from `tick` to `tick` + 1 is given, valid until the next call.
 // FOLIOT_STATUS_NOT_FOUND if the recording does not reach it. The world stays where it is, here and below.
-foliot_status foliot_replay_inputs(foliot_replay *replay, uint64_t tick,
+foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
                                    const foliot_input **inputs, uint32_t *count);
 // What was recorded of the digest of `tick`: how many bytes of digest's canonical 16 (high first,
 // most significant byte first), 0 if none was.
-uint32_t foliot_replay_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16]);
+uint32_t foliot_replay_get_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16]);
 // The recorded keyframe of exactly this tick, NULL if there is none. Valid until the next call.
-const uint8_t *foliot_replay_keyframe(foliot_replay *replay, uint64_t tick, size_t *length);
+const uint8_t *foliot_replay_get_keyframe(foliot_replay *replay, uint64_t tick, size_t *length);
 
 // -- comparing
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // server.h: hosts sessions. Passive: the host calls foliot_server_update with the time, and sleeps
-// until foliot_server_wake_ns or until the transport's descriptor is readable. No clock, no loop,
+// until foliot_server_get_wake_ns or until the transport's descriptor is readable. No clock, no loop,
 // no thread of its own, so that the same server runs in a program, in a game, and in a simulation
 // on a virtual clock.
 #ifndef FOLIOT_SERVER_H
@@ -86,11 +86,11 @@ foliot_status foliot_server_add_session(foliot_server *server, const foliot_sess
 
 // Receives, closes due ticks, starts due steps, sends what is finished.
 void foliot_server_update(foliot_server *server, uint64_t now_ns);
-uint64_t foliot_server_wake_ns(const foliot_server *server);
-// Tells every peer why, and takes no more. The host goes on updating until foliot_server_done.
+uint64_t foliot_server_get_wake_ns(const foliot_server *server);
+// Tells every peer why, and takes no more. The host goes on updating until foliot_server_get_done.
 void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns);
 // All sessions have ended and nothing runs any more.
-bool foliot_server_done(const foliot_server *server);
+bool foliot_server_get_done(const foliot_server *server);
 
 // What happened, for logs; polled. `text` until the next poll; made printable.
 typedef enum foliot_server_event_kind {
@@ -108,7 +108,7 @@ typedef enum foliot_server_event_kind {
                             // `value`: how often
     FOLIOT_SERVER_DIVERGED, // lockstep: a peer's digests differ from ours after tick `tick`; text:
                             // who
-    FOLIOT_SERVER_FOUND,  // lockstep: where a divergence is: foliot_server_divergence; `value`: its
+    FOLIOT_SERVER_FOUND,  // lockstep: where a divergence is: foliot_server_poll_divergence; `value`: its
                           // tick
     FOLIOT_SERVER_BEHIND, // lockstep: a peer fell so far behind that it was given a new state
     FOLIOT_SERVER_SPENT,  // somebody came with a token that was replaced: the player's, or a
@@ -128,7 +128,7 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event);
 
 // A divergence that was searched for and found since the last call; false: none. To be taken after
 // each update: what it points to lasts until the next one.
-bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *found);
+bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_case *found);
 
 #define FOLIOT_SERVER_COUNTERS(X)                                                                  \
     X(ticks)                                                                                       \
@@ -190,7 +190,7 @@ typedef struct foliot_server_counters {
     FOLIOT_SERVER_COUNTERS(FOLIOT_SERVER_COUNTER_FIELD)
 #undef FOLIOT_SERVER_COUNTER_FIELD
 } foliot_server_counters;
-const foliot_server_counters *foliot_server_counted(const foliot_server *server);
+const foliot_server_counters *foliot_server_get_counters(const foliot_server *server);
 
 // How many there are now.
 typedef struct foliot_server_presence {
@@ -199,14 +199,14 @@ typedef struct foliot_server_presence {
     uint32_t absent;  // of them: their peer is gone
     uint32_t inputs;  // that wait for their tick
 } foliot_server_presence;
-foliot_server_presence foliot_server_present(const foliot_server *server);
+foliot_server_presence foliot_server_get_presence(const foliot_server *server);
 
 // How late ticks were closed after their deadline, in us: the quantile `share` (0..1) over all so
 // far, to 10 us, at most 10,000. What was late by whole ticks is in ticks_late.
-double foliot_server_lateness_us(const foliot_server *server, double share);
+double foliot_server_get_lateness_us(const foliot_server *server, double share);
 
 // The world of a session, between updates; NULL: no such session, none of ours, or a step is
 // running.
-const foliot_world *foliot_server_world(const foliot_server *server, const char *session);
+const foliot_world *foliot_server_get_world(const foliot_server *server, const char *session);
 
 #endif

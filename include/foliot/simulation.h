@@ -69,7 +69,7 @@ typedef struct foliot_simulation_kind {
     void *user; // handed to `create`
     foliot_digest (*digest)(
         const void *self);              // of the truth; NULL: of the saved bytes, which is slower
-    foliot_digest (*fingerprint)(void); // of the build's arithmetic; NULL: foliot_fingerprint
+    foliot_digest (*fingerprint)(void); // of the build's arithmetic; NULL: foliot_get_fingerprint
     // The truth in parts (units, bodies, rows of a map), each a few numbers: what a divergence
     // report can name. NULL: the words of the saved bytes. They may be asked for between the stages
     // of a step.
@@ -78,7 +78,7 @@ typedef struct foliot_simulation_kind {
     void (*fields)(const void *self, uint32_t part,
                    foliot_simulation_field *values); // all of them, `field_count`
     // Puts bits into a field, for the perturbation test. NULL: only saved bytes are disturbed.
-    void (*field_put)(void *self, uint32_t part, uint32_t field, uint64_t bits);
+    void (*set_field)(void *self, uint32_t part, uint32_t field, uint64_t bits);
     // The stages of a step by name, in order. `watch` gives every step from now on a function to
     // call after each stage, between which parts can be looked at; NULL ends it. Both NULL: a step
     // is one stage.
@@ -102,14 +102,14 @@ foliot_status foliot_simulation_create(const foliot_simulation_kind *kind, const
 void foliot_simulation_destroy(foliot_simulation *simulation); // its `self`
 bool foliot_simulation_kind_valid(const foliot_simulation_kind *kind);
 
-uint64_t foliot_simulation_tick(const foliot_simulation *simulation);
+uint64_t foliot_simulation_get_tick(const foliot_simulation *simulation);
 // As `step`, and FOLIOT_STATUS_INVALID for inputs out of order.
 foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot_input *inputs,
                                      uint32_t count);
 // The whole truth. Without a `digest` of its own this allocates; a digest of zeros means that there
 // was no memory.
-foliot_digest foliot_simulation_digest(const foliot_simulation *simulation);
-foliot_digest foliot_simulation_fingerprint(const foliot_simulation_kind *kind);
+foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation);
+foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kind *kind);
 // `bytes` NULL asks for the length. FOLIOT_STATUS_FULL if they do not fit.
 foliot_status foliot_simulation_save(const foliot_simulation *simulation, void *bytes,
                                      size_t capacity, size_t *length);
@@ -118,8 +118,8 @@ foliot_status foliot_simulation_restore(foliot_simulation *simulation, const voi
                                         size_t length);
 
 // The name of a stage: "finish" where a step is one. NULL beyond the last.
-const char *foliot_simulation_stage(const foliot_simulation_kind *kind, uint32_t stage);
-uint32_t foliot_simulation_stage_count(const foliot_simulation_kind *kind); // at least 1
+const char *foliot_simulation_kind_get_stage_name(const foliot_simulation_kind *kind, uint32_t stage);
+uint32_t foliot_simulation_kind_get_stage_count(const foliot_simulation_kind *kind); // at least 1
 
 // XXH3-128 of bytes, for digests of one's own. The same everywhere.
 foliot_digest foliot_digest_bytes(const void *bytes, size_t length);

@@ -79,7 +79,7 @@ void foliot_snapshot_follow(const foliot_snapshot_format *format, const foliot_s
                             uint32_t ticks, foliot_snapshot_body *body);
 bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b);
 // XXH3-128 of tick and bodies, spins apart; zero if there is no memory for it.
-foliot_digest foliot_snapshot_digest(const foliot_snapshot *snapshot);
+foliot_digest foliot_snapshot_get_digest(const foliot_snapshot *snapshot);
 
 // -- bytes
 

@@ -29,7 +29,7 @@ typedef enum foliot_status {
 } foliot_status;
 
 // The code's name ("CORRUPT") and its sentence. Never NULL.
-const char *foliot_status_name(foliot_status status);
-const char *foliot_status_text(foliot_status status);
+const char *foliot_status_get_name(foliot_status status);
+const char *foliot_status_get_text(foliot_status status);
 
 #endif

@@ -115,7 +115,7 @@ typedef struct foliot_transport_config {
     uint32_t peers_per_address_max;
     double joins_per_second;
     // ENet, listening: unreliable packets of the connected do not make the descriptor readable;
-    // they wait for the next poll, foliot_transport_wake_ns at the latest. For hosts that use them
+    // they wait for the next poll, foliot_transport_get_wake_ns at the latest. For hosts that use them
     // only now and then, at their ticks.
     bool batches;
 } foliot_transport_config;
@@ -136,7 +136,7 @@ foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_co
 
 // Another network from now on, in memory alone; what is on its way stays so. FOLIOT_STATUS_UNSUPPORTED
 // with ENet.
-foliot_status foliot_transport_impair(foliot_transport *transport, const foliot_impairment *send,
+foliot_status foliot_transport_set_impairment(foliot_transport *transport, const foliot_impairment *send,
                                       const foliot_impairment *receive);
 void foliot_transport_destroy(foliot_transport *transport);
 
@@ -160,17 +160,17 @@ uint32_t foliot_transport_send_many(foliot_transport *transport, const foliot_pe
 // Puts on the network what was sent since; once after a tick's broadcast.
 void foliot_transport_flush(foliot_transport *transport, uint64_t now_ns);
 // When to poll again at the latest, for impairment and time-outs, though nothing arrives.
-uint64_t foliot_transport_wake_ns(const foliot_transport *transport);
+uint64_t foliot_transport_get_wake_ns(const foliot_transport *transport);
 // The socket to wait on, -1 for memory.
-int foliot_transport_descriptor(const foliot_transport *transport);
-uint16_t foliot_transport_port(const foliot_transport *transport);
+int foliot_transport_get_descriptor(const foliot_transport *transport);
+uint16_t foliot_transport_get_port(const foliot_transport *transport);
 // "127.0.0.1:40312" of a peer, for people.
-void foliot_transport_peer_address(const foliot_transport *transport, foliot_peer_id peer,
+void foliot_transport_get_peer_address(const foliot_transport *transport, foliot_peer_id peer,
                                    char *text, size_t bytes);
 // A number for the peer's address without its port, to count by; 0: unknown.
-uint64_t foliot_transport_peer_host(const foliot_transport *transport, foliot_peer_id peer);
+uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport, foliot_peer_id peer);
 // Round-trip time of a peer in ns as measured by the transport; 0 if unknown.
-uint64_t foliot_transport_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
-const foliot_transport_counters *foliot_transport_counted(const foliot_transport *transport);
+uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
+const foliot_transport_counters *foliot_transport_get_counters(const foliot_transport *transport);
 
 #endif

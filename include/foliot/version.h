@@ -4,7 +4,7 @@
 
 #define FOLIOT_VERSION "0.1.0"
 
-const char *foliot_version(void); // of the library, "0.1.0"
-const char *foliot_build(void);   // compiler and ISA, for people: "gcc 12.2.0 x86_64"
+const char *foliot_get_version(void); // of the library, "0.1.0"
+const char *foliot_get_build(void);   // compiler and ISA, for people: "gcc 12.2.0 x86_64"
 
 #endif

@@ -2,7 +2,7 @@
 // world.h: the complete simulation state in one flat block, and the one function that advances
 // time.
 //
-// The caller owns the block: ask foliot_world_bytes, give that many bytes aligned to 64, copy it
+// The caller owns the block: ask foliot_world_config_get_bytes, give that many bytes aligned to 64, copy it
 // with memcpy, throw it away with free. It holds no pointers. A step never allocates, reads no
 // clock and calls no libm. State is IEEE-754 binary64 throughout.
 #ifndef FOLIOT_WORLD_H
@@ -35,7 +35,7 @@ typedef enum foliot_stage {
 #undef FOLIOT_STAGE_ENUM
         FOLIOT_STAGE_COUNT
 } foliot_stage;
-const char *foliot_stage_name(foliot_stage stage);
+const char *foliot_stage_get_name(foliot_stage stage);
 
 // The moving truth of a body: one line a field, in digest order. X(type, name, text). The types are
 // f64 (binary64), i64 and u32. `previous` is verlet's x(t - dt), `lattice` reversible-leapfrog's
@@ -71,7 +71,7 @@ typedef enum foliot_field {
 #undef FOLIOT_FIELD_ENUM
         FOLIOT_FIELD_COUNT
 } foliot_field;
-const char *foliot_field_name(foliot_field field); // "position.x"
+const char *foliot_field_get_name(foliot_field field); // "position.x"
 foliot_field foliot_field_find(const char *name);  // FOLIOT_FIELD_COUNT if unknown
 
 enum foliot_body_flags {
@@ -183,14 +183,14 @@ typedef struct foliot_world_config {
 } foliot_world_config;
 
 foliot_world_config foliot_world_config_default(const foliot_scene *scene);
-size_t foliot_world_bytes(const foliot_world_config *config); // 0 if the config is invalid
+size_t foliot_world_config_get_bytes(const foliot_world_config *config); // 0 if the config is invalid
 // Fills the block. FOLIOT_STATUS_FULL if it is too small, else as foliot_scene_check.
 foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_config *config,
                                 const foliot_scene *scene, foliot_world **world);
 // The two together on the heap, for programs; free with foliot_world_destroy.
 foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world);
 void foliot_world_destroy(foliot_world *world);
-size_t foliot_world_size(const foliot_world *world); // bytes of its block
+size_t foliot_world_get_bytes(const foliot_world *world); // bytes of its block
 // The world at `block` made equal to `from`; both blocks have the same size. A memcpy of the whole
 // block does the same; this leaves out what a step makes anew.
 void foliot_world_copy(void *block, const foliot_world *from);
@@ -212,37 +212,37 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
 // As foliot_world_step with another dt, for time-corrected-verlet in the lab.
 foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_host *host);
 
-uint64_t foliot_world_tick(const foliot_world *world);
-double foliot_world_dt(const foliot_world *world);
-double foliot_world_time(const foliot_world *world);
+uint64_t foliot_world_get_tick(const foliot_world *world);
+double foliot_world_get_dt(const foliot_world *world);
+double foliot_world_get_time(const foliot_world *world);
 
 // -- looking
 
-uint32_t foliot_world_body_count(const foliot_world *world); // slots up to the last one in use
-bool foliot_world_body_alive(const foliot_world *world, uint32_t slot);
-foliot_body_state foliot_world_body(const foliot_world *world, uint32_t slot);
-double foliot_world_body_mass(const foliot_world *world, uint32_t slot); // 0 for static bodies
-foliot_shape foliot_world_body_shape(const foliot_world *world, uint32_t slot);
+uint32_t foliot_world_get_body_count(const foliot_world *world); // slots up to the last one in use
+bool foliot_world_get_body_alive(const foliot_world *world, uint32_t slot);
+foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_t slot);
+double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot); // 0 for static bodies
+foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slot);
 foliot_body_id foliot_world_body_id(const foliot_world *world, uint32_t slot);
 uint32_t foliot_world_body_slot(const foliot_world *world,
                                 foliot_body_id id); // FOLIOT_NO_BODY if gone
-uint32_t foliot_world_player_body(const foliot_world *world,
+uint32_t foliot_world_get_player_body(const foliot_world *world,
                                   uint32_t player); // FOLIOT_NO_BODY if none
-uint32_t foliot_world_players_max(const foliot_world *world);
+uint32_t foliot_world_get_players_max(const foliot_world *world);
 // What the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if not joined.
-foliot_input foliot_world_player_controls(const foliot_world *world, uint32_t player);
-bool foliot_world_constraint_broken(const foliot_world *world, uint32_t constraint);
+foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_t player);
+bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t constraint);
 // What it holds with: the force of the last step, of a joint in the mean over the step; of one that
 // broke, the force or torque that broke it. Not truth: 0 before the first step, and not restored
 // with a world.
-double foliot_world_constraint_force(const foliot_world *world, uint32_t constraint);
-foliot_integrator foliot_world_integrator(const foliot_world *world);
-const foliot_world_counters *foliot_world_counted(const foliot_world *world);
-const foliot_event *foliot_world_events(const foliot_world *world, uint32_t *count);
+double foliot_world_get_constraint_force(const foliot_world *world, uint32_t constraint);
+foliot_integrator foliot_world_get_integrator(const foliot_world *world);
+const foliot_world_counters *foliot_world_get_counters(const foliot_world *world);
+const foliot_event *foliot_world_get_events(const foliot_world *world, uint32_t *count);
 
 // Bits of a field of truth (f64 as its bit pattern, u32 in the low half). For tools.
-uint64_t foliot_world_field_bits(const foliot_world *world, uint32_t slot, foliot_field field);
-void foliot_world_field_put(foliot_world *world, uint32_t slot, foliot_field field, uint64_t bits);
+uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot_field field);
+void foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field field, uint64_t bits);
 
 // Invariants, summed in body order. `host` for the callbacks' potentials; may be NULL.
 typedef struct foliot_invariants {
@@ -251,12 +251,12 @@ typedef struct foliot_invariants {
     double angular_momentum[3]; // about the origin, spin included
     bool potential_complete;    // every position-dependent force has a potential
 } foliot_invariants;
-foliot_invariants foliot_world_invariants(const foliot_world *world, const foliot_host *host);
+foliot_invariants foliot_world_get_invariants(const foliot_world *world, const foliot_host *host);
 
 // -- truth as bytes
 
 // Digest of the truth at this tick (docs/DETERMINISM.md gives the bytes).
-foliot_digest foliot_world_digest(const foliot_world *world);
+foliot_digest foliot_world_get_digest(const foliot_world *world);
 // The truth as canonical little-endian bytes. `bytes` NULL asks for the size.
 foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes, size_t capacity,
                                    size_t *length);

@@ -6,7 +6,7 @@
 
 foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer)
 {
-    uint64_t host = foliot_transport_peer_host(server->config.transport, peer->id);
+    uint64_t host = foliot_transport_get_peer_address_key(server->config.transport, peer->id);
     foliot__address *oldest = &server->addresses[0];
     // Linear scan on purpose, and seldom: no hash that an attacker could degrade.
     if (server->addresses[peer->address].host != host ||

@@ -312,7 +312,7 @@ void foliot__inquiry_update(foliot__session *s)
         next_one(s);
 }
 
-bool foliot_server_divergence(foliot_server *server, foliot_divergence_case *found)
+bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_case *found)
 {
     for (uint32_t i = 0; i < server->session_count; i++) {
         foliot__lockstep *l = server->sessions[i]->lockstep;

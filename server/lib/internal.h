@@ -75,7 +75,7 @@ typedef struct foliot__peer {
 
 // What the peers of one address, ports ignored, have had so far; it outlasts them.
 typedef struct foliot__address {
-    uint64_t host; // foliot_transport_peer_host
+    uint64_t host; // foliot_transport_get_peer_address_key
     uint64_t used_ns;
     uint64_t bulk_turn;   // when one of them was sent something in bulk
     uint64_t pinned_tick; // the newest state that one of them is being sent, when last counted

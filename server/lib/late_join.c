@@ -149,7 +149,7 @@ void foliot__keyframe_save(foliot__session *s)
         return;
     k->valid = foliot_simulation_save(simulation, k->bytes + head, length, &length) == FOLIOT_STATUS_OK;
     k->length = head + length;
-    k->tick = foliot_simulation_tick(simulation);
+    k->tick = foliot_simulation_get_tick(simulation);
 }
 
 // When the step is taken in.

@@ -51,7 +51,7 @@ foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_c
     l->simulation = config->simulation ? *config->simulation
                                        : (foliot_simulation){&foliot_world_kind, &l->hosted,
                                                              s->scene_bytes, s->scene_length};
-    l->fingerprint = config->simulation ? foliot_simulation_fingerprint(l->simulation.kind)
+    l->fingerprint = config->simulation ? foliot_simulation_kind_get_fingerprint(l->simulation.kind)
                                         : s->server->fingerprint;
     uint32_t ticks = foliot__session_ticks(s, FOLIOT__LOG_SECONDS) + s->delay_ticks;
     foliot_status status =
@@ -193,7 +193,7 @@ static void fill_holes(foliot__session *s, foliot__peer *peer)
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot_server *server = s->server;
     uint64_t from, to, next,
-        round_trip = foliot_transport_round_trip_ns(server->config.transport, peer->id);
+        round_trip = foliot_transport_get_round_trip_ns(server->config.transport, peer->id);
     if (p->acks.count == 0 ||
         (p->hole_copies == 0 &&
          (server->now_ns - p->hole_ns < round_trip + HOLE_PATIENCE_NS || p->word_ns <= p->hole_ns)))

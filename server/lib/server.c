@@ -33,7 +33,7 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
     s->peers_max = config->transport->config.peers_max;
     s->fingerprint = config->fingerprint; // not for each newcomer
     if ((s->fingerprint.high | s->fingerprint.low) == 0)
-        s->fingerprint = foliot_fingerprint();
+        s->fingerprint = foliot_get_fingerprint();
     s->peers = calloc(s->peers_max, sizeof *s->peers);
     s->group = calloc(s->peers_max, sizeof *s->group);
     s->order = calloc(s->peers_max, sizeof *s->order);
@@ -193,7 +193,7 @@ static void send_players(foliot_server *server, const foliot__session *session, 
         m.as.player.joined = true;
         m.as.player.slot = session->running || !session->world
                                ? FOLIOT_NO_BODY
-                               : foliot_world_player_body(session->world, p);
+                               : foliot_world_get_player_body(session->world, p);
         memcpy(m.as.player.name, player->name, sizeof m.as.player.name);
         foliot__server_send(server, peer, &m);
     }
@@ -293,7 +293,7 @@ static bool fits(foliot_server *server, const foliot__session *session, foliot__
 // Whether there would be a connection too few if all came back who are away.
 static bool kept_for_others(const foliot_server *server)
 {
-    foliot_server_presence present = foliot_server_present(server);
+    foliot_server_presence present = foliot_server_get_presence(server);
     return present.peers + present.absent > server->peers_max;
 }
 
@@ -331,7 +331,7 @@ static void take_hello(foliot_server *server, foliot__peer *peer,
     bool returns = !hello->spectates && foliot__session_knows(session, &hello->token);
     if (!returns && !hello->spectates &&
         foliot__session_over_address(
-            session, foliot_transport_peer_host(server->config.transport, peer->id))) {
+            session, foliot_transport_get_peer_address_key(server->config.transport, peer->id))) {
         server->counters.refusals_over_address++;
         refuse(server, peer, FOLIOT__REFUSE_FULL,
                "your address has all the places that it may have in the session '%s'",
@@ -364,7 +364,7 @@ static void take_hello(foliot_server *server, foliot__peer *peer,
     memcpy(peer->name, hello->spectates ? hello->name : session->players[player].name,
            sizeof peer->name);
     char address[64], text[160];
-    foliot_transport_peer_address(server->config.transport, peer->id, address, sizeof address);
+    foliot_transport_get_peer_address(server->config.transport, peer->id, address, sizeof address);
     snprintf(text, sizeof text, "%s (%s)", peer->name, address);
     foliot__server_event(server, resumed ? FOLIOT_SERVER_RESUMED : FOLIOT_SERVER_JOINED, session,
                          player, 0, text);
@@ -390,7 +390,7 @@ void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refu
     if (peer->state == FOLIOT__PEER_NONE)
         return;
     server->counters.peers_dropped++;
-    foliot_transport_peer_address(server->config.transport, peer->id, address, sizeof address);
+    foliot_transport_get_peer_address(server->config.transport, peer->id, address, sizeof address);
     snprintf(text, sizeof text, "%s%s%s%s was dropped: %s", peer->name, in ? " (" : "", address,
              in ? ")" : "", why);
     foliot__server_event(server, FOLIOT_SERVER_DROPPED, peer->session, peer->player, reason, text);
@@ -567,9 +567,9 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
     foliot_transport_flush(server->config.transport, now_ns);
 }
 
-uint64_t foliot_server_wake_ns(const foliot_server *server)
+uint64_t foliot_server_get_wake_ns(const foliot_server *server)
 {
-    uint64_t wake = foliot_transport_wake_ns(server->config.transport),
+    uint64_t wake = foliot_transport_get_wake_ns(server->config.transport),
              bulk = foliot__bulk_wake_ns(server);
     if (bulk < wake)
         wake = bulk;
@@ -601,7 +601,7 @@ void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns)
     foliot_transport_flush(server->config.transport, now_ns);
 }
 
-bool foliot_server_done(const foliot_server *server)
+bool foliot_server_get_done(const foliot_server *server)
 {
     bool ended = true;
     for (uint32_t i = 0; i < server->session_count; i++)
@@ -612,12 +612,12 @@ bool foliot_server_done(const foliot_server *server)
            server->now_ns - server->stopped_ns >= STOP_NS;
 }
 
-const foliot_server_counters *foliot_server_counted(const foliot_server *server)
+const foliot_server_counters *foliot_server_get_counters(const foliot_server *server)
 {
     return &server->counters;
 }
 
-foliot_server_presence foliot_server_present(const foliot_server *server)
+foliot_server_presence foliot_server_get_presence(const foliot_server *server)
 {
     foliot_server_presence present = {0};
     for (uint32_t i = 0; i < server->peers_max; i++)
@@ -632,7 +632,7 @@ foliot_server_presence foliot_server_present(const foliot_server *server)
     return present;
 }
 
-double foliot_server_lateness_us(const foliot_server *server, double share)
+double foliot_server_get_lateness_us(const foliot_server *server, double share)
 {
     uint64_t total = 0, seen = 0;
     for (uint32_t i = 0; i < FOLIOT__LATENESS_BINS; i++)
@@ -645,7 +645,7 @@ double foliot_server_lateness_us(const foliot_server *server, double share)
     return 0;
 }
 
-const foliot_world *foliot_server_world(const foliot_server *server, const char *session)
+const foliot_world *foliot_server_get_world(const foliot_server *server, const char *session)
 {
     const foliot__session *s = find_session(server, session);
     return s && !s->running ? s->world : NULL;

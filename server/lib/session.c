@@ -70,10 +70,10 @@ static foliot_status open_mode(foliot__session *s, const foliot_session_config *
 // after a lost peer.
 static void keep_players(foliot__session *s)
 {
-    const foliot_resumption *resumed = s->recording ? foliot_recording_resumed(s->recording) : NULL;
+    const foliot_resumption *resumed = s->recording ? foliot_recording_get_resumption(s->recording) : NULL;
     for (uint32_t p = 0; p < s->player_limit; p++) {
         s->players[p].peer = -1;
-        if (!s->world || foliot_world_player_body(s->world, p) == FOLIOT_NO_BODY)
+        if (!s->world || foliot_world_get_player_body(s->world, p) == FOLIOT_NO_BODY)
             continue;
         s->players[p].state = FOLIOT__PLAYER_IN_WORLD; // though nobody may know it again
         s->players[p].lost_ns = s->server->now_ns;
@@ -112,15 +112,15 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     s->recording = config->recording;
     s->host = config->host;
     s->pace_hz = config->pace_hz;
-    s->tick = s->first_tick = config->simulation ? foliot_simulation_tick(config->simulation)
-                                                 : foliot_world_tick(config->world);
+    s->tick = s->first_tick = config->simulation ? foliot_simulation_get_tick(config->simulation)
+                                                 : foliot_world_get_tick(config->world);
     s->last_tick = config->ticks ? s->first_tick + config->ticks : UINT64_MAX;
     s->base_ns = server->now_ns;
     s->snapshot_every = every(server, config->pace_hz);
     s->delay_ticks =
         config->spectator_delay_s > 0 ? foliot__session_ticks(s, config->spectator_delay_s) : 0;
     s->player_limit =
-        config->simulation ? config->player_limit : foliot_world_players_max(config->world);
+        config->simulation ? config->player_limit : foliot_world_get_players_max(config->world);
     s->input_capacity = s->player_limit * (FOLIOT__CHANGES_HELD + 2) + 1;
     s->players = calloc(s->player_limit ? s->player_limit : 1, sizeof *s->players);
     s->inputs = calloc(s->input_capacity, sizeof *s->inputs);
@@ -213,7 +213,7 @@ static void announce(foliot__session *session, uint32_t player, bool joined)
     m.as.player.joined = joined;
     m.as.player.slot = FOLIOT_NO_BODY;
     if (!session->running && joined && session->world)
-        m.as.player.slot = foliot_world_player_body(session->world, player);
+        m.as.player.slot = foliot_world_get_player_body(session->world, player);
     memcpy(m.as.player.name, session->players[player].name, sizeof m.as.player.name);
     foliot__server_tell(session, &m);
 }
@@ -301,7 +301,7 @@ bool foliot__session_over_address(const foliot__session *session, uint64_t host)
 uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello,
                                uint32_t peer, bool *resumed)
 {
-    uint64_t host = foliot_transport_peer_host(session->server->config.transport,
+    uint64_t host = foliot_transport_get_peer_address_key(session->server->config.transport,
                                                session->server->peers[peer].id);
     uint32_t found = find_player(session, &hello->token);
     *resumed = found != FOLIOT__NO_PLAYER;
@@ -515,7 +515,7 @@ static void run_step(void *job)
     else
         foliot_simulation_step(&s->lockstep->simulation, s->inputs, s->input_count);
     if (s->lockstep) {
-        s->lockstep->digest = foliot_simulation_digest(&s->lockstep->simulation);
+        s->lockstep->digest = foliot_simulation_get_digest(&s->lockstep->simulation);
         foliot__keyframe_save(s);
     }
     if (s->recording) { // once stopped it counts what is missing
@@ -551,23 +551,23 @@ static void start_step(foliot__session *s)
 static void tell_what_happened(foliot__session *s)
 {
     foliot_server *server = s->server;
-    const foliot_world_counters *world = foliot_world_counted(s->world);
+    const foliot_world_counters *world = foliot_world_get_counters(s->world);
     if (world->frozen_bodies > s->frozen_told) {
         s->frozen_told = world->frozen_bodies;
         foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, 0, world->first_frozen_body, "");
     }
     if (s->recording && s->recorded != FOLIOT_STATUS_OK) {
-        foliot_recording_state state = foliot_recording_now(s->recording);
+        foliot_recording_state state = foliot_recording_get_state(s->recording);
         server->counters.ticks_unrecorded += state.ticks_lost - s->ticks_lost;
         s->ticks_lost = state.ticks_lost;
         if (!s->recording_told)
             foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, 0, 0,
                                  state.stopped_errno ? strerror(state.stopped_errno)
-                                                     : foliot_status_text(s->recorded));
+                                                     : foliot_status_get_text(s->recorded));
         s->recording_told = true;
     }
     uint32_t count;
-    const foliot_event *events = foliot_world_events(s->world, &count);
+    const foliot_event *events = foliot_world_get_events(s->world, &count);
     for (uint32_t i = 0; i < count; i++)
         if (events[i].kind == FOLIOT_EVENT_SPAWN && events[i].b < s->player_limit)
             announce(s, events[i].b, true);
@@ -612,7 +612,7 @@ static bool token_recorded(const foliot__session *s, const foliot__player_slot *
         return true;
     if (player->rotated)
         return false;
-    foliot_recording_state state = foliot_recording_now(s->recording);
+    foliot_recording_state state = foliot_recording_get_state(s->recording);
     return state.stopped != FOLIOT_STATUS_OK || state.written_tick >= player->noted_tick ||
            s->server->now_ns - player->noted_ns >= RECORDED_NS_MAX;
 }

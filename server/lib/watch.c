@@ -33,7 +33,7 @@ static void look(foliot_server *server, uint32_t at, const char *name, uint64_t 
 
 void foliot__watch_update(foliot_server *server)
 {
-    const foliot_transport_counters *network = foliot_transport_counted(server->config.transport);
+    const foliot_transport_counters *network = foliot_transport_get_counters(server->config.transport);
     const foliot_server_counters *counters = &server->counters;
     uint32_t at = 0;
     if (server->now_ns < server->watch_ns)

@@ -38,7 +38,7 @@ static void restore(void)
 
 static void digest(void)
 {
-    last = foliot_world_digest(world);
+    last = foliot_world_get_digest(world);
 }
 
 // Two seconds after the player began to draw the cubes near.
@@ -93,7 +93,7 @@ int main(void)
 {
     uint32_t bodies;
     world = cubes_in_play(&bodies);
-    size = foliot_world_size(world);
+    size = foliot_world_get_bytes(world);
     foliot_world_capture(world, NULL, 0, &length);
     block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, size);
     bytes = calloc(1, size);

@@ -20,7 +20,7 @@ static double time_digest(const foliot_world *world, int times)
 {
     double begin = bench_now();
     for (int i = 0; i < times; i++)
-        sink = foliot_world_digest(world).low;
+        sink = foliot_world_get_digest(world).low;
     return (bench_now() - begin) / times * 1e6;
 }
 
@@ -63,7 +63,7 @@ static void share(const char *name, foliot_world *world, int settle, int ticks)
         double begin = bench_now();
         foliot_world_step(world, NULL, 0, NULL);
         double stepped = bench_now();
-        sink = foliot_world_digest(world).low;
+        sink = foliot_world_get_digest(world).low;
         digests[i] = (bench_now() - stepped) * 1e6;
         steps[i] = (stepped - begin) * 1e6;
     }

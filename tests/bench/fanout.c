@@ -242,7 +242,7 @@ static void say(const bench_case *b, char what)
     command c;
     memset(&c, 0, sizeof c);
     c.what = what;
-    c.port = foliot_transport_port(b->wire);
+    c.port = foliot_transport_get_port(b->wire);
     if (write(b->commands, &c, sizeof c) != (ssize_t)sizeof c)
         die("the clients are gone");
 }
@@ -307,7 +307,7 @@ static void begin_server(bench_case *b)
 static uint64_t serve(bench_case *b, double seconds, bool until_joined)
 {
     uint64_t begin = now_ns(), updates = 0;
-    struct pollfd wait = {.fd = foliot_transport_descriptor(b->wire), .events = POLLIN};
+    struct pollfd wait = {.fd = foliot_transport_get_descriptor(b->wire), .events = POLLIN};
     foliot_server_event event;
     char joined;
     for (uint64_t now = begin; (double)(now - begin) < seconds * 1e9; now = now_ns(), updates++) {
@@ -316,9 +316,9 @@ static uint64_t serve(bench_case *b, double seconds, bool until_joined)
         }
         if (until_joined && read(b->answers, &joined, 1) == 1)
             return updates;
-        uint64_t wake = foliot_server_wake_ns(b->server), after = now_ns(), received = b->received;
-        b->received = foliot_transport_counted(b->wire)->packets_received -
-                      foliot_transport_counted(b->wire)->packets_batched;
+        uint64_t wake = foliot_server_get_wake_ns(b->server), after = now_ns(), received = b->received;
+        b->received = foliot_transport_get_counters(b->wire)->packets_received -
+                      foliot_transport_get_counters(b->wire)->packets_batched;
         if (b->received != received) {
             sleep_until(wake < after + FOLIOT_SERVER_REST_NS ? wake
                                                              : after + FOLIOT_SERVER_REST_NS);
@@ -352,7 +352,7 @@ static double bare_us(const bench_case *b, double bytes)
 // After the opponent's turn the server is late; its ticks must be punctual again.
 static void warm(bench_case *b)
 {
-    const foliot_server_counters *s = foliot_server_counted(b->server);
+    const foliot_server_counters *s = foliot_server_get_counters(b->server);
     uint64_t late = UINT64_MAX;
     for (int i = 0; i < WARMS_MAX && s->ticks_late != late; i++) {
         late = s->ticks_late;
@@ -364,14 +364,14 @@ static figures round_of(bench_case *b)
 {
     say(b, 'S');
     warm(b);
-    foliot_server_counters server = *foliot_server_counted(b->server);
-    foliot_transport_counters wire = *foliot_transport_counted(b->wire);
+    foliot_server_counters server = *foliot_server_get_counters(b->server);
+    foliot_transport_counters wire = *foliot_transport_get_counters(b->wire);
     uint64_t began = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
     b->step_ns = 0;
     uint64_t updates = serve(b, SERVER_SECONDS, false);
     double spent = (double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began);
-    const foliot_server_counters *s = foliot_server_counted(b->server);
-    const foliot_transport_counters *t = foliot_transport_counted(b->wire);
+    const foliot_server_counters *s = foliot_server_get_counters(b->server);
+    const foliot_transport_counters *t = foliot_transport_get_counters(b->wire);
     double sent = (double)(s->snapshots_sent - server.snapshots_sent),
            snapshots = sent > 0 ? sent : 1, ticks = (double)(s->ticks - server.ticks);
     figures f = {.network_us = (spent - (double)b->step_ns) * 1e-3 / snapshots,

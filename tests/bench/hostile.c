@@ -275,7 +275,7 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
     check(foliot_world_create(scene, &session.world) == FOLIOT_STATUS_OK);
     check(foliot_server_add_session(hosting, &session, now_ns()) == FOLIOT_STATUS_OK);
     foliot_client_config joining = foliot_client_config_default();
-    joining.port = foliot_transport_port(host);
+    joining.port = foliot_transport_get_port(host);
     for (int i = 0; i < HONEST; i++) {
         joining.transport = wires[i] = client_wire();
         check(foliot_client_create(&joining, now_ns(), &clients[i]) == FOLIOT_STATUS_OK);
@@ -289,19 +289,19 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
         foliot_server_update(hosting, now);
         if (now > begun + 1000000000u) // the honest have come
             took[count++] = thread_us() - before;
-        while (foliot_server_poll(hosting, &event) || foliot_server_divergence(hosting, &found)) {
+        while (foliot_server_poll(hosting, &event) || foliot_server_poll_divergence(hosting, &found)) {
         }
         for (int i = 0; i < HONEST; i++)
             foliot_client_update(clients[i], now);
         for (; here < a->peers && now > begun + 1000000000u && now >= next_ns;
              next_ns = now + COME_EVERY_NS)
             hostile_begin(&peers[here++], a->kind, a->spectates, client_wire(),
-                          foliot_transport_port(host), now);
+                          foliot_transport_get_port(host), now);
         for (uint32_t i = 0; i < here; i++) {
             hostile_update(&peers[i], now);
             if (peers[i].gone && a->kind != HOSTILE_LIAR && a->kind != HOSTILE_STORM)
                 hostile_begin(&peers[i], a->kind, a->spectates, peers[i].wire,
-                              foliot_transport_port(host), now);
+                              foliot_transport_get_port(host), now);
         }
         struct timespec pause = {.tv_nsec = 1000000};
         nanosleep(&pause, NULL);

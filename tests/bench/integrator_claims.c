@@ -30,7 +30,7 @@ typedef struct state {
 
 static state state_of(const foliot_world *world)
 {
-    foliot_body_state body = foliot_world_body(world, 0);
+    foliot_body_state body = foliot_world_get_body_state(world, 0);
     return (state){body.position[0], body.velocity[0]};
 }
 
@@ -202,7 +202,7 @@ static stiff stiff_pendulum(foliot_integrator id, double k, double seconds)
         r.last = problem_energy(&p, world);
         r.highest = fmax(r.highest, r.last);
     }
-    r.failures = foliot_world_counted(world)->solver_failures;
+    r.failures = foliot_world_get_counters(world)->solver_failures;
     foliot_world_destroy(world);
     return r;
 }

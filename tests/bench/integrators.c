@@ -16,7 +16,7 @@
 // The world's energy on Kepler's orbit (mass 1, GM 1).
 static double energy(const foliot_world *world)
 {
-    foliot_body_state b = foliot_world_body(world, 0);
+    foliot_body_state b = foliot_world_get_body_state(world, 0);
     double v2 = b.velocity[0] * b.velocity[0] + b.velocity[1] * b.velocity[1];
     return v2 / 2 - 1 / sqrt(b.position[0] * b.position[0] + b.position[1] * b.position[1]);
 }

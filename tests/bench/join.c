@@ -83,7 +83,7 @@ static void end(joiner *j)
 static bool advance(joiner *j, double *join_ms, int *joined)
 {
     foliot_client_update(j->client, now_ns());
-    foliot_client_statistics s = foliot_client_statistics_now(j->client);
+    foliot_client_statistics s = foliot_client_get_statistics(j->client);
     bool in = s.snapshots_received > 0;
     if (!in && now_ns() - j->began_ns < (uint64_t)(PATIENCE_MS * 1e6))
         return false;
@@ -141,8 +141,8 @@ int main(void)
     row("memory of a session, 437 bodies",
         (double)(mallinfo2().uordblks + mallinfo2().hblkhd - before) / 1024, "KiB");
     static double join_ms[JOINS];
-    fingerprint = foliot_fingerprint();
-    int joined = join_all(server, foliot_transport_port(host), join_ms);
+    fingerprint = foliot_get_fingerprint();
+    int joined = join_all(server, foliot_transport_get_port(host), join_ms);
     qsort(join_ms, JOINS, sizeof join_ms[0], by_size);
     row("round trip 100 ms, loss 5 %: p50", join_ms[JOINS / 2], "ms");
     row("round trip 100 ms, loss 5 %: p95", join_ms[JOINS * 95 / 100], "ms");

@@ -17,7 +17,7 @@ typedef struct traffic {
 
 static traffic both_ways(const arena *a)
 {
-    const foliot_transport_counters *c = foliot_transport_counted(a->host);
+    const foliot_transport_counters *c = foliot_transport_get_counters(a->host);
     return (traffic){(double)(c->bytes_sent + c->bytes_received),
                      (double)(c->packets_sent + c->packets_received)};
 }
@@ -85,7 +85,7 @@ static void measure_network(const char *network, const char *impairment, double 
         starved += (double)seen.samples_starved;
         samples += (double)seen.samples;
     }
-    const foliot_server_counters *counted = foliot_server_counted(a->server);
+    const foliot_server_counters *counted = foliot_server_get_counters(a->server);
     report_of(network, "closed ticks, mean", mean, "B/packet");
     report_of(network, "any packet, most", most, "B/packet");
     report_of(network, "stalled frames", 100 * starved / samples, "%");

@@ -154,7 +154,7 @@ static double error_of(const double *positions, foliot_world *reference)
 {
     double worst = 0;
     for (uint32_t i = 0; i < reference->body_count; i++) {
-        foliot_body_state body = foliot_world_body(reference, i);
+        foliot_body_state body = foliot_world_get_body_state(reference, i);
         for (int c = 0; c < 3; c++)
             worst = fmax(worst, fabs(positions[3 * i + (uint32_t)c] - body.position[c]));
     }
@@ -169,7 +169,7 @@ static double time_steps(uint32_t n, double *positions)
         foliot_world_step(world, NULL, 0, NULL);
     double took = (bench_now() - begin) / STEPS;
     for (uint32_t i = 0; i < n; i++)
-        memcpy(positions + 3 * i, foliot_world_body(world, i).position, 3 * sizeof(double));
+        memcpy(positions + 3 * i, foliot_world_get_body_state(world, i).position, 3 * sizeof(double));
     foliot_world_destroy(world);
     return took;
 }

@@ -45,7 +45,7 @@ static void many_seeds(void)
         simulation *s = simulation_create();
         simulation_join(s, impairment, true);
         simulation_run(s, SECONDS);
-        foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
+        foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
         double share = 100.0 * (double)seen.samples_starved / (double)seen.samples;
         delay += seen.delay_mean_ms / SEEDS;
         starved += share / SEEDS;
@@ -68,7 +68,7 @@ int main(void)
         if (networks[i].later)
             simulation_impair(s, 0, networks[i].later);
         simulation_run(s, SECONDS / 2);
-        foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
+        foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
         row(networks[i].name, "error rms", 1e3 * simulation_error_rms(s), "mm");
         row(networks[i].name, "error p99", 1e3 * simulation_error_quantile(s, 0.99), "mm");
         row(networks[i].name, "orientation error rms", simulation_turn_rms(s), "degrees");

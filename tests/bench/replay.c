@@ -182,7 +182,7 @@ static void bench_size(bool streams, const char *name, const char *rest)
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     status = foliot_replay_scan(replay);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     double player_minutes = 10.0 * PLAYERS;
     // The header with the scene is there once, however long the recording: it is not counted by the
     // minute.

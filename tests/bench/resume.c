@@ -168,7 +168,7 @@ static void turn(guest *g)
 static double until(guest *g, uint64_t snapshots)
 {
     double begin = bench_now();
-    while (foliot_client_statistics_now(g->client).snapshots_received < snapshots) {
+    while (foliot_client_get_statistics(g->client).snapshots_received < snapshots) {
         if (bench_now() - begin > WAIT_S)
             return -1;
         turn(g);
@@ -186,8 +186,8 @@ static bool die(child *server, guest *player, round_result *r)
 {
     guest newcomer;
     unsigned port = server->port;
-    uint32_t was = foliot_client_player(player->client);
-    foliot_client_statistics seen = foliot_client_statistics_now(player->client);
+    uint32_t was = foliot_client_get_player(player->client);
+    foliot_client_statistics seen = foliot_client_get_statistics(player->client);
     double killed = bench_now(), at;
     kill_server(server);
     if (!start_server(server, port))
@@ -205,7 +205,7 @@ static bool die(child *server, guest *player, round_result *r)
     r->lost_ms = seen.newest_tick > server->tick
                      ? (double)(seen.newest_tick - server->tick) * 1000.0 / 60
                      : 0;
-    r->same_player = foliot_client_player(player->client) == was;
+    r->same_player = foliot_client_get_player(player->client) == was;
     return at > 0 && again > 0;
 }
 
@@ -233,7 +233,7 @@ static int run(void)
     bool same = true;
     for (int i = 0; i < ROUNDS; i++) {
         round_result r;
-        uint64_t before = foliot_client_statistics_now(player.client).snapshots_received;
+        uint64_t before = foliot_client_get_statistics(player.client).snapshots_received;
         if (until(&player, before + 20 + (uint64_t)(rand() % 30)) < 0 || !die(&server, &player, &r))
             return fail("nobody was served again");
         newcomer[i] = r.newcomer_ms;

@@ -185,7 +185,7 @@ static void our_step(foliot_world *world, const foliot_host *host, uint32_t tick
 static void our_look(const foliot_world *world, uint32_t count, rigid_state *states)
 {
     for (uint32_t i = 0; i < count; i++) {
-        foliot_body_state s = foliot_world_body(world, i);
+        foliot_body_state s = foliot_world_get_body_state(world, i);
         memcpy(states[i].position, s.position, sizeof s.position);
         memcpy(states[i].orientation, s.orientation, sizeof s.orientation);
         memcpy(states[i].velocity, s.velocity, sizeof s.velocity);
@@ -311,7 +311,7 @@ static void copy(foliot_world *world, uint8_t *bytes, size_t length)
 static void digest(foliot_world *world, uint8_t *bytes, size_t length)
 {
     (void)length;
-    foliot_digest d = foliot_world_digest(world);
+    foliot_digest d = foliot_world_get_digest(world);
     memcpy(bytes, &d, sizeof d); // so that it is made
 }
 
@@ -327,7 +327,7 @@ static void restore(foliot_world *world, uint8_t *bytes, size_t length)
 
 static void report_state(const problem *p, foliot_world *world)
 {
-    size_t size = foliot_world_size(world), length;
+    size_t size = foliot_world_get_bytes(world), length;
     foliot_world_capture(world, NULL, 0, &length);
     uint8_t *block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, size > length ? size : size + length);
     char name[96];
@@ -350,7 +350,7 @@ static void report_state(const problem *p, foliot_world *world)
 
 static void warn_of_faults(const problem *p, const foliot_world *world)
 {
-    const foliot_world_counters *counted = foliot_world_counted(world);
+    const foliot_world_counters *counted = foliot_world_get_counters(world);
     if (counted->contacts_dropped || counted->frozen_bodies || counted->impacts_deferred)
         fprintf(stderr, "rigid: %s: %llu contacts dropped, %llu bodies frozen, %llu impacts late\n",
                 p->name, (unsigned long long)counted->contacts_dropped,
@@ -366,8 +366,8 @@ static void report(const problem *p, race *r, const options *o)
         our_look(r->alone, p->count, states);
         report_quality(p, "foliot", states);
         warn_of_faults(p, r->alone);
-        foliot_digest a = foliot_world_digest(r->alone);
-        foliot_digest b = r->threaded ? foliot_world_digest(r->threaded) : a;
+        foliot_digest a = foliot_world_get_digest(r->alone);
+        foliot_digest b = r->threaded ? foliot_world_get_digest(r->threaded) : a;
         if (memcmp(&a, &b, sizeof a) != 0) {
             fprintf(stderr, "rigid: %s: %u threads give other bits than one\n", p->name,
                     o->threads);
@@ -393,7 +393,7 @@ static void report_sleep(problem *p, double awake)
         our_step(world, NULL, 1, times, times + 1);
         asleep = 0;
         for (uint32_t i = 0; i < p->count; i++)
-            asleep += (foliot_world_body(world, i).flags & FOLIOT_BODY_ASLEEP) != 0;
+            asleep += (foliot_world_get_body_state(world, i).flags & FOLIOT_BODY_ASLEEP) != 0;
     }
     double spare[100];
     our_step(world, NULL, 100, times, spare);

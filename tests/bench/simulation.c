@@ -75,7 +75,7 @@ int main(void)
     foliot_body_definition bodies[BALLS + 1];
     double spawns[8][3] = {{0}}, multiples[ROUNDS], ticks[ROUNDS];
     foliot_scene scene = pool(bodies, spawns);
-    seed_kitchen kitchen = {.scenes = {&scene}, .fingerprint = foliot_fingerprint()};
+    seed_kitchen kitchen = {.scenes = {&scene}, .fingerprint = foliot_get_fingerprint()};
     seed_plan plan = {.seed = 1,
                       .run_ns = SECONDS * (uint64_t)SEED_SECOND,
                       .session_count = 1,

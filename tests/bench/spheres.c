@@ -61,7 +61,7 @@ static double deepest_overlap(const foliot_world *world, uint32_t count)
     uint32_t *head = malloc(sizeof *head * side * side), *next = malloc(sizeof *next * count);
     memset(head, 0xff, sizeof *head * side * side);
     for (uint32_t i = 0; i < count; i++) {
-        foliot_body_state p = foliot_world_body(world, 5 + i);
+        foliot_body_state p = foliot_world_get_body_state(world, 5 + i);
         long cx = (long)floor((p.position[0] + half) / cell) + 1;
         long cy = (long)floor((p.position[1] + half) / cell) + 1;
         cx = cx < 0 ? 0 : cx >= (long)side ? (long)side - 1 : cx;
@@ -71,7 +71,7 @@ static double deepest_overlap(const foliot_world *world, uint32_t count)
                 if (cx + dx < 0 || cy + dy < 0 || cx + dx >= (long)side || cy + dy >= (long)side)
                     continue;
                 for (uint32_t j = head[(cy + dy) * side + cx + dx]; j != UINT32_MAX; j = next[j]) {
-                    foliot_body_state q = foliot_world_body(world, 5 + j);
+                    foliot_body_state q = foliot_world_get_body_state(world, 5 + j);
                     double sum = 0;
                     for (int k = 0; k < 3; k++)
                         sum += (p.position[k] - q.position[k]) * (p.position[k] - q.position[k]);
@@ -101,12 +101,12 @@ static outcome ours(uint32_t count, uint32_t ticks)
         if (t >= ticks / 2)
             times[kept++] = (cpu_now() - begin) * 1e3;
     }
-    foliot_invariants end = foliot_world_invariants(world, NULL);
+    foliot_invariants end = foliot_world_get_invariants(world, NULL);
     outcome result = {.ms = bench_median(times, kept),
                       .kinetic = end.kinetic / count,
                       .deepest = deepest_overlap(world, count),
                       .height = end.potential / count / SPHERES_MASS / SPHERES_GRAVITY};
-    const foliot_world_counters *counted = foliot_world_counted(world);
+    const foliot_world_counters *counted = foliot_world_get_counters(world);
     if (counted->contacts_dropped || counted->frozen_bodies)
         fprintf(stderr, "spheres: %llu contacts dropped, %llu bodies frozen\n",
                 (unsigned long long)counted->contacts_dropped,

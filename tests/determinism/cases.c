@@ -21,7 +21,7 @@ static const unsigned ready_scene_count = 0;
 
 _Noreturn static void give_up(const char *what, foliot_status status)
 {
-    fprintf(stderr, "cases: %s: %s\n", what, foliot_status_text(status));
+    fprintf(stderr, "cases: %s: %s\n", what, foliot_status_get_text(status));
     exit(1);
 }
 
@@ -83,7 +83,7 @@ foliot_world *cases_world(foliot_scene *scene, foliot_integrator integrator)
 void cases_step(foliot_world *world, const foliot_scene *scene)
 {
     foliot_input inputs[FOLIOT__PROBE_INPUTS];
-    uint32_t count = foliot__probe_inputs(scene, foliot_world_tick(world), inputs);
+    uint32_t count = foliot__probe_inputs(scene, foliot_world_get_tick(world), inputs);
     foliot_status status = foliot_world_step(world, inputs, count, NULL);
     if (status != FOLIOT_STATUS_OK)
         give_up(scene->name, status);

@@ -29,16 +29,16 @@ static void restore_from(foliot_world *world, const foliot_world *from)
 static void check_equal(const foliot_world *a, const foliot_world *b, const foliot_scene *scene,
                         const char *what)
 {
-    if (foliot_digest_equal(foliot_world_digest(a), foliot_world_digest(b)))
+    if (foliot_digest_equal(foliot_world_get_digest(a), foliot_world_get_digest(b)))
         return;
     print_error("%s %s: %s differs at tick %llu\n", scene->name,
-                foliot_integrator_get_info(foliot_world_integrator(a))->name, what,
-                (unsigned long long)foliot_world_tick(a));
-    for (uint32_t slot = 0; slot < foliot_world_body_count(a); slot++)
+                foliot_integrator_get_info(foliot_world_get_integrator(a))->name, what,
+                (unsigned long long)foliot_world_get_tick(a));
+    for (uint32_t slot = 0; slot < foliot_world_get_body_count(a); slot++)
         for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++)
-            if (foliot_world_field_bits(a, slot, (foliot_field)f) !=
-                foliot_world_field_bits(b, slot, (foliot_field)f)) {
-                print_error("first: body %u %s\n", slot, foliot_field_name((foliot_field)f));
+            if (foliot_world_get_field(a, slot, (foliot_field)f) !=
+                foliot_world_get_field(b, slot, (foliot_field)f)) {
+                print_error("first: body %u %s\n", slot, foliot_field_get_name((foliot_field)f));
                 fail();
             }
     fail();
@@ -50,9 +50,9 @@ static void run_case(foliot_scene *scene, foliot_integrator integrator)
     if (!world)
         return;
     foliot_world *restored = cases_world(scene, integrator);
-    foliot_world *copy = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, foliot_world_size(world));
+    foliot_world *copy = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, foliot_world_get_bytes(world));
     assert_non_null(copy);
-    memset(copy, 0x5a, foliot_world_size(world)); // what is left out of a copy must not be read
+    memset(copy, 0x5a, foliot_world_get_bytes(world)); // what is left out of a copy must not be read
     uint64_t ticks = cases_ticks(scene);
     for (uint64_t tick = 0; tick < ticks; tick++) {
         restore_from(restored, world);

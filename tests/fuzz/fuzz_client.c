@@ -113,7 +113,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     static foliot_snapshot_body all[SLOTS_MAX];
     (void)count;
     (void)arguments;
-    fingerprint = foliot_fingerprint(); // once: it takes milliseconds
+    fingerprint = foliot_get_fingerprint(); // once: it takes milliseconds
     for (int i = 0; i < 64; i++) {
         bodies[i] = foliot_body_definition_default();
         bodies[i].shape.kind = i % 2 ? FOLIOT_SHAPE_SPHERE : FOLIOT_SHAPE_BOX;
@@ -469,7 +469,7 @@ static void look(game *g)
     foliot_sample sample;
     foliot_divergence_case found;
     char text[2048];
-    const foliot_scene *scene = foliot_client_scene(g->client);
+    const foliot_scene *scene = foliot_client_get_scene(g->client);
     if (scene) {
         read_bytes(scene->bodies, scene->body_count * sizeof *scene->bodies);
         sum += strlen(scene->name);
@@ -477,25 +477,25 @@ static void look(game *g)
     if (foliot_client_sample(g->client, g->now_ns, &sample) == FOLIOT_STATUS_OK)
         read_bytes(sample.bodies, sample.count * sizeof *sample.bodies);
     for (uint32_t slot = 0; slot < 4; slot++) {
-        const char *name = foliot_client_player_name(g->client, slot);
+        const char *name = foliot_client_get_player_name(g->client, slot);
         sum += name ? strlen(name) : 0;
     }
-    const foliot_simulation *simulation = foliot_client_simulation(g->client);
+    const foliot_simulation *simulation = foliot_client_get_simulation(g->client);
     if (simulation)
-        sum += foliot_simulation_tick(simulation) + simulation->setup_bytes;
-    if (foliot_client_divergence(g->client, &found)) {
+        sum += foliot_simulation_get_tick(simulation) + simulation->setup_bytes;
+    if (foliot_client_poll_divergence(g->client, &found)) {
         read_bytes(found.before, found.before_bytes);
         read_bytes(found.after, found.after_bytes);
         read_bytes(found.inputs, found.input_count * sizeof *found.inputs);
         sum += foliot_divergence_case_text(&found, scene, text, sizeof text);
     }
-    sum += foliot_client_statistics_now(g->client).newest_tick +
-           strlen(foliot_client_reason(g->client)) + strlen(foliot_client_scene_name(g->client));
+    sum += foliot_client_get_statistics(g->client).newest_tick +
+           strlen(foliot_client_get_reason(g->client)) + strlen(foliot_client_get_scene_name(g->client));
 }
 
 static bool over(const game *g)
 {
-    foliot_client_state state = foliot_client_now(g->client);
+    foliot_client_state state = foliot_client_get_state(g->client);
     return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
            state == FOLIOT_CLIENT_LOST;
 }
@@ -514,7 +514,7 @@ static void pass(game *g, uint32_t updates)
         }
         foliot_transport_flush(g->host, g->now_ns);
         const int8_t axes[FOLIOT_AXES] = {(int8_t)(g->updates / 7 % 3 * 60)};
-        foliot_client_input(g->client, axes, 0);
+        foliot_client_set_input(g->client, axes, 0);
         foliot_client_update(g->client, g->now_ns);
         if (g->updates % 4 == 0)
             look(g);
@@ -580,10 +580,10 @@ static void come_back_honestly(game *g)
     }
     foliot_snapshot_coder_destroy(coder);
     pass(g, 10);
-    FOLIOT_ASSERT(foliot_client_now(g->client) == FOLIOT_CLIENT_PLAYING);
-    FOLIOT_ASSERT(foliot_client_scene(g->client) &&
-                  strcmp(foliot_client_scene(g->client)->name, s->scene.name) == 0);
-    FOLIOT_ASSERT(!foliot_client_in_lockstep(g->client));
+    FOLIOT_ASSERT(foliot_client_get_state(g->client) == FOLIOT_CLIENT_PLAYING);
+    FOLIOT_ASSERT(foliot_client_get_scene(g->client) &&
+                  strcmp(foliot_client_get_scene(g->client)->name, s->scene.name) == 0);
+    FOLIOT_ASSERT(!foliot_client_get_lockstep(g->client));
     FOLIOT_ASSERT(foliot_client_sample(g->client, g->now_ns, &sample) == FOLIOT_STATUS_OK &&
                   sample.count == s->scene.body_count);
 }

@@ -40,7 +40,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
 {
     (void)count;
     (void)arguments;
-    fingerprint = foliot_fingerprint(); // once: it takes milliseconds
+    fingerprint = foliot_get_fingerprint(); // once: it takes milliseconds
     bodies[0] = bodies[1] = foliot_body_definition_default();
     bodies[1].position[0] = 1.3;
     spring = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
@@ -117,15 +117,15 @@ static void pass(game *g, uint32_t ticks)
         g->now_ns += TICK_NS;
         g->ticks++;
         foliot_server_update(g->server, g->now_ns);
-        const foliot_world *world = foliot_server_world(g->server, "main");
-        FOLIOT_ASSERT(foliot_world_tick(world) == g->ticks);
-        g->history[g->ticks % HISTORY] = foliot_world_digest(world);
+        const foliot_world *world = foliot_server_get_world(g->server, "main");
+        FOLIOT_ASSERT(foliot_world_get_tick(world) == g->ticks);
+        g->history[g->ticks % HISTORY] = foliot_world_get_digest(world);
         while (foliot_server_poll(g->server, &event) ||
-               foliot_server_divergence(g->server, &found)) {
+               foliot_server_poll_divergence(g->server, &found)) {
         }
         const int8_t axes[FOLIOT_AXES] = {(int8_t)(g->ticks / 7 % 3 * 60)};
         for (int i = 0; i < CLIENTS; i++) {
-            foliot_client_input(g->clients[i], axes, 0);
+            foliot_client_set_input(g->clients[i], axes, 0);
             foliot_client_update(g->clients[i], g->now_ns);
         }
     }
@@ -143,13 +143,13 @@ static void say(game *g, uint8_t what, const uint8_t *bytes, size_t length)
 static void check_honest(game *g)
 {
     pass(g, 20);
-    FOLIOT_ASSERT(foliot_client_now(g->clients[HONEST]) == FOLIOT_CLIENT_PLAYING);
-    const foliot_simulation *own = foliot_client_simulation(g->clients[HONEST]);
+    FOLIOT_ASSERT(foliot_client_get_state(g->clients[HONEST]) == FOLIOT_CLIENT_PLAYING);
+    const foliot_simulation *own = foliot_client_get_simulation(g->clients[HONEST]);
     FOLIOT_ASSERT(own);
-    uint64_t tick = foliot_simulation_tick(own);
+    uint64_t tick = foliot_simulation_get_tick(own);
     FOLIOT_ASSERT(tick + 4 > g->ticks);
-    FOLIOT_ASSERT(foliot_digest_equal(foliot_simulation_digest(own), g->history[tick % HISTORY]));
-    FOLIOT_ASSERT(foliot_client_statistics_now(g->clients[HONEST]).divergences == 0);
+    FOLIOT_ASSERT(foliot_digest_equal(foliot_simulation_get_digest(own), g->history[tick % HISTORY]));
+    FOLIOT_ASSERT(foliot_client_get_statistics(g->clients[HONEST]).divergences == 0);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -19,12 +19,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void walk_about(foliot_replay *replay)
 {
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     const foliot_input *inputs;
     uint32_t count;
     uint8_t digest[16];
     size_t length;
-    if (foliot_world_body_count(foliot_replay_world(replay)) > BODIES_MAX)
+    if (foliot_world_get_body_count(foliot_replay_get_world(replay)) > BODIES_MAX)
         return;
     for (int i = 0; i < TICKS_MAX && foliot_replay_step(replay) == FOLIOT_STATUS_OK; i++)
         ;
@@ -33,9 +33,9 @@ static void walk_about(foliot_replay *replay)
     if (about->last_tick - about->first_tick > TICKS_MAX)
         return;
     foliot_replay_seek(replay, about->last_tick);
-    foliot_replay_inputs(replay, about->first_tick, &inputs, &count);
-    foliot_replay_digest(replay, about->last_tick, digest);
-    foliot_replay_keyframe(replay, about->last_tick, &length);
+    foliot_replay_get_inputs(replay, about->first_tick, &inputs, &count);
+    foliot_replay_get_digest(replay, about->last_tick, digest);
+    foliot_replay_get_keyframe(replay, about->last_tick, &length);
     foliot_verdict verdict;
     foliot_status status = foliot_replay_verify(replay, NULL, &verdict);
     if (status == FOLIOT_STATUS_OK && verdict.status == FOLIOT_STATUS_OK && !about->closed)
@@ -48,7 +48,7 @@ static void try_bytes(const uint8_t *data, size_t size)
     if (foliot_replay_open_simulation_bytes(data, size, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
         return;
     foliot_replay_scan(replay);
-    if (!foliot_replay_simulation(replay)->self) { // of a kind that nobody here knows
+    if (!foliot_replay_get_simulation(replay)->self) { // of a kind that nobody here knows
         foliot_replay_close(replay);
         return;
     }
@@ -112,7 +112,7 @@ static void mend_keyframes(uint8_t *bytes, size_t size)
     foliot_replay *replay;
     if (foliot_replay_open_simulation_bytes(bytes, size, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
         return;
-    const foliot_world *world = foliot_replay_world(replay);
+    const foliot_world *world = foliot_replay_get_world(replay);
     for (size_t at = FOLIOT__TAPE_START_BYTES; world && size - at >= FOLIOT__TAPE_BLOCK_BYTES;) {
         uint32_t length = take_u32(bytes + at + 4);
         mend_keyframe(world, bytes + at, length);

@@ -83,7 +83,7 @@ int LLVMFuzzerInitialize(int *count, char ***arguments)
     without_hold = without && strstr(without, "hold");
     without_pin = without && strstr(without, "pin");
     without_storm = without && strstr(without, "storm");
-    fingerprint = foliot_fingerprint(); // once: it takes milliseconds
+    fingerprint = foliot_get_fingerprint(); // once: it takes milliseconds
     bodies[0] = bodies[1] = foliot_body_definition_default();
     bodies[1].position[0] = 1.3;
     spring = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
@@ -185,7 +185,7 @@ static void end(game *g)
 
 static const foliot_world *world_of(const game *g)
 {
-    return foliot_server_world(g->server, g->lockstep ? "lockstep" : "snapshots");
+    return foliot_server_get_world(g->server, g->lockstep ? "lockstep" : "snapshots");
 }
 
 // -- what the hostile hear
@@ -250,10 +250,10 @@ static void pass(game *g, uint32_t ticks, uint64_t ticks_max)
         g->now_ns += TICK_NS;
         g->ticks++;
         foliot_server_update(g->server, g->now_ns);
-        FOLIOT_ASSERT(foliot_world_tick(world_of(g)) == g->ticks);
-        g->history[g->ticks % HISTORY] = foliot_world_digest(world_of(g));
+        FOLIOT_ASSERT(foliot_world_get_tick(world_of(g)) == g->ticks);
+        g->history[g->ticks % HISTORY] = foliot_world_get_digest(world_of(g));
         while (foliot_server_poll(g->server, &event) ||
-               foliot_server_divergence(g->server, &found)) {
+               foliot_server_poll_divergence(g->server, &found)) {
         }
         const int8_t axes[FOLIOT_AXES] = {(int8_t)(g->ticks / 7 % 3 * 60)};
         for (int i = 0; i < HONEST; i++) {
@@ -261,7 +261,7 @@ static void pass(game *g, uint32_t ticks, uint64_t ticks_max)
             if (!g->clients[i])
                 continue;
             if (i == PLAYER)
-                foliot_client_input(g->clients[i], axes, 0);
+                foliot_client_set_input(g->clients[i], axes, 0);
             foliot_client_update(g->clients[i], g->now_ns);
             foliot_client_sample(g->clients[i], g->now_ns, &sample);
         }
@@ -487,15 +487,15 @@ static void act(game *g, uint8_t what, uint8_t whom, script b)
 
 static void check(game *g, int i)
 {
-    foliot_client_statistics seen = foliot_client_statistics_now(g->clients[i]);
-    FOLIOT_ASSERT(foliot_client_now(g->clients[i]) == FOLIOT_CLIENT_PLAYING);
+    foliot_client_statistics seen = foliot_client_get_statistics(g->clients[i]);
+    FOLIOT_ASSERT(foliot_client_get_state(g->clients[i]) == FOLIOT_CLIENT_PLAYING);
     FOLIOT_ASSERT(seen.reconnects == 0 && seen.divergences == 0 && seen.pieces_malformed == 0);
     FOLIOT_ASSERT(seen.newest_tick + 4 > g->ticks);
-    const foliot_simulation *own = foliot_client_simulation(g->clients[i]);
+    const foliot_simulation *own = foliot_client_get_simulation(g->clients[i]);
     FOLIOT_ASSERT(!g->lockstep == !own);
     if (own)
-        FOLIOT_ASSERT(foliot_digest_equal(foliot_simulation_digest(own),
-                                          g->history[foliot_simulation_tick(own) % HISTORY]));
+        FOLIOT_ASSERT(foliot_digest_equal(foliot_simulation_get_digest(own),
+                                          g->history[foliot_simulation_get_tick(own) % HISTORY]));
 }
 
 static void let_go(game *g)
@@ -508,8 +508,8 @@ static void let_go(game *g)
 
 static bool is_in(const game *g, int i)
 {
-    foliot_client_statistics seen = foliot_client_statistics_now(g->clients[i]);
-    return foliot_client_now(g->clients[i]) == FOLIOT_CLIENT_PLAYING &&
+    foliot_client_statistics seen = foliot_client_get_statistics(g->clients[i]);
+    return foliot_client_get_state(g->clients[i]) == FOLIOT_CLIENT_PLAYING &&
            seen.newest_tick + 4 > g->ticks;
 }
 

@@ -451,7 +451,7 @@ static void state_patch_all(state_bytes *s, const foliot_scene *scene, const uin
 
 static bool state_equal(const foliot_world *a, const foliot_world *b)
 {
-    return foliot_digest_equal(foliot_world_digest(a), foliot_world_digest(b));
+    return foliot_digest_equal(foliot_world_get_digest(a), foliot_world_get_digest(b));
 }
 
 // What looks at a world: a snapshot of it for clients, its energy, what touches and what lies
@@ -469,7 +469,7 @@ static void state_look(const foliot_world *world, const foliot_scene *scene)
     for (uint32_t i = 0; i < snapshot.count; i++)
         foliot_snapshot_restore(&format, &snapshot.bodies[i], scene->dt);
     free(snapshot.bodies);
-    foliot_world_invariants(world, NULL);
+    foliot_world_get_invariants(world, NULL);
     foliot_world_touches(world, touches, 16);
     foliot_world_ray(world, from, down, 100, NULL, &hit);
     foliot_world_nearest(world, from, 100, NULL, &hit);
@@ -535,13 +535,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     uint64_t script = data[4] * UINT64_C(7);
     for (int i = 0; i < 3; i++) // a past of its own
         state_step(world, &probe->scene, script + 31u * (unsigned)i);
-    foliot_digest before = foliot_world_digest(world);
+    foliot_digest before = foliot_world_get_digest(world);
     foliot_status status = foliot_world_restore(world, s.bytes, s.length);
     if (status == FOLIOT_STATUS_OK)
         state_go_on(probe, integrator, world, 1 + data[3] % STATE_STEPS_MAX, script);
     else
         FOLIOT_ASSERT((status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_TRUNCATED) &&
-                      foliot_digest_equal(before, foliot_world_digest(world)));
+                      foliot_digest_equal(before, foliot_world_get_digest(world)));
     foliot_world_destroy(world);
     free(s.bytes);
     return 0;

@@ -63,7 +63,7 @@ static void a_client_with_the_largest_mtu_ends_no_server(void **state)
     for (size_t i = 0; i < theirs->peerCount; i++)
         theirs->peers[i].mtu = ENET_PROTOCOL_MAXIMUM_MTU;
     assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
-                                              foliot_transport_port(&host->head), clock_ns(),
+                                              foliot_transport_get_port(&host->head), clock_ns(),
                                               &at_client),
                      FOLIOT_STATUS_OK);
     for (uint64_t end = clock_ns() + 400000000u; clock_ns() < end;) {
@@ -74,7 +74,7 @@ static void a_client_with_the_largest_mtu_ends_no_server(void **state)
     foliot_transport_send(&host->head, at_host, FOLIOT_DELIVERY_RELIABLE, bytes, 4000);
     foliot_transport_send(&host->head, at_host, FOLIOT_DELIVERY_RELIABLE, bytes, 4092 - 4006 - 6);
     drain(&host->head, &at_host);
-    assert_true(foliot_transport_counted(&host->head)->datagrams_dropped_malformed > 0);
+    assert_true(foliot_transport_get_counters(&host->head)->datagrams_dropped_malformed > 0);
     for (size_t i = 0; i < host->host->peerCount; i++)
         assert_true(host->host->peers[i].state == ENET_PEER_STATE_DISCONNECTED ||
                     host->host->peers[i].mtu <= 1400);
@@ -93,7 +93,7 @@ static void one_address_holds_no_more_of_enets_peers_than_connections(void **sta
     for (; made < CLIENTS; made++) {
         foliot_transport *client = clients[made] = open_client();
         assert_int_equal(foliot_transport_connect(client, "127.0.0.1",
-                                                  foliot_transport_port(&host->head), clock_ns(),
+                                                  foliot_transport_get_port(&host->head), clock_ns(),
                                                   &ignored),
                          FOLIOT_STATUS_OK);
         for (uint64_t end = clock_ns() + 40000000u; clock_ns() < end;) {

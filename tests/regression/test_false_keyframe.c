@@ -158,9 +158,9 @@ static void verifying_finds_it_and_says_what_it_is(void **state)
 
 static void at_tick(foliot_replay *replay, uint64_t tick)
 {
-    assert_int_equal(foliot_replay_tick(replay), tick);
+    assert_int_equal(foliot_replay_get_tick(replay), tick);
     assert_true(
-        foliot_digest_equal(foliot_world_digest(foliot_replay_world(replay)), truths[tick]));
+        foliot_digest_equal(foliot_world_get_digest(foliot_replay_get_world(replay)), truths[tick]));
 }
 
 static void seeking_and_stepping_refuse_it_and_stay(void **state)
@@ -174,8 +174,8 @@ static void seeking_and_stepping_refuse_it_and_stay(void **state)
         assert_int_equal(foliot_replay_seek(replay, tick), FOLIOT_STATUS_CORRUPT);
         at_tick(replay, 75);
     }
-    names_it(foliot_replay_damage(replay), &t, 2);
-    while (foliot_replay_tick(replay) < 80)
+    names_it(foliot_replay_get_damage(replay), &t, 2);
+    while (foliot_replay_get_tick(replay) < 80)
         assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_CORRUPT);
     at_tick(replay, 80); // replayed up to there, not restored
@@ -186,7 +186,7 @@ static void seeking_and_stepping_refuse_it_and_stay(void **state)
         at_tick(replay, tick);
     }
     assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_CORRUPT);
-    assert_int_equal(foliot_replay_about(replay)->last_tick, 80); // whole up to here
+    assert_int_equal(foliot_replay_get_summary(replay)->last_tick, 80); // whole up to here
     foliot_replay_close(replay);
     tape_memory_free(&t.memory);
 }
@@ -347,7 +347,7 @@ static void captured_bytes_have_the_worlds_digest(void **state)
             uint8_t *bytes = malloc(length);
             assert_int_equal(foliot_world_capture(world, bytes, length, &length), FOLIOT_STATUS_OK);
             assert_int_equal(foliot__captured_digest(world, bytes, length, &digest), FOLIOT_STATUS_OK);
-            assert_true(foliot_digest_equal(digest, foliot_world_digest(world)));
+            assert_true(foliot_digest_equal(digest, foliot_world_get_digest(world)));
             assert_int_equal(foliot__captured_digest(world, bytes, length - 1, &digest),
                              FOLIOT_STATUS_TRUNCATED);
             free(bytes);

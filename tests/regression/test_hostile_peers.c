@@ -118,14 +118,14 @@ static void run(siege *s, double seconds)
 
 static const foliot_server_counters *counted(const siege *s)
 {
-    return foliot_server_counted(s->server);
+    return foliot_server_get_counters(s->server);
 }
 
 // It is where the server is, and has been told of no difference.
 static bool plays(const siege *s, unsigned client)
 {
-    foliot_client_statistics seen = foliot_client_statistics_now(s->clients[client]);
-    return seen.newest_tick + 6 > foliot_simulation_tick(&s->simulation) && seen.divergences == 0 &&
+    foliot_client_statistics seen = foliot_client_get_statistics(s->clients[client]);
+    return seen.newest_tick + 6 > foliot_simulation_get_tick(&s->simulation) && seen.divergences == 0 &&
            seen.reconnects == 0 && seen.ticks_compared + 30 > seen.ticks_stepped;
 }
 

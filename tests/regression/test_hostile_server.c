@@ -112,7 +112,7 @@ static stage open_stage(bool real)
     if (!real)
         assert_int_equal(foliot_hub_create(&s.hub), FOLIOT_STATUS_OK);
     s.host = open_wire(&s, true);
-    open_client(&s, foliot_transport_port(s.host));
+    open_client(&s, foliot_transport_get_port(s.host));
     wait_for_hello(&s);
     return s;
 }
@@ -220,7 +220,7 @@ static void drop_scene(made_scene *m)
 
 static void check_scene(const stage *s, const made_scene *m)
 {
-    const foliot_scene *scene = foliot_client_scene(s->client);
+    const foliot_scene *scene = foliot_client_get_scene(s->client);
     assert_non_null(scene);
     assert_string_equal(scene->name, m->scene.name);
     assert_int_equal(scene->body_count, m->scene.body_count);
@@ -248,7 +248,7 @@ static void come_back_with(bool real, size_t first_bytes, bool hostile)
         send_scene_part(&s, large->bytes, large->length, at, large->length);
     send_scene(&s, large->bytes, large->length, large->length);
     check_scene(&s, large);
-    assert_int_equal(foliot_client_now(s.client), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(foliot_client_get_state(s.client), FOLIOT_CLIENT_PLAYING);
     close_stage(&s);
     drop_scene(small);
     drop_scene(large);
@@ -280,13 +280,13 @@ static void the_same_scene_after_a_reconnect_stays_where_it_is(void **state)
     foliot__message m = welcome((uint32_t)scene->length, 30, false);
     say(&s, &m);
     send_scene(&s, scene->bytes, scene->length, scene->length);
-    const foliot_scene *before = foliot_client_scene(s.client);
+    const foliot_scene *before = foliot_client_get_scene(s.client);
     drop_client(&s);
     say(&s, &m);
     pass(&s, 0.1);
-    assert_ptr_equal(foliot_client_scene(s.client), before); // it is shown while it comes again
+    assert_ptr_equal(foliot_client_get_scene(s.client), before); // it is shown while it comes again
     send_scene(&s, scene->bytes, scene->length, scene->length);
-    assert_ptr_equal(foliot_client_scene(s.client), before);
+    assert_ptr_equal(foliot_client_get_scene(s.client), before);
     close_stage(&s);
     drop_scene(scene);
 }
@@ -300,11 +300,11 @@ static void players_that_left_while_the_client_was_away_are_not_named_any_more(v
     say(&s, &m);
     say(&s, &ada);
     pass(&s, 0.1);
-    assert_string_equal(foliot_client_player_name(s.client, 3), "ada");
+    assert_string_equal(foliot_client_get_player_name(s.client, 3), "ada");
     drop_client(&s);
     say(&s, &m);
     pass(&s, 0.1);
-    assert_null(foliot_client_player_name(s.client, 3));
+    assert_null(foliot_client_get_player_name(s.client, 3));
     close_stage(&s);
 }
 
@@ -318,8 +318,8 @@ static void a_welcome_whose_numbers_make_no_sense_ends_the_client(void **state)
         m.as.welcome.pace_hz = paces[i];
         say(&s, &m);
         pass(&s, 0.1);
-        assert_int_equal(foliot_client_now(s.client), FOLIOT_CLIENT_LOST);
-        assert_non_null(strstr(foliot_client_reason(s.client), "welcome"));
+        assert_int_equal(foliot_client_get_state(s.client), FOLIOT_CLIENT_LOST);
+        assert_non_null(strstr(foliot_client_get_reason(s.client), "welcome"));
         close_stage(&s);
     }
 }
@@ -367,23 +367,23 @@ static void check_plays(stage *s, foliot_server *server, const made_scene *m, bo
                         int8_t push)
 {
     run(s, server, 6);
-    assert_int_equal(foliot_client_now(s->client), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(foliot_client_get_state(s->client), FOLIOT_CLIENT_PLAYING);
     check_scene(s, m);
-    assert_int_equal(foliot_client_in_lockstep(s->client), lockstep);
-    foliot_client_statistics before = foliot_client_statistics_now(s->client);
-    uint64_t heard = foliot_server_counted(server)->inputs;
+    assert_int_equal(foliot_client_get_lockstep(s->client), lockstep);
+    foliot_client_statistics before = foliot_client_get_statistics(s->client);
+    uint64_t heard = foliot_server_get_counters(server)->inputs;
     const int8_t axes[FOLIOT_AXES] = {push};
-    foliot_client_input(s->client, axes, 0);
+    foliot_client_set_input(s->client, axes, 0);
     run(s, server, 1);
-    foliot_client_statistics after = foliot_client_statistics_now(s->client);
+    foliot_client_statistics after = foliot_client_get_statistics(s->client);
     assert_true(after.newest_tick > before.newest_tick + 20);
-    assert_true(foliot_server_counted(server)->inputs > heard); // and it is heard
+    assert_true(foliot_server_get_counters(server)->inputs > heard); // and it is heard
     if (lockstep) {
         assert_int_equal(after.divergences, 0);
-        assert_non_null(foliot_client_simulation(s->client));
+        assert_non_null(foliot_client_get_simulation(s->client));
     } else {
         foliot_sample sample;
-        assert_null(foliot_client_simulation(s->client));
+        assert_null(foliot_client_get_simulation(s->client));
         assert_int_equal(foliot_client_sample(s->client, s->now_ns, &sample), FOLIOT_STATUS_OK);
         assert_int_equal(sample.count >= m->scene.body_count, true);
     }
@@ -457,7 +457,7 @@ static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
     }
     size_t taken = memory_in_use() - before;
     check_below((double)taken / (double)MIB, 96);
-    assert_true(foliot_client_statistics_now(s.client).snapshots_too_large > 0);
+    assert_true(foliot_client_get_statistics(s.client).snapshots_too_large > 0);
     free(slots.bodies);
     foliot_snapshot_pieces_close(&pieces);
     foliot_snapshot_coder_destroy(coder);
@@ -480,8 +480,8 @@ static void a_scene_of_some_bytes_does_not_become_a_world_of_gigabytes(void **st
     say(&s, &in);
     send_scene(&s, m->bytes, m->length, m->length);
     check_below((double)(memory_in_use() - before) / (double)MIB, 96);
-    assert_int_equal(foliot_client_now(s.client), FOLIOT_CLIENT_LOST);
-    assert_non_null(strstr(foliot_client_reason(s.client), "memory"));
+    assert_int_equal(foliot_client_get_state(s.client), FOLIOT_CLIENT_LOST);
+    assert_non_null(strstr(foliot_client_get_reason(s.client), "memory"));
     close_stage(&s);
     drop_scene(m);
 }
@@ -564,10 +564,10 @@ static void one_update_does_a_bounded_amount_of_work(void **state)
     foliot_transport_flush(s.host, s.now_ns);
     s.now_ns += 100000000; // all of them are here
     foliot_client_update(s.client, s.now_ns);
-    check_below((double)foliot_client_statistics_now(s.client).pieces_received, SNAPSHOTS);
-    assert_true(foliot_client_wake_ns(s.client) <= s.now_ns); // it goes on at once
+    check_below((double)foliot_client_get_statistics(s.client).pieces_received, SNAPSHOTS);
+    assert_true(foliot_client_get_wake_ns(s.client) <= s.now_ns); // it goes on at once
     pass(&s, 0.1);
-    assert_int_equal(foliot_client_statistics_now(s.client).pieces_received, SNAPSHOTS);
+    assert_int_equal(foliot_client_get_statistics(s.client).pieces_received, SNAPSHOTS);
     free(slots.bodies);
     foliot_snapshot_pieces_close(&pieces);
     foliot_snapshot_coder_destroy(coder);
@@ -584,8 +584,8 @@ static void what_was_refused_stays_refused(void **state)
     say(&s, &no);
     say(&s, &m);
     pass(&s, 0.1);
-    assert_int_equal(foliot_client_now(s.client), FOLIOT_CLIENT_REFUSED);
-    assert_string_equal(foliot_client_reason(s.client), "no");
+    assert_int_equal(foliot_client_get_state(s.client), FOLIOT_CLIENT_REFUSED);
+    assert_string_equal(foliot_client_get_reason(s.client), "no");
     close_stage(&s);
 }
 
@@ -646,20 +646,20 @@ static void what_a_divergence_lends_does_not_outlast_the_next_question(void **st
     ticks.as.ticks_part.length = (uint32_t)foliot__block_encode(&block, coded, sizeof coded);
     say(&s, &ticks);
     pass(&s, 0.2);
-    assert_non_null(foliot_client_simulation(s.client));
-    assert_int_equal(foliot_simulation_tick(foliot_client_simulation(s.client)), TICKS);
+    assert_non_null(foliot_client_get_simulation(s.client));
+    assert_int_equal(foliot_simulation_get_tick(foliot_client_get_simulation(s.client)), TICKS);
     foliot_divergence_case found;
     search(&s, FOLIOT__QUESTION, 3);
     pass(&s, 0.1);
     search(&s, FOLIOT__DIVERGED, 3);
     pass(&s, 0.1);
-    assert_true(foliot_client_divergence(s.client, &found)); // told at once: all is there
+    assert_true(foliot_client_poll_divergence(s.client, &found)); // told at once: all is there
     assert_true(found.before_bytes > 0 && found.after_bytes > 0);
     assert_int_equal(found.input_count, 1);
     search(&s, FOLIOT__DIVERGED, 3);
     search(&s, FOLIOT__QUESTION, TICKS);
     pass(&s, 0.1);
-    assert_true(foliot_client_divergence(s.client, &found));
+    assert_true(foliot_client_poll_divergence(s.client, &found));
     assert_int_equal(found.divergence.tick, 3);
     assert_int_equal(found.before_bytes + found.after_bytes + found.input_count, 0);
     foliot_world_destroy(world);

@@ -67,7 +67,7 @@ static bool follow(const tape_yard *yard, foliot_world *world, const uint8_t *st
         uint8_t *bytes = captured(world, &count);
         foliot_world *other = new_world(yard);
         assert_int_equal(foliot_world_restore(other, bytes, count), FOLIOT_STATUS_OK);
-        assert_true(foliot_digest_equal(foliot_world_digest(other), foliot_world_digest(world)));
+        assert_true(foliot_digest_equal(foliot_world_get_digest(other), foliot_world_get_digest(world)));
         foliot_world_destroy(other);
         free(bytes);
     }
@@ -95,7 +95,7 @@ static void long_runs_can_be_gone_on_with(void **state)
     foliot_world *world = new_world(&yard);
     for (int tick = 0; tick < 4; tick++)
         assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
-    check_bits(foliot_world_time(world), 0x1p41);
+    check_bits(foliot_world_get_time(world), 0x1p41);
     size_t length;
     uint8_t *bytes = captured(world, &length);
     assert_true(follow(&yard, world, bytes, length));

@@ -60,7 +60,7 @@ static inn *open_inn(void)
     foliot_server_config config = foliot_server_config_default();
     foliot_session_config session = {.name = "main", .scene = &i->scene, .pace_hz = 60};
     assert_non_null(i);
-    fingerprint = foliot_fingerprint();
+    fingerprint = foliot_get_fingerprint();
     for (int b = 0; b < 200; b++) { // a complete snapshot is worth some kilobytes
         i->bodies[b] = foliot_body_definition_default();
         i->bodies[b].mass = 1;
@@ -80,7 +80,7 @@ static inn *open_inn(void)
     wire.bind = "0.0.0.0"; // so that all of the loopback reaches it
     wire.peers_max = PEERS;
     assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &i->host), FOLIOT_STATUS_OK);
-    i->port = foliot_transport_port(i->host);
+    i->port = foliot_transport_get_port(i->host);
     config.transport = i->host;
     config.fingerprint = fingerprint;
     config.players_per_address_max = HONEST;
@@ -131,7 +131,7 @@ static foliot_client *honest(inn *i)
 
 static bool playing(const foliot_client *client)
 {
-    return foliot_client_now(client) == FOLIOT_CLIENT_PLAYING;
+    return foliot_client_get_state(client) == FOLIOT_CLIENT_PLAYING;
 }
 
 static bool joins_within(inn *i, foliot_client *client, int ms)
@@ -242,8 +242,8 @@ static void an_address_that_has_echoed_nothing_gets_less_than_it_sends(void **st
     size_t back = received_bytes(victim);
     print_message("%zu bytes sent in the victim's name, %zu came to it\n", sent, back);
     assert_true(back > 0 && back < sent / 2);
-    assert_int_equal(foliot_server_counted(i->server)->joins, 0);
-    assert_true(foliot_transport_counted(i->host)->datagrams_dropped_cookie >= 200);
+    assert_int_equal(foliot_server_get_counters(i->server)->joins, 0);
+    assert_true(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie >= 200);
     // The same hello where its cookie is good: the server has much to say.
     uint8_t bytes[1400];
     size_t length = write_hello(bytes, ask(i, own, 1), 1);
@@ -305,7 +305,7 @@ static void forged_datagrams_end_no_connection(void **state)
     struct sockaddr_in own;
     socklen_t own_length = sizeof own;
     assert_int_equal(
-        getsockname(foliot_transport_descriptor(i->wires[0]), (struct sockaddr *)&own, &own_length),
+        getsockname(foliot_transport_get_descriptor(i->wires[0]), (struct sockaddr *)&own, &own_length),
         0);
     uint16_t port = ntohs(own.sin_port);
     for (uint32_t k = 0; k < 112928; k++) {
@@ -320,11 +320,11 @@ static void forged_datagrams_end_no_connection(void **state)
     }
     let_pass(i, 500);
     assert_true(playing(client));
-    assert_int_equal(foliot_client_statistics_now(client).reconnects, 0);
-    assert_int_equal(foliot_server_present(i->server).players, 1);
-    assert_int_equal(foliot_server_counted(i->server)->peers_lost, 0);
-    const foliot_transport_counters *at_host = foliot_transport_counted(i->host),
-                                    *at_client = foliot_transport_counted(i->wires[0]);
+    assert_int_equal(foliot_client_get_statistics(client).reconnects, 0);
+    assert_int_equal(foliot_server_get_presence(i->server).players, 1);
+    assert_int_equal(foliot_server_get_counters(i->server)->peers_lost, 0);
+    const foliot_transport_counters *at_host = foliot_transport_get_counters(i->host),
+                                    *at_client = foliot_transport_get_counters(i->wires[0]);
     print_message("%llu dropped by the server, %llu by the client\n",
                   (unsigned long long)(at_host->datagrams_dropped_unproven +
                                        at_host->datagrams_dropped_malformed),
@@ -357,13 +357,13 @@ static void one_address_locks_nobody_out(void **state)
         }
         let_pass(i, 5);
     }
-    uint32_t held = foliot_server_present(i->server).peers;
+    uint32_t held = foliot_server_get_presence(i->server).peers;
     print_message("%u of %u connections held by one address\n", held, PEERS);
     assert_true(held >= 4 && held <= PEERS / 4);
     for (int c = 0; c < HONEST; c++)
         assert_true(joins_within(i, honest(i), 3000));
-    assert_true(foliot_transport_counted(i->host)->connects_over_address > 0);
-    assert_true(foliot_transport_counted(i->host)->datagrams_dropped_cookie > 0);
+    assert_true(foliot_transport_get_counters(i->host)->connects_over_address > 0);
+    assert_true(foliot_transport_get_counters(i->host)->datagrams_dropped_cookie > 0);
     close(fd);
     close_inn(i);
 }
@@ -390,7 +390,7 @@ static void an_address_that_storms_is_put_off(void **state)
                 peer.value = 0;
         foliot_transport_flush(storm, clock_ns());
         update(i);
-        if ((int)foliot_transport_counted(i->host)->connects > opened) {
+        if ((int)foliot_transport_get_counters(i->host)->connects > opened) {
             opened++;
             opened_ns = clock_ns();
         }
@@ -401,9 +401,9 @@ static void an_address_that_storms_is_put_off(void **state)
         }
     }
     print_message("%d connections opened in 1.5 s, put off %llu times\n", opened,
-                  (unsigned long long)foliot_transport_counted(i->host)->connects_too_fast);
+                  (unsigned long long)foliot_transport_get_counters(i->host)->connects_too_fast);
     assert_true(opened >= 4 && opened <= 24);
-    assert_true(foliot_transport_counted(i->host)->connects_too_fast > 0);
+    assert_true(foliot_transport_get_counters(i->host)->connects_too_fast > 0);
     foliot_transport_destroy(storm);
     close_inn(i);
 }

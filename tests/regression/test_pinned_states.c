@@ -85,7 +85,7 @@ static hostile *attack(siege *s, unsigned i, hostile_kind kind, bool spectates)
 {
     hostile *h = &s->enemies[i];
     foliot_transport *t = s->present[i] ? h->wire : wire(s, "loss=0%");
-    hostile_begin(h, kind, spectates, t, foliot_transport_port(s->host), s->now_ns);
+    hostile_begin(h, kind, spectates, t, foliot_transport_get_port(s->host), s->now_ns);
     h->stepped = bulky_kind();
     s->present[i] = true;
     return h;
@@ -98,7 +98,7 @@ static unsigned join(siege *s, const char *network, bool spectates)
     s->wires[i] = wire(s, network);
     foliot_client_config config = foliot_client_config_default();
     config.transport = s->wires[i];
-    config.port = foliot_transport_port(s->host);
+    config.port = foliot_transport_get_port(s->host);
     config.simulation = bulky_kind();
     config.spectates = spectates;
     assert_int_equal(foliot_client_create(&config, s->now_ns, &s->clients[i]), FOLIOT_STATUS_OK);
@@ -129,9 +129,9 @@ static void run(siege *s, double seconds)
 // ticks.
 static bool is_there(const siege *s, unsigned client, double behind_s)
 {
-    const foliot_simulation *simulation = foliot_client_simulation(s->clients[client]);
-    return simulation && (double)foliot_simulation_tick(simulation) + behind_s * PACE_HZ >
-                             (double)foliot_simulation_tick(&s->simulation);
+    const foliot_simulation *simulation = foliot_client_get_simulation(s->clients[client]);
+    return simulation && (double)foliot_simulation_get_tick(simulation) + behind_s * PACE_HZ >
+                             (double)foliot_simulation_get_tick(&s->simulation);
 }
 
 // Seconds until it is; -1: not in time.
@@ -145,7 +145,7 @@ static double until_there(siege *s, unsigned client, double behind_s, double at_
 
 static const foliot_server_counters *counted(const siege *s)
 {
-    return foliot_server_counted(s->server);
+    return foliot_server_get_counters(s->server);
 }
 
 static void four_silent_spectators_do_not_bring_a_server_down(void **state)
@@ -161,19 +161,19 @@ static void four_silent_spectators_do_not_bring_a_server_down(void **state)
         attack(s, i, HOSTILE_SILENT, true);
         run(s, 2.1);
     }
-    assert_int_equal(foliot_server_present(s->server).players,
+    assert_int_equal(foliot_server_get_presence(s->server).players,
                      0); // its place is free, its inputs were for ticks to come
     run(s, 112);
     unsigned client = join(s, "loss=0%", false);
     assert_true(until_there(s, client, 0.3, 3) >= 0);
-    assert_int_equal(foliot_client_player(s->clients[client]), 0);
+    assert_int_equal(foliot_client_get_player(s->clients[client]), 0);
     assert_int_equal(counted(s)->keyframes_unsaved, 0);
     assert_true(counted(s)->keyframes_stalled > 0);
     assert_int_equal(s->dropped, 4);
     for (unsigned i = 1; i <= 4; i++)
         assert_true(s->enemies[i].gone);
     run(s, 1);
-    foliot_client_statistics seen = foliot_client_statistics_now(s->clients[client]);
+    foliot_client_statistics seen = foliot_client_get_statistics(s->clients[client]);
     assert_true(seen.ticks_compared > 0 && seen.divergences == 0);
     end(s);
 }
@@ -223,7 +223,7 @@ static void a_slow_network_is_given_its_time(void **state)
     double seconds = until_there(s, client, 3, 80);
     print_message("# a state of %u bytes took %.1f s\n", BULKY_BYTES, seconds);
     assert_true(seconds > 0);
-    assert_int_equal(foliot_client_statistics_now(s->clients[client]).reconnects, 0);
+    assert_int_equal(foliot_client_get_statistics(s->clients[client]).reconnects, 0);
     end(s);
 }
 
@@ -238,7 +238,7 @@ static void where_there_is_no_state_newcomers_may_try_again(void **state)
     assert_int_equal(first->refused.reason, FOLIOT__REFUSE_BUSY);
     assert_true(first->refused.again);
     assert_int_equal(first->welcomes, 0);
-    assert_int_equal(foliot_server_present(s->server).players, 0);
+    assert_int_equal(foliot_server_get_presence(s->server).players, 0);
     bulky_refuses_to_save(false);
     run(s, 3);
     hostile *second = attack(s, 1, HOSTILE_CRAMMER, false);

@@ -121,7 +121,7 @@ static foliot__token token_of_the_gone(inn *i)
     play(i, g);
     go(i, g);
     let_pass(i, 10.1);
-    assert_int_equal(foliot_server_present(i->s->server).players, 0);
+    assert_int_equal(foliot_server_get_presence(i->s->server).players, 0);
     return g->welcome.token;
 }
 
@@ -134,8 +134,8 @@ static void the_welcome_was_lost_and_no_ghost_stays(void **state)
     go(&i, deaf);
     guest *again = come(&i, token);
     assert_int_equal(again->welcome.player, deaf->welcome.player);
-    assert_int_equal(foliot_server_present(i.s->server).players, 1);
-    assert_int_equal(foliot_server_counted(i.s->server)->resumes, 1);
+    assert_int_equal(foliot_server_get_presence(i.s->server).players, 1);
+    assert_int_equal(foliot_server_get_counters(i.s->server)->resumes, 1);
     // A new token each time, and his changes count from the first on: the player is not the one
     // that was gone.
     assert_false(same(again->welcome.token, deaf->welcome.token) ||
@@ -153,8 +153,8 @@ static void a_connection_that_nobody_hears_makes_way(void **state)
     guest *again = come(&i, token);
     assert_int_equal(again->welcome.player, deaf->welcome.player);
     assert_true(deaf->lost && !again->lost);
-    assert_int_equal(foliot_server_present(i.s->server).players, 1);
-    assert_int_equal(foliot_server_present(i.s->server).peers, 1);
+    assert_int_equal(foliot_server_get_presence(i.s->server).players, 1);
+    assert_int_equal(foliot_server_get_presence(i.s->server).peers, 1);
     close_inn(&i);
 }
 
@@ -188,7 +188,7 @@ static void newcomers_without_a_token_are_never_one(void **state)
     guest *a = come(&i, none), *b = come(&i, none);
     assert_true(a->welcome.player != b->welcome.player);
     assert_false(a->lost);
-    assert_int_equal(foliot_server_present(i.s->server).players, 2);
+    assert_int_equal(foliot_server_get_presence(i.s->server).players, 2);
     close_inn(&i);
 }
 

@@ -78,7 +78,7 @@ static void go_on(place *p)
         assert_int_equal(foliot_world_step(p->world, NULL, 0, NULL), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(p->other, NULL, 0, NULL), FOLIOT_STATUS_OK);
         assert_true(
-            foliot_digest_equal(foliot_world_digest(p->world), foliot_world_digest(p->other)));
+            foliot_digest_equal(foliot_world_get_digest(p->world), foliot_world_get_digest(p->other)));
     }
     capture(p, p->world);
     assert_int_equal(foliot_world_restore(p->other, p->bytes, p->length), FOLIOT_STATUS_OK);
@@ -128,10 +128,10 @@ static void a_clock_that_no_step_leads_to_is_refused(void **state)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         place p;
         open_place(&p, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET);
-        foliot_digest before = foliot_world_digest(p.world);
+        foliot_digest before = foliot_world_get_digest(p.world);
         put(&p, bad[i].at, bad[i].value);
         assert_int_equal(foliot_world_restore(p.world, p.bytes, p.length), FOLIOT_STATUS_CORRUPT);
-        assert_true(foliot_digest_equal(foliot_world_digest(p.world), before));
+        assert_true(foliot_digest_equal(foliot_world_get_digest(p.world), before));
         close_place(&p);
     }
 }

@@ -170,7 +170,7 @@ static void say_hello(guest *g, foliot__token token)
     size_t length;
     m.as.hello.protocol = FOLIOT_PROTOCOL;
     m.as.hello.token = token;
-    m.as.hello.fingerprint = foliot_fingerprint();
+    m.as.hello.fingerprint = foliot_get_fingerprint();
     strcpy(m.as.hello.name, "guest");
     strcpy(m.as.hello.simulation, foliot_world_kind.name);
     m.as.hello.rules = foliot_world_kind.version;
@@ -286,7 +286,7 @@ static void every_resume_gives_another_token_and_a_theft_shows(void **state)
     assert_int_not_equal(back->welcome.player, thief->welcome.player);
     assert_false(back->welcome.resumed);
     assert_int_equal(i->spent, 1);
-    assert_int_equal(foliot_server_counted(i->server)->tokens_spent, 1);
+    assert_int_equal(foliot_server_get_counters(i->server)->tokens_spent, 1);
     close_inn(i);
 }
 
@@ -329,7 +329,7 @@ static foliot_recorded_player recorded(const inn *i)
     assert_int_equal(
         foliot_recording_resume(i->copy, NULL, &recording, &scene, &world, problem, sizeof problem),
         FOLIOT_STATUS_OK);
-    const foliot_resumption *about = foliot_recording_resumed(recording);
+    const foliot_resumption *about = foliot_recording_get_resumption(recording);
     assert_int_equal(about->player_count, 1);
     foliot_recorded_player player = about->players[0];
     foliot_recording_abandon(recording);
@@ -413,8 +413,8 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
                      FOLIOT_STATUS_OK);
     let_pass(i, 0.01);
     assert_true(g->connected);
-    uint64_t ticks = foliot_server_counted(i->server)->ticks;
-    while (foliot_server_counted(i->server)->ticks == ticks)
+    uint64_t ticks = foliot_server_get_counters(i->server)->ticks;
+    while (foliot_server_get_counters(i->server)->ticks == ticks)
         let_pass(i, 0.001);
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
     foliot__input_packet packet = {.newest_snapshot = FOLIOT__NO_TICK,
@@ -473,8 +473,8 @@ static void one_address_takes_not_all_places(void **state)
         if (k % 2)
             go(i, mallory);
     }
-    assert_int_equal(foliot_server_present(i->server).players, 2);
-    assert_int_equal(foliot_server_counted(i->server)->refusals_over_address, 4);
+    assert_int_equal(foliot_server_get_presence(i->server).players, 2);
+    assert_int_equal(foliot_server_get_counters(i->server)->refusals_over_address, 4);
     come(i, none);
     come(i, none);
     close_inn(i);
@@ -517,7 +517,7 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     say_hello(newcomer, none);
     let_pass(i, 0.1);
     assert_true(newcomer->lost && !newcomer->welcomed);
-    assert_int_equal(foliot_server_counted(i->server)->refusals_reserved, 1);
+    assert_int_equal(foliot_server_get_counters(i->server)->refusals_reserved, 1);
     assert_int_equal(come(i, away->welcome.token)->welcome.player, away->welcome.player);
     close_inn(i);
 }

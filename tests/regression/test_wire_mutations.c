@@ -304,7 +304,7 @@ static void forge(rig *r)
 
 static bool is_over(const foliot_client *client)
 {
-    foliot_client_state state = foliot_client_now(client);
+    foliot_client_state state = foliot_client_get_state(client);
     return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
            state == FOLIOT_CLIENT_LOST;
 }
@@ -343,7 +343,7 @@ static void step(rig *r, uint32_t injected, void (*attack)(rig *r))
     for (uint32_t i = 0; i < PATHS; i++)
         pump(r, i);
     foliot_server_update(r->server, r->now_ns);
-    while (foliot_server_poll(r->server, &event) || foliot_server_divergence(r->server, &found)) {
+    while (foliot_server_poll(r->server, &event) || foliot_server_poll_divergence(r->server, &found)) {
     }
     for (uint32_t i = 0; i < PATHS; i++) {
         pump(r, i);
@@ -363,33 +363,33 @@ static void let_pass(rig *r, double seconds)
 static void assert_plays(rig *r, uint32_t index)
 {
     const path *p = &r->paths[index];
-    foliot_client_statistics seen = foliot_client_statistics_now(p->client);
+    foliot_client_statistics seen = foliot_client_get_statistics(p->client);
     const foliot_world *world =
-        foliot_server_world(r->server, index == HONEST_LOCKSTEP ? "lockstep" : "snapshots");
-    if (foliot_client_now(p->client) != FOLIOT_CLIENT_PLAYING)
+        foliot_server_get_world(r->server, index == HONEST_LOCKSTEP ? "lockstep" : "snapshots");
+    if (foliot_client_get_state(p->client) != FOLIOT_CLIENT_PLAYING)
         print_error("client %u at %.3f s: state %d, '%s'\n", index, 1e-9 * (double)r->now_ns,
-                    foliot_client_now(p->client), foliot_client_reason(p->client));
-    assert_int_equal(foliot_client_now(p->client), FOLIOT_CLIENT_PLAYING);
+                    foliot_client_get_state(p->client), foliot_client_get_reason(p->client));
+    assert_int_equal(foliot_client_get_state(p->client), FOLIOT_CLIENT_PLAYING);
     assert_int_equal(seen.reconnects, 0);
     assert_int_equal(seen.divergences, 0);
     assert_int_equal(seen.pieces_malformed, 0);
-    assert_true(seen.newest_tick + 30 > foliot_world_tick(world));
+    assert_true(seen.newest_tick + 30 > foliot_world_get_tick(world));
 }
 
 static void assert_heard(rig *r, uint32_t index, int8_t axis)
 {
     const foliot_world *world =
-        foliot_server_world(r->server, index == HONEST_LOCKSTEP ? "lockstep" : "snapshots");
-    uint32_t player = foliot_client_player(r->paths[index].client);
+        foliot_server_get_world(r->server, index == HONEST_LOCKSTEP ? "lockstep" : "snapshots");
+    uint32_t player = foliot_client_get_player(r->paths[index].client);
     assert_int_not_equal(player, UINT32_MAX);
-    foliot_input has = foliot_world_player_controls(world, player);
+    foliot_input has = foliot_world_get_player_controls(world, player);
     assert_int_equal(has.axes[0], axis);
 }
 
 static void play(rig *r, uint32_t index, int8_t axis)
 {
     const int8_t axes[FOLIOT_AXES] = {axis};
-    foliot_client_input(r->paths[index].client, axes, 0);
+    foliot_client_set_input(r->paths[index].client, axes, 0);
 }
 
 // All counters of dropped datagrams, whatever there are.
@@ -444,14 +444,14 @@ static rig *rig_open(void)
     assert_non_null(r->kept);
     r->rng = foliot__rng_seeded(seed);
     r->now_ns = SECOND_NS;
-    r->fingerprint = foliot_fingerprint();
+    r->fingerprint = foliot_get_fingerprint();
     make_scene(r);
     foliot_transport_config wire = foliot_transport_config_default();
     wire.bind = "127.0.0.1";
     wire.peers_max = PEERS;
     wire.batches = true;
     assert_int_equal(foliot_transport_enet(&wire, r->now_ns, &r->host), FOLIOT_STATUS_OK);
-    r->address = loopback(1, foliot_transport_port(r->host));
+    r->address = loopback(1, foliot_transport_get_port(r->host));
     foliot_server_config config = foliot_server_config_default();
     config.transport = r->host;
     config.fingerprint = r->fingerprint;
@@ -468,7 +468,7 @@ static rig *rig_open(void)
     let_pass(r, 1.5);
     for (uint32_t i = 0; i < 2; i++)
         assert_plays(r, i);
-    r->before = *foliot_transport_counted(r->host);
+    r->before = *foliot_transport_get_counters(r->host);
     return r;
 }
 
@@ -513,8 +513,8 @@ static void a_hundred_thousand_mutated_datagrams_harm_nobody_else(void **state)
     (void)state;
     rig *r = rig_open();
     storm(r, MUTATED, inject);
-    const foliot_transport_counters *after = foliot_transport_counted(r->host);
-    const foliot_server_counters *server = foliot_server_counted(r->server);
+    const foliot_transport_counters *after = foliot_transport_get_counters(r->host);
+    const foliot_server_counters *server = foliot_server_get_counters(r->server);
     print_message("%llu seen, %llu to the server (%llu from strangers both ways), %llu to clients; "
                   "%llu dropped by the server; "
                   "%llu malformed, %llu refused, %llu peers dropped; victims ended %llu and %llu "
@@ -543,10 +543,10 @@ static void who_comes_afterwards_is_let_in(void **state)
     storm(r, MUTATED / 10, inject);
     come(r, NEWCOMER);
     let_pass(r, 3);
-    foliot_client_state now = foliot_client_now(r->paths[NEWCOMER].client);
+    foliot_client_state now = foliot_client_get_state(r->paths[NEWCOMER].client);
     if (now != FOLIOT_CLIENT_PLAYING)
         print_error("state %d after 3 s, '%s'\n", now,
-                    foliot_client_reason(r->paths[NEWCOMER].client));
+                    foliot_client_get_reason(r->paths[NEWCOMER].client));
     assert_int_equal(now, FOLIOT_CLIENT_PLAYING);
     rig_close(r);
 }

@@ -52,7 +52,7 @@ planted unheard-baseline server/lib/session.c 's/peer->baseline_tick = packet->n
 planted off-by-one-resend server/lib/lockstep.c 's/foliot__block_of_oldest(&l->log, from, to,/foliot__block_of_oldest(\&l->log, from + 1, to,/'
 planted player-unrecorded server/lib/session.c 's/if (session->recording)$/if (false)/'
 planted garbage-kept common/recording/resume.c 's/sink->truncate(sink->user, replay->cut_offset) != 0/false/'
-planted a-tick-too-few common/recording/resume.c 's/foliot_replay_tick(replay) < about->last_tick)/foliot_replay_tick(replay) + 1 < about->last_tick)/'
+planted a-tick-too-few common/recording/resume.c 's/foliot_replay_get_tick(replay) < about->last_tick)/foliot_replay_get_tick(replay) + 1 < about->last_tick)/'
 planted stale-joint-order common/sim/island/sleep.c 's/^    foliot__joints_changed(world);//'
 planted early-acknowledgement client/lib/stream.c 's/packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest/packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest + 1/'
 planted tick-log-short common/wire/tick_log.c 's/for (uint64_t t = log->first; t < log->end \&\& t < tick; t++)/for (uint64_t t = log->first; t < log->end \&\& t <= tick; t++)/'

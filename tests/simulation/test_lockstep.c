@@ -70,14 +70,14 @@ static void a_fault_is_found_with_stage_body_and_field(void **state)
     // Noticed within a tick and a round trip, and the client has been told the same.
     assert_true(a->last[FOLIOT_SERVER_DIVERGED].tick <= 400 + 1 + 10 + 2);
     foliot_divergence_case told;
-    assert_true(foliot_client_divergence(a->clients[bad], &told));
+    assert_true(foliot_client_poll_divergence(a->clients[bad], &told));
     assert_int_equal(told.divergence.tick, 400);
     assert_string_equal(told.divergence.field_name, "velocity.y");
     assert_int_equal(told.divergence.actual, found->divergence.actual);
     assert_int_equal(told.divergence.expected, found->divergence.expected);
     assert_true(told.before_bytes > 0 && told.after_bytes > 0);
     // Nobody was disconnected, and the others are not concerned.
-    assert_int_equal(foliot_client_now(a->clients[bad]), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(foliot_client_get_state(a->clients[bad]), FOLIOT_CLIENT_PLAYING);
     assert_int_equal(arena_seen(a, 0).divergences, 0);
     assert_true(arena_seen(a, 0).ticks_compared > 650);
     assert_true(arena_agrees(a, 0));
@@ -93,10 +93,10 @@ static void memory_that_was_overwritten_is_found_too(void **state)
     arena_bot(a, "delay=20ms");
     unsigned bad = arena_bot(a, "delay=40ms");
     arena_run(a, 6);
-    const foliot_hosted_world *hosted = foliot_client_simulation(a->clients[bad])->self;
-    uint64_t tick = foliot_world_tick(hosted->world),
-             bits = foliot_world_field_bits(hosted->world, 0, FOLIOT_FIELD_position_x);
-    foliot_world_field_put(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
+    const foliot_hosted_world *hosted = foliot_client_get_simulation(a->clients[bad])->self;
+    uint64_t tick = foliot_world_get_tick(hosted->world),
+             bits = foliot_world_get_field(hosted->world, 0, FOLIOT_FIELD_position_x);
+    foliot_world_set_field(hosted->world, 0, FOLIOT_FIELD_position_x, bits ^ 1u << 20);
     arena_run(a, 2);
     assert_int_equal(a->found_count, 1);
     assert_int_equal(a->found.divergence.tick, tick + 1); // the first whose digest was taken
@@ -115,12 +115,12 @@ static void a_lost_connection_is_resumed_as_the_same_player(void **state)
     arena_bot(a, "delay=20ms");
     arena_bot(a, "delay=25ms");
     arena_run(a, 10);
-    uint32_t player = foliot_client_player(a->clients[1]);
+    uint32_t player = foliot_client_get_player(a->clients[1]);
     foliot_transport_disconnect(a->host, foliot__peer_id(1, 1), FOLIOT_DISCONNECT_TIMEOUT, true);
     arena_run(a, 10);
     foliot_client_statistics seen = arena_seen(a, 1);
     assert_int_equal(seen.reconnects, 1);
-    assert_int_equal(foliot_client_player(a->clients[1]), player);
+    assert_int_equal(foliot_client_get_player(a->clients[1]), player);
     assert_int_equal(arena_counted(a)->resumes, 1);
     assert_true(seen.ticks_compared > 500);
     assert_true(arena_agrees(a, 0) && arena_agrees(a, 1));
@@ -282,8 +282,8 @@ static void who_goes_on_lying_is_dropped(void **state)
     assert_non_null(strstr(a->last[FOLIOT_SERVER_DROPPED].text, "mallory"));
     assert_non_null(strstr(a->last[FOLIOT_SERVER_DROPPED].text, "never sent"));
     arena_run(a, 1);
-    assert_int_equal(foliot_client_now(a->clients[1]), FOLIOT_CLIENT_REFUSED);
-    assert_non_null(strstr(foliot_client_reason(a->clients[1]), "honest"));
+    assert_int_equal(foliot_client_get_state(a->clients[1]), FOLIOT_CLIENT_REFUSED);
+    assert_non_null(strstr(foliot_client_get_reason(a->clients[1]), "honest"));
     assert_int_equal(arena_counted(a)->leaves, 1);
     check_lie(a, arena_counted(a)->lies_unclosed, "never sent");
 }
@@ -353,10 +353,10 @@ static void another_fingerprint_stays_out_unless_forced(void **state)
         config.forces = true;
         unsigned in = arena_join(a, "delay=5ms", &config);
         arena_run(a, 2);
-        assert_int_equal(foliot_client_now(a->clients[out]), FOLIOT_CLIENT_REFUSED);
-        assert_true(foliot_client_computes_otherwise(a->clients[out]));
-        assert_non_null(strstr(foliot_client_reason(a->clients[out]), "fingerprint"));
-        assert_int_equal(foliot_client_now(a->clients[in]),
+        assert_int_equal(foliot_client_get_state(a->clients[out]), FOLIOT_CLIENT_REFUSED);
+        assert_true(foliot_client_get_fingerprint_refused(a->clients[out]));
+        assert_non_null(strstr(foliot_client_get_reason(a->clients[out]), "fingerprint"));
+        assert_int_equal(foliot_client_get_state(a->clients[in]),
                          refuses ? FOLIOT_CLIENT_REFUSED : FOLIOT_CLIENT_PLAYING);
         if (!refuses)
             assert_true(arena_agrees(a, in));
@@ -385,9 +385,9 @@ static void who_cannot_begin_from_the_state_says_so(void **state)
     arena_bot(a, "delay=5ms");
     unsigned unfit = arena_join(a, "delay=5ms", &config);
     arena_run(a, 2);
-    assert_int_equal(foliot_client_now(a->clients[unfit]), FOLIOT_CLIENT_REFUSED);
-    assert_true(foliot_client_computes_otherwise(a->clients[unfit]));
-    assert_non_null(strstr(foliot_client_reason(a->clients[unfit]), "does not fit"));
+    assert_int_equal(foliot_client_get_state(a->clients[unfit]), FOLIOT_CLIENT_REFUSED);
+    assert_true(foliot_client_get_fingerprint_refused(a->clients[unfit]));
+    assert_non_null(strstr(foliot_client_get_reason(a->clients[unfit]), "does not fit"));
     assert_int_equal(arena_counted(a)->byes, 1);
     assert_true(arena_agrees(a, 0));
     arena_destroy(a);

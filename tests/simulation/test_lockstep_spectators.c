@@ -85,7 +85,7 @@ static void a_hundred_spectators_stall_nobody(void **state)
     unsigned there = 0;
     for (unsigned i = 2; i < 102; i++) {
         foliot_client_statistics seen = arena_seen(a, i);
-        if (foliot_client_now(a->clients[i]) != FOLIOT_CLIENT_PLAYING)
+        if (foliot_client_get_state(a->clients[i]) != FOLIOT_CLIENT_PLAYING)
             continue;
         there++;
         assert_in_range(arena_tick(a) - seen.newest_tick, 120, 180);

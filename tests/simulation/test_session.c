@@ -15,14 +15,14 @@ static void a_client_sees_what_the_server_steps(void **state)
     simulation *s = simulation_create();
     simulation_join(s, "delay=20ms", false);
     simulation_run(s, 10);
-    foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
-    assert_int_equal(foliot_client_now(s->clients[0]), FOLIOT_CLIENT_PLAYING);
+    foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
+    assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_PLAYING);
     assert_true(seen.snapshots_received > 550);
     assert_int_equal(seen.snapshots_without_baseline, 0);
     assert_int_equal(seen.pieces_malformed, 0);
     assert_true(s->error_count > 1000);
     check_below(simulation_error_rms(s), 0.001);
-    assert_string_equal(foliot_client_scene(s->clients[0])->name, "springs");
+    assert_string_equal(foliot_client_get_scene(s->clients[0])->name, "springs");
     simulation_destroy(s);
 }
 
@@ -32,7 +32,7 @@ static void a_bad_network_is_not_seen(void **state)
     simulation *s = simulation_create();
     simulation_join(s, "loss=5%,jitter=0-100ms,seed=7", true);
     simulation_run(s, 60);
-    foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
+    foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
     print_message(
         "delay %.1f ms, starved %.3f %%, used %.2f %%, rms %.2f mm, max %.1f mm, %.0f B\n",
         seen.delay_mean_ms, 100.0 * (double)seen.samples_starved / (double)seen.samples,
@@ -41,7 +41,7 @@ static void a_bad_network_is_not_seen(void **state)
     check_near(seen.loss, 0.05, 0.02);
     check_below((double)seen.samples_starved / (double)seen.samples, 0.004);
     check_below(s->error_max, 0.05);
-    assert_int_equal(foliot_server_counted(s->server)->snapshots_thinned, 0);
+    assert_int_equal(foliot_server_get_counters(s->server)->snapshots_thinned, 0);
     simulation_destroy(s);
 }
 
@@ -53,10 +53,10 @@ static void a_narrow_network_is_given_what_it_takes(void **state)
     simulation *s = simulation_create();
     simulation_join(s, "rate=40kbit,queue=20k,delay=20ms", false);
     simulation_run(s, 30);
-    foliot_client_statistics before = foliot_client_statistics_now(s->clients[0]);
-    const foliot_server_counters *counted = foliot_server_counted(s->server);
+    foliot_client_statistics before = foliot_client_get_statistics(s->clients[0]);
+    const foliot_server_counters *counted = foliot_server_get_counters(s->server);
     simulation_run(s, 60);
-    foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
+    foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
     print_message("%llu thinned, delay %.0f ms, round trip %.0f ms\n",
                   (unsigned long long)counted->snapshots_thinned, seen.delay_ms,
                   seen.round_trip_ms);
@@ -82,11 +82,11 @@ static void inputs_arrive_in_their_tick_on_a_bad_network(void **state)
     foliot__rng rng = foliot__rng_seeded(9);
     for (int i = 0; i < 100; i++) {
         int8_t axes[FOLIOT_AXES] = {(int8_t)((int)foliot__rng_below(&rng, 200) - 100)};
-        foliot_client_input(s->clients[0], axes, (uint16_t)(i + 1));
+        foliot_client_set_input(s->clients[0], axes, (uint16_t)(i + 1));
         simulation_run(s, 0.3);
     }
     simulation_run(s, 1);
-    const foliot_server_counters *counted = foliot_server_counted(s->server);
+    const foliot_server_counters *counted = foliot_server_get_counters(s->server);
     print_message("%llu inputs, %llu late\n", (unsigned long long)counted->inputs,
                   (unsigned long long)counted->inputs_late);
     assert_in_range(counted->inputs, 98, 101); // what changed before it was welcome went out as one
@@ -102,10 +102,10 @@ static void a_full_session_refuses_with_a_sentence(void **state)
     for (int i = 0; i < 5; i++)
         simulation_join(s, "delay=5ms", false);
     simulation_run(s, 1);
-    assert_int_equal(foliot_client_now(s->clients[3]), FOLIOT_CLIENT_PLAYING);
-    assert_int_equal(foliot_client_now(s->clients[4]), FOLIOT_CLIENT_REFUSED);
-    assert_true(foliot_client_try_again(s->clients[4]));
-    assert_non_null(strstr(foliot_client_reason(s->clients[4]), "full"));
+    assert_int_equal(foliot_client_get_state(s->clients[3]), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(foliot_client_get_state(s->clients[4]), FOLIOT_CLIENT_REFUSED);
+    assert_true(foliot_client_get_retryable(s->clients[4]));
+    assert_non_null(strstr(foliot_client_get_reason(s->clients[4]), "full"));
     simulation_destroy(s);
 }
 
@@ -118,15 +118,15 @@ static void spectators_are_shown_what_was_so_long_ago(void **state)
                     true); // the first's errors are measured
     unsigned player = simulation_join(s, "delay=20ms", false);
     simulation_run(s, 3);
-    assert_int_equal(foliot_client_statistics_now(s->clients[0]).snapshots_received, 0);
-    assert_int_equal(foliot_client_now(s->clients[0]), FOLIOT_CLIENT_PLAYING);
+    assert_int_equal(foliot_client_get_statistics(s->clients[0]).snapshots_received, 0);
+    assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_PLAYING);
     simulation_run(s, 7);
     unsigned later = simulation_join(s, "loss=20%,delay=10ms,seed=4", true);
     simulation_run(s, 20);
-    uint64_t tick = foliot_world_tick(foliot_server_world(s->server, "main"));
-    assert_true(foliot_client_statistics_now(s->clients[player]).newest_tick + 6 > tick);
+    uint64_t tick = foliot_world_get_tick(foliot_server_get_world(s->server, "main"));
+    assert_true(foliot_client_get_statistics(s->clients[player]).newest_tick + 6 > tick);
     for (unsigned i = 0; i <= later; i += later) {
-        foliot_client_statistics seen = foliot_client_statistics_now(s->clients[i]);
+        foliot_client_statistics seen = foliot_client_get_statistics(s->clients[i]);
         assert_in_range(tick - seen.newest_tick, 300, 308);
         assert_true(seen.snapshots_received > 700);
         assert_int_equal(seen.snapshots_without_baseline, 0);
@@ -145,10 +145,10 @@ static void server_and_client_say_when_to_call_again(void **state)
     simulation_join(s, "delay=20ms", false);
     simulation_run(s, 1);
     uint64_t calls = 0, end = s->now_ns + 4000000000u;
-    uint64_t received = foliot_client_statistics_now(s->clients[0]).snapshots_received;
+    uint64_t received = foliot_client_get_statistics(s->clients[0]).snapshots_received;
     while (s->now_ns < end) {
-        uint64_t wake = foliot_client_wake_ns(s->clients[0]),
-                 served = foliot_server_wake_ns(s->server);
+        uint64_t wake = foliot_client_get_wake_ns(s->clients[0]),
+                 served = foliot_server_get_wake_ns(s->server);
         wake = served < wake ? served : wake;
         s->now_ns = wake > s->now_ns ? wake : s->now_ns + 1;
         foliot_server_update(s->server, s->now_ns);
@@ -156,8 +156,8 @@ static void server_and_client_say_when_to_call_again(void **state)
         calls++;
     }
     print_message("%llu calls in 4 s\n", (unsigned long long)calls);
-    assert_int_equal(foliot_client_now(s->clients[0]), FOLIOT_CLIENT_PLAYING);
-    assert_in_range(foliot_client_statistics_now(s->clients[0]).snapshots_received - received, 237,
+    assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_PLAYING);
+    assert_in_range(foliot_client_get_statistics(s->clients[0]).snapshots_received - received, 237,
                     243);
     assert_true(calls < 2500);
     simulation_destroy(s);
@@ -170,7 +170,7 @@ static void a_far_client_has_what_the_server_refers_to(void **state)
     simulation *s = simulation_create();
     simulation_join(s, "loss=5%,delay=650ms,seed=6", false);
     simulation_run(s, 20);
-    foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
+    foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
     assert_int_equal(seen.snapshots_without_baseline, 0);
     check_near(seen.loss, 0.05, 0.02);
     check_below(seen.snapshot_bytes_mean, 400);
@@ -188,7 +188,7 @@ static void figures_go_on_over_a_new_connection(void **state)
     for (; s->now_ns < silent_until; s->now_ns += 2000000)
         foliot_client_update(s->clients[0], s->now_ns);
     simulation_run(s, 15);
-    foliot_client_statistics seen = foliot_client_statistics_now(s->clients[0]);
+    foliot_client_statistics seen = foliot_client_get_statistics(s->clients[0]);
     assert_in_range(seen.reconnects, 1, 4);
     assert_true(seen.snapshots_expected >= seen.snapshots_received);
     assert_in_range(seen.snapshots_expected, 1700, 1950);
@@ -204,9 +204,9 @@ static void stopping_tells_everyone(void **state)
     simulation_run(s, 1);
     foliot_server_stop(s->server, "the host has stopped the session", s->now_ns);
     simulation_run(s, 1.5);
-    assert_true(foliot_server_done(s->server));
-    assert_int_equal(foliot_client_now(s->clients[0]), FOLIOT_CLIENT_CLOSED);
-    assert_string_equal(foliot_client_reason(s->clients[0]), "the host has stopped the session");
+    assert_true(foliot_server_get_done(s->server));
+    assert_int_equal(foliot_client_get_state(s->clients[0]), FOLIOT_CLIENT_CLOSED);
+    assert_string_equal(foliot_client_get_reason(s->clients[0]), "the host has stopped the session");
     simulation_destroy(s);
 }
 

@@ -115,7 +115,7 @@ arena *arena_create(const arena_options *options)
     a->host = tapped(a, a->host, ARENA_SERVER);
     foliot_server_config config = foliot_server_config_default();
     config.transport = a->host;
-    config.fingerprint = a->fingerprint = foliot_fingerprint(); // once: it takes milliseconds
+    config.fingerprint = a->fingerprint = foliot_get_fingerprint(); // once: it takes milliseconds
     must(foliot_server_create(&config, a->now_ns, &a->server));
     open_session(a, options);
     return a;
@@ -180,14 +180,14 @@ static void think(arena *a, unsigned i)
     for (int k = 0; k < FOLIOT_AXES; k++)
         axes[k] = (int8_t)(127 * ((int)foliot__rng_below(&a->rng, 3) - 1));
     uint16_t buttons = foliot__rng_below(&a->rng, 4) == 0;
-    foliot_client_input(a->clients[i], axes, buttons);
+    foliot_client_set_input(a->clients[i], axes, buttons);
     a->next_ns[i] = a->now_ns + 200000000u + 1000000u * foliot__rng_below(&a->rng, 800);
 }
 
 uint64_t arena_tick(const arena *a)
 {
-    return a->simulation.self ? foliot_simulation_tick(&a->simulation)
-                              : foliot_world_tick(foliot_server_world(a->server, "main"));
+    return a->simulation.self ? foliot_simulation_get_tick(&a->simulation)
+                              : foliot_world_get_tick(foliot_server_get_world(a->server, "main"));
 }
 
 static void remember(arena *a)
@@ -195,8 +195,8 @@ static void remember(arena *a)
     uint64_t tick = arena_tick(a);
     if (tick != a->seen_tick)
         a->history[tick % ARENA_HISTORY] =
-            a->simulation.self ? foliot_simulation_digest(&a->simulation)
-                               : foliot_world_digest(foliot_server_world(a->server, "main"));
+            a->simulation.self ? foliot_simulation_get_digest(&a->simulation)
+                               : foliot_world_get_digest(foliot_server_get_world(a->server, "main"));
     a->seen_tick = tick;
 }
 
@@ -211,10 +211,10 @@ static void update(arena *a, unsigned i)
 {
     if (a->asleep[i])
         return;
-    uint64_t before = foliot_client_statistics_now(a->clients[i]).ticks_stepped;
+    uint64_t before = foliot_client_get_statistics(a->clients[i]).ticks_stepped;
     think(a, i);
     foliot_client_update(a->clients[i], a->now_ns);
-    uint64_t steps = foliot_client_statistics_now(a->clients[i]).ticks_stepped - before;
+    uint64_t steps = foliot_client_get_statistics(a->clients[i]).ticks_stepped - before;
     if (steps > a->most_steps[i])
         a->most_steps[i] = steps;
 }
@@ -228,7 +228,7 @@ void arena_run(arena *a, double seconds)
         remember(a);
         if (a->recording)
             foliot_recording_drain(a->recording);
-        a->found_count += foliot_server_divergence(a->server, &a->found);
+        a->found_count += foliot_server_poll_divergence(a->server, &a->found);
         while (foliot_server_poll(a->server, &event)) {
             a->told[event.kind]++;
             a->last[event.kind] = event;
@@ -240,22 +240,22 @@ void arena_run(arena *a, double seconds)
 
 foliot_client_statistics arena_seen(const arena *a, unsigned client)
 {
-    return foliot_client_statistics_now(a->clients[client]);
+    return foliot_client_get_statistics(a->clients[client]);
 }
 
 bool arena_agrees(const arena *a, unsigned client)
 {
-    const foliot_simulation *simulation = foliot_client_simulation(a->clients[client]);
+    const foliot_simulation *simulation = foliot_client_get_simulation(a->clients[client]);
     if (!simulation)
         return false;
-    uint64_t tick = foliot_simulation_tick(simulation);
-    return foliot_digest_equal(foliot_simulation_digest(simulation),
+    uint64_t tick = foliot_simulation_get_tick(simulation);
+    return foliot_digest_equal(foliot_simulation_get_digest(simulation),
                                a->history[tick % ARENA_HISTORY]);
 }
 
 const foliot_server_counters *arena_counted(const arena *a)
 {
-    return foliot_server_counted(a->server);
+    return foliot_server_get_counters(a->server);
 }
 
 bool arena_is_honest(const arena *a)

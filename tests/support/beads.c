@@ -218,7 +218,7 @@ const foliot_simulation_kind *beads_kind(beads_fault fault)
                                                 .part_count = part_count,
                                                 .part = part,
                                                 .fields = fields,
-                                                .field_put = field_put,
+                                                .set_field = field_put,
                                                 .stages = stages,
                                                 .stage_count = BEADS_STAGES,
                                                 .watch = watch};

@@ -31,7 +31,7 @@ void hostile_begin(hostile *h, hostile_kind kind, bool spectates, foliot_transpo
 {
     static foliot_digest fingerprint; // takes milliseconds
     if ((fingerprint.high | fingerprint.low) == 0)
-        fingerprint = foliot_fingerprint();
+        fingerprint = foliot_get_fingerprint();
     *h = (hostile){.kind = kind,
                    .spectates = spectates,
                    .wire = wire,

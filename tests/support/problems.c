@@ -212,6 +212,6 @@ void problem_step(problem *p, foliot_world *world, uint64_t steps)
 
 double problem_energy(problem *p, const foliot_world *world)
 {
-    foliot_invariants now = foliot_world_invariants(world, &p->host);
+    foliot_invariants now = foliot_world_get_invariants(world, &p->host);
     return now.kinetic + now.potential;
 }

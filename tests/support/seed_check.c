@@ -38,13 +38,13 @@ void seed_check_gone(seed_run *run)
         seed_fail(run, "the server has not come back");
         return;
     }
-    foliot_server_presence present = foliot_server_present(run->server);
+    foliot_server_presence present = foliot_server_get_presence(run->server);
     none(run, "peers are left when all have gone", present.peers);
     none(run, "players are left when all have gone", present.players);
     none(run, "inputs are left when all have gone", present.inputs);
     for (uint32_t s = 0; s < run->plan->session_count; s++)
-        for (uint32_t p = 0; p < foliot_world_players_max(run->hosts[s].world); p++)
-            if (foliot_world_player_body(run->hosts[s].world, p) != FOLIOT_NO_BODY)
+        for (uint32_t p = 0; p < foliot_world_get_players_max(run->hosts[s].world); p++)
+            if (foliot_world_get_player_body(run->hosts[s].world, p) != FOLIOT_NO_BODY)
                 seed_fail(run, "session %u still has a body of player %u, though all have gone", s,
                           p);
 }
@@ -68,9 +68,9 @@ static const foliot_digest *truth_at(const seed_host *h, uint64_t tick)
 
 static void compare_tick(seed_run *run, seed_host *h, uint32_t s, foliot_replay *replay)
 {
-    uint64_t tick = foliot_replay_tick(replay);
+    uint64_t tick = foliot_replay_get_tick(replay);
     const foliot_digest *truth = truth_at(h, tick);
-    if (!truth || !foliot_digest_equal(seed_truth_of(run, h, foliot_replay_world(replay)), *truth))
+    if (!truth || !foliot_digest_equal(seed_truth_of(run, h, foliot_replay_get_world(replay)), *truth))
         seed_fail(run, "session %u: its recording replays tick %llu to another state", s,
                   (count)tick);
 }
@@ -79,7 +79,7 @@ static void count_inputs(foliot_replay *replay, uint64_t tick, taped *t)
 {
     const foliot_input *inputs;
     uint32_t n;
-    if (foliot_replay_inputs(replay, tick, &inputs, &n) != FOLIOT_STATUS_OK)
+    if (foliot_replay_get_inputs(replay, tick, &inputs, &n) != FOLIOT_STATUS_OK)
         return;
     for (uint32_t i = 0; i < n; i++) {
         t->controls += inputs[i].kind == FOLIOT_INPUT_CONTROL;
@@ -95,14 +95,14 @@ static void walk_tape(seed_run *run, seed_host *h, uint32_t s, foliot_replay *re
     if (foliot_replay_verify(replay, NULL, &verdict) != FOLIOT_STATUS_OK ||
         verdict.status != (stopped ? FOLIOT_STATUS_CORRUPT : FOLIOT_STATUS_OK)) {
         seed_fail(run, "session %u: its recording does not verify: %s %s", s,
-                  foliot_status_text(verdict.status), verdict.damage.text);
+                  foliot_status_get_text(verdict.status), verdict.damage.text);
         return;
     }
-    if (foliot_replay_seek(replay, foliot_replay_about(replay)->first_tick) != FOLIOT_STATUS_OK)
+    if (foliot_replay_seek(replay, foliot_replay_get_summary(replay)->first_tick) != FOLIOT_STATUS_OK)
         seed_fail(run, "session %u: its recording cannot be rewound", s);
     compare_tick(run, h, s, replay);
     for (uint64_t ticks = 0; !run->failed && ticks < verdict.ticks; ticks++) {
-        count_inputs(replay, foliot_replay_tick(replay), t);
+        count_inputs(replay, foliot_replay_get_tick(replay), t);
         if (foliot_replay_step(replay) != FOLIOT_STATUS_OK)
             seed_fail(run, "session %u: its recording ends before it was verified to", s);
         compare_tick(run, h, s, replay);
@@ -111,7 +111,7 @@ static void walk_tape(seed_run *run, seed_host *h, uint32_t s, foliot_replay *re
     uint64_t reached = last->count ? last->base + last->count - 1 : 0;
     if (!run->failed)
         equal(run, "ticks stepped, and recorded or counted as lost", reached,
-              foliot_replay_tick(replay) + h->ticks_lost);
+              foliot_replay_get_tick(replay) + h->ticks_lost);
 }
 
 void seed_check_tapes(seed_run *run)

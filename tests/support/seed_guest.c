@@ -150,14 +150,14 @@ static uint32_t players_due(const seed_run *run, uint32_t session)
 // Whoever else is there, nobody honest stays outside for want of room that others have no right to.
 static void check_refusal(seed_run *run, const seed_caller *c)
 {
-    if (c->plan->session >= run->plan->session_count || !foliot_client_try_again(c->client))
+    if (c->plan->session >= run->plan->session_count || !foliot_client_get_retryable(c->client))
         return;
     uint32_t limit = run->hosts[c->plan->session].scene.players.limit,
              players = players_due(run, c->plan->session);
     if (seed_plan_foes(run->plan, SEED_SCHEME_COUNT) &&
         (players <= limit || c->plan->kind == SEED_SPECTATOR))
         seed_fail(run, "guest %u: refused ('%s') though with it %u of %u players are due", c->index,
-                  foliot_client_reason(c->client), players, limit);
+                  foliot_client_get_reason(c->client), players, limit);
 }
 
 static bool is_clear(const seed_guest *guest)
@@ -171,8 +171,8 @@ static bool is_clear(const seed_guest *guest)
 // A join has ended in a world that is seen, or with a sentence.
 static void check_join(seed_run *run, const seed_caller *c, const foliot_client_statistics *seen)
 {
-    foliot_client_state state = foliot_client_now(c->client);
-    const char *reason = foliot_client_reason(c->client);
+    foliot_client_state state = foliot_client_get_state(c->client);
+    const char *reason = foliot_client_get_reason(c->client);
     bool over = state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
                 state == FOLIOT_CLIENT_LOST;
     if (over && *reason == '\0')
@@ -200,8 +200,8 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
 {
     seed_tally *tally = &run->result.tally;
     if (c->client) {
-        foliot_client_statistics seen = foliot_client_statistics_now(c->client);
-        foliot_client_state state = foliot_client_now(c->client);
+        foliot_client_statistics seen = foliot_client_get_statistics(c->client);
+        foliot_client_state state = foliot_client_get_state(c->client);
         check_join(run, c, &seen);
         if (seen.pieces_malformed && c->plan->kind != SEED_SICK)
             seed_fail(run, "guest %u: %llu malformed pieces", c->index,
@@ -218,7 +218,7 @@ static void end_life(seed_run *run, seed_caller *c, bool dumb)
         seed_mix(run, seen.samples_starved);
         seed_say(run,
                  "guest %u: goes, state %d '%s', %llu snapshots, %llu that could not be decoded",
-                 c->index, (int)state, foliot_client_reason(c->client),
+                 c->index, (int)state, foliot_client_get_reason(c->client),
                  (unsigned long long)seen.snapshots_received,
                  (unsigned long long)seen.snapshots_without_baseline);
     }
@@ -268,7 +268,7 @@ static bool ends(seed_run *run, seed_caller *c)
             end_life(run, c, true);
         return c->client == NULL && !c->alive;
     }
-    foliot_client_state state = foliot_client_now(c->client);
+    foliot_client_state state = foliot_client_get_state(c->client);
     bool over = state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
                 state == FOLIOT_CLIENT_LOST;
     if (over || (c->leaving && run->now_ns - c->leaving_ns > LEAVE_NS)) {
@@ -289,7 +289,7 @@ static void mind_outages(seed_run *run, seed_caller *c)
     foliot_impairment send = c->plan->send, receive = c->plan->receive;
     if (out)
         send.loss = receive.loss = 1;
-    foliot_transport_impair(seed_wire_inner(c->wire), &send, &receive);
+    foliot_transport_set_impairment(seed_wire_inner(c->wire), &send, &receive);
     seed_say(run, "guest %u: %s", c->index, out ? "its network is gone" : "its network is back");
 }
 
@@ -307,7 +307,7 @@ static void think(seed_run *run, seed_caller *c)
     for (int k = 0; k < FOLIOT_AXES; k++)
         touch->axes[k] = (int8_t)(foliot__rng_below(&c->rng, 255) - 127);
     touch->buttons = (uint16_t)foliot__rng_below(&c->rng, 8);
-    foliot_client_input(c->client, touch->axes, touch->buttons);
+    foliot_client_set_input(c->client, touch->axes, touch->buttons);
 }
 
 // What the world has of it now is something that it held a short while ago.
@@ -356,8 +356,8 @@ static void check_up_to_date(seed_run *run, const seed_caller *c,
         any_within(g->pauses, g->pause_count, from_ns, run->now_ns))
         return;
     double late_s = run->plan->sessions[g->session].spectator_delay_s + 1e-9 * HEARD_NS;
-    uint64_t newest = seen->newest_tick, now = foliot_world_tick(world);
-    if ((double)newest + late_s * foliot_client_pace_hz(c->client) < (double)now)
+    uint64_t newest = seen->newest_tick, now = foliot_world_get_tick(world);
+    if ((double)newest + late_s * foliot_client_get_pace_hz(c->client) < (double)now)
         seed_fail(run, "guest %u: has tick %llu when the server is at %llu", c->index,
                   (unsigned long long)newest, (unsigned long long)now);
 }
@@ -366,9 +366,9 @@ static void check_heard(seed_run *run, seed_caller *c)
 {
     const foliot_world *world = run->hosts[c->plan->session].world;
     if (c->player == UINT32_MAX || !seed_plan_audible(run->plan, c->plan) ||
-        foliot_world_player_body(world, c->player) == FOLIOT_NO_BODY)
+        foliot_world_get_player_body(world, c->player) == FOLIOT_NO_BODY)
         return;
-    foliot_input has = foliot_world_player_controls(world, c->player);
+    foliot_input has = foliot_world_get_player_controls(world, c->player);
     if (!is_heard(run, c, &has))
         seed_fail(run, "guest %u: what it does is not heard: axes %d %d %d %d, buttons %u",
                   c->index, has.axes[0], has.axes[1], has.axes[2], has.axes[3], has.buttons);
@@ -380,7 +380,7 @@ static void check_scene(seed_run *run, const seed_caller *c)
     if (!c->playing || run->now_ns < c->playing_ns + HEARD_NS || c->playing_ns <= run->up_ns ||
         !run->server)
         return;
-    const foliot_scene *has = foliot_client_scene(c->client),
+    const foliot_scene *has = foliot_client_get_scene(c->client),
                        *is = &run->hosts[c->plan->session].scene;
     if (has && (strcmp(has->name, is->name) != 0 || has->body_count != is->body_count))
         seed_fail(run, "guest %u: has the scene '%s' of %u bodies, and plays in '%s' of %u",
@@ -389,7 +389,7 @@ static void check_scene(seed_run *run, const seed_caller *c)
 
 static void check_service(seed_run *run, seed_caller *c, const foliot_client_statistics *seen)
 {
-    bool playing = foliot_client_now(c->client) == FOLIOT_CLIENT_PLAYING &&
+    bool playing = foliot_client_get_state(c->client) == FOLIOT_CLIENT_PLAYING &&
                    c->plan->session < run->plan->session_count;
     if (playing && !c->playing)
         c->playing_ns = run->now_ns;
@@ -436,7 +436,7 @@ static void check_claim(seed_run *run, seed_caller *c, const foliot_client_stati
         return;
     if (run->anew && c->joined_ns < run->up_ns &&
         (seen->reconnects == c->reconnects_before ||
-         foliot_client_now(c->client) != FOLIOT_CLIENT_PLAYING))
+         foliot_client_get_state(c->client) != FOLIOT_CLIENT_PLAYING))
         return; // it has not met the other server yet
     if ((seen->snapshots_received == 0 && seen->ticks_stepped == 0) ||
         (seen->digest.high | seen->digest.low) == 0 || seen->newest_tick == c->claimed_tick ||
@@ -468,9 +468,9 @@ static void check_sample(seed_run *run, seed_caller *c)
 static uint32_t ghost_of(const seed_run *run, const seed_caller *c)
 {
     const seed_host *h = &run->hosts[c->plan->session];
-    for (uint32_t p = 0; p < SEED_PLAYERS && p < foliot_world_players_max(h->world); p++)
+    for (uint32_t p = 0; p < SEED_PLAYERS && p < foliot_world_get_players_max(h->world); p++)
         if (p != c->player && h->owners[p].guest == c->index && h->owners[p].life == c->life &&
-            h->owners[p].known && foliot_world_player_body(h->world, p) != FOLIOT_NO_BODY)
+            h->owners[p].known && foliot_world_get_player_body(h->world, p) != FOLIOT_NO_BODY)
             return p;
     return UINT32_MAX;
 }
@@ -479,17 +479,17 @@ static uint32_t ghost_of(const seed_run *run, const seed_caller *c)
 // there is a second.
 static void check_player(seed_run *run, seed_caller *c)
 {
-    if (foliot_client_now(c->client) != FOLIOT_CLIENT_PLAYING ||
+    if (foliot_client_get_state(c->client) != FOLIOT_CLIENT_PLAYING ||
         c->plan->session >= run->plan->session_count)
         return;
     const foliot_world *world = run->hosts[c->plan->session].world;
-    uint32_t player = foliot_client_player(c->client);
+    uint32_t player = foliot_client_get_player(c->client);
     if (player != c->player && world)
-        c->player_tick = foliot_world_tick(world);
+        c->player_tick = foliot_world_get_tick(world);
     c->player = player;
     if (!world || run->job_count || !run->server || seed_plan_has(run->plan, SEED_HOSTILE) ||
         seed_plan_has(run->plan, SEED_SICK) ||
-        foliot_world_tick(world) <= c->player_tick + (uint64_t)foliot_client_pace_hz(c->client))
+        foliot_world_get_tick(world) <= c->player_tick + (uint64_t)foliot_client_get_pace_hz(c->client))
         return;
     uint32_t ghost = ghost_of(run, c);
     if (ghost != UINT32_MAX)
@@ -509,7 +509,7 @@ static void frame(seed_run *run, seed_caller *c)
         return;
     }
     foliot_client_statistics seen =
-        foliot_client_statistics_now(c->client); // takes a digest: once a frame
+        foliot_client_get_statistics(c->client); // takes a digest: once a frame
     check_service(run, c, &seen);
     think(run, c);
     check_sample(run, c);

@@ -30,7 +30,7 @@ bool seed_kitchen_open(seed_kitchen *kitchen, const char *root)
             return false;
         }
     }
-    kitchen->fingerprint = foliot_fingerprint();
+    kitchen->fingerprint = foliot_get_fingerprint();
     return true;
 }
 
@@ -151,7 +151,7 @@ static void play(seed_run *run, uint64_t until_ns, bool until_gone)
             seed_fail(run, "%zu bytes of memory are held", bytes);
         foliot_server_presence present = {0};
         if (run->server)
-            present = foliot_server_present(run->server);
+            present = foliot_server_get_presence(run->server);
         bool all_done = run->server != NULL && present.peers == 0 && present.players == 0 &&
                         run->job_count == 0;
         for (uint32_t i = 0; i < run->plan->guest_count; i++)

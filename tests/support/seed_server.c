@@ -23,16 +23,16 @@
 foliot_digest seed_truth_of(seed_run *run, seed_host *h, const foliot_world *world)
 {
     if (h->plan->lockstep)
-        return foliot_world_digest(world);
+        return foliot_world_get_digest(world);
     if (foliot_snapshot_capture(&h->format, world, &h->snapshot) != FOLIOT_STATUS_OK)
         seed_fail(run, "a world does not fit its snapshot");
-    return foliot_snapshot_digest(&h->snapshot);
+    return foliot_snapshot_get_digest(&h->snapshot);
 }
 
 static void remember(seed_run *run, seed_host *h)
 {
     seed_truth *t = &h->truth[run->incarnation];
-    uint64_t tick = foliot_world_tick(h->world);
+    uint64_t tick = foliot_world_get_tick(h->world);
     if (run->plan->unchecked) {
         run->result.tally.ticks += tick > h->last_tick;
         h->last_tick = tick;
@@ -305,7 +305,7 @@ static void open_server(seed_run *run)
         foliot_status status =
             foliot_server_add_session(run->server, &session, seed_clock_local(&run->clock));
         if (status != FOLIOT_STATUS_OK)
-            seed_fail(run, "no session %u: %s", s, foliot_status_text(status));
+            seed_fail(run, "no session %u: %s", s, foliot_status_get_text(status));
         remember(run, h);
     }
     run->server_next_ns = run->up_ns = run->now_ns;
@@ -410,7 +410,7 @@ void seed_server_act(seed_run *run)
     take_events(run);
     for (uint32_t s = 0; s < plan->session_count; s++)
         drain(run, &run->hosts[s]);
-    uint64_t wake = seed_clock_true(&run->clock, foliot_server_wake_ns(run->server));
+    uint64_t wake = seed_clock_true(&run->clock, foliot_server_get_wake_ns(run->server));
     uint64_t next = run->now_ns + plan->server_poll_ns;
     if (wake > run->now_ns && wake < next)
         next = wake;
@@ -428,11 +428,11 @@ void seed_server_act(seed_run *run)
 
 static void add_counters(seed_run *run)
 {
-    const foliot_server_counters *now = foliot_server_counted(run->server);
+    const foliot_server_counters *now = foliot_server_get_counters(run->server);
 #define ADD(name) run->counted.name += now->name;
     FOLIOT_SERVER_COUNTERS(ADD)
 #undef ADD
-    run->received += foliot_transport_counted(run->host)->packets_received;
+    run->received += foliot_transport_get_counters(run->host)->packets_received;
 }
 
 void seed_server_crash(seed_run *run)
@@ -443,10 +443,10 @@ void seed_server_crash(seed_run *run)
     for (uint32_t s = 0; s < run->plan->session_count; s++) {
         seed_host *h = &run->hosts[s];
         seed_say(run, "server: dies at tick %llu of session %u, %llu of them durable",
-                 (unsigned long long)foliot_world_tick(h->world), s,
-                 (unsigned long long)foliot_recording_now(h->recording).written_tick);
-        h->recorded = foliot_recording_now(h->recording).stopped;
-        h->ticks_lost = foliot_recording_now(h->recording).written_tick; // kept until it is back
+                 (unsigned long long)foliot_world_get_tick(h->world), s,
+                 (unsigned long long)foliot_recording_get_state(h->recording).written_tick);
+        h->recorded = foliot_recording_get_state(h->recording).stopped;
+        h->ticks_lost = foliot_recording_get_state(h->recording).written_tick; // kept until it is back
         foliot_recording_abandon(h->recording);
         h->recording = NULL;
         h->world = NULL;
@@ -458,7 +458,7 @@ void seed_server_crash(seed_run *run)
     for (uint32_t i = 0; i < run->plan->guest_count; i++)
         if (run->callers[i].client)
             run->callers[i].reconnects_before =
-                foliot_client_statistics_now(run->callers[i].client).reconnects;
+                foliot_client_get_statistics(run->callers[i].client).reconnects;
     foliot_server_destroy(run->server);
     foliot_transport_destroy(run->host);
     run->server = NULL;
@@ -479,20 +479,20 @@ static void resume_session(seed_run *run, uint32_t index)
     bool spoilt = run->plan->storage[run->incarnation - 1] != SEED_STORAGE_SOUND;
     if (status != FOLIOT_STATUS_OK && spoilt && problem[0]) {
         seed_say(run, "server: session %u cannot be resumed: %s: %s", index,
-                 foliot_status_text(status), problem);
+                 foliot_status_get_text(status), problem);
         run->anew = run->incarnation;
         run->result.tally.unresumable++;
         begin_session(run, h, h->plan);
         return;
     }
     if (status != FOLIOT_STATUS_OK) {
-        seed_fail(run, "session %u cannot be resumed: %s: %s", index, foliot_status_text(status),
+        seed_fail(run, "session %u cannot be resumed: %s: %s", index, foliot_status_get_text(status),
                   problem);
         return;
     }
     foliot_scene_destroy(h->resumed);
     h->resumed = scene;
-    uint64_t tick = foliot_world_tick(h->world), last = before->base + before->count - 1;
+    uint64_t tick = foliot_world_get_tick(h->world), last = before->base + before->count - 1;
     seed_say(run, "server: session %u goes on from tick %llu", index, (unsigned long long)tick);
     if (spoilt && !seed_truth_holds(h, tick, seed_truth_of(run, h, h->world)))
         seed_fail(run, "session %u goes on from a state of tick %llu that never was", index,
@@ -529,13 +529,13 @@ void seed_server_close(seed_run *run)
     if (run->server) {
         finish_jobs(run, UINT64_MAX);
         foliot_server_stop(run->server, "the run is over", seed_clock_local(&run->clock));
-        for (int i = 0; i < 200 && !foliot_server_done(run->server); i++) {
+        for (int i = 0; i < 200 && !foliot_server_get_done(run->server); i++) {
             run->now_ns += 10000000u;
             finish_jobs(run, UINT64_MAX);
             foliot_server_update(run->server, seed_clock_local(&run->clock));
             take_events(run);
         }
-        if (!foliot_server_done(run->server))
+        if (!foliot_server_get_done(run->server))
             seed_fail(run, "the server did not stop");
         seed_check_hub(run);
         add_counters(run);

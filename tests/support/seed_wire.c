@@ -136,7 +136,7 @@ static void wire_flush(foliot_transport *transport, uint64_t now_ns)
 static uint64_t wire_wake_ns(const foliot_transport *transport)
 {
     const wire *w = (const wire *)transport;
-    uint64_t wake = foliot_transport_wake_ns(w->inner), now = *w->config.clock.now_ns;
+    uint64_t wake = foliot_transport_get_wake_ns(w->inner), now = *w->config.clock.now_ns;
     if (wake == UINT64_MAX)
         return wake;
     uint64_t wait = wake > now ? wake - now : 0;
@@ -146,28 +146,28 @@ static uint64_t wire_wake_ns(const foliot_transport *transport)
 
 static int wire_descriptor(const foliot_transport *transport)
 {
-    return foliot_transport_descriptor(((const wire *)transport)->inner);
+    return foliot_transport_get_descriptor(((const wire *)transport)->inner);
 }
 
 static uint16_t wire_port(const foliot_transport *transport)
 {
-    return foliot_transport_port(((const wire *)transport)->inner);
+    return foliot_transport_get_port(((const wire *)transport)->inner);
 }
 
 static void wire_peer_address(const foliot_transport *transport, foliot_peer_id peer, char *text,
                               size_t bytes)
 {
-    foliot_transport_peer_address(((const wire *)transport)->inner, peer, text, bytes);
+    foliot_transport_get_peer_address(((const wire *)transport)->inner, peer, text, bytes);
 }
 
 static uint64_t wire_peer_host(const foliot_transport *transport, foliot_peer_id peer)
 {
-    return foliot_transport_peer_host(((const wire *)transport)->inner, peer);
+    return foliot_transport_get_peer_address_key(((const wire *)transport)->inner, peer);
 }
 
 static uint64_t wire_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer)
 {
-    return foliot_transport_round_trip_ns(((const wire *)transport)->inner, peer);
+    return foliot_transport_get_round_trip_ns(((const wire *)transport)->inner, peer);
 }
 
 static const foliot__transport_maker wire_maker = {

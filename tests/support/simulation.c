@@ -106,15 +106,15 @@ void simulation_impair(simulation *s, unsigned client, const char *impairment)
 {
     foliot_impairment i;
     must(foliot_impairment_parse(impairment, &i, NULL, 0));
-    foliot_transport_impair(s->wires[client], &i, &i);
+    foliot_transport_set_impairment(s->wires[client], &i, &i);
 }
 
 static void remember_truth(simulation *s)
 {
-    const foliot_world *world = foliot_server_world(s->server, "main");
-    uint64_t tick = foliot_world_tick(world);
+    const foliot_world *world = foliot_server_get_world(s->server, "main");
+    uint64_t tick = foliot_world_get_tick(world);
     for (uint32_t b = 0; b < SIMULATION_BODIES; b++) {
-        foliot_body_state state = foliot_world_body(world, b);
+        foliot_body_state state = foliot_world_get_body_state(world, b);
         memcpy(s->history[tick % SIMULATION_HISTORY][b], state.position, sizeof state.position);
         memcpy(s->turns[tick % SIMULATION_HISTORY][b], state.orientation, sizeof state.orientation);
     }

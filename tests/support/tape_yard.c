@@ -201,7 +201,7 @@ void tape_yard_record(tape_yard *yard, const foliot_recording_config *config, ui
         foliot_recording_begin(&sink, &yard->scene, NULL, world, config, &recording);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     if (digests)
-        digests[0] = foliot_world_digest(world);
+        digests[0] = foliot_world_get_digest(world);
     for (uint64_t tick = 0; tick < ticks; tick++) {
         uint32_t count = tape_yard_inputs(yard, tick, true, inputs);
         status = foliot_world_step(world, inputs, count, NULL);
@@ -210,7 +210,7 @@ void tape_yard_record(tape_yard *yard, const foliot_recording_config *config, ui
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         foliot_recording_drain(recording);
         if (digests)
-            digests[tick + 1] = foliot_world_digest(world);
+            digests[tick + 1] = foliot_world_get_digest(world);
     }
     status = foliot_recording_close(recording, NULL);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);

@@ -75,12 +75,12 @@ static inline uint32_t named(const yard *y, const char *name)
 
 static inline foliot_body_state state_of(const yard *y, const char *name)
 {
-    return foliot_world_body(y->world, named(y, name));
+    return foliot_world_get_body_state(y->world, named(y, name));
 }
 
 static inline double energy(const yard *y)
 {
-    foliot_invariants now = foliot_world_invariants(y->world, NULL);
+    foliot_invariants now = foliot_world_get_invariants(y->world, NULL);
     return now.kinetic + now.potential;
 }
 
@@ -100,11 +100,11 @@ static inline double gap(const yard *y, uint32_t constraint)
 {
     const foliot_constraint_definition *d = &y->scene->constraints[constraint];
     double a[3], b[3], sum = 0;
-    foliot_body_state sa = foliot_world_body(y->world, d->a);
+    foliot_body_state sa = foliot_world_get_body_state(y->world, d->a);
     point_of(&sa, d->anchor_a, a);
     memcpy(b, d->anchor_b, sizeof b);
     if (d->b != FOLIOT_NO_BODY) {
-        foliot_body_state sb = foliot_world_body(y->world, d->b);
+        foliot_body_state sb = foliot_world_get_body_state(y->world, d->b);
         point_of(&sb, d->anchor_b, b);
     }
     for (int k = 0; k < 3; k++)

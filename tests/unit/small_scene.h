@@ -83,7 +83,7 @@ static inline void small_steps(foliot_world *world, uint64_t count)
 
 static inline double small_energy(const foliot_world *world)
 {
-    foliot_invariants now = foliot_world_invariants(world, NULL);
+    foliot_invariants now = foliot_world_get_invariants(world, NULL);
     return now.kinetic + now.potential;
 }
 

@@ -149,7 +149,7 @@ static void try_worlds(uint32_t worlds, uint32_t count, double room, double size
         foliot__step step = {.world = world,
                              .host = &no_host,
                              .dt = y.scene.dt,
-                             .count = foliot_world_body_count(world)};
+                             .count = foliot_world_get_body_count(world)};
         foliot__collider c = found(&step);
         compare(&c, &touching);
         foliot_world_destroy(world);
@@ -185,7 +185,7 @@ static void finds_pairs_far_from_the_origin_and_apart(void **state)
     foliot__step step = {.world = world,
                          .host = &no_host,
                          .dt = y.scene.dt,
-                         .count = foliot_world_body_count(world)};
+                         .count = foliot_world_get_body_count(world)};
     foliot__collider c = found(&step);
     assert_int_equal(c.counts[FOLIOT__COUNT_PAIRS], 6);
     for (uint32_t k = 0; k < 6; k++) {
@@ -206,18 +206,18 @@ static void a_full_table_drops_by_rule_and_counts(void **state)
     y.scene.bodies = y.bodies;
     foliot_world_config config = foliot_world_config_default(&y.scene);
     config.contacts_max = 30;
-    size_t bytes = foliot_world_bytes(&config);
+    size_t bytes = foliot_world_config_get_bytes(&config);
     foliot_world *world = NULL;
     foliot_digest digest[2];
     for (int run = 0; run < 2; run++) {
         void *block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes);
         assert_int_equal(foliot_world_init(block, bytes, &config, &y.scene, &world), FOLIOT_STATUS_OK);
         yard_run(world, 3);
-        assert_true(foliot_world_counted(world)->contacts_dropped >= 3 * (190 + 20 - 30) / 2);
-        digest[run] = foliot_world_digest(world);
+        assert_true(foliot_world_get_counters(world)->contacts_dropped >= 3 * (190 + 20 - 30) / 2);
+        digest[run] = foliot_world_get_digest(world);
         // The floor is not what gives.
         for (uint32_t i = 1; i <= 20; i++)
-            assert_true(foliot_world_body(world, i).position[2] > 0.5);
+            assert_true(foliot_world_get_body_state(world, i).position[2] > 0.5);
         free(block);
     }
     assert_true(foliot_digest_equal(digest[0], digest[1]));

@@ -25,7 +25,7 @@ static void with_every_scheme(scheme_test *test)
 
 static double distance(const foliot_world *world, uint32_t a, uint32_t b)
 {
-    foliot_body_state p = foliot_world_body(world, a), q = foliot_world_body(world, b);
+    foliot_body_state p = foliot_world_get_body_state(world, a), q = foliot_world_get_body_state(world, b);
     double sum = 0;
     for (int k = 0; k < 3; k++)
         sum += (p.position[k] - q.position[k]) * (p.position[k] - q.position[k]);
@@ -47,7 +47,7 @@ static void swings(foliot_integrator id)
     int count = 0;
     for (int t = 0; t < 240 * 20; t++) {
         yard_run(world, 1);
-        foliot_body_state ball = foliot_world_body(world, 0);
+        foliot_body_state ball = foliot_world_get_body_state(world, 0);
         double x = ball.position[0], z = ball.position[2] - 2;
         check_near(sqrt(x * x + z * z), length, 1e-9);
         if (before < 0 && x >= 0 && count < 32)
@@ -86,10 +86,10 @@ static void a_rope_is_slack_until_it_is_tight(void **state)
     y.constraints[rope].length_min = 0;
     foliot_world *world = yard_open(&y);
     yard_run(world, 60); // at 0.7
-    check_near(foliot_world_body(world, 0).velocity[0], 0.5, 1e-14);
+    check_near(foliot_world_get_body_state(world, 0).velocity[0], 0.5, 1e-14);
     yard_run(world, 60); // stopped at 1
-    check_near(foliot_world_body(world, 0).position[0], 1, 1e-12);
-    check_near(foliot_world_body(world, 0).velocity[0], 0, 1e-12);
+    check_near(foliot_world_get_body_state(world, 0).position[0], 1, 1e-12);
+    check_near(foliot_world_get_body_state(world, 0).velocity[0], 0, 1e-12);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -105,9 +105,9 @@ static void momentum_is_kept_by_links(void **state)
     for (uint32_t k = 0; k < 9; k++)
         yard_link(&y, FOLIOT_CONSTRAINT_DISTANCE, k, k + 1, NULL);
     foliot_world *world = yard_open(&y);
-    foliot_invariants start = foliot_world_invariants(world, NULL);
+    foliot_invariants start = foliot_world_get_invariants(world, NULL);
     yard_run(world, 600);
-    foliot_invariants end = foliot_world_invariants(world, NULL);
+    foliot_invariants end = foliot_world_get_invariants(world, NULL);
     for (int k = 0; k < 3; k++)
         check_near(end.momentum[k], start.momentum[k], 1e-10);
     foliot_world_destroy(world);
@@ -144,7 +144,7 @@ static uint32_t broken_count(const foliot_world *world, uint32_t constraints)
 {
     uint32_t broken = 0;
     for (uint32_t c = 0; c < constraints; c++)
-        broken += foliot_world_constraint_broken(world, c);
+        broken += foliot_world_get_constraint_broken(world, c);
     return broken;
 }
 
@@ -161,20 +161,20 @@ static void hangs(foliot_integrator id)
     foliot_world *world = yard_open(&y);
     yard_run(world, 900);
     assert_int_equal(broken_count(world, constraints), 0);
-    assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
+    assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
     double longest = 0, lowest = 2;
     for (uint32_t c = 0; c < constraints; c++)
         longest = fmax(longest, distance(world, y.constraints[c].a, y.constraints[c].b));
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
-        lowest = fmin(lowest, foliot_world_body(world, i).position[2]);
+        lowest = fmin(lowest, foliot_world_get_body_state(world, i).position[2]);
     check_below(longest, 0.1 * 1.25); // the two pinned corners carry all of it
     assert_true(lowest < 1 && lowest > -0.8);
     double before[SIDE * SIDE];
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
-        before[i] = foliot_world_body(world, i).position[2];
+        before[i] = foliot_world_get_body_state(world, i).position[2];
     yard_run(world, 60);
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
-        check_near(foliot_world_body(world, i).position[2], before[i], 0.01);
+        check_near(foliot_world_get_body_state(world, i).position[2], before[i], 0.01);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -201,22 +201,22 @@ static void a_cloth_tears_where_a_ball_is_thrown_at_it(void **state)
     for (int t = 0; t < 600; t++) {
         yard_run(world, 1);
         uint32_t count;
-        const foliot_event *event = foliot_world_events(world, &count);
+        const foliot_event *event = foliot_world_get_events(world, &count);
         for (uint32_t k = 0; k < count; k++) {
             assert_int_equal(event[k].kind, FOLIOT_EVENT_BREAK);
-            assert_true(foliot_world_constraint_broken(world, event[k].a));
+            assert_true(foliot_world_get_constraint_broken(world, event[k].a));
             events++;
         }
     }
     uint32_t broken = broken_count(world, constraints + 1);
-    assert_int_equal(broken, events + foliot_world_counted(world)->events_dropped);
+    assert_int_equal(broken, events + foliot_world_get_counters(world)->events_dropped);
     assert_true(broken >= 4 && broken < constraints / 2); // a hole, not dust
-    assert_false(foliot_world_constraint_broken(world, rope));
+    assert_false(foliot_world_get_constraint_broken(world, rope));
     // The weight falls, and the rest of the cloth still hangs.
-    check_below(foliot_world_body(world, weight).position[2], -100);
+    check_below(foliot_world_get_body_state(world, weight).position[2], -100);
     uint32_t hanging = 0;
     for (uint32_t i = 0; i < SIDE * SIDE; i++)
-        hanging += foliot_world_body(world, i).position[2] > -2;
+        hanging += foliot_world_get_body_state(world, i).position[2] > -2;
     assert_true(hanging > SIDE * SIDE / 2);
     foliot_world_destroy(world);
     yard_free(&y);
@@ -238,7 +238,7 @@ static void breaking_is_truth(void **state)
     assert_int_equal(foliot_world_restore(other, image, bytes), FOLIOT_STATUS_OK);
     free(image);
     for (int t = 0; t < 120; t++) {
-        assert_true(foliot_digest_equal(foliot_world_digest(world), foliot_world_digest(other)));
+        assert_true(foliot_digest_equal(foliot_world_get_digest(world), foliot_world_get_digest(other)));
         yard_run(world, 1);
         yard_run(other, 1);
     }
@@ -261,7 +261,7 @@ static void a_rope_breaks_at_its_force(void **state)
         y.constraints[0].break_force = 3 * G * (k ? 0.99 : 1.01);
         foliot_world *world = yard_open(&y);
         yard_run(world, 300);
-        assert_int_equal(foliot_world_constraint_broken(world, 0), k);
+        assert_int_equal(foliot_world_get_constraint_broken(world, 0), k);
         foliot_world_destroy(world);
         yard_free(&y);
     }
@@ -299,11 +299,11 @@ static void falls(foliot_integrator id)
             check_near(distance(world, bones[k][0], bones[k][1]), length, 0.12 * length);
         }
         for (uint32_t i = 0; i < 11; i++)
-            assert_true(foliot_world_body(world, i).position[2] > 0);
+            assert_true(foliot_world_get_body_state(world, i).position[2] > 0);
     }
     // It lies: low, and nothing jumps (its balls are wheels: along the floor it may roll on).
     for (uint32_t i = 0; i < 11; i++) {
-        foliot_body_state joint = foliot_world_body(world, i);
+        foliot_body_state joint = foliot_world_get_body_state(world, i);
         check_below(joint.position[2], 0.8);
         check_near(joint.velocity[2], 0, 0.25);
     }

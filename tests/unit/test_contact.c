@@ -26,7 +26,7 @@ static void with_every_scheme(scheme_test *test)
 
 static double height(const foliot_world *world, uint32_t ball)
 {
-    return foliot_world_body(world, ball).position[2];
+    return foliot_world_get_body_state(world, ball).position[2];
 }
 
 // -- bouncing
@@ -65,7 +65,7 @@ static void bounces(foliot_integrator id)
         double fall = 1.0037, first = next_peak(world, 0) - 0.1, second = next_peak(world, 0) - 0.1;
         check_near(first / fall, e * e, 0.003 * e * e);
         check_near(second / first, e * e, 0.004 * e * e);
-        check_near(foliot_world_body(world, 0).velocity[0], 0.7, 1e-12);
+        check_near(foliot_world_get_body_state(world, 0).velocity[0], 0.7, 1e-12);
         foliot_world_destroy(world);
         yard_free(&y);
     }
@@ -114,7 +114,7 @@ static void comes_to_rest(foliot_integrator id)
         yard_run(world, 1);
         for (uint32_t i = 0; i < 2; i++) {
             check_near(height(world, i), 0.1, 3e-4);
-            check_near(foliot_world_body(world, i).velocity[2], 0, 1e-8); // impulses are binary32
+            check_near(foliot_world_get_body_state(world, i).velocity[2], 0, 1e-8); // impulses are binary32
         }
     }
     foliot_world_destroy(world);
@@ -141,7 +141,7 @@ static void stops_bullet(foliot_integrator id)
         y.bodies[1].restitution = 0;
         foliot_world *world = yard_open(&y);
         yard_run(world, 10);
-        foliot_body_state bullet = foliot_world_body(world, 0);
+        foliot_body_state bullet = foliot_world_get_body_state(world, 0);
         check_below(bullet.position[0], 9.976);
         check_near(bullet.velocity[0], k % 2 ? -450 : 0, 1e-9);
         foliot_world_destroy(world);
@@ -166,7 +166,7 @@ static void hits_sphere(foliot_integrator id)
         yard_material(&y, 0, k % 2 ? 0.7 : 0);
         foliot_world *world = yard_open(&y);
         yard_run(world, 6);
-        foliot_body_state bullet = foliot_world_body(world, 0);
+        foliot_body_state bullet = foliot_world_get_body_state(world, 0);
         // Thrown off its line: hit at offset 0.02 of 0.05, so that the normal is (0.9165, -0.4).
         double e = k % 2 ? 0.7 : 0, mass = still ? 1 : 2 / 2.01;
         double normal = 900 * (1 + e) * mass * sqrt(1 - 0.16);
@@ -194,8 +194,8 @@ static void two_bullets_meet_in_the_air(void **state)
     yard_material(&y, 0.2, 1);
     foliot_world *world = yard_open(&y);
     yard_run(world, 3);
-    check_near(foliot_world_body(world, 0).velocity[0], -900, 1e-9);
-    check_near(foliot_world_body(world, 1).velocity[0], 900, 1e-9);
+    check_near(foliot_world_get_body_state(world, 0).velocity[0], -900, 1e-9);
+    check_near(foliot_world_get_body_state(world, 1).velocity[0], 900, 1e-9);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -213,14 +213,14 @@ static void a_bullet_rattles_between_walls(void **state)
     foliot_world *world = yard_open(&y);
     for (int t = 0; t < 60; t++) {
         yard_run(world, 1);
-        foliot_body_state bullet = foliot_world_body(world, 0);
+        foliot_body_state bullet = foliot_world_get_body_state(world, 0);
         check_near(fabs(bullet.velocity[0]), 900, 1e-9);
         assert_true(bullet.position[0] > 0.0249 && bullet.position[0] < 0.1751);
     }
     // It went 900 m in all, so the place is known: 100 ticks a wall, folded.
     double way = 0.075 + 900.0, lap = 0.3, at = way - lap * floor(way / lap);
     double expected = 0.025 + (at < 0.15 ? at : 0.3 - at);
-    check_near(foliot_world_body(world, 0).position[0], expected, 1e-9);
+    check_near(foliot_world_get_body_state(world, 0).position[0], expected, 1e-9);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -240,7 +240,7 @@ static void rolls(foliot_integrator id)
         yard_material(&y, friction, 0);
         foliot_world *world = yard_open(&y);
         yard_run(world, 120);
-        foliot_body_state ball = foliot_world_body(world, 1);
+        foliot_body_state ball = foliot_world_get_body_state(world, 1);
         double speed = hypot(ball.velocity[0], ball.velocity[2]);
         double rolling = 5.0 / 7 * G * sin(angle),
                sliding = G * (sin(angle) - friction * cos(angle));
@@ -273,7 +273,7 @@ static void a_sliding_ball_ends_up_rolling(void **state)
     yard_material(&y, 0.2, 0.5);
     foliot_world *world = yard_open(&y);
     yard_run(world, 120);
-    foliot_body_state ball = foliot_world_body(world, 1);
+    foliot_body_state ball = foliot_world_get_body_state(world, 1);
     check_near(ball.velocity[0], 2 * 5.0 / 7, 2e-6);
     check_near(ball.velocity[1], 1 * 5.0 / 7, 2e-6);
     check_near(ball.angular_velocity[1] * 0.03, ball.velocity[0], 1e-6);
@@ -294,7 +294,7 @@ static void friction_and_restitution_combine_as_documented(void **state)
     y.bodies[1].friction = 0.4;
     foliot_world *world = yard_open(&y);
     yard_run(world, 60);
-    check_near(foliot_world_body(world, 1).velocity[0], 30 - G * 0.6, 2e-5); // sqrt(0.9 * 0.4)
+    check_near(foliot_world_get_body_state(world, 1).velocity[0], 30 - G * 0.6, 2e-5); // sqrt(0.9 * 0.4)
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -321,13 +321,13 @@ static void boxed_pile(yard *y, int side, int layers)
 static double deepest_overlap(const foliot_world *world, double half)
 {
     double deepest = 0;
-    uint32_t count = foliot_world_body_count(world);
+    uint32_t count = foliot_world_get_body_count(world);
     for (uint32_t i = 5; i < count; i++) {
-        foliot_body_state p = foliot_world_body(world, i);
+        foliot_body_state p = foliot_world_get_body_state(world, i);
         double wall = fmax(fmax(fabs(p.position[0]), fabs(p.position[1])) - half, -p.position[2]);
         deepest = fmax(deepest, wall + 0.2);
         for (uint32_t j = i + 1; j < count; j++) {
-            foliot_body_state q = foliot_world_body(world, j);
+            foliot_body_state q = foliot_world_get_body_state(world, j);
             double dx = p.position[0] - q.position[0], dy = p.position[1] - q.position[1];
             double dz = p.position[2] - q.position[2];
             deepest = fmax(deepest, 0.4 - sqrt(dx * dx + dy * dy + dz * dz));
@@ -338,7 +338,7 @@ static double deepest_overlap(const foliot_world *world, double half)
 
 static double energy(const foliot_world *world)
 {
-    foliot_invariants now = foliot_world_invariants(world, NULL);
+    foliot_invariants now = foliot_world_get_invariants(world, NULL);
     return now.kinetic + now.potential;
 }
 
@@ -352,13 +352,13 @@ static void settles(foliot_integrator id)
     double settled = energy(world);
     check_below(settled, start);
     yard_run(world, 600);
-    foliot_invariants rest = foliot_world_invariants(world, NULL);
+    foliot_invariants rest = foliot_world_get_invariants(world, NULL);
     // 150 balls of 1 kg: under a centimetre and a half a second each.
     check_below(rest.kinetic, 150 * 0.5 * 0.015 * 0.015);
     check_below(deepest_overlap(world, 1.1), 0.005); // touches are springs: six layers' weight
     check_below(rest.kinetic + rest.potential, settled + 150 * G * 1e-5);
-    assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
-    assert_int_equal(foliot_world_counted(world)->contacts_dropped, 0);
+    assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
+    assert_int_equal(foliot_world_get_counters(world)->contacts_dropped, 0);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -421,7 +421,7 @@ static void a_restored_pile_has_the_same_future(void **state)
                 yard_run(world, 1);
                 yard_run(other, 1);
                 assert_true(
-                    foliot_digest_equal(foliot_world_digest(world), foliot_world_digest(other)));
+                    foliot_digest_equal(foliot_world_get_digest(world), foliot_world_get_digest(other)));
             }
         }
         foliot_world_destroy(other);
@@ -443,17 +443,17 @@ static void a_flood_of_impacts_is_bounded_and_counted(void **state)
     yard_plane(&y, -1, 0, 0, -2.4);
     yard_material(&y, 0, 1);
     foliot_world *world = yard_open(&y);
-    double start = foliot_world_invariants(world, NULL).kinetic;
+    double start = foliot_world_get_invariants(world, NULL).kinetic;
     yard_run(world, 20);
-    assert_true(foliot_world_counted(world)->impacts_deferred > 0);
+    assert_true(foliot_world_get_counters(world)->impacts_deferred > 0);
     double before = 0;
     for (uint32_t i = 0; i < 12; i++) {
-        double x = foliot_world_body(world, i).position[0];
+        double x = foliot_world_get_body_state(world, i).position[0];
         check_below(before, x); // still in their order
         check_below(x, 2.4);
         before = x;
     }
-    check_below(foliot_world_invariants(world, NULL).kinetic, start * (1 + 1e-8));
+    check_below(foliot_world_get_invariants(world, NULL).kinetic, start * (1 + 1e-8));
     foliot_world_destroy(world);
     yard_free(&y);
 }

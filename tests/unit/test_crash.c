@@ -32,11 +32,11 @@ static _Noreturn void record_for_ever(const char *file, int say)
         _exit(1);
     for (uint64_t said = 0;;) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
-        uint32_t count = tape_yard_inputs(&yard, foliot_world_tick(world), true, inputs);
+        uint32_t count = tape_yard_inputs(&yard, foliot_world_get_tick(world), true, inputs);
         if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_STATUS_OK ||
             foliot_recording_append(recording, world, inputs, count) != FOLIOT_STATUS_OK)
             _exit(1);
-        uint64_t written = foliot_recording_now(recording).written_tick;
+        uint64_t written = foliot_recording_get_state(recording).written_tick;
         if (written > said && write(say, &written, sizeof written) == (ssize_t)sizeof written)
             said = written;
     }
@@ -140,7 +140,7 @@ static void a_full_disk_leaves_whole_blocks(void **state)
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     assert_true(verdict.ticks > 0 && verdict.ticks % 10 == 0);
-    assert_int_equal(verdict.cut_at, foliot_replay_about(replay)->bytes);
+    assert_int_equal(verdict.cut_at, foliot_replay_get_summary(replay)->bytes);
     foliot_replay_close(replay);
     unlink(file);
 }

@@ -121,8 +121,8 @@ static void salvaged(const subject *s, const uint8_t *bytes, size_t length, uint
     uint64_t whole = s->tick[block - 1];
     status = foliot_replay_scan(replay);
     assert_true(status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_TRUNCATED);
-    names_the_place(foliot_replay_damage(replay), block, offset);
-    assert_int_equal(foliot_replay_about(replay)->last_tick, whole);
+    names_the_place(foliot_replay_get_damage(replay), block, offset);
+    assert_int_equal(foliot_replay_get_summary(replay)->last_tick, whole);
     if (replays) {
         foliot_verdict verdict;
         assert_int_equal(foliot_replay_seek(replay, whole), FOLIOT_STATUS_OK);

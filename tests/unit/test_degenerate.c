@@ -68,7 +68,7 @@ static double fastest(const foliot_world *world, uint32_t bodies)
 {
     double most = 0;
     for (uint32_t i = 0; i < bodies; i++) {
-        foliot_body_state s = foliot_world_body(world, i);
+        foliot_body_state s = foliot_world_get_body_state(world, i);
         double v2 = 0;
         for (int k = 0; k < 3; k++) {
             v2 += s.velocity[k] * s.velocity[k];
@@ -101,7 +101,7 @@ static double heap(foliot__rng *rng, double size, double spread, double restitut
         yard_run(world, 1);
         most = fmax(most, fastest(world, 12));
     }
-    assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
+    assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
     foliot_world_destroy(world);
     yard_free(&y);
     return most / size;
@@ -142,13 +142,13 @@ static double thrown(foliot__rng *rng, int shape, double speed, double restituti
     yard_plane(&y, 0, 0, 1, 0);
     yard_material(&y, 0, restitution);
     foliot_world *world = yard_open(&y);
-    double start = foliot_world_invariants(world, NULL).kinetic + G * 0.6, most = 0;
+    double start = foliot_world_get_invariants(world, NULL).kinetic + G * 0.6, most = 0;
     for (uint32_t t = 0; t < 240; t++) {
         yard_run(world, 1);
         fastest(world, 1);
-        most = fmax(most, foliot_world_invariants(world, NULL).kinetic);
+        most = fmax(most, foliot_world_get_invariants(world, NULL).kinetic);
     }
-    assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
+    assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
     foliot_world_destroy(world);
     yard_free(&y);
     return most / fmax(start, 1);
@@ -189,7 +189,7 @@ static void check_hit(bool met, const foliot_hit *hit, double reach)
 // From centres, corners and faces of the bodies themselves too, along axes.
 static void ask(const foliot_world *world, foliot__rng *rng, const foliot_shape *shape, double size)
 {
-    foliot_body_state s = foliot_world_body(world, foliot__rng_below(rng, 12));
+    foliot_body_state s = foliot_world_get_body_state(world, foliot__rng_below(rng, 12));
     foliot_hit hit;
     double from[3], way[3];
     uint32_t slots[13];

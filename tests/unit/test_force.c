@@ -211,13 +211,13 @@ static void a_missing_callback_refuses_the_step(void **state)
     make(&b);
     double k = 1;
     foliot_callback lent[2] = {{well, NULL, &k, false}, {NULL, NULL, NULL, false}};
-    foliot_digest before = foliot_world_digest(b.world);
+    foliot_digest before = foliot_world_get_digest(b.world);
     assert_int_equal(foliot_world_step(b.world, NULL, 0, NULL), FOLIOT_STATUS_INVALID);
     b.host = (foliot_host){.callbacks = lent, .callback_count = 1};
     assert_int_equal(foliot_world_step(b.world, NULL, 0, &b.host), FOLIOT_STATUS_INVALID);
     b.host.callback_count = 2;
     assert_int_equal(foliot_world_step(b.world, NULL, 0, &b.host), FOLIOT_STATUS_INVALID);
-    assert_true(foliot_digest_equal(before, foliot_world_digest(b.world)));
+    assert_true(foliot_digest_equal(before, foliot_world_get_digest(b.world)));
     lent[1] = lent[0];
     assert_int_equal(foliot_world_step(b.world, NULL, 0, &b.host), FOLIOT_STATUS_OK);
     end(&b);
@@ -243,10 +243,10 @@ static void callbacks_see_velocities_only_if_they_say_so(void **state)
     foliot__force_add_velocity_part(&b.step, foliot__position(b.world), foliot__velocity(b.world),
                                     0, of(&v));
     check_bits(v.x[0], 2 * b.body[0].velocity[1]);
-    foliot_invariants sum = foliot_world_invariants(b.world, &b.host);
+    foliot_invariants sum = foliot_world_get_invariants(b.world, &b.host);
     assert_false(sum.potential_complete);
     lent[0].potential = well_potential;
-    sum = foliot_world_invariants(b.world, &b.host);
+    sum = foliot_world_get_invariants(b.world, &b.host);
     assert_true(sum.potential_complete);
     end(&b);
 }

@@ -37,12 +37,12 @@ static void record(const foliot_simulation_kind *kind, tape_memory *memory,
                      FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         uint32_t count = inputs_of(tick, inputs);
-        digests[tick] = foliot_simulation_digest(&simulation);
+        digests[tick] = foliot_simulation_get_digest(&simulation);
         assert_int_equal(foliot_simulation_step(&simulation, inputs, count), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_append_simulation(recording, &simulation, inputs, count),
                          FOLIOT_STATUS_OK);
     }
-    digests[TICKS] = foliot_simulation_digest(&simulation);
+    digests[TICKS] = foliot_simulation_get_digest(&simulation);
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_simulation_destroy(&simulation);
 }
@@ -70,27 +70,27 @@ static void it_replays_and_seeks(void **state)
     assert_int_equal(foliot_replay_open_simulation_bytes(memory.bytes, memory.length,
                                                          beads_kind(BEADS_SOUND), &replay, NULL),
                      FOLIOT_STATUS_OK);
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     assert_string_equal(about->kind, "tests.beads");
     assert_int_equal(about->rules, 3);
     assert_int_equal(about->setup_bytes, 1);
     assert_memory_equal(about->setup, "s", 1);
     assert_null(about->scene);
-    assert_null(foliot_replay_world(replay));
+    assert_null(foliot_replay_get_world(replay));
     for (uint64_t tick = 0; tick <= TICKS; tick++) {
-        assert_int_equal(foliot_replay_tick(replay), tick);
-        assert_true(foliot_digest_equal(foliot_simulation_digest(foliot_replay_simulation(replay)),
+        assert_int_equal(foliot_replay_get_tick(replay), tick);
+        assert_true(foliot_digest_equal(foliot_simulation_get_digest(foliot_replay_get_simulation(replay)),
                                         digests[tick]));
         assert_int_equal(foliot_replay_step(replay), tick < TICKS ? FOLIOT_STATUS_OK : FOLIOT_STATUS_NOT_FOUND);
     }
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         assert_int_equal(foliot_replay_seek(replay, places[i]), FOLIOT_STATUS_OK);
-        assert_true(foliot_digest_equal(foliot_simulation_digest(foliot_replay_simulation(replay)),
+        assert_true(foliot_digest_equal(foliot_simulation_get_digest(foliot_replay_get_simulation(replay)),
                                         digests[places[i]]));
     }
     assert_int_equal(foliot_replay_seek(replay, 200), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_step_back(replay), FOLIOT_STATUS_OK);
-    assert_true(foliot_digest_equal(foliot_simulation_digest(foliot_replay_simulation(replay)),
+    assert_true(foliot_digest_equal(foliot_simulation_get_digest(foliot_replay_get_simulation(replay)),
                                     digests[199]));
     foliot_replay_close(replay);
     tape_memory_free(&memory);
@@ -152,8 +152,8 @@ static void whoever_does_not_know_it_says_so(void **state)
         foliot_replay_open_simulation_bytes(memory.bytes, memory.length, NULL, &replay, &damage),
         FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_replay_about(replay)->players, 2);
-    assert_int_equal(foliot_replay_about(replay)->last_tick, TICKS);
+    assert_int_equal(foliot_replay_get_summary(replay)->players, 2);
+    assert_int_equal(foliot_replay_get_summary(replay)->last_tick, TICKS);
     assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_UNSUPPORTED);
     assert_int_equal(foliot_replay_seek(replay, 3), FOLIOT_STATUS_UNSUPPORTED);
     foliot_verdict verdict;
@@ -161,7 +161,7 @@ static void whoever_does_not_know_it_says_so(void **state)
     assert_int_equal(verdict.status, FOLIOT_STATUS_UNSUPPORTED);
     const foliot_input *inputs;
     uint32_t count;
-    assert_int_equal(foliot_replay_inputs(replay, 7, &inputs, &count), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_replay_get_inputs(replay, 7, &inputs, &count), FOLIOT_STATUS_OK);
     assert_int_equal(count, 2);
     foliot_replay_close(replay);
     tape_memory_free(&memory);

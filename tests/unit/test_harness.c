@@ -197,7 +197,7 @@ static void reports_say_what_failed(void **state)
     assert_int_equal(length, strlen(text));
     char title[40];
     snprintf(title, sizeof title, "%-14s FAILED",
-             foliot_harness_test_name(FOLIOT_HARNESS_perturbation));
+             foliot_harness_test_get_name(FOLIOT_HARNESS_perturbation));
     assert_non_null(strstr(text, title));
     assert_string_equal(title, "perturbation   FAILED");
     assert_non_null(strstr(text, "bead 5"));

@@ -177,7 +177,7 @@ static void a_plate_of_a_centimetre_is_not_passed(void **state)
         check_below(foliot__position_z(world)[1], 0); // it would pass
         foliot__run_impacts(&c);
         shaped after = s;
-        foliot_body_state b = foliot_world_body(world, 1);
+        foliot_body_state b = foliot_world_get_body_state(world, 1);
         memcpy(after.x, b.position, sizeof after.x);
         memcpy(after.q, b.orientation, sizeof after.q);
         check_below(0, after.x[2]);
@@ -214,7 +214,7 @@ static void a_plate_is_not_passed_by_turning(void **state)
         bool would = foliot__time_of_impact(&c, 0, 1, 0, &m);
         assert_true(would);
         foliot__run_impacts(&c);
-        foliot_body_state b = foliot_world_body(world, 1);
+        foliot_body_state b = foliot_world_get_body_state(world, 1);
         // The end over the plate is on the side that it came from.
         const double out[3] = {0, 0, 0.5};
         double end[3];
@@ -236,7 +236,7 @@ typedef struct sums {
 
 static sums sums_of(const foliot_world *world)
 {
-    foliot_invariants v = foliot_world_invariants(world, NULL);
+    foliot_invariants v = foliot_world_get_invariants(world, NULL);
     sums s = {.energy = v.kinetic};
     memcpy(s.momentum, v.momentum, sizeof s.momentum);
     memcpy(s.spin, v.angular_momentum, sizeof s.spin);
@@ -309,7 +309,7 @@ static void a_flat_fall_bounces_by_its_restitution(void **state)
         foliot__step step = step_of(world, 1.0 / 60);
         foliot__collider c = begin(&step);
         foliot__run_impacts(&c);
-        foliot_body_state b = foliot_world_body(world, 1);
+        foliot_body_state b = foliot_world_get_body_state(world, 1);
         check_near(b.velocity[2], 6, 1e-6);
         check_near(b.velocity[0], 0, 1e-6);
         for (int k = 0; k < 3; k++)
@@ -338,7 +338,7 @@ static void a_blow_rubs_by_the_friction_of_both(void **state)
     foliot__step step = step_of(world, 1.0 / 60);
     foliot__collider c = begin(&step);
     foliot__run_impacts(&c);
-    foliot_body_state b = foliot_world_body(world, 1);
+    foliot_body_state b = foliot_world_get_body_state(world, 1);
     double impulse = 1.6 * 10, rubbed = 0.2 * impulse;
     check_near(b.velocity[2], 6, 1e-6);
     check_near(b.velocity[0], 20 - rubbed, 1e-6);

@@ -15,8 +15,8 @@ static const foliot_integrator schemes[] = {FOLIOT_INTEGRATOR_IMPLICIT_EULER, FO
 
 static void check_solved(const foliot_world *world)
 {
-    assert_int_equal(foliot_world_counted(world)->solver_failures, 0);
-    assert_true(foliot_world_counted(world)->solver_iterations > 0);
+    assert_int_equal(foliot_world_get_counters(world)->solver_failures, 0);
+    assert_true(foliot_world_get_counters(world)->solver_iterations > 0);
 }
 
 // -- linear problems
@@ -47,8 +47,8 @@ static void one_oscillator_is_solved_to_rounding(void **state)
                 for (int n = 0; n < 100; n++) {
                     small_steps(world, 1);
                     linear_step(schemes[i], stiffness[k], damping[c], 1.0 / 60, &x, &v);
-                    check_near(foliot_world_body(world, 0).position[0], x, 2e-12);
-                    check_near(foliot_world_body(world, 0).velocity[0], v, 2e-13 * scale);
+                    check_near(foliot_world_get_body_state(world, 0).position[0], x, 2e-12);
+                    check_near(foliot_world_get_body_state(world, 0).velocity[0], v, 2e-13 * scale);
                 }
                 check_solved(world);
                 foliot_world_destroy(world);
@@ -63,8 +63,8 @@ static double determinant(foliot_integrator integrator, double theta)
         small_spring(&s, small_body(&s, 1, j == 0, j == 1), FOLIOT_NO_BODY, 1, 0);
         foliot_world *world = small_world(&s);
         small_steps(world, 1);
-        column[j][0] = foliot_world_body(world, 0).position[0];
-        column[j][1] = foliot_world_body(world, 0).velocity[0];
+        column[j][0] = foliot_world_get_body_state(world, 0).position[0];
+        column[j][1] = foliot_world_get_body_state(world, 0).velocity[0];
         foliot_world_destroy(world);
     }
     return column[0][0] * column[1][1] - column[0][1] * column[1][0];
@@ -94,7 +94,7 @@ static void a_chain_of_very_unequal_masses_is_solved(void **state)
         small_steps(world, 300);
         check_solved(world);
         for (uint32_t n = 0; n < 12; n++)
-            check_below(fabs(foliot_world_body(world, n).position[2]), 10);
+            check_below(fabs(foliot_world_get_body_state(world, n).position[2]), 10);
         foliot_world_destroy(world);
     }
 }
@@ -123,18 +123,18 @@ static void stiff_springs_swing_at_sixty_hertz(void **state)
             small_steps(world, 1);
             highest = fmax(highest, small_energy(world));
             lowest = fmin(lowest, small_energy(world));
-            foliot_body_state a = foliot_world_body(world, 0);
+            foliot_body_state a = foliot_world_get_body_state(world, 0);
             stretch = fmax(stretch, fabs(hypot(a.position[0], a.position[2]) - 1));
         }
         print_message("%s: energy %.4f to %.4f J, stretch up to %.2g m, %.2f iterations a step\n",
                       foliot_integrator_get_info(schemes[i])->name, lowest, highest, stretch,
-                      (double)foliot_world_counted(world)->solver_iterations / 600);
+                      (double)foliot_world_get_counters(world)->solver_iterations / 600);
         check_solved(world);
         // Implicit Euler never gains here. The midpoint rule does, where springs turn that it does
         // not resolve (k dt^2 / m = 278): docs/INTEGRATORS.md says when that runs away.
         check_below(highest, start + (schemes[i] == FOLIOT_INTEGRATOR_IMPLICIT_EULER ? 1e-9 : 10));
         check_below(stretch, 0.01);
-        check_below((double)foliot_world_counted(world)->solver_iterations, 600 * 12.0);
+        check_below((double)foliot_world_get_counters(world)->solver_iterations, 600 * 12.0);
         foliot_world_destroy(world);
     }
 }
@@ -205,7 +205,7 @@ static void a_stiff_cloth_falls_and_hangs(void **state)
             small_steps(world, 1);
             highest = fmax(highest, small_energy(world));
         }
-        foliot_world_counters now = *foliot_world_counted(world);
+        foliot_world_counters now = *foliot_world_get_counters(world);
         print_message(
             "%s: energy %.4f, at most %.4f, of %.4f J; %.2f iterations a step, %u failures\n",
             foliot_integrator_get_info(schemes[i])->name, small_energy(world), highest, start,
@@ -215,7 +215,7 @@ static void a_stiff_cloth_falls_and_hangs(void **state)
         // The midpoint rule bounds the energy of what it resolves; it does not resolve these
         // springs.
         check_below(highest, start + (schemes[i] == FOLIOT_INTEGRATOR_IMPLICIT_EULER ? 1e-9 : 0.5));
-        check_below(foliot_world_body(world, CLOTH * CLOTH - 1).position[2], -0.15);
+        check_below(foliot_world_get_body_state(world, CLOTH * CLOTH - 1).position[2], -0.15);
         foliot_world_destroy(world);
     }
     free(body);
@@ -248,8 +248,8 @@ static double position_after(foliot_integrator integrator, problem which, int st
     }
     foliot_world *world = small_world(&s);
     small_steps(world, (uint64_t)steps);
-    double x = foliot_world_body(world, 0).position[0];
-    assert_int_equal(foliot_world_counted(world)->solver_failures, 0);
+    double x = foliot_world_get_body_state(world, 0).position[0];
+    assert_int_equal(foliot_world_get_counters(world)->solver_failures, 0);
     foliot_world_destroy(world);
     return x;
 }
@@ -285,7 +285,7 @@ static void midpoint_keeps_quadratic_invariants_and_bounds_energy(void **state)
     (void)state;
     small_scene s = kepler(FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT);
     foliot_world *world = small_world(&s);
-    foliot_invariants start = foliot_world_invariants(world, NULL);
+    foliot_invariants start = foliot_world_get_invariants(world, NULL);
     double energy = start.kinetic + start.potential, early = 0, late = 0;
     for (int n = 0; n < 100000; n++) {
         small_steps(world, 1);
@@ -299,7 +299,7 @@ static void midpoint_keeps_quadratic_invariants_and_bounds_energy(void **state)
     check_below(late, 1.02 * early);
     check_below(late, 1e-3);
     // Rounding and the tolerance, 100,000 steps of each.
-    check_near(foliot_world_invariants(world, NULL).angular_momentum[2], start.angular_momentum[2],
+    check_near(foliot_world_get_invariants(world, NULL).angular_momentum[2], start.angular_momentum[2],
                1e-10);
     foliot_world_destroy(world);
 }
@@ -310,15 +310,15 @@ static void midpoint_runs_back_when_velocities_are_turned(void **state)
     small_scene s = kepler(FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT);
     foliot_world *there = small_world(&s);
     small_steps(there, 400);
-    foliot_body_state now = foliot_world_body(there, 0);
+    foliot_body_state now = foliot_world_get_body_state(there, 0);
     for (int c = 0; c < 3; c++) {
         s.body[0].position[c] = now.position[c];
         s.body[0].velocity[c] = -now.velocity[c];
     }
     foliot_world *back = small_world(&s);
     small_steps(back, 400);
-    check_near(foliot_world_body(back, 0).position[0], 0.7, 1e-10);
-    check_near(foliot_world_body(back, 0).position[1], 0, 1e-10);
+    check_near(foliot_world_get_body_state(back, 0).position[0], 0.7, 1e-10);
+    check_near(foliot_world_get_body_state(back, 0).position[1], 0, 1e-10);
     foliot_world_destroy(there);
     foliot_world_destroy(back);
 }
@@ -348,7 +348,7 @@ static void midpoint_keeps_the_speed_in_a_magnetic_field(void **state)
     foliot_world *world = small_world(&s);
     for (int n = 0; n < 10000; n++)
         assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
-    foliot_body_state now = foliot_world_body(world, 0);
+    foliot_body_state now = foliot_world_get_body_state(world, 0);
     check_near(hypot(now.velocity[0], now.velocity[1]), 3, 1e-9);
     check_solved(world);
     foliot_world_destroy(world);
@@ -373,7 +373,7 @@ static double speed_under_growing(foliot_integrator integrator, int steps)
     foliot_world *world = small_world(&s);
     for (int n = 0; n < steps; n++)
         assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
-    double v = foliot_world_body(world, 0).velocity[0];
+    double v = foliot_world_get_body_state(world, 0).velocity[0];
     foliot_world_destroy(world);
     return v;
 }
@@ -400,11 +400,11 @@ static void what_newton_cannot_solve_is_counted(void **state)
         s.scene.iterations_max = 1;
         foliot_world *world = small_world(&s);
         small_steps(world, 50);
-        assert_int_equal(foliot_world_counted(world)->solver_failures, 50);
-        assert_int_equal(foliot_world_counted(world)->solver_iterations, 50);
+        assert_int_equal(foliot_world_get_counters(world)->solver_failures, 50);
+        assert_int_equal(foliot_world_get_counters(world)->solver_iterations, 50);
         // The best iterate is used: one Newton update is close.
         check_near(
-            hypot(foliot_world_body(world, 0).position[0], foliot_world_body(world, 0).position[1]),
+            hypot(foliot_world_get_body_state(world, 0).position[0], foliot_world_get_body_state(world, 0).position[1]),
             0.9, 0.25);
         foliot_world_destroy(world);
     }
@@ -432,10 +432,10 @@ static void a_fault_freezes_its_body_alone_and_is_counted(void **state)
         foliot_world *world = small_world(&s);
         for (int n = 0; n < 12; n++)
             assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
-        assert_true(foliot_world_body(world, 0).flags & FOLIOT_BODY_FROZEN);
-        assert_int_equal(foliot_world_counted(world)->frozen_bodies, 1);
-        assert_int_equal(foliot_world_counted(world)->solver_failures, 1);
-        check_bits(foliot_world_body(world, 1).position[0], 5 + 2 * 3);
+        assert_true(foliot_world_get_body_state(world, 0).flags & FOLIOT_BODY_FROZEN);
+        assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 1);
+        assert_int_equal(foliot_world_get_counters(world)->solver_failures, 1);
+        check_bits(foliot_world_get_body_state(world, 1).position[0], 5 + 2 * 3);
         foliot_world_destroy(world);
     }
 }
@@ -451,7 +451,7 @@ static void a_looser_tolerance_costs_fewer_iterations(void **state)
         foliot_world *world = small_world(&s);
         small_steps(world, 200);
         check_solved(world);
-        iterations[t] = foliot_world_counted(world)->solver_iterations;
+        iterations[t] = foliot_world_get_counters(world)->solver_iterations;
         foliot_world_destroy(world);
     }
     assert_true(iterations[0] < iterations[1]);
@@ -482,15 +482,15 @@ static void static_bodies_frozen_bodies_and_thrust(void **state)
         for (int n = 0; n < 39; n++) {
             small_steps(world, 1);
             linear_step(schemes[i], 1e6, 0, 0.25, &x, &v);
-            check_near(foliot_world_body(world, a).position[0], 2 + x, 1e-11);
+            check_near(foliot_world_get_body_state(world, a).position[0], 2 + x, 1e-11);
         }
-        uint32_t player = foliot_world_player_body(world, 0);
+        uint32_t player = foliot_world_get_player_body(world, 0);
         // v = 4 t; x = 2 t^2, and half a step more for implicit Euler.
-        check_near(foliot_world_body(world, player).velocity[0], 40, 1e-11);
-        check_near(foliot_world_body(world, player).position[0],
+        check_near(foliot_world_get_body_state(world, player).velocity[0], 40, 1e-11);
+        check_near(foliot_world_get_body_state(world, player).position[0],
                    200 + (schemes[i] == FOLIOT_INTEGRATOR_IMPLICIT_EULER ? 5 : 0), 1e-10);
-        assert_true(foliot_world_body(world, lost).flags & FOLIOT_BODY_FROZEN);
-        check_bits(foliot_world_body(world, wall).position[0], 2);
+        assert_true(foliot_world_get_body_state(world, lost).flags & FOLIOT_BODY_FROZEN);
+        check_bits(foliot_world_get_body_state(world, wall).position[0], 2);
         check_solved(world);
         foliot_world_destroy(world);
     }

@@ -216,13 +216,13 @@ static void momentum_is_kept_without_anchors(void **state)
     for (int i = 0; i < 3; i++) {
         yard y = tumbling(names[i]);
         step(&y); // what does not fit the joints at the start is gone
-        foliot_invariants before = foliot_world_invariants(y.world, NULL);
+        foliot_invariants before = foliot_world_get_invariants(y.world, NULL);
         double kinetic = before.kinetic, worst = 0;
         for (int t = 0; t < 3600; t++) {
             step(&y);
-            worst = fmax(worst, fabs(foliot_world_invariants(y.world, NULL).kinetic / kinetic - 1));
+            worst = fmax(worst, fabs(foliot_world_get_invariants(y.world, NULL).kinetic / kinetic - 1));
         }
-        foliot_invariants after = foliot_world_invariants(y.world, NULL);
+        foliot_invariants after = foliot_world_get_invariants(y.world, NULL);
         double turned = 0;
         for (int k = 0; k < 3; k++) {
             check_near(after.momentum[k], before.momentum[k], 1e-11);
@@ -248,13 +248,13 @@ static void a_thrown_t_handle_turns_over(void **state)
         "constraints:\n  - {kind: weld, a: bar, b: stem}\n");
     yard y = make();
     step(&y);
-    foliot_invariants before = foliot_world_invariants(y.world, NULL);
+    foliot_invariants before = foliot_world_get_invariants(y.world, NULL);
     double worst = 0, off = 0;
     int turns = 0;
     bool up = true;
     for (int t = 0; t < 3600; t++) {
         step(&y);
-        foliot_invariants now = foliot_world_invariants(y.world, NULL);
+        foliot_invariants now = foliot_world_get_invariants(y.world, NULL);
         worst = fmax(worst, fabs(now.kinetic / before.kinetic - 1));
         off = fmax(off, fabs(now.angular_momentum[0] - before.angular_momentum[0]));
         foliot_body_state s = state_of(&y, "bar");
@@ -295,7 +295,7 @@ static void a_restored_world_has_the_same_future(void **state)
             assert_int_equal(foliot_world_restore(other.world, bytes, length), FOLIOT_STATUS_OK);
         step(&y);
         step(&other);
-        foliot_digest a = foliot_world_digest(y.world), b = foliot_world_digest(other.world);
+        foliot_digest a = foliot_world_get_digest(y.world), b = foliot_world_get_digest(other.world);
         assert_memory_equal(&a, &b, sizeof a);
     }
     end(&y);

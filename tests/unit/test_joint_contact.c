@@ -8,8 +8,8 @@
 static double speed_of(const yard *y)
 {
     double most = 0;
-    for (uint32_t i = 0; i < foliot_world_body_count(y->world); i++) {
-        foliot_body_state s = foliot_world_body(y->world, i);
+    for (uint32_t i = 0; i < foliot_world_get_body_count(y->world); i++) {
+        foliot_body_state s = foliot_world_get_body_state(y->world, i);
         for (int k = 0; k < 3; k++)
             most = fmax(most, fabs(s.velocity[k]));
     }
@@ -181,7 +181,7 @@ static void ragdolls_have_one_future(void **state)
         }
         step(&y);
         assert_int_equal(foliot_world_step(other.world, NULL, 0, &host), FOLIOT_STATUS_OK);
-        foliot_digest a = foliot_world_digest(y.world), b = foliot_world_digest(other.world);
+        foliot_digest a = foliot_world_get_digest(y.world), b = foliot_world_get_digest(other.world);
         assert_memory_equal(&a, &b, sizeof a);
     }
     foliot_world_destroy(other.world);

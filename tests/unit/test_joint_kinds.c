@@ -118,7 +118,7 @@ static bool breaks(const char *constraint)
     yard y = make();
     for (int t = 0; t < 120; t++)
         step(&y);
-    bool broken = foliot_world_constraint_broken(y.world, 0);
+    bool broken = foliot_world_get_constraint_broken(y.world, 0);
     assert_true(broken == (state_of(&y, "load").position[2] < -2));
     end(&y);
     return broken;
@@ -149,16 +149,16 @@ static void a_break_is_an_event(void **state)
     yard y = make();
     step(&y);
     uint32_t count;
-    const foliot_event *events = foliot_world_events(y.world, &count);
+    const foliot_event *events = foliot_world_get_events(y.world, &count);
     assert_int_equal(count, 1);
     assert_int_equal(events[0].kind, FOLIOT_EVENT_BREAK);
     assert_int_equal(events[0].a, 0);
     assert_int_equal(events[0].b, FOLIOT_BREAK_FORCE);
-    check_near(foliot_world_constraint_force(y.world, 0), 3 * G, 1e-3);
+    check_near(foliot_world_get_constraint_force(y.world, 0), 3 * G, 1e-3);
     step(&y);
-    foliot_world_events(y.world, &count);
+    foliot_world_get_events(y.world, &count);
     assert_int_equal(count, 0);
-    check_near(foliot_world_constraint_force(y.world, 0), 3 * G, 1e-3);
+    check_near(foliot_world_get_constraint_force(y.world, 0), 3 * G, 1e-3);
     end(&y);
 }
 
@@ -175,13 +175,13 @@ static void a_break_tells_force_from_torque(void **state)
     yard y = make();
     step(&y);
     uint32_t count;
-    const foliot_event *events = foliot_world_events(y.world, &count);
+    const foliot_event *events = foliot_world_get_events(y.world, &count);
     assert_int_equal(count, 1);
     assert_int_equal(events[0].a, 0);
     assert_int_equal(events[0].b, FOLIOT_BREAK_TORQUE);
-    check_near(foliot_world_constraint_force(y.world, 0), 6 * G, 1e-2);
-    assert_false(foliot_world_constraint_broken(y.world, 1));
-    check_near(foliot_world_constraint_force(y.world, 1), 3 * G, 1e-3);
+    check_near(foliot_world_get_constraint_force(y.world, 0), 6 * G, 1e-2);
+    assert_false(foliot_world_get_constraint_broken(y.world, 1));
+    check_near(foliot_world_get_constraint_force(y.world, 1), 3 * G, 1e-3);
     end(&y);
 }
 

@@ -151,9 +151,9 @@ static void the_undamped_oscillator_is_exact_over_ninety_seconds(void **state)
             double worst = 0;
             for (long tick = lround(90 / dts[d]); tick > 0; tick--) {
                 small_steps(world, 1);
-                long double t = foliot_world_tick(world) * (long double)dts[d];
+                long double t = foliot_world_get_tick(world) * (long double)dts[d];
                 double exact = (double)(1000 * cosl(sqrtl(15) * t));
-                worst = fmax(worst, fabs(foliot_world_body(world, 0).position[0] - exact));
+                worst = fmax(worst, fabs(foliot_world_get_body_state(world, 0).position[0] - exact));
             }
             print_message("%s, dt %g: %.2g m\n", foliot_integrator_get_info(exact_schemes[k])->name,
                           dts[d], worst);
@@ -181,13 +181,13 @@ static void the_damped_oscillator_is_exact_whatever_the_damping(void **state)
                 foliot_world *world = small_world(&s);
                 for (int n = 0; n < 40; n++) {
                     small_steps(world, 1);
-                    double t = foliot_world_time(world), x[2] = {7.5, 0}, v[2] = {-2.25, 3.125};
+                    double t = foliot_world_get_time(world), x[2] = {7.5, 0}, v[2] = {-2.25, 3.125};
                     for (int c = 0; c < 2; c++) {
                         textbook(stiffness[f] / 4, damping[f] / 4, 0, spring->as.spring.point[c], t,
                                  &x[c], &v[c]);
-                        check_near(foliot_world_body(world, 0).position[c], x[c],
+                        check_near(foliot_world_get_body_state(world, 0).position[c], x[c],
                                    1e-13 * (1 + t) * 8);
-                        check_near(foliot_world_body(world, 0).velocity[c], v[c],
+                        check_near(foliot_world_get_body_state(world, 0).velocity[c], v[c],
                                    1e-13 * (1 + t) * 8);
                     }
                 }
@@ -208,8 +208,8 @@ static void linear_drag_is_exact(void **state)
         for (uint32_t i = 0; i < 2; i++) {
             double x = 1, v = 30;
             textbook(0, 0.6 / s.body[i].mass, 0, 0, 20, &x, &v);
-            check_near(foliot_world_body(world, i).position[0], x, 1e-12);
-            check_near(foliot_world_body(world, i).velocity[0], v, 1e-13);
+            check_near(foliot_world_get_body_state(world, i).position[0], x, 1e-12);
+            check_near(foliot_world_get_body_state(world, i).velocity[0], v, 1e-13);
         }
         foliot_world_destroy(world);
     }
@@ -233,10 +233,10 @@ static void quadratic_drag_is_exact_in_kinematic(void **state)
             long double a = linear[l] / 2, b = quadratic[q] / 2, t = 10;
             long double reach = a > 0 ? -expm1l(-a * t) / a : t, z = b * 5 * reach;
             long double way = log1pl(z) / b, speed = 5 * expl(-a * t) / (1 + z);
-            check_near(foliot_world_body(world, 0).position[0], (double)(1 + way * 0.6L),
+            check_near(foliot_world_get_body_state(world, 0).position[0], (double)(1 + way * 0.6L),
                        1e-13 * 40);
-            check_near(foliot_world_body(world, 0).position[2], (double)(-way * 0.8L), 1e-13 * 40);
-            check_near(foliot_world_body(world, 0).velocity[0], (double)(speed * 0.6L), 1e-14 * 40);
+            check_near(foliot_world_get_body_state(world, 0).position[2], (double)(-way * 0.8L), 1e-13 * 40);
+            check_near(foliot_world_get_body_state(world, 0).velocity[0], (double)(speed * 0.6L), 1e-14 * 40);
             foliot_world_destroy(world);
         }
 }
@@ -251,7 +251,7 @@ static void constant_acceleration_is_exact_at_two_steps_a_second(void **state)
         s.body[body].force[1] = 5;
         foliot_world *world = small_world(&s);
         small_steps(world, 200); // dyadic numbers: exact means the same bits
-        foliot_body_state now = foliot_world_body(world, body);
+        foliot_body_state now = foliot_world_get_body_state(world, body);
         check_bits(now.position[0], 3 + 1.5 * 100);
         check_bits(now.position[1], 2.5 * 100 * 100 / 2);
         check_bits(now.position[2], -8.0 * 100 * 100 / 2);
@@ -273,8 +273,8 @@ static void a_pulse_between_two_ticks_is_exact(void **state)
         pulse->as.constant.end = 1.0625;
         foliot_world *world = small_world(&s);
         small_steps(world, 8);
-        check_bits(foliot_world_body(world, body).velocity[0], 1 + 8 * 0.4375);
-        check_bits(foliot_world_body(world, body).position[0],
+        check_bits(foliot_world_get_body_state(world, body).velocity[0], 1 + 8 * 0.4375);
+        check_bits(foliot_world_get_body_state(world, body).position[0],
                    2 + 8 * (0.4375 * 0.4375 / 2 + 0.4375 * (2 - 1.0625)));
         foliot_world_destroy(world);
     }
@@ -303,9 +303,9 @@ static void strang_is_exact_for_springs_drag_constants_and_pulses_summed(void **
     textbook(8, 0.3, f, centre, 1.1, &x, &v);
     textbook(8, 0.3, f - 10, centre, 1.6, &x, &v);
     textbook(8, 0.3, f, centre, 8 - 2.7, &x, &v);
-    check_near(foliot_world_body(world, body).position[0], x, 1e-13);
-    check_near(foliot_world_body(world, body).velocity[0], v, 1e-13);
-    check_bits(foliot_world_body(world, wall).position[0], 2);
+    check_near(foliot_world_get_body_state(world, body).position[0], x, 1e-13);
+    check_near(foliot_world_get_body_state(world, body).velocity[0], v, 1e-13);
+    check_bits(foliot_world_get_body_state(world, wall).position[0], 2);
     foliot_world_destroy(world);
 }
 
@@ -321,9 +321,9 @@ static void a_spring_between_two_bodies_is_exact_in_kinematic(void **state)
         small_steps(world, 100);
         double reduced = 3.0 / 4, r = 4, w = -3, centre = 3 + (2 - 3) / 4.0 * 30;
         textbook(7 / reduced, damping[c] / reduced, 0, 0, 30, &r, &w);
-        check_near(foliot_world_body(world, a).position[0], centre - 0.75 * r, 1e-12);
-        check_near(foliot_world_body(world, b).position[0], centre + 0.25 * r, 1e-12);
-        check_near(foliot_world_body(world, b).velocity[0], -0.25 + 0.25 * w, 1e-12);
+        check_near(foliot_world_get_body_state(world, a).position[0], centre - 0.75 * r, 1e-12);
+        check_near(foliot_world_get_body_state(world, b).position[0], centre + 0.25 * r, 1e-12);
+        check_near(foliot_world_get_body_state(world, b).velocity[0], -0.25 + 0.25 * w, 1e-12);
         foliot_world_destroy(world);
     }
 }
@@ -348,8 +348,8 @@ static double determinant(foliot_integrator integrator, double dt, const double 
     for (int j = 0; j < 2; j++) {
         foliot_world *world = on_springs(integrator, dt, stiffness, count, 0, j == 0, j == 1);
         small_steps(world, 1);
-        column[j][0] = foliot_world_body(world, 0).position[0];
-        column[j][1] = foliot_world_body(world, 0).velocity[0];
+        column[j][0] = foliot_world_get_body_state(world, 0).position[0];
+        column[j][1] = foliot_world_get_body_state(world, 0).velocity[0];
         foliot_world_destroy(world);
     }
     return column[0][0] * column[1][1] - column[0][1] * column[1][0];
@@ -392,8 +392,8 @@ static void the_average_form_leaves_stability_at_half_a_turn_a_step(void **state
     foliot_world *outside = on_springs(FOLIOT_INTEGRATOR_KINEMATIC_AVERAGE, 3.2, one, 1, 0, 1, 0);
     small_steps(inside, 1000);
     small_steps(outside, 1000);
-    check_below(fabs(foliot_world_body(inside, 0).position[0]), 1);
-    check_below(1e6, fabs(foliot_world_body(outside, 0).position[0]));
+    check_below(fabs(foliot_world_get_body_state(inside, 0).position[0]), 1);
+    check_below(1e6, fabs(foliot_world_get_body_state(outside, 0).position[0]));
     foliot_world_destroy(inside);
     foliot_world_destroy(outside);
 }
@@ -404,7 +404,7 @@ static double energy_left(foliot_integrator integrator, double *error)
     static const double stiffness[] = {3.46, 3.46};
     foliot_world *world = on_springs(integrator, 1.0 / 60, stiffness, 2, 0, 1, 0);
     small_steps(world, 3 * 3600 * 60);
-    foliot_body_state now = foliot_world_body(world, 0);
+    foliot_body_state now = foliot_world_get_body_state(world, 0);
     *error = fabs(now.position[0] - (double)cosl(sqrtl(6.92L) * 3 * 3600));
     foliot_world_destroy(world);
     return now.position[0] * now.position[0] + now.velocity[0] * now.velocity[0] / 6.92;
@@ -494,7 +494,7 @@ static double position_after(foliot_integrator integrator, combination which, in
     small_scene s = combined(integrator, which, steps);
     foliot_world *world = small_world(&s);
     small_steps(world, (uint64_t)steps);
-    double x = foliot_world_body(world, 0).position[0];
+    double x = foliot_world_get_body_state(world, 0).position[0];
     foliot_world_destroy(world);
     return x;
 }
@@ -563,7 +563,7 @@ static void strang_runs_back_when_velocities_are_turned(void **state)
     foliot_world *there = small_world(&s);
     small_steps(there, 300);
     for (uint32_t i = 0; i < 2; i++) {
-        foliot_body_state now = foliot_world_body(there, i);
+        foliot_body_state now = foliot_world_get_body_state(there, i);
         for (int c = 0; c < 3; c++) {
             s.body[i].position[c] = now.position[c];
             s.body[i].velocity[c] = -now.velocity[c];
@@ -574,7 +574,7 @@ static void strang_runs_back_when_velocities_are_turned(void **state)
     small_scene begin = mixed(1.0 / 30);
     for (uint32_t i = 0; i < 2; i++)
         for (int c = 0; c < 3; c++)
-            check_near(foliot_world_body(back, i).position[c], begin.body[i].position[c], 1e-11);
+            check_near(foliot_world_get_body_state(back, i).position[c], begin.body[i].position[c], 1e-11);
     foliot_world_destroy(there);
     foliot_world_destroy(back);
 }
@@ -593,10 +593,10 @@ static void static_bodies_stay_and_anchor(void **state)
         small_force(&s, FOLIOT_FORCE_DRAG)->as.drag.quadratic = 0.01;
         foliot_world *world = small_world(&s);
         small_steps(world, 100);
-        check_bits(foliot_world_body(world, wall).position[0], 2);
-        check_bits(foliot_world_body(world, wall).position[1], 0);
-        check_bits(foliot_world_body(world, wall).velocity[1], 0);
-        assert_true(foliot_world_body(world, a).position[1] < 0);
+        check_bits(foliot_world_get_body_state(world, wall).position[0], 2);
+        check_bits(foliot_world_get_body_state(world, wall).position[1], 0);
+        check_bits(foliot_world_get_body_state(world, wall).velocity[1], 0);
+        assert_true(foliot_world_get_body_state(world, a).position[1] < 0);
         foliot_world_destroy(world);
     }
 }
@@ -610,10 +610,10 @@ static void a_frozen_body_leaves_the_others_exact(void **state)
         small_spring(&s, a, FOLIOT_NO_BODY, 15, 0);
         foliot_world *world = small_world(&s);
         small_steps(world, 40);
-        assert_true(foliot_world_body(world, lost).flags & FOLIOT_BODY_FROZEN);
-        assert_int_equal(foliot_world_counted(world)->frozen_bodies, 1);
-        check_bits(foliot_world_body(world, lost).velocity[0], 0);
-        check_near(foliot_world_body(world, a).position[0], (double)(10 * cosl(sqrtl(15) * 10)),
+        assert_true(foliot_world_get_body_state(world, lost).flags & FOLIOT_BODY_FROZEN);
+        assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 1);
+        check_bits(foliot_world_get_body_state(world, lost).velocity[0], 0);
+        check_near(foliot_world_get_body_state(world, a).position[0], (double)(10 * cosl(sqrtl(15) * 10)),
                    1e-11);
         foliot_world_destroy(world);
     }
@@ -636,10 +636,10 @@ static void thrust_is_a_constant_force(void **state)
             {.player = 1, .sequence = 2, .kind = FOLIOT_INPUT_CONTROL, .axes = {8, 0, -16, 0}}};
         assert_int_equal(foliot_world_step(world, inputs, 2, NULL), FOLIOT_STATUS_OK);
         small_steps(world, 3);
-        uint32_t body = foliot_world_player_body(world, 1);
-        check_near(foliot_world_body(world, body).position[0], 4 * 0.5, 1e-15);
-        check_near(foliot_world_body(world, body).velocity[2], -8, 1e-14);
-        check_bits(foliot_world_body(world, 0).position[0], 0);
+        uint32_t body = foliot_world_get_player_body(world, 1);
+        check_near(foliot_world_get_body_state(world, body).position[0], 4 * 0.5, 1e-15);
+        check_near(foliot_world_get_body_state(world, body).velocity[2], -8, 1e-14);
+        check_bits(foliot_world_get_body_state(world, 0).position[0], 0);
         foliot_world_destroy(world);
     }
 }
@@ -663,7 +663,7 @@ static double speed_under_growing(foliot_integrator integrator, int steps)
     foliot_world *world = small_world(&s);
     for (int n = 0; n < steps; n++)
         assert_int_equal(foliot_world_step(world, NULL, 0, &host), FOLIOT_STATUS_OK);
-    double v = foliot_world_body(world, 0).velocity[0];
+    double v = foliot_world_get_body_state(world, 0).velocity[0];
     foliot_world_destroy(world);
     return v;
 }
@@ -689,7 +689,7 @@ static void one_evaluation_a_step(void **state)
         s.scene.integrator = all_schemes[k];
         foliot_world *world = small_world(&s);
         small_steps(world, 100);
-        uint64_t count = foliot_world_counted(world)->force_evaluations;
+        uint64_t count = foliot_world_get_counters(world)->force_evaluations;
         assert_true(count == 100 || (all_schemes[k] == FOLIOT_INTEGRATOR_KINEMATIC_STRANG && count == 101));
         foliot_world_destroy(world);
     }

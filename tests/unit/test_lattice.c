@@ -13,7 +13,7 @@
 
 static bool same_truth(const foliot_world *a, const foliot_world *b)
 {
-    foliot_digest da = foliot_world_digest(a), db = foliot_world_digest(b);
+    foliot_digest da = foliot_world_get_digest(a), db = foliot_world_get_digest(b);
     return foliot_digest_equal(da, db);
 }
 
@@ -39,19 +39,19 @@ static void a_million_steps_forward_and_a_million_back(void **state)
     p.forces[1].as.newton.softening = 0.1;
     foliot_world *world = problem_world(&p), *start = problem_world(&p);
     problem_step(&p, world, MILLION);
-    assert_int_equal(foliot_world_tick(world), MILLION);
+    assert_int_equal(foliot_world_get_tick(world), MILLION);
     assert_false(same_truth(world, start));
     back(&p, world, MILLION);
-    assert_int_equal(foliot_world_tick(world), 0);
+    assert_int_equal(foliot_world_get_tick(world), 0);
     assert_true(same_truth(world, start));
     for (uint32_t i = 0; i < 3; i++) {
-        foliot_body_state a = foliot_world_body(world, i), b = foliot_world_body(start, i);
+        foliot_body_state a = foliot_world_get_body_state(world, i), b = foliot_world_get_body_state(start, i);
         for (int k = 0; k < 3; k++) {
             check_bits(a.position[k], b.position[k]);
             check_bits(a.velocity[k], b.velocity[k]);
         }
     }
-    assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
+    assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
     foliot_world_destroy(world);
     foliot_world_destroy(start);
 }
@@ -94,7 +94,7 @@ static void a_pulse_is_undone(void **state)
     pulse->as.constant.end = 2.111;
     foliot_world *world = problem_world(&p), *start = problem_world(&p);
     problem_step(&p, world, 500);
-    assert_true(fabs(foliot_world_body(world, 0).position[1]) > 0.01);
+    assert_true(fabs(foliot_world_get_body_state(world, 0).position[1]) > 0.01);
     back(&p, world, 500);
     assert_true(same_truth(world, start));
     foliot_world_destroy(world);
@@ -119,17 +119,17 @@ static void players_are_rewound(void **state)
     assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_STATUS_OK);
     foliot_digest digests[TICKS + 1];
     foliot_input inputs[TICKS];
-    digests[0] = foliot_world_digest(world);
+    digests[0] = foliot_world_get_digest(world);
     for (int t = 0; t < TICKS; t++) {
         inputs[t] = (foliot_input){.sequence = 2 + (uint32_t)t,
                                    .axes = {(int8_t)(t % 200 - 100), (int8_t)(77 - t % 150), 5, 0}};
         assert_int_equal(foliot_world_step(world, &inputs[t], 1, NULL), FOLIOT_STATUS_OK);
-        digests[t + 1] = foliot_world_digest(world);
+        digests[t + 1] = foliot_world_get_digest(world);
     }
     // Backwards: tick t was made under inputs[t], before it inputs[t - 1] were held.
     for (int t = TICKS - 1; t > 0; t--) {
         assert_int_equal(foliot_world_step_back(world, &inputs[t - 1], 1, NULL), FOLIOT_STATUS_OK);
-        foliot_digest now = foliot_world_digest(world);
+        foliot_digest now = foliot_world_get_digest(world);
         assert_true(foliot_digest_equal(now, digests[t]));
     }
     foliot_world_destroy(world);
@@ -145,13 +145,13 @@ static void what_leaves_the_lattice_is_frozen(void **state)
     p.bodies[1].velocity[1] = 1;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 10);
-    foliot_body_state fast = foliot_world_body(world, 0), slow = foliot_world_body(world, 1);
+    foliot_body_state fast = foliot_world_get_body_state(world, 0), slow = foliot_world_get_body_state(world, 1);
     assert_true(fast.flags & FOLIOT_BODY_FROZEN);
     check_bits(fast.position[0], 4e6); // 2^22 is 4.19e6
     check_bits(fast.velocity[0], 0.0);
     assert_false(slow.flags & FOLIOT_BODY_FROZEN);
     check_bits(slow.position[1], 10.0);
-    assert_int_equal(foliot_world_counted(world)->frozen_bodies, 1);
+    assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 1);
     foliot_world_destroy(world);
 }
 
@@ -169,7 +169,7 @@ static void mirrored_worlds_stay_mirrored(void **state)
         problem_step(&p, world, 1);
         problem_step(&p, mirror, 1);
     }
-    foliot_body_state a = foliot_world_body(world, 0), b = foliot_world_body(mirror, 0);
+    foliot_body_state a = foliot_world_get_body_state(world, 0), b = foliot_world_get_body_state(mirror, 0);
     for (int k = 0; k < 2; k++) {
         check_bits(a.position[k], -b.position[k]);
         check_bits(a.velocity[k], -b.velocity[k]);
@@ -190,7 +190,7 @@ static void the_noise_of_the_lattice_is_small(void **state)
     double worst = 0;
     for (int n = 0; n < MILLION; n++) {
         problem_step(&p, world, 1);
-        foliot_body_state b = foliot_world_body(world, 0);
+        foliot_body_state b = foliot_world_get_body_state(world, 0);
         double q = b.position[0], v = b.velocity[0];
         worst = fmax(worst, fabs(v * v * (1 - h * h / 4) + q * q - 1));
     }

@@ -67,7 +67,7 @@ static void set_up(problem *p, int which, foliot_integrator id, double dt, doubl
 
 static double error_of(const foliot_world *world, const double end[4])
 {
-    foliot_body_state b = foliot_world_body(world, 0);
+    foliot_body_state b = foliot_world_get_body_state(world, 0);
     return hypot(hypot(b.position[0] - end[0], b.position[1] - end[1]),
                  hypot(b.velocity[0] - end[2], b.velocity[1] - end[3]));
 }
@@ -165,7 +165,7 @@ static void dampers_at(foliot_integrator id, int count, double end[12])
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, (uint64_t)count);
     for (uint32_t i = 0; i < 2; i++) {
-        foliot_body_state b = foliot_world_body(world, i);
+        foliot_body_state b = foliot_world_get_body_state(world, i);
         memcpy(end + 6 * i, b.position, sizeof b.position);
         memcpy(end + 6 * i + 3, b.velocity, sizeof b.velocity);
     }
@@ -234,8 +234,8 @@ static double rod_pendulum(foliot_integrator id, int count, uint64_t *evaluation
     p.scene.constraint_count = 1;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, (uint64_t)count);
-    foliot_body_state b = foliot_world_body(world, 0);
-    *evaluations = foliot_world_counted(world)->force_evaluations;
+    foliot_body_state b = foliot_world_get_body_state(world, 0);
+    *evaluations = foliot_world_get_counters(world)->force_evaluations;
     foliot_world_destroy(world);
     double q = pendulum_10[0], speed = pendulum_10[1];
     return hypot(hypot(b.position[0] - sin(q), b.position[2] + cos(q)),
@@ -279,9 +279,9 @@ static void evaluations_are_those_of_the_table(void **state)
         problem_kepler(&p, info->id, 0.01, 0.3);
         foliot_world *world = problem_world(&p);
         problem_step(&p, world, 1);
-        uint64_t first = foliot_world_counted(world)->force_evaluations;
+        uint64_t first = foliot_world_get_counters(world)->force_evaluations;
         problem_step(&p, world, 100);
-        uint64_t then = foliot_world_counted(world)->force_evaluations - first;
+        uint64_t then = foliot_world_get_counters(world)->force_evaluations - first;
         foliot_world_destroy(world);
         if (info->evaluations > 0)
             assert_int_equal(then, 100 * info->evaluations);
@@ -296,7 +296,7 @@ static void put(foliot_world *world, foliot_field field, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
-    foliot_world_field_put(world, 0, field, bits);
+    foliot_world_set_field(world, 0, field, bits);
 }
 
 // Where one step of Henon-Heiles takes the state z = (x, y, vx, vy).
@@ -308,7 +308,7 @@ static void map(foliot_integrator id, double dt, const double z[4], double out[4
     memcpy(p.bodies[0].velocity, z + 2, 2 * sizeof *z);
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 1);
-    foliot_body_state b = foliot_world_body(world, 0);
+    foliot_body_state b = foliot_world_get_body_state(world, 0);
     memcpy(out, b.position, 2 * sizeof *out);
     memcpy(out + 2, b.velocity, 2 * sizeof *out);
     foliot_world_destroy(world);
@@ -381,13 +381,13 @@ static void reversible_schemes_return(void **state)
             continue;
         }
         problem_step(&p, world, 40);
-        foliot_body_state b = foliot_world_body(world, 0);
+        foliot_body_state b = foliot_world_get_body_state(world, 0);
         put(world, FOLIOT_FIELD_velocity_x, -b.velocity[0]);
         put(world, FOLIOT_FIELD_velocity_y, -b.velocity[1]);
-        foliot_world_field_put(world, 0, FOLIOT_FIELD_flags,
+        foliot_world_set_field(world, 0, FOLIOT_FIELD_flags,
                                b.flags & ~(uint32_t)FOLIOT_BODY_STARTED);
         problem_step(&p, world, 40);
-        b = foliot_world_body(world, 0);
+        b = foliot_world_get_body_state(world, 0);
         double off = hypot(hypot(b.position[0] - 0.1, b.position[1]),
                            hypot(b.velocity[0], b.velocity[1] + 0.5));
         print_message("%-26s returns to %.1e\n", info->name, off);

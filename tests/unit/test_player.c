@@ -38,7 +38,7 @@ static yard player_yard(void)
 static void act(foliot_world *world, foliot_input_kind kind, uint16_t buttons)
 {
     foliot_input input = {.player = 0,
-                          .sequence = (uint32_t)foliot_world_tick(world) + 1,
+                          .sequence = (uint32_t)foliot_world_get_tick(world) + 1,
                           .kind = (uint8_t)kind,
                           .buttons = buttons};
     assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
@@ -46,7 +46,7 @@ static void act(foliot_world *world, foliot_input_kind kind, uint16_t buttons)
 
 static double speed_x(const foliot_world *world, uint32_t slot)
 {
-    return foliot_world_body(world, slot).velocity[0];
+    return foliot_world_get_body_state(world, slot).velocity[0];
 }
 
 static void near_bodies_are_drawn_and_driven_off(void **state)
@@ -94,7 +94,7 @@ static void gripping_keeps_momentum(void **state)
     yard_run(world, 30);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_PUSH);
     yard_run(world, 30);
-    foliot_invariants end = foliot_world_invariants(world, NULL);
+    foliot_invariants end = foliot_world_get_invariants(world, NULL);
     assert_true(end.kinetic > 1);
     for (int k = 0; k < 3; k++)
         check_near(end.momentum[k], 0,
@@ -115,20 +115,20 @@ static void a_jump_needs_ground_and_a_press(void **state)
     act(world, FOLIOT_INPUT_JOIN, 0);
     yard_run(world, 30);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP);
-    check_near(foliot_world_body(world, me).velocity[1], 4 - G / 60, 0.01);
+    check_near(foliot_world_get_body_state(world, me).velocity[1], 4 - G / 60, 0.01);
     act(world, FOLIOT_INPUT_CONTROL, 0);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP); // in the air
-    check_near(foliot_world_body(world, me).velocity[1], 4 - 3 * G / 60, 0.01);
+    check_near(foliot_world_get_body_state(world, me).velocity[1], 4 - 3 * G / 60, 0.01);
     double highest = 0;
     for (int t = 0; t < 120; t++) { // held: it lands and stays
         yard_run(world, 1);
-        highest = fmax(highest, foliot_world_body(world, me).position[1]);
+        highest = fmax(highest, foliot_world_get_body_state(world, me).position[1]);
     }
     check_near(highest, 16 / (2 * G), 0.05);
-    check_near(foliot_world_body(world, me).velocity[1], 0, 1e-3);
+    check_near(foliot_world_get_body_state(world, me).velocity[1], 0, 1e-3);
     act(world, FOLIOT_INPUT_CONTROL, 0);
     act(world, FOLIOT_INPUT_CONTROL, FOLIOT_BUTTON_JUMP);
-    assert_true(foliot_world_body(world, me).velocity[1] > 3);
+    assert_true(foliot_world_get_body_state(world, me).velocity[1] > 3);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -149,7 +149,7 @@ static void a_restored_player_grips_on(void **state)
     assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);
     yard_run(world, 20);
     yard_run(other, 20);
-    foliot_digest a = foliot_world_digest(world), b = foliot_world_digest(other);
+    foliot_digest a = foliot_world_get_digest(world), b = foliot_world_get_digest(other);
     assert_memory_equal(&a, &b, sizeof a);
     free(bytes);
     foliot_world_destroy(world);

@@ -351,7 +351,7 @@ static void a_question_changes_nothing(void **state)
 {
     (void)state;
     setting *s = set_up(true);
-    size_t bytes = foliot_world_size(s->world);
+    size_t bytes = foliot_world_get_bytes(s->world);
     void *before = malloc(bytes);
     assert_non_null(before);
     memcpy(before, s->world, bytes);

@@ -33,14 +33,14 @@ static foliot_scene *scene_named(const char *name)
 
 static double energy_of(const foliot_world *world)
 {
-    foliot_invariants now = foliot_world_invariants(world, NULL);
+    foliot_invariants now = foliot_world_get_invariants(world, NULL);
     return now.kinetic + now.potential;
 }
 
 static uint32_t breaks_of(const foliot_world *world)
 {
     uint32_t count, breaks = 0;
-    const foliot_event *events = foliot_world_events(world, &count);
+    const foliot_event *events = foliot_world_get_events(world, &count);
     for (uint32_t i = 0; i < count; i++)
         breaks += events[i].kind == FOLIOT_EVENT_BREAK;
     return breaks;
@@ -69,10 +69,10 @@ static outcome run(const foliot_scene *scene, unsigned ticks, uint32_t players, 
         o.error_max = error > o.error_max ? error : o.error_max;
     }
     o.energy = energy_of(world);
-    o.counters = *foliot_world_counted(world);
+    o.counters = *foliot_world_get_counters(world);
     uint32_t index = foliot_scene_find_body(scene, body);
     if (index != FOLIOT_NO_BODY)
-        o.body = foliot_world_body(world, index);
+        o.body = foliot_world_get_body_state(world, index);
     foliot_world_destroy(world);
     return o;
 }
@@ -203,7 +203,7 @@ static void step(foliot_world *world, unsigned ticks)
 // Of the body's z, from upright: its cosine.
 static double upright(const foliot_world *world, uint32_t slot)
 {
-    foliot_body_state s = foliot_world_body(world, slot);
+    foliot_body_state s = foliot_world_get_body_state(world, slot);
     const double *q = s.orientation;
     return 1 - 2 * (q[1] * q[1] + q[2] * q[2]);
 }
@@ -238,7 +238,7 @@ static void the_pyramid_stands(void **state)
     foliot_world *world = world_named("pyramid", &scene);
     step(world, PACE(240));
     for (uint32_t i = 1; i < scene->body_count; i++) {
-        foliot_body_state s = foliot_world_body(world, i);
+        foliot_body_state s = foliot_world_get_body_state(world, i);
         const double *at = scene->bodies[i].position;
         check_below(hypot(s.position[0] - at[0], s.position[1] - at[1]), 0.01);
         check_near(s.position[2], at[2], 0.02);
@@ -252,11 +252,11 @@ static void the_pile_lies_on_the_floor(void **state)
     (void)state;
     foliot_scene *scene;
     foliot_world *world = world_named("pile", &scene);
-    double start = foliot_world_invariants(world, NULL).potential;
+    double start = foliot_world_get_invariants(world, NULL).potential;
     step(world, PACE(600));
     for (uint32_t i = 1; i < scene->body_count; i++)
-        assert_true(scene->bodies[i].is_static || foliot_world_body(world, i).position[2] > 0.05);
-    foliot_invariants end = foliot_world_invariants(world, NULL);
+        assert_true(scene->bodies[i].is_static || foliot_world_get_body_state(world, i).position[2] > 0.05);
+    foliot_invariants end = foliot_world_get_invariants(world, NULL);
     if (!PACE_SLOW) {
         check_below(end.potential, 0.5 * start);
         check_below(end.kinetic, 1e-3 * start);
@@ -276,10 +276,10 @@ static void a_player_draws_cubes_and_drives_them_off(void **state)
     for (int phase = 0; phase < 3; phase++) {
         assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
         step(world, 120);
-        const double *me = foliot_world_body(world, scene->body_count).position;
+        const double *me = foliot_world_get_body_state(world, scene->body_count).position;
         const double at[2] = {me[0], me[1]};
         for (uint32_t i = 1; i < scene->body_count; i++) {
-            const double *x = foliot_world_body(world, i).position;
+            const double *x = foliot_world_get_body_state(world, i).position;
             near[phase] += !scene->bodies[i].is_static && hypot(x[0] - at[0], x[1] - at[1]) < 1.6;
         }
         input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL,
@@ -288,7 +288,7 @@ static void a_player_draws_cubes_and_drives_them_off(void **state)
     }
     printf("cubes near: %u, drawn %u, driven off %u\n", near[0], near[1], near[2]);
     assert_true(near[1] >= 2 * near[0] && 3 * near[2] < 2 * near[1]);
-    assert_int_equal(foliot_world_counted(world)->contacts_dropped, 0);
+    assert_int_equal(foliot_world_get_counters(world)->contacts_dropped, 0);
     foliot_world_destroy(world);
     foliot_scene_destroy(scene);
 }

@@ -33,7 +33,7 @@ static foliot_status play(session *s, uint64_t ticks)
     foliot_status status = FOLIOT_STATUS_OK;
     for (uint64_t i = 0; i < ticks; i++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
-        uint32_t count = tape_yard_inputs(&s->yard, foliot_world_tick(s->world), true, inputs);
+        uint32_t count = tape_yard_inputs(&s->yard, foliot_world_get_tick(s->world), true, inputs);
         assert_int_equal(foliot_world_step(s->world, inputs, count, NULL), FOLIOT_STATUS_OK);
         status = foliot_recording_append(s->recording, s->world, inputs, count);
     }
@@ -92,19 +92,19 @@ static void ticks_are_durable_when_their_block_is_written(void **state)
     config.sync_blocks = 2;
     begin(&s, &sink, &config);
     play(&s, 25);
-    foliot_recording_state now = foliot_recording_now(s.recording);
+    foliot_recording_state now = foliot_recording_get_state(s.recording);
     assert_int_equal(now.appended_tick, 25);
     assert_int_equal(now.closed_tick, 20);
     assert_int_equal(now.written_tick, 0);
     assert_true(now.queued_bytes > 0);
     assert_int_equal(foliot_recording_drain(s.recording), FOLIOT_STATUS_OK);
-    now = foliot_recording_now(s.recording);
+    now = foliot_recording_get_state(s.recording);
     assert_int_equal(now.written_tick, 20);
     assert_int_equal(now.synced_tick, 10); // the keyframe and the first ten; the next is one alone
     assert_int_equal(now.queued_bytes, 0);
     assert_int_equal(foliot_recording_flush(s.recording), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_wait(s.recording, true), FOLIOT_STATUS_OK);
-    now = foliot_recording_now(s.recording);
+    now = foliot_recording_get_state(s.recording);
     assert_int_equal(now.written_tick, 25);
     assert_int_equal(now.synced_tick, 25);
     assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_STATUS_OK);
@@ -126,10 +126,10 @@ static void whoever_waits_for_the_disk_has_it_asked(void **state)
     begin(&s, &sink, &config);
     play(&s, 20);
     assert_int_equal(foliot_recording_wait(s.recording, false), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_recording_now(s.recording).written_tick, 20);
-    assert_int_equal(foliot_recording_now(s.recording).synced_tick, 0);
+    assert_int_equal(foliot_recording_get_state(s.recording).written_tick, 20);
+    assert_int_equal(foliot_recording_get_state(s.recording).synced_tick, 0);
     assert_int_equal(foliot_recording_wait(s.recording, true), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_recording_now(s.recording).synced_tick, 20);
+    assert_int_equal(foliot_recording_get_state(s.recording).synced_tick, 20);
     assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_STATUS_OK);
     end(&s);
     tape_memory_free(&memory);
@@ -182,18 +182,18 @@ static void a_full_disk_stops_at_a_whole_tick(void **state)
     foliot_recording_config config = tape_config(10, 40);
     begin(&s, &sink, &config);
     foliot_status status = FOLIOT_STATUS_OK;
-    while (status == FOLIOT_STATUS_OK && foliot_world_tick(s.world) < 5000) {
+    while (status == FOLIOT_STATUS_OK && foliot_world_get_tick(s.world) < 5000) {
         status = play(&s, 1);
         foliot_recording_drain(s.recording);
     }
-    assert_int_equal(foliot_recording_now(s.recording).stopped, FOLIOT_STATUS_IO);
-    uint64_t written = foliot_recording_now(s.recording).written_tick;
+    assert_int_equal(foliot_recording_get_state(s.recording).stopped, FOLIOT_STATUS_IO);
+    uint64_t written = foliot_recording_get_state(s.recording).written_tick;
     assert_int_equal(play(&s, 100), FOLIOT_STATUS_IO); // the world goes on
     foliot_recording_state final;
     assert_int_equal(foliot_recording_close(s.recording, &final), FOLIOT_STATUS_IO);
     assert_int_equal(final.stopped_errno, ENOSPC);
     assert_int_equal(final.written_tick, written);
-    assert_int_equal(final.ticks_lost, foliot_world_tick(s.world) - written);
+    assert_int_equal(final.ticks_lost, foliot_world_get_tick(s.world) - written);
     assert_true(memory.length <= 12000);
     foliot_verdict verdict = verdict_of(&memory);
     assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
@@ -214,7 +214,7 @@ static void a_full_queue_stops_at_a_whole_tick(void **state)
     begin(&s, &sink, &config);
     assert_int_equal(play(&s, 2000), FOLIOT_STATUS_FULL); // nobody drains
     foliot_recording_state final;
-    uint64_t closed = foliot_recording_now(s.recording).closed_tick;
+    uint64_t closed = foliot_recording_get_state(s.recording).closed_tick;
     assert_true(closed > 0 && closed % 10 == 0);
     assert_int_equal(foliot_recording_close(s.recording, &final), FOLIOT_STATUS_FULL);
     assert_int_equal(final.written_tick, closed);
@@ -257,13 +257,13 @@ static void resumed_recordings_verify(void **state)
         put_file(file, &memory, cuts[i]);
         assert_int_equal(
             foliot_recording_resume(file, &config, &recording, &scene, &world, NULL, 0), FOLIOT_STATUS_OK);
-        uint64_t from = foliot_world_tick(world);
+        uint64_t from = foliot_world_get_tick(world);
         assert_true(i < 2 ? from == 200 : from % 10 == 0 && from < 200);
         for (int tick = 0; tick < 75; tick++) {
             assert_int_equal(foliot_world_step(world, NULL, 0, NULL), FOLIOT_STATUS_OK);
             assert_int_equal(foliot_recording_append(recording, world, NULL, 0), FOLIOT_STATUS_OK);
         }
-        foliot_digest digest = foliot_world_digest(world);
+        foliot_digest digest = foliot_world_get_digest(world);
         assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
         foliot_replay *replay;
         foliot_verdict verdict;
@@ -272,7 +272,7 @@ static void resumed_recordings_verify(void **state)
         assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
         assert_int_equal(verdict.ticks, from + 75);
         assert_true(foliot_digest_equal(verdict.digest, digest));
-        assert_int_equal(foliot_replay_about(replay)->notes, 1);
+        assert_int_equal(foliot_replay_get_summary(replay)->notes, 1);
         foliot_replay_close(replay);
         foliot_world_destroy(world);
         foliot_scene_destroy(scene);

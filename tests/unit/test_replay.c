@@ -47,9 +47,9 @@ static void drop(made *m)
 
 static void same_state(const made *m, uint64_t tick)
 {
-    assert_int_equal(foliot_replay_tick(m->replay), tick);
+    assert_int_equal(foliot_replay_get_tick(m->replay), tick);
     assert_true(
-        foliot_digest_equal(foliot_world_digest(foliot_replay_world(m->replay)), m->digests[tick]));
+        foliot_digest_equal(foliot_world_get_digest(foliot_replay_get_world(m->replay)), m->digests[tick]));
 }
 
 static void inputs_come_back(bool streams)
@@ -63,7 +63,7 @@ static void inputs_come_back(bool streams)
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         const foliot_input *inputs;
         uint32_t count, wanted = tape_yard_inputs(&again, tick, true, expected);
-        assert_int_equal(foliot_replay_inputs(m->replay, tick, &inputs, &count), FOLIOT_STATUS_OK);
+        assert_int_equal(foliot_replay_get_inputs(m->replay, tick, &inputs, &count), FOLIOT_STATUS_OK);
         assert_int_equal(count, wanted);
         for (uint32_t i = 0; i < count; i++) {
             assert_int_equal(inputs[i].player, expected[i].player);
@@ -75,9 +75,9 @@ static void inputs_come_back(bool streams)
         total += count;
     }
     assert_int_equal(foliot_replay_scan(m->replay), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_replay_about(m->replay)->inputs, total);
-    assert_int_equal(foliot_replay_about(m->replay)->players, 6);
-    assert_int_equal(foliot_replay_about(m->replay)->digests, TICKS);
+    assert_int_equal(foliot_replay_get_summary(m->replay)->inputs, total);
+    assert_int_equal(foliot_replay_get_summary(m->replay)->players, 6);
+    assert_int_equal(foliot_replay_get_summary(m->replay)->digests, TICKS);
     tape_yard_free(&again);
     drop(m);
 }
@@ -180,8 +180,8 @@ static void another_scene_diverges(void **state)
         foliot_recording_begin(&sink, &m->yard.scene, NULL, world, &config, &recording), FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 100; tick++) {
         if (tick == 70)
-            foliot_world_field_put(world, 3, FOLIOT_FIELD_position_y,
-                                   foliot_world_field_bits(world, 3, FOLIOT_FIELD_position_y) + 1);
+            foliot_world_set_field(world, 3, FOLIOT_FIELD_position_y,
+                                   foliot_world_get_field(world, 3, FOLIOT_FIELD_position_y) + 1);
         foliot_world_step(world, NULL, 0, NULL);
         foliot_recording_append(recording, world, NULL, 0);
     }
@@ -217,8 +217,8 @@ static void every_injected_fault_is_found_exactly(void **state)
         const foliot_divergence *d = &verdict.divergence;
         if (d->tick != fault.tick || d->body != fault.body || d->field != fault.field)
             print_message("fault %d: tick %d stage %s body %d field %s\n", i, (int)fault.tick,
-                          foliot_stage_name(fault.stage), (int)fault.body,
-                          foliot_field_name(fault.field));
+                          foliot_stage_get_name(fault.stage), (int)fault.body,
+                          foliot_field_get_name(fault.field));
         assert_int_equal(d->tick, fault.tick);
         assert_true(d->stage_known && d->field_known);
         assert_int_equal(d->stage, fault.stage);

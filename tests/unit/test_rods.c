@@ -26,7 +26,7 @@ static void with_every_scheme(scheme_test *test)
 
 static double distance(const foliot_world *world, uint32_t a, uint32_t b)
 {
-    foliot_body_state p = foliot_world_body(world, a), q = foliot_world_body(world, b);
+    foliot_body_state p = foliot_world_get_body_state(world, a), q = foliot_world_get_body_state(world, b);
     double sum = 0;
     for (int k = 0; k < 3; k++)
         sum += (p.position[k] - q.position[k]) * (p.position[k] - q.position[k]);
@@ -36,7 +36,7 @@ static double distance(const foliot_world *world, uint32_t a, uint32_t b)
 // Lengthening speed of a rod.
 static double stretching(const foliot_world *world, uint32_t a, uint32_t b)
 {
-    foliot_body_state p = foliot_world_body(world, a), q = foliot_world_body(world, b);
+    foliot_body_state p = foliot_world_get_body_state(world, a), q = foliot_world_get_body_state(world, b);
     double sum = 0;
     for (int k = 0; k < 3; k++)
         sum += (p.position[k] - q.position[k]) * (p.velocity[k] - q.velocity[k]);
@@ -45,7 +45,7 @@ static double stretching(const foliot_world *world, uint32_t a, uint32_t b)
 
 static double energy(const foliot_world *world)
 {
-    foliot_invariants now = foliot_world_invariants(world, NULL);
+    foliot_invariants now = foliot_world_get_invariants(world, NULL);
     return now.kinetic + now.potential;
 }
 
@@ -66,7 +66,7 @@ static void position_after(foliot_integrator id, double dt, double time, double 
     yard y;
     foliot_world *world = pendulum(&y, id, dt);
     yard_run(world, (uint32_t)lround(time / dt));
-    foliot_body_state ball = foliot_world_body(world, 0);
+    foliot_body_state ball = foliot_world_get_body_state(world, 0);
     for (int k = 0; k < 3; k++)
         x[k] = ball.position[k];
     foliot_world_destroy(world);
@@ -108,7 +108,7 @@ static void holds(foliot_integrator id)
     double start = energy(world), worst = 0, length = y.constraints[0].length;
     for (int t = 0; t < 60 * 60; t++) {
         yard_run(world, 1);
-        foliot_body_state ball = foliot_world_body(world, 0);
+        foliot_body_state ball = foliot_world_get_body_state(world, 0);
         const double top[3] = {0.3, 0.2, 0};
         check_near(apart(ball.position, top), length, 4e-15);
         double along = 0;
@@ -156,7 +156,7 @@ static void chains(foliot_integrator id)
         }
     }
     check_near(energy(world), start, id == FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER ? 10 : 1);
-    assert_true(foliot_world_body(world, links - 1).position[2] < -1);
+    assert_true(foliot_world_get_body_state(world, links - 1).position[2] < -1);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -185,9 +185,9 @@ static void tumbles(foliot_integrator id)
         yard_link(&y, FOLIOT_CONSTRAINT_ROD, rods[k][0], rods[k][1], NULL);
     yard_link(&y, FOLIOT_CONSTRAINT_ROD, 0, 4, NULL); // the tenth of five bodies: one too many
     foliot_world *world = yard_open(&y);
-    foliot_invariants start = foliot_world_invariants(world, NULL);
+    foliot_invariants start = foliot_world_get_invariants(world, NULL);
     yard_run(world, 600);
-    foliot_invariants end = foliot_world_invariants(world, NULL);
+    foliot_invariants end = foliot_world_get_invariants(world, NULL);
     for (int k = 0; k < 9; k++) {
         double length = y.constraints[k].length;
         check_near(distance(world, rods[k][0], rods[k][1]), length, 1e-13);
@@ -218,7 +218,7 @@ static void a_rod_breaks_at_its_force(void **state)
         y.constraints[0].break_force = 3 * G * (k ? 0.99 : 1.01);
         foliot_world *world = yard_open(&y);
         yard_run(world, 300);
-        assert_int_equal(foliot_world_constraint_broken(world, 0), k);
+        assert_int_equal(foliot_world_get_constraint_broken(world, 0), k);
         foliot_world_destroy(world);
         yard_free(&y);
     }

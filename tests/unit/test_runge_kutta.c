@@ -20,8 +20,8 @@ static void explicit_eulers_table(void **state)
     p.bodies[0].force[0] = 10;
     foliot_world *world = problem_world(&p);
     for (int n = 0; n <= 10; n++) {
-        check_bits(foliot_world_body(world, 0).position[0], table[n]);
-        check_bits(foliot_world_body(world, 0).velocity[0], 10.0 * n);
+        check_bits(foliot_world_get_body_state(world, 0).position[0], table[n]);
+        check_bits(foliot_world_get_body_state(world, 0).velocity[0], 10.0 * n);
         problem_step(&p, world, 1);
     }
     foliot_world_destroy(world);
@@ -48,8 +48,8 @@ static void the_table_in_binary32(void **state)
     p.bodies[0].force[0] = 10;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 1000);
-    check_near(foliot_world_body(world, 0).position[0], 499.5, 1e-10);
-    check_near(foliot_world_body(world, 0).velocity[0], 100, 1e-11);
+    check_near(foliot_world_get_body_state(world, 0).position[0], 499.5, 1e-10);
+    check_near(foliot_world_get_body_state(world, 0).velocity[0], 100, 1e-11);
     foliot_world_destroy(world);
 }
 
@@ -65,8 +65,8 @@ static double determinant(foliot_integrator id, double theta)
         p.bodies[0].velocity[0] = i == 1;
         foliot_world *world = problem_world(&p);
         problem_step(&p, world, 1);
-        m[i][0] = foliot_world_body(world, 0).position[0];
-        m[i][1] = foliot_world_body(world, 0).velocity[0];
+        m[i][0] = foliot_world_get_body_state(world, 0).position[0];
+        m[i][1] = foliot_world_get_body_state(world, 0).velocity[0];
         foliot_world_destroy(world);
     }
     return m[0][0] * m[1][1] - m[0][1] * m[1][0];
@@ -121,8 +121,8 @@ static void the_corrected_velocity_verlet_predicts_a_parabola(void **state)
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 1);
     double predicted = x + v * dt - x * dt * dt / 2, faster = v - dt * (x + predicted) / 2;
-    check_bits(foliot_world_body(world, 0).velocity[0], faster);
-    check_bits(foliot_world_body(world, 0).position[0], x + dt * faster);
+    check_bits(foliot_world_get_body_state(world, 0).velocity[0], faster);
+    check_bits(foliot_world_get_body_state(world, 0).position[0], x + dt * faster);
     foliot_world_destroy(world);
 }
 
@@ -139,7 +139,7 @@ static void energy_follows_the_determinant(void **state)
         problem_oscillator(&p, ids[i], 0.1, 1, 1);
         foliot_world *world = problem_world(&p);
         problem_step(&p, world, 1000);
-        foliot_body_state b = foliot_world_body(world, 0);
+        foliot_body_state b = foliot_world_get_body_state(world, 0);
         double energy = b.position[0] * b.position[0] + b.velocity[0] * b.velocity[0];
         foliot_world_destroy(world);
         double expected = pow(expected_determinant(ids[i], 0.1), 1000);

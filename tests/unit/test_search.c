@@ -205,7 +205,7 @@ static void a_stage_is_named(void **state)
         foliot_simulation simulation;
         assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
         if (i == 1) // a heat that is not the same: it shows after the first stage
-            kind->field_put(simulation.self, 1 + 6, 2, 4);
+            kind->set_field(simulation.self, 1 + 6, 2, 4);
         assert_int_equal(foliot_truth_create(&truth[i]), FOLIOT_STATUS_OK);
         foliot_truth_begin(truth[i], 1);
         assert_int_equal(foliot_truth_step(truth[i], &simulation, NULL, 0), FOLIOT_STATUS_OK);
@@ -347,14 +347,14 @@ static void distances_are_those_of_representable_values(void **state)
         {FOLIOT_VALUE_U64, UINT64_MAX, 0, UINT64_MAX},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        assert_int_equal(foliot_value_distance(rows[i].type, rows[i].a, rows[i].b),
+        assert_int_equal(foliot_value_get_distance(rows[i].type, rows[i].a, rows[i].b),
                          rows[i].distance);
-        assert_int_equal(foliot_value_distance(rows[i].type, rows[i].b, rows[i].a),
+        assert_int_equal(foliot_value_get_distance(rows[i].type, rows[i].b, rows[i].a),
                          rows[i].distance);
     }
-    assert_int_equal(foliot_value_moved(FOLIOT_VALUE_F64, 0x8000000000000000, 1), 0);
-    assert_int_equal(foliot_value_moved(FOLIOT_VALUE_F32, 0, -1), 0x80000000);
-    assert_int_equal(foliot_value_moved(FOLIOT_VALUE_I64, 0, -2), UINT64_MAX - 1);
+    assert_int_equal(foliot_value_advance(FOLIOT_VALUE_F64, 0x8000000000000000, 1), 0);
+    assert_int_equal(foliot_value_advance(FOLIOT_VALUE_F32, 0, -1), 0x80000000);
+    assert_int_equal(foliot_value_advance(FOLIOT_VALUE_I64, 0, -2), UINT64_MAX - 1);
 }
 
 static void reports_say_what_is_known(void **state)

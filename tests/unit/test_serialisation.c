@@ -36,12 +36,12 @@ static void step_both(pair *p, const char *name, const foliot__input_script *scr
     const foliot_input *inputs = NULL;
     uint32_t count = 0;
     size_t length;
-    uint64_t tick = foliot_world_tick(p->first);
+    uint64_t tick = foliot_world_get_tick(p->first);
     if (script)
         count = foliot__input_script_at(script, tick, &inputs);
     assert_int_equal(foliot_world_step(p->first, inputs, count, NULL), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_step(p->second, inputs, count, NULL), FOLIOT_STATUS_OK);
-    if (!foliot_digest_equal(foliot_world_digest(p->first), foliot_world_digest(p->second)))
+    if (!foliot_digest_equal(foliot_world_get_digest(p->first), foliot_world_get_digest(p->second)))
         fail_msg("%s: a world restored at tick %d has another future", name, (int)tick);
     capture(p);
     assert_int_equal(foliot_world_capture(p->second, p->other, p->capacity, &length), FOLIOT_STATUS_OK);

@@ -20,20 +20,20 @@
 
 static bool asleep(const foliot_world *world, uint32_t slot)
 {
-    return foliot_world_body(world, slot).flags & FOLIOT_BODY_ASLEEP;
+    return foliot_world_get_body_state(world, slot).flags & FOLIOT_BODY_ASLEEP;
 }
 
 static uint32_t sleepers(const foliot_world *world)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < foliot_world_body_count(world); i++)
+    for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++)
         count += asleep(world, i);
     return count;
 }
 
 static double energy_of(const foliot_world *world)
 {
-    foliot_invariants now = foliot_world_invariants(world, NULL);
+    foliot_invariants now = foliot_world_get_invariants(world, NULL);
     return now.kinetic + now.potential;
 }
 
@@ -78,9 +78,9 @@ static void what_rests_falls_asleep_and_costs_no_energy(void **state)
         least = fmin(least, energy_of(world));
     }
     assert_int_equal(sleepers(world), 6);
-    foliot_body_state before = foliot_world_body(world, 3);
+    foliot_body_state before = foliot_world_get_body_state(world, 3);
     yard_run(world, 600);
-    foliot_body_state after = foliot_world_body(world, 3);
+    foliot_body_state after = foliot_world_get_body_state(world, 3);
     assert_memory_equal(&before, &after, offsetof(foliot_body_state, flags));
     check_bits(after.velocity[2], 0);
     foliot_world_destroy(world);
@@ -95,7 +95,7 @@ static void scenes_that_do_not_say_so_stay_awake(void **state)
     foliot_world *world = yard_open(&y);
     yard_run(world, 120);
     assert_int_equal(sleepers(world), 0);
-    assert_int_equal(foliot_world_body(world, 1).flags, FOLIOT_BODY_ALIVE);
+    assert_int_equal(foliot_world_get_body_state(world, 1).flags, FOLIOT_BODY_ALIVE);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -141,13 +141,13 @@ static void a_blow_wakes_its_island_in_time(void **state)
     assert_int_equal(sleepers(worlds[0]), 3); // at once, and not the other island
     for (uint32_t n = 1; n <= 3; n++)
         assert_false(asleep(worlds[0], n));
-    assert_true(foliot_world_body(worlds[0], 7).position[0] < 0); // it was not touched before
+    assert_true(foliot_world_get_body_state(worlds[0], 7).position[0] < 0); // it was not touched before
     // The blow is what it would be without sleep.
     yard_run(worlds[0], 10);
     yard_run(worlds[1], 10);
-    double moved = foliot_world_body(worlds[0], 1).position[0];
+    double moved = foliot_world_get_body_state(worlds[0], 1).position[0];
     assert_true(moved > 0.05);
-    check_near(moved, foliot_world_body(worlds[1], 1).position[0], 0.02 * moved);
+    check_near(moved, foliot_world_get_body_state(worlds[1], 1).position[0], 0.02 * moved);
     foliot_world_destroy(worlds[0]);
     foliot_world_destroy(worlds[1]);
     yard_free(&y);
@@ -178,7 +178,7 @@ static yard player_yard(void)
 
 static void act(foliot_world *world, foliot_input_kind kind, int8_t push, uint16_t buttons)
 {
-    foliot_input input = {.sequence = (uint32_t)foliot_world_tick(world) + 1,
+    foliot_input input = {.sequence = (uint32_t)foliot_world_get_tick(world) + 1,
                           .kind = (uint8_t)kind,
                           .axes = {0, push, 0, 0},
                           .buttons = buttons};
@@ -210,7 +210,7 @@ static void a_players_input_wakes_its_island(void **state)
         act(world, FOLIOT_INPUT_CONTROL, cases[k].push, cases[k].buttons);
         assert_int_equal(sleepers(world), cases[k].asleep);
         if (cases[k].buttons == FOLIOT_BUTTON_JUMP)
-            assert_true(foliot_world_body(world, 7).velocity[2] > 2.5);
+            assert_true(foliot_world_get_body_state(world, 7).velocity[2] > 2.5);
         foliot_world_destroy(world);
         yard_free(&y);
     }
@@ -245,7 +245,7 @@ static void a_broken_support_wakes_what_it_bore(void **state)
     act(world, FOLIOT_INPUT_LEAVE, 0, 0);
     assert_int_equal(sleepers(world), 0);
     yard_run(world, 60);
-    check_below(foliot_world_body(world, 2).position[2], 0.25);
+    check_below(foliot_world_get_body_state(world, 2).position[2], 0.25);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -308,7 +308,7 @@ static void a_push_wakes_when_it_begins_and_ends(void **state)
 
 static void same(const foliot_world *a, const foliot_world *b)
 {
-    foliot_digest x = foliot_world_digest(a), z = foliot_world_digest(b);
+    foliot_digest x = foliot_world_get_digest(a), z = foliot_world_get_digest(b);
     assert_memory_equal(&x, &z, sizeof x);
 }
 
@@ -330,7 +330,7 @@ static void restored_sleepers_have_the_same_future(void **state)
         assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);
         free(bytes);
         for (int t = 0; t < 17; t++) {
-            foliot_input input = {.sequence = (uint32_t)foliot_world_tick(world) + 1,
+            foliot_input input = {.sequence = (uint32_t)foliot_world_get_tick(world) + 1,
                                   .axes = {0, round % 6 == 5 ? 90 : 0, 0, 0},
                                   .buttons = round == 8 ? 1 : 0};
             assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
@@ -352,11 +352,11 @@ static void questions_wake_nobody(void **state)
     foliot_world *world = yard_open(&y);
     foliot_hit hit;
     until_asleep(world, 6);
-    foliot_digest before = foliot_world_digest(world);
+    foliot_digest before = foliot_world_get_digest(world);
     const double from[3] = {-5, 0, 0.3}, east[3] = {1, 0, 0};
     assert_true(foliot_world_ray(world, from, east, 20, NULL, &hit));
     check_near(hit.distance, 4.9, 1e-3);
-    foliot_digest after = foliot_world_digest(world);
+    foliot_digest after = foliot_world_get_digest(world);
     assert_memory_equal(&before, &after, sizeof before);
     yard_run(world, 1);
     assert_int_equal(sleepers(world), 6);

@@ -22,7 +22,7 @@ static yard floor_yard(foliot_integrator id)
 
 static foliot_body_state last_of(const foliot_world *world, const yard *y)
 {
-    return foliot_world_body(world, y->scene.body_count - 1);
+    return foliot_world_get_body_state(world, y->scene.body_count - 1);
 }
 
 // The body's axis k in the world.
@@ -161,7 +161,7 @@ static double tipped(double angle)
     yard_run(world, 240);
     foliot_body_state s = last_of(world, &y);
     check_near(s.position[2], tilt_of(&s) < 0.5 ? h : a, 3e-3); // flat, on one face or the other
-    check_below(foliot_world_invariants(world, NULL).kinetic, 1e-3);
+    check_below(foliot_world_get_invariants(world, NULL).kinetic, 1e-3);
     double end = tilt_of(&s);
     foliot_world_destroy(world);
     yard_free(&y);
@@ -207,7 +207,7 @@ static void dominoes_all_fall(void **state)
     for (int t = 1; t < 480; t++) {
         yard_run(world, 1);
         for (uint32_t n = 0; n < 15; n++) {
-            foliot_body_state s = foliot_world_body(world, 2 + n);
+            foliot_body_state s = foliot_world_get_body_state(world, 2 + n);
             if (!fallen_at[n] && tilt_of(&s) > 0.15)
                 fallen_at[n] = t;
         }
@@ -217,7 +217,7 @@ static void dominoes_all_fall(void **state)
         assert_true(n == 0 || fallen_at[n] >= fallen_at[n - 1]);
     }
     for (uint32_t n = 0; n < 15; n++) // the ball may roll on
-        check_below(fabs(foliot_world_body(world, 2 + n).velocity[0]), 0.02);
+        check_below(fabs(foliot_world_get_body_state(world, 2 + n).velocity[0]), 0.02);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -248,13 +248,13 @@ static void a_player_pushes_a_row_of_cubes(void **state)
     input = (foliot_input){.kind = FOLIOT_INPUT_CONTROL, .sequence = 2, .axes = {127, 0, 0, 0}};
     assert_int_equal(foliot_world_step(world, &input, 1, NULL), FOLIOT_STATUS_OK);
     yard_run(world, 30);
-    double before = foliot_world_body(world, 6).velocity[0];
+    double before = foliot_world_get_body_state(world, 6).velocity[0];
     yard_run(world, 30);
-    double gained = (foliot_world_body(world, 6).velocity[0] - before) / 0.5;
+    double gained = (foliot_world_get_body_state(world, 6).velocity[0] - before) / 0.5;
     double expected = (1000 - 0.3 * 150 * G) / 150;
     check_near(gained, expected, 0.02 * expected);
     for (uint32_t n = 1; n <= 5; n++)
-        check_near(foliot_world_body(world, n).velocity[0], foliot_world_body(world, 6).velocity[0],
+        check_near(foliot_world_get_body_state(world, n).velocity[0], foliot_world_get_body_state(world, 6).velocity[0],
                    0.05);
     foliot_world_destroy(world);
     yard_free(&y);

@@ -52,7 +52,7 @@ static void make(heap *h, uint64_t seed)
     h->step = (foliot__step){.world = h->world,
                              .host = &no_host,
                              .dt = 1.0 / 240,
-                             .count = foliot_world_body_count(h->world)};
+                             .count = foliot_world_get_body_count(h->world)};
     h->c = foliot__collider_of(&h->step);
     assert_true(h->c.counts[FOLIOT__COUNT_LIVE] > 60);
     bool still = false, swapped = false, followed = false;

@@ -39,7 +39,7 @@ static double drift_of(const foliot_world *world, const yard *y)
 {
     double farthest = 0;
     for (uint32_t i = 0; i < y->scene.body_count; i++) {
-        const double *now = foliot_world_body(world, i).position, *then = y->bodies[i].position;
+        const double *now = foliot_world_get_body_state(world, i).position, *then = y->bodies[i].position;
         farthest = fmax(farthest, hypot(now[0] - then[0], now[1] - then[1]));
     }
     return farthest;
@@ -47,7 +47,7 @@ static double drift_of(const foliot_world *world, const yard *y)
 
 static double energy_of(const foliot_world *world)
 {
-    foliot_invariants now = foliot_world_invariants(world, NULL);
+    foliot_invariants now = foliot_world_get_invariants(world, NULL);
     return now.kinetic + now.potential;
 }
 
@@ -66,18 +66,18 @@ static void stands_for_ten_minutes(foliot_integrator id)
     yard_material(&y, 0.6, 0);
     foliot_world *world = yard_open(&y);
     yard_run(world, 60);
-    double top = foliot_world_body(world, 10).position[2], drift = 0, sunk = 0;
+    double top = foliot_world_get_body_state(world, 10).position[2], drift = 0, sunk = 0;
     for (int second = 1; second < PACE(600); second++) {
         yard_run(world, 60);
         drift = fmax(drift, drift_of(world, &y));
-        sunk = fmax(sunk, fabs(foliot_world_body(world, 10).position[2] - top));
+        sunk = fmax(sunk, fabs(foliot_world_get_body_state(world, 10).position[2] - top));
     }
     print_message("%s: %d s, drift %.2g mm, the top moves by %.2g mm\n",
                   foliot_integrator_get_info(id)->name, PACE(600), drift * 1e3, sunk * 1e3);
     check_below(drift, 1e-3);
     check_below(sunk, 1e-3);
     check_near(top, 9.5, 0.012); // touches are springs: a thousandth of its height
-    check_below(foliot_world_invariants(world, NULL).kinetic, 1e-5);
+    check_below(foliot_world_get_invariants(world, NULL).kinetic, 1e-5);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -97,7 +97,7 @@ static void stands_a_while(foliot_integrator id)
     foliot_world *world = yard_open(&y);
     yard_run(world, 300);
     check_below(drift_of(world, &y), 5e-4);
-    check_near(foliot_world_body(world, 5).position[2], 0.9, 4e-3);
+    check_near(foliot_world_get_body_state(world, 5).position[2], 0.9, 4e-3);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -121,7 +121,7 @@ static void a_heavy_box_stands_on_light_ones(void **state)
     foliot_world *world = yard_open(&y);
     yard_run(world, 240 + PACE(960));
     check_below(drift_of(world, &y), 1e-3);
-    check_near(foliot_world_body(world, 4).position[2], 0.4, 0.01);
+    check_near(foliot_world_get_body_state(world, 4).position[2], 0.4, 0.01);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -142,7 +142,7 @@ static void a_house_of_cards_stands(void **state)
     foliot_world *world = yard_open(&y);
     yard_run(world, PACE(1200));
     check_below(drift_of(world, &y), 5e-3);
-    check_near(foliot_world_body(world, 1).position[2], z, 5e-3);
+    check_near(foliot_world_get_body_state(world, 1).position[2], z, 5e-3);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -160,7 +160,7 @@ static void a_pyramid_does_not_creep(void **state)
     foliot_world *world = yard_open(&y);
     yard_run(world, PACE(600));
     check_below(drift_of(world, &y), 1e-3);
-    check_below(foliot_world_invariants(world, NULL).kinetic, 1e-3);
+    check_below(foliot_world_get_invariants(world, NULL).kinetic, 1e-3);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -176,8 +176,8 @@ static void capsules_lie_still(foliot_integrator id)
     foliot_world *world = yard_open(&y);
     yard_run(world, 60);
     check_below(drift_of(world, &y), 1e-5);
-    check_near(foliot_world_body(world, 1).position[2], 0.1, 5e-4);
-    check_near(foliot_world_body(world, 2).position[2], 0.5, 5e-4);
+    check_near(foliot_world_get_body_state(world, 1).position[2], 0.1, 5e-4);
+    check_near(foliot_world_get_body_state(world, 2).position[2], 0.5, 5e-4);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -245,7 +245,7 @@ static void a_pile_comes_to_rest_and_gains_nothing(void **state)
                   gained / start);
     check_below(gained, 1e-2 * start);
     if (!PACE_SLOW)
-        check_below(foliot_world_invariants(world, NULL).kinetic, 1e-4 * start);
+        check_below(foliot_world_get_invariants(world, NULL).kinetic, 1e-4 * start);
     gained = 0;
     for (int t = 0; t < PACE(300); t++) {
         yard_run(world, 1);
@@ -254,10 +254,10 @@ static void a_pile_comes_to_rest_and_gains_nothing(void **state)
     }
     print_message(
         "at rest: energy above its least by %.2g of what it began with at most, kinetic %.2g\n",
-        gained / start, foliot_world_invariants(world, NULL).kinetic / start);
+        gained / start, foliot_world_get_invariants(world, NULL).kinetic / start);
     check_below(gained, 3e-4 * start);
-    assert_int_equal(foliot_world_counted(world)->contacts_dropped, 0);
-    assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
+    assert_int_equal(foliot_world_get_counters(world)->contacts_dropped, 0);
+    assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -275,10 +275,10 @@ static void an_isolated_pile_keeps_its_momentum(void **state)
     }
     yard_material(&y, 0.5, 0);
     foliot_world *world = yard_open(&y);
-    foliot_invariants start = foliot_world_invariants(world, NULL);
+    foliot_invariants start = foliot_world_get_invariants(world, NULL);
     double scale = sqrt(2 * start.kinetic * 60); // about the sum of all momenta
     yard_run(world, 200);
-    foliot_invariants end = foliot_world_invariants(world, NULL);
+    foliot_invariants end = foliot_world_get_invariants(world, NULL);
     assert_true(end.kinetic < 0.7 * start.kinetic); // they did collide
     for (int k = 0; k < 3; k++) {
         print_message("axis %d: momentum off by %.1e, angular momentum by %.1e\n", k,
@@ -308,7 +308,7 @@ static void a_restored_pile_has_the_same_future(void **state)
     for (int t = 0; t < 60; t++) {
         yard_run(world, 1);
         yard_run(other, 1);
-        foliot_digest a = foliot_world_digest(world), b = foliot_world_digest(other);
+        foliot_digest a = foliot_world_get_digest(world), b = foliot_world_get_digest(other);
         assert_memory_equal(&a, &b, sizeof a);
     }
     free(bytes);

@@ -35,7 +35,7 @@ static foliot_world *open(yard *y, uint32_t room)
     y->scene.constraints = y->constraints;
     foliot_world_config config = foliot_world_config_default(&y->scene);
     config.contacts_max = room ? room : config.contacts_max;
-    size_t bytes = (foliot_world_bytes(&config) + FOLIOT_WORLD_ALIGNMENT - 1) /
+    size_t bytes = (foliot_world_config_get_bytes(&config) + FOLIOT_WORLD_ALIGNMENT - 1) /
                    FOLIOT_WORLD_ALIGNMENT * FOLIOT_WORLD_ALIGNMENT;
     foliot_world *world = NULL;
     assert_int_equal(foliot_world_init(aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes), bytes, &config,
@@ -92,7 +92,7 @@ static void backwards(void *user, uint32_t count, void (*task)(void *context, ui
 static bool some_sleep(const foliot_world *world)
 {
     for (uint32_t i = 0; i <= BODIES; i++)
-        if (foliot_world_body(world, i).flags & FOLIOT_BODY_ASLEEP)
+        if (foliot_world_get_body_state(world, i).flags & FOLIOT_BODY_ASLEEP)
             return true;
     return false;
 }
@@ -103,9 +103,9 @@ static void agree(const foliot_host *host, const lot *l, uint32_t ticks)
     for (uint32_t t = 0; t < ticks; t++) {
         assert_int_equal(foliot_world_step(alone, NULL, 0, NULL), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(many, NULL, 0, host), FOLIOT_STATUS_OK);
-        assert_true(foliot_digest_equal(foliot_world_digest(alone), foliot_world_digest(many)));
+        assert_true(foliot_digest_equal(foliot_world_get_digest(alone), foliot_world_get_digest(many)));
     }
-    assert_true((foliot_world_counted(many)->contacts_dropped > 0) == (l->room > 0));
+    assert_true((foliot_world_get_counters(many)->contacts_dropped > 0) == (l->room > 0));
     assert_true(some_sleep(many) || !l->sleeps || ticks < TICKS);
     free(many);
     free(alone);

@@ -39,7 +39,7 @@ static double dot(const double a[3], const double b[3])
 
 static pose pose_of(const flight *f)
 {
-    foliot_body_state s = foliot_world_body(f->world, 0);
+    foliot_body_state s = foliot_world_get_body_state(f->world, 0);
     const double *q = s.orientation;
     pose now = {.energy = 0};
     for (int k = 0; k < 3; k++) {

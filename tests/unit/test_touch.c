@@ -141,7 +141,7 @@ static void sleepers_go_on_touching(void **state)
     yard_material(&y, 0.5, 0);
     foliot_world *world = yard_open(&y);
     yard_run(world, 200);
-    assert_true(foliot_world_body(world, 2).flags & FOLIOT_BODY_ASLEEP);
+    assert_true(foliot_world_get_body_state(world, 2).flags & FOLIOT_BODY_ASLEEP);
     foliot_touch t[TOUCHES];
     assert_int_equal(touches_of(world, t), 2);
     for (int i = 0; i < 2; i++)
@@ -247,7 +247,7 @@ static void impulses_are_all_that_changes_momentum(void **state)
     for (int tick = 0; tick < 60; tick++) {
         double p[BODIES][3];
         for (uint32_t i = 0; i < BODIES; i++)
-            memcpy(p[i], foliot_world_body(world, i).velocity, sizeof p[i]);
+            memcpy(p[i], foliot_world_get_body_state(world, i).velocity, sizeof p[i]);
         yard_run(world, 1);
         uint32_t count;
         const foliot_impact *impact = foliot_world_impacts(world, &count);
@@ -265,12 +265,12 @@ static void impulses_are_all_that_changes_momentum(void **state)
         bool pressed = touches_of(world, t) > 0; // a second corner of a box, within the step
         for (uint32_t i = 0; i < BODIES && !pressed; i++)
             for (int k = 0; k < 3; k++)
-                check_near(foliot_world_body(world, i).velocity[k], p[i][k], 1e-11);
+                check_near(foliot_world_get_body_state(world, i).velocity[k], p[i][k], 1e-11);
         total += pressed ? 0 : count;
     }
     printf("%u impacts\n", total);
     assert_true(total > 500);
-    assert_int_equal(foliot_world_counted(world)->events_dropped, 0);
+    assert_int_equal(foliot_world_get_counters(world)->events_dropped, 0);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -300,7 +300,7 @@ static void impacts_beyond_the_table_are_counted(void **state)
     yard_run(world, 1);
     foliot_world_impacts(world, &count);
     assert_int_equal(count, 88); // contacts_max
-    assert_true(foliot_world_counted(world)->events_dropped > 1000);
+    assert_true(foliot_world_get_counters(world)->events_dropped > 1000);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -328,7 +328,7 @@ static void grazing_corners_have_a_place(void **state)
         for (uint32_t n = 0; n < count; n++)
             for (int k = 0; k < 3 && t[n].change != FOLIOT_TOUCH_ENDS; k++, seen++)
                 for (int side = 0; side < 2; side++) {
-                    foliot_body_state s = foliot_world_body(world, side ? t[n].b : t[n].a);
+                    foliot_body_state s = foliot_world_get_body_state(world, side ? t[n].b : t[n].a);
                     check_below(fabs(t[n].point[k] - s.position[k]), 0.2 * sqrt(3) + 0.02);
                 }
     }

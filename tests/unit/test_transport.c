@@ -41,8 +41,8 @@ static void pass_time(pair *p, uint64_t ns)
         p->now_ns += ns;
         return;
     }
-    struct pollfd fds[2] = {{.fd = foliot_transport_descriptor(p->host), .events = POLLIN},
-                            {.fd = foliot_transport_descriptor(p->client), .events = POLLIN}};
+    struct pollfd fds[2] = {{.fd = foliot_transport_get_descriptor(p->host), .events = POLLIN},
+                            {.fd = foliot_transport_get_descriptor(p->client), .events = POLLIN}};
     poll(fds, 2, (int)(ns / 1000000u));
     p->now_ns = clock_ns();
 }
@@ -90,7 +90,7 @@ static pair meet(bool memory, bool batches, const char *impairment)
     config.receive = config.send;
     make(&p, p.hub, &config, &p.client);
     foliot_peer_id peer;
-    assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1", foliot_transport_port(p.host),
+    assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1", foliot_transport_get_port(p.host),
                                               p.now_ns, &peer),
                      FOLIOT_STATUS_OK);
     for (uint64_t end = p.now_ns + 8000000000u;
@@ -138,7 +138,7 @@ static void packets_of_both_kinds_arrive(bool memory)
                      FOLIOT_STATUS_NOT_FOUND);
     run(&p, 100000000);
     assert_int_equal(p.client_received, 2);
-    assert_int_equal(foliot_transport_counted(p.host)->packets_refused, 2);
+    assert_int_equal(foliot_transport_get_counters(p.host)->packets_refused, 2);
     foliot_transport_disconnect(p.host, p.at_host, 300, false);
     run(&p, 200000000);
     assert_int_equal(p.at_client.value, 0);
@@ -182,7 +182,7 @@ static void the_share_of_lost_packets_is_as_asked(bool memory)
 static void the_shares_of_other_faults_are_as_asked(bool memory)
 {
     pair p = connected(memory, "duplicate=20%,reorder=10%,seed=5");
-    const foliot_transport_counters *counted = foliot_transport_counted(p.client);
+    const foliot_transport_counters *counted = foliot_transport_get_counters(p.client);
     uint64_t doubled = counted->packets_duplicated, late = counted->packets_reordered;
     uint8_t byte = 1;
     unsigned sent = 2000;
@@ -212,7 +212,7 @@ static void a_connection_comes_back(bool memory)
         p.at_client.value = p.at_host.value = 0;
         foliot_peer_id peer;
         assert_int_equal(foliot_transport_connect(p.client, "127.0.0.1",
-                                                  foliot_transport_port(p.host), p.now_ns, &peer),
+                                                  foliot_transport_get_port(p.host), p.now_ns, &peer),
                          FOLIOT_STATUS_OK);
         for (int i = 0; i < 400 && p.at_client.value == 0; i++)
             run(&p, 10000000);
@@ -266,7 +266,7 @@ static bool next_received(pair *p, foliot_transport_event *event)
 static bool one_that_waits(pair *p)
 {
     foliot_transport_event event;
-    struct pollfd fd = {.fd = foliot_transport_descriptor(p->host), .events = POLLIN};
+    struct pollfd fd = {.fd = foliot_transport_get_descriptor(p->host), .events = POLLIN};
     uint8_t byte = 9;
     while (next_received(p, &event)) {
     }
@@ -275,7 +275,7 @@ static bool one_that_waits(pair *p)
     foliot_transport_flush(p->client, sent);
     sleep_ms(20);
     bool woke = poll(&fd, 1, 0) > 0; // ENet's own, a ping, may have come
-    assert_true(foliot_transport_wake_ns(p->host) <
+    assert_true(foliot_transport_get_wake_ns(p->host) <
                 sent + 20000000); // it should have been polled in the meantime
     assert_true(next_received(p, &event));
     assert_int_equal(event.bytes[0], 9);
@@ -292,12 +292,12 @@ static void batched_packets_wake_nobody_and_tell_when_they_came(void **state)
     for (int i = 0; i < 50 && !seen; i++)
         seen = one_that_waits(&p);
     assert_true(seen);
-    assert_true(foliot_transport_counted(p.host)->packets_batched > 0);
+    assert_true(foliot_transport_get_counters(p.host)->packets_batched > 0);
     // The port is nobody else's, though two sockets share it.
     foliot_transport_config config = foliot_transport_config_default();
     foliot_transport *other = NULL;
     config.bind = "127.0.0.1";
-    config.port = foliot_transport_port(p.host);
+    config.port = foliot_transport_get_port(p.host);
     assert_int_equal(foliot_transport_enet(&config, p.now_ns, &other), FOLIOT_STATUS_AGAIN);
     close_pair(&p);
 }

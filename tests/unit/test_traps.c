@@ -83,7 +83,7 @@ static foliot_transport *connected(foliot_transport *host, tally *at_host, tally
     assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL, 0), FOLIOT_STATUS_OK);
     config.receive = config.send;
     assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_port(host),
+    assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_get_port(host),
                                               clock_ns(), &peer),
                      FOLIOT_STATUS_OK);
     for (int i = 0; i < 5000 && !(at_host->connected && at_client->connected); i++) {
@@ -101,7 +101,7 @@ static int attacker(const foliot_transport *host)
 {
     int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0), bytes = 4 << 20;
     struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons(foliot_transport_port(host)),
+                             .sin_port = htons(foliot_transport_get_port(host)),
                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
     assert_int_equal(connect(fd, (struct sockaddr *)&to, sizeof to), 0);
@@ -263,7 +263,7 @@ static void forged_connects_take_no_slot_and_get_less_than_they_send(void **stat
     drain(host, &seen);
     back += received_bytes(fd);
     assert_int_equal(seen.connected, 0);
-    assert_true(foliot_transport_counted(host)->datagrams_dropped_cookie > 10000);
+    assert_true(foliot_transport_get_counters(host)->datagrams_dropped_cookie > 10000);
     print_message("%zu bytes sent, %zu came back\n", sent, back);
     assert_true(back > 0 && back < sent / 2);
     tally at_host = {0}, at_client = {0}; // and there is still room for an honest one
@@ -323,7 +323,7 @@ static void what_is_sent_ahead_of_enet_arrives(void **state)
     config.receive = config.send;
     assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
     foliot_peer_id peer;
-    foliot_transport_connect(client, "127.0.0.1", foliot_transport_port(host), clock_ns(), &peer);
+    foliot_transport_connect(client, "127.0.0.1", foliot_transport_get_port(host), clock_ns(), &peer);
     foliot_transport *sides[2] = {host, client};
     tally seen[2] = {{0}, {0}};
     bool sent[2] = {false, false};
@@ -386,7 +386,7 @@ static void the_answer_to_another_connect_is_ignored(void **state)
         }
     }
     assert_int_equal(seen.disconnected, 0);
-    assert_true(foliot_transport_counted(client)->datagrams_dropped_malformed > 0);
+    assert_true(foliot_transport_get_counters(client)->datagrams_dropped_malformed > 0);
     close(fd);
     foliot_transport_destroy(client);
 }
@@ -403,7 +403,7 @@ static void an_oversized_datagram_is_survived(void **state)
         (void)!send(fd, bytes, sizeof bytes, 0);
         drain(host, &at_host);
     }
-    assert_true(foliot_transport_counted(host)->service_errors > 0);
+    assert_true(foliot_transport_get_counters(host)->service_errors > 0);
     foliot_transport_send(client, at_client.peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, 100);
     for (int i = 0; i < 50 && at_host.received == 0; i++, rest()) {
         drain(client, &at_client);
@@ -447,8 +447,8 @@ static void hostile_fragments_hold_no_memory(void **state)
     drain(host, &seen);
     size_t held = mallinfo2().uordblks - before;
     print_message("%zu bytes held, %llu fragments dropped\n", held,
-                  (unsigned long long)foliot_transport_counted(host)->datagrams_dropped_fragment);
-    assert_true(foliot_transport_counted(host)->datagrams_dropped_fragment > 10000);
+                  (unsigned long long)foliot_transport_get_counters(host)->datagrams_dropped_fragment);
+    assert_true(foliot_transport_get_counters(host)->datagrams_dropped_fragment > 10000);
     assert_true(held < 1048576);
     close(fd);
     foliot_transport_destroy(host);
@@ -494,13 +494,13 @@ static void source_port_0_is_dropped(void **state)
     tally seen = {0};
     uint8_t bytes[8 + 256];
     size_t length = write_connect(bytes + 8, 1);
-    put(put(put(put(bytes, 0, 2), foliot_transport_port(host), 2), 8 + length, 2), 0, 2);
+    put(put(put(put(bytes, 0, 2), foliot_transport_get_port(host), 2), 8 + length, 2), 0, 2);
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     for (int i = 0; i < 10; i++)
         (void)!sendto(fd, bytes, 8 + length, 0, (struct sockaddr *)&to, sizeof to);
     for (int i = 0; i < 20; i++, rest())
         drain(host, &seen);
-    assert_int_equal(foliot_transport_counted(host)->datagrams_dropped_source, 10);
+    assert_int_equal(foliot_transport_get_counters(host)->datagrams_dropped_source, 10);
     close(fd);
     foliot_transport_destroy(host);
 }

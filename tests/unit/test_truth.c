@@ -29,7 +29,7 @@ static foliot_world *probe_world(foliot__probe_kind kind, foliot_integrator inte
     assert_int_equal(foliot_world_create(&probe.scene, &world), FOLIOT_STATUS_OK);
     for (int tick = 0; tick < ticks; tick++) {
         foliot_input inputs[FOLIOT__PROBE_INPUTS];
-        uint32_t count = foliot__probe_inputs(&probe.scene, foliot_world_tick(world), inputs);
+        uint32_t count = foliot__probe_inputs(&probe.scene, foliot_world_get_tick(world), inputs);
         assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
     }
     return world;
@@ -97,7 +97,7 @@ static void a_reader_of_the_documented_bytes_finds_the_digest(void **state)
             size_t length = 0;
             uint8_t *bytes = captured(world, &length);
             assert_true(
-                foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_digest(world)));
+                foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_get_digest(world)));
             free(bytes);
             foliot_world_destroy(world);
         }
@@ -116,17 +116,17 @@ static void every_bit_of_truth_changes_the_digest(void **state)
                   {FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER}};
     for (size_t i = 0; i < 3; i++) {
         foliot_world *world = probe_world(worlds[i].kind, worlds[i].integrator, 5);
-        foliot_digest before = foliot_world_digest(world);
-        for (uint32_t slot = 0; slot < foliot_world_body_count(world); slot++)
+        foliot_digest before = foliot_world_get_digest(world);
+        for (uint32_t slot = 0; slot < foliot_world_get_body_count(world); slot++)
             for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++) {
                 if (!(world->truth_fields >> f & 1))
                     continue;
                 foliot_field field = (foliot_field)f;
-                uint64_t bits = foliot_world_field_bits(world, slot, field);
-                foliot_world_field_put(world, slot, field, bits ^ 1);
-                assert_false(foliot_digest_equal(foliot_world_digest(world), before));
-                foliot_world_field_put(world, slot, field, bits);
-                assert_true(foliot_digest_equal(foliot_world_digest(world), before));
+                uint64_t bits = foliot_world_get_field(world, slot, field);
+                foliot_world_set_field(world, slot, field, bits ^ 1);
+                assert_false(foliot_digest_equal(foliot_world_get_digest(world), before));
+                foliot_world_set_field(world, slot, field, bits);
+                assert_true(foliot_digest_equal(foliot_world_get_digest(world), before));
             }
         foliot_world_destroy(world);
     }
@@ -134,13 +134,13 @@ static void every_bit_of_truth_changes_the_digest(void **state)
 
 #define CHECK_CHANGES(lvalue, other)                                                               \
     do {                                                                                           \
-        foliot_digest before_ = foliot_world_digest(world);                                        \
+        foliot_digest before_ = foliot_world_get_digest(world);                                        \
         __typeof__(lvalue) kept_ = (lvalue);                                                       \
         (lvalue) = (other);                                                                        \
         world->definition_dirty = 1;                                                               \
-        assert_false(foliot_digest_equal(foliot_world_digest(world), before_));                    \
+        assert_false(foliot_digest_equal(foliot_world_get_digest(world), before_));                    \
         (lvalue) = kept_;                                                                          \
-        assert_true(foliot_digest_equal(foliot_world_digest(world), before_));                     \
+        assert_true(foliot_digest_equal(foliot_world_get_digest(world), before_));                     \
     } while (0)
 
 static void the_rest_of_truth_changes_the_digest(void **state)
@@ -171,13 +171,13 @@ static void cache_does_not_change_the_digest(void **state)
 {
     (void)state;
     foliot_world *world = probe_world(FOLIOT__PROBE_balls, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 12);
-    foliot_digest before = foliot_world_digest(world);
+    foliot_digest before = foliot_world_get_digest(world);
 #define SPOIL(type, name) foliot__##name(world)[2] = 4711;
     FOLIOT__BODY_CACHE(SPOIL)
 #undef SPOIL
     world->counters.force_evaluations = 0;
     world->acceleration_valid = 0;
-    assert_true(foliot_digest_equal(foliot_world_digest(world), before));
+    assert_true(foliot_digest_equal(foliot_world_get_digest(world), before));
     foliot_world_destroy(world);
 }
 
@@ -187,12 +187,12 @@ static void a_broken_constraint_and_a_spawn_are_in_the_next_digest(void **state)
     foliot_world *world = probe_world(FOLIOT__PROBE_net, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 30);
     uint32_t broken = 0;
     for (uint32_t i = 0; i < world->constraint_count; i++)
-        broken += foliot_world_constraint_broken(world, i);
+        broken += foliot_world_get_constraint_broken(world, i);
     assert_true(broken > 0);
     assert_false(world->definition_dirty);
     size_t length = 0;
     uint8_t *bytes = captured(world, &length);
-    assert_true(foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_digest(world)));
+    assert_true(foliot_digest_equal(digest_of_capture(bytes, length), foliot_world_get_digest(world)));
     free(bytes);
     foliot_world_destroy(world);
 }
@@ -215,7 +215,7 @@ static void truncated_bytes_are_refused_and_change_nothing(void **state)
         size_t length = 0;
         uint8_t *bytes = captured(world, &length);
         foliot_world *other = probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 2);
-        size_t size = foliot_world_size(other);
+        size_t size = foliot_world_get_bytes(other);
         foliot_world *before = aligned_alloc(64, size);
         assert_non_null(before);
         memcpy(before, other, size);
@@ -233,7 +233,7 @@ static void truncated_bytes_are_refused_and_change_nothing(void **state)
         assert_int_equal(foliot_world_restore(other, longer, length + 1), FOLIOT_STATUS_CORRUPT);
         assert_memory_equal(other, before, size);
         assert_int_equal(foliot_world_restore(other, bytes, length), FOLIOT_STATUS_OK);
-        assert_true(foliot_digest_equal(foliot_world_digest(other), foliot_world_digest(world)));
+        assert_true(foliot_digest_equal(foliot_world_get_digest(other), foliot_world_get_digest(world)));
         free(longer);
         free(bytes);
         free(before);
@@ -251,7 +251,7 @@ static void damaged_bytes_never_hurt(void **state)
     uint32_t refused = 0, taken = 0;
     for (int kind = 0; kind < FOLIOT__PROBE_COUNT; kind++) {
         foliot_world *world = probe_world((foliot__probe_kind)kind, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 9);
-        size_t length = 0, again = 0, size = foliot_world_size(world);
+        size_t length = 0, again = 0, size = foliot_world_get_bytes(world);
         uint8_t *bytes = captured(world, &length), *damaged = malloc(length);
         foliot_world *other = aligned_alloc(64, size);
         assert_true(damaged && other);
@@ -317,10 +317,10 @@ static void fields_are_found_by_their_names(void **state)
 {
     (void)state;
     for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++)
-        assert_int_equal(foliot_field_find(foliot_field_name((foliot_field)f)), f);
+        assert_int_equal(foliot_field_find(foliot_field_get_name((foliot_field)f)), f);
     assert_int_equal(foliot_field_find("position.w"), FOLIOT_FIELD_COUNT);
     assert_int_equal(foliot_field_find("none"), FOLIOT_FIELD_COUNT);
-    assert_string_equal(foliot_field_name(FOLIOT_FIELD_angular_velocity_z), "angular_velocity.z");
+    assert_string_equal(foliot_field_get_name(FOLIOT_FIELD_angular_velocity_z), "angular_velocity.z");
 }
 
 static void digests_have_one_spelling(void **state)

@@ -65,7 +65,7 @@ static uint32_t shoot(yard *y, foliot__rng *rng, int kind, const double n[3], do
 // How far the body's centre is before a wall through `at`.
 static double before(const foliot_world *world, uint32_t i, const double at[3], const double n[3])
 {
-    foliot_body_state s = foliot_world_body(world, i);
+    foliot_body_state s = foliot_world_get_body_state(world, i);
     return (s.position[0] - at[0]) * n[0] + (s.position[1] - at[1]) * n[1] +
            (s.position[2] - at[2]) * n[2];
 }
@@ -93,7 +93,7 @@ static void nothing_passes_a_plate(void **state)
             yard_run(world, 1);
             assert_true(before(world, i, none, n) > 0);
         }
-        assert_int_equal(foliot_world_counted(world)->frozen_bodies, 0);
+        assert_int_equal(foliot_world_get_counters(world)->frozen_bodies, 0);
         foliot_world_destroy(world);
         yard_free(&y);
     }
@@ -141,7 +141,7 @@ static void plates_do_not_pass_each_other(void **state)
         double closing = 2 * speed;
         for (int tick = 0; tick < 20; tick++) {
             yard_run(world, 1);
-            foliot_body_state low = foliot_world_body(world, 0), high = foliot_world_body(world, 1);
+            foliot_body_state low = foliot_world_get_body_state(world, 0), high = foliot_world_get_body_state(world, 1);
             assert_true(high.position[2] > low.position[2]);
             closing = low.velocity[2] - high.velocity[2];
         }
@@ -195,9 +195,9 @@ static void long_things_do_not_pass_a_plate(void **state)
             yard_run(world, 1);
             yard_run(other, 1);
             assert_true(
-                foliot_digest_equal(foliot_world_digest(world), foliot_world_digest(other)));
+                foliot_digest_equal(foliot_world_get_digest(world), foliot_world_get_digest(other)));
             for (uint32_t n = 0; n < SHOTS; n++) {
-                const double *x = foliot_world_body(world, 2 * n + 1).position;
+                const double *x = foliot_world_get_body_state(world, 2 * n + 1).position;
                 bool beside = fabs(x[1] - 20.0 * n) > 3.4 ||
                               fabs(x[2]) > 3.4; // it may have gone round the plate
                 assert_true(x[0] < 0 || beside);
@@ -211,7 +211,7 @@ static void long_things_do_not_pass_a_plate(void **state)
 
 static double energy_of(const foliot_world *world)
 {
-    foliot_invariants sums = foliot_world_invariants(world, NULL);
+    foliot_invariants sums = foliot_world_get_invariants(world, NULL);
     return sums.kinetic + sums.potential;
 }
 
@@ -231,7 +231,7 @@ static void a_flat_box_rises_by_its_restitution(void **state)
         bool rose = false;
         for (int tick = 0; tick < 300; tick++) {
             yard_run(world, 1);
-            foliot_body_state s = foliot_world_body(world, 0);
+            foliot_body_state s = foliot_world_get_body_state(world, 0);
             double now = energy_of(world);
             assert_true(now <= energy + 1e-6 * 2 * G);
             energy = fmin(energy, now);
@@ -241,7 +241,7 @@ static void a_flat_box_rises_by_its_restitution(void **state)
         }
         printf("e %.1f: rises to %.5f, e^2 is %.5f\n", e, top, e * e);
         check_near(top, e * e, 0.01 * e * e);
-        check_near(foliot_world_body(world, 0).position[2], 0.1, k == 2 ? 0.5 : 1e-3);
+        check_near(foliot_world_get_body_state(world, 0).position[2], 0.1, k == 2 ? 0.5 : 1e-3);
         foliot_world_destroy(world);
         yard_free(&y);
     }

@@ -11,17 +11,17 @@
 
 static double position(const foliot_world *world)
 {
-    return foliot_world_body(world, 0).position[0];
+    return foliot_world_get_body_state(world, 0).position[0];
 }
 
 static double velocity(const foliot_world *world)
 {
-    return foliot_world_body(world, 0).velocity[0];
+    return foliot_world_get_body_state(world, 0).velocity[0];
 }
 
 static double field(const foliot_world *world, foliot_field which)
 {
-    uint64_t bits = foliot_world_field_bits(world, 0, which);
+    uint64_t bits = foliot_world_get_field(world, 0, which);
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -67,7 +67,7 @@ static void it_is_velocity_verlet_where_nothing_damps(void **state)
     for (int n = 0; n < 1000; n++) {
         problem_step(&p, verlet, 1);
         problem_step(&q, other, 1);
-        foliot_body_state a = foliot_world_body(verlet, 0), b = foliot_world_body(other, 0);
+        foliot_body_state a = foliot_world_get_body_state(verlet, 0), b = foliot_world_get_body_state(other, 0);
         for (int k = 0; k < 2; k++) {
             check_near(a.position[k], b.position[k], 1e-12);
             check_near(a.velocity[k], b.velocity[k], 1e-12);
@@ -164,7 +164,7 @@ static void a_spawned_body_starts_right(void **state)
     foliot_input join = {.sequence = 1, .kind = FOLIOT_INPUT_JOIN};
     assert_int_equal(foliot_world_step(world, &join, 1, NULL), FOLIOT_STATUS_OK);
     problem_step(&p, world, 63);
-    foliot_body_state b = foliot_world_body(world, foliot_world_player_body(world, 0));
+    foliot_body_state b = foliot_world_get_body_state(world, foliot_world_get_player_body(world, 0));
     check_bits(b.position[2], 5.0 - 4);
     check_bits(b.velocity[2], 5.0 - 8);
     foliot_world_destroy(world);
@@ -179,15 +179,15 @@ static void a_changed_velocity_is_taken_up(void **state)
     p.scene.gravity[2] = -8;
     foliot_world *world = problem_world(&p);
     problem_step(&p, world, 64);
-    check_bits(foliot_world_body(world, 0).position[2], -4.0);
+    check_bits(foliot_world_get_body_state(world, 0).position[2], -4.0);
     double up = 3;
     uint64_t bits;
     memcpy(&bits, &up, sizeof bits);
-    foliot_world_field_put(world, 0, FOLIOT_FIELD_velocity_z, bits);
-    uint32_t flags = foliot_world_body(world, 0).flags & ~(uint32_t)FOLIOT_BODY_STARTED;
-    foliot_world_field_put(world, 0, FOLIOT_FIELD_flags, flags);
+    foliot_world_set_field(world, 0, FOLIOT_FIELD_velocity_z, bits);
+    uint32_t flags = foliot_world_get_body_state(world, 0).flags & ~(uint32_t)FOLIOT_BODY_STARTED;
+    foliot_world_set_field(world, 0, FOLIOT_FIELD_flags, flags);
     problem_step(&p, world, 64);
-    check_bits(foliot_world_body(world, 0).position[2], -4.0 + 3 - 4);
+    check_bits(foliot_world_get_body_state(world, 0).position[2], -4.0 + 3 - 4);
     foliot_world_destroy(world);
 }
 
@@ -224,7 +224,7 @@ static double jittered_error(uint32_t form, int thirds)
     foliot_world *world = problem_world(&p);
     for (int n = 0; n < 3 * thirds; n++)
         assert_int_equal(foliot_world_step_dt(world, share[n % 3] * dt, &p.host), FOLIOT_STATUS_OK);
-    check_near(foliot_world_time(world), 6, 1e-12);
+    check_near(foliot_world_get_time(world), 6, 1e-12);
     double error = fabs(position(world) - cos(6));
     foliot_world_destroy(world);
     return error;

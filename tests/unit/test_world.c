@@ -75,15 +75,15 @@ static void a_world_holds_what_its_scene_says(void **state)
     (void)state;
     fixture f = made();
     foliot_world *world = world_of(&f);
-    assert_int_equal(foliot_world_body_count(world), 3);
-    assert_int_equal(foliot_world_tick(world), 0);
-    foliot_body_state a = foliot_world_body(world, 0), c = foliot_world_body(world, 2);
+    assert_int_equal(foliot_world_get_body_count(world), 3);
+    assert_int_equal(foliot_world_get_tick(world), 0);
+    foliot_body_state a = foliot_world_get_body_state(world, 0), c = foliot_world_get_body_state(world, 2);
     check_bits(a.position[0], 0.1);
     check_bits(a.velocity[1], -0.7);
     assert_int_equal(a.flags, FOLIOT_BODY_ALIVE);
     assert_int_equal(c.flags, FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC);
-    check_bits(foliot_world_body_mass(world, 1), 0.37);
-    assert_int_equal(foliot_world_player_body(world, 0), FOLIOT_NO_BODY);
+    check_bits(foliot_world_get_body_mass(world, 1), 0.37);
+    assert_int_equal(foliot_world_get_player_body(world, 0), FOLIOT_NO_BODY);
     foliot_world_destroy(world);
 }
 
@@ -93,8 +93,8 @@ static void a_block_that_is_too_small_or_misaligned_is_refused(void **state)
     fixture f = made();
     foliot_world *world = world_of(&f);
     foliot_world_config config = foliot_world_config_default(&f.scene);
-    size_t bytes = foliot_world_bytes(&config);
-    assert_int_equal(bytes, foliot_world_size(world));
+    size_t bytes = foliot_world_config_get_bytes(&config);
+    assert_int_equal(bytes, foliot_world_get_bytes(world));
     char *block = aligned_alloc(64, bytes + 64);
     foliot_world *other = NULL;
     assert_int_equal(foliot_world_init(block, bytes - 1, &config, &f.scene, &other), FOLIOT_STATUS_FULL);
@@ -115,7 +115,7 @@ static void copies_agree_until_inputs_differ(void **state)
 {
     (void)state;
     fixture f = made();
-    foliot_world *one = world_of(&f), *two = aligned_alloc(64, foliot_world_size(one));
+    foliot_world *one = world_of(&f), *two = aligned_alloc(64, foliot_world_get_bytes(one));
     foliot_input join = joining(0, FOLIOT_INPUT_JOIN);
     step(one, &join, 1);
     foliot_world_copy(two, one);
@@ -123,12 +123,12 @@ static void copies_agree_until_inputs_differ(void **state)
         foliot_input push = control(0, (uint32_t)t + 2, (int8_t)(t % 100));
         step(one, &push, 1);
         step(two, &push, 1);
-        assert_true(foliot_digest_equal(foliot_world_digest(one), foliot_world_digest(two)));
+        assert_true(foliot_digest_equal(foliot_world_get_digest(one), foliot_world_get_digest(two)));
     }
     foliot_input left = control(0, 200, -1), right = control(0, 200, 1);
     step(one, &left, 1);
     step(two, &right, 1);
-    assert_false(foliot_digest_equal(foliot_world_digest(one), foliot_world_digest(two)));
+    assert_false(foliot_digest_equal(foliot_world_get_digest(one), foliot_world_get_digest(two)));
     free(two);
     foliot_world_destroy(one);
 }
@@ -138,15 +138,15 @@ static void disordered_inputs_are_refused_and_change_nothing(void **state)
     (void)state;
     fixture f = made();
     foliot_world *world = world_of(&f);
-    foliot_digest before = foliot_world_digest(world);
+    foliot_digest before = foliot_world_get_digest(world);
     const foliot_input cases[][2] = {{control(1, 1, 0), control(0, 1, 0)},
                                      {control(0, 2, 0), control(0, 1, 0)},
                                      {control(0, 1, 0), control(0, 1, 0)},
                                      {control(0, 1, 0), control(2, 1, 0)}};
     for (int i = 0; i < 4; i++)
         assert_int_equal(foliot_world_step(world, cases[i], 2, NULL), FOLIOT_STATUS_INVALID);
-    assert_int_equal(foliot_world_tick(world), 0);
-    assert_true(foliot_digest_equal(before, foliot_world_digest(world)));
+    assert_int_equal(foliot_world_get_tick(world), 0);
+    assert_true(foliot_digest_equal(before, foliot_world_get_digest(world)));
     foliot_world_destroy(world);
 }
 
@@ -158,25 +158,25 @@ static void players_join_push_and_leave(void **state)
     foliot_world *world = world_of(&f);
     foliot_input joins[2] = {joining(0, FOLIOT_INPUT_JOIN), joining(1, FOLIOT_INPUT_JOIN)};
     step(world, joins, 2);
-    uint32_t slot = foliot_world_player_body(world, 1), count;
+    uint32_t slot = foliot_world_get_player_body(world, 1), count;
     assert_int_equal(slot, 4);
     foliot_body_id id = foliot_world_body_id(world, slot);
-    foliot_world_events(world, &count);
+    foliot_world_get_events(world, &count);
     assert_int_equal(count, 2);
-    check_bits(foliot_world_body(world, slot).position[0], 3);
+    check_bits(foliot_world_get_body_state(world, slot).position[0], 3);
     foliot_input push = control(1, 2, 127);
     step(world, &push, 1);
-    check_near(foliot_world_body(world, slot).velocity[0], 20.0 / 60, 1e-15);
+    check_near(foliot_world_get_body_state(world, slot).velocity[0], 20.0 / 60, 1e-15);
     step(world, NULL, 0); // controls are held
-    check_near(foliot_world_body(world, slot).velocity[0], 40.0 / 60, 1e-15);
+    check_near(foliot_world_get_body_state(world, slot).velocity[0], 40.0 / 60, 1e-15);
     foliot_input leave = joining(1, FOLIOT_INPUT_LEAVE);
     leave.sequence = 3;
     step(world, &leave, 1);
     assert_int_equal(foliot_world_body_slot(world, id), FOLIOT_NO_BODY);
-    assert_false(foliot_world_body_alive(world, slot));
+    assert_false(foliot_world_get_body_alive(world, slot));
     foliot_input again = joining(1, FOLIOT_INPUT_JOIN);
     step(world, &again, 1);
-    assert_int_equal(foliot_world_player_body(world, 1), 4); // the same slot, another generation
+    assert_int_equal(foliot_world_get_player_body(world, 1), 4); // the same slot, another generation
     assert_int_equal(foliot_world_body_slot(world, id), FOLIOT_NO_BODY);
     foliot_world_destroy(world);
 }
@@ -188,9 +188,9 @@ static void what_cannot_be_applied_is_counted_and_told(void **state)
     foliot_world *world = world_of(&f);
     foliot_input inputs[2] = {control(0, 1, 5), joining(1, FOLIOT_INPUT_LEAVE)};
     step(world, inputs, 2);
-    assert_int_equal(foliot_world_counted(world)->inputs_refused, 2);
+    assert_int_equal(foliot_world_get_counters(world)->inputs_refused, 2);
     uint32_t count;
-    const foliot_event *events = foliot_world_events(world, &count);
+    const foliot_event *events = foliot_world_get_events(world, &count);
     assert_int_equal(count, 2);
     assert_int_equal(events[1].kind, FOLIOT_EVENT_REFUSED);
     assert_int_equal(events[1].a, 1);
@@ -206,10 +206,10 @@ static void a_body_that_leaves_the_numbers_is_frozen_where_it_was(void **state)
     foliot_world *world = world_of(&f);
     for (int t = 0; t < 100; t++)
         step(world, NULL, 0);
-    const foliot_world_counters *counted = foliot_world_counted(world);
+    const foliot_world_counters *counted = foliot_world_get_counters(world);
     assert_int_equal(counted->frozen_bodies, 2);
     assert_true(counted->first_frozen_tick > 3 && counted->first_frozen_tick < 20);
-    foliot_body_state b = foliot_world_body(world, 1);
+    foliot_body_state b = foliot_world_get_body_state(world, 1);
     assert_true(b.flags & FOLIOT_BODY_FROZEN);
     check_bits(b.velocity[2], 0);
     check_below(b.position[2] * b.position[2], 0x1p80);
@@ -224,7 +224,7 @@ static void speed_is_clamped_where_the_scene_says_so(void **state)
     foliot_world *world = world_of(&f);
     for (int t = 0; t < 120; t++)
         step(world, NULL, 0);
-    const double *v = foliot_world_body(world, 0).velocity;
+    const double *v = foliot_world_get_body_state(world, 0).velocity;
     check_near(v[0] * v[0] + v[1] * v[1] + v[2] * v[2], 9, 1e-14);
     foliot_world_destroy(world);
 }

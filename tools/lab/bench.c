@@ -102,8 +102,8 @@ static bool measure(foliot_scene *scene, foliot_integrator id, cost *own, cost *
         opponent_rounds[r] = opponent ? round_of(opponent, scene->body_count) : 0;
     }
     if (world) {
-        uint64_t ticks = foliot_world_tick(world) * scene->substeps;
-        own->evaluations = (double)foliot_world_counted(world)->force_evaluations / (double)ticks;
+        uint64_t ticks = foliot_world_get_tick(world) * scene->substeps;
+        own->evaluations = (double)foliot_world_get_counters(world)->force_evaluations / (double)ticks;
         own->ns = median(rounds);
         standard->ns = median(opponent_rounds);
     }

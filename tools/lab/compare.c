@@ -190,7 +190,7 @@ static int failed(const comparison *c, foliot_status status)
 {
     if (status == FOLIOT_STATUS_AGAIN)
         return lab_fail(c->context, FOLIOT__EXIT_ERROR, "interrupted");
-    return lab_fail(c->context, FOLIOT__EXIT_ERROR, "%s", foliot_status_text(status));
+    return lab_fail(c->context, FOLIOT__EXIT_ERROR, "%s", foliot_status_get_text(status));
 }
 
 static int find_reference(comparison *c)

@@ -114,7 +114,7 @@ double lab_energy_error(double start, double now)
 
 double lab_energy(const foliot_world *world)
 {
-    foliot_invariants invariants = foliot_world_invariants(world, NULL);
+    foliot_invariants invariants = foliot_world_get_invariants(world, NULL);
     return invariants.kinetic + invariants.potential;
 }
 
@@ -124,8 +124,8 @@ const char *lab_body_name(const foliot_scene *scene, const foliot_world *world, 
     const size_t bytes = FOLIOT_NAME_BYTES + 16;
     if (slot < scene->body_count && scene->bodies[slot].name && scene->bodies[slot].name[0])
         return foliot__text_clean(text, bytes, scene->bodies[slot].name);
-    for (uint32_t p = 0; slot >= scene->body_count && p < foliot_world_players_max(world); p++)
-        if (foliot_world_player_body(world, p) == slot) {
+    for (uint32_t p = 0; slot >= scene->body_count && p < foliot_world_get_players_max(world); p++)
+        if (foliot_world_get_player_body(world, p) == slot) {
             snprintf(text, bytes, "player %u", (unsigned)p);
             return text;
         }
@@ -164,7 +164,7 @@ static int open_recording(const lab_context *context, const char *file, lab_inpu
                    ? FOLIOT__EXIT_NOT_VERIFIABLE
                    : FOLIOT__EXIT_CORRUPT;
     return lab_fail(context, code, "%s: %s", file,
-                    damage.text[0] ? damage.text : foliot_status_text(status));
+                    damage.text[0] ? damage.text : foliot_status_get_text(status));
 }
 
 static int open_script(const lab_context *context, const char *file, const foliot_scene *scene,
@@ -211,17 +211,17 @@ static bool recorded_at(lab_inputs *inputs, uint64_t tick, const foliot_input **
 {
     foliot_replay *replay = inputs->replay;
     foliot_status status = FOLIOT_STATUS_OK;
-    while (!inputs->ended && foliot_replay_tick(replay) < tick && status == FOLIOT_STATUS_OK)
+    while (!inputs->ended && foliot_replay_get_tick(replay) < tick && status == FOLIOT_STATUS_OK)
         status = foliot_replay_step(replay);
     // A recording that starts later has nothing for the ticks before it.
-    if (status == FOLIOT_STATUS_OK && !inputs->ended && foliot_replay_tick(replay) == tick)
-        status = foliot_replay_inputs(replay, tick, list, count);
+    if (status == FOLIOT_STATUS_OK && !inputs->ended && foliot_replay_get_tick(replay) == tick)
+        status = foliot_replay_get_inputs(replay, tick, list, count);
     inputs->ended |= status == FOLIOT_STATUS_NOT_FOUND;
     if (status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_NOT_FOUND)
         return true;
-    const foliot_damage *damage = foliot_replay_damage(replay);
+    const foliot_damage *damage = foliot_replay_get_damage(replay);
     snprintf(inputs->message, sizeof inputs->message, "inputs of tick %llu: %s",
-             (unsigned long long)tick, damage->text[0] ? damage->text : foliot_status_text(status));
+             (unsigned long long)tick, damage->text[0] ? damage->text : foliot_status_get_text(status));
     *message = inputs->message;
     return false;
 }

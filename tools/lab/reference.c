@@ -105,14 +105,14 @@ foliot_status reference_watch(foliot_scene *scene, double finest, double time, u
     if (status != FOLIOT_STATUS_OK)
         return status;
     double x[3][2], v[3][2];
-    foliot_body_state at = foliot_world_body(world, body);
+    foliot_body_state at = foliot_world_get_body_state(world, body);
     for (int k = 0; k < 3; k++) {
         x[k][0] = x[k][1] = at.position[k];
         v[k][0] = v[k][1] = at.velocity[k];
     }
     for (uint64_t tick = 0; tick < ticks && status == FOLIOT_STATUS_OK; tick++) {
         status = lab_interrupted() ? FOLIOT_STATUS_AGAIN : foliot_world_step(world, NULL, 0, NULL);
-        at = foliot_world_body(world, body);
+        at = foliot_world_get_body_state(world, body);
         for (int k = 0; k < 3; k++) {
             widen(x[k], at.position[k]);
             widen(v[k], at.velocity[k]);

@@ -346,7 +346,7 @@ bool report_html(FILE *out, const comparison *of)
     fprintf(out, "<p>Bodies: %u, forces: %u, constraints: %u. ", of->scene->body_count,
             of->scene->force_count, of->scene->constraint_count);
     html_text(out, "Positions are compared with ", of->reference.text, ". ");
-    fprintf(out, "foliot %s, %s.</p>\n", foliot_version(), foliot_build());
+    fprintf(out, "foliot %s, %s.</p>\n", foliot_get_version(), foliot_get_build());
     for (int which = PICTURE_ENERGY; which < PICTURE_COUNT; which++)
         html_picture(out, c, of, (picture)which);
     html_schemes(out, of);

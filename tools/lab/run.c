@@ -170,15 +170,15 @@ static void csv_reals(FILE *out, const double *values, int count)
 
 static void csv_rows(const run *r)
 {
-    uint64_t tick = foliot_world_tick(r->world);
+    uint64_t tick = foliot_world_get_tick(r->world);
     char name[FOLIOT_NAME_BYTES + 16];
     if (!r->csv || tick % r->options->every)
         return;
-    for (uint32_t i = 0; i < foliot_world_body_count(r->world); i++) {
-        if (!foliot_world_body_alive(r->world, i))
+    for (uint32_t i = 0; i < foliot_world_get_body_count(r->world); i++) {
+        if (!foliot_world_get_body_alive(r->world, i))
             continue;
-        foliot_body_state body = foliot_world_body(r->world, i);
-        fprintf(r->csv, "%" PRIu64 ",%.17g,%.17g,", tick, foliot_world_time(r->world), r->energy);
+        foliot_body_state body = foliot_world_get_body_state(r->world, i);
+        fprintf(r->csv, "%" PRIu64 ",%.17g,%.17g,", tick, foliot_world_get_time(r->world), r->energy);
         csv_name(r->csv, lab_body_name(r->scene, r->world, i, name));
         csv_reals(r->csv, body.position, 3);
         csv_reals(r->csv, body.velocity, 3);
@@ -202,12 +202,12 @@ static int csv_close(run *r)
 
 static int record_failed(run *r, foliot_status status)
 {
-    foliot_recording_state state = foliot_recording_now(r->recording);
+    foliot_recording_state state = foliot_recording_get_state(r->recording);
     if (status == FOLIOT_STATUS_IO && state.stopped_errno)
         errno = state.stopped_errno;
     else if (status != FOLIOT_STATUS_IO)
         return lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s", r->options->record,
-                        foliot_status_text(status));
+                        foliot_status_get_text(status));
     return cannot_write(r, r->options->record);
 }
 
@@ -225,7 +225,7 @@ static int record_open(run *r)
     r->recording = NULL;
     return status == FOLIOT_STATUS_IO ? cannot_write(r, r->options->record)
                                : lab_fail(r->context, FOLIOT__EXIT_ERROR, "recording %s: %s",
-                                          r->options->record, foliot_status_text(status));
+                                          r->options->record, foliot_status_get_text(status));
 }
 
 static int record_tick(run *r, const foliot_input *inputs, uint32_t count)
@@ -259,10 +259,10 @@ static void look(run *r)
     if (!(error <= r->energy_error_max))
         r->energy_error_max = error;
     uint32_t count;
-    const foliot_event *events = foliot_world_events(r->world, &count);
+    const foliot_event *events = foliot_world_get_events(r->world, &count);
     for (uint32_t i = 0; i < count; i++)
         if (events[i].kind == FOLIOT_EVENT_FROZEN && r->frozen_count < FROZEN_MAX)
-            r->frozen[r->frozen_count++] = (frozen){foliot_world_tick(r->world), events[i].a};
+            r->frozen[r->frozen_count++] = (frozen){foliot_world_get_tick(r->world), events[i].a};
     csv_rows(r);
 }
 
@@ -297,7 +297,7 @@ static int advance(run *r)
         foliot_status status = step(r, inputs, count);
         if (status != FOLIOT_STATUS_OK) {
             code = lab_fail(r->context, FOLIOT__EXIT_ERROR, "tick %" PRIu64 ": %s", tick,
-                            foliot_status_text(status));
+                            foliot_status_get_text(status));
             break;
         }
         if (r->recording && (code = record_tick(r, inputs, count)) != 0)
@@ -357,10 +357,10 @@ static void print_bodies(const run *r, const units *u)
     char position[FOLIOT_NAME_BYTES + 16];
     snprintf(position, sizeof position, "position, %s", u->length);
     printf("\n  %-20s %14s\n", "body", position);
-    for (uint32_t i = 0; i < foliot_world_body_count(r->world); i++) {
-        if (!foliot_world_body_alive(r->world, i))
+    for (uint32_t i = 0; i < foliot_world_get_body_count(r->world); i++) {
+        if (!foliot_world_get_body_alive(r->world, i))
             continue;
-        foliot_body_state body = foliot_world_body(r->world, i);
+        foliot_body_state body = foliot_world_get_body_state(r->world, i);
         if ((body.flags & FOLIOT_BODY_STATIC) || alive++ >= BODIES_SHOWN)
             continue;
         printf("  %-20s %14.7g %14.7g %14.7g%s\n", lab_body_name(r->scene, r->world, i, name),
@@ -375,7 +375,7 @@ static void print_bodies(const run *r, const units *u)
 // What a reader must not miss: things that went wrong, each with its count.
 static void print_warnings(const run *r)
 {
-    const foliot_world_counters *c = foliot_world_counted(r->world);
+    const foliot_world_counters *c = foliot_world_get_counters(r->world);
     char name[FOLIOT_NAME_BYTES + 16];
     for (uint32_t i = 0; i < r->frozen_count && i < 5; i++)
         printf("  frozen             %s left the range of numbers (2^40) at tick %" PRIu64 "\n",
@@ -391,15 +391,15 @@ static void print_warnings(const run *r)
         printf("  inputs refused     %" PRIu64 "\n", c->inputs_refused);
     if (r->interrupted)
         printf("  interrupted        at tick %" PRIu64 " of %" PRIu64 "\n",
-               foliot_world_tick(r->world), r->ticks);
+               foliot_world_get_tick(r->world), r->ticks);
 }
 
 static void print_speed(const run *r, const units *u)
 {
-    double seconds = (double)r->step_ns * 1e-9, ticks = (double)foliot_world_tick(r->world);
+    double seconds = (double)r->step_ns * 1e-9, ticks = (double)foliot_world_get_tick(r->world);
     if (!(seconds > 0) || ticks == 0)
         return;
-    double rate = ticks / seconds, simulated = foliot_world_time(r->world) / seconds;
+    double rate = ticks / seconds, simulated = foliot_world_get_time(r->world) / seconds;
     if (strcmp(u->time, "s") == 0)
         printf("  %-18s %.4g ticks/s, %.4g x real time\n", "speed", rate, simulated);
     else
@@ -409,17 +409,17 @@ static void print_speed(const run *r, const units *u)
 static void print_account(const run *r)
 {
     units u = units_of(r->scene);
-    foliot_invariants now = foliot_world_invariants(r->world, NULL);
+    foliot_invariants now = foliot_world_get_invariants(r->world, NULL);
     char digest[FOLIOT_DIGEST_TEXT_BYTES], name[FOLIOT_NAME_BYTES];
-    foliot_digest_text(foliot_world_digest(r->world), digest);
+    foliot_digest_text(foliot_world_get_digest(r->world), digest);
     char step_size[FOLIOT__REAL_TEXT_BYTES];
     printf("%s, %s, dt = %s %s", foliot__text_clean(name, sizeof name, r->scene->name),
            foliot_integrator_get_info(r->scene->integrator)->name,
            lab_step_text(step_size, r->scene->dt), u.time);
     if (r->scene->substeps > 1)
         printf(" in %u substeps", r->scene->substeps);
-    printf(": %" PRIu64 " ticks, %.10g %s\n\n", foliot_world_tick(r->world),
-           foliot_world_time(r->world), u.time);
+    printf(": %" PRIu64 " ticks, %.10g %s\n\n", foliot_world_get_tick(r->world),
+           foliot_world_get_time(r->world), u.time);
     printf("  %-18s %14.7g at the start, %.7g at the end  %s%s\n", "energy", r->energy_start,
            r->energy, u.energy, now.potential_complete ? "" : " (some forces have no potential)");
     printf("  %-18s %14.3g at most, %.3g at the end%s\n", "energy error", r->energy_error_max,
@@ -427,7 +427,7 @@ static void print_account(const run *r)
            r->energy_start != 0 ? " (relative)" : " (absolute: the energy was 0)");
     print_vector("momentum", now.momentum, u.momentum);
     print_vector("angular momentum", now.angular_momentum, u.angular);
-    const foliot_world_counters *c = foliot_world_counted(r->world);
+    const foliot_world_counters *c = foliot_world_get_counters(r->world);
     printf("  %-18s %14" PRIu64 "\n", "force evaluations", c->force_evaluations);
     if (c->solver_iterations)
         printf("  %-18s %14" PRIu64 "\n", "solver iterations", c->solver_iterations);
@@ -442,10 +442,10 @@ static void print_account(const run *r)
 static void json_bodies(foliot__json *json, const run *r)
 {
     foliot__json_array(json, "bodies");
-    for (uint32_t i = 0; i < foliot_world_body_count(r->world); i++) {
-        if (!foliot_world_body_alive(r->world, i))
+    for (uint32_t i = 0; i < foliot_world_get_body_count(r->world); i++) {
+        if (!foliot_world_get_body_alive(r->world, i))
             continue;
-        foliot_body_state body = foliot_world_body(r->world, i);
+        foliot_body_state body = foliot_world_get_body_state(r->world, i);
         char name[FOLIOT_NAME_BYTES + 16];
         bool nameless =
             i < r->scene->body_count && !(r->scene->bodies[i].name && r->scene->bodies[i].name[0]);
@@ -477,10 +477,10 @@ static void json_frozen(foliot__json *json, const run *r)
 
 static void json_counters(foliot__json *json, const run *r)
 {
-    const foliot_world_counters *c = foliot_world_counted(r->world);
+    const foliot_world_counters *c = foliot_world_get_counters(r->world);
     uint64_t broken = 0;
     for (uint32_t i = 0; i < r->scene->constraint_count; i++)
-        broken += foliot_world_constraint_broken(r->world, i);
+        broken += foliot_world_get_constraint_broken(r->world, i);
     foliot__json_count(json, "frozen_bodies", c->frozen_bodies);
     json_frozen(json, r);
     foliot__json_count(json, "solver_iterations", c->solver_iterations);
@@ -493,18 +493,18 @@ static void json_counters(foliot__json *json, const run *r)
 
 static void json_account(const run *r)
 {
-    foliot_invariants now = foliot_world_invariants(r->world, NULL);
+    foliot_invariants now = foliot_world_get_invariants(r->world, NULL);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(foliot_world_digest(r->world), digest);
+    foliot_digest_text(foliot_world_get_digest(r->world), digest);
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "scene", r->scene->name);
     foliot__json_text(&json, "integrator", foliot_integrator_get_info(r->scene->integrator)->name);
     foliot__json_real(&json, "dt", r->scene->dt);
-    foliot__json_count(&json, "ticks", foliot_world_tick(r->world));
-    foliot__json_real(&json, "time", foliot_world_time(r->world));
+    foliot__json_count(&json, "ticks", foliot_world_get_tick(r->world));
+    foliot__json_real(&json, "time", foliot_world_get_time(r->world));
     foliot__json_count(&json, "force_evaluations",
-                       foliot_world_counted(r->world)->force_evaluations);
+                       foliot_world_get_counters(r->world)->force_evaluations);
     foliot__json_text(&json, "digest", digest);
     foliot__json_real(&json, "energy_start", r->energy_start);
     foliot__json_real(&json, "energy", r->energy);
@@ -530,7 +530,7 @@ static int make(run *r)
     foliot_status status = foliot_world_create(r->scene, &r->world);
     if (status != FOLIOT_STATUS_OK)
         return lab_fail(r->context, FOLIOT__EXIT_ERROR, "%s: %s", r->file,
-                        foliot_status_text(status));
+                        foliot_status_get_text(status));
     int code = record_open(r);
     return code ? code : csv_open(r);
 }

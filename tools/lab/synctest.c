@@ -83,7 +83,7 @@ static int run(const lab_context *context, const lab_synctest_options *options,
         return lab_fail(context, FOLIOT__EXIT_CORRUPT, "%s", from->problem);
     if (status != FOLIOT_STATUS_OK)
         return lab_fail(context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s",
-                        result.ticks, foliot_status_text(status));
+                        result.ticks, foliot_status_get_text(status));
     return say(context, scene, &result, options->json);
 }
 

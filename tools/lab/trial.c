@@ -11,7 +11,7 @@
 static void take_positions(const foliot_world *world, double *final, uint32_t slots)
 {
     for (uint32_t i = 0; i < slots; i++) {
-        foliot_body_state body = foliot_world_body(world, i);
+        foliot_body_state body = foliot_world_get_body_state(world, i);
         memcpy(final + 3 * (size_t)i, body.position, sizeof body.position);
     }
 }
@@ -45,7 +45,7 @@ static void take_energy(trial *t, const foliot_world *world, double start, uint6
     }
     if (!(error <= t->bin_error[bin]))
         t->bin_error[bin] = error;
-    t->bin_time[bin] = foliot_world_time(world);
+    t->bin_time[bin] = foliot_world_get_time(world);
 }
 
 static void take_point(trial *t, const foliot_world *world, const trial_view *view, uint64_t tick)
@@ -53,7 +53,7 @@ static void take_point(trial *t, const foliot_world *world, const trial_view *vi
     uint64_t stride = t->ticks / TRIAL_POINTS + 1;
     if (!t->x || tick % stride || t->point_count > TRIAL_POINTS)
         return;
-    foliot_body_state body = foliot_world_body(world, view->body);
+    foliot_body_state body = foliot_world_get_body_state(world, view->body);
     t->x[t->point_count] = body.position[view->axis];
     t->v[t->point_count] = body.velocity[view->axis];
     t->point_count++;
@@ -93,7 +93,7 @@ static foliot_status run_admitted(const foliot_scene *scene, const trial_view *v
     if (status != FOLIOT_STATUS_OK)
         return status;
     status = allocate(t, view, scene->body_count) ? measure(t, world, view) : FOLIOT_STATUS_MEMORY;
-    const foliot_world_counters *c = foliot_world_counted(world);
+    const foliot_world_counters *c = foliot_world_get_counters(world);
     t->evaluations = c->force_evaluations;
     t->solver_iterations = c->solver_iterations;
     t->solver_failures = c->solver_failures;

@@ -225,7 +225,7 @@ static void count_all(const run *r, other *o, const foliot_search *search, folio
 static void put_json(const char *file, const run *r, const other *o, const foliot_divergence *d)
 {
     foliot_report_names names =
-        tool_names(file, foliot_replay_about(r->replay), d, "ours", "theirs");
+        tool_names(file, foliot_replay_get_summary(r->replay), d, "ours", "theirs");
     foliot__json json = foliot__json_to(stdout);
     uint64_t last = r->last_tick < o->last_tick ? r->last_tick : o->last_tick;
     foliot__json_object(&json, NULL);
@@ -236,7 +236,7 @@ static void put_json(const char *file, const run *r, const other *o, const folio
     foliot__divergence_put(&json, d, &names);
     foliot__divergence_put_bits(&json, d, &names);
     foliot__json_bool(&json, "fingerprints_equal",
-                      foliot_digest_equal(foliot_fingerprint(), o->fingerprint));
+                      foliot_digest_equal(foliot_get_fingerprint(), o->fingerprint));
     foliot__json_count(&json, "bytes_exchanged", o->exchanged);
     foliot__json_count(&json, "bytes_dumped", o->dumped);
     foliot__json_close(&json);
@@ -246,14 +246,14 @@ static void put_json(const char *file, const run *r, const other *o, const folio
 static void put_text(const char *file, const run *r, const other *o, const foliot_divergence *d)
 {
     foliot_report_names names =
-        tool_names(file, foliot_replay_about(r->replay), d, "ours", "theirs");
+        tool_names(file, foliot_replay_get_summary(r->replay), d, "ours", "theirs");
     names.unknown = "in no part that has a name";
     if (d)
         tool_report(stdout, d, &names);
     else
         printf("%s: both builds agree in all %" PRIu64 " ticks\n", file,
                r->last_tick - r->first_tick);
-    if (!foliot_digest_equal(foliot_fingerprint(), o->fingerprint))
+    if (!foliot_digest_equal(foliot_get_fingerprint(), o->fingerprint))
         printf("  %-10s their fingerprints differ: these builds do not compute alike\n", "builds");
     printf("  %-10s %" PRIu64 " bytes, and %" PRIu64 " of states\n", "exchanged", o->exchanged,
            o->dumped);
@@ -262,7 +262,7 @@ static void put_text(const char *file, const run *r, const other *o, const folio
 static int say_failed(const other *o)
 {
     if (o->status != FOLIOT_STATUS_OK)
-        fprintf(stderr, "--with '%s': %s\n", with, foliot_status_text(o->status));
+        fprintf(stderr, "--with '%s': %s\n", with, foliot_status_get_text(o->status));
     else
         fprintf(stderr, "--with '%s': it does not answer as a foliot-replay of this format does\n",
                 with);

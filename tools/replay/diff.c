@@ -54,9 +54,9 @@ static bool same_inputs(pair *p, uint64_t tick)
 {
     const foliot_input *a, *b;
     uint32_t count, other;
-    p->status = foliot_replay_inputs(p->a, tick, &a, &count);
+    p->status = foliot_replay_get_inputs(p->a, tick, &a, &count);
     if (p->status == FOLIOT_STATUS_OK)
-        p->status = foliot_replay_inputs(p->b, tick, &b, &other);
+        p->status = foliot_replay_get_inputs(p->b, tick, &b, &other);
     if (p->status != FOLIOT_STATUS_OK)
         return true;
     bool same = count == other;
@@ -70,8 +70,8 @@ static bool same_inputs(pair *p, uint64_t tick)
 static bool same_digest(pair *p, uint64_t tick)
 {
     uint8_t a[16], b[16];
-    uint32_t count = foliot_replay_digest(p->a, tick, a),
-             other = foliot_replay_digest(p->b, tick, b);
+    uint32_t count = foliot_replay_get_digest(p->a, tick, a),
+             other = foliot_replay_get_digest(p->b, tick, b);
     uint32_t both = count < other ? count : other;
     return memcmp(a, b, both) == 0;
 }
@@ -82,7 +82,7 @@ static foliot_truth *truth_at(foliot_replay *replay, uint64_t tick)
     if (foliot_replay_seek(replay, tick) != FOLIOT_STATUS_OK || foliot_truth_create(&truth) != FOLIOT_STATUS_OK)
         return NULL;
     foliot_truth_begin(truth, tick);
-    foliot_truth_hold(truth, foliot_replay_simulation(replay));
+    foliot_truth_hold(truth, foliot_replay_get_simulation(replay));
     return truth;
 }
 
@@ -163,8 +163,8 @@ int diff_command(const foliot__program *program, const foliot__arguments *argume
     p.b = tool_open(file[1], &worst);
     worst = foliot__exit_worse(worst, code);
     if (p.a && p.b) {
-        p.one = foliot_replay_about(p.a);
-        p.other = foliot_replay_about(p.b);
+        p.one = foliot_replay_get_summary(p.a);
+        p.other = foliot_replay_get_summary(p.b);
         compare_headers(&p);
         compare_ticks(&p);
         if (json_wanted)
@@ -174,8 +174,8 @@ int diff_command(const foliot__program *program, const foliot__arguments *argume
         bool same =
             !p.scene[0] && !p.inputs && !p.digests && p.one->last_tick == p.other->last_tick;
         worst = same ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
-        worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_damage(p.a)->status));
-        worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_damage(p.b)->status));
+        worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_get_damage(p.a)->status));
+        worst = foliot__exit_worse(worst, tool_exit_of(foliot_replay_get_damage(p.b)->status));
         tool_tell_damage(file[0], p.a);
         tool_tell_damage(file[1], p.b);
     }

@@ -34,12 +34,12 @@ static void put_name(const char *name)
 
 static void put_bodies(const foliot_scene *scene, const foliot_world *world)
 {
-    for (uint32_t i = 0; i < foliot_world_body_count(world); i++) {
-        if (!foliot_world_body_alive(world, i))
+    for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++) {
+        if (!foliot_world_get_body_alive(world, i))
             continue;
         const char *name = tool_body_name(scene, i);
-        foliot_body_state b = foliot_world_body(world, i);
-        printf("%" PRIu64 ",%.17g,%" PRIu32 ",", foliot_world_tick(world), foliot_world_time(world),
+        foliot_body_state b = foliot_world_get_body_state(world, i);
+        printf("%" PRIu64 ",%.17g,%" PRIu32 ",", foliot_world_get_tick(world), foliot_world_get_time(world),
                i);
         put_name(name ? name : "");
         const double *groups[] = {b.position, b.velocity, b.orientation, b.angular_velocity};
@@ -53,14 +53,14 @@ static void put_bodies(const foliot_scene *scene, const foliot_world *world)
 
 static foliot_status export_bodies(foliot_replay *replay)
 {
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     foliot_status status = FOLIOT_STATUS_OK;
     printf("tick,time,body,name,position.x,position.y,position.z,velocity.x,velocity.y,velocity.z,"
            "orientation.w,orientation.x,orientation.y,orientation.z,"
            "angular_velocity.x,angular_velocity.y,angular_velocity.z\n");
     while (status == FOLIOT_STATUS_OK) {
-        if (foliot_replay_tick(replay) % every == 0)
-            put_bodies(about->scene, foliot_replay_world(replay));
+        if (foliot_replay_get_tick(replay) % every == 0)
+            put_bodies(about->scene, foliot_replay_get_world(replay));
         status = foliot_replay_step(replay);
     }
     return status;
@@ -69,14 +69,14 @@ static foliot_status export_bodies(foliot_replay *replay)
 static foliot_status export_inputs(foliot_replay *replay)
 {
     static const char *const kinds[] = {"control", "join", "leave"};
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     foliot_status status = FOLIOT_STATUS_OK;
     printf("tick,player,sequence,kind,x,y,z,turn,buttons\n");
     for (uint64_t tick = about->first_tick; tick < about->last_tick && status == FOLIOT_STATUS_OK;
          tick++) {
         const foliot_input *inputs;
         uint32_t count = 0;
-        status = foliot_replay_inputs(replay, tick, &inputs, &count);
+        status = foliot_replay_get_inputs(replay, tick, &inputs, &count);
         for (uint32_t i = 0; status == FOLIOT_STATUS_OK && i < count; i++)
             printf("%" PRIu64 ",%" PRIu32 ",%" PRIu32 ",%s,%d,%d,%d,%d,%u\n", tick,
                    inputs[i].player, inputs[i].sequence, kinds[inputs[i].kind], inputs[i].axes[0],
@@ -87,12 +87,12 @@ static foliot_status export_inputs(foliot_replay *replay)
 
 static foliot_status export_digests(foliot_replay *replay)
 {
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     printf("tick,digest\n");
     for (uint64_t tick = about->first_tick; tick <= about->last_tick; tick++) {
         uint8_t bytes[16];
         char text[33];
-        uint32_t count = foliot_replay_digest(replay, tick, bytes);
+        uint32_t count = foliot_replay_get_digest(replay, tick, bytes);
         tool_digest_text(bytes, count, text);
         if (count)
             printf("%" PRIu64 ",%s\n", tick, text);
@@ -118,7 +118,7 @@ int export_command(const foliot__program *program, const foliot__arguments *argu
         return code;
     foliot_status status = run(replay);
     if (status == FOLIOT_STATUS_NOT_FOUND) // the end
-        status = foliot_replay_damage(replay)->status;
+        status = foliot_replay_get_damage(replay)->status;
     tool_tell_damage(file, replay);
     foliot_replay_close(replay);
     return tool_exit_of(status);

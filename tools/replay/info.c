@@ -119,9 +119,9 @@ static int info_file(const char *file)
         return code;
     foliot_status status = foliot_replay_scan(replay);
     if (json_wanted)
-        put_json(file, foliot_replay_about(replay), foliot_replay_damage(replay));
+        put_json(file, foliot_replay_get_summary(replay), foliot_replay_get_damage(replay));
     else
-        put_text(file, foliot_replay_about(replay), foliot_replay_damage(replay));
+        put_text(file, foliot_replay_get_summary(replay), foliot_replay_get_damage(replay));
     foliot_replay_close(replay);
     return tool_exit_of(status);
 }

@@ -72,19 +72,19 @@ static foliot__colour colour_of(const foliot_body_state *body)
 // All that is there, into p->figures.
 static bool collect(player *p, const foliot_world *world)
 {
-    uint32_t bodies = foliot_world_body_count(world);
+    uint32_t bodies = foliot_world_get_body_count(world);
     foliot__figure *figures = realloc(p->figures, (bodies + 1) * sizeof *figures);
     p->figure_count = 0;
     if (!figures)
         return false;
     p->figures = figures;
     for (uint32_t i = 0; i < bodies; i++) {
-        if (!foliot_world_body_alive(world, i))
+        if (!foliot_world_get_body_alive(world, i))
             continue;
         foliot__figure *figure = &figures[p->figure_count++];
         *figure = (foliot__figure){.slot = i,
-                                   .shape = foliot_world_body_shape(world, i),
-                                   .body = foliot_world_body(world, i)};
+                                   .shape = foliot_world_get_body_shape(world, i),
+                                   .body = foliot_world_get_body_state(world, i)};
         figure->colour = colour_of(&figure->body);
     }
     return true;
@@ -95,11 +95,11 @@ static void draw_joints(player *p, const foliot_world *world)
     const foliot_scene *scene = p->about->scene;
     for (uint32_t i = 0; i < scene->constraint_count && i < JOINTS_MAX; i++) {
         const foliot_constraint_definition *joint = &scene->constraints[i];
-        if (foliot_world_constraint_broken(world, i))
+        if (foliot_world_get_constraint_broken(world, i))
             continue;
-        foliot_body_state a = foliot_world_body(world, joint->a), b = {0};
+        foliot_body_state a = foliot_world_get_body_state(world, joint->a), b = {0};
         if (joint->b != FOLIOT_NO_BODY)
-            b = foliot_world_body(world, joint->b);
+            b = foliot_world_get_body_state(world, joint->b);
         foliot__view_joint(&p->view, &p->canvas, joint, &a, joint->b == FOLIOT_NO_BODY ? NULL : &b,
                            FOLIOT__COLOUR_GREEN);
     }
@@ -108,17 +108,17 @@ static void draw_joints(player *p, const foliot_world *world)
 static void draw_names(player *p, const foliot_world *world)
 {
     uint32_t shown = 0;
-    for (uint32_t i = 0; i < foliot_world_body_count(world) && shown < NAMES_MAX; i++) {
+    for (uint32_t i = 0; i < foliot_world_get_body_count(world) && shown < NAMES_MAX; i++) {
         const char *name = tool_body_name(p->about->scene, i);
         char label[FOLIOT_NAME_BYTES + 16];
-        foliot_body_state body = foliot_world_body(world, i);
+        foliot_body_state body = foliot_world_get_body_state(world, i);
         bool steered = body.flags & FOLIOT_BODY_PLAYER;
-        if (!foliot_world_body_alive(world, i) || (body.flags & FOLIOT_BODY_STATIC) ||
+        if (!foliot_world_get_body_alive(world, i) || (body.flags & FOLIOT_BODY_STATIC) ||
             !(steered || p->names))
             continue;
         if (steered) {
-            for (uint32_t k = 0; k < foliot_world_players_max(world); k++)
-                if (foliot_world_player_body(world, k) == i)
+            for (uint32_t k = 0; k < foliot_world_get_players_max(world); k++)
+                if (foliot_world_get_player_body(world, k) == i)
                     snprintf(label, sizeof label, "player %u", (unsigned)k);
         } else if (name) {
             snprintf(label, sizeof label, "%s", name);
@@ -141,7 +141,7 @@ static void draw_status(player *p, const foliot_world *world)
     foliot__text_clean(name, sizeof name, p->about->scene->name);
     foliot__text_clean(unit, sizeof unit, p->about->scene->unit_time);
     snprintf(line, sizeof line, "%s  tick %" PRIu64 " of %" PRIu64 "  %.2f %s  %s%g x  %s", name,
-             foliot_world_tick(world), p->about->last_tick, foliot_world_time(world), unit,
+             foliot_world_get_tick(world), p->about->last_tick, foliot_world_get_time(world), unit,
              p->paused ? "paused, " : "", p->speed, foliot__view_name(p->view.side));
     foliot__canvas_text(&p->canvas, 0, 0, FOLIOT__COLOUR_INK, line);
     if (p->notice[0])
@@ -150,7 +150,7 @@ static void draw_status(player *p, const foliot_world *world)
 
 static void draw(player *p)
 {
-    const foliot_world *world = foliot_replay_world(p->replay);
+    const foliot_world *world = foliot_replay_get_world(p->replay);
     double low[3], high[3];
     foliot__canvas_clear(&p->canvas);
     if (!collect(p, world))
@@ -172,10 +172,10 @@ static void draw(player *p)
 
 static void tell(player *p, foliot_status status)
 {
-    const foliot_damage *damage = foliot_replay_damage(p->replay);
+    const foliot_damage *damage = foliot_replay_get_damage(p->replay);
     snprintf(p->notice, sizeof p->notice, "%s",
              damage->status != FOLIOT_STATUS_OK && damage->text[0] ? damage->text
-                                                            : foliot_status_text(status));
+                                                            : foliot_status_get_text(status));
 }
 
 static void seek(player *p, double tick)
@@ -265,7 +265,7 @@ static int key_of(const char *at, size_t left, size_t *bytes)
 
 static void obey(player *p, int key)
 {
-    double now = (double)foliot_replay_tick(p->replay), skip = SKIP_SECONDS * p->pace_hz;
+    double now = (double)foliot_replay_get_tick(p->replay), skip = SKIP_SECONDS * p->pace_hz;
     double first = (double)p->about->first_tick, last = (double)p->about->last_tick;
     if (key >= '0' && key <= '9')
         seek(p, first + (last - first) * (key - '0') / 10);
@@ -421,7 +421,7 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     p.replay = tool_open(p.file, &code);
     if (!p.replay)
         return code;
-    p.about = foliot_replay_about(p.replay);
+    p.about = foliot_replay_get_summary(p.replay);
     p.names = p.about->scene->body_count <= NAMES_UNASKED;
     p.pace_hz = p.about->scene->pace_hz > 0 ? p.about->scene->pace_hz : PACE_DEFAULT_HZ;
     // How long it is, and whether it is whole. What is whole plays.
@@ -436,7 +436,7 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
         fprintf(stderr,
                 "foliot-replay play: %s: tick %" PRIu64 ": %s (it holds %" PRIu64 " to %" PRIu64
                 ")\n",
-                p.file, first_tick, foliot_status_text(status), p.about->first_tick,
+                p.file, first_tick, foliot_status_get_text(status), p.about->first_tick,
                 p.about->last_tick);
         // A tick beyond the damage is not there because of it.
         bool damaged = status == FOLIOT_STATUS_NOT_FOUND && first_tick > p.about->last_tick;

@@ -24,7 +24,7 @@ static void thin_out(run *r)
 static foliot_status keep_checkpoint(run *r)
 {
     foliot_world *copy;
-    uint64_t tick = foliot_replay_tick(r->replay);
+    uint64_t tick = foliot_replay_get_tick(r->replay);
     if ((tick - r->first_tick) % r->spacing != 0)
         return FOLIOT_STATUS_OK;
     if (r->checkpoint_count == RUN_CHECKPOINTS)
@@ -34,7 +34,7 @@ static foliot_status keep_checkpoint(run *r)
     foliot_status status = foliot__replay_new_world(r->replay, &copy);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    foliot_world_copy(copy, foliot_replay_world(r->replay));
+    foliot_world_copy(copy, foliot_replay_get_world(r->replay));
     r->checkpoint[r->checkpoint_count++] = copy;
     return FOLIOT_STATUS_OK;
 }
@@ -44,7 +44,7 @@ static foliot_status take_fault(run *r, const perturb_request *request)
     if (!request)
         return FOLIOT_STATUS_OK;
     r->fault = request->fault;
-    r->fault.body = tool_find_body(foliot_replay_about(r->replay)->scene, request->body);
+    r->fault.body = tool_find_body(foliot_replay_get_summary(r->replay)->scene, request->body);
     r->perturber.fault = &r->fault;
     r->host = foliot__perturbing_host(&r->host, &r->perturber);
     return r->fault.body == FOLIOT_NO_BODY ? FOLIOT_STATUS_INVALID : FOLIOT_STATUS_OK;
@@ -52,12 +52,12 @@ static foliot_status take_fault(run *r, const perturb_request *request)
 
 static foliot_status replay_all(run *r)
 {
-    uint64_t last = foliot_replay_about(r->replay)->last_tick;
+    uint64_t last = foliot_replay_get_summary(r->replay)->last_tick;
     foliot_status status = FOLIOT_STATUS_OK;
     for (uint64_t tick = r->first_tick; status == FOLIOT_STATUS_OK; tick++) {
         uint64_t before = tick > r->first_tick ? r->chain[tick - r->first_tick - 1] : 0;
         r->chain[tick - r->first_tick] =
-            foliot_chain_link(before, foliot_world_digest(foliot_replay_world(r->replay)));
+            foliot_chain_link(before, foliot_world_get_digest(foliot_replay_get_world(r->replay)));
         r->last_tick = tick;
         status = keep_checkpoint(r);
         if (tick == last)
@@ -73,7 +73,7 @@ foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *req
 {
     *r = (run){.replay = replay, .spacing = 64};
     foliot_replay_scan(replay);
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     r->first_tick = r->last_tick = about->first_tick;
     r->chain = malloc(sizeof *r->chain * (size_t)(about->last_tick - about->first_tick + 1));
     if (!r->chain || foliot_truth_create(&r->truth) != FOLIOT_STATUS_OK)
@@ -81,7 +81,7 @@ foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *req
     foliot_status status = take_fault(r, request);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    foliot_replay_host(replay, &r->host);
+    foliot_replay_set_host(replay, &r->host);
     status = foliot_replay_seek(replay, r->first_tick);
     return status == FOLIOT_STATUS_OK ? replay_all(r) : status;
 }
@@ -101,7 +101,7 @@ static foliot_status go_before(run *r, uint64_t tick)
     uint64_t k = (tick - r->first_tick) / r->spacing;
     foliot_world_copy(world, r->checkpoint[k < r->checkpoint_count ? k : r->checkpoint_count - 1]);
     foliot_status status = FOLIOT_STATUS_OK;
-    while (status == FOLIOT_STATUS_OK && foliot_world_tick(world) < tick)
+    while (status == FOLIOT_STATUS_OK && foliot_world_get_tick(world) < tick)
         status = foliot_replay_step(r->replay);
     return status;
 }

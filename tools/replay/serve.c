@@ -97,7 +97,7 @@ static bool dump(const run *r)
 static void hello(const run *r, foliot_status status)
 {
     uint8_t bytes[HELLO_BYTES];
-    foliot_digest fingerprint = foliot_fingerprint();
+    foliot_digest fingerprint = foliot_get_fingerprint();
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
     foliot__write_bytes(&w, HELLO, 8);
     foliot__write_u8(&w, (uint8_t)-status);

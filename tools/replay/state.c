@@ -17,7 +17,7 @@ const foliot__option state_options[] = {
 static void put_json_body(foliot__json *json, const foliot_scene *scene, const foliot_world *world,
                           uint32_t i)
 {
-    foliot_body_state body = foliot_world_body(world, i);
+    foliot_body_state body = foliot_world_get_body_state(world, i);
     foliot__json_object(json, NULL);
     foliot__json_text(json, "name", tool_body_name(scene, i));
     foliot__json_count(json, "index", i);
@@ -34,15 +34,15 @@ static void put_json(const foliot_scene *scene, const foliot_world *world)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot__json json = foliot__json_to(stdout);
-    foliot_digest_text(foliot_world_digest(world), digest);
+    foliot_digest_text(foliot_world_get_digest(world), digest);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "scene", scene->name);
-    foliot__json_count(&json, "tick", foliot_world_tick(world));
-    foliot__json_real(&json, "time", foliot_world_time(world));
+    foliot__json_count(&json, "tick", foliot_world_get_tick(world));
+    foliot__json_real(&json, "time", foliot_world_get_time(world));
     foliot__json_text(&json, "digest", digest);
     foliot__json_array(&json, "bodies");
-    for (uint32_t i = 0; i < foliot_world_body_count(world); i++)
-        if (foliot_world_body_alive(world, i))
+    for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++)
+        if (foliot_world_get_body_alive(world, i))
             put_json_body(&json, scene, world, i);
     foliot__json_close(&json);
     foliot__json_close(&json);
@@ -52,13 +52,13 @@ static void put_json(const foliot_scene *scene, const foliot_world *world)
 static void put_text(const foliot_scene *scene, const foliot_world *world)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES], label[BODY_LABEL_BYTES];
-    foliot_digest_text(foliot_world_digest(world), digest);
-    printf("tick %" PRIu64 ", time %.17g, digest %s\n", foliot_world_tick(world),
-           foliot_world_time(world), digest);
-    for (uint32_t i = 0; i < foliot_world_body_count(world); i++) {
-        if (!foliot_world_body_alive(world, i))
+    foliot_digest_text(foliot_world_get_digest(world), digest);
+    printf("tick %" PRIu64 ", time %.17g, digest %s\n", foliot_world_get_tick(world),
+           foliot_world_get_time(world), digest);
+    for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++) {
+        if (!foliot_world_get_body_alive(world, i))
             continue;
-        foliot_body_state b = foliot_world_body(world, i);
+        foliot_body_state b = foliot_world_get_body_state(world, i);
         tool_body_label(tool_body_name(scene, i), i, label);
         printf("%s%s\n", label, b.flags & FOLIOT_BODY_FROZEN ? " (frozen)" : "");
         printf("  position          %.17g %.17g %.17g\n", b.position[0], b.position[1],
@@ -82,17 +82,17 @@ int state_command(const foliot__program *program, const foliot__arguments *argum
     if (!replay)
         return code;
     foliot_status status = foliot_replay_seek(replay, tick);
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     if (status == FOLIOT_STATUS_OK) {
-        (json_wanted ? put_json : put_text)(about->scene, foliot_replay_world(replay));
+        (json_wanted ? put_json : put_text)(about->scene, foliot_replay_get_world(replay));
     } else {
         tool_tell_damage(file, replay);
         if (status == FOLIOT_STATUS_NOT_FOUND)
             fprintf(stderr, "%s: no tick %" PRIu64 ": it has %" PRIu64 " to %" PRIu64 "\n", file,
                     tick, about->first_tick, about->last_tick);
         // A tick beyond the damage is not there because of it.
-        if (status == FOLIOT_STATUS_NOT_FOUND && foliot_replay_damage(replay)->status != FOLIOT_STATUS_OK)
-            status = foliot_replay_damage(replay)->status;
+        if (status == FOLIOT_STATUS_NOT_FOUND && foliot_replay_get_damage(replay)->status != FOLIOT_STATUS_OK)
+            status = foliot_replay_get_damage(replay)->status;
     }
     foliot_replay_close(replay);
     return tool_exit_of(status);

@@ -37,7 +37,7 @@ static foliot_replay *open_file(const char *file, bool any, int *exit_code)
     *exit_code = tool_exit_of(status);
     if (status == FOLIOT_STATUS_OK)
         return replay;
-    fprintf(stderr, "%s: %s\n", file, damage.text[0] ? damage.text : foliot_status_text(status));
+    fprintf(stderr, "%s: %s\n", file, damage.text[0] ? damage.text : foliot_status_get_text(status));
     return NULL;
 }
 
@@ -53,7 +53,7 @@ foliot_replay *tool_open_any(const char *file, int *exit_code)
 
 void tool_tell_damage(const char *file, const foliot_replay *replay)
 {
-    const foliot_damage *damage = foliot_replay_damage(replay);
+    const foliot_damage *damage = foliot_replay_get_damage(replay);
     if (damage->status != FOLIOT_STATUS_OK)
         fprintf(stderr, "%s: %s\n", file, damage->text);
 }

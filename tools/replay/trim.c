@@ -36,27 +36,27 @@ static bool same_file(const char *a, const char *b)
 static bool agrees(foliot_replay *replay)
 {
     uint8_t recorded[16], ours[16];
-    uint32_t count = foliot_replay_digest(replay, foliot_replay_tick(replay), recorded);
-    foliot__tape_digest_bytes(foliot_world_digest(foliot_replay_world(replay)), ours);
+    uint32_t count = foliot_replay_get_digest(replay, foliot_replay_get_tick(replay), recorded);
+    foliot__tape_digest_bytes(foliot_world_get_digest(foliot_replay_get_world(replay)), ours);
     return memcmp(recorded, ours, count) == 0;
 }
 
 static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recording, uint64_t to)
 {
     foliot_status status = FOLIOT_STATUS_OK;
-    while (status == FOLIOT_STATUS_OK && foliot_replay_tick(replay) < to) {
+    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < to) {
         const foliot_input *inputs = NULL;
         uint32_t count = 0;
-        uint64_t tick = foliot_replay_tick(replay);
+        uint64_t tick = foliot_replay_get_tick(replay);
         status = foliot_replay_step(replay);
         if (status == FOLIOT_STATUS_OK && !agrees(replay))
             status = FOLIOT_STATUS_DIVERGED;
         if (status == FOLIOT_STATUS_OK)
-            status = foliot_replay_inputs(replay, tick, &inputs, &count);
+            status = foliot_replay_get_inputs(replay, tick, &inputs, &count);
         if (status == FOLIOT_STATUS_OK)
-            status = foliot_recording_append(recording, foliot_replay_world(replay), inputs, count);
+            status = foliot_recording_append(recording, foliot_replay_get_world(replay), inputs, count);
         // As fast as the disk, not faster: here waiting is right.
-        if (status == FOLIOT_STATUS_OK && foliot_recording_now(recording).queued_bytes > 4u << 20)
+        if (status == FOLIOT_STATUS_OK && foliot_recording_get_state(recording).queued_bytes > 4u << 20)
             status = foliot_recording_wait(recording, false);
     }
     return status;
@@ -66,10 +66,10 @@ static int fail(const char *file, foliot_replay *replay, foliot_status status)
 {
     if (status == FOLIOT_STATUS_DIVERGED)
         fprintf(stderr, "%s: diverges at tick %" PRIu64 "; `foliot-replay verify` says more\n",
-                file, foliot_replay_tick(replay));
+                file, foliot_replay_get_tick(replay));
     else
         fprintf(stderr, "%s: %s\n", status == FOLIOT_STATUS_IO ? out_file : file,
-                status == FOLIOT_STATUS_IO && errno ? strerror(errno) : foliot_status_text(status));
+                status == FOLIOT_STATUS_IO && errno ? strerror(errno) : foliot_status_get_text(status));
     if (status == FOLIOT_STATUS_IO && errno == ENOSPC)
         return FOLIOT__EXIT_AGAIN;
     return tool_exit_of(status);
@@ -85,7 +85,7 @@ static void discard(void)
 
 static int trim(const char *file, foliot_replay *replay)
 {
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     uint64_t from = from_given ? from_tick : about->first_tick;
     uint64_t to = to_given ? to_tick : about->last_tick;
     if (from < about->first_tick || to > about->last_tick || from > to) {
@@ -101,11 +101,11 @@ static int trim(const char *file, foliot_replay *replay)
     errno = 0;
     if (status == FOLIOT_STATUS_OK)
         status = foliot_recording_create(out_file, about->scene, &replay->capacities,
-                                         foliot_replay_world(replay), NULL, &recording);
+                                         foliot_replay_get_world(replay), NULL, &recording);
     if (status != FOLIOT_STATUS_OK)
         return fail(file, replay, status);
     status = copy_ticks(replay, recording, to);
-    foliot_recording_state state = foliot_recording_now(recording);
+    foliot_recording_state state = foliot_recording_get_state(recording);
     if (status != FOLIOT_STATUS_OK) {
         foliot_recording_abandon(recording);
     } else {

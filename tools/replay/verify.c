@@ -59,7 +59,7 @@ static void take_names(result *r, const foliot_replay_summary *about)
 static void judge(result *r, foliot_replay *replay, const perturb_request *request)
 {
     foliot_perturbation fault;
-    const foliot_replay_summary *about = foliot_replay_about(replay);
+    const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     if (request) {
         fault = request->fault;
         fault.body = tool_find_body(about->scene, request->body);
@@ -75,7 +75,7 @@ static void judge(result *r, foliot_replay *replay, const perturb_request *reque
     if (status != FOLIOT_STATUS_OK || r->verdict.status == FOLIOT_STATUS_INVALID) {
         snprintf(r->message, sizeof r->message, "%s",
                  status != FOLIOT_STATUS_OK
-                     ? foliot_status_text(status)
+                     ? foliot_status_get_text(status)
                      : "--perturb: the recording has no such tick, stage or body then");
         r->exit_code = status != FOLIOT_STATUS_OK ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_USAGE;
         return;
@@ -101,13 +101,13 @@ static void verify_file(void *context, uint32_t index)
     if (status == FOLIOT_STATUS_OK) {
         r->opened = true;
         r->fingerprint_differs =
-            !foliot_digest_equal(run->fingerprint, foliot_replay_about(replay)->fingerprint);
+            !foliot_digest_equal(run->fingerprint, foliot_replay_get_summary(replay)->fingerprint);
         judge(r, replay, run->request);
         foliot_replay_close(replay);
         return;
     }
     snprintf(r->message, sizeof r->message, "%s",
-             damage.text[0] ? damage.text : foliot_status_text(status));
+             damage.text[0] ? damage.text : foliot_status_get_text(status));
     r->exit_code = tool_exit_of(status);
     r->has_verdict = r->exit_code != FOLIOT__EXIT_ERROR;
     r->verdict = (foliot_verdict){
@@ -289,7 +289,7 @@ static int verify_list(const file_list *list, const perturb_request *request)
 {
     verify_run run = {.files = list->names,
                       .request = request,
-                      .fingerprint = foliot_fingerprint(), // it takes a millisecond
+                      .fingerprint = foliot_get_fingerprint(), // it takes a millisecond
                       .results = calloc(list->count + 1, sizeof *run.results)};
     if (!run.results) {
         fprintf(stderr, "foliot-replay: no memory\n");

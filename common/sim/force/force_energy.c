@@ -97,7 +97,7 @@ static double own_energy(const foliot_world *world)
 
 double foliot__force_potential(const foliot_world *world, const foliot_host *host, bool *complete)
 {
-    double time = foliot_world_time(world), energy = 0;
+    double time = foliot_world_get_time(world), energy = 0;
     *complete = true;
     for (uint32_t k = 0; k < world->force_count; k++) {
         const foliot_force_definition *f = &foliot__force(world)[k];
@@ -151,7 +151,7 @@ static void add_spin(const foliot_world *world, uint32_t i, foliot_invariants *s
     }
 }
 
-foliot_invariants foliot_world_invariants(const foliot_world *world, const foliot_host *host)
+foliot_invariants foliot_world_get_invariants(const foliot_world *world, const foliot_host *host)
 {
     const double *mass = foliot__mass(world), *inverse = foliot__inverse_mass(world);
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);

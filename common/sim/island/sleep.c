@@ -236,7 +236,7 @@ static void rouse_by_players(sleepers *s)
 static void rouse_by_pulses(sleepers *s)
 {
     foliot_world *world = s->world;
-    double now = foliot_world_time(world), then = now + world->dt;
+    double now = foliot_world_get_time(world), then = now + world->dt;
     const foliot_force_definition *force = foliot__force(world);
     for (uint32_t i = 0; i < world->force_count; i++) {
         if (force[i].kind != FOLIOT_FORCE_CONSTANT)

@@ -301,8 +301,8 @@ static void run_probe(mixer *m, foliot__probe_kind kind, uint64_t ticks)
             uint32_t count = foliot__probe_inputs(&probe.scene, tick, inputs);
             mix(m, (uint64_t)(unsigned)-foliot_world_step(world, inputs, count, NULL));
         }
-        foliot_digest digest = foliot_world_digest(world);
-        foliot_invariants sums = foliot_world_invariants(world, NULL);
+        foliot_digest digest = foliot_world_get_digest(world);
+        foliot_invariants sums = foliot_world_get_invariants(world, NULL);
         foliot_world_destroy(world);
         mix_f64(m, sums.kinetic + 3.0 * sums.potential);
         mix_f64(m, sums.angular_momentum[1] - 3.0 * sums.momentum[2]);
@@ -448,7 +448,7 @@ const char *foliot__fingerprint_part(unsigned part, uint64_t *word)
     return identifiers[part];
 }
 
-foliot_digest foliot_fingerprint(void)
+foliot_digest foliot_get_fingerprint(void)
 {
     uint64_t words[PART_COUNT];
     for (unsigned i = 0; i < PART_COUNT; i++)

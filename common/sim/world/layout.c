@@ -95,7 +95,7 @@ static size_t lay_out(const foliot__capacity *capacity, uint64_t offset[FOLIOT__
     return at;
 }
 
-size_t foliot_world_bytes(const foliot_world_config *config)
+size_t foliot_world_config_get_bytes(const foliot_world_config *config)
 {
     foliot__capacity capacity;
     uint64_t offset[FOLIOT__TABLE_COUNT];
@@ -130,7 +130,7 @@ foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **worl
     if (status != FOLIOT_STATUS_OK)
         return status;
     foliot_world_config config = foliot_world_config_default(scene);
-    size_t bytes = foliot_world_bytes(&config);
+    size_t bytes = foliot_world_config_get_bytes(&config);
     void *block = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
     if (!block)
         return bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
@@ -145,7 +145,7 @@ void foliot_world_destroy(foliot_world *world)
     free(world);
 }
 
-size_t foliot_world_size(const foliot_world *world)
+size_t foliot_world_get_bytes(const foliot_world *world)
 {
     return world->block_bytes;
 }

@@ -81,7 +81,7 @@ uint32_t foliot__truth_fields(const foliot_world *world)
 
 // -- fields by name and bit
 
-const char *foliot_field_name(foliot_field field)
+const char *foliot_field_get_name(foliot_field field)
 {
     static const char *const names[] = {
 #define NAME(type, name, text) text,
@@ -94,7 +94,7 @@ const char *foliot_field_name(foliot_field field)
 foliot_field foliot_field_find(const char *name)
 {
     for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++)
-        if (strcmp(foliot_field_name((foliot_field)f), name) == 0)
+        if (strcmp(foliot_field_get_name((foliot_field)f), name) == 0)
             return (foliot_field)f;
     return FOLIOT_FIELD_COUNT;
 }
@@ -126,7 +126,7 @@ static uint32_t value_u32(uint64_t bits)
     return (uint32_t)bits;
 }
 
-uint64_t foliot_world_field_bits(const foliot_world *world, uint32_t slot, foliot_field field)
+uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot_field field)
 {
     FOLIOT_ASSERT(slot < world->body_count);
     switch (field) {
@@ -140,7 +140,7 @@ uint64_t foliot_world_field_bits(const foliot_world *world, uint32_t slot, folio
     }
 }
 
-void foliot_world_field_put(foliot_world *world, uint32_t slot, foliot_field field, uint64_t bits)
+void foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field field, uint64_t bits)
 {
     FOLIOT_ASSERT(slot < world->body_count);
     switch (field) {
@@ -251,7 +251,7 @@ void foliot__definition_refresh(foliot_world *world)
     world->definition_dirty = 0;
 }
 
-foliot_digest foliot_world_digest(const foliot_world *world)
+foliot_digest foliot_world_get_digest(const foliot_world *world)
 {
     // Between a step's stages the kept one may be out of date.
     foliot_digest definition =

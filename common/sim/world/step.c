@@ -22,7 +22,7 @@
 
 static const foliot_host no_host;
 
-const char *foliot_stage_name(foliot_stage stage)
+const char *foliot_stage_get_name(foliot_stage stage)
 {
     static const char *const names[] = {
 #define NAME(name) #name,
@@ -73,7 +73,7 @@ static double time_at(const foliot_world *world, uint32_t s)
     return ((double)world->tick * world->substeps + s) * (world->dt / world->substeps);
 }
 
-double foliot_world_time(const foliot_world *world)
+double foliot_world_get_time(const foliot_world *world)
 {
     return time_at(world, 0);
 }

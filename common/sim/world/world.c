@@ -115,27 +115,27 @@ void foliot__world_prepare(foliot_world *world)
 
 // -- looking
 
-uint64_t foliot_world_tick(const foliot_world *world)
+uint64_t foliot_world_get_tick(const foliot_world *world)
 {
     return world->tick;
 }
 
-double foliot_world_dt(const foliot_world *world)
+double foliot_world_get_dt(const foliot_world *world)
 {
     return world->dt;
 }
 
-uint32_t foliot_world_body_count(const foliot_world *world)
+uint32_t foliot_world_get_body_count(const foliot_world *world)
 {
     return world->body_count;
 }
 
-bool foliot_world_body_alive(const foliot_world *world, uint32_t slot)
+bool foliot_world_get_body_alive(const foliot_world *world, uint32_t slot)
 {
     return slot < world->body_count && (foliot__flags(world)[slot] & FOLIOT_BODY_ALIVE);
 }
 
-foliot_body_state foliot_world_body(const foliot_world *world, uint32_t slot)
+foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_t slot)
 {
     FOLIOT_ASSERT(slot < world->body_count);
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
@@ -150,13 +150,13 @@ foliot_body_state foliot_world_body(const foliot_world *world, uint32_t slot)
     };
 }
 
-double foliot_world_body_mass(const foliot_world *world, uint32_t slot)
+double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot)
 {
     FOLIOT_ASSERT(slot < world->body_count);
     return foliot__mass(world)[slot];
 }
 
-foliot_shape foliot_world_body_shape(const foliot_world *world, uint32_t slot)
+foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slot)
 {
     FOLIOT_ASSERT(slot < world->body_count);
     foliot_shape shape = {.kind = foliot__shape_kind(world)[slot],
@@ -170,7 +170,7 @@ foliot_shape foliot_world_body_shape(const foliot_world *world, uint32_t slot)
 
 foliot_body_id foliot_world_body_id(const foliot_world *world, uint32_t slot)
 {
-    if (!foliot_world_body_alive(world, slot))
+    if (!foliot_world_get_body_alive(world, slot))
         return (foliot_body_id){0};
     return (foliot_body_id){(uint64_t)foliot__generation(world)[slot] << 32 | (slot + 1)};
 }
@@ -178,22 +178,22 @@ foliot_body_id foliot_world_body_id(const foliot_world *world, uint32_t slot)
 uint32_t foliot_world_body_slot(const foliot_world *world, foliot_body_id id)
 {
     uint32_t slot = (uint32_t)id.value - 1;
-    bool same = id.value != 0 && foliot_world_body_alive(world, slot) &&
+    bool same = id.value != 0 && foliot_world_get_body_alive(world, slot) &&
                 foliot__generation(world)[slot] == (uint32_t)(id.value >> 32);
     return same ? slot : FOLIOT_NO_BODY;
 }
 
-uint32_t foliot_world_player_body(const foliot_world *world, uint32_t player)
+uint32_t foliot_world_get_player_body(const foliot_world *world, uint32_t player)
 {
     return player < world->player_limit ? foliot__players(world)[player].body : FOLIOT_NO_BODY;
 }
 
-uint32_t foliot_world_players_max(const foliot_world *world)
+uint32_t foliot_world_get_players_max(const foliot_world *world)
 {
     return world->player_limit;
 }
 
-foliot_input foliot_world_player_controls(const foliot_world *world, uint32_t player)
+foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_t player)
 {
     foliot_input input = {.player = player, .kind = FOLIOT_INPUT_CONTROL};
     if (player < world->player_limit) {
@@ -203,29 +203,29 @@ foliot_input foliot_world_player_controls(const foliot_world *world, uint32_t pl
     return input;
 }
 
-bool foliot_world_constraint_broken(const foliot_world *world, uint32_t constraint)
+bool foliot_world_get_constraint_broken(const foliot_world *world, uint32_t constraint)
 {
     FOLIOT_ASSERT(constraint < world->constraint_count);
     return foliot__constraint_broken(world)[constraint];
 }
 
-double foliot_world_constraint_force(const foliot_world *world, uint32_t constraint)
+double foliot_world_get_constraint_force(const foliot_world *world, uint32_t constraint)
 {
     FOLIOT_ASSERT(constraint < world->constraint_count);
     return foliot__constraint_force(world)[constraint];
 }
 
-foliot_integrator foliot_world_integrator(const foliot_world *world)
+foliot_integrator foliot_world_get_integrator(const foliot_world *world)
 {
     return (foliot_integrator)world->integrator;
 }
 
-const foliot_world_counters *foliot_world_counted(const foliot_world *world)
+const foliot_world_counters *foliot_world_get_counters(const foliot_world *world)
 {
     return &world->counters;
 }
 
-const foliot_event *foliot_world_events(const foliot_world *world, uint32_t *count)
+const foliot_event *foliot_world_get_events(const foliot_world *world, uint32_t *count)
 {
     *count = world->event_count;
     return foliot__events(world);
