@@ -23,7 +23,7 @@ static void wander(foliot__bot *bot, double seconds)
                                         FOLIOT_BUTTON_JUMP};
     if (seconds < bot->next)
         return;
-    for (int k = 0; k < FOLIOT_AXES; k++)
+    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
         bot->axes[k] = (int8_t)(127 * ((int)foliot__rng_below(&bot->rng, 3) - 1));
     bot->buttons = buttons[foliot__rng_below(&bot->rng, 8)];
     bot->next = seconds + 0.2 + 0.8 * foliot__rng_unit(&bot->rng);

@@ -20,7 +20,7 @@ typedef struct foliot__bot {
     double next;                        // random: when it changes its mind, seconds
     const foliot__input_script *script; // file: of its player 0, in ticks of play
     uint32_t at;
-    int8_t axes[FOLIOT_AXES];
+    int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
 } foliot__bot;
 

@@ -44,17 +44,17 @@ static bool worth_telling(foliot__fault *fault)
 }
 
 static void tell(foliot__fault *fault, const foliot_client *client,
-                 const foliot_divergence_case *found)
+                 const foliot_divergence_report *found)
 {
     char text[2048], file[256];
     if (!worth_telling(fault))
         return;
-    foliot_divergence_case_text(found, foliot_client_get_scene(client), text, sizeof text);
+    foliot_divergence_report_print_text(found, foliot_client_get_scene(client), text, sizeof text);
     fprintf(stderr, "foliot-client: %s", text);
     if (fault->files == FOLIOT__FAULT_FILES_MAX)
         return;
-    foliot_divergence_file(found, "client", file, sizeof file);
-    foliot_status status = foliot_divergence_write(found, foliot_client_get_scene(client), file);
+    foliot_divergence_report_name_file(found, "client", file, sizeof file);
+    foliot_status status = foliot_divergence_report_write(found, foliot_client_get_scene(client), file);
     if (status == FOLIOT_STATUS_OK) {
         fault->files++;
         fprintf(stderr, "  our state  %s\n", file);
@@ -65,7 +65,7 @@ static void tell(foliot__fault *fault, const foliot_client *client,
 
 bool foliot__fault_look(foliot__fault *fault, foliot_client *client)
 {
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     const foliot_scene *scene = foliot_client_get_scene(client);
     if (fault->planted && fault->fault.body == FOLIOT_NO_BODY && scene)
         fault->fault.body = find_body(scene, fault->request.body);

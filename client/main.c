@@ -77,7 +77,7 @@ static const foliot__command commands[] = {
 
 static void fingerprint_text(char text[33])
 {
-    foliot_digest_text(foliot_get_fingerprint(), text);
+    foliot_digest_print(foliot_get_fingerprint(), text);
 }
 
 static const foliot__program program = {
@@ -288,7 +288,7 @@ static void report_json(const player *p)
 {
     foliot_client_statistics s = foliot_client_get_statistics(p->client);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(s.digest, digest);
+    foliot_digest_print(s.digest, digest);
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "outcome", outcome(p));
@@ -331,7 +331,7 @@ static void report_text(const player *p)
 {
     foliot_client_statistics s = foliot_client_get_statistics(p->client);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(s.digest, digest);
+    foliot_digest_print(s.digest, digest);
     printf("%s%s%s\n", outcome(p), *foliot_client_get_reason(p->client) ? ": " : "",
            foliot_client_get_reason(p->client));
     if (s.snapshots_received == 0)
@@ -427,7 +427,7 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
     wire.send = wire.receive = *impairment;
     wire.send.seed += 2 * index;
     wire.receive.seed += 2 * index + 1;
-    if (foliot_transport_enet(&wire, now_ns(), &p->transport) != FOLIOT_STATUS_OK) {
+    if (foliot_transport_create_enet(&wire, now_ns(), &p->transport) != FOLIOT_STATUS_OK) {
         fprintf(stderr, "foliot-client: no socket\n");
         return FOLIOT__EXIT_AGAIN;
     }

@@ -26,8 +26,8 @@ struct foliot__screen {
     foliot__figure *figures;
     uint32_t figure_count;
     bool colours;
-    uint64_t held_until[FOLIOT_AXES];
-    int8_t axes[FOLIOT_AXES];
+    uint64_t held_until[FOLIOT_AXIS_COUNT];
+    int8_t axes[FOLIOT_AXIS_COUNT];
     uint64_t buttons_until;
     uint16_t buttons;
 };
@@ -272,7 +272,7 @@ static bool take_key(foliot__screen *screen, uint64_t now_ns, char key, bool arr
     return arrow || key != 'x';
 }
 
-bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FOLIOT_AXES],
+bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FOLIOT_AXIS_COUNT],
                          uint16_t *buttons)
 {
     char keys[64];
@@ -289,7 +289,7 @@ bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FO
             stays = take_key(screen, now_ns, lower, false);
         }
     }
-    for (int k = 0; k < FOLIOT_AXES; k++)
+    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
         axes[k] = now_ns < screen->held_until[k] ? screen->axes[k] : 0;
     if (now_ns >= screen->buttons_until)
         screen->buttons = 0;

@@ -20,7 +20,7 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
 // Reads keys: arrows or WASD push, R and F up and down, Q and E turn, space and 1..9 are buttons, V
 // changes the view (from above, the front, the side, a corner), Esc or X leaves (false). Terminals
 // tell of presses alone, so a push lasts KEY_HOLD_MS after the last one.
-bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FOLIOT_AXES],
+bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FOLIOT_AXIS_COUNT],
                          uint16_t *buttons);
 
 #endif

@@ -152,7 +152,7 @@ static void part(const void *self, uint32_t number, foliot_simulation_part *abou
 {
     (void)self;
     if (number == 0)
-        *about = (foliot_simulation_part){"game", FOLIOT_ALONE, 2};
+        *about = (foliot_simulation_part){"game", FOLIOT_PART_ALONE, 2};
     else if (number <= PLAYERS)
         *about = (foliot_simulation_part){"player", number - 1, 3};
     else
@@ -269,7 +269,7 @@ static foliot_digest digest(const void *self)
     }
     for (size_t i = 0; i < sizeof bytes; i++)
         bytes[i] = (uint8_t)(words[i / 8] >> 8 * (i % 8));
-    return foliot_digest_bytes(bytes, sizeof bytes);
+    return foliot_digest_compute(bytes, sizeof bytes);
 }
 
 static void watch(void *self, void (*after_stage)(void *user, uint32_t stage), void *user)
@@ -290,7 +290,7 @@ static foliot_simulation_kind skirmish_kind(const char *fault)
                                     .destroy = free,
                                     .tick = tick,
                                     .step = step,
-                                    .save = save,
+                                    .capture = save,
                                     .restore = restore,
                                     // What follows makes digests cheaper and reports better:
                                     .user = (void *)fault,
@@ -318,7 +318,7 @@ static bool test(const char *fault)
     config.players = PLAYERS;
     if (foliot_harness_run(&config, &result) != FOLIOT_STATUS_OK)
         return false;
-    foliot_harness_text(&result, text, sizeof text);
+    foliot_harness_print_text(&result, text, sizeof text);
     fputs(text, stdout);
     return result.passed;
 }
@@ -367,8 +367,8 @@ static foliot_transport *open_transport(match *m, bool listens)
         wire.port = m->enet ? 0 : 7777;
     }
     foliot_impairment_parse("delay=30ms,jitter=0-20ms,loss=5%", &wire.send, NULL, 0);
-    must(m->enet ? foliot_transport_enet(&wire, m->now_ns, &transport)
-                 : foliot_transport_memory(m->hub, &wire, m->now_ns, &transport),
+    must(m->enet ? foliot_transport_create_enet(&wire, m->now_ns, &transport)
+                 : foliot_transport_create_memory(m->hub, &wire, m->now_ns, &transport),
          "transport");
     return transport;
 }
@@ -376,7 +376,7 @@ static foliot_transport *open_transport(match *m, bool listens)
 static void host_match(match *m, const foliot_simulation_kind *kind, const char *file)
 {
     must(foliot_simulation_create(kind, setup, sizeof setup, &m->simulation), "simulation");
-    must(foliot_recording_create_simulation(file, &m->simulation, NULL, &m->recording), file);
+    must(foliot_recording_open_simulation(file, &m->simulation, NULL, &m->recording), file);
     m->host = open_transport(m, true);
     foliot_server_config config = foliot_server_config_default();
     config.transport = m->host;
@@ -409,9 +409,9 @@ static void join_match(match *m, int i, const char *fault)
 static void report(match *m)
 {
     char text[2048];
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     while (foliot_server_poll_divergence(m->server, &found)) {
-        foliot_divergence_case_text(&found, NULL, text, sizeof text);
+        foliot_divergence_report_print_text(&found, NULL, text, sizeof text);
         fputs(text, stdout);
         m->found++;
     }
@@ -424,7 +424,7 @@ static void play(match *m)
         report(m);
         for (int i = 0; i < CLIENTS; i++) {
             uint64_t phase = m->now_ns / 200000000u + 3 * (uint64_t)i; // other keys every 0.2 s
-            int8_t axes[FOLIOT_AXES] = {(int8_t)(phase * 37 % 255 - 127),
+            int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(phase * 37 % 255 - 127),
                                         (int8_t)(phase * 91 % 255 - 127)};
             foliot_client_set_input(m->clients[i], axes, phase % 3 != 0);
             foliot_client_update(m->clients[i], m->now_ns);

@@ -41,7 +41,7 @@ int main(void)
                    foliot_world_get_body_state(world, 0).position[2]);
     }
     char text[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(foliot_world_get_digest(world), text);
+    foliot_digest_print(foliot_world_get_digest(world), text);
     printf("digest %s\n", text);
     foliot_world_destroy(world);
     return 0;

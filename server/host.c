@@ -139,7 +139,7 @@ int foliot__hosted_record(foliot__hosted *hosted, const foliot__host_options *op
         return code;
     foliot_recording_config config = recording_config(hosted->pace_hz);
     errno = 0;
-    foliot_status status = foliot_recording_create(hosted->recording_file, hosted->scene, NULL,
+    foliot_status status = foliot_recording_open(hosted->recording_file, hosted->scene, NULL,
                                                    hosted->world, &config, &hosted->recording);
     if (status == FOLIOT_STATUS_OK)
         return 0;

@@ -104,7 +104,7 @@ static const foliot__command commands[] = {
 
 static void fingerprint_text(char text[33])
 {
-    foliot_digest_text(foliot_get_fingerprint(), text);
+    foliot_digest_print(foliot_get_fingerprint(), text);
 }
 
 static const foliot__program program = {
@@ -195,7 +195,7 @@ static void log_events(app *a)
     foliot_server_event event;
     while (foliot_server_poll(a->server, &event))
         foliot__log_event(&event);
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     while (foliot_server_poll_divergence(a->server, &found))
         foliot__report_divergence(&found, scene_of(a, found.session),
                                   strcmp(given.log_format, "json") == 0, &a->loop);
@@ -382,7 +382,7 @@ static int open_transport(app *a)
         return FOLIOT__EXIT_USAGE;
     }
     config.receive = config.send;
-    foliot_status status = foliot_transport_enet(&config, now_ns(), &a->transport);
+    foliot_status status = foliot_transport_create_enet(&config, now_ns(), &a->transport);
     if (status == FOLIOT_STATUS_OK)
         return 0;
     if (status == FOLIOT_STATUS_INVALID) {

@@ -10,7 +10,7 @@
 
 typedef struct report {
     uv_work_t work;
-    foliot_divergence_case found; // what it points to is behind it
+    foliot_divergence_report found; // what it points to is behind it
     const foliot_scene *scene;
     bool json;
     foliot_status status;
@@ -33,7 +33,7 @@ static const void *kept(uint8_t **at, const void *bytes, size_t length)
     return here;
 }
 
-static report *copy_of(const foliot_divergence_case *found)
+static report *copy_of(const foliot_divergence_report *found)
 {
     size_t inputs = found->input_count * sizeof *found->inputs,
            session = strlen(found->session) + 1, name = strlen(found->name) + 1;
@@ -54,8 +54,8 @@ static report *copy_of(const foliot_divergence_case *found)
 static void write_file(uv_work_t *work)
 {
     report *r = work->data;
-    foliot_divergence_file(&r->found, "server", r->file, sizeof r->file);
-    r->status = foliot_divergence_write(&r->found, r->scene, r->file);
+    foliot_divergence_report_name_file(&r->found, "server", r->file, sizeof r->file);
+    r->status = foliot_divergence_report_write(&r->found, r->scene, r->file);
 }
 
 static void file_written(uv_work_t *work, int status)
@@ -73,7 +73,7 @@ static void file_written(uv_work_t *work, int status)
     free(r);
 }
 
-static void keep_state(const foliot_divergence_case *found, const foliot_scene *scene, bool json,
+static void keep_state(const foliot_divergence_report *found, const foliot_scene *scene, bool json,
                        uv_loop_t *loop)
 {
     uint64_t bytes = found->before_bytes + found->after_bytes;
@@ -97,14 +97,14 @@ static void keep_state(const foliot_divergence_case *found, const foliot_scene *
         free(r);
 }
 
-void foliot__report_divergence(const foliot_divergence_case *found, const foliot_scene *scene,
+void foliot__report_divergence(const foliot_divergence_report *found, const foliot_scene *scene,
                                bool json, uv_loop_t *loop)
 {
     char text[2048], line[2200];
     if (so_far.reports == FOLIOT__REPORTS_MAX) // that it was found is logged all the same
         return;
     so_far.reports++;
-    (json ? foliot_divergence_case_json : foliot_divergence_case_text)(found, scene, text,
+    (json ? foliot_divergence_report_print_json : foliot_divergence_report_print_text)(found, scene, text,
                                                                        sizeof text);
     if (json)
         snprintf(line, sizeof line, "%s\n", text);

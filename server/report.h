@@ -15,7 +15,7 @@
 // In the log, as text or one JSON object, and our state into a file in the working folder, which a
 // worker of the loop writes: one at a time, the others are left out. `scene` stays there until the
 // loop has ended.
-void foliot__report_divergence(const foliot_divergence_case *found, const foliot_scene *scene,
+void foliot__report_divergence(const foliot_divergence_report *found, const foliot_scene *scene,
                                bool json, uv_loop_t *loop);
 
 #endif

@@ -92,7 +92,7 @@ void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l,
     const foliot__rewind *r = &l->rewind;
     foliot_divergence *d = &l->found.divergence;
     l->found_names = *found;
-    l->found = (foliot_divergence_case){0};
+    l->found = (foliot_divergence_report){0};
     *d = (foliot_divergence){.tick = found->tick,
                              .index = found->index,
                              .expected = found->expected,

@@ -71,7 +71,7 @@ struct foliot_client {
     foliot__lockstep_client *lockstep; // NULL: the session is none of lockstep
     foliot__player_name *players;
     // Inputs. `input_offset_ns`: local time less the time of the tick that inputs made now are for.
-    int8_t axes[FOLIOT_AXES];
+    int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
     bool changed;
     foliot__change changes[FOLIOT__CHANGES_HELD];

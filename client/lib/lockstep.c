@@ -103,7 +103,7 @@ static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
 {
     size_t length = 0;
     c->valid = false;
-    if (foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK)
+    if (foliot_simulation_capture(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK)
         return;
     if (length + 1 > c->capacity) {
         uint8_t *bytes = realloc(c->bytes, length + 1);
@@ -112,7 +112,7 @@ static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
         c->bytes = bytes;
         c->capacity = length + 1;
     }
-    c->valid = foliot_simulation_save(simulation, c->bytes, c->capacity, &length) == FOLIOT_STATUS_OK;
+    c->valid = foliot_simulation_capture(simulation, c->bytes, c->capacity, &length) == FOLIOT_STATUS_OK;
     c->length = length;
     c->tick = foliot_simulation_get_tick(simulation);
 }
@@ -140,7 +140,7 @@ static void hold(foliot__lockstep_client *l)
     size_t length = 0, place = l->held ? l->tick % l->held_ticks : 0;
     if (!l->held)
         return;
-    foliot_status status = foliot_simulation_save(&l->simulation, l->held + place * l->held_stride,
+    foliot_status status = foliot_simulation_capture(&l->simulation, l->held + place * l->held_stride,
                                                   l->held_stride, &length);
     l->held_length[place] = status == FOLIOT_STATUS_OK ? length : 0;
 }

@@ -76,7 +76,7 @@ typedef struct foliot__lockstep_client {
     uint64_t question_first;
     uint8_t question[FOLIOT_QUESTION_BYTES_MAX];
     uint64_t chain[FOLIOT__CLIENT_TICKS];
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     foliot__diverged found_names; // where its texts are
     bool has_case;
     uint64_t divergences;

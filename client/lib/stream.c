@@ -126,11 +126,11 @@ static uint32_t input_tick(const foliot_client *c)
     return tick < 0 ? 0 : tick > 4e9 ? UINT32_MAX - 1 : (uint32_t)tick;
 }
 
-void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXES], uint16_t buttons)
+void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT], uint16_t buttons)
 {
-    if (memcmp(client->axes, axes, FOLIOT_AXES) == 0 && client->buttons == buttons)
+    if (memcmp(client->axes, axes, FOLIOT_AXIS_COUNT) == 0 && client->buttons == buttons)
         return;
-    memcpy(client->axes, axes, FOLIOT_AXES);
+    memcpy(client->axes, axes, FOLIOT_AXIS_COUNT);
     client->buttons = buttons;
     client->changed = true;
 }
@@ -208,7 +208,7 @@ static void send_lockstep(foliot_client *c, bool stepped)
     if (c->state != FOLIOT_CLIENT_PLAYING || (since < period && !(stepped && since >= period / 2)))
         return;
     foliot_input controls = {.player = c->welcome.player, .buttons = c->buttons};
-    for (int k = 0; k < FOLIOT_AXES; k++)
+    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
         controls.axes[k] = c->axes[k] < -127 ? -127 : c->axes[k];
     uint64_t tick = foliot__lockstep_client_input_tick(
         c->lockstep, c->now_ns, foliot__client_tick_ns(c), c->welcome.input_delay);

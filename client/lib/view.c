@@ -116,7 +116,7 @@ const foliot_simulation *foliot_client_get_simulation(const foliot_client *clien
     return client->lockstep && client->lockstep->begun ? &client->lockstep->simulation : NULL;
 }
 
-bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_case *found)
+bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_report *found)
 {
     foliot__lockstep_client *l = client->lockstep;
     if (!l || !l->has_case)

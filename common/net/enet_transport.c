@@ -663,7 +663,7 @@ static void set_limits(enet_transport *t)
     enet_socket_set_option(t->host->socket, ENET_SOCKOPT_SNDBUF, SOCKET_BYTES);
 }
 
-foliot_status foliot_transport_enet(const foliot_transport_config *config, uint64_t now_ns,
+foliot_status foliot_transport_create_enet(const foliot_transport_config *config, uint64_t now_ns,
                                     foliot_transport **transport)
 {
     if (config->peers_max == 0 || config->peers_max > FOLIOT_PEERS_MAX || config->timeout_ms == 0)

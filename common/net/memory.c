@@ -485,7 +485,7 @@ static const foliot__transport_maker memory_maker = {
     memory_peer_host, memory_round_trip_ns, memory_impair,
 };
 
-foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_config *config,
+foliot_status foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,
                                       uint64_t now_ns, foliot_transport **transport)
 {
     static const foliot_impairment none;

@@ -80,7 +80,7 @@ static void say_part(text *t, const foliot_divergence *d)
 {
     if (!d->part_known)
         say(t, "not known");
-    else if (d->index == FOLIOT_ALONE)
+    else if (d->index == FOLIOT_PART_ALONE)
         say(t, "%s", d->group);
     else
         say(t, "%s %" PRIu64, d->group, d->index);
@@ -165,9 +165,9 @@ void foliot__divergence_brief(const foliot_divergence *d, const char *expected, 
     say_number(&t, d->type, d->actual);
 }
 
-static const foliot_report_names nameless;
+static const foliot_divergence_labels nameless;
 
-size_t foliot_divergence_text(const foliot_divergence *d, const foliot_report_names *names,
+size_t foliot_divergence_print_text(const foliot_divergence *d, const foliot_divergence_labels *names,
                               char *bytes, size_t capacity)
 {
     text t = {bytes, capacity, 0};
@@ -194,7 +194,7 @@ size_t foliot_divergence_text(const foliot_divergence *d, const foliot_report_na
     return t.length;
 }
 
-size_t foliot_divergence_part(const foliot_divergence *d, char *bytes, size_t capacity)
+size_t foliot_divergence_print_part(const foliot_divergence *d, char *bytes, size_t capacity)
 {
     text t = {bytes, capacity, 0};
     say_part(&t, d);
@@ -230,7 +230,7 @@ static void put_place(foliot__json *json, const foliot_divergence *d, const char
 }
 
 void foliot__divergence_put(foliot__json *json, const foliot_divergence *d,
-                            const foliot_report_names *names)
+                            const foliot_divergence_labels *names)
 {
     static const foliot_divergence none = {.body = FOLIOT_NO_BODY};
     if (d)
@@ -247,7 +247,7 @@ void foliot__divergence_put(foliot__json *json, const foliot_divergence *d,
 }
 
 void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *d,
-                                 const foliot_report_names *names)
+                                 const foliot_divergence_labels *names)
 {
     bool known = d && d->field_known;
     names = names ? names : &nameless;
@@ -255,7 +255,7 @@ void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *d,
     put_bits(json, names->actual ? names->actual : "actual", known, known ? d->actual : 0);
 }
 
-size_t foliot_divergence_json(const foliot_divergence *d, const foliot_report_names *names,
+size_t foliot_divergence_print_json(const foliot_divergence *d, const foliot_divergence_labels *names,
                               char *bytes, size_t capacity)
 {
     char *whole = NULL;

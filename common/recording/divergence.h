@@ -9,13 +9,13 @@
 // The keys first_bad_tick, stage, body, field, ulps into an open object. NULL: none, and all of
 // them are null.
 void foliot__divergence_put(foliot__json *json, const foliot_divergence *divergence,
-                            const foliot_report_names *names);
+                            const foliot_divergence_labels *names);
 // Place and values on one line: `body 3 position.x: EXPECTED 11, ACTUAL 1`. For divergences with a
 // known field.
 void foliot__divergence_brief(const foliot_divergence *divergence, const char *expected,
                               const char *actual, char *out, size_t capacity);
 // Both sides' bits, under the names that the sides have.
 void foliot__divergence_put_bits(foliot__json *json, const foliot_divergence *divergence,
-                                 const foliot_report_names *names);
+                                 const foliot_divergence_labels *names);
 
 #endif

@@ -11,7 +11,7 @@
 #include "foliot/recording.h"
 #include "foliot/world.h"
 
-foliot_status foliot_divergence_write(const foliot_divergence_case *found,
+foliot_status foliot_divergence_report_write(const foliot_divergence_report *found,
                                       const foliot_scene *scene, const char *file)
 {
     foliot_world *world = NULL;
@@ -26,7 +26,7 @@ foliot_status foliot_divergence_write(const foliot_divergence_case *found,
         return status;
     status = foliot_world_restore(world, found->before, found->before_bytes);
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_create(file, scene, NULL, world, &config, &recording);
+        status = foliot_recording_open(file, scene, NULL, world, &config, &recording);
     if (status == FOLIOT_STATUS_OK)
         status = foliot_world_restore(world, found->after, found->after_bytes);
     if (status == FOLIOT_STATUS_OK)
@@ -39,7 +39,7 @@ foliot_status foliot_divergence_write(const foliot_divergence_case *found,
     return status;
 }
 
-void foliot_divergence_file(const foliot_divergence_case *found, const char *side, char *file,
+void foliot_divergence_report_name_file(const foliot_divergence_report *found, const char *side, char *file,
                             size_t capacity)
 {
     char session[64], player[16] = "spectator", count[16] = "";
@@ -60,11 +60,11 @@ void foliot_divergence_file(const foliot_divergence_case *found, const char *sid
 
 #define TITLE_BYTES 160
 
-static foliot_report_names names_of(const foliot_divergence_case *found, const foliot_scene *scene,
+static foliot_divergence_labels names_of(const foliot_divergence_report *found, const foliot_scene *scene,
                                     char title[TITLE_BYTES])
 {
     uint32_t body = found->divergence.body;
-    foliot_report_names names = {
+    foliot_divergence_labels names = {
         .title = title, .expected = "server", .actual = "client", .dt = scene ? scene->dt : 0};
     if (found->player == UINT32_MAX)
         snprintf(title, TITLE_BYTES, "session %s, spectator %s", found->session, found->name);
@@ -76,18 +76,18 @@ static foliot_report_names names_of(const foliot_divergence_case *found, const f
     return names;
 }
 
-size_t foliot_divergence_case_text(const foliot_divergence_case *found, const foliot_scene *scene,
+size_t foliot_divergence_report_print_text(const foliot_divergence_report *found, const foliot_scene *scene,
                                    char *text, size_t capacity)
 {
     char title[TITLE_BYTES];
-    foliot_report_names names = names_of(found, scene, title);
-    return foliot_divergence_text(&found->divergence, &names, text, capacity);
+    foliot_divergence_labels names = names_of(found, scene, title);
+    return foliot_divergence_print_text(&found->divergence, &names, text, capacity);
 }
 
-size_t foliot_divergence_case_json(const foliot_divergence_case *found, const foliot_scene *scene,
+size_t foliot_divergence_report_print_json(const foliot_divergence_report *found, const foliot_scene *scene,
                                    char *text, size_t capacity)
 {
     char title[TITLE_BYTES];
-    foliot_report_names names = names_of(found, scene, title);
-    return foliot_divergence_json(&found->divergence, &names, text, capacity);
+    foliot_divergence_labels names = names_of(found, scene, title);
+    return foliot_divergence_print_json(&found->divergence, &names, text, capacity);
 }

@@ -54,13 +54,13 @@ static void put_input(foliot__tape_encoder *encoder, const foliot_input *input, 
 {
     foliot__tape_player *player = &encoder->players[input->player];
     unsigned mask = 0;
-    for (unsigned i = 0; i < FOLIOT_AXES; i++)
+    for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
         mask |= input->axes[i] != player->axes[i] ? 1u << i : 0;
     mask |= input->buttons != player->buttons ? FOLIOT__TAPE_MASK_BUTTONS : 0;
     mask |= input->sequence != player->sequence ? FOLIOT__TAPE_MASK_SEQUENCE : 0;
     put_place(encoder, input->player, code);
     put_value(encoder, mask);
-    for (unsigned i = 0; i < FOLIOT_AXES; i++)
+    for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
         if (mask >> i & 1)
             put_value(encoder, input->axes[i]);
     if (mask & FOLIOT__TAPE_MASK_BUTTONS)

@@ -70,7 +70,7 @@ static void take_changes(expansion *e, uint32_t player)
 {
     foliot__tape_player *known = &e->walk->players[player];
     unsigned mask = (unsigned)take(e, 0, 63);
-    for (unsigned i = 0; i < FOLIOT_AXES; i++)
+    for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
         if (mask >> i & 1)
             known->axes[i] = (int8_t)take(e, -128, 127);
     if (mask & FOLIOT__TAPE_MASK_BUTTONS)

@@ -55,7 +55,7 @@ static bool config_valid(const foliot_harness_config *config)
 
 static foliot_status save(const foliot_simulation *simulation, saved *to)
 {
-    foliot_status status = foliot_simulation_save(simulation, NULL, 0, &to->length);
+    foliot_status status = foliot_simulation_capture(simulation, NULL, 0, &to->length);
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (to->length > to->capacity || !to->bytes) {
@@ -65,7 +65,7 @@ static foliot_status save(const foliot_simulation *simulation, saved *to)
         if (!to->bytes)
             return FOLIOT_STATUS_MEMORY;
     }
-    status = foliot_simulation_save(simulation, to->bytes, to->capacity, &to->length);
+    status = foliot_simulation_capture(simulation, to->bytes, to->capacity, &to->length);
     to->digest = foliot_simulation_get_digest(simulation);
     return status;
 }

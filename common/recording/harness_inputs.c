@@ -42,7 +42,7 @@ static bool chance(foliot__rng *rng, uint32_t one_in)
 static foliot_input control(foliot__rng *rng)
 {
     foliot_input input = {.kind = FOLIOT_INPUT_CONTROL};
-    for (int i = 0; i < FOLIOT_AXES; i++)
+    for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
         input.axes[i] = (int8_t)((int)foliot__rng_below(rng, 255) - 127);
     input.buttons = (uint16_t)foliot__rng_below(rng, 65536);
     return input;

@@ -40,13 +40,13 @@ static size_t written(writer *write, const foliot_harness_result *result, char *
     return fine ? length : 0;
 }
 
-static const foliot_report_names names = {.unknown = "here"};
+static const foliot_divergence_labels names = {.unknown = "here"};
 
 static void put_failure(FILE *out, const foliot_harness_row *row)
 {
     char text[1024];
     fprintf(out, "  %s\n", row->text);
-    foliot_divergence_text(&row->divergence, &names, text, sizeof text);
+    foliot_divergence_print_text(&row->divergence, &names, text, sizeof text);
     for (const char *line = text; *line;) {
         size_t length = strcspn(line, "\n");
         fprintf(out, "    %.*s\n", (int)length, line);
@@ -57,7 +57,7 @@ static void put_failure(FILE *out, const foliot_harness_row *row)
 static void put_text(FILE *out, const foliot_harness_result *result)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(result->digest, digest);
+    foliot_digest_print(result->digest, digest);
     fprintf(out,
             "%s version %" PRIu32 ": %" PRIu64 " ticks, %" PRIu64 " inputs, %zu bytes saved, "
             "digest %s\n",
@@ -76,7 +76,7 @@ static void put_text(FILE *out, const foliot_harness_result *result)
 static void put_json(FILE *out, const foliot_harness_result *result)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(result->digest, digest);
+    foliot_digest_print(result->digest, digest);
     foliot__json json = foliot__json_to(out);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "kind", result->kind ? result->kind->name : NULL);
@@ -103,12 +103,12 @@ static void put_json(FILE *out, const foliot_harness_result *result)
     foliot__json_close(&json);
 }
 
-size_t foliot_harness_text(const foliot_harness_result *result, char *text, size_t capacity)
+size_t foliot_harness_print_text(const foliot_harness_result *result, char *text, size_t capacity)
 {
     return written(put_text, result, text, capacity);
 }
 
-size_t foliot_harness_json(const foliot_harness_result *result, char *text, size_t capacity)
+size_t foliot_harness_print_json(const foliot_harness_result *result, char *text, size_t capacity)
 {
     return written(put_json, result, text, capacity);
 }

@@ -116,14 +116,14 @@ static bool kind_of(reader *r, const word *words, uint32_t count, foliot_input *
     if (strcmp(w->text, "control") != 0)
         return bad_word(r, w, "an input is join, leave or control");
     input->kind = FOLIOT_INPUT_CONTROL;
-    if (count < 3 + FOLIOT_AXES)
+    if (count < 3 + FOLIOT_AXIS_COUNT)
         return complain(r, end, "control wants four axes: x y z turn");
-    for (uint32_t i = 0; i < FOLIOT_AXES; i++)
+    for (uint32_t i = 0; i < FOLIOT_AXIS_COUNT; i++)
         if (!axis_of(r, &words[3 + i], &input->axes[i]))
             return false;
-    if (count > 4 + FOLIOT_AXES)
-        return bad_word(r, &words[4 + FOLIOT_AXES], "nothing follows the buttons");
-    return count < 4 + FOLIOT_AXES || buttons_of(r, &words[3 + FOLIOT_AXES], &input->buttons);
+    if (count > 4 + FOLIOT_AXIS_COUNT)
+        return bad_word(r, &words[4 + FOLIOT_AXIS_COUNT], "nothing follows the buttons");
+    return count < 4 + FOLIOT_AXIS_COUNT || buttons_of(r, &words[3 + FOLIOT_AXIS_COUNT], &input->buttons);
 }
 
 static bool append(reader *r, uint64_t tick, foliot_input input)

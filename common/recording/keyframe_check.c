@@ -34,7 +34,7 @@ static foliot_status digest_of(foliot_replay *replay, const foliot__tape_content
                                        digest);
     if (replay->foreign->digest)
         return probe_digest(replay, content, digest);
-    *digest = foliot_digest_bytes(content->keyframe, content->keyframe_length);
+    *digest = foliot_digest_compute(content->keyframe, content->keyframe_length);
     return FOLIOT_STATUS_OK;
 }
 

@@ -37,11 +37,11 @@ foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_w
 static bool capture(foliot_recording *recording, const foliot_simulation *simulation)
 {
     size_t length = 0;
-    if (foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK ||
+    if (foliot_simulation_capture(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK ||
         !foliot__buffer_reserve(&recording->capture, length))
         return false;
     recording->capture.length = length;
-    return foliot_simulation_save(simulation, recording->capture.bytes, length, &length) ==
+    return foliot_simulation_capture(simulation, recording->capture.bytes, length, &length) ==
            FOLIOT_STATUS_OK;
 }
 
@@ -256,7 +256,7 @@ static foliot_status begin(foliot_recording *recording, const foliot_recording_s
     return status;
 }
 
-foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const foliot_scene *scene,
+foliot_status foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene *scene,
                                      const foliot_world_config *capacities,
                                      const foliot_world *world,
                                      const foliot_recording_config *config, foliot_recording **out)
@@ -281,12 +281,12 @@ static foliot_status begin_world(const foliot_recording_sink *sink,
     foliot_status status = foliot_scene_decode(simulation->setup, simulation->setup_bytes, &scene);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    status = foliot_recording_begin(sink, scene, NULL, hosted->world, config, out);
+    status = foliot_recording_open_sink(sink, scene, NULL, hosted->world, config, out);
     foliot_scene_destroy(scene);
     return status;
 }
 
-foliot_status foliot_recording_begin_simulation(const foliot_recording_sink *sink,
+foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink *sink,
                                                 const foliot_simulation *simulation,
                                                 const foliot_recording_config *config,
                                                 foliot_recording **out)
@@ -326,7 +326,7 @@ foliot_status foliot__recording_start(foliot_recording *recording,
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot_recording_create(const char *file, const foliot_scene *scene,
+foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
                                       const foliot_world_config *capacities,
                                       const foliot_world *world,
                                       const foliot_recording_config *config,
@@ -336,13 +336,13 @@ foliot_status foliot_recording_create(const char *file, const foliot_scene *scen
     foliot_status status = foliot__file_sink(file, true, &sink);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    status = foliot_recording_begin(&sink, scene, capacities, world, config, recording);
+    status = foliot_recording_open_sink(&sink, scene, capacities, world, config, recording);
     if (status != FOLIOT_STATUS_OK)
         sink.close(sink.user);
     return status;
 }
 
-foliot_status foliot_recording_create_simulation(const char *file,
+foliot_status foliot_recording_open_simulation(const char *file,
                                                  const foliot_simulation *simulation,
                                                  const foliot_recording_config *config,
                                                  foliot_recording **recording)
@@ -351,7 +351,7 @@ foliot_status foliot_recording_create_simulation(const char *file,
     foliot_status status = foliot__file_sink(file, true, &sink);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    status = foliot_recording_begin_simulation(&sink, simulation, config, recording);
+    status = foliot_recording_open_simulation_sink(&sink, simulation, config, recording);
     if (status != FOLIOT_STATUS_OK)
         sink.close(sink.user);
     return status;
@@ -444,7 +444,7 @@ foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t 
     return note(recording, "token", text);
 }
 
-foliot_status foliot_recording_note_heard(foliot_recording *recording, uint32_t player)
+foliot_status foliot_recording_note_acknowledged(foliot_recording *recording, uint32_t player)
 {
     char text[FOLIOT__NOTE_TEXT_BYTES];
     snprintf(text, sizeof text, "%u", player);

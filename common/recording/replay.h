@@ -9,7 +9,7 @@
 // What a player holds, followed from block to block: for steps back.
 typedef struct foliot__tape_held {
     bool joined;
-    int8_t axes[FOLIOT_AXES];
+    int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
 } foliot__tape_held;
 

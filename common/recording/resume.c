@@ -157,8 +157,8 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
     if (foliot_digest_equal(ours, theirs))
         return FOLIOT_STATUS_OK;
     char text[256], a[FOLIOT_DIGEST_TEXT_BYTES], b[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(theirs, a);
-    foliot_digest_text(ours, b);
+    foliot_digest_print(theirs, a);
+    foliot_digest_print(ours, b);
     snprintf(text, sizeof text,
              "it was recorded by a build with fingerprint %s, and this one has %s: its ticks would "
              "not go on with the same bits",

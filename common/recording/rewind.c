@@ -22,7 +22,7 @@ static void *grown(foliot__rewind *r, void *old, uint32_t *capacity, uint32_t wa
 static void save(foliot__rewind *r, uint8_t **bytes, size_t *capacity, size_t *length)
 {
     size_t needed = 0;
-    r->status = foliot_simulation_save(&r->simulation, NULL, 0, &needed);
+    r->status = foliot_simulation_capture(&r->simulation, NULL, 0, &needed);
     if (r->status == FOLIOT_STATUS_OK && needed + 1 > *capacity) {
         uint8_t *bigger = realloc(*bytes, needed + 1);
         r->status = bigger ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
@@ -30,7 +30,7 @@ static void save(foliot__rewind *r, uint8_t **bytes, size_t *capacity, size_t *l
         *capacity = bigger ? needed + 1 : *capacity;
     }
     if (r->status == FOLIOT_STATUS_OK)
-        r->status = foliot_simulation_save(&r->simulation, *bytes, *capacity, length);
+        r->status = foliot_simulation_capture(&r->simulation, *bytes, *capacity, length);
 }
 
 void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind, const void *setup,

@@ -13,7 +13,7 @@ static const char *const one_stage[] = {"finish"};
 bool foliot_simulation_kind_valid(const foliot_simulation_kind *kind)
 {
     bool needed = kind->name && kind->create && kind->destroy && kind->tick && kind->step &&
-                  kind->save && kind->restore;
+                  kind->capture && kind->restore;
     bool named = needed && kind->name[0] && strlen(kind->name) < FOLIOT_KIND_NAME_BYTES;
     bool parts = !kind->part_count == !kind->fields && !kind->part_count == !kind->part;
     bool stages = !kind->stages == !kind->watch && !kind->stages == (kind->stage_count == 0) &&
@@ -63,7 +63,7 @@ foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot
                                   : FOLIOT_STATUS_INVALID;
 }
 
-foliot_digest foliot_digest_bytes(const void *bytes, size_t length)
+foliot_digest foliot_digest_compute(const void *bytes, size_t length)
 {
     const foliot__span span = {bytes, length, 1};
     return foliot__hash(&span, 1);
@@ -74,11 +74,11 @@ foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation)
     const foliot_simulation_kind *kind = simulation->kind;
     if (kind->digest)
         return kind->digest(simulation->self);
-    size_t length = kind->save(simulation->self, NULL, 0);
+    size_t length = kind->capture(simulation->self, NULL, 0);
     uint8_t *bytes = malloc(length + 1);
     foliot_digest digest = {0, 0};
-    if (bytes && kind->save(simulation->self, bytes, length) == length)
-        digest = foliot_digest_bytes(bytes, length);
+    if (bytes && kind->capture(simulation->self, bytes, length) == length)
+        digest = foliot_digest_compute(bytes, length);
     free(bytes);
     return digest;
 }
@@ -88,10 +88,10 @@ foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kin
     return kind->fingerprint ? kind->fingerprint() : foliot_get_fingerprint();
 }
 
-foliot_status foliot_simulation_save(const foliot_simulation *simulation, void *bytes,
+foliot_status foliot_simulation_capture(const foliot_simulation *simulation, void *bytes,
                                      size_t capacity, size_t *length)
 {
-    size_t needed = simulation->kind->save(simulation->self, bytes, bytes ? capacity : 0);
+    size_t needed = simulation->kind->capture(simulation->self, bytes, bytes ? capacity : 0);
     *length = needed;
     if (needed > FOLIOT_SIMULATION_BYTES_MAX)
         return FOLIOT_STATUS_INVALID;

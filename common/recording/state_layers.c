@@ -111,7 +111,7 @@ static const uint8_t *saved_bytes(foliot_truth *truth, const foliot_simulation *
                                   size_t *length)
 {
     const foliot_simulation_kind *kind = simulation->kind;
-    *length = kind->save(simulation->self, NULL, 0);
+    *length = kind->capture(simulation->self, NULL, 0);
     if (*length > truth->byte_capacity || !truth->bytes) {
         free(truth->bytes);
         truth->byte_capacity = *length + 1;
@@ -119,7 +119,7 @@ static const uint8_t *saved_bytes(foliot_truth *truth, const foliot_simulation *
         if (!truth->bytes)
             return NULL;
     }
-    return kind->save(simulation->self, truth->bytes, *length) == *length ? truth->bytes : NULL;
+    return kind->capture(simulation->self, truth->bytes, *length) == *length ? truth->bytes : NULL;
 }
 
 // Rows of 64 saved bytes, named by their offsets, in words of eight, little-endian.

@@ -101,7 +101,7 @@ static void part(const void *self, uint32_t number, foliot_simulation_part *abou
     bool alone = group == FOLIOT__TRUTH_SLOTS || group == FOLIOT__TRUTH_WORLD;
     *about =
         (foliot_simulation_part){.group = groups[group],
-                                 .index = alone ? FOLIOT_ALONE : index,
+                                 .index = alone ? FOLIOT_PART_ALONE : index,
                                  .field_count = foliot__truth_field_count(world_of(self), number)};
 }
 
@@ -148,7 +148,7 @@ const foliot_simulation_kind foliot_world_kind = {
     .destroy = destroy,
     .tick = tick,
     .step = step,
-    .save = save,
+    .capture = save,
     .restore = restore,
     .digest = digest,
     .fingerprint = foliot_get_fingerprint,

@@ -107,7 +107,7 @@ static void code_controls(walk *w, const foliot__block *block, foliot_input *inp
     static const foliot_input none;
     const foliot_input *before = controls_before(w, block, input->player),
                        *was = before ? before : &none;
-    for (int k = 0; k < FOLIOT_AXES; k++)
+    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
         input->axes[k] = code_axis(w, before != NULL, was->axes[k], input->axes[k]);
     input->buttons = code_buttons(w, before != NULL, was->buttons, input->buttons);
 }

@@ -203,7 +203,7 @@ bool foliot__message_is_hello(const uint8_t *bytes, size_t length);
 typedef struct foliot__change {
     uint32_t sequence; // from 1, without holes
     uint32_t tick;     // in which it counts
-    int8_t axes[FOLIOT_AXES];
+    int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
 } foliot__change;
 

@@ -65,7 +65,7 @@ bool foliot_client_get_fingerprint_refused(
 void foliot_client_leave(foliot_client *client, uint64_t now_ns);
 
 // Controls from now on, until changed.
-void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXES], uint16_t buttons);
+void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT], uint16_t buttons);
 
 // What was agreed at the join; valid while PLAYING.
 uint32_t foliot_client_get_player(const foliot_client *client); // UINT32_MAX: a spectator
@@ -83,7 +83,7 @@ const foliot_simulation *foliot_client_get_simulation(const foliot_client *clien
 
 // What the server found when our digests differed from its own, since the last call; false:
 // nothing. To be taken after each update: what it points to lasts until the next one.
-bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_case *found);
+bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_report *found);
 
 // The bodies at the render time. All slots of the newest snapshot; flags 0 where there is no body.
 typedef struct foliot_sample {

@@ -20,7 +20,7 @@ static inline bool foliot_digest_equal(foliot_digest a, foliot_digest b)
     return a.low == b.low && a.high == b.high;
 }
 
-void foliot_digest_text(foliot_digest digest, char text[FOLIOT_DIGEST_TEXT_BYTES]);
+void foliot_digest_print(foliot_digest digest, char text[FOLIOT_DIGEST_TEXT_BYTES]);
 foliot_status foliot_digest_parse(const char *text, foliot_digest *digest);
 
 // Hash of a known-answer run of every arithmetic path of this build. Two builds that differ here

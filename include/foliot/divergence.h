@@ -122,21 +122,21 @@ foliot_status foliot_search_answer(const foliot_answerer *answerer, const uint8_
 // -- the report
 
 // Who is who in a report. All may be NULL.
-typedef struct foliot_report_names {
+typedef struct foliot_divergence_labels {
     const char *title;             // first words: a file's name, "session main, player 3"
     const char *part;              // the part's own name: a body's in its scene
     const char *expected, *actual; // "recorded" and "replayed", "server" and "client"
     const char *unknown;           // said where no field is known: how to come to know it
     double dt;                     // 0: no time is told
-} foliot_report_names;
+} foliot_divergence_labels;
 
 // For people, several lines; and for programs, one JSON object. As snprintf: answers how many bytes
 // there are, and writes what fits, with a zero.
-size_t foliot_divergence_text(const foliot_divergence *divergence, const foliot_report_names *names,
+size_t foliot_divergence_print_text(const foliot_divergence *divergence, const foliot_divergence_labels *names,
                               char *text, size_t capacity);
-size_t foliot_divergence_json(const foliot_divergence *divergence, const foliot_report_names *names,
+size_t foliot_divergence_print_json(const foliot_divergence *divergence, const foliot_divergence_labels *names,
                               char *text, size_t capacity);
 // The part for people: `body 3`, `player 0`, `world`.
-size_t foliot_divergence_part(const foliot_divergence *divergence, char *text, size_t capacity);
+size_t foliot_divergence_print_part(const foliot_divergence *divergence, char *text, size_t capacity);
 
 #endif

@@ -86,7 +86,7 @@ foliot_status foliot_harness_run(const foliot_harness_config *config,
 
 const char *foliot_harness_test_get_name(foliot_harness_test test);
 // A table for people; one JSON object for programs. As snprintf.
-size_t foliot_harness_text(const foliot_harness_result *result, char *text, size_t capacity);
-size_t foliot_harness_json(const foliot_harness_result *result, char *text, size_t capacity);
+size_t foliot_harness_print_text(const foliot_harness_result *result, char *text, size_t capacity);
+size_t foliot_harness_print_json(const foliot_harness_result *result, char *text, size_t capacity);
 
 #endif

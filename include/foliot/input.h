@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define FOLIOT_PLAYERS_MAX 1024
-#define FOLIOT_AXES 4
+#define FOLIOT_AXIS_COUNT 4
 
 typedef enum foliot_input_kind {
     FOLIOT_INPUT_CONTROL = 0, // axes and buttons, held until the player's next one
@@ -21,7 +21,7 @@ typedef struct foliot_input {
     uint32_t player;   // 0 .. players.limit - 1
     uint32_t sequence; // the player's own count, growing
     uint8_t kind;      // foliot_input_kind
-    int8_t axes[FOLIOT_AXES];
+    int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
 } foliot_input;
 

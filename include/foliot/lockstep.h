@@ -13,7 +13,7 @@
 #include "foliot/scene.h"
 #include "foliot/status.h"
 
-typedef struct foliot_divergence_case {
+typedef struct foliot_divergence_report {
     const char *session;
     uint32_t player;              // UINT32_MAX: a spectator
     const char *name;             // of the player or the spectator
@@ -25,21 +25,21 @@ typedef struct foliot_divergence_case {
     size_t before_bytes, after_bytes;
     const foliot_input *inputs;
     uint32_t input_count;
-} foliot_divergence_case;
+} foliot_divergence_report;
 
 // As a recording of that one tick, for foliot-replay: `state` shows it, and `compare` finds it
 // again between two builds. Of our world alone. FOLIOT_STATUS_INVALID if the states are not known.
-foliot_status foliot_divergence_write(const foliot_divergence_case *found,
+foliot_status foliot_divergence_report_write(const foliot_divergence_report *found,
                                       const foliot_scene *scene, const char *file);
 
 // A file name for it that is not taken yet: SESSION-divergence-TICK-PLAYER-SIDE.foliot, `side`
 // being "server" or "client".
-void foliot_divergence_file(const foliot_divergence_case *found, const char *side, char *file,
+void foliot_divergence_report_name_file(const foliot_divergence_report *found, const char *side, char *file,
                             size_t capacity);
 // The report for people, and one JSON object; `scene` names bodies and may be NULL. As snprintf.
-size_t foliot_divergence_case_text(const foliot_divergence_case *found, const foliot_scene *scene,
+size_t foliot_divergence_report_print_text(const foliot_divergence_report *found, const foliot_scene *scene,
                                    char *text, size_t capacity);
-size_t foliot_divergence_case_json(const foliot_divergence_case *found, const foliot_scene *scene,
+size_t foliot_divergence_report_print_json(const foliot_divergence_report *found, const foliot_scene *scene,
                                    char *text, size_t capacity);
 
 #endif

@@ -68,13 +68,13 @@ typedef struct foliot_recording_state {
 // after every change (integrator, dt, seed) that the host made; `capacities` NULL where the world
 // was made with foliot_world_config_default(scene). An existing file is replaced. `config` NULL: the
 // default.
-foliot_status foliot_recording_create(const char *file, const foliot_scene *scene,
+foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
                                       const foliot_world_config *capacities,
                                       const foliot_world *world,
                                       const foliot_recording_config *config,
                                       foliot_recording **recording);
 // The same into a sink, which is copied.
-foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const foliot_scene *scene,
+foliot_status foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene *scene,
                                      const foliot_world_config *capacities,
                                      const foliot_world *world,
                                      const foliot_recording_config *config,
@@ -83,11 +83,11 @@ foliot_status foliot_recording_begin(const foliot_recording_sink *sink, const fo
 // The same for any simulation (docs/RECORDING.md, "Other simulations"): its kind, version and setup
 // stand in the header, and whoever knows the kind can replay it. A foliot.world is recorded as
 // above.
-foliot_status foliot_recording_create_simulation(const char *file,
+foliot_status foliot_recording_open_simulation(const char *file,
                                                  const foliot_simulation *simulation,
                                                  const foliot_recording_config *config,
                                                  foliot_recording **recording);
-foliot_status foliot_recording_begin_simulation(const foliot_recording_sink *sink,
+foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink *sink,
                                                 const foliot_simulation *simulation,
                                                 const foliot_recording_config *config,
                                                 foliot_recording **recording);
@@ -142,7 +142,7 @@ foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t
                                            const char *name, foliot_player_proof proof);
 foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player,
                                           foliot_player_proof proof);
-foliot_status foliot_recording_note_heard(foliot_recording *recording, uint32_t player);
+foliot_status foliot_recording_note_acknowledged(foliot_recording *recording, uint32_t player);
 
 // After every step: `world` as the step left it, and the inputs that the step was given. FOLIOT_STATUS_OK;
 // FOLIOT_STATUS_INVALID if this is not the tick after the last; else what the recording stopped with (the

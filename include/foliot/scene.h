@@ -17,7 +17,7 @@
 #define FOLIOT_FORCES_MAX (1u << 23)
 #define FOLIOT_CONSTRAINTS_MAX (1u << 22)
 #define FOLIOT_SUBSTEPS_MAX 1024
-#define FOLIOT_SUBSTEPS_FITTING UINT32_MAX // 4 where shapes can touch or joints hold, else 1
+#define FOLIOT_SUBSTEPS_AUTO UINT32_MAX // 4 where shapes can touch or joints hold, else 1
 #define FOLIOT_POSITION_MAX 0x1p40         // a coordinate beyond it is a fault
 #define FOLIOT_NO_BODY UINT32_MAX          // "the world itself", where a body index is expected
 

@@ -128,7 +128,7 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event);
 
 // A divergence that was searched for and found since the last call; false: none. To be taken after
 // each update: what it points to lasts until the next one.
-bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_case *found);
+bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_report *found);
 
 #define FOLIOT_SERVER_COUNTERS(X)                                                                  \
     X(ticks)                                                                                       \

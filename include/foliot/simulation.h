@@ -28,13 +28,13 @@ typedef enum foliot_value_type {
 } foliot_value_type;
 
 // A part of the truth by name: "tank" 3, "row" 12. One that is alone in its group has the index
-// FOLIOT_ALONE.
+// FOLIOT_PART_ALONE.
 typedef struct foliot_simulation_part {
     const char *group; // lives as long as the kind; NULL: "part"
     uint64_t index;
     uint32_t field_count;
 } foliot_simulation_part;
-#define FOLIOT_ALONE UINT64_MAX
+#define FOLIOT_PART_ALONE UINT64_MAX
 
 // One number of a part, as its simulation tells it.
 typedef struct foliot_simulation_field {
@@ -61,7 +61,7 @@ typedef struct foliot_simulation_kind {
     // All that decides the future, as bytes that are the same on every machine. Answers how many
     // there are; writes them only if they fit (`bytes` NULL and `capacity` 0: a question). Equal
     // states save equal bytes.
-    size_t (*save)(const void *self, void *bytes, size_t capacity);
+    size_t (*capture)(const void *self, void *bytes, size_t capacity);
     // Into any instance of the same setup, whatever it has lived through. Hostile bytes are a
     // status, and leave it as it was.
     foliot_status (*restore)(void *self, const void *bytes, size_t length);
@@ -111,7 +111,7 @@ foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot
 foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation);
 foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kind *kind);
 // `bytes` NULL asks for the length. FOLIOT_STATUS_FULL if they do not fit.
-foliot_status foliot_simulation_save(const foliot_simulation *simulation, void *bytes,
+foliot_status foliot_simulation_capture(const foliot_simulation *simulation, void *bytes,
                                      size_t capacity, size_t *length);
 // FOLIOT_STATUS_INVALID if there are more than FOLIOT_SIMULATION_BYTES_MAX.
 foliot_status foliot_simulation_restore(foliot_simulation *simulation, const void *bytes,
@@ -122,7 +122,7 @@ const char *foliot_simulation_kind_get_stage_name(const foliot_simulation_kind *
 uint32_t foliot_simulation_kind_get_stage_count(const foliot_simulation_kind *kind); // at least 1
 
 // XXH3-128 of bytes, for digests of one's own. The same everywhere.
-foliot_digest foliot_digest_bytes(const void *bytes, size_t length);
+foliot_digest foliot_digest_compute(const void *bytes, size_t length);
 
 // -- our own world
 

@@ -124,14 +124,14 @@ foliot_transport_config foliot_transport_config_default(void);
 // ENet. `now_ns` is CLOCK_MONOTONIC's time in this and every call; steps of the wall clock do no
 // harm. FOLIOT_STATUS_AGAIN: the port is busy; FOLIOT_STATUS_INVALID: that is no address; FOLIOT_STATUS_NOT_FOUND: it is
 // none of this machine's; FOLIOT_STATUS_REFUSED: that port is not for everybody.
-foliot_status foliot_transport_enet(const foliot_transport_config *config, uint64_t now_ns,
+foliot_status foliot_transport_create_enet(const foliot_transport_config *config, uint64_t now_ns,
                                     foliot_transport **transport);
 
 // Memory: transports made on one hub reach each other by the port that they listen on.
 typedef struct foliot_hub foliot_hub;
 foliot_status foliot_hub_create(foliot_hub **hub);
 void foliot_hub_destroy(foliot_hub *hub); // after its transports
-foliot_status foliot_transport_memory(foliot_hub *hub, const foliot_transport_config *config,
+foliot_status foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,
                                       uint64_t now_ns, foliot_transport **transport);
 
 // Another network from now on, in memory alone; what is on its way stays so. FOLIOT_STATUS_UNSUPPORTED

@@ -157,7 +157,7 @@ static void remember(foliot__session *s, const foliot__peer *peer)
     const foliot__rewind *r = &q->rewind;
     bool known = r->status == FOLIOT_STATUS_OK && r->finished && r->tick == q->search.found.tick;
     memcpy(q->name, peer->name, sizeof q->name);
-    q->found = (foliot_divergence_case){.session = s->name,
+    q->found = (foliot_divergence_report){.session = s->name,
                                         .player = peer->player,
                                         .name = q->name,
                                         .divergence = q->search.found,
@@ -312,7 +312,7 @@ void foliot__inquiry_update(foliot__session *s)
         next_one(s);
 }
 
-bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_case *found)
+bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_report *found)
 {
     for (uint32_t i = 0; i < server->session_count; i++) {
         foliot__lockstep *l = server->sessions[i]->lockstep;

@@ -144,10 +144,10 @@ void foliot__keyframe_save(foliot__session *s)
     foliot__keyframe *k = s->lockstep->saving;
     const foliot_simulation *simulation = &s->lockstep->simulation;
     size_t length = 0, head = 4 * (size_t)s->player_limit;
-    if (!k || foliot_simulation_save(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK ||
+    if (!k || foliot_simulation_capture(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK ||
         length + head > UINT32_MAX || !grow(k, head + length + 1))
         return;
-    k->valid = foliot_simulation_save(simulation, k->bytes + head, length, &length) == FOLIOT_STATUS_OK;
+    k->valid = foliot_simulation_capture(simulation, k->bytes + head, length, &length) == FOLIOT_STATUS_OK;
     k->length = head + length;
     k->tick = foliot_simulation_get_tick(simulation);
 }

@@ -120,7 +120,7 @@ typedef struct foliot__inquiry {
     atomic_bool finished;
     // Of the last that was found, until the next begins.
     bool told, has_case;
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     char name[FOLIOT_NAME_BYTES];
 } foliot__inquiry;
 

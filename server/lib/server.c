@@ -281,8 +281,8 @@ static bool fits(foliot_server *server, const foliot__session *session, foliot__
         (hello->forces && !l->refuses_forced))
         return true;
     char ours[FOLIOT_DIGEST_TEXT_BYTES], yours[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(l->fingerprint, ours);
-    foliot_digest_text(hello->fingerprint, yours);
+    foliot_digest_print(l->fingerprint, ours);
+    foliot_digest_print(hello->fingerprint, yours);
     refuse(server, peer, FOLIOT__REFUSE_FINGERPRINT,
            "your build does not compute as this server's does, and would diverge in lockstep: its "
            "fingerprint is %.8s, ours %.8s%s",

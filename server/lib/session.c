@@ -460,7 +460,7 @@ static void note_token(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
     if (session->recording && player->heard)
-        foliot_recording_note_heard(session->recording, p);
+        foliot_recording_note_acknowledged(session->recording, p);
     if (session->recording && player->rotated) {
         foliot_recording_note_token(session->recording, p, player->proof);
         player->noted_tick = session->tick + 1;

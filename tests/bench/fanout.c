@@ -138,7 +138,7 @@ static void talk(crowd *c, listener *l)
 static void join(crowd *c, listener *l)
 {
     foliot_transport_config config = foliot_transport_config_default();
-    if (foliot_transport_enet(&config, now_ns(), &l->wire) != FOLIOT_STATUS_OK ||
+    if (foliot_transport_create_enet(&config, now_ns(), &l->wire) != FOLIOT_STATUS_OK ||
         foliot_transport_connect(l->wire, "127.0.0.1", c->port, now_ns(), &l->peer) != FOLIOT_STATUS_OK)
         die("a client cannot connect");
 }
@@ -289,7 +289,7 @@ static void begin_server(bench_case *b)
     wire.batches = true;
     config.start = run_here;
     b->memory = -memory_now();
-    if (foliot_transport_enet(&wire, now_ns(), &b->wire) != FOLIOT_STATUS_OK)
+    if (foliot_transport_create_enet(&wire, now_ns(), &b->wire) != FOLIOT_STATUS_OK)
         die("no transport");
     config.transport = b->wire;
     foliot_session_config session = {.name = "main", .scene = b->scene, .pace_hz = HZ};

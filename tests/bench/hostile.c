@@ -114,7 +114,7 @@ static void let_attack(const attack *a, unsigned port, double seconds)
         for (; here < a->peers && now >= come_ns;
              here++, come_ns += COME_EVERY_NS) { // each at a tick of its own
             foliot_transport *wire;
-            if (foliot_transport_enet(&config, now, &wire) != FOLIOT_STATUS_OK)
+            if (foliot_transport_create_enet(&config, now, &wire) != FOLIOT_STATUS_OK)
                 exit(1);
             hostile_begin(&peers[here], a->kind, a->spectates, wire, (uint16_t)port, now);
         }
@@ -246,7 +246,7 @@ static foliot_transport *client_wire(void)
 {
     foliot_transport_config config = foliot_transport_config_default();
     foliot_transport *wire;
-    check(foliot_transport_enet(&config, now_ns(), &wire) == FOLIOT_STATUS_OK);
+    check(foliot_transport_create_enet(&config, now_ns(), &wire) == FOLIOT_STATUS_OK);
     return wire;
 }
 
@@ -263,7 +263,7 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
     config.bind = "127.0.0.1";
     config.peers_max = 96;
     check(foliot_scene_read(file, &scene, &error) == FOLIOT_STATUS_OK);
-    check(foliot_transport_enet(&config, now_ns(), &host) == FOLIOT_STATUS_OK);
+    check(foliot_transport_create_enet(&config, now_ns(), &host) == FOLIOT_STATUS_OK);
     foliot_server_config serving = foliot_server_config_default();
     serving.transport = host;
     check(foliot_server_create(&serving, now_ns(), &hosting) == FOLIOT_STATUS_OK);
@@ -283,7 +283,7 @@ static cost cost_of(const attack *a, const char *file, unsigned seconds)
     uint64_t begun = now_ns(), now, next_ns = 0;
     uint32_t here = 0, count = 0;
     foliot_server_event event;
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     while ((now = now_ns()) < begun + seconds * (uint64_t)1000000000u && count < UPDATES_MAX) {
         double before = thread_us();
         foliot_server_update(hosting, now);

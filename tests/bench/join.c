@@ -44,7 +44,7 @@ static int fail(const char *what)
 static foliot_transport *wire(const foliot_transport_config *config)
 {
     foliot_transport *t = NULL;
-    return foliot_transport_enet(config, now_ns(), &t) == FOLIOT_STATUS_OK ? t : NULL;
+    return foliot_transport_create_enet(config, now_ns(), &t) == FOLIOT_STATUS_OK ? t : NULL;
 }
 
 typedef struct joiner {

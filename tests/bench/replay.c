@@ -151,7 +151,7 @@ static void bench_append(void)
         tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
         foliot_world *world = tape_yard_world(&yard);
         foliot_status status =
-            foliot_recording_create(path, &yard.scene, NULL, world, NULL, &recording);
+            foliot_recording_open(path, &yard.scene, NULL, world, NULL, &recording);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         for (uint64_t tick = 0; tick < MINUTE; tick++) {
             foliot_input inputs[FOLIOT_PLAYERS_MAX];

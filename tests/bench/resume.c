@@ -49,7 +49,7 @@ static bool make_hour(void)
     foliot_recording_config config = foliot_recording_config_default();
     foliot_recording *recording;
     config.block_ticks = 3; // as foliot-server has it
-    if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_STATUS_OK)
+    if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_STATUS_OK)
         return false;
     yard.scene.players.limit = PLAYERS; // who send inputs
     bool fine = true;
@@ -143,7 +143,7 @@ static bool come(guest *g, unsigned port, bool spectates)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_client_config config = foliot_client_config_default();
-    if (foliot_transport_enet(&wire, now_ns(), &g->wire) != FOLIOT_STATUS_OK)
+    if (foliot_transport_create_enet(&wire, now_ns(), &g->wire) != FOLIOT_STATUS_OK)
         return false;
     config.transport = g->wire;
     config.port = (uint16_t)port;

@@ -30,7 +30,7 @@ static void run_case(foliot_scene *scene, const foliot_integrator_info *info, in
             cases_step(world, scene);
         if (!trace && tick < ticks)
             continue;
-        foliot_digest_text(foliot_world_get_digest(world), text);
+        foliot_digest_print(foliot_world_get_digest(world), text);
         printf("%s %s %lu %s\n", scene->name, info->name, (unsigned long)tick, text);
     }
     foliot_world_destroy(world);

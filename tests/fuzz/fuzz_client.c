@@ -467,7 +467,7 @@ static void read_bytes(const void *bytes, size_t length)
 static void look(game *g)
 {
     foliot_sample sample;
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     char text[2048];
     const foliot_scene *scene = foliot_client_get_scene(g->client);
     if (scene) {
@@ -487,7 +487,7 @@ static void look(game *g)
         read_bytes(found.before, found.before_bytes);
         read_bytes(found.after, found.after_bytes);
         read_bytes(found.inputs, found.input_count * sizeof *found.inputs);
-        sum += foliot_divergence_case_text(&found, scene, text, sizeof text);
+        sum += foliot_divergence_report_print_text(&found, scene, text, sizeof text);
     }
     sum += foliot_client_get_statistics(g->client).newest_tick +
            strlen(foliot_client_get_reason(g->client)) + strlen(foliot_client_get_scene_name(g->client));
@@ -513,7 +513,7 @@ static void pass(game *g, uint32_t updates)
                            (g->connected && event.kind != FOLIOT_TRANSPORT_DISCONNECTED);
         }
         foliot_transport_flush(g->host, g->now_ns);
-        const int8_t axes[FOLIOT_AXES] = {(int8_t)(g->updates / 7 % 3 * 60)};
+        const int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(g->updates / 7 % 3 * 60)};
         foliot_client_set_input(g->client, axes, 0);
         foliot_client_update(g->client, g->now_ns);
         if (g->updates % 4 == 0)
@@ -527,11 +527,11 @@ static void begin(game *g)
     g->now_ns = 1000000000;
     g->scene = &scenes[0];
     must(foliot_hub_create(&g->hub));
-    must(foliot_transport_memory(g->hub, &wire, g->now_ns, &g->wire));
+    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->wire));
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = 4;
-    must(foliot_transport_memory(g->hub, &wire, g->now_ns, &g->host));
+    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->host));
     foliot_client_config config = foliot_client_config_default();
     config.transport = g->wire;
     config.port = PORT;

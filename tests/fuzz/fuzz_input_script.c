@@ -14,7 +14,7 @@ static void check_order(const foliot__input_script *script)
         const foliot_input *input = &script->inputs[i];
         FOLIOT_ASSERT(input->player < FOLIOT_PLAYERS_MAX);
         FOLIOT_ASSERT(input->kind <= FOLIOT_INPUT_LEAVE);
-        for (int k = 0; k < FOLIOT_AXES; k++)
+        for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
             FOLIOT_ASSERT(input->axes[k] >= -127);
         if (i == 0 || script->ticks[i] != script->ticks[i - 1]) {
             FOLIOT_ASSERT(i == 0 || script->ticks[i] > script->ticks[i - 1]);

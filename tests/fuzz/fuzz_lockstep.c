@@ -68,7 +68,7 @@ static void must(foliot_status status)
 static void add_client(game *g, int i)
 {
     foliot_transport_config wire = foliot_transport_config_default();
-    must(foliot_transport_memory(g->hub, &wire, g->now_ns, &g->wires[i]));
+    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->wires[i]));
     foliot_client_config config = foliot_client_config_default();
     config.transport = g->wires[i];
     config.port = PORT;
@@ -88,7 +88,7 @@ static void begin(game *g)
     wire.port = PORT;
     wire.peers_max = 4;
     must(foliot_hub_create(&g->hub));
-    must(foliot_transport_memory(g->hub, &wire, g->now_ns, &g->host));
+    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->host));
     config.transport = g->host;
     config.fingerprint = fingerprint;
     must(foliot_server_create(&config, g->now_ns, &g->server));
@@ -112,7 +112,7 @@ static void end(game *g)
 static void pass(game *g, uint32_t ticks)
 {
     foliot_server_event event;
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     for (; ticks > 0 && g->ticks < RUN_TICKS_MAX; ticks--) {
         g->now_ns += TICK_NS;
         g->ticks++;
@@ -123,7 +123,7 @@ static void pass(game *g, uint32_t ticks)
         while (foliot_server_poll(g->server, &event) ||
                foliot_server_poll_divergence(g->server, &found)) {
         }
-        const int8_t axes[FOLIOT_AXES] = {(int8_t)(g->ticks / 7 % 3 * 60)};
+        const int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(g->ticks / 7 % 3 * 60)};
         for (int i = 0; i < CLIENTS; i++) {
             foliot_client_set_input(g->clients[i], axes, 0);
             foliot_client_update(g->clients[i], g->now_ns);

@@ -38,7 +38,7 @@ static void fuzz_block(const uint8_t *data, size_t size, uint32_t ticks)
     FOLIOT_ASSERT(first.count == second.count);
     FOLIOT_ASSERT(memcmp(first.ages, second.ages, first.count * sizeof first.ages[0]) == 0);
     for (uint32_t i = 0; i < first.count; i++)
-        FOLIOT_ASSERT(memcmp(first.inputs[i].axes, second.inputs[i].axes, FOLIOT_AXES) == 0 &&
+        FOLIOT_ASSERT(memcmp(first.inputs[i].axes, second.inputs[i].axes, FOLIOT_AXIS_COUNT) == 0 &&
                       first.inputs[i].player == second.inputs[i].player &&
                       first.inputs[i].kind == second.inputs[i].kind &&
                       first.inputs[i].buttons == second.inputs[i].buttons);

@@ -129,7 +129,7 @@ static uint32_t next_number(script *b, int size)
 static void add_client(game *g, int i, bool spectates)
 {
     foliot_transport_config wire = foliot_transport_config_default();
-    must(foliot_transport_memory(g->hub, &wire, g->now_ns, &g->wires[i]));
+    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->wires[i]));
     foliot_client_config config = foliot_client_config_default();
     config.transport = g->wires[i];
     config.port = PORT;
@@ -155,7 +155,7 @@ static void begin(game *g, bool lockstep)
     wire.port = PORT;
     wire.peers_max = PEERS;
     must(foliot_hub_create(&g->hub));
-    must(foliot_transport_memory(g->hub, &wire, g->now_ns, &g->host));
+    must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->host));
     config.transport = g->host;
     config.fingerprint = fingerprint;
     config.reconnect_ms = 1000;
@@ -165,7 +165,7 @@ static void begin(game *g, bool lockstep)
     wire = foliot_transport_config_default();
     wire.peers_max = CONNECTIONS;
     for (int i = 0; i < HOSTILE; i++)
-        must(foliot_transport_memory(g->hub, &wire, g->now_ns, &g->hostile[i]));
+        must(foliot_transport_create_memory(g->hub, &wire, g->now_ns, &g->hostile[i]));
     add_client(g, PLAYER, false);
 }
 
@@ -245,7 +245,7 @@ static size_t held(void)
 static void pass(game *g, uint32_t ticks, uint64_t ticks_max)
 {
     foliot_server_event event;
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     for (; ticks > 0 && g->ticks < ticks_max; ticks--) {
         g->now_ns += TICK_NS;
         g->ticks++;
@@ -255,7 +255,7 @@ static void pass(game *g, uint32_t ticks, uint64_t ticks_max)
         while (foliot_server_poll(g->server, &event) ||
                foliot_server_poll_divergence(g->server, &found)) {
         }
-        const int8_t axes[FOLIOT_AXES] = {(int8_t)(g->ticks / 7 % 3 * 60)};
+        const int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(g->ticks / 7 % 3 * 60)};
         for (int i = 0; i < HONEST; i++) {
             foliot_sample sample;
             if (!g->clients[i])

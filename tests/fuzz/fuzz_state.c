@@ -461,7 +461,7 @@ static void state_look(const foliot_world *world, const foliot_scene *scene)
     foliot_snapshot_format format = foliot_snapshot_format_default(scene);
     foliot_snapshot snapshot = {.capacity = format.bodies_max};
     foliot_touch touches[16];
-    foliot_hit hit;
+    foliot_query_hit hit;
     const double from[3] = {0.1, -0.2, 9}, down[3] = {0.01, 0.02, -1};
     snapshot.bodies = calloc(format.bodies_max + 1, sizeof *snapshot.bodies);
     FOLIOT_ASSERT(snapshot.bodies);
@@ -471,8 +471,8 @@ static void state_look(const foliot_world *world, const foliot_scene *scene)
     free(snapshot.bodies);
     foliot_world_get_invariants(world, NULL);
     foliot_world_touches(world, touches, 16);
-    foliot_world_ray(world, from, down, 100, NULL, &hit);
-    foliot_world_nearest(world, from, 100, NULL, &hit);
+    foliot_world_cast_ray(world, from, down, 100, NULL, &hit);
+    foliot_world_find_nearest(world, from, 100, NULL, &hit);
 }
 
 // The world's state goes into a fresh one, to the bit.

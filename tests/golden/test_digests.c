@@ -52,7 +52,7 @@ static void every_case_has_its_golden_digest(void **state)
             for (uint64_t tick = 0; tick < ticks; tick++)
                 cases_step(world, scene);
             char text[FOLIOT_DIGEST_TEXT_BYTES];
-            foliot_digest_text(foliot_world_get_digest(world), text);
+            foliot_digest_print(foliot_world_get_digest(world), text);
             foliot_world_destroy(world);
             snprintf(line, sizeof line, "%s %s %llu %s", scene->name,
                      foliot_integrator_get_info((foliot_integrator)id)->name,

@@ -30,7 +30,7 @@ static enet_transport *open_host(void)
     config.peers_max = PEERS;
     config.peers_per_address_max = PER_ADDRESS;
     config.joins_per_second = 1000;
-    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &host), FOLIOT_STATUS_OK);
     return (enet_transport *)host;
 }
 
@@ -38,7 +38,7 @@ static foliot_transport *open_client(void)
 {
     foliot_transport_config config = foliot_transport_config_default();
     foliot_transport *client;
-    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
     return client;
 }
 

@@ -209,7 +209,7 @@ static void a_later_beginning_is_not_opened(void **state)
         uint32_t count = tape_yard_inputs(&yard, tick, true, inputs);
         if (tick == 30)
             assert_int_equal(
-                foliot_recording_begin(&sink, &yard.scene, NULL, world, &config, &recording),
+                foliot_recording_open_sink(&sink, &yard.scene, NULL, world, &config, &recording),
                 FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
         if (tick >= 30)
@@ -300,7 +300,7 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         foliot_recording_sink sink = tape_memory_sink(&t.memory);
         foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
         assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
-        assert_int_equal(foliot_recording_begin_simulation(&sink, &simulation, &config, &recording),
+        assert_int_equal(foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
                          FOLIOT_STATUS_OK);
         for (int tick = 0; tick < TICKS; tick++) {
             assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_STATUS_OK);

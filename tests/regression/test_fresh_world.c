@@ -48,7 +48,7 @@ static uint32_t draw_inputs(pair *p, foliot__rng *rng, foliot_input inputs[16])
             input.kind = p->joined[player] ? FOLIOT_INPUT_LEAVE : FOLIOT_INPUT_JOIN;
             p->joined[player] = !p->joined[player];
         } else {
-            for (int k = 0; k < FOLIOT_AXES; k++)
+            for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
                 input.axes[k] = (int8_t)((int)foliot__rng_below(rng, 255) - 127);
             input.buttons = (uint16_t)foliot__rng_below(rng, 8);
         }

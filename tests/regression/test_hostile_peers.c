@@ -37,7 +37,7 @@ static foliot_transport *wire(siege *s)
 {
     foliot_transport *t;
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_memory(s->hub, &config, s->now_ns, &t), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(s->hub, &config, s->now_ns, &t), FOLIOT_STATUS_OK);
     return t;
 }
 
@@ -52,7 +52,7 @@ static siege *begin(void)
     config.peers_max = HOSTILE + HONEST + 8;
     config.joins_per_second = 1e6; // what the transport would put off is to hold without it, too
     assert_int_equal(foliot_hub_create(&s->hub), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_transport_memory(s->hub, &config, s->now_ns, &s->host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(s->hub, &config, s->now_ns, &s->host), FOLIOT_STATUS_OK);
     foliot_server_config server = foliot_server_config_default();
     server.transport = s->host;
     assert_int_equal(foliot_server_create(&server, s->now_ns, &s->server), FOLIOT_STATUS_OK);

@@ -83,8 +83,8 @@ static foliot_transport *open_wire(stage *s, bool listens)
         config.port = s->real ? 0 : PORT;
         config.peers_max = 4;
     }
-    foliot_status status = s->real ? foliot_transport_enet(&config, s->now_ns, &wire)
-                                   : foliot_transport_memory(s->hub, &config, s->now_ns, &wire);
+    foliot_status status = s->real ? foliot_transport_create_enet(&config, s->now_ns, &wire)
+                                   : foliot_transport_create_memory(s->hub, &config, s->now_ns, &wire);
     assert_int_equal(status, FOLIOT_STATUS_OK);
     return wire;
 }
@@ -372,7 +372,7 @@ static void check_plays(stage *s, foliot_server *server, const made_scene *m, bo
     assert_int_equal(foliot_client_get_lockstep(s->client), lockstep);
     foliot_client_statistics before = foliot_client_get_statistics(s->client);
     uint64_t heard = foliot_server_get_counters(server)->inputs;
-    const int8_t axes[FOLIOT_AXES] = {push};
+    const int8_t axes[FOLIOT_AXIS_COUNT] = {push};
     foliot_client_set_input(s->client, axes, 0);
     run(s, server, 1);
     foliot_client_statistics after = foliot_client_get_statistics(s->client);
@@ -648,7 +648,7 @@ static void what_a_divergence_lends_does_not_outlast_the_next_question(void **st
     pass(&s, 0.2);
     assert_non_null(foliot_client_get_simulation(s.client));
     assert_int_equal(foliot_simulation_get_tick(foliot_client_get_simulation(s.client)), TICKS);
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     search(&s, FOLIOT__QUESTION, 3);
     pass(&s, 0.1);
     search(&s, FOLIOT__DIVERGED, 3);

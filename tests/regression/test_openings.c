@@ -79,7 +79,7 @@ static inn *open_inn(void)
     i->scene.players.position_count = 1;
     wire.bind = "0.0.0.0"; // so that all of the loopback reaches it
     wire.peers_max = PEERS;
-    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &i->host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&wire, clock_ns(), &i->host), FOLIOT_STATUS_OK);
     i->port = foliot_transport_get_port(i->host);
     config.transport = i->host;
     config.fingerprint = fingerprint;
@@ -121,7 +121,7 @@ static foliot_client *honest(inn *i)
 {
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_client_config config = foliot_client_config_default();
-    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &i->wires[i->count]), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&wire, clock_ns(), &i->wires[i->count]), FOLIOT_STATUS_OK);
     config.transport = i->wires[i->count];
     config.port = i->port;
     config.fingerprint = fingerprint;
@@ -375,7 +375,7 @@ static void an_address_that_storms_is_put_off(void **state)
     inn *i = open_inn();
     foliot_transport_config wire = foliot_transport_config_default();
     foliot_transport *storm;
-    assert_int_equal(foliot_transport_enet(&wire, clock_ns(), &storm), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&wire, clock_ns(), &storm), FOLIOT_STATUS_OK);
     int opened = 0;
     uint64_t end = clock_ns() + 1500000000u, opened_ns = 0;
     foliot_peer_id peer = {0};

@@ -39,7 +39,7 @@ static foliot_transport *wire(siege *s, const char *network)
     foliot_transport_config config = foliot_transport_config_default();
     assert_int_equal(foliot_impairment_parse(network, &config.send, NULL, 0), FOLIOT_STATUS_OK);
     config.receive = config.send;
-    assert_int_equal(foliot_transport_enet(&config, s->now_ns, &t), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, s->now_ns, &t), FOLIOT_STATUS_OK);
     return t;
 }
 
@@ -51,7 +51,7 @@ static siege *begin(void)
     foliot_transport_config config = foliot_transport_config_default();
     config.bind = "127.0.0.1";
     config.peers_max = HOSTILE + HONEST + 8;
-    assert_int_equal(foliot_transport_enet(&config, s->now_ns, &s->host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, s->now_ns, &s->host), FOLIOT_STATUS_OK);
     foliot_server_config server = foliot_server_config_default();
     server.transport = s->host;
     server.reconnect_ms = 500;

@@ -64,7 +64,7 @@ static guest *come(inn *i, foliot__token token)
 {
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_memory(i->s->hub, &config, i->s->now_ns, &g->wire),
+    assert_int_equal(foliot_transport_create_memory(i->s->hub, &config, i->s->now_ns, &g->wire),
                      FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", 7777, i->s->now_ns, &g->peer),
                      FOLIOT_STATUS_OK);

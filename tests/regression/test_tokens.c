@@ -66,7 +66,7 @@ static void open_server(inn *i, foliot_world *world, bool lockstep)
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = GUESTS;
-    assert_int_equal(foliot_transport_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_STATUS_OK);
     config.transport = i->host;
     assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
     foliot_session_config session = {.name = "main",
@@ -95,7 +95,7 @@ static inn *open_inn(bool records, bool lockstep)
         config.threaded = false;
         config.block_ticks = 600; // ten seconds: what is in the file sooner was written on purpose
         assert_int_equal(
-            foliot_recording_create(i->file, &i->scene, NULL, world, &config, &i->recording),
+            foliot_recording_open(i->file, &i->scene, NULL, world, &config, &i->recording),
             FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_drain(i->recording), FOLIOT_STATUS_OK);
     }
@@ -184,7 +184,7 @@ static guest *come(inn *i, foliot__token token)
     assert_true(i->count < GUESTS);
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
                      FOLIOT_STATUS_OK);
     let_pass(i, 0.01);
@@ -408,7 +408,7 @@ static void heard_and_replaced_within_a_tick_are_recorded_in_order(void **state)
     foliot__token t2 = second->welcome.token;
     guest *g = &i->guests[i->count++];
     foliot_transport_config config = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(i->hub, &config, i->now_ns, &g->wire), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(g->wire, "127.0.0.1", PORT, i->now_ns, &g->peer),
                      FOLIOT_STATUS_OK);
     let_pass(i, 0.01);
@@ -462,7 +462,7 @@ static void one_address_takes_not_all_places(void **state)
     guest *mallory = &i->guests[i->count++];
     foliot_transport_config plain = foliot_transport_config_default();
     plain.peers_max = 8;
-    assert_int_equal(foliot_transport_memory(i->hub, &plain, i->now_ns, &mallory->wire), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(i->hub, &plain, i->now_ns, &mallory->wire), FOLIOT_STATUS_OK);
     for (int k = 0; k < 6; k++) {
         assert_int_equal(
             foliot_transport_connect(mallory->wire, "127.0.0.1", PORT, i->now_ns, &mallory->peer),
@@ -496,7 +496,7 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     wire.bind = "127.0.0.1";
     wire.port = PORT;
     wire.peers_max = 3;
-    assert_int_equal(foliot_transport_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_memory(i->hub, &wire, i->now_ns, &i->host), FOLIOT_STATUS_OK);
     config.transport = i->host;
     assert_int_equal(foliot_server_create(&config, i->now_ns, &i->server), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_world_create(&i->scene, &session.world), FOLIOT_STATUS_OK);
@@ -508,7 +508,7 @@ static void connections_are_kept_for_who_may_come_back(void **state)
     go(i, away);
     guest *newcomer = &i->guests[i->count++];
     foliot_transport_config plain = foliot_transport_config_default();
-    assert_int_equal(foliot_transport_memory(i->hub, &plain, i->now_ns, &newcomer->wire),
+    assert_int_equal(foliot_transport_create_memory(i->hub, &plain, i->now_ns, &newcomer->wire),
                      FOLIOT_STATUS_OK);
     assert_int_equal(
         foliot_transport_connect(newcomer->wire, "127.0.0.1", PORT, i->now_ns, &newcomer->peer),

@@ -105,7 +105,7 @@ static void come(rig *r, uint32_t index)
     path *p = &r->paths[index];
     foliot_transport_config wire = foliot_transport_config_default();
     wire.peers_max = 1;
-    assert_int_equal(foliot_transport_enet(&wire, r->now_ns, &p->wire), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&wire, r->now_ns, &p->wire), FOLIOT_STATUS_OK);
     foliot_client_config config = foliot_client_config_default();
     config.transport = p->wire;
     config.port = port_of(p->front);
@@ -336,7 +336,7 @@ static void hear_strangers(rig *r)
 static void step(rig *r, uint32_t injected, void (*attack)(rig *r))
 {
     foliot_server_event event;
-    foliot_divergence_case found;
+    foliot_divergence_report found;
     r->now_ns += STEP_NS;
     for (uint32_t i = 0; i < injected; i++)
         attack(r);
@@ -388,7 +388,7 @@ static void assert_heard(rig *r, uint32_t index, int8_t axis)
 
 static void play(rig *r, uint32_t index, int8_t axis)
 {
-    const int8_t axes[FOLIOT_AXES] = {axis};
+    const int8_t axes[FOLIOT_AXIS_COUNT] = {axis};
     foliot_client_set_input(r->paths[index].client, axes, 0);
 }
 
@@ -450,7 +450,7 @@ static rig *rig_open(void)
     wire.bind = "127.0.0.1";
     wire.peers_max = PEERS;
     wire.batches = true;
-    assert_int_equal(foliot_transport_enet(&wire, r->now_ns, &r->host), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&wire, r->now_ns, &r->host), FOLIOT_STATUS_OK);
     r->address = loopback(1, foliot_transport_get_port(r->host));
     foliot_server_config config = foliot_server_config_default();
     config.transport = r->host;

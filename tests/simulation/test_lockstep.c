@@ -56,7 +56,7 @@ static void a_fault_is_found_with_stage_body_and_field(void **state)
     arena_bot(a, "delay=20ms,loss=5%");
     unsigned bad = join_with_fault(a, "delay=80ms,loss=10%", &fault, &perturber);
     arena_run(a, 12);
-    foliot_divergence_case *found = &a->found;
+    foliot_divergence_report *found = &a->found;
     assert_int_equal(a->found_count, 1);
     assert_int_equal(arena_counted(a)->divergences, 1);
     assert_int_equal(found->player, 1);
@@ -69,7 +69,7 @@ static void a_fault_is_found_with_stage_body_and_field(void **state)
     print_message("%u bytes exchanged\n", found->exchanged);
     // Noticed within a tick and a round trip, and the client has been told the same.
     assert_true(a->last[FOLIOT_SERVER_DIVERGED].tick <= 400 + 1 + 10 + 2);
-    foliot_divergence_case told;
+    foliot_divergence_report told;
     assert_true(foliot_client_poll_divergence(a->clients[bad], &told));
     assert_int_equal(told.divergence.tick, 400);
     assert_string_equal(told.divergence.field_name, "velocity.y");

@@ -78,7 +78,7 @@ static void the_input_delay_is_kept_by_all_who_can(void **state)
     }
     arena_run(a, 6);
     for (int i = 0; i < 3; i++) {
-        int8_t axes[FOLIOT_AXES] = {50};
+        int8_t axes[FOLIOT_AXIS_COUNT] = {50};
         uint64_t pressed = arena_tick(a), player = foliot_client_get_player(a->clients[i]);
         foliot_client_set_input(a->clients[i], axes, 0);
         while (

@@ -81,7 +81,7 @@ static void inputs_arrive_in_their_tick_on_a_bad_network(void **state)
     simulation_join(s, "loss=5%,delay=30ms,jitter=0-20ms,seed=3", false);
     foliot__rng rng = foliot__rng_seeded(9);
     for (int i = 0; i < 100; i++) {
-        int8_t axes[FOLIOT_AXES] = {(int8_t)((int)foliot__rng_below(&rng, 200) - 100)};
+        int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)((int)foliot__rng_below(&rng, 200) - 100)};
         foliot_client_set_input(s->clients[0], axes, (uint16_t)(i + 1));
         simulation_run(s, 0.3);
     }

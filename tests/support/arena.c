@@ -68,7 +68,7 @@ static void open_session(arena *a, const arena_options *options)
     if (options->record) {
         foliot_recording_config config = foliot_recording_config_default();
         config.threaded = false;
-        must(foliot_recording_create(options->record, &a->scene, NULL, session.world, &config,
+        must(foliot_recording_open(options->record, &a->scene, NULL, session.world, &config,
                                      &a->recording));
         session.recording = a->recording;
     }
@@ -111,7 +111,7 @@ arena *arena_create(const arena_options *options)
     if (options->server_network)
         must(foliot_impairment_parse(options->server_network, &wire.send, NULL, 0));
     must(foliot_hub_create(&a->hub));
-    must(foliot_transport_memory(a->hub, &wire, a->now_ns, &a->host));
+    must(foliot_transport_create_memory(a->hub, &wire, a->now_ns, &a->host));
     a->host = tapped(a, a->host, ARENA_SERVER);
     foliot_server_config config = foliot_server_config_default();
     config.transport = a->host;
@@ -146,7 +146,7 @@ unsigned arena_join(arena *a, const char *network, const foliot_client_config *g
     wire.receive = wire.send;
     wire.receive.seed += 1000000;
     wire.timeout_ms = 30000;
-    must(foliot_transport_memory(a->hub, &wire, a->now_ns, &a->wires[i]));
+    must(foliot_transport_create_memory(a->hub, &wire, a->now_ns, &a->wires[i]));
     a->wires[i] = tapped(a, a->wires[i], i);
     foliot_client_config config = *given;
     config.transport = a->wires[i];
@@ -174,10 +174,10 @@ unsigned arena_spectator(arena *a, const char *network)
 // Holds a key for 0.2 to 1 s, then others: what foliot-client's random bot does.
 static void think(arena *a, unsigned i)
 {
-    int8_t axes[FOLIOT_AXES];
+    int8_t axes[FOLIOT_AXIS_COUNT];
     if (!a->bots[i] || a->now_ns < a->next_ns[i])
         return;
-    for (int k = 0; k < FOLIOT_AXES; k++)
+    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
         axes[k] = (int8_t)(127 * ((int)foliot__rng_below(&a->rng, 3) - 1));
     uint16_t buttons = foliot__rng_below(&a->rng, 4) == 0;
     foliot_client_set_input(a->clients[i], axes, buttons);

@@ -142,7 +142,7 @@ static foliot_digest digest(const void *self)
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         foliot__write_u64(&w, words[i]);
-    return foliot_digest_bytes(bytes, w.at);
+    return foliot_digest_compute(bytes, w.at);
 }
 
 static uint32_t part_count(const void *self)
@@ -154,7 +154,7 @@ static uint32_t part_count(const void *self)
 static void part(const void *self, uint32_t number, foliot_simulation_part *about)
 {
     (void)self;
-    *about = number == 0 ? (foliot_simulation_part){"ring", FOLIOT_ALONE, 3}
+    *about = number == 0 ? (foliot_simulation_part){"ring", FOLIOT_PART_ALONE, 3}
                          : (foliot_simulation_part){"bead", number - 1, 4};
 }
 
@@ -212,7 +212,7 @@ const foliot_simulation_kind *beads_kind(beads_fault fault)
                                                 .destroy = free,
                                                 .tick = tick,
                                                 .step = step,
-                                                .save = save,
+                                                .capture = save,
                                                 .restore = restore,
                                                 .digest = digest,
                                                 .part_count = part_count,
@@ -237,7 +237,7 @@ const foliot_simulation_kind *beads_kind_plain(void)
                                     .destroy = whole->destroy,
                                     .tick = whole->tick,
                                     .step = whole->step,
-                                    .save = whole->save,
+                                    .capture = whole->capture,
                                     .restore = whole->restore};
     return &kind;
 }

@@ -73,7 +73,7 @@ const foliot_simulation_kind *bulky_kind(void)
                                                 .destroy = free,
                                                 .tick = tick,
                                                 .step = step,
-                                                .save = save,
+                                                .capture = save,
                                                 .restore = restore,
                                                 .digest = digest};
     return &kind;

@@ -245,7 +245,7 @@ static void hoard(hostile *h, uint64_t now_ns)
             foliot_input *input = &block.inputs[block.count];
             block.ages[block.count++] = i / 4;
             *input = (foliot_input){.player = h->welcome.player, .kind = FOLIOT_INPUT_CONTROL};
-            for (int k = 0; k < FOLIOT_AXES; k++)
+            for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
                 input->axes[k] = (int8_t)((int)(foliot__splitmix64(&h->salt) % 253) - 126);
             input->buttons = (uint16_t)foliot__splitmix64(&h->salt);
         }

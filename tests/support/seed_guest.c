@@ -52,7 +52,7 @@ static void open_wire(seed_run *run, seed_caller *c)
     config.timeout_ms = run->plan->timeout_ms;
     if (c->plan->kind == SEED_FOE)
         config.peers_max = SEED_LINKS;
-    FOLIOT_ASSERT(foliot_transport_memory(run->hub, &config, run->now_ns, &inner) == FOLIOT_STATUS_OK);
+    FOLIOT_ASSERT(foliot_transport_create_memory(run->hub, &config, run->now_ns, &inner) == FOLIOT_STATUS_OK);
     c->serial = ++run->serial;
     seed_wire_config wire = {
         .clock = c->clock, .damage = c->plan->damage, .seed = c->plan->send.seed ^ c->life};
@@ -304,7 +304,7 @@ static void think(seed_run *run, seed_caller *c)
     c->touches[(c->touch_count - 1) % SEED_TOUCHES].over_ns = run->now_ns;
     seed_touch *touch = &c->touches[c->touch_count++ % SEED_TOUCHES];
     *touch = (seed_touch){.over_ns = 0};
-    for (int k = 0; k < FOLIOT_AXES; k++)
+    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
         touch->axes[k] = (int8_t)(foliot__rng_below(&c->rng, 255) - 127);
     touch->buttons = (uint16_t)foliot__rng_below(&c->rng, 8);
     foliot_client_set_input(c->client, touch->axes, touch->buttons);

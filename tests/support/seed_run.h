@@ -106,7 +106,7 @@ typedef struct seed_host { // a session's runtime
 } seed_host;
 
 typedef struct seed_touch { // controls, and when others took their place (0: not yet)
-    int8_t axes[FOLIOT_AXES];
+    int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
     uint64_t over_ns;
 } seed_touch;

@@ -261,7 +261,7 @@ static void open_transport(seed_run *run)
     wire.timeout_ms = run->plan->timeout_ms;
     run->clock = (seed_clock){&run->now_ns, SEED_BEGIN_NS, run->plan->server_skew_ns,
                               run->plan->server_drift};
-    FOLIOT_ASSERT(foliot_transport_memory(run->hub, &wire, run->now_ns, &inner) == FOLIOT_STATUS_OK);
+    FOLIOT_ASSERT(foliot_transport_create_memory(run->hub, &wire, run->now_ns, &inner) == FOLIOT_STATUS_OK);
     run->serial++;
     seed_wire_config config = {.clock = run->clock};
     run->host = seed_wire_create(inner, &config);
@@ -333,7 +333,7 @@ static void begin_session(seed_run *run, seed_host *h, const seed_session *plan)
     FOLIOT_ASSERT(h->snapshot.bodies && foliot_world_create(&h->scene, &h->world) == FOLIOT_STATUS_OK);
     foliot_recording_sink sink = {.write = tape_write, .truncate = tape_truncate, .user = &h->tape};
     foliot_recording_config config = recording_config(run, plan);
-    FOLIOT_ASSERT(foliot_recording_begin(&sink, &h->scene, NULL, h->world, &config,
+    FOLIOT_ASSERT(foliot_recording_open_sink(&sink, &h->scene, NULL, h->world, &config,
                                          &h->recording) == FOLIOT_STATUS_OK);
 }
 

@@ -63,7 +63,7 @@ simulation *simulation_create_delayed(double spectator_delay_s)
     wire.port = 7777;
     wire.peers_max = SIMULATION_CLIENTS;
     must(foliot_hub_create(&s->hub));
-    must(foliot_transport_memory(s->hub, &wire, s->now_ns, &s->host));
+    must(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &s->host));
     foliot_server_config config = foliot_server_config_default();
     config.transport = s->host;
     must(foliot_server_create(&config, s->now_ns, &s->server));
@@ -93,7 +93,7 @@ unsigned simulation_join(simulation *s, const char *impairment, bool spectates)
     wire.receive = wire.send;
     wire.receive.seed += 1000;
     unsigned i = s->client_count++;
-    must(foliot_transport_memory(s->hub, &wire, s->now_ns, &s->wires[i]));
+    must(foliot_transport_create_memory(s->hub, &wire, s->now_ns, &s->wires[i]));
     foliot_client_config config = foliot_client_config_default();
     config.transport = s->wires[i];
     config.port = 7777;

@@ -198,7 +198,7 @@ void tape_yard_record(tape_yard *yard, const foliot_recording_config *config, ui
     foliot_world *world = tape_yard_world(yard);
     foliot_recording_sink sink = tape_memory_sink(memory);
     foliot_status status =
-        foliot_recording_begin(&sink, &yard->scene, NULL, world, config, &recording);
+        foliot_recording_open_sink(&sink, &yard->scene, NULL, world, config, &recording);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     if (digests)
         digests[0] = foliot_world_get_digest(world);

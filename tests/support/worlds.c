@@ -22,7 +22,7 @@ static uint32_t inputs_of(foliot__rng *rng, uint32_t tick, uint32_t players, fol
         inputs[p] = (foliot_input){.player = p,
                                    .sequence = tick + 1,
                                    .kind = tick == 0 ? FOLIOT_INPUT_JOIN : FOLIOT_INPUT_CONTROL};
-        for (int k = 0; k < FOLIOT_AXES; k++)
+        for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
             inputs[p].axes[k] = (int8_t)(254 * foliot__rng_unit(rng) - 127);
         inputs[p].buttons = foliot__rng_unit(rng) < 0.2;
     }

@@ -28,7 +28,7 @@ static _Noreturn void record_for_ever(const char *file, int say)
     config.threaded = true;
     tape_yard_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
     foliot_world *world = tape_yard_world(&yard);
-    if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_STATUS_OK)
+    if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_STATUS_OK)
         _exit(1);
     for (uint64_t said = 0;;) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
@@ -118,7 +118,7 @@ static void a_full_disk_leaves_whole_blocks(void **state)
         setrlimit(RLIMIT_FSIZE, &limit);
         tape_yard_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
         foliot_world *world = tape_yard_world(&yard);
-        if (foliot_recording_create(file, &yard.scene, NULL, world, &config, &recording) !=
+        if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) !=
             FOLIOT_STATUS_OK)
             _exit(1);
         for (int tick = 0; tick < 3000; tick++) {
@@ -153,10 +153,10 @@ static void a_device_that_is_full_is_told_at_once(void **state)
     tape_yard_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
     foliot_world *world = tape_yard_world(&yard);
     assert_int_equal(
-        foliot_recording_create("/dev/full", &yard.scene, NULL, world, NULL, &recording),
+        foliot_recording_open("/dev/full", &yard.scene, NULL, world, NULL, &recording),
         FOLIOT_STATUS_IO);
     assert_int_equal(
-        foliot_recording_create("/nowhere/at/all", &yard.scene, NULL, world, NULL, &recording),
+        foliot_recording_open("/nowhere/at/all", &yard.scene, NULL, world, NULL, &recording),
         FOLIOT_STATUS_IO);
     foliot_world_destroy(world);
     tape_yard_free(&yard);

@@ -173,7 +173,7 @@ static void thin_things_thrown_at_a_floor_do_not_run_away(void **state)
 
 // -- questions
 
-static void check_hit(bool met, const foliot_hit *hit, double reach)
+static void check_hit(bool met, const foliot_query_hit *hit, double reach)
 {
     if (!met)
         return;
@@ -190,7 +190,7 @@ static void check_hit(bool met, const foliot_hit *hit, double reach)
 static void ask(const foliot_world *world, foliot__rng *rng, const foliot_shape *shape, double size)
 {
     foliot_body_state s = foliot_world_get_body_state(world, foliot__rng_below(rng, 12));
-    foliot_hit hit;
+    foliot_query_hit hit;
     double from[3], way[3];
     uint32_t slots[13];
     for (int k = 0; k < 3; k++) {
@@ -200,13 +200,13 @@ static void ask(const foliot_world *world, foliot__rng *rng, const foliot_shape 
     if (way[0] == 0 && way[1] == 0 && way[2] == 0)
         way[foliot__rng_below(rng, 3)] = 1;
     double reach = 5 * size;
-    check_hit(foliot_world_ray(world, from, way, reach, NULL, &hit), &hit, reach);
-    check_hit(foliot_world_nearest(world, from, reach, NULL, &hit), &hit, reach);
+    check_hit(foliot_world_cast_ray(world, from, way, reach, NULL, &hit), &hit, reach);
+    check_hit(foliot_world_find_nearest(world, from, reach, NULL, &hit), &hit, reach);
     if (shape->kind == FOLIOT_SHAPE_PLANE)
         return;
-    bool met = foliot_world_cast(world, shape, from, s.orientation, way, reach, NULL, &hit);
+    bool met = foliot_world_cast_shape(world, shape, from, s.orientation, way, reach, NULL, &hit);
     check_hit(met, &hit, reach);
-    uint32_t count = foliot_world_overlap(world, shape, from, s.orientation, NULL, slots, 13);
+    uint32_t count = foliot_world_overlap_shape(world, shape, from, s.orientation, NULL, slots, 13);
     assert_true(count <= 13);
     if (count > 0) // what overlaps is met at once
         assert_true(met && hit.distance == 0);

@@ -33,7 +33,7 @@ static void record(const foliot_simulation_kind *kind, tape_memory *memory,
     foliot_recording_config config = tape_config(20, 100);
     foliot_input inputs[2];
     assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
-    assert_int_equal(foliot_recording_begin_simulation(&sink, &simulation, &config, &recording),
+    assert_int_equal(foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
                      FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         uint32_t count = inputs_of(tick, inputs);
@@ -187,8 +187,8 @@ static void a_world_is_one_of_them(void **state)
                          FOLIOT_STATUS_OK);
         foliot_world *world = ((foliot_hosted_world *)simulation.self)->world;
         assert_int_equal(
-            i ? foliot_recording_begin_simulation(&sink, &simulation, &config, &recording)
-              : foliot_recording_begin(&sink, &yard.scene, NULL, world, &config, &recording),
+            i ? foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording)
+              : foliot_recording_open_sink(&sink, &yard.scene, NULL, world, &config, &recording),
             FOLIOT_STATUS_OK);
         for (int tick = 0; tick < 50; tick++) {
             assert_int_equal(foliot_simulation_step(&simulation, NULL, 0), FOLIOT_STATUS_OK);

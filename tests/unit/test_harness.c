@@ -33,7 +33,7 @@ static foliot_harness_result run_beads(beads_fault fault)
 static void expect(const foliot_harness_result *result, const char *passes)
 {
     char text[4096];
-    foliot_harness_text(result, text, sizeof text);
+    foliot_harness_print_text(result, text, sizeof text);
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
         if (result->row[i].passed != (passes[i] == '+')) {
             print_error("%s", text);
@@ -193,7 +193,7 @@ static void reports_say_what_failed(void **state)
     (void)state;
     char text[4096], small[40];
     foliot_harness_result result = run_beads(BEADS_UNDIGESTED);
-    size_t length = foliot_harness_text(&result, text, sizeof text);
+    size_t length = foliot_harness_print_text(&result, text, sizeof text);
     assert_int_equal(length, strlen(text));
     char title[40];
     snprintf(title, sizeof title, "%-14s FAILED",
@@ -202,9 +202,9 @@ static void reports_say_what_failed(void **state)
     assert_string_equal(title, "perturbation   FAILED");
     assert_non_null(strstr(text, "bead 5"));
     assert_non_null(strstr(text, "heat"));
-    assert_int_equal(foliot_harness_text(&result, small, sizeof small), length);
+    assert_int_equal(foliot_harness_print_text(&result, small, sizeof small), length);
     assert_int_equal(strlen(small), sizeof small - 1);
-    foliot_harness_json(&result, text, sizeof text);
+    foliot_harness_print_json(&result, text, sizeof text);
     assert_non_null(strstr(text, "{\"kind\":\"tests.beads\",\"version\":3,\"passed\":false,"));
     assert_non_null(strstr(text, "\"field\":\"bead 5 heat\",\"ulps\":1"));
 }

@@ -22,7 +22,7 @@ static foliot_input drawn(uint32_t player)
     bool analog = foliot__rng_below(&rng, 2);
     if (input.kind != FOLIOT_INPUT_CONTROL)
         return input;
-    for (int k = 0; k < FOLIOT_AXES; k++)
+    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
         input.axes[k] = (int8_t)(analog ? (int)foliot__rng_below(&rng, 255) - 127
                                         : 127 * ((int)foliot__rng_below(&rng, 3) - 1));
     input.buttons = (uint16_t)foliot__rng_below(&rng, foliot__rng_below(&rng, 2) ? 2 : 65536);

@@ -172,7 +172,7 @@ static foliot_input drawn_input(uint32_t player)
         input.kind = kind ? FOLIOT_INPUT_JOIN : FOLIOT_INPUT_LEAVE;
         return input;
     }
-    for (int k = 0; k < FOLIOT_AXES; k++)
+    for (int k = 0; k < FOLIOT_AXIS_COUNT; k++)
         input.axes[k] =
             (int8_t)(kind < 20 ? 127 * ((int)foliot__rng_below(&rng, 3) - 1) : around(127));
     input.buttons =

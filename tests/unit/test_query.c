@@ -104,8 +104,8 @@ static void rays_meet_what_a_walk_along_them_meets(void **state)
                 body = b;
             }
         }
-        foliot_hit hit = {.body = 12345}, all[BODIES];
-        bool is = foliot_world_ray(s->world, from, long_way, far, NULL, &hit);
+        foliot_query_hit hit = {.body = 12345}, all[BODIES];
+        bool is = foliot_world_cast_ray(s->world, from, long_way, far, NULL, &hit);
         if (doubtful == 0)
             assert_int_equal(is, first <= far);
         if (!is) {
@@ -126,7 +126,7 @@ static void rays_meet_what_a_walk_along_them_meets(void **state)
             check_near(outside_of(&s->body[body], above), 1e-3, 1e-6);
             check_below(outside_of(&s->body[body], hit.point), 1e-9);
         }
-        uint32_t found = foliot_world_ray_all(s->world, from, long_way, far, NULL, all, BODIES);
+        uint32_t found = foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, all, BODIES);
         if (doubtful == 0) // grazing rays are for rounding to judge
             assert_true(found <= count + 1 && found + 1 >= count);
         check_bits(all[0].distance, hit.distance);
@@ -134,11 +134,11 @@ static void rays_meet_what_a_walk_along_them_meets(void **state)
         for (uint32_t k = 1; k < found; k++)
             assert_true(all[k - 1].distance < all[k].distance ||
                         (all[k - 1].distance == all[k].distance && all[k - 1].body < all[k].body));
-        foliot_hit few[3];
-        assert_int_equal(foliot_world_ray_all(s->world, from, long_way, far, NULL, few, 3), found);
+        foliot_query_hit few[3];
+        assert_int_equal(foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, few, 3), found);
         for (uint32_t k = 0; k < found && k < 3; k++)
             assert_int_equal(few[k].body, all[k].body);
-        assert_int_equal(foliot_world_ray_all(s->world, from, long_way, far, NULL, NULL, 0), found);
+        assert_int_equal(foliot_world_cast_ray_all(s->world, from, long_way, far, NULL, NULL, 0), found);
     }
     printf("%u of 2000 rays meet something\n", met);
     assert_true(met > 800 && met < 2000);
@@ -162,18 +162,18 @@ static void filters_leave_bodies_out(void **state)
         random_point(&s->rng, 20, from);
         random_point(&s->rng, 8, to);
         const double n[3] = {to[0] - from[0], to[1] - from[1], to[2] - from[2]};
-        foliot_hit all[BODIES], some[BODIES];
+        foliot_query_hit all[BODIES], some[BODIES];
         uint32_t last = UINT32_MAX, kept = 0;
-        const foliot_filter filter = {odd, &last};
-        uint32_t count = foliot_world_ray_all(s->world, from, n, 99, NULL, all, BODIES);
-        uint32_t fewer = foliot_world_ray_all(s->world, from, n, 99, &filter, some, BODIES);
+        const foliot_query_filter filter = {odd, &last};
+        uint32_t count = foliot_world_cast_ray_all(s->world, from, n, 99, NULL, all, BODIES);
+        uint32_t fewer = foliot_world_cast_ray_all(s->world, from, n, 99, &filter, some, BODIES);
         for (uint32_t k = 0; k < count; k++)
             if (all[k].body % 2 == 1)
                 assert_memory_equal(&all[k], &some[kept++], sizeof *all);
         assert_int_equal(kept, fewer);
         last = UINT32_MAX;
-        foliot_hit hit;
-        assert_int_equal(foliot_world_ray(s->world, from, n, 99, &filter, &hit), fewer > 0);
+        foliot_query_hit hit;
+        assert_int_equal(foliot_world_cast_ray(s->world, from, n, 99, &filter, &hit), fewer > 0);
         if (fewer > 0)
             assert_memory_equal(&hit, &some[0], sizeof hit);
     }
@@ -194,8 +194,8 @@ static void a_cast_sphere_stops_where_it_touches(void **state)
         shape_unit(n);
         for (uint32_t b = 0; b < BODIES; b++)
             first = fmin(first, walk(&s->body[b], from, n, 20, radius));
-        foliot_hit hit;
-        bool is = foliot_world_cast(s->world, &ball, from, upright, n, 20, NULL, &hit);
+        foliot_query_hit hit;
+        bool is = foliot_world_cast_shape(s->world, &ball, from, upright, n, 20, NULL, &hit);
         if (!isfinite(first) || fabs(first - 20) < 1e-4) {
             assert_true(!is || hit.distance > 19.9 || !isfinite(first));
             continue;
@@ -237,8 +237,8 @@ static void casts_stop_before_they_overlap(void **state)
         random_point(&s->rng, 14, mover.x);
         random_point(&s->rng, 1, n);
         shape_unit(n);
-        foliot_hit hit = {.distance = 30};
-        bool is = foliot_world_cast(s->world, &mover.shape, mover.x, mover.q, n, 30, NULL, &hit);
+        foliot_query_hit hit = {.distance = 30};
+        bool is = foliot_world_cast_shape(s->world, &mover.shape, mover.x, mover.q, n, 30, NULL, &hit);
         met += is && hit.distance > 0;
         for (double way = 0; way < hit.distance && hit.distance > 0; way += 3) {
             shaped there = moved(&mover, n, fmin(way, hit.distance - 1e-3));
@@ -271,9 +271,9 @@ static void overlaps_are_those_of_every_body(void **state)
         random_point(&s->rng, 10, probe.x);
         uint32_t slots[BODIES], few[2], at = 0;
         uint32_t count =
-            foliot_world_overlap(s->world, &probe.shape, probe.x, probe.q, NULL, slots, BODIES);
+            foliot_world_overlap_shape(s->world, &probe.shape, probe.x, probe.q, NULL, slots, BODIES);
         assert_int_equal(
-            foliot_world_overlap(s->world, &probe.shape, probe.x, probe.q, NULL, few, 2), count);
+            foliot_world_overlap_shape(s->world, &probe.shape, probe.x, probe.q, NULL, few, 2), count);
         for (uint32_t k = 0; k < count && k < 2; k++)
             assert_int_equal(few[k], slots[k]);
         for (uint32_t b = 0; b < BODIES; b++) {
@@ -306,13 +306,13 @@ static void the_nearest_surface_is_the_nearest(void **state)
         random_point(&s->rng, 12, from);
         for (uint32_t b = 0; b < BODIES; b++)
             least = fmin(least, outside_of(&s->body[b], from));
-        foliot_hit hit;
-        assert_int_equal(foliot_world_nearest(s->world, from, 1, NULL, &hit), least <= 1);
+        foliot_query_hit hit;
+        assert_int_equal(foliot_world_find_nearest(s->world, from, 1, NULL, &hit), least <= 1);
         if (least > 0.01) {
-            assert_true(foliot_world_nearest(s->world, from, least * 1.001, NULL, &hit));
-            assert_false(foliot_world_nearest(s->world, from, least * 0.999, NULL, &hit));
+            assert_true(foliot_world_find_nearest(s->world, from, least * 1.001, NULL, &hit));
+            assert_false(foliot_world_find_nearest(s->world, from, least * 0.999, NULL, &hit));
         }
-        if (!foliot_world_nearest(s->world, from, 100, NULL, &hit))
+        if (!foliot_world_find_nearest(s->world, from, 100, NULL, &hit))
             fail();
         check_near(fmax(hit.distance, 0), least, 1e-9);
         double way = 0;
@@ -333,17 +333,17 @@ static void dead_bodies_and_points_are_not_there(void **state)
     (void)state;
     static const double from[3] = {-9, 0, 0}, way[3] = {1, 0, 0};
     foliot_world *world = shape_world(3); // at x = 0, 4, 8
-    foliot_hit hit;
-    assert_true(foliot_world_ray(world, from, way, 99, NULL, &hit));
+    foliot_query_hit hit;
+    assert_true(foliot_world_cast_ray(world, from, way, 99, NULL, &hit));
     assert_int_equal(hit.body, 0);
     check_near(hit.distance, 8, 1e-14);
     foliot__flags(world)[0] &= ~(uint32_t)FOLIOT_BODY_ALIVE;
-    assert_true(foliot_world_ray(world, from, way, 99, NULL, &hit));
+    assert_true(foliot_world_cast_ray(world, from, way, 99, NULL, &hit));
     assert_int_equal(hit.body, 1);
     foliot__shape_kind(world)[1] = FOLIOT_SHAPE_POINT;
-    assert_true(foliot_world_ray(world, from, way, 99, NULL, &hit));
+    assert_true(foliot_world_cast_ray(world, from, way, 99, NULL, &hit));
     assert_int_equal(hit.body, 2);
-    assert_false(foliot_world_ray(world, from, way, 15.9, NULL, &hit));
+    assert_false(foliot_world_cast_ray(world, from, way, 15.9, NULL, &hit));
     foliot_world_destroy(world);
 }
 
@@ -357,12 +357,12 @@ static void a_question_changes_nothing(void **state)
     memcpy(before, s->world, bytes);
     static const double from[3] = {-20, 0, 0}, way[3] = {1, 0.1, 0}, upright[4] = {1, 0, 0, 0};
     const foliot_shape box = {.kind = FOLIOT_SHAPE_BOX, .half = {1, 1, 1}};
-    foliot_hit hits[BODIES];
+    foliot_query_hit hits[BODIES];
     uint32_t slots[BODIES];
-    foliot_world_ray_all(s->world, from, way, 99, NULL, hits, BODIES);
-    foliot_world_cast(s->world, &box, from, upright, way, 99, NULL, hits);
-    foliot_world_overlap(s->world, &box, from, upright, NULL, slots, BODIES);
-    foliot_world_nearest(s->world, from, 99, NULL, hits);
+    foliot_world_cast_ray_all(s->world, from, way, 99, NULL, hits, BODIES);
+    foliot_world_cast_shape(s->world, &box, from, upright, way, 99, NULL, hits);
+    foliot_world_overlap_shape(s->world, &box, from, upright, NULL, slots, BODIES);
+    foliot_world_find_nearest(s->world, from, 99, NULL, hits);
     assert_memory_equal(before, s->world, bytes);
     free(before);
     foliot_world_destroy(s->world);

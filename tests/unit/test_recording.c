@@ -24,7 +24,7 @@ static void begin(session *s, const foliot_recording_sink *sink,
     tape_yard_init(&s->yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     s->world = tape_yard_world(&s->yard);
     assert_int_equal(
-        foliot_recording_begin(sink, &s->yard.scene, NULL, s->world, config, &s->recording),
+        foliot_recording_open_sink(sink, &s->yard.scene, NULL, s->world, config, &s->recording),
         FOLIOT_STATUS_OK);
 }
 
@@ -76,7 +76,7 @@ static void bad_configs_are_refused(void **state)
     s.world = tape_yard_world(&s.yard);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(
-            foliot_recording_begin(&sink, &s.yard.scene, NULL, s.world, &bad[i], &s.recording),
+            foliot_recording_open_sink(&sink, &s.yard.scene, NULL, s.world, &bad[i], &s.recording),
             FOLIOT_STATUS_INVALID);
     assert_int_equal(memory.length, 0);
     end(&s);

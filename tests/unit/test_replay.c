@@ -177,7 +177,7 @@ static void another_scene_diverges(void **state)
     foliot_recording_sink sink = tape_memory_sink(&other);
     foliot_recording_config config = tape_config(60, 150);
     assert_int_equal(
-        foliot_recording_begin(&sink, &m->yard.scene, NULL, world, &config, &recording), FOLIOT_STATUS_OK);
+        foliot_recording_open_sink(&sink, &m->yard.scene, NULL, world, &config, &recording), FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 100; tick++) {
         if (tick == 70)
             foliot_world_set_field(world, 3, FOLIOT_FIELD_position_y,

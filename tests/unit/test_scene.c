@@ -374,14 +374,14 @@ static void scenes_that_touch_have_four_substeps_unless_they_say(void **state)
     f.bodies[3].shape.half[0] = f.bodies[3].shape.half[1] = f.bodies[3].shape.half[2] = 1;
     f.bodies[3].angular_velocity[0] = 1;
     assert_int_equal(foliot_scene_check(&f.scene, NULL), FOLIOT_STATUS_OK);
-    f.scene.substeps = FOLIOT_SUBSTEPS_FITTING;
+    f.scene.substeps = FOLIOT_SUBSTEPS_AUTO;
     assert_int_equal(foliot__scene_substeps(&f.scene), 4);
     f.scene.substeps = 2;
     assert_int_equal(foliot__scene_substeps(&f.scene), 2);
     f.bodies[0].shape.kind = f.bodies[1].shape.kind = FOLIOT_SHAPE_POINT;
     f.scene.players.limit = 0;
     f.scene.constraint_count = 0;
-    f.scene.substeps = FOLIOT_SUBSTEPS_FITTING;
+    f.scene.substeps = FOLIOT_SUBSTEPS_AUTO;
     assert_int_equal(foliot__scene_substeps(&f.scene), 1); // only one shape is left
 }
 
@@ -622,7 +622,7 @@ static void what_is_not_canonical_is_refused(void **state)
     assert_int_equal(scene->substeps, 2);
     foliot_scene_destroy(scene);
     memset(bytes + top + 8, 0xff,
-           4); // FOLIOT_SUBSTEPS_FITTING: a wish, and the encoder writes what it came to
+           4); // FOLIOT_SUBSTEPS_AUTO: a wish, and the encoder writes what it came to
     assert_int_equal(foliot_scene_decode(bytes, least + 4, &scene), FOLIOT_STATUS_CORRUPT);
     bytes[top] = 1; // dt, a NaN
     memset(bytes + top + 8, 0xff, 8);

@@ -267,7 +267,7 @@ static void hostile_answers_end_it(void **state)
         assert_true(search.state == FOLIOT_SEARCH_FOUND || search.state == FOLIOT_SEARCH_FAILED);
         assert_true(search.exchanged <= FOLIOT_SEARCH_BYTES_MAX + FOLIOT_ANSWER_BYTES_MAX);
         char text[1024];
-        foliot_divergence_text(&search.found, NULL, text,
+        foliot_divergence_print_text(&search.found, NULL, text,
                                sizeof text); // whatever it believes can be said
     }
     foliot_truth_destroy(ours);
@@ -362,12 +362,12 @@ static void reports_say_what_is_known(void **state)
     (void)state;
     char text[1024], small[10];
     foliot_divergence d = {.tick = 120, .body = FOLIOT_NO_BODY};
-    foliot_report_names names = {
+    foliot_divergence_labels names = {
         .title = "match", .expected = "server", .actual = "client", .dt = 0.5};
-    foliot_divergence_text(&d, &names, text, sizeof text);
+    foliot_divergence_print_text(&d, &names, text, sizeof text);
     assert_string_equal(text, "match: DIVERGED at tick 120 (time 60)\n  stage      not known\n"
                               "  part, field not known\n");
-    foliot_divergence_json(&d, &names, text, sizeof text);
+    foliot_divergence_print_json(&d, &names, text, sizeof text);
     assert_string_equal(
         text,
         "{\"title\":\"match\",\"first_bad_tick\":120,\"stage\":null,\"body\":null,\"field\":null,"
@@ -385,26 +385,26 @@ static void reports_say_what_is_known(void **state)
                             .expected = UINT64_MAX,
                             .actual = 1,
                             .ulps = 2};
-    foliot_divergence_json(&d, NULL, text, sizeof text);
+    foliot_divergence_print_json(&d, NULL, text, sizeof text);
     assert_non_null(
         strstr(text, "\"stage\":\"move\",\"body\":null,\"field\":\"unit 7 vx\",\"ulps\":2,"
                      "\"expected\":\"0xffffffffffffffff\",\"actual\":\"0x0000000000000001\""));
     d.body = 7;
     d.group = "body";
-    size_t length = foliot_divergence_text(&d, NULL, text, sizeof text);
+    size_t length = foliot_divergence_print_text(&d, NULL, text, sizeof text);
     assert_int_equal(length, strlen(text));
     assert_non_null(strstr(text, "  body       7\n"));
     assert_non_null(strstr(text, "0xffffffffffffffff  -1\n"));
-    assert_int_equal(foliot_divergence_text(&d, NULL, small, sizeof small), length);
+    assert_int_equal(foliot_divergence_print_text(&d, NULL, small, sizeof small), length);
     assert_int_equal(strlen(small), sizeof small - 1);
 }
 
 static void check_part(const foliot_divergence *d, const char *expected)
 {
     char text[64], small[3];
-    assert_int_equal(foliot_divergence_part(d, text, sizeof text), strlen(expected));
+    assert_int_equal(foliot_divergence_print_part(d, text, sizeof text), strlen(expected));
     assert_string_equal(text, expected);
-    assert_int_equal(foliot_divergence_part(d, small, sizeof small), strlen(expected));
+    assert_int_equal(foliot_divergence_print_part(d, small, sizeof small), strlen(expected));
     assert_memory_equal(small, expected, 2);
     assert_int_equal(small[2], 0);
 }
@@ -415,7 +415,7 @@ static void a_part_is_said_for_people(void **state)
     foliot_divergence d = {.part_known = true, .group = "body", .index = 3};
     check_part(&d, "body 3");
     d.group = "world";
-    d.index = FOLIOT_ALONE;
+    d.index = FOLIOT_PART_ALONE;
     check_part(&d, "world");
     d.part_known = false;
     check_part(&d, "not known");

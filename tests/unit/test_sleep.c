@@ -350,11 +350,11 @@ static void questions_wake_nobody(void **state)
     (void)state;
     yard y = two_columns();
     foliot_world *world = yard_open(&y);
-    foliot_hit hit;
+    foliot_query_hit hit;
     until_asleep(world, 6);
     foliot_digest before = foliot_world_get_digest(world);
     const double from[3] = {-5, 0, 0.3}, east[3] = {1, 0, 0};
-    assert_true(foliot_world_ray(world, from, east, 20, NULL, &hit));
+    assert_true(foliot_world_cast_ray(world, from, east, 20, NULL, &hit));
     check_near(hit.distance, 4.9, 1e-3);
     foliot_digest after = foliot_world_get_digest(world);
     assert_memory_equal(&before, &after, sizeof before);

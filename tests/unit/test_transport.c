@@ -30,8 +30,8 @@ static uint64_t clock_ns(void)
 static void make(pair *p, foliot_hub *hub, const foliot_transport_config *config,
                  foliot_transport **t)
 {
-    foliot_status status = hub ? foliot_transport_memory(hub, config, p->now_ns, t)
-                               : foliot_transport_enet(config, p->now_ns, t);
+    foliot_status status = hub ? foliot_transport_create_memory(hub, config, p->now_ns, t)
+                               : foliot_transport_create_enet(config, p->now_ns, t);
     assert_int_equal(status, FOLIOT_STATUS_OK);
 }
 
@@ -298,7 +298,7 @@ static void batched_packets_wake_nobody_and_tell_when_they_came(void **state)
     foliot_transport *other = NULL;
     config.bind = "127.0.0.1";
     config.port = foliot_transport_get_port(p.host);
-    assert_int_equal(foliot_transport_enet(&config, p.now_ns, &other), FOLIOT_STATUS_AGAIN);
+    assert_int_equal(foliot_transport_create_enet(&config, p.now_ns, &other), FOLIOT_STATUS_AGAIN);
     close_pair(&p);
 }
 

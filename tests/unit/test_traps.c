@@ -51,7 +51,7 @@ static foliot_transport *listening(uint32_t peers)
     foliot_transport *t;
     config.bind = "127.0.0.1";
     config.peers_max = peers;
-    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &t), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &t), FOLIOT_STATUS_OK);
     return t;
 }
 
@@ -82,7 +82,7 @@ static foliot_transport *connected(foliot_transport *host, tally *at_host, tally
     foliot_peer_id peer;
     assert_int_equal(foliot_impairment_parse(impairment, &config.send, NULL, 0), FOLIOT_STATUS_OK);
     config.receive = config.send;
-    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_transport_connect(client, "127.0.0.1", foliot_transport_get_port(host),
                                               clock_ns(), &peer),
                      FOLIOT_STATUS_OK);
@@ -321,7 +321,7 @@ static void what_is_sent_ahead_of_enet_arrives(void **state)
     foliot_transport_config config = foliot_transport_config_default();
     foliot_impairment_parse("delay=20ms", &config.send, NULL, 0);
     config.receive = config.send;
-    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
     foliot_peer_id peer;
     foliot_transport_connect(client, "127.0.0.1", foliot_transport_get_port(host), clock_ns(), &peer);
     foliot_transport *sides[2] = {host, client};
@@ -362,7 +362,7 @@ static void the_answer_to_another_connect_is_ignored(void **state)
     foliot_peer_id peer;
     tally seen = {0};
     uint32_t connect_id = 0;
-    assert_int_equal(foliot_transport_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_transport_create_enet(&config, clock_ns(), &client), FOLIOT_STATUS_OK);
     foliot_transport_connect(client, "127.0.0.1", ntohs(at.sin_port), clock_ns(), &peer);
     for (int i = 0; i < 60; i++, rest()) {
         uint8_t bytes[256];

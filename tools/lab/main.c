@@ -119,7 +119,7 @@ static const foliot__command commands[] = {
 
 static void fingerprint(char text[33])
 {
-    foliot_digest_text(foliot_get_fingerprint(), text);
+    foliot_digest_print(foliot_get_fingerprint(), text);
 }
 
 static const foliot__program program = {

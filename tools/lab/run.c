@@ -218,7 +218,7 @@ static int record_open(run *r)
         return 0;
     foliot_recording_config config = foliot_recording_config_default();
     config.threaded = false;
-    foliot_status status = foliot_recording_create(r->options->record, r->scene, NULL, r->world,
+    foliot_status status = foliot_recording_open(r->options->record, r->scene, NULL, r->world,
                                                    &config, &r->recording);
     if (status == FOLIOT_STATUS_OK)
         return 0;
@@ -411,7 +411,7 @@ static void print_account(const run *r)
     units u = units_of(r->scene);
     foliot_invariants now = foliot_world_get_invariants(r->world, NULL);
     char digest[FOLIOT_DIGEST_TEXT_BYTES], name[FOLIOT_NAME_BYTES];
-    foliot_digest_text(foliot_world_get_digest(r->world), digest);
+    foliot_digest_print(foliot_world_get_digest(r->world), digest);
     char step_size[FOLIOT__REAL_TEXT_BYTES];
     printf("%s, %s, dt = %s %s", foliot__text_clean(name, sizeof name, r->scene->name),
            foliot_integrator_get_info(r->scene->integrator)->name,
@@ -495,7 +495,7 @@ static void json_account(const run *r)
 {
     foliot_invariants now = foliot_world_get_invariants(r->world, NULL);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(foliot_world_get_digest(r->world), digest);
+    foliot_digest_print(foliot_world_get_digest(r->world), digest);
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "scene", r->scene->name);

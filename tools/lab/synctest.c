@@ -51,7 +51,7 @@ static int say(const lab_context *context, const foliot_scene *scene,
     if (!json)
         printf("%s, %s\n", scene->name ? scene->name : "scene",
                foliot_integrator_get_info(scene->integrator)->name);
-    (json ? foliot_harness_json : foliot_harness_text)(result, text, TEXT_BYTES);
+    (json ? foliot_harness_print_json : foliot_harness_print_text)(result, text, TEXT_BYTES);
     printf("%s%s", text, json ? "\n" : "");
     free(text);
     return result->passed ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;

@@ -224,7 +224,7 @@ static void count_all(const run *r, other *o, const foliot_search *search, folio
 
 static void put_json(const char *file, const run *r, const other *o, const foliot_divergence *d)
 {
-    foliot_report_names names =
+    foliot_divergence_labels names =
         tool_names(file, foliot_replay_get_summary(r->replay), d, "ours", "theirs");
     foliot__json json = foliot__json_to(stdout);
     uint64_t last = r->last_tick < o->last_tick ? r->last_tick : o->last_tick;
@@ -245,7 +245,7 @@ static void put_json(const char *file, const run *r, const other *o, const folio
 
 static void put_text(const char *file, const run *r, const other *o, const foliot_divergence *d)
 {
-    foliot_report_names names =
+    foliot_divergence_labels names =
         tool_names(file, foliot_replay_get_summary(r->replay), d, "ours", "theirs");
     names.unknown = "in no part that has a name";
     if (d)

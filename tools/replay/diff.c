@@ -119,7 +119,7 @@ static void compare_ticks(pair *p)
 
 static void put_json(const pair *p)
 {
-    foliot_report_names names = tool_names(NULL, p->one, &p->found, "first", "second");
+    foliot_divergence_labels names = tool_names(NULL, p->one, &p->found, "first", "second");
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
     foliot__json_bool(&json, "same",
@@ -147,7 +147,7 @@ static void put_text(const pair *p, const char *one, const char *other)
         printf("they end at ticks %" PRIu64 " and %" PRIu64 "\n", p->one->last_tick,
                p->other->last_tick);
     snprintf(title, sizeof title, "%.250s and %.250s", one, other);
-    foliot_report_names names = tool_names(title, p->one, &p->found, "first", "second");
+    foliot_divergence_labels names = tool_names(title, p->one, &p->found, "first", "second");
     if (p->digests)
         tool_report(stdout, &p->found, &names);
     else if (p->length)

@@ -36,8 +36,8 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
 {
     char fingerprint[FOLIOT_DIGEST_TEXT_BYTES], digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot__json json = foliot__json_to(stdout);
-    foliot_digest_text(a->fingerprint, fingerprint);
-    foliot_digest_text(a->final_digest, digest);
+    foliot_digest_print(a->fingerprint, fingerprint);
+    foliot_digest_print(a->final_digest, digest);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "file", file);
     foliot__json_count(&json, "format", a->format);
@@ -90,10 +90,10 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
     printf("%s\n", a->closed ? ", closed in order" : ", not closed: it ended early");
     printf("  played by    %" PRIu32 " player%s, %" PRIu64 " inputs\n", a->players,
            a->players == 1 ? "" : "s", a->inputs);
-    foliot_digest_text(a->final_digest, text);
+    foliot_digest_print(a->final_digest, text);
     printf("  digests      %" PRIu64 "%s%s\n", a->digests, a->closed ? ", the last " : "",
            a->closed ? text : "");
-    foliot_digest_text(a->fingerprint, text);
+    foliot_digest_print(a->fingerprint, text);
     printf("  recorded by  foliot %s, %s, fingerprint %s\n", a->version, a->build, text);
     printf("  file         format %" PRIu32 ", %" PRIu64 " bytes in %" PRIu64 " blocks, %" PRIu64
            " keyframes\n",

@@ -62,7 +62,7 @@ static const struct {
 
 static void fingerprint_text(char text[33])
 {
-    foliot_digest_text(foliot_get_fingerprint(), text);
+    foliot_digest_print(foliot_get_fingerprint(), text);
 }
 
 static const foliot__program program = {

@@ -34,7 +34,7 @@ static void put_json(const foliot_scene *scene, const foliot_world *world)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot__json json = foliot__json_to(stdout);
-    foliot_digest_text(foliot_world_get_digest(world), digest);
+    foliot_digest_print(foliot_world_get_digest(world), digest);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "scene", scene->name);
     foliot__json_count(&json, "tick", foliot_world_get_tick(world));
@@ -52,7 +52,7 @@ static void put_json(const foliot_scene *scene, const foliot_world *world)
 static void put_text(const foliot_scene *scene, const foliot_world *world)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES], label[BODY_LABEL_BYTES];
-    foliot_digest_text(foliot_world_get_digest(world), digest);
+    foliot_digest_print(foliot_world_get_digest(world), digest);
     printf("tick %" PRIu64 ", time %.17g, digest %s\n", foliot_world_get_tick(world),
            foliot_world_get_time(world), digest);
     for (uint32_t i = 0; i < foliot_world_get_body_count(world); i++) {

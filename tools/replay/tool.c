@@ -85,11 +85,11 @@ uint32_t tool_find_body(const foliot_scene *scene, const char *text)
     return *end || errno || index >= FOLIOT_NO_BODY ? FOLIOT_NO_BODY : (uint32_t)index;
 }
 
-foliot_report_names tool_names(const char *title, const foliot_replay_summary *about,
+foliot_divergence_labels tool_names(const char *title, const foliot_replay_summary *about,
                                const foliot_divergence *d, const char *expected, const char *actual)
 {
     bool body = d && d->part_known && d->body != FOLIOT_NO_BODY && about->scene;
-    return (foliot_report_names){
+    return (foliot_divergence_labels){
         .title = title,
         .part = body ? tool_body_name(about->scene, d->body) : NULL,
         .expected = expected,
@@ -99,10 +99,10 @@ foliot_report_names tool_names(const char *title, const foliot_replay_summary *a
     };
 }
 
-void tool_report(FILE *out, const foliot_divergence *d, const foliot_report_names *names)
+void tool_report(FILE *out, const foliot_divergence *d, const foliot_divergence_labels *names)
 {
     char text[2048];
-    foliot_divergence_text(d, names, text, sizeof text);
+    foliot_divergence_print_text(d, names, text, sizeof text);
     fputs(text, out);
 }
 

@@ -100,7 +100,7 @@ static int trim(const char *file, foliot_replay *replay)
         status = FOLIOT_STATUS_DIVERGED;
     errno = 0;
     if (status == FOLIOT_STATUS_OK)
-        status = foliot_recording_create(out_file, about->scene, &replay->capacities,
+        status = foliot_recording_open(out_file, about->scene, &replay->capacities,
                                          foliot_replay_get_world(replay), NULL, &recording);
     if (status != FOLIOT_STATUS_OK)
         return fail(file, replay, status);

@@ -52,7 +52,7 @@ static void take_names(result *r, const foliot_replay_summary *about)
     memcpy(r->integrator, about->integrator, sizeof r->integrator);
     r->dt = about->dt;
     r->players = about->players;
-    foliot_report_names names = tool_names(NULL, about, &r->verdict.divergence, NULL, NULL);
+    foliot_divergence_labels names = tool_names(NULL, about, &r->verdict.divergence, NULL, NULL);
     snprintf(r->body, sizeof r->body, "%s", names.part ? names.part : "");
 }
 
@@ -128,10 +128,10 @@ static const char *verdict_name(const result *r)
                                                   : "unsupported";
 }
 
-static foliot_report_names names_of(const result *r)
+static foliot_divergence_labels names_of(const result *r)
 {
     const foliot_replay_summary about = {.dt = r->dt};
-    foliot_report_names names = tool_names(r->file, &about, NULL, "recorded", "replayed");
+    foliot_divergence_labels names = tool_names(r->file, &about, NULL, "recorded", "replayed");
     names.part = r->body;
     return names;
 }
@@ -140,7 +140,7 @@ static void put_json(const result *r)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot__json json = foliot__json_to(stdout);
-    foliot_digest_text(r->verdict.digest, digest);
+    foliot_digest_print(r->verdict.digest, digest);
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "file", r->file);
     foliot__json_text(&json, "scene", r->opened ? r->scene : NULL);
@@ -158,7 +158,7 @@ static void put_json(const result *r)
     else
         foliot__json_null(&json, "cut_at");
     bool diverged = r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED;
-    foliot_report_names names = names_of(r);
+    foliot_divergence_labels names = names_of(r);
     foliot__divergence_put(&json, diverged ? &r->verdict.divergence : NULL, &names);
     if (r->realtime_factor > 0)
         foliot__json_real(&json, "realtime_factor", r->realtime_factor);
@@ -170,7 +170,7 @@ static void put_json(const result *r)
 
 static void put_report(const result *r)
 {
-    foliot_report_names names = names_of(r);
+    foliot_divergence_labels names = names_of(r);
     tool_report(stdout, &r->verdict.divergence, &names);
     if (r->fingerprint_differs)
         printf("  %-10s not that of the build that recorded: their arithmetic differs\n",
@@ -180,7 +180,7 @@ static void put_report(const result *r)
 static void put_text(const result *r)
 {
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
-    foliot_digest_text(r->verdict.digest, digest);
+    foliot_digest_print(r->verdict.digest, digest);
     if (r->verdict.status == FOLIOT_STATUS_DIVERGED)
         put_report(r);
     else if (r->verdict.status == FOLIOT_STATUS_OK)

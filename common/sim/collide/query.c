@@ -12,7 +12,7 @@
 #define CAST_LOOKS 64
 #define CAST_NEAR 0x1p-20 // of the size of what moves
 
-static bool accepted(const foliot_filter *filter, uint32_t slot)
+static bool accepted(const foliot_query_filter *filter, uint32_t slot)
 {
     return !filter || !filter->accepts || filter->accepts(filter->user, slot);
 }
@@ -209,7 +209,7 @@ static bool enter_plane(const ray *r, const foliot__solid *plane, double *distan
     return true;
 }
 
-static bool ray_meets(const ray *world_ray, const foliot__solid *s, foliot_hit *hit)
+static bool ray_meets(const ray *world_ray, const foliot__solid *s, foliot_query_hit *hit)
 {
     if (s->kind == FOLIOT_SHAPE_PLANE)
         return enter_plane(world_ray, s, &hit->distance, hit->normal);
@@ -238,7 +238,7 @@ static bool ray_meets(const ray *world_ray, const foliot__solid *s, foliot_hit *
 // far is still of interest.
 typedef double look_at(void *context, uint32_t slot);
 
-static void look_around(const foliot_world *world, sweep *s, const foliot_filter *filter,
+static void look_around(const foliot_world *world, sweep *s, const foliot_query_filter *filter,
                         look_at *look, void *context)
 {
     uint32_t count = world->body_count;
@@ -251,15 +251,15 @@ static void look_around(const foliot_world *world, sweep *s, const foliot_filter
     }
 }
 
-static foliot_hit hit_of(uint32_t slot)
+static foliot_query_hit hit_of(uint32_t slot)
 {
-    foliot_hit hit;
+    foliot_query_hit hit;
     memset(&hit, 0, sizeof hit); // its padding, too
     hit.body = slot;
     return hit;
 }
 
-static void set_point(foliot_hit *hit, const ray *r)
+static void set_point(foliot_query_hit *hit, const ray *r)
 {
     for (int k = 0; k < 3; k++)
         hit->point[k] = r->from[k] + hit->distance * r->direction[k];
@@ -268,12 +268,12 @@ static void set_point(foliot_hit *hit, const ray *r)
 typedef struct collecting {
     const foliot_world *world;
     ray r;
-    foliot_hit *hits; // ascending
+    foliot_query_hit *hits; // ascending
     uint32_t capacity, kept, found;
     bool first_only;
 } collecting;
 
-static void keep(collecting *c, const foliot_hit *hit)
+static void keep(collecting *c, const foliot_query_hit *hit)
 {
     uint32_t at = c->kept;
     // Slots come ascending: an equally near one stays behind those that are there.
@@ -292,7 +292,7 @@ static double look_along(void *context, uint32_t slot)
 {
     collecting *c = context;
     foliot__solid s = foliot__solid_of(c->world, slot);
-    foliot_hit hit = hit_of(slot);
+    foliot_query_hit hit = hit_of(slot);
     if (!ray_meets(&c->r, &s, &hit))
         return c->r.distance;
     set_point(&hit, &c->r);
@@ -304,7 +304,7 @@ static double look_along(void *context, uint32_t slot)
 }
 
 static void collect(collecting *c, const double from[3], const double direction[3], double distance,
-                    const foliot_filter *filter)
+                    const foliot_query_filter *filter)
 {
     sweep s = {.distance = distance};
     unit_of(direction, s.direction);
@@ -316,10 +316,10 @@ static void collect(collecting *c, const double from[3], const double direction[
     look_around(c->world, &s, filter, look_along, c);
 }
 
-bool foliot_world_ray(const foliot_world *world, const double from[3], const double direction[3],
-                      double distance, const foliot_filter *filter, foliot_hit *hit)
+bool foliot_world_cast_ray(const foliot_world *world, const double from[3], const double direction[3],
+                      double distance, const foliot_query_filter *filter, foliot_query_hit *hit)
 {
-    foliot_hit best;
+    foliot_query_hit best;
     collecting c = {.world = world, .hits = &best, .capacity = 1, .first_only = true};
     collect(&c, from, direction, distance, filter);
     if (c.kept > 0)
@@ -327,9 +327,9 @@ bool foliot_world_ray(const foliot_world *world, const double from[3], const dou
     return c.kept > 0;
 }
 
-uint32_t foliot_world_ray_all(const foliot_world *world, const double from[3],
+uint32_t foliot_world_cast_ray_all(const foliot_world *world, const double from[3],
                               const double direction[3], double distance,
-                              const foliot_filter *filter, foliot_hit *hits, uint32_t capacity)
+                              const foliot_query_filter *filter, foliot_query_hit *hits, uint32_t capacity)
 {
     collecting c = {.world = world, .hits = hits, .capacity = capacity};
     collect(&c, from, direction, distance, filter);
@@ -374,13 +374,13 @@ typedef struct casting {
     double q[4];
     double size;
     ray r;
-    foliot_hit *hit;
+    foliot_query_hit *hit;
     bool met;
 } casting;
 
 // By conservative advancement: along a direction that separates two convex bodies the gap closes no
 // faster than the motion's part along it.
-static bool cast_meets(const casting *c, const foliot__solid *o, foliot_hit *hit, double at[3])
+static bool cast_meets(const casting *c, const foliot__solid *o, foliot_query_hit *hit, double at[3])
 {
     double way = 0, n[3];
     for (int look = 0; look < CAST_LOOKS; look++) {
@@ -403,7 +403,7 @@ static bool cast_meets(const casting *c, const foliot__solid *o, foliot_hit *hit
 
 // The middle of the points at which the two touch.
 static void touch_point(const casting *c, const double at[3], const foliot__solid *o,
-                        foliot_hit *hit)
+                        foliot_query_hit *hit)
 {
     const double d[3] = {o->x[0] - at[0], o->x[1] - at[1], o->x[2] - at[2]};
     double reach = c->size * (16 * CAST_NEAR), sum[3] = {0, 0, 0};
@@ -436,7 +436,7 @@ static double look_ahead(void *context, uint32_t slot)
 {
     casting *c = context;
     foliot__solid o = foliot__solid_of(c->world, slot);
-    foliot_hit hit = hit_of(slot);
+    foliot_query_hit hit = hit_of(slot);
     double at[3];
     if (!cast_meets(c, &o, &hit, at) || (c->met && hit.distance >= c->hit->distance))
         return c->r.distance;
@@ -447,14 +447,14 @@ static double look_ahead(void *context, uint32_t slot)
     return c->r.distance;
 }
 
-bool foliot_world_cast(const foliot_world *world, const foliot_shape *shape,
+bool foliot_world_cast_shape(const foliot_world *world, const foliot_shape *shape,
                        const double position[3], const double orientation[4],
-                       const double direction[3], double distance, const foliot_filter *filter,
-                       foliot_hit *hit)
+                       const double direction[3], double distance, const foliot_query_filter *filter,
+                       foliot_query_hit *hit)
 {
     if (shape->kind == FOLIOT_SHAPE_POINT)
-        return foliot_world_ray(world, position, direction, distance, filter, hit);
-    foliot_hit best;
+        return foliot_world_cast_ray(world, position, direction, distance, filter, hit);
+    foliot_query_hit best;
     casting c = {.world = world, .hit = &best, .r.distance = distance};
     c.solid = solid_at(shape, position, orientation, c.q);
     sweep s = {.distance = distance};
@@ -491,9 +491,9 @@ static double look_within(void *context, uint32_t slot)
     return 0;
 }
 
-uint32_t foliot_world_overlap(const foliot_world *world, const foliot_shape *shape,
+uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shape *shape,
                               const double position[3], const double orientation[4],
-                              const foliot_filter *filter, uint32_t *slots, uint32_t capacity)
+                              const foliot_query_filter *filter, uint32_t *slots, uint32_t capacity)
 {
     listing l = {.world = world, .slots = slots, .capacity = capacity};
     double q[4];
@@ -510,7 +510,7 @@ typedef struct seeking {
     foliot__solid point; // a sphere of no size
     double distance;
     sweep *s;
-    foliot_hit *hit;
+    foliot_query_hit *hit;
     bool met;
 } seeking;
 
@@ -533,12 +533,12 @@ static double look_near(void *context, uint32_t slot)
     return 0;
 }
 
-bool foliot_world_nearest(const foliot_world *world, const double from[3], double distance,
-                          const foliot_filter *filter, foliot_hit *hit)
+bool foliot_world_find_nearest(const foliot_world *world, const double from[3], double distance,
+                          const foliot_query_filter *filter, foliot_query_hit *hit)
 {
     static const double upright[4] = {1, 0, 0, 0};
     static const foliot_shape none = {.kind = FOLIOT_SHAPE_POINT};
-    foliot_hit best;
+    foliot_query_hit best;
     sweep s = {.radius = distance};
     seeking c = {.world = world, .s = &s, .distance = distance, .hit = &best};
     double q[4];

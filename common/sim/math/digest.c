@@ -6,7 +6,7 @@
 
 static const char hex[] = "0123456789abcdef";
 
-void foliot_digest_text(foliot_digest digest, char text[FOLIOT_DIGEST_TEXT_BYTES])
+void foliot_digest_print(foliot_digest digest, char text[FOLIOT_DIGEST_TEXT_BYTES])
 {
     for (int i = 0; i < 16; i++) {
         text[i] = hex[digest.high >> (60 - 4 * i) & 15];

@@ -22,7 +22,7 @@ foliot_scene foliot_scene_default(void)
         .unit_length = "m",
         .unit_time = "s",
         .unit_mass = "kg",
-        .substeps = FOLIOT_SUBSTEPS_FITTING,
+        .substeps = FOLIOT_SUBSTEPS_AUTO,
         .integrator = FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER,
         .tolerance = 1e-12,
         .iterations_max = 50,
@@ -193,7 +193,7 @@ bool foliot__scene_collides(const foliot_scene *scene)
 
 uint32_t foliot__scene_substeps(const foliot_scene *scene)
 {
-    if (scene->substeps != FOLIOT_SUBSTEPS_FITTING)
+    if (scene->substeps != FOLIOT_SUBSTEPS_AUTO)
         return scene->substeps;
     bool needed = foliot__scene_joins(scene) || foliot__scene_collides(scene);
     return needed ? SUBSTEPS_OF_CONTACTS : 1;

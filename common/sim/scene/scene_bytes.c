@@ -399,7 +399,7 @@ static void read_scene(foliot__reader *r, arena *a, arena *names, foliot_scene *
     scene->unit_time = read_text(r, names);
     scene->unit_mass = read_text(r, names);
     read_record(r, scene_fields, scene);
-    if (scene->substeps == FOLIOT_SUBSTEPS_FITTING) // a wish, not a number
+    if (scene->substeps == FOLIOT_SUBSTEPS_AUTO) // a wish, not a number
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     read_bodies(r, a, names, scene);
     read_forces(r, a, scene);

@@ -110,7 +110,7 @@ static void check_top(foliot__checker *c)
     check_label(c, "units.time", scene->unit_time);
     check_label(c, "units.mass", scene->unit_mass);
     foliot__check_rules(c, FOLIOT__AT_TOP, scene_rules, scene);
-    if (scene->substeps != FOLIOT_SUBSTEPS_FITTING)
+    if (scene->substeps != FOLIOT_SUBSTEPS_AUTO)
         check_count(c, "substeps", scene->substeps, 1, FOLIOT_SUBSTEPS_MAX);
     check_count(c, "integrator.start", scene->start, 0, 1);
     check_count(c, "integrator.form", scene->form, 0, 1);

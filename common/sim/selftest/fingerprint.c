@@ -348,7 +348,7 @@ static void run_linkage(mixer *m)
     run_probe(m, FOLIOT__PROBE_linkage, 5);
 }
 
-static void mix_hit(mixer *m, bool found, const foliot_hit *hit)
+static void mix_hit(mixer *m, bool found, const foliot_query_hit *hit)
 {
     mix(m, found ? hit->body : FOLIOT_NO_BODY);
     for (int k = 0; found && k < 3; k++)
@@ -363,14 +363,14 @@ static void ask(mixer *m, const foliot_world *world, const foliot_shape *shape)
         way[k % 3] = -1.0 + 2.0 * foliot__rng_unit(&m->rng);
         turn[k] = -1.0 + 2.0 * foliot__rng_unit(&m->rng);
     }
-    foliot_hit hits[4];
-    mix_hit(m, foliot_world_ray(world, from, way, 9.7, NULL, hits), hits);
-    uint32_t met = foliot_world_ray_all(world, from, way, 9.7, NULL, hits, 4);
+    foliot_query_hit hits[4];
+    mix_hit(m, foliot_world_cast_ray(world, from, way, 9.7, NULL, hits), hits);
+    uint32_t met = foliot_world_cast_ray_all(world, from, way, 9.7, NULL, hits, 4);
     for (uint32_t i = 0; i < met && i < 4; i++)
         mix_hit(m, true, &hits[i]);
-    mix_hit(m, foliot_world_cast(world, shape, from, turn, way, 9.7, NULL, hits), hits);
-    mix_hit(m, foliot_world_nearest(world, from, 3.1, NULL, hits), hits);
-    uint32_t slots[8], count = foliot_world_overlap(world, shape, from, turn, NULL, slots, 8);
+    mix_hit(m, foliot_world_cast_shape(world, shape, from, turn, way, 9.7, NULL, hits), hits);
+    mix_hit(m, foliot_world_find_nearest(world, from, 3.1, NULL, hits), hits);
+    uint32_t slots[8], count = foliot_world_overlap_shape(world, shape, from, turn, NULL, slots, 8);
     mix(m, count);
     for (uint32_t i = 0; i < count && i < 8; i++)
         mix(m, slots[i]);

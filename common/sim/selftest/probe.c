@@ -541,7 +541,7 @@ uint32_t foliot__probe_inputs(const foliot_scene *scene, uint64_t tick,
     for (uint32_t p = 0; p < scene->players.limit && p < FOLIOT__PROBE_INPUTS; p++) {
         foliot_input input = {.player = p, .sequence = (uint32_t)tick + 1};
         foliot__rng rng = foliot__rng_seeded(tick * 1009 + p);
-        for (int i = 0; i < FOLIOT_AXES; i++)
+        for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
             input.axes[i] = (int8_t)((int)foliot__rng_below(&rng, 255) - 127);
         input.buttons = (uint16_t)foliot__rng_below(&rng, 1u << 16);
         uint64_t age = tick % 97;

@@ -77,7 +77,7 @@ typedef uint32_t foliot__u32;
 // Truth of a player: the controls held, and whose body.
 typedef struct foliot__player {
     uint32_t body; // slot, FOLIOT_NO_BODY if not joined
-    int8_t axes[FOLIOT_AXES];
+    int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
     uint16_t joined;
 } foliot__player;

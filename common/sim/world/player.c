@@ -75,7 +75,7 @@ static bool hold(foliot_world *world, const foliot_input *input)
     foliot__player *player = &foliot__players(world)[input->player];
     if (!player->joined)
         return false;
-    for (int i = 0; i < FOLIOT_AXES; i++)
+    for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
         player->axes[i] = input->axes[i] == -128 ? -127 : input->axes[i];
     uint32_t pressed = input->buttons & ~(uint32_t)player->buttons;
     player->buttons = input->buttons;

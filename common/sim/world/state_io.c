@@ -181,7 +181,7 @@ static size_t write_players(const foliot_world *world, uint8_t *bytes, size_t ca
     for (uint32_t p = 0; p < world->player_limit; p++) {
         const foliot__player *player = &foliot__players(world)[p];
         foliot__write_u32(&w, player->body);
-        for (int i = 0; i < FOLIOT_AXES; i++)
+        for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
             foliot__write_u8(&w, (uint8_t)player->axes[i]);
         foliot__write_u16(&w, player->buttons);
         foliot__write_u16(&w, player->joined);
@@ -475,7 +475,7 @@ static foliot__player read_player(const parts *p, uint32_t index)
     foliot__player player = {.body = (uint32_t)little(at, 4),
                              .buttons = (uint16_t)little(at + 8, 2),
                              .joined = (uint16_t)little(at + 10, 2)};
-    for (int i = 0; i < FOLIOT_AXES; i++)
+    for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
         player.axes[i] = (int8_t)(at[4 + i] < 128 ? at[4 + i] : at[4 + i] - 256);
     return player;
 }
@@ -485,11 +485,11 @@ static bool player_sound(const foliot_world *world, const parts *p, uint32_t ind
     foliot__player player = read_player(p, index);
     if (player.joined == 0)
         return player.body == FOLIOT_NO_BODY && player.buttons == 0 &&
-               little(p->bytes + p->players + PLAYER_BYTES * (size_t)index + 4, FOLIOT_AXES) == 0;
+               little(p->bytes + p->players + PLAYER_BYTES * (size_t)index + 4, FOLIOT_AXIS_COUNT) == 0;
     if (player.joined != 1 || player.body < world->scene_bodies || player.body >= p->count ||
         !(entry_flags(p, player.body) & FOLIOT_BODY_PLAYER))
         return false;
-    for (int i = 0; i < FOLIOT_AXES; i++)
+    for (int i = 0; i < FOLIOT_AXIS_COUNT; i++)
         if (player.axes[i] == -128)
             return false;
     return true;

@@ -168,29 +168,29 @@ static void world_put(foliot_world *world, uint32_t field, uint64_t bits)
 
 // -- players
 
-#define PLAYER_FIELDS (FOLIOT_AXES + 3)
+#define PLAYER_FIELDS (FOLIOT_AXIS_COUNT + 3)
 
 static uint32_t player_fields(const foliot_world *world, uint32_t index,
                               foliot__truth_entry *fields)
 {
-    static const char *const axis[FOLIOT_AXES] = {"axis.x", "axis.y", "axis.z", "axis.turn"};
+    static const char *const axis[FOLIOT_AXIS_COUNT] = {"axis.x", "axis.y", "axis.z", "axis.turn"};
     const foliot__player *player = &foliot__players(world)[index];
-    for (uint32_t i = 0; i < FOLIOT_AXES; i++)
+    for (uint32_t i = 0; i < FOLIOT_AXIS_COUNT; i++)
         fields[i] = ITEM(axis[i], i64, (uint64_t)(int64_t)player->axes[i]);
-    fields[FOLIOT_AXES] = ITEM("body", u32, player->body);
-    fields[FOLIOT_AXES + 1] = ITEM("buttons", u32, player->buttons);
-    fields[FOLIOT_AXES + 2] = ITEM("joined", u32, player->joined);
+    fields[FOLIOT_AXIS_COUNT] = ITEM("body", u32, player->body);
+    fields[FOLIOT_AXIS_COUNT + 1] = ITEM("buttons", u32, player->buttons);
+    fields[FOLIOT_AXIS_COUNT + 2] = ITEM("joined", u32, player->joined);
     return PLAYER_FIELDS;
 }
 
 static void player_put(foliot_world *world, uint32_t index, uint32_t field, uint64_t bits)
 {
     foliot__player *player = &foliot__players(world)[index];
-    if (field < FOLIOT_AXES)
+    if (field < FOLIOT_AXIS_COUNT)
         player->axes[field] = (int8_t)((int)(bits & 127) - (int)(bits & 128));
-    else if (field == FOLIOT_AXES)
+    else if (field == FOLIOT_AXIS_COUNT)
         player->body = (uint32_t)bits;
-    else if (field == FOLIOT_AXES + 1)
+    else if (field == FOLIOT_AXIS_COUNT + 1)
         player->buttons = (uint16_t)bits;
     else
         player->joined = (uint16_t)bits;
