@@ -118,7 +118,7 @@ typedef struct foliot_world_counters {
     uint64_t solver_failures;   // steps in which Newton did not reach its tolerance
     uint64_t frozen_bodies;
     uint64_t contacts_dropped; // the contact table was full
-    uint64_t impacts_deferred; // too many impacts in one step: taken at its end instead of in time
+    uint64_t hits_deferred; // too many impacts in one step: taken at its end instead of in time
     uint64_t events_dropped;
     uint64_t inputs_refused;
     uint64_t first_frozen_tick; // valid if frozen_bodies > 0

@@ -351,11 +351,11 @@ static void report_state(const problem *p, foliot_world *world)
 static void warn_of_faults(const problem *p, const foliot_world *world)
 {
     const foliot_world_counters *counted = foliot_world_get_counters(world);
-    if (counted->contacts_dropped || counted->frozen_bodies || counted->impacts_deferred)
+    if (counted->contacts_dropped || counted->frozen_bodies || counted->hits_deferred)
         fprintf(stderr, "rigid: %s: %llu contacts dropped, %llu bodies frozen, %llu impacts late\n",
                 p->name, (unsigned long long)counted->contacts_dropped,
                 (unsigned long long)counted->frozen_bodies,
-                (unsigned long long)counted->impacts_deferred);
+                (unsigned long long)counted->hits_deferred);
 }
 
 static void report(const problem *p, race *r, const options *o)

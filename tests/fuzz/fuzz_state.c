@@ -460,7 +460,7 @@ static void state_look(const foliot_world *world, const foliot_scene *scene)
 {
     foliot_snapshot_format format = foliot_snapshot_format_default(scene);
     foliot_snapshot snapshot = {.capacity = format.bodies_max};
-    foliot_touch touches[16];
+    foliot_contact_event touches[16];
     foliot_query_hit hit;
     const double from[3] = {0.1, -0.2, 9}, down[3] = {0.01, 0.02, -1};
     snapshot.bodies = calloc(format.bodies_max + 1, sizeof *snapshot.bodies);
@@ -470,7 +470,7 @@ static void state_look(const foliot_world *world, const foliot_scene *scene)
         foliot_snapshot_restore(&format, &snapshot.bodies[i], scene->dt);
     free(snapshot.bodies);
     foliot_world_get_invariants(world, NULL);
-    foliot_world_touches(world, touches, 16);
+    foliot_world_get_contact_events(world, touches, 16);
     foliot_world_cast_ray(world, from, down, 100, NULL, &hit);
     foliot_world_find_nearest(world, from, 100, NULL, &hit);
 }

@@ -65,7 +65,7 @@ static void break_on(foliot_integrator id)
         moving += hypot(ball.velocity[0], ball.velocity[1]) > 0.001;
     }
     assert_true(moving >= 15); // the rack did break
-    assert_int_equal(foliot_world_get_counters(world)->impacts_deferred, 0);
+    assert_int_equal(foliot_world_get_counters(world)->hits_deferred, 0);
     foliot_world_destroy(world);
     yard_free(&y);
 }

@@ -14,16 +14,16 @@
 #define G 9.81
 #define TOUCHES 512
 
-static uint32_t touches_of(const foliot_world *world, foliot_touch touches[TOUCHES])
+static uint32_t touches_of(const foliot_world *world, foliot_contact_event touches[TOUCHES])
 {
     memset(touches, 0, TOUCHES * sizeof *touches);
-    uint32_t count = foliot_world_touches(world, touches, TOUCHES);
+    uint32_t count = foliot_world_get_contact_events(world, touches, TOUCHES);
     assert_true(count <= TOUCHES);
     for (uint32_t i = 0; i < count; i++) {
-        const foliot_touch *t = &touches[i];
+        const foliot_contact_event *t = &touches[i];
         assert_true(t->a < t->b);
         assert_true(i == 0 || t[-1].a < t->a || (t[-1].a == t->a && t[-1].b < t->b));
-        if (t->change == FOLIOT_TOUCH_ENDS) {
+        if (t->change == FOLIOT_CONTACT_END) {
             assert_int_equal(t->points, 0);
             continue;
         }
@@ -51,14 +51,14 @@ static void what_rests_presses_with_its_weight(void **state)
     yard_material(&y, 0.5, 0);
     foliot_world *world = yard_open(&y);
     yard_run(world, 120);
-    foliot_touch t[TOUCHES];
+    foliot_contact_event t[TOUCHES];
     assert_int_equal(touches_of(world, t), 3);
     const uint32_t a[3] = {0, 1, 1}, b[3] = {1, 2, 3}, points[3] = {4, 1, 2};
     const double mass[3] = {2.5, 1.5, 0.7}, x[3] = {0.7, -2, 3}, up[3] = {-1, 1, 1};
     for (int i = 0; i < 3; i++) {
         assert_int_equal(t[i].a, a[i]);
         assert_int_equal(t[i].b, b[i]);
-        assert_int_equal(t[i].change, FOLIOT_TOUCH_LASTS);
+        assert_int_equal(t[i].change, FOLIOT_CONTACT_PERSIST);
         assert_int_equal(t[i].points, points[i]);
         check_near(t[i].force, mass[i] * G, 1e-3 * mass[i] * G);
         check_near(t[i].normal[2], up[i], 1e-6);
@@ -82,7 +82,7 @@ static void friction_holds_a_box_on_a_slope(void **state)
     yard_material(&y, 0.8, 0);
     foliot_world *world = yard_open(&y);
     yard_run(world, 120);
-    foliot_touch t[TOUCHES];
+    foliot_contact_event t[TOUCHES];
     assert_int_equal(touches_of(world, t), 1);
     check_near(t[0].force, 2 * G * c, 2e-2);
     check_near(t[0].friction[0], 2 * G * s * c, 2e-2);
@@ -105,7 +105,7 @@ static void a_touch_begins_lasts_and_ends(void **state)
     y.scene.forces = &lift;
     y.scene.force_count = 1;
     foliot_world *world = yard_open(&y);
-    foliot_touch t[TOUCHES];
+    foliot_contact_event t[TOUCHES];
     uint32_t begun = 0, lasted = 0, ended = 0;
     for (int tick = 0; tick < 150; tick++) {
         yard_run(world, 1);
@@ -113,14 +113,14 @@ static void a_touch_begins_lasts_and_ends(void **state)
         assert_true(count <= 1);
         if (count == 0)
             continue;
-        if (t[0].change == FOLIOT_TOUCH_BEGINS)
+        if (t[0].change == FOLIOT_CONTACT_BEGIN)
             check_near(t[0].speed, sqrt(2 * G * 0.1), 0.17); // a tick of gravity
         // None is told twice, and none comes out of its turn.
-        assert_int_equal(begun, t[0].change != FOLIOT_TOUCH_BEGINS);
+        assert_int_equal(begun, t[0].change != FOLIOT_CONTACT_BEGIN);
         assert_int_equal(ended, 0);
-        begun += t[0].change == FOLIOT_TOUCH_BEGINS;
-        lasted += t[0].change == FOLIOT_TOUCH_LASTS;
-        ended += t[0].change == FOLIOT_TOUCH_ENDS;
+        begun += t[0].change == FOLIOT_CONTACT_BEGIN;
+        lasted += t[0].change == FOLIOT_CONTACT_PERSIST;
+        ended += t[0].change == FOLIOT_CONTACT_END;
     }
     assert_int_equal(begun, 1);
     assert_int_equal(ended, 1);
@@ -142,10 +142,10 @@ static void sleepers_go_on_touching(void **state)
     foliot_world *world = yard_open(&y);
     yard_run(world, 200);
     assert_true(foliot_world_get_body_state(world, 2).flags & FOLIOT_BODY_ASLEEP);
-    foliot_touch t[TOUCHES];
+    foliot_contact_event t[TOUCHES];
     assert_int_equal(touches_of(world, t), 2);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(t[i].change, FOLIOT_TOUCH_LASTS);
+        assert_int_equal(t[i].change, FOLIOT_CONTACT_PERSIST);
     check_near(t[0].force, 2 * G, 1e-2);
     foliot_world_destroy(world);
     yard_free(&y);
@@ -161,13 +161,13 @@ static void a_short_list_is_the_beginning_of_the_whole(void **state)
         yard_ball(&y, 1, 0.2, 0.5 * i, 0, 0.2);
     foliot_world *world = yard_open(&y);
     yard_run(world, 30);
-    foliot_touch all[TOUCHES], few[4];
+    foliot_contact_event all[TOUCHES], few[4];
     memset(few, 0xee, sizeof few);
     assert_int_equal(touches_of(world, all), 9);
-    assert_int_equal(foliot_world_touches(world, few, 3), 9);
+    assert_int_equal(foliot_world_get_contact_events(world, few, 3), 9);
     assert_memory_equal(few, all, 3 * sizeof *few);
     assert_int_equal(few[3].a, 0xeeeeeeee);
-    assert_int_equal(foliot_world_touches(world, NULL, 0), 9);
+    assert_int_equal(foliot_world_get_contact_events(world, NULL, 0), 9);
     foliot_world_destroy(world);
     yard_free(&y);
 }
@@ -188,7 +188,7 @@ static void a_bouncing_ball_strikes_when_and_as_it_should(void **state)
     uint32_t struck = 0, count;
     for (int tick = 0; tick < 90; tick++) {
         yard_run(world, 1);
-        const foliot_impact *impact = foliot_world_impacts(world, &count);
+        const foliot_hit_event *impact = foliot_world_get_hit_events(world, &count);
         assert_true(count <= 1);
         if (count == 0)
             continue;
@@ -250,9 +250,9 @@ static void impulses_are_all_that_changes_momentum(void **state)
             memcpy(p[i], foliot_world_get_body_state(world, i).velocity, sizeof p[i]);
         yard_run(world, 1);
         uint32_t count;
-        const foliot_impact *impact = foliot_world_impacts(world, &count);
+        const foliot_hit_event *impact = foliot_world_get_hit_events(world, &count);
         for (uint32_t n = 0; n < count; n++) {
-            const foliot_impact *at = &impact[n];
+            const foliot_hit_event *at = &impact[n];
             assert_true(at->a < at->b && at->speed > 0 && at->impulse > 0);
             assert_true(at->time >= (n ? at[-1].time : 0) && at->time <= 1.0 / 60);
             for (int k = 0; k < 3; k++) {
@@ -261,7 +261,7 @@ static void impulses_are_all_that_changes_momentum(void **state)
                     p[at->b][k] += at->impulse * at->normal[k] / y.bodies[at->b].mass;
             }
         }
-        foliot_touch t[TOUCHES];
+        foliot_contact_event t[TOUCHES];
         bool pressed = touches_of(world, t) > 0; // a second corner of a box, within the step
         for (uint32_t i = 0; i < BODIES && !pressed; i++)
             for (int k = 0; k < 3; k++)
@@ -283,7 +283,7 @@ static void impacts_beyond_the_table_are_counted(void **state)
     uint32_t count, most = 0;
     for (int tick = 0; tick < 20; tick++) {
         yard_run(world, 1);
-        foliot_world_impacts(world, &count);
+        foliot_world_get_hit_events(world, &count);
         most = count > most ? count : most;
     }
     printf("%u in a step\n", most);
@@ -298,7 +298,7 @@ static void impacts_beyond_the_table_are_counted(void **state)
     yard_material(&y, 0, 1);
     world = yard_open(&y);
     yard_run(world, 1);
-    foliot_world_impacts(world, &count);
+    foliot_world_get_hit_events(world, &count);
     assert_int_equal(count, 88); // contacts_max
     assert_true(foliot_world_get_counters(world)->events_dropped > 1000);
     foliot_world_destroy(world);
@@ -323,10 +323,10 @@ static void grazing_corners_have_a_place(void **state)
     uint32_t seen = 0;
     for (int tick = 0; tick < 60; tick++) {
         yard_run(world, 1);
-        foliot_touch t[TOUCHES];
+        foliot_contact_event t[TOUCHES];
         uint32_t count = touches_of(world, t);
         for (uint32_t n = 0; n < count; n++)
-            for (int k = 0; k < 3 && t[n].change != FOLIOT_TOUCH_ENDS; k++, seen++)
+            for (int k = 0; k < 3 && t[n].change != FOLIOT_CONTACT_END; k++, seen++)
                 for (int side = 0; side < 2; side++) {
                     foliot_body_state s = foliot_world_get_body_state(world, side ? t[n].b : t[n].a);
                     check_below(fabs(t[n].point[k] - s.position[k]), 0.2 * sqrt(3) + 0.02);
@@ -364,13 +364,13 @@ static yard heap(void)
 
 static void same_lists(const foliot_world *one, const foliot_world *other)
 {
-    foliot_touch t[TOUCHES], u[TOUCHES];
+    foliot_contact_event t[TOUCHES], u[TOUCHES];
     uint32_t count = touches_of(one, t);
     assert_int_equal(touches_of(other, u), count);
     assert_memory_equal(t, u, count * sizeof *t);
     uint32_t here, there;
-    const foliot_impact *p = foliot_world_impacts(one, &here),
-                        *q = foliot_world_impacts(other, &there);
+    const foliot_hit_event *p = foliot_world_get_hit_events(one, &here),
+                        *q = foliot_world_get_hit_events(other, &there);
     assert_int_equal(here, there);
     assert_memory_equal(p, q, here * sizeof *p);
 }
@@ -389,11 +389,11 @@ static void a_restored_and_a_copied_world_tell_the_same(void **state)
     assert_int_equal(foliot_world_restore(restored, bytes, length), FOLIOT_STATUS_OK);
     foliot_world_copy(copied, world);
     same_lists(world, copied);
-    foliot_touch t[TOUCHES];
+    foliot_contact_event t[TOUCHES];
     uint32_t count;
     for (uint32_t n = touches_of(restored, t); n > 0; n--)
-        assert_int_equal(t[n - 1].change, FOLIOT_TOUCH_LASTS);
-    foliot_world_impacts(restored, &count);
+        assert_int_equal(t[n - 1].change, FOLIOT_CONTACT_PERSIST);
+    foliot_world_get_hit_events(restored, &count);
     assert_int_equal(count, 0);
     uint32_t seen[3] = {0, 0, 0}, impacts = 0;
     for (int tick = 0; tick < 60; tick++) {
@@ -404,7 +404,7 @@ static void a_restored_and_a_copied_world_tell_the_same(void **state)
         same_lists(world, copied);
         for (uint32_t n = touches_of(world, t); n > 0; n--)
             seen[t[n - 1].change]++;
-        foliot_world_impacts(world, &count);
+        foliot_world_get_hit_events(world, &count);
         impacts += count;
     }
     printf("%u begin, %u last, %u end; %u impacts\n", seen[0], seen[1], seen[2], impacts);

@@ -130,7 +130,7 @@ static void settle(foliot__collider *c, const party *p, double left)
 static void tell(const foliot__collider *c, const party *a, const party *b,
                  const foliot__meeting *m, double impulse)
 {
-    foliot_impact impact = {.a = a->body, .b = b->body, .speed = m->speed, .impulse = impulse};
+    foliot_hit_event impact = {.a = a->body, .b = b->body, .speed = m->speed, .impulse = impulse};
     bool plane =
         foliot__shape_kind(c->world)[a->body] == FOLIOT_SHAPE_PLANE; // its arm tells nothing
     const party *where = plane ? b : a;

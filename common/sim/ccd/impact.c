@@ -389,7 +389,7 @@ static void take(foliot__collider *c, const foliot__impact *impact)
     if (m.endless) {
         hold(c, a, m.time);
         hold(c, b, m.time);
-        c->world->counters.impacts_deferred++;
+        c->world->counters.hits_deferred++;
         return;
     }
     double qa[4], qb[4];
@@ -418,7 +418,7 @@ static void hold_all(foliot__collider *c)
         if (foliot__inverse_mass(c->world)[i] > 0 && way > foliot__core(c->world, i) / 2)
             stop(c, i, c->since[i]);
     }
-    c->world->counters.impacts_deferred += c->counts[FOLIOT__COUNT_LOST];
+    c->world->counters.hits_deferred += c->counts[FOLIOT__COUNT_LOST];
 }
 
 static void defer(foliot__collider *c)
@@ -429,7 +429,7 @@ static void defer(foliot__collider *c)
             continue;
         hold(c, impact.a, impact.time);
         hold(c, impact.b, impact.time);
-        c->world->counters.impacts_deferred++;
+        c->world->counters.hits_deferred++;
     }
 }
 

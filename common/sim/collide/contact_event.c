@@ -21,7 +21,7 @@ void foliot__touches_begin(foliot_world *world)
     world->impact_count = 0;
 }
 
-void foliot__impact_happened(foliot_world *world, const foliot_impact *impact)
+void foliot__impact_happened(foliot_world *world, const foliot_hit_event *impact)
 {
     if (world->impact_count == world->capacity.impacts) {
         world->counters.events_dropped++;
@@ -30,7 +30,7 @@ void foliot__impact_happened(foliot_world *world, const foliot_impact *impact)
     foliot__impacts(world)[world->impact_count++] = *impact;
 }
 
-const foliot_impact *foliot_world_impacts(const foliot_world *world, uint32_t *count)
+const foliot_hit_event *foliot_world_get_hit_events(const foliot_world *world, uint32_t *count)
 {
     *count = world->impact_count;
     return foliot__impacts(world);
@@ -64,7 +64,7 @@ static void clamp_to(const foliot__solid *box, double p[3])
 // points left that face each other: halfway between the nearest ones (by projecting to and fro),
 // along what separates them.
 static void find_corners(const foliot__solid *a, const foliot__solid *b, const double d[3],
-                         foliot_touch *touch)
+                         foliot_contact_event *touch)
 {
     double on_a[3], on_b[3] = {b->x[0], b->x[1], b->x[2]};
     for (int n = 0; n < TO_AND_FRO; n++) {
@@ -81,7 +81,7 @@ static void find_corners(const foliot__solid *a, const foliot__solid *b, const d
 }
 
 // Where the two touch as they stand now: the middle, and the normal.
-static void find_place(const foliot_world *world, foliot_touch *touch)
+static void find_place(const foliot_world *world, foliot_contact_event *touch)
 {
     foliot__solid a = foliot__solid_of(world, touch->a), b = foliot__solid_of(world, touch->b);
     double qa[4], qb[4];
@@ -104,7 +104,7 @@ static void find_place(const foliot_world *world, foliot_touch *touch)
         }
 }
 
-static double approach_of(const foliot_world *world, const foliot_touch *touch)
+static double approach_of(const foliot_world *world, const foliot_contact_event *touch)
 {
     foliot__v3 v = foliot__before_velocity(world);
     uint32_t a = touch->a, b = touch->b;
@@ -112,10 +112,10 @@ static double approach_of(const foliot_world *world, const foliot_touch *touch)
     return foliot__dot(w, touch->normal);
 }
 
-static foliot_touch touch_of(const foliot_world *world, const foliot__contact_row *row, bool begins)
+static foliot_contact_event touch_of(const foliot_world *world, const foliot__contact_row *row, bool begins)
 {
-    foliot_touch touch = {.a = row->a, .b = row->b};
-    touch.change = begins ? FOLIOT_TOUCH_BEGINS : FOLIOT_TOUCH_LASTS;
+    foliot_contact_event touch = {.a = row->a, .b = row->b};
+    touch.change = begins ? FOLIOT_CONTACT_BEGIN : FOLIOT_CONTACT_PERSIST;
     const float *push = &row->push_0, *drag = &row->drag_x;
     double rate = world->substeps / world->dt;
     for (uint32_t p = 0; p < FOLIOT__POINTS; p++) {
@@ -138,7 +138,7 @@ static int compare(uint32_t a, uint32_t b, const foliot__contact_row *row)
     return b == row->b ? 0 : b < row->b ? -1 : 1;
 }
 
-uint32_t foliot_world_touches(const foliot_world *world, foliot_touch *touches, uint32_t capacity)
+uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *touches, uint32_t capacity)
 {
     const foliot__contact_row *row = foliot__contact(world);
     const foliot__touching *before = foliot__touched(world);
@@ -147,7 +147,7 @@ uint32_t foliot_world_touches(const foliot_world *world, foliot_touch *touches, 
         int order = n == now ? -1 : i == then ? 1 : compare(before[i].a, before[i].b, &row[n]);
         if (count < capacity && order < 0)
             touches[count] =
-                (foliot_touch){.a = before[i].a, .b = before[i].b, .change = FOLIOT_TOUCH_ENDS};
+                (foliot_contact_event){.a = before[i].a, .b = before[i].b, .change = FOLIOT_CONTACT_END};
         else if (count < capacity)
             touches[count] = touch_of(world, &row[n], order > 0);
         i += order <= 0;

@@ -379,15 +379,15 @@ static void ask(mixer *m, const foliot_world *world, const foliot_shape *shape)
 // What a step tells of contacts.
 static void mix_told(mixer *m, const foliot_world *world)
 {
-    uint32_t count, touching = foliot_world_touches(world, NULL, 0);
-    const foliot_impact *impact = foliot_world_impacts(world, &count);
+    uint32_t count, touching = foliot_world_get_contact_events(world, NULL, 0);
+    const foliot_hit_event *impact = foliot_world_get_hit_events(world, &count);
     for (uint32_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) {
             mix_f64(m, (impact[i].time + impact[i].speed) - impact[i].impulse);
             mix_f64(m, impact[i].point[k] + 7.0 * impact[i].normal[k]);
         }
-    foliot_touch touches[64];
-    foliot_world_touches(world, touches, 64);
+    foliot_contact_event touches[64];
+    foliot_world_get_contact_events(world, touches, 64);
     for (uint32_t i = 0; i < touching && i < 64; i++)
         for (int k = 0; k < 3; k++) {
             mix(m, touches[i].change + touches[i].points * 8);

@@ -130,7 +130,7 @@ typedef struct foliot__touching {
       contacts)                       /* truth: what pushed in the last step, ascending (a, b) */  \
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
     X(foliot_event, events, events)                                                                \
-    X(foliot_impact, impacts, impacts)                                                             \
+    X(foliot_hit_event, impacts, impacts)                                                             \
     X(foliot__touching, touched, contacts)                                                         \
     X(uint8_t, force_workspace, force_workspace_bytes)           /* owned by force.c */            \
     X(uint8_t, contact_workspace, contact_workspace_bytes)       /* owned by collide/ */           \

@@ -63,7 +63,7 @@ static bool capacity_of(const foliot_world_config *config, foliot__capacity *cap
         .joint_starts = config->joints_max ? 4 * config->constraints_max : 0,
         .events = FOLIOT_EVENTS_MAX,
         .impacts =
-            config->contacts_max < FOLIOT_IMPACTS_MAX ? config->contacts_max : FOLIOT_IMPACTS_MAX,
+            config->contacts_max < FOLIOT_HIT_EVENTS_MAX ? config->contacts_max : FOLIOT_HIT_EVENTS_MAX,
         .scratch = (size_t)3 * slots * scheme->scratch_vectors,
         .force_workspace_bytes = foliot__force_workspace_bytes(config),
         .contact_workspace_bytes = foliot__contact_workspace_bytes(config),
@@ -176,7 +176,7 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(double, spawn_position, capacity->spawns)
     COPY(foliot__contact_row, contact, from->contact_count)
     COPY(foliot_event, events, from->event_count)
-    COPY(foliot_impact, impacts, from->impact_count)
+    COPY(foliot_hit_event, impacts, from->impact_count)
     COPY(foliot__touching, touched, from->touched_count)
     COPY(uint8_t, force_workspace, capacity->force_workspace_bytes)
     COPY(uint8_t, constraint_workspace, capacity->constraint_workspace_bytes)
