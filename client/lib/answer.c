@@ -7,15 +7,15 @@
 #include "lockstep.h"
 
 // Digests of all states from `first` on, linked.
-static foliot_answerer answerer_of(foliot__lockstep_client *l)
+static foliot_search_responder answerer_of(foliot__lockstep_client *l)
 {
     uint64_t first = l->question_first, before = 0;
-    foliot_answerer a = {.truth = l->rewind.finished ? l->rewind.truth : NULL};
+    foliot_search_responder a = {.truth = l->rewind.finished ? l->rewind.truth : NULL};
     if (!l->begun || first > l->tick || first < l->start || l->tick - first >= FOLIOT__CLIENT_TICKS)
         return a;
     for (uint64_t t = first; t <= l->tick; t++)
         before = l->chain[t - first] =
-            foliot_chain_link(before, l->history[t % FOLIOT__CLIENT_TICKS]);
+            foliot_digest_chain(before, l->history[t % FOLIOT__CLIENT_TICKS]);
     a.chain = l->chain;
     a.first = first;
     a.last = l->tick;
@@ -40,13 +40,13 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
 }
 
 // An empty answer says that there is none.
-static size_t answer(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX])
+static size_t answer(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
     uint64_t tick = 0;
     size_t length = 0;
-    foliot_answerer a = answerer_of(l);
+    foliot_search_responder a = answerer_of(l);
     foliot_status status =
-        foliot_search_answer(&a, l->question, l->question_bytes, bytes, &length, &tick);
+        foliot_search_respond(&a, l->question, l->question_bytes, bytes, &length, &tick);
     if (status == FOLIOT_STATUS_AGAIN && !l->going_back && go_back_to(l, tick)) {
         l->going_back = true;
         return SIZE_MAX;
@@ -56,7 +56,7 @@ static size_t answer(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_ANSWER_BYT
 
 size_t foliot__lockstep_client_answer(foliot__lockstep_client *l,
                                       const foliot__search_message *question,
-                                      uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX])
+                                      uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
     l->going_back = false;
     l->number = question->number;
@@ -68,7 +68,7 @@ size_t foliot__lockstep_client_answer(foliot__lockstep_client *l,
 }
 
 size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps,
-                                       uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX])
+                                       uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
     if (!l->going_back || !foliot__rewind_advance(&l->rewind, steps))
         return SIZE_MAX;

@@ -300,7 +300,7 @@ void foliot__client_answer(foliot_client *c, const uint8_t *bytes, size_t length
 
 static void take_question(foliot_client *c, const foliot__search_message *question)
 {
-    uint8_t answer[FOLIOT_ANSWER_BYTES_MAX];
+    uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
     c->work += FOLIOT__QUESTION_WORK;
     foliot__client_answer(c, answer, foliot__lockstep_client_answer(c->lockstep, question, answer));
 }

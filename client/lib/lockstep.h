@@ -74,7 +74,7 @@ typedef struct foliot__lockstep_client {
     bool going_back;
     uint32_t number, question_bytes;
     uint64_t question_first;
-    uint8_t question[FOLIOT_QUESTION_BYTES_MAX];
+    uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX];
     uint64_t chain[FOLIOT__CLIENT_TICKS];
     foliot_divergence_report found;
     foliot__diverged found_names; // where its texts are
@@ -117,9 +117,9 @@ foliot__lockstep_client_backlog(const foliot__lockstep_client *l); // ticks here
 // some foliot__lockstep_client_go_back, each of at most so many steps.
 size_t foliot__lockstep_client_answer(foliot__lockstep_client *l,
                                       const foliot__search_message *question,
-                                      uint8_t answer[FOLIOT_ANSWER_BYTES_MAX]);
+                                      uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX]);
 size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps,
-                                       uint8_t answer[FOLIOT_ANSWER_BYTES_MAX]);
+                                       uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX]);
 void foliot__lockstep_client_take_diverged(foliot__lockstep_client *l,
                                            const foliot__diverged *found);
 void foliot__lockstep_client_drop_case(

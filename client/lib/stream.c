@@ -177,7 +177,7 @@ static void send_inputs(foliot_client *c)
 static bool step(foliot_client *c)
 {
     uint32_t steps = 0;
-    uint8_t answer[FOLIOT_ANSWER_BYTES_MAX];
+    uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
     foliot__client_answer(
         c, answer, foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, answer));
     while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {

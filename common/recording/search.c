@@ -24,7 +24,7 @@ enum phase { PHASE_CHAIN, PHASE_TRUTH, PHASE_LAYERS, PHASE_PARTS, PHASE_FIELDS }
 
 void foliot_search_begin(foliot_search *search, uint64_t tick)
 {
-    *search = (foliot_search){.state = FOLIOT_SEARCH_WANTS_TRUTH,
+    *search = (foliot_search){.state = FOLIOT_SEARCH_NEEDS_TRACE,
                               .phase = PHASE_TRUTH,
                               .found = {.tick = tick, .body = FOLIOT_NO_BODY}};
 }
@@ -32,7 +32,7 @@ void foliot_search_begin(foliot_search *search, uint64_t tick)
 void foliot_search_begin_chain(foliot_search *search, uint64_t first, uint64_t last,
                                const uint64_t *chain)
 {
-    *search = (foliot_search){.state = FOLIOT_SEARCH_ASKS,
+    *search = (foliot_search){.state = FOLIOT_SEARCH_REQUESTS,
                               .phase = PHASE_CHAIN,
                               .first = first,
                               .last = last,
@@ -42,18 +42,18 @@ void foliot_search_begin_chain(foliot_search *search, uint64_t first, uint64_t l
                               .found = {.tick = last, .body = FOLIOT_NO_BODY}};
 }
 
-uint64_t foliot_search_tick(const foliot_search *search)
+uint64_t foliot_search_get_tick(const foliot_search *search)
 {
     return search->found.tick;
 }
 
-void foliot_search_truth(foliot_search *search, const foliot_truth *ours)
+void foliot_search_set_trace(foliot_search *search, const foliot_truth *ours)
 {
-    if (search->state != FOLIOT_SEARCH_WANTS_TRUTH)
+    if (search->state != FOLIOT_SEARCH_NEEDS_TRACE)
         return;
     search->truth = ours;
     search->phase = PHASE_LAYERS;
-    search->state = FOLIOT_SEARCH_ASKS;
+    search->state = FOLIOT_SEARCH_REQUESTS;
 }
 
 // -- the asking side: questions
@@ -69,11 +69,11 @@ static uint32_t part_asked(const foliot_search *search)
     return search->phase == PHASE_FIELDS ? search->found.part : FOLIOT__ALL_PARTS;
 }
 
-size_t foliot_search_ask(const foliot_search *search, uint8_t question[FOLIOT_QUESTION_BYTES_MAX])
+size_t foliot_search_get_request(const foliot_search *search, uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX])
 {
-    if (search->state != FOLIOT_SEARCH_ASKS)
+    if (search->state != FOLIOT_SEARCH_REQUESTS)
         return 0;
-    foliot__writer w = foliot__writer_of(question, FOLIOT_QUESTION_BYTES_MAX);
+    foliot__writer w = foliot__writer_of(question, FOLIOT_SEARCH_REQUEST_BYTES_MAX);
     foliot__write_u8(&w, search->phase == PHASE_CHAIN    ? ASK_CHAIN
                          : search->phase == PHASE_LAYERS ? ASK_LAYERS
                                                          : ASK_RANGE);
@@ -101,7 +101,7 @@ static void hear_chain(foliot_search *search, foliot__reader *r)
         return;
     search->found.tick = search->low;
     search->phase = PHASE_TRUTH;
-    search->state = search->low > search->last ? FOLIOT_SEARCH_EQUAL : FOLIOT_SEARCH_WANTS_TRUTH;
+    search->state = search->low > search->last ? FOLIOT_SEARCH_EQUAL : FOLIOT_SEARCH_NEEDS_TRACE;
 }
 
 static const foliot__truth_layer *layer_of(const foliot_search *search)
@@ -217,14 +217,14 @@ static void hear_range(foliot_search *search, foliot__reader *r)
     search->state = FOLIOT_SEARCH_FOUND;
 }
 
-foliot_status foliot_search_hear(foliot_search *search, const uint8_t *answer, size_t length)
+foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t *answer, size_t length)
 {
-    uint8_t question[FOLIOT_QUESTION_BYTES_MAX];
-    if (search->state != FOLIOT_SEARCH_ASKS)
+    uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX];
+    if (search->state != FOLIOT_SEARCH_REQUESTS)
         return FOLIOT_STATUS_INVALID;
     foliot__reader r = foliot__reader_of(answer, length);
-    search->exchanged += (uint32_t)(foliot_search_ask(search, question) + length);
-    search->questions++;
+    search->exchanged += (uint32_t)(foliot_search_get_request(search, question) + length);
+    search->request_count++;
     if (search->phase == PHASE_CHAIN)
         hear_chain(search, &r);
     else if (search->phase == PHASE_LAYERS)
@@ -236,8 +236,8 @@ foliot_status foliot_search_hear(foliot_search *search, const uint8_t *answer, s
         return FOLIOT_STATUS_CORRUPT;
     }
     // An honest tree ends long before; a dishonest one is cut off, with what is known.
-    if (search->state == FOLIOT_SEARCH_ASKS &&
-        search->exchanged + FOLIOT_QUESTION_BYTES_MAX + FOLIOT_ANSWER_BYTES_MAX >
+    if (search->state == FOLIOT_SEARCH_REQUESTS &&
+        search->exchanged + FOLIOT_SEARCH_REQUEST_BYTES_MAX + FOLIOT_SEARCH_RESPONSE_BYTES_MAX >
             FOLIOT_SEARCH_BYTES_MAX)
         search->state = search->phase == PHASE_CHAIN ? FOLIOT_SEARCH_FAILED : FOLIOT_SEARCH_FOUND;
     return FOLIOT_STATUS_OK;
@@ -272,15 +272,15 @@ static foliot_status answer_range(const foliot_truth *truth, foliot__reader *r, 
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot_search_answer(const foliot_answerer *answerer, const uint8_t *question,
-                                   size_t length, uint8_t answer[FOLIOT_ANSWER_BYTES_MAX],
+foliot_status foliot_search_respond(const foliot_search_responder *answerer, const uint8_t *question,
+                                   size_t length, uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],
                                    size_t *answer_length, uint64_t *tick)
 {
     foliot__reader r = foliot__reader_of(question, length);
-    foliot__writer w = foliot__writer_of(answer, FOLIOT_ANSWER_BYTES_MAX);
+    foliot__writer w = foliot__writer_of(answer, FOLIOT_SEARCH_RESPONSE_BYTES_MAX);
     uint8_t kind = foliot__read_u8(&r);
     uint64_t asked = foliot__read_u64(&r);
-    if (r.status != FOLIOT_STATUS_OK || length > FOLIOT_QUESTION_BYTES_MAX)
+    if (r.status != FOLIOT_STATUS_OK || length > FOLIOT_SEARCH_REQUEST_BYTES_MAX)
         return FOLIOT_STATUS_CORRUPT;
     *tick = asked;
     if (kind == ASK_CHAIN) {

@@ -214,7 +214,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
     return foliot__splitmix64(&seed);
 }
 
-uint64_t foliot_chain_link(uint64_t before, foliot_digest digest)
+uint64_t foliot_digest_chain(uint64_t before, foliot_digest digest)
 {
     return mix(mix(before, digest.high), digest.low);
 }

@@ -64,13 +64,13 @@ bool foliot_truth_compare(const foliot_truth *expected, const foliot_truth *actu
 
 // -- the search
 
-#define FOLIOT_QUESTION_BYTES_MAX 24
-#define FOLIOT_ANSWER_BYTES_MAX 160
+#define FOLIOT_SEARCH_REQUEST_BYTES_MAX 24
+#define FOLIOT_SEARCH_RESPONSE_BYTES_MAX 160
 #define FOLIOT_SEARCH_BYTES_MAX 2048 // of a whole search, both ways
 
 typedef enum foliot_search_state {
-    FOLIOT_SEARCH_ASKS,        // foliot_search_ask has a question
-    FOLIOT_SEARCH_WANTS_TRUTH, // of foliot_search_tick: foliot_search_truth
+    FOLIOT_SEARCH_REQUESTS,        // foliot_search_get_request has a question
+    FOLIOT_SEARCH_NEEDS_TRACE, // of foliot_search_get_tick: foliot_search_set_trace
     FOLIOT_SEARCH_FOUND,       // `found` is the report, as far as it is known
     FOLIOT_SEARCH_EQUAL,       // the two sides agree on all that was asked
     FOLIOT_SEARCH_FAILED,      // the other side's answers make no sense, or were too many
@@ -80,7 +80,7 @@ typedef enum foliot_search_state {
 typedef struct foliot_search {
     foliot_search_state state;
     uint32_t exchanged; // bytes both ways so far
-    uint32_t questions;
+    uint32_t request_count;
     foliot_divergence found;
     uint64_t first, last, low, high; // ticks
     const uint64_t *chain;
@@ -93,30 +93,30 @@ typedef struct foliot_search {
 
 // The tick is known, as in lockstep, where digests are compared at every one.
 void foliot_search_begin(foliot_search *search, uint64_t tick);
-// It is one of first .. last: chain[t - first] is foliot_chain_link of all digests up to t, and
+// It is one of first .. last: chain[t - first] is foliot_digest_chain of all digests up to t, and
 // must stay where it is.
 void foliot_search_begin_chain(foliot_search *search, uint64_t first, uint64_t last,
                                const uint64_t *chain);
-uint64_t foliot_chain_link(uint64_t before, foliot_digest digest); // before the first: 0
+uint64_t foliot_digest_chain(uint64_t before, foliot_digest digest); // before the first: 0
 
-uint64_t foliot_search_tick(const foliot_search *search);
+uint64_t foliot_search_get_tick(const foliot_search *search);
 // Our truth of that tick; must stay until the search is over.
-void foliot_search_truth(foliot_search *search, const foliot_truth *ours);
+void foliot_search_set_trace(foliot_search *search, const foliot_truth *ours);
 // The question, and how many bytes it has; 0 unless the state is ASKS.
-size_t foliot_search_ask(const foliot_search *search, uint8_t question[FOLIOT_QUESTION_BYTES_MAX]);
+size_t foliot_search_get_request(const foliot_search *search, uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX]);
 // Its answer: hostile bytes. FOLIOT_STATUS_CORRUPT: the search has failed.
-foliot_status foliot_search_hear(foliot_search *search, const uint8_t *answer, size_t length);
+foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t *answer, size_t length);
 
 // The answering side: what of it is there may be NULL. Questions are hostile bytes too:
 // FOLIOT_STATUS_CORRUPT. FOLIOT_STATUS_AGAIN: the truth of *tick is wanted (then ask again). FOLIOT_STATUS_NOT_FOUND: no
 // chain reaches it.
-typedef struct foliot_answerer {
+typedef struct foliot_search_responder {
     const uint64_t *chain; // as in foliot_search_begin_chain
     uint64_t first, last;
     const foliot_truth *truth;
-} foliot_answerer;
-foliot_status foliot_search_answer(const foliot_answerer *answerer, const uint8_t *question,
-                                   size_t length, uint8_t answer[FOLIOT_ANSWER_BYTES_MAX],
+} foliot_search_responder;
+foliot_status foliot_search_respond(const foliot_search_responder *answerer, const uint8_t *question,
+                                   size_t length, uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],
                                    size_t *answer_length, uint64_t *tick);
 
 // -- the report

@@ -39,8 +39,8 @@ static void ask(foliot__session *s, const foliot__peer *peer)
 {
     foliot__inquiry *q = &s->lockstep->inquiry;
     foliot__message m = {.kind = FOLIOT__QUESTION};
-    uint8_t question[FOLIOT_QUESTION_BYTES_MAX];
-    m.as.search.length = (uint32_t)foliot_search_ask(&q->search, question);
+    uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX];
+    m.as.search.length = (uint32_t)foliot_search_get_request(&q->search, question);
     m.as.search.bytes = question;
     m.as.search.first = q->first;
     m.as.search.number = ++q->number;
@@ -101,7 +101,7 @@ bool foliot__inquiry_begin(foliot__session *s, foliot__peer *peer)
     FOLIOT_ASSERT(p->stepped - q->first < FOLIOT__CHAIN_TICKS);
     for (uint64_t t = q->first; t <= p->stepped; t++)
         before = q->chain[t - q->first] =
-            foliot_chain_link(before, l->digests[t & (l->log.capacity - 1)]);
+            foliot_digest_chain(before, l->digests[t & (l->log.capacity - 1)]);
     q->active = true;
     q->has_case = false;
     q->peer = (uint32_t)(peer - s->server->peers);
@@ -243,10 +243,10 @@ static void conclude(foliot__session *s, foliot__peer *peer)
 static void proceed(foliot__session *s, foliot__peer *peer)
 {
     foliot__inquiry *q = &s->lockstep->inquiry;
-    if (q->search.state == FOLIOT_SEARCH_ASKS)
+    if (q->search.state == FOLIOT_SEARCH_REQUESTS)
         ask(s, peer);
-    else if (q->search.state == FOLIOT_SEARCH_WANTS_TRUTH)
-        go_back(s, foliot_search_tick(&q->search));
+    else if (q->search.state == FOLIOT_SEARCH_NEEDS_TRACE)
+        go_back(s, foliot_search_get_tick(&q->search));
     else
         conclude(s, peer);
 }
@@ -257,12 +257,12 @@ void foliot__inquiry_hear(foliot__session *s, const foliot__peer *from,
     foliot__inquiry *q = &s->lockstep->inquiry;
     foliot__peer *peer = q->active ? asked(s) : NULL;
     if (!peer || peer != from || answer->number != q->number ||
-        q->search.state != FOLIOT_SEARCH_ASKS) {
+        q->search.state != FOLIOT_SEARCH_REQUESTS) {
         s->server->counters.messages_unexpected++;
         return;
     }
     s->server->counters.answers++;
-    foliot_search_hear(&q->search, answer->bytes, answer->length);
+    foliot_search_handle_response(&q->search, answer->bytes, answer->length);
     proceed(s, peer);
 }
 
@@ -274,7 +274,7 @@ static void rewound(foliot__session *s, foliot__peer *peer)
     if (!peer) {
         q->active = false;
     } else if (q->rewind.status == FOLIOT_STATUS_OK) {
-        foliot_search_truth(&q->search, q->rewind.truth);
+        foliot_search_set_trace(&q->search, q->rewind.truth);
         proceed(s, peer);
     } else { // the tick is what is known
         q->search.state = FOLIOT_SEARCH_FOUND;

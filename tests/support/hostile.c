@@ -105,7 +105,7 @@ static void take_state(hostile *h, const foliot__keyframe_part *part)
 // Whatever is asked, something else than the truth, in the form that the question wants.
 static void answer(hostile *h, const foliot__search_message *question)
 {
-    uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX];
+    uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
     foliot__reader r = foliot__reader_of(question->bytes, question->length);
     uint8_t letter = foliot__read_u8(&r);

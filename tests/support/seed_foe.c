@@ -107,7 +107,7 @@ static void say_bye(foe *f, const seed_link *l)
 // What differs everywhere, in the form that was asked for.
 static void answer(foe *f, seed_link *l, const foliot__search_message *question)
 {
-    uint8_t bytes[FOLIOT_ANSWER_BYTES_MAX] = {0};
+    uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX] = {0};
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
     foliot__message m = {.kind = FOLIOT__ANSWER};
     uint8_t kind = question->length ? question->bytes[0] : 0;

@@ -63,26 +63,26 @@ static foliot_truth *held(const grid *g, uint64_t tick)
 }
 
 // Asks until it is over. `spoil` changes answers; NULL: none.
-static void carry(foliot_search *search, const foliot_truth *ours, const foliot_answerer *theirs,
+static void carry(foliot_search *search, const foliot_truth *ours, const foliot_search_responder *theirs,
                   void (*spoil)(uint8_t *answer, size_t *length, void *user), void *user)
 {
-    uint8_t question[FOLIOT_QUESTION_BYTES_MAX], answer[FOLIOT_ANSWER_BYTES_MAX];
+    uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX], answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
     for (int i = 0; i < 1000; i++) {
         size_t length = 0;
         uint64_t tick;
-        if (search->state == FOLIOT_SEARCH_WANTS_TRUTH) {
-            foliot_search_truth(search, ours);
+        if (search->state == FOLIOT_SEARCH_NEEDS_TRACE) {
+            foliot_search_set_trace(search, ours);
             continue;
         }
-        size_t count = foliot_search_ask(search, question);
+        size_t count = foliot_search_get_request(search, question);
         if (count == 0)
             return;
-        assert_int_equal(foliot_search_answer(theirs, question, count, answer, &length, &tick),
+        assert_int_equal(foliot_search_respond(theirs, question, count, answer, &length, &tick),
                          FOLIOT_STATUS_OK);
         assert_true(length <= sizeof answer);
         if (spoil)
             spoil(answer, &length, user);
-        if (foliot_search_hear(search, answer, length) != FOLIOT_STATUS_OK)
+        if (foliot_search_handle_response(search, answer, length) != FOLIOT_STATUS_OK)
             return;
     }
     fail_msg("%s", "the search does not end");
@@ -91,7 +91,7 @@ static void carry(foliot_search *search, const foliot_truth *ours, const foliot_
 static foliot_search search_grids(const grid *a, const grid *b)
 {
     foliot_truth *ours = held(a, 5), *theirs = held(b, 5);
-    const foliot_answerer answerer = {.truth = theirs};
+    const foliot_search_responder answerer = {.truth = theirs};
     foliot_search search;
     foliot_search_begin(&search, 5);
     carry(&search, ours, &answerer, NULL, NULL);
@@ -160,12 +160,12 @@ static void equal_sides_are_equal(void **state)
     assert_false(search.found.part_known);
     uint64_t chain[100];
     for (int i = 0; i < 100; i++)
-        chain[i] = foliot_chain_link(i ? chain[i - 1] : 0, (foliot_digest){(uint64_t)i, 1});
-    const foliot_answerer answerer = {.chain = chain, .first = 50, .last = 149};
+        chain[i] = foliot_digest_chain(i ? chain[i - 1] : 0, (foliot_digest){(uint64_t)i, 1});
+    const foliot_search_responder answerer = {.chain = chain, .first = 50, .last = 149};
     foliot_search_begin_chain(&search, 50, 149, chain);
     carry(&search, NULL, &answerer, NULL, NULL);
     assert_int_equal(search.state, FOLIOT_SEARCH_EQUAL);
-    assert_int_equal(search.questions, 1);
+    assert_int_equal(search.request_count, 1);
 }
 
 static void the_first_tick_is_found_by_halves(void **state)
@@ -177,12 +177,12 @@ static void the_first_tick_is_found_by_halves(void **state)
     b.other_part = 1;
     for (uint64_t bad = 0; bad < TICKS; bad += 371) {
         for (uint64_t i = 0; i < TICKS; i++) {
-            ours[i] = foliot_chain_link(i ? ours[i - 1] : 0, (foliot_digest){i, 1});
+            ours[i] = foliot_digest_chain(i ? ours[i - 1] : 0, (foliot_digest){i, 1});
             theirs[i] =
-                foliot_chain_link(i ? theirs[i - 1] : 0, (foliot_digest){i, i == bad ? 2 : 1});
+                foliot_digest_chain(i ? theirs[i - 1] : 0, (foliot_digest){i, i == bad ? 2 : 1});
         }
         foliot_truth *one = held(&a, bad + 7), *other = held(&b, bad + 7);
-        const foliot_answerer answerer = {theirs, 7, 7 + TICKS - 1, other};
+        const foliot_search_responder answerer = {theirs, 7, 7 + TICKS - 1, other};
         foliot_search search;
         foliot_search_begin_chain(&search, 7, 7 + TICKS - 1, ours);
         carry(&search, one, &answerer, NULL, NULL);
@@ -212,7 +212,7 @@ static void a_stage_is_named(void **state)
         foliot_truth_hold(truth[i], &simulation);
         foliot_simulation_destroy(&simulation);
     }
-    const foliot_answerer answerer = {.truth = truth[1]};
+    const foliot_search_responder answerer = {.truth = truth[1]};
     foliot_search search;
     foliot_search_begin(&search, 1);
     carry(&search, truth[0], &answerer, NULL, NULL);
@@ -234,7 +234,7 @@ static void spoil(uint8_t *answer, size_t *length, void *user)
     foliot__rng *rng = user;
     switch (foliot__rng_below(rng, 6)) {
     case 0:
-        *length = foliot__rng_below(rng, FOLIOT_ANSWER_BYTES_MAX);
+        *length = foliot__rng_below(rng, FOLIOT_SEARCH_RESPONSE_BYTES_MAX);
         break;
     case 1:
         for (size_t i = 0; i < *length; i++)
@@ -259,13 +259,13 @@ static void hostile_answers_end_it(void **state)
     grid a = {.parts = 3000, .fields = 20, .other_part = UINT32_MAX}, b = a;
     b.other_part = 1234;
     foliot_truth *ours = held(&a, 5), *theirs = held(&b, 5);
-    const foliot_answerer answerer = {.truth = theirs};
+    const foliot_search_responder answerer = {.truth = theirs};
     for (int i = 0; i < 300; i++) {
         foliot_search search;
         foliot_search_begin(&search, 5);
         carry(&search, ours, &answerer, spoil, &rng);
         assert_true(search.state == FOLIOT_SEARCH_FOUND || search.state == FOLIOT_SEARCH_FAILED);
-        assert_true(search.exchanged <= FOLIOT_SEARCH_BYTES_MAX + FOLIOT_ANSWER_BYTES_MAX);
+        assert_true(search.exchanged <= FOLIOT_SEARCH_BYTES_MAX + FOLIOT_SEARCH_RESPONSE_BYTES_MAX);
         char text[1024];
         foliot_divergence_print_text(&search.found, NULL, text,
                                sizeof text); // whatever it believes can be said
@@ -287,14 +287,14 @@ static void an_answer_that_goes_on_is_no_answer(void **state)
     grid a = {.parts = 3000, .fields = 20, .other_part = UINT32_MAX}, b = a;
     b.other_part = 77;
     foliot_truth *ours = held(&a, 5), *theirs = held(&b, 5);
-    const foliot_answerer answerer = {.truth = theirs};
+    const foliot_search_responder answerer = {.truth = theirs};
     for (int i = 0; i < 5; i++) {
         int at = i;
         foliot_search search;
         foliot_search_begin(&search, 5);
         carry(&search, ours, &answerer, lengthen, &at);
         assert_int_equal(search.state, FOLIOT_SEARCH_FAILED);
-        assert_int_equal(search.questions, (uint32_t)i + 1);
+        assert_int_equal(search.request_count, (uint32_t)i + 1);
     }
     foliot_truth_destroy(ours);
     foliot_truth_destroy(theirs);
@@ -306,10 +306,10 @@ static void hostile_questions_are_refused(void **state)
     foliot__rng rng = foliot__rng_seeded(seed() + 1);
     grid a = {.parts = 50, .fields = 20, .other_part = UINT32_MAX};
     foliot_truth *truth = held(&a, 5);
-    const foliot_answerer answerer = {.truth = truth};
+    const foliot_search_responder answerer = {.truth = truth};
     uint32_t answered = 0;
     for (int i = 0; i < 20000; i++) {
-        uint8_t question[FOLIOT_QUESTION_BYTES_MAX], answer[FOLIOT_ANSWER_BYTES_MAX];
+        uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX], answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
         size_t length = foliot__rng_below(&rng, sizeof question + 1), answer_length = 0;
         uint64_t tick;
         for (size_t k = 0; k < length; k++)
@@ -320,7 +320,7 @@ static void hostile_questions_are_refused(void **state)
             question[1] = 5;
         }
         foliot_status status =
-            foliot_search_answer(&answerer, question, length, answer, &answer_length, &tick);
+            foliot_search_respond(&answerer, question, length, answer, &answer_length, &tick);
         assert_true(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_CORRUPT || status == FOLIOT_STATUS_AGAIN ||
                     status == FOLIOT_STATUS_NOT_FOUND);
         answered += status == FOLIOT_STATUS_OK;

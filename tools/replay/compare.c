@@ -162,13 +162,13 @@ static uint32_t hear_u32(other *o)
 
 static void ask(other *o, foliot_search *search)
 {
-    uint8_t question[1 + FOLIOT_QUESTION_BYTES_MAX], answer[255], length = 0;
-    size_t count = foliot_search_ask(search, question + 1);
+    uint8_t question[1 + FOLIOT_SEARCH_REQUEST_BYTES_MAX], answer[255], length = 0;
+    size_t count = foliot_search_get_request(search, question + 1);
     question[0] = (uint8_t)count;
     o->failed |= !move_all(o->to, question, count + 1, false) ||
                  !move_all(o->from, &length, 1, true) || !move_all(o->from, answer, length, true);
     if (!o->failed)
-        o->failed = foliot_search_hear(search, answer, length) != FOLIOT_STATUS_OK;
+        o->failed = foliot_search_handle_response(search, answer, length) != FOLIOT_STATUS_OK;
     o->exchanged += 2; // the lengths; the search counts the rest
 }
 
@@ -177,10 +177,10 @@ static foliot_status find(run *r, other *o, foliot_search *search, uint64_t last
     foliot_status status = FOLIOT_STATUS_OK;
     foliot_search_begin_chain(search, r->first_tick, last, r->chain);
     while (status == FOLIOT_STATUS_OK && !o->failed) {
-        if (search->state == FOLIOT_SEARCH_WANTS_TRUTH) {
-            status = run_truth(r, foliot_search_tick(search));
-            foliot_search_truth(search, r->truth);
-        } else if (search->state == FOLIOT_SEARCH_ASKS) {
+        if (search->state == FOLIOT_SEARCH_NEEDS_TRACE) {
+            status = run_truth(r, foliot_search_get_tick(search));
+            foliot_search_set_trace(search, r->truth);
+        } else if (search->state == FOLIOT_SEARCH_REQUESTS) {
             ask(o, search);
         } else {
             break;

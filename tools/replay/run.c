@@ -57,7 +57,7 @@ static foliot_status replay_all(run *r)
     for (uint64_t tick = r->first_tick; status == FOLIOT_STATUS_OK; tick++) {
         uint64_t before = tick > r->first_tick ? r->chain[tick - r->first_tick - 1] : 0;
         r->chain[tick - r->first_tick] =
-            foliot_chain_link(before, foliot_world_get_digest(foliot_replay_get_world(r->replay)));
+            foliot_digest_chain(before, foliot_world_get_digest(foliot_replay_get_world(r->replay)));
         r->last_tick = tick;
         status = keep_checkpoint(r);
         if (tick == last)

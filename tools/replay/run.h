@@ -15,7 +15,7 @@ typedef struct run {
     foliot__perturber perturber;
     foliot_perturbation fault;
     uint64_t first_tick, last_tick; // reached
-    // chain[t]: foliot_chain_link of the digests of all ticks up to first_tick + t. Once two runs
+    // chain[t]: foliot_digest_chain of the digests of all ticks up to first_tick + t. Once two runs
     // differ it differs for good, so that the first difference can be found by halves.
     uint64_t *chain;
     // Own states on the way, every `spacing` ticks: the recording's keyframes are another build's.

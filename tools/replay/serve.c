@@ -56,15 +56,15 @@ static bool say_answer(const uint8_t *bytes, size_t count)
 // A question's length was read.
 static bool answer(run *r, uint8_t length)
 {
-    uint8_t question[FOLIOT_QUESTION_BYTES_MAX], bytes[FOLIOT_ANSWER_BYTES_MAX];
+    uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX], bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
     size_t count = 0;
     uint64_t tick;
-    foliot_answerer answerer = {r->chain, r->first_tick, r->last_tick, r->truth};
+    foliot_search_responder answerer = {r->chain, r->first_tick, r->last_tick, r->truth};
     if (length > sizeof question || !hear(question, length))
         return false;
-    foliot_status status = foliot_search_answer(&answerer, question, length, bytes, &count, &tick);
+    foliot_status status = foliot_search_respond(&answerer, question, length, bytes, &count, &tick);
     if (status == FOLIOT_STATUS_AGAIN && run_truth(r, tick) == FOLIOT_STATUS_OK)
-        status = foliot_search_answer(&answerer, question, length, bytes, &count, &tick);
+        status = foliot_search_respond(&answerer, question, length, bytes, &count, &tick);
     return say_answer(bytes, status == FOLIOT_STATUS_OK ? count : 0) && status == FOLIOT_STATUS_OK;
 }
 
