@@ -28,7 +28,7 @@ typedef struct harness {
     saved *ring; // the undisturbed states of the last ticks, by tick
     uint32_t ring_size;
     saved other, flipped; // of whoever is compared
-    foliot_truth *expected, *actual;
+    foliot_step_trace *expected, *actual;
     foliot_input inputs[FOLIOT_HARNESS_INPUTS_MAX];
 } harness;
 
@@ -102,12 +102,12 @@ static void explain(harness *h, foliot_harness_row *row, const foliot_simulation
 {
     uint64_t tick = row->divergence.tick;
     size_t used = strlen(row->text);
-    foliot_truth_begin(h->expected, tick);
-    foliot_truth_begin(h->actual, tick);
-    if (foliot_truth_hold(h->expected, &h->run) != FOLIOT_STATUS_OK ||
-        foliot_truth_hold(h->actual, actual) != FOLIOT_STATUS_OK)
+    foliot_step_trace_reset(h->expected, tick);
+    foliot_step_trace_reset(h->actual, tick);
+    if (foliot_step_trace_capture_held(h->expected, &h->run) != FOLIOT_STATUS_OK ||
+        foliot_step_trace_capture_held(h->actual, actual) != FOLIOT_STATUS_OK)
         return;
-    if (foliot_truth_compare(h->expected, h->actual, &row->divergence))
+    if (foliot_step_trace_compare(h->expected, h->actual, &row->divergence))
         return;
     size_t byte = first_other_byte(expected, got);
     if (byte < expected->length || byte < got->length)
@@ -250,11 +250,11 @@ static bool notices_number(harness *h, uint32_t part, uint32_t field,
     row->checks++;
     if (!noticed) {
         fail(h, FOLIOT_HARNESS_perturbation, tick, "the digest does not notice another value");
-        foliot_truth_begin(h->expected, tick);
-        foliot_truth_begin(h->actual, tick);
-        if (foliot_truth_hold(h->expected, &h->run) == FOLIOT_STATUS_OK &&
-            foliot_truth_hold(h->actual, &h->disturbed) == FOLIOT_STATUS_OK &&
-            !foliot_truth_compare(h->expected, h->actual, &row->divergence))
+        foliot_step_trace_reset(h->expected, tick);
+        foliot_step_trace_reset(h->actual, tick);
+        if (foliot_step_trace_capture_held(h->expected, &h->run) == FOLIOT_STATUS_OK &&
+            foliot_step_trace_capture_held(h->actual, &h->disturbed) == FOLIOT_STATUS_OK &&
+            !foliot_step_trace_compare(h->expected, h->actual, &row->divergence))
             noticed = true; // it cannot be put: a count, a constant
         row->passed = noticed;
         if (noticed)
@@ -312,11 +312,11 @@ static bool notices_bit(harness *h, size_t bit)
              bit / 8);
     fail(h, FOLIOT_HARNESS_perturbation, tick, text);
     foliot_harness_row *row = row_of(h, FOLIOT_HARNESS_perturbation);
-    foliot_truth_begin(h->expected, tick);
-    foliot_truth_begin(h->actual, tick);
-    if (foliot_truth_hold(h->expected, &h->run) == FOLIOT_STATUS_OK &&
-        foliot_truth_hold(h->actual, &h->disturbed) == FOLIOT_STATUS_OK)
-        foliot_truth_compare(h->expected, h->actual, &row->divergence);
+    foliot_step_trace_reset(h->expected, tick);
+    foliot_step_trace_reset(h->actual, tick);
+    if (foliot_step_trace_capture_held(h->expected, &h->run) == FOLIOT_STATUS_OK &&
+        foliot_step_trace_capture_held(h->actual, &h->disturbed) == FOLIOT_STATUS_OK)
+        foliot_step_trace_compare(h->expected, h->actual, &row->divergence);
     return false;
 }
 
@@ -419,8 +419,8 @@ static foliot_status begin(harness *h)
     h->players = foliot__harness_players_create(config->players, config->seed);
     h->rng = foliot__rng_seeded(config->seed ^ 0x6861726e657373);
     if (status == FOLIOT_STATUS_OK &&
-        (!h->ring || !h->players || foliot_truth_create(&h->expected) != FOLIOT_STATUS_OK ||
-         foliot_truth_create(&h->actual) != FOLIOT_STATUS_OK))
+        (!h->ring || !h->players || foliot_step_trace_create(&h->expected) != FOLIOT_STATUS_OK ||
+         foliot_step_trace_create(&h->actual) != FOLIOT_STATUS_OK))
         status = FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK)
         return status;
@@ -442,8 +442,8 @@ static void end(harness *h)
     free(h->other.bytes);
     free(h->flipped.bytes);
     free(h->players);
-    foliot_truth_destroy(h->expected);
-    foliot_truth_destroy(h->actual);
+    foliot_step_trace_destroy(h->expected);
+    foliot_step_trace_destroy(h->actual);
     foliot__input_log_free(&h->log);
 }
 

@@ -12,7 +12,7 @@ void foliot__perturb(foliot_world *world, const foliot_perturbation *fault)
 {
     static const foliot_value_type types[] = {
 #define ROW(type, name, text) VALUE_##type,
-        FOLIOT_BODY_TRUTH(ROW)
+        FOLIOT_BODY_STATE(ROW)
 #undef ROW
     };
     uint64_t bits = foliot_world_get_field(world, fault->body, fault->field);

@@ -275,15 +275,15 @@ foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simul
 }
 
 foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation *simulation,
-                                        foliot_truth *truth)
+                                        foliot_step_trace *truth)
 {
     const foliot_input *inputs = NULL;
     uint32_t count = 0;
     uint64_t tick = foliot_simulation_get_tick(simulation);
     if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
         return FOLIOT_STATUS_NOT_FOUND;
-    foliot_truth_begin(truth, tick + 1);
-    foliot_status status = foliot_truth_step(truth, simulation, inputs, count);
+    foliot_step_trace_reset(truth, tick + 1);
+    foliot_status status = foliot_step_trace_step(truth, simulation, inputs, count);
     return status == FOLIOT_STATUS_INVALID ? refused_inputs(replay, tick) : status;
 }
 

@@ -73,6 +73,6 @@ void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage);
 foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simulation *simulation);
 // The same, and its truth after every stage.
 foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation *simulation,
-                                        foliot_truth *truth);
+                                        foliot_step_trace *truth);
 
 #endif

@@ -45,7 +45,7 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
     r->finished = false;
     r->status = FOLIOT_STATUS_OK;
     if (!r->truth)
-        r->status = foliot_truth_create(&r->truth);
+        r->status = foliot_step_trace_create(&r->truth);
     if (r->status == FOLIOT_STATUS_OK && !r->simulation.self)
         r->status = foliot_simulation_create(kind, setup, setup_bytes, &r->simulation);
     if (r->status == FOLIOT_STATUS_OK)
@@ -91,15 +91,15 @@ static void take_held(foliot__rewind *r)
     if (held && foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) != FOLIOT_STATUS_OK)
         return;
     if (held || r->assumes_held)
-        r->status = foliot_truth_hold(r->truth, &r->simulation);
+        r->status = foliot_step_trace_capture_held(r->truth, &r->simulation);
 }
 
 static void last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
 {
     save(r, &r->before, &r->before_capacity, &r->before_bytes);
-    foliot_truth_begin(r->truth, r->tick);
+    foliot_step_trace_reset(r->truth, r->tick);
     if (r->status == FOLIOT_STATUS_OK)
-        r->status = foliot_truth_step(r->truth, &r->simulation, inputs, count);
+        r->status = foliot_step_trace_step(r->truth, &r->simulation, inputs, count);
     if (r->status == FOLIOT_STATUS_OK)
         save(r, &r->after, &r->after_capacity, &r->after_bytes);
     r->digest = foliot_simulation_get_digest(&r->simulation);
@@ -141,7 +141,7 @@ const foliot_input *foliot__rewind_last(const foliot__rewind *r, uint32_t *count
 void foliot__rewind_free(foliot__rewind *r)
 {
     foliot_simulation_destroy(&r->simulation);
-    foliot_truth_destroy(r->truth);
+    foliot_step_trace_destroy(r->truth);
     free(r->inputs);
     free(r->counts);
     free(r->before);

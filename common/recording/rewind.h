@@ -9,7 +9,7 @@
 
 typedef struct foliot__rewind {
     foliot_simulation simulation;
-    foliot_truth *truth;
+    foliot_step_trace *truth;
     uint64_t tick;        // wanted: the state that this tick's step gave
     uint64_t from;        // of the saved state
     foliot_input *inputs; // of [from, tick)

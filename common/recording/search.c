@@ -47,11 +47,11 @@ uint64_t foliot_search_get_tick(const foliot_search *search)
     return search->found.tick;
 }
 
-void foliot_search_set_trace(foliot_search *search, const foliot_truth *ours)
+void foliot_search_set_trace(foliot_search *search, const foliot_step_trace *ours)
 {
     if (search->state != FOLIOT_SEARCH_NEEDS_TRACE)
         return;
-    search->truth = ours;
+    search->trace = ours;
     search->phase = PHASE_LAYERS;
     search->state = FOLIOT_SEARCH_REQUESTS;
 }
@@ -106,7 +106,7 @@ static void hear_chain(foliot_search *search, foliot__reader *r)
 
 static const foliot__truth_layer *layer_of(const foliot_search *search)
 {
-    return &search->truth->layer[search->layer];
+    return &search->trace->layer[search->layer];
 }
 
 static void descend(foliot_search *search, enum phase phase)
@@ -122,7 +122,7 @@ static void hear_layers(foliot_search *search, foliot__reader *r)
     uint32_t there = foliot__read_u16(r);
     uint32_t other = FOLIOT__LAYERS_MAX;
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
-        const foliot__truth_layer *ours = &search->truth->layer[i];
+        const foliot__truth_layer *ours = &search->trace->layer[i];
         if (!(there >> i & 1))
             continue;
         bool differs = foliot__read_u64(r) != foliot__layer_digest(ours) && ours->taken;
@@ -134,7 +134,7 @@ static void hear_layers(foliot_search *search, foliot__reader *r)
         return;
     }
     search->layer = (uint8_t)other;
-    foliot__divergence_stage(&search->found, search->truth, other);
+    foliot__divergence_stage(&search->found, search->trace, other);
     descend(search, PHASE_PARTS);
 }
 
@@ -177,7 +177,7 @@ static bool first_other(foliot_search *search, foliot__reader *r, uint32_t group
 
 static void name_part(foliot_search *search)
 {
-    foliot__divergence_part(&search->found, search->truth, search->layer, search->entry);
+    foliot__divergence_part(&search->found, search->trace, search->layer, search->entry);
     descend(search, PHASE_FIELDS);
     if (search->total == 0) // ours has no such part: theirs tells how many fields it has
         search->group = 1;
@@ -212,7 +212,7 @@ static void hear_range(foliot_search *search, foliot__reader *r)
         return;
     }
     foliot__divergence_field(
-        &search->found, search->truth, search->layer, search->entry,
+        &search->found, search->trace, search->layer, search->entry,
         foliot__layer_hash(layer_of(search), search->found.part, search->entry, 1), value);
     search->state = FOLIOT_SEARCH_FOUND;
 }
@@ -245,7 +245,7 @@ foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t
 
 // -- the answering side
 
-static void answer_layers(const foliot_truth *truth, foliot__writer *w)
+static void answer_layers(const foliot_step_trace *truth, foliot__writer *w)
 {
     uint16_t there = 0;
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++)
@@ -256,7 +256,7 @@ static void answer_layers(const foliot_truth *truth, foliot__writer *w)
             foliot__write_u64(w, foliot__layer_digest(&truth->layer[i]));
 }
 
-static foliot_status answer_range(const foliot_truth *truth, foliot__reader *r, foliot__writer *w)
+static foliot_status answer_range(const foliot_step_trace *truth, foliot__reader *r, foliot__writer *w)
 {
     uint32_t index = foliot__read_u8(r), part = foliot__read_u32(r);
     uint32_t first = foliot__read_u32(r), group = foliot__read_u32(r);
@@ -288,11 +288,11 @@ foliot_status foliot_search_respond(const foliot_search_responder *answerer, con
             return FOLIOT_STATUS_NOT_FOUND;
         foliot__write_u64(&w, answerer->chain[asked - answerer->first]);
     } else if (kind == ASK_LAYERS || kind == ASK_RANGE) {
-        if (!answerer->truth || answerer->truth->tick != asked)
+        if (!answerer->trace || answerer->trace->tick != asked)
             return FOLIOT_STATUS_AGAIN;
         if (kind == ASK_LAYERS)
-            answer_layers(answerer->truth, &w);
-        else if (answer_range(answerer->truth, &r, &w) != FOLIOT_STATUS_OK)
+            answer_layers(answerer->trace, &w);
+        else if (answer_range(answerer->trace, &r, &w) != FOLIOT_STATUS_OK)
             return FOLIOT_STATUS_CORRUPT;
     } else {
         return FOLIOT_STATUS_CORRUPT;

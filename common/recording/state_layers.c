@@ -11,13 +11,13 @@
 
 #define ROW_WORDS 8 // a part of a simulation that tells none: 64 saved bytes
 
-foliot_status foliot_truth_create(foliot_truth **truth)
+foliot_status foliot_step_trace_create(foliot_step_trace **truth)
 {
     *truth = calloc(1, sizeof **truth);
     return *truth ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
 }
 
-void foliot_truth_destroy(foliot_truth *truth)
+void foliot_step_trace_destroy(foliot_step_trace *truth)
 {
     if (!truth)
         return;
@@ -29,7 +29,7 @@ void foliot_truth_destroy(foliot_truth *truth)
     free(truth);
 }
 
-void foliot_truth_begin(foliot_truth *truth, uint64_t tick)
+void foliot_step_trace_reset(foliot_step_trace *truth, uint64_t tick)
 {
     truth->tick = tick;
     truth->kind = NULL;
@@ -43,7 +43,7 @@ void foliot_truth_begin(foliot_truth *truth, uint64_t tick)
     }
 }
 
-uint64_t foliot_truth_tick(const foliot_truth *truth)
+uint64_t foliot_step_trace_get_tick(const foliot_step_trace *truth)
 {
     return truth->tick;
 }
@@ -107,7 +107,7 @@ static bool take_parts(foliot__truth_layer *layer, const foliot_simulation *simu
     return true;
 }
 
-static const uint8_t *saved_bytes(foliot_truth *truth, const foliot_simulation *simulation,
+static const uint8_t *saved_bytes(foliot_step_trace *truth, const foliot_simulation *simulation,
                                   size_t *length)
 {
     const foliot_simulation_kind *kind = simulation->kind;
@@ -146,7 +146,7 @@ static bool take_bytes(foliot__truth_layer *layer, const uint8_t *bytes, size_t 
     return true;
 }
 
-static foliot_status take(foliot_truth *truth, uint32_t index, const foliot_simulation *simulation)
+static foliot_status take(foliot_step_trace *truth, uint32_t index, const foliot_simulation *simulation)
 {
     foliot__truth_layer *layer = &truth->layer[index];
     bool complete;
@@ -166,7 +166,7 @@ static foliot_status take(foliot_truth *truth, uint32_t index, const foliot_simu
     return truth->status;
 }
 
-foliot_status foliot_truth_take(foliot_truth *truth, uint32_t stage,
+foliot_status foliot_step_trace_capture_stage(foliot_step_trace *truth, uint32_t stage,
                                 const foliot_simulation *simulation)
 {
     truth->stage_count = foliot_simulation_kind_get_stage_count(simulation->kind);
@@ -174,13 +174,13 @@ foliot_status foliot_truth_take(foliot_truth *truth, uint32_t stage,
     return take(truth, stage, simulation);
 }
 
-foliot_status foliot_truth_hold(foliot_truth *truth, const foliot_simulation *simulation)
+foliot_status foliot_step_trace_capture_held(foliot_step_trace *truth, const foliot_simulation *simulation)
 {
     return take(truth, FOLIOT__LAYERS_MAX - 1, simulation);
 }
 
 typedef struct watching {
-    foliot_truth *truth;
+    foliot_step_trace *truth;
     const foliot_simulation *simulation;
 } watching;
 
@@ -188,10 +188,10 @@ static void after_stage(void *user, uint32_t stage)
 {
     const watching *w = user;
     if (stage < foliot_simulation_kind_get_stage_count(w->simulation->kind))
-        foliot_truth_take(w->truth, stage, w->simulation);
+        foliot_step_trace_capture_stage(w->truth, stage, w->simulation);
 }
 
-foliot_status foliot_truth_step(foliot_truth *truth, foliot_simulation *simulation,
+foliot_status foliot_step_trace_step(foliot_step_trace *truth, foliot_simulation *simulation,
                                 const foliot_input *inputs, uint32_t count)
 {
     const foliot_simulation_kind *kind = simulation->kind;
@@ -202,7 +202,7 @@ foliot_status foliot_truth_step(foliot_truth *truth, foliot_simulation *simulati
     if (kind->watch)
         kind->watch(simulation->self, NULL, NULL);
     else if (status == FOLIOT_STATUS_OK)
-        foliot_truth_take(truth, 0, simulation);
+        foliot_step_trace_capture_stage(truth, 0, simulation);
     return status != FOLIOT_STATUS_OK ? status : truth->status;
 }
 
@@ -271,14 +271,14 @@ uint32_t foliot__tree_group(uint32_t count)
 
 // -- naming a place
 
-void foliot__divergence_stage(foliot_divergence *d, const foliot_truth *truth, uint32_t layer)
+void foliot__divergence_stage(foliot_divergence *d, const foliot_step_trace *truth, uint32_t layer)
 {
     d->stage_known = layer < truth->stage_count;
     d->stage = layer;
     d->stage_name = d->stage_known ? foliot_simulation_kind_get_stage_name(truth->kind, layer) : NULL;
 }
 
-void foliot__divergence_part(foliot_divergence *d, const foliot_truth *truth, uint32_t layer,
+void foliot__divergence_part(foliot_divergence *d, const foliot_step_trace *truth, uint32_t layer,
                              uint32_t part)
 {
     const foliot__truth_layer *at = &truth->layer[layer];
@@ -291,7 +291,7 @@ void foliot__divergence_part(foliot_divergence *d, const foliot_truth *truth, ui
     d->body = body ? (uint32_t)d->index : FOLIOT_NO_BODY;
 }
 
-void foliot__divergence_field(foliot_divergence *d, const foliot_truth *truth, uint32_t layer,
+void foliot__divergence_field(foliot_divergence *d, const foliot_step_trace *truth, uint32_t layer,
                               uint32_t field, uint64_t expected, uint64_t actual)
 {
     const foliot__truth_layer *at = &truth->layer[layer];
@@ -335,7 +335,7 @@ static uint32_t differing(const foliot__truth_layer *a, const foliot__truth_laye
     return count;
 }
 
-static bool compare_layer(const foliot_truth *expected, const foliot_truth *actual, uint32_t index,
+static bool compare_layer(const foliot_step_trace *expected, const foliot_step_trace *actual, uint32_t index,
                           foliot_divergence *d)
 {
     const foliot__truth_layer *a = &expected->layer[index], *b = &actual->layer[index];
@@ -346,7 +346,7 @@ static bool compare_layer(const foliot_truth *expected, const foliot_truth *actu
         if (fields == 0)
             continue;
         if (!found) {
-            const foliot_truth *whole = part < a->part_count ? expected : actual;
+            const foliot_step_trace *whole = part < a->part_count ? expected : actual;
             uint64_t x, y;
             bits_at(a, part, field, &x);
             bits_at(b, part, field, &y);
@@ -362,7 +362,7 @@ static bool compare_layer(const foliot_truth *expected, const foliot_truth *actu
     return found;
 }
 
-bool foliot_truth_compare(const foliot_truth *expected, const foliot_truth *actual,
+bool foliot_step_trace_compare(const foliot_step_trace *expected, const foliot_step_trace *actual,
                           foliot_divergence *divergence)
 {
     for (uint32_t layer = 0; layer < FOLIOT__LAYERS_MAX; layer++)

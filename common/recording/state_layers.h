@@ -23,7 +23,7 @@ typedef struct foliot__truth_layer {
     foliot_simulation_field *fields;
 } foliot__truth_layer;
 
-struct foliot_truth {
+struct foliot_step_trace {
     uint64_t tick;
     const foliot_simulation_kind *kind; // of what was taken; NULL before
     uint32_t stage_count;
@@ -45,11 +45,11 @@ uint64_t foliot__layer_digest(const foliot__truth_layer *layer);
 uint32_t foliot__tree_group(uint32_t count);
 
 // What the report says of a place. `layer` may lack it.
-void foliot__divergence_stage(foliot_divergence *divergence, const foliot_truth *truth,
+void foliot__divergence_stage(foliot_divergence *divergence, const foliot_step_trace *truth,
                               uint32_t layer);
-void foliot__divergence_part(foliot_divergence *divergence, const foliot_truth *truth,
+void foliot__divergence_part(foliot_divergence *divergence, const foliot_step_trace *truth,
                              uint32_t layer, uint32_t part);
-void foliot__divergence_field(foliot_divergence *divergence, const foliot_truth *truth,
+void foliot__divergence_field(foliot_divergence *divergence, const foliot_step_trace *truth,
                               uint32_t layer, uint32_t field, uint64_t expected, uint64_t actual);
 
 #endif

@@ -31,19 +31,19 @@ static bool keyframe_agrees(const verifying *v)
     return digest_agrees(v->replay, v->replay->segment_digest, 16);
 }
 
-static foliot_status hold(foliot_truth *truth, const foliot_simulation *simulation)
+static foliot_status hold(foliot_step_trace *truth, const foliot_simulation *simulation)
 {
-    foliot_truth_begin(truth, foliot_simulation_get_tick(simulation));
-    return foliot_truth_hold(truth, simulation);
+    foliot_step_trace_reset(truth, foliot_simulation_get_tick(simulation));
+    return foliot_step_trace_capture_held(truth, simulation);
 }
 
 // Two truths for one comparison; both NULL without memory.
-static bool two_truths(foliot_truth *truth[2])
+static bool two_truths(foliot_step_trace *truth[2])
 {
     truth[0] = truth[1] = NULL;
-    if (foliot_truth_create(&truth[0]) == FOLIOT_STATUS_OK && foliot_truth_create(&truth[1]) == FOLIOT_STATUS_OK)
+    if (foliot_step_trace_create(&truth[0]) == FOLIOT_STATUS_OK && foliot_step_trace_create(&truth[1]) == FOLIOT_STATUS_OK)
         return true;
-    foliot_truth_destroy(truth[0]);
+    foliot_step_trace_destroy(truth[0]);
     return false;
 }
 
@@ -51,16 +51,16 @@ static bool two_truths(foliot_truth *truth[2])
 static foliot_status compare_states(const foliot_simulation *expected,
                                     const foliot_simulation *actual, foliot_divergence *divergence)
 {
-    foliot_truth *truth[2];
+    foliot_step_trace *truth[2];
     if (!two_truths(truth))
         return FOLIOT_STATUS_MEMORY;
     foliot_status status = hold(truth[0], expected);
     if (status == FOLIOT_STATUS_OK)
         status = hold(truth[1], actual);
-    if (status == FOLIOT_STATUS_OK && foliot_truth_compare(truth[0], truth[1], divergence))
+    if (status == FOLIOT_STATUS_OK && foliot_step_trace_compare(truth[0], truth[1], divergence))
         status = FOLIOT_STATUS_DIVERGED;
-    foliot_truth_destroy(truth[0]);
-    foliot_truth_destroy(truth[1]);
+    foliot_step_trace_destroy(truth[0]);
+    foliot_step_trace_destroy(truth[1]);
     return status;
 }
 
@@ -174,7 +174,7 @@ static foliot_status run(verifying *v)
 
 // One run of both worlds through the tick that they come to next, compared after every stage. The
 // recorded inputs of that tick are in the replay's content. *differs: a difference was found.
-static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_truth *truth[2],
+static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_step_trace *truth[2],
                                   bool *differs)
 {
     foliot_replay *replay = v->replay;
@@ -186,7 +186,7 @@ static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_
         status = foliot__replay_step_truth(replay, &simulation, truth[i]);
     }
     *differs =
-        status == FOLIOT_STATUS_OK && foliot_truth_compare(truth[0], truth[1], &v->verdict->divergence);
+        status == FOLIOT_STATUS_OK && foliot_step_trace_compare(truth[0], truth[1], &v->verdict->divergence);
     return status;
 }
 
@@ -195,7 +195,7 @@ static foliot_status search(verifying *v, uint64_t from, uint64_t to)
 {
     foliot_replay *replay = v->replay;
     foliot_world *reference;
-    foliot_truth *truth[2];
+    foliot_step_trace *truth[2];
     foliot_status status = foliot__replay_new_world(replay, &reference);
     if (status != FOLIOT_STATUS_OK)
         return status;
@@ -218,8 +218,8 @@ static foliot_status search(verifying *v, uint64_t from, uint64_t to)
             v->verdict->ticks = tick - replay->about.first_tick;
         }
     }
-    foliot_truth_destroy(truth[0]);
-    foliot_truth_destroy(truth[1]);
+    foliot_step_trace_destroy(truth[0]);
+    foliot_step_trace_destroy(truth[1]);
     free(reference);
     return status;
 }

@@ -41,25 +41,25 @@ uint64_t foliot_value_advance(foliot_value_type type, uint64_t bits, int64_t by)
 // The numbers of all parts after every stage of the step that gave a tick, and those that the run
 // itself held at that tick: after a step repeated for the search these two can differ, where what
 // went wrong did not happen again.
-typedef struct foliot_truth foliot_truth;
+typedef struct foliot_step_trace foliot_step_trace;
 
-foliot_status foliot_truth_create(foliot_truth **truth);
-void foliot_truth_destroy(foliot_truth *truth);
+foliot_status foliot_step_trace_create(foliot_step_trace **truth);
+void foliot_step_trace_destroy(foliot_step_trace *truth);
 // Forgets all, for the truth of `tick`. Its memory is kept.
-void foliot_truth_begin(foliot_truth *truth, uint64_t tick);
+void foliot_step_trace_reset(foliot_step_trace *truth, uint64_t tick);
 // Steps `simulation` from the tick before, and takes its parts after each stage.
-foliot_status foliot_truth_step(foliot_truth *truth, foliot_simulation *simulation,
+foliot_status foliot_step_trace_step(foliot_step_trace *truth, foliot_simulation *simulation,
                                 const foliot_input *inputs, uint32_t count);
 // The parts of `simulation` as they are now: what the run held. FOLIOT_STATUS_MEMORY.
-foliot_status foliot_truth_hold(foliot_truth *truth, const foliot_simulation *simulation);
+foliot_status foliot_step_trace_capture_held(foliot_step_trace *truth, const foliot_simulation *simulation);
 // The parts of `simulation` after one stage, for hosts with hooks of their own.
-foliot_status foliot_truth_take(foliot_truth *truth, uint32_t stage,
+foliot_status foliot_step_trace_capture_stage(foliot_step_trace *truth, uint32_t stage,
                                 const foliot_simulation *simulation);
-uint64_t foliot_truth_tick(const foliot_truth *truth);
+uint64_t foliot_step_trace_get_tick(const foliot_step_trace *truth);
 
 // Both truths at hand: the first stage, part and field that differ, and how many do there. False:
 // none.
-bool foliot_truth_compare(const foliot_truth *expected, const foliot_truth *actual,
+bool foliot_step_trace_compare(const foliot_step_trace *expected, const foliot_step_trace *actual,
                           foliot_divergence *divergence);
 
 // -- the search
@@ -84,7 +84,7 @@ typedef struct foliot_search {
     foliot_divergence found;
     uint64_t first, last, low, high; // ticks
     const uint64_t *chain;
-    const foliot_truth *truth;
+    const foliot_step_trace *trace;
     uint8_t phase; // foliot_search_phase
     uint8_t layer;
     bool end_asked;
@@ -101,7 +101,7 @@ uint64_t foliot_digest_chain(uint64_t before, foliot_digest digest); // before t
 
 uint64_t foliot_search_get_tick(const foliot_search *search);
 // Our truth of that tick; must stay until the search is over.
-void foliot_search_set_trace(foliot_search *search, const foliot_truth *ours);
+void foliot_search_set_trace(foliot_search *search, const foliot_step_trace *ours);
 // The question, and how many bytes it has; 0 unless the state is ASKS.
 size_t foliot_search_get_request(const foliot_search *search, uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX]);
 // Its answer: hostile bytes. FOLIOT_STATUS_CORRUPT: the search has failed.
@@ -113,7 +113,7 @@ foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t
 typedef struct foliot_search_responder {
     const uint64_t *chain; // as in foliot_search_begin_chain
     uint64_t first, last;
-    const foliot_truth *truth;
+    const foliot_step_trace *trace;
 } foliot_search_responder;
 foliot_status foliot_search_respond(const foliot_search_responder *answerer, const uint8_t *question,
                                    size_t length, uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],

@@ -40,7 +40,7 @@ const char *foliot_stage_get_name(foliot_stage stage);
 // The moving truth of a body: one line a field, in digest order. X(type, name, text). The types are
 // f64 (binary64), i64 and u32. `previous` is verlet's x(t - dt), `lattice` reversible-leapfrog's
 // integers; both are zero in worlds of other schemes.
-#define FOLIOT_BODY_TRUTH(X)                                                                       \
+#define FOLIOT_BODY_STATE(X)                                                                       \
     X(f64, position_x, "position.x")                                                               \
     X(f64, position_y, "position.y")                                                               \
     X(f64, position_z, "position.z")                                                               \
@@ -67,7 +67,7 @@ const char *foliot_stage_get_name(foliot_stage stage);
 
 typedef enum foliot_field {
 #define FOLIOT_FIELD_ENUM(type, name, text) FOLIOT_FIELD_##name,
-    FOLIOT_BODY_TRUTH(FOLIOT_FIELD_ENUM)
+    FOLIOT_BODY_STATE(FOLIOT_FIELD_ENUM)
 #undef FOLIOT_FIELD_ENUM
         FOLIOT_FIELD_COUNT
 } foliot_field;

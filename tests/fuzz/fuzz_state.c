@@ -214,7 +214,7 @@ static bool state_parts_of(const foliot_scene *scene, const state_bytes *s, stat
 #define STATE_WIDTH_f64 8
 #define STATE_WIDTH_i64 8
 #define STATE_WIDTH_u32 4
-        FOLIOT_BODY_TRUTH(STATE_WIDTH)};
+        FOLIOT_BODY_STATE(STATE_WIDTH)};
     *p = (state_parts){0};
     if (s->length < STATE_ARRAYS_AT)
         return false;

@@ -51,19 +51,19 @@ static void grid_fields(const void *self, uint32_t number, foliot_simulation_fie
 static const foliot_simulation_kind grid_kind = {
     .name = "tests.grid", .part_count = grid_parts, .part = grid_part, .fields = grid_fields};
 
-static foliot_truth *held(const grid *g, uint64_t tick)
+static foliot_step_trace *held(const grid *g, uint64_t tick)
 {
-    foliot_truth *truth;
+    foliot_step_trace *truth;
     const foliot_simulation simulation = {.kind = &grid_kind, .self = (void *)g};
-    assert_int_equal(foliot_truth_create(&truth), FOLIOT_STATUS_OK);
-    foliot_truth_begin(truth, tick);
-    assert_int_equal(foliot_truth_tick(truth), tick);
-    assert_int_equal(foliot_truth_hold(truth, &simulation), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_step_trace_create(&truth), FOLIOT_STATUS_OK);
+    foliot_step_trace_reset(truth, tick);
+    assert_int_equal(foliot_step_trace_get_tick(truth), tick);
+    assert_int_equal(foliot_step_trace_capture_held(truth, &simulation), FOLIOT_STATUS_OK);
     return truth;
 }
 
 // Asks until it is over. `spoil` changes answers; NULL: none.
-static void carry(foliot_search *search, const foliot_truth *ours, const foliot_search_responder *theirs,
+static void carry(foliot_search *search, const foliot_step_trace *ours, const foliot_search_responder *theirs,
                   void (*spoil)(uint8_t *answer, size_t *length, void *user), void *user)
 {
     uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX], answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
@@ -90,14 +90,14 @@ static void carry(foliot_search *search, const foliot_truth *ours, const foliot_
 
 static foliot_search search_grids(const grid *a, const grid *b)
 {
-    foliot_truth *ours = held(a, 5), *theirs = held(b, 5);
-    const foliot_search_responder answerer = {.truth = theirs};
+    foliot_step_trace *ours = held(a, 5), *theirs = held(b, 5);
+    const foliot_search_responder answerer = {.trace = theirs};
     foliot_search search;
     foliot_search_begin(&search, 5);
     carry(&search, ours, &answerer, NULL, NULL);
     assert_true(search.exchanged <= FOLIOT_SEARCH_BYTES_MAX);
-    foliot_truth_destroy(ours);
-    foliot_truth_destroy(theirs);
+    foliot_step_trace_destroy(ours);
+    foliot_step_trace_destroy(theirs);
     return search;
 }
 
@@ -181,7 +181,7 @@ static void the_first_tick_is_found_by_halves(void **state)
             theirs[i] =
                 foliot_digest_chain(i ? theirs[i - 1] : 0, (foliot_digest){i, i == bad ? 2 : 1});
         }
-        foliot_truth *one = held(&a, bad + 7), *other = held(&b, bad + 7);
+        foliot_step_trace *one = held(&a, bad + 7), *other = held(&b, bad + 7);
         const foliot_search_responder answerer = {theirs, 7, 7 + TICKS - 1, other};
         foliot_search search;
         foliot_search_begin_chain(&search, 7, 7 + TICKS - 1, ours);
@@ -190,8 +190,8 @@ static void the_first_tick_is_found_by_halves(void **state)
         assert_int_equal(search.found.tick, bad + 7);
         assert_int_equal(search.found.part, 1);
         assert_true(search.exchanged <= 700);
-        foliot_truth_destroy(one);
-        foliot_truth_destroy(other);
+        foliot_step_trace_destroy(one);
+        foliot_step_trace_destroy(other);
     }
 }
 
@@ -199,20 +199,20 @@ static void a_stage_is_named(void **state)
 {
     (void)state;
     const foliot_simulation_kind *kind = beads_kind(BEADS_SOUND);
-    foliot_truth *truth[2];
+    foliot_step_trace *truth[2];
     foliot_divergence local = {0};
     for (int i = 0; i < 2; i++) {
         foliot_simulation simulation;
         assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
         if (i == 1) // a heat that is not the same: it shows after the first stage
             kind->set_field(simulation.self, 1 + 6, 2, 4);
-        assert_int_equal(foliot_truth_create(&truth[i]), FOLIOT_STATUS_OK);
-        foliot_truth_begin(truth[i], 1);
-        assert_int_equal(foliot_truth_step(truth[i], &simulation, NULL, 0), FOLIOT_STATUS_OK);
-        foliot_truth_hold(truth[i], &simulation);
+        assert_int_equal(foliot_step_trace_create(&truth[i]), FOLIOT_STATUS_OK);
+        foliot_step_trace_reset(truth[i], 1);
+        assert_int_equal(foliot_step_trace_step(truth[i], &simulation, NULL, 0), FOLIOT_STATUS_OK);
+        foliot_step_trace_capture_held(truth[i], &simulation);
         foliot_simulation_destroy(&simulation);
     }
-    const foliot_search_responder answerer = {.truth = truth[1]};
+    const foliot_search_responder answerer = {.trace = truth[1]};
     foliot_search search;
     foliot_search_begin(&search, 1);
     carry(&search, truth[0], &answerer, NULL, NULL);
@@ -221,12 +221,12 @@ static void a_stage_is_named(void **state)
     assert_string_equal(search.found.field_name, "heat");
     assert_int_equal(search.found.index, 6);
     // Both at hand, it is the same.
-    assert_true(foliot_truth_compare(truth[0], truth[1], &local));
+    assert_true(foliot_step_trace_compare(truth[0], truth[1], &local));
     assert_string_equal(local.stage_name, "push");
     assert_int_equal(local.index, 6);
     assert_int_equal(local.fields, 1);
-    foliot_truth_destroy(truth[0]);
-    foliot_truth_destroy(truth[1]);
+    foliot_step_trace_destroy(truth[0]);
+    foliot_step_trace_destroy(truth[1]);
 }
 
 static void spoil(uint8_t *answer, size_t *length, void *user)
@@ -258,8 +258,8 @@ static void hostile_answers_end_it(void **state)
     foliot__rng rng = foliot__rng_seeded(seed());
     grid a = {.parts = 3000, .fields = 20, .other_part = UINT32_MAX}, b = a;
     b.other_part = 1234;
-    foliot_truth *ours = held(&a, 5), *theirs = held(&b, 5);
-    const foliot_search_responder answerer = {.truth = theirs};
+    foliot_step_trace *ours = held(&a, 5), *theirs = held(&b, 5);
+    const foliot_search_responder answerer = {.trace = theirs};
     for (int i = 0; i < 300; i++) {
         foliot_search search;
         foliot_search_begin(&search, 5);
@@ -270,8 +270,8 @@ static void hostile_answers_end_it(void **state)
         foliot_divergence_print_text(&search.found, NULL, text,
                                sizeof text); // whatever it believes can be said
     }
-    foliot_truth_destroy(ours);
-    foliot_truth_destroy(theirs);
+    foliot_step_trace_destroy(ours);
+    foliot_step_trace_destroy(theirs);
 }
 
 static void lengthen(uint8_t *answer, size_t *length, void *user)
@@ -286,8 +286,8 @@ static void an_answer_that_goes_on_is_no_answer(void **state)
     (void)state;
     grid a = {.parts = 3000, .fields = 20, .other_part = UINT32_MAX}, b = a;
     b.other_part = 77;
-    foliot_truth *ours = held(&a, 5), *theirs = held(&b, 5);
-    const foliot_search_responder answerer = {.truth = theirs};
+    foliot_step_trace *ours = held(&a, 5), *theirs = held(&b, 5);
+    const foliot_search_responder answerer = {.trace = theirs};
     for (int i = 0; i < 5; i++) {
         int at = i;
         foliot_search search;
@@ -296,8 +296,8 @@ static void an_answer_that_goes_on_is_no_answer(void **state)
         assert_int_equal(search.state, FOLIOT_SEARCH_FAILED);
         assert_int_equal(search.request_count, (uint32_t)i + 1);
     }
-    foliot_truth_destroy(ours);
-    foliot_truth_destroy(theirs);
+    foliot_step_trace_destroy(ours);
+    foliot_step_trace_destroy(theirs);
 }
 
 static void hostile_questions_are_refused(void **state)
@@ -305,8 +305,8 @@ static void hostile_questions_are_refused(void **state)
     (void)state;
     foliot__rng rng = foliot__rng_seeded(seed() + 1);
     grid a = {.parts = 50, .fields = 20, .other_part = UINT32_MAX};
-    foliot_truth *truth = held(&a, 5);
-    const foliot_search_responder answerer = {.truth = truth};
+    foliot_step_trace *truth = held(&a, 5);
+    const foliot_search_responder answerer = {.trace = truth};
     uint32_t answered = 0;
     for (int i = 0; i < 20000; i++) {
         uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX], answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
@@ -327,7 +327,7 @@ static void hostile_questions_are_refused(void **state)
         assert_true(answer_length <= sizeof answer);
     }
     assert_true(answered > 50);
-    foliot_truth_destroy(truth);
+    foliot_step_trace_destroy(truth);
 }
 
 static void distances_are_those_of_representable_values(void **state)

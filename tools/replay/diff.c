@@ -76,24 +76,24 @@ static bool same_digest(pair *p, uint64_t tick)
     return memcmp(a, b, both) == 0;
 }
 
-static foliot_truth *truth_at(foliot_replay *replay, uint64_t tick)
+static foliot_step_trace *truth_at(foliot_replay *replay, uint64_t tick)
 {
-    foliot_truth *truth = NULL;
-    if (foliot_replay_seek(replay, tick) != FOLIOT_STATUS_OK || foliot_truth_create(&truth) != FOLIOT_STATUS_OK)
+    foliot_step_trace *truth = NULL;
+    if (foliot_replay_seek(replay, tick) != FOLIOT_STATUS_OK || foliot_step_trace_create(&truth) != FOLIOT_STATUS_OK)
         return NULL;
-    foliot_truth_begin(truth, tick);
-    foliot_truth_hold(truth, foliot_replay_get_simulation(replay));
+    foliot_step_trace_reset(truth, tick);
+    foliot_step_trace_capture_held(truth, foliot_replay_get_simulation(replay));
     return truth;
 }
 
 // Part and field at the first tick that differs, by each recording's own replay.
 static void explain(pair *p)
 {
-    foliot_truth *a = truth_at(p->a, p->found.tick), *b = truth_at(p->b, p->found.tick);
+    foliot_step_trace *a = truth_at(p->a, p->found.tick), *b = truth_at(p->b, p->found.tick);
     if (a && b)
-        foliot_truth_compare(a, b, &p->found);
-    foliot_truth_destroy(a);
-    foliot_truth_destroy(b);
+        foliot_step_trace_compare(a, b, &p->found);
+    foliot_step_trace_destroy(a);
+    foliot_step_trace_destroy(b);
 }
 
 static void compare_ticks(pair *p)

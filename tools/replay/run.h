@@ -22,7 +22,7 @@ typedef struct run {
     foliot_world *checkpoint[RUN_CHECKPOINTS];
     uint32_t checkpoint_count;
     uint64_t spacing;
-    foliot_truth *truth; // of the tick asked for last
+    foliot_step_trace *truth; // of the tick asked for last
 } run;
 
 // Replays all that is whole. `request` NULL, or a fault to put in.

@@ -118,7 +118,7 @@ void foliot__body_erase(foliot_world *world, uint32_t slot)
     uint32_t generation = foliot__generation(world)[slot] + 1;
 #define ERASE_TRUTH(type, name, text) foliot__##name(world)[slot] = 0;
 #define ERASE_BODY(type, name) foliot__##name(world)[slot] = 0;
-    FOLIOT_BODY_TRUTH(ERASE_TRUTH)
+    FOLIOT_BODY_STATE(ERASE_TRUTH)
     FOLIOT__BODY_DEFINITION(ERASE_BODY)
     FOLIOT__BODY_CACHE(ERASE_BODY)
 #undef ERASE_TRUTH

@@ -84,7 +84,7 @@ static size_t lay_out(const foliot__capacity *capacity, uint64_t offset[FOLIOT__
 #define PLACE_TRUTH(type, name, text) PLACE(foliot__##type, name, capacity->slots)
 #define PLACE_BODY(type, name) PLACE(foliot__##type, name, capacity->slots)
 #define PLACE_OTHER(type, name, entries) PLACE(type, name, capacity->entries)
-    FOLIOT_BODY_TRUTH(PLACE_TRUTH)
+    FOLIOT_BODY_STATE(PLACE_TRUTH)
     FOLIOT__BODY_DEFINITION(PLACE_BODY)
     FOLIOT__BODY_CACHE(PLACE_BODY)
     FOLIOT__OTHER_TABLES(PLACE_OTHER)
@@ -163,7 +163,7 @@ void foliot_world_copy(void *block, const foliot_world *from)
            sizeof(type) * (size_t)(entries));
 #define COPY_TRUTH(type, name, text) COPY(foliot__##type, name, capacity->slots)
 #define COPY_BODY(type, name) COPY(foliot__##type, name, capacity->slots)
-    FOLIOT_BODY_TRUTH(COPY_TRUTH)
+    FOLIOT_BODY_STATE(COPY_TRUTH)
     FOLIOT__BODY_DEFINITION(COPY_BODY)
     FOLIOT__BODY_CACHE(COPY_BODY)
     // Not `scratch` and the workspaces of contacts, joints and sleep.

@@ -85,7 +85,7 @@ const char *foliot_field_get_name(foliot_field field)
 {
     static const char *const names[] = {
 #define NAME(type, name, text) text,
-        FOLIOT_BODY_TRUTH(NAME)
+        FOLIOT_BODY_STATE(NAME)
 #undef NAME
     };
     return (unsigned)field < FOLIOT_FIELD_COUNT ? names[field] : "none";
@@ -133,7 +133,7 @@ uint64_t foliot_world_get_field(const foliot_world *world, uint32_t slot, foliot
 #define BITS(type, name, text)                                                                     \
     case FOLIOT_FIELD_##name:                                                                      \
         return bits_##type(foliot__##name(world)[slot]);
-        FOLIOT_BODY_TRUTH(BITS)
+        FOLIOT_BODY_STATE(BITS)
 #undef BITS
     default:
         return 0;
@@ -148,7 +148,7 @@ void foliot_world_set_field(foliot_world *world, uint32_t slot, foliot_field fie
     case FOLIOT_FIELD_##name:                                                                      \
         foliot__##name(world)[slot] = value_##type(bits);                                          \
         break;
-        FOLIOT_BODY_TRUTH(PUT)
+        FOLIOT_BODY_STATE(PUT)
 #undef PUT
     default:
         return;
@@ -206,7 +206,7 @@ static void motion_section(const foliot_world *world, section *s)
 #define SPAN(type, name, text)                                                                     \
     if (is_truth(world, FOLIOT_FIELD_##name))                                                      \
         add_span(s, foliot__##name(world), world->body_count, sizeof(foliot__##type));
-    FOLIOT_BODY_TRUTH(SPAN)
+    FOLIOT_BODY_STATE(SPAN)
 #undef SPAN
     add_span(s, s->players, write_players(world, s->players, sizeof s->players), 1);
     s->contact_count = world->contact_count;
@@ -338,7 +338,7 @@ static parts parts_of(const foliot_world *world, const uint8_t *bytes, size_t le
 #define PLACE(type, name, text)                                                                    \
     p.truth[FOLIOT_FIELD_##name] = at;                                                             \
     at += is_truth(world, FOLIOT_FIELD_##name) ? sizeof(foliot__##type) * (size_t)count : 0;
-    FOLIOT_BODY_TRUTH(PLACE)
+    FOLIOT_BODY_STATE(PLACE)
 #undef PLACE
     p.players = at + 4;
     at = p.players + PLAYER_BYTES * (size_t)world->player_limit;
@@ -405,7 +405,7 @@ static bool motion_sound(const foliot_world *world, const parts *p)
     for (uint32_t i = 0; is_truth(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
         if (!sound_##type(entry(p, p->truth[FOLIOT_FIELD_##name], i, sizeof(foliot__##type))))     \
             return false;
-    FOLIOT_BODY_TRUTH(SOUND)
+    FOLIOT_BODY_STATE(SOUND)
 #undef SOUND
     return true;
 }
@@ -417,7 +417,7 @@ static bool empty_row(const foliot_world *world, const parts *p, uint32_t slot)
 #define ANY(type, name, text)                                                                      \
     if (is_truth(world, FOLIOT_FIELD_##name))                                                      \
         any |= entry(p, p->truth[FOLIOT_FIELD_##name], slot, sizeof(foliot__##type));
-    FOLIOT_BODY_TRUTH(ANY)
+    FOLIOT_BODY_STATE(ANY)
 #undef ANY
     return any == 0;
 }
@@ -587,7 +587,7 @@ static void restore_motion(foliot_world *world, const parts *p)
     for (uint32_t i = 0; is_truth(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
         foliot__##name(world)[i] =                                                                 \
             value_##type(entry(p, p->truth[FOLIOT_FIELD_##name], i, sizeof(foliot__##type)));
-    FOLIOT_BODY_TRUTH(RESTORE)
+    FOLIOT_BODY_STATE(RESTORE)
 #undef RESTORE
     for (uint32_t i = 0; i < world->player_limit; i++)
         foliot__players(world)[i] = read_player(p, i);

@@ -5,7 +5,7 @@
 
 #include "sim/state/state.h"
 
-// Bit f: field f of FOLIOT_BODY_TRUTH is truth in this world. Rotation is where something rotates,
+// Bit f: field f of FOLIOT_BODY_STATE is truth in this world. Rotation is where something rotates,
 // `previous` in the Verlet schemes, the lattice in reversible-leapfrog; elsewhere they stay
 // constant.
 uint32_t foliot__truth_fields(const foliot_world *world);
@@ -22,7 +22,7 @@ foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *
 // -- the truth in parts, for reports
 // ----------------------------------------------------------------- How many slots there are, the
 // bodies by slot, then the world itself, its players, constraints and contacts: what differs in
-// number comes after what tells the number. A body's fields are those of FOLIOT_BODY_TRUTH in their
+// number comes after what tells the number. A body's fields are those of FOLIOT_BODY_STATE in their
 // order (so that a field's number is its foliot_field) and then its definition. Parts may be asked
 // for between the stages of a step.
 typedef enum foliot__truth_group {

@@ -102,7 +102,7 @@ static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__tr
 #define FIELD(type, name, text)                                                                    \
     fields[count] = ITEM(text, type, bits_##type(foliot__##name(world)[slot]));                    \
     fields[count++].digested = world->truth_fields >> FOLIOT_FIELD_##name & 1;
-    FOLIOT_BODY_TRUTH(FIELD)
+    FOLIOT_BODY_STATE(FIELD)
 #undef FIELD
 #define FIELD(type, name)                                                                          \
     fields[count++] = ITEM(#name, type, bits_##type(foliot__##name(world)[slot]));
