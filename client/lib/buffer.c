@@ -199,7 +199,7 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
                                   size_t length, uint64_t *tick)
 {
     foliot_snapshot_head head;
-    if (foliot_snapshot_peek(bytes, length, &head) != FOLIOT_STATUS_OK ||
+    if (foliot_snapshot_decode_head(bytes, length, &head) != FOLIOT_STATUS_OK ||
         head.pieces > FOLIOT__PIECES_MAX || head.bodies > buffer->format.bodies_max)
         return FOLIOT__TAKEN_MALFORMED;
     foliot__entry *entry = find(buffer, head.tick), *base = NULL;
@@ -241,7 +241,7 @@ bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *wor
     foliot_snapshot_head head = {
         .tick = foliot_world_get_tick(world), .pieces = 1, .bodies = foliot_world_get_body_count(world)};
     foliot__entry *entry = find(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL);
-    if (!entry || foliot_snapshot_capture(&buffer->format, world, &entry->snapshot) != FOLIOT_STATUS_OK)
+    if (!entry || foliot_snapshot_quantise(&buffer->format, world, &entry->snapshot) != FOLIOT_STATUS_OK)
         return false;
     entry->complete = true;
     if (!buffer->has_newest || head.tick > buffer->newest)
@@ -367,7 +367,7 @@ static const foliot_body_state *restore(foliot__snapshot_buffer *buffer, const f
     }
     for (uint32_t i = 0; i < s->count; i++)
         buffer->restored[place][i] =
-            foliot_snapshot_restore(&buffer->format, &s->bodies[i], buffer->dt);
+            foliot_snapshot_dequantise(&buffer->format, &s->bodies[i], buffer->dt);
     buffer->restored_tick[place] = s->tick;
     return buffer->restored[place];
 }
@@ -377,7 +377,7 @@ static bool goes_on(const foliot__snapshot_buffer *buffer, const foliot_snapshot
                     const foliot_snapshot_body *b, double ticks)
 {
     return (a->flags & FOLIOT_SNAPSHOT_ALIVE) && (b->flags & FOLIOT_SNAPSHOT_ALIVE) &&
-           a->incarnation == b->incarnation && !jumped(buffer, a, b, ticks);
+           a->generation == b->generation && !jumped(buffer, a, b, ticks);
 }
 
 static foliot_body_state between(const foliot__snapshot_buffer *buffer,
@@ -423,7 +423,7 @@ static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snaps
     if (body >= was->count || !goes_on(buffer, &was->bodies[body], &is->bodies[body], ticks))
         return;
     foliot_body_state before =
-        foliot_snapshot_restore(&buffer->format, &was->bodies[body], buffer->dt);
+        foliot_snapshot_dequantise(&buffer->format, &was->bodies[body], buffer->dt);
     spin_between(before.orientation, state->orientation, ticks * buffer->dt,
                  state->angular_velocity);
 }
@@ -434,7 +434,7 @@ static void extrapolate(const foliot__snapshot_buffer *buffer, const foliot_snap
     const foliot_snapshot *was = buffer->format.rotates ? earlier(buffer, from->tick) : NULL;
     for (uint32_t i = 0; i < from->count; i++) {
         foliot_body_state *state = &states[i];
-        *state = foliot_snapshot_restore(&buffer->format, &from->bodies[i], buffer->dt);
+        *state = foliot_snapshot_dequantise(&buffer->format, &from->bodies[i], buffer->dt);
         for (int k = 0; k < 3; k++)
             state->position[k] += state->velocity[k] * ticks * buffer->dt;
         if (was)

@@ -83,8 +83,8 @@ static void pack_welcome(msgpack_packer *p, const foliot__welcome *m)
     pack_flag(p, m->format.rotates);
     msgpack_pack_uint32(p, m->format.bodies_max);
     for (int k = 0; k < 3; k++)
-        msgpack_pack_uint32(p, (uint32_t)m->format.fall[k]);
-    msgpack_pack_uint32(p, m->format.keep);
+        msgpack_pack_uint32(p, (uint32_t)m->format.acceleration[k]);
+    msgpack_pack_uint32(p, m->format.damping);
     pack_flag(p, m->format.spins);
     msgpack_pack_uint32(p, m->scene_bytes);
     pack_digest(p, m->fingerprint);
@@ -328,18 +328,18 @@ static void take_welcome(foliot__reader *r, foliot__welcome *m)
     m->format.rotates = take_flag(r);
     m->format.bodies_max = take_u32(r);
     for (int k = 0; k < 3; k++) {
-        m->format.fall[k] = (int32_t)take_u32(r);
-        if (m->format.fall[k] > FOLIOT_FALL_MAX || m->format.fall[k] < -FOLIOT_FALL_MAX)
+        m->format.acceleration[k] = (int32_t)take_u32(r);
+        if (m->format.acceleration[k] > FOLIOT_SNAPSHOT_ACCELERATION_MAX || m->format.acceleration[k] < -FOLIOT_SNAPSHOT_ACCELERATION_MAX)
             foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     }
-    m->format.keep = take_u32(r);
+    m->format.damping = take_u32(r);
     m->format.spins = take_flag(r);
     m->scene_bytes = take_u32(r);
     m->fingerprint = take_digest(r);
     m->lockstep = take_flag(r);
     m->input_delay = take_u32(r);
     m->resumed = take_flag(r);
-    if (m->format.bodies_max > FOLIOT_BODIES_MAX || m->format.keep > 1 << 16)
+    if (m->format.bodies_max > FOLIOT_BODIES_MAX || m->format.damping > 1 << 16)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 

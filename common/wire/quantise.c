@@ -54,11 +54,11 @@ foliot_snapshot_format foliot_snapshot_format_default(const foliot_scene *scene)
         .velocity_step = step / 4,
         .rotates = rotates,
         .bodies_max = scene->bodies_max > needed ? scene->bodies_max : needed,
-        .keep = 1 << 16,
+        .damping = 1 << 16,
     };
     for (int k = 0; k < 3; k++) {
         double fall = scene->gravity[k] * scene->dt * scene->dt / format.velocity_step * 64;
-        format.fall[k] = (int32_t)foliot_clamp(fall, -FOLIOT_FALL_MAX, FOLIOT_FALL_MAX);
+        format.acceleration[k] = (int32_t)foliot_clamp(fall, -FOLIOT_SNAPSHOT_ACCELERATION_MAX, FOLIOT_SNAPSHOT_ACCELERATION_MAX);
     }
     return format;
 }
@@ -104,7 +104,7 @@ static uint8_t flags_of(uint32_t flags)
                      (flags & FOLIOT_BODY_ASLEEP ? FOLIOT_SNAPSHOT_ASLEEP : 0));
 }
 
-foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,
+foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
                                       const foliot_world *world, foliot_snapshot *snapshot)
 {
     uint32_t count = foliot_world_get_body_count(world);
@@ -120,7 +120,7 @@ foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,
             continue;
         foliot_body_state state = foliot_world_get_body_state(world, i);
         body->flags = flags_of(state.flags);
-        body->incarnation = (uint8_t)(foliot_world_body_id(world, i).value >> 32);
+        body->generation = (uint8_t)(foliot_world_body_id(world, i).value >> 32);
         for (int k = 0; k < 3; k++) {
             body->position[k] = quantise(state.position[k], format->position_step);
             body->velocity[k] = quantise(state.velocity[k] * dt, format->velocity_step);
@@ -131,7 +131,7 @@ foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,
     return FOLIOT_STATUS_OK;
 }
 
-foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,
+foliot_body_state foliot_snapshot_dequantise(const foliot_snapshot_format *format,
                                           const foliot_snapshot_body *body, double dt)
 {
     foliot_body_state state = {.orientation = {1, 0, 0, 0}};
@@ -154,7 +154,7 @@ foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,
 
 static bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body *b)
 {
-    return memcmp(a, b, offsetof(foliot_snapshot_body, incarnation) + 1) == 0; // no gaps before it
+    return memcmp(a, b, offsetof(foliot_snapshot_body, generation) + 1) == 0; // no gaps before it
 }
 
 bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b)
@@ -185,7 +185,7 @@ foliot_digest foliot_snapshot_get_digest(const foliot_snapshot *s)
         }
         foliot__write_u8(&w, b->largest);
         foliot__write_u8(&w, b->flags);
-        foliot__write_u8(&w, b->incarnation);
+        foliot__write_u8(&w, b->generation);
     }
     foliot__span span = {bytes, w.at, 1};
     digest = foliot__hash(&span, 1);

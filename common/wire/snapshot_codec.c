@@ -289,7 +289,7 @@ static inline uint64_t word(const foliot_snapshot_body *body, size_t at)
 // Word by word: nearly all of a snapshot's time goes by here, and the last word overlaps.
 static inline bool same_body(const foliot_snapshot_body *a, const foliot_snapshot_body *b)
 {
-    enum { END = offsetof(foliot_snapshot_body, incarnation) + 1 };
+    enum { END = offsetof(foliot_snapshot_body, generation) + 1 };
     uint64_t differ = word(a, END - 8) ^ word(b, END - 8);
     for (size_t at = 0; at + 8 <= END; at += 8)
         differ |= word(a, at) ^ word(b, at);
@@ -319,11 +319,11 @@ static void code_rest(walk *w, foliot_snapshot_body *body, const foliot_snapshot
     body->flags = code_bit(w, &m->flags_changed[kind][speed], body->flags != base->flags)
                       ? code_flags(w, body->flags, base->flags)
                       : base->flags;
-    body->incarnation = code_bit(w, &m->incarnation_changed, body->incarnation != base->incarnation)
-                            ? (uint8_t)code_raw(w, body->incarnation, 8)
-                            : base->incarnation;
+    body->generation = code_bit(w, &m->incarnation_changed, body->generation != base->generation)
+                            ? (uint8_t)code_raw(w, body->generation, 8)
+                            : base->generation;
     if (!(body->flags & FOLIOT_SNAPSHOT_ALIVE)) {
-        *body = (foliot_snapshot_body){.incarnation = body->incarnation};
+        *body = (foliot_snapshot_body){.generation = body->generation};
         return;
     }
     unsigned hit = 0;
@@ -404,7 +404,7 @@ void foliot_snapshot_coder_destroy(foliot_snapshot_coder *coder)
     free(coder);
 }
 
-void foliot_snapshot_pieces_close(foliot_snapshot_pieces *pieces)
+void foliot_snapshot_pieces_destroy(foliot_snapshot_pieces *pieces)
 {
     free(pieces->bytes);
     free(pieces->offsets);
@@ -471,7 +471,7 @@ static void read_head(foliot__reader *r, foliot_snapshot_head *head)
             foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     }
     // Before anything is allocated for them.
-    if (head->count > (foliot__reader_left(r) + UNSENT_BYTES_MAX) * FOLIOT_SNAPSHOT_BODIES_A_BYTE)
+    if (head->count > (foliot__reader_left(r) + UNSENT_BYTES_MAX) * FOLIOT_SNAPSHOT_BODIES_PER_BYTE)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
@@ -580,7 +580,7 @@ foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot_snapshot_peek(const uint8_t *bytes, size_t length, foliot_snapshot_head *head)
+foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length, foliot_snapshot_head *head)
 {
     foliot__reader r = foliot__reader_of(bytes, length);
     read_head(&r, head);

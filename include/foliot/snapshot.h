@@ -18,8 +18,8 @@
 // A body that is as it was costs at least 0.0014 bits: no model is surer than 65471 in 65536
 // (docs/PROTOCOL.md, 4). So a piece has at most so many bodies a byte, those zero bytes counted
 // that are not sent; one that claims more is corrupt.
-#define FOLIOT_SNAPSHOT_BODIES_A_BYTE 5700
-#define FOLIOT_FALL_MAX (1 << 24)
+#define FOLIOT_SNAPSHOT_BODIES_PER_BYTE 5700
+#define FOLIOT_SNAPSHOT_ACCELERATION_MAX (1 << 24)
 #define FOLIOT_ORIENTATION_BITS 9 // of each of the smallest three
 
 // How values become integers: both sides know it from the join. Steps are powers of two.
@@ -28,8 +28,8 @@ typedef struct foliot_snapshot_format {
     double velocity_step; // length units a tick
     // How a free body goes on, for prediction: its velocity becomes (velocity + fall / 64) * keep /
     // 2^16 a tick.
-    int32_t fall[3]; // velocity steps / 64: the scene's gravity
-    uint32_t keep;   // at most 2^16: its drag
+    int32_t acceleration[3]; // velocity steps / 64: the scene's gravity
+    uint32_t damping;   // at most 2^16: its drag
     bool rotates;    // orientations are sent
     bool spins;      // and spins: worth their bytes only where they say how bodies turn
     uint32_t bodies_max;
@@ -45,7 +45,7 @@ typedef struct foliot_snapshot_body {
                              // -1/sqrt2..1/sqrt2
     uint8_t largest;         // 0..3: w, x, y, z; made positive by the sign of the whole quaternion
     uint8_t flags;           // of enum foliot_snapshot_flags; 0: the slot is empty, and all else 0
-    uint8_t incarnation;     // low bits of the slot's generation: a change is a new body, never
+    uint8_t generation;     // low bits of the slot's generation: a change is a new body, never
                              // interpolated
 } foliot_snapshot_body;
 
@@ -69,13 +69,13 @@ typedef struct foliot_snapshot {
 foliot_snapshot_format foliot_snapshot_format_default(const foliot_scene *scene);
 
 // The world's state, quantised. FOLIOT_STATUS_FULL if `snapshot` has too little room.
-foliot_status foliot_snapshot_capture(const foliot_snapshot_format *format,
+foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
                                       const foliot_world *world, foliot_snapshot *snapshot);
 // What a quantised body stands for.
-foliot_body_state foliot_snapshot_restore(const foliot_snapshot_format *format,
+foliot_body_state foliot_snapshot_dequantise(const foliot_snapshot_format *format,
                                           const foliot_snapshot_body *body, double dt);
 // Velocity and spin that took `base` to `body` in `ticks`, as a receiver of both knows them.
-void foliot_snapshot_follow(const foliot_snapshot_format *format, const foliot_snapshot_body *base,
+void foliot_snapshot_derive_motion(const foliot_snapshot_format *format, const foliot_snapshot_body *base,
                             uint32_t ticks, foliot_snapshot_body *body);
 bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b);
 // XXH3-128 of tick and bodies, spins apart; zero if there is no memory for it.
@@ -91,7 +91,7 @@ typedef struct foliot_snapshot_pieces {
     size_t bytes_capacity;
     uint32_t offsets_capacity;
 } foliot_snapshot_pieces;
-void foliot_snapshot_pieces_close(foliot_snapshot_pieces *pieces);
+void foliot_snapshot_pieces_destroy(foliot_snapshot_pieces *pieces);
 
 // What is the same for all of a receiver's snapshots; scratch of the coder. One a thread.
 typedef struct foliot_snapshot_coder foliot_snapshot_coder;
@@ -113,7 +113,7 @@ typedef struct foliot_snapshot_head {
     uint32_t first, count; // slots in this piece
     uint32_t bodies;       // slots in the whole
 } foliot_snapshot_head;
-foliot_status foliot_snapshot_peek(const uint8_t *bytes, size_t length, foliot_snapshot_head *head);
+foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length, foliot_snapshot_head *head);
 // Writes the piece's slots of `into` (whose capacity is at least head.bodies) and nothing else of
 // it.
 foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes,

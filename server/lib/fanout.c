@@ -31,8 +31,8 @@ void foliot__fanout_close(foliot__session *session)
         free(session->snapshots[i].bodies);
     free(session->snapshots);
     foliot_snapshot_coder_destroy(session->coder);
-    foliot_snapshot_pieces_close(&session->pieces);
-    foliot_snapshot_pieces_close(&session->complete);
+    foliot_snapshot_pieces_destroy(&session->pieces);
+    foliot_snapshot_pieces_destroy(&session->complete);
 }
 
 static foliot_snapshot *place(const foliot__session *session, uint64_t tick)

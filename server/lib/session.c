@@ -61,7 +61,7 @@ static foliot_status open_mode(foliot__session *s, const foliot_session_config *
     if (status != FOLIOT_STATUS_OK)
         return status;
     // The world as it is now is the first that newcomers are given.
-    foliot_snapshot_capture(&s->format, s->world, foliot__fanout_next(s, s->tick));
+    foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick));
     s->newest_snapshot = s->tick;
     return FOLIOT_STATUS_OK;
 }
@@ -526,7 +526,7 @@ static void run_step(void *job)
         s->recorded = s->recorded == FOLIOT_STATUS_OK ? status : s->recorded;
     }
     if (s->step_snapshot)
-        foliot_snapshot_capture(&s->format, s->world, foliot__fanout_next(s, s->tick + 1));
+        foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick + 1));
     atomic_store_explicit(&s->finished, true, memory_order_release);
 }
 

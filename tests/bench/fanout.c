@@ -102,7 +102,7 @@ static void hello(listener *l)
 static void take_piece(crowd *c, listener *l, const uint8_t *bytes, size_t length)
 {
     foliot_snapshot_head head;
-    if (foliot_snapshot_peek(bytes, length, &head) != FOLIOT_STATUS_OK || head.pieces > 64)
+    if (foliot_snapshot_decode_head(bytes, length, &head) != FOLIOT_STATUS_OK || head.pieces > 64)
         return;
     if (head.tick != l->tick)
         l->have = 0;

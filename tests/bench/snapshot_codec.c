@@ -65,7 +65,7 @@ static void snapshot_of(const frames *f, uint32_t frame, foliot_snapshot *s)
         foliot_snapshot_body then;
         body_of(fields_of(f, frame, i), &s->bodies[i]);
         body_of(fields_of(f, frame < f->baseline ? frame : frame - f->baseline, i), &then);
-        foliot_snapshot_follow(&format_template, &then, f->baseline, &s->bodies[i]);
+        foliot_snapshot_derive_motion(&format_template, &then, f->baseline, &s->bodies[i]);
     }
 }
 
@@ -126,7 +126,7 @@ static tally run(const frames *f, uint32_t first, uint32_t end)
         one_frame(coder, &pieces, &base, &now, &got, &t);
     }
     foliot_snapshot_coder_destroy(coder);
-    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_pieces_destroy(&pieces);
     free(base.bodies);
     free(now.bodies);
     free(got.bodies);
@@ -202,7 +202,7 @@ static uint32_t world_rows(const char *name)
     snprintf(text, sizeof text, "%s, encode", name);
     bench_report("snapshot_codec", text, bench_median(encode, r.tally.count), "us", NULL, 0);
     foliot_snapshot_coder_destroy(r.coder);
-    foliot_snapshot_pieces_close(&r.pieces);
+    foliot_snapshot_pieces_destroy(&r.pieces);
     free(r.got.bodies);
     return r.tally.mismatches;
 }

@@ -248,8 +248,8 @@ static void say_welcome(game *g)
         w->input_delay = (uint32_t)number(g);
         w->format.rotates = byte(g) & 1;
         w->format.spins = byte(g) & 1;
-        w->format.keep = (uint32_t)number(g);
-        w->format.fall[2] = (int32_t)(uint32_t)number(g);
+        w->format.damping = (uint32_t)number(g);
+        w->format.acceleration[2] = (int32_t)(uint32_t)number(g);
     }
     say(g, &m);
 }

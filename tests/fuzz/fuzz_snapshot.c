@@ -13,8 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const foliot_snapshot_format fuzz_format = {.position_step = 0x1p-9,
                                                    .velocity_step = 0x1p-13,
-                                                   .fall = {0, 0, -1456},
-                                                   .keep = 64881,
+                                                   .acceleration = {0, 0, -1456},
+                                                   .damping = 64881,
                                                    .rotates = true,
                                                    .spins = true,
                                                    .bodies_max = FUZZ_BODIES};
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     foliot_snapshot_head head;
     if (!fuzz_coder)
         FOLIOT_ASSERT(foliot_snapshot_coder_create(&fuzz_format, &fuzz_coder) == FOLIOT_STATUS_OK);
-    if (foliot_snapshot_peek(data, size, &head) != FOLIOT_STATUS_OK)
+    if (foliot_snapshot_decode_head(data, size, &head) != FOLIOT_STATUS_OK)
         return 0;
     fuzz_baseline(&base);
     memset(bodies, 0, sizeof bodies);

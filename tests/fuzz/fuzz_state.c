@@ -465,9 +465,9 @@ static void state_look(const foliot_world *world, const foliot_scene *scene)
     const double from[3] = {0.1, -0.2, 9}, down[3] = {0.01, 0.02, -1};
     snapshot.bodies = calloc(format.bodies_max + 1, sizeof *snapshot.bodies);
     FOLIOT_ASSERT(snapshot.bodies);
-    state_must(foliot_snapshot_capture(&format, world, &snapshot));
+    state_must(foliot_snapshot_quantise(&format, world, &snapshot));
     for (uint32_t i = 0; i < snapshot.count; i++)
-        foliot_snapshot_restore(&format, &snapshot.bodies[i], scene->dt);
+        foliot_snapshot_dequantise(&format, &snapshot.bodies[i], scene->dt);
     free(snapshot.bodies);
     foliot_world_get_invariants(world, NULL);
     foliot_world_get_contact_events(world, touches, 16);

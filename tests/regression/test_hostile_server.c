@@ -147,7 +147,7 @@ static foliot__message welcome(uint32_t scene_bytes, uint32_t bodies_max, bool l
     w->pace_hz = w->snapshot_hz = 50;
     w->format = (foliot_snapshot_format){.position_step = 0x1p-9,
                                          .velocity_step = 0x1p-11,
-                                         .keep = 1 << 16,
+                                         .damping = 1 << 16,
                                          .bodies_max = bodies_max};
     w->scene_bytes = scene_bytes;
     w->lockstep = lockstep;
@@ -459,7 +459,7 @@ static void small_packets_do_not_become_gigabytes_of_snapshots(void **state)
     check_below((double)taken / (double)MIB, 96);
     assert_true(foliot_client_get_statistics(s.client).snapshots_too_large > 0);
     free(slots.bodies);
-    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_pieces_destroy(&pieces);
     foliot_snapshot_coder_destroy(coder);
     close_stage(&s);
 }
@@ -529,7 +529,7 @@ static void a_world_of_a_hundred_thousand_bodies_is_shown(void **state)
     assert_int_equal(sample.count, BODIES);
     check_near(sample.bodies[BODIES - 1].position[0], (BODIES - 1) % 317 * 500 * 0x1p-9, 1e-9);
     free(bodies);
-    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_pieces_destroy(&pieces);
     foliot_snapshot_coder_destroy(coder);
     close_stage(&s);
 }
@@ -540,8 +540,8 @@ static void a_piece_claims_no_more_bodies_than_its_bytes_can_carry(void **state)
     const uint8_t lie[] = {9, 0, 0, 0, 1, 0x80, 0x80, 0x40, 0, 0, 0, 0}; // 2^20 slots, four bytes
     const uint8_t true_one[] = {9, 0, 0, 0, 1, 0x85, 0x07, 0, 0, 0, 0};  // 901 slots
     foliot_snapshot_head head;
-    assert_int_equal(foliot_snapshot_peek(lie, sizeof lie, &head), FOLIOT_STATUS_CORRUPT);
-    assert_int_equal(foliot_snapshot_peek(true_one, sizeof true_one, &head), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_snapshot_decode_head(lie, sizeof lie, &head), FOLIOT_STATUS_CORRUPT);
+    assert_int_equal(foliot_snapshot_decode_head(true_one, sizeof true_one, &head), FOLIOT_STATUS_OK);
     assert_int_equal(head.count, 901);
 }
 
@@ -569,7 +569,7 @@ static void one_update_does_a_bounded_amount_of_work(void **state)
     pass(&s, 0.1);
     assert_int_equal(foliot_client_get_statistics(s.client).pieces_received, SNAPSHOTS);
     free(slots.bodies);
-    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_pieces_destroy(&pieces);
     foliot_snapshot_coder_destroy(coder);
     close_stage(&s);
 }

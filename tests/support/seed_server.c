@@ -24,7 +24,7 @@ foliot_digest seed_truth_of(seed_run *run, seed_host *h, const foliot_world *wor
 {
     if (h->plan->lockstep)
         return foliot_world_get_digest(world);
-    if (foliot_snapshot_capture(&h->format, world, &h->snapshot) != FOLIOT_STATUS_OK)
+    if (foliot_snapshot_quantise(&h->format, world, &h->snapshot) != FOLIOT_STATUS_OK)
         seed_fail(run, "a world does not fit its snapshot");
     return foliot_snapshot_get_digest(&h->snapshot);
 }

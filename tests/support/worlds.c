@@ -50,7 +50,7 @@ bool worlds_run(const char *scene_file, uint32_t ticks, uint32_t baseline,
             .bodies = calloc(format.bodies_max + 1, sizeof(foliot_snapshot_body))};
     for (uint32_t tick = 0; tick < ticks + WARM_TICKS + baseline; tick++) {
         foliot_world_step(world, inputs, inputs_of(&rng, tick, players, inputs), NULL);
-        foliot_snapshot_capture(&format, world, &kept[tick % KEPT]);
+        foliot_snapshot_quantise(&format, world, &kept[tick % KEPT]);
         if (tick >= WARM_TICKS + baseline)
             seen(user,
                  &(worlds_pair){&format, &kept[(tick - baseline) % KEPT], &kept[tick % KEPT]});

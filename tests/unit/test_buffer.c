@@ -111,7 +111,7 @@ static void a_new_body_in_a_slot_is_not_turned(void **state)
     open_yard(&y);
     fill(&y, 1);
     foliot_snapshot *newest = (foliot_snapshot *)(uintptr_t)foliot__buffer_newest(&y.buffer);
-    newest->bodies[1].incarnation++;
+    newest->bodies[1].generation++;
     assert_int_equal(foliot__buffer_sample(&y.buffer, LAST + 10, 15, &sample), FOLIOT_STATUS_OK);
     check_below(off(&sample.bodies[1], spins[1], LAST * DT), 0.012);
     assert_true(sample.bodies[1].angular_velocity[2] == 0);
@@ -173,7 +173,7 @@ static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **stat
                sizeof newest->bodies[3].orientation);
         newest->bodies[i].largest = newest->bodies[3].largest;
     }
-    newest->bodies[1].incarnation++;
+    newest->bodies[1].generation++;
     double first =
         off_y(&y, LAST + 6.01,
               0); // half of the way is done, and half a turn; what was shown was none of it

@@ -162,8 +162,8 @@ static void every_message_comes_back(void **state)
     }
     foliot__message m = sample(FOLIOT__WELCOME), got;
     assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_OK);
-    assert_int_equal(got.as.welcome.format.fall[2], -357);
-    assert_int_equal(got.as.welcome.format.keep, 64881);
+    assert_int_equal(got.as.welcome.format.acceleration[2], -357);
+    assert_int_equal(got.as.welcome.format.damping, 64881);
     assert_true(got.as.welcome.format.rotates && !got.as.welcome.format.spins);
     assert_string_equal(got.as.welcome.integrator, "verlet");
 }
@@ -213,10 +213,10 @@ static void limits_hold(void **state)
     m.as.welcome.format.bodies_max = FOLIOT_BODIES_MAX + 1;
     assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_CORRUPT);
     m = sample(FOLIOT__WELCOME);
-    m.as.welcome.format.keep = 65537;
+    m.as.welcome.format.damping = 65537;
     assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_CORRUPT);
     m = sample(FOLIOT__WELCOME);
-    m.as.welcome.format.fall[1] = -FOLIOT_FALL_MAX - 1;
+    m.as.welcome.format.acceleration[1] = -FOLIOT_SNAPSHOT_ACCELERATION_MAX - 1;
     assert_int_equal(decoded(bytes, encoded(&m), &got), FOLIOT_STATUS_CORRUPT);
     m = sample(FOLIOT__WELCOME);
     m.as.welcome.dt = 0;

@@ -41,7 +41,7 @@ static void advance(const foliot_snapshot_format *f, uint32_t ticks, foliot_snap
     foliot_snapshot_body was = *b;
     uint32_t fate = foliot__rng_below(&rng, 20);
     if (fate == 0) {
-        *b = (foliot_snapshot_body){.incarnation = (uint8_t)(b->incarnation + 1)};
+        *b = (foliot_snapshot_body){.generation = (uint8_t)(b->generation + 1)};
         return;
     }
     if (fate < 9 && (b->flags & FOLIOT_SNAPSHOT_ALIVE))
@@ -57,7 +57,7 @@ static void advance(const foliot_snapshot_format *f, uint32_t ticks, foliot_snap
     }
     if (f->rotates && foliot__rng_below(&rng, 5) == 0)
         b->largest = foliot__rng_below(&rng, 4) & 3;
-    foliot_snapshot_follow(f, &was, ticks, b);
+    foliot_snapshot_derive_motion(f, &was, ticks, b);
     if (foliot__rng_below(&rng, 3) == 0)
         for (int k = 0; k < 3; k++) {
             b->velocity[k] += around(100);
@@ -79,11 +79,11 @@ static void put_snapshot(foliot_snapshot_coder *coder, const foliot_snapshot *s,
     for (uint32_t i = 0; i < s->count; i++) {
         const foliot_snapshot_body *b = &s->bodies[i];
         fprintf(expected, "%" PRIu64 " %u %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d\n", s->tick,
-                i, b->flags, b->incarnation, b->position[0], b->position[1], b->position[2],
+                i, b->flags, b->generation, b->position[0], b->position[1], b->position[2],
                 b->velocity[0], b->velocity[1], b->velocity[2], b->largest, b->orientation[0],
                 b->orientation[1], b->orientation[2], b->spin[0], b->spin[1], b->spin[2]);
     }
-    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_pieces_destroy(&pieces);
 }
 
 static void put_world(const foliot_snapshot_format *f, unsigned shift, uint64_t tick)
@@ -91,8 +91,8 @@ static void put_world(const foliot_snapshot_format *f, unsigned shift, uint64_t 
     foliot_snapshot_body a[BODIES] = {{{0}, {0}, {0}, {0}, 0, 0, 0}}, b[BODIES];
     foliot_snapshot_coder *coder;
     assert_int_equal(foliot_snapshot_coder_create(f, &coder), FOLIOT_STATUS_OK);
-    fprintf(packets, "format %u %d %d %d %u %d %d\n", shift, f->fall[0], f->fall[1], f->fall[2],
-            f->keep, f->rotates, f->spins);
+    fprintf(packets, "format %u %d %d %d %u %d %d\n", shift, f->acceleration[0], f->acceleration[1], f->acceleration[2],
+            f->damping, f->rotates, f->spins);
     foliot_snapshot base = {.tick = tick, .count = BODIES - 20, .capacity = BODIES, .bodies = a},
                     s = base;
     s.bodies = b;

@@ -388,7 +388,7 @@ static void begin_sending(sent *s, const yard *y)
 static uint32_t send_now(sent *s, const foliot_world *world)
 {
     foliot_snapshot_head head;
-    assert_int_equal(foliot_snapshot_capture(&s->format, world, &s->now), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_snapshot_quantise(&s->format, world, &s->now), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_snapshot_encode(s->coder, &s->now, &s->base, &s->pieces), FOLIOT_STATUS_OK);
     assert_int_equal(s->pieces.count, 1);
     assert_int_equal(foliot_snapshot_decode(s->coder, s->pieces.bytes, s->pieces.offsets[1],
@@ -400,7 +400,7 @@ static uint32_t send_now(sent *s, const foliot_world *world)
 static void end_sending(sent *s)
 {
     foliot_snapshot_coder_destroy(s->coder);
-    foliot_snapshot_pieces_close(&s->pieces);
+    foliot_snapshot_pieces_destroy(&s->pieces);
     free(s->base.bodies);
     free(s->now.bodies);
     free(s->got.bodies);
@@ -415,15 +415,15 @@ static void snapshots_tell_who_sleeps(void **state)
     sent s;
     begin_sending(&s, &y);
     yard_run(world, 20);
-    assert_int_equal(foliot_snapshot_capture(&s.format, world, &s.base), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_snapshot_quantise(&s.format, world, &s.base), FOLIOT_STATUS_OK);
     until_asleep(world, 6);
     send_now(&s, world);
     for (uint32_t i = 0; i < 7; i++) {
-        foliot_body_state seen = foliot_snapshot_restore(&s.format, &s.got.bodies[i], 1.0 / 60);
+        foliot_body_state seen = foliot_snapshot_dequantise(&s.format, &s.got.bodies[i], 1.0 / 60);
         assert_int_equal(seen.flags & FOLIOT_BODY_ASLEEP, i > 0 ? FOLIOT_BODY_ASLEEP : 0);
         check_bits(seen.velocity[2], 0);
     }
-    assert_int_equal(foliot_snapshot_capture(&s.format, world, &s.base), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot_snapshot_quantise(&s.format, world, &s.base), FOLIOT_STATUS_OK);
     yard_run(world, 6);
     check_below(send_now(&s, world), 12);
     assert_memory_equal(s.got.bodies, s.base.bodies, 7 * sizeof *s.got.bodies);

@@ -13,8 +13,8 @@
 static foliot__rng rng;
 static const foliot_snapshot_format format = {.position_step = 0x1p-9,
                                               .velocity_step = 0x1p-11,
-                                              .fall = {0, 0, -357},
-                                              .keep = 64881,
+                                              .acceleration = {0, 0, -357},
+                                              .damping = 64881,
                                               .rotates = true,
                                               .spins = true,
                                               .bodies_max = 4096};
@@ -40,7 +40,7 @@ static foliot_snapshot random_snapshot(uint32_t count, uint64_t tick, const foli
         if (foliot__rng_below(&rng, 20) == 0)
             continue;
         b->flags = FOLIOT_SNAPSHOT_ALIVE;
-        b->incarnation = (uint8_t)foliot__rng_below(&rng, 3);
+        b->generation = (uint8_t)foliot__rng_below(&rng, 3);
         unsigned bits = foliot__rng_below(&rng, 32);
         for (int k = 0; k < 3; k++) {
             b->position[k] = (int32_t)(uint32_t)foliot__rng_u64(&rng) >> bits;
@@ -76,7 +76,7 @@ static void round_trip(const foliot_snapshot *s, const foliot_snapshot *baseline
     }
     assert_true(foliot_snapshot_equal(s, &got));
     free(got.bodies);
-    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_pieces_destroy(&pieces);
     foliot_snapshot_coder_destroy(coder);
 }
 
@@ -115,7 +115,7 @@ static void an_unchanged_world_is_small(void **state)
     assert_int_equal(pieces.count, 1);
     print_message("%u bytes\n", pieces.offsets[1]);
     assert_true(pieces.offsets[1] < 12); // with the message byte at most 12
-    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_pieces_destroy(&pieces);
     foliot_snapshot_coder_destroy(coder);
     free(base.bodies);
 }
@@ -148,7 +148,7 @@ static void hostile_bytes_do_no_harm(void **state)
     free(got.bodies);
     free(base.bodies);
     free(s.bodies);
-    foliot_snapshot_pieces_close(&pieces);
+    foliot_snapshot_pieces_destroy(&pieces);
     foliot_snapshot_coder_destroy(coder);
 }
 
