@@ -167,7 +167,7 @@ static const struct {
     [FOLIOT_SERVER_RECORDING_STOPPED] = {FOLIOT__LOG_ERROR, "recording-stopped",
                                          "the recording stopped: %s"},
     [FOLIOT_SERVER_ENDED] = {FOLIOT__LOG_INFO, "ended", "the session reached its last tick%s"},
-    [FOLIOT_SERVER_LIED] = {FOLIOT__LOG_WARNING, "lied", "%s (%s)"},
+    [FOLIOT_SERVER_VIOLATION] = {FOLIOT__LOG_WARNING, "lied", "%s (%s)"},
     [FOLIOT_SERVER_DIVERGED] = {FOLIOT__LOG_WARNING, "diverged", "%s (%s) has diverged"},
     [FOLIOT_SERVER_FOUND] = {FOLIOT__LOG_WARNING, "found", "where %s (%s) diverged was found"},
     [FOLIOT_SERVER_SPENT] = {FOLIOT__LOG_WARNING, "token-spent",

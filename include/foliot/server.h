@@ -104,7 +104,7 @@ typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_FROZEN,  // body `value` left the numbers
     FOLIOT_SERVER_RECORDING_STOPPED,
     FOLIOT_SERVER_ENDED,    // the session reached its last tick
-    FOLIOT_SERVER_LIED,     // lockstep: a peer said what no honest one says; text: who and what;
+    FOLIOT_SERVER_VIOLATION,     // lockstep: a peer said what no honest one says; text: who and what;
                             // `value`: how often
     FOLIOT_SERVER_DIVERGED, // lockstep: a peer's digests differ from ours after tick `tick`; text:
                             // who
@@ -155,12 +155,12 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
         X(snapshots_thinned) /* not sent to a peer whose network does not take them all */         \
         X(snapshot_bytes_sent) X(snapshot_encodes) X(events_dropped) X(ticks_unrecorded)           \
             FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
-// What no honest client does; each is told as FOLIOT_SERVER_LIED, and counted: inputs for another
+// What no honest client does; each is told as FOLIOT_SERVER_VIOLATION, and counted: inputs for another
 // player; others for a tick than before; for a tick closed long ago; acknowledged what was never
 // sent; a divergence that its own answers deny; more packets than anyone needs.
-#define FOLIOT_SERVER_LIES(X)                                                                      \
-    X(lies_other_player)                                                                           \
-    X(lies_contradicted) X(lies_long_ago) X(lies_unclosed) X(lies_digests) X(lies_flood)
+#define FOLIOT_SERVER_VIOLATIONS(X)                                                                      \
+    X(violations_other_player)                                                                           \
+    X(violations_contradicted) X(violations_long_ago) X(violations_unclosed) X(violations_digests) X(violations_flood)
 #define FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)                                                         \
     X(relays_sent)                                                                                 \
     X(relay_bytes_sent)                                                                            \
@@ -184,7 +184,7 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
             X(search_steps) /* taken again for them */ X(                                          \
                 searches_put_off) /* no budget was left, until later */                            \
         X(searches_refused)       /* over a peer's, or too late */                                 \
-        FOLIOT_SERVER_LIES(X)
+        FOLIOT_SERVER_VIOLATIONS(X)
 typedef struct foliot_server_counters {
 #define FOLIOT_SERVER_COUNTER_FIELD(name) uint64_t name;
     FOLIOT_SERVER_COUNTERS(FOLIOT_SERVER_COUNTER_FIELD)

@@ -202,7 +202,7 @@ static void caught(foliot__session *s, foliot__peer *peer)
 {
     foliot__lockstep_peer *p = &peer->lockstep;
     foliot__lockstep *l = s->lockstep;
-    foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_digests);
+    foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_digests);
     p->diverged = false;
     p->sum_start = l->sums[p->stepped & (l->log.capacity - 1)] - p->digests;
     p->compared = p->stepped;
@@ -222,7 +222,7 @@ static void weigh(foliot__session *s, foliot__peer *peer)
     a->found_part = part;
     a->found_field = field;
     if (++a->found > FOUND_ELSEWHERE_MAX && elsewhere)
-        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_digests);
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_digests);
 }
 
 static void conclude(foliot__session *s, foliot__peer *peer)
@@ -307,7 +307,7 @@ void foliot__inquiry_update(foliot__session *s)
     else if (q->active && (s->server->now_ns - q->asked_ns > ANSWER_WITHIN_NS ||
                            s->server->now_ns - q->begun_ns > SEARCH_WITHIN_NS)) {
         q->active = false;
-        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_digests); // it reports, and does not answer
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_digests); // it reports, and does not answer
     } else if (!q->active)
         next_one(s);
 }

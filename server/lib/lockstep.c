@@ -337,7 +337,7 @@ static bool take_acks(foliot__session *s, foliot__peer *peer, const foliot__tick
     for (uint32_t i = 0; i < acks->count; i++)
         end += acks->runs[i].missing + acks->runs[i].here;
     if (end > foliot__lockstep_visible(s, peer) && end > p->start) {
-        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_unclosed);
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_unclosed);
         return false;
     }
     if (*next < p->acked)

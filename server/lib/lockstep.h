@@ -40,7 +40,7 @@
 
 typedef enum foliot__lie {
 #define FOLIOT__LIE_ENUM(name) FOLIOT__LIE_##name,
-    FOLIOT_SERVER_LIES(FOLIOT__LIE_ENUM)
+    FOLIOT_SERVER_VIOLATIONS(FOLIOT__LIE_ENUM)
 #undef FOLIOT__LIE_ENUM
         FOLIOT__LIE_COUNT
 } foliot__lie;

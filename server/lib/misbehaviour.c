@@ -13,12 +13,12 @@
 #define FORGIVEN_NS 30000000000u // an offence, after so long
 
 static const char *const lies[] = {
-    [FOLIOT__LIE_lies_other_player] = "gave inputs for another player",
-    [FOLIOT__LIE_lies_contradicted] = "gave other inputs for a tick than before",
-    [FOLIOT__LIE_lies_long_ago] = "gave inputs for a tick closed long ago",
-    [FOLIOT__LIE_lies_unclosed] = "acknowledged ticks that it was never sent",
-    [FOLIOT__LIE_lies_digests] = "reported a divergence that its own answers deny",
-    [FOLIOT__LIE_lies_flood] = "sends more packets than anyone needs",
+    [FOLIOT__LIE_violations_other_player] = "gave inputs for another player",
+    [FOLIOT__LIE_violations_contradicted] = "gave other inputs for a tick than before",
+    [FOLIOT__LIE_violations_long_ago] = "gave inputs for a tick closed long ago",
+    [FOLIOT__LIE_violations_unclosed] = "acknowledged ticks that it was never sent",
+    [FOLIOT__LIE_violations_digests] = "reported a divergence that its own answers deny",
+    [FOLIOT__LIE_violations_flood] = "sends more packets than anyone needs",
 };
 
 static uint64_t *lie_counter(foliot_server_counters *counters, foliot__lie lie)
@@ -27,7 +27,7 @@ static uint64_t *lie_counter(foliot_server_counters *counters, foliot__lie lie)
 #define LIE_CASE(name)                                                                             \
     case FOLIOT__LIE_##name:                                                                       \
         return &counters->name;
-        FOLIOT_SERVER_LIES(LIE_CASE)
+        FOLIOT_SERVER_VIOLATIONS(LIE_CASE)
 #undef LIE_CASE
     default:
         return NULL;
@@ -59,7 +59,7 @@ void foliot__lockstep_lied(foliot__session *s, foliot__peer *peer, foliot__lie l
         power *= 10;
     if (power == count) {
         snprintf(text, sizeof text, "%s %s", peer->name, lies[lie]);
-        foliot__server_event(s->server, FOLIOT_SERVER_LIED, s, peer->player, count, text);
+        foliot__server_event(s->server, FOLIOT_SERVER_VIOLATION, s, peer->player, count, text);
     }
     if (!too_many_offences(&peer->conduct, s->server->now_ns))
         return;
@@ -80,7 +80,7 @@ bool foliot__lockstep_flooded(foliot__session *s, foliot__peer *peer)
     if (c->tokens > PACKETS_AT_ONCE)
         c->tokens = PACKETS_AT_ONCE;
     if (c->tokens < 1) {
-        foliot__lockstep_lied(s, peer, FOLIOT__LIE_lies_flood);
+        foliot__lockstep_lied(s, peer, FOLIOT__LIE_violations_flood);
         return true;
     }
     c->tokens -= 1;

@@ -104,7 +104,7 @@ static void memory_that_was_overwritten_is_found_too(void **state)
     assert_int_equal(a->found.divergence.body, 0);
     assert_string_equal(a->found.divergence.field_name, "position.x");
     assert_true(a->found.divergence.ulps > 1000);
-    assert_int_equal(arena_counted(a)->lies_digests, 0);
+    assert_int_equal(arena_counted(a)->violations_digests, 0);
     arena_destroy(a);
 }
 
@@ -183,9 +183,9 @@ static void tell_lie(arena *a, foliot__lockstep_input packet, uint32_t player, u
 static void check_lie(arena *a, uint64_t count, const char *what)
 {
     assert_true(count > 0);
-    assert_true(a->told[FOLIOT_SERVER_LIED] > 0);
-    assert_non_null(strstr(a->last[FOLIOT_SERVER_LIED].text, "mallory"));
-    assert_non_null(strstr(a->last[FOLIOT_SERVER_LIED].text, what));
+    assert_true(a->told[FOLIOT_SERVER_VIOLATION] > 0);
+    assert_non_null(strstr(a->last[FOLIOT_SERVER_VIOLATION].text, "mallory"));
+    assert_non_null(strstr(a->last[FOLIOT_SERVER_VIOLATION].text, what));
     arena_run(a, 12);
     assert_true(arena_agrees(a, 0));
     assert_int_equal(arena_seen(a, 0).divergences, 0);
@@ -203,7 +203,7 @@ static void inputs_for_another_player_are_a_lie(void **state)
              (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .ahead = 5, .ticks = 1},
              0, 1, 99);
     assert_int_equal(arena_counted(a)->inputs, inputs);
-    check_lie(a, arena_counted(a)->lies_other_player, "another player");
+    check_lie(a, arena_counted(a)->violations_other_player, "another player");
 }
 
 static void other_inputs_for_the_same_tick_are_a_lie(void **state)
@@ -213,7 +213,7 @@ static void other_inputs_for_the_same_tick_are_a_lie(void **state)
     tell_lie(
         a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .back = 100, .ticks = 1},
         1, 1, 99);
-    check_lie(a, arena_counted(a)->lies_contradicted, "than before");
+    check_lie(a, arena_counted(a)->violations_contradicted, "than before");
 }
 
 static void inputs_for_ticks_closed_long_ago_are_a_lie(void **state)
@@ -224,7 +224,7 @@ static void inputs_for_ticks_closed_long_ago_are_a_lie(void **state)
         a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a), .back = 1100, .ticks = 1},
         1, 1, 99);
     assert_int_equal(arena_counted(a)->inputs_stale, 1);
-    check_lie(a, arena_counted(a)->lies_long_ago, "long ago");
+    check_lie(a, arena_counted(a)->violations_long_ago, "long ago");
 }
 
 static void acknowledging_what_was_never_sent_is_a_lie(void **state)
@@ -232,7 +232,7 @@ static void acknowledging_what_was_never_sent_is_a_lie(void **state)
     (void)state;
     arena *a = with_a_liar();
     tell_lie(a, (foliot__lockstep_input){.acks.next = (uint32_t)arena_tick(a) + 100}, 1, 0, 0);
-    check_lie(a, arena_counted(a)->lies_unclosed, "never sent");
+    check_lie(a, arena_counted(a)->violations_unclosed, "never sent");
 }
 
 static void false_digests_are_a_lie(void **state)
@@ -246,7 +246,7 @@ static void false_digests_are_a_lie(void **state)
         0);
     arena_run(a, 0.2);
     assert_true(arena_counted(a)->divergences >= 1);
-    check_lie(a, arena_counted(a)->lies_digests, "answers deny");
+    check_lie(a, arena_counted(a)->violations_digests, "answers deny");
 }
 
 static void a_flood_is_a_lie(void **state)
@@ -261,9 +261,9 @@ static void a_flood_is_a_lie(void **state)
             arena_inject(a, 1, bytes, length);
         arena_run(a, 0.001);
     }
-    assert_true(arena_counted(a)->lies_flood > 4000);
-    assert_true(a->told[FOLIOT_SERVER_LIED] <= 5); // and the log is not flooded
-    check_lie(a, arena_counted(a)->lies_flood, "more packets");
+    assert_true(arena_counted(a)->violations_flood > 4000);
+    assert_true(a->told[FOLIOT_SERVER_VIOLATION] <= 5); // and the log is not flooded
+    check_lie(a, arena_counted(a)->violations_flood, "more packets");
 }
 
 // Ten lies of ten different seconds: the peer is dropped by name, and told why; its player leaves,
@@ -285,7 +285,7 @@ static void who_goes_on_lying_is_dropped(void **state)
     assert_int_equal(foliot_client_get_state(a->clients[1]), FOLIOT_CLIENT_REFUSED);
     assert_non_null(strstr(foliot_client_get_reason(a->clients[1]), "honest"));
     assert_int_equal(arena_counted(a)->leaves, 1);
-    check_lie(a, arena_counted(a)->lies_unclosed, "never sent");
+    check_lie(a, arena_counted(a)->violations_unclosed, "never sent");
 }
 
 static void a_lie_now_and_then_is_forgiven(void **state)
@@ -298,7 +298,7 @@ static void a_lie_now_and_then_is_forgiven(void **state)
         arena_run(a, 31);
     }
     assert_int_equal(arena_counted(a)->peers_dropped, 0);
-    check_lie(a, arena_counted(a)->lies_unclosed, "never sent");
+    check_lie(a, arena_counted(a)->violations_unclosed, "never sent");
 }
 
 // Late or made up: it is one message, and counted as one.

@@ -30,7 +30,7 @@ static void ten_minutes_at_two_seconds_and_a_quarter_lost(void **state)
         check_below(seen.input_bytes_max, 90.5);
     }
     assert_int_equal(arena_counted(a)->divergences, 0);
-    assert_int_equal(a->told[FOLIOT_SERVER_LIED], 0);
+    assert_int_equal(a->told[FOLIOT_SERVER_VIOLATION], 0);
     assert_int_equal(arena_counted(a)->messages_malformed, 0);
     assert_true(arena_counted(a)->inputs > 3500);
     assert_true(arena_counted(a)->inputs_late < arena_counted(a)->inputs / 20);
@@ -61,7 +61,7 @@ static void any_network_gives_the_same_bits(void **state)
         assert_true(arena_agrees(a, i));
     }
     assert_int_equal(arena_counted(a)->divergences, 0);
-    assert_int_equal(a->told[FOLIOT_SERVER_LIED], 0);
+    assert_int_equal(a->told[FOLIOT_SERVER_VIOLATION], 0);
     arena_destroy(a);
 }
 

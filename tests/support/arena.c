@@ -261,6 +261,6 @@ const foliot_server_counters *arena_counted(const arena *a)
 bool arena_is_honest(const arena *a)
 {
     const foliot_server_counters *counted = arena_counted(a);
-    return a->told[FOLIOT_SERVER_LIED] == 0 && counted->messages_malformed == 0 &&
+    return a->told[FOLIOT_SERVER_VIOLATION] == 0 && counted->messages_malformed == 0 &&
            counted->divergences == 0;
 }

@@ -200,7 +200,7 @@ void seed_check_counters(seed_run *run)
         none(run, "inputs refused", c->inputs_refused);
         none(run, "divergences", c->divergences);
 #define LIE(name) none(run, #name, c->name);
-        FOLIOT_SERVER_LIES(LIE)
+        FOLIOT_SERVER_VIOLATIONS(LIE)
 #undef LIE
     }
     check_budgets(run);
