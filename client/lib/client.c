@@ -29,8 +29,8 @@ foliot_client_config foliot_client_config_default(void)
                                   .name = "player",
                                   .reconnects = true,
                                   .starved_share = 0.001,
-                                  .delay_min_ms = 0,
-                                  .delay_max_ms = 1500,
+                                  .delay_ms_min = 0,
+                                  .delay_ms_max = 1500,
                                   .catch_up_ticks = 16};
 }
 

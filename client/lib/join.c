@@ -175,7 +175,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     if (w->lockstep)
         c->buffer.capacity = FOLIOT__BUFFER_ENTRIES_STEPPED;
     foliot__playout_init(&c->playout, foliot__client_tick_ns(c), c->config.starved_share,
-                         c->config.delay_min_ms * 1e6, c->config.delay_max_ms * 1e6);
+                         c->config.delay_ms_min * 1e6, c->config.delay_ms_max * 1e6);
     c->state = FOLIOT_CLIENT_PLAYING;
     c->reconnecting = false;
     c->first_snapshot = 0;

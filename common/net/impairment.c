@@ -59,9 +59,9 @@ static const char *take_jitter(foliot_impairment *i, const char *value)
     const char *dash = strchr(value, '-'), *high = dash ? dash + 1 : value;
     if (dash && (size_t)(dash - value) < sizeof low)
         snprintf(low, sizeof low, "%.*s", (int)(dash - value), value);
-    bool good = measure(low, time_units, &i->jitter_min_ms) &&
-                measure(high, time_units, &i->jitter_max_ms) &&
-                i->jitter_min_ms <= i->jitter_max_ms && i->jitter_max_ms <= 60000;
+    bool good = measure(low, time_units, &i->jitter_ms_min) &&
+                measure(high, time_units, &i->jitter_ms_max) &&
+                i->jitter_ms_min <= i->jitter_ms_max && i->jitter_ms_max <= 60000;
     return good ? NULL : "a range such as 0-100ms, at most 60s";
 }
 

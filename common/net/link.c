@@ -31,7 +31,7 @@ void foliot__link_close(foliot__link *link)
 bool foliot__impairment_none(const foliot_impairment *i)
 {
     return i->loss <= 0 && i->duplicate <= 0 && i->reorder <= 0 && i->delay_ms <= 0 &&
-           i->jitter_max_ms <= 0 && i->rate_bits <= 0;
+           i->jitter_ms_max <= 0 && i->rate_bits <= 0;
 }
 
 // Gilbert's model (1960): runs of losses of mean length `burst`, the overall share being `loss`.
@@ -54,16 +54,16 @@ static double normal(double u1, double u2)
 static double jitter_ms(foliot__link *link, double u1, double u2)
 {
     const foliot_impairment *i = &link->impairment;
-    double width = i->jitter_max_ms - i->jitter_min_ms;
+    double width = i->jitter_ms_max - i->jitter_ms_min;
     switch (i->jitter_kind) {
     case FOLIOT_JITTER_NORMAL:
-        return fabs(i->jitter_min_ms + width * normal(u1, u2));
+        return fabs(i->jitter_ms_min + width * normal(u1, u2));
     case FOLIOT_JITTER_CORRELATED:
         link->walk = fmin(1, fmax(0, link->walk + 0.2 * (u1 - 0.5)));
-        return i->jitter_min_ms + width * link->walk;
+        return i->jitter_ms_min + width * link->walk;
     case FOLIOT_JITTER_UNIFORM:
     default:
-        return i->jitter_min_ms + width * u1;
+        return i->jitter_ms_min + width * u1;
     }
 }
 

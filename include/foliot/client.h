@@ -26,7 +26,7 @@ typedef struct foliot_client_config {
     bool spectates;
     bool reconnects;      // after a lost connection, as the same player
     double starved_share; // of samples that may lack a newer snapshot: decides the delay; 0.001
-    double delay_min_ms, delay_max_ms; // bounds of the interpolation delay
+    double delay_ms_min, delay_ms_max; // bounds of the interpolation delay
     double input_hz;                   // input packets a second at most; 0: one a tick
     foliot_digest fingerprint; // of this build, if the host knows it; zero: asked for, which takes
                                // milliseconds

@@ -64,7 +64,7 @@ typedef struct foliot_impairment {
     double burst;     // mean length of a run of losses (Gilbert model); <= 1: independent
     double duplicate; // 0..1
     double reorder;   // 0..1: share of packets held back until the next two have passed
-    double delay_ms, jitter_min_ms, jitter_max_ms;
+    double delay_ms, jitter_ms_min, jitter_ms_max;
     foliot_jitter_kind jitter_kind;
     double rate_bits;     // a second; 0: unlimited
     uint32_t queue_bytes; // in front of the rate limit; what does not fit is lost. 0: 64 KiB

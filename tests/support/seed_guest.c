@@ -163,7 +163,7 @@ static void check_refusal(seed_run *run, const seed_caller *c)
 static bool is_clear(const seed_guest *guest)
 {
     const foliot_impairment *s = &guest->send, *r = &guest->receive;
-    return s->delay_ms + r->delay_ms + s->jitter_max_ms + r->jitter_max_ms + s->loss + r->loss +
+    return s->delay_ms + r->delay_ms + s->jitter_ms_max + r->jitter_ms_max + s->loss + r->loss +
                s->reorder + r->reorder ==
            0;
 }

@@ -80,8 +80,8 @@ static foliot_impairment draw_network(dice *d)
     if (chance(d, 0.3))
         i.burst = between(d, 1, 6);
     if (chance(d, 0.4)) {
-        i.jitter_min_ms = chance(d, 0.5) ? 0 : between(d, 0, 20);
-        i.jitter_max_ms = i.jitter_min_ms + between(d, 0, 100);
+        i.jitter_ms_min = chance(d, 0.5) ? 0 : between(d, 0, 20);
+        i.jitter_ms_max = i.jitter_ms_min + between(d, 0, 100);
         i.jitter_kind = (foliot_jitter_kind)below(d, 3);
     }
     if (chance(d, 0.3))
@@ -501,7 +501,7 @@ static void print_network(const char *way, const foliot_impairment *i, FILE *out
     fprintf(out,
             "    %s loss %.1f%% burst %.1f delay %.0f jitter %.0f-%.0f kind %d duplicate %.1f%% "
             "reorder %.1f%% rate %.0f queue %u\n",
-            way, 100 * i->loss, i->burst, i->delay_ms, i->jitter_min_ms, i->jitter_max_ms,
+            way, 100 * i->loss, i->burst, i->delay_ms, i->jitter_ms_min, i->jitter_ms_max,
             (int)i->jitter_kind, 100 * i->duplicate, 100 * i->reorder, i->rate_bits,
             i->queue_bytes);
 }

@@ -354,7 +354,7 @@ static void impairments_are_read_and_bad_ones_named(void **state)
         FOLIOT_STATUS_OK);
     check_near(i.loss, 0.05, 1e-12);
     check_near(i.delay_ms, 50, 0);
-    check_near(i.jitter_max_ms, 100, 0);
+    check_near(i.jitter_ms_max, 100, 0);
     check_near(i.rate_bits, 1e6, 0);
     assert_int_equal(i.seed, 7);
     const char *bad[] = {"loss=101%", "loss=x",          "delay=-5ms", "jitter=9-3ms",
