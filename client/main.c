@@ -438,7 +438,7 @@ static int open_player(app *a, uint32_t index, const foliot_impairment *impairme
              index + 1);
     foliot_client_config config = foliot_client_config_default();
     config.transport = p->transport;
-    config.host = a->host;
+    config.address = a->host;
     config.port = a->port;
     config.session = given.session;
     config.name = name;

@@ -399,7 +399,7 @@ static void join_match(match *m, int i, const char *fault)
     m->wires[i] = open_transport(m, false);
     foliot_client_config config = foliot_client_config_default();
     config.transport = m->wires[i];
-    config.host = "127.0.0.1";
+    config.address = "127.0.0.1";
     config.port = foliot_transport_get_port(m->host);
     config.name = name;
     config.simulation = &m->kinds[i];

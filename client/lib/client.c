@@ -23,7 +23,7 @@
 
 foliot_client_config foliot_client_config_default(void)
 {
-    return (foliot_client_config){.host = "127.0.0.1",
+    return (foliot_client_config){.address = "127.0.0.1",
                                   .port = FOLIOT_PORT_DEFAULT,
                                   .session = "",
                                   .name = "player",
@@ -46,9 +46,9 @@ static foliot_status connect(foliot_client *c)
 foliot_status foliot_client_create(const foliot_client_config *config, uint64_t now_ns,
                                    foliot_client **client)
 {
-    if (!config->transport || !config->host || !config->session || !config->name ||
+    if (!config->transport || !config->address || !config->session || !config->name ||
         strlen(config->session) >= FOLIOT_NAME_BYTES || strlen(config->name) >= FOLIOT_NAME_BYTES ||
-        strlen(config->host) >= sizeof((foliot_client *)0)->host || !(config->starved_share > 0) ||
+        strlen(config->address) >= sizeof((foliot_client *)0)->host || !(config->starved_share > 0) ||
         config->catch_up_ticks == 0 ||
         (config->simulation && !foliot_simulation_kind_valid(config->simulation)))
         return FOLIOT_STATUS_INVALID;
@@ -56,7 +56,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     if (!c)
         return FOLIOT_STATUS_MEMORY;
     c->config = *config;
-    strcpy(c->host, config->host);
+    strcpy(c->host, config->address);
     strcpy(c->session, config->session);
     strcpy(c->name, config->name);
     c->now_ns = c->began_ns = now_ns;

@@ -20,7 +20,7 @@ typedef struct foliot_client foliot_client;
 
 typedef struct foliot_client_config {
     foliot_transport *transport; // lent; one connection of it is used
-    const char *host;            // copied
+    const char *address;            // copied
     uint16_t port;
     const char *session, *name; // copied; session "" is the server's first
     bool spectates;
