@@ -120,7 +120,7 @@ foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
             continue;
         foliot_body_state state = foliot_world_get_body_state(world, i);
         body->flags = flags_of(state.flags);
-        body->generation = (uint8_t)(foliot_world_body_id(world, i).value >> 32);
+        body->generation = (uint8_t)foliot_world_get_body_generation(world, i);
         for (int k = 0; k < 3; k++) {
             body->position[k] = quantise(state.position[k], format->position_step);
             body->velocity[k] = quantise(state.velocity[k] * dt, format->velocity_step);

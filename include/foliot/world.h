@@ -22,11 +22,6 @@
 
 typedef struct foliot_world foliot_world;
 
-// A body's name in the world: slot index + 1 in the low 32 bits, generation above. Zero is null.
-typedef struct foliot_body_id {
-    uint64_t value;
-} foliot_body_id;
-
 // The stages of a step, in order. With substeps, force to solve are repeated.
 #define FOLIOT_STAGE_LIST(X) X(input) X(force) X(integrate) X(collide) X(solve) X(finish)
 typedef enum foliot_stage {
@@ -223,9 +218,8 @@ bool foliot_world_get_body_alive(const foliot_world *world, uint32_t slot);
 foliot_body_state foliot_world_get_body_state(const foliot_world *world, uint32_t slot);
 double foliot_world_get_body_mass(const foliot_world *world, uint32_t slot); // 0 for static bodies
 foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slot);
-foliot_body_id foliot_world_body_id(const foliot_world *world, uint32_t slot);
-uint32_t foliot_world_body_slot(const foliot_world *world,
-                                foliot_body_id id); // FOLIOT_NO_BODY if gone
+// How often the slot was given away: a body is named for good by its slot and its generation.
+uint32_t foliot_world_get_body_generation(const foliot_world *world, uint32_t slot);
 uint32_t foliot_world_get_player_body(const foliot_world *world,
                                   uint32_t player); // FOLIOT_NO_BODY if none
 uint32_t foliot_world_get_players_max(const foliot_world *world);
