@@ -79,6 +79,9 @@ typedef struct foliot_session_config {
                            // keep to it
     bool refuses_forced;   // clients of another fingerprint stay out though they ask with force
 } foliot_session_config;
+// Name "main", 60 ticks a second, snapshots, an input delay of 3 ticks. The caller sets scene and
+// world, or the simulation. The all-zero config is invalid.
+foliot_session_config foliot_session_config_default(void);
 // FOLIOT_STATUS_FULL, FOLIOT_STATUS_INVALID (name taken or empty, pace not positive, a simulation without
 // lockstep). Its first tick is closed one period later.
 foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config,

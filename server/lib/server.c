@@ -20,6 +20,12 @@ foliot_server_config foliot_server_config_default(void)
     return (foliot_server_config){.reconnect_ms = 10000, .catch_up_ticks = 16};
 }
 
+foliot_session_config foliot_session_config_default(void)
+{
+    return (foliot_session_config){
+        .name = "main", .pace_hz = 60, .mode = FOLIOT_SESSION_SNAPSHOTS, .input_delay = 3};
+}
+
 foliot_status foliot_server_create(const foliot_server_config *config, uint64_t now_ns,
                                    foliot_server **server)
 {
