@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// version.c: what this build is, for people.
+// version.c: names the version, the compiler and the instruction set of this build.
 #include "foliot/version.h"
 
 #define TEXT_(x) #x
@@ -46,9 +46,10 @@
 #define ISA "unknown"
 #endif
 
+// Made of the numbers, so that comparing it with FOLIOT_VERSION compares the two.
 const char *foliot_get_version(void)
 {
-    return FOLIOT_VERSION;
+    return TEXT(FOLIOT_VERSION_MAJOR) "." TEXT(FOLIOT_VERSION_MINOR) "." TEXT(FOLIOT_VERSION_PATCH);
 }
 
 const char *foliot_get_build(void)

@@ -16,11 +16,15 @@
 #include "foliot/transport.h"
 #include "foliot/world.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct foliot_client foliot_client;
 
 typedef struct foliot_client_config {
     foliot_transport *transport; // lent; one connection of it is used
-    const char *address;            // copied
+    const char *address;         // copied
     uint16_t port;
     const char *session, *name; // copied; session "" is the server's first
     bool spectates;
@@ -54,7 +58,8 @@ typedef enum foliot_client_state {
 
 // Receives, decodes, acknowledges, sends inputs.
 void foliot_client_update(foliot_client *client, uint64_t now_ns);
-uint64_t foliot_client_get_wake_ns(const foliot_client *client); // when to call it again at the latest
+uint64_t
+foliot_client_get_wake_ns(const foliot_client *client); // when to call it again at the latest
 foliot_client_state foliot_client_get_state(const foliot_client *client);
 const char *
 foliot_client_get_reason(const foliot_client *client); // a sentence; "" if there is nothing to say
@@ -65,7 +70,8 @@ bool foliot_client_get_fingerprint_refused(
 void foliot_client_leave(foliot_client *client, uint64_t now_ns);
 
 // Controls from now on, until changed.
-void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT], uint16_t buttons);
+void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT],
+                             uint16_t buttons);
 
 // What was agreed at the join; valid while PLAYING.
 uint32_t foliot_client_get_player(const foliot_client *client); // UINT32_MAX: a spectator
@@ -140,5 +146,9 @@ typedef struct foliot_client_statistics {
     foliot_digest digest; // of that snapshot's quantised bodies; in lockstep, of that tick
 } foliot_client_statistics;
 foliot_client_statistics foliot_client_get_statistics(const foliot_client *client);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

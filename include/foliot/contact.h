@@ -13,6 +13,10 @@
 
 #include "foliot/world.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // A blow: two bodies that came to touch within the step and bounced, or were so fast that one would
 // have gone by half the size of the other. The order is that in which they happened: by time; at
 // one instant as each caused the next, and (a, b) where neither did.
@@ -25,7 +29,7 @@ typedef struct foliot_hit_event {
     double impulse; // along the normal on b, and the opposite on a: mass times speed; friction's is
                     // apart
 } foliot_hit_event;
-#define FOLIOT_HIT_EVENTS_MAX                                                                         \
+#define FOLIOT_HIT_EVENTS_MAX                                                                      \
     1024 // a step, or contacts_max if that is less; more are counted in counters.events_dropped
 
 const foliot_hit_event *foliot_world_get_hit_events(const foliot_world *world, uint32_t *count);
@@ -52,6 +56,11 @@ typedef struct foliot_contact_event {
 // All of the last step, ascending (a, b). Writes the first `capacity` and returns how many there
 // are. Bodies asleep go on touching. A touch that begins and ends within one step is not among
 // them; if it was a blow, it is an impact.
-uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *touches, uint32_t capacity);
+uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *touches,
+                                         uint32_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -8,6 +8,10 @@
 
 #include "foliot/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define FOLIOT_DIGEST_TEXT_BYTES 33 // 32 lower-case hex digits and a zero
 
 // XXH3-128, seed 0. `high` is written first.
@@ -28,9 +32,14 @@ foliot_status foliot_digest_parse(const char *text, foliot_digest *digest);
 // and build.
 foliot_digest foliot_get_fingerprint(void);
 
-// Compares every part of the known-answer run with the golden values compiled in. FOLIOT_STATUS_OK, or
-// FOLIOT_STATUS_DIVERGED with *part naming the first arithmetic path that is wrong ("contraction", "exp",
+// Compares every part of the known-answer run with the golden values compiled in. FOLIOT_STATUS_OK,
+// or FOLIOT_STATUS_DIVERGED with *part naming the first arithmetic path that is wrong
+// ("contraction", "exp",
 // ...).
 foliot_status foliot_self_test(const char **part);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,6 +13,10 @@
 #include "foliot/simulation.h"
 #include "foliot/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Where two runs differ first. What is not known is said so. Names live as long as the kind.
 typedef struct foliot_divergence {
     uint64_t tick;
@@ -49,18 +53,19 @@ void foliot_step_trace_destroy(foliot_step_trace *truth);
 void foliot_step_trace_reset(foliot_step_trace *truth, uint64_t tick);
 // Steps `simulation` from the tick before, and takes its parts after each stage.
 foliot_status foliot_step_trace_step(foliot_step_trace *truth, foliot_simulation *simulation,
-                                const foliot_input *inputs, uint32_t count);
+                                     const foliot_input *inputs, uint32_t count);
 // The parts of `simulation` as they are now: what the run held. FOLIOT_STATUS_MEMORY.
-foliot_status foliot_step_trace_capture_held(foliot_step_trace *truth, const foliot_simulation *simulation);
+foliot_status foliot_step_trace_capture_held(foliot_step_trace *truth,
+                                             const foliot_simulation *simulation);
 // The parts of `simulation` after one stage, for hosts with hooks of their own.
 foliot_status foliot_step_trace_capture_stage(foliot_step_trace *truth, uint32_t stage,
-                                const foliot_simulation *simulation);
+                                              const foliot_simulation *simulation);
 uint64_t foliot_step_trace_get_tick(const foliot_step_trace *truth);
 
 // Both truths at hand: the first stage, part and field that differ, and how many do there. False:
 // none.
 bool foliot_step_trace_compare(const foliot_step_trace *expected, const foliot_step_trace *actual,
-                          foliot_divergence *divergence);
+                               foliot_divergence *divergence);
 
 // -- the search
 
@@ -69,7 +74,7 @@ bool foliot_step_trace_compare(const foliot_step_trace *expected, const foliot_s
 #define FOLIOT_SEARCH_BYTES_MAX 2048 // of a whole search, both ways
 
 typedef enum foliot_search_state {
-    FOLIOT_SEARCH_REQUESTS,        // foliot_search_get_request has a question
+    FOLIOT_SEARCH_REQUESTS,    // foliot_search_get_request has a question
     FOLIOT_SEARCH_NEEDS_TRACE, // of foliot_search_get_tick: foliot_search_set_trace
     FOLIOT_SEARCH_FOUND,       // `found` is the report, as far as it is known
     FOLIOT_SEARCH_EQUAL,       // the two sides agree on all that was asked
@@ -103,21 +108,24 @@ uint64_t foliot_search_get_tick(const foliot_search *search);
 // Our truth of that tick; must stay until the search is over.
 void foliot_search_set_trace(foliot_search *search, const foliot_step_trace *ours);
 // The question, and how many bytes it has; 0 unless the state is ASKS.
-size_t foliot_search_get_request(const foliot_search *search, uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX]);
+size_t foliot_search_get_request(const foliot_search *search,
+                                 uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX]);
 // Its answer: hostile bytes. FOLIOT_STATUS_CORRUPT: the search has failed.
-foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t *answer, size_t length);
+foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t *answer,
+                                            size_t length);
 
 // The answering side: what of it is there may be NULL. Questions are hostile bytes too:
-// FOLIOT_STATUS_CORRUPT. FOLIOT_STATUS_AGAIN: the truth of *tick is wanted (then ask again). FOLIOT_STATUS_NOT_FOUND: no
-// chain reaches it.
+// FOLIOT_STATUS_CORRUPT. FOLIOT_STATUS_AGAIN: the truth of *tick is wanted (then ask again).
+// FOLIOT_STATUS_NOT_FOUND: no chain reaches it.
 typedef struct foliot_search_responder {
     const uint64_t *chain; // as in foliot_search_begin_chain
     uint64_t first, last;
     const foliot_step_trace *trace;
 } foliot_search_responder;
-foliot_status foliot_search_respond(const foliot_search_responder *answerer, const uint8_t *question,
-                                   size_t length, uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],
-                                   size_t *answer_length, uint64_t *tick);
+foliot_status foliot_search_respond(const foliot_search_responder *answerer,
+                                    const uint8_t *question, size_t length,
+                                    uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],
+                                    size_t *answer_length, uint64_t *tick);
 
 // -- the report
 
@@ -132,11 +140,18 @@ typedef struct foliot_divergence_labels {
 
 // For people, several lines; and for programs, one JSON object. As snprintf: answers how many bytes
 // there are, and writes what fits, with a zero.
-size_t foliot_divergence_print_text(const foliot_divergence *divergence, const foliot_divergence_labels *names,
-                              char *text, size_t capacity);
-size_t foliot_divergence_print_json(const foliot_divergence *divergence, const foliot_divergence_labels *names,
-                              char *text, size_t capacity);
+size_t foliot_divergence_print_text(const foliot_divergence *divergence,
+                                    const foliot_divergence_labels *names, char *text,
+                                    size_t capacity);
+size_t foliot_divergence_print_json(const foliot_divergence *divergence,
+                                    const foliot_divergence_labels *names, char *text,
+                                    size_t capacity);
 // The part for people: `body 3`, `player 0`, `world`.
-size_t foliot_divergence_print_part(const foliot_divergence *divergence, char *text, size_t capacity);
+size_t foliot_divergence_print_part(const foliot_divergence *divergence, char *text,
+                                    size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -12,6 +12,10 @@
 #include "foliot/divergence.h"
 #include "foliot/simulation.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // X(name, what it says when it passes). Each compares with one run that nobody disturbs.
 //   replay         a second instance, made of the same setup, given the same inputs: finds globals,
 //                  clocks, chance, memory that was never written
@@ -78,9 +82,9 @@ typedef struct foliot_harness_result {
     foliot_harness_row row[FOLIOT_HARNESS_TEST_COUNT];
 } foliot_harness_result;
 
-// FOLIOT_STATUS_OK whenever there is a result, passed or not. FOLIOT_STATUS_INVALID: the config or the kind's
-// table; else what an instance answered when it was made or stepped (then *result says how far it
-// came), FOLIOT_STATUS_MEMORY.
+// FOLIOT_STATUS_OK whenever there is a result, passed or not. FOLIOT_STATUS_INVALID: the config or
+// the kind's table; else what an instance answered when it was made or stepped (then *result says
+// how far it came), FOLIOT_STATUS_MEMORY.
 foliot_status foliot_harness_run(const foliot_harness_config *config,
                                  foliot_harness_result *result);
 
@@ -88,5 +92,9 @@ const char *foliot_harness_test_get_name(foliot_harness_test test);
 // A table for people; one JSON object for programs. As snprintf.
 size_t foliot_harness_print_text(const foliot_harness_result *result, char *text, size_t capacity);
 size_t foliot_harness_print_json(const foliot_harness_result *result, char *text, size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

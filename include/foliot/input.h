@@ -5,6 +5,10 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define FOLIOT_PLAYERS_MAX 1024
 #define FOLIOT_AXIS_COUNT 4
 
@@ -24,5 +28,9 @@ typedef struct foliot_input {
     int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
 } foliot_input;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -6,6 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // The value is the scheme's number in canonical scenes and recordings: never reuse one.
 typedef enum foliot_integrator {
     FOLIOT_INTEGRATOR_NONE = 0,
@@ -36,8 +40,8 @@ typedef enum foliot_integrator {
 
 typedef enum foliot_reversibility {
     FOLIOT_REVERSIBILITY_NONE,
-    FOLIOT_REVERSIBILITY_ROUNDED,         // as a map, up to rounding
-    FOLIOT_REVERSIBILITY_EXACT, // backward steps return to the same bits
+    FOLIOT_REVERSIBILITY_ROUNDED, // as a map, up to rounding
+    FOLIOT_REVERSIBILITY_EXACT,   // backward steps return to the same bits
 } foliot_reversibility;
 
 // What a scheme is. Constant data, one row a scheme.
@@ -63,5 +67,9 @@ const foliot_integrator_info *foliot_integrator_get_info(foliot_integrator id);
 foliot_integrator foliot_integrator_find(const char *name);
 // The known name nearest to what was written, for error messages. Never NULL.
 const char *foliot_integrator_find_nearest(const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -13,6 +13,10 @@
 #include "foliot/scene.h"
 #include "foliot/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct foliot_divergence_report {
     const char *session;
     uint32_t player;              // UINT32_MAX: a spectator
@@ -30,16 +34,20 @@ typedef struct foliot_divergence_report {
 // As a recording of that one tick, for foliot-replay: `state` shows it, and `compare` finds it
 // again between two builds. Of our world alone. FOLIOT_STATUS_INVALID if the states are not known.
 foliot_status foliot_divergence_report_write(const foliot_divergence_report *found,
-                                      const foliot_scene *scene, const char *file);
+                                             const foliot_scene *scene, const char *file);
 
 // A file name for it that is not taken yet: SESSION-divergence-TICK-PLAYER-SIDE.foliot, `side`
 // being "server" or "client".
-void foliot_divergence_report_name_file(const foliot_divergence_report *found, const char *side, char *file,
-                            size_t capacity);
+void foliot_divergence_report_name_file(const foliot_divergence_report *found, const char *side,
+                                        char *file, size_t capacity);
 // The report for people, and one JSON object; `scene` names bodies and may be NULL. As snprintf.
-size_t foliot_divergence_report_print_text(const foliot_divergence_report *found, const foliot_scene *scene,
-                                   char *text, size_t capacity);
-size_t foliot_divergence_report_print_json(const foliot_divergence_report *found, const foliot_scene *scene,
-                                   char *text, size_t capacity);
+size_t foliot_divergence_report_print_text(const foliot_divergence_report *found,
+                                           const foliot_scene *scene, char *text, size_t capacity);
+size_t foliot_divergence_report_print_json(const foliot_divergence_report *found,
+                                           const foliot_scene *scene, char *text, size_t capacity);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -4,6 +4,10 @@
 #ifndef FOLIOT_MATH_H
 #define FOLIOT_MATH_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // Errors are bounds over the whole range, in units in the last place (tests/unit/test_math.c).
 double foliot_sqrt(double x);            // correctly rounded (IEEE-754)
 double foliot_sin(double x);             // < 1 ulp, any finite x; NaN for infinities
@@ -16,5 +20,9 @@ double foliot_floor(double x);           // exact
 double foliot_min(double a, double b);   // b if either is NaN
 double foliot_max(double a, double b);
 double foliot_clamp(double x, double low, double high);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -18,6 +18,10 @@
 #include "foliot/status.h"
 #include "foliot/world.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define FOLIOT_RECORDING_FORMAT 1
 
 typedef struct foliot_recording foliot_recording;
@@ -58,7 +62,8 @@ typedef struct foliot_recording_state {
     uint64_t written_tick;  // survives the end of this process
     uint64_t synced_tick;   // survives the end of this machine
     size_t queued_bytes, queued_bytes_max;
-    foliot_status stopped; // FOLIOT_STATUS_OK while all is well; FOLIOT_STATUS_FULL: queue, FOLIOT_STATUS_IO: the system
+    foliot_status stopped; // FOLIOT_STATUS_OK while all is well; FOLIOT_STATUS_FULL: queue,
+                           // FOLIOT_STATUS_IO: the system
     int stopped_errno;     // with FOLIOT_STATUS_IO
     uint64_t ticks_lost; // appended after the recording stopped, or in blocks that were not written
     uint64_t input_bytes, digest_bytes, keyframe_bytes, other_bytes; // handed to the queue
@@ -66,38 +71,38 @@ typedef struct foliot_recording_state {
 
 // Starts a recording of `world`, at the tick that it has. `scene` is what the world was made from,
 // after every change (integrator, dt, seed) that the host made; `capacities` NULL where the world
-// was made with foliot_world_config_default(scene). An existing file is replaced. `config` NULL: the
-// default.
+// was made with foliot_world_config_default(scene). An existing file is replaced. `config` NULL:
+// the default.
 foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
-                                      const foliot_world_config *capacities,
-                                      const foliot_world *world,
-                                      const foliot_recording_config *config,
-                                      foliot_recording **recording);
+                                    const foliot_world_config *capacities,
+                                    const foliot_world *world,
+                                    const foliot_recording_config *config,
+                                    foliot_recording **recording);
 // The same into a sink, which is copied.
-foliot_status foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene *scene,
-                                     const foliot_world_config *capacities,
-                                     const foliot_world *world,
-                                     const foliot_recording_config *config,
-                                     foliot_recording **recording);
+foliot_status
+foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene *scene,
+                           const foliot_world_config *capacities, const foliot_world *world,
+                           const foliot_recording_config *config, foliot_recording **recording);
 
 // The same for any simulation (docs/RECORDING.md, "Other simulations"): its kind, version and setup
 // stand in the header, and whoever knows the kind can replay it. A foliot.world is recorded as
 // above.
 foliot_status foliot_recording_open_simulation(const char *file,
-                                                 const foliot_simulation *simulation,
-                                                 const foliot_recording_config *config,
-                                                 foliot_recording **recording);
+                                               const foliot_simulation *simulation,
+                                               const foliot_recording_config *config,
+                                               foliot_recording **recording);
 foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink *sink,
-                                                const foliot_simulation *simulation,
-                                                const foliot_recording_config *config,
-                                                foliot_recording **recording);
+                                                    const foliot_simulation *simulation,
+                                                    const foliot_recording_config *config,
+                                                    foliot_recording **recording);
 
 // Goes on with a recording that ended early (or in order): FILE is cut after its last whole block
 // of ticks and appended to. *world is a new one, replayed to that tick (free with
 // foliot_world_destroy), *scene what it was made from (free with foliot_scene_destroy).
-// FOLIOT_STATUS_UNSUPPORTED if it was recorded by a build of another fingerprint, FOLIOT_STATUS_DIVERGED if this
-// one does not replay it nevertheless, FOLIOT_STATUS_CORRUPT if not even its first keyframe is whole,
-// FOLIOT_STATUS_AGAIN if another process writes to it; `problem` (may be NULL) then holds a sentence.
+// FOLIOT_STATUS_UNSUPPORTED if it was recorded by a build of another fingerprint,
+// FOLIOT_STATUS_DIVERGED if this one does not replay it nevertheless, FOLIOT_STATUS_CORRUPT if not
+// even its first keyframe is whole, FOLIOT_STATUS_AGAIN if another process writes to it; `problem`
+// (may be NULL) then holds a sentence.
 foliot_status foliot_recording_resume(const char *file, const foliot_recording_config *config,
                                       foliot_recording **recording, foliot_scene **scene,
                                       foliot_world **world, char *problem, size_t problem_bytes);
@@ -144,9 +149,10 @@ foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t 
                                           foliot_player_proof proof);
 foliot_status foliot_recording_note_acknowledged(foliot_recording *recording, uint32_t player);
 
-// After every step: `world` as the step left it, and the inputs that the step was given. FOLIOT_STATUS_OK;
-// FOLIOT_STATUS_INVALID if this is not the tick after the last; else what the recording stopped with (the
-// tick is counted as lost, and the host goes on). Waits for nothing and allocates only to grow.
+// After every step: `world` as the step left it, and the inputs that the step was given.
+// FOLIOT_STATUS_OK; FOLIOT_STATUS_INVALID if this is not the tick after the last; else what the
+// recording stopped with (the tick is counted as lost, and the host goes on). Waits for nothing and
+// allocates only to grow.
 foliot_status foliot_recording_append(foliot_recording *recording, const foliot_world *world,
                                       const foliot_input *inputs, uint32_t count);
 foliot_status foliot_recording_append_simulation(foliot_recording *recording,
@@ -163,10 +169,15 @@ foliot_status foliot_recording_wait(foliot_recording *recording, bool synced);
 foliot_recording_state foliot_recording_get_state(const foliot_recording *recording);
 
 // Writes the closing block (total ticks, final digest, index), syncs, closes and frees. `final` may
-// be NULL; else it is given the last state. FOLIOT_STATUS_OK, or what the recording stopped with: then the
-// file ends after its last whole block, without a closing block, and can be resumed or trimmed.
+// be NULL; else it is given the last state. FOLIOT_STATUS_OK, or what the recording stopped with:
+// then the file ends after its last whole block, without a closing block, and can be resumed or
+// trimmed.
 foliot_status foliot_recording_close(foliot_recording *recording, foliot_recording_state *final);
 // Frees without a closing block, as a crash would leave the file.
 void foliot_recording_abandon(foliot_recording *recording);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -17,11 +17,16 @@
 #include "foliot/status.h"
 #include "foliot/world.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 typedef struct foliot_replay foliot_replay;
 
-// The first thing wrong with a recording. FOLIOT_STATUS_OK: nothing found so far. FOLIOT_STATUS_TRUNCATED: it
-// ends inside a block, or between blocks without its closing block. FOLIOT_STATUS_CORRUPT: bytes are not
-// what was written. FOLIOT_STATUS_NEWER, FOLIOT_STATUS_UNSUPPORTED: whole, but not for this build.
+// The first thing wrong with a recording. FOLIOT_STATUS_OK: nothing found so far.
+// FOLIOT_STATUS_TRUNCATED: it ends inside a block, or between blocks without its closing block.
+// FOLIOT_STATUS_CORRUPT: bytes are not what was written. FOLIOT_STATUS_NEWER,
+// FOLIOT_STATUS_UNSUPPORTED: whole, but not for this build.
 typedef struct foliot_damage {
     foliot_status status;
     uint64_t block;  // number of the damaged block; 0 holds the header
@@ -54,8 +59,9 @@ typedef struct foliot_replay_summary {
     uint32_t records_unknown; // of optional types that this build does not know
 } foliot_replay_summary;
 
-// FOLIOT_STATUS_IO if there is no such file; FOLIOT_STATUS_OK whenever a header could be read, however damaged
-// the rest may be; else the status of the damage, and *damage (may be NULL) says what and where.
+// FOLIOT_STATUS_IO if there is no such file; FOLIOT_STATUS_OK whenever a header could be read,
+// however damaged the rest may be; else the status of the damage, and *damage (may be NULL) says
+// what and where.
 // `*replay` stands at the recording's first tick.
 foliot_status foliot_replay_open(const char *file, foliot_replay **replay, foliot_damage *damage);
 // From memory, which must stay while the replay is open.
@@ -63,8 +69,8 @@ foliot_status foliot_replay_open_bytes(const void *bytes, size_t length, foliot_
                                        foliot_damage *damage);
 // Recordings of any simulation. `kind` NULL: those of unknown kinds are opened too, to be looked
 // at: what they hold, inputs, digests and keyframes, but no tick. Else only those of that kind and
-// of that version of its rules are; FOLIOT_STATUS_UNSUPPORTED, with names in *damage, for others. `kind`
-// must stay.
+// of that version of its rules are; FOLIOT_STATUS_UNSUPPORTED, with names in *damage, for others.
+// `kind` must stay.
 foliot_status foliot_replay_open_simulation(const char *file, const foliot_simulation_kind *kind,
                                             foliot_replay **replay, foliot_damage *damage);
 foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t length,
@@ -89,21 +95,22 @@ const foliot_world *foliot_replay_get_world(const foliot_replay *replay);
 // not known. Valid until the replay moves.
 const foliot_simulation *foliot_replay_get_simulation(const foliot_replay *replay);
 uint64_t foliot_replay_get_tick(const foliot_replay *replay);
-// One tick on. FOLIOT_STATUS_NOT_FOUND at the end; FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_UNSUPPORTED
-// where the recording is damaged.
+// One tick on. FOLIOT_STATUS_NOT_FOUND at the end; FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_TRUNCATED,
+// FOLIOT_STATUS_UNSUPPORTED where the recording is damaged.
 foliot_status foliot_replay_step(foliot_replay *replay);
 // One tick back: to the same bits by the inverse step under reversible-leapfrog, else from a
 // keyframe. FOLIOT_STATUS_NOT_FOUND at the first tick.
 foliot_status foliot_replay_step_back(foliot_replay *replay);
-// To any tick: from the nearest keyframe before it. FOLIOT_STATUS_NOT_FOUND if the recording does not
-// reach it; FOLIOT_STATUS_CORRUPT where that keyframe's bytes do not give the digest beside them. A
-// refused seek leaves the replay where it was.
+// To any tick: from the nearest keyframe before it. FOLIOT_STATUS_NOT_FOUND if the recording does
+// not reach it; FOLIOT_STATUS_CORRUPT where that keyframe's bytes do not give the digest beside
+// them. A refused seek leaves the replay where it was.
 foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
 
 // Inputs that the step from `tick` to `tick` + 1 is given, valid until the next call.
-// FOLIOT_STATUS_NOT_FOUND if the recording does not reach it. The world stays where it is, here and below.
+// FOLIOT_STATUS_NOT_FOUND if the recording does not reach it. The world stays where it is, here and
+// below.
 foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
-                                   const foliot_input **inputs, uint32_t *count);
+                                       const foliot_input **inputs, uint32_t *count);
 // What was recorded of the digest of `tick`: how many bytes of digest's canonical 16 (high first,
 // most significant byte first), 0 if none was.
 uint32_t foliot_replay_get_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16]);
@@ -122,15 +129,15 @@ typedef struct foliot_perturbation {
 } foliot_perturbation;
 
 typedef struct foliot_verdict {
-    foliot_status
-        status;     // FOLIOT_STATUS_OK: match; FOLIOT_STATUS_DIVERGED; FOLIOT_STATUS_CORRUPT (for TRUNCATED too);
-                    // FOLIOT_STATUS_UNSUPPORTED (for VERSION too); FOLIOT_STATUS_INVALID: no such perturbation
-    uint64_t ticks; // that were replayed and agree
+    foliot_status status; // FOLIOT_STATUS_OK: match; FOLIOT_STATUS_DIVERGED; FOLIOT_STATUS_CORRUPT
+                          // (for TRUNCATED too); FOLIOT_STATUS_UNSUPPORTED (for VERSION too);
+                          // FOLIOT_STATUS_INVALID: no such perturbation
+    uint64_t ticks;       // that were replayed and agree
     foliot_digest digest; // of the state after them
     bool digest_known;
     uint64_t cut_at;              // offset up to which the file is whole, if damaged
-    foliot_divergence divergence; // if FOLIOT_STATUS_DIVERGED; if a keyframe is false and the replay
-                                  // agrees up to it, where: expected is the keyframe's
+    foliot_divergence divergence; // if FOLIOT_STATUS_DIVERGED; if a keyframe is false and the
+                                  // replay agrees up to it, where: expected is the keyframe's
     foliot_damage damage;
 } foliot_verdict;
 
@@ -138,5 +145,9 @@ typedef struct foliot_verdict {
 // The replay is left at the last tick replayed. FOLIOT_STATUS_OK whenever there is a verdict.
 foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbation *perturbation,
                                    foliot_verdict *verdict);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -11,6 +11,10 @@
 #include "foliot/integrator.h"
 #include "foliot/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define FOLIOT_SCENE_FORMAT 1
 #define FOLIOT_NAME_BYTES 64         // of any name, with its closing zero
 #define FOLIOT_BODIES_MAX (1u << 20) // slots of one world
@@ -18,8 +22,8 @@
 #define FOLIOT_CONSTRAINTS_MAX (1u << 22)
 #define FOLIOT_SUBSTEPS_MAX 1024
 #define FOLIOT_SUBSTEPS_AUTO UINT32_MAX // 4 where shapes can touch or joints hold, else 1
-#define FOLIOT_POSITION_MAX 0x1p40         // a coordinate beyond it is a fault
-#define FOLIOT_NO_BODY UINT32_MAX          // "the world itself", where a body index is expected
+#define FOLIOT_POSITION_MAX 0x1p40      // a coordinate beyond it is a fault
+#define FOLIOT_NO_BODY UINT32_MAX       // "the world itself", where a body index is expected
 
 typedef enum foliot_shape_kind {
     FOLIOT_SHAPE_POINT = 0,   // collides with nothing
@@ -197,7 +201,8 @@ foliot_force_definition foliot_force_definition_default(foliot_force_kind kind);
 foliot_constraint_definition foliot_constraint_definition_default(foliot_constraint_kind kind);
 
 // Every range and every combination (an integrator that does not admit the scene's contacts, say).
-// FOLIOT_STATUS_OK, or FOLIOT_STATUS_INVALID / FOLIOT_STATUS_REFUSED with *problem filled in. `problem` may be NULL.
+// FOLIOT_STATUS_OK, or FOLIOT_STATUS_INVALID / FOLIOT_STATUS_REFUSED with *problem filled in.
+// `problem` may be NULL.
 foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem *problem);
 
 // Canonical bytes: little-endian, doubles exact, the same on every machine (docs/SCENES.md).
@@ -205,11 +210,16 @@ foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem
 foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, size_t capacity,
                                   size_t *length);
 // Decodes into one heap block that holds the scene and all that it points to; free with
-// foliot_scene_destroy. Hostile bytes give FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_CORRUPT or FOLIOT_STATUS_NEWER.
+// foliot_scene_destroy. Hostile bytes give FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_CORRUPT or
+// FOLIOT_STATUS_NEWER.
 foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_scene **scene);
 void foliot_scene_destroy(foliot_scene *scene);
 
 // Index of the body of that name, FOLIOT_NO_BODY if there is none.
 uint32_t foliot_scene_find_body(const foliot_scene *scene, const char *name);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // server.h: hosts sessions. Passive: the host calls foliot_server_update with the time, and sleeps
-// until foliot_server_get_wake_ns or until the transport's descriptor is readable. No clock, no loop,
-// no thread of its own, so that the same server runs in a program, in a game, and in a simulation
-// on a virtual clock.
+// until foliot_server_get_wake_ns or until the transport's descriptor is readable. No clock, no
+// loop, no thread of its own, so that the same server runs in a program, in a game, and in a
+// simulation on a virtual clock.
 #ifndef FOLIOT_SERVER_H
 #define FOLIOT_SERVER_H
 
@@ -17,6 +17,10 @@
 #include "foliot/status.h"
 #include "foliot/transport.h"
 #include "foliot/world.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define FOLIOT_SESSIONS_MAX 64
 // An update costs some time for every peer, though one datagram has come: after one that received
@@ -82,8 +86,8 @@ typedef struct foliot_session_config {
 // Name "main", 60 ticks a second, snapshots, an input delay of 3 ticks. The caller sets scene and
 // world, or the simulation. The all-zero config is invalid.
 foliot_session_config foliot_session_config_default(void);
-// FOLIOT_STATUS_FULL, FOLIOT_STATUS_INVALID (name taken or empty, pace not positive, a simulation without
-// lockstep). Its first tick is closed one period later.
+// FOLIOT_STATUS_FULL, FOLIOT_STATUS_INVALID (name taken or empty, pace not positive, a simulation
+// without lockstep). Its first tick is closed one period later.
 foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config,
                                         uint64_t now_ns);
 
@@ -106,16 +110,16 @@ typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_LATE,    // ticks that were caught up; count in `value`
     FOLIOT_SERVER_FROZEN,  // body `value` left the numbers
     FOLIOT_SERVER_RECORDING_STOPPED,
-    FOLIOT_SERVER_ENDED,    // the session reached its last tick
-    FOLIOT_SERVER_VIOLATION,     // lockstep: a peer said what no honest one says; text: who and what;
-                            // `value`: how often
-    FOLIOT_SERVER_DIVERGED, // lockstep: a peer's digests differ from ours after tick `tick`; text:
-                            // who
-    FOLIOT_SERVER_FOUND,  // lockstep: where a divergence is: foliot_server_poll_divergence; `value`: its
-                          // tick
-    FOLIOT_SERVER_BEHIND, // lockstep: a peer fell so far behind that it was given a new state
-    FOLIOT_SERVER_SPENT,  // somebody came with a token that was replaced: the player's, or a
-                          // thief's; text: the player's name
+    FOLIOT_SERVER_ENDED,     // the session reached its last tick
+    FOLIOT_SERVER_VIOLATION, // lockstep: a peer said what no honest one says; text: who and what;
+                             // `value`: how often
+    FOLIOT_SERVER_DIVERGED,  // lockstep: a peer's digests differ from ours after tick `tick`; text:
+                             // who
+    FOLIOT_SERVER_FOUND, // lockstep: where a divergence is: foliot_server_poll_divergence; `value`:
+                         // its tick
+    FOLIOT_SERVER_BEHIND,   // lockstep: a peer fell so far behind that it was given a new state
+    FOLIOT_SERVER_SPENT,    // somebody came with a token that was replaced: the player's, or a
+                            // thief's; text: the player's name
     FOLIOT_SERVER_REFUSALS, // what a hostile network does was refused; text: the counter; `value`:
                             // how often so far
 } foliot_server_event_kind;
@@ -142,7 +146,8 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(inputs_refused)   /* too far ahead, or more than a player may hold */                        \
     X(inputs_abandoned) /* their player left before their tick was closed */                       \
     X(joins)                                                                                       \
-    X(resumes) X(leaves) X(refusals) X(byes) X(peers_lost)                                         \
+    X(resumes)                                                                                     \
+    X(leaves) X(refusals) X(byes) X(peers_lost)                                                    \
         X(peers_superseded) /* their player came back through another */                           \
         X(tokens_rotated)                                                                          \
             X(tokens_spent)      /* that somebody came with though they had been replaced */       \
@@ -158,12 +163,13 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
         X(snapshots_thinned) /* not sent to a peer whose network does not take them all */         \
         X(snapshot_bytes_sent) X(snapshot_encodes) X(events_dropped) X(ticks_unrecorded)           \
             FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
-// What no honest client does; each is told as FOLIOT_SERVER_VIOLATION, and counted: inputs for another
-// player; others for a tick than before; for a tick closed long ago; acknowledged what was never
-// sent; a divergence that its own answers deny; more packets than anyone needs.
-#define FOLIOT_SERVER_VIOLATIONS(X)                                                                      \
-    X(violations_other_player)                                                                           \
-    X(violations_contradicted) X(violations_long_ago) X(violations_unclosed) X(violations_digests) X(violations_flood)
+// What no honest client does; each is told as FOLIOT_SERVER_VIOLATION, and counted: inputs for
+// another player; others for a tick than before; for a tick closed long ago; acknowledged what was
+// never sent; a divergence that its own answers deny; more packets than anyone needs.
+#define FOLIOT_SERVER_VIOLATIONS(X)                                                                \
+    X(violations_other_player)                                                                     \
+    X(violations_contradicted)                                                                     \
+    X(violations_long_ago) X(violations_unclosed) X(violations_digests) X(violations_flood)
 #define FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)                                                         \
     X(relays_sent)                                                                                 \
     X(relay_bytes_sent)                                                                            \
@@ -171,14 +177,15 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(holes_filled) /* ticks sent again, for they were missed */                                   \
     X(holes_put_off)                                                                               \
     /* to a later tick: so much work is done in one */ X(                                          \
-        ticks_too_large)     /* for a packet: sent reliably */                                     \
-        X(relays_spared)     /* not sent to a peer that says nothing */                            \
-        X(ticks_missing)     /* closed without a word of a player: he holds what he held */        \
-        X(inputs_superseded) /* so late that a newer one had been played */                        \
-        X(inputs_stale)      /* for a tick that is remembered no more */                           \
-        X(keyframes_saved) X(keyframes_unsaved) /* all places were in use */ X(keyframes_sent)     \
-            X(keyframes_taken_back) /* overwritten while they were sent: whom they were for begin  \
-                                       anew */                                                     \
+        ticks_too_large) /* for a packet: sent reliably */                                         \
+    X(relays_spared)     /* not sent to a peer that says nothing */                                \
+    X(ticks_missing)     /* closed without a word of a player: he holds what he held */            \
+    X(inputs_superseded) /* so late that a newer one had been played */                            \
+    X(inputs_stale)      /* for a tick that is remembered no more */                               \
+    X(keyframes_saved)                                                                             \
+    X(keyframes_unsaved) /* all places were in use */ X(keyframes_sent)                            \
+        X(keyframes_taken_back) /* overwritten while they were sent: whom they were for begin      \
+                                   anew */                                                         \
         X(keyframes_stalled) /* peers that acknowledged next to nothing of one, and were dropped   \
                               */                                                                   \
         X(keyframe_bytes_sent) X(behind) /* peers that were given a new state */                   \
@@ -211,5 +218,9 @@ double foliot_server_get_lateness_us(const foliot_server *server, double share);
 // The world of a session, between updates; NULL: no such session, none of ours, or a step is
 // running.
 const foliot_world *foliot_server_get_world(const foliot_server *server, const char *session);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,6 +14,10 @@
 #include "foliot/status.h"
 #include "foliot/world.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define FOLIOT_KIND_NAME_BYTES 64              // of a kind's name, with its zero
 #define FOLIOT_SIMULATION_BYTES_MAX (1u << 29) // that an instance may save
 #define FOLIOT_SETUP_BYTES_MAX (1u << 28)
@@ -96,7 +100,8 @@ typedef struct foliot_simulation {
     size_t setup_bytes;
 } foliot_simulation;
 
-// FOLIOT_STATUS_INVALID if the table lacks what must be there; else as `create`. The setup is not copied.
+// FOLIOT_STATUS_INVALID if the table lacks what must be there; else as `create`. The setup is not
+// copied.
 foliot_status foliot_simulation_create(const foliot_simulation_kind *kind, const void *setup,
                                        size_t setup_bytes, foliot_simulation *simulation);
 void foliot_simulation_destroy(foliot_simulation *simulation); // its `self`
@@ -112,13 +117,14 @@ foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation);
 foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kind *kind);
 // `bytes` NULL asks for the length. FOLIOT_STATUS_FULL if they do not fit.
 foliot_status foliot_simulation_capture(const foliot_simulation *simulation, void *bytes,
-                                     size_t capacity, size_t *length);
+                                        size_t capacity, size_t *length);
 // FOLIOT_STATUS_INVALID if there are more than FOLIOT_SIMULATION_BYTES_MAX.
 foliot_status foliot_simulation_restore(foliot_simulation *simulation, const void *bytes,
                                         size_t length);
 
 // The name of a stage: "finish" where a step is one. NULL beyond the last.
-const char *foliot_simulation_kind_get_stage_name(const foliot_simulation_kind *kind, uint32_t stage);
+const char *foliot_simulation_kind_get_stage_name(const foliot_simulation_kind *kind,
+                                                  uint32_t stage);
 uint32_t foliot_simulation_kind_get_stage_count(const foliot_simulation_kind *kind); // at least 1
 
 // XXH3-128 of bytes, for digests of one's own. The same everywhere.
@@ -141,5 +147,9 @@ typedef struct foliot_hosted_world {
 // then what else is truth: the world itself, players, constraints, contacts. A created instance
 // frees its world too.
 extern const foliot_simulation_kind foliot_world_kind;
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

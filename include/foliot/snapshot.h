@@ -12,6 +12,10 @@
 #include "foliot/status.h"
 #include "foliot/world.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define FOLIOT_SNAPSHOT_PIECE_BYTES                                                                \
     1196 // with the message byte in front within FOLIOT_PACKET_BYTES_MAX
 #define FOLIOT_SNAPSHOT_PIECES_MAX 65535
@@ -29,9 +33,9 @@ typedef struct foliot_snapshot_format {
     // How a free body goes on, for prediction: its velocity becomes (velocity + fall / 64) * keep /
     // 2^16 a tick.
     int32_t acceleration[3]; // velocity steps / 64: the scene's gravity
-    uint32_t damping;   // at most 2^16: its drag
-    bool rotates;    // orientations are sent
-    bool spins;      // and spins: worth their bytes only where they say how bodies turn
+    uint32_t damping;        // at most 2^16: its drag
+    bool rotates;            // orientations are sent
+    bool spins;              // and spins: worth their bytes only where they say how bodies turn
     uint32_t bodies_max;
 } foliot_snapshot_format;
 
@@ -45,7 +49,7 @@ typedef struct foliot_snapshot_body {
                              // -1/sqrt2..1/sqrt2
     uint8_t largest;         // 0..3: w, x, y, z; made positive by the sign of the whole quaternion
     uint8_t flags;           // of enum foliot_snapshot_flags; 0: the slot is empty, and all else 0
-    uint8_t generation;     // low bits of the slot's generation: a change is a new body, never
+    uint8_t generation;      // low bits of the slot's generation: a change is a new body, never
                              // interpolated
 } foliot_snapshot_body;
 
@@ -70,13 +74,14 @@ foliot_snapshot_format foliot_snapshot_format_default(const foliot_scene *scene)
 
 // The world's state, quantised. FOLIOT_STATUS_FULL if `snapshot` has too little room.
 foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
-                                      const foliot_world *world, foliot_snapshot *snapshot);
+                                       const foliot_world *world, foliot_snapshot *snapshot);
 // What a quantised body stands for.
 foliot_body_state foliot_snapshot_dequantise(const foliot_snapshot_format *format,
-                                          const foliot_snapshot_body *body, double dt);
+                                             const foliot_snapshot_body *body, double dt);
 // Velocity and spin that took `base` to `body` in `ticks`, as a receiver of both knows them.
-void foliot_snapshot_derive_motion(const foliot_snapshot_format *format, const foliot_snapshot_body *base,
-                            uint32_t ticks, foliot_snapshot_body *body);
+void foliot_snapshot_derive_motion(const foliot_snapshot_format *format,
+                                   const foliot_snapshot_body *base, uint32_t ticks,
+                                   foliot_snapshot_body *body);
 bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b);
 // XXH3-128 of tick and bodies, spins apart; zero if there is no memory for it.
 foliot_digest foliot_snapshot_get_digest(const foliot_snapshot *snapshot);
@@ -113,11 +118,16 @@ typedef struct foliot_snapshot_head {
     uint32_t first, count; // slots in this piece
     uint32_t bodies;       // slots in the whole
 } foliot_snapshot_head;
-foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length, foliot_snapshot_head *head);
+foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length,
+                                          foliot_snapshot_head *head);
 // Writes the piece's slots of `into` (whose capacity is at least head.bodies) and nothing else of
 // it.
 foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes,
                                      size_t length, const foliot_snapshot *baseline,
                                      foliot_snapshot *into, foliot_snapshot_head *head);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

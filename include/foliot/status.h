@@ -4,6 +4,10 @@
 #ifndef FOLIOT_STATUS_H
 #define FOLIOT_STATUS_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 // The world's faults. Our own mistakes are assertions, hostile bytes are FOLIOT_STATUS_CORRUPT or
 // FOLIOT_STATUS_TRUNCATED. X(code, value, text)
 #define FOLIOT_STATUS_LIST(X)                                                                      \
@@ -31,5 +35,9 @@ typedef enum foliot_status {
 // The code's name ("CORRUPT") and its sentence. Never NULL.
 const char *foliot_status_get_name(foliot_status status);
 const char *foliot_status_get_text(foliot_status status);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

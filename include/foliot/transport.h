@@ -11,6 +11,10 @@
 
 #include "foliot/status.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define FOLIOT_PACKET_BYTES_MAX                                                                    \
     1200 // of an unreliable packet: larger ones are refused, never fragmented
 #define FOLIOT_RELIABLE_BYTES_MAX (1u << 20) // of a reliable one; it is cut into pieces inside
@@ -72,8 +76,8 @@ typedef struct foliot_impairment {
 } foliot_impairment;
 
 // "loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,rate=1mbit,queue=64k,burst=3,
-// jitter-kind=uniform|normal|correlated,seed=7". FOLIOT_STATUS_INVALID with a sentence in `problem` (may
-// be NULL).
+// jitter-kind=uniform|normal|correlated,seed=7". FOLIOT_STATUS_INVALID with a sentence in `problem`
+// (may be NULL).
 foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment,
                                       char *problem, size_t problem_bytes);
 
@@ -83,10 +87,10 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
     X(bytes_sent)                                                                                  \
     X(packets_received)                                                                            \
     X(bytes_received)                                                                              \
-    X(packets_batched)     /* of those received: read together, without a wake-up */               \
-        X(packets_refused) /* larger than the limit, or to a peer that is gone */                  \
-        X(packets_lost) X(packets_duplicated) X(packets_reordered)                                 \
-            X(packets_queue_full)     /* impairment's */                                           \
+    X(packets_batched) /* of those received: read together, without a wake-up */                   \
+    X(packets_refused) /* larger than the limit, or to a peer that is gone */                      \
+    X(packets_lost)                                                                                \
+    X(packets_duplicated) X(packets_reordered) X(packets_queue_full) /* impairment's */            \
         X(datagrams_dropped_source)   /* source port 0, or not a peer and not asking properly */   \
         X(datagrams_dropped_cookie)   /* asked to connect without proof of the address */          \
         X(datagrams_dropped_ended)    /* for a connection that is over */                          \
@@ -115,32 +119,35 @@ typedef struct foliot_transport_config {
     uint32_t peers_per_address_max;
     double joins_per_second;
     // ENet, listening: unreliable packets of the connected do not make the descriptor readable;
-    // they wait for the next poll, foliot_transport_get_wake_ns at the latest. For hosts that use them
-    // only now and then, at their ticks.
+    // they wait for the next poll, foliot_transport_get_wake_ns at the latest. For hosts that use
+    // them only now and then, at their ticks.
     bool batches;
 } foliot_transport_config;
 foliot_transport_config foliot_transport_config_default(void);
 
 // ENet. `now_ns` is CLOCK_MONOTONIC's time in this and every call; steps of the wall clock do no
-// harm. FOLIOT_STATUS_AGAIN: the port is busy; FOLIOT_STATUS_INVALID: that is no address; FOLIOT_STATUS_NOT_FOUND: it is
-// none of this machine's; FOLIOT_STATUS_REFUSED: that port is not for everybody.
+// harm. FOLIOT_STATUS_AGAIN: the port is busy; FOLIOT_STATUS_INVALID: that is no address;
+// FOLIOT_STATUS_NOT_FOUND: it is none of this machine's; FOLIOT_STATUS_REFUSED: that port is not
+// for everybody.
 foliot_status foliot_transport_create_enet(const foliot_transport_config *config, uint64_t now_ns,
-                                    foliot_transport **transport);
+                                           foliot_transport **transport);
 
 // Memory: transports made on one hub reach each other by the port that they listen on.
 typedef struct foliot_hub foliot_hub;
 foliot_status foliot_hub_create(foliot_hub **hub);
 void foliot_hub_destroy(foliot_hub *hub); // after its transports
 foliot_status foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,
-                                      uint64_t now_ns, foliot_transport **transport);
+                                             uint64_t now_ns, foliot_transport **transport);
 
-// Another network from now on, in memory alone; what is on its way stays so. FOLIOT_STATUS_UNSUPPORTED
-// with ENet.
-foliot_status foliot_transport_set_impairment(foliot_transport *transport, const foliot_impairment *send,
-                                      const foliot_impairment *receive);
+// Another network from now on, in memory alone; what is on its way stays so.
+// FOLIOT_STATUS_UNSUPPORTED with ENet.
+foliot_status foliot_transport_set_impairment(foliot_transport *transport,
+                                              const foliot_impairment *send,
+                                              const foliot_impairment *receive);
 void foliot_transport_destroy(foliot_transport *transport);
 
-// Begins to connect; CONNECTED or DISCONNECTED follows. FOLIOT_STATUS_NOT_FOUND: the name has no address.
+// Begins to connect; CONNECTED or DISCONNECTED follows. FOLIOT_STATUS_NOT_FOUND: the name has no
+// address.
 foliot_status foliot_transport_connect(foliot_transport *transport, const char *host, uint16_t port,
                                        uint64_t now_ns, foliot_peer_id *peer);
 // Tells the peer and forgets it, at once or after what was sent reliably has arrived.
@@ -149,8 +156,8 @@ void foliot_transport_disconnect(foliot_transport *transport, foliot_peer_id pee
 // The next event, false if there is none now. Receives at most what has arrived by `now_ns`.
 bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns,
                            foliot_transport_event *event);
-// FOLIOT_STATUS_FULL: larger than the limit, or the peer holds too much; FOLIOT_STATUS_NOT_FOUND: gone. Both
-// counted.
+// FOLIOT_STATUS_FULL: larger than the limit, or the peer holds too much; FOLIOT_STATUS_NOT_FOUND:
+// gone. Both counted.
 foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id peer,
                                     foliot_delivery delivery, const uint8_t *bytes, size_t length);
 // The same bytes to many peers, copied once. The number that took them is returned.
@@ -166,11 +173,16 @@ int foliot_transport_get_descriptor(const foliot_transport *transport);
 uint16_t foliot_transport_get_port(const foliot_transport *transport);
 // "127.0.0.1:40312" of a peer, for people.
 void foliot_transport_get_peer_address(const foliot_transport *transport, foliot_peer_id peer,
-                                   char *text, size_t bytes);
+                                       char *text, size_t bytes);
 // A number for the peer's address without its port, to count by; 0: unknown.
-uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport, foliot_peer_id peer);
+uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport,
+                                               foliot_peer_id peer);
 // Round-trip time of a peer in ns as measured by the transport; 0 if unknown.
 uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
 const foliot_transport_counters *foliot_transport_get_counters(const foliot_transport *transport);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

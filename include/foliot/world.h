@@ -2,9 +2,9 @@
 // world.h: the complete simulation state in one flat block, and the one function that advances
 // time.
 //
-// The caller owns the block: ask foliot_world_config_get_bytes, give that many bytes aligned to 64, copy it
-// with memcpy, throw it away with free. It holds no pointers. A step never allocates, reads no
-// clock and calls no libm. State is IEEE-754 binary64 throughout.
+// The caller owns the block: ask foliot_world_config_get_bytes, give that many bytes aligned to 64,
+// copy it with memcpy, throw it away with free. It holds no pointers. A step never allocates, reads
+// no clock and calls no libm. State is IEEE-754 binary64 throughout.
 #ifndef FOLIOT_WORLD_H
 #define FOLIOT_WORLD_H
 
@@ -16,6 +16,10 @@
 #include "foliot/input.h"
 #include "foliot/scene.h"
 #include "foliot/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define FOLIOT_WORLD_ALIGNMENT 64
 #define FOLIOT_CALLBACKS_MAX 16
@@ -67,7 +71,7 @@ typedef enum foliot_field {
         FOLIOT_FIELD_COUNT
 } foliot_field;
 const char *foliot_field_get_name(foliot_field field); // "position.x"
-foliot_field foliot_field_find(const char *name);  // FOLIOT_FIELD_COUNT if unknown
+foliot_field foliot_field_find(const char *name);      // FOLIOT_FIELD_COUNT if unknown
 
 enum foliot_body_flags {
     FOLIOT_BODY_ALIVE = 1u << 0,  // the slot is in use
@@ -113,7 +117,7 @@ typedef struct foliot_world_counters {
     uint64_t solver_failures;   // steps in which Newton did not reach its tolerance
     uint64_t frozen_bodies;
     uint64_t contacts_dropped; // the contact table was full
-    uint64_t hits_deferred; // too many impacts in one step: taken at its end instead of in time
+    uint64_t hits_deferred;    // too many impacts in one step: taken at its end instead of in time
     uint64_t events_dropped;
     uint64_t inputs_refused;
     uint64_t first_frozen_tick; // valid if frozen_bodies > 0
@@ -178,7 +182,8 @@ typedef struct foliot_world_config {
 } foliot_world_config;
 
 foliot_world_config foliot_world_config_default(const foliot_scene *scene);
-size_t foliot_world_config_get_bytes(const foliot_world_config *config); // 0 if the config is invalid
+size_t
+foliot_world_config_get_bytes(const foliot_world_config *config); // 0 if the config is invalid
 // Fills the block. FOLIOT_STATUS_FULL if it is too small, else as foliot_scene_check.
 foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_config *config,
                                 const foliot_scene *scene, foliot_world **world);
@@ -193,15 +198,16 @@ void foliot_world_copy(void *block, const foliot_world *from);
 // -- time
 
 // One tick. Inputs are those of this tick, ordered by (player, sequence); `host` may be NULL.
-// FOLIOT_STATUS_OK; FOLIOT_STATUS_INVALID for disordered inputs or a force whose callback the host has not lent,
-// and FOLIOT_STATUS_FLOATING_POINT for a changed rounding mode, leave the world as it was.
+// FOLIOT_STATUS_OK; FOLIOT_STATUS_INVALID for disordered inputs or a force whose callback the host
+// has not lent, and FOLIOT_STATUS_FLOATING_POINT for a changed rounding mode, leave the world as it
+// was.
 foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs, uint32_t count,
                                 const foliot_host *host);
 // One tick back to the very bits of the tick before, reversible-leapfrog only. `before` are the
 // controls that players held before the inputs of the tick that is undone, one a player whose
 // controls it changed, ordered by player. A tick with joins or leaves cannot be undone this way:
-// restore a keyframe. FOLIOT_STATUS_UNSUPPORTED for other schemes, FOLIOT_STATUS_INVALID at tick 0 and for
-// disordered controls.
+// restore a keyframe. FOLIOT_STATUS_UNSUPPORTED for other schemes, FOLIOT_STATUS_INVALID at tick 0
+// and for disordered controls.
 foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *before,
                                      uint32_t count, const foliot_host *host);
 // As foliot_world_step with another dt, for time-corrected-verlet in the lab.
@@ -221,7 +227,7 @@ foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slo
 // How often the slot was given away: a body is named for good by its slot and its generation.
 uint32_t foliot_world_get_body_generation(const foliot_world *world, uint32_t slot);
 uint32_t foliot_world_get_player_body(const foliot_world *world,
-                                  uint32_t player); // FOLIOT_NO_BODY if none
+                                      uint32_t player); // FOLIOT_NO_BODY if none
 uint32_t foliot_world_get_players_max(const foliot_world *world);
 // What the player holds: axes and buttons as a CONTROL input of sequence 0; zeros if not joined.
 foliot_input foliot_world_get_player_controls(const foliot_world *world, uint32_t player);
@@ -256,5 +262,9 @@ foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes, si
                                    size_t *length);
 // Puts captured truth into a world made from the same scene. On an error the world is unchanged.
 foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, size_t length);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
