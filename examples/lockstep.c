@@ -381,13 +381,14 @@ static void host_match(match *m, const foliot_simulation_kind *kind, const char 
     foliot_server_config config = foliot_server_config_default();
     config.transport = m->host;
     must(foliot_server_create(&config, m->now_ns, &m->server), "server");
-    foliot_session_config session = {.name = "skirmish",
-                                     .mode = FOLIOT_SESSION_LOCKSTEP,
-                                     .pace_hz = HZ,
-                                     .ticks = TICKS,
-                                     .simulation = &m->simulation,
-                                     .player_limit = PLAYERS,
-                                     .recording = m->recording};
+    foliot_session_config session = foliot_session_config_default();
+    session.name = "skirmish";
+    session.mode = FOLIOT_SESSION_LOCKSTEP;
+    session.pace_hz = HZ;
+    session.ticks = TICKS;
+    session.simulation = &m->simulation;
+    session.player_limit = PLAYERS;
+    session.recording = m->recording;
     must(foliot_server_add_session(m->server, &session, m->now_ns), "session");
 }
 
@@ -425,7 +426,7 @@ static void play(match *m)
         for (int i = 0; i < CLIENTS; i++) {
             uint64_t phase = m->now_ns / 200000000u + 3 * (uint64_t)i; // other keys every 0.2 s
             int8_t axes[FOLIOT_AXIS_COUNT] = {(int8_t)(phase * 37 % 255 - 127),
-                                        (int8_t)(phase * 91 % 255 - 127)};
+                                              (int8_t)(phase * 91 % 255 - 127)};
             foliot_client_set_input(m->clients[i], axes, phase % 3 != 0);
             foliot_client_update(m->clients[i], m->now_ns);
         }

@@ -7,7 +7,8 @@
 
 int main(void)
 {
-    foliot_body_definition bodies[2] = {foliot_body_definition_default(), foliot_body_definition_default()};
+    foliot_body_definition bodies[2] = {foliot_body_definition_default(),
+                                        foliot_body_definition_default()};
     bodies[0].name = "ball";
     bodies[0].position[2] = 3;
     bodies[0].restitution = 0.7;

@@ -28,11 +28,17 @@ expect "a callback keeps its energy to 1e-10" '^energy 0\.1300000000[0-9]*, at t
     "$("$examples/callback")"
 expect "a callback's orbit crosses the section" '^ +[0-9.]+ +-?0\.[0-9]+ +-?0\.[0-9]+$' "$("$examples/callback")"
 
-# Every line of C in the page about lockstep stands in the example, in this order within its piece.
-missing=$(awk '
-    NR == FNR { lines[$0] = 1; next }
-    /^```/ { inside = /^```c/; next }
-    inside && NF && !($0 in lines) { print }' examples/lockstep.c docs/LOCKSTEP.md)
+session=$("$examples/snapshot_session")
+expect "a snapshot session has a player" '^server: player 0 joined: alice' "$session"
+expect "who pushes the crate, as the client sees it" '^tick [0-9. ]+  crate at x 5\.[0-9]+ m  alice at x 4\.[0-9]+ m$' \
+    "$(grep '^tick' <<<"$session" | tail -n 1)"
+expect "the same snapshots at every run" "^$(tail -n 1 <<<"$session")$" "$("$examples/snapshot_session")"
+expect "and by UDP" '^[0-9]+ snapshots, ' "$("$examples/snapshot_session" --udp)"
+
+# Every statement of C in the page about lockstep stands in the example, however the two break their lines.
+statements() { sed 's,//.*,,' | tr -d ' \t\n' | sed 's/[;{},]/&\n/g'; }
+missing=$(comm -23 <(sed -n '/^```c$/,/^```$/{s/^```$/;/;/^```c$/!p}' docs/LOCKSTEP.md | statements | sort -u) \
+    <(statements <examples/lockstep.c | sort -u))
 expect "docs/LOCKSTEP.md quotes the example" '^$' "$missing"
 
 # A game of one's own: tested, hosted, recorded, verified; and with faults planted.
