@@ -1,6 +1,18 @@
 // SPDX-License-Identifier: MIT
-// scene.h: the description that a world is built from, as a value. The text form (YAML) is read by
-// scene_reader.h; this is what it means, and what recordings and the wire carry (canonical bytes).
+// scene.h: the description that a world is built from, as a value.
+//
+// scene_reader.h reads the text form (YAML). The binary form, canonical bytes, is what recordings
+// and the wire carry. docs/SCENES.md is the reference of both.
+//
+// Units: any consistent set. unit_length, unit_time and unit_mass are labels for people. "N" and
+// "m" below stand for the units of force and length that follow from them. Angles are in radians.
+//
+// Frames: the world is right-handed; no axis is special but by gravity. A body's frame has its
+// origin in the centre of mass and the principal axes of inertia. Orientations are unit quaternions
+// in the order w, x, y, z that turn body axes into world axes.
+//
+// Ownership: the caller owns what a definition points to; functions that take a scene copy what
+// they need unless they say "lent".
 #ifndef FOLIOT_SCENE_H
 #define FOLIOT_SCENE_H
 
@@ -22,8 +34,8 @@ extern "C" {
 #define FOLIOT_CONSTRAINTS_MAX (1u << 22)
 #define FOLIOT_SUBSTEPS_MAX 1024
 #define FOLIOT_SUBSTEPS_AUTO UINT32_MAX // 4 where shapes can touch or joints hold, else 1
-#define FOLIOT_POSITION_MAX 0x1p40      // a coordinate beyond it is a fault
-#define FOLIOT_NO_BODY UINT32_MAX       // "the world itself", where a body index is expected
+#define FOLIOT_POSITION_MAX 0x1p40      // a body with a coordinate beyond it is frozen
+#define FOLIOT_NO_BODY UINT32_MAX       // no body, or the world itself as a constraint's partner
 
 typedef enum foliot_shape_kind {
     FOLIOT_SHAPE_POINT = 0,   // collides with nothing
@@ -41,26 +53,26 @@ typedef struct foliot_shape {
     double offset;    // plane
 } foliot_shape;
 
-// Inertia is that of the solid shape with the body's mass unless `inertia` is given. A point does
-// not rotate.
+// A body as a scene starts it.
 typedef struct foliot_body_definition {
     const char *name;  // unique in the scene; NULL or "" for a body without one
     double mass;       // > 0; ignored for static bodies
-    double inertia[3]; // principal moments in the body's axes; all 0: from the shape
-    double position[3];
-    double velocity[3];
+    double inertia[3]; // principal moments in the body's axes; all 0: those of the solid shape with
+                       // the body's mass. A point does not rotate
+    double position[3];         // of the centre of mass, world axes
+    double velocity[3];         // of the centre of mass, world axes
     double orientation[4];      // w, x, y, z; body to world; normalised on entry
-    double angular_velocity[3]; // in world axes, rad per unit of time
-    double force[3];            // constant force in world axes, for ever
-    double friction;            // >= 0
+    double angular_velocity[3]; // world axes, radians per unit of time
+    double force[3];            // world axes; acts at the centre of mass at all times
+    double friction;            // Coulomb coefficient, >= 0
     double restitution;         // 0..1
     foliot_shape shape;
-    bool is_static;
+    bool is_static; // never moves
 } foliot_body_definition;
 
 typedef enum foliot_force_kind {
     FOLIOT_FORCE_UNIFORM =
-        0, // acceleration[3] on every body (the scene's `gravity` is one of these)
+        0, // acceleration[3] of every body (the scene's `gravity` is one of these)
     FOLIOT_FORCE_CONSTANT =
         1,                   // force[3] on body a from time `start` until `end` (a pulse if finite)
     FOLIOT_FORCE_SPRING = 2, // body a to body b, or to `point` if b is FOLIOT_NO_BODY
@@ -68,7 +80,7 @@ typedef enum foliot_force_kind {
     FOLIOT_FORCE_NEWTON =
         4, // pairwise, m1 m2 constant / (r^2 + softening^2)^(3/2) r (Plummer softening)
     FOLIOT_FORCE_ATTRACTOR = 5, // a = -strength (x - point) / |x - point|^3 on every body
-    FOLIOT_FORCE_CALLBACK = 6,  // the host's function number `callback` (world.h)
+    FOLIOT_FORCE_CALLBACK = 6,  // foliot_host.callbacks[callback] (world.h)
 } foliot_force_kind;
 
 typedef enum foliot_damping {
@@ -76,9 +88,10 @@ typedef enum foliot_damping {
     FOLIOT_DAMPING_ISOTROPIC = 1, // -c v
 } foliot_damping;
 
+// A force. The kind decides which member of `as` is used. Vectors are in world axes.
 typedef struct foliot_force_definition {
     uint32_t kind; // foliot_force_kind
-    uint32_t a, b; // body indices, FOLIOT_NO_BODY where the kind has none
+    uint32_t a, b; // indices into the scene's bodies, FOLIOT_NO_BODY where the kind has none
     union {
         struct {
             double acceleration[3];
@@ -117,20 +130,22 @@ typedef enum foliot_constraint_kind {
     FOLIOT_CONSTRAINT_WELD = 4,  // and both turn as one
 } foliot_constraint_kind;
 
+// A constraint between body a and body b. Members that its kind does not use are ignored.
 typedef struct foliot_constraint_definition {
     uint32_t kind; // foliot_constraint_kind
-    uint32_t a, b; // b may be FOLIOT_NO_BODY: then `anchor_b` is a point of the world
-    double length, length_min;
-    double stiffness; // distance: share of the error removed by one iteration, 0..1; 1 unless said
-    double break_force;               // > 0, infinite if it never breaks
-    double anchor_a[3], anchor_b[3];  // in body axes, from the centre. A distance with one that is
-                                      // not 0 is a joint like those below, solved with the contacts
-    double axis[3];                   // hinge, in a's axes, unit length
-    double angle_min, angle_max;      // hinge limits, radians about the axis, b against a, 0 as the
-                                      // scene starts; min > max: none
-    double motor_speed, motor_torque; // hinge; torque 0: no motor
-    double break_torque;              // hinge, weld: > 0, infinite if it never breaks that way
-    bool collides; // ball, hinge, weld: the two bodies touch each other; false unless said
+    uint32_t a, b; // indices into the scene's bodies; b may be FOLIOT_NO_BODY: then anchor_b is a
+                   // point of the world
+    double length, length_min; // distance, rod
+    double stiffness;   // distance: share of the error removed by one iteration, 0..1; default 1
+    double break_force; // N, > 0; infinite: never breaks
+    double anchor_a[3], anchor_b[3];  // in body axes, from the centre of mass. A distance with an
+                                      // anchor other than 0 is a joint, solved with the contacts
+    double axis[3];                   // hinge: in a's axes, unit length
+    double angle_min, angle_max;      // hinge limits, radians about the axis, b against a, 0 at the
+                                      // start of the scene; min > max: no limits
+    double motor_speed, motor_torque; // hinge: radians per unit of time, N m; torque 0: no motor
+    double break_torque;              // hinge, weld: N m, > 0; infinite: never breaks that way
+    bool collides; // ball, hinge, weld: contacts between the two bodies; default false
 } foliot_constraint_definition;
 
 typedef enum foliot_control_kind {
@@ -146,43 +161,46 @@ enum foliot_button {
     FOLIOT_BUTTON_JUMP = 1u << 2,
 };
 
+// What players are in this scene. A player has one body, spawned by its JOIN input.
 typedef struct foliot_players_definition {
-    uint32_t limit;               // 0: a scene without players
+    uint32_t limit;               // 0: a scene without players; at most FOLIOT_PLAYERS_MAX
     foliot_body_definition body;  // its name and position are not used
     const double (*positions)[3]; // player p spawns at positions[p % position_count]
     uint32_t position_count;      // >= 1 if limit > 0
     uint32_t control;             // foliot_control_kind
-    double force, torque;         // at full deflection, N and N m
-    // Buttons, with any kind but NONE. While FOLIOT_BUTTON_PULL or _PUSH is held, a body whose
-    // centre is d < reach away is drawn to the player's centre, or driven off, by that force times
-    // 1 - d / reach; the player feels the opposite. FOLIOT_BUTTON_JUMP, when pressed on something,
-    // adds that speed against gravity.
-    double reach, pull, push, jump; // 0: none
+    double force, torque;         // at full deflection of an axis, N and N m
+    // For buttons, with any control but NONE; 0 switches an effect off. While FOLIOT_BUTTON_PULL or
+    // _PUSH is held, every body whose centre is at a distance d < reach is drawn to the player's
+    // centre, or driven away, by that force times 1 - d / reach; the player feels the reaction.
+    // FOLIOT_BUTTON_JUMP, when pressed while standing on something, adds the speed `jump` against
+    // gravity.
+    double reach, pull, push, jump; // m, N, N, m per unit of time
 } foliot_players_definition;
 
 typedef struct foliot_scene {
     const char *name;
-    const char *unit_length, *unit_time, *unit_mass; // labels only
-    double dt;                                       // of one tick, > 0, finite
-    double pace_hz;    // ticks a host runs in a real second; 0: not playable without being told
-    uint32_t substeps; // integrator steps a tick, 1..FOLIOT_SUBSTEPS_MAX or _FITTING (the default)
+    const char *unit_length, *unit_time, *unit_mass; // labels
+    double dt;                                       // of one tick, in units of time; > 0, finite
+    double pace_hz; // ticks that a server runs in a real second; 0: it must be told
+    uint32_t
+        substeps; // steps of the integrator in a tick, 1..FOLIOT_SUBSTEPS_MAX or _AUTO (default)
     foliot_integrator integrator;
     uint32_t start;                 // verlet's first step: 0 Taylor, 1 rk4
     uint32_t form;                  // time-corrected-verlet: 0 dt (dt + dt_prev) / 2, 1 dt^2
-    double tolerance;               // implicit schemes: of Newton's update, relative
-    uint32_t iterations_max;        // implicit schemes: Newton iterations; constraints: see
-                                    // constraint_iterations
-    uint32_t constraint_iterations; // sweeps of position correction a step
+    double tolerance;               // implicit integrators: of Newton's update, relative
+    uint32_t iterations_max;        // implicit integrators: of Newton's method
+    uint32_t constraint_iterations; // of position correction in a step
     uint64_t seed;
-    double gravity[3];
-    double speed_max;    // infinite: no clamp
-    uint32_t bodies_max; // slots, at least bodies + players.limit; 0: just that
-    bool sleep; // bodies that have been at rest for long are left out until something wakes them
+    double gravity[3];   // acceleration, world axes
+    double speed_max;    // of any body; infinite: no limit
+    uint32_t bodies_max; // slots, at least body_count + players.limit; 0: exactly that
+    bool sleep;          // bodies that have been at rest for long are skipped until something wakes
+                         // them
     const foliot_body_definition *bodies;
     uint32_t body_count;
-    const foliot_force_definition *forces; // in evaluation order, after `gravity`
+    const foliot_force_definition *forces; // in the order of evaluation, after `gravity`
     uint32_t force_count;
-    const foliot_constraint_definition *constraints; // in solving order
+    const foliot_constraint_definition *constraints; // in the order of solving
     uint32_t constraint_count;
     foliot_players_definition players;
 } foliot_scene;
@@ -193,29 +211,30 @@ typedef struct foliot_scene_problem {
     char text[640];
 } foliot_scene_problem;
 
-// Documented defaults of every key: integrator semi-implicit-euler, 1 substep, no gravity. The
-// caller fills in name, dt, bodies. An all-zero scene is invalid.
+// The documented defaults of every key: integrator semi-implicit-euler, automatic substeps, no
+// gravity. The caller sets name, dt and bodies. An all-zero scene is invalid.
 foliot_scene foliot_scene_default(void);
-foliot_body_definition foliot_body_definition_default(void);
+foliot_body_definition foliot_body_definition_default(void); // a point of mass 1 at the origin
 foliot_force_definition foliot_force_definition_default(foliot_force_kind kind);
 foliot_constraint_definition foliot_constraint_definition_default(foliot_constraint_kind kind);
+foliot_players_definition foliot_players_definition_default(void); // limit 0, thrust of 10 N
 
-// Every range and every combination (an integrator that does not admit the scene's contacts, say).
-// FOLIOT_STATUS_OK, or FOLIOT_STATUS_INVALID / FOLIOT_STATUS_REFUSED with *problem filled in.
+// Checks every range and every combination (an integrator that does not admit the scene's contacts,
+// say). FOLIOT_STATUS_INVALID, or FOLIOT_STATUS_REFUSED for a combination, with *problem filled in;
 // `problem` may be NULL.
 foliot_status foliot_scene_check(const foliot_scene *scene, foliot_scene_problem *problem);
 
-// Canonical bytes: little-endian, doubles exact, the same on every machine (docs/SCENES.md).
-// `bytes` may be NULL to ask for the size. FOLIOT_STATUS_FULL if capacity is too small.
+// Writes the scene as canonical bytes: little-endian, doubles exact, the same on every machine.
+// `bytes` NULL asks for the length alone. FOLIOT_STATUS_FULL if `capacity` is too small.
 foliot_status foliot_scene_encode(const foliot_scene *scene, uint8_t *bytes, size_t capacity,
                                   size_t *length);
-// Decodes into one heap block that holds the scene and all that it points to; free with
-// foliot_scene_destroy. Hostile bytes give FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_CORRUPT or
-// FOLIOT_STATUS_NEWER.
+// Reads canonical bytes into one heap block that holds the scene and all that it points to; the
+// caller frees it with foliot_scene_destroy. For hostile bytes FOLIOT_STATUS_TRUNCATED,
+// FOLIOT_STATUS_CORRUPT or FOLIOT_STATUS_NEWER; FOLIOT_STATUS_MEMORY.
 foliot_status foliot_scene_decode(const uint8_t *bytes, size_t length, foliot_scene **scene);
-void foliot_scene_destroy(foliot_scene *scene);
+void foliot_scene_destroy(foliot_scene *scene); // NULL is allowed
 
-// Index of the body of that name, FOLIOT_NO_BODY if there is none.
+// The index of the body of that name, FOLIOT_NO_BODY if there is none.
 uint32_t foliot_scene_find_body(const foliot_scene *scene, const char *name);
 
 #ifdef __cplusplus

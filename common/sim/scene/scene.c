@@ -29,11 +29,7 @@ foliot_scene foliot_scene_default(void)
         .constraint_iterations = 8,
         .seed = 1,
         .speed_max = INFINITE,
-        .players = {.body = foliot_body_definition_default(),
-                    .positions = origin,
-                    .position_count = 1,
-                    .control = FOLIOT_CONTROL_THRUST,
-                    .force = 10},
+        .players = foliot_players_definition_default(),
     };
 }
 
@@ -44,6 +40,17 @@ foliot_body_definition foliot_body_definition_default(void)
         .orientation = {1, 0, 0, 0},
         .friction = 0.5,
         .shape = {.kind = FOLIOT_SHAPE_POINT, .normal = {0, 0, 1}},
+    };
+}
+
+foliot_players_definition foliot_players_definition_default(void)
+{
+    return (foliot_players_definition){
+        .body = foliot_body_definition_default(),
+        .positions = origin,
+        .position_count = 1,
+        .control = FOLIOT_CONTROL_THRUST,
+        .force = 10,
     };
 }
 
