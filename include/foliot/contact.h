@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: MIT
-// contact.h: which bodies touched and struck each other in the last step. Two lists, both in a
-// total order that is the same on every machine and with any number of threads. They tell what a
-// step has done, as its events do (world.h): kept until the next one, no part of the truth, and not
-// in the digest.
+// contact.h: which bodies touched and which struck each other in the last step.
 //
-// A world that was restored from bytes goes on with the same lists as the one that was captured,
-// from the next step on; before it, nothing has struck and all that touches lasts.
+// Contact events say which pairs press on each other at the end of a step: begin, persist, end. Hit
+// events say which pairs collided within the step, with their impulse. Both lists have a total
+// order that is the same on every machine and with any number of threads.
+//
+// The lists describe the last step alone, like the events of world.h. They are no part of the state
+// and not in the digest. A world restored from bytes produces the same lists as the captured one
+// from the next step on; before that step it has no hit events, and all its contacts persist.
+//
+// Bodies are named by slot. Positions and directions are in world axes; lengths, times and masses
+// are in the units of the scene.
 #ifndef FOLIOT_CONTACT_H
 #define FOLIOT_CONTACT_H
 
@@ -17,46 +22,49 @@
 extern "C" {
 #endif
 
-// A blow: two bodies that came to touch within the step and bounced, or were so fast that one would
-// have gone by half the size of the other. The order is that in which they happened: by time; at
-// one instant as each caused the next, and (a, b) where neither did.
+// A collision that was resolved at its time of impact: two bodies met within the step and bounced,
+// or one was so fast that it would have passed the other by half its size. The list is ordered by
+// time; at one instant by cause and effect; independent ones by (a, b).
 typedef struct foliot_hit_event {
     uint32_t a, b;    // slots, a < b
-    double time;      // after the step's start, in the scene's unit of time
-    double point[3];  // where it struck
-    double normal[3]; // unit, from a to b
-    double speed;     // with which the two approached there, along the normal; greater than 0
-    double impulse; // along the normal on b, and the opposite on a: mass times speed; friction's is
-                    // apart
+    double time;      // since the start of the step
+    double point[3];  // of contact
+    double normal[3]; // unit length, from a to b
+    double speed;     // of approach at that point along the normal, > 0
+    double impulse;   // mass times speed along the normal, on b; -impulse on a. Without friction
 } foliot_hit_event;
-#define FOLIOT_HIT_EVENTS_MAX                                                                      \
-    1024 // a step, or contacts_max if that is less; more are counted in counters.events_dropped
 
+// Of one step, or contacts_max if that is less. Further ones are counted in
+// counters.events_dropped.
+#define FOLIOT_HIT_EVENTS_MAX 1024
+
+// Owned by the world, valid until its next step.
 const foliot_hit_event *foliot_world_get_hit_events(const foliot_world *world, uint32_t *count);
 
-// Two bodies touch in a step if they press on each other at its end (in its last substep).
+// Two bodies are in contact in a step if they press on each other in its last substep.
 typedef enum foliot_contact_change {
-    FOLIOT_CONTACT_BEGIN, // not so in the step before
-    FOLIOT_CONTACT_PERSIST,
-    FOLIOT_CONTACT_END, // so in the step before; one of the two may be gone, and its slot another's
+    FOLIOT_CONTACT_BEGIN,   // not in contact in the step before
+    FOLIOT_CONTACT_PERSIST, // in contact in both
+    FOLIOT_CONTACT_END,     // in contact in the step before alone. One of the two may be gone and
+                            // its slot hold another body
 } foliot_contact_change;
 
 typedef struct foliot_contact_event {
     uint32_t a, b;      // slots, a < b
     uint32_t change;    // foliot_contact_change
-    uint32_t points;    // that press, 1 to 4. Of a touch that ends it and all below is 0
-    double point[3];    // the middle of where they touch now
-    double normal[3];   // unit, from a to b
-    double force;       // along the normal on b, and the opposite on a; mean of the last substep
-    double friction[3]; // force on b, and the opposite on a
-    double speed; // of a touch that begins: with which the two centres approached at the step's
-                  // start, along the normal; may be negative
+    uint32_t points;    // that press, 1 to 4. At END this and all below is 0
+    double point[3];    // the mean of these points
+    double normal[3];   // unit length, from a to b
+    double force;       // on b along the normal, -force on a; mean over the last substep
+    double friction[3]; // force on b, -friction on a
+    double speed; // at BEGIN: of approach of the two centres along the normal, at the start of the
+                  // step; may be negative
 } foliot_contact_event;
 
-// All of the last step, ascending (a, b). Writes the first `capacity` and returns how many there
-// are. Bodies asleep go on touching. A touch that begins and ends within one step is not among
-// them; if it was a blow, it is an impact.
-uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *touches,
+// All contacts of the last step, ascending by (a, b). Writes the first `capacity` (`events` may be
+// NULL if it is 0) and returns how many there are. Sleeping bodies stay in contact. A contact that
+// begins and ends within one step is not listed; if it was a collision, it is a hit event.
+uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *events,
                                          uint32_t capacity);
 
 #ifdef __cplusplus

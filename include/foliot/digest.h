@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// digest.h: fingerprints of truth, and of the build itself.
+// digest.h: hashes of simulation states, and of the arithmetic of this build.
+//
+// Two worlds with the same digest at the same tick are taken to be equal. Two builds with the same
+// fingerprint compute the same bits.
 #ifndef FOLIOT_DIGEST_H
 #define FOLIOT_DIGEST_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "foliot/status.h"
@@ -14,7 +18,8 @@ extern "C" {
 
 #define FOLIOT_DIGEST_TEXT_BYTES 33 // 32 lower-case hex digits and a zero
 
-// XXH3-128, seed 0. `high` is written first.
+// XXH3-128 (Yann Collet, xxHash 0.8) with seed 0. As text and in files `high` comes first. It finds
+// accidents; it is not a cryptographic hash.
 typedef struct foliot_digest {
     uint64_t low, high;
 } foliot_digest;
@@ -24,18 +29,21 @@ static inline bool foliot_digest_equal(foliot_digest a, foliot_digest b)
     return a.low == b.low && a.high == b.high;
 }
 
+// Writes 32 hex digits and a zero.
 void foliot_digest_print(foliot_digest digest, char text[FOLIOT_DIGEST_TEXT_BYTES]);
+// Reads 32 lower-case hex digits. FOLIOT_STATUS_INVALID for anything else.
 foliot_status foliot_digest_parse(const char *text, foliot_digest *digest);
+// The digest of `length` bytes, for simulations of your own. The same on every machine.
+foliot_digest foliot_digest_compute(const void *bytes, size_t length);
 
-// Hash of a known-answer run of every arithmetic path of this build. Two builds that differ here
-// must not play together. Computed anew at each call (some milliseconds), the same on every machine
-// and build.
+// The digest of a known-answer run through every arithmetic path of this build. Builds whose
+// fingerprints differ must not step the same session. Computed anew by each call, in some
+// milliseconds; equal on every machine that computes correctly. Any thread may call it.
 foliot_digest foliot_get_fingerprint(void);
 
-// Compares every part of the known-answer run with the golden values compiled in. FOLIOT_STATUS_OK,
-// or FOLIOT_STATUS_DIVERGED with *part naming the first arithmetic path that is wrong
-// ("contraction", "exp",
-// ...).
+// Compares every part of that run with golden values that are compiled in. FOLIOT_STATUS_OK, or
+// FOLIOT_STATUS_DIVERGED and *part (static) names the first arithmetic path that is wrong
+// ("contraction", "exp", ...).
 foliot_status foliot_self_test(const char **part);
 
 #ifdef __cplusplus

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
-// integrator.h: the registry of integrators that scenes, the lab and the library share.
+// integrator.h: the integrators (time-stepping schemes), by number and by name, with what each can
+// do.
+//
+// Scenes, the lab and the library share this one table. docs/INTEGRATORS.md gives the formulas and
+// their sources. All of it is constant data; any thread may read it.
 #ifndef FOLIOT_INTEGRATOR_H
 #define FOLIOT_INTEGRATOR_H
 
@@ -10,7 +14,7 @@
 extern "C" {
 #endif
 
-// The value is the scheme's number in canonical scenes and recordings: never reuse one.
+// The value is the integrator's number in canonical scenes and recordings: never reuse one.
 typedef enum foliot_integrator {
     FOLIOT_INTEGRATOR_NONE = 0,
     FOLIOT_INTEGRATOR_EXPLICIT_EULER = 1,
@@ -44,28 +48,28 @@ typedef enum foliot_reversibility {
     FOLIOT_REVERSIBILITY_EXACT,   // backward steps return to the same bits
 } foliot_reversibility;
 
-// What a scheme is. Constant data, one row a scheme.
+// What an integrator is.
 typedef struct foliot_integrator_info {
     foliot_integrator id;
-    const char *name;
+    const char *name;       // "velocity-verlet"
     const char *aliases;    // separated by blanks, may be empty
-    uint8_t order;          // of the global error in position, smooth forces of position
+    uint8_t order;          // of the global error in position, under smooth forces of position
     uint8_t order_damped;   // on the damped oscillator x'' = -k x - b v; 0: damping is refused
-    uint8_t rotation_order; // of free rigid-body rotation; 0: nothing rotates
+    uint8_t rotation_order; // of free rigid-body rotation; 0: bodies do not rotate
     bool symplectic;
     foliot_reversibility reversible;
-    uint8_t evaluations; // force evaluations a step; 0 = as many as its solver needs
+    uint8_t evaluations; // of all forces in a step; 0: as many as its solver needs
     bool contacts;       // admitted in a scene with contacts or position-level constraints
     bool rods;           // admitted in a scene with rods
-    bool lab_only;       // needs a varying dt: foliot-lab alone runs it
+    bool lab_only;       // needs a varying dt: foliot_world_step_dt alone steps it
     const char *summary; // one sentence
 } foliot_integrator_info;
 
-// Row of a scheme; NULL for a number that names none.
+// NULL for a number that names no integrator.
 const foliot_integrator_info *foliot_integrator_get_info(foliot_integrator id);
-// By name or alias, FOLIOT_INTEGRATOR_NONE if unknown.
+// By name or alias; FOLIOT_INTEGRATOR_NONE if it is unknown.
 foliot_integrator foliot_integrator_find(const char *name);
-// The known name nearest to what was written, for error messages. Never NULL.
+// The known name that is spelled most like `name`, for error messages. Never NULL.
 const char *foliot_integrator_find_nearest(const char *name);
 
 #ifdef __cplusplus

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
-// scene_reader.h: scenes as text (YAML or JSON), under a strict schema. docs/SCENES.md lists every
-// key.
+// scene_reader.h: reads scenes from YAML or JSON text, under a strict schema.
+//
+// docs/SCENES.md lists every key. An unknown key, a value out of its range or a second value for
+// one key is an error with its line and column. The functions share no state: several threads may
+// read at the same time.
 #ifndef FOLIOT_SCENE_READER_H
 #define FOLIOT_SCENE_READER_H
 
@@ -19,12 +22,13 @@ typedef struct foliot_scene_error {
     char message[1280];
 } foliot_scene_error;
 
-// Reads FILE; CSV files named in it are looked for beside it. On FOLIOT_STATUS_OK *scene is one to
-// destroy with foliot_scene_destroy and has passed foliot_scene_check. FOLIOT_STATUS_INVALID or
-// FOLIOT_STATUS_REFUSED: bad scene, FOLIOT_STATUS_IO: no such file; *error is filled in for all.
+// Reads a file; CSV files named in it are searched beside it. On success *scene has passed
+// foliot_scene_check and belongs to the caller, who frees it with foliot_scene_destroy.
+// FOLIOT_STATUS_INVALID or FOLIOT_STATUS_REFUSED: a bad scene; FOLIOT_STATUS_IO: no such file;
+// FOLIOT_STATUS_MEMORY. *error is filled in for all of them.
 foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_scene_error *error);
-// The same from memory; `name` stands for the file in messages, `folder` is where CSV files are
-// looked for (NULL: CSV is an error).
+// The same from `length` bytes of memory. `name` stands for the file in messages. `folder` is where
+// CSV files are searched; NULL: naming one is an error.
 foliot_status foliot_scene_parse(const char *text, size_t length, const char *name,
                                  const char *folder, foliot_scene **scene,
                                  foliot_scene_error *error);

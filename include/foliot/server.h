@@ -147,8 +147,9 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(inputs_abandoned) /* their player left before their tick was closed */                       \
     X(joins)                                                                                       \
     X(resumes)                                                                                     \
-    X(leaves) X(refusals) X(byes) X(peers_lost)                                                    \
-        X(peers_superseded) /* their player came back through another */                           \
+    X(leaves)                                                                                      \
+    X(refusals)                                                                                    \
+    X(byes) X(peers_lost) X(peers_superseded) /* their player came back through another */         \
         X(tokens_rotated)                                                                          \
             X(tokens_spent)      /* that somebody came with though they had been replaced */       \
         X(refusals_over_address) /* players, whose address has all the places that it may */       \
@@ -183,12 +184,14 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(inputs_superseded) /* so late that a newer one had been played */                            \
     X(inputs_stale)      /* for a tick that is remembered no more */                               \
     X(keyframes_saved)                                                                             \
-    X(keyframes_unsaved) /* all places were in use */ X(keyframes_sent)                            \
-        X(keyframes_taken_back) /* overwritten while they were sent: whom they were for begin      \
-                                   anew */                                                         \
-        X(keyframes_stalled) /* peers that acknowledged next to nothing of one, and were dropped   \
-                              */                                                                   \
-        X(keyframe_bytes_sent) X(behind) /* peers that were given a new state */                   \
+    X(keyframes_unsaved)                                                                           \
+    /* all places were in use */ X(keyframes_sent)                                                 \
+    X(keyframes_taken_back) /* overwritten while they were sent: whom they were for begin          \
+                               anew */                                                             \
+    X(keyframes_stalled)    /* peers that acknowledged next to nothing of one, and were dropped    \
+                             */                                                                    \
+    X(keyframe_bytes_sent)                                                                         \
+    X(behind)           /* peers that were given a new state */                                    \
         X(peers_silent) /* dropped, for they said nothing though their transport answered */       \
         X(ticks_compared) /* digests of clients, that is */ X(divergences) X(searches)             \
             X(search_steps) /* taken again for them */ X(                                          \

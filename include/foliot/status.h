@@ -1,6 +1,14 @@
 // SPDX-License-Identifier: MIT
-// status.h: what can go wrong, once. 0 is fine, negative is an error; every code has a name and a
-// text.
+// status.h: the result of every call that can fail. Zero is success, negative is an error.
+//
+// Three kinds of failure are treated in three ways. A mistake of the caller that no argument check
+// can report (a slot beyond the last one, say) is an assertion and ends the program, in release
+// builds too. A fault of the world outside (no memory, no such file, a bad scene) is a status.
+// Bytes from a network or a file are never trusted: they give FOLIOT_STATUS_TRUNCATED,
+// FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_NEWER or FOLIOT_STATUS_UNSUPPORTED, never an assertion.
+//
+// Unless a function says otherwise, results passed back through pointers are written on success
+// alone.
 #ifndef FOLIOT_STATUS_H
 #define FOLIOT_STATUS_H
 
@@ -8,8 +16,15 @@
 extern "C" {
 #endif
 
-// The world's faults. Our own mistakes are assertions, hostile bytes are FOLIOT_STATUS_CORRUPT or
-// FOLIOT_STATUS_TRUNCATED. X(code, value, text)
+// Stands before every function whose status must not be ignored.
+#if defined(__GNUC__)
+#define FOLIOT_MUST_CHECK __attribute__((warn_unused_result))
+#else
+#define FOLIOT_MUST_CHECK
+#endif
+
+// Every status once. X(code, value, text): the code's name, its number (never reused) and a
+// sentence for people.
 #define FOLIOT_STATUS_LIST(X)                                                                      \
     X(OK, 0, "fine")                                                                               \
     X(INVALID, -1, "an argument or a definition is outside its range")                             \
@@ -32,7 +47,8 @@ typedef enum foliot_status {
 #undef FOLIOT_STATUS_ENUM
 } foliot_status;
 
-// The code's name ("CORRUPT") and its sentence. Never NULL.
+// The code without its prefix ("CORRUPT"; "UNKNOWN" for any other number) and its sentence. Static
+// strings, never NULL; safe from any thread.
 const char *foliot_status_get_name(foliot_status status);
 const char *foliot_status_get_text(foliot_status status);
 

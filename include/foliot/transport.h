@@ -90,7 +90,9 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
     X(packets_batched) /* of those received: read together, without a wake-up */                   \
     X(packets_refused) /* larger than the limit, or to a peer that is gone */                      \
     X(packets_lost)                                                                                \
-    X(packets_duplicated) X(packets_reordered) X(packets_queue_full) /* impairment's */            \
+    X(packets_duplicated)                                                                          \
+    X(packets_reordered)                                                                           \
+    X(packets_queue_full)             /* impairment's */                                           \
         X(datagrams_dropped_source)   /* source port 0, or not a peer and not asking properly */   \
         X(datagrams_dropped_cookie)   /* asked to connect without proof of the address */          \
         X(datagrams_dropped_ended)    /* for a connection that is over */                          \
