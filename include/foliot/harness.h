@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// harness.h: is a simulation fit for lockstep, replay and rollback? One call runs it through every
-// test that finds hidden state, forgotten fields and truth that is not digested, and says where it
-// went wrong first.
+// harness.h: tests whether a simulation is fit for lockstep, replay and rollback.
+//
+// One call runs the simulation through four tests, which find hidden state, forgotten fields and
+// state that is not in the digest, and says what went wrong first and where.
 #ifndef FOLIOT_HARNESS_H
 #define FOLIOT_HARNESS_H
 
@@ -16,18 +17,15 @@
 extern "C" {
 #endif
 
-// X(name, what it says when it passes). Each compares with one run that nobody disturbs.
-//   replay         a second instance, made of the same setup, given the same inputs: finds globals,
-//                  clocks, chance, memory that was never written
-//   sync           an instance that is rolled back to saved bytes and steps again, at every
-//   distance:
-//                  finds what `save` forgets and what `restore` leaves standing
-//   serialisation  an instance restored from the undisturbed one before every tick: finds hidden
-//   state;
-//                  its saved bytes must be the same too
-//   perturbation   one unit more in every number of every part, one bit flipped in the saved bytes:
-//   finds
-//                  truth that is not digested
+// X(name, what is said when it passes). Each test compares with one undisturbed run.
+//   replay         A second instance of the same setup is given the same inputs. Finds globals,
+//                  clocks, random sources, memory that was never written.
+//   sync           An instance is rolled back to captured bytes and steps again, over every
+//                  distance. Finds what `capture` forgets and what `restore` leaves standing.
+//   serialisation  An instance is restored from the undisturbed one before every tick. Finds hidden
+//                  state. Its captured bytes must be equal too.
+//   perturbation   Every number of every part is changed by one unit, and one bit is flipped in the
+//                  captured bytes. Finds state that is not in the digest.
 #define FOLIOT_HARNESS_TESTS(X)                                                                    \
     X(replay, "two runs from the start agree")                                                     \
     X(sync, "what was rolled back comes again")                                                    \
@@ -50,8 +48,9 @@ typedef struct foliot_harness_config {
     const void *setup;
     size_t setup_bytes;
     uint64_t ticks;
-    // Inputs of every tick in turn, ordered by (player, sequence); answers how many. NULL: seeded
-    // ones of `players` players, who join, press, let go, leave and come again.
+    // Called once a tick, in order: writes the inputs, ordered by (player, sequence), and returns
+    // their number. NULL: inputs drawn from `seed` of `players` players, who join, press, release,
+    // leave and come back.
     uint32_t (*inputs)(void *user, uint64_t tick, foliot_input *inputs, uint32_t capacity);
     void *inputs_user;
     uint32_t players;
@@ -61,8 +60,8 @@ typedef struct foliot_harness_config {
     uint32_t perturbations; // of numbers, and of bits, in each of them at most
 } foliot_harness_config;
 
-// 600 ticks, 4 players, distances 1, 2 and 8, 256 perturbations every 20 ticks. Kind and setup are
-// to be filled in.
+// 600 ticks, 4 players, distances 1, 2 and 8, 256 perturbations every 20 ticks. The caller sets
+// kind and setup.
 foliot_harness_config foliot_harness_config_default(void);
 
 typedef struct foliot_harness_row {
@@ -77,19 +76,20 @@ typedef struct foliot_harness_result {
     bool passed;          // all of them
     uint64_t ticks;       // run
     uint64_t inputs;      // given
-    size_t saved_bytes;   // the most that were saved
+    size_t saved_bytes;   // the most that were captured
     foliot_digest digest; // of the undisturbed run at its end
     foliot_harness_row row[FOLIOT_HARNESS_TEST_COUNT];
 } foliot_harness_result;
 
 // FOLIOT_STATUS_OK whenever there is a result, passed or not. FOLIOT_STATUS_INVALID: the config or
-// the kind's table; else what an instance answered when it was made or stepped (then *result says
-// how far it came), FOLIOT_STATUS_MEMORY.
+// the kind's table; FOLIOT_STATUS_MEMORY; else what an instance returned from `create` or `step`:
+// then *result says how far it came.
 foliot_status foliot_harness_run(const foliot_harness_config *config,
                                  foliot_harness_result *result);
 
 const char *foliot_harness_test_get_name(foliot_harness_test test);
-// A table for people; one JSON object for programs. As snprintf.
+// A table for people; one JSON object for programs. They return the length of the whole text, and
+// write what fits into `capacity` bytes with a closing zero, as snprintf does.
 size_t foliot_harness_print_text(const foliot_harness_result *result, char *text, size_t capacity);
 size_t foliot_harness_print_json(const foliot_harness_result *result, char *text, size_t capacity);
 

@@ -149,7 +149,8 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(resumes)                                                                                     \
     X(leaves)                                                                                      \
     X(refusals)                                                                                    \
-    X(byes) X(peers_lost) X(peers_superseded) /* their player came back through another */         \
+    X(byes)                                                                                        \
+    X(peers_lost) X(peers_superseded) /* their player came back through another */                 \
         X(tokens_rotated)                                                                          \
             X(tokens_spent)      /* that somebody came with though they had been replaced */       \
         X(refusals_over_address) /* players, whose address has all the places that it may */       \
@@ -191,12 +192,13 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(keyframes_stalled)    /* peers that acknowledged next to nothing of one, and were dropped    \
                              */                                                                    \
     X(keyframe_bytes_sent)                                                                         \
-    X(behind)           /* peers that were given a new state */                                    \
-        X(peers_silent) /* dropped, for they said nothing though their transport answered */       \
-        X(ticks_compared) /* digests of clients, that is */ X(divergences) X(searches)             \
-            X(search_steps) /* taken again for them */ X(                                          \
-                searches_put_off) /* no budget was left, until later */                            \
-        X(searches_refused)       /* over a peer's, or too late */                                 \
+    X(behind)       /* peers that were given a new state */                                        \
+    X(peers_silent) /* dropped, for they said nothing though their transport answered */           \
+    X(ticks_compared)                                                                              \
+    /* digests of clients, that is */ X(divergences) X(searches)                                   \
+        X(search_steps) /* taken again for them */ X(                                              \
+            searches_put_off) /* no budget was left, until later */                                \
+        X(searches_refused)   /* over a peer's, or too late */                                     \
         FOLIOT_SERVER_VIOLATIONS(X)
 typedef struct foliot_server_counters {
 #define FOLIOT_SERVER_COUNTER_FIELD(name) uint64_t name;

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 // simulation.h: any deterministic simulation, as lockstep, recordings and the harness see it: a
-// table of functions and an instance. Our own world is one of them (foliot_world_kind);
-// docs/LOCKSTEP.md shows how to write another.
+// table of functions (the kind) and an instance.
+//
+// foliot_world_kind is the table for worlds of world.h. docs/LOCKSTEP.md and examples/lockstep.c
+// show how to write another.
+//
+// Threads: an instance is used by one thread at a time; different instances may be used at the same
+// time. The table is constant and outlives all its instances.
 #ifndef FOLIOT_SIMULATION_H
 #define FOLIOT_SIMULATION_H
 
@@ -23,7 +28,7 @@ extern "C" {
 #define FOLIOT_SETUP_BYTES_MAX (1u << 28)
 #define FOLIOT_SIMULATION_STAGES_MAX 15
 
-// What the bits of a field mean: for printing them and for the distance of two.
+// What the bits of a field mean: for printing them, and for the distance of two.
 typedef enum foliot_value_type {
     FOLIOT_VALUE_U64, // unsigned integers of any width
     FOLIOT_VALUE_I64, // signed ones, sign-extended
@@ -31,7 +36,7 @@ typedef enum foliot_value_type {
     FOLIOT_VALUE_F64,
 } foliot_value_type;
 
-// A part of the truth by name: "tank" 3, "row" 12. One that is alone in its group has the index
+// A part of the state by name: "tank" 3, "row" 12. One that is alone in its group has the index
 // FOLIOT_PART_ALONE.
 typedef struct foliot_simulation_part {
     const char *group; // lives as long as the kind; NULL: "part"
@@ -40,59 +45,59 @@ typedef struct foliot_simulation_part {
 } foliot_simulation_part;
 #define FOLIOT_PART_ALONE UINT64_MAX
 
-// One number of a part, as its simulation tells it.
+// One number of a part.
 typedef struct foliot_simulation_field {
     const char *name; // lives as long as the kind; NULL: its number
     foliot_value_type type;
-    bool undigested; // shown in reports, but not truth: a constant, a cache
+    bool undigested; // shown in reports, but not in the digest: a constant, a cache
     uint64_t bits;
 } foliot_simulation_field;
 
-// What all instances of one simulation share. The first eight members must be there; the rest make
-// reports better. No function may read a clock, draw from a random source or depend on anything but
-// its arguments and `self`.
+// What all instances of one simulation share. The members up to `restore` must be there; the others
+// make reports better. No function may read a clock, draw from a random source, or depend on
+// anything but its arguments and `self`.
 typedef struct foliot_simulation_kind {
-    const char *name; // "com.example.tanks"; "foliot.world" is ours
-    uint32_t version; // of its rules: a change that gives other bits for the same inputs is another
+    const char *name; // "com.example.tanks"; "foliot.world" is foliot_world_kind's
+    uint32_t version; // of its rules. A change that gives other bits for the same inputs is another
                       // version
-    // An instance at its first tick, made of setup bytes alone (a map, a seed, a scene). Hostile
-    // bytes are a status.
+    // Makes an instance at its first tick from setup bytes alone (a map, a seed, a scene). Hostile
+    // bytes give a status.
     foliot_status (*create)(void *user, const void *setup, size_t setup_bytes, void **self);
     void (*destroy)(void *self);
-    uint64_t (*tick)(const void *self); // steps taken since tick 0; part of what is saved
-    // One tick. Inputs are ordered by (player, sequence). On an error the instance is as it was.
+    uint64_t (*tick)(const void *self); // steps since tick 0; part of the captured bytes
+    // Advances by one tick. Inputs are ordered by (player, sequence). On an error the instance is
+    // as it was.
     foliot_status (*step)(void *self, const foliot_input *inputs, uint32_t count);
-    // All that decides the future, as bytes that are the same on every machine. Answers how many
-    // there are; writes them only if they fit (`bytes` NULL and `capacity` 0: a question). Equal
-    // states save equal bytes.
+    // Everything that decides the future, as bytes that are the same on every machine; equal states
+    // give equal bytes. Returns their number, and writes them only if they fit (`bytes` NULL and
+    // `capacity` 0 asks for the number).
     size_t (*capture)(const void *self, void *bytes, size_t capacity);
-    // Into any instance of the same setup, whatever it has lived through. Hostile bytes are a
-    // status, and leave it as it was.
+    // Puts captured bytes into any instance of the same setup, whatever its history. Hostile bytes
+    // give a status and leave it as it was.
     foliot_status (*restore)(void *self, const void *bytes, size_t length);
 
-    void *user; // handed to `create`
-    foliot_digest (*digest)(
-        const void *self);              // of the truth; NULL: of the saved bytes, which is slower
-    foliot_digest (*fingerprint)(void); // of the build's arithmetic; NULL: foliot_get_fingerprint
-    // The truth in parts (units, bodies, rows of a map), each a few numbers: what a divergence
-    // report can name. NULL: the words of the saved bytes. They may be asked for between the stages
-    // of a step.
+    void *user;                                // given to `create`
+    foliot_digest (*digest)(const void *self); // of the state; NULL: of the captured bytes, slower
+    foliot_digest (*fingerprint)(void);        // of the build; NULL: foliot_get_fingerprint
+    // The state in parts (units, bodies, rows of a map) of a few numbers each: what a divergence
+    // report can name. NULL: the words of the captured bytes. They may be asked for between the
+    // stages of a step.
     uint32_t (*part_count)(const void *self);
     void (*part)(const void *self, uint32_t part, foliot_simulation_part *about);
-    void (*fields)(const void *self, uint32_t part,
-                   foliot_simulation_field *values); // all of them, `field_count`
-    // Puts bits into a field, for the perturbation test. NULL: only saved bytes are disturbed.
+    // Writes all `field_count` fields of a part.
+    void (*fields)(const void *self, uint32_t part, foliot_simulation_field *values);
+    // Puts bits into a field, for the perturbation test. NULL: only captured bytes are disturbed.
     void (*set_field)(void *self, uint32_t part, uint32_t field, uint64_t bits);
-    // The stages of a step by name, in order. `watch` gives every step from now on a function to
-    // call after each stage, between which parts can be looked at; NULL ends it. Both NULL: a step
-    // is one stage.
+    // The names of the stages of a step, in order. `watch` gives all later steps a function to call
+    // after each stage, in which parts can be looked at; NULL ends that. Both NULL: a step is one
+    // stage.
     const char *const *stages;
-    uint32_t stage_count;
+    uint32_t stage_count; // at most FOLIOT_SIMULATION_STAGES_MAX
     void (*watch)(void *self, void (*after_stage)(void *user, uint32_t stage), void *user);
 } foliot_simulation_kind;
 
-// An instance, by value: whoever made `self` destroys it. `setup` is what it was made of, and stays
-// with its owner.
+// An instance, by value. Whoever made `self` destroys it. `setup` is what it was made from; it is
+// lent and must outlive the instance.
 typedef struct foliot_simulation {
     const foliot_simulation_kind *kind;
     void *self;
@@ -100,39 +105,35 @@ typedef struct foliot_simulation {
     size_t setup_bytes;
 } foliot_simulation;
 
-// FOLIOT_STATUS_INVALID if the table lacks what must be there; else as `create`. The setup is not
-// copied.
+// FOLIOT_STATUS_INVALID if the table lacks a member that must be there; else what `create` returns.
 foliot_status foliot_simulation_create(const foliot_simulation_kind *kind, const void *setup,
                                        size_t setup_bytes, foliot_simulation *simulation);
 void foliot_simulation_destroy(foliot_simulation *simulation); // its `self`
 bool foliot_simulation_kind_valid(const foliot_simulation_kind *kind);
 
 uint64_t foliot_simulation_get_tick(const foliot_simulation *simulation);
-// As `step`, and FOLIOT_STATUS_INVALID for inputs out of order.
+// What `step` returns; FOLIOT_STATUS_INVALID for inputs out of order.
 foliot_status foliot_simulation_step(foliot_simulation *simulation, const foliot_input *inputs,
                                      uint32_t count);
-// The whole truth. Without a `digest` of its own this allocates; a digest of zeros means that there
-// was no memory.
+// Of the whole state. A kind without `digest` needs memory for it; zero if there is none.
 foliot_digest foliot_simulation_get_digest(const foliot_simulation *simulation);
 foliot_digest foliot_simulation_kind_get_fingerprint(const foliot_simulation_kind *kind);
-// `bytes` NULL asks for the length. FOLIOT_STATUS_FULL if they do not fit.
+// `bytes` NULL asks for the length alone. FOLIOT_STATUS_FULL if `capacity` is too small.
 foliot_status foliot_simulation_capture(const foliot_simulation *simulation, void *bytes,
                                         size_t capacity, size_t *length);
-// FOLIOT_STATUS_INVALID if there are more than FOLIOT_SIMULATION_BYTES_MAX.
+// What `restore` returns; FOLIOT_STATUS_INVALID beyond FOLIOT_SIMULATION_BYTES_MAX.
 foliot_status foliot_simulation_restore(foliot_simulation *simulation, const void *bytes,
                                         size_t length);
 
-// The name of a stage: "finish" where a step is one. NULL beyond the last.
+// "finish" where a step is one stage. NULL beyond the last.
 const char *foliot_simulation_kind_get_stage_name(const foliot_simulation_kind *kind,
                                                   uint32_t stage);
 uint32_t foliot_simulation_kind_get_stage_count(const foliot_simulation_kind *kind); // at least 1
 
-// XXH3-128 of bytes, for digests of one's own. The same everywhere.
-foliot_digest foliot_digest_compute(const void *bytes, size_t length);
+// -- worlds as simulations
 
-// -- our own world
-
-// A world with what its host lends, as `self` of foliot_world_kind. Make one around any world:
+// A world with what its host lends to every step: the `self` of foliot_world_kind. Make one around
+// any world:
 //     foliot_hosted_world hosted = {.world = world, .host = host};
 //     foliot_simulation simulation = {&foliot_world_kind, &hosted, scene_bytes, scene_length};
 typedef struct foliot_hosted_world {
@@ -142,10 +143,10 @@ typedef struct foliot_hosted_world {
     void *stage_user;
 } foliot_hosted_world;
 
-// "foliot.world": setup is the canonical scene (foliot_scene_encode); `user` may be a const
-// foliot_host * in a copy of the table. Parts: how many slots there are, the bodies by slot, and
-// then what else is truth: the world itself, players, constraints, contacts. A created instance
-// frees its world too.
+// "foliot.world". Its setup is the canonical scene (foliot_scene_encode). `user` may be a const
+// foliot_host * in a copy of the table. Its parts are the number of slots, the bodies by slot, and
+// the rest of the state: the world itself, players, constraints, contacts. An instance that
+// `create` made owns its world.
 extern const foliot_simulation_kind foliot_world_kind;
 
 #ifdef __cplusplus

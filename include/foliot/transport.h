@@ -92,14 +92,15 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
     X(packets_lost)                                                                                \
     X(packets_duplicated)                                                                          \
     X(packets_reordered)                                                                           \
-    X(packets_queue_full)             /* impairment's */                                           \
-        X(datagrams_dropped_source)   /* source port 0, or not a peer and not asking properly */   \
-        X(datagrams_dropped_cookie)   /* asked to connect without proof of the address */          \
-        X(datagrams_dropped_ended)    /* for a connection that is over */                          \
-        X(datagrams_dropped_unproven) /* named a connection without knowing its connect id */      \
-        X(datagrams_unsent)           /* that the system did not take */                           \
-        X(datagrams_dropped_malformed) X(datagrams_dropped_fragment)                               \
-            X(service_errors) /* the host's service failed and was survived */                     \
+    X(packets_queue_full)         /* impairment's */                                               \
+    X(datagrams_dropped_source)   /* source port 0, or not a peer and not asking properly */       \
+    X(datagrams_dropped_cookie)   /* asked to connect without proof of the address */              \
+    X(datagrams_dropped_ended)    /* for a connection that is over */                              \
+    X(datagrams_dropped_unproven) /* named a connection without knowing its connect id */          \
+    X(datagrams_unsent)           /* that the system did not take */                               \
+    X(datagrams_dropped_malformed)                                                                 \
+    X(datagrams_dropped_fragment)                                                                  \
+        X(service_errors) /* the host's service failed and was survived */                         \
         X(connects_refused) /* no slot */ X(connects) X(disconnects)                               \
             X(connects_over_address) /* refused: the address held all that it may */               \
         X(connects_too_fast)         /* put off: the address opened too many in too short a time */
