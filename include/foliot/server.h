@@ -150,19 +150,22 @@ bool foliot_server_poll_divergence(foliot_server *server, foliot_divergence_repo
     X(leaves)                                                                                      \
     X(refusals)                                                                                    \
     X(byes)                                                                                        \
-    X(peers_lost) X(peers_superseded) /* their player came back through another */                 \
-        X(tokens_rotated)                                                                          \
-            X(tokens_spent)      /* that somebody came with though they had been replaced */       \
-        X(refusals_over_address) /* players, whose address has all the places that it may */       \
-        X(refusals_reserved)     /* newcomers, while connections are kept for players who may come \
-                                    back */                                                        \
-        X(input_packets) X(answers) /* to what lockstep asks or sends */                           \
-        X(messages_ignored) /* later copies of a hello, and what peers that were dismissed sent */ \
-        X(messages_malformed) X(messages_unexpected) X(peers_dropped) X(snapshots_sent)            \
-            X(snapshots_complete) /* against no baseline */ X(snapshot_pieces_sent)                \
-                X(snapshots_superseded) /* not sent: late ticks were being made up for, and a      \
-                                           newer one was due */                                    \
-        X(snapshots_thinned) /* not sent to a peer whose network does not take them all */         \
+    X(peers_lost)                                                                                  \
+    X(peers_superseded) /* their player came back through another */                               \
+    X(tokens_rotated)                                                                              \
+    X(tokens_spent)          /* that somebody came with though they had been replaced */           \
+    X(refusals_over_address) /* players, whose address has all the places that it may */           \
+    X(refusals_reserved)     /* newcomers, while connections are kept for players who may come     \
+                                back */                                                            \
+    X(input_packets)                                                                               \
+    X(answers)          /* to what lockstep asks or sends */                                       \
+    X(messages_ignored) /* later copies of a hello, and what peers that were dismissed sent */     \
+    X(messages_malformed)                                                                          \
+    X(messages_unexpected) X(peers_dropped) X(snapshots_sent)                                      \
+        X(snapshots_complete) /* against no baseline */ X(snapshot_pieces_sent)                    \
+            X(snapshots_superseded) /* not sent: late ticks were being made up for, and a          \
+                                       newer one was due */                                        \
+        X(snapshots_thinned)        /* not sent to a peer whose network does not take them all */  \
         X(snapshot_bytes_sent) X(snapshot_encodes) X(events_dropped) X(ticks_unrecorded)           \
             FOLIOT_SERVER_LOCKSTEP_COUNTERS(X)
 // What no honest client does; each is told as FOLIOT_SERVER_VIOLATION, and counted: inputs for

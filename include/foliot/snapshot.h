@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: MIT
-// snapshot.h: a world's state at one tick as a quantised value, and its bytes as a delta against a
-// baseline that the receiver surely has. Pieces of at most FOLIOT_PACKET_BYTES_MAX decode alone.
+// snapshot.h: the state of a world at one tick as quantised integers, and its bytes as a delta
+// against a baseline that the receiver is known to have.
+//
+// A snapshot is encoded into pieces that each fit one packet and each decode alone.
+// docs/PROTOCOL.md section 4 gives the bytes.
+//
+// Threads: a coder is used by one thread at a time; all else has no state.
 #ifndef FOLIOT_SNAPSHOT_H
 #define FOLIOT_SNAPSHOT_H
 
@@ -19,38 +24,38 @@ extern "C" {
 #define FOLIOT_SNAPSHOT_PIECE_BYTES                                                                \
     1196 // with the message byte in front within FOLIOT_PACKET_BYTES_MAX
 #define FOLIOT_SNAPSHOT_PIECES_MAX 65535
-// A body that is as it was costs at least 0.0014 bits: no model is surer than 65471 in 65536
-// (docs/PROTOCOL.md, 4). So a piece has at most so many bodies a byte, those zero bytes counted
-// that are not sent; one that claims more is corrupt.
+// An unchanged body costs at least 0.0014 bits, since no model assigns more than 65471 in 65536. So
+// a piece holds at most this many bodies a byte, counting trailing zero bytes that are not sent; a
+// piece that claims more is corrupt.
 #define FOLIOT_SNAPSHOT_BODIES_PER_BYTE 5700
 #define FOLIOT_SNAPSHOT_ACCELERATION_MAX (1 << 24)
 #define FOLIOT_ORIENTATION_BITS 9 // of each of the smallest three
 
-// How values become integers: both sides know it from the join. Steps are powers of two.
+// How values become integers. Both sides know it from the join. Steps are powers of two.
 typedef struct foliot_snapshot_format {
     double position_step; // length units
     double velocity_step; // length units a tick
-    // How a free body goes on, for prediction: its velocity becomes (velocity + fall / 64) * keep /
-    // 2^16 a tick.
+    // The predicted motion of a free body: in each tick its velocity becomes
+    // (velocity + acceleration / 64) * damping / 2^16.
     int32_t acceleration[3]; // velocity steps / 64: the scene's gravity
-    uint32_t damping;        // at most 2^16: its drag
+    uint32_t damping;        // at most 2^16: the scene's drag
     bool rotates;            // orientations are sent
-    bool spins;              // and spins: worth their bytes only where they say how bodies turn
+    bool spins;              // spins are sent too
     uint32_t bodies_max;
 } foliot_snapshot_format;
 
-// One body. Positions beyond 31 bits of steps are clamped.
+// One body. Positions are clamped to 31 bits of steps.
 typedef struct foliot_snapshot_body {
-    int32_t position[3];
-    int32_t velocity[3];
-    int16_t spin[3]; // vector of the turn a tick (half the angle), 1/16 of 1/(511 sqrt 2); 0 unless
-                     // sent
-    uint16_t orientation[3]; // smallest three, in order w x y z without the largest; 0..511 for
-                             // -1/sqrt2..1/sqrt2
-    uint8_t largest;         // 0..3: w, x, y, z; made positive by the sign of the whole quaternion
-    uint8_t flags;           // of enum foliot_snapshot_flags; 0: the slot is empty, and all else 0
-    uint8_t generation;      // low bits of the slot's generation: a change is a new body, never
-                             // interpolated
+    int32_t position[3]; // position steps, world axes
+    int32_t velocity[3]; // velocity steps: a length a tick, world axes
+    int16_t spin[3];     // rotation vector of a tick, half its angle, in 1/16 of 1/(511 sqrt 2);
+                         // 0 unless sent
+    uint16_t orientation[3]; // the smallest three components, in the order w, x, y, z without the
+                             // largest; 0..511 stands for -1/sqrt2..1/sqrt2
+    uint8_t largest;         // 0..3: w, x, y, z is the largest; it is positive by choice of sign
+    uint8_t flags;           // of enum foliot_snapshot_flags; 0: the slot is free, all else is 0
+    uint8_t generation;      // low bits of the slot's generation. A change is another body: never
+                             // interpolate across it
 } foliot_snapshot_body;
 
 enum foliot_snapshot_flags {
@@ -61,7 +66,7 @@ enum foliot_snapshot_flags {
     FOLIOT_SNAPSHOT_ASLEEP = 16,
 };
 
-// `bodies` is the caller's, `capacity` long.
+// `bodies` belongs to the caller and has room for `capacity` of them.
 typedef struct foliot_snapshot {
     uint64_t tick;
     uint32_t count;
@@ -69,26 +74,28 @@ typedef struct foliot_snapshot {
     foliot_snapshot_body *bodies;
 } foliot_snapshot;
 
-// Steps fit for the scene's size: 2^-14 of its extent, from 2^-16 to 2^-9 for scenes of metres.
+// Steps that fit the size of the scene: 2^-14 of its extent, 2^-16 to 2^-9 for scenes of metres.
 foliot_snapshot_format foliot_snapshot_format_default(const foliot_scene *scene);
 
-// The world's state, quantised. FOLIOT_STATUS_FULL if `snapshot` has too little room.
+// The state of the world, quantised. FOLIOT_STATUS_FULL if `snapshot` has too little room.
 foliot_status foliot_snapshot_quantise(const foliot_snapshot_format *format,
                                        const foliot_world *world, foliot_snapshot *snapshot);
-// What a quantised body stands for.
+// The state that a quantised body stands for. `dt` is that of a tick. An empty slot gives flags 0.
 foliot_body_state foliot_snapshot_dequantise(const foliot_snapshot_format *format,
                                              const foliot_snapshot_body *body, double dt);
-// Velocity and spin that took `base` to `body` in `ticks`, as a receiver of both knows them.
+// Sets velocity and spin of `body` to what moved it from `base` in `ticks`: what a receiver that
+// knows both poses derives, where velocities are not sent.
 void foliot_snapshot_derive_motion(const foliot_snapshot_format *format,
                                    const foliot_snapshot_body *base, uint32_t ticks,
                                    foliot_snapshot_body *body);
 bool foliot_snapshot_equal(const foliot_snapshot *a, const foliot_snapshot *b);
-// XXH3-128 of tick and bodies, spins apart; zero if there is no memory for it.
+// XXH3-128 of the tick and the bodies without spins; zero if there is no memory for it.
 foliot_digest foliot_snapshot_get_digest(const foliot_snapshot *snapshot);
 
 // -- bytes
 
-// Encoded pieces, one after the other in `bytes`; reuse one of these for many encodes.
+// Encoded pieces, one behind the other in `bytes`. Start with all zeros; one object can be reused
+// for many encodes.
 typedef struct foliot_snapshot_pieces {
     uint8_t *bytes;
     uint32_t *offsets; // piece i is bytes[offsets[i]] .. bytes[offsets[i + 1]]
@@ -96,20 +103,22 @@ typedef struct foliot_snapshot_pieces {
     size_t bytes_capacity;
     uint32_t offsets_capacity;
 } foliot_snapshot_pieces;
+// Frees its memory, not the object itself.
 void foliot_snapshot_pieces_destroy(foliot_snapshot_pieces *pieces);
 
-// What is the same for all of a receiver's snapshots; scratch of the coder. One a thread.
+// The format and the scratch memory of encoding and decoding. One for each thread.
 typedef struct foliot_snapshot_coder foliot_snapshot_coder;
 foliot_status foliot_snapshot_coder_create(const foliot_snapshot_format *format,
                                            foliot_snapshot_coder **coder);
 void foliot_snapshot_coder_destroy(foliot_snapshot_coder *coder);
 
-// `baseline` NULL: complete in itself.
+// Replaces *pieces. `baseline` NULL encodes a snapshot that is complete in itself.
+// FOLIOT_STATUS_MEMORY.
 foliot_status foliot_snapshot_encode(foliot_snapshot_coder *coder, const foliot_snapshot *snapshot,
                                      const foliot_snapshot *baseline,
                                      foliot_snapshot_pieces *pieces);
 
-// The head of a piece. Hostile bytes: FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_CORRUPT.
+// The head of a piece.
 typedef struct foliot_snapshot_head {
     uint64_t tick;
     uint64_t baseline_tick; // valid if has_baseline
@@ -118,10 +127,11 @@ typedef struct foliot_snapshot_head {
     uint32_t first, count; // slots in this piece
     uint32_t bodies;       // slots in the whole
 } foliot_snapshot_head;
+// Hostile bytes give FOLIOT_STATUS_TRUNCATED or FOLIOT_STATUS_CORRUPT, here and below.
 foliot_status foliot_snapshot_decode_head(const uint8_t *bytes, size_t length,
                                           foliot_snapshot_head *head);
-// Writes the piece's slots of `into` (whose capacity is at least head.bodies) and nothing else of
-// it.
+// Writes the slots of this piece into `into`, whose capacity is at least head.bodies, and changes
+// nothing else of it. `baseline` is the snapshot of head.baseline_tick, NULL if there is none.
 foliot_status foliot_snapshot_decode(foliot_snapshot_coder *coder, const uint8_t *bytes,
                                      size_t length, const foliot_snapshot *baseline,
                                      foliot_snapshot *into, foliot_snapshot_head *head);

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: MIT
-// transport.h: packets between peers. Two makers: ENet over UDP, and memory on a virtual clock;
-// both with the same seeded impairment. Time is an argument. Nothing here knows what the bytes
-// mean.
+// transport.h: carries packets between peers, through UDP (ENet) or through memory.
+//
+// Both can impair the network by a seeded model of loss, delay, jitter, duplication, reordering and
+// rate. A transport does not know what the bytes mean.
+//
+// Time is an argument, in nanoseconds, and never goes back. With ENet it is CLOCK_MONOTONIC's; with
+// memory any clock of the caller's, so that a network of many peers is simulated on a virtual
+// clock.
+//
+// Threads: a transport, and all transports of one hub, are used by one thread at a time.
 #ifndef FOLIOT_TRANSPORT_H
 #define FOLIOT_TRANSPORT_H
 
@@ -23,22 +30,22 @@ extern "C" {
 
 typedef struct foliot_transport foliot_transport;
 
-// A connection, as long as it lasts. Zero is null; a value is never used twice.
+// Names a connection while it lasts. Zero is null; no value is used twice.
 typedef struct foliot_peer_id {
     uint64_t value;
 } foliot_peer_id;
 
 typedef enum foliot_delivery {
-    FOLIOT_DELIVERY_UNRELIABLE, // unsequenced: may be lost, repeated, reordered
-    FOLIOT_DELIVERY_RELIABLE,   // in order, on a channel of its own
+    FOLIOT_DELIVERY_UNRELIABLE, // may be lost, repeated or reordered
+    FOLIOT_DELIVERY_RELIABLE,   // arrives once and in order, on a channel of its own
 } foliot_delivery;
 
-// Why a connection ended, where the transport itself ended it; a peer's own reasons are >= 256.
+// Why the transport ended a connection. Reasons that a peer gives are 256 and more.
 enum foliot_disconnect_reason {
     FOLIOT_DISCONNECT_NONE = 0,
-    FOLIOT_DISCONNECT_TIMEOUT = 1,  // or never answered
+    FOLIOT_DISCONNECT_TIMEOUT = 1,  // the peer is silent, or never answered
     FOLIOT_DISCONNECT_FULL = 2,     // no slot, or none left for this address
-    FOLIOT_DISCONNECT_PROTOCOL = 3, // the host speaks another version of the protocol
+    FOLIOT_DISCONNECT_PROTOCOL = 3, // the peers speak different versions of the protocol
 };
 
 typedef enum foliot_transport_event_kind {
@@ -52,12 +59,12 @@ typedef struct foliot_transport_event {
     foliot_peer_id peer;
     uint32_t reason;
     foliot_delivery delivery;
-    const uint8_t *bytes; // until the next poll
+    const uint8_t *bytes; // belong to the transport, until its next poll
     size_t length;
     uint64_t arrived_ns; // RECEIVED: when it came, at most the now_ns of the poll
 } foliot_transport_event;
 
-// What a network does to packets, in one direction. All zero: nothing.
+// What a network does to packets in one direction. All zero: nothing.
 typedef enum foliot_jitter_kind {
     FOLIOT_JITTER_UNIFORM,    // delay + U(jitter_min, jitter_max)
     FOLIOT_JITTER_NORMAL,     // delay + |N(jitter_min, jitter_max - jitter_min)|
@@ -75,13 +82,13 @@ typedef struct foliot_impairment {
     uint64_t seed;
 } foliot_impairment;
 
-// "loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,rate=1mbit,queue=64k,burst=3,
-// jitter-kind=uniform|normal|correlated,seed=7". FOLIOT_STATUS_INVALID with a sentence in `problem`
-// (may be NULL).
+// Reads "loss=5%,delay=50ms,jitter=0-100ms,duplicate=1%,reorder=2%,rate=1mbit,queue=64k,burst=3,
+// jitter-kind=uniform|normal|correlated,seed=7"; all parts may be left out. FOLIOT_STATUS_INVALID
+// with a sentence in `problem` (may be NULL).
 foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impairment,
                                       char *problem, size_t problem_bytes);
 
-// Counted since the transport was made.
+// Counts since the transport was made.
 #define FOLIOT_TRANSPORT_COUNTERS(X)                                                               \
     X(packets_sent)                                                                                \
     X(bytes_sent)                                                                                  \
@@ -100,10 +107,11 @@ foliot_status foliot_impairment_parse(const char *text, foliot_impairment *impai
     X(datagrams_unsent)           /* that the system did not take */                               \
     X(datagrams_dropped_malformed)                                                                 \
     X(datagrams_dropped_fragment)                                                                  \
-        X(service_errors) /* the host's service failed and was survived */                         \
-        X(connects_refused) /* no slot */ X(connects) X(disconnects)                               \
-            X(connects_over_address) /* refused: the address held all that it may */               \
-        X(connects_too_fast)         /* put off: the address opened too many in too short a time */
+    X(service_errors) /* the host's service failed and was survived */                             \
+    X(connects_refused)                                                                            \
+    /* no slot */ X(connects) X(disconnects)                                                       \
+        X(connects_over_address) /* refused: the address held all that it may */                   \
+        X(connects_too_fast)     /* delayed: the address opened too many in too short a time */
 typedef struct foliot_transport_counters {
 #define FOLIOT_COUNTER_FIELD(name) uint64_t name;
     FOLIOT_TRANSPORT_COUNTERS(FOLIOT_COUNTER_FIELD)
@@ -116,72 +124,74 @@ typedef struct foliot_transport_config {
     uint32_t peers_max;
     uint32_t timeout_ms; // a peer unheard of for so long is gone
     foliot_impairment send, receive;
-    // One address, whatever its ports, holds at most so many of the connections, and opens at most
-    // so many a second once it has opened those. 0: a quarter of peers_max, at least 8; and 4 a
-    // second; all and 32 where a host on the loopback is reached by one address alone.
+    // Limits for one IP address, whatever its ports: how many connections it holds, and how many it
+    // opens a second once it has opened that many. 0 gives a quarter of peers_max, at least 8, and
+    // 4 a second; where a host on the loopback is reached from one address alone, all and 32.
     uint32_t peers_per_address_max;
     double joins_per_second;
-    // ENet, listening: unreliable packets of the connected do not make the descriptor readable;
-    // they wait for the next poll, foliot_transport_get_wake_ns at the latest. For hosts that use
-    // them only now and then, at their ticks.
+    // ENet, listening: an unreliable packet of a connected peer does not make the descriptor
+    // readable, but waits for the next poll, due at foliot_transport_get_wake_ns. For hosts that
+    // use these packets at their ticks alone.
     bool batches;
 } foliot_transport_config;
 foliot_transport_config foliot_transport_config_default(void);
 
-// ENet. `now_ns` is CLOCK_MONOTONIC's time in this and every call; steps of the wall clock do no
-// harm. FOLIOT_STATUS_AGAIN: the port is busy; FOLIOT_STATUS_INVALID: that is no address;
-// FOLIOT_STATUS_NOT_FOUND: it is none of this machine's; FOLIOT_STATUS_REFUSED: that port is not
-// for everybody.
+// UDP by ENet. FOLIOT_STATUS_AGAIN: the port is in use; FOLIOT_STATUS_INVALID: `bind` is no
+// address; FOLIOT_STATUS_NOT_FOUND: no address of this machine; FOLIOT_STATUS_REFUSED: the port is
+// privileged; FOLIOT_STATUS_IO; FOLIOT_STATUS_MEMORY.
 foliot_status foliot_transport_create_enet(const foliot_transport_config *config, uint64_t now_ns,
                                            foliot_transport **transport);
 
-// Memory: transports made on one hub reach each other by the port that they listen on.
+// Memory: transports of one hub reach each other by the port that they listen on; every address
+// leads to them.
 typedef struct foliot_hub foliot_hub;
 foliot_status foliot_hub_create(foliot_hub **hub);
 void foliot_hub_destroy(foliot_hub *hub); // after its transports
 foliot_status foliot_transport_create_memory(foliot_hub *hub, const foliot_transport_config *config,
                                              uint64_t now_ns, foliot_transport **transport);
 
-// Another network from now on, in memory alone; what is on its way stays so.
-// FOLIOT_STATUS_UNSUPPORTED with ENet.
+// Changes the network from now on; packets on their way are not changed. FOLIOT_STATUS_UNSUPPORTED
+// with ENet.
 foliot_status foliot_transport_set_impairment(foliot_transport *transport,
                                               const foliot_impairment *send,
                                               const foliot_impairment *receive);
 void foliot_transport_destroy(foliot_transport *transport);
 
-// Begins to connect; CONNECTED or DISCONNECTED follows. FOLIOT_STATUS_NOT_FOUND: the name has no
-// address.
+// Begins to connect to a host name or address; an event CONNECTED or DISCONNECTED follows.
+// FOLIOT_STATUS_NOT_FOUND: the name has no address; FOLIOT_STATUS_FULL: all peers_max are in use.
 foliot_status foliot_transport_connect(foliot_transport *transport, const char *host, uint16_t port,
                                        uint64_t now_ns, foliot_peer_id *peer);
-// Tells the peer and forgets it, at once or after what was sent reliably has arrived.
+// Disconnects, and gives the peer the reason: at once, or after what was sent reliably has arrived.
 void foliot_transport_disconnect(foliot_transport *transport, foliot_peer_id peer, uint32_t reason,
                                  bool at_once);
-// The next event, false if there is none now. Receives at most what has arrived by `now_ns`.
+// Takes the next event that has arrived by `now_ns`; false if there is none.
 bool foliot_transport_poll(foliot_transport *transport, uint64_t now_ns,
                            foliot_transport_event *event);
-// FOLIOT_STATUS_FULL: larger than the limit, or the peer holds too much; FOLIOT_STATUS_NOT_FOUND:
-// gone. Both counted.
+// Copies the bytes. FOLIOT_STATUS_FULL: larger than the limit, or too much is waiting for this
+// peer; FOLIOT_STATUS_NOT_FOUND: the peer is gone. Both are counted in packets_refused.
 foliot_status foliot_transport_send(foliot_transport *transport, foliot_peer_id peer,
                                     foliot_delivery delivery, const uint8_t *bytes, size_t length);
-// The same bytes to many peers, copied once. The number that took them is returned.
+// Sends the same bytes to many peers and copies them once. Returns how many peers took them.
 uint32_t foliot_transport_send_many(foliot_transport *transport, const foliot_peer_id *peers,
                                     uint32_t count, foliot_delivery delivery, const uint8_t *bytes,
                                     size_t length);
-// Puts on the network what was sent since; once after a tick's broadcast.
+// Puts on the network what was sent since the last flush. Call it once after a tick's broadcast.
 void foliot_transport_flush(foliot_transport *transport, uint64_t now_ns);
-// When to poll again at the latest, for impairment and time-outs, though nothing arrives.
+// When to poll again at the latest though nothing arrives: for impairment and time-outs.
 uint64_t foliot_transport_get_wake_ns(const foliot_transport *transport);
-// The socket to wait on, -1 for memory.
+// A descriptor that is readable when something has arrived; -1 for memory. It stays the
+// transport's.
 int foliot_transport_get_descriptor(const foliot_transport *transport);
 uint16_t foliot_transport_get_port(const foliot_transport *transport);
-// "127.0.0.1:40312" of a peer, for people.
+// Writes "127.0.0.1:40312", for people.
 void foliot_transport_get_peer_address(const foliot_transport *transport, foliot_peer_id peer,
                                        char *text, size_t bytes);
-// A number for the peer's address without its port, to count by; 0: unknown.
+// A number that is equal for peers of one IP address, whatever their ports; 0: unknown.
 uint64_t foliot_transport_get_peer_address_key(const foliot_transport *transport,
                                                foliot_peer_id peer);
-// Round-trip time of a peer in ns as measured by the transport; 0 if unknown.
+// The round-trip time to a peer as the transport measures it; 0: unknown.
 uint64_t foliot_transport_get_round_trip_ns(const foliot_transport *transport, foliot_peer_id peer);
+// Belong to the transport and stay current.
 const foliot_transport_counters *foliot_transport_get_counters(const foliot_transport *transport);
 
 #ifdef __cplusplus
