@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT
-// client.h: joins a session, keeps a snapshot buffer, and samples between two snapshots at a render
-// time that adapts to the network. Passive like the server: time is an argument.
+// client.h: joins a session as a player or a spectator, sends its inputs, and gives what to draw.
+//
+// In a snapshot session the client keeps a playout buffer of snapshots and interpolates between two
+// of them, at a render time that adapts to the network. In a lockstep session it steps the world
+// itself.
+//
+// The client is passive like the server: time is an argument, in nanoseconds of a clock that never
+// goes back, the transport's. A client is used by one thread at a time. examples/snapshot_session.c
+// shows one.
 #ifndef FOLIOT_CLIENT_H
 #define FOLIOT_CLIENT_H
 
@@ -24,24 +31,29 @@ typedef struct foliot_client foliot_client;
 
 typedef struct foliot_client_config {
     foliot_transport *transport; // lent; one connection of it is used
-    const char *address;         // copied
+    const char *address;         // name or IP address of the server; copied
     uint16_t port;
-    const char *session, *name; // copied; session "" is the server's first
-    bool spectates;
+    const char *session;  // "": the server's first; copied
+    const char *name;     // the player's; copied
+    bool spectates;       // joins without a player
     bool reconnects;      // after a lost connection, as the same player
-    double starved_share; // of samples that may lack a newer snapshot: decides the delay; 0.001
+    double starved_share; // share of samples that may lack a newer snapshot; decides the delay; > 0
     double delay_ms_min, delay_ms_max; // bounds of the interpolation delay
-    double input_hz;                   // input packets a second at most; 0: one a tick
-    foliot_digest fingerprint; // of this build, if the host knows it; zero: asked for, which takes
-                               // milliseconds
-    // Lockstep, where the server's session is one:
-    bool forces;             // joins though the fingerprints differ, and will be found out
-    uint32_t catch_up_ticks; // steps at most so many ticks in one update
-    const foliot_simulation_kind *simulation; // that it steps; copied; NULL: our world
-    const foliot_host *step_host;             // for the steps of our world; copied; NULL: none
+    double input_hz;                   // input packets a second, at most; 0: one a tick
+    foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
+    // Lockstep alone:
+    bool forces;                              // insists on joining though the fingerprints differ
+    uint32_t catch_up_ticks;                  // that one update steps, at most; > 0
+    const foliot_simulation_kind *simulation; // what to step; copied; NULL: foliot_world_kind
+    const foliot_host *step_host;             // for the steps of a world; copied; or NULL
 } foliot_client_config;
+// 127.0.0.1, FOLIOT_PORT_DEFAULT, the first session, "player", reconnects; a starved share of
+// 0.001, delays of 0 to 1500 ms, 16 ticks to catch up. The caller sets the transport.
 foliot_client_config foliot_client_config_default(void);
 
+// Begins to connect. FOLIOT_STATUS_INVALID: no transport, a text that is missing or too long, or a
+// number out of range; FOLIOT_STATUS_NOT_FOUND: the server's name has no address;
+// FOLIOT_STATUS_FULL: the transport has no free peer; FOLIOT_STATUS_MEMORY.
 foliot_status foliot_client_create(const foliot_client_config *config, uint64_t now_ns,
                                    foliot_client **client);
 void foliot_client_destroy(foliot_client *client);
@@ -49,95 +61,99 @@ void foliot_client_destroy(foliot_client *client);
 typedef enum foliot_client_state {
     FOLIOT_CLIENT_CONNECTING,
     FOLIOT_CLIENT_JOINING, // connected, not yet welcome
-    FOLIOT_CLIENT_PLAYING, // welcome; foliot_client_sample has something once a snapshot was
-                           // complete
+    FOLIOT_CLIENT_PLAYING, // welcome
     FOLIOT_CLIENT_REFUSED, // foliot_client_get_reason says why
-    FOLIOT_CLIENT_CLOSED,  // the server said goodbye, or we did
-    FOLIOT_CLIENT_LOST,    // the connection ended and is not to be resumed
+    FOLIOT_CLIENT_CLOSED,  // the server or this client ended it
+    FOLIOT_CLIENT_LOST,    // the connection ended and will not be resumed
 } foliot_client_state;
 
-// Receives, decodes, acknowledges, sends inputs.
+// Receives, decodes, acknowledges, sends inputs; in lockstep, steps.
 void foliot_client_update(foliot_client *client, uint64_t now_ns);
-uint64_t
-foliot_client_get_wake_ns(const foliot_client *client); // when to call it again at the latest
+// When to call foliot_client_update at the latest.
+uint64_t foliot_client_get_wake_ns(const foliot_client *client);
 foliot_client_state foliot_client_get_state(const foliot_client *client);
-const char *
-foliot_client_get_reason(const foliot_client *client); // a sentence; "" if there is nothing to say
-bool foliot_client_get_retryable(const foliot_client *client); // refused, but later makes sense
-bool foliot_client_get_fingerprint_refused(
-    const foliot_client *client); // refused in lockstep, for its fingerprint
-// Says goodbye; CLOSED follows when the server heard it.
+// A sentence about the state, "" if there is none. Valid until the next update.
+const char *foliot_client_get_reason(const foliot_client *client);
+// Whether a refused join may succeed later.
+bool foliot_client_get_retryable(const foliot_client *client);
+// Whether a join in lockstep was refused because this build computes differently.
+bool foliot_client_get_fingerprint_refused(const foliot_client *client);
+// Leaves; the state becomes CLOSED when the server has acknowledged it.
 void foliot_client_leave(foliot_client *client, uint64_t now_ns);
 
-// Controls from now on, until changed.
+// The controls from now on, until they are set again (input.h).
 void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXIS_COUNT],
                              uint16_t buttons);
 
-// What was agreed at the join; valid while PLAYING.
+// What was agreed at the join; valid in the state PLAYING.
 uint32_t foliot_client_get_player(const foliot_client *client); // UINT32_MAX: a spectator
-double foliot_client_get_dt(const foliot_client *client);
-double foliot_client_get_pace_hz(const foliot_client *client);
+double foliot_client_get_dt(const foliot_client *client);       // of a tick, in the scene's unit
+double foliot_client_get_pace_hz(const foliot_client *client);  // ticks in a real second
 const char *foliot_client_get_scene_name(const foliot_client *client);
-// NULL until all of it has come. Until the next update: a server that comes back may bring another.
+// NULL until all of the scene has come. Valid until the next update, which may bring another one
+// after a reconnection.
 const foliot_scene *foliot_client_get_scene(const foliot_client *client);
-// Name of the player whose body is in that slot; NULL if none.
+// The name of the player whose body is in that slot; NULL if none. Valid until the next update.
 const char *foliot_client_get_player_name(const foliot_client *client, uint32_t slot);
 
+// Whether the session is in lockstep.
 bool foliot_client_get_lockstep(const foliot_client *client);
-// What it steps itself, until the next update; NULL: not in lockstep, or no state has come yet.
+// What the client steps, valid until the next update. NULL: not in lockstep, or no state has come.
 const foliot_simulation *foliot_client_get_simulation(const foliot_client *client);
 
-// What the server found when our digests differed from its own, since the last call; false:
-// nothing. To be taken after each update: what it points to lasts until the next one.
+// Takes what the server found when this client's digests differed from its own; false if there is
+// nothing. Call it after each update: what *found points to is valid until the next one.
 bool foliot_client_poll_divergence(foliot_client *client, foliot_divergence_report *found);
 
-// The bodies at the render time. All slots of the newest snapshot; flags 0 where there is no body.
+// The bodies at the render time: all slots of the newest snapshot; flags 0 where there is no body.
 typedef struct foliot_sample {
     double render_tick; // in ticks, fractional, never falling
     uint32_t count;
-    const foliot_body_state *bodies; // their spins are told from how they turned
+    const foliot_body_state *bodies; // valid until the next call of sample or update. Angular
+                                     // velocities follow from two orientations
     bool starved; // no snapshot beyond the render time: extrapolated, for a bounded time
 } foliot_sample;
-// FOLIOT_STATUS_AGAIN before the first complete snapshot.
+// FOLIOT_STATUS_AGAIN before the first complete snapshot, and in lockstep before the first state.
 foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, foliot_sample *sample);
 
-// What it saw.
+// Counts since the client was made, and measurements. X(type, name)
+// clang-format off
 #define FOLIOT_CLIENT_STATISTICS(X)                                                                \
-    X(uint64_t, snapshots_received) /* complete */                                                 \
-    X(uint64_t, snapshots_used)     /* and newer than all before or still of use in between */     \
-    X(uint64_t, snapshots_stale)    /* came after their time, or twice */                          \
-    X(uint64_t, snapshots_without_baseline) /* could not be decoded: the baseline was gone */      \
-    X(uint64_t,                                                                                    \
-      snapshots_too_large) /* dropped or not shown: more bodies than what came stands for */       \
-    X(uint64_t, snapshots_expected) /* that the server sent, as far as their ticks tell */         \
+    X(uint64_t, snapshots_received)        /* complete */                                          \
+    X(uint64_t, snapshots_used)            /* newer than all before, or still of use in between */ \
+    X(uint64_t, snapshots_stale)           /* came after their time, or twice */                   \
+    X(uint64_t, snapshots_without_baseline) /* not decoded: the baseline was gone */               \
+    X(uint64_t, snapshots_too_large)       /* dropped: more bodies than the bytes can hold */      \
+    X(uint64_t, snapshots_expected)        /* that the server sent, as far as ticks show */        \
     X(uint64_t, pieces_received)                                                                   \
     X(uint64_t, pieces_malformed)                                                                  \
     X(uint64_t, bytes_received)                                                                    \
     X(uint64_t, samples)                                                                           \
     X(uint64_t, samples_starved)                                                                   \
-    X(uint64_t, snaps) /* jumps of the render time beyond ten ticks */                             \
+    X(uint64_t, snaps)                     /* jumps of the render time beyond ten ticks */         \
     X(uint64_t, inputs_sent)                                                                       \
-    X(uint64_t, inputs_late) /* as the server counted */                                           \
+    X(uint64_t, inputs_late)               /* as the server counted */                             \
     X(uint64_t, reconnects)                                                                        \
-    X(double, loss)      /* share of snapshots expected that never came */                         \
-    X(double, jitter_ms) /* standard deviation of their lateness */                                \
+    X(double, loss)                        /* share of expected snapshots that never came */       \
+    X(double, jitter_ms)                   /* standard deviation of their lateness */              \
     X(double, round_trip_ms)                                                                       \
-    X(double, delay_ms) /* of interpolation, now */                                                \
+    X(double, delay_ms)                    /* of interpolation, now */                             \
     X(double, delay_mean_ms)                                                                       \
     X(double, snapshot_bytes_mean)                                                                 \
-    X(double, join_ms)          /* from connect to the first complete snapshot */                  \
-    X(uint64_t, ticks_stepped)  /* lockstep, here and below: by ourselves */                       \
-    X(uint64_t, ticks_compared) /* with the server's digests, and equal */                         \
-    X(uint64_t, ticks_behind)   /* closed and here, and not stepped yet */                         \
+    X(double, join_ms)                     /* from connecting to the first complete snapshot */    \
+    X(uint64_t, ticks_stepped)             /* lockstep, here and below: by this client */          \
+    X(uint64_t, ticks_compared)            /* whose digests equal the server's */                  \
+    X(uint64_t, ticks_behind)              /* received and not stepped yet */                      \
     X(uint64_t, divergences)                                                                       \
-    X(uint64_t, stalls)         /* a closed tick was missing when later ones were here */          \
-    X(uint64_t, inputs_missing) /* ticks closed without our word */                                \
-    X(double, relay_bytes_mean) /* packets of closed ticks */                                      \
+    X(uint64_t, stalls)                    /* a tick was missing while later ones had come */      \
+    X(uint64_t, inputs_missing)            /* ticks closed without our input packet */             \
+    X(double, relay_bytes_mean)            /* packets of closed ticks */                           \
     X(double, relay_bytes_p99)                                                                     \
     X(double, relay_bytes_max)                                                                     \
-    X(double, input_bytes_mean) /* packets that we sent */                                         \
+    X(double, input_bytes_mean)            /* packets that this client sent */                     \
     X(double, input_bytes_p99)                                                                     \
     X(double, input_bytes_max)
+// clang-format on
 typedef struct foliot_client_statistics {
 #define FOLIOT_CLIENT_STATISTIC_FIELD(type, name) type name;
     FOLIOT_CLIENT_STATISTICS(FOLIOT_CLIENT_STATISTIC_FIELD)
