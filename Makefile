@@ -23,7 +23,7 @@ WERROR ?= 0
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith \
             -Wwrite-strings -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
 INCLUDES := -Iinclude -Icommon -Itests/support
-# Last on every compile line: these decide bits, so no CFLAGS may replace them (docs/DETERMINISM.md).
+# Last on every compile line: these decide bits, so no CFLAGS may replace them (docs/explanation/determinism.md).
 BIT_FLAGS := -std=gnu11 -ffp-contract=off -fno-math-errno -fno-tree-slp-vectorize
 # -fno-fast-math alone does not undo every part of it; the sources #error on what remains.
 COMPILE = $(CC) $(INCLUDES) $(WARNINGS) -D_GNU_SOURCE -fPIC -pthread $(CFLAGS) $(BIT_FLAGS) $(EXTRA)

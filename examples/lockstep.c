@@ -6,7 +6,7 @@
 // --plant-fault: one player's copy computes wrongly, and another forgets to save a field: both are
 // found and named.
 // --enet: over UDP on the loopback, in real time, instead of in memory on a clock of its own.
-// docs/LOCKSTEP.md goes through this file.
+// docs/how-to/own-simulation.md goes through this file.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -32,7 +32,7 @@ static void print_priors(void)
     printf("// SPDX-License-Identifier: MIT\n"
            "// snapshot_priors.h: the share of zeros, in 2^-16, that each of the models of a snapshot starts with: counted over the\n"
            "// 901-cube data set (a half of it predicts the other within 0.6 %%) and, with less weight, over ready scenes.\n"
-           "// Part of the protocol (docs/PROTOCOL.md).\n");
+           "// Part of the protocol (docs/reference/protocol.md).\n");
     for (size_t i = 0; i < MODEL_COUNT; i++) {
         double all = counts[i][0] + counts[i][1];
         int share = all > 0 ? (int)((counts[i][0] + 2) / (all + 4) * 65535 + 0.5) : priors[i];

@@ -6,7 +6,7 @@
 
 // Whether the compiler was told of any vector unit. Without one it splits every operation on lanes
 // into scalar ones, and unrolled loops of them become functions of hundreds of kilobytes: longer
-// than some machines can call out of (docs/DETERMINISM.md, "Machines without vectors").
+// than some machines can call out of (docs/explanation/determinism.md, "Machines without vectors").
 // FOLIOT_SCALAR shows on x86-64 what those do.
 #if (defined(__SSE2__) && !defined(FOLIOT_SCALAR)) || defined(__AVX2__) || defined(__ARM_NEON) ||  \
     defined(__ALTIVEC__) || defined(__VX__) || defined(__mips_msa) || defined(__riscv_vector) ||   \

@@ -35,7 +35,7 @@ foliot__verdict foliot__gate(const uint8_t *datagram, size_t length, int32_t exp
 // Peer index in the header; -1 if there is none (a connect, or no datagram of ENet's).
 int32_t foliot__gate_peer(const uint8_t *datagram, size_t length);
 
-// Every datagram of ENet's has a checksum behind its header (docs/PROTOCOL.md, section 1), which is
+// Every datagram of ENet's has a checksum behind its header (docs/reference/protocol.md, section 1), which is
 // computed with the connect id in its place: who does not know the id cannot say a word for the
 // connection.
 #define FOLIOT__CHECKSUM_BYTES 4

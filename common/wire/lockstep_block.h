@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // lockstep_block.h: the inputs of consecutive ticks as few bytes. A block can be read alone,
 // whatever else was lost: the first controls of each player in it are whole, later ones are what
-// changed. (docs/PROTOCOL.md)
+// changed. (docs/reference/protocol.md)
 #ifndef FOLIOT_WIRE_LOCKSTEP_BLOCK_H
 #define FOLIOT_WIRE_LOCKSTEP_BLOCK_H
 

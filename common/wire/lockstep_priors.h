@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Shares of zeros, in 2^-16, that the models of a block start with (lockstep_block.c, docs/PROTOCOL.md): about what
+// Shares of zeros, in 2^-16, that the models of a block start with (lockstep_block.c, docs/reference/protocol.md): about what
 // people at a keyboard and bots give.
 // gap: lengths 1 to 15 in unary
 6553, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107, 13107,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// message.h: what server and client say to each other (docs/PROTOCOL.md). Control messages are
+// message.h: what server and client say to each other (docs/reference/protocol.md). Control messages are
 // msgpack arrays [kind, fields...] on the reliable channel; inputs, snapshots and status are bytes
 // of our own, each with its kind in front, on the unreliable one. Every decoder takes hostile
 // bytes.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // snapshot_priors.h: the share of zeros, in 2^-16, that each of the models of a snapshot starts with: counted over the
 // 901-cube data set (a half of it predicts the other within 0.6 %) and, with less weight, over ready scenes.
-// Part of the protocol (docs/PROTOCOL.md).
+// Part of the protocol (docs/reference/protocol.md).
 60432, 61708, 61114, 58738, 58364, 58852, 47040, 50972, 47201, 33908, 25950, 40460, 64, 64, 64, 64,
 64, 64, 64, 64, 64, 64, 64, 64, 64, 95, 147, 64, 64, 64, 64, 64,
 64, 167, 64, 72, 64, 64, 64, 64, 64, 64, 64, 64, 64, 496, 64, 64,

@@ -2,7 +2,7 @@
 // integrator.h: the integrators (time-stepping schemes), by number and by name, with what each can
 // do.
 //
-// Scenes, the lab and the library share this one table. docs/INTEGRATORS.md gives the formulas and
+// Scenes, the lab and the library share this one table. docs/explanation/integrators.md gives the formulas and
 // their sources. All of it is constant data; any thread may read it.
 #ifndef FOLIOT_INTEGRATOR_H
 #define FOLIOT_INTEGRATOR_H

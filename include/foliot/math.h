@@ -7,7 +7,7 @@
 // call them. The rounding mode must be to nearest.
 //
 // Errors are bounds over the whole range, in units in the last place, measured by
-// tests/unit/test_math.c. docs/DETERMINISM.md names the methods and their sources.
+// tests/unit/test_math.c. docs/explanation/determinism.md names the methods and their sources.
 #ifndef FOLIOT_MATH_H
 #define FOLIOT_MATH_H
 

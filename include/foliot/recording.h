@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // recording.h: writes recordings (`.foliot`), which are both replays and crash journals.
-// docs/RECORDING.md gives the bytes.
+// docs/reference/recording.md gives the bytes.
 //
 // The host (the program that embeds the library) steps its world and then appends the tick.
 // Appending never waits: finished blocks go into a bounded queue, from which a thread of the
@@ -84,7 +84,7 @@ foliot_recording_open_sink(const foliot_recording_sink *sink, const foliot_scene
                            const foliot_world_config *capacities, const foliot_world *world,
                            const foliot_recording_config *config, foliot_recording **recording);
 
-// The same for a simulation of any kind (docs/RECORDING.md, "Other simulations"). Its kind, version
+// The same for a simulation of any kind (docs/reference/recording.md, "Other simulations"). Its kind, version
 // and setup stand in the header; a program that knows the kind can replay it. A foliot.world is
 // recorded as above.
 foliot_status foliot_recording_open_simulation(const char *file,

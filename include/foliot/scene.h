@@ -2,7 +2,7 @@
 // scene.h: the description that a world is built from, as a value.
 //
 // scene_reader.h reads the text form (YAML). The binary form, canonical bytes, is what recordings
-// and the wire carry. docs/SCENES.md is the reference of both.
+// and the wire carry. docs/reference/scenes.md is the reference of both.
 //
 // Units: any consistent set. unit_length, unit_time and unit_mass are labels for people. "N" and
 // "m" below stand for the units of force and length that follow from them. Angles are in radians.

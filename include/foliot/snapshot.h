@@ -3,7 +3,7 @@
 // against a baseline that the receiver is known to have.
 //
 // A snapshot is encoded into pieces that each fit one packet and each decode alone.
-// docs/PROTOCOL.md section 4 gives the bytes.
+// docs/reference/protocol.md section 4 gives the bytes.
 //
 // Threads: a coder is used by one thread at a time; all else has no state.
 #ifndef FOLIOT_SNAPSHOT_H

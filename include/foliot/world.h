@@ -278,7 +278,7 @@ foliot_invariants foliot_world_get_invariants(const foliot_world *world, const f
 
 // -- state as bytes
 
-// The digest of the state at this tick. docs/DETERMINISM.md gives the bytes that it hashes.
+// The digest of the state at this tick. docs/reference/state.md gives the bytes that it hashes.
 foliot_digest foliot_world_get_digest(const foliot_world *world);
 // Writes the state as canonical little-endian bytes, the same on every machine. `bytes` NULL asks
 // for the length alone. FOLIOT_STATUS_FULL if `capacity` is too small.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // netcode.c: what a client shows under each of ten networks, against the server's exact states at
 // the rendered times. The whole runs on a virtual clock: the figures are the same on every machine
-// (docs/NETCODE.md).
+// (docs/explanation/netcode.md).
 #include <stdio.h>
 
 #include "simulation.h"

@@ -31,7 +31,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
     1000000000 // processor time of one step, sanitizers included: true ones take a thousandth
 #define STATE_GROWTH_MAX 4096
 
-// Where the parts of a state lie (docs/DETERMINISM.md, "What is hashed").
+// Where the parts of a state lie (docs/reference/state.md).
 #define STATE_COUNT_AT 56
 #define STATE_FIELDS_AT 60
 #define STATE_ARRAYS_AT 64

@@ -5,7 +5,7 @@
 // in 1.6 s, evicted a player; one cookie opened any number of connections, so that 6 kB a second
 // kept everybody else away. Method: a real server on the loopback, clients of ours at 127.0.0.1,
 // and attackers at 127.0.0.2 and .3 with plain and raw sockets, who write the datagrams of
-// docs/PROTOCOL.md, section 1, by hand.
+// docs/reference/protocol.md, section 1, by hand.
 #include "check.h"
 
 #include <arpa/inet.h>

@@ -12,7 +12,7 @@
 #include "foliot/foliot.h"
 
 #define STATE_BYTES_MAX 4096
-#define LAB_TIME 40 // docs/DETERMINISM.md, "What is hashed"
+#define LAB_TIME 40 // docs/reference/state.md
 #define LAB_DT 48
 #define STEPS 3
 

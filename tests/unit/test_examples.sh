@@ -37,9 +37,9 @@ expect "and by UDP" '^[0-9]+ snapshots, ' "$("$examples/snapshot_session" --udp)
 
 # Every statement of C in the page about lockstep stands in the example, however the two break their lines.
 statements() { sed 's,//.*,,' | tr -d ' \t\n' | sed 's/[;{},]/&\n/g'; }
-missing=$(comm -23 <(sed -n '/^```c$/,/^```$/{s/^```$/;/;/^```c$/!p}' docs/LOCKSTEP.md | statements | sort -u) \
+missing=$(comm -23 <(sed -n '/^```c$/,/^```$/{s/^```$/;/;/^```c$/!p}' docs/how-to/own-simulation.md | statements | sort -u) \
     <(statements <examples/lockstep.c | sort -u))
-expect "docs/LOCKSTEP.md quotes the example" '^$' "$missing"
+expect "docs/how-to/own-simulation.md quotes the example" '^$' "$missing"
 
 # A game of one's own: tested, hosted, recorded, verified; and with faults planted.
 folder=$(mktemp -d)

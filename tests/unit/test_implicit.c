@@ -131,7 +131,7 @@ static void stiff_springs_swing_at_sixty_hertz(void **state)
                       (double)foliot_world_get_counters(world)->solver_iterations / 600);
         check_solved(world);
         // Implicit Euler never gains here. The midpoint rule does, where springs turn that it does
-        // not resolve (k dt^2 / m = 278): docs/INTEGRATORS.md says when that runs away.
+        // not resolve (k dt^2 / m = 278): docs/explanation/integrators.md says when that runs away.
         check_below(highest, start + (schemes[i] == FOLIOT_INTEGRATOR_IMPLICIT_EULER ? 1e-9 : 10));
         check_below(stretch, 0.01);
         check_below((double)foliot_world_get_counters(world)->solver_iterations, 600 * 12.0);

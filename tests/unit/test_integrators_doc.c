@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// test_integrators_doc.c: the table in docs/INTEGRATORS.md says of every scheme what the registry
+// test_integrators_doc.c: the table in docs/explanation/integrators.md says of every scheme what the registry
 // says. Each row is written out from the registry and looked for in the file, so that neither can
 // change alone.
 #include "check.h"
@@ -10,7 +10,7 @@
 
 #include "foliot/foliot.h"
 
-#define DOCUMENT "docs/INTEGRATORS.md"
+#define DOCUMENT "docs/explanation/integrators.md"
 #define DOCUMENT_BYTES (1 << 20)
 
 static const char *yes(bool is)

@@ -535,7 +535,7 @@ static void every_example_of_the_manual_is_sound(void **state)
     (void)state;
     static char manual[1 << 17];
     static const char begin[] = "```yaml\n";
-    FILE *stream = fopen("docs/SCENES.md", "r");
+    FILE *stream = fopen("docs/reference/scenes.md", "r");
     assert_non_null(stream);
     manual[fread(manual, 1, sizeof manual - 1, stream)] = 0;
     fclose(stream);

@@ -56,7 +56,7 @@ bool foliot__force_has_velocity_part(const foliot__step *step);
 //   FOLIOT__KICK_EXACT: exact exponential for linear and isotropic anchored drag; the rest
 //     (dampers of pairs and along springs, quadratic drag, callbacks) by a symmetric composition of
 //     exact or implicit-midpoint flows around it: exact where drag alone is present, else symmetric
-//     and of order 2 (docs/FORCES.md).
+//     and of order 2 (docs/explanation/forces.md).
 //   FOLIOT__KICK_CAYLEY: the same with the implicit midpoint rule in v for every exponential (what
 //     central differences imply).
 typedef enum foliot__kick_rule { FOLIOT__KICK_EXACT, FOLIOT__KICK_CAYLEY } foliot__kick_rule;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // state_io.c: a world's truth as a list of arrays, and from that list its digest and its bytes. The
-// order and the widths are a format (docs/DETERMINISM.md): changing one changes every digest.
+// order and the widths are a format (docs/reference/state.md): changing one changes every digest.
 #include "sim/world/state_io.h"
 
 #include <float.h>
