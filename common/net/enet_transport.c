@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// enet_transport.c: the transport over ENet 1.3.17, with its traps handled (docs/explanation/netcode.md lists
-// them). Everything of one transport happens on one thread. Unreliable packets go past ENet
-// (direct.h), reliable ones on its channel 1; nothing unreliable is ever fragmented.
+// enet_transport.c: the transport over ENet 1.3.17, with its traps handled
+// (docs/explanation/netcode.md lists them). Everything of one transport happens on one thread.
+// Unreliable packets go past ENet (direct.h), reliable ones on its channel 1; nothing unreliable is
+// ever fragmented.
 #include "net/enet_internal.h"
 
 #include <arpa/inet.h>

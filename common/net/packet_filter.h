@@ -35,9 +35,9 @@ foliot__verdict foliot__gate(const uint8_t *datagram, size_t length, int32_t exp
 // Peer index in the header; -1 if there is none (a connect, or no datagram of ENet's).
 int32_t foliot__gate_peer(const uint8_t *datagram, size_t length);
 
-// Every datagram of ENet's has a checksum behind its header (docs/reference/protocol.md, section 1), which is
-// computed with the connect id in its place: who does not know the id cannot say a word for the
-// connection.
+// Every datagram of ENet's has a checksum behind its header (docs/reference/protocol.md, section
+// 1), which is computed with the connect id in its place: who does not know the id cannot say a
+// word for the connection.
 #define FOLIOT__CHECKSUM_BYTES 4
 #define FOLIOT__GATE_BYTES_MAX 4096 // of a datagram, ENet's largest
 size_t foliot__gate_checksum_at(const uint8_t *datagram,

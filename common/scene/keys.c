@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// keys.c: every key of a scene, as tables; docs/reference/scenes.md describes them in the same order. What a
-// table cannot say (one of two keys, a default that depends on others) is in the functions between.
+// keys.c: every key of a scene, as tables; docs/reference/scenes.md describes them in the same
+// order. What a table cannot say (one of two keys, a default that depends on others) is in the
+// functions between.
 #include "scene/key_tables.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// lockstep_message.h: the packets of a lockstep session (docs/reference/protocol.md, LOCKSTEP). Ticks travel
-// as their low 32 bits. Every decoder takes hostile bytes; a block stays where it is, to be read by
-// lockstep_block.h.
+// lockstep_message.h: the packets of a lockstep session (docs/reference/protocol.md, LOCKSTEP).
+// Ticks travel as their low 32 bits. Every decoder takes hostile bytes; a block stays where it is,
+// to be read by lockstep_block.h.
 #ifndef FOLIOT_WIRE_LOCKSTEP_MESSAGE_H
 #define FOLIOT_WIRE_LOCKSTEP_MESSAGE_H
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// message.h: what server and client say to each other (docs/reference/protocol.md). Control messages are
-// msgpack arrays [kind, fields...] on the reliable channel; inputs, snapshots and status are bytes
-// of our own, each with its kind in front, on the unreliable one. Every decoder takes hostile
-// bytes.
+// message.h: what server and client say to each other (docs/reference/protocol.md). Control
+// messages are msgpack arrays [kind, fields...] on the reliable channel; inputs, snapshots and
+// status are bytes of our own, each with its kind in front, on the unreliable one. Every decoder
+// takes hostile bytes.
 #ifndef FOLIOT_WIRE_MESSAGE_H
 #define FOLIOT_WIRE_MESSAGE_H
 
@@ -95,8 +95,9 @@ typedef struct foliot__welcome {
     X(SESSION, 2, false)                                                                           \
     X(FULL, 3, true)                                                                               \
     X(NAME, 4, false)                                                                              \
-    X(FINGERPRINT, 5, false) X(CLOSING, 6, true) X(MALFORMED, 7, false) X(SIMULATION, 8, false)    \
-        X(LIED, 9, false) X(BUSY, 10, true) X(SLOW, 11, true) X(SILENT, 12, true)
+    X(FINGERPRINT, 5, false)                                                                       \
+    X(CLOSING, 6, true) X(MALFORMED, 7, false) X(SIMULATION, 8, false) X(LIED, 9, false)           \
+        X(BUSY, 10, true) X(SLOW, 11, true) X(SILENT, 12, true)
 typedef enum foliot__refusal {
 #define FOLIOT__REFUSAL_ENUM(name, value, again) FOLIOT__REFUSE_##name = (value),
     FOLIOT__REFUSALS(FOLIOT__REFUSAL_ENUM)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// integrator_claims.c: what is said of integrators, measured. docs/explanation/integrators.md quotes these
-// figures. Not a matter of speed: a bench because it prints figures, and the same ones on every
-// machine but for the last digits.
+// integrator_claims.c: what is said of integrators, measured. docs/explanation/integrators.md
+// quotes these figures. Not a matter of speed: a bench because it prints figures, and the same ones
+// on every machine but for the last digits.
 //
 //     integrator_claims            what the literature gets wrong, and the kinematic schemes at one
 //     stiffness and dt integrator_claims kinematic  these on two springs, over stiffness, dt and

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // test_lockstep_protocol.c: everything that a lockstep session sends, taken from the wire, and read
-// by the reader in Perl that was written from docs/reference/protocol.md. It must find in each packet what
-// our own decoders find, leave no byte over, and come to the same sums and chains of digests from
-// the states' digests alone.
+// by the reader in Perl that was written from docs/reference/protocol.md. It must find in each
+// packet what our own decoders find, leave no byte over, and come to the same sums and chains of
+// digests from the states' digests alone.
 #include "check.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@
 #include "wire/message.h"
 
 #define READER                                                                                     \
-    "perl tests/unit/protocol_reader.pl docs/reference/protocol.md common/wire/snapshot_priors.h "           \
+    "perl tests/unit/protocol_reader.pl docs/reference/protocol.md common/wire/snapshot_priors.h " \
     "common/wire/lockstep_priors.h"
 #define KINDS 32
 

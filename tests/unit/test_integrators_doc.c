@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_integrators_doc.c: the table in docs/explanation/integrators.md says of every scheme what the registry
-// says. Each row is written out from the registry and looked for in the file, so that neither can
-// change alone.
+// test_integrators_doc.c: the table in docs/explanation/integrators.md says of every scheme what
+// the registry says. Each row is written out from the registry and looked for in the file, so that
+// neither can change alone.
 #include "check.h"
 
 #include <stdio.h>

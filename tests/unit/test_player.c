@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_player.c: what players' buttons do: bodies drawn near and driven off, and jumping.
-// Accelerations are compared with the formula of docs/reference/scenes.md after one step, momentum over many.
+// Accelerations are compared with the formula of docs/reference/scenes.md after one step, momentum
+// over many.
 #include "check.h"
 
 #include <math.h>

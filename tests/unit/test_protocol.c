@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_protocol.c: docs/reference/protocol.md is enough to read what we send: a reader in Perl, written from
-// the page alone, decodes packets of ours and finds the values that went in. Bodies rest, fly,
-// turn, appear and go.
+// test_protocol.c: docs/reference/protocol.md is enough to read what we send: a reader in Perl,
+// written from the page alone, decodes packets of ours and finds the values that went in. Bodies
+// rest, fly, turn, appear and go.
 #include "check.h"
 
 #include <inttypes.h>
@@ -16,7 +16,7 @@
 
 #define BODIES 160
 #define READER                                                                                     \
-    "perl tests/unit/protocol_reader.pl docs/reference/protocol.md common/wire/snapshot_priors.h "           \
+    "perl tests/unit/protocol_reader.pl docs/reference/protocol.md common/wire/snapshot_priors.h " \
     "common/wire/lockstep_priors.h"
 
 static foliot__rng rng;

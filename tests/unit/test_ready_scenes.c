@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// test_ready_scenes.c: the ready scenes do what docs/reference/scenes.md says of them: every one runs with
-// all its players, nothing freezes or is dropped, energy is kept where it should be, things break
-// where they should.
+// test_ready_scenes.c: the ready scenes do what docs/reference/scenes.md says of them: every one
+// runs with all its players, nothing freezes or is dropped, energy is kept where it should be,
+// things break where they should.
 #include "check.h"
 
 #include <math.h>

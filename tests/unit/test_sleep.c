@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_sleep.c: bodies at rest fall asleep, island by island, and wake for every reason that
-// docs/explanation/contacts.md names, in time to give way to what wakes them; with all of it a restored world
-// has the same future.
+// docs/explanation/contacts.md names, in time to give way to what wakes them; with all of it a
+// restored world has the same future.
 #include "check.h"
 
 #include <math.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Goal: digests cover all truth and nothing else, their bytes are those of docs/reference/state.md, and
-// a restore takes what a capture gave and nothing damaged. Method: probe worlds some ticks old; an
-// independent reader of the captured bytes; every field of truth changed by one bit; every prefix
-// and thousands of flipped bits as hostile captures. SEED=n repeats a run.
+// Goal: digests cover all truth and nothing else, their bytes are those of docs/reference/state.md,
+// and a restore takes what a capture gave and nothing damaged. Method: probe worlds some ticks old;
+// an independent reader of the captured bytes; every field of truth changed by one bit; every
+// prefix and thousands of flipped bits as hostile captures. SEED=n repeats a run.
 #include "../support/check.h"
 
 #include <stdio.h>

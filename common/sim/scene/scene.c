@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // scene.c: defaults of a scene, and the one check of all its ranges and combinations. Knows nothing
-// of text; paths in problems are written as the keys of docs/reference/scenes.md, so that a reader of text
-// can say where. A scene that passes holds no NaN, no index out of range and nothing that a world
-// would ignore.
+// of text; paths in problems are written as the keys of docs/reference/scenes.md, so that a reader
+// of text can say where. A scene that passes holds no NaN, no index out of range and nothing that a
+// world would ignore.
 #include "sim/math/floating_point.h"
 
 #include "sim/scene/scene.h"

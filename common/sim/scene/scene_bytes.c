@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // scene_bytes.c: a scene as canonical bytes and back. One scene has one encoding: encode(decode(b))
 // is b, and bytes that could have been written shorter are refused as corrupt. Sound in form only:
-// whether the values make sense is foliot_scene_check's to say. docs/reference/scenes.md, "Canonical bytes",
-// gives the layout.
+// whether the values make sense is foliot_scene_check's to say. docs/reference/scenes.md,
+// "Canonical bytes", gives the layout.
 #include "sim/math/floating_point.h"
 
 #include "sim/scene/scene.h"

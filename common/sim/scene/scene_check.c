@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // scene_check.c: the one check of a scene's ranges and combinations. Knows nothing of text; the
-// paths of problems are written as the keys of docs/reference/scenes.md, so that a reader of text can say
-// where. A scene that passes holds no NaN, no index out of range and nothing that a world would
-// silently ignore. Bodies, and what links them, are in scene_check_bodies.c and
+// paths of problems are written as the keys of docs/reference/scenes.md, so that a reader of text
+// can say where. A scene that passes holds no NaN, no index out of range and nothing that a world
+// would silently ignore. Bodies, and what links them, are in scene_check_bodies.c and
 // scene_check_links.c.
 #include "sim/math/floating_point.h"
 
