@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # bench.sh BUILD [NAME...]: runs the benches built under BUILD/bench (all, or those named), keeps their lines of JSON
-# in BUILD/bench/results.jsonl, and prints one table. A bench that fails is named, and the exit is 1.
+# in BUILD/bench/results.jsonl, and prints one table. A run of all benches also writes BENCHMARKS.md. A bench that
+# fails is named, and the exit status is 1.
 set -u
 build=${1:-build}
 shift || true
+page=BENCHMARKS.md
+[ $# = 0 ] || page=/dev/null
 bench=$build/bench
 results=$bench/results.jsonl
 : >"$results"
@@ -14,6 +17,7 @@ if [ $# = 0 ]; then
     done
 fi
 failed=""
+load=$(cut -d " " -f 1 /proc/loadavg)
 for name in "$@"; do
     echo "bench $name" >&2
     "$bench/$name" >"$bench/.$name.out" </dev/null || failed="$failed $name"
@@ -21,7 +25,7 @@ for name in "$@"; do
     rm -f "$bench/.$name.out"
 done
 
-# What is to be reached, where it is known: bench, case (* stands for its beginning), what is compared, bound.
+# Goals: bench, case (* stands for its beginning), what is compared, bound.
 targets='replay|replay-256|value>=|1000
 replay|share-of-bare|value>=|0.97
 replay|size-of-|value<=|1500
@@ -66,7 +70,8 @@ rigid|pyramid drift, foliot|value<=|1
 rigid|grid copy|value<=|100
 scenes|*: worst|ratio<=|1'
 
-awk -v targets="$targets" '
+# Both tables read the lines of JSON by the functions of this program.
+read_results='
 function field(line, key,    at, rest) {
     at = index(line, "\"" key "\":")
     if (!at) return ""
@@ -81,7 +86,7 @@ function named(c, pattern) {
     pattern = substr(pattern, 2)
     return length(c) > length(pattern) && substr(c, length(c) - length(pattern) + 1) == pattern
 }
-function target(b, c, value, ratio,    i, n, line, part, reached) {
+function goal(b, c, value, ratio,    i, n, line, part, reached) {
     n = split(targets, line, "\n")
     for (i = 1; i <= n; i++) {
         split(line[i], part, "|")
@@ -90,17 +95,79 @@ function target(b, c, value, ratio,    i, n, line, part, reached) {
         else if (part[3] == "value>=") reached = value + 0 >= part[4] + 0
         else if (part[3] == "ratio<=") reached = ratio + 0 <= part[4] + 0
         else reached = ratio + 0 >= part[4] + 0
-        return part[3] " " part[4] (reached ? "" : "  not reached")
+        return part[3] " " part[4] (reached ? "" : "  missed")
     }
     return ""
 }
+'
+awk -v targets="$targets" "$read_results"'
 BEGIN {
     form = "%-14s %-56s %12s %-14s %-30s %12s %8s  %s\n"
-    printf form, "bench", "case", "value", "unit", "opponent", "its value", "ratio", "target"
+    printf form, "bench", "case", "value", "unit", "opponent", "its value", "ratio", "goal"
 }
 {
     b = field($0, "bench"); c = field($0, "case"); v = field($0, "value"); r = field($0, "ratio")
-    printf form, b, c, v, field($0, "unit"), field($0, "opponent"), field($0, "opponent_value"), r, target(b, c, v, r)
+    printf form, b, c, v, field($0, "unit"), field($0, "opponent"), field($0, "opponent_value"), r, goal(b, c, v, r)
 }' "$results"
+
+
+# -- the page
+
+# head_of_page: what the page is for, and where its figures come from.
+head_of_page() {
+    local commit changes=
+    commit=$(git rev-parse --short HEAD 2>/dev/null || echo unknown)
+    git diff --quiet HEAD -- . ":!BENCHMARKS.md" 2>/dev/null || changes=" with local changes"
+    cat <<TEXT
+# Benchmarks
+
+This page has all figures of speed and size. \`make bench\` measures them and writes the page anew; do not edit it.
+
+| | |
+|---|---|
+| date | $(date -u +%Y-%m-%d) |
+| commit | $commit$changes |
+| processor | $(sed -n "s/^model name[^:]*: //p" /proc/cpuinfo | head -n 1), $(nproc) cores |
+| load when it began | $load of $(nproc) cores |
+| compiler | $(gcc --version | head -n 1) |
+
+The ratio is our value divided by the opponent's, both measured in this run: below 1 is better for times and
+sizes, above 1 for rates. Ratios hold on other machines better than times do. Benches on a virtual clock (\`join\`,
+\`lockstep\`, \`netcode\`) and those of accuracy and size give the same figures on every machine.
+A goal is a bound that a figure must keep; *missed* marks one that did not.
+TEXT
+    [ -z "$failed" ] || printf "\nThese benches failed in this run:%s.\n" "$failed"
+}
+
+# about_bench NAME: the first sentence of its source, as a line of text.
+about_bench() {
+    sed -n "2,12{/^\/\//!q; s/^\/\/ \\?//p}" "tests/bench/$1.c" | tr "\n" " " |
+        sed -E "s/^[a-z_]+\.c: //; s/([^.])\. .*/\1./; s/ +$//" | fold -s -w 118 | sed "s/ *$//"
+    echo
+}
+
+rows_of_bench() {
+    grep "^{\"bench\":\"$1\"," "$results" | awk -v targets="$targets" "$read_results"'
+    BEGIN { print "| case | foliot | opponent | ratio | goal |\n|---|---|---|---|---|" }
+    {
+        b = field($0, "bench"); c = field($0, "case"); v = field($0, "value"); r = field($0, "ratio")
+        o = field($0, "opponent"); bound = goal(b, c, v, r)
+        sub(/^value/, "", bound); sub(/^ratio/, "ratio ", bound); sub(/  missed/, ", *missed*", bound)
+        sub(/<=/, "≤", bound); sub(/>=/, "≥", bound)
+        printf "| %s | %s %s | %s | %s | %s |\n", c, v, field($0, "unit"),
+            o == "-" ? "" : o ": " field($0, "opponent_value"), r == "-" ? "" : r, bound
+    }'
+}
+
+{
+    head_of_page
+    for name in "$@"; do
+        grep -q "^{\"bench\":\"$name\"," "$results" || continue
+        printf "\n\n## %s\n\n" "$name"
+        about_bench "$name"
+        echo
+        rows_of_bench "$name"
+    done
+} >"$page"
 
 [ -z "$failed" ] || { echo "failed:$failed" >&2; exit 1; }
