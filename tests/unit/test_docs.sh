@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# test_docs.sh: pages fit into 120 columns, say first what they are for, and name only links, paths, options and public
+# functions that exist; no sentence has more than 40 words. docs_check.pl reads the pages; a page with one mistake of each
+# kind shows that it finds them.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+build=${BUILD:-build}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+# report NAME PROBLEMS
+report() {
+    if [ -z "$2" ]; then
+        echo "ok - $1"
+    else
+        echo "not ok - $1"
+        echo "$2" | sed 's/^/  /'
+        failed=1
+    fi
+}
+
+for program in server client replay lab; do
+    [ -x "$build/foliot-$program" ] || continue
+    "$build/foliot-$program" --help
+    for command in $("$build/foliot-$program" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]\+\) .*/\1/p'); do
+        "$build/foliot-$program" "$command" --help
+    done
+done >"$work/help"
+
+mapfile -t pages < <(find ./*.md docs -name '*.md' | sed 's|^\./||' | sort)
+report "there are pages" "$([ "${#pages[@]}" -ge 20 ] || echo "only ${#pages[@]}")"
+for page in "${pages[@]}"; do
+    report "$page" "$(perl tests/unit/docs_check.pl . "$work/help" "$page")"
+done
+options=$(sed "/^Examples:/,/^$/d" "$work/help" | grep -oE -- "--[a-z][a-z-]*" | sort -u | grep -vE "^--(help|version)$")
+report "there are options" "$([ "$(wc -l <<<"$options")" -ge 30 ] || echo "$options")"
+report "docs/reference/options.md has every option" "$(for option in $options; do
+    grep -qE -- "`$option[ `]" docs/reference/options.md || echo "$option"
+done)"
+report "every page is in the list of docs/README.md" "$(for page in "${pages[@]}"; do
+    case $page in docs/README.md | docs/*) ;; *) continue ;; esac
+    [ "$page" = docs/README.md ] || grep -qF "(${page#docs/})" docs/README.md || echo "$page"
+done)"
+
+# finds NAME TEXT PROBLEM: a page with TEXT has PROBLEM and no other.
+finds() {
+    printf '# A page\n\nThis page is for a test.\n\n%s\n' "$2" >"$work/page.md"
+    local found
+    found=$(perl tests/unit/docs_check.pl "$work" "$work/help" page.md)
+    report "finds $1" "$(grep -qE "$3" <<<"$found" && [ "$(wc -l <<<"$found")" = 1 ] || echo "found: $found")"
+}
+mkdir -p "$work/include/foliot"
+echo 'int foliot_known(void);' >"$work/include/foliot/x.h"
+finds "a long line" "    $(printf '%0121d' 0)" ' columns$'
+finds "a dead link" 'See [there](nowhere.md).' 'leads nowhere: nowhere.md'
+finds "a dead anchor" 'See [there](#nowhere).' 'no such place: #nowhere'
+finds "a path that is not there" 'See `common/nowhere.c`.' 'no such path: common/nowhere.c'
+finds "a header that is not there" 'See `foliot/nowhere.h`.' 'no such header: nowhere.h'
+finds "a function that is not there" 'Call `foliot_unknown`, not `foliot_known`.' 'no such name: foliot_unknown'
+echo '  --known' >>"$work/help"
+finds "an option that is not there" 'Type foliot-lab --known --unknown-option.' 'no such option: --unknown-option'
+finds "a long sentence" "It $(printf 'goes on %.0s' {1..7})
+$(printf 'and so on %.0s' {1..10}) on." ' words: It goes'
+printf '# A page\n\n| a table |\n|---|\n' >"$work/page.md"
+report "finds a page that does not say what it is for" \
+    "$(perl tests/unit/docs_check.pl "$work" "$work/help" page.md | grep -q 'what it is for' || echo "found nothing")"
+exit $failed
