@@ -132,8 +132,9 @@ This page has all figures of speed and size. \`make bench\` measures them and wr
 | compiler | $(gcc --version | head -n 1) |
 
 The ratio is our value divided by the opponent's, both measured in this run: below 1 is better for times and
-sizes, above 1 for rates. Ratios hold on other machines better than times do. Benches on a virtual clock (\`join\`,
-\`lockstep\`, \`netcode\`) and those of accuracy and size give the same figures on every machine.
+sizes, above 1 for rates. Ratios hold on other machines better than times do. Benches on a virtual clock
+(\`lockstep\`, \`netcode\`) and those of accuracy and size give the same figures on every machine. A machine that was
+busy when the benches began gives uncertain times.
 A goal is a bound that a figure must keep; *missed* marks one that did not.
 TEXT
     [ -z "$failed" ] || printf "\nThese benches failed in this run:%s.\n" "$failed"
@@ -142,7 +143,7 @@ TEXT
 # about_bench NAME: the first sentence of its source, as a line of text.
 about_bench() {
     sed -n "2,12{/^\/\//!q; s/^\/\/ \\?//p}" "tests/bench/$1.c" | tr "\n" " " |
-        sed -E "s/^[a-z_]+\.c: //; s/([^.])\. .*/\1./; s/ +$//" | fold -s -w 118 | sed "s/ *$//"
+        sed -E "s/^[a-z_]+\.c: (.)/\U\1/; s/([^.])\. .*/\1./; s/ +$//" | fold -s -w 118 | sed "s/ *$//"
     echo
 }
 
