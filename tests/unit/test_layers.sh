@@ -33,7 +33,7 @@ BEGIN {
     home["cmocka.h"] = "^tests/"; home["ncurses.h"] = home["curses.h"] = "^(client|tools)/";
     own = file ~ /^include\// ? "include" : stratum(file);
     # The heap belongs to whoever makes worlds and scenes for programs, never to a step.
-    heap_file = file ~ /^common\/sim\/(world\/layout|scene\/(scene|scene_bytes|scene_check_bodies))\.c$/;
+    heap_file = file ~ /^common\/sim\/(world\/create|scene\/(scene|scene_bytes|scene_check_bodies))\.c$/;
     # Binary32 is for contacts and joints, the rows of theirs that are truth, and the seed of an inverse root.
     binary32_file = file ~ /^common\/sim\/((collide|ccd|solver|joint)\/|state\/state\.h$|force\/force_newton_lanes\.h$|(world\/state_io|world\/state_io_parts|selftest\/fingerprint)\.c$)/;
 }
@@ -87,7 +87,7 @@ check_symbols() {
         objdump -t "$object" | awk -v object="$object" '
             / O \.t?(data|bss)[ \t]/ || / O \*COM\*/ { print object ": data that changes: " $NF }
             / \*UND\*/ && $NF !~ /^(foliot_|mem(cpy|set|cmp|move)$|str[a-z]*$|__|_GLOBAL_OFFSET_TABLE_)/ &&
-            !(object ~ /\/(layout|scene|scene_bytes|scene_check_bodies|scene_rules)\.o$/) { print object ": needs " $NF }'
+            !(object ~ /\/(create|scene|scene_bytes|scene_check_bodies|scene_rules)\.o$/) { print object ": needs " $NF }'
     done
 }
 

@@ -9,6 +9,7 @@
 #include "sim/constraint/constraint_links.h"
 
 #include "sim/scene/scene.h"
+#include "sim/state/event.h"
 
 #include <string.h>
 

@@ -10,6 +10,7 @@
 
 #include "base/cpu.h"
 #include "sim/force/force_workspace.h"
+#include "sim/state/parallel_for.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 
 #include "sim/force/force.h"
 #include "sim/force/force_newton.h"
-#include "sim/integrator/lanes.h"
+#include "sim/state/lanes.h"
 #include "sim/state/state.h"
 
 #define FOLIOT__NEWTON_TASKS 8 // partial sums of a gravity evaluation at most, whatever the threads

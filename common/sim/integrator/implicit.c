@@ -19,7 +19,7 @@
 #include <float.h>
 
 #include "foliot/math.h"
-#include "sim/integrator/lanes.h"
+#include "sim/state/lanes.h"
 
 #define LINEAR_ITERATIONS_MAX 1000 // of BiCGSTAB, two products each
 // Of a linear system's residual, relative: Newton's next iteration mends the rest.

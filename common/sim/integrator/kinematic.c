@@ -12,7 +12,7 @@
 #include "sim/integrator/scheme.h"
 
 #include "foliot/math.h"
-#include "sim/integrator/lanes.h"
+#include "sim/state/lanes.h"
 #include "sim/integrator/oscillator.h"
 
 enum { DX, DV, REST, KINEMATIC_VECTORS }; // scratch of kinematic, kinematic-average

@@ -8,7 +8,7 @@
 
 #include "sim/integrator/scheme.h"
 
-#include "sim/integrator/lanes.h"
+#include "sim/state/lanes.h"
 #include "sim/integrator/runge_kutta.h"
 
 // x and v both with the slopes at t. On the oscillator the energy grows by (w dt)^2 a step.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// scheme.h: an integrator is a row of data and one function.
+// scheme.h: an integrator is a row of data (foliot_integrator_get_info) and one function.
 #ifndef FOLIOT_SIM_INTEGRATOR_SCHEME_H
 #define FOLIOT_SIM_INTEGRATOR_SCHEME_H
 
@@ -7,12 +7,10 @@
 #include "sim/state/state.h"
 
 typedef struct foliot__scheme {
-    foliot_integrator_info info;
-    uint8_t
-        scratch_vectors; // vector fields of scratch that a step uses (forces may use none of them)
-    // Advances position, velocity and what truth the scheme has of its own, over step->dt; the step
-    // turns the bodies afterwards. Leaves world->acceleration_valid true only if it is. Rods
-    // included where info.rods says so (rattle.h).
+    uint8_t scratch_vectors; // vector fields of scratch that a step uses; forces use none of them
+    // Advances position, velocity and what state the scheme has of its own, over step->dt. The step
+    // turns the bodies afterwards. Leaves world->acceleration_valid true only if it is. Holds rods
+    // where the row says so (rattle.c).
     void (*advance)(const foliot__step *step);
     // One step back to the same bits; NULL but for reversible-leapfrog. `step` is the step that is
     // undone: its own time, time_end and dt.

@@ -16,7 +16,7 @@
 #include "base/assert.h"
 #include "sim/constraint/constraint.h"
 #include "sim/integrator/composition.h"
-#include "sim/integrator/lanes.h"
+#include "sim/state/lanes.h"
 
 // A drift by c dt, then a kick by d dt. Zero leaves one out. The drifts of a table sum to 1, the
 // kicks too.

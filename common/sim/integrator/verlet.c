@@ -19,7 +19,7 @@
 
 #include "sim/integrator/scheme.h"
 
-#include "sim/integrator/lanes.h"
+#include "sim/state/lanes.h"
 #include "sim/integrator/runge_kutta.h"
 
 // Scratch vectors: velocities of the step before, of this one, of the next; and five for the start.

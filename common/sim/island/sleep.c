@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "sim/joint/joint.h"
-#include "sim/world/player.h"
+#include "sim/state/controls.h"
 
 #define COLUMNS 1024 // of the search for sleepers near a moving body, along x
 #define NOBODY UINT32_MAX

@@ -3,7 +3,7 @@
 // registry; what a scene needs is gathered here, and nowhere else are the two compared.
 #include "sim/math/floating_point.h"
 
-#include "sim/integrator/lattice.h"
+#include "sim/state/lattice.h"
 #include "sim/scene/scene.h"
 
 #include <string.h>

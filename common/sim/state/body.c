@@ -6,7 +6,8 @@
 
 #include "sim/state/contact.h"
 #include "sim/joint/joint.h"
-#include "sim/integrator/lattice.h"
+#include "sim/state/event.h"
+#include "sim/state/lattice.h"
 
 // Of the greatest moment. A body that turns about its length so much more easily than across it
 // changes its spin faster within a step than contacts can follow, and gains energy from it.

@@ -22,7 +22,4 @@ void foliot__body_erase(foliot_world *world, uint32_t slot);
 // Stops a body whose state left the finite numbers at the last state that was sound.
 void foliot__body_freeze(foliot_world *world, uint32_t slot);
 
-// Everything that is cache, from truth: after init and restore.
-void foliot__world_prepare(foliot_world *world);
-
 #endif

@@ -361,3 +361,28 @@ void foliot__crew_run(const foliot_host *host, void (*lead)(foliot__crew *crew, 
     crew.helpers = threads - 1;
     host->run(host->run_user, threads, join, &crew);
 }
+
+// -- loops without a plan
+
+typedef struct tasks {
+    void (*task)(void *context, uint32_t index);
+    void *context;
+} tasks;
+
+static void run_part(void *context, uint32_t begin, uint32_t end)
+{
+    const tasks *t = context;
+    for (uint32_t i = begin; i < end; i++)
+        t->task(t->context, i);
+}
+
+void foliot__run_tasks(const foliot__step *step, uint32_t count,
+                       void (*task)(void *context, uint32_t index), void *context)
+{
+    const foliot_host *host = step->host;
+    tasks t = {task, context};
+    if (host->run && count > 1 && !step->crew)
+        host->run(host->run_user, count, task, context);
+    else
+        foliot__crew_share(step->crew, 0, count, 1, run_part, &t);
+}

@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "foliot/world.h"
+#include "sim/state/state.h"
 
 #define FOLIOT__CREW_MAX 64
 #define FOLIOT__CREW_STAGES 96
@@ -70,5 +70,10 @@ void foliot__crew_finish(foliot__crew *crew);
 // Both.
 void foliot__crew_share(foliot__crew *crew, uint32_t begin, uint32_t end, uint32_t grain,
                         foliot__crew_part *part, void *context);
+
+// Runs task(context, 0 .. count - 1) on the crew's or the host's threads, or here. Results must not
+// depend on order.
+void foliot__run_tasks(const foliot__step *step, uint32_t count,
+                       void (*task)(void *context, uint32_t index), void *context);
 
 #endif

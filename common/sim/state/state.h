@@ -184,6 +184,7 @@ struct foliot_world {
     uint32_t joints;       // of the constraints: joint.h's
     uint32_t sleeps;       // bodies at rest are left out
     uint32_t scratch_vectors;
+    uint32_t sums_time; // the integrator takes steps of any dt: time is lab_time
 
     // Truth (truth.c lists these fields, in this order).
     uint64_t tick;
@@ -272,14 +273,6 @@ typedef struct foliot__step {
     bool last;
     uint32_t count; // slots in use; foliot__lanes(world) of them are valid rows
 } foliot__step;
-
-// Runs task(context, 0 .. count - 1) on the crew's or the host's threads, or here. Results must not
-// depend on order.
-void foliot__run_tasks(const foliot__step *step, uint32_t count,
-                       void (*task)(void *context, uint32_t index), void *context);
-
-// Appends to the step's events; counted if there is no room.
-void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b);
 
 // A velocity was changed by other than the integrator: what a scheme remembers of it is void.
 static inline void foliot__velocity_changed(foliot_world *world, uint32_t slot)

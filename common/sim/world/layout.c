@@ -10,7 +10,6 @@
 #include "sim/island/sleep.h"
 #include "sim/state/state.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static size_t align64(size_t bytes)
@@ -120,29 +119,8 @@ foliot_status foliot__block_init(void *block, size_t bytes, const foliot_world_c
     world->bodies_max = config->bodies_max;
     world->integrator = config->integrator;
     world->scratch_vectors = foliot__scheme_of(config->integrator)->scratch_vectors;
+    world->sums_time = foliot_integrator_get_info(config->integrator)->lab_only;
     return FOLIOT_STATUS_OK;
-}
-
-// For whoever has no block of his own; foliot_world_init takes one. Never in a step.
-foliot_status foliot_world_create(const foliot_scene *scene, foliot_world **world)
-{
-    foliot_status status = foliot_scene_check(scene, NULL);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    foliot_world_config config = foliot_world_config_default(scene);
-    size_t bytes = foliot_world_config_get_bytes(&config);
-    void *block = bytes ? aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes) : NULL;
-    if (!block)
-        return bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
-    status = foliot_world_init(block, bytes, &config, scene, world);
-    if (status != FOLIOT_STATUS_OK)
-        free(block);
-    return status;
-}
-
-void foliot_world_destroy(foliot_world *world)
-{
-    free(world);
 }
 
 size_t foliot_world_get_bytes(const foliot_world *world)

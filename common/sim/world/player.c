@@ -5,6 +5,8 @@
 
 #include "sim/state/body.h"
 #include "sim/state/contact.h"
+#include "sim/state/controls.h"
+#include "sim/state/event.h"
 #include "sim/island/sleep.h"
 
 bool foliot__inputs_ordered(const foliot_world *world, const foliot_input *inputs, uint32_t count)
@@ -149,15 +151,6 @@ static void grip(foliot_world *world, uint32_t player, double strength)
         f.y[player] -= scale * dy;
         f.z[player] -= scale * dz;
     }
-}
-
-double foliot__player_grip(const foliot_world *world, uint32_t p)
-{
-    const foliot__player *player = &foliot__players(world)[p];
-    if (world->reach == 0 || !player->joined)
-        return 0;
-    return (player->buttons & FOLIOT_BUTTON_PULL ? world->pull : 0) -
-           (player->buttons & FOLIOT_BUTTON_PUSH ? world->push : 0);
 }
 
 // What was gripped in the last tick is let go: bodies feel their own constant force alone.

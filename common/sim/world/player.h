@@ -12,8 +12,4 @@ void foliot__players_apply(foliot_world *world, const foliot_input *inputs, uint
 // Force and torque of every joined player's held controls into `applied` and `torque`.
 void foliot__players_push(foliot_world *world);
 
-// How strongly the player draws bodies near (negative: drives them off) with the buttons held; 0 if
-// not at all.
-double foliot__player_grip(const foliot_world *world, uint32_t player);
-
 #endif

@@ -10,8 +10,8 @@
 #include "base/bytes.h"
 #include "sim/state/body.h"
 #include "sim/math/hash.h"
-#include "sim/integrator/scheme.h"
 #include "sim/island/sleep.h"
+#include "sim/world/prepare.h"
 
 // -- what is truth
 
@@ -383,7 +383,7 @@ static bool sound_u32(uint64_t bits)
 static bool lab_sound(const foliot_world *world, uint64_t time_bits, uint64_t dt_bits)
 {
     double time = foliot__f64_of(time_bits), dt = foliot__f64_of(dt_bits);
-    if (!foliot__scheme_of((foliot_integrator)world->integrator)->info.lab_only)
+    if (!world->sums_time)
         return time_bits == 0 && dt_bits == 0;
     return time >= 0 && time <= DBL_MAX && dt >= 0 && dt <= FOLIOT_POSITION_MAX;
 }

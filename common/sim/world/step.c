@@ -5,6 +5,7 @@
 #include "sim/state/body.h"
 #include "sim/collide/contact_event.h"
 #include "sim/constraint/constraint.h"
+#include "sim/state/clock.h"
 #include "sim/state/contact.h"
 #include "sim/state/parallel_for.h"
 #include "sim/force/force.h"
@@ -30,52 +31,6 @@ const char *foliot_stage_get_name(foliot_stage stage)
 #undef NAME
     };
     return (unsigned)stage < FOLIOT_STAGE_COUNT ? names[stage] : "none";
-}
-
-typedef struct tasks {
-    void (*task)(void *context, uint32_t index);
-    void *context;
-} tasks;
-
-static void run_part(void *context, uint32_t begin, uint32_t end)
-{
-    const tasks *t = context;
-    for (uint32_t i = begin; i < end; i++)
-        t->task(t->context, i);
-}
-
-void foliot__run_tasks(const foliot__step *step, uint32_t count,
-                       void (*task)(void *context, uint32_t index), void *context)
-{
-    const foliot_host *host = step->host;
-    tasks t = {task, context};
-    if (host->run && count > 1 && !step->crew)
-        host->run(host->run_user, count, task, context);
-    else
-        foliot__crew_share(step->crew, 0, count, 1, run_part, &t);
-}
-
-void foliot__event(foliot_world *world, foliot_event_kind kind, uint32_t a, uint32_t b)
-{
-    if (world->event_count == world->capacity.events) {
-        world->counters.events_dropped++;
-        return;
-    }
-    foliot__events(world)[world->event_count++] = (foliot_event){kind, a, b};
-}
-
-// Time at the start of substep `s` of the present tick: one rounding of the count, so that the end
-// of one step and the start of the next are the same bits.
-static double time_at(const foliot_world *world, uint32_t s)
-{
-    if (foliot__scheme_of((foliot_integrator)world->integrator)->info.lab_only)
-        return world->lab_time;
-    return ((double)world->tick * world->substeps + s) * (world->dt / world->substeps);
-}
-
-double foliot_world_get_time(const foliot_world *world)
-{
-    return time_at(world, 0);
 }
 
 static bool sound(double x)
@@ -198,7 +153,8 @@ static void substep(const foliot__step *step, const foliot__scheme *scheme, bool
     foliot__joints_begin(step, first);
     stage_done(step->host, world, FOLIOT_STAGE_force, last);
     scheme->advance(step);
-    foliot__rotate(step, scheme->info.rotation_order);
+    foliot__rotate(
+        step, foliot_integrator_get_info((foliot_integrator)world->integrator)->rotation_order);
     stage_done(step->host, world, FOLIOT_STAGE_integrate, last);
     foliot__collide(step);
     stage_done(step->host, world, FOLIOT_STAGE_collide, last);
@@ -227,14 +183,14 @@ static void lead(foliot__crew *crew, void *context)
                              .host = a->host,
                              .crew = crew,
                              .dt = dt / world->substeps,
-                             .time = time_at(world, s),
+                             .time = foliot__substep_time(world, s),
                              .count = world->body_count,
                              .index = s,
                              .last = s + 1 == world->substeps};
         step.left = dt / world->substeps * (world->substeps - 1 - s);
-        step.time_end = scheme->info.lab_only ? step.time + step.dt : time_at(world, s + 1);
+        step.time_end = world->sums_time ? step.time + step.dt : foliot__substep_time(world, s + 1);
         substep(&step, scheme, s == 0, step.last);
-        if (scheme->info.lab_only)
+        if (world->sums_time)
             world->lab_time = step.time_end;
     }
 }
@@ -295,7 +251,7 @@ foliot_status foliot_world_step(foliot_world *world, const foliot_input *inputs,
 
 foliot_status foliot_world_step_dt(foliot_world *world, double dt, const foliot_host *host)
 {
-    if (!foliot__scheme_of((foliot_integrator)world->integrator)->info.lab_only)
+    if (!world->sums_time)
         return FOLIOT_STATUS_UNSUPPORTED;
     if (!(dt > 0 && dt < FOLIOT_POSITION_MAX))
         return FOLIOT_STATUS_INVALID;
@@ -324,8 +280,8 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
         foliot__step step = {.world = world,
                              .host = host,
                              .dt = world->dt / world->substeps,
-                             .time = time_at(world, s),
-                             .time_end = time_at(world, s + 1),
+                             .time = foliot__substep_time(world, s),
+                             .time_end = foliot__substep_time(world, s + 1),
                              .count = world->body_count};
         scheme->retreat(&step);
     }

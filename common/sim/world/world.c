@@ -7,6 +7,7 @@
 #include "sim/force/force.h"
 #include "sim/joint/joint.h"
 #include "sim/world/layout.h"
+#include "sim/world/prepare.h"
 #include "sim/scene/scene.h"
 #include "sim/state/state.h"
 #include "sim/world/state_io.h"
@@ -99,18 +100,6 @@ foliot_status foliot_world_init(void *block, size_t bytes, const foliot_world_co
     foliot__definition_refresh(world);
     *out = world;
     return FOLIOT_STATUS_OK;
-}
-
-void foliot__world_prepare(foliot_world *world)
-{
-    for (uint32_t i = 0; i < world->body_count; i++)
-        foliot__body_refresh(world, i);
-    foliot__force_prepare(world);
-    foliot__contact_prepare(world);
-    foliot__constraint_prepare(world);
-    foliot__joints_changed(world);
-    world->acceleration_valid = 0;
-    world->event_count = 0;
 }
 
 // -- looking
@@ -214,10 +203,4 @@ foliot_integrator foliot_world_get_integrator(const foliot_world *world)
 const foliot_world_counters *foliot_world_get_counters(const foliot_world *world)
 {
     return &world->counters;
-}
-
-const foliot_event *foliot_world_get_events(const foliot_world *world, uint32_t *count)
-{
-    *count = world->event_count;
-    return foliot__events(world);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // lanes.h: loops over body tables, a whole lane at a time. Every element is computed alone, so the
 // bits do not depend on how wide the machine's vectors are.
-#ifndef FOLIOT_SIM_INTEGRATOR_LANES_H
-#define FOLIOT_SIM_INTEGRATOR_LANES_H
+#ifndef FOLIOT_SIM_STATE_LANES_H
+#define FOLIOT_SIM_STATE_LANES_H
 
 #include "sim/state/state.h"
 

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+// controls.h: what the controls that a player holds ask for.
+#ifndef FOLIOT_SIM_STATE_CONTROLS_H
+#define FOLIOT_SIM_STATE_CONTROLS_H
+
+#include "sim/state/state.h"
+
+// Strength of the pull on bodies near the player, from the buttons held. Negative: a push. 0: none.
+static inline double foliot__player_grip(const foliot_world *world, uint32_t p)
+{
+    const foliot__player *player = &foliot__players(world)[p];
+    if (world->reach == 0 || !player->joined)
+        return 0;
+    return (player->buttons & FOLIOT_BUTTON_PULL ? world->pull : 0) -
+           (player->buttons & FOLIOT_BUTTON_PUSH ? world->push : 0);
+}
+
+#endif
