@@ -21,6 +21,7 @@
 #include "foliot/client.h"
 #include "foliot/foliot.h"
 #include "screen.h"
+#include "sim/selftest/fingerprint.h"
 
 #define FRAME_NS 16000000u
 #define TIMER_MS 16
@@ -535,7 +536,7 @@ int main(int argc, char **argv)
     a.count = (uint32_t)given.clients;
     if (code == 0 && !a.players)
         code = no_loop(UV_ENOMEM);
-    a.fingerprint = foliot_get_fingerprint();
+    a.fingerprint = given.force ? foliot_get_fingerprint() : foliot__fingerprint_base();
     for (uint32_t i = 0; code == 0 && i < a.count; i++)
         code = open_player(&a, i, &impairment);
     if (code == 0)

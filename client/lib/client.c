@@ -2,6 +2,7 @@
 // client.c: the connection of one player: begins, is kept alive, comes back after a loss, ends.
 // What is said over it is join.c's and stream.c's.
 #include "internal.h"
+#include "sim/selftest/fingerprint.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -63,7 +64,9 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     c->kind = config->simulation ? *config->simulation : foliot_world_kind;
     c->fingerprint = config->fingerprint;
     if ((c->fingerprint.high | c->fingerprint.low) == 0)
-        c->fingerprint = foliot_simulation_kind_get_fingerprint(&c->kind);
+        c->fingerprint = config->forces || config->simulation
+                             ? foliot_simulation_kind_get_fingerprint(&c->kind)
+                             : foliot__fingerprint_base(); // the rest is compared with the scene
     if (config->step_host)
         c->step_host = *config->step_host;
     c->next_sequence = 1;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "foliot/version.h"
+#include "sim/selftest/fingerprint.h"
 
 #define HELLO_EVERY_NS 20000000u     // unreliably, beside the reliable one, until welcome
 #define TICK_MAX ((uint64_t)1 << 60) // no clock has come so far
@@ -70,6 +71,30 @@ static bool world_fits(const foliot_client *c)
     foliot_world_config config = foliot_world_config_default(c->scene);
     return foliot_world_config_get_bytes(&config) <=
            FOLIOT__WORLD_BYTES_FREE + (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
+}
+
+// Whether this build computes the server's scene as the server does. A client that forces its way
+// in does not ask.
+static bool computes_alike(const foliot_client *c)
+{
+    return c->config.forces || c->config.simulation || !c->scene ||
+           foliot_digest_equal(c->welcome.fingerprint, c->fingerprint) ||
+           foliot__fingerprint_fits(c->scene, c->welcome.fingerprint);
+}
+
+static void refuse_build(foliot_client *c)
+{
+    char ours[FOLIOT_DIGEST_TEXT_BYTES], theirs[FOLIOT_DIGEST_TEXT_BYTES];
+    char reason[FOLIOT__SENTENCE_BYTES];
+    foliot_digest_print(foliot__fingerprint_of_scene(c->scene), ours);
+    foliot_digest_print(c->welcome.fingerprint, theirs);
+    snprintf(reason, sizeof reason,
+             "this build does not compute the scene as the server does, and would diverge in "
+             "lockstep: its fingerprint is %.8s, the server's %.8s (--force joins all the same)",
+             ours, theirs);
+    foliot_client_leave(c, c->now_ns);
+    c->refusal = FOLIOT__REFUSE_FINGERPRINT;
+    foliot__client_end(c, FOLIOT_CLIENT_REFUSED, reason);
 }
 
 // All of the setup is here: something to step can be made of it.
@@ -237,7 +262,9 @@ static void finish_scene(foliot_client *c)
     free(c->scene_bytes);
     c->scene_bytes = NULL;
     c->scene_capacity = 0;
-    if (c->lockstep)
+    if (c->lockstep && !computes_alike(c))
+        refuse_build(c);
+    else if (c->lockstep)
         make_simulation(c);
 }
 

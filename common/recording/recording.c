@@ -3,6 +3,7 @@
 // waits, reads no clock, and loses nothing without counting it. The writing side is drain.c.
 #include "recording/recording.h"
 
+#include "sim/selftest/fingerprint.h"
 #include "base/crc32c.h"
 
 #include <stdio.h>
@@ -178,13 +179,6 @@ bool foliot__recording_keyframe(foliot_recording *recording, const foliot_simula
 
 // -- the life of a recording
 
-static void know_fingerprint(foliot_recording *recording, const foliot_simulation_kind *kind)
-{
-    foliot_digest *fingerprint = &recording->config.fingerprint;
-    if ((fingerprint->high | fingerprint->low) == 0)
-        *fingerprint = foliot_simulation_kind_get_fingerprint(kind);
-}
-
 static foliot_status encode_head(foliot_recording *recording, const foliot_scene *scene,
                                  const foliot_world_config *capacities)
 {
@@ -200,8 +194,10 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
     const foliot_integrator_info *integrator = foliot_integrator_get_info(scene->integrator);
     if (status == FOLIOT_STATUS_OK && (!integrator || length > FOLIOT__TAPE_PAYLOAD_MAX / 2))
         status = FOLIOT_STATUS_INVALID;
-    know_fingerprint(recording, &foliot_world_kind);
     if (status == FOLIOT_STATUS_OK) {
+        foliot_digest fingerprint = recording->config.fingerprint;
+        if ((fingerprint.high | fingerprint.low) == 0)
+            fingerprint = foliot__fingerprint_of_scene(scene);
         foliot__tape_head head = {
             .scene = bytes,
             .scene_bytes = (uint32_t)length,
@@ -209,7 +205,7 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
             .dt = scene->dt,
             .seed = scene->seed,
             .tick = recording->state.first_tick,
-            .fingerprint = recording->config.fingerprint,
+            .fingerprint = fingerprint,
             .capacities = capacities ? capacities : &derived,
         };
         recording->encoder.payload.length = 0;
@@ -300,10 +296,12 @@ foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink 
     foliot_status status = foliot__recording_new(config, simulation, &recording);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    know_fingerprint(recording, simulation->kind);
+    foliot_digest fingerprint = recording->config.fingerprint;
+    if ((fingerprint.high | fingerprint.low) == 0)
+        fingerprint = foliot_simulation_kind_get_fingerprint(simulation->kind);
     recording->encoder.payload.length = 0;
     foliot__tape_encode_foreign_head(&recording->encoder.payload, simulation,
-                                     recording->state.first_tick, recording->config.fingerprint);
+                                     recording->state.first_tick, fingerprint);
     return begin(recording, sink, simulation, FOLIOT__TAPE_VERSION_FOREIGN, FOLIOT_STATUS_OK, out);
 }
 

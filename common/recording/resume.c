@@ -2,6 +2,7 @@
 // resume.c: goes on with a recording that ended early. What is whole stays as it is, byte for byte;
 // the rest is cut off, and a keyframe of the state there begins what is appended.
 #include "recording/recording.h"
+#include "sim/selftest/fingerprint.h"
 #include "recording/replay.h"
 
 #include "base/file.h"
@@ -152,10 +153,11 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
     foliot_digest ours = {0, 0}, theirs = replay->about.fingerprint;
     if (config)
         ours = config->fingerprint;
-    if ((ours.high | ours.low) == 0)
-        ours = foliot_get_fingerprint();
-    if (foliot_digest_equal(ours, theirs))
+    bool given = (ours.high | ours.low) != 0;
+    if (given ? foliot_digest_equal(ours, theirs) : foliot__fingerprint_fits(replay->scene, theirs))
         return FOLIOT_STATUS_OK;
+    if (!given)
+        ours = replay->scene ? foliot__fingerprint_of_scene(replay->scene) : foliot_get_fingerprint();
     char text[256], a[FOLIOT_DIGEST_TEXT_BYTES], b[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(theirs, a);
     foliot_digest_print(ours, b);

@@ -36,9 +36,10 @@ foliot_status foliot_digest_parse(const char *text, foliot_digest *digest);
 // The digest of `length` bytes, for simulations of your own. The same on every machine.
 foliot_digest foliot_digest_compute(const void *bytes, size_t length);
 
-// The digest of a known-answer run through every arithmetic path of this build. Builds whose
-// fingerprints differ must not step the same session. Computed anew by each call, in some
-// milliseconds; equal on every machine that computes correctly. Any thread may call it.
+// The digest of a known-answer run through every arithmetic path of this build, the same on every
+// machine that computes correctly. Computed anew by each call, in some milliseconds. Any thread may
+// call it. Builds that differ here may still agree on a scene: lockstep and foliot_recording_resume
+// compare only what the scene uses.
 foliot_digest foliot_get_fingerprint(void);
 
 // Compares every part of that run with golden values that are compiled in. FOLIOT_STATUS_OK, or

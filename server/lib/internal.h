@@ -175,7 +175,7 @@ struct foliot_server {
     uint64_t now_ns, expire_ns, watch_ns;
     uint64_t watched[32]; // counts at which watch.c says something, by its lists
     uint64_t arrived_ns;  // the packet that is being taken
-    foliot_digest fingerprint;
+    foliot_digest fingerprint, fingerprint_base;
     bool stopping;
     uint64_t stopped_ns;
     char why[FOLIOT__SENTENCE_BYTES];

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "internal.h"
+#include "sim/selftest/fingerprint.h"
 
 #define HOLES_AT_ONCE 4
 #define HOLE_COPIES 2
@@ -51,8 +52,10 @@ foliot_status foliot__lockstep_create(foliot__session *s, const foliot_session_c
     l->simulation = config->simulation ? *config->simulation
                                        : (foliot_simulation){&foliot_world_kind, &l->hosted,
                                                              s->scene_bytes, s->scene_length};
+    const foliot_digest *given = &s->server->config.fingerprint;
     l->fingerprint = config->simulation ? foliot_simulation_kind_get_fingerprint(l->simulation.kind)
-                                        : s->server->fingerprint;
+                     : (given->high | given->low) != 0 ? *given
+                                                       : foliot__fingerprint_of_scene(s->scene);
     uint32_t ticks = foliot__session_ticks(s, FOLIOT__LOG_SECONDS) + s->delay_ticks;
     foliot_status status =
         foliot__tick_log_init(&l->log, ticks, ticks + 1024 * (s->player_limit + 8));

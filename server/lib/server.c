@@ -2,6 +2,7 @@
 // server.c: peers and what they say. Refuses with a sentence, counts whatever it drops, and never
 // trusts a byte: messages are decoded by wire/message.c before anything here sees them.
 #include "internal.h"
+#include "sim/selftest/fingerprint.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -40,6 +41,7 @@ foliot_status foliot_server_create(const foliot_server_config *config, uint64_t 
     s->fingerprint = config->fingerprint; // not for each newcomer
     if ((s->fingerprint.high | s->fingerprint.low) == 0)
         s->fingerprint = foliot_get_fingerprint();
+    s->fingerprint_base = foliot__fingerprint_base();
     s->peers = calloc(s->peers_max, sizeof *s->peers);
     s->group = calloc(s->peers_max, sizeof *s->group);
     s->order = calloc(s->peers_max, sizeof *s->order);
@@ -285,6 +287,12 @@ static bool fits(foliot_server *server, const foliot__session *session, foliot__
     }
     if (foliot_digest_equal(hello->fingerprint, l->fingerprint) ||
         (hello->forces && !l->refuses_forced))
+        return true;
+    // In a world of ours a client that does not force compares the rest itself, once it has the
+    // scene.
+    if (kind->create == foliot_world_kind.create &&
+        (foliot_digest_equal(hello->fingerprint, server->fingerprint) ||
+         (!hello->forces && foliot_digest_equal(hello->fingerprint, server->fingerprint_base))))
         return true;
     char ours[FOLIOT_DIGEST_TEXT_BYTES], yours[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(l->fingerprint, ours);

@@ -7,6 +7,7 @@
 #include "base/bytes.h"
 #include "recording/divergence.h"
 #include "recording/state_layers.h"
+#include "sim/selftest/fingerprint.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -235,8 +236,9 @@ static void put_json(const char *file, const run *r, const other *o, const folio
     foliot__json_text(&json, "verdict", d ? "diverged" : "match");
     foliot__divergence_put(&json, d, &names);
     foliot__divergence_put_bits(&json, d, &names);
-    foliot__json_bool(&json, "fingerprints_equal",
-                      foliot_digest_equal(foliot_get_fingerprint(), o->fingerprint));
+    foliot__json_bool(
+        &json, "fingerprints_equal",
+        foliot__fingerprint_fits(foliot_replay_get_summary(r->replay)->scene, o->fingerprint));
     foliot__json_count(&json, "bytes_exchanged", o->exchanged);
     foliot__json_count(&json, "bytes_dumped", o->dumped);
     foliot__json_close(&json);
@@ -253,7 +255,7 @@ static void put_text(const char *file, const run *r, const other *o, const folio
     else
         printf("%s: both builds agree in all %" PRIu64 " ticks\n", file,
                r->last_tick - r->first_tick);
-    if (!foliot_digest_equal(foliot_get_fingerprint(), o->fingerprint))
+    if (!foliot__fingerprint_fits(foliot_replay_get_summary(r->replay)->scene, o->fingerprint))
         printf("  %-10s their fingerprints differ: these builds do not compute alike\n", "builds");
     printf("  %-10s %" PRIu64 " bytes, and %" PRIu64 " of states\n", "exchanged", o->exchanged,
            o->dumped);

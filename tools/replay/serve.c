@@ -6,6 +6,7 @@
 
 #include "base/bytes.h"
 #include "recording/state_layers.h"
+#include "sim/selftest/fingerprint.h"
 
 #include <errno.h>
 #include <time.h>
@@ -97,7 +98,8 @@ static bool dump(const run *r)
 static void hello(const run *r, foliot_status status)
 {
     uint8_t bytes[HELLO_BYTES];
-    foliot_digest fingerprint = foliot_get_fingerprint();
+    const foliot_scene *scene = r->replay ? foliot_replay_get_summary(r->replay)->scene : NULL;
+    foliot_digest fingerprint = scene ? foliot__fingerprint_of_scene(scene) : foliot_get_fingerprint();
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
     foliot__write_bytes(&w, HELLO, 8);
     foliot__write_u8(&w, (uint8_t)-status);

@@ -14,6 +14,7 @@
 #include "sim/selftest/fingerprint.h"
 #include "sim/force/force_newton.h"
 #include "sim/math/hash.h"
+#include "sim/scene/scene.h"
 #include "sim/selftest/probe.h"
 #include "sim/state/state.h"
 
@@ -57,12 +58,18 @@ enum {
     PART_COUNT = 0 PART_LIST(COUNT)
 #undef COUNT
 };
+enum {
+#define ENUM(name, text) PART_##name,
+    PART_LIST(ENUM)
+#undef ENUM
+};
 
 // -- mixing
 
 typedef struct mixer {
     uint64_t word;
     foliot__rng rng;
+    foliot_integrator only; // of the probes; FOLIOT_INTEGRATOR_NONE: every one
 } mixer;
 
 static void mix(mixer *m, uint64_t bits)
@@ -283,32 +290,37 @@ static void run_gravity(mixer *m)
             mix_f64(m, force[0][axis][i]);
 }
 
-// A probe scene for a few ticks with every scheme that it admits, the world's memory being the
-// heap's.
+// A probe scene for a few ticks with one integrator. The memory of the world is the heap's.
+static void run_probe_with(mixer *m, foliot__probe *probe, foliot_integrator id, uint64_t ticks)
+{
+    probe->scene.integrator = id;
+    foliot_world *world = NULL;
+    if (foliot_world_create(&probe->scene, &world) != FOLIOT_STATUS_OK) {
+        mix(m, (uint64_t)id); // refused: as much a part of the answer
+        return;
+    }
+    for (uint64_t tick = 0; tick < ticks; tick++) {
+        foliot_input inputs[FOLIOT__PROBE_INPUTS];
+        uint32_t count = foliot__probe_inputs(&probe->scene, tick, inputs);
+        mix(m, (uint64_t)(unsigned)-foliot_world_step(world, inputs, count, NULL));
+    }
+    foliot_digest digest = foliot_world_get_digest(world);
+    foliot_invariants sums = foliot_world_get_invariants(world, NULL);
+    foliot_world_destroy(world);
+    mix_f64(m, sums.kinetic + 3.0 * sums.potential);
+    mix_f64(m, sums.angular_momentum[1] - 3.0 * sums.momentum[2]);
+    mix(m, digest.low);
+    mix(m, digest.high);
+}
+
+// With the mixer's integrator, or with every one that the probe's scene admits.
 static void run_probe(mixer *m, foliot__probe_kind kind, uint64_t ticks)
 {
     foliot__probe probe;
     foliot__probe_make(&probe, kind);
-    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        probe.scene.integrator = (foliot_integrator)id;
-        foliot_world *world = NULL;
-        if (foliot_world_create(&probe.scene, &world) != FOLIOT_STATUS_OK) {
-            mix(m, (uint64_t)id); // refused: as much a part of the answer
-            continue;
-        }
-        for (uint64_t tick = 0; tick < ticks; tick++) {
-            foliot_input inputs[FOLIOT__PROBE_INPUTS];
-            uint32_t count = foliot__probe_inputs(&probe.scene, tick, inputs);
-            mix(m, (uint64_t)(unsigned)-foliot_world_step(world, inputs, count, NULL));
-        }
-        foliot_digest digest = foliot_world_get_digest(world);
-        foliot_invariants sums = foliot_world_get_invariants(world, NULL);
-        foliot_world_destroy(world);
-        mix_f64(m, sums.kinetic + 3.0 * sums.potential);
-        mix_f64(m, sums.angular_momentum[1] - 3.0 * sums.momentum[2]);
-        mix(m, digest.low);
-        mix(m, digest.high);
-    }
+    for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++)
+        if (m->only == FOLIOT_INTEGRATOR_NONE || m->only == (foliot_integrator)id)
+            run_probe_with(m, &probe, (foliot_integrator)id, ticks);
 }
 
 static void run_tangle(mixer *m)
@@ -428,9 +440,9 @@ static const struct part {
 #undef PART
 };
 
-static uint64_t word_of(unsigned part)
+static uint64_t word_of(unsigned part, foliot_integrator only)
 {
-    mixer m = {part, foliot__rng_seeded(part)};
+    mixer m = {part, foliot__rng_seeded(part), only};
     parts[part].run(&m);
     return m.word;
 }
@@ -444,23 +456,107 @@ const char *foliot__fingerprint_part(unsigned part, uint64_t *word)
     };
     if (part >= PART_COUNT)
         return NULL;
-    *word = word_of(part);
+    *word = word_of(part, FOLIOT_INTEGRATOR_NONE);
     return identifiers[part];
+}
+
+static foliot_digest digest_of_words(const uint64_t *words, size_t count)
+{
+    const foliot__span span = {words, count, 8};
+    return foliot__hash(&span, 1);
 }
 
 foliot_digest foliot_get_fingerprint(void)
 {
     uint64_t words[PART_COUNT];
     for (unsigned i = 0; i < PART_COUNT; i++)
-        words[i] = word_of(i);
-    const foliot__span span = {words, PART_COUNT, 8};
-    return foliot__hash(&span, 1);
+        words[i] = word_of(i, FOLIOT_INTEGRATOR_NONE);
+    return digest_of_words(words, PART_COUNT);
+}
+
+// -- what a scene uses
+
+typedef uint32_t part_set; // bit p: PART_p
+_Static_assert(PART_COUNT <= 32, "a part_set has a bit for every part");
+
+// What every scene rests on: arithmetic, functions and the hash.
+static bool is_base(unsigned part)
+{
+    return part <= PART_hash;
+}
+
+static part_set parts_of_forces(const foliot_scene *scene)
+{
+    part_set set = 0;
+    for (uint32_t i = 0; i < scene->force_count; i++) {
+        foliot_force_kind kind = scene->forces[i].kind;
+        if (kind == FOLIOT_FORCE_NEWTON)
+            set |= 1u << PART_gravity | 1u << PART_orbits;
+        if (kind == FOLIOT_FORCE_ATTRACTOR)
+            set |= 1u << PART_orbits;
+    }
+    return set;
+}
+
+static part_set parts_of_constraints(const foliot_scene *scene)
+{
+    part_set set = 0;
+    for (uint32_t i = 0; i < scene->constraint_count; i++)
+        set |= foliot__constraint_is_joint(&scene->constraints[i])   ? 1u << PART_linkage
+               : scene->constraints[i].kind == FOLIOT_CONSTRAINT_ROD ? 1u << PART_rods
+                                                                     : 1u << PART_net;
+    return set;
+}
+
+// The parts besides the base that decide what a world of this scene computes. Queries decide
+// nothing.
+static part_set parts_of(const foliot_scene *scene)
+{
+    part_set set = 1u << PART_tangle;
+    if (scene->integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG) // it refuses the drag of tangle
+        set |= 1u << PART_orbits;
+    if (scene->players.limit > 0)
+        set |= 1u << PART_crew;
+    bool rotates = scene->players.limit > 0 && foliot__body_rotates(&scene->players.body);
+    for (uint32_t i = 0; i < scene->body_count; i++)
+        rotates |= foliot__body_rotates(&scene->bodies[i]);
+    if (rotates)
+        set |= 1u << PART_tops;
+    if (foliot__scene_collides(scene))
+        set |= 1u << PART_balls | 1u << PART_crates;
+    return set | parts_of_forces(scene) | parts_of_constraints(scene);
+}
+
+foliot_digest foliot__fingerprint_base(void)
+{
+    uint64_t words[PART_COUNT] = {0};
+    for (unsigned i = 0; i < PART_COUNT; i++)
+        if (is_base(i))
+            words[i] = word_of(i, FOLIOT_INTEGRATOR_NONE);
+    return digest_of_words(words, PART_hash + 1);
+}
+
+foliot_digest foliot__fingerprint_of_scene(const foliot_scene *scene)
+{
+    uint64_t words[PART_COUNT + 1] = {0};
+    part_set used = parts_of(scene);
+    for (unsigned i = 0; i < PART_COUNT; i++)
+        if (is_base(i) || used >> i & 1)
+            words[i] = word_of(i, scene->integrator);
+    words[PART_COUNT] = (uint64_t)scene->integrator;
+    return digest_of_words(words, PART_COUNT + 1);
+}
+
+bool foliot__fingerprint_fits(const foliot_scene *scene, foliot_digest theirs)
+{
+    return (scene && foliot_digest_equal(theirs, foliot__fingerprint_of_scene(scene))) ||
+           foliot_digest_equal(theirs, foliot_get_fingerprint());
 }
 
 foliot_status foliot_self_test(const char **part)
 {
     for (unsigned i = 0; i < PART_COUNT; i++)
-        if (word_of(i) != parts[i].golden) {
+        if (word_of(i, FOLIOT_INTEGRATOR_NONE) != parts[i].golden) {
             *part = parts[i].name;
             return FOLIOT_STATUS_DIVERGED;
         }

@@ -1,11 +1,28 @@
 // SPDX-License-Identifier: MIT
-// fingerprint.h: the parts of the known-answer run, for `make golden` and for tests.
+// fingerprint.h: the known-answer run in parts: all of it (foliot_get_fingerprint), what every scene
+// rests on, and what one scene uses.
 #ifndef FOLIOT_SIM_FINGERPRINT_H
 #define FOLIOT_SIM_FINGERPRINT_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "foliot/digest.h"
+#include "foliot/scene.h"
 
 // Runs part number `part`: its name and *word; NULL beyond the last one.
 const char *foliot__fingerprint_part(unsigned part, uint64_t *word);
+
+// Of arithmetic, mathematical functions and the hash. No integrator, force or contact changes it.
+foliot_digest foliot__fingerprint_base(void);
+
+// Of all that a world of this scene computes with: the base, its integrator, and probes with it for
+// the kinds of forces, contacts, joints and rods that the scene has. Builds that differ in what the
+// scene does not use agree here.
+foliot_digest foliot__fingerprint_of_scene(const foliot_scene *scene);
+
+// Whether a build that gave this digest computes as this one does: it is that of the scene (may be
+// NULL), or of everything.
+bool foliot__fingerprint_fits(const foliot_scene *scene, foliot_digest theirs);
 
 #endif
