@@ -5,6 +5,14 @@
 
 #include "sim/force/force_workspace.h"
 
+// Whether energy and momentum of a body count: that of bodies that move or sleep. The inverse mass
+// of a sleeping body is 0, so it cannot tell.
+static bool has_energy(const foliot_world *world, uint32_t i)
+{
+    const uint32_t still = FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN;
+    return (foliot__flags(world)[i] & (FOLIOT_BODY_ALIVE | still)) == FOLIOT_BODY_ALIVE;
+}
+
 static double spring_energy(const foliot_world *world, const foliot_force_definition *f)
 {
     foliot__v3 x = foliot__position(world);
@@ -18,14 +26,14 @@ static double spring_energy(const foliot_world *world, const foliot_force_defini
 
 static double newton_energy(const foliot_world *world, const foliot_force_definition *f)
 {
-    const double *mass = foliot__mass(world), *inverse = foliot__inverse_mass(world);
+    const double *mass = foliot__mass(world);
     foliot__v3 x = foliot__position(world);
     double softening2 = f->as.newton.softening * f->as.newton.softening, energy = 0;
     for (uint32_t i = 0; i < world->body_count; i++)
-        for (uint32_t j = i + 1; inverse[i] > 0 && j < world->body_count; j++) {
+        for (uint32_t j = i + 1; has_energy(world, i) && j < world->body_count; j++) {
             double dx = x.x[j] - x.x[i], dy = x.y[j] - x.y[i], dz = x.z[j] - x.z[i];
             double r = foliot__sqrt(((dx * dx + dy * dy) + dz * dz) + softening2);
-            if (inverse[j] > 0)
+            if (has_energy(world, j))
                 energy -= f->as.newton.constant * mass[i] * mass[j] / r;
         }
     return energy;
@@ -33,13 +41,13 @@ static double newton_energy(const foliot_world *world, const foliot_force_defini
 
 static double attractor_energy(const foliot_world *world, const foliot_force_definition *f)
 {
-    const double *mass = foliot__mass(world), *inverse = foliot__inverse_mass(world);
+    const double *mass = foliot__mass(world);
     const double *p = f->as.attractor.point;
     foliot__v3 x = foliot__position(world);
     double energy = 0;
     for (uint32_t i = 0; i < world->body_count; i++) {
         double dx = x.x[i] - p[0], dy = x.y[i] - p[1], dz = x.z[i] - p[2];
-        if (inverse[i] > 0)
+        if (has_energy(world, i))
             energy -=
                 f->as.attractor.strength * mass[i] / foliot__sqrt((dx * dx + dy * dy) + dz * dz);
     }
@@ -48,11 +56,11 @@ static double attractor_energy(const foliot_world *world, const foliot_force_def
 
 static double uniform_energy(const foliot_world *world, const double g[3])
 {
-    const double *mass = foliot__mass(world), *inverse = foliot__inverse_mass(world);
+    const double *mass = foliot__mass(world);
     foliot__v3 x = foliot__position(world);
     double energy = 0;
     for (uint32_t i = 0; i < world->body_count; i++)
-        if (inverse[i] > 0)
+        if (has_energy(world, i))
             energy -= mass[i] * ((g[0] * x.x[i] + g[1] * x.y[i]) + g[2] * x.z[i]);
     return energy;
 }
@@ -62,8 +70,7 @@ static double constant_energy(const foliot_world *world, const foliot_force_defi
 {
     foliot__v3 x = foliot__position(world);
     const double *force = f->as.constant.force;
-    if (!(time >= f->as.constant.start && time < f->as.constant.end) ||
-        foliot__inverse_mass(world)[f->a] == 0)
+    if (!(time >= f->as.constant.start && time < f->as.constant.end) || !has_energy(world, f->a))
         return 0;
     return -((force[0] * x.x[f->a] + force[1] * x.y[f->a]) + force[2] * x.z[f->a]);
 }
@@ -86,11 +93,10 @@ static double callback_energy(const foliot_world *world, const foliot_host *host
 // The bodies' own constant forces. A player's thrust has no potential.
 static double own_energy(const foliot_world *world)
 {
-    const double *inverse = foliot__inverse_mass(world);
     foliot__v3 x = foliot__position(world), f = foliot__constant(world);
     double energy = 0;
     for (uint32_t i = 0; i < world->body_count; i++)
-        if (inverse[i] > 0)
+        if (has_energy(world, i))
             energy -= (f.x[i] * x.x[i] + f.y[i] * x.y[i]) + f.z[i] * x.z[i];
     return energy;
 }
@@ -153,11 +159,11 @@ static void add_spin(const foliot_world *world, uint32_t i, foliot_invariants *s
 
 foliot_invariants foliot_world_get_invariants(const foliot_world *world, const foliot_host *host)
 {
-    const double *mass = foliot__mass(world), *inverse = foliot__inverse_mass(world);
+    const double *mass = foliot__mass(world);
     foliot__v3 x = foliot__position(world), v = foliot__velocity(world);
     foliot_invariants sum = {0};
     for (uint32_t i = 0; i < world->body_count; i++) {
-        if (inverse[i] == 0)
+        if (!has_energy(world, i))
             continue;
         const double p[3] = {mass[i] * v.x[i], mass[i] * v.y[i], mass[i] * v.z[i]};
         sum.kinetic += 0.5 * ((p[0] * v.x[i] + p[1] * v.y[i]) + p[2] * v.z[i]);
