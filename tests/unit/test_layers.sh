@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# test_layers.sh: includes go down the strata, libraries stay where they belong, and nothing in common/sim
-# can see a clock, libm or the heap. Method: a check over the sources that prints FILE:LINE: RULE, and
-# one over the symbols of the objects; each rule is then broken in a tree of its own and must be named.
+# test_layers.sh: includes go down the strata and, inside common/sim, down its folders; libraries stay where
+# they belong; no type name has two definitions; nothing in common/sim can see a clock, libm or the heap.
+# Method: checks over the sources that print FILE:LINE: RULE, and one over the symbols of the objects; each
+# rule is then broken in a tree of its own and must be named. Calls between files: test_call_circles.sh.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
@@ -21,7 +22,16 @@ function stratum(path) {
     if (match(path, /^(server|client|tools|examples)\//)) { sub(/\/.*/, "", path); return path; }
     return "";
 }
+# The folder of the simulation that a path or a quoted include belongs to.
+function sim_folder(path) {
+    sub(/^common\//, "", path);
+    return split(path, word, "/") == 3 && word[1] == "sim" ? word[2] : "";
+}
 BEGIN {
+    # The folders of common/sim in order: each includes only itself and those before it.
+    folders = split("math state scene force constraint island integrator joint collide ccd solver world selftest", name, " ");
+    for (i = 1; i <= folders; i++) rank[name[i]] = i;
+    own_folder = sim_folder(file);
     # What each stratum may include, itself aside.
     may["base"] = "foliot"; may["sim"] = "base foliot";
     may["crypto"] = "base foliot"; may["net"] = "base crypto sim foliot";
@@ -50,6 +60,11 @@ BEGIN {
             target = stratum(path);
             if (target != "" && target != own && index(" " may[own] " ", " " target " ") == 0)
                 bad(own " does not include " target " (" path ")");
+            below = sim_folder(path);
+            if (own_folder != "" && target == "sim" && !(below in rank && own_folder in rank))
+                bad("sim/" (own_folder in rank ? below : own_folder) " is no folder of the simulation (" path ")");
+            else if (own_folder != "" && below != "" && rank[below] > rank[own_folder])
+                bad("sim/" own_folder " does not include sim/" below " (" path ")");
             if ((own == "base" || own == "sim") && path ~ /^foliot\/(scene_reader|recording|replay|server|client|transport)\.h$/ )
                 bad(own " does not include what lies above it (" path ")");
         }
@@ -114,7 +129,23 @@ found=$(check_licence .)
 [ -z "$found" ]
 report "every source and script names its licence" $?
 
-objects=$(find "$build/obj/common/sim" -name '*.o' 2>/dev/null)
+# Prints every type name of the library at $1 that has more than one definition, with the files.
+check_types() {
+    (cd "$1" && find include common server/lib client/lib -name '*.[ch]' 2>/dev/null | sort | xargs -r awk '
+        function define(name) { if (!((name, FILENAME) in seen)) { seen[name, FILENAME] = 1; count[name]++; files[name] = files[name] " " FILENAME } }
+        /^(typedef )?(struct|union|enum) foliot_[a-z0-9_]+ \{/ { define($0 ~ /^typedef/ ? $3 : $2); next }
+        /^\}.* foliot_[a-z0-9_]+;/ { name = $NF; sub(/;.*/, "", name); define(name); next }
+        /^typedef .*foliot_[a-z0-9_]+;/ && !/^typedef (struct|union|enum) [a-z0-9_]+ [a-z0-9_]+;/ {
+            name = $0; sub(/;.*/, "", name); sub(/.*[ *]/, "", name); define(name) }
+        END { for (name in count) if (count[name] > 1) print name ": defined in" files[name] }' | sort)
+}
+found=$(check_types .)
+[ -z "$found" ] || echo "$found"
+[ -z "$found" ]
+report "no type name has two definitions" $?
+
+# Objects whose source has gone are left over from an older tree.
+objects=$(find common/sim -name '*.c' | sed "s|\(.*\)\.c\$|$build/obj/\1.o|" | xargs ls 2>/dev/null)
 # A sanitizer's or coverage's own symbols say nothing about ours.
 # shellcheck disable=SC2086 # one word an object
 if [ -n "$objects" ] && ! nm $objects | grep -qE '__(asan|tsan|ubsan|sanitizer|gcov)_'; then
@@ -136,6 +167,11 @@ broken() { # NAME FILE LINE-THAT-BREAKS EXPECTED-RULE
 }
 broken "a look upwards is named" common/sim/x.c '#include "recording/recording.h"' "sim does not include recording"
 broken "a look sideways is named" common/recording/x.c '#include "scene/reader.h"' "recording does not include scene"
+broken "a folder of the simulation that includes a later one is named" common/sim/state/x.c '#include "sim/world/state_io.h"' "sim/state does not include sim/world"
+broken "a header that does so is named" common/sim/scene/x.h '#include "sim/integrator/scheme.h"' "sim/scene does not include sim/integrator"
+broken "a self-test that a world needs is named" common/sim/world/x.c '#include "sim/selftest/probe.h"' "sim/world does not include sim/selftest"
+broken "a new folder has to be given its place" common/sim/weather/x.c '#include "sim/math/hash.h"' "sim/weather is no folder of the simulation"
+broken "an include of a file beside the folders is named" common/sim/force/x.c '#include "sim/force.h"' "sim/ is no folder of the simulation"
 broken "base that knows the world is named" common/base/x.h '#include "sim/state/state.h"' "base does not include sim"
 broken "a server that knows clients is named" server/x.c '#include "client/lib/clock.h"' "server does not include client"
 broken "a public header that shows the inside is named" include/foliot/x.h '#include "sim/state/state.h"' "include does not include sim"
@@ -169,6 +205,20 @@ echo 'static const float x = 1;' | tee "$tree/common/sim/collide/x.c" "$tree/com
 [ -z "$(check_sources "$tree")" ]
 report "binary32 in contacts and joints is allowed" $?
 rm -r "$tree/common/sim/collide" "$tree/common/sim/joint"
+mkdir -p "$tree/common/sim/state" "$tree/common/sim/world"
+echo '#include "sim/state/state.h"' | tee "$tree/common/sim/state/x.c" "$tree/common/sim/world/x.c" >/dev/null
+[ -z "$(check_sources "$tree")" ]
+report "a folder may include itself and those before it" $?
+rm -r "$tree/common/sim/state" "$tree/common/sim/world"
+mkdir -p "$tree/common/sim/state" "$tree/server/lib"
+printf 'typedef struct foliot__twin {\n    int x;\n} foliot__twin;\ntypedef struct foliot__once foliot__once;\n' >"$tree/common/sim/state/twin.h"
+printf 'struct foliot__once {\n    int x;\n};\n' >"$tree/common/sim/state/once.c"
+[ -z "$(check_types "$tree")" ]
+report "a type that is declared in one file and defined in another is defined once" $?
+printf 'typedef enum foliot__twin {\n    A\n} foliot__twin;\n' >"$tree/server/lib/twin.c"
+[ "$(check_types "$tree")" = "foliot__twin: defined in common/sim/state/twin.h server/lib/twin.c" ]
+report "a type name with two definitions is named" $?
+rm -r "$tree/common/sim/state" "$tree/server"
 printf '// x.c: a file without a licence.\nint x;\n' >"$tree/common/sim/y.c"
 [ "$(check_licence "$tree")" = "$tree/common/sim/y.c: names no licence" ]
 report "a file without a licence is named" $?
