@@ -30,7 +30,7 @@ size_t foliot__constraint_workspace_bytes(const foliot_world_config *config)
     size_t n = config->constraints_max;
     if (n == 0)
         return 0;
-    return 64 + align64(n * sizeof(foliot__link)) +
+    return 64 + align64(n * sizeof(foliot__distance_link)) +
            (1 + ROD_VECTORS) * align64(n * sizeof(double)) +
            3 * slots_of(config->bodies_max) * sizeof(double);
 }
@@ -41,9 +41,9 @@ foliot__links foliot__links_of(const foliot_world *world)
     char *at = (char *)foliot__constraint_workspace(world);
     foliot__links links = {.counts = (uint32_t *)(void *)at};
     at += 64;
-    links.distances = (foliot__link *)(void *)at;
+    links.distances = (foliot__distance_link *)(void *)at;
     links.rods = links.distances + links.counts[0];
-    at += align64(n * sizeof(foliot__link));
+    at += align64(n * sizeof(foliot__distance_link));
     links.impulse = (double *)(void *)at;
     at += align64(n * sizeof(double));
     for (int i = 0; i < ROD_VECTORS; i++) {
@@ -55,7 +55,7 @@ foliot__links foliot__links_of(const foliot_world *world)
     return links;
 }
 
-static uint32_t gather(const foliot_world *world, uint32_t kind, foliot__link *links)
+static uint32_t gather(const foliot_world *world, uint32_t kind, foliot__distance_link *links)
 {
     const foliot_constraint_definition *definition = foliot__constraint(world);
     const uint8_t *broken = foliot__constraint_broken(world);
@@ -64,13 +64,14 @@ static uint32_t gather(const foliot_world *world, uint32_t kind, foliot__link *l
         const foliot_constraint_definition *c = &definition[i];
         if (c->kind != kind || broken[i] || foliot__constraint_is_joint(c))
             continue;
-        links[count++] = (foliot__link){.a = c->a,
-                                        .b = c->b,
-                                        .index = i,
-                                        .length = c->length,
-                                        .length_min = c->length_min,
-                                        .stiffness = c->stiffness,
-                                        .anchor = {c->anchor_b[0], c->anchor_b[1], c->anchor_b[2]}};
+        links[count++] =
+            (foliot__distance_link){.a = c->a,
+                                    .b = c->b,
+                                    .index = i,
+                                    .length = c->length,
+                                    .length_min = c->length_min,
+                                    .stiffness = c->stiffness,
+                                    .anchor = {c->anchor_b[0], c->anchor_b[1], c->anchor_b[2]}};
     }
     return count;
 }
@@ -94,7 +95,7 @@ void foliot__constraint_break(foliot_world *world, uint32_t index, foliot_break 
 
 // One visit: removes `stiffness` of the error, moving each end by its share of the inverse mass.
 // Returns what it moved, in mass times length, positive where the link pulled.
-static double visit(const foliot__link *link, foliot__v3 x, const double *inverse_mass)
+static double visit(const foliot__distance_link *link, foliot__v3 x, const double *inverse_mass)
 {
     uint32_t a = link->a, b = link->b;
     bool anchored = b == FOLIOT_NO_BODY;

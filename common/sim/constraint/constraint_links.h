@@ -7,21 +7,21 @@
 #include "sim/constraint/constraint.h"
 
 // A constraint between the centres of two bodies, or of a body and a point of the world.
-typedef struct foliot__link {
+typedef struct foliot__distance_link {
     uint32_t a, b;  // b FOLIOT_NO_BODY: `anchor`
     uint32_t index; // in the table `constraint`
     uint32_t unused;
     double length, length_min, stiffness;
     double anchor[3];
-} foliot__link;
+} foliot__distance_link;
 
 typedef struct foliot__links {
-    uint32_t *counts;        // distances, rods
-    foliot__link *distances; // in solving order
-    foliot__link *rods;      // in index order
-    double *impulse;         // one a link of its kind: what the step has applied so far
-    double *rod[8];          // of rods: for the solver (rattle.c)
-    foliot__v3 body;         // a vector a body
+    uint32_t *counts;                 // distances, rods
+    foliot__distance_link *distances; // in solving order
+    foliot__distance_link *rods;      // in index order
+    double *impulse;                  // one a link of its kind: what the step has applied so far
+    double *rod[8];                   // of rods: for the solver (rattle.c)
+    foliot__v3 body;                  // a vector a body
 } foliot__links;
 
 foliot__links foliot__links_of(const foliot_world *world);

@@ -20,7 +20,7 @@
 #define PROGRESS 0.9 // an error that does not fall to this share of itself is rounding
 
 typedef struct rods {
-    const foliot__link *link;
+    const foliot__distance_link *link;
     uint32_t count;
     const double *inverse_mass;
     double *impulse;        // the step's, for break_force
@@ -56,7 +56,7 @@ bool foliot__has_rods(const foliot_world *world)
     return foliot__rod_count(&links) > 0;
 }
 
-static void span(const foliot__link *link, foliot__v3 x, double d[3])
+static void span(const foliot__distance_link *link, foliot__v3 x, double d[3])
 {
     uint32_t a = link->a, b = link->b;
     bool anchored = b == FOLIOT_NO_BODY;

@@ -160,7 +160,7 @@ double foliot_expm1(double x)
     exp_parts at = exp_reduce(x);
     double unit = power_of_two(at.m);
     double high = exp_table[at.i][0] * unit, low = exp_table[at.i][1] * unit;
-    foliot__pair less_one = foliot__two_sum(high, -1.0);
+    foliot__double_double less_one = foliot__two_sum(high, -1.0);
     return less_one.high + (less_one.low + (low + high * exp_rest(at.r)));
 }
 
@@ -249,7 +249,7 @@ double foliot_log(double x)
     double series =
         r * r * (-0.5 + r * (1.0 / 3 + r * (-0.25 + r * (0.2 + r * (-1.0 / 6 + r * (1.0 / 7))))));
     // Both high parts are multiples of 2^-42 below 2^11: their sum is exact.
-    foliot__pair sum = foliot__two_sum(exponent * LN2_HIGH + row[1], r);
+    foliot__double_double sum = foliot__two_sum(exponent * LN2_HIGH + row[1], r);
     return sum.high + (sum.low + (exponent * LN2_LOW + row[2] + series));
 }
 
@@ -258,7 +258,7 @@ double foliot_log(double x)
 // x = quadrant pi/2 + (r.high + r.low), |r| <= pi/4 and a little; quadrant modulo 4.
 typedef struct reduced {
     unsigned quadrant;
-    foliot__pair r;
+    foliot__double_double r;
 } reduced;
 
 // Cody and Waite with pi/2 as three pieces of 33 bits and a rest; |x| < 2^19.
@@ -266,8 +266,8 @@ static reduced reduce_small(double x)
 {
     int32_t n = nearest(x * TWO_OVER_PI);
     double first = x - n * HALF_PI_1; // exact
-    foliot__pair second = foliot__two_sum(first, -(n * HALF_PI_2));
-    foliot__pair third = foliot__two_sum(second.high, -(n * HALF_PI_3));
+    foliot__double_double second = foliot__two_sum(first, -(n * HALF_PI_2));
+    foliot__double_double third = foliot__two_sum(second.high, -(n * HALF_PI_3));
     double rest = (second.low + third.low) - n * HALF_PI_TAIL;
     return (reduced){(unsigned)n & 3u, foliot__two_sum(third.high, rest)};
 }
@@ -300,7 +300,7 @@ static void shift_left(uint32_t limbs[LIMBS], unsigned count)
 }
 
 // The fraction limbs / 2^224 as two doubles of 53 bits each.
-static foliot__pair fraction_pair(uint32_t limbs[LIMBS])
+static foliot__double_double fraction_pair(uint32_t limbs[LIMBS])
 {
     unsigned zeros = 0;
     while (zeros < 32 * LIMBS - 1 && !(limbs[zeros / 32] & 0x80000000u >> zeros % 32))
@@ -311,7 +311,8 @@ static foliot__pair fraction_pair(uint32_t limbs[LIMBS])
     uint64_t high = top >> 11;
     uint64_t low = (top & 0x7ffu) << 42 | next >> 22;
     double unit = power_of_two(-(int)zeros - 53);
-    return (foliot__pair){(double)(int64_t)high * unit, (double)(int64_t)low * (unit * 0x1p-53)};
+    return (foliot__double_double){(double)(int64_t)high * unit,
+                                   (double)(int64_t)low * (unit * 0x1p-53)};
 }
 
 // Payne and Hanek: only those bits of 2/pi matter that leave x 2/pi modulo 4 with a fraction.
@@ -339,12 +340,12 @@ static reduced reduce_large(double x)
         for (int i = 0; i < LIMBS; i++)
             product[i] = ~product[i]; // 1 - fraction, but for 2^-224
     }
-    foliot__pair fraction = fraction_pair(product);
-    foliot__pair r = foliot__two_product(fraction.high, HALF_PI);
+    foliot__double_double fraction = fraction_pair(product);
+    foliot__double_double r = foliot__two_product(fraction.high, HALF_PI);
     r.low += fraction.high * HALF_PI_LOW + fraction.low * HALF_PI;
     r = foliot__two_sum(r.high, r.low);
     if (beyond != negative(x))
-        r = (foliot__pair){-r.high, -r.low};
+        r = (foliot__double_double){-r.high, -r.low};
     return (reduced){(negative(x) ? 0u - quadrant : quadrant) & 3u, r};
 }
 
@@ -357,7 +358,7 @@ static reduced reduce(double x)
 }
 
 // Taylor series; the first term left out is below 2^-62 of the sum.
-static double sin_of(foliot__pair r)
+static double sin_of(foliot__double_double r)
 {
     double x = r.high, z = x * x;
     double tail =
@@ -371,7 +372,7 @@ static double sin_of(foliot__pair r)
     return x + (x * z * (-1.0 / 6) + small);
 }
 
-static double cos_of(foliot__pair r)
+static double cos_of(foliot__double_double r)
 {
     double x = r.high, z = x * x;
     double tail =
@@ -425,46 +426,49 @@ static int exponent_of(double x)
 }
 
 // atan(small / large) as a sum, 1 <= large < 2, 2^-62 <= small <= large.
-static foliot__pair atan_quotient(double small, double large)
+static foliot__double_double atan_quotient(double small, double large)
 {
     // atan(t) = atan(c) + atan((small - c large) / (large + c small)), c = i/16 nearest to t.
     int i = nearest(16.0 * (small / large));
     double c = i / 16.0; // five bits: products with the halves of a double are exact
-    foliot__pair part = foliot__two_product(c, large), over = foliot__two_product(c, small);
-    foliot__pair top = i ? foliot__two_sum(small, -part.high) : (foliot__pair){small, 0.0};
-    foliot__pair bottom = i ? foliot__two_sum(large, over.high) : (foliot__pair){large, 0.0};
+    foliot__double_double part = foliot__two_product(c, large),
+                          over = foliot__two_product(c, small);
+    foliot__double_double top =
+        i ? foliot__two_sum(small, -part.high) : (foliot__double_double){small, 0.0};
+    foliot__double_double bottom =
+        i ? foliot__two_sum(large, over.high) : (foliot__double_double){large, 0.0};
     if (i) {
         top.low -= part.low;
         bottom.low += over.low;
     }
     double q = top.high / bottom.high;
-    foliot__pair back = foliot__two_product(q, bottom.high);
+    foliot__double_double back = foliot__two_product(q, bottom.high);
     double q_low = (((top.high - back.high) - back.low) + (top.low - q * bottom.low)) / bottom.high;
     double z = q * q;
     double series =
         q * z *
         (-1.0 / 3 + z * (0.2 + z * (-1.0 / 7 + z * (1.0 / 9 + z * (-1.0 / 11 + z * (1.0 / 13))))));
-    foliot__pair sum = foliot__two_sum(atan_table[i][0], q);
+    foliot__double_double sum = foliot__two_sum(atan_table[i][0], q);
     return foliot__two_sum(sum.high, sum.low + (atan_table[i][1] + (q_low + series)));
 }
 
 // The angle of (x, y), x and y >= 0 and finite, y <= x, x > 0, in the first octant.
-static foliot__pair octant(double y, double x)
+static foliot__double_double octant(double y, double x)
 {
     if (y == 0.0)
-        return (foliot__pair){0.0, 0.0};
+        return (foliot__double_double){0.0, 0.0};
     int exponent = exponent_of(x);
     if (exponent - exponent_of(y) > 60)
-        return (foliot__pair){y / x, 0.0}; // the angle, or too small to be seen in a sum
+        return (foliot__double_double){y / x, 0.0}; // the angle, or too small to be seen in a sum
     // Both scaled so that 1 <= x < 2: exact, y is at least 2^-61.
     double by = power_of_two(-exponent / 2), again = power_of_two(-exponent - -exponent / 2);
     return atan_quotient(y * by * again, x * by * again);
 }
 
 // a + b + the lows, rounded once or nearly.
-static double sum_of(double high, double low, foliot__pair more, double sign)
+static double sum_of(double high, double low, foliot__double_double more, double sign)
 {
-    foliot__pair sum = foliot__two_sum(high, sign * more.high);
+    foliot__double_double sum = foliot__two_sum(high, sign * more.high);
     return sum.high + (sum.low + (low + sign * more.low));
 }
 
@@ -480,7 +484,7 @@ double foliot_atan2(double y, double x)
         width = steep ? 0.0 : 1.0; // an axis
         height = steep ? 1.0 : 0.0;
     }
-    foliot__pair part = steep ? octant(width, height) : octant(height, width);
+    foliot__double_double part = steep ? octant(width, height) : octant(height, width);
     if (steep)
         angle = sum_of(HALF_PI, HALF_PI_LOW, part, negative(x) ? 1.0 : -1.0);
     else if (negative(x))

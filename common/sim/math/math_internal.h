@@ -11,20 +11,20 @@
 #include "foliot/math.h"
 
 // An unevaluated sum, |low| <= ulp(high) / 2.
-typedef struct foliot__pair {
+typedef struct foliot__double_double {
     double high, low;
-} foliot__pair;
+} foliot__double_double;
 
 // a + b exactly (Knuth's TwoSum; barring overflow).
-static inline foliot__pair foliot__two_sum(double a, double b)
+static inline foliot__double_double foliot__two_sum(double a, double b)
 {
     double sum = a + b;
     double b_seen = sum - a;
-    return (foliot__pair){sum, (a - (sum - b_seen)) + (b - b_seen)};
+    return (foliot__double_double){sum, (a - (sum - b_seen)) + (b - b_seen)};
 }
 
 // a b exactly (Dekker 1971, with Veltkamp's splitting), for |a|, |b| < 2^996 and |a b| >= 2^-969.
-static inline foliot__pair foliot__two_product(double a, double b)
+static inline foliot__double_double foliot__two_product(double a, double b)
 {
     const double splitter = 0x1p27 + 1.0;
     double a_scaled = a * splitter, b_scaled = b * splitter;
@@ -32,7 +32,7 @@ static inline foliot__pair foliot__two_product(double a, double b)
     double a_low = a - a_high, b_low = b - b_high;
     double product = a * b;
     double rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low;
-    return (foliot__pair){product, rest};
+    return (foliot__double_double){product, rest};
 }
 
 // Towards zero; what lies outside saturates and NaN gives 0, where C leaves it undefined.

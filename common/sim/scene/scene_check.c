@@ -25,7 +25,7 @@ static const foliot__rule controls_rules[] = {
     FOLIOT__RULE_END,
 };
 
-static void check_buttons(foliot__checker *c, foliot__place at,
+static void check_buttons(foliot__checker *c, foliot__scene_place at,
                           const foliot_players_definition *players)
 {
     bool reaches = players->pull > 0 || players->push > 0;
@@ -45,13 +45,13 @@ static void check_buttons(foliot__checker *c, foliot__place at,
 static void check_players(foliot__checker *c)
 {
     const foliot_players_definition *players = &c->scene->players;
-    const foliot__place at = {"players", FOLIOT__NOWHERE};
+    const foliot__scene_place at = {"players", FOLIOT__NOWHERE};
     if (players->limit == 0)
         return;
     if (players->limit > FOLIOT_PLAYERS_MAX)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "limit", "must lie between 1 and %d",
                          FOLIOT_PLAYERS_MAX);
-    foliot__check_body(c, (foliot__place){"players.spawn", FOLIOT__NOWHERE}, &players->body);
+    foliot__check_body(c, (foliot__scene_place){"players.spawn", FOLIOT__NOWHERE}, &players->body);
     if (players->body.is_static)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "spawn.static",
                          "a player's body must be able to move");
@@ -63,8 +63,9 @@ static void check_players(foliot__checker *c)
     for (uint32_t i = 0; c->status == FOLIOT_STATUS_OK && i < players->position_count; i++)
         for (unsigned k = 0; k < 3; k++)
             if (!foliot__in_range(FOLIOT__COORDINATE, players->positions[i][k]))
-                foliot__complain(c, FOLIOT_STATUS_INVALID, (foliot__place){"players.spawn.positions", i},
-                                 "", "%s", foliot__range_text(FOLIOT__COORDINATE));
+                foliot__complain(c, FOLIOT_STATUS_INVALID,
+                                 (foliot__scene_place){"players.spawn.positions", i}, "", "%s",
+                                 foliot__range_text(FOLIOT__COORDINATE));
     if (players->control > FOLIOT_CONTROL_VESSEL)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "controls.kind", "names no controls");
     foliot__check_rules(c, at, controls_rules, players);

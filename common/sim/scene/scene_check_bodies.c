@@ -40,7 +40,8 @@ static const foliot__rule *const shape_rules[] = {point_rules, sphere_rules, pla
                                                   capsule_rules};
 #define SHAPE_COUNT (sizeof shape_rules / sizeof *shape_rules)
 
-static void check_shape(foliot__checker *c, foliot__place at, const foliot_body_definition *body)
+static void check_shape(foliot__checker *c, foliot__scene_place at,
+                        const foliot_body_definition *body)
 {
     const foliot_shape *shape = &body->shape;
     if (shape->kind >= SHAPE_COUNT) {
@@ -60,7 +61,8 @@ static void check_shape(foliot__checker *c, foliot__place at, const foliot_body_
 
 // Principal moments of a real body: none is greater than the sum of the other two (a flat plate
 // reaches it, hence the allowance for rounding).
-static void check_inertia(foliot__checker *c, foliot__place at, const foliot_body_definition *body)
+static void check_inertia(foliot__checker *c, foliot__scene_place at,
+                          const foliot_body_definition *body)
 {
     const double *i = body->inertia;
     if (i[0] == 0 && i[1] == 0 && i[2] == 0)
@@ -74,7 +76,8 @@ static void check_inertia(foliot__checker *c, foliot__place at, const foliot_bod
                          "no body has a principal moment greater than the sum of the other two");
 }
 
-static void check_motion(foliot__checker *c, foliot__place at, const foliot_body_definition *body)
+static void check_motion(foliot__checker *c, foliot__scene_place at,
+                         const foliot_body_definition *body)
 {
     if (body->is_static && foliot__norm2(body->velocity, 3) > 0)
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "velocity", "a static body never moves");
@@ -92,7 +95,8 @@ static void check_motion(foliot__checker *c, foliot__place at, const foliot_body
             "must be a quaternion (w, x, y, z) whose length lies between 1e-6 and 1e6");
 }
 
-void foliot__check_body(foliot__checker *c, foliot__place at, const foliot_body_definition *body)
+void foliot__check_body(foliot__checker *c, foliot__scene_place at,
+                        const foliot_body_definition *body)
 {
     const char *fault = body->name ? foliot__name_fault(body->name) : NULL;
     if (fault)
@@ -122,7 +126,7 @@ static void check_names_unique(foliot__checker *c, foliot__name_entry *entries)
             second = b->index;
     }
     if (second != FOLIOT__NOWHERE)
-        foliot__complain(c, FOLIOT_STATUS_INVALID, (foliot__place){"bodies", second}, "name",
+        foliot__complain(c, FOLIOT_STATUS_INVALID, (foliot__scene_place){"bodies", second}, "name",
                          "another body is called `%s` already", scene->bodies[second].name);
 }
 
@@ -139,7 +143,7 @@ void foliot__check_bodies(foliot__checker *c)
         return;
     }
     for (uint32_t i = 0; i < scene->body_count && c->status == FOLIOT_STATUS_OK; i++)
-        foliot__check_body(c, (foliot__place){"bodies", i}, &scene->bodies[i]);
+        foliot__check_body(c, (foliot__scene_place){"bodies", i}, &scene->bodies[i]);
     if (c->status != FOLIOT_STATUS_OK || scene->body_count < 2)
         return;
     // A scene is checked before there is a world, and may have more names than a stack holds: a

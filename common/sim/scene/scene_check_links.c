@@ -53,8 +53,8 @@ static bool is_static(const foliot_scene *scene, uint32_t index)
     return index == FOLIOT_NO_BODY || scene->bodies[index].is_static;
 }
 
-static bool check_reference(foliot__checker *c, foliot__place at, const char *key, uint32_t index,
-                            bool optional)
+static bool check_reference(foliot__checker *c, foliot__scene_place at, const char *key,
+                            uint32_t index, bool optional)
 {
     if (index < c->scene->body_count || (optional && index == FOLIOT_NO_BODY))
         return true;
@@ -63,7 +63,7 @@ static bool check_reference(foliot__checker *c, foliot__place at, const char *ke
 }
 
 // Two ends, of which one moves: springs and constraints.
-static void check_ends(foliot__checker *c, foliot__place at, uint32_t a, uint32_t b)
+static void check_ends(foliot__checker *c, foliot__scene_place at, uint32_t a, uint32_t b)
 {
     if (!check_reference(c, at, "a", a, false) || !check_reference(c, at, "b", b, true))
         return;
@@ -73,7 +73,8 @@ static void check_ends(foliot__checker *c, foliot__place at, uint32_t a, uint32_
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "a", "neither end of it can move");
 }
 
-static void check_force(foliot__checker *c, foliot__place at, const foliot_force_definition *force)
+static void check_force(foliot__checker *c, foliot__scene_place at,
+                        const foliot_force_definition *force)
 {
     if (force->kind >= FORCE_KINDS) {
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, "kind", "names no force");
@@ -105,7 +106,7 @@ void foliot__check_forces(foliot__checker *c)
     else if (scene->force_count && !scene->forces)
         foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "forces", "is NULL");
     for (uint32_t i = 0; c->status == FOLIOT_STATUS_OK && i < scene->force_count; i++)
-        check_force(c, (foliot__place){"forces", i}, &scene->forces[i]);
+        check_force(c, (foliot__scene_place){"forces", i}, &scene->forces[i]);
 }
 
 // -- constraints
@@ -142,7 +143,8 @@ static const foliot__rule *const constraint_rules[] = {distance_rules, distance_
 
 // RATTLE keeps a rod at its length, it does not bring it there: the bodies must start that far
 // apart.
-static void check_rod(foliot__checker *c, foliot__place at, const foliot_constraint_definition *rod)
+static void check_rod(foliot__checker *c, foliot__scene_place at,
+                      const foliot_constraint_definition *rod)
 {
     if (foliot__norm2(rod->anchor_a, 3) != 0 ||
         (rod->b != FOLIOT_NO_BODY && foliot__norm2(rod->anchor_b, 3) != 0))
@@ -160,7 +162,7 @@ static void check_rod(foliot__checker *c, foliot__place at, const foliot_constra
             "bodies, or leave `length` out");
 }
 
-static void check_joint(foliot__checker *c, foliot__place at,
+static void check_joint(foliot__checker *c, foliot__scene_place at,
                         const foliot_constraint_definition *joint)
 {
     const char *key, *fault = foliot__joint_fault(c->scene, joint, &key);
@@ -168,7 +170,7 @@ static void check_joint(foliot__checker *c, foliot__place at,
         foliot__complain(c, FOLIOT_STATUS_INVALID, at, key, "%s", fault);
 }
 
-static void check_constraint(foliot__checker *c, foliot__place at,
+static void check_constraint(foliot__checker *c, foliot__scene_place at,
                              const foliot_constraint_definition *constraint)
 {
     if (constraint->kind >= CONSTRAINT_KINDS) {
@@ -202,5 +204,5 @@ void foliot__check_constraints(foliot__checker *c)
     else if (scene->constraint_count && !scene->constraints)
         foliot__complain(c, FOLIOT_STATUS_INVALID, FOLIOT__AT_TOP, "constraints", "is NULL");
     for (uint32_t i = 0; c->status == FOLIOT_STATUS_OK && i < scene->constraint_count; i++)
-        check_constraint(c, (foliot__place){"constraints", i}, &scene->constraints[i]);
+        check_constraint(c, (foliot__scene_place){"constraints", i}, &scene->constraints[i]);
 }

@@ -17,8 +17,8 @@ double foliot__norm2(const double *v, unsigned count)
 
 // -- problems
 
-void foliot__complain(foliot__checker *c, foliot_status status, foliot__place at, const char *key,
-                      const char *format, ...)
+void foliot__complain(foliot__checker *c, foliot_status status, foliot__scene_place at,
+                      const char *key, const char *format, ...)
 {
     if (c->status != FOLIOT_STATUS_OK)
         return;
@@ -68,7 +68,7 @@ const char *foliot__range_text(foliot__range kind)
     return texts[kind];
 }
 
-void foliot__check_rules(foliot__checker *c, foliot__place at, const foliot__rule *rules,
+void foliot__check_rules(foliot__checker *c, foliot__scene_place at, const foliot__rule *rules,
                          const void *definition)
 {
     for (const foliot__rule *r = rules; r->key && c->status == FOLIOT_STATUS_OK; r++) {

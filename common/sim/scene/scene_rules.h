@@ -9,11 +9,11 @@
 // Where in the scene a value stands: list[index].key, list.key where index is FOLIOT__NOWHERE, or
 // key alone.
 #define FOLIOT__NOWHERE UINT32_MAX
-typedef struct foliot__place {
+typedef struct foliot__scene_place {
     const char *list;
     uint32_t index;
-} foliot__place;
-#define FOLIOT__AT_TOP ((foliot__place){NULL, FOLIOT__NOWHERE})
+} foliot__scene_place;
+#define FOLIOT__AT_TOP ((foliot__scene_place){NULL, FOLIOT__NOWHERE})
 
 typedef struct foliot__checker {
     const foliot_scene *scene;
@@ -21,8 +21,9 @@ typedef struct foliot__checker {
     foliot_status status; // sticky: the first problem stays
 } foliot__checker;
 
-void foliot__complain(foliot__checker *c, foliot_status status, foliot__place at, const char *key,
-                      const char *format, ...) __attribute__((format(printf, 5, 6)));
+void foliot__complain(foliot__checker *c, foliot_status status, foliot__scene_place at,
+                      const char *key, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
 
 // X(kind, condition on x, sentence)
 #define FOLIOT__RANGE_LIST(X)                                                                      \
@@ -58,7 +59,7 @@ typedef struct foliot__rule {
 // clang-format on
 
 // Rules up to the one without a key.
-void foliot__check_rules(foliot__checker *c, foliot__place at, const foliot__rule *rules,
+void foliot__check_rules(foliot__checker *c, foliot__scene_place at, const foliot__rule *rules,
                          const void *definition);
 
 // NULL where the name may be shown on a terminal and fits; else what is wrong with it.
@@ -66,7 +67,8 @@ const char *foliot__name_fault(const char *name);
 
 // scene_check_bodies.c; scene_check_links.c: forces and constraints, which name bodies that are
 // sound.
-void foliot__check_body(foliot__checker *c, foliot__place at, const foliot_body_definition *body);
+void foliot__check_body(foliot__checker *c, foliot__scene_place at,
+                        const foliot_body_definition *body);
 void foliot__check_bodies(foliot__checker *c);
 void foliot__check_forces(foliot__checker *c);
 void foliot__check_constraints(foliot__checker *c);
