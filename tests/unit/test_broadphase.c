@@ -10,6 +10,7 @@
 
 #include "base/rng.h"
 #include "sim/collide/collide.h"
+#include "sim/solver/contact_solver.h"
 #include "yard.h"
 
 static uint64_t seed_of(void)

@@ -12,6 +12,7 @@
 #include "shapes.h"
 #include "sim/state/body.h"
 #include "sim/ccd/impact.h"
+#include "sim/solver/contact_solver.h"
 #include "sim/integrator/rotation.h"
 
 static const foliot_host nobody;

@@ -142,6 +142,12 @@ static void tell(const foliot__collider *c, const party *a, const party *b,
     foliot__impact_happened(c->world, &impact);
 }
 
+static double friction_of(const foliot_world *world, uint32_t a, uint32_t b)
+{
+    const double *friction = foliot__friction(world);
+    return foliot__sqrt(friction[a] * friction[b]);
+}
+
 // Newton's restitution along the normal at the point that strikes; then, across it, Coulomb's
 // friction, at most what stops the sliding that is left. Each alone takes energy or none.
 void foliot__blow(foliot__collider *c, uint32_t a, uint32_t b, const foliot__meeting *m)
@@ -156,7 +162,7 @@ void foliot__blow(foliot__collider *c, uint32_t a, uint32_t b, const foliot__mee
     tell(c, &pa, &pb, m, along);
     push_party(c, &pa, m->normal, along);
     push_party(c, &pb, m->normal, along);
-    double slide[3], limit = foliot__pair_friction(world, a, b) * along;
+    double slide[3], limit = friction_of(world, a, b) * along;
     slide_of(&pa, &pb, m->normal, slide);
     double sliding = foliot__sqrt(foliot__dot(slide, slide));
     if (limit > 0 && sliding > 0) {

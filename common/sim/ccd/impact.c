@@ -19,12 +19,10 @@
 #include "sim/ccd/impact.h"
 
 #include "sim/integrator/response.h"
-#include "sim/joint/joint.h"
+#include "sim/state/joint_table.h"
 
 #define IMPACTS_MAX 4096 // of one step; more are taken at its end, and counted
 #define NEWTON_STEPS 3
-#define SETTLE_TICKS 4
-#define BOUNCES 6 // of two bodies together
 
 typedef foliot__meeting meeting;
 
@@ -38,25 +36,6 @@ static void plane_normal(const foliot__collider *c, uint32_t plane, double n[3])
     n[0] = foliot__half_x(c->world)[plane];
     n[1] = foliot__half_y(c->world)[plane];
     n[2] = foliot__half_z(c->world)[plane];
-}
-
-// What bounces need not go any way.
-double foliot__way_of(const foliot__collider *c, uint32_t a, uint32_t b)
-{
-    const double *e = foliot__restitution(c->world);
-    if (foliot__larger(e[a], e[b]) > 0)
-        return 0;
-    return foliot__smaller(foliot__core(c->world, a), foliot__core(c->world, b)) / 2;
-}
-
-// A slower approach than this is the beginning of rest: for a pair that pressed in the last step,
-// and for bodies that have bounced often in this one, several ticks' gain. Without that what lies
-// in a pile would bounce between its neighbours without end.
-double foliot__rest_of(const foliot__collider *c, uint32_t a, uint32_t b)
-{
-    double rest = foliot__larger(c->rest[a], c->rest[b]);
-    bool settles = c->age[a] + c->age[b] >= BOUNCES || foliot__presses(c->world, a, b);
-    return settles ? rest * (SETTLE_TICKS * c->world->substeps) : rest;
 }
 
 // Whether an approach at that speed is an impact.
@@ -300,7 +279,7 @@ static void expect_pair(foliot__collider *c, uint32_t i, uint32_t j)
 {
     const double *inverse_mass = foliot__inverse_mass(c->world);
     if (i != j && (inverse_mass[i] > 0 || inverse_mass[j] > 0) &&
-        !foliot__joints_apart(c->world, i, j))
+        !foliot__joints_separate(c->world, i, j))
         expect(c, i < j ? i : j, i < j ? j : i);
 }
 
@@ -332,7 +311,7 @@ static void add_pair(foliot__collider *c, uint32_t i, uint32_t j)
     // Of two that have changed now, the lower slot adds the pair.
     bool mine = !foliot__changed_now(c, j) || i < j;
     if (i != j && mine && (inverse_mass[i] > 0 || inverse_mass[j] > 0) &&
-        !foliot__joints_apart(c->world, i, j))
+        !foliot__joints_separate(c->world, i, j))
         foliot__add_pair(c, i, j);
 }
 

@@ -10,7 +10,7 @@
 // in use.
 #include "sim/collide/collide.h"
 
-#include "sim/joint/joint.h"
+#include "sim/state/joint_table.h"
 
 #include <string.h>
 
@@ -344,7 +344,7 @@ static void consider(finder *f, uint32_t i, uint32_t j)
 {
     const foliot__collider *c = f->c;
     const double *inverse_mass = foliot__inverse_mass(c->world);
-    if ((inverse_mass[i] == 0 && inverse_mass[j] == 0) || foliot__joints_apart(c->world, i, j))
+    if ((inverse_mass[i] == 0 && inverse_mass[j] == 0) || foliot__joints_separate(c->world, i, j))
         return;
     if (is_sphere(c->world, i) && is_sphere(c->world, j) && !spheres_near(c, i, j))
         return;

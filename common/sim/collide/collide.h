@@ -16,8 +16,9 @@
 #ifndef FOLIOT_SIM_COLLIDE_COLLIDE_H
 #define FOLIOT_SIM_COLLIDE_COLLIDE_H
 
-#include "sim/state/contact.h"
 #include "sim/state/parallel_for.h"
+#include "sim/state/solver_body.h"
+#include "sim/state/state.h"
 
 // Of the radius of a ball inside the body:
 #define FOLIOT__MARGIN 0x1p-5 // contacts reach this much further
@@ -54,23 +55,6 @@ typedef struct foliot__impact {
     uint32_t a, b;
     uint32_t age_a, age_b; // of the paths that it was computed from
 } foliot__impact;
-
-// A body as the solver sees it: one cache line of binary32. Within the soft phase v and w are what
-// moves it in this substep (the mean velocity of the scheme's own motion, and what the solver
-// adds); within the relaxing phase its velocities at the substep's end. A body that cannot move is
-// all zeros.
-typedef struct foliot__mover {
-    float v[3], w[3], unused[2];
-    float moved[3], turned[3],
-        spare[2]; // since the tick's contacts were found: way, and small angle
-} __attribute__((aligned(64))) foliot__mover;
-
-// What an impulse does to a body, at the pose at which the contacts were found.
-typedef struct foliot__ease {
-    float inverse_mass;
-    float xx, yy, zz, xy, xz, yz; // inverse inertia, world axes
-    float friction;
-} __attribute__((aligned(32))) foliot__ease;
 
 // What impulses have given eight bodies in a substep, or where their movers began a phase: v, then
 // w.
@@ -185,14 +169,9 @@ void foliot__order_pairs(foliot__collider *c);
 // impact.c: finds and applies impacts until the step's end.
 void foliot__run_impacts(foliot__collider *c);
 
-double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b);
-
 // contact.c: what the manifolds pushed, to the world's table; and from there to c->warm.
 void foliot__keep_contacts(foliot__collider *c);
 void foliot__match_contacts(foliot__collider *c, uint32_t begin, uint32_t end); // of the live
-
-// Whether the two pushed each other in the last step.
-bool foliot__presses(const foliot_world *world, uint32_t a, uint32_t b);
 
 // A row of `touched`: the first of eight slots, and a bit for each of these that is touched.
 static inline uint32_t foliot__touched_first(uint32_t row)

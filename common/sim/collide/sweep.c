@@ -2,13 +2,16 @@
 // sweep.c: where a body is on its way through the step, and how it turns. What pairs ask for again
 // and again (where it is when its path begins, how fast it turns) is computed once a path, when it
 // is first asked for.
-#include "sim/ccd/impact.h"
+#include "sim/collide/sweep.h"
 
 #include "foliot/math.h"
+#include "sim/state/contact_cache.h"
 
 #include <string.h>
 
 #define NOWHERE 0x1p100 // farther than anything
+#define SETTLE_TICKS 4
+#define BOUNCES 6 // of two bodies together
 
 double foliot__core(const foliot_world *world, uint32_t i)
 {
@@ -196,4 +199,25 @@ const foliot__ride *foliot__ride_of(const foliot__collider *c, uint32_t i)
         c->riding[i] = true;
     }
     return &c->rides[i];
+}
+
+// -- what counts as an impact
+
+// What bounces need not go any way.
+double foliot__way_of(const foliot__collider *c, uint32_t a, uint32_t b)
+{
+    const double *e = foliot__restitution(c->world);
+    if (foliot__larger(e[a], e[b]) > 0)
+        return 0;
+    return foliot__smaller(foliot__core(c->world, a), foliot__core(c->world, b)) / 2;
+}
+
+// A slower approach than this is the beginning of rest: for a pair that pressed in the last step,
+// and for bodies that have bounced often in this one, several ticks' gain. Without that what lies
+// in a pile would bounce between its neighbours without end.
+double foliot__rest_of(const foliot__collider *c, uint32_t a, uint32_t b)
+{
+    double rest = foliot__larger(c->rest[a], c->rest[b]);
+    bool settles = c->age[a] + c->age[b] >= BOUNCES || foliot__contact_was_active(c->world, a, b);
+    return settles ? rest * (SETTLE_TICKS * c->world->substeps) : rest;
 }

@@ -8,8 +8,8 @@
 
 #include <string.h>
 
-#include "sim/joint/joint.h"
 #include "sim/state/controls.h"
+#include "sim/state/joint_table.h"
 
 #define COLUMNS 1024 // of the search for sleepers near a moving body, along x
 #define NOBODY UINT32_MAX

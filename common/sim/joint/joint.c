@@ -20,70 +20,11 @@
 #define ROUGH 1e-3        // and beyond this one they are found in another way
 #define GAIN_MAX 0.01 // of kinetic energy in a substep, before velocities are found in another way
 
-// -- the table
-
-typedef struct carver {
-    char *base;
-    size_t at;
-} carver;
-
-static void *carve(carver *from, size_t entries, size_t size)
-{
-    void *part = from->base ? from->base + from->at : NULL;
-    from->at += (entries * size + 63) & ~(size_t)63;
-    return part;
-}
-
-static size_t lay_out(foliot__joints *j, char *base, size_t slots, size_t count)
-{
-    carver from = {base, 0};
-    size_t bodies = slots < 2 * count ? slots : 2 * count;
-    j->counts = carve(&from, 16, sizeof *j->counts);
-    j->joints = carve(&from, count, sizeof *j->joints);
-    j->bodies = carve(&from, bodies, sizeof *j->bodies);
-    j->islands = carve(&from, bodies, sizeof *j->islands);
-    j->body_of = carve(&from, slots, sizeof *j->body_of);
-    j->head = carve(&from, slots, sizeof *j->head);
-    j->next = carve(&from, 2 * count, sizeof *j->next);
-    j->listed = carve(&from, count, sizeof *j->listed);
-    j->taken = carve(&from, count, sizeof *j->taken);
-    j->waiting = carve(&from, count, sizeof *j->waiting);
-    j->apart = carve(&from, count, sizeof *j->apart);
-    for (int i = 0; i < 5; i++)
-        j->loop[i] = carve(&from, count * FOLIOT__ROWS, sizeof(double));
-    return from.at;
-}
-
-size_t foliot__joint_workspace_bytes(const foliot_world_config *config)
-{
-    foliot__joints j;
-    size_t slots = (config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
-    return config->joints_max ? lay_out(&j, NULL, slots, config->joints_max) : 0;
-}
-
-foliot__joints foliot__joints_of(const foliot_world *world)
-{
-    foliot__joints j;
-    lay_out(&j, (char *)foliot__joint_workspace(world), world->capacity.slots,
-            world->capacity.joints);
-    return j;
-}
-
-bool foliot__has_joints(const foliot_world *world)
-{
-    return world->joints > 0;
-}
-
-void foliot__joints_changed(foliot_world *world)
-{
-    world->joints_ready = 0;
-}
-
 // -- each substep
 
 static void aim(foliot__joints *j, const foliot_world *world)
 {
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
         foliot__island_aim(j, world, &j->islands[i], 0);
 }
 
@@ -135,25 +76,25 @@ void foliot__joints_begin(const foliot__step *step, bool first)
     // Later substeps start where the rows were taken last.
     if (first || world->collides)
         aim(&j, world);
-    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_COUNT]; i++) {
+    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j.joints[i];
         if (first)
             guess(joint);
         joint->was = joint->value;
         memset(joint->push, 0, sizeof joint->push);
     }
-    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++) {
+    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_BODIES]; i++) {
         memset(j.bodies[i].moved, 0, sizeof j.bodies[i].moved);
         j.bodies[i].start = foliot__pose_of(world, j.bodies[i].slot);
         j.bodies[i].free = false;
         remember_spin(world, &j.bodies[i]);
     }
-    j.counts[FOLIOT__JOINTS_EASED] = 0;
+    j.table.counts[FOLIOT__JOINTS_DAMPED] = 0;
 }
 
 static void solve_islands(foliot__joints *j, double h)
 {
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
         foliot__island_solve(j, &j->islands[i], h);
 }
 
@@ -195,7 +136,7 @@ static void add_change(foliot__joints *j, const foliot__island *island)
 // What the substep's impulses come to, for breaking: as b felt them.
 static void sum_pushes(foliot__joints *j, double h)
 {
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_COUNT]; i++) {
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j->joints[i];
         for (uint32_t r = 0; r < joint->rows + joint->bounded; r++) {
             double push = joint->push[r], motor = joint->strength * h;
@@ -292,7 +233,7 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
                sizeof j->bodies->taken);
     double worst = foliot__island_want_positions(j, world, island, h);
     for (int k = 0; k < CORRECTIONS || (k < CORRECTIONS_MAX && worst > SHARP); k++) {
-        if (k == 0 && !j->counts[FOLIOT__JOINTS_EASED])
+        if (k == 0 && !j->table.counts[FOLIOT__JOINTS_DAMPED])
             solve_first(j, world, island, h);
         else
             foliot__island_solve(j, island, h);
@@ -395,96 +336,98 @@ void foliot__joints_alone(const foliot__step *step)
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
-    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_ISLANDS]; i++)
+    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
         step_island(&j, world, &j.islands[i], step->dt);
     world->acceleration_valid = 0;
 }
 
 // -- beside contacts
 
-static void read_mover(const foliot__collider *c, uint32_t slot, double out[6])
+static void read_mover(const foliot__mover *movers, uint32_t slot, double out[6])
 {
-    const foliot__mover *m = &c->movers[slot];
+    const foliot__mover *m = &movers[slot];
     for (int k = 0; k < 3; k++) {
         out[k] = (double)m->v[k];
         out[3 + k] = (double)m->w[k];
     }
 }
 
-static void write_mover(foliot__collider *c, uint32_t slot, const double base[6],
+static void write_mover(foliot__mover *movers, uint32_t slot, const double base[6],
                         const double more[6])
 {
-    foliot__mover *m = &c->movers[slot];
+    foliot__mover *m = &movers[slot];
     for (int k = 0; k < 3; k++) {
         m->v[k] = (float)(base[k] + more[k]);
         m->w[k] = (float)(base[3 + k] + more[3 + k]);
     }
 }
 
-void foliot__joints_smooth(foliot__collider *c)
+void foliot__joints_smooth(const foliot_world *world, const foliot__mover *movers)
 {
-    if (!foliot__has_joints(c->world))
+    if (!foliot__has_joints(world))
         return;
-    foliot__joints j = foliot__joints_of(c->world);
-    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_BODIES]; i++)
-        read_mover(c, j.bodies[i].slot, j.bodies[i].smooth);
-    j.counts[FOLIOT__JOINTS_RELAXING] = 0;
+    foliot__joints j = foliot__joints_of(world);
+    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_BODIES]; i++)
+        read_mover(movers, j.bodies[i].slot, j.bodies[i].smooth);
+    j.table.counts[FOLIOT__JOINTS_RELAXING] = 0;
 }
 
-static void solve_positions(foliot__collider *c, foliot__joints *j, double h)
+static void solve_positions(const foliot_world *world, foliot__mover *movers, foliot__joints *j,
+                            double h)
 {
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++) {
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++) {
         foliot__jointed *body = &j->bodies[i];
-        read_mover(c, body->slot, body->moved);
+        read_mover(movers, body->slot, body->moved);
         for (int k = 0; k < 6; k++)
             body->moved[k] -= body->smooth[k];
     }
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        find_positions(j, c->world, &j->islands[i], h);
-    j->counts[FOLIOT__JOINTS_EASED] = 1;
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++)
-        write_mover(c, j->bodies[i].slot, j->bodies[i].smooth, j->bodies[i].moved);
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
+        find_positions(j, world, &j->islands[i], h);
+    j->table.counts[FOLIOT__JOINTS_DAMPED] = 1;
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++)
+        write_mover(movers, j->bodies[i].slot, j->bodies[i].smooth, j->bodies[i].moved);
 }
 
 // The rows as they are when the positions have moved.
-static void turn_to_velocities(foliot__collider *c, foliot__joints *j)
+static void turn_to_velocities(const foliot_world *world, foliot__mover *movers, foliot__joints *j)
 {
     static const double none[6];
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++) {
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++) {
         foliot__island *island = &j->islands[i];
         forget_friction(j, island);
         for (uint32_t k = 0; k < island->bodies && island->rough; k++)
-            write_mover(c, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
+            write_mover(movers, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
                         none);
     }
-    aim(j, c->world);
-    j->counts[FOLIOT__JOINTS_RELAXING] = 1;
+    aim(j, world);
+    j->table.counts[FOLIOT__JOINTS_RELAXING] = 1;
 }
 
-static void solve_velocities(foliot__collider *c, foliot__joints *j, double h)
+static void solve_velocities(const foliot_world *world, foliot__mover *movers, foliot__joints *j,
+                             double h)
 {
-    if (!j->counts[FOLIOT__JOINTS_RELAXING])
-        turn_to_velocities(c, j);
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++) {
-        read_mover(c, j->bodies[i].slot, j->bodies[i].taken);
+    if (!j->table.counts[FOLIOT__JOINTS_RELAXING])
+        turn_to_velocities(world, movers, j);
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++) {
+        read_mover(movers, j->bodies[i].slot, j->bodies[i].taken);
         memcpy(j->bodies[i].change, j->bodies[i].taken, sizeof j->bodies->change);
     }
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_ISLANDS]; i++)
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
         foliot__island_want_velocities(j, &j->islands[i], h);
     solve_islands(j, h);
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_BODIES]; i++)
-        write_mover(c, j->bodies[i].slot, j->bodies[i].taken, j->bodies[i].change);
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++)
+        write_mover(movers, j->bodies[i].slot, j->bodies[i].taken, j->bodies[i].change);
 }
 
-void foliot__joints_solve(foliot__collider *c, float h, bool soft)
+void foliot__joints_solve(const foliot_world *world, foliot__mover *movers, float h, bool soft)
 {
-    if (!foliot__has_joints(c->world))
+    if (!foliot__has_joints(world))
         return;
-    foliot__joints j = foliot__joints_of(c->world);
+    foliot__joints j = foliot__joints_of(world);
     if (soft)
-        solve_positions(c, &j, (double)h);
+        solve_positions(world, movers, &j, (double)h);
     else
-        solve_velocities(c, &j, (double)h);
+        solve_velocities(world, movers, &j, (double)h);
 }
 
 // -- the tick's end
@@ -504,7 +447,7 @@ void foliot__joints_finish(const foliot__step *step)
     if (!step->last)
         return;
     double duration = step->dt * world->substeps;
-    for (uint32_t i = 0; i < j.counts[FOLIOT__JOINTS_COUNT]; i++) {
+    for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         const foliot__joint *joint = &j.joints[i];
         const foliot_constraint_definition *d = &foliot__constraint(world)[joint->index];
         double force = length_of(joint->force) / duration,

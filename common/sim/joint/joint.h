@@ -7,15 +7,12 @@
 #ifndef FOLIOT_SIM_JOINT_H
 #define FOLIOT_SIM_JOINT_H
 
-#include "sim/collide/collide.h"
+#include "sim/state/solver_body.h"
+#include "sim/state/state.h"
 
 size_t foliot__joint_workspace_bytes(const foliot_world_config *config);
-bool foliot__has_joints(const foliot_world *world);
 // At init, when the bodies stand as the scene starts: how they are turned against each other.
 void foliot__joint_starts(foliot_world *world);
-// What moves has changed, or what is broken: to be sorted out anew before the next tick.
-void foliot__joints_changed(foliot_world *world);
-
 // step.c: at a substep's start, before the scheme moves anything; `first` of the tick.
 void foliot__joints_begin(const foliot__step *step, bool first);
 // step.c: after the scheme, where no contact solver runs: the whole substep.
@@ -27,11 +24,9 @@ void foliot__joints_finish(const foliot__step *step);
 // The contact solver, in every substep of length h.
 // When the movers hold the scheme's mean velocities and nothing else yet; the tables hold the poses
 // that these led to. What the movers hold beyond them later is what positions move on by.
-void foliot__joints_smooth(foliot__collider *c);
+void foliot__joints_smooth(const foliot_world *world, const foliot__mover *movers);
 // Visits every joint once: `soft` with positions brought back, before they move; else (relaxing,
 // after the tables hold the moved poses) velocities alone.
-void foliot__joints_solve(foliot__collider *c, float h, bool soft);
-// The broad phase: two bodies that a joint lets pass through each other.
-bool foliot__joints_apart(const foliot_world *world, uint32_t a, uint32_t b);
+void foliot__joints_solve(const foliot_world *world, foliot__mover *movers, float h, bool soft);
 
 #endif

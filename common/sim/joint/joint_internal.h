@@ -15,6 +15,7 @@
 #define FOLIOT_SIM_JOINT_INTERNAL_H
 
 #include "sim/joint/joint.h"
+#include "sim/state/joint_table.h"
 
 #define FOLIOT__ROWS 6 // of one joint, its free row included
 #define FOLIOT__NONE UINT32_MAX
@@ -95,27 +96,17 @@ typedef struct foliot__island {
 } foliot__island;
 
 typedef struct foliot__joints {
-    uint32_t *counts;      // FOLIOT__JOINTS_*
+    foliot__joint_table table;
     foliot__joint *joints; // by island, tree joints then loops; both in the order of their search
     foliot__jointed *bodies;
     foliot__island *islands;
     uint32_t *body_of;     // by slot: row of `bodies`, or FOLIOT__NONE
     uint32_t *head, *next; // for the search: the joints of a slot
     uint32_t *listed, *taken, *waiting;
-    uint64_t *apart; // pairs that do not touch: ascending a << 32 | b
     double *loop[5]; // FOLIOT__ROWS a joint: for the loops' solver
 } foliot__joints;
 
-enum {
-    FOLIOT__JOINTS_COUNT,
-    FOLIOT__JOINTS_BODIES,
-    FOLIOT__JOINTS_ISLANDS,
-    FOLIOT__JOINTS_APART,
-    FOLIOT__JOINTS_RELAXING, // rows are those of the substep's end already
-    FOLIOT__JOINTS_EASED,    // added masses are known for this substep
-    FOLIOT__JOINTS_COUNTS,
-};
-
+// joint_workspace.c: the table, laid out.
 foliot__joints foliot__joints_of(const foliot_world *world);
 // joint_sort.c: fills joints, bodies, islands and apart.
 void foliot__joints_sort(foliot_world *world, foliot__joints *j);

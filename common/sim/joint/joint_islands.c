@@ -53,7 +53,7 @@ static uint32_t list_joints(const foliot_world *world, foliot__joints *j)
 // Joint `listed` gets the next place.
 static uint32_t place_joint(const foliot_world *world, foliot__joints *j, uint32_t listed)
 {
-    uint32_t at = j->counts[FOLIOT__JOINTS_COUNT]++;
+    uint32_t at = j->table.counts[FOLIOT__JOINTS_COUNT]++;
     foliot__joint_define(world, j->listed[listed], &j->joints[at]);
     j->taken[listed] = 1;
     return at;
@@ -61,7 +61,7 @@ static uint32_t place_joint(const foliot_world *world, foliot__joints *j, uint32
 
 static void add_body(foliot__joints *j, uint32_t slot, uint32_t joint)
 {
-    uint32_t row = j->counts[FOLIOT__JOINTS_BODIES]++;
+    uint32_t row = j->table.counts[FOLIOT__JOINTS_BODIES]++;
     j->body_of[slot] = row;
     j->bodies[row].slot = slot;
     j->bodies[row].joint = joint;
@@ -89,17 +89,17 @@ static void visit(const foliot_world *world, foliot__joints *j, uint32_t row, ui
 // FOLIOT__NONE).
 static void search(const foliot_world *world, foliot__joints *j, uint32_t slot, uint32_t root)
 {
-    foliot__island *island = &j->islands[j->counts[FOLIOT__JOINTS_ISLANDS]++];
+    foliot__island *island = &j->islands[j->table.counts[FOLIOT__JOINTS_ISLANDS]++];
     uint32_t waiting = 0;
-    *island = (foliot__island){.body = j->counts[FOLIOT__JOINTS_BODIES],
-                               .joint = j->counts[FOLIOT__JOINTS_COUNT]};
+    *island = (foliot__island){.body = j->table.counts[FOLIOT__JOINTS_BODIES],
+                               .joint = j->table.counts[FOLIOT__JOINTS_COUNT]};
     add_body(j, slot, root == FOLIOT__NONE ? root : place_joint(world, j, root));
-    for (uint32_t row = island->body; row < j->counts[FOLIOT__JOINTS_BODIES]; row++)
+    for (uint32_t row = island->body; row < j->table.counts[FOLIOT__JOINTS_BODIES]; row++)
         visit(world, j, row, &waiting);
     for (uint32_t i = 0; i < waiting; i++)
         place_joint(world, j, j->waiting[i]);
-    island->bodies = j->counts[FOLIOT__JOINTS_BODIES] - island->body;
-    island->joints = j->counts[FOLIOT__JOINTS_COUNT] - island->joint;
+    island->bodies = j->table.counts[FOLIOT__JOINTS_BODIES] - island->body;
+    island->joints = j->table.counts[FOLIOT__JOINTS_COUNT] - island->joint;
     island->loops = waiting;
 }
 
@@ -129,11 +129,11 @@ static uint32_t row_of(const foliot__joints *j, uint32_t slot)
 
 static void join_rows(foliot__joints *j)
 {
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_COUNT]; i++) {
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         j->joints[i].a = row_of(j, j->joints[i].slot_a);
         j->joints[i].b = row_of(j, j->joints[i].slot_b);
     }
-    for (uint32_t row = 0; row < j->counts[FOLIOT__JOINTS_BODIES]; row++) {
+    for (uint32_t row = 0; row < j->table.counts[FOLIOT__JOINTS_BODIES]; row++) {
         if (j->bodies[row].joint == FOLIOT__NONE)
             continue;
         foliot__joint *joint = &j->joints[j->bodies[row].joint];
@@ -143,11 +143,6 @@ static void join_rows(foliot__joints *j)
 }
 
 // -- pairs that do not touch
-
-static uint64_t pair_key(uint32_t a, uint32_t b)
-{
-    return a < b ? (uint64_t)a << 32 | b : (uint64_t)b << 32 | a;
-}
 
 static void sift(uint64_t *keys, uint32_t at, uint32_t count)
 {
@@ -174,41 +169,24 @@ static void sort_keys(uint64_t *keys, uint32_t count)
     }
 }
 
-static void find_apart(const foliot_world *world, foliot__joints *j)
+static void find_separate(const foliot_world *world, foliot__joints *j)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < j->counts[FOLIOT__JOINTS_COUNT]; i++) {
+    for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         const foliot_constraint_definition *d = &foliot__constraint(world)[j->joints[i].index];
         if (d->kind > FOLIOT_CONSTRAINT_ROD && !d->collides && d->b != FOLIOT_NO_BODY)
-            j->apart[count++] = pair_key(d->a, d->b);
+            j->table.separate[count++] = foliot__joint_pair_key(d->a, d->b);
     }
-    sort_keys(j->apart, count);
-    j->counts[FOLIOT__JOINTS_APART] = count;
-}
-
-bool foliot__joints_apart(const foliot_world *world, uint32_t a, uint32_t b)
-{
-    if (!foliot__has_joints(world) || !world->joints_ready)
-        return false;
-    foliot__joints j = foliot__joints_of(world);
-    uint64_t key = pair_key(a, b);
-    uint32_t low = 0, high = j.counts[FOLIOT__JOINTS_APART];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (j.apart[middle] < key)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < j.counts[FOLIOT__JOINTS_APART] && j.apart[low] == key;
+    sort_keys(j->table.separate, count);
+    j->table.counts[FOLIOT__JOINTS_SEPARATE] = count;
 }
 
 void foliot__joints_sort(foliot_world *world, foliot__joints *j)
 {
-    memset(j->counts, 0, FOLIOT__JOINTS_COUNTS * sizeof *j->counts);
+    memset(j->table.counts, 0, FOLIOT__JOINTS_COUNTS * sizeof *j->table.counts);
     uint32_t count = list_joints(world, j);
     find_islands(world, j, count);
     join_rows(j);
-    find_apart(world, j);
+    find_separate(world, j);
     world->joints_ready = 1;
 }

@@ -15,9 +15,9 @@
 // has pushed keeps its bits.
 #include "sim/collide/collide.h"
 
-#include "base/cpu.h"
 #include "sim/solver/solver_kernel.h"
 #include "sim/joint/joint.h"
+#include "sim/state/joint_table.h"
 
 #include <string.h>
 
@@ -33,25 +33,6 @@
 // in it, which rocks the doll; so it pulls less, too.
 #define RELAXING_JOINED 6
 #define JOINED_HERTZ 0.5
-
-const foliot__solver_kernel *foliot__solver_of_cpu(void)
-{
-#if defined(__x86_64__)
-    if (foliot__cpu_simd() == FOLIOT__SIMD_AVX512)
-        return &foliot__solver_avx512;
-    if (foliot__cpu_simd() != FOLIOT__SIMD_BASE)
-        return &foliot__solver_avx2;
-#endif
-    return &foliot__solver_base;
-}
-
-// -- for impact.c
-
-double foliot__pair_friction(const foliot_world *world, uint32_t a, uint32_t b)
-{
-    const double *friction = foliot__friction(world);
-    return foliot__sqrt(friction[a] * friction[b]);
-}
 
 // -- phases
 
@@ -103,7 +84,7 @@ static void visit(foliot__collider *c, visiting *v)
 {
     if (foliot__has_joints(c->world)) {
         foliot__crew_finish(c->crew);
-        foliot__joints_solve(c, v->phase.h, v->phase.soft);
+        foliot__joints_solve(c->world, c->movers, v->phase.h, v->phase.soft);
     }
     foliot__plan_colours(c, visit_part, v);
 }
@@ -163,7 +144,7 @@ static void begin_joined(foliot__collider *c)
     plan_touched(c, take_part);
     plan_touched(c, smooth_part);
     foliot__crew_finish(c->crew);
-    foliot__joints_smooth(c);
+    foliot__joints_smooth(c->world, c->movers);
     plan_touched(c, begin_part);
 }
 

@@ -9,7 +9,7 @@
 #include "sim/collide/collide.h"
 #include "sim/collide/manifold.h"
 #include "sim/solver/solver_kernel.h"
-#include "sim/joint/joint.h"
+#include "sim/state/joint_table.h"
 
 #include <string.h>
 

@@ -4,9 +4,9 @@
 
 #include <string.h>
 
-#include "sim/state/contact.h"
-#include "sim/joint/joint.h"
+#include "sim/state/contact_cache.h"
 #include "sim/state/event.h"
+#include "sim/state/joint_table.h"
 #include "sim/state/lattice.h"
 
 // Of the greatest moment. A body that turns about its length so much more easily than across it

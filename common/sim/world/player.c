@@ -4,7 +4,7 @@
 #include "sim/world/player.h"
 
 #include "sim/state/body.h"
-#include "sim/state/contact.h"
+#include "sim/state/contact_cache.h"
 #include "sim/state/controls.h"
 #include "sim/state/event.h"
 #include "sim/island/sleep.h"

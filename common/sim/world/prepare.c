@@ -4,8 +4,8 @@
 
 #include "sim/constraint/constraint.h"
 #include "sim/force/force.h"
-#include "sim/joint/joint.h"
-#include "sim/state/contact.h"
+#include "sim/solver/contact_solver.h"
+#include "sim/state/joint_table.h"
 
 void foliot__world_prepare(foliot_world *world)
 {

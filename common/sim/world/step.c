@@ -6,7 +6,7 @@
 #include "sim/collide/contact_event.h"
 #include "sim/constraint/constraint.h"
 #include "sim/state/clock.h"
-#include "sim/state/contact.h"
+#include "sim/solver/contact_solver.h"
 #include "sim/state/parallel_for.h"
 #include "sim/force/force.h"
 #include "sim/joint/joint.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// contact.h: the stages `collide` and `solve` as the step sees them.
-#ifndef FOLIOT_SIM_CONTACT_H
-#define FOLIOT_SIM_CONTACT_H
+// contact_solver.h: the stages `collide` and `solve` as the step sees them.
+#ifndef FOLIOT_SIM_CONTACT_SOLVER_H
+#define FOLIOT_SIM_CONTACT_SOLVER_H
 
 #include "sim/state/state.h"
 
@@ -16,11 +16,5 @@ void foliot__collide(const foliot__step *step);
 // Applies impulses and position corrections. Clears world->acceleration_valid if a position
 // changed.
 void foliot__solve_contacts(const foliot__step *step);
-
-// A slot was emptied: what its contacts pushed is no business of the body that comes next.
-void foliot__contact_forget(foliot_world *world, uint32_t slot);
-
-// Whether the body pushed on some other in the last step.
-bool foliot__contact_touches(const foliot_world *world, uint32_t slot);
 
 #endif

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// contact_cache.h: the table `contact`, the impulses that pairs of bodies ended the last substep
+// with. It is part of the state: the next substep starts from it (warm starting).
+//
+// Invariant: rows ascend by (a, b), and each pair has one row at most.
+#ifndef FOLIOT_SIM_CONTACT_CACHE_H
+#define FOLIOT_SIM_CONTACT_CACHE_H
+
+#include "sim/state/state.h"
+
+// The first row that is not before the pair (a, b), which may be the table's end.
+uint32_t foliot__contact_lower_bound(const foliot_world *world, uint32_t a, uint32_t b);
+// Whether the pair pushed each other in the last substep; a < b.
+bool foliot__contact_was_active(const foliot_world *world, uint32_t a, uint32_t b);
+// Whether the body pushed any other in the last substep.
+bool foliot__contact_touches(const foliot_world *world, uint32_t slot);
+// Drops the rows of a body whose slot is emptied: the next body in the slot must not inherit them.
+void foliot__contact_forget(foliot_world *world, uint32_t slot);
+
+#endif
