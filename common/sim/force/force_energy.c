@@ -5,12 +5,17 @@
 
 #include "sim/force/force_workspace.h"
 
-// Whether energy and momentum of a body count: that of bodies that move or sleep. The inverse mass
-// of a sleeping body is 0, so it cannot tell.
-static bool has_energy(const foliot_world *world, uint32_t i)
+// Whether energy and momentum of a body with these flags count: that of bodies that move or sleep.
+// The inverse mass of a sleeping body is 0, so it cannot tell.
+static bool flags_have_energy(uint32_t flags)
 {
     const uint32_t still = FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN;
-    return (foliot__flags(world)[i] & (FOLIOT_BODY_ALIVE | still)) == FOLIOT_BODY_ALIVE;
+    return (flags & (FOLIOT_BODY_ALIVE | still)) == FOLIOT_BODY_ALIVE;
+}
+
+static bool has_energy(const foliot_world *world, uint32_t i)
+{
+    return flags_have_energy(foliot__flags(world)[i]);
 }
 
 static double spring_energy(const foliot_world *world, const foliot_force_definition *f)
@@ -28,12 +33,13 @@ static double newton_energy(const foliot_world *world, const foliot_force_defini
 {
     const double *mass = foliot__mass(world);
     foliot__v3 x = foliot__position(world);
+    const uint32_t *flags = foliot__flags(world);
     double softening2 = f->as.newton.softening * f->as.newton.softening, energy = 0;
     for (uint32_t i = 0; i < world->body_count; i++)
-        for (uint32_t j = i + 1; has_energy(world, i) && j < world->body_count; j++) {
+        for (uint32_t j = i + 1; flags_have_energy(flags[i]) && j < world->body_count; j++) {
             double dx = x.x[j] - x.x[i], dy = x.y[j] - x.y[i], dz = x.z[j] - x.z[i];
             double r = foliot__sqrt(((dx * dx + dy * dy) + dz * dz) + softening2);
-            if (has_energy(world, j))
+            if (flags_have_energy(flags[j]))
                 energy -= f->as.newton.constant * mass[i] * mass[j] / r;
         }
     return energy;
