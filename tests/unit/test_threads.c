@@ -159,11 +159,11 @@ static void count_one(void *context, uint32_t begin, uint32_t end)
         t->cells[i] = t->cells[i] == t->loop ? t->loop + 1 : UINT32_MAX / 2;
 }
 
-static void count_all(foliot__crew *crew, void *context)
+static void count_all(foliot__workers *workers, void *context)
 {
     tally *t = context;
     for (t->loop = 0; t->loop < LOOPS; t->loop++)
-        foliot__crew_share(crew, 0, CELLS, 1 + t->loop % 37, count_one, t);
+        foliot__parallel_run(workers, 0, CELLS, 1 + t->loop % 37, count_one, t);
 }
 
 static void every_piece_is_done_once_and_in_its_loop(void **state)
@@ -176,7 +176,7 @@ static void every_piece_is_done_once_and_in_its_loop(void **state)
         for (int round = 0; round < 20; round++) {
             static tally t;
             t = (tally){.loop = 0};
-            foliot__crew_run(&host, count_all, &t);
+            foliot__workers_run(&host, count_all, &t);
             for (uint32_t i = 0; i < CELLS; i++)
                 assert_int_equal(t.cells[i], LOOPS);
         }
@@ -201,12 +201,12 @@ static void mix(void *context, uint32_t begin, uint32_t end)
         m->out[i] = m->in[i] * 3 + m->in[(i + CELLS / 2 + 1) % CELLS] + i;
 }
 
-static void mix_all(foliot__crew *crew, void *context)
+static void mix_all(foliot__workers *workers, void *context)
 {
     mixing *m = context;
     for (uint32_t stage = 0; stage < STAGES; stage++, m = m->next)
-        foliot__crew_plan(crew, 0, CELLS, 1 + stage % 37, mix, m);
-    foliot__crew_finish(crew);
+        foliot__parallel_enqueue(workers, 0, CELLS, 1 + stage % 37, mix, m);
+    foliot__parallel_wait(workers);
 }
 
 static void mixed(uint32_t threads, mixing *m)
@@ -217,7 +217,7 @@ static void mixed(uint32_t threads, mixing *m)
         .run = task_pool_run, .run_user = pool, .yield = task_pool_yield, .threads = threads};
     *m = (mixing){.from = {1}, .next = &back, .in = m->from, .out = m->to};
     back = (mixing){.next = m, .in = m->to, .out = m->from};
-    foliot__crew_run(&host, mix_all, m);
+    foliot__workers_run(&host, mix_all, m);
     task_pool_destroy(pool);
 }
 

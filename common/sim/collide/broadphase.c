@@ -139,7 +139,7 @@ static void collect(foliot__collider *c)
         else
             c->order[count++] = i;
     }
-    foliot__crew_share(c->crew, 0, count, FOLIOT__GRAIN_BODIES, bound_part, c);
+    foliot__parallel_run(c->workers, 0, count, FOLIOT__GRAIN_BODIES, bound_part, c);
     c->counts[FOLIOT__COUNT_SORTED] = count;
     c->counts[FOLIOT__COUNT_PLANES] = planes;
 }
@@ -519,7 +519,7 @@ static void pair_bodies(foliot__collider *c)
 {
     uint32_t bodies = c->counts[FOLIOT__COUNT_SORTED];
     search s = {c, c->counts[FOLIOT__COUNT_PAIRS]};
-    foliot__crew_share(c->crew, 0, bodies, FOLIOT__GRAIN_BODIES, pair_part, &s);
+    foliot__parallel_run(c->workers, 0, bodies, FOLIOT__GRAIN_BODIES, pair_part, &s);
     if (s.count <= c->world->capacity.contacts) {
         c->counts[FOLIOT__COUNT_PAIRS] = s.count;
         return;

@@ -82,7 +82,7 @@ struct foliot__ride; // impact.h
 typedef struct foliot__collider {
     foliot_world *world;
     const foliot__step *step;
-    foliot__crew *crew; // who shares the loops; NULL: nobody
+    foliot__workers *workers; // who shares the loops; NULL: nobody
     uint32_t *counts;   // by FOLIOT__COUNT_*
     // Paths: x(t) = x_end - v_end (dt - t) + acceleration (dt - t)^2 / 2 from `since` on.
     foliot__v3 start;        // positions at the step's start
@@ -191,7 +191,7 @@ static inline uint32_t foliot__touched_bits(uint32_t row)
 #define FOLIOT__GRAIN_PAIRS 64
 // solver_prepare.c: plans part on all blocks, colour after colour; those without a colour in one
 // piece.
-void foliot__plan_colours(foliot__collider *c, foliot__crew_part *part, void *context);
+void foliot__plan_colours(foliot__collider *c, foliot__loop_body *part, void *context);
 // Gives the movers what blocks [begin, end) have accumulated; the context is a collider.
 void foliot__warm_part(void *collider, uint32_t begin, uint32_t end);
 

@@ -74,6 +74,6 @@ void foliot__rotate(const foliot__step *step, unsigned order)
     if (!step->world->rotates || order == 0)
         return;
     turning t = {step->world, weights_of(order), step->dt, kernel_of_cpu()};
-    foliot__crew_share(step->crew, 0, foliot__lanes(step->world) / FOLIOT__LANES, GRAIN,
+    foliot__parallel_run(step->workers, 0, foliot__lanes(step->world) / FOLIOT__LANES, GRAIN,
                        rotate_part, &t);
 }

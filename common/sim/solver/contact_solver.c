@@ -116,7 +116,7 @@ foliot__collider foliot__collider_of(const foliot__step *step)
             world->capacity.contacts);
     c.world = world;
     c.step = step;
-    c.crew = step->crew;
+    c.workers = step->workers;
     return c;
 }
 
@@ -152,7 +152,7 @@ void foliot__contact_begin(const foliot__step *step)
     if (!step->world->collides)
         return;
     foliot__collider c = foliot__collider_of(step);
-    foliot__crew_share(c.crew, 0, step->count, FOLIOT__GRAIN_BODIES, copy_part, &c);
+    foliot__parallel_run(c.workers, 0, step->count, FOLIOT__GRAIN_BODIES, copy_part, &c);
 }
 
 static void find_paths_part(void *context, uint32_t begin, uint32_t end)
@@ -169,7 +169,7 @@ static void find_paths_part(void *context, uint32_t begin, uint32_t end)
 
 void foliot__find_paths(foliot__collider *c)
 {
-    foliot__crew_share(c->crew, 0, c->step->count, FOLIOT__GRAIN_BODIES, find_paths_part, c);
+    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES, find_paths_part, c);
 }
 
 // Body i may go on as it does now: its pairs are those of this way.
@@ -221,7 +221,7 @@ static void went_far_part(void *context, uint32_t begin, uint32_t end)
 static bool some_went_far(const foliot__collider *c)
 {
     wandering w = {.c = c};
-    foliot__crew_share(c->crew, 0, c->step->count, FOLIOT__GRAIN_BODIES, went_far_part, &w);
+    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES, went_far_part, &w);
     return w.far;
 }
 
@@ -242,7 +242,7 @@ void foliot__collide(const foliot__step *step)
     if (stale) {
         foliot__find_pairs(&c);
         if (step->left > 0)
-            foliot__crew_share(c.crew, 0, step->count, FOLIOT__GRAIN_BODIES, let_roam_part, &c);
+            foliot__parallel_run(c.workers, 0, step->count, FOLIOT__GRAIN_BODIES, let_roam_part, &c);
     }
     foliot__run_impacts(&c);
     // Pairs of their new paths were added, if there was an impact.

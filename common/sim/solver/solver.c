@@ -83,7 +83,7 @@ static void visit_part(void *context, uint32_t from, uint32_t to)
 static void visit(foliot__collider *c, visiting *v)
 {
     if (foliot__has_joints(c->world)) {
-        foliot__crew_finish(c->crew);
+        foliot__parallel_wait(c->workers);
         foliot__joints_solve(c->world, c->movers, v->phase.h, v->phase.soft);
     }
     foliot__plan_colours(c, visit_part, v);
@@ -97,7 +97,7 @@ static void keep_part(void *context, uint32_t from, uint32_t to)
 // What the manifolds have pushed so far in the tick, to the world's table.
 static void keep(foliot__collider *c)
 {
-    foliot__crew_plan(c->crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, keep_part,
+    foliot__parallel_enqueue(c->workers, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, keep_part,
                       c);
     foliot__keep_contacts(c);
 }
@@ -132,9 +132,9 @@ static void begin_part(void *context, uint32_t from, uint32_t to)
     foliot__solver_of_cpu()->begin_soft(context, from, to);
 }
 
-static void plan_touched(foliot__collider *c, foliot__crew_part *part)
+static void plan_touched(foliot__collider *c, foliot__loop_body *part)
 {
-    foliot__crew_plan(c->crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, part, c);
+    foliot__parallel_enqueue(c->workers, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, part, c);
 }
 
 static void begin_joined(foliot__collider *c)
@@ -143,7 +143,7 @@ static void begin_joined(foliot__collider *c)
     foliot__plan_colours(c, foliot__warm_part, c);
     plan_touched(c, take_part);
     plan_touched(c, smooth_part);
-    foliot__crew_finish(c->crew);
+    foliot__parallel_wait(c->workers);
     foliot__joints_smooth(c->world, c->movers);
     plan_touched(c, begin_part);
 }
@@ -165,14 +165,14 @@ static void solve_touched(foliot__collider *c)
     for (uint32_t k = 0; k < (joints ? RELAXING_JOINED : RELAXING) * sweeps; k++)
         visit(c, &relaxing);
     plan_touched(c, store_part);
-    foliot__crew_finish(c->crew);
+    foliot__parallel_wait(c->workers);
     world->acceleration_valid = 0;
 }
 
-static void solve(foliot__crew *crew, void *context)
+static void solve(foliot__workers *workers, void *context)
 {
     foliot__collider *c = context;
-    c->crew = crew;
+    c->workers = workers;
     if (c->counts[FOLIOT__COUNT_STALE]) {
         if (c->step->index > 0)
             keep(c);
@@ -186,9 +186,9 @@ static void solve(foliot__crew *crew, void *context)
 
 void foliot__solve(foliot__collider *c)
 {
-    bool many = c->counts[FOLIOT__COUNT_PAIRS] >= PAIRS_SHARED && !c->crew;
+    bool many = c->counts[FOLIOT__COUNT_PAIRS] >= PAIRS_SHARED && !c->workers;
     if (many)
-        foliot__crew_run(c->step->host, solve, c);
+        foliot__workers_run(c->step->host, solve, c);
     else
-        solve(c->crew, c);
+        solve(c->workers, c);
 }

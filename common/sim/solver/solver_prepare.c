@@ -101,7 +101,7 @@ static void place_part(void *context, uint32_t begin, uint32_t end)
 
 static void place_bodies(foliot__collider *c)
 {
-    foliot__crew_share(c->crew, 0, c->step->count, FOLIOT__GRAIN_BODIES, place_part, c);
+    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES, place_part, c);
     uint32_t spare = c->world->capacity.slots;
     c->movers[spare] = (foliot__mover){.v = {0}};
     c->eases[spare] = (foliot__ease){.friction = 0};
@@ -179,7 +179,7 @@ static void find_part(void *context, uint32_t begin, uint32_t end)
 static void find_live(foliot__collider *c)
 {
     finding f = {.c = c};
-    foliot__crew_share(c->crew, 0, c->counts[FOLIOT__COUNT_PAIRS], FOLIOT__GRAIN_PAIRS, find_part,
+    foliot__parallel_run(c->workers, 0, c->counts[FOLIOT__COUNT_PAIRS], FOLIOT__GRAIN_PAIRS, find_part,
                        &f);
     c->counts[FOLIOT__COUNT_LIVE] = f.live;
 }
@@ -294,18 +294,18 @@ static void list_touched(foliot__collider *c)
 
 // -- all of it, shared
 
-void foliot__plan_colours(foliot__collider *c, foliot__crew_part *part, void *context)
+void foliot__plan_colours(foliot__collider *c, foliot__loop_body *part, void *context)
 {
     const uint32_t *first = c->colours;
-    if (!c->crew || c->crew->helpers == 0) {
+    if (!c->workers || c->workers->helpers == 0) {
         part(context, 0, first[FOLIOT__COLOURS + 1]);
         return;
     }
     for (uint32_t colour = 0; colour < FOLIOT__COLOURS; colour++)
-        foliot__crew_plan(c->crew, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part,
+        foliot__parallel_enqueue(c->workers, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part,
                           context);
     uint32_t alone = first[FOLIOT__COLOURS], end = first[FOLIOT__COLOURS + 1];
-    foliot__crew_plan(c->crew, alone, end, end - alone, part, context);
+    foliot__parallel_enqueue(c->workers, alone, end, end - alone, part, context);
 }
 
 static void match_part(void *context, uint32_t begin, uint32_t end)
@@ -333,18 +333,18 @@ static void begin_part(void *context, uint32_t begin, uint32_t end)
 
 void foliot__prepare_contacts(foliot__collider *c)
 {
-    foliot__crew *crew = c->crew;
+    foliot__workers *workers = c->workers;
     placing p = {.c = c};
     place_bodies(c);
     find_live(c);
     make_blocks(&p);
     list_touched(c);
-    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_LIVE], 4 * FOLIOT__GRAIN_PAIRS, match_part,
+    foliot__parallel_enqueue(workers, 0, c->counts[FOLIOT__COUNT_LIVE], 4 * FOLIOT__GRAIN_PAIRS, match_part,
                       &p);
-    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, prepare_part,
+    foliot__parallel_enqueue(workers, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, prepare_part,
                       c);
     foliot__plan_colours(c, foliot__warm_part, c);
-    foliot__crew_plan(crew, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, begin_part,
+    foliot__parallel_enqueue(workers, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, begin_part,
                       c);
-    foliot__crew_finish(crew);
+    foliot__parallel_wait(workers);
 }

@@ -68,13 +68,13 @@ void foliot__keep_contacts(foliot__collider *c)
 {
     uint32_t live = c->counts[FOLIOT__COUNT_LIVE], kept = 0;
     uint32_t stretches = (live + FOLIOT__GRAIN_PAIRS - 1) / FOLIOT__GRAIN_PAIRS;
-    foliot__crew_share(c->crew, 0, stretches, 1, count_part, c);
+    foliot__parallel_run(c->workers, 0, stretches, 1, count_part, c);
     for (uint32_t s = 0; s < stretches; s++) {
         uint32_t rows = c->pairs_spare[s].a;
         c->pairs_spare[s].a = kept;
         kept += rows;
     }
-    foliot__crew_share(c->crew, 0, stretches, 1, keep_part, c);
+    foliot__parallel_run(c->workers, 0, stretches, 1, keep_part, c);
     c->world->contact_count = kept;
 }
 

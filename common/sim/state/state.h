@@ -264,7 +264,7 @@ static inline uint32_t foliot__lanes(const foliot_world *world)
 typedef struct foliot__step {
     foliot_world *world;
     const foliot_host *host;   // never NULL: an empty one where the caller gave none
-    struct foliot__crew *crew; // who goes through the tick together (crew.h); NULL: nobody
+    struct foliot__workers *workers; // who goes through the tick together (crew.h); NULL: nobody
     double dt;                 // of this substep
     double time;               // at its start
     double time_end;           // at its end: the next one's `time` to the bit

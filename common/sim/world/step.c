@@ -172,7 +172,7 @@ typedef struct advancing {
     const foliot_host *host;
 } advancing;
 
-static void lead(foliot__crew *crew, void *context)
+static void lead(foliot__workers *workers, void *context)
 {
     const advancing *a = context;
     foliot_world *world = a->world;
@@ -181,7 +181,7 @@ static void lead(foliot__crew *crew, void *context)
     for (uint32_t s = 0; s < world->substeps; s++) {
         foliot__step step = {.world = world,
                              .host = a->host,
-                             .crew = crew,
+                             .workers = workers,
                              .dt = dt / world->substeps,
                              .time = foliot__substep_time(world, s),
                              .count = world->body_count,
@@ -202,7 +202,7 @@ static void advance(foliot_world *world, double dt, const foliot_host *host)
     advancing a = {world, dt, host};
     bool calls_back = host->after_stage || host->callback_count > 0;
     if (world->collides && world->body_count >= BODIES_SHARED && !calls_back)
-        foliot__crew_run(host, lead, &a);
+        foliot__workers_run(host, lead, &a);
     else
         lead(NULL, &a);
 }
