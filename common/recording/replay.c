@@ -274,7 +274,7 @@ foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simul
     return status == FOLIOT_STATUS_INVALID ? refused_inputs(replay, tick) : status;
 }
 
-foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation *simulation,
+foliot_status foliot__replay_step_trace(foliot_replay *replay, foliot_simulation *simulation,
                                         foliot_step_trace *truth)
 {
     const foliot_input *inputs = NULL;

@@ -72,7 +72,7 @@ void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage);
 // The step of a simulation (the replay's or another one at the same tick) with the recorded inputs.
 foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simulation *simulation);
 // The same, and its truth after every stage.
-foliot_status foliot__replay_step_truth(foliot_replay *replay, foliot_simulation *simulation,
+foliot_status foliot__replay_step_trace(foliot_replay *replay, foliot_simulation *simulation,
                                         foliot_step_trace *truth);
 
 #endif

@@ -104,7 +104,7 @@ static void hear_chain(foliot_search *search, foliot__reader *r)
     search->state = search->low > search->last ? FOLIOT_SEARCH_EQUAL : FOLIOT_SEARCH_NEEDS_TRACE;
 }
 
-static const foliot__truth_layer *layer_of(const foliot_search *search)
+static const foliot__trace_layer *layer_of(const foliot_search *search)
 {
     return &search->trace->layer[search->layer];
 }
@@ -122,7 +122,7 @@ static void hear_layers(foliot_search *search, foliot__reader *r)
     uint32_t there = foliot__read_u16(r);
     uint32_t other = FOLIOT__LAYERS_MAX;
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
-        const foliot__truth_layer *ours = &search->trace->layer[i];
+        const foliot__trace_layer *ours = &search->trace->layer[i];
         if (!(there >> i & 1))
             continue;
         bool differs = foliot__read_u64(r) != foliot__layer_digest(ours) && ours->taken;
@@ -262,7 +262,7 @@ static foliot_status answer_range(const foliot_step_trace *truth, foliot__reader
     uint32_t first = foliot__read_u32(r), group = foliot__read_u32(r);
     if (r->status != FOLIOT_STATUS_OK || index >= FOLIOT__LAYERS_MAX || group == 0)
         return FOLIOT_STATUS_CORRUPT;
-    const foliot__truth_layer *layer = &truth->layer[index];
+    const foliot__trace_layer *layer = &truth->layer[index];
     uint32_t total = foliot__layer_entries(layer, part);
     uint32_t groups = group_count(total, first, group);
     foliot__write_u32(w, total);

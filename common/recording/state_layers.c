@@ -36,7 +36,7 @@ void foliot_step_trace_reset(foliot_step_trace *truth, uint64_t tick)
     truth->stage_count = 0;
     truth->status = FOLIOT_STATUS_OK;
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
-        foliot__truth_layer *layer = &truth->layer[i];
+        foliot__trace_layer *layer = &truth->layer[i];
         layer->taken = false;
         layer->part_count = 0;
         layer->field_count = 0;
@@ -50,7 +50,7 @@ uint64_t foliot_step_trace_get_tick(const foliot_step_trace *truth)
 
 // -- taking
 
-static bool reserve_parts(foliot__truth_layer *layer, uint32_t count)
+static bool reserve_parts(foliot__trace_layer *layer, uint32_t count)
 {
     if (count <= layer->part_capacity)
         return true;
@@ -62,7 +62,7 @@ static bool reserve_parts(foliot__truth_layer *layer, uint32_t count)
     return true;
 }
 
-static bool reserve_fields(foliot__truth_layer *layer, uint32_t more)
+static bool reserve_fields(foliot__trace_layer *layer, uint32_t more)
 {
     size_t needed = layer->field_count + more;
     if (needed <= layer->field_capacity)
@@ -76,21 +76,21 @@ static bool reserve_fields(foliot__truth_layer *layer, uint32_t more)
     return true;
 }
 
-static bool add_part(foliot__truth_layer *layer, const foliot_simulation_part *about)
+static bool add_part(foliot__trace_layer *layer, const foliot_simulation_part *about)
 {
     if (!reserve_fields(layer, about->field_count))
         return false;
     if (about->field_count)
         memset(&layer->fields[layer->field_count], 0, about->field_count * sizeof *layer->fields);
     layer->parts[layer->part_count++] =
-        (foliot__truth_part){.group = about->group ? about->group : "part",
+        (foliot__state_part){.group = about->group ? about->group : "part",
                              .index = about->index,
                              .field = layer->field_count,
                              .field_count = about->field_count};
     return true;
 }
 
-static bool take_parts(foliot__truth_layer *layer, const foliot_simulation *simulation)
+static bool take_parts(foliot__trace_layer *layer, const foliot_simulation *simulation)
 {
     const foliot_simulation_kind *kind = simulation->kind;
     uint32_t count = kind->part_count(simulation->self);
@@ -123,7 +123,7 @@ static const uint8_t *saved_bytes(foliot_step_trace *truth, const foliot_simulat
 }
 
 // Rows of 64 saved bytes, named by their offsets, in words of eight, little-endian.
-static bool take_bytes(foliot__truth_layer *layer, const uint8_t *bytes, size_t length)
+static bool take_bytes(foliot__trace_layer *layer, const uint8_t *bytes, size_t length)
 {
     size_t words = (length + 7) / 8;
     uint32_t rows = (uint32_t)((words + ROW_WORDS - 1) / ROW_WORDS);
@@ -148,7 +148,7 @@ static bool take_bytes(foliot__truth_layer *layer, const uint8_t *bytes, size_t 
 
 static foliot_status take(foliot_step_trace *truth, uint32_t index, const foliot_simulation *simulation)
 {
-    foliot__truth_layer *layer = &truth->layer[index];
+    foliot__trace_layer *layer = &truth->layer[index];
     bool complete;
     truth->kind = simulation->kind;
     layer->part_count = 0;
@@ -219,8 +219,8 @@ uint64_t foliot_digest_chain(uint64_t before, foliot_digest digest)
     return mix(mix(before, digest.high), digest.low);
 }
 
-static uint64_t part_hash(uint64_t hash, const foliot__truth_layer *layer,
-                          const foliot__truth_part *part)
+static uint64_t part_hash(uint64_t hash, const foliot__trace_layer *layer,
+                          const foliot__state_part *part)
 {
     const foliot_simulation_field *field = layer->fields + part->field;
     hash = mix(hash, part->field_count);
@@ -229,14 +229,14 @@ static uint64_t part_hash(uint64_t hash, const foliot__truth_layer *layer,
     return hash;
 }
 
-uint32_t foliot__layer_entries(const foliot__truth_layer *layer, uint32_t part)
+uint32_t foliot__layer_entries(const foliot__trace_layer *layer, uint32_t part)
 {
     if (part == FOLIOT__ALL_PARTS)
         return layer->part_count;
     return part < layer->part_count ? layer->parts[part].field_count : 0;
 }
 
-uint64_t foliot__layer_hash(const foliot__truth_layer *layer, uint32_t part, uint32_t first,
+uint64_t foliot__layer_hash(const foliot__trace_layer *layer, uint32_t part, uint32_t first,
                             uint32_t count)
 {
     uint32_t entries = foliot__layer_entries(layer, part);
@@ -255,7 +255,7 @@ uint64_t foliot__layer_hash(const foliot__truth_layer *layer, uint32_t part, uin
     return hash;
 }
 
-uint64_t foliot__layer_digest(const foliot__truth_layer *layer)
+uint64_t foliot__layer_digest(const foliot__trace_layer *layer)
 {
     return mix(foliot__layer_hash(layer, FOLIOT__ALL_PARTS, 0, UINT32_MAX),
                layer->taken ? layer->part_count : UINT64_MAX);
@@ -281,7 +281,7 @@ void foliot__divergence_stage(foliot_divergence *d, const foliot_step_trace *tru
 void foliot__divergence_part(foliot_divergence *d, const foliot_step_trace *truth, uint32_t layer,
                              uint32_t part)
 {
-    const foliot__truth_layer *at = &truth->layer[layer];
+    const foliot__trace_layer *at = &truth->layer[layer];
     d->part_known = true;
     d->part = part;
     d->group = part < at->part_count ? at->parts[part].group : "part";
@@ -294,7 +294,7 @@ void foliot__divergence_part(foliot_divergence *d, const foliot_step_trace *trut
 void foliot__divergence_field(foliot_divergence *d, const foliot_step_trace *truth, uint32_t layer,
                               uint32_t field, uint64_t expected, uint64_t actual)
 {
-    const foliot__truth_layer *at = &truth->layer[layer];
+    const foliot__trace_layer *at = &truth->layer[layer];
     static const foliot_simulation_field nameless;
     const foliot_simulation_field *value =
         d->part < at->part_count && field < at->parts[d->part].field_count
@@ -311,7 +311,7 @@ void foliot__divergence_field(foliot_divergence *d, const foliot_step_trace *tru
 
 // -- comparing two at hand
 
-static bool bits_at(const foliot__truth_layer *layer, uint32_t part, uint32_t field, uint64_t *bits)
+static bool bits_at(const foliot__trace_layer *layer, uint32_t part, uint32_t field, uint64_t *bits)
 {
     bool there = field < foliot__layer_entries(layer, part);
     *bits = there ? layer->fields[layer->parts[part].field + field].bits : 0;
@@ -319,7 +319,7 @@ static bool bits_at(const foliot__truth_layer *layer, uint32_t part, uint32_t fi
 }
 
 // How many fields of a part differ; the first of them into *first.
-static uint32_t differing(const foliot__truth_layer *a, const foliot__truth_layer *b, uint32_t part,
+static uint32_t differing(const foliot__trace_layer *a, const foliot__trace_layer *b, uint32_t part,
                           uint32_t *first)
 {
     uint32_t of_a = foliot__layer_entries(a, part), of_b = foliot__layer_entries(b, part);
@@ -338,7 +338,7 @@ static uint32_t differing(const foliot__truth_layer *a, const foliot__truth_laye
 static bool compare_layer(const foliot_step_trace *expected, const foliot_step_trace *actual, uint32_t index,
                           foliot_divergence *d)
 {
-    const foliot__truth_layer *a = &expected->layer[index], *b = &actual->layer[index];
+    const foliot__trace_layer *a = &expected->layer[index], *b = &actual->layer[index];
     uint32_t parts = a->part_count > b->part_count ? a->part_count : b->part_count;
     bool found = false;
     for (uint32_t part = 0; part < parts; part++) {

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
 // state_layers.h: a truth as search.c and truth_layers.c share it.
-#ifndef FOLIOT_TAPE_TRUTH_LAYERS_H
-#define FOLIOT_TAPE_TRUTH_LAYERS_H
+#ifndef FOLIOT_RECORDING_STATE_LAYERS_H
+#define FOLIOT_RECORDING_STATE_LAYERS_H
 
 #include "foliot/divergence.h"
 
 #define FOLIOT__LAYERS_MAX (FOLIOT_SIMULATION_STAGES_MAX + 1) // every stage, and what was held
 #define FOLIOT__TREE_FANOUT 16u
 
-typedef struct foliot__truth_part {
+typedef struct foliot__state_part {
     const char *group;
     uint64_t index;
     size_t field; // the first, in `fields`
     uint32_t field_count;
-} foliot__truth_part;
+} foliot__state_part;
 
-typedef struct foliot__truth_layer {
+typedef struct foliot__trace_layer {
     bool taken;
     uint32_t part_count, part_capacity;
-    foliot__truth_part *parts;
+    foliot__state_part *parts;
     size_t field_count, field_capacity;
     foliot_simulation_field *fields;
-} foliot__truth_layer;
+} foliot__trace_layer;
 
 struct foliot_step_trace {
     uint64_t tick;
     const foliot_simulation_kind *kind; // of what was taken; NULL before
     uint32_t stage_count;
-    foliot__truth_layer layer[FOLIOT__LAYERS_MAX]; // the stages', then the held one
+    foliot__trace_layer layer[FOLIOT__LAYERS_MAX]; // the stages', then the held one
     uint8_t *bytes;                                // of a simulation without parts
     size_t byte_capacity;
     foliot_status status; // FOLIOT_STATUS_MEMORY: something is missing
@@ -35,12 +35,12 @@ struct foliot_step_trace {
 
 // Entries are the parts of a layer (`part` FOLIOT__ALL_PARTS), or the fields of one part.
 #define FOLIOT__ALL_PARTS UINT32_MAX
-uint32_t foliot__layer_entries(const foliot__truth_layer *layer, uint32_t part);
+uint32_t foliot__layer_entries(const foliot__trace_layer *layer, uint32_t part);
 // Hash of the entries [first, first + count), the same on every machine. One field: its bits.
-uint64_t foliot__layer_hash(const foliot__truth_layer *layer, uint32_t part, uint32_t first,
+uint64_t foliot__layer_hash(const foliot__trace_layer *layer, uint32_t part, uint32_t first,
                             uint32_t count);
 // Of the whole layer, and of how many parts it has.
-uint64_t foliot__layer_digest(const foliot__truth_layer *layer);
+uint64_t foliot__layer_digest(const foliot__trace_layer *layer);
 // The smallest power of the fan-out by which `count` entries make at most that many groups.
 uint32_t foliot__tree_group(uint32_t count);
 

@@ -183,7 +183,7 @@ static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_
     foliot_status status = FOLIOT_STATUS_OK;
     for (int i = 0; i < 2 && status == FOLIOT_STATUS_OK; i++) {
         foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted[i]};
-        status = foliot__replay_step_truth(replay, &simulation, truth[i]);
+        status = foliot__replay_step_trace(replay, &simulation, truth[i]);
     }
     *differs =
         status == FOLIOT_STATUS_OK && foliot_step_trace_compare(truth[0], truth[1], &v->verdict->divergence);

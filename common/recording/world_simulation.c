@@ -86,35 +86,35 @@ static foliot_digest digest(const void *self)
 
 static uint32_t part_count(const void *self)
 {
-    return foliot__truth_part_count(world_of(self));
+    return foliot__state_part_count(world_of(self));
 }
 
 static void part(const void *self, uint32_t number, foliot_simulation_part *about)
 {
-    static const char *const groups[FOLIOT__TRUTH_GROUP_COUNT] = {
-        [FOLIOT__TRUTH_SLOTS] = "slots",     [FOLIOT__TRUTH_BODY] = "body",
-        [FOLIOT__TRUTH_WORLD] = "world",     [FOLIOT__TRUTH_PLAYER] = "player",
-        [FOLIOT__TRUTH_CONTACT] = "contact", [FOLIOT__TRUTH_CONSTRAINT] = "constraint",
+    static const char *const groups[FOLIOT__STATE_GROUP_COUNT] = {
+        [FOLIOT__STATE_SLOTS] = "slots",     [FOLIOT__STATE_BODY] = "body",
+        [FOLIOT__STATE_WORLD] = "world",     [FOLIOT__STATE_PLAYER] = "player",
+        [FOLIOT__STATE_CONTACT] = "contact", [FOLIOT__STATE_CONSTRAINT] = "constraint",
     };
     uint32_t index;
-    foliot__truth_group group = foliot__truth_part(world_of(self), number, &index);
-    bool alone = group == FOLIOT__TRUTH_SLOTS || group == FOLIOT__TRUTH_WORLD;
+    foliot__state_group group = foliot__state_part(world_of(self), number, &index);
+    bool alone = group == FOLIOT__STATE_SLOTS || group == FOLIOT__STATE_WORLD;
     *about =
         (foliot_simulation_part){.group = groups[group],
                                  .index = alone ? FOLIOT_PART_ALONE : index,
-                                 .field_count = foliot__truth_field_count(world_of(self), number)};
+                                 .field_count = foliot__state_field_count(world_of(self), number)};
 }
 
 static void fields(const void *self, uint32_t number, foliot_simulation_field *values)
 {
     static const foliot_value_type types[] = {
-        [FOLIOT__TRUTH_f64] = FOLIOT_VALUE_F64,
-        [FOLIOT__TRUTH_f32] = FOLIOT_VALUE_U64, // its bits: distances are in ulps all the same
-        [FOLIOT__TRUTH_i64] = FOLIOT_VALUE_I64, [FOLIOT__TRUTH_u32] = FOLIOT_VALUE_U64,
-        [FOLIOT__TRUTH_u64] = FOLIOT_VALUE_U64,
+        [FOLIOT__STATE_f64] = FOLIOT_VALUE_F64,
+        [FOLIOT__STATE_f32] = FOLIOT_VALUE_U64, // its bits: distances are in ulps all the same
+        [FOLIOT__STATE_i64] = FOLIOT_VALUE_I64, [FOLIOT__STATE_u32] = FOLIOT_VALUE_U64,
+        [FOLIOT__STATE_u64] = FOLIOT_VALUE_U64,
     };
-    foliot__truth_entry entries[FOLIOT__TRUTH_FIELDS_MAX];
-    uint32_t count = foliot__truth_fields_of(world_of(self), number, entries);
+    foliot__state_entry entries[FOLIOT__STATE_FIELDS_MAX];
+    uint32_t count = foliot__state_fields_of(world_of(self), number, entries);
     for (uint32_t i = 0; i < count; i++)
         values[i] = (foliot_simulation_field){.name = entries[i].name,
                                               .type = types[entries[i].type],
@@ -125,7 +125,7 @@ static void fields(const void *self, uint32_t number, foliot_simulation_field *v
 static void field_put(void *self, uint32_t number, uint32_t index, uint64_t bits)
 {
     foliot_hosted_world *hosted = self;
-    foliot__truth_field_put(hosted->world, number, index, bits);
+    foliot__state_field_put(hosted->world, number, index, bits);
 }
 
 static void watch(void *self, void (*function)(void *user, uint32_t stage), void *user)

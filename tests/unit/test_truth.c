@@ -119,7 +119,7 @@ static void every_bit_of_truth_changes_the_digest(void **state)
         foliot_digest before = foliot_world_get_digest(world);
         for (uint32_t slot = 0; slot < foliot_world_get_body_count(world); slot++)
             for (unsigned f = 0; f < FOLIOT_FIELD_COUNT; f++) {
-                if (!(world->truth_fields >> f & 1))
+                if (!(world->state_fields >> f & 1))
                     continue;
                 foliot_field field = (foliot_field)f;
                 uint64_t bits = foliot_world_get_field(world, slot, field);

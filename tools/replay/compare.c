@@ -191,7 +191,7 @@ static foliot_status find(run *r, other *o, foliot_search *search, uint64_t last
     return status;
 }
 
-static uint32_t differing_fields(const foliot__truth_layer *layer, uint32_t part, other *o)
+static uint32_t differing_fields(const foliot__trace_layer *layer, uint32_t part, other *o)
 {
     uint32_t theirs = hear_u32(o), ours = foliot__layer_entries(layer, part), count = 0;
     o->dumped += 4 + 8 * (uint64_t)theirs;
@@ -211,7 +211,7 @@ static uint32_t differing_fields(const foliot__truth_layer *layer, uint32_t part
 static void count_all(const run *r, other *o, const foliot_search *search, foliot_divergence *d)
 {
     uint8_t question[2] = {0, search->layer};
-    const foliot__truth_layer *layer = &r->truth->layer[search->layer];
+    const foliot__trace_layer *layer = &r->truth->layer[search->layer];
     o->failed |= !move_all(o->to, question, sizeof question, false);
     uint32_t parts = hear_u32(o);
     for (uint32_t part = 0; part < parts && !o->failed; part++) {

@@ -119,7 +119,7 @@ foliot_status run_truth(run *r, uint64_t tick)
     if (tick > r->first_tick) {
         status = foliot__replay_locate(r->replay, tick - 1);
         if (status == FOLIOT_STATUS_OK)
-            status = foliot__replay_step_truth(r->replay, &simulation, r->truth);
+            status = foliot__replay_step_trace(r->replay, &simulation, r->truth);
     }
     return status == FOLIOT_STATUS_OK ? foliot_step_trace_capture_held(r->truth, &simulation) : status;
 }

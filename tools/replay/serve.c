@@ -82,7 +82,7 @@ static bool dump(const run *r)
     uint8_t index, bytes[8];
     if (!hear(&index, 1) || index >= FOLIOT__LAYERS_MAX)
         return false;
-    const foliot__truth_layer *layer = &r->truth->layer[index];
+    const foliot__trace_layer *layer = &r->truth->layer[index];
     bool fine = say_u32(layer->part_count);
     for (uint32_t part = 0; part < layer->part_count && fine; part++) {
         fine = say_u32(layer->parts[part].field_count);

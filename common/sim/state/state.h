@@ -178,7 +178,7 @@ struct foliot_world {
     uint32_t player_limit, control, spawn_count;
     double control_force, control_torque, reach, pull, push, jump;
     foliot_body_definition spawn; // its name is NULL
-    uint32_t truth_fields; // bit f: field f is digested in this world (see foliot__truth_fields)
+    uint32_t state_fields; // bit f: field f is digested in this world (see foliot__state_fields)
     uint32_t rotates;      // some body has an inertia
     uint32_t collides;     // some pair of shapes can touch
     uint32_t joints;       // of the constraints: joint.h's

@@ -16,7 +16,7 @@
 // -- what is truth
 
 // Truth that is neither a body's nor a player's: one line a field.
-#define WORLD_TRUTH(X)                                                                             \
+#define WORLD_STATE(X)                                                                             \
     X(uint64_t, tick)                                                                              \
     X(foliot__rng, rng)                                                                            \
     X(double, lab_time)                                                                            \
@@ -25,20 +25,20 @@
     X(uint32_t, contact_count)
 
 #define HEAD_WORDS 7    // tick, four of the generator, lab_time, lab_dt
-#define HEAD_BYTES 64   // and body_count, and truth_fields, which tells a reader what arrays follow
+#define HEAD_BYTES 64   // and body_count, and state_fields, which tells a reader what arrays follow
 #define PLAYER_BYTES 12 // body, axes, buttons, joined
 
 // A field that is added to the world, to a player or to the tables must be declared truth or cache
 // here.
-struct world_truth {
+struct world_state {
 #define MEMBER(type, name) type name;
-    WORLD_TRUTH(MEMBER)
+    WORLD_STATE(MEMBER)
 #undef MEMBER
 };
-_Static_assert(sizeof(struct world_truth) == 64, "a field of WORLD_TRUTH is not written");
+_Static_assert(sizeof(struct world_state) == 64, "a field of WORLD_STATE is not written");
 _Static_assert(offsetof(foliot_world, definition_digest) - offsetof(foliot_world, tick) ==
-                   sizeof(struct world_truth),
-               "a field of the world is truth and not listed in WORLD_TRUTH");
+                   sizeof(struct world_state),
+               "a field of the world is truth and not listed in WORLD_STATE");
 _Static_assert(sizeof(foliot__player) == PLAYER_BYTES, "a field of foliot__player is not written");
 enum {
 #define COUNT_BODY(type, name) +1
@@ -54,14 +54,14 @@ enum {
 _Static_assert(FOLIOT__TABLE_COUNT ==
                    FOLIOT_FIELD_COUNT + DEFINITION_COUNT + CACHE_COUNT + OTHER_COUNT,
                "a table is not listed as truth or cache");
-_Static_assert(FOLIOT_FIELD_COUNT <= 32, "truth_fields has a bit for every field");
+_Static_assert(FOLIOT_FIELD_COUNT <= 32, "state_fields has a bit for every field");
 
 static bool is_truth(const foliot_world *world, unsigned field)
 {
-    return world->truth_fields >> field & 1;
+    return world->state_fields >> field & 1;
 }
 
-uint32_t foliot__truth_fields(const foliot_world *world)
+uint32_t foliot__state_fields(const foliot_world *world)
 {
     const uint32_t lattice = (1u << FOLIOT_FIELD_flags) - (1u << FOLIOT_FIELD_lattice_position_x);
     const uint32_t previous =
@@ -200,7 +200,7 @@ static void motion_section(const foliot_world *world, section *s)
     s->words[5] = foliot__f64_bits(world->lab_time);
     s->words[6] = foliot__f64_bits(world->lab_dt);
     s->counts[0] = world->body_count;
-    s->counts[1] = world->truth_fields;
+    s->counts[1] = world->state_fields;
     add_span(s, s->words, HEAD_WORDS, 8);
     add_span(s, s->counts, 2, 4);
 #define SPAN(type, name, text)                                                                     \
@@ -396,7 +396,7 @@ static bool head_sound(const foliot_world *world, const uint8_t *bytes)
     uint64_t count = little(bytes + 56, 4), fields = little(bytes + 60, 4);
     return generator != 0 && lab_sound(world, little(bytes + 40, 8), little(bytes + 48, 8)) &&
            count >= world->scene_bodies && count <= world->bodies_max &&
-           fields == world->truth_fields;
+           fields == world->state_fields;
 }
 
 static bool motion_sound(const foliot_world *world, const parts *p)

@@ -11,9 +11,9 @@
 #include "sim/state/body.h"
 
 #define ITEM(text, kind, value)                                                                    \
-    (foliot__truth_entry)                                                                          \
+    (foliot__state_entry)                                                                          \
     {                                                                                              \
-        .name = (text), .type = FOLIOT__TRUTH_##kind, .digested = true, .bits = (value)            \
+        .name = (text), .type = FOLIOT__STATE_##kind, .digested = true, .bits = (value)            \
     }
 
 static uint64_t bits_f64(double value)
@@ -40,41 +40,41 @@ static uint64_t bits_u32(uint32_t value)
 
 // -- which part it is
 
-static uint32_t group_count(const foliot_world *world, foliot__truth_group group)
+static uint32_t group_count(const foliot_world *world, foliot__state_group group)
 {
     switch (group) {
-    case FOLIOT__TRUTH_BODY:
+    case FOLIOT__STATE_BODY:
         return world->body_count;
-    case FOLIOT__TRUTH_PLAYER:
+    case FOLIOT__STATE_PLAYER:
         return world->player_limit;
-    case FOLIOT__TRUTH_CONSTRAINT:
+    case FOLIOT__STATE_CONSTRAINT:
         return world->constraint_count;
-    case FOLIOT__TRUTH_CONTACT:
+    case FOLIOT__STATE_CONTACT:
         return world->contact_count;
     default:
         return 1;
     }
 }
 
-uint32_t foliot__truth_part_count(const foliot_world *world)
+uint32_t foliot__state_part_count(const foliot_world *world)
 {
     uint32_t count = 0;
-    for (unsigned group = 0; group < FOLIOT__TRUTH_GROUP_COUNT; group++)
-        count += group_count(world, (foliot__truth_group)group);
+    for (unsigned group = 0; group < FOLIOT__STATE_GROUP_COUNT; group++)
+        count += group_count(world, (foliot__state_group)group);
     return count;
 }
 
-foliot__truth_group foliot__truth_part(const foliot_world *world, uint32_t part, uint32_t *index)
+foliot__state_group foliot__state_part(const foliot_world *world, uint32_t part, uint32_t *index)
 {
     unsigned group = 0;
-    for (; group < FOLIOT__TRUTH_GROUP_COUNT - 1; group++) {
-        uint32_t count = group_count(world, (foliot__truth_group)group);
+    for (; group < FOLIOT__STATE_GROUP_COUNT - 1; group++) {
+        uint32_t count = group_count(world, (foliot__state_group)group);
         if (part < count)
             break;
         part -= count;
     }
     *index = part;
-    return (foliot__truth_group)group;
+    return (foliot__state_group)group;
 }
 
 // -- bodies
@@ -93,15 +93,15 @@ enum {
     FOLIOT__BODY_DEFINITION(NUMBER)
 #undef NUMBER
 };
-_Static_assert(FOLIOT_FIELD_COUNT + DEFINITION_COUNT <= FOLIOT__TRUTH_FIELDS_MAX,
+_Static_assert(FOLIOT_FIELD_COUNT + DEFINITION_COUNT <= FOLIOT__STATE_FIELDS_MAX,
                "a body has more fields than are asked for");
 
-static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__truth_entry *fields)
+static uint32_t body_fields(const foliot_world *world, uint32_t slot, foliot__state_entry *fields)
 {
     uint32_t count = 0;
 #define FIELD(type, name, text)                                                                    \
     fields[count] = ITEM(text, type, bits_##type(foliot__##name(world)[slot]));                    \
-    fields[count++].digested = world->truth_fields >> FOLIOT_FIELD_##name & 1;
+    fields[count++].digested = world->state_fields >> FOLIOT_FIELD_##name & 1;
     FOLIOT_BODY_STATE(FIELD)
 #undef FIELD
 #define FIELD(type, name)                                                                          \
@@ -137,9 +137,9 @@ static void body_put(foliot_world *world, uint32_t slot, uint32_t field, uint64_
 
 #define WORLD_FIELDS 8
 
-static uint32_t world_fields(const foliot_world *world, foliot__truth_entry *fields)
+static uint32_t world_fields(const foliot_world *world, foliot__state_entry *fields)
 {
-    const foliot__truth_entry entries[WORLD_FIELDS] = {
+    const foliot__state_entry entries[WORLD_FIELDS] = {
         ITEM("tick", u64, world->tick),
         ITEM("generator.0", u64, world->rng.state[0]),
         ITEM("generator.1", u64, world->rng.state[1]),
@@ -171,7 +171,7 @@ static void world_put(foliot_world *world, uint32_t field, uint64_t bits)
 #define PLAYER_FIELDS (FOLIOT_AXIS_COUNT + 3)
 
 static uint32_t player_fields(const foliot_world *world, uint32_t index,
-                              foliot__truth_entry *fields)
+                              foliot__state_entry *fields)
 {
     static const char *const axis[FOLIOT_AXIS_COUNT] = {"axis.x", "axis.y", "axis.z", "axis.turn"};
     const foliot__player *player = &foliot__players(world)[index];
@@ -209,7 +209,7 @@ enum {
 };
 
 static uint32_t contact_fields(const foliot_world *world, uint32_t index,
-                               foliot__truth_entry *fields)
+                               foliot__state_entry *fields)
 {
     uint32_t count = 0;
 #define FIELD(type, name)                                                                          \
@@ -235,35 +235,35 @@ static void contact_put(foliot_world *world, uint32_t index, uint32_t field, uin
 
 // -- any of them
 
-uint32_t foliot__truth_field_count(const foliot_world *world, uint32_t part)
+uint32_t foliot__state_field_count(const foliot_world *world, uint32_t part)
 {
-    static const uint32_t counts[FOLIOT__TRUTH_GROUP_COUNT] = {
-        [FOLIOT__TRUTH_SLOTS] = 1,
-        [FOLIOT__TRUTH_BODY] = FOLIOT_FIELD_COUNT + DEFINITION_COUNT,
-        [FOLIOT__TRUTH_WORLD] = WORLD_FIELDS,
-        [FOLIOT__TRUTH_PLAYER] = PLAYER_FIELDS,
-        [FOLIOT__TRUTH_CONSTRAINT] = 1,
-        [FOLIOT__TRUTH_CONTACT] = CONTACT_FIELDS,
+    static const uint32_t counts[FOLIOT__STATE_GROUP_COUNT] = {
+        [FOLIOT__STATE_SLOTS] = 1,
+        [FOLIOT__STATE_BODY] = FOLIOT_FIELD_COUNT + DEFINITION_COUNT,
+        [FOLIOT__STATE_WORLD] = WORLD_FIELDS,
+        [FOLIOT__STATE_PLAYER] = PLAYER_FIELDS,
+        [FOLIOT__STATE_CONSTRAINT] = 1,
+        [FOLIOT__STATE_CONTACT] = CONTACT_FIELDS,
     };
     uint32_t index;
-    return counts[foliot__truth_part(world, part, &index)];
+    return counts[foliot__state_part(world, part, &index)];
 }
 
-uint32_t foliot__truth_fields_of(const foliot_world *world, uint32_t part,
-                                 foliot__truth_entry fields[FOLIOT__TRUTH_FIELDS_MAX])
+uint32_t foliot__state_fields_of(const foliot_world *world, uint32_t part,
+                                 foliot__state_entry fields[FOLIOT__STATE_FIELDS_MAX])
 {
     uint32_t index;
-    switch (foliot__truth_part(world, part, &index)) {
-    case FOLIOT__TRUTH_SLOTS:
+    switch (foliot__state_part(world, part, &index)) {
+    case FOLIOT__STATE_SLOTS:
         fields[0] = ITEM("count", u32, world->body_count);
         return 1;
-    case FOLIOT__TRUTH_BODY:
+    case FOLIOT__STATE_BODY:
         return body_fields(world, index, fields);
-    case FOLIOT__TRUTH_WORLD:
+    case FOLIOT__STATE_WORLD:
         return world_fields(world, fields);
-    case FOLIOT__TRUTH_PLAYER:
+    case FOLIOT__STATE_PLAYER:
         return player_fields(world, index, fields);
-    case FOLIOT__TRUTH_CONTACT:
+    case FOLIOT__STATE_CONTACT:
         return contact_fields(world, index, fields);
     default:
         fields[0] = ITEM("broken", u32, foliot__constraint_broken(world)[index]);
@@ -271,23 +271,23 @@ uint32_t foliot__truth_fields_of(const foliot_world *world, uint32_t part,
     }
 }
 
-void foliot__truth_field_put(foliot_world *world, uint32_t part, uint32_t field, uint64_t bits)
+void foliot__state_field_put(foliot_world *world, uint32_t part, uint32_t field, uint64_t bits)
 {
     uint32_t index;
-    switch (foliot__truth_part(world, part, &index)) {
-    case FOLIOT__TRUTH_BODY:
+    switch (foliot__state_part(world, part, &index)) {
+    case FOLIOT__STATE_BODY:
         body_put(world, index, field, bits);
         return;
-    case FOLIOT__TRUTH_WORLD:
+    case FOLIOT__STATE_WORLD:
         world_put(world, field, bits);
         return;
-    case FOLIOT__TRUTH_PLAYER:
+    case FOLIOT__STATE_PLAYER:
         player_put(world, index, field, bits);
         return;
-    case FOLIOT__TRUTH_CONTACT:
+    case FOLIOT__STATE_CONTACT:
         contact_put(world, index, field, bits);
         return;
-    case FOLIOT__TRUTH_CONSTRAINT:
+    case FOLIOT__STATE_CONSTRAINT:
         foliot__constraint_broken(world)[index] = (uint8_t)bits;
         world->definition_dirty = 1;
         return;

@@ -42,7 +42,7 @@ static bool sound(double x)
 // last one came back to.
 static bool has_previous(const foliot_world *world)
 {
-    return world->truth_fields >> FOLIOT_FIELD_previous_x & 1;
+    return world->state_fields >> FOLIOT_FIELD_previous_x & 1;
 }
 
 static bool body_sound(const foliot_world *world, uint32_t i)
