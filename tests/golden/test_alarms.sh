@@ -98,7 +98,7 @@ if [ "$machine" = x86_64 ]; then
         objdump -d "$object" | grep -q 'vfn*m[as][du]' || continue
         case $source in
         */fingerprint.c) continue ;; # the probe itself, above
-        # Which pairs are looked at closer, and which scenes are refused: neither decides bits of truth.
+        # Which pairs are looked at closer, and which scenes are refused: neither decides bits of state.
         */broadphase.c | */scene_check_*.c | */scene_rules.c | */scene_fit.c) continue ;;
         # Their one product of that shape is exact: dt / 2; a body's size / 16.
         */lattice.c | */solver/contact_solver.c) continue ;;
@@ -131,9 +131,9 @@ unlisted() { # NAME FILE SED MESSAGE
     ! changed "$2" "$3" common/sim/world/state_io.c 2>"$tree/asserted" && grep -qF "$4" "$tree/asserted"
     report "$1" $?
 }
-unlisted "a field of the world's truth that is not digested does not compile" common/sim/state/state.h \
-    's|^    foliot__rng rng;|&\n    uint64_t unlisted;|' "a field of the world is truth and not listed"
+unlisted "a field of the world's state that is not digested does not compile" common/sim/state/state.h \
+    's|^    foliot__rng rng;|&\n    uint64_t unlisted;|' "a field of the world is state and not listed"
 unlisted "a field of a player that is not digested does not compile" common/sim/state/state.h \
     's|^    uint16_t joined;|&\n    uint32_t unlisted;|' "a field of foliot__player is not written"
-unlisted "a table that is neither truth nor cache does not compile" common/sim/state/state.h \
-    's|^    X(double, scratch, scratch).*|&\n    X(double, unlisted, slots) \\|' "a table is not listed as truth or cache"
+unlisted "a table that is neither state nor cache does not compile" common/sim/state/state.h \
+    's|^    X(double, scratch, scratch).*|&\n    X(double, unlisted, slots) \\|' "a table is not listed as state or cache"

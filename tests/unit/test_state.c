@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Goal: digests cover all truth and nothing else, their bytes are those of docs/reference/state.md,
-// and a restore takes what a capture gave and nothing damaged. Method: probe worlds some ticks old;
-// an independent reader of the captured bytes; every field of truth changed by one bit; every
-// prefix and thousands of flipped bits as hostile captures. SEED=n repeats a run.
+// Goal: digests cover all state and nothing else, their bytes are those of docs/reference/state.md, and
+// a restore takes what a capture gave and nothing damaged. Method: probe worlds some ticks old; an
+// independent reader of the captured bytes; every field of the state changed by one bit; every prefix
+// and thousands of flipped bits as hostile captures. SEED=n repeats a run.
 #include "../support/check.h"
 
 #include <stdio.h>
@@ -44,7 +44,7 @@ static uint8_t *captured(const foliot_world *world, size_t *length)
     return bytes;
 }
 
-// -- an independent reader: docs/reference/state.md, and nothing of truth.c
+// -- an independent reader: docs/reference/state.md, and nothing of state_io.c
 
 static uint64_t little(const uint8_t *at, int width)
 {

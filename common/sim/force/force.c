@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // force.c: forces as accelerations, in the scene's order. Makes the compact form of the
-// definitions, and sums its runs. Keeps no truth: the same x, v and t give the same bits, however
+// definitions, and sums its runs. Keeps no state: the same x, v and t give the same bits, however
 // often asked.
 #include "sim/force/force.h"
 

@@ -75,5 +75,5 @@ void foliot__rotate(const foliot__step *step, unsigned order)
         return;
     turning t = {step->world, weights_of(order), step->dt, kernel_of_cpu()};
     foliot__parallel_run(step->workers, 0, foliot__lanes(step->world) / FOLIOT__LANES, GRAIN,
-                       rotate_part, &t);
+                         rotate_part, &t);
 }

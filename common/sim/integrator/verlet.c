@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // verlet.c: Stoermer-Verlet, in which two positions make the third, and its form for a changing dt.
 //
-// Truth is x(t) and `previous` = x(t - dt). The velocity u = (x - previous) / dt of the step before
-// is kicked by everything at x, and x moves with it:
+// The state is x(t) and `previous` = x(t - dt). The velocity u = (x - previous) / dt of the step
+// before is kicked by everything at x, and x moves with it:
 //
 //     x(t + dt) = x + dt (u + a dt)                       = 2 x - previous + a dt^2, and with drag
 //     b x(t + dt) = (2 x - previous (1 - b dt/2) + a dt^2) / (1 + b dt/2),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // scene_check_links.c: ranges and combinations of a scene's forces and constraints, and what they
-// name. The bodies are sound already.
+// name. The bodies are checked already.
 #include "sim/math/floating_point.h"
 
 #include "sim/scene/scene_rules.h"

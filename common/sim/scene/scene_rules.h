@@ -65,8 +65,8 @@ void foliot__check_rules(foliot__checker *c, foliot__scene_place at, const folio
 // NULL where the name may be shown on a terminal and fits; else what is wrong with it.
 const char *foliot__name_fault(const char *name);
 
-// scene_check_bodies.c; scene_check_links.c: forces and constraints, which name bodies that are
-// sound.
+// scene_check_bodies.c; scene_check_links.c: forces and constraints, which name bodies that have
+// been checked.
 void foliot__check_body(foliot__checker *c, foliot__scene_place at,
                         const foliot_body_definition *body);
 void foliot__check_bodies(foliot__checker *c);

@@ -117,12 +117,12 @@ void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_de
 void foliot__body_erase(foliot_world *world, uint32_t slot)
 {
     uint32_t generation = foliot__generation(world)[slot] + 1;
-#define ERASE_TRUTH(type, name, text) foliot__##name(world)[slot] = 0;
+#define ERASE_STATE(type, name, text) foliot__##name(world)[slot] = 0;
 #define ERASE_BODY(type, name) foliot__##name(world)[slot] = 0;
-    FOLIOT_BODY_STATE(ERASE_TRUTH)
+    FOLIOT_BODY_STATE(ERASE_STATE)
     FOLIOT__BODY_DEFINITION(ERASE_BODY)
     FOLIOT__BODY_CACHE(ERASE_BODY)
-#undef ERASE_TRUTH
+#undef ERASE_STATE
 #undef ERASE_BODY
     foliot__generation(world)[slot] = generation;
     foliot__contact_forget(world, slot);
@@ -136,7 +136,7 @@ void foliot__body_freeze(foliot_world *world, uint32_t slot)
     x.y[slot] = before.y[slot];
     x.z[slot] = before.z[slot];
     write_vector(foliot__velocity(world), slot, zero);
-    if (world->rotates) { // elsewhere they are constant, and not truth
+    if (world->rotates) { // elsewhere they are constant, and no state
         write_vector(foliot__angular_velocity(world), slot, zero);
         write_orientation(world, slot, upright);
     }

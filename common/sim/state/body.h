@@ -19,7 +19,7 @@ void foliot__body_write(foliot_world *world, uint32_t slot, const foliot_body_de
                         const double position[3], uint32_t flags);
 // Empties a slot: everything zero but the generation, which grows.
 void foliot__body_erase(foliot_world *world, uint32_t slot);
-// Stops a body whose state left the finite numbers at the last state that was sound.
+// Stops a body whose state is non-finite or out of range, where it was when the tick began.
 void foliot__body_freeze(foliot_world *world, uint32_t slot);
 
 #endif

@@ -84,14 +84,16 @@ static void read_stage(const foliot__workers *workers, uint32_t m, cursor *at)
     at->before = load32(&workers->lanes[m].done_before) + load32(&s->before);
     at->part = atomic_load_explicit(&s->part, memory_order_acquire);
     at->context = atomic_load_explicit(&s->context, memory_order_acquire);
-    units_of(divided(at->end - at->begin, at->grain), m, workers->helpers + 1, &at->first, &at->last);
+    units_of(divided(at->end - at->begin, at->grain), m, workers->helpers + 1, &at->first,
+             &at->last);
     at->pieces = divided(at->last - at->first, at->chunk);
 }
 
 // What lane m's next piece is, with that number. All of this may be of a later plan already: then
 // that one's closing of the ticket is seen too, and the ticket cannot be moved on from where it
 // was.
-static outcome look(const foliot__workers *workers, uint32_t m, uint64_t ticket, cursor *at, piece *next)
+static outcome look(const foliot__workers *workers, uint32_t m, uint64_t ticket, cursor *at,
+                    piece *next)
 {
     uint32_t number = (uint32_t)ticket, plan = (uint32_t)(ticket >> 32);
     uint32_t stages = load32(&workers->lanes[m].stages);
@@ -234,8 +236,8 @@ static void close_tickets(foliot__workers *workers)
 }
 
 // Pieces, and how they are cut. Most stages are those of the plan before.
-static void cut(const foliot__workers *workers, foliot__parallel_loop *s, uint32_t begin, uint32_t end,
-                uint32_t grain)
+static void cut(const foliot__workers *workers, foliot__parallel_loop *s, uint32_t begin,
+                uint32_t end, uint32_t grain)
 {
     if (load32(&s->begin) == begin && load32(&s->end) == end && load32(&s->grain) == grain)
         return;
@@ -268,8 +270,8 @@ static void add_stage(foliot__workers *workers, uint32_t begin, uint32_t end, ui
     workers->pieces += s->pieces;
 }
 
-void foliot__parallel_enqueue(foliot__workers *workers, uint32_t begin, uint32_t end, uint32_t grain,
-                       foliot__loop_body *part, void *context)
+void foliot__parallel_enqueue(foliot__workers *workers, uint32_t begin, uint32_t end,
+                              uint32_t grain, foliot__loop_body *part, void *context)
 {
     if (begin == end)
         return;
@@ -305,7 +307,7 @@ void foliot__parallel_wait(foliot__workers *workers)
 }
 
 void foliot__parallel_run(foliot__workers *workers, uint32_t begin, uint32_t end, uint32_t grain,
-                        foliot__loop_body *part, void *context)
+                          foliot__loop_body *part, void *context)
 {
     if (workers && workers->planned == 0 && end - begin <= grain)
         workers = NULL; // one piece
@@ -348,8 +350,8 @@ static void join(void *context, uint32_t index)
     atomic_store_explicit(&workers->over, 1, memory_order_release);
 }
 
-void foliot__workers_run(const foliot_host *host, void (*lead)(foliot__workers *workers, void *context),
-                      void *context)
+void foliot__workers_run(const foliot_host *host,
+                         void (*lead)(foliot__workers *workers, void *context), void *context)
 {
     uint32_t threads = host->run ? host->threads : 1;
     if (threads < 2) {

@@ -56,20 +56,20 @@ typedef struct foliot__workers {
 
 // Calls lead(crew, context) once. The host may run the tasks that this makes of it at once, or one
 // after the other in any order: the first one leads, the others leave when they find it over.
-void foliot__workers_run(const foliot_host *host, void (*lead)(foliot__workers *workers, void *context),
-                      void *context);
+void foliot__workers_run(const foliot_host *host,
+                         void (*lead)(foliot__workers *workers, void *context), void *context);
 
 // In the lead: part is called on pieces of [begin, end), in units of `grain` indices, after all
 // that was planned before and, at the latest, in foliot__parallel_wait; the context must live until
 // then. Without a crew (NULL) that is one call, at once. The members go from stage to stage by
 // themselves, which costs half of a plan's beginning and end.
-void foliot__parallel_enqueue(foliot__workers *workers, uint32_t begin, uint32_t end, uint32_t grain,
-                       foliot__loop_body *part, void *context);
+void foliot__parallel_enqueue(foliot__workers *workers, uint32_t begin, uint32_t end,
+                              uint32_t grain, foliot__loop_body *part, void *context);
 // Returns when all that was planned is done.
 void foliot__parallel_wait(foliot__workers *workers);
 // Both.
 void foliot__parallel_run(foliot__workers *workers, uint32_t begin, uint32_t end, uint32_t grain,
-                        foliot__loop_body *part, void *context);
+                          foliot__loop_body *part, void *context);
 
 // Runs task(context, 0 .. count - 1) on the crew's or the host's threads, or here. Results must not
 // depend on order.

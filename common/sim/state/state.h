@@ -6,7 +6,7 @@
 // whose inverse mass is 0 and whose values are 0, so that loops may run over whole lanes. No
 // pointers.
 //
-// Truth decides the future and is digested; cache is rebuilt from truth and has no influence on
+// State decides the future and is digested. Cache is rebuilt from state and has no influence on
 // results.
 #ifndef FOLIOT_SIM_STATE_H
 #define FOLIOT_SIM_STATE_H
@@ -33,7 +33,7 @@ typedef float foliot__f32;
 typedef int64_t foliot__i64;
 typedef uint32_t foliot__u32;
 
-// Truth that changes only at spawns, despawns and breaks: digested through `definition_digest`.
+// State that changes only at spawns, despawns and breaks: digested through `definition_digest`.
 #define FOLIOT__BODY_DEFINITION(X)                                                                 \
     X(f64, mass)                                                                                   \
     X(f64, inertia_x)                                                                              \
@@ -52,7 +52,7 @@ typedef uint32_t foliot__u32;
     X(u32, shape_kind)                                                                             \
     X(u32, generation)
 
-// Rebuilt from truth, or meaningless between steps.
+// Rebuilt from state, or meaningless between steps.
 #define FOLIOT__BODY_CACHE(X)                                                                      \
     X(f64, before_position_x) /* at the tick's start: for faults */                                \
     X(f64, before_position_y)                                                                      \
@@ -74,7 +74,7 @@ typedef uint32_t foliot__u32;
     X(f64, torque_y)                                                                               \
     X(f64, torque_z)
 
-// Truth of a player: the controls held, and whose body.
+// State of a player: its body and the controls that it holds.
 typedef struct foliot__player {
     uint32_t body; // slot, FOLIOT_NO_BODY if not joined
     int8_t axes[FOLIOT_AXIS_COUNT];
@@ -121,13 +121,13 @@ typedef struct foliot__touching {
     X(double, scratch, scratch) /* `scratch_vectors` vector fields for the integrator */           \
     X(foliot_force_definition, force, forces)                                                      \
     X(foliot_constraint_definition, constraint, constraints)                                       \
-    X(uint8_t, constraint_broken, constraints) /* truth, in the definition digest */               \
+    X(uint8_t, constraint_broken, constraints) /* state, in the definition digest */               \
     X(double, constraint_force, constraints)   /* cache: of the last step, for break_force */      \
     X(double, joint_start,                                                                         \
       joint_starts) /* fixed by the scene: b's turn against a, four a constraint */                \
     X(foliot__player, players, players)                                                            \
     X(foliot__contact_row, contact,                                                                \
-      contacts)                       /* truth: what pushed in the last step, ascending (a, b) */  \
+      contacts)                       /* state: what pushed in the last step, ascending (a, b) */  \
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
     X(foliot_event, events, events)                                                                \
     X(foliot_hit_event, impacts, impacts)                                                             \
@@ -147,12 +147,12 @@ typedef struct foliot__capacity {
 } foliot__capacity;
 
 enum {
-#define ENUM_TRUTH(type, name, text) FOLIOT__TABLE_##name,
+#define ENUM_STATE(type, name, text) FOLIOT__TABLE_##name,
 #define ENUM_BODY(type, name) FOLIOT__TABLE_##name,
 #define ENUM_OTHER(type, name, entries) FOLIOT__TABLE_##name,
-    FOLIOT_BODY_STATE(ENUM_TRUTH) FOLIOT__BODY_DEFINITION(ENUM_BODY) FOLIOT__BODY_CACHE(ENUM_BODY)
+    FOLIOT_BODY_STATE(ENUM_STATE) FOLIOT__BODY_DEFINITION(ENUM_BODY) FOLIOT__BODY_CACHE(ENUM_BODY)
         FOLIOT__OTHER_TABLES(ENUM_OTHER) FOLIOT__TABLE_COUNT
-#undef ENUM_TRUTH
+#undef ENUM_STATE
 #undef ENUM_BODY
 #undef ENUM_OTHER
 };
@@ -186,7 +186,7 @@ struct foliot_world {
     uint32_t scratch_vectors;
     uint32_t sums_time; // the integrator takes steps of any dt: time is lab_time
 
-    // Truth (truth.c lists these fields, in this order).
+    // State (state_io.c lists these fields, in this order).
     uint64_t tick;
     foliot__rng rng;
     double lab_time;                 // time-corrected-verlet: sum of the dts
@@ -213,15 +213,15 @@ struct foliot_world {
     {                                                                                              \
         return (type *)(void *)((char *)(uintptr_t)world + world->offset[FOLIOT__TABLE_##name]);   \
     }
-#define ACCESS_TRUTH(type, name, text) ACCESS(foliot__##type, name)
+#define ACCESS_STATE(type, name, text) ACCESS(foliot__##type, name)
 #define ACCESS_BODY(type, name) ACCESS(foliot__##type, name)
 #define ACCESS_OTHER(type, name, entries) ACCESS(type, name)
-FOLIOT_BODY_STATE(ACCESS_TRUTH)
+FOLIOT_BODY_STATE(ACCESS_STATE)
 FOLIOT__BODY_DEFINITION(ACCESS_BODY)
 FOLIOT__BODY_CACHE(ACCESS_BODY)
 FOLIOT__OTHER_TABLES(ACCESS_OTHER)
 #undef ACCESS
-#undef ACCESS_TRUTH
+#undef ACCESS_STATE
 #undef ACCESS_BODY
 #undef ACCESS_OTHER
 
@@ -263,13 +263,13 @@ static inline uint32_t foliot__lanes(const foliot_world *world)
 // One integrator step (a substep of a tick), as every stage sees it.
 typedef struct foliot__step {
     foliot_world *world;
-    const foliot_host *host;   // never NULL: an empty one where the caller gave none
-    struct foliot__workers *workers; // who goes through the tick together (crew.h); NULL: nobody
-    double dt;                 // of this substep
-    double time;               // at its start
-    double time_end;           // at its end: the next one's `time` to the bit
-    double left;               // of the tick, after it
-    uint32_t index;            // among the tick's
+    const foliot_host *host;         // never NULL: an empty one where the caller gave none
+    struct foliot__workers *workers; // that share its loops (parallel_for.h); NULL: none
+    double dt;                       // of this substep
+    double time;                     // at its start
+    double time_end;                 // at its end: the next one's `time` to the bit
+    double left;                     // of the tick, after it
+    uint32_t index;                  // among the tick's
     bool last;
     uint32_t count; // slots in use; foliot__lanes(world) of them are valid rows
 } foliot__step;

@@ -80,15 +80,15 @@ static size_t lay_out(const foliot__capacity *capacity, uint64_t offset[FOLIOT__
 #define PLACE(type, name, entries)                                                                 \
     offset[FOLIOT__TABLE_##name] = at;                                                             \
     at += align64(sizeof(type) * (size_t)(entries));
-#define PLACE_TRUTH(type, name, text) PLACE(foliot__##type, name, capacity->slots)
+#define PLACE_STATE(type, name, text) PLACE(foliot__##type, name, capacity->slots)
 #define PLACE_BODY(type, name) PLACE(foliot__##type, name, capacity->slots)
 #define PLACE_OTHER(type, name, entries) PLACE(type, name, capacity->entries)
-    FOLIOT_BODY_STATE(PLACE_TRUTH)
+    FOLIOT_BODY_STATE(PLACE_STATE)
     FOLIOT__BODY_DEFINITION(PLACE_BODY)
     FOLIOT__BODY_CACHE(PLACE_BODY)
     FOLIOT__OTHER_TABLES(PLACE_OTHER)
 #undef PLACE
-#undef PLACE_TRUTH
+#undef PLACE_STATE
 #undef PLACE_BODY
 #undef PLACE_OTHER
     return at;
@@ -139,9 +139,9 @@ void foliot_world_copy(void *block, const foliot_world *from)
 #define COPY(type, name, entries)                                                                  \
     memcpy(to + from->offset[FOLIOT__TABLE_##name], base + from->offset[FOLIOT__TABLE_##name],     \
            sizeof(type) * (size_t)(entries));
-#define COPY_TRUTH(type, name, text) COPY(foliot__##type, name, capacity->slots)
+#define COPY_STATE(type, name, text) COPY(foliot__##type, name, capacity->slots)
 #define COPY_BODY(type, name) COPY(foliot__##type, name, capacity->slots)
-    FOLIOT_BODY_STATE(COPY_TRUTH)
+    FOLIOT_BODY_STATE(COPY_STATE)
     FOLIOT__BODY_DEFINITION(COPY_BODY)
     FOLIOT__BODY_CACHE(COPY_BODY)
     // Not `scratch` and the workspaces of contacts, joints and sleep.
@@ -159,7 +159,7 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(uint8_t, force_workspace, capacity->force_workspace_bytes)
     COPY(uint8_t, constraint_workspace, capacity->constraint_workspace_bytes)
 #undef COPY
-#undef COPY_TRUTH
+#undef COPY_STATE
 #undef COPY_BODY
     ((foliot_world *)block)->joints_ready = 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// state_io.c: a world's truth as a list of arrays, and from that list its digest and its bytes. The
+// state_io.c: a world's state as a list of arrays, and from that list its digest and its bytes. The
 // order and the widths are a format (docs/reference/state.md): changing one changes every digest.
 #include "sim/world/state_io.h"
 
@@ -13,9 +13,9 @@
 #include "sim/island/sleep.h"
 #include "sim/world/prepare.h"
 
-// -- what is truth
+// -- what is state
 
-// Truth that is neither a body's nor a player's: one line a field.
+// State that is neither a body's nor a player's: one line a field.
 #define WORLD_STATE(X)                                                                             \
     X(uint64_t, tick)                                                                              \
     X(foliot__rng, rng)                                                                            \
@@ -28,7 +28,7 @@
 #define HEAD_BYTES 64   // and body_count, and state_fields, which tells a reader what arrays follow
 #define PLAYER_BYTES 12 // body, axes, buttons, joined
 
-// A field that is added to the world, to a player or to the tables must be declared truth or cache
+// A field that is added to the world, to a player or to the tables must be declared state or cache
 // here.
 struct world_state {
 #define MEMBER(type, name) type name;
@@ -38,14 +38,14 @@ struct world_state {
 _Static_assert(sizeof(struct world_state) == 64, "a field of WORLD_STATE is not written");
 _Static_assert(offsetof(foliot_world, definition_digest) - offsetof(foliot_world, tick) ==
                    sizeof(struct world_state),
-               "a field of the world is truth and not listed in WORLD_STATE");
+               "a field of the world is state and not listed in WORLD_STATE");
 _Static_assert(sizeof(foliot__player) == PLAYER_BYTES, "a field of foliot__player is not written");
 enum {
 #define COUNT_BODY(type, name) +1
     DEFINITION_COUNT = 0 FOLIOT__BODY_DEFINITION(COUNT_BODY),
     CACHE_COUNT = 0 FOLIOT__BODY_CACHE(COUNT_BODY),
 #undef COUNT_BODY
-    // Truth: constraint_broken, players, contact. Fixed by the scene: force, constraint,
+    // State: constraint_broken, players, contact. Fixed by the scene: force, constraint,
     // spawn_position, joint_start. Cache: scratch, constraint_force, events, impacts, touched and
     // the five workspaces.
     OTHER_COUNT = 3 + 4 + 10,
@@ -53,10 +53,10 @@ enum {
 };
 _Static_assert(FOLIOT__TABLE_COUNT ==
                    FOLIOT_FIELD_COUNT + DEFINITION_COUNT + CACHE_COUNT + OTHER_COUNT,
-               "a table is not listed as truth or cache");
+               "a table is not listed as state or cache");
 _Static_assert(FOLIOT_FIELD_COUNT <= 32, "state_fields has a bit for every field");
 
-static bool is_truth(const foliot_world *world, unsigned field)
+static bool is_state(const foliot_world *world, unsigned field)
 {
     return world->state_fields >> field & 1;
 }
@@ -204,7 +204,7 @@ static void motion_section(const foliot_world *world, section *s)
     add_span(s, s->words, HEAD_WORDS, 8);
     add_span(s, s->counts, 2, 4);
 #define SPAN(type, name, text)                                                                     \
-    if (is_truth(world, FOLIOT_FIELD_##name))                                                      \
+    if (is_state(world, FOLIOT_FIELD_##name))                                                      \
         add_span(s, foliot__##name(world), world->body_count, sizeof(foliot__##type));
     FOLIOT_BODY_STATE(SPAN)
 #undef SPAN
@@ -305,7 +305,7 @@ foliot_status foliot_world_capture(const foliot_world *world, uint8_t *bytes, si
 typedef struct parts {
     const uint8_t *bytes;
     uint32_t count, contacts; // bodies, contacts
-    size_t truth[FOLIOT_FIELD_COUNT];
+    size_t state[FOLIOT_FIELD_COUNT];
     size_t definition[DEFINITION_COUNT];
     size_t players, contact, broken;
     size_t length; // 0: the bytes end before it can be told
@@ -327,7 +327,7 @@ static uint64_t entry(const parts *p, size_t at, uint32_t slot, uint32_t width)
 
 static uint32_t entry_flags(const parts *p, uint32_t slot)
 {
-    return (uint32_t)entry(p, p->truth[FOLIOT_FIELD_flags], slot, 4);
+    return (uint32_t)entry(p, p->state[FOLIOT_FIELD_flags], slot, 4);
 }
 
 static parts parts_of(const foliot_world *world, const uint8_t *bytes, size_t length)
@@ -336,8 +336,8 @@ static parts parts_of(const foliot_world *world, const uint8_t *bytes, size_t le
     parts p = {.bytes = bytes, .count = count};
     size_t at = HEAD_BYTES;
 #define PLACE(type, name, text)                                                                    \
-    p.truth[FOLIOT_FIELD_##name] = at;                                                             \
-    at += is_truth(world, FOLIOT_FIELD_##name) ? sizeof(foliot__##type) * (size_t)count : 0;
+    p.state[FOLIOT_FIELD_##name] = at;                                                             \
+    at += is_state(world, FOLIOT_FIELD_##name) ? sizeof(foliot__##type) * (size_t)count : 0;
     FOLIOT_BODY_STATE(PLACE)
 #undef PLACE
     p.players = at + 4;
@@ -360,16 +360,16 @@ static parts parts_of(const foliot_world *world, const uint8_t *bytes, size_t le
     return p;
 }
 
-static bool sound_f64(uint64_t bits)
+static bool valid_f64(uint64_t bits)
 {
     double value = foliot__f64_of(bits);
     return value >= -FOLIOT_POSITION_MAX && value <= FOLIOT_POSITION_MAX;
 }
-static bool sound_i64(uint64_t bits)
+static bool valid_i64(uint64_t bits)
 {
     return value_i64(bits) > -(INT64_C(1) << 62) && value_i64(bits) < INT64_C(1) << 62;
 }
-static bool sound_u32(uint64_t bits)
+static bool valid_u32(uint64_t bits)
 {
     const uint32_t known = FOLIOT_BODY_ALIVE | FOLIOT_BODY_STATIC | FOLIOT_BODY_FROZEN |
                            FOLIOT_BODY_ASLEEP | FOLIOT_BODY_PLAYER | FOLIOT_BODY_STARTED |
@@ -377,10 +377,10 @@ static bool sound_u32(uint64_t bits)
     return (bits & ~(uint64_t)known) == 0;
 }
 
-// The laboratory's clock: 0 where no scheme keeps one. A sum of steps has no bound but that of the
-// numbers, which no step leaves: it is FOLIOT_POSITION_MAX at most, which is nothing beside the
-// last finite ones.
-static bool lab_sound(const foliot_world *world, uint64_t time_bits, uint64_t dt_bits)
+// The clock of a world with steps of any dt; 0 in other worlds. The sum of steps has no bound of
+// its own but stays finite: a step is at most FOLIOT_POSITION_MAX, less than half an ulp of
+// DBL_MAX.
+static bool lab_valid(const foliot_world *world, uint64_t time_bits, uint64_t dt_bits)
 {
     double time = foliot__f64_of(time_bits), dt = foliot__f64_of(dt_bits);
     if (!world->sums_time)
@@ -388,22 +388,22 @@ static bool lab_sound(const foliot_world *world, uint64_t time_bits, uint64_t dt
     return time >= 0 && time <= DBL_MAX && dt >= 0 && dt <= FOLIOT_POSITION_MAX;
 }
 
-static bool head_sound(const foliot_world *world, const uint8_t *bytes)
+static bool head_valid(const foliot_world *world, const uint8_t *bytes)
 {
     uint64_t generator = 0;
     for (int i = 0; i < 4; i++)
         generator |= little(bytes + 8 + 8 * i, 8);
     uint64_t count = little(bytes + 56, 4), fields = little(bytes + 60, 4);
-    return generator != 0 && lab_sound(world, little(bytes + 40, 8), little(bytes + 48, 8)) &&
+    return generator != 0 && lab_valid(world, little(bytes + 40, 8), little(bytes + 48, 8)) &&
            count >= world->scene_bodies && count <= world->bodies_max &&
            fields == world->state_fields;
 }
 
-static bool motion_sound(const foliot_world *world, const parts *p)
+static bool motion_valid(const foliot_world *world, const parts *p)
 {
 #define SOUND(type, name, text)                                                                    \
-    for (uint32_t i = 0; is_truth(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
-        if (!sound_##type(entry(p, p->truth[FOLIOT_FIELD_##name], i, sizeof(foliot__##type))))     \
+    for (uint32_t i = 0; is_state(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
+        if (!valid_##type(entry(p, p->state[FOLIOT_FIELD_##name], i, sizeof(foliot__##type))))     \
             return false;
     FOLIOT_BODY_STATE(SOUND)
 #undef SOUND
@@ -415,8 +415,8 @@ static bool empty_row(const foliot_world *world, const parts *p, uint32_t slot)
 {
     uint64_t any = 0;
 #define ANY(type, name, text)                                                                      \
-    if (is_truth(world, FOLIOT_FIELD_##name))                                                      \
-        any |= entry(p, p->truth[FOLIOT_FIELD_##name], slot, sizeof(foliot__##type));
+    if (is_state(world, FOLIOT_FIELD_##name))                                                      \
+        any |= entry(p, p->state[FOLIOT_FIELD_##name], slot, sizeof(foliot__##type));
     FOLIOT_BODY_STATE(ANY)
 #undef ANY
     return any == 0;
@@ -449,7 +449,7 @@ static foliot__body_row present_row(const foliot_world *world, uint32_t slot)
 
 // Bodies of the scene are always there and never change their definition; other slots are empty or
 // a player's, who is what the scene says of players.
-static bool slots_sound(const foliot_world *world, const parts *p)
+static bool slots_valid(const foliot_world *world, const parts *p)
 {
     static const foliot__body_row nothing;
     const foliot__body_row player = foliot__body_row_of(&world->spawn);
@@ -480,7 +480,7 @@ static foliot__player read_player(const parts *p, uint32_t index)
     return player;
 }
 
-static bool player_sound(const foliot_world *world, const parts *p, uint32_t index)
+static bool player_valid(const foliot_world *world, const parts *p, uint32_t index)
 {
     foliot__player player = read_player(p, index);
     if (player.joined == 0)
@@ -496,11 +496,11 @@ static bool player_sound(const foliot_world *world, const parts *p, uint32_t ind
 }
 
 // Every player's body has one player.
-static bool players_sound(const foliot_world *world, const parts *p)
+static bool players_valid(const foliot_world *world, const parts *p)
 {
     uint32_t joined = 0, bodies = 0;
     for (uint32_t i = 0; i < world->player_limit; i++) {
-        if (!player_sound(world, p, i))
+        if (!player_valid(world, p, i))
             return false;
         foliot__player player = read_player(p, i);
         joined += player.joined;
@@ -524,7 +524,7 @@ static foliot__contact_row read_contact(const parts *p, uint32_t index)
     return row;
 }
 
-static bool contact_sound(const foliot__contact_row *row)
+static bool contact_valid(const foliot__contact_row *row)
 {
     const uint32_t *feature = &row->feature_0;
     const float *impulse = &row->push_0;
@@ -543,7 +543,7 @@ static bool contact_sound(const foliot__contact_row *row)
 }
 
 // Ascending (a, b), between two bodies that are there.
-static bool contacts_sound(const foliot_world *world, const parts *p)
+static bool contacts_valid(const foliot_world *world, const parts *p)
 {
     uint64_t before = 0;
     for (uint32_t i = 0; i < p->contacts; i++) {
@@ -552,14 +552,14 @@ static bool contacts_sound(const foliot_world *world, const parts *p)
         if (!world->collides || row.a >= row.b || row.b >= p->count ||
             !(entry_flags(p, row.a) & FOLIOT_BODY_ALIVE) ||
             !(entry_flags(p, row.b) & FOLIOT_BODY_ALIVE) || (i && before >= key) ||
-            !contact_sound(&row))
+            !contact_valid(&row))
             return false;
         before = key;
     }
     return true;
 }
 
-static bool broken_sound(const foliot_world *world, const parts *p)
+static bool broken_valid(const foliot_world *world, const parts *p)
 {
     for (uint32_t i = 0; i < world->constraint_count; i++)
         if (p->bytes[p->broken + i] > 1)
@@ -584,9 +584,9 @@ static void restore_slots(foliot_world *world, const parts *p)
 static void restore_motion(foliot_world *world, const parts *p)
 {
 #define RESTORE(type, name, text)                                                                  \
-    for (uint32_t i = 0; is_truth(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
+    for (uint32_t i = 0; is_state(world, FOLIOT_FIELD_##name) && i < p->count; i++)                \
         foliot__##name(world)[i] =                                                                 \
-            value_##type(entry(p, p->truth[FOLIOT_FIELD_##name], i, sizeof(foliot__##type)));
+            value_##type(entry(p, p->state[FOLIOT_FIELD_##name], i, sizeof(foliot__##type)));
     FOLIOT_BODY_STATE(RESTORE)
 #undef RESTORE
     for (uint32_t i = 0; i < world->player_limit; i++)
@@ -614,7 +614,7 @@ static foliot_status take_parts(const foliot_world *world, const uint8_t *bytes,
 {
     if (length < HEAD_BYTES)
         return FOLIOT_STATUS_TRUNCATED;
-    if (!head_sound(world, bytes))
+    if (!head_valid(world, bytes))
         return FOLIOT_STATUS_CORRUPT;
     *p = parts_of(world, bytes, length);
     if (p->contacts > world->capacity.contacts)
@@ -648,9 +648,9 @@ foliot_status foliot_world_restore(foliot_world *world, const uint8_t *bytes, si
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (little(bytes + p.players - 4, 4) != world->player_limit ||
-        little(bytes + p.broken - 4, 4) != world->constraint_count || !motion_sound(world, &p) ||
-        !slots_sound(world, &p) || !players_sound(world, &p) || !contacts_sound(world, &p) ||
-        !broken_sound(world, &p))
+        little(bytes + p.broken - 4, 4) != world->constraint_count || !motion_valid(world, &p) ||
+        !slots_valid(world, &p) || !players_valid(world, &p) || !contacts_valid(world, &p) ||
+        !broken_valid(world, &p))
         return FOLIOT_STATUS_CORRUPT;
     restore_slots(world, &p);
     restore_motion(world, &p);

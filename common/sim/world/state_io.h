@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// state_io.h: which part of a world is truth, as digests and keyframes see it.
+// state_io.h: which part of a world is state, as digests and keyframes see it.
 #ifndef FOLIOT_SIM_STATE_IO_H
 #define FOLIOT_SIM_STATE_IO_H
 
 #include "sim/state/state.h"
 
-// Bit f: field f of FOLIOT_BODY_STATE is truth in this world. Rotation is where something rotates,
+// Bit f: field f of FOLIOT_BODY_STATE is state in this world. Rotation is where something rotates,
 // `previous` in the Verlet schemes, the lattice in reversible-leapfrog; elsewhere they stay
 // constant.
 uint32_t foliot__state_fields(const foliot_world *world);
@@ -19,7 +19,7 @@ void foliot__definition_refresh(foliot_world *world);
 foliot_status foliot__captured_digest(const foliot_world *world, const uint8_t *bytes,
                                       size_t length, foliot_digest *digest);
 
-// -- the truth in parts, for reports
+// -- the state in parts, for reports
 // ----------------------------------------------------------------- How many slots there are, the
 // bodies by slot, then the world itself, its players, constraints and contacts: what differs in
 // number comes after what tells the number. A body's fields are those of FOLIOT_BODY_STATE in their

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// state_io_parts.c: the truth one number at a time, with its name: what a divergence report can
-// point at. Every table that truth.c digests appears here through the same list, so that nothing
+// state_io_parts.c: the state one number at a time, with its name: what a divergence report can
+// point at. Every table that state_io.c digests appears here through the same list, so that nothing
 // digested is without a name.
 #include "sim/world/state_io.h"
 

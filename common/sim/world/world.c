@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// world.c: a world made from a scene, and looked at. Time is step.c's, bytes are truth.c's.
+// world.c: makes a world from a scene, and reads it. Time advances in step.c; bytes are
+// state_io.c's.
 #include "base/assert.h"
 #include "sim/state/body.h"
 #include "sim/constraint/constraint.h"
