@@ -437,11 +437,11 @@ static void sums_and_products_have_their_rounding_errors(void **state)
 static void a_changed_floating_point_environment_is_noticed(void **state)
 {
     (void)state;
-    assert_true(foliot__floating_point_sound());
+    assert_true(foliot__floating_point_standard());
     const int modes[] = {FE_UPWARD, FE_DOWNWARD, FE_TOWARDZERO};
     for (size_t i = 0; i < 3; i++) {
         fesetround(modes[i]);
-        bool sound = foliot__floating_point_sound();
+        bool sound = foliot__floating_point_standard();
         fesetround(FE_TONEAREST);
         assert_false(sound);
     }
@@ -449,14 +449,14 @@ static void a_changed_floating_point_environment_is_noticed(void **state)
     const unsigned flush_to_zero = 0x8000, denormals_are_zero = 0x40;
     unsigned before = __builtin_ia32_stmxcsr();
     __builtin_ia32_ldmxcsr(before | flush_to_zero);
-    bool sound_flushing = foliot__floating_point_sound();
+    bool sound_flushing = foliot__floating_point_standard();
     __builtin_ia32_ldmxcsr(before | denormals_are_zero);
-    bool sound_reading = foliot__floating_point_sound();
+    bool sound_reading = foliot__floating_point_standard();
     __builtin_ia32_ldmxcsr(before);
     assert_false(sound_flushing);
     assert_false(sound_reading);
 #endif
-    assert_true(foliot__floating_point_sound());
+    assert_true(foliot__floating_point_standard());
 }
 
 int main(void)

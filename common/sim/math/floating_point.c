@@ -3,7 +3,7 @@
 // computing: the control registers have another name on every ISA, the results do not.
 #include "sim/math/floating_point.h"
 
-bool foliot__floating_point_sound(void)
+bool foliot__floating_point_standard(void)
 {
     // Operands that the compiler cannot fold.
     const volatile double one = 1.0, half_ulp = 0x1p-53;

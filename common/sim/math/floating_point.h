@@ -16,7 +16,7 @@
 
 // Round to nearest, no flush to zero, no denormals-are-zero: checked at the door of every step,
 // because loading a library built with -ffast-math flips them behind our back.
-bool foliot__floating_point_sound(void);
+bool foliot__floating_point_standard(void);
 
 // sqrt is the one function of <math.h> that IEEE-754 rounds correctly; the builtin inlines it.
 static inline double foliot__sqrt(double x)

@@ -124,7 +124,7 @@ static void pass_over(foliot_world *world, const foliot_host *host)
 static foliot_status check_step(const foliot_world *world, const foliot_input *inputs,
                                 uint32_t count, const foliot_host *host)
 {
-    if (!foliot__floating_point_sound())
+    if (!foliot__floating_point_standard())
         return FOLIOT_STATUS_FLOATING_POINT;
     if (!foliot__inputs_ordered(world, inputs, count) ||
         !foliot__force_callbacks_present(world, host))
