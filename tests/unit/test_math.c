@@ -426,10 +426,10 @@ static void conversions_to_integers_saturate(void **state)
 static void sums_and_products_have_their_rounding_errors(void **state)
 {
     (void)state;
-    foliot__pair sum = foliot__two_sum(1.0, 0x1p-60);
+    foliot__double_double sum = foliot__two_sum(1.0, 0x1p-60);
     check_bits(sum.high, 1.0);
     check_bits(sum.low, 0x1p-60);
-    foliot__pair product = foliot__two_product(1.0 + 0x1p-52, 1.0 + 0x1p-52);
+    foliot__double_double product = foliot__two_product(1.0 + 0x1p-52, 1.0 + 0x1p-52);
     check_bits(product.high, 1.0 + 0x1p-51);
     check_bits(product.low, 0x1p-104);
 }
