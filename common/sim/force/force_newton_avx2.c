@@ -2,7 +2,6 @@
 // force_newton_avx2.c: pairwise gravity with 4 doubles a vector; compiled with -mavx2 on x86-64.
 #if defined(__AVX2__) && defined(__x86_64__)
 #define NEWTON_KERNEL foliot__newton_avx2
-#define WIDTH 4
 #define ROWS 2
 #define STAGES 3
 #include "sim/force/force_newton_lanes.h"

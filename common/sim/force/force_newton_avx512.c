@@ -2,7 +2,6 @@
 // force_newton_avx512.c: pairwise gravity with 8 doubles a vector; compiled with -mavx512f and kin.
 #if defined(__AVX512F__) && defined(__x86_64__)
 #define NEWTON_KERNEL foliot__newton_avx512
-#define WIDTH 8
 #define ROWS 2
 #define STAGES 3
 #include "sim/force/force_newton_lanes.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// force_newton_lanes.h: pairwise gravity in virtual lanes of 8 doubles, for a vector of WIDTH of
-// them. Included once by each file that defines NEWTON_KERNEL, WIDTH, ROWS (that share a pass) and
+// force_newton_lanes.h: pairwise gravity in virtual lanes of 8 doubles, of which a vector holds
+// WIDTH. Included once by each file that defines NEWTON_KERNEL, ROWS (that share a pass) and
 // STAGES.
 //
 // The order of sums, which every width keeps: row i has 8 partial sums, one a lane; lane l takes
@@ -17,41 +17,15 @@
 // the registers reach (STAGES 3): forces of one, inverse distances of the next, distances of the
 // one after it.
 #include "sim/force/force_newton.h"
+#include "sim/math/simd.h"
 
-typedef double lanes __attribute__((vector_size(8 * WIDTH), may_alias));
-typedef float halves __attribute__((vector_size(4 * WIDTH), may_alias));
+#define WIDTH FOLIOT__SIMD_DOUBLES
+typedef double lanes FOLIOT__SIMD(double, WIDTH);
+typedef float halves FOLIOT__SIMD(float, WIDTH);
 
-#if WIDTH == 8 && defined(__AVX512F__)
-#include <immintrin.h>
-#define ROOT(v) ((halves)_mm256_sqrt_ps((__m256)(v)))
-#define WIDEN(v) ((lanes)_mm512_cvtps_pd((__m256)(v)))
-#elif WIDTH == 4 && defined(__AVX2__)
-#include <immintrin.h>
-#define ROOT(v) ((halves)_mm_sqrt_ps((__m128)(v)))
-#define WIDEN(v) ((lanes)_mm256_cvtps_pd((__m128)(v)))
-#elif WIDTH == 4 && defined(__SSE2__)
-#include <emmintrin.h>
-#define ROOT(v) ((halves)_mm_sqrt_ps((__m128)(v)))
-#define WIDEN(v) __builtin_convertvector(v, lanes)
-#else
-#define WIDEN(v) __builtin_convertvector(v, lanes)
-#endif
-
-#define LOAD(array, index) (*(const lanes *)((array) + (index)))
-#define STORE(array, index, value) (*(lanes *)((array) + (index)) = (value))
-
-// root := 1 / sqrt(r2) in binary32.
-#ifdef ROOT
-#define INVERT(r2) (1.0f / ROOT(r2))
-#else
-static inline void invert_each(halves *r2)
-{
-    for (int l = 0; l < WIDTH; l++)
-        (*r2)[l] = 1.0f / __builtin_sqrtf((*r2)[l]);
-}
-#endif
-
-#define EACH_ROW _Pragma("GCC unroll 8") for (int k = 0; k < ROWS; k++)
+#define LOAD(array, index) FOLIOT__SIMD_AT(const lanes, array, index)
+#define STORE(array, index, value) (FOLIOT__SIMD_AT(lanes, array, index) = (value))
+#define EACH_ROW FOLIOT__UNROLL(8) for (int k = 0; k < ROWS; k++)
 
 // What is known of the pairs of ROWS rows with one vector of bodies, stage by stage.
 typedef struct near {
@@ -73,7 +47,7 @@ static inline __attribute__((always_inline)) void approach(const foliot__newton_
     {
         lanes dx = xj - i->x[k], dy = yj - i->y[k], dz = zj - i->z[k];
         n->r2[k] = ((dx * dx + i->softening2) + dy * dy) + dz * dz;
-        n->seed[k] = __builtin_convertvector(n->r2[k], halves);
+        n->seed[k] = FOLIOT__SIMD_NARROW(halves, n->r2[k]);
         n->dx[k] = dx;
         n->dy[k] = dy;
         n->dz[k] = dz;
@@ -85,11 +59,8 @@ static inline __attribute__((always_inline)) void invert(near *n)
 {
     EACH_ROW
     {
-#ifdef ROOT
-        n->seed[k] = INVERT(n->seed[k]);
-#else
-        invert_each(&n->seed[k]);
-#endif
+        FOLIOT__SIMD_SQRT_F32(n->seed[k]);
+        n->seed[k] = 1.0f / n->seed[k];
     }
 }
 
@@ -97,7 +68,7 @@ static inline __attribute__((always_inline)) void invert(near *n)
 static inline __attribute__((always_inline)) void attract(const rows *i, int k, const lanes *mj,
                                                           near *n)
 {
-    lanes y = WIDEN(n->seed[k]), s = y * y, h = 1.0 - n->r2[k] * s;
+    lanes y = FOLIOT__SIMD_WIDEN(lanes, n->seed[k]), s = y * y, h = 1.0 - n->r2[k] * s;
     lanes f = ((y * s) * ((1.875 * h + 1.5) * h + 1.0)) * (*mj * i->mass[k]);
     n->dx[k] = n->dx[k] * f;
     n->dy[k] = n->dy[k] * f;

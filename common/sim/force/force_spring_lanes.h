@@ -5,6 +5,7 @@
 #ifndef FOLIOT_SIM_FORCE_SPRING_LANES_H
 #define FOLIOT_SIM_FORCE_SPRING_LANES_H
 
+#include "sim/math/simd.h"
 #include "sim/state/state.h"
 
 #define FOLIOT__SPRINGS_BATCH 64
@@ -28,36 +29,18 @@ foliot__springs_kernel foliot__springs_pull_avx512; // likewise
 #endif
 
 #ifdef SPRING_KERNEL
-#if defined(__AVX512F__)
-#include <immintrin.h>
-typedef double spring_lanes __attribute__((vector_size(64), may_alias));
-#define WIDTH 8
-#define ROOT(v) ((spring_lanes)_mm512_sqrt_pd((__m512d)(v)))
-#elif defined(__AVX2__)
-#include <immintrin.h>
-typedef double spring_lanes __attribute__((vector_size(32), may_alias));
-#define WIDTH 4
-#define ROOT(v) ((spring_lanes)_mm256_sqrt_pd((__m256d)(v)))
-#elif defined(__SSE2__)
-#include <emmintrin.h>
-typedef double spring_lanes __attribute__((vector_size(16), may_alias));
-#define WIDTH 2
-#define ROOT(v) ((spring_lanes)_mm_sqrt_pd((__m128d)(v)))
-#else
-typedef double spring_lanes;
-#define WIDTH 1
-#define ROOT(v) foliot__sqrt(v)
-#endif
+typedef double spring_lanes FOLIOT__SIMD(double, FOLIOT__SIMD_DOUBLES);
 
 void SPRING_KERNEL(foliot__springs_batch *b, uint32_t count)
 {
-    for (uint32_t n = 0; n < count; n += WIDTH) {
+    for (uint32_t n = 0; n < count; n += FOLIOT__SIMD_DOUBLES) {
         spring_lanes *dx = (spring_lanes *)(b->dx + n), *dy = (spring_lanes *)(b->dy + n);
         spring_lanes *dz = (spring_lanes *)(b->dz + n);
         spring_lanes k = *(const spring_lanes *)(b->stiffness + n);
         spring_lanes length = *(const spring_lanes *)(b->length + n);
-        spring_lanes r2 = ((*dx * *dx + FOLIOT__SPRING_TINY) + *dy * *dy) + *dz * *dz;
-        spring_lanes s = k - k * length / ROOT(r2);
+        spring_lanes r = ((*dx * *dx + FOLIOT__SPRING_TINY) + *dy * *dy) + *dz * *dz;
+        FOLIOT__SIMD_SQRT_F64(r);
+        spring_lanes s = k - k * length / r;
         *dx *= s;
         *dy *= s;
         *dz *= s;

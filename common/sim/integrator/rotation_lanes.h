@@ -7,30 +7,15 @@
 // frozen, empty rows) are left as they are.
 #include "sim/integrator/rotation.h"
 
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#define WIDE 8 // doubles in a vector
-#define ROOT(v) ((v) = (lanes)_mm512_sqrt_pd((__m512d)(v)))
-#elif defined(__AVX2__)
-#include <immintrin.h>
-#define WIDE 4
-#define ROOT(v) ((v) = (lanes)_mm256_sqrt_pd((__m256d)(v)))
-#else
-#define WIDE 4
-#define ROOT(v) TIMES(l, WIDE)(v)[l] = foliot__sqrt((v)[l])
-#endif
-typedef double lanes __attribute__((vector_size(8 * WIDE), may_alias));
-typedef int64_t marks __attribute__((vector_size(8 * WIDE), may_alias));
+#include "sim/math/simd.h"
 
-#if defined(__clang__)
-#define UNROLL
-#else
-#define UNROLL _Pragma("GCC unroll 8")
-#endif
-#define TIMES(k, n) UNROLL for (int k = 0; k < (n); k++)
-#define AT(table, slot) (*(lanes *)(void *)&(table)[slot])
-// `yes` where the mark is set, else `no`.
-#define CHOOSE(mark, yes, no) ((lanes)(((mark) & (marks)(yes)) | (~(mark) & (marks)(no))))
+#define WIDE FOLIOT__SIMD_DOUBLES
+typedef double lanes FOLIOT__SIMD(double, WIDE);
+typedef int64_t marks FOLIOT__SIMD(int64_t, WIDE);
+
+#define TIMES(k, n) FOLIOT__UNROLL(8) for (int k = 0; k < (n); k++)
+#define AT(table, slot) FOLIOT__SIMD_AT(lanes, table, slot)
+#define CHOOSE(mask, yes, no) FOLIOT__SELECT(lanes, mask, yes, no)
 #define IN static inline __attribute__((always_inline)) void
 
 // Quaternion (w, x, y, z; body to world), and angular velocity in world axes or momentum in the
@@ -77,7 +62,7 @@ IN to_world(const lanes q[4], lanes v[3])
 IN normalise(lanes q[4])
 {
     lanes length = (q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]);
-    ROOT(length);
+    FOLIOT__SIMD_SQRT_F64(length);
     lanes scale = 1 / length;
     TIMES(k, 4)
     q[k] *= scale;
