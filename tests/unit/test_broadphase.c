@@ -10,7 +10,9 @@
 
 #include "base/rng.h"
 #include "sim/collide/collide.h"
+#include "sim/math/vec3.h"
 #include "sim/solver/contact_solver.h"
+#include "sim/solver/solver.h"
 #include "yard.h"
 
 static uint64_t seed_of(void)
@@ -69,13 +71,13 @@ static foliot__collider found(foliot__step *step)
 
 static double distance2_at(const foliot__collider *c, uint32_t i, uint32_t j, double share)
 {
-    foliot__v3 x = foliot__position(c->world), s = c->start;
+    foliot__v3 x = foliot__position(c->world), s = c->paths.start;
     double d[3] = {
         (s.x[j] - s.x[i]) * (1 - share) + (x.x[j] - x.x[i]) * share,
         (s.y[j] - s.y[i]) * (1 - share) + (x.y[j] - x.y[i]) * share,
         (s.z[j] - s.z[i]) * (1 - share) + (x.z[j] - x.z[i]) * share,
     };
-    return foliot__dot(d, d);
+    return foliot__vec3_dot(d, d);
 }
 
 static bool spheres_touch(const foliot__collider *c, uint32_t i, uint32_t j)
@@ -91,7 +93,7 @@ static bool spheres_touch(const foliot__collider *c, uint32_t i, uint32_t j)
 
 static bool plane_touches(const foliot__collider *c, uint32_t plane, uint32_t ball)
 {
-    foliot__v3 x = foliot__position(c->world), s = c->start;
+    foliot__v3 x = foliot__position(c->world), s = c->paths.start;
     double nx = foliot__half_x(c->world)[plane], ny = foliot__half_y(c->world)[plane];
     double nz = foliot__half_z(c->world)[plane], offset = foliot__plane_offset(c->world)[plane];
     double h0 = nx * s.x[ball] + ny * s.y[ball] + nz * s.z[ball] - offset;
@@ -123,7 +125,7 @@ static bool may_be_listed(const foliot__collider *c, uint32_t i, uint32_t j)
 
 static void compare(const foliot__collider *c, uint32_t *touching)
 {
-    uint32_t pairs = c->counts[FOLIOT__COUNT_PAIRS], k = 0;
+    uint32_t pairs = c->counts->pairs, k = 0;
     for (uint32_t i = 0; i < c->step->count; i++)
         for (uint32_t j = i + 1; j < c->step->count; j++) {
             bool listed = k < pairs && c->pairs[k].a == i && c->pairs[k].b == j;
@@ -188,7 +190,7 @@ static void finds_pairs_far_from_the_origin_and_apart(void **state)
                          .dt = y.scene.dt,
                          .count = foliot_world_get_body_count(world)};
     foliot__collider c = found(&step);
-    assert_int_equal(c.counts[FOLIOT__COUNT_PAIRS], 6);
+    assert_int_equal(c.counts->pairs, 6);
     for (uint32_t k = 0; k < 6; k++) {
         assert_int_equal(c.pairs[k].a, 2 * k);
         assert_int_equal(c.pairs[k].b, 2 * k + 1);

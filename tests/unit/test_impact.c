@@ -13,6 +13,7 @@
 #include "sim/state/body.h"
 #include "sim/ccd/impact.h"
 #include "sim/solver/contact_solver.h"
+#include "sim/solver/solver.h"
 #include "sim/integrator/rotation.h"
 
 static const foliot_host nobody;
@@ -51,7 +52,7 @@ static void moves(foliot_world *world, uint32_t i, const double v[3], const doub
 }
 
 // Free motion over the step; its pair of bodies 0 and 1.
-static foliot__collider begin(foliot__step *step)
+static foliot__ccd begin(foliot__step *step)
 {
     foliot_world *world = step->world;
     foliot__contact_begin(step);
@@ -62,12 +63,12 @@ static foliot__collider begin(foliot__step *step)
         x.z[i] += v.z[i] * step->dt;
     }
     foliot__rotate(step, 2);
-    foliot__collider c = foliot__collider_of(step);
-    foliot__find_paths(&c);
-    foliot__find_pairs(&c);
-    c.counts[FOLIOT__COUNT_PAIRS] = 1;
-    c.pairs[0] = (foliot__pair){0, 1};
-    return c;
+    foliot__ccd ccd = foliot__ccd_of(step);
+    foliot__find_paths(&ccd.collider);
+    foliot__find_pairs(&ccd.collider);
+    ccd.collider.counts->pairs = 1;
+    ccd.collider.pairs[0] = (foliot__body_pair){0, 1};
+    return ccd;
 }
 
 static foliot__step step_of(foliot_world *world, double dt)
@@ -80,7 +81,7 @@ static shaped pose_at(const foliot__collider *c, const shaped *s, uint32_t i, do
     shaped at = *s;
     double v[3];
     foliot__path_at(c, i, time, at.x, v);
-    foliot__turned_at(c, i, time, at.q);
+    foliot__orientation_at(c, i, time, at.q);
     return at;
 }
 
@@ -121,20 +122,22 @@ static void the_time_is_that_of_a_search_through_the_poses(void **state)
             moves(world, b, v, w);
         }
         foliot__step step = step_of(world, 1.0 / 60);
-        foliot__collider c = begin(&step);
-        foliot__meeting m;
-        bool is = foliot__time_of_impact(&c, 0, 1, 0, &m);
+        foliot__ccd ccd = begin(&step);
+        foliot__toi m;
+        bool is = foliot__time_of_impact(&ccd.collider, 0, 1, 0, &m);
         met += is;
         missed += !is;
         double end = is ? m.time : step.dt;
         for (int t = 0; t < 24; t++) {
             double time = end * t / 24;
-            shaped a = pose_at(&c, &s[0], 0, time), b = pose_at(&c, &s[1], 1, time);
+            shaped a = pose_at(&ccd.collider, &s[0], 0, time),
+                   b = pose_at(&ccd.collider, &s[1], 1, time);
             check_below(-2e-3, shape_gap(&a, &b, &rng));
         }
         if (!is)
             continue;
-        shaped a = pose_at(&c, &s[0], 0, m.time), b = pose_at(&c, &s[1], 1, m.time);
+        shaped a = pose_at(&ccd.collider, &s[0], 0, m.time),
+               b = pose_at(&ccd.collider, &s[1], 1, m.time);
         check_near(shape_gap_along(&a, &b, m.normal), 0, 2e-3);
         double at[3];
         for (int k = 0; k < 3; k++) {
@@ -174,9 +177,9 @@ static void a_plate_of_a_centimetre_is_not_passed(void **state)
         put(world, 1, &s, 1, i % 2 ? 0.5 : 0, 0.5);
         moves(world, 1, v, w);
         foliot__step step = step_of(world, 1.0 / 60);
-        foliot__collider c = begin(&step);
+        foliot__ccd ccd = begin(&step);
         check_below(foliot__position_z(world)[1], 0); // it would pass
-        foliot__run_impacts(&c);
+        foliot__run_impacts(&ccd);
         shaped after = s;
         foliot_body_state b = foliot_world_get_body_state(world, 1);
         memcpy(after.x, b.position, sizeof after.x);
@@ -210,11 +213,11 @@ static void a_plate_is_not_passed_by_turning(void **state)
         put(world, 1, &rod, 1, 0.3, 0.5);
         moves(world, 1, v, w);
         foliot__step step = step_of(world, 1.0 / 60);
-        foliot__collider c = begin(&step);
-        foliot__meeting m;
-        bool would = foliot__time_of_impact(&c, 0, 1, 0, &m);
+        foliot__ccd ccd = begin(&step);
+        foliot__toi m;
+        bool would = foliot__time_of_impact(&ccd.collider, 0, 1, 0, &m);
         assert_true(would);
-        foliot__run_impacts(&c);
+        foliot__run_impacts(&ccd);
         foliot_body_state b = foliot_world_get_body_state(world, 1);
         // The end over the plate is on the side that it came from.
         const double out[3] = {0, 0, 0.5};
@@ -269,13 +272,13 @@ static void impulses_keep_what_must_be_kept(void **state)
             moves(world, k, v, w);
         }
         foliot__step step = step_of(world, 1e-9); // so short that nothing turns
-        foliot__collider c = begin(&step);
-        foliot__meeting m;
-        if (!foliot__time_of_impact(&c, 0, 1, 0, &m))
+        foliot__ccd ccd = begin(&step);
+        foliot__toi m;
+        if (!foliot__time_of_impact(&ccd.collider, 0, 1, 0, &m))
             continue;
         met++;
         sums before = sums_of(world);
-        foliot__run_impacts(&c);
+        foliot__run_impacts(&ccd);
         sums after = sums_of(world);
         check_below(after.energy, before.energy * (1 + 1e-9));
         if (smooth)
@@ -308,8 +311,8 @@ static void a_flat_fall_bounces_by_its_restitution(void **state)
         put(world, 1, &s, 1, 0.6, 0.5);
         moves(world, 1, v, w);
         foliot__step step = step_of(world, 1.0 / 60);
-        foliot__collider c = begin(&step);
-        foliot__run_impacts(&c);
+        foliot__ccd ccd = begin(&step);
+        foliot__run_impacts(&ccd);
         foliot_body_state b = foliot_world_get_body_state(world, 1);
         check_near(b.velocity[2], 6, 1e-6);
         check_near(b.velocity[0], 0, 1e-6);
@@ -337,8 +340,8 @@ static void a_blow_rubs_by_the_friction_of_both(void **state)
     put(world, 1, &ball, 1, 0.6, 0.05);
     moves(world, 1, v, w);
     foliot__step step = step_of(world, 1.0 / 60);
-    foliot__collider c = begin(&step);
-    foliot__run_impacts(&c);
+    foliot__ccd ccd = begin(&step);
+    foliot__run_impacts(&ccd);
     foliot_body_state b = foliot_world_get_body_state(world, 1);
     double impulse = 1.6 * 10, rubbed = 0.2 * impulse;
     check_near(b.velocity[2], 6, 1e-6);
@@ -360,10 +363,10 @@ static void what_rests_is_no_impact(void **state)
     put(world, 1, &s, 1, 0.9, 0.5);
     moves(world, 1, v, w); // it slides and turns, flat
     foliot__step step = step_of(world, 1.0 / 60);
-    foliot__collider c = begin(&step);
-    foliot__meeting m;
-    c.rest[1] = 0.1;
-    assert_false(foliot__time_of_impact(&c, 0, 1, 0, &m));
+    foliot__ccd ccd = begin(&step);
+    foliot__toi m;
+    ccd.collider.paths.restitution_threshold[1] = 0.1;
+    assert_false(foliot__time_of_impact(&ccd.collider, 0, 1, 0, &m));
     foliot_world_destroy(world);
 }
 

@@ -31,7 +31,7 @@ static foliot__manifold touch(foliot_world *world, const shaped *a, const shaped
     foliot__manifold m;
     memset(&m, 0xa5, sizeof m);
     const float reaches[2] = {reach / 2, reach / 2};
-    const foliot__pair pair = {0, 1};
+    const foliot__body_pair pair = {0, 1};
     shape_place(world, 0, a);
     shape_place(world, 1, b);
     foliot__find_manifolds(world, &pair, 1, reaches, &m);
@@ -351,7 +351,7 @@ static void company_in_the_batch_changes_nothing(void **state)
                                       FOLIOT_SHAPE_BOX};
     foliot__rng rng = foliot__rng_seeded(seed_of());
     foliot_world *world = shape_world(BODIES);
-    static foliot__pair pairs[PAIRS];
+    static foliot__body_pair pairs[PAIRS];
     static foliot__manifold all[PAIRS], one;
     float reach[BODIES];
     for (uint32_t i = 0; i < BODIES; i++) {
@@ -363,7 +363,7 @@ static void company_in_the_batch_changes_nothing(void **state)
     }
     for (uint32_t k = 0; k < PAIRS; k++) {
         uint32_t a = foliot__rng_below(&rng, BODIES - 1);
-        pairs[k] = (foliot__pair){a, a + 1 + foliot__rng_below(&rng, BODIES - 1 - a)};
+        pairs[k] = (foliot__body_pair){a, a + 1 + foliot__rng_below(&rng, BODIES - 1 - a)};
     }
     foliot__find_manifolds(world, pairs, PAIRS, reach, all);
     for (uint32_t k = 0; k < PAIRS; k++) {

@@ -20,7 +20,7 @@ typedef struct heap {
     yard y;
     foliot_world *world;
     foliot__step step;
-    foliot__collider c;
+    foliot__solver s;
 } heap;
 
 static double between(foliot__rng *rng, double low, double high)
@@ -54,13 +54,13 @@ static void make(heap *h, uint64_t seed)
                              .host = &no_host,
                              .dt = 1.0 / 240,
                              .count = foliot_world_get_body_count(h->world)};
-    h->c = foliot__collider_of(&h->step);
-    assert_true(h->c.counts[FOLIOT__COUNT_LIVE] > 60);
+    h->s = foliot__solver_of(&h->step);
+    assert_true(h->s.counts->live > 60);
     bool still = false, swapped = false, followed = false;
-    for (uint32_t k = 0; k < h->c.counts[FOLIOT__COUNT_BLOCKS]; k++) {
-        still |= h->c.blocks[k].still && !h->c.blocks[k].swapped;
-        swapped |= h->c.blocks[k].swapped;
-        followed |= h->c.blocks[k].followed;
+    for (uint32_t k = 0; k < h->s.counts->blocks; k++) {
+        still |= h->s.blocks[k].still && !h->s.blocks[k].swapped;
+        swapped |= h->s.blocks[k].swapped;
+        followed |= h->s.blocks[k].followed;
     }
     assert_true(still && swapped && followed);
 }
@@ -80,19 +80,19 @@ static const foliot__phase phases[2] = {
     {.h = 1.0f / 240, .per_h = 240, .moving = {9, 0.9f, 0.1f}, .still = {18, 0.95f, 0.05f}},
 };
 
-static void run(const foliot__collider *c, const foliot__solver_kernel *kernel)
+static void run(const foliot__solver *s, const foliot__solver_kernel *kernel)
 {
-    uint32_t blocks = c->counts[FOLIOT__COUNT_BLOCKS];
-    kernel->prepare(c, 0, blocks);
-    kernel->warm(c, 0, blocks);
+    uint32_t blocks = s->counts->blocks;
+    kernel->prepare(s, 0, blocks);
+    kernel->warm(s, 0, blocks);
     for (int k = 0; k < 6; k++)
-        kernel->visit(c, &phases[k % 2], 0, blocks);
-    kernel->keep(c, 0, blocks);
+        kernel->iterate(s, &phases[k % 2], 0, blocks);
+    kernel->store_impulses(s, 0, blocks);
 }
 
-static uint32_t arena_used(const foliot__collider *c)
+static uint32_t arena_used(const foliot__solver *s)
 {
-    const foliot__block *last = &c->blocks[c->counts[FOLIOT__COUNT_BLOCKS] - 1];
+    const foliot__block *last = &s->blocks[s->counts->blocks - 1];
     return last->at + foliot__block_words(last->points, last->columns);
 }
 
@@ -102,13 +102,13 @@ static void same_bits_from(const foliot__solver_kernel *kernel)
     heap one, other;
     make(&one, 1);
     make(&other, 1);
-    run(&one.c, &foliot__solver_base);
-    run(&other.c, kernel);
-    assert_memory_equal(one.c.movers, other.c.movers, one.step.count * sizeof *one.c.movers);
-    assert_memory_equal(one.c.arena, other.c.arena, 4 * arena_used(&one.c));
-    for (uint32_t n = 0; n < one.c.counts[FOLIOT__COUNT_LIVE]; n++) {
-        uint32_t k = one.c.live[n];
-        assert_memory_equal(&one.c.warm[k], &other.c.warm[k], sizeof one.c.warm[k]);
+    run(&one.s, &foliot__solver_base);
+    run(&other.s, kernel);
+    assert_memory_equal(one.s.bodies, other.s.bodies, one.step.count * sizeof *one.s.bodies);
+    assert_memory_equal(one.s.arena, other.s.arena, 4 * arena_used(&one.s));
+    for (uint32_t n = 0; n < one.s.counts->live; n++) {
+        uint32_t k = one.s.live[n];
+        assert_memory_equal(&one.s.warm[k], &other.s.warm[k], sizeof one.s.warm[k]);
     }
     drop(&one);
     drop(&other);
@@ -130,18 +130,18 @@ static void every_vector_width_gives_the_same_bits(void **state)
 }
 
 // Every pair of every block in a block of one column, in the same order.
-static void take_apart(foliot__collider *c)
+static void take_apart(foliot__solver *s)
 {
-    uint32_t live = c->counts[FOLIOT__COUNT_LIVE], count = 0, at = 0;
+    uint32_t live = s->counts->live, count = 0, at = 0;
     foliot__block *blocks = calloc(live, sizeof *blocks);
     uint32_t *arena = calloc(live, 4 * foliot__block_words(FOLIOT__POINTS, 1));
-    foliot__collider apart = *c;
+    foliot__solver apart = *s;
     apart.blocks = blocks;
     apart.arena = arena;
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_BLOCKS]; k++) {
-        const foliot__block *block = &c->blocks[k];
+    for (uint32_t k = 0; k < s->counts->blocks; k++) {
+        const foliot__block *block = &s->blocks[k];
         for (uint32_t l = 0; l < block->columns; l++) {
-            uint32_t manifold = foliot__block_names(c, block)[l];
+            uint32_t manifold = foliot__block_names(s, block)[l];
             if (manifold == FOLIOT__NOTHING)
                 continue;
             blocks[count] = *block;
@@ -153,9 +153,9 @@ static void take_apart(foliot__collider *c)
         }
     }
     assert_int_equal(count, live);
-    c->counts[FOLIOT__COUNT_BLOCKS] = count;
-    c->blocks = blocks;
-    c->arena = arena;
+    s->counts->blocks = count;
+    s->blocks = blocks;
+    s->arena = arena;
 }
 
 static void pairs_of_a_block_do_not_see_each_other(void **state)
@@ -164,17 +164,17 @@ static void pairs_of_a_block_do_not_see_each_other(void **state)
     heap together, apart;
     make(&together, 2);
     make(&apart, 2);
-    take_apart(&apart.c);
-    run(&together.c, foliot__solver_of_cpu());
-    run(&apart.c, foliot__solver_of_cpu());
-    assert_memory_equal(together.c.movers, apart.c.movers,
-                        together.step.count * sizeof *together.c.movers);
-    for (uint32_t n = 0; n < apart.c.counts[FOLIOT__COUNT_LIVE]; n++) {
-        uint32_t k = apart.c.live[n];
-        assert_memory_equal(&together.c.warm[k], &apart.c.warm[k], sizeof apart.c.warm[k]);
+    take_apart(&apart.s);
+    run(&together.s, foliot__solver_of_cpu());
+    run(&apart.s, foliot__solver_of_cpu());
+    assert_memory_equal(together.s.bodies, apart.s.bodies,
+                        together.step.count * sizeof *together.s.bodies);
+    for (uint32_t n = 0; n < apart.s.counts->live; n++) {
+        uint32_t k = apart.s.live[n];
+        assert_memory_equal(&together.s.warm[k], &apart.s.warm[k], sizeof apart.s.warm[k]);
     }
-    free(apart.c.blocks);
-    free(apart.c.arena);
+    free(apart.s.blocks);
+    free(apart.s.arena);
     drop(&together);
     drop(&apart);
 }
@@ -184,10 +184,10 @@ static void pushes_do_not_pull_and_friction_has_its_limit(void **state)
     (void)state;
     heap h;
     make(&h, 3);
-    run(&h.c, foliot__solver_of_cpu());
+    run(&h.s, foliot__solver_of_cpu());
     uint32_t pushing = 0, sliding = 0;
-    for (uint32_t n = 0; n < h.c.counts[FOLIOT__COUNT_LIVE]; n++) {
-        const float *p = h.c.warm[h.c.live[n]].impulse;
+    for (uint32_t n = 0; n < h.s.counts->live; n++) {
+        const float *p = h.s.warm[h.s.live[n]].impulse;
         double pushed = 0, drag2 = 0;
         for (int k = 0; k < 4; k++) {
             assert_true(p[k] >= 0);

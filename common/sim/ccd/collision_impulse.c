@@ -17,10 +17,10 @@ static void ease_at(const foliot_world *world, uint32_t i, const double q[4], co
         return;
     }
     double axis[3][3];
-    foliot__axes_of(q, axis);
+    foliot__quat_axes(q, axis);
     out[0] = out[1] = out[2] = 0;
     for (int k = 0; k < 3; k++) {
-        double own = foliot__dot(axis[k], turn) * ease[k];
+        double own = foliot__vec3_dot(axis[k], turn) * ease[k];
         for (int i2 = 0; i2 < 3; i2++)
             out[i2] += own * axis[k][i2];
     }
@@ -45,13 +45,13 @@ static void set_party(const foliot__collider *c, uint32_t i, double sign, const 
     p->arm = arm;
     p->given[0] = p->given[1] = p->given[2] = 0;
     foliot__path_at(c, i, time, p->x, p->v);
-    foliot__turned_at(c, i, time, p->q);
-    foliot__spin_at(foliot__ride_of(c, i), p->q, p->w);
+    foliot__orientation_at(c, i, time, p->q);
+    foliot__spin_at(foliot__sweep_of(c, i), p->q, p->w);
 }
 
 static void point_velocity(const party *p, double v[3])
 {
-    foliot__cross(p->w, p->arm, v);
+    foliot__vec3_cross(p->w, p->arm, v);
     for (int k = 0; k < 3; k++)
         v[k] += p->v[k];
 }
@@ -60,9 +60,9 @@ static void point_velocity(const party *p, double v[3])
 static double ease_along(const foliot__collider *c, const party *p, const double n[3])
 {
     double turn[3], change[3];
-    foliot__cross(p->arm, n, turn);
+    foliot__vec3_cross(p->arm, n, turn);
     ease_at(c->world, p->body, p->q, turn, change);
-    return foliot__absolute(p->share) + foliot__dot(turn, change);
+    return foliot__absolute(p->share) + foliot__vec3_dot(turn, change);
 }
 
 static void push_party(const foliot__collider *c, party *p, const double n[3], double size)
@@ -70,7 +70,7 @@ static void push_party(const foliot__collider *c, party *p, const double n[3], d
     double impulse[3], turn[3], change[3];
     for (int k = 0; k < 3; k++)
         impulse[k] = size * n[k];
-    foliot__cross(p->arm, impulse, turn);
+    foliot__vec3_cross(p->arm, impulse, turn);
     ease_at(c->world, p->body, p->q, turn, change);
     for (int k = 0; k < 3; k++) {
         p->v[k] += p->share * impulse[k];
@@ -86,7 +86,7 @@ static void slide_of(const party *a, const party *b, const double n[3], double s
     point_velocity(b, vb);
     for (int k = 0; k < 3; k++)
         slide[k] = vb[k] - va[k];
-    double along = foliot__dot(slide, n);
+    double along = foliot__vec3_dot(slide, n);
     for (int k = 0; k < 3; k++)
         slide[k] -= along * n[k];
 }
@@ -96,7 +96,7 @@ static double tamed(const foliot__collider *c, const party *p)
 {
     foliot__v3 moment = foliot__inertia(c->world);
     uint32_t i = p->body;
-    double most = FOLIOT__FAR_TURN / c->step->dt, is2 = foliot__dot(p->w, p->w);
+    double most = FOLIOT__FAR_TURN / c->step->dt, is2 = foliot__vec3_dot(p->w, p->w);
     bool even = moment.x[i] == moment.y[i] && moment.y[i] == moment.z[i];
     return even || !(is2 > most * most) ? 1 : most / foliot__sqrt(is2);
 }
@@ -108,7 +108,8 @@ static void settle(foliot__collider *c, const party *p, double left)
     if (foliot__inverse_mass(c->world)[i] == 0)
         return;
     foliot_world *world = c->world;
-    foliot__v3 x = foliot__position(world), v = foliot__velocity(world), path = c->path;
+    foliot__v3 x = foliot__position(world), v = foliot__velocity(world),
+               path = c->paths.end_velocity;
     foliot__v3 w = foliot__angular_velocity(world);
     const double *dv = p->given;
     v.x[i] += dv[0];
@@ -127,8 +128,8 @@ static void settle(foliot__collider *c, const party *p, double left)
     foliot__velocity_changed(world, i);
 }
 
-static void tell(const foliot__collider *c, const party *a, const party *b,
-                 const foliot__meeting *m, double impulse)
+static void tell(const foliot__collider *c, const party *a, const party *b, const foliot__toi *m,
+                 double impulse)
 {
     foliot_hit_event impact = {.a = a->body, .b = b->body, .speed = m->speed, .impulse = impulse};
     bool plane =
@@ -150,7 +151,7 @@ static double friction_of(const foliot_world *world, uint32_t a, uint32_t b)
 
 // Newton's restitution along the normal at the point that strikes; then, across it, Coulomb's
 // friction, at most what stops the sliding that is left. Each alone takes energy or none.
-void foliot__blow(foliot__collider *c, uint32_t a, uint32_t b, const foliot__meeting *m)
+void foliot__collision_impulse(foliot__collider *c, uint32_t a, uint32_t b, const foliot__toi *m)
 {
     foliot_world *world = c->world;
     party pa, pb;
@@ -164,7 +165,7 @@ void foliot__blow(foliot__collider *c, uint32_t a, uint32_t b, const foliot__mee
     push_party(c, &pb, m->normal, along);
     double slide[3], limit = friction_of(world, a, b) * along;
     slide_of(&pa, &pb, m->normal, slide);
-    double sliding = foliot__sqrt(foliot__dot(slide, slide));
+    double sliding = foliot__sqrt(foliot__vec3_dot(slide, slide));
     if (limit > 0 && sliding > 0) {
         for (int k = 0; k < 3; k++)
             slide[k] /= -sliding;

@@ -24,8 +24,6 @@
 #define IMPACTS_MAX 4096 // of one step; more are taken at its end, and counted
 #define NEWTON_STEPS 3
 
-typedef foliot__meeting meeting;
-
 static double radius_of(const foliot__collider *c, uint32_t i)
 {
     return foliot__radius(c->world)[i];
@@ -39,27 +37,31 @@ static void plane_normal(const foliot__collider *c, uint32_t plane, double n[3])
 }
 
 // Whether an approach at that speed is an impact.
-static bool counts(const foliot__collider *c, uint32_t a, uint32_t b, double speed, double left)
+static bool is_impact(const foliot__collider *c, uint32_t a, uint32_t b, double speed, double left)
 {
-    return speed > foliot__rest_of(c, a, b) && speed * left >= foliot__way_of(c, a, b);
+    return speed > foliot__impact_speed_min(c, a, b) &&
+           speed * left >= foliot__impact_displacement_min(c, a, b);
 }
 
-// False where `counts` would be, whenever the two meet: nearly always in a pile.
-static bool lively(const foliot__collider *c, uint32_t a, uint32_t b)
+// False where `is_impact` would be, whenever the two meet: nearly always in a pile.
+static bool may_have_impact(const foliot__collider *c, uint32_t a, uint32_t b)
 {
-    float core = c->core[a] < c->core[b] ? c->core[a] : c->core[b];
-    return c->way[a] + c->way[b] > (double)core / 2;
+    float inradius = c->inradius[a] < c->inradius[b] ? c->inradius[a] : c->inradius[b];
+    return c->paths.displacement_max[a] + c->paths.displacement_max[b] > (double)inradius / 2;
 }
 
-static bool meet_plane(const foliot__collider *c, uint32_t plane, uint32_t ball, double since,
-                       meeting *m)
+static bool find_plane_impact(const foliot__collider *c, uint32_t plane, uint32_t ball,
+                              double since, foliot__toi *m)
 {
     double x[3], w[3], n[3];
     foliot__path_at(c, ball, since, x, w);
     plane_normal(c, plane, n);
-    const double a[3] = {c->acceleration.x[ball], c->acceleration.y[ball], c->acceleration.z[ball]};
-    double gap = foliot__dot(n, x) - foliot__plane_offset(c->world)[plane] - radius_of(c, ball);
-    double speed = foliot__dot(n, w), gain = foliot__dot(n, a), left = c->step->dt - since;
+    const double a[3] = {c->paths.acceleration.x[ball], c->paths.acceleration.y[ball],
+                         c->paths.acceleration.z[ball]};
+    double gap =
+        foliot__vec3_dot(n, x) - foliot__plane_offset(c->world)[plane] - radius_of(c, ball);
+    double speed = foliot__vec3_dot(n, w), gain = foliot__vec3_dot(n, a),
+           left = c->step->dt - since;
     double after = 0;
     if (gap > 0) {
         // First root of gap + speed t + gain t^2 / 2.
@@ -72,10 +74,11 @@ static bool meet_plane(const foliot__collider *c, uint32_t plane, uint32_t ball,
         after = 2 * gap / sum;
     }
     bool first = plane < ball; // the normal points from the lower slot to the higher
-    *m = (meeting){.time = since + after,
-                   .endless = false,
-                   .speed = -(speed + gain * after),
-                   .normal = {first ? n[0] : -n[0], first ? n[1] : -n[1], first ? n[2] : -n[2]}};
+    *m =
+        (foliot__toi){.time = since + after,
+                      .unresolved = false,
+                      .speed = -(speed + gain * after),
+                      .normal = {first ? n[0] : -n[0], first ? n[1] : -n[1], first ? n[2] : -n[2]}};
     for (int k = 0; k < 3; k++) {
         double arm = -radius_of(c, ball) * n[k];
         m->arm_a[k] = first ? 0 : arm;
@@ -92,8 +95,8 @@ static bool touch_time(const double d[3], const double w[3], const double a[3], 
     double way[3];
     for (int k = 0; k < 3; k++)
         way[k] = (w[k] + a[k] * left / 2) * left;
-    double outside = foliot__dot(d, d) - radius * radius;
-    double length2 = foliot__dot(way, way), toward = -foliot__dot(d, way);
+    double outside = foliot__vec3_dot(d, d) - radius * radius;
+    double length2 = foliot__vec3_dot(way, way), toward = -foliot__vec3_dot(d, way);
     *time = 0;
     if (outside <= 0)
         return true;
@@ -110,20 +113,21 @@ static bool touch_time(const double d[3], const double w[3], const double a[3], 
             at[i] = d[i] + (w[i] + a[i] * t / 2) * t;
             speed[i] = w[i] + a[i] * t;
         }
-        double slope = 2 * foliot__dot(at, speed);
+        double slope = 2 * foliot__vec3_dot(at, speed);
         if (!(slope < 0))
             break;
-        t -= (foliot__dot(at, at) - radius * radius) / slope;
+        t -= (foliot__vec3_dot(at, at) - radius * radius) / slope;
         t = t < 0 ? 0 : t > left ? left : t;
     }
     *time = t;
     return true;
 }
 
-static bool meet_sphere(const foliot__collider *c, uint32_t a, uint32_t b, double since, meeting *m)
+static bool find_sphere_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
+                               foliot__toi *m)
 {
     double xa[3], xb[3], wa[3], wb[3], d[3], w[3], time;
-    foliot__v3 acceleration = c->acceleration;
+    foliot__v3 acceleration = c->paths.acceleration;
     foliot__path_at(c, a, since, xa, wa);
     foliot__path_at(c, b, since, xb, wb);
     const double gain[3] = {acceleration.x[b] - acceleration.x[a],
@@ -139,7 +143,7 @@ static bool meet_sphere(const foliot__collider *c, uint32_t a, uint32_t b, doubl
         d[k] += (w[k] + gain[k] * time / 2) * time;
         w[k] += gain[k] * time;
     }
-    double distance = foliot__sqrt(foliot__dot(d, d));
+    double distance = foliot__sqrt(foliot__vec3_dot(d, d));
     if (!(distance > 0))
         return false; // one in the other's place: no direction to bounce
     double half = (distance - radius_of(c, a) - radius_of(c, b)) / 2;
@@ -149,63 +153,85 @@ static bool meet_sphere(const foliot__collider *c, uint32_t a, uint32_t b, doubl
         m->arm_b[k] = m->arm_a[k] - d[k];
     }
     m->time = since + time;
-    m->endless = false;
-    m->speed = -foliot__dot(w, m->normal);
+    m->unresolved = false;
+    m->speed = -foliot__vec3_dot(w, m->normal);
     return true;
 }
 
 // The next impact of a pair on its present paths.
-static bool meet(const foliot__collider *c, uint32_t a, uint32_t b, meeting *m)
+static bool find_impact(const foliot__collider *c, uint32_t a, uint32_t b, foliot__toi *m)
 {
-    double since = foliot__larger(c->since[a], c->since[b]);
+    double since = foliot__larger(c->paths.since[a], c->paths.since[b]);
     uint32_t kind_a = foliot__shape_kind(c->world)[a], kind_b = foliot__shape_kind(c->world)[b];
     bool met = false;
     if (kind_a == FOLIOT_SHAPE_PLANE && kind_b == FOLIOT_SHAPE_SPHERE)
-        met = meet_plane(c, a, b, since, m);
+        met = find_plane_impact(c, a, b, since, m);
     else if (kind_b == FOLIOT_SHAPE_PLANE && kind_a == FOLIOT_SHAPE_SPHERE)
-        met = meet_plane(c, b, a, since, m);
+        met = find_plane_impact(c, b, a, since, m);
     else if (kind_a == FOLIOT_SHAPE_SPHERE && kind_b == FOLIOT_SHAPE_SPHERE)
-        met = meet_sphere(c, a, b, since, m);
+        met = find_sphere_impact(c, a, b, since, m);
     else if (kind_a != FOLIOT_SHAPE_PLANE || kind_b != FOLIOT_SHAPE_PLANE)
         return foliot__time_of_impact(c, a, b, since, m);
-    return met && counts(c, a, b, m->speed, c->step->dt - m->time);
+    return met && is_impact(c, a, b, m->speed, c->step->dt - m->time);
+}
+
+// -- layout
+
+void foliot__ccd_carve(foliot__ccd *ccd, foliot__carver *from, size_t slots, size_t contacts)
+{
+    foliot__collider_carve(&ccd->collider, from, slots, contacts);
+    FOLIOT__CARVE(from, ccd->counts, 1);
+    FOLIOT__CARVE(from, ccd->stopped_in, slots);
+    FOLIOT__CARVE(from, ccd->changed, slots);
+    FOLIOT__CARVE(from, ccd->changed_at, slots);
+    FOLIOT__CARVE(from, ccd->changed_bounds, slots);
+    FOLIOT__CARVE(from, ccd->queue, contacts);
+}
+
+foliot__ccd foliot__ccd_of(const foliot__step *step)
+{
+    foliot_world *world = step->world;
+    foliot__carver from = {(char *)foliot__contact_workspace(world), 0};
+    foliot__ccd ccd = {.collider = {.world = world, .step = step, .workers = step->workers}};
+    foliot__ccd_carve(&ccd, &from, world->capacity.slots, world->capacity.contacts);
+    return ccd;
 }
 
 // -- the queue: a binary heap by (time, a, b)
 
-static bool earlier(const foliot__impact *p, const foliot__impact *q)
+static bool comes_before(const foliot__impact *p, const foliot__impact *q)
 {
     if (p->time != q->time)
         return p->time < q->time;
     return p->a != q->a ? p->a < q->a : p->b < q->b;
 }
 
-static void push(foliot__collider *c, const foliot__impact *impact)
+static void push_impact(foliot__ccd *ccd, const foliot__impact *impact)
 {
-    uint32_t *count = &c->counts[FOLIOT__COUNT_IMPACTS];
-    if (*count == c->world->capacity.contacts) {
-        c->counts[FOLIOT__COUNT_LOST]++;
+    uint32_t *count = &ccd->counts->queued;
+    if (*count == ccd->collider.world->capacity.contacts) {
+        ccd->counts->lost++;
         return;
     }
     uint32_t at = (*count)++;
-    foliot__impact *heap = c->impacts;
-    for (; at > 0 && earlier(impact, &heap[(at - 1) / 2]); at = (at - 1) / 2)
+    foliot__impact *heap = ccd->queue;
+    for (; at > 0 && comes_before(impact, &heap[(at - 1) / 2]); at = (at - 1) / 2)
         heap[at] = heap[(at - 1) / 2];
     heap[at] = *impact;
 }
 
-static foliot__impact pop(foliot__collider *c)
+static foliot__impact pop_impact(foliot__ccd *ccd)
 {
-    foliot__impact *heap = c->impacts, first = heap[0];
-    uint32_t count = --c->counts[FOLIOT__COUNT_IMPACTS], at = 0;
+    foliot__impact *heap = ccd->queue, first = heap[0];
+    uint32_t count = --ccd->counts->queued, at = 0;
     foliot__impact last = heap[count];
     for (;;) {
         uint32_t child = 2 * at + 1;
         if (child >= count)
             break;
-        if (child + 1 < count && earlier(&heap[child + 1], &heap[child]))
+        if (child + 1 < count && comes_before(&heap[child + 1], &heap[child]))
             child++;
-        if (!earlier(&heap[child], &last))
+        if (!comes_before(&heap[child], &last))
             break;
         heap[at] = heap[child];
         at = child;
@@ -214,36 +240,40 @@ static foliot__impact pop(foliot__collider *c)
     return first;
 }
 
-static void expect(foliot__collider *c, uint32_t a, uint32_t b)
+static void queue_impact(foliot__ccd *ccd, uint32_t a, uint32_t b)
 {
-    meeting m;
-    if (meet(c, a, b, &m)) {
-        foliot__impact impact = {m.time, a, b, c->age[a], c->age[b]};
-        push(c, &impact);
+    const foliot__collider *c = &ccd->collider;
+    foliot__toi toi;
+    if (find_impact(c, a, b, &toi)) {
+        foliot__impact impact = {toi.time, a, b, c->paths.revision[a], c->paths.revision[b]};
+        push_impact(ccd, &impact);
     }
 }
 
-bool foliot__changed_now(const foliot__collider *c, uint32_t i)
+// Whether a path has changed since the impact was computed.
+static bool is_outdated(const foliot__ccd *ccd, const foliot__impact *impact)
 {
-    return c->age[i] > 1 ||
-           (c->age[i] == 1 && c->changed_at[i] >= c->counts[FOLIOT__COUNT_REMEMBERED]);
+    const uint32_t *revision = ccd->collider.paths.revision;
+    return impact->revision_a != revision[impact->a] || impact->revision_b != revision[impact->b];
 }
 
-static bool stale(const foliot__collider *c, const foliot__impact *impact)
+// -- paths that change
+
+bool foliot__path_changed_now(const foliot__ccd *ccd, uint32_t i)
 {
-    return impact->age_a != c->age[impact->a] || impact->age_b != c->age[impact->b];
+    uint32_t revision = ccd->collider.paths.revision[i];
+    return revision > 1 || (revision == 1 && ccd->changed_at[i] >= ccd->counts->remembered);
 }
 
-// -- what an impact does
-
-// Where the body's turning begins anew, and where it ends: with the spin that it has, or at once.
-static void turn_from(foliot__collider *c, uint32_t i, double time, double q[4], bool goes_on)
+// The body's turning begins anew from the orientation q. It goes on with the spin that it has, or
+// ends at once.
+static void restart_turning(foliot__collider *c, uint32_t i, double time, double q[4], bool goes_on)
 {
     foliot_world *world = c->world;
     if (!world->rotates)
         return;
     for (int k = 0; k < 4; k++)
-        c->begin_q[k][i] = q[k];
+        c->paths.start_orientation[k][i] = q[k];
     foliot__v3 spin = foliot__angular_velocity(world);
     const double w[3] = {spin.x[i], spin.y[i], spin.z[i]};
     if (goes_on)
@@ -254,221 +284,246 @@ static void turn_from(foliot__collider *c, uint32_t i, double time, double q[4],
     foliot__orientation_z(world)[i] = q[3];
 }
 
-// A body's path changes at `time`, where it has orientation q; from now on it is one of the
+// A body's path changes at `time`, where it has orientation q. From now on the body is one of the
 // changed.
-static void change(foliot__collider *c, uint32_t i, double time, double q[4], bool goes_on)
+static void change_path(foliot__ccd *ccd, uint32_t i, double time, double q[4], bool goes_on)
 {
+    foliot__collider *c = &ccd->collider;
     if (foliot__inverse_mass(c->world)[i] == 0)
         return;
-    if (c->age[i]++ == 0) {
-        c->changed_at[i] = c->counts[FOLIOT__COUNT_CHANGED]++;
-        c->changed[c->changed_at[i]] = i;
+    if (c->paths.revision[i]++ == 0) {
+        ccd->changed_at[i] = ccd->counts->changed++;
+        ccd->changed[ccd->changed_at[i]] = i;
     }
-    turn_from(c, i, time, q, goes_on);
-    c->since[i] = time;
-    c->riding[i] = false;
-    c->changed_bounds[c->changed_at[i]] = foliot__bounds_of(c, i, time);
+    restart_turning(c, i, time, q, goes_on);
+    c->paths.since[i] = time;
+    c->paths.sweep_valid[i] = false;
+    ccd->changed_bounds[ccd->changed_at[i]] = foliot__bounds_of(c, i, time);
 }
 
-typedef struct search {
-    foliot__collider *c;
+// -- what a body may meet on its new path
+
+typedef void pair_action(foliot__ccd *ccd, uint32_t i, uint32_t j);
+
+typedef struct neighbour_search {
+    foliot__ccd *ccd;
     uint32_t body;
-} search;
+    pair_action *act;
+} neighbour_search;
 
-static void expect_pair(foliot__collider *c, uint32_t i, uint32_t j)
+// Whether the two can collide: one of them moves, and no joint lets them pass.
+static bool may_collide(const foliot_world *world, uint32_t i, uint32_t j)
 {
-    const double *inverse_mass = foliot__inverse_mass(c->world);
-    if (i != j && (inverse_mass[i] > 0 || inverse_mass[j] > 0) &&
-        !foliot__joints_separate(c->world, i, j))
-        expect(c, i < j ? i : j, i < j ? j : i);
+    const double *inverse_mass = foliot__inverse_mass(world);
+    return i != j && (inverse_mass[i] > 0 || inverse_mass[j] > 0) &&
+           !foliot__joints_separate(world, i, j);
 }
 
-static void found(void *context, uint32_t body)
+static void queue_pair(foliot__ccd *ccd, uint32_t i, uint32_t j)
 {
-    const search *s = context;
-    if (s->c->age[body] == 0) // the changed are looked at in their own list
-        expect_pair(s->c, s->body, body);
+    if (may_collide(ccd->collider.world, i, j))
+        queue_impact(ccd, i < j ? i : j, i < j ? j : i);
 }
 
-// Calls expect_pair, or whatever else `act` is, for all that a body may meet on its new path.
-static void look_around(foliot__collider *c, uint32_t i,
-                        void (*act)(foliot__collider *c, uint32_t i, uint32_t j),
-                        void (*meet_unchanged)(void *context, uint32_t body))
+static void add_pair(foliot__ccd *ccd, uint32_t i, uint32_t j)
 {
-    const foliot__bounds *box = &c->changed_bounds[c->changed_at[i]];
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_CHANGED]; k++)
-        if (foliot__bounds_meet(&c->changed_bounds[k], box))
-            act(c, i, c->changed[k]);
-    search s = {c, i};
-    foliot__query(c, box, meet_unchanged, &s);
-    for (uint32_t p = 0; p < c->counts[FOLIOT__COUNT_PLANES]; p++)
-        act(c, i, c->planes[p]);
-}
-
-static void add_pair(foliot__collider *c, uint32_t i, uint32_t j)
-{
-    const double *inverse_mass = foliot__inverse_mass(c->world);
     // Of two that have changed now, the lower slot adds the pair.
-    bool mine = !foliot__changed_now(c, j) || i < j;
-    if (i != j && mine && (inverse_mass[i] > 0 || inverse_mass[j] > 0) &&
-        !foliot__joints_separate(c->world, i, j))
-        foliot__add_pair(c, i, j);
+    bool mine = !foliot__path_changed_now(ccd, j) || i < j;
+    if (mine && may_collide(ccd->collider.world, i, j))
+        foliot__add_pair(&ccd->collider, i, j);
 }
 
-static void add_found(void *context, uint32_t body)
+static void act_on_unchanged(void *context, uint32_t body)
 {
-    const search *s = context;
-    if (s->c->age[body] == 0)
-        add_pair(s->c, s->body, body);
+    const neighbour_search *s = context;
+    if (s->ccd->collider.paths.revision[body] == 0) // the changed have a list of their own
+        s->act(s->ccd, s->body, body);
 }
+
+// Calls `act` for every body that body i may meet on its new path.
+static void each_neighbour(foliot__ccd *ccd, uint32_t i, pair_action *act)
+{
+    const foliot__collider *c = &ccd->collider;
+    const foliot__bounds *box = &ccd->changed_bounds[ccd->changed_at[i]];
+    for (uint32_t k = 0; k < ccd->counts->changed; k++)
+        if (foliot__bounds_meet(&ccd->changed_bounds[k], box))
+            act(ccd, i, ccd->changed[k]);
+    neighbour_search s = {ccd, i, act};
+    foliot__query(c, box, act_on_unchanged, &s);
+    for (uint32_t p = 0; p < c->counts->planes; p++)
+        act(ccd, i, c->grid.planes[p]);
+}
+
+// -- what an impact does
 
 // Where there are more impacts than one step may take, bodies stop where the next one happens, for
 // the rest of the step, and keep their velocity; the solver ends it. Nothing passes through
 // anything.
-static void stop(foliot__collider *c, uint32_t i, double time)
+static void stop_body(foliot__ccd *ccd, uint32_t i, double time)
 {
-    foliot__v3 end = foliot__position(c->world), path = c->path, a = c->acceleration;
+    const foliot__collider *c = &ccd->collider;
+    foliot__v3 end = foliot__position(c->world), v = c->paths.end_velocity;
+    foliot__v3 a = c->paths.acceleration;
     double x[3], w[3], q[4];
     foliot__path_at(c, i, time, x, w);
-    foliot__turned_at(c, i, time, q);
+    foliot__orientation_at(c, i, time, q);
     end.x[i] = x[0];
     end.y[i] = x[1];
     end.z[i] = x[2];
-    path.x[i] = path.y[i] = path.z[i] = 0;
+    v.x[i] = v.y[i] = v.z[i] = 0;
     a.x[i] = a.y[i] = a.z[i] = 0;
-    c->counts[FOLIOT__COUNT_HELD]++;
-    c->held[i] = c->step->index + 1;
-    change(c, i, time, q, false);
+    ccd->counts->stopped++;
+    ccd->stopped_in[i] = c->step->index + 1;
+    change_path(ccd, i, time, q, false);
 }
 
-static bool is_held(const foliot__collider *c, uint32_t i)
+static bool is_stopped(const foliot__collider *c, uint32_t i)
 {
+    foliot__v3 v = c->paths.end_velocity;
     double q[4];
     foliot__orientation_of(c->world, i, q);
     for (int k = 0; k < 4; k++)
-        if (c->begin_q[k][i] != q[k])
+        if (c->paths.start_orientation[k][i] != q[k])
             return false;
-    return c->path.x[i] == 0 && c->path.y[i] == 0 && c->path.z[i] == 0;
+    return v.x[i] == 0 && v.y[i] == 0 && v.z[i] == 0;
 }
 
-static void hold(foliot__collider *c, uint32_t i, double time)
+static void stop_if_moving(foliot__ccd *ccd, uint32_t i, double time)
 {
-    if (foliot__inverse_mass(c->world)[i] == 0 || is_held(c, i))
+    if (foliot__inverse_mass(ccd->collider.world)[i] == 0 || is_stopped(&ccd->collider, i))
         return;
-    stop(c, i, time);
-    look_around(c, i, expect_pair, found);
+    stop_body(ccd, i, time);
+    each_neighbour(ccd, i, queue_pair);
 }
 
-static void take(foliot__collider *c, const foliot__impact *impact)
+static void apply_impact(foliot__ccd *ccd, const foliot__impact *impact)
 {
+    foliot__collider *c = &ccd->collider;
     uint32_t a = impact->a, b = impact->b;
-    meeting m;
-    if (!meet(c, a, b, &m))
+    foliot__toi toi;
+    if (!find_impact(c, a, b, &toi))
         return;
-    if (m.endless) {
-        hold(c, a, m.time);
-        hold(c, b, m.time);
+    if (toi.unresolved) {
+        stop_if_moving(ccd, a, toi.time);
+        stop_if_moving(ccd, b, toi.time);
         c->world->counters.hits_deferred++;
         return;
     }
     double qa[4], qb[4];
-    foliot__turned_at(c, a, m.time, qa);
-    foliot__turned_at(c, b, m.time, qb);
-    foliot__blow(c, a, b, &m);
-    change(c, a, m.time, qa, true);
-    change(c, b, m.time, qb, true);
+    foliot__orientation_at(c, a, toi.time, qa);
+    foliot__orientation_at(c, b, toi.time, qb);
+    foliot__collision_impulse(c, a, b, &toi);
+    change_path(ccd, a, toi.time, qa, true);
+    change_path(ccd, b, toi.time, qb, true);
     const double *inverse_mass = foliot__inverse_mass(c->world);
     if (inverse_mass[a] > 0)
-        look_around(c, a, expect_pair, found);
+        each_neighbour(ccd, a, queue_pair);
     if (inverse_mass[b] > 0)
-        look_around(c, b, expect_pair, found);
+        each_neighbour(ccd, b, queue_pair);
 }
+
+// -- too many impacts
 
 // The queue itself was too small: nothing that could pass by half its radius moves on from where
 // its path began.
-static void hold_all(foliot__collider *c)
+static void stop_fast_bodies(foliot__ccd *ccd)
 {
+    const foliot__collider *c = &ccd->collider;
+    foliot__v3 v = c->paths.end_velocity;
     double dt = c->step->dt;
-    c->counts[FOLIOT__COUNT_IMPACTS] = 0;
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_SORTED]; k++) {
-        uint32_t i = c->bounds[k].body;
-        const double w[3] = {c->path.x[i], c->path.y[i], c->path.z[i]};
-        double way = (foliot__sqrt(foliot__dot(w, w)) + c->rest[i]) * (dt - c->since[i]);
-        if (foliot__inverse_mass(c->world)[i] > 0 && way > foliot__core(c->world, i) / 2)
-            stop(c, i, c->since[i]);
+    ccd->counts->queued = 0;
+    for (uint32_t k = 0; k < c->counts->sorted; k++) {
+        uint32_t i = c->grid.bounds[k].body;
+        const double w[3] = {v.x[i], v.y[i], v.z[i]};
+        double displacement =
+            (foliot__sqrt(foliot__vec3_dot(w, w)) + c->paths.restitution_threshold[i]) *
+            (dt - c->paths.since[i]);
+        if (foliot__inverse_mass(c->world)[i] > 0 &&
+            displacement > foliot__inradius(c->world, i) / 2)
+            stop_body(ccd, i, c->paths.since[i]);
     }
-    c->world->counters.hits_deferred += c->counts[FOLIOT__COUNT_LOST];
+    c->world->counters.hits_deferred += ccd->counts->lost;
 }
 
-static void defer(foliot__collider *c)
+// The solver ends what is left in the queue.
+static void defer_impacts(foliot__ccd *ccd)
 {
-    while (c->counts[FOLIOT__COUNT_IMPACTS] > 0 && c->counts[FOLIOT__COUNT_LOST] == 0) {
-        foliot__impact impact = pop(c);
-        if (stale(c, &impact))
+    while (ccd->counts->queued > 0 && ccd->counts->lost == 0) {
+        foliot__impact impact = pop_impact(ccd);
+        if (is_outdated(ccd, &impact))
             continue;
-        hold(c, impact.a, impact.time);
-        hold(c, impact.b, impact.time);
-        c->world->counters.hits_deferred++;
+        stop_if_moving(ccd, impact.a, impact.time);
+        stop_if_moving(ccd, impact.b, impact.time);
+        ccd->collider.world->counters.hits_deferred++;
     }
 }
+
+// -- a step
 
 // The grid knows bodies by the bounds that they had when pairs were found: those whose path has
 // changed since stay in the list of the changed, with bounds of their present path.
-static void remember_changed(foliot__collider *c)
+static void remember_changed(foliot__ccd *ccd)
 {
-    if (c->counts[FOLIOT__COUNT_STALE])
-        c->counts[FOLIOT__COUNT_CHANGED] = 0;
-    c->counts[FOLIOT__COUNT_REMEMBERED] = c->counts[FOLIOT__COUNT_CHANGED];
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_CHANGED]; k++) {
-        uint32_t i = c->changed[k];
-        c->age[i] = 1;
-        c->changed_bounds[k] = foliot__bounds_of(c, i, 0);
+    foliot__collider *c = &ccd->collider;
+    if (c->counts->stale)
+        ccd->counts->changed = 0;
+    ccd->counts->remembered = ccd->counts->changed;
+    for (uint32_t k = 0; k < ccd->counts->changed; k++) {
+        uint32_t i = ccd->changed[k];
+        c->paths.revision[i] = 1;
+        ccd->changed_bounds[k] = foliot__bounds_of(c, i, 0);
     }
 }
 
-// Whether even the two fastest bodies, were they the two smallest, would not be lively.
+// Whether not even the two fastest bodies could have an impact if they were the two smallest.
 static bool all_slow(const foliot__collider *c)
 {
     const uint32_t *kind = foliot__shape_kind(c->world);
-    float core = FOLIOT__FAR;
-    double way = 0;
+    const double *displacement = c->paths.displacement_max;
+    float inradius = FOLIOT__FAR;
+    double most = 0;
     for (uint32_t i = 0; i < c->step->count; i++) {
-        way = c->way[i] > way ? c->way[i] : way;
-        core = c->core[i] < core && kind[i] != FOLIOT_SHAPE_POINT ? c->core[i] : core;
+        most = displacement[i] > most ? displacement[i] : most;
+        bool smaller = c->inradius[i] < inradius && kind[i] != FOLIOT_SHAPE_POINT;
+        inradius = smaller ? c->inradius[i] : inradius;
     }
-    return way + way <= (double)core / 2;
+    return most + most <= (double)inradius / 2;
 }
 
-void foliot__run_impacts(foliot__collider *c)
+static void queue_impacts(foliot__ccd *ccd)
 {
-    c->counts[FOLIOT__COUNT_IMPACTS] = 0;
-    c->counts[FOLIOT__COUNT_HELD] = 0;
-    c->counts[FOLIOT__COUNT_LOST] = 0;
-    remember_changed(c);
+    const foliot__collider *c = &ccd->collider;
     bool slow = all_slow(c);
-    uint32_t pairs = c->counts[FOLIOT__COUNT_PAIRS];
+    uint32_t pairs = c->counts->pairs;
     for (uint32_t k = 0; k < pairs && !slow; k++)
-        if (lively(c, c->pairs[k].a, c->pairs[k].b))
-            expect(c, c->pairs[k].a, c->pairs[k].b);
-    if (c->counts[FOLIOT__COUNT_IMPACTS] == 0)
+        if (may_have_impact(c, c->pairs[k].a, c->pairs[k].b))
+            queue_impact(ccd, c->pairs[k].a, c->pairs[k].b);
+}
+
+void foliot__run_impacts(foliot__ccd *ccd)
+{
+    foliot__collider *c = &ccd->collider;
+    ccd->counts->queued = ccd->counts->stopped = ccd->counts->lost = 0;
+    remember_changed(ccd);
+    queue_impacts(ccd);
+    if (ccd->counts->queued == 0)
         return;
     c->world->acceleration_valid = 0;
-    c->counts[FOLIOT__COUNT_STALE] = 1; // manifolds of what they move
-    uint32_t taken = 0;
-    while (c->counts[FOLIOT__COUNT_IMPACTS] > 0 && c->counts[FOLIOT__COUNT_LOST] == 0 &&
-           taken < IMPACTS_MAX) {
-        foliot__impact impact = pop(c);
-        if (stale(c, &impact))
+    c->counts->stale = 1; // manifolds of what they move
+    for (uint32_t applied = 0;
+         ccd->counts->queued > 0 && ccd->counts->lost == 0 && applied < IMPACTS_MAX;) {
+        foliot__impact impact = pop_impact(ccd);
+        if (is_outdated(ccd, &impact))
             continue;
-        take(c, &impact);
-        taken++;
+        apply_impact(ccd, &impact);
+        applied++;
     }
-    if (c->counts[FOLIOT__COUNT_IMPACTS] > 0)
-        defer(c);
-    if (c->counts[FOLIOT__COUNT_LOST] > 0)
-        hold_all(c);
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_CHANGED]; k++)
-        if (foliot__changed_now(c, c->changed[k]))
-            look_around(c, c->changed[k], add_pair, add_found);
+    if (ccd->counts->queued > 0)
+        defer_impacts(ccd);
+    if (ccd->counts->lost > 0)
+        stop_fast_bodies(ccd);
+    for (uint32_t k = 0; k < ccd->counts->changed; k++)
+        if (foliot__path_changed_now(ccd, ccd->changed[k]))
+            each_neighbour(ccd, ccd->changed[k], add_pair);
     foliot__order_pairs(c);
 }

@@ -1,31 +1,68 @@
 // SPDX-License-Identifier: MIT
-// impact.h: what impact.c, ride.c, time_of_impact.c and blow.c tell each other: the path of a body
-// through the step, and where two of them meet.
-#ifndef FOLIOT_SIM_COLLIDE_IMPACT_H
-#define FOLIOT_SIM_COLLIDE_IMPACT_H
+// impact.h: continuous collision: impacts on the way through a substep. It takes its part of the
+// table `contact_workspace` after the collider's.
+//
+//   impact.c             finds and applies impacts in the order of time
+//   time_of_impact.c     when two that turn come to touch
+//   collision_impulse.c  what an impact does to velocities and paths
+#ifndef FOLIOT_SIM_CCD_IMPACT_H
+#define FOLIOT_SIM_CCD_IMPACT_H
 
 #include "sim/collide/sweep.h"
 
-typedef struct foliot__meeting {
+// An impact that waits in the queue.
+typedef struct foliot__impact {
+    double time; // after the step's start
+    uint32_t a, b;
+    uint32_t revision_a, revision_b; // of the paths that it was computed from
+} foliot__impact;
+
+typedef struct foliot__ccd_counts {
+    uint32_t changed;
+    uint32_t remembered; // of the changed: since an earlier substep
+    uint32_t queued;
+    uint32_t stopped; // bodies stopped for the rest of the step
+    uint32_t lost;    // impacts for which the queue had no room
+} foliot__ccd_counts;
+
+typedef struct foliot__ccd {
+    foliot__collider collider;
+    foliot__ccd_counts *counts;
+    uint32_t *stopped_in; // 1 + the tick's last substep in which an impact stopped the body for the
+                          // rest; 0: none
+    uint32_t *changed;    // bodies whose path an impact has changed
+    uint32_t *changed_at; // and where each stands in that list
+    foliot__bounds *changed_bounds;
+    foliot__impact *queue; // `contacts` entries
+} foliot__ccd;
+
+// Where and how two bodies meet.
+typedef struct foliot__toi {
     double time;
     double normal[3];          // from a to b
     double arm_a[3], arm_b[3]; // from the centres to the point that strikes
     double speed;              // of approach there
-    bool endless;              // they are so near for so long that nothing more is known: stop them
-} foliot__meeting;
+    bool unresolved;           // they are so near for so long that nothing more is known: stop them
+} foliot__toi;
+
+void foliot__ccd_carve(foliot__ccd *ccd, foliot__carver *from, size_t slots, size_t contacts);
+foliot__ccd foliot__ccd_of(const foliot__step *step);
+
+// impact.c: finds and applies impacts until the step's end.
+void foliot__run_impacts(foliot__ccd *ccd);
+// Whether the body's path has changed in this substep. Pairs of those that changed before are
+// there already.
+bool foliot__path_changed_now(const foliot__ccd *ccd, uint32_t body);
 
 // The next time from `since`, the later of their paths' begins, on at which the two, of whatever
-// shape, touch and approach each other faster than foliot__rest_of, and so that they would go by
-// foliot__way_of in what is left of the step. False if there is none in this step.
+// shape, touch and approach each other faster than foliot__impact_speed_min, and so that they would
+// go by foliot__impact_displacement_min in what is left of the step. False if there is none in this
+// step.
 bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
-                            foliot__meeting *m);
+                            foliot__toi *toi);
 
-// impact.c: whether the body's path has changed in this substep. Pairs of those that changed before
-// are there already.
-bool foliot__changed_now(const foliot__collider *c, uint32_t body);
-
-// blow.c: what the meeting gives to both, from its time on. Their turning is the caller's to begin
-// anew.
-void foliot__blow(foliot__collider *c, uint32_t a, uint32_t b, const foliot__meeting *m);
+// Applies the impulses of an impact to both bodies, from its time on. The caller begins their
+// turning anew.
+void foliot__collision_impulse(foliot__collider *c, uint32_t a, uint32_t b, const foliot__toi *toi);
 
 #endif

@@ -20,12 +20,12 @@
 
 typedef struct couple {
     const foliot__collider *c;
-    foliot__ride a, b;
-    double d[3];  // from a's centre to b's
-    double touch; // as near as this is touching
-    double sweep; // of the two surfaces by turning, at most, as a speed
-    double gain;  // of the relative velocity, as an acceleration
-    double n[3];  // what separates them, from a to b
+    foliot__sweep a, b;
+    double d[3];          // from a's centre to b's
+    double touch;         // as near as this is touching
+    double surface_speed; // of the two surfaces by turning, at most, as a speed
+    double gain;          // of the relative velocity, as an acceleration
+    double n[3];          // what separates them, from a to b
     foliot__near_point points[FOLIOT__POINTS]; // none yet if the count is 0
     uint32_t count;
     double spin_a[3], spin_b[3]; // where they touch
@@ -33,25 +33,25 @@ typedef struct couple {
 
 static void couple_to(couple *p, double time)
 {
-    foliot__ride_on(p->c, &p->a, time);
-    foliot__ride_on(p->c, &p->b, time);
+    foliot__sweep_move(p->c, &p->a, time);
+    foliot__sweep_move(p->c, &p->b, time);
     for (int k = 0; k < 3; k++)
         p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
 }
 
-static void set_couple(couple *p, const foliot__collider *c, const foliot__ride *a,
-                       const foliot__ride *b, double time, double gain)
+static void set_couple(couple *p, const foliot__collider *c, const foliot__sweep *a,
+                       const foliot__sweep *b, double time, double gain)
 {
     p->c = c;
     p->a = *a;
     p->b = *b;
-    p->touch = TOUCH * foliot__smaller(a->core, b->core);
-    p->sweep = a->sweep + b->sweep;
+    p->touch = TOUCH * foliot__smaller(a->inradius, b->inradius);
+    p->surface_speed = a->surface_speed + b->surface_speed;
     p->gain = gain;
-    if (c->since[a->body] != time)
-        foliot__ride_on(c, &p->a, time);
-    if (c->since[b->body] != time)
-        foliot__ride_on(c, &p->b, time);
+    if (c->paths.since[a->body] != time)
+        foliot__sweep_move(c, &p->a, time);
+    if (c->paths.since[b->body] != time)
+        foliot__sweep_move(c, &p->b, time);
     for (int k = 0; k < 3; k++)
         p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
 }
@@ -59,7 +59,7 @@ static void set_couple(couple *p, const foliot__collider *c, const foliot__ride 
 static double closing(const couple *p, const double n[3])
 {
     const double v[3] = {p->a.v[0] - p->b.v[0], p->a.v[1] - p->b.v[1], p->a.v[2] - p->b.v[2]};
-    return foliot__dot(v, n);
+    return foliot__vec3_dot(v, n);
 }
 
 // How far the solid reaches along n from its centre, times the length of n.
@@ -67,9 +67,9 @@ static inline double support(const foliot__solid *s, const double n[3], double l
 {
     double sum = s->radius * length;
     if (s->kind == FOLIOT_SHAPE_CAPSULE)
-        return sum + s->half[2] * foliot__absolute(foliot__dot(s->axis[2], n));
+        return sum + s->half[2] * foliot__absolute(foliot__vec3_dot(s->axis[2], n));
     for (int k = 0; k < 3 && s->kind == FOLIOT_SHAPE_BOX; k++)
-        sum += s->half[k] * foliot__absolute(foliot__dot(s->axis[k], n));
+        sum += s->half[k] * foliot__absolute(foliot__vec3_dot(s->axis[k], n));
     return sum;
 }
 
@@ -84,7 +84,7 @@ typedef struct outlook {
 // Whether the gap along n, which is of that length, outlasts the step; `reach` of both along it.
 static bool lasts(const outlook *o, const double n[3], double length, double reach)
 {
-    double along = foliot__dot(o->d, n), speed = foliot__dot(o->v, n);
+    double along = foliot__vec3_dot(o->d, n), speed = foliot__vec3_dot(o->v, n);
     double gap = foliot__absolute(along) - reach, closes = along < 0 ? -speed : speed;
     return (foliot__larger(closes, 0) + o->more * length) * o->left <=
            gap - (o->touch + o->turns) * length;
@@ -101,27 +101,28 @@ static bool lasts_over_faces(const outlook *o, const foliot__solid *box, const f
 static bool lasts_over_plane(const outlook *o, const double x[3], const double v[3],
                              const foliot__solid *solid, const foliot__solid *plane)
 {
-    double gap = foliot__dot(plane->half, x) - plane->offset - support(solid, plane->half, 1);
-    double closes = -foliot__dot(plane->half, v);
+    double gap = foliot__vec3_dot(plane->half, x) - plane->offset - support(solid, plane->half, 1);
+    double closes = -foliot__vec3_dot(plane->half, v);
     return (foliot__larger(closes, 0) + o->more) * o->left <= gap - (o->touch + o->turns);
 }
 
 // Whether a gap along one of a few directions outlasts the step, however both turn: most pairs are
 // told so. Of their orientations those at their paths' begins are asked for: what they turn through
 // from there is counted.
-static bool stay_apart(const foliot__collider *c, const foliot__ride *a, const foliot__ride *b,
+static bool stay_apart(const foliot__collider *c, const foliot__sweep *a, const foliot__sweep *b,
                        double since, double gain)
 {
     double there[2][2][3], end = c->step->dt;
     const double *xa = a->solid.x, *va = a->v, *xb = b->solid.x, *vb = b->v;
-    outlook o = {.left = end - since, .touch = TOUCH * foliot__smaller(a->core, b->core)};
+    outlook o = {.left = end - since, .touch = TOUCH * foliot__smaller(a->inradius, b->inradius)};
     o.more = gain * o.left;
-    o.turns = a->sweep * (end - c->since[a->body]) + b->sweep * (end - c->since[b->body]);
-    if (c->since[a->body] != since) {
+    o.turns = a->surface_speed * (end - c->paths.since[a->body]) +
+              b->surface_speed * (end - c->paths.since[b->body]);
+    if (c->paths.since[a->body] != since) {
         foliot__path_at(c, a->body, since, there[0][0], there[0][1]);
         xa = there[0][0], va = there[0][1];
     }
-    if (c->since[b->body] != since) {
+    if (c->paths.since[b->body] != since) {
         foliot__path_at(c, b->body, since, there[1][0], there[1][1]);
         xb = there[1][0], vb = there[1][1];
     }
@@ -133,7 +134,7 @@ static bool stay_apart(const foliot__collider *c, const foliot__ride *a, const f
         o.d[k] = xb[k] - xa[k];
         o.v[k] = va[k] - vb[k];
     }
-    double length = foliot__sqrt(foliot__dot(o.d, o.d));
+    double length = foliot__sqrt(foliot__vec3_dot(o.d, o.d));
     double reach = support(&a->solid, o.d, length) + support(&b->solid, o.d, length);
     return lasts(&o, o.d, length, reach) || lasts_over_faces(&o, &a->solid, &b->solid) ||
            lasts_over_faces(&o, &b->solid, &a->solid);
@@ -145,11 +146,11 @@ static double approach_at(const couple *p, const double arm_a[3], const double a
                           const double n[3])
 {
     double by_a[3], by_b[3];
-    foliot__cross(p->spin_a, arm_a, by_a);
-    foliot__cross(p->spin_b, arm_b, by_b);
-    double turned = p->b.solid.kind == FOLIOT_SHAPE_PLANE ? 0 : -foliot__dot(by_b, n);
+    foliot__vec3_cross(p->spin_a, arm_a, by_a);
+    foliot__vec3_cross(p->spin_b, arm_b, by_b);
+    double turned = p->b.solid.kind == FOLIOT_SHAPE_PLANE ? 0 : -foliot__vec3_dot(by_b, n);
     if (p->a.solid.kind != FOLIOT_SHAPE_PLANE)
-        turned += foliot__dot(by_a, n);
+        turned += foliot__vec3_dot(by_a, n);
     return closing(p, n) + turned;
 }
 
@@ -174,10 +175,10 @@ static double look_at(couple *p)
 
 // The fastest that turning takes a point of the solid along n, where the balls of its ends touch by
 // their foremost.
-static double turned_along(const foliot__ride *r, const double w[3], const double n[3])
+static double turned_along(const foliot__sweep *r, const double w[3], const double n[3])
 {
     double way[3];
-    foliot__cross(n, w, way);
+    foliot__vec3_cross(n, w, way);
     return r->solid.kind == FOLIOT_SHAPE_PLANE ? 0
                                                : support(&r->solid, way, 0); // 0: without the balls
 }
@@ -193,7 +194,7 @@ static double fastest(couple *p)
 
 // The middle of the points that touch and approach: a box that falls flat is struck in its middle.
 // Else *next is the least gap of a point that does not touch yet: the next one to do so.
-static bool strike(couple *p, double rest, foliot__meeting *m, double *next)
+static bool strike(couple *p, double rest, foliot__toi *m, double *next)
 {
     if (p->count == 0)
         find_points(p);
@@ -201,7 +202,7 @@ static bool strike(couple *p, double rest, foliot__meeting *m, double *next)
     uint32_t struck = 0, count = p->count;
     for (int k = 0; k < 3; k++)
         m->normal[k] = p->n[k];
-    *next = count > 1 || p->sweep == 0 ? NOWHERE : 0;
+    *next = count > 1 || p->surface_speed == 0 ? NOWHERE : 0;
     for (uint32_t i = 0; i < count; i++)
         if (points[i].gap > p->touch)
             *next = foliot__smaller(*next, points[i].gap);
@@ -235,20 +236,20 @@ static bool strike(couple *p, double rest, foliot__meeting *m, double *next)
 // core: what turns and travels has an acceleration of at most that along what separates them now.
 static double harmless(const couple *p, double most)
 {
-    double turns = foliot__sqrt(foliot__dot(p->spin_a, p->spin_a)) +
-                   foliot__sqrt(foliot__dot(p->spin_b, p->spin_b));
+    double turns = foliot__sqrt(foliot__vec3_dot(p->spin_a, p->spin_a)) +
+                   foliot__sqrt(foliot__vec3_dot(p->spin_b, p->spin_b));
     double acceleration = p->gain + most * turns;
     return acceleration > 0 ? foliot__sqrt(2 * STRIDE * p->touch / acceleration) : NOWHERE;
 }
 
-static bool search(couple *p, double since, double rest, double way, double most,
-                   foliot__meeting *m)
+static bool search(couple *p, double since, double rest, double way, double most, foliot__toi *m)
 {
     double time = since, end = p->c->step->dt, pause = (end - since) / RESTS;
     for (int look = 0; look < STEPS; look++) {
         double gap = look_at(p), left = end - time, next = NOWHERE,
                slowest = foliot__larger(rest, way / left);
-        double bound = foliot__larger(closing(p, p->n), 0) + p->gain * left + p->sweep, on = pause;
+        double bound = foliot__larger(closing(p, p->n), 0) + p->gain * left + p->surface_speed,
+               on = pause;
         if (gap > p->touch) {
             if (!(bound * left > gap - p->touch))
                 return false;
@@ -261,7 +262,7 @@ static bool search(couple *p, double since, double rest, double way, double most
                 return false;
             if (speed > slowest && strike(p, slowest, m, &next)) {
                 m->time = time;
-                m->endless = false;
+                m->unresolved = false;
                 return true;
             }
             // No point that touches approaches yet; if others do, as far as they may go.
@@ -276,24 +277,25 @@ static bool search(couple *p, double since, double rest, double way, double most
         couple_to(p, time);
     }
     m->time = time;
-    m->endless = true;
+    m->unresolved = true;
     return true;
 }
 
 bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, double since,
-                            foliot__meeting *m)
+                            foliot__toi *m)
 {
-    const foliot__ride *ra = foliot__ride_of(c, a), *rb = foliot__ride_of(c, b);
-    foliot__v3 g = c->acceleration;
+    const foliot__sweep *ra = foliot__sweep_of(c, a), *rb = foliot__sweep_of(c, b);
+    foliot__v3 g = c->paths.acceleration;
     const double change[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
-    double gain = foliot__sqrt(foliot__dot(change, change)), end = c->step->dt;
+    double gain = foliot__sqrt(foliot__vec3_dot(change, change)), end = c->step->dt;
     if (!(end - since > end * MOMENT) || stay_apart(c, ra, rb, since, gain))
         return false;
     couple p;
     set_couple(&p, c, ra, rb, since, gain);
     const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
-    double most = foliot__sqrt(foliot__dot(v, v)) + gain * (end - since) + p.sweep;
-    double rest =
-        foliot__larger(foliot__rest_of(c, a, b), foliot__smaller(p.touch / end, most * SLOW));
-    return most > rest && search(&p, since, rest, foliot__way_of(c, a, b), most, m);
+    double most = foliot__sqrt(foliot__vec3_dot(v, v)) + gain * (end - since) + p.surface_speed;
+    double rest = foliot__larger(foliot__impact_speed_min(c, a, b),
+                                 foliot__smaller(p.touch / end, most * SLOW));
+    return most > rest &&
+           search(&p, since, rest, foliot__impact_displacement_min(c, a, b), most, m);
 }

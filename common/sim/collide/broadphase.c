@@ -10,6 +10,7 @@
 // in use.
 #include "sim/collide/collide.h"
 
+#include "sim/math/vec3.h"
 #include "sim/state/joint_table.h"
 
 #include <string.h>
@@ -29,7 +30,7 @@ typedef int64_t halves __attribute__((vector_size(LANES * sizeof(float)), may_al
 
 // How far the shape reaches along each axis from its centre, wherever it turns within `turn`
 // (radians).
-static void reach_of(const foliot__collider *c, uint32_t i, double turn, double reach[3])
+static void half_extents_of(const foliot__collider *c, uint32_t i, double turn, double reach[3])
 {
     const foliot_world *world = c->world;
     uint32_t kind = foliot__shape_kind(world)[i];
@@ -46,7 +47,7 @@ static void reach_of(const foliot__collider *c, uint32_t i, double turn, double 
     };
     const double half[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
                             foliot__half_z(world)[i]};
-    double extent = (double)c->extent[i], more = turn * extent;
+    double extent = (double)c->bounding_radius[i], more = turn * extent;
     for (int axis = 0; axis < 3; axis++) {
         for (int k = 0; k < 3; k++)
             reach[axis] += row[axis][k] < 0 ? -row[axis][k] * half[k] : row[axis][k] * half[k];
@@ -64,16 +65,17 @@ static void widen(foliot__bounds *bounds, int axis, const double at[3], double r
 
 // How much further than along its straight way a body's surface may come in this tick: by gravity,
 // by what contacts do to it before they are found anew, and what is touching.
-static double slack_of(const foliot__collider *c, uint32_t i)
+static double margin_of(const foliot__collider *c, uint32_t i)
 {
     const foliot__step *step = c->step;
     if (foliot__inverse_mass(c->world)[i] == 0)
         return 0;
     // A parabola leaves its chord by at most a dt^2 / 8.
-    double core = (double)c->core[i], margin = core * FOLIOT__MARGIN + c->rest[i] * step->dt / 8;
-    return step->left > 0
-               ? margin + core * (FOLIOT__SLACK + FOLIOT__MARGIN) + c->rest[i] * step->left
-               : margin;
+    double core = (double)c->inradius[i], margin = core * FOLIOT__SPECULATIVE_MARGIN +
+                                                   c->paths.restitution_threshold[i] * step->dt / 8;
+    return step->left > 0 ? margin + core * (FOLIOT__FAT_MARGIN + FOLIOT__SPECULATIVE_MARGIN) +
+                                c->paths.restitution_threshold[i] * step->left
+                          : margin;
 }
 
 foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t i, double since)
@@ -83,16 +85,16 @@ foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t i, double s
     foliot__v3 w = foliot__angular_velocity(world);
     foliot__bounds bounds = {.body = i};
     const double end[3] = {x.x[i], x.y[i], x.z[i]}, dt = c->step->dt, ahead = c->step->left;
-    double begin[3] = {c->start.x[i], c->start.y[i], c->start.z[i]};
+    double begin[3] = {c->paths.start.x[i], c->paths.start.y[i], c->paths.start.z[i]};
     if (since > 0) {
         double left = dt - since, half = left * left / 2;
-        begin[0] = end[0] - c->path.x[i] * left + c->acceleration.x[i] * half;
-        begin[1] = end[1] - c->path.y[i] * left + c->acceleration.y[i] * half;
-        begin[2] = end[2] - c->path.z[i] * left + c->acceleration.z[i] * half;
+        begin[0] = end[0] - c->paths.end_velocity.x[i] * left + c->paths.acceleration.x[i] * half;
+        begin[1] = end[1] - c->paths.end_velocity.y[i] * left + c->paths.acceleration.y[i] * half;
+        begin[2] = end[2] - c->paths.end_velocity.z[i] * left + c->paths.acceleration.z[i] * half;
     }
     const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    double reach[3], slack = slack_of(c, i);
-    reach_of(c, i, foliot__sqrt(foliot__dot(spin, spin)) * (dt + ahead), reach);
+    double reach[3], slack = margin_of(c, i);
+    half_extents_of(c, i, foliot__sqrt(foliot__vec3_dot(spin, spin)) * (dt + ahead), reach);
     for (int axis = 0; axis < 3; axis++) {
         const double at[3] = {begin[axis], end[axis], end[axis] + speed[axis] * ahead};
         widen(&bounds, axis, at, reach[axis] + slack);
@@ -120,11 +122,11 @@ static uint32_t cell_of(double x, double origin, double per_cell, double cells_m
     return cell > 0 ? (uint32_t)(cell < cells_max ? cell : cells_max) : 0;
 }
 
-static void bound_part(void *context, uint32_t begin, uint32_t end)
+static void bound_range(void *context, uint32_t begin, uint32_t end)
 {
     const foliot__collider *c = context;
     for (uint32_t k = begin; k < end; k++)
-        c->bounds[k] = foliot__bounds_of(c, c->order[k], 0);
+        c->grid.bounds[k] = foliot__bounds_of(c, c->grid.order[k], 0);
 }
 
 static void collect(foliot__collider *c)
@@ -135,32 +137,32 @@ static void collect(foliot__collider *c)
         if (!foliot__is_solid(world, i))
             continue;
         if (foliot__shape_kind(world)[i] == FOLIOT_SHAPE_PLANE)
-            c->planes[planes++] = i;
+            c->grid.planes[planes++] = i;
         else
-            c->order[count++] = i;
+            c->grid.order[count++] = i;
     }
-    foliot__parallel_run(c->workers, 0, count, FOLIOT__GRAIN_BODIES, bound_part, c);
-    c->counts[FOLIOT__COUNT_SORTED] = count;
-    c->counts[FOLIOT__COUNT_PLANES] = planes;
+    foliot__parallel_run(c->workers, 0, count, FOLIOT__GRAIN_BODIES, bound_range, c);
+    c->counts->sorted = count;
+    c->counts->planes = planes;
 }
 
 // Levels by the exponent of the extent; the largest is the last level.
 static void place_levels(foliot__collider *c)
 {
-    uint32_t count = c->counts[FOLIOT__COUNT_SORTED];
+    uint32_t count = c->counts->sorted;
     int largest = 0;
     for (uint32_t k = 0; k < count; k++) {
-        int exponent = exponent_of(extent_of(&c->bounds[k]));
+        int exponent = exponent_of(extent_of(&c->grid.bounds[k]));
         largest = exponent > largest ? exponent : largest;
     }
     for (int l = 0; l < FOLIOT__LEVELS; l++)
-        c->levels[l] = (foliot__level){.cell = 0};
+        c->grid.levels[l] = (foliot__level){.cell = 0};
     for (uint32_t k = 0; k < count; k++) {
-        foliot__bounds *b = &c->bounds[k];
+        foliot__bounds *b = &c->grid.bounds[k];
         double extent = extent_of(b);
         int l = exponent_of(extent) - largest + FOLIOT__LEVELS - 1;
         l = l < 0 ? 0 : l;
-        foliot__level *level = &c->levels[l];
+        foliot__level *level = &c->grid.levels[l];
         bool first = level->cell == 0;
         level->cell = foliot__larger(level->cell, extent);
         for (int axis = 0; axis < 3; axis++)
@@ -169,7 +171,7 @@ static void place_levels(foliot__collider *c)
         b->row = (uint32_t)l;
     }
     for (int l = 0; l < FOLIOT__LEVELS; l++) {
-        foliot__level *level = &c->levels[l];
+        foliot__level *level = &c->grid.levels[l];
         if (level->cell == 0)
             continue;
         level->cell *= 1 + 0x1p-20; // rounding never puts two that meet two cells apart
@@ -182,17 +184,17 @@ static void place_levels(foliot__collider *c)
 static void sort_few_keys(foliot__collider *c, uint32_t count)
 {
     for (uint32_t k = 1; k < count; k++) {
-        uint64_t key = c->keys[k];
-        uint32_t body = c->order[k], at = k;
-        for (; at > 0 && c->keys[at - 1] > key; at--) {
-            c->keys[at] = c->keys[at - 1];
-            c->order[at] = c->order[at - 1];
+        uint64_t key = c->grid.keys[k];
+        uint32_t body = c->grid.order[k], at = k;
+        for (; at > 0 && c->grid.keys[at - 1] > key; at--) {
+            c->grid.keys[at] = c->grid.keys[at - 1];
+            c->grid.order[at] = c->grid.order[at - 1];
         }
-        c->keys[at] = key;
-        c->order[at] = body;
+        c->grid.keys[at] = key;
+        c->grid.order[at] = body;
     }
     for (uint32_t k = 0; k < count; k++)
-        c->sorted[k] = c->bounds[c->order[k]];
+        c->grid.sorted[k] = c->grid.bounds[c->grid.order[k]];
 }
 
 // Least significant digit first, eight bits a pass; a pass whose digits are all equal is left out.
@@ -203,8 +205,8 @@ static void sort_keys(foliot__collider *c, uint32_t count)
         sort_few_keys(c, count);
         return;
     }
-    uint64_t *keys = c->keys, *keys_to = c->keys_spare, varies = 0;
-    uint32_t *order = c->order, *order_to = c->order_spare;
+    uint64_t *keys = c->grid.keys, *keys_to = c->grid.keys_spare, varies = 0;
+    uint32_t *order = c->grid.order, *order_to = c->grid.order_spare;
     for (uint32_t k = 1; k < count; k++)
         varies |= keys[k] ^ keys[0];
     for (int d = 0; d < 8; d++) {
@@ -229,7 +231,7 @@ static void sort_keys(foliot__collider *c, uint32_t count)
         order = order_to, order_to = swap_order;
     }
     for (uint32_t k = 0; k < count; k++)
-        c->sorted[k] = c->bounds[order[k]];
+        c->grid.sorted[k] = c->grid.bounds[order[k]];
 }
 
 // Bounds in binary32, rounded outwards: what meets, meets in these too.
@@ -247,25 +249,25 @@ static void round_bounds(foliot__collider *c, uint32_t count)
 {
     for (uint32_t k = 0; k < count; k++)
         for (int axis = 0; axis < 3; axis++) {
-            c->low[axis][k] = below(c->sorted[k].min[axis]);
-            c->high[axis][k] = above(c->sorted[k].max[axis]);
+            c->grid.low[axis][k] = below(c->grid.sorted[k].min[axis]);
+            c->grid.high[axis][k] = above(c->grid.sorted[k].max[axis]);
         }
 }
 
 static void sort_bounds(foliot__collider *c)
 {
-    uint32_t count = c->counts[FOLIOT__COUNT_SORTED];
+    uint32_t count = c->counts->sorted;
     uint32_t sizes[FOLIOT__LEVELS] = {0};
     for (uint32_t k = 0; k < count; k++) {
-        foliot__bounds *b = &c->bounds[k];
+        foliot__bounds *b = &c->grid.bounds[k];
         uint32_t l = b->row;
-        const foliot__level *level = &c->levels[l];
+        const foliot__level *level = &c->grid.levels[l];
         uint32_t y = cell_of(b->min[1], level->origin[1], level->per_cell, CELLS_MAX);
         uint32_t z = cell_of(b->min[2], level->origin[2], level->per_cell, CELLS_MAX);
         b->x = cell_of(b->min[0], level->origin[0], level->per_x, X_MAX);
         b->row = z << 14 | y;
-        c->keys[k] = (uint64_t)l << 58 | (uint64_t)b->row << 30 | b->x;
-        c->order[k] = k;
+        c->grid.keys[k] = (uint64_t)l << 58 | (uint64_t)b->row << 30 | b->x;
+        c->grid.order[k] = k;
         sizes[l]++;
     }
     if (count > 0)
@@ -273,24 +275,24 @@ static void sort_bounds(foliot__collider *c)
     round_bounds(c, count);
     uint32_t sum = 0;
     for (uint32_t l = 0; l < FOLIOT__LEVELS; l++) {
-        c->levels[l].begin = sum;
+        c->grid.levels[l].begin = sum;
         sum += sizes[l];
-        c->levels[l].end = sum;
+        c->grid.levels[l].end = sum;
     }
 }
 
 void foliot__add_pair(foliot__collider *c, uint32_t a, uint32_t b)
 {
-    uint32_t *count = &c->counts[FOLIOT__COUNT_PAIRS], most = c->world->capacity.contacts;
-    if (*count == most && !c->counts[FOLIOT__COUNT_FULL]) { // of repeats, perhaps
+    uint32_t *count = &c->counts->pairs, most = c->world->capacity.contacts;
+    if (*count == most && !c->counts->full) { // of repeats, perhaps
         foliot__order_pairs(c);
-        c->counts[FOLIOT__COUNT_FULL] = *count > most - most / 16;
+        c->counts->full = *count > most - most / 16;
     }
     if (*count == most) {
         c->world->counters.contacts_dropped++;
         return;
     }
-    c->pairs[(*count)++] = a < b ? (foliot__pair){a, b} : (foliot__pair){b, a};
+    c->pairs[(*count)++] = a < b ? (foliot__body_pair){a, b} : (foliot__body_pair){b, a};
 }
 
 static bool is_sphere(const foliot_world *world, uint32_t i)
@@ -302,18 +304,18 @@ static bool is_sphere(const foliot_world *world, uint32_t i)
 static bool spheres_near(const foliot__collider *c, uint32_t i, uint32_t j)
 {
     const foliot_world *world = c->world;
-    foliot__v3 x = foliot__position(world), s = c->start, v = foliot__velocity(world);
+    foliot__v3 x = foliot__position(world), s = c->paths.start, v = foliot__velocity(world);
     double radius = foliot__radius(world)[i] + foliot__radius(world)[j], left = c->step->left;
-    double reach = radius + slack_of(c, i) + slack_of(c, j), reach2 = reach * reach;
+    double reach = radius + margin_of(c, i) + margin_of(c, j), reach2 = reach * reach;
     const double d1[3] = {x.x[j] - x.x[i] + (v.x[j] - v.x[i]) * left,
                           x.y[j] - x.y[i] + (v.y[j] - v.y[i]) * left,
                           x.z[j] - x.z[i] + (v.z[j] - v.z[i]) * left};
-    if (foliot__dot(d1, d1) <= reach2)
+    if (foliot__vec3_dot(d1, d1) <= reach2)
         return true;
     const double d0[3] = {s.x[j] - s.x[i], s.y[j] - s.y[i], s.z[j] - s.z[i]};
     const double way[3] = {d1[0] - d0[0], d1[1] - d0[1], d1[2] - d0[2]};
-    double length2 = foliot__dot(way, way), along = -foliot__dot(d0, way);
-    double distance2 = foliot__dot(d0, d0);
+    double length2 = foliot__vec3_dot(way, way), along = -foliot__vec3_dot(d0, way);
+    double distance2 = foliot__vec3_dot(d0, d0);
     if (along <= 0)
         return distance2 <= reach2;
     if (along >= length2)
@@ -328,7 +330,7 @@ typedef struct finder {
     _Atomic(uint32_t)
         *shared; // length of the table, perhaps beyond its room; NULL: one looks alone
     uint32_t body, waiting;
-    foliot__pair found[HANDFUL];
+    foliot__body_pair found[HANDFUL];
 } finder;
 
 static void hand_over(finder *f)
@@ -352,7 +354,7 @@ static void consider(finder *f, uint32_t i, uint32_t j)
         foliot__add_pair(f->c, i, j);
         return;
     }
-    f->found[f->waiting++] = i < j ? (foliot__pair){i, j} : (foliot__pair){j, i};
+    f->found[f->waiting++] = i < j ? (foliot__body_pair){i, j} : (foliot__body_pair){j, i};
     if (f->waiting == HANDFUL)
         hand_over(f);
 }
@@ -376,7 +378,7 @@ static void scan_row(const foliot__collider *c, const foliot__level *level, uint
                      const foliot__bounds *box, void (*meet)(void *context, uint32_t body),
                      void *context)
 {
-    const foliot__bounds *sorted = c->sorted;
+    const foliot__bounds *sorted = c->grid.sorted;
     uint32_t x0 = cell_of(box->min[0] - level->cell, level->origin[0], level->per_x, X_MAX);
     uint32_t x1 = cell_of(box->max[0], level->origin[0], level->per_x, X_MAX);
     uint32_t k = lower_bound(sorted, level->begin, level->end, row, x0);
@@ -397,8 +399,9 @@ static void scan_level(const foliot__collider *c, const foliot__level *level,
 {
     const float low[3] = {below(box->min[0]), below(box->min[1]), below(box->min[2])};
     const float high[3] = {above(box->max[0]), above(box->max[1]), above(box->max[2])};
-    const float *const *from = (const float *const *)c->low, *const *to =
-                                                                 (const float *const *)c->high;
+    const float *const *from = (const float *const *)c->grid.low, *const *to =
+                                                                      (const float *const *)
+                                                                          c->grid.high;
     for (uint32_t k = level->begin; k < level->end;
          k += LANES) { // beyond the end it reads what it does not use
         marks met = meets(from[0] + k, to[0] + k, low[0], high[0]) &
@@ -407,8 +410,8 @@ static void scan_level(const foliot__collider *c, const foliot__level *level,
         if (!(((halves)met)[0] | ((halves)met)[1]))
             continue;
         for (uint32_t at = k; at < k + LANES && at < level->end; at++)
-            if (met[at - k] && foliot__bounds_meet(&c->sorted[at], box))
-                meet(context, c->sorted[at].body);
+            if (met[at - k] && foliot__bounds_meet(&c->grid.sorted[at], box))
+                meet(context, c->grid.sorted[at].body);
     }
 }
 
@@ -436,8 +439,8 @@ void foliot__query(const foliot__collider *c, const foliot__bounds *box,
                    void (*meet)(void *context, uint32_t body), void *context)
 {
     for (int l = 0; l < FOLIOT__LEVELS; l++)
-        if (c->levels[l].begin < c->levels[l].end)
-            query_level(c, &c->levels[l], box, meet, context);
+        if (c->grid.levels[l].begin < c->grid.levels[l].end)
+            query_level(c, &c->grid.levels[l], box, meet, context);
 }
 
 static void pair_with(void *context, uint32_t body)
@@ -451,7 +454,7 @@ static void pair_with(void *context, uint32_t body)
 // nowhere.
 static void pair_in_level(finder *f, const foliot__level *level, uint32_t k, uint32_t from[4])
 {
-    const foliot__bounds *sorted = f->c->sorted, *box = &sorted[k];
+    const foliot__bounds *sorted = f->c->grid.sorted, *box = &sorted[k];
     uint32_t x1 = cell_of(box->max[0], level->origin[0], level->per_x, X_MAX);
     for (uint32_t m = k + 1; m < level->end && sorted[m].row == box->row && sorted[m].x <= x1; m++)
         if (foliot__bounds_meet(&sorted[m], box))
@@ -478,21 +481,21 @@ static void pair_in_level(finder *f, const foliot__level *level, uint32_t k, uin
 static void pair_some(finder *f, int l, uint32_t begin, uint32_t end)
 {
     const foliot__collider *c = f->c;
-    const foliot__level *level = &c->levels[l];
+    const foliot__level *level = &c->grid.levels[l];
     uint32_t from[4] = {NOWHERE, NOWHERE, NOWHERE, NOWHERE};
     for (uint32_t k = begin; k < end; k++) {
         pair_in_level(f, level, k, from);
-        f->body = c->sorted[k].body;
+        f->body = c->grid.sorted[k].body;
         for (int coarser = l + 1; coarser < FOLIOT__LEVELS; coarser++)
-            if (c->levels[coarser].begin < c->levels[coarser].end)
-                query_level(c, &c->levels[coarser], &c->sorted[k], pair_with, f);
+            if (c->grid.levels[coarser].begin < c->grid.levels[coarser].end)
+                query_level(c, &c->grid.levels[coarser], &c->grid.sorted[k], pair_with, f);
     }
 }
 
 static void pair_levels(finder *f, uint32_t begin, uint32_t end)
 {
     for (int l = 0; l < FOLIOT__LEVELS; l++) {
-        const foliot__level *level = &f->c->levels[l];
+        const foliot__level *level = &f->c->grid.levels[l];
         uint32_t first = begin > level->begin ? begin : level->begin;
         uint32_t last = end < level->end ? end : level->end;
         if (first < last)
@@ -505,7 +508,7 @@ typedef struct search {
     _Atomic(uint32_t) count;
 } search;
 
-static void pair_part(void *context, uint32_t begin, uint32_t end)
+static void pair_range(void *context, uint32_t begin, uint32_t end)
 {
     search *s = context;
     finder f = {.c = s->c, .shared = &s->count, .waiting = 0};
@@ -517,11 +520,11 @@ static void pair_part(void *context, uint32_t begin, uint32_t end)
 // so that it is the same ones that find no room.
 static void pair_bodies(foliot__collider *c)
 {
-    uint32_t bodies = c->counts[FOLIOT__COUNT_SORTED];
-    search s = {c, c->counts[FOLIOT__COUNT_PAIRS]};
-    foliot__parallel_run(c->workers, 0, bodies, FOLIOT__GRAIN_BODIES, pair_part, &s);
+    uint32_t bodies = c->counts->sorted;
+    search s = {c, c->counts->pairs};
+    foliot__parallel_run(c->workers, 0, bodies, FOLIOT__GRAIN_BODIES, pair_range, &s);
     if (s.count <= c->world->capacity.contacts) {
-        c->counts[FOLIOT__COUNT_PAIRS] = s.count;
+        c->counts->pairs = s.count;
         return;
     }
     finder f = {.c = c};
@@ -542,34 +545,33 @@ static bool meets_plane(const foliot_world *world, const foliot__bounds *box, ui
 static void pair_planes(foliot__collider *c)
 {
     const double *inverse_mass = foliot__inverse_mass(c->world);
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_SORTED]; k++) {
-        const foliot__bounds *box = &c->bounds[k];
+    for (uint32_t k = 0; k < c->counts->sorted; k++) {
+        const foliot__bounds *box = &c->grid.bounds[k];
         if (inverse_mass[box->body] == 0)
             continue;
-        for (uint32_t p = 0; p < c->counts[FOLIOT__COUNT_PLANES]; p++)
-            if (meets_plane(c->world, box, c->planes[p]))
-                foliot__add_pair(c, c->planes[p], box->body);
+        for (uint32_t p = 0; p < c->counts->planes; p++)
+            if (meets_plane(c->world, box, c->grid.planes[p]))
+                foliot__add_pair(c, c->grid.planes[p], box->body);
     }
 }
 
 static void drop_repeats(foliot__collider *c)
 {
-    uint32_t count = c->counts[FOLIOT__COUNT_PAIRS], kept = 0;
+    uint32_t count = c->counts->pairs, kept = 0;
     for (uint32_t k = 0; k < count; k++) {
-        foliot__pair pair = c->pairs[k];
+        foliot__body_pair pair = c->pairs[k];
         if (kept == 0 || c->pairs[kept - 1].a != pair.a || c->pairs[kept - 1].b != pair.b)
             c->pairs[kept++] = pair;
     }
-    c->counts[FOLIOT__COUNT_PAIRS] = kept;
+    c->counts->pairs = kept;
 }
 
 // One pass of counting, on member a (0) or b (1), of which `begin` says how many each slot has;
 // stable.
-static void place_pairs(const foliot__collider *c, const foliot__pair *from, uint32_t member,
-                        uint32_t *begin, foliot__pair *to)
+static void place_pairs(const foliot__collider *c, const foliot__body_pair *from, uint32_t member,
+                        uint32_t *begin, foliot__body_pair *to)
 {
-    const uint32_t *key = (const uint32_t *)(const void *)from + member,
-                   count = c->counts[FOLIOT__COUNT_PAIRS];
+    const uint32_t *key = (const uint32_t *)(const void *)from + member, count = c->counts->pairs;
     for (uint32_t i = 0, sum = 0; i < c->step->count; i++) {
         uint32_t n = begin[i];
         begin[i] = sum;
@@ -581,7 +583,7 @@ static void place_pairs(const foliot__collider *c, const foliot__pair *from, uin
 
 static void sort_all_pairs(foliot__collider *c)
 {
-    uint32_t *of_a = c->order, *of_b = c->order_spare, count = c->counts[FOLIOT__COUNT_PAIRS];
+    uint32_t *of_a = c->grid.pairs_of_a, *of_b = c->grid.pairs_of_b, count = c->counts->pairs;
     memset(of_a, 0, sizeof *of_a * c->step->count);
     memset(of_b, 0, sizeof *of_b * c->step->count);
     for (uint32_t k = 0; k < count; k++) {
@@ -600,8 +602,8 @@ void foliot__order_pairs(foliot__collider *c)
 
 void foliot__find_pairs(foliot__collider *c)
 {
-    c->counts[FOLIOT__COUNT_PAIRS] = 0;
-    c->counts[FOLIOT__COUNT_FULL] = 0;
+    c->counts->pairs = 0;
+    c->counts->full = 0;
     collect(c);
     place_levels(c);
     sort_bounds(c);

@@ -9,7 +9,8 @@
 
 #define TO_AND_FRO 16
 #define REACH                                                                                      \
-    (2 * FOLIOT__MARGIN) // of the smaller body's core: as far apart as points that press may be
+    (2 * FOLIOT__SPECULATIVE_MARGIN) // of the smaller body's core: as far apart as points that
+                                     // press may be
 
 void foliot__touches_begin(foliot_world *world)
 {
@@ -52,7 +53,8 @@ static void clamp_to(const foliot__solid *box, double p[3])
     double at[3] = {box->x[0], box->x[1], box->x[2]};
     const double d[3] = {p[0] - at[0], p[1] - at[1], p[2] - at[2]};
     for (int k = 0; k < 3; k++) {
-        double along = foliot__clamp(foliot__dot(d, box->axis[k]), -box->half[k], box->half[k]);
+        double along =
+            foliot__clamp(foliot__vec3_dot(d, box->axis[k]), -box->half[k], box->half[k]);
         for (int i = 0; i < 3; i++)
             at[i] += along * box->axis[k][i];
     }
@@ -109,7 +111,7 @@ static double approach_of(const foliot_world *world, const foliot_contact_event 
     foliot__v3 v = foliot__before_velocity(world);
     uint32_t a = touch->a, b = touch->b;
     const double w[3] = {v.x[a] - v.x[b], v.y[a] - v.y[b], v.z[a] - v.z[b]};
-    return foliot__dot(w, touch->normal);
+    return foliot__vec3_dot(w, touch->normal);
 }
 
 static foliot_contact_event touch_of(const foliot_world *world, const foliot__contact_row *row, bool begins)

@@ -40,7 +40,7 @@ static void touch_spheres(const foliot_world *world, double reach, foliot__manif
     uint32_t a = m->a, b = m->b;
     const double d[3] = {x.x[b] - x.x[a], x.y[b] - x.y[a], x.z[b] - x.z[a]};
     double ra = foliot__radius(world)[a], rb = foliot__radius(world)[b], sum = ra + rb;
-    double distance2 = foliot__dot(d, d), farthest = sum + reach;
+    double distance2 = foliot__vec3_dot(d, d), farthest = sum + reach;
     if (!(distance2 <= farthest * farthest))
         return;
     double distance = foliot__sqrt(distance2), gap = distance - sum;
@@ -67,7 +67,7 @@ static void touch_sphere_plane(const foliot_world *world, uint32_t ball, uint32_
                          foliot__half_z(world)[plane]};
     const double at[3] = {x.x[ball], x.y[ball], x.z[ball]};
     double radius = foliot__radius(world)[ball];
-    double gap = foliot__dot(n, at) - foliot__plane_offset(world)[plane] - radius;
+    double gap = foliot__vec3_dot(n, at) - foliot__plane_offset(world)[plane] - radius;
     if (!(gap <= reach))
         return;
     bool first = ball == m->a;
@@ -143,8 +143,8 @@ static bool touch_one(const foliot_world *world, double reach, foliot__manifold 
     return true;
 }
 
-void foliot__find_manifolds(const foliot_world *world, const foliot__pair *pairs, uint32_t count,
-                            const float *reach, foliot__manifold *out)
+void foliot__find_manifolds(const foliot_world *world, const foliot__body_pair *pairs,
+                            uint32_t count, const float *reach, foliot__manifold *out)
 {
     uint32_t boxes[FOLIOT__BOX_BATCH], waiting = 0;
     for (uint32_t k = 0; k < count; k++) {

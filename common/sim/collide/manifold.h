@@ -27,12 +27,12 @@ typedef struct foliot__manifold {
     foliot__manifold_point point[FOLIOT__POINTS]; // ascending by feature
 } __attribute__((aligned(32))) foliot__manifold;
 
-struct foliot__pair;
+struct foliot__body_pair;
 
 // out[k] for pairs[k]; count 0 where no two points come nearer than reach[a] + reach[b] (by slot:
 // how far a body may still move in this tick, and the margin). Touches nothing else, so slices may
 // run on several threads.
-void foliot__find_manifolds(const foliot_world *world, const struct foliot__pair *pairs,
+void foliot__find_manifolds(const foliot_world *world, const struct foliot__body_pair *pairs,
                             uint32_t count, const float *reach, foliot__manifold *out);
 
 #endif

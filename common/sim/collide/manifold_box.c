@@ -80,7 +80,7 @@ static void flush(const foliot_world *world, const float *reach, gathering *g)
     g->count = 0;
 }
 
-void foliot__touch_boxes(const foliot_world *world, const foliot__pair *pairs,
+void foliot__touch_boxes(const foliot_world *world, const foliot__body_pair *pairs,
                          const uint32_t *which, uint32_t count, const float *reach,
                          foliot__manifold *out)
 {

@@ -59,7 +59,7 @@ static uint32_t end_of(double s, double half)
 
 static void direction_of(const segments *p, const double w[3], double size, double n[3])
 {
-    double length = foliot__sqrt(foliot__dot(w, w));
+    double length = foliot__sqrt(foliot__vec3_dot(w, w));
     if (length > size * NOTHING) {
         for (int k = 0; k < 3; k++)
             n[k] = w[k] / length;
@@ -67,10 +67,10 @@ static void direction_of(const segments *p, const double w[3], double size, doub
     }
     // They cross, or one lies in the other.
     double across[3], sine2;
-    foliot__cross(p->u, p->v, across);
-    sine2 = foliot__dot(across, across);
+    foliot__vec3_cross(p->u, p->v, across);
+    sine2 = foliot__vec3_dot(across, across);
     if (p->la > 0 && p->lb > 0 && sine2 > NOTHING) {
-        double scale = (foliot__dot(across, p->d) < 0 ? -1 : 1) / foliot__sqrt(sine2);
+        double scale = (foliot__vec3_dot(across, p->d) < 0 ? -1 : 1) / foliot__sqrt(sine2);
         for (int k = 0; k < 3; k++)
             n[k] = across[k] * scale;
     } else if (p->la > 0 || p->lb > 0) {
@@ -102,8 +102,8 @@ static bool side_by_side(const segments *p, double radius_a, double radius_b, do
     for (int e = 0; e < 2; e++) {
         double s = ends[e], w[3];
         between(p, s, toward_b(p, s), w);
-        double along = foliot__dot(w, t->normal), gap = along - sum;
-        if (along > 0 && foliot__sqrt(foliot__dot(w, w)) - along > ASTRAY * sum) {
+        double along = foliot__vec3_dot(w, t->normal), gap = along - sum;
+        if (along > 0 && foliot__sqrt(foliot__vec3_dot(w, w)) - along > ASTRAY * sum) {
             t->count = 0;
             return false;
         }
@@ -122,17 +122,17 @@ void foliot__touch_capsules(const foliot__solid *a, const foliot__solid *b, cons
     segments p = {.u = a->axis[2], .v = b->axis[2], .d = d};
     p.la = half_length(a);
     p.lb = half_length(b);
-    p.cosine = foliot__dot(p.u, p.v);
-    p.f = foliot__dot(p.u, d);
-    p.g = foliot__dot(p.v, d);
+    p.cosine = foliot__vec3_dot(p.u, p.v);
+    p.f = foliot__vec3_dot(p.u, d);
+    p.g = foliot__vec3_dot(p.v, d);
     double sine2 = 1 - p.cosine * p.cosine, sum = a->radius + b->radius, s, s_b, w[3];
     nearest(&p, sine2, &s, &s_b);
     between(&p, s, s_b, w);
-    double distance2 = foliot__dot(w, w);
+    double distance2 = foliot__vec3_dot(w, w);
     if (!(distance2 <= (sum + reach) * (sum + reach)))
         return;
     direction_of(&p, w, sum + p.la + p.lb, t->normal);
-    double lean = foliot__dot(t->normal, p.u);
+    double lean = foliot__vec3_dot(t->normal, p.u);
     if (sine2 < ALONG && lean * lean < ALONG && side_by_side(&p, a->radius, b->radius, reach, t))
         return;
     uint32_t feature = end_of(s, p.la) | end_of(s_b, p.lb) << 2;
@@ -166,7 +166,7 @@ static double slope(const rod *r, double t)
 {
     double excess[3];
     beyond(r, t, excess);
-    return foliot__dot(excess, r->e);
+    return foliot__vec3_dot(excess, r->e);
 }
 
 // Two points of the rod at once, where it passes the planes of two opposite faces; an end where it
@@ -350,7 +350,7 @@ static bool add_both(rod_touch *w, unsigned mask)
         double height = height_of(w, s[e]), excess[3];
         beyond(&w->r, s[e], excess);
         if (height > 0 &&
-            foliot__sqrt(foliot__dot(excess, excess)) - height > ASTRAY * w->capsule->radius) {
+            foliot__sqrt(foliot__vec3_dot(excess, excess)) - height > ASTRAY * w->capsule->radius) {
             w->t->count = 0;
             return false;
         }
@@ -368,7 +368,7 @@ static bool lies_along(const rod_touch *w, unsigned mask)
 {
     if (w->r.half == 0)
         return false;
-    double lean = foliot__dot(w->n, w->r.e);
+    double lean = foliot__vec3_dot(w->n, w->r.e);
     if (mask == 1 || mask == 2 || mask == 4) { // an edge along that axis
         double e = w->r.e[mask == 1 ? 0 : mask == 2 ? 1 : 2];
         return 1 - e * e < ALONG;
@@ -393,8 +393,8 @@ static void place_rod(rod_touch *w, const double d[3])
 {
     const foliot__solid *capsule = w->capsule, *box = w->box;
     for (int k = 0; k < 3; k++) {
-        w->r.p[k] = -foliot__dot(box->axis[k], d);
-        w->r.e[k] = foliot__dot(box->axis[k], capsule->axis[2]);
+        w->r.p[k] = -foliot__vec3_dot(box->axis[k], d);
+        w->r.e[k] = foliot__vec3_dot(box->axis[k], capsule->axis[2]);
     }
     w->r.half = half_length(capsule);
     w->r.box = box->half;
@@ -407,7 +407,7 @@ void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid
     place_rod(&w, d);
     double s = nearest_on_rod(&w.r), excess[3], radius = capsule->radius;
     beyond(&w.r, s, excess);
-    double distance2 = foliot__dot(excess, excess);
+    double distance2 = foliot__vec3_dot(excess, excess);
     if (!(distance2 <= (radius + reach) * (radius + reach)))
         return;
     double distance = foliot__sqrt(distance2);
@@ -419,7 +419,7 @@ void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid
         for (int k = 0; k < 3; k++)
             w.n[k] = way.n[k];
         distance = way.gap;
-        double lean = foliot__dot(w.n, w.r.e);
+        double lean = foliot__vec3_dot(w.n, w.r.e);
         s = way.face < 3 ? (lean > 0   ? -w.r.half
                             : lean < 0 ? w.r.half
                                        : 0)
@@ -439,7 +439,7 @@ void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid
 static void add_plane_point(const foliot__solid *plane, double centre, const double from[3],
                             double radius, double reach, uint32_t feature, foliot__touch *t)
 {
-    double gap = (centre + foliot__dot(plane->half, from)) - radius;
+    double gap = (centre + foliot__vec3_dot(plane->half, from)) - radius;
     if (!(gap <= reach))
         return;
     struct foliot__touch_point *p = foliot__touch_add(t, gap, feature);
@@ -455,7 +455,7 @@ static void touch_box_plane(const foliot__solid *box, const foliot__solid *plane
     uint32_t lowest = 0; // corner
     int face = 0;
     for (int k = 0; k < 3; k++) {
-        double along = foliot__dot(box->axis[k], plane->half) * box->half[k];
+        double along = foliot__vec3_dot(box->axis[k], plane->half) * box->half[k];
         rise[k] = foliot__absolute(along);
         lowest |= (along > 0 ? 0u : 1u) << k;
         face = rise[k] > rise[face] ? k : face;
@@ -478,7 +478,7 @@ static void touch_box_plane(const foliot__solid *box, const foliot__solid *plane
 void foliot__touch_plane(const foliot__solid *solid, const foliot__solid *plane, double reach,
                          foliot__touch *t)
 {
-    double centre = foliot__dot(plane->half, solid->x) - plane->offset;
+    double centre = foliot__vec3_dot(plane->half, solid->x) - plane->offset;
     for (int k = 0; k < 3; k++)
         t->normal[k] = -plane->half[k];
     if (solid->kind == FOLIOT_SHAPE_BOX) {

@@ -19,7 +19,7 @@ static bool accepted(const foliot_query_filter *filter, uint32_t slot)
 
 static void unit_of(const double v[3], double out[3])
 {
-    double length = foliot__sqrt(foliot__dot(v, v));
+    double length = foliot__sqrt(foliot__vec3_dot(v, v));
     for (int k = 0; k < 3; k++)
         out[k] = v[k] / length;
 }
@@ -96,7 +96,7 @@ static bool enter_ball(const ray *r, const double centre[3], double radius, doub
     double m[3], across2 = 0;
     for (int k = 0; k < 3; k++)
         m[k] = r->from[k] - centre[k];
-    double along = foliot__dot(m, r->direction);
+    double along = foliot__vec3_dot(m, r->direction);
     for (int k = 0; k < 3; k++) {
         double across = m[k] - along * r->direction[k];
         across2 += across * across;
@@ -116,7 +116,7 @@ static bool enter_ball(const ray *r, const double centre[3], double radius, doub
 static bool enter_sphere(const ray *r, double radius, double *distance, double normal[3])
 {
     static const double centre[3];
-    if (foliot__dot(r->from, r->from) <= radius * radius)
+    if (foliot__vec3_dot(r->from, r->from) <= radius * radius)
         return from_within(r, distance, normal);
     return enter_ball(r, centre, radius, distance, normal);
 }
@@ -175,7 +175,7 @@ static bool enter_capsule(const ray *r, double radius, double half, double *dist
 {
     double z = foliot__clamp(r->from[2], -half, half);
     const double off[3] = {r->from[0], r->from[1], r->from[2] - z};
-    if (foliot__dot(off, off) <= radius * radius)
+    if (foliot__vec3_dot(off, off) <= radius * radius)
         return from_within(r, distance, normal);
     if (enter_tube(r, radius, half, distance, normal))
         return true;
@@ -197,8 +197,8 @@ static bool enter_capsule(const ray *r, double radius, double half, double *dist
 static bool enter_plane(const ray *r, const foliot__solid *plane, double *distance,
                         double normal[3])
 {
-    double height = foliot__dot(plane->half, r->from) - plane->offset;
-    double down = -foliot__dot(plane->half, r->direction);
+    double height = foliot__vec3_dot(plane->half, r->from) - plane->offset;
+    double down = -foliot__vec3_dot(plane->half, r->direction);
     if (height <= 0)
         return from_within(r, distance, normal);
     if (!(down > 0) || height > r->distance * down)
@@ -218,8 +218,8 @@ static bool ray_meets(const ray *world_ray, const foliot__solid *s, foliot_query
     for (int k = 0; k < 3; k++)
         d[k] = world_ray->from[k] - s->x[k];
     for (int k = 0; k < 3; k++) {
-        r.from[k] = foliot__dot(s->axis[k], d);
-        r.direction[k] = foliot__dot(s->axis[k], world_ray->direction);
+        r.from[k] = foliot__vec3_dot(s->axis[k], d);
+        r.direction[k] = foliot__vec3_dot(s->axis[k], world_ray->direction);
     }
     bool met = s->kind == FOLIOT_SHAPE_BOX ? enter_box(&r, s->half, &hit->distance, n)
                : s->kind == FOLIOT_SHAPE_CAPSULE
@@ -348,7 +348,7 @@ static foliot__solid solid_at(const foliot_shape *shape, const double position[3
                             (orientation[2] * orientation[2] + orientation[3] * orientation[3]));
     for (int k = 0; k < 4; k++)
         q[k] = orientation[k] / n;
-    foliot__axes_of(q, s.axis);
+    foliot__quat_axes(q, s.axis);
     for (int k = 0; k < 3; k++) {
         s.x[k] = position[k];
         s.half[k] = point || ball || (!box && k < 2) ? 0 : shape->half[k];
@@ -393,7 +393,7 @@ static bool cast_meets(const casting *c, const foliot__solid *o, foliot_query_hi
                 hit->normal[k] = -n[k];
             return true;
         }
-        double closing = foliot__dot(n, c->r.direction);
+        double closing = foliot__vec3_dot(n, c->r.direction);
         if (!(closing > 0) || gap > (c->r.distance - way) * closing)
             return false;
         way += (gap - c->size * (CAST_NEAR / 2)) / closing;
@@ -458,7 +458,7 @@ bool foliot_world_cast_shape(const foliot_world *world, const foliot_shape *shap
     casting c = {.world = world, .hit = &best, .r.distance = distance};
     c.solid = solid_at(shape, position, orientation, c.q);
     sweep s = {.distance = distance};
-    s.radius = c.solid.radius + foliot__sqrt(foliot__dot(c.solid.half, c.solid.half));
+    s.radius = c.solid.radius + foliot__sqrt(foliot__vec3_dot(c.solid.half, c.solid.half));
     c.size = s.radius;
     unit_of(direction, s.direction);
     for (int k = 0; k < 3; k++) {
@@ -498,7 +498,8 @@ uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shap
     listing l = {.world = world, .slots = slots, .capacity = capacity};
     double q[4];
     l.solid = solid_at(shape, position, orientation, q);
-    sweep s = {.radius = l.solid.radius + foliot__sqrt(foliot__dot(l.solid.half, l.solid.half))};
+    sweep s = {.radius =
+                   l.solid.radius + foliot__sqrt(foliot__vec3_dot(l.solid.half, l.solid.half))};
     for (int k = 0; k < 3; k++)
         s.from[k] = position[k];
     look_around(world, &s, filter, look_within, &l);

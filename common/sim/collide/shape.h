@@ -6,6 +6,7 @@
 
 #include "sim/collide/collide.h"
 #include "sim/collide/manifold.h"
+#include "sim/math/vec3.h"
 
 // A body's shape where it stands. Sphere: half is 0. Capsule: its segment is x +- half[2] axis[2].
 typedef struct foliot__solid {
@@ -30,7 +31,7 @@ typedef struct foliot__touch {
 
 // manifold_box.c: the box pairs listed in `which` (indices of pairs and out), in lanes.
 #define FOLIOT__BOX_BATCH 64
-void foliot__touch_boxes(const foliot_world *world, const foliot__pair *pairs,
+void foliot__touch_boxes(const foliot_world *world, const foliot__body_pair *pairs,
                          const uint32_t *which, uint32_t count, const float *reach,
                          foliot__manifold *out);
 
@@ -61,21 +62,6 @@ double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, const doub
 double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, const double d[3],
                             double n[3]);
 
-// The axes of orientation (w, x, y, z), each in world axes.
-static inline void foliot__axes_of(const double q[4], double axis[3][3])
-{
-    double w = q[0], x = q[1], y = q[2], z = q[3];
-    axis[0][0] = 1 - 2 * (y * y + z * z);
-    axis[0][1] = 2 * (x * y + w * z);
-    axis[0][2] = 2 * (x * z - w * y);
-    axis[1][0] = 2 * (x * y - w * z);
-    axis[1][1] = 1 - 2 * (x * x + z * z);
-    axis[1][2] = 2 * (y * z + w * x);
-    axis[2][0] = 2 * (x * z + w * y);
-    axis[2][1] = 2 * (y * z - w * x);
-    axis[2][2] = 1 - 2 * (x * x + y * y);
-}
-
 // The shape of a slot, without its place.
 static inline void foliot__solid_shape(const foliot_world *world, uint32_t slot, foliot__solid *s)
 {
@@ -105,7 +91,7 @@ static inline foliot__solid foliot__solid_of(const foliot_world *world, uint32_t
     s.x[2] = foliot__position_z(world)[slot];
     double q[4];
     foliot__orientation_of(world, slot, q);
-    foliot__axes_of(q, s.axis);
+    foliot__quat_axes(q, s.axis);
     return s;
 }
 
@@ -119,21 +105,14 @@ static inline double foliot__clamp(double x, double low, double high)
     return foliot__smaller(foliot__larger(x, low), high); // no branch
 }
 
-static inline void foliot__cross(const double a[3], const double b[3], double out[3])
-{
-    out[0] = a[1] * b[2] - a[2] * b[1];
-    out[1] = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 // Some unit vector across the unit vector u.
 static inline void foliot__across(const double u[3], double out[3])
 {
     double x = foliot__absolute(u[0]), y = foliot__absolute(u[1]), z = foliot__absolute(u[2]);
     const double pick[3] = {x <= y && x <= z ? 1 : 0, y < x && y <= z ? 1 : 0,
                             z < x && z < y ? 1 : 0};
-    foliot__cross(u, pick, out);
-    double length = foliot__sqrt(foliot__dot(out, out));
+    foliot__vec3_cross(u, pick, out);
+    double length = foliot__sqrt(foliot__vec3_dot(out, out));
     for (int k = 0; k < 3; k++)
         out[k] /= length;
 }

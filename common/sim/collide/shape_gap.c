@@ -65,10 +65,10 @@ double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, cons
     box_view x = {.ha = a->half, .hb = b->half};
     box_verdict best = {.gap = -NOWHERE};
     for (int i = 0; i < 3; i++) {
-        x.da[i] = foliot__dot(d, a->axis[i]);
-        x.db[i] = foliot__dot(d, b->axis[i]);
+        x.da[i] = foliot__vec3_dot(d, a->axis[i]);
+        x.db[i] = foliot__vec3_dot(d, b->axis[i]);
         for (int j = 0; j < 3; j++) {
-            x.c[i][j] = foliot__dot(a->axis[i], b->axis[j]);
+            x.c[i][j] = foliot__vec3_dot(a->axis[i], b->axis[j]);
             x.absolute[i][j] = foliot__absolute(x.c[i][j]);
         }
     }
@@ -80,7 +80,7 @@ double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, cons
     if (best.axis < 6)
         memcpy(n, best.axis < 3 ? a->axis[best.axis] : b->axis[best.axis - 3], 3 * sizeof *n);
     else
-        foliot__cross(a->axis[(best.axis - 6) / 3], b->axis[(best.axis - 6) % 3], n);
+        foliot__vec3_cross(a->axis[(best.axis - 6) / 3], b->axis[(best.axis - 6) % 3], n);
     for (int i = 0; i < 3; i++)
         n[i] = n[i] * sign / best.length;
     return best.gap;

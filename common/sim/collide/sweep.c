@@ -13,7 +13,7 @@
 #define SETTLE_TICKS 4
 #define BOUNCES 6 // of two bodies together
 
-double foliot__core(const foliot_world *world, uint32_t i)
+double foliot__inradius(const foliot_world *world, uint32_t i)
 {
     switch (foliot__shape_kind(world)[i]) {
     case FOLIOT_SHAPE_PLANE:
@@ -26,19 +26,20 @@ double foliot__core(const foliot_world *world, uint32_t i)
     }
 }
 
-double foliot__swing(const foliot_world *world, uint32_t i)
+double foliot__turning_radius(const foliot_world *world, uint32_t i)
 {
     const double half[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
                             foliot__half_z(world)[i]};
     uint32_t kind = foliot__shape_kind(world)[i];
     if (kind == FOLIOT_SHAPE_BOX)
-        return foliot__sqrt(foliot__dot(half, half));
+        return foliot__sqrt(foliot__vec3_dot(half, half));
     return kind == FOLIOT_SHAPE_CAPSULE ? half[2] : 0;
 }
 
 void foliot__path_at(const foliot__collider *c, uint32_t i, double time, double x[3], double w[3])
 {
-    foliot__v3 end = foliot__position(c->world), path = c->path, a = c->acceleration;
+    foliot__v3 end = foliot__position(c->world), path = c->paths.end_velocity,
+               a = c->paths.acceleration;
     double s = c->step->dt - time, half = s * s / 2;
     x[0] = end.x[i] - path.x[i] * s + a.x[i] * half;
     x[1] = end.y[i] - path.y[i] * s + a.y[i] * half;
@@ -59,7 +60,7 @@ static void normalise(double q[4])
 
 void foliot__turn_on(double q[4], const double w[3], double duration)
 {
-    double speed = foliot__sqrt(foliot__dot(w, w)), half = speed * duration / 2;
+    double speed = foliot__sqrt(foliot__vec3_dot(w, w)), half = speed * duration / 2;
     if (!(speed > 0))
         return;
     double c = foliot_cos(half), scale = foliot_sin(half) / speed;
@@ -74,12 +75,12 @@ void foliot__turn_on(double q[4], const double w[3], double duration)
 
 // The orientations at the path's begin and end, of like sign. Returns their product: the cosine of
 // half the angle between.
-static double ends_of(const foliot__collider *c, foliot__ride *r)
+static double ends_of(const foliot__collider *c, foliot__sweep *r)
 {
     double product = 0;
     foliot__orientation_of(c->world, r->body, r->to);
     for (int k = 0; k < 4; k++) {
-        r->from[k] = c->begin_q[k][r->body];
+        r->from[k] = c->paths.start_orientation[k][r->body];
         product += r->from[k] * r->to[k];
     }
     if (product >= 0)
@@ -91,7 +92,7 @@ static double ends_of(const foliot__collider *c, foliot__ride *r)
 
 // How it turns, and the fastest that it does: when it blends, 4 tan(angle / 4) a path in its
 // middle.
-static double set_turning(const foliot__collider *c, foliot__ride *r)
+static double set_turning(const foliot__collider *c, foliot__sweep *r)
 {
     uint32_t i = r->body;
     double cosine = ends_of(c, r), dt = c->step->dt;
@@ -99,28 +100,29 @@ static double set_turning(const foliot__collider *c, foliot__ride *r)
     r->spin[0] = spin.x[i];
     r->spin[1] = spin.y[i];
     r->spin[2] = spin.z[i];
-    double speed = foliot__sqrt(foliot__dot(r->spin, r->spin));
-    r->turning = FOLIOT__STILL;
-    if (!(dt > c->since[i]) || memcmp(r->from, r->to, sizeof r->from) == 0)
+    double speed = foliot__sqrt(foliot__vec3_dot(r->spin, r->spin));
+    r->turning = FOLIOT__TURNING_NONE;
+    if (!(dt > c->paths.since[i]) || memcmp(r->from, r->to, sizeof r->from) == 0)
         return 0;
-    r->turning = c->age[i] > 0                   ? FOLIOT__FREELY
-                 : speed * dt > FOLIOT__FAR_TURN ? FOLIOT__FAST
-                                                 : FOLIOT__BLENDED;
-    if (r->turning != FOLIOT__BLENDED)
+    r->turning = c->paths.revision[i] > 0        ? FOLIOT__TURNING_FREE
+                 : speed * dt > FOLIOT__FAR_TURN ? FOLIOT__TURNING_FAST
+                                                 : FOLIOT__TURNING_BLENDED;
+    if (r->turning != FOLIOT__TURNING_BLENDED)
         return speed;
     double tangent2 = (1 - cosine) / (1 + cosine);
-    return 4 * foliot__sqrt(foliot__larger(tangent2, 0)) / (dt - c->since[i]);
+    return 4 * foliot__sqrt(foliot__larger(tangent2, 0)) / (dt - c->paths.since[i]);
 }
 
-static void turned_at(const foliot__collider *c, const foliot__ride *r, double time, double q[4])
+static void orientation_at(const foliot__collider *c, const foliot__sweep *r, double time,
+                           double q[4])
 {
-    memcpy(q, r->turning == FOLIOT__FREELY ? r->from : r->to, sizeof r->to);
-    double since = c->since[r->body];
-    if (r->turning == FOLIOT__FREELY)
+    memcpy(q, r->turning == FOLIOT__TURNING_FREE ? r->from : r->to, sizeof r->to);
+    double since = c->paths.since[r->body];
+    if (r->turning == FOLIOT__TURNING_FREE)
         foliot__turn_on(q, r->spin, time - since);
-    if (r->turning == FOLIOT__FAST)
+    if (r->turning == FOLIOT__TURNING_FAST)
         foliot__turn_on(q, r->spin, time - c->step->dt);
-    if (r->turning != FOLIOT__BLENDED)
+    if (r->turning != FOLIOT__TURNING_BLENDED)
         return;
     double share = (time - since) / (c->step->dt - since);
     for (int k = 0; k < 4; k++)
@@ -128,30 +130,30 @@ static void turned_at(const foliot__collider *c, const foliot__ride *r, double t
     normalise(q);
 }
 
-void foliot__turned_at(const foliot__collider *c, uint32_t i, double time, double q[4])
+void foliot__orientation_at(const foliot__collider *c, uint32_t i, double time, double q[4])
 {
-    turned_at(c, foliot__ride_of(c, i), time, q);
+    orientation_at(c, foliot__sweep_of(c, i), time, q);
 }
 
 // A body of unequal moments precesses: its spin turns through space with it. Taken over to its pose
 // in the body's own axes the spin has the energy there that the scheme left it with. As it stands
 // in space it would have another, and a thin rod that bounces between its ends would gain some each
 // time, without end.
-static void set_own_spin(const foliot__collider *c, foliot__ride *r)
+static void set_own_spin(const foliot__collider *c, foliot__sweep *r)
 {
     foliot__v3 moment = foliot__inertia(c->world);
     uint32_t i = r->body;
     bool even = moment.x[i] == moment.y[i] && moment.y[i] == moment.z[i];
-    r->precesses = !even && r->turning == FOLIOT__BLENDED;
+    r->precesses = !even && r->turning == FOLIOT__TURNING_BLENDED;
     if (!r->precesses)
         return;
     double axis[3][3];
-    foliot__axes_of(r->to, axis);
+    foliot__quat_axes(r->to, axis);
     for (int k = 0; k < 3; k++)
-        r->own[k] = foliot__dot(axis[k], r->spin);
+        r->own[k] = foliot__vec3_dot(axis[k], r->spin);
 }
 
-void foliot__spin_along(const foliot__ride *r, const double axis[3][3], double w[3])
+void foliot__spin_along(const foliot__sweep *r, const double axis[3][3], double w[3])
 {
     for (int k = 0; k < 3; k++)
         w[k] = r->precesses
@@ -159,65 +161,67 @@ void foliot__spin_along(const foliot__ride *r, const double axis[3][3], double w
                    : r->spin[k];
 }
 
-void foliot__spin_at(const foliot__ride *r, const double q[4], double w[3])
+void foliot__spin_at(const foliot__sweep *r, const double q[4], double w[3])
 {
     double axis[3][3];
-    foliot__axes_of(q, axis);
+    foliot__quat_axes(q, axis);
     foliot__spin_along(r, (const double(*)[3])axis, w);
 }
 
-// -- rides
+// -- sweeps
 
-void foliot__ride_on(const foliot__collider *c, foliot__ride *r, double time)
+void foliot__sweep_move(const foliot__collider *c, foliot__sweep *r, double time)
 {
     foliot__path_at(c, r->body, time, r->solid.x, r->v);
     uint32_t kind = r->solid.kind;
     if (kind == FOLIOT_SHAPE_BOX || kind == FOLIOT_SHAPE_CAPSULE) {
-        turned_at(c, r, time, r->q);
-        foliot__axes_of(r->q, r->solid.axis);
+        orientation_at(c, r, time, r->q);
+        foliot__quat_axes(r->q, r->solid.axis);
     }
 }
 
-static void begin_ride(const foliot__collider *c, uint32_t i, foliot__ride *r)
+static void begin_sweep(const foliot__collider *c, uint32_t i, foliot__sweep *r)
 {
     static const double upright[4] = {1, 0, 0, 0};
     r->body = i;
     foliot__solid_shape(c->world, i, &r->solid);
     memset(r->q, 0, sizeof r->q);
-    foliot__axes_of(upright, r->solid.axis);
-    r->core = foliot__core(c->world, i);
-    double swing = foliot__swing(c->world, i), fastest = set_turning(c, r);
-    r->sweep = swing > 0 ? swing * fastest : 0;
+    foliot__quat_axes(upright, r->solid.axis);
+    r->inradius = foliot__inradius(c->world, i);
+    double swing = foliot__turning_radius(c->world, i), fastest = set_turning(c, r);
+    r->surface_speed = swing > 0 ? swing * fastest : 0;
     set_own_spin(c, r);
-    foliot__ride_on(c, r, c->since[i]);
+    foliot__sweep_move(c, r, c->paths.since[i]);
 }
 
-const foliot__ride *foliot__ride_of(const foliot__collider *c, uint32_t i)
+const foliot__sweep *foliot__sweep_of(const foliot__collider *c, uint32_t i)
 {
-    if (!c->riding[i]) {
-        begin_ride(c, i, &c->rides[i]);
-        c->riding[i] = true;
+    if (!c->paths.sweep_valid[i]) {
+        begin_sweep(c, i, &c->paths.sweeps[i]);
+        c->paths.sweep_valid[i] = true;
     }
-    return &c->rides[i];
+    return &c->paths.sweeps[i];
 }
 
 // -- what counts as an impact
 
 // What bounces need not go any way.
-double foliot__way_of(const foliot__collider *c, uint32_t a, uint32_t b)
+double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, uint32_t b)
 {
     const double *e = foliot__restitution(c->world);
     if (foliot__larger(e[a], e[b]) > 0)
         return 0;
-    return foliot__smaller(foliot__core(c->world, a), foliot__core(c->world, b)) / 2;
+    return foliot__smaller(foliot__inradius(c->world, a), foliot__inradius(c->world, b)) / 2;
 }
 
 // A slower approach than this is the beginning of rest: for a pair that pressed in the last step,
 // and for bodies that have bounced often in this one, several ticks' gain. Without that what lies
 // in a pile would bounce between its neighbours without end.
-double foliot__rest_of(const foliot__collider *c, uint32_t a, uint32_t b)
+double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b)
 {
-    double rest = foliot__larger(c->rest[a], c->rest[b]);
-    bool settles = c->age[a] + c->age[b] >= BOUNCES || foliot__contact_was_active(c->world, a, b);
+    double rest =
+        foliot__larger(c->paths.restitution_threshold[a], c->paths.restitution_threshold[b]);
+    bool settles = c->paths.revision[a] + c->paths.revision[b] >= BOUNCES ||
+                   foliot__contact_was_active(c->world, a, b);
     return settles ? rest * (SETTLE_TICKS * c->world->substeps) : rest;
 }

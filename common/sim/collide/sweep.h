@@ -3,55 +3,56 @@
 #ifndef FOLIOT_SIM_COLLIDE_SWEEP_H
 #define FOLIOT_SIM_COLLIDE_SWEEP_H
 
+#include "sim/collide/collide.h"
 #include "sim/collide/shape.h"
 
 // How a body turns on its path.
 typedef enum foliot__turning {
-    FOLIOT__STILL,
-    FOLIOT__BLENDED, // between the orientations that the scheme went from and to
-    FOLIOT__FREELY,  // about its spin, on from where an impact let it go
-    FOLIOT__FAST,    // about its spin, back from where the scheme left it: too far for the shortest
-                     // way
+    FOLIOT__TURNING_NONE,
+    FOLIOT__TURNING_BLENDED, // between the orientations that the scheme went from and to
+    FOLIOT__TURNING_FREE,    // about its spin, onward from where an impact let it go
+    FOLIOT__TURNING_FAST,    // about its spin, backward from where the scheme left it: too far for
+                             // the shortest arc
 } foliot__turning;
 
-// A body somewhere on its path. What is asked of every pair comes first.
-typedef struct foliot__ride {
+// A body somewhere on its path. What is read for every pair comes first.
+typedef struct foliot__sweep {
     foliot__solid solid;
-    double v[3];  // there
-    double sweep; // of its surface by turning, at most, as a speed
-    double core;
+    double v[3];          // there
+    double surface_speed; // of its surface by turning, at most
+    double inradius;
     uint32_t body;
     foliot__turning turning;
     double q[4]; // there; of boxes and capsules alone
     double from[4], to[4], spin[3];
-    double own[3]; // spin in its own axes, which it keeps on the way where it precesses
+    double own[3]; // spin in its own axes, which is constant on the path where it precesses
     bool precesses;
-} __attribute__((aligned(64))) foliot__ride;
+} __attribute__((aligned(64))) foliot__sweep;
 
-// The body where its path begins. As long as that path does not change.
-const foliot__ride *foliot__ride_of(const foliot__collider *c, uint32_t body);
-// The same body at another time.
-void foliot__ride_on(const foliot__collider *c, foliot__ride *ride, double time);
+// The body where its path begins. Valid as long as that path does not change.
+const foliot__sweep *foliot__sweep_of(const foliot__collider *c, uint32_t body);
+// Moves the sweep to another time.
+void foliot__sweep_move(const foliot__collider *c, foliot__sweep *sweep, double time);
 // Position and velocity on the path.
 void foliot__path_at(const foliot__collider *c, uint32_t body, double time, double x[3],
                      double w[3]);
 // Orientation (w, x, y, z) there.
-void foliot__turned_at(const foliot__collider *c, uint32_t body, double time, double q[4]);
-// Angular velocity there, where it has the orientation q.
-void foliot__spin_at(const foliot__ride *ride, const double q[4], double w[3]);
-// And where the body's axes are these.
-void foliot__spin_along(const foliot__ride *ride, const double axis[3][3], double w[3]);
+void foliot__orientation_at(const foliot__collider *c, uint32_t body, double time, double q[4]);
+// Angular velocity there, where the body has the orientation q.
+void foliot__spin_at(const foliot__sweep *sweep, const double q[4], double w[3]);
+// The same, given the body's axes.
+void foliot__spin_along(const foliot__sweep *sweep, const double axis[3][3], double w[3]);
 // q turned by the angular velocity w for `duration`, which may be negative.
 void foliot__turn_on(double q[4], const double w[3], double duration);
 
-// An approach slower than that is the beginning of rest.
-double foliot__rest_of(const foliot__collider *c, uint32_t a, uint32_t b);
-// How far an approach must go in what is left of the step.
-double foliot__way_of(const foliot__collider *c, uint32_t a, uint32_t b);
+// A slower approach is the beginning of rest, and no impact.
+double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b);
+// How far an approach must go in what is left of the step to be an impact.
+double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, uint32_t b);
 
-// Radius of a ball inside the body; infinite for a plane.
-double foliot__core(const foliot_world *world, uint32_t body);
-// How far its surface is turned through space by a unit of angle, at most.
-double foliot__swing(const foliot_world *world, uint32_t body);
+// Radius of the largest centred ball inside the body; infinite for a plane.
+double foliot__inradius(const foliot_world *world, uint32_t body);
+// How far its surface moves for a unit of angle, at most.
+double foliot__turning_radius(const foliot_world *world, uint32_t body);
 
 #endif

@@ -343,41 +343,41 @@ void foliot__joints_alone(const foliot__step *step)
 
 // -- beside contacts
 
-static void read_mover(const foliot__mover *movers, uint32_t slot, double out[6])
+static void read_mover(const foliot__solver_body *bodies, uint32_t slot, double out[6])
 {
-    const foliot__mover *m = &movers[slot];
+    const foliot__solver_body *m = &bodies[slot];
     for (int k = 0; k < 3; k++) {
         out[k] = (double)m->v[k];
         out[3 + k] = (double)m->w[k];
     }
 }
 
-static void write_mover(foliot__mover *movers, uint32_t slot, const double base[6],
+static void write_mover(foliot__solver_body *bodies, uint32_t slot, const double base[6],
                         const double more[6])
 {
-    foliot__mover *m = &movers[slot];
+    foliot__solver_body *m = &bodies[slot];
     for (int k = 0; k < 3; k++) {
         m->v[k] = (float)(base[k] + more[k]);
         m->w[k] = (float)(base[3 + k] + more[3 + k]);
     }
 }
 
-void foliot__joints_smooth(const foliot_world *world, const foliot__mover *movers)
+void foliot__joints_smooth(const foliot_world *world, const foliot__solver_body *bodies)
 {
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_BODIES]; i++)
-        read_mover(movers, j.bodies[i].slot, j.bodies[i].smooth);
+        read_mover(bodies, j.bodies[i].slot, j.bodies[i].smooth);
     j.table.counts[FOLIOT__JOINTS_RELAXING] = 0;
 }
 
-static void solve_positions(const foliot_world *world, foliot__mover *movers, foliot__joints *j,
-                            double h)
+static void solve_positions(const foliot_world *world, foliot__solver_body *bodies,
+                            foliot__joints *j, double h)
 {
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++) {
         foliot__jointed *body = &j->bodies[i];
-        read_mover(movers, body->slot, body->moved);
+        read_mover(bodies, body->slot, body->moved);
         for (int k = 0; k < 6; k++)
             body->moved[k] -= body->smooth[k];
     }
@@ -385,49 +385,51 @@ static void solve_positions(const foliot_world *world, foliot__mover *movers, fo
         find_positions(j, world, &j->islands[i], h);
     j->table.counts[FOLIOT__JOINTS_DAMPED] = 1;
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++)
-        write_mover(movers, j->bodies[i].slot, j->bodies[i].smooth, j->bodies[i].moved);
+        write_mover(bodies, j->bodies[i].slot, j->bodies[i].smooth, j->bodies[i].moved);
 }
 
 // The rows as they are when the positions have moved.
-static void turn_to_velocities(const foliot_world *world, foliot__mover *movers, foliot__joints *j)
+static void turn_to_velocities(const foliot_world *world, foliot__solver_body *bodies,
+                               foliot__joints *j)
 {
     static const double none[6];
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++) {
         foliot__island *island = &j->islands[i];
         forget_friction(j, island);
         for (uint32_t k = 0; k < island->bodies && island->rough; k++)
-            write_mover(movers, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
+            write_mover(bodies, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
                         none);
     }
     aim(j, world);
     j->table.counts[FOLIOT__JOINTS_RELAXING] = 1;
 }
 
-static void solve_velocities(const foliot_world *world, foliot__mover *movers, foliot__joints *j,
-                             double h)
+static void solve_velocities(const foliot_world *world, foliot__solver_body *bodies,
+                             foliot__joints *j, double h)
 {
     if (!j->table.counts[FOLIOT__JOINTS_RELAXING])
-        turn_to_velocities(world, movers, j);
+        turn_to_velocities(world, bodies, j);
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++) {
-        read_mover(movers, j->bodies[i].slot, j->bodies[i].taken);
+        read_mover(bodies, j->bodies[i].slot, j->bodies[i].taken);
         memcpy(j->bodies[i].change, j->bodies[i].taken, sizeof j->bodies->change);
     }
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
         foliot__island_want_velocities(j, &j->islands[i], h);
     solve_islands(j, h);
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++)
-        write_mover(movers, j->bodies[i].slot, j->bodies[i].taken, j->bodies[i].change);
+        write_mover(bodies, j->bodies[i].slot, j->bodies[i].taken, j->bodies[i].change);
 }
 
-void foliot__joints_solve(const foliot_world *world, foliot__mover *movers, float h, bool soft)
+void foliot__joints_solve(const foliot_world *world, foliot__solver_body *bodies, float h,
+                          bool soft)
 {
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
     if (soft)
-        solve_positions(world, movers, &j, (double)h);
+        solve_positions(world, bodies, &j, (double)h);
     else
-        solve_velocities(world, movers, &j, (double)h);
+        solve_velocities(world, bodies, &j, (double)h);
 }
 
 // -- the tick's end

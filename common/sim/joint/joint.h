@@ -22,11 +22,12 @@ void foliot__joints_alone(const foliot__step *step);
 void foliot__joints_finish(const foliot__step *step);
 
 // The contact solver, in every substep of length h.
-// When the movers hold the scheme's mean velocities and nothing else yet; the tables hold the poses
-// that these led to. What the movers hold beyond them later is what positions move on by.
-void foliot__joints_smooth(const foliot_world *world, const foliot__mover *movers);
+// When the bodies hold the scheme's mean velocities and nothing else yet; the tables hold the poses
+// that these led to. What the bodies hold beyond them later is what positions move on by.
+void foliot__joints_smooth(const foliot_world *world, const foliot__solver_body *bodies);
 // Visits every joint once: `soft` with positions brought back, before they move; else (relaxing,
 // after the tables hold the moved poses) velocities alone.
-void foliot__joints_solve(const foliot_world *world, foliot__mover *movers, float h, bool soft);
+void foliot__joints_solve(const foliot_world *world, foliot__solver_body *bodies, float h,
+                          bool soft);
 
 #endif

@@ -5,15 +5,15 @@
 // The scheme has moved a body from x0 to x with the mean velocity u = (x - x0) / h, and its
 // velocity to v. Impulses P of the last substep are given to velocities in full, to positions by
 // the share c that the scheme gives a force (response.h), so that what rests stays where it was
-// under every scheme. In the soft phase the movers are U = u + c P / m: contacts and joints see
-// where the substep will end, and pull overlaps and errors out as damped springs would. What they
-// add counts in full. Then positions move by h (U - u), and in the relaxing phase the movers are
-// the velocities that result: what the pull has added is taken out again, and friction and pushes
-// are set right.
+// under every scheme. In the soft phase the solver bodies are U = u + c P / m: contacts and joints
+// see where the substep will end, and pull overlaps and errors out as damped springs would. What
+// they add counts in full. Then positions move by h (U - u), and in the relaxing phase the solver
+// bodies are the velocities that result: what the pull has added is taken out again, and friction
+// and pushes are set right.
 //
 // Impulses are binary32, positions and velocities binary64: they get differences, and what nothing
 // has pushed keeps its bits.
-#include "sim/collide/collide.h"
+#include "sim/solver/solver.h"
 
 #include "sim/solver/solver_kernel.h"
 #include "sim/joint/joint.h"
@@ -43,11 +43,11 @@ static foliot__softness softness_of(double hertz, double h)
     return (foliot__softness){(float)(omega / a1), (float)(a2 * a3), (float)a3};
 }
 
-static foliot__phase phase_of(const foliot__collider *c)
+static foliot__phase phase_of(const foliot__solver *s)
 {
-    double h = c->step->dt;
-    double hertz = foliot__smaller(HERTZ_A_TICK / c->world->dt, HERTZ_A_STEP / h);
-    if (foliot__has_joints(c->world))
+    double h = s->step->dt;
+    double hertz = foliot__smaller(HERTZ_A_TICK / s->world->dt, HERTZ_A_STEP / h);
+    if (foliot__has_joints(s->world))
         hertz *= JOINED_HERTZ;
     return (foliot__phase){.h = (float)h,
                            .per_h = (float)(1 / h),
@@ -56,139 +56,138 @@ static foliot__phase phase_of(const foliot__collider *c)
 }
 
 // Joints are solved afresh in every substep: only what contacts pushed is given again.
-static void still_part(void *context, uint32_t begin, uint32_t end)
+static void clear_range(void *context, uint32_t begin, uint32_t end)
 {
-    const foliot__collider *c = context;
+    const foliot__solver *s = context;
     for (uint32_t k = begin; k < end; k++)
-        for (uint32_t bits = foliot__touched_bits(c->touched[k]); bits; bits &= bits - 1) {
-            uint32_t i = foliot__touched_first(c->touched[k]) + (uint32_t)__builtin_ctz(bits);
-            memset(c->movers[i].v, 0, sizeof c->movers[i].v);
-            memset(c->movers[i].w, 0, sizeof c->movers[i].w);
+        for (uint32_t bits = foliot__active_bits(s->active[k]); bits; bits &= bits - 1) {
+            uint32_t i = foliot__active_first(s->active[k]) + (uint32_t)__builtin_ctz(bits);
+            memset(s->bodies[i].v, 0, sizeof s->bodies[i].v);
+            memset(s->bodies[i].w, 0, sizeof s->bodies[i].w);
         }
 }
 
 // -- a substep
 
-typedef struct visiting {
-    const foliot__collider *c;
+typedef struct iteration {
+    const foliot__solver *s;
     foliot__phase phase;
-} visiting;
+} iteration;
 
-static void visit_part(void *context, uint32_t from, uint32_t to)
+static void iterate_range(void *context, uint32_t from, uint32_t to)
 {
-    const visiting *v = context;
-    foliot__solver_of_cpu()->visit(v->c, &v->phase, from, to);
+    const iteration *v = context;
+    foliot__solver_of_cpu()->iterate(v->s, &v->phase, from, to);
 }
 
-static void visit(foliot__collider *c, visiting *v)
+static void iterate(foliot__solver *s, iteration *v)
 {
-    if (foliot__has_joints(c->world)) {
-        foliot__parallel_wait(c->workers);
-        foliot__joints_solve(c->world, c->movers, v->phase.h, v->phase.soft);
+    if (foliot__has_joints(s->world)) {
+        foliot__parallel_wait(s->workers);
+        foliot__joints_solve(s->world, s->bodies, v->phase.h, v->phase.soft);
     }
-    foliot__plan_colours(c, visit_part, v);
+    foliot__plan_colours(s, iterate_range, v);
 }
 
-static void keep_part(void *context, uint32_t from, uint32_t to)
+static void store_impulses_range(void *context, uint32_t from, uint32_t to)
 {
-    foliot__solver_of_cpu()->keep(context, from, to);
+    foliot__solver_of_cpu()->store_impulses(context, from, to);
 }
 
 // What the manifolds have pushed so far in the tick, to the world's table.
-static void keep(foliot__collider *c)
+static void store_impulses(foliot__solver *s)
 {
-    foliot__parallel_enqueue(c->workers, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, keep_part,
-                      c);
-    foliot__keep_contacts(c);
+    foliot__parallel_enqueue(s->workers, 0, s->counts->blocks, FOLIOT__GRAIN_BLOCKS, store_impulses_range, s);
+    foliot__store_contacts(s);
 }
 
-static void load_part(void *context, uint32_t from, uint32_t to)
+static void load_range(void *context, uint32_t from, uint32_t to)
 {
     foliot__solver_of_cpu()->load_and_begin(context, from, to);
 }
 
-static void advance_part(void *context, uint32_t from, uint32_t to)
+static void advance_range(void *context, uint32_t from, uint32_t to)
 {
     foliot__solver_of_cpu()->advance(context, from, to);
 }
 
-static void store_part(void *context, uint32_t from, uint32_t to)
+static void store_range(void *context, uint32_t from, uint32_t to)
 {
     foliot__solver_of_cpu()->store(context, from, to);
 }
 
-static void smooth_part(void *context, uint32_t from, uint32_t to)
+static void load_smooth_range(void *context, uint32_t from, uint32_t to)
 {
     foliot__solver_of_cpu()->load(context, from, to);
 }
 
-static void take_part(void *context, uint32_t from, uint32_t to)
+static void remember_range(void *context, uint32_t from, uint32_t to)
 {
-    foliot__solver_of_cpu()->take_given(context, from, to);
+    foliot__solver_of_cpu()->remember_given(context, from, to);
 }
 
-static void begin_part(void *context, uint32_t from, uint32_t to)
+static void begin_range(void *context, uint32_t from, uint32_t to)
 {
     foliot__solver_of_cpu()->begin_soft(context, from, to);
 }
 
-static void plan_touched(foliot__collider *c, foliot__loop_body *part)
+static void plan_active(foliot__solver *s, foliot__loop_body *part)
 {
-    foliot__parallel_enqueue(c->workers, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, part, c);
+    foliot__parallel_enqueue(s->workers, 0, s->counts->active, FOLIOT__GRAIN_ACTIVE, part, s);
 }
 
-static void begin_joined(foliot__collider *c)
+static void begin_with_joints(foliot__solver *s)
 {
-    plan_touched(c, still_part);
-    foliot__plan_colours(c, foliot__warm_part, c);
-    plan_touched(c, take_part);
-    plan_touched(c, smooth_part);
-    foliot__parallel_wait(c->workers);
-    foliot__joints_smooth(c->world, c->movers);
-    plan_touched(c, begin_part);
+    plan_active(s, clear_range);
+    foliot__plan_colours(s, foliot__warm_range, s);
+    plan_active(s, remember_range);
+    plan_active(s, load_smooth_range);
+    foliot__parallel_wait(s->workers);
+    foliot__joints_smooth(s->world, s->bodies);
+    plan_active(s, begin_range);
 }
 
-static void solve_touched(foliot__collider *c)
+static void solve_active(foliot__solver *s)
 {
-    foliot_world *world = c->world;
-    visiting soft = {c, phase_of(c)}, relaxing = soft;
+    foliot_world *world = s->world;
+    iteration soft = {s, phase_of(s)}, relaxing = soft;
     uint32_t sweeps = (STEPS_SWEPT + world->substeps - 1) / world->substeps;
     bool joints = foliot__has_joints(world);
     soft.phase.soft = true;
     if (joints)
-        begin_joined(c);
+        begin_with_joints(s);
     else
-        plan_touched(c, load_part);
+        plan_active(s, load_range);
     for (uint32_t k = 0; k < sweeps; k++)
-        visit(c, &soft);
-    plan_touched(c, advance_part);
+        iterate(s, &soft);
+    plan_active(s, advance_range);
     for (uint32_t k = 0; k < (joints ? RELAXING_JOINED : RELAXING) * sweeps; k++)
-        visit(c, &relaxing);
-    plan_touched(c, store_part);
-    foliot__parallel_wait(c->workers);
+        iterate(s, &relaxing);
+    plan_active(s, store_range);
+    foliot__parallel_wait(s->workers);
     world->acceleration_valid = 0;
 }
 
 static void solve(foliot__workers *workers, void *context)
 {
-    foliot__collider *c = context;
-    c->workers = workers;
-    if (c->counts[FOLIOT__COUNT_STALE]) {
-        if (c->step->index > 0)
-            keep(c);
-        foliot__prepare_contacts(c);
+    foliot__solver *s = context;
+    s->workers = workers;
+    if (s->ccd.collider.counts->stale) {
+        if (s->step->index > 0)
+            store_impulses(s);
+        foliot__prepare_contacts(s);
     }
-    if (c->counts[FOLIOT__COUNT_TOUCHED] > 0)
-        solve_touched(c);
-    if (c->step->last)
-        keep(c);
+    if (s->counts->active > 0)
+        solve_active(s);
+    if (s->step->last)
+        store_impulses(s);
 }
 
-void foliot__solve(foliot__collider *c)
+void foliot__solve(foliot__solver *s)
 {
-    bool many = c->counts[FOLIOT__COUNT_PAIRS] >= PAIRS_SHARED && !c->workers;
+    bool many = s->ccd.collider.counts->pairs >= PAIRS_SHARED && !s->workers;
     if (many)
-        foliot__workers_run(c->step->host, solve, c);
+        foliot__workers_run(s->step->host, solve, s);
     else
-        solve(c->workers, c);
+        solve(s->workers, s);
 }

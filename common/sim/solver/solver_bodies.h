@@ -39,10 +39,10 @@ typedef int32_t slim_marks __attribute__((vector_size(4 * WIDE), may_alias, alig
 #define PICK_8(mark, yes, no)                                                                      \
     ((lanes_8)(((marks_8)(mark) & (marks_8)(yes)) | (~(marks_8)(mark) & (marks_8)(no))))
 #define AT(table, slot) (*(wide *)(void *)&(table)[slot])
-#define PART(row, p) (((slim *)(void *)&(row))[p])
-#define MARKS_PART(row, p) (((slim_marks *)(void *)&(row))[p])
+#define HALF(row, p) (((slim *)(void *)&(row))[p])
+#define MARKS_HALF(row, p) (((slim_marks *)(void *)&(row))[p])
 // p: parts of eight slots, as many as a vector holds; i: their first slot
-#define EACH_PART(p, i, first)                                                                     \
+#define EACH_HALF(p, i, first)                                                                     \
     UNROLL for (uint32_t p = 0, i = (first); p < 8 / WIDE; p++, i += WIDE)
 #define IN static inline __attribute__((always_inline)) void
 
@@ -56,80 +56,80 @@ static inline field field_of(foliot__v3 v)
 }
 
 // Marks of an entry's slots that are touched.
-IN unpack_touched(uint32_t entry, uint32_t *first, marks_8 *mine)
+IN unpack_active(uint32_t entry, uint32_t *first, marks_8 *mine)
 {
     const marks_8 bits = {1, 2, 4, 8, 16, 32, 64, 128};
-    *first = foliot__touched_first(entry);
-    *mine = (((marks_8){0} + (int32_t)foliot__touched_bits(entry)) & bits) != 0;
+    *first = foliot__active_first(entry);
+    *mine = (((marks_8){0} + (int32_t)foliot__active_bits(entry)) & bits) != 0;
 }
 
-IN gather_movers(const foliot__collider *c, uint32_t first, lanes_8 speed[8])
+IN gather_bodies(const foliot__solver *s, uint32_t first, lanes_8 speed[8])
 {
     const float *row[8];
     EACH(l, 8)
-    row[l] = c->movers[first + (uint32_t)l].v;
+    row[l] = s->bodies[first + (uint32_t)l].v;
     gather_8(row, speed);
 }
 
-IN gather_moved(const foliot__collider *c, uint32_t first, lanes_8 way[8])
+IN gather_moved(const foliot__solver *s, uint32_t first, lanes_8 way[8])
 {
     const float *row[8];
     EACH(l, 8)
-    row[l] = c->movers[first + (uint32_t)l].moved;
+    row[l] = s->bodies[first + (uint32_t)l].moved;
     gather_8(row, way);
 }
 
-IN scatter_movers(const foliot__collider *c, uint32_t entry, const lanes_8 speed[8])
+IN scatter_bodies(const foliot__solver *s, uint32_t entry, const lanes_8 speed[8])
 {
     float *row[8];
-    uint32_t first = foliot__touched_first(entry), bits = foliot__touched_bits(entry);
+    uint32_t first = foliot__active_first(entry), bits = foliot__active_bits(entry);
     EACH(l, 8) // v, w, unused
-    row[l] = bits >> l & 1 ? (float *)(void *)&c->movers[first + (uint32_t)l] : NULL;
+    row[l] = bits >> l & 1 ? (float *)(void *)&s->bodies[first + (uint32_t)l] : NULL;
     scatter_8(row, speed);
 }
 
-IN scatter_moved(const foliot__collider *c, uint32_t entry, const lanes_8 way[8])
+IN scatter_moved(const foliot__solver *s, uint32_t entry, const lanes_8 way[8])
 {
     float *row[8];
-    uint32_t first = foliot__touched_first(entry), bits = foliot__touched_bits(entry);
+    uint32_t first = foliot__active_first(entry), bits = foliot__active_bits(entry);
     EACH(l, 8) // moved, turned, spare
-    row[l] = bits >> l & 1 ? (float *)(void *)c->movers[first + (uint32_t)l].moved : NULL;
+    row[l] = bits >> l & 1 ? (float *)(void *)s->bodies[first + (uint32_t)l].moved : NULL;
     scatter_8(row, way);
 }
 
 // given := what the movers hold.
-static void take_given(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void remember_given(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
     for (uint32_t k = begin; k < end; k++) {
-        uint32_t first = foliot__touched_first(c->touched[k]);
-        lanes_8 speed[8], *given = (lanes_8 *)(void *)c->given[first / 8].row;
-        gather_movers(c, first, speed);
+        uint32_t first = foliot__active_first(s->active[k]);
+        lanes_8 speed[8], *given = (lanes_8 *)(void *)s->given[first / 8].row;
+        gather_bodies(s, first, speed);
         EACH(n, 6)
         given[n] = speed[n];
     }
 }
 
 // And how they have turned since the contacts were found, which was at the substep's end.
-static void begin_tick(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void begin_tick(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
-    field w = field_of(foliot__angular_velocity(c->world));
-    float h = (float)c->step->dt;
-    take_given(c, begin, end);
+    field w = field_of(foliot__angular_velocity(s->world));
+    float h = (float)s->step->dt;
+    remember_given(s, begin, end);
     for (uint32_t k = begin; k < end; k++) {
-        uint32_t first = foliot__touched_first(c->touched[k]);
+        uint32_t first = foliot__active_first(s->active[k]);
         lanes_8 way[8];
-        gather_moved(c, first, way);
-        EACH_PART(p, i, first)
+        gather_moved(s, first, way);
+        EACH_HALF(p, i, first)
         EACH(n, 3)
-        PART(way[3 + n], p) = -h * NARROW(AT(w.axis[n], i));
-        scatter_moved(c, c->touched[k], way);
+        HALF(way[3 + n], p) = -h * NARROW(AT(w.axis[n], i));
+        scatter_moved(s, s->active[k], way);
     }
 }
 
-IN begin_lane(const foliot__collider *c, uint32_t lane, float share, lanes_8 speed[8])
+IN begin_phase(const foliot__solver *s, uint32_t lane, float share, lanes_8 speed[8])
 {
-    const lanes_8 *given = (const lanes_8 *)(const void *)c->given[lane].row;
-    lanes_8 *begun = (lanes_8 *)(void *)c->begun[lane].row;
+    const lanes_8 *given = (const lanes_8 *)(const void *)s->given[lane].row;
+    lanes_8 *begun = (lanes_8 *)(void *)s->begun[lane].row;
     EACH(n, 6)
     {
         speed[n] += share * given[n];
@@ -138,52 +138,52 @@ IN begin_lane(const foliot__collider *c, uint32_t lane, float share, lanes_8 spe
 }
 
 // Adds what was given before to what the movers hold: the soft phase begins.
-static void begin_soft(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void begin_soft(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
-    float share = (float)foliot__response(c->world);
+    float share = (float)foliot__response(s->world);
     for (uint32_t k = begin; k < end; k++) {
-        uint32_t first = foliot__touched_first(c->touched[k]);
+        uint32_t first = foliot__active_first(s->active[k]);
         lanes_8 speed[8];
-        gather_movers(c, first, speed);
-        begin_lane(c, first / 8, share, speed);
-        scatter_movers(c, c->touched[k], speed);
+        gather_bodies(s, first, speed);
+        begin_phase(s, first / 8, share, speed);
+        scatter_bodies(s, s->active[k], speed);
     }
 }
 
-IN load_bodies(const foliot__collider *c, uint32_t begin, uint32_t end, const bool begins)
+IN load_bodies(const foliot__solver *s, uint32_t begin, uint32_t end, const bool begins)
 {
-    const foliot_world *world = c->world;
+    const foliot_world *world = s->world;
     field x = field_of(foliot__position(world)), w = field_of(foliot__angular_velocity(world));
-    field start = field_of(c->start), found = field_of(c->found);
-    double per_h = 1 / c->step->dt;
+    field start = field_of(s->ccd.collider.paths.start), found = field_of(s->found);
+    double per_h = 1 / s->step->dt;
     float share = (float)foliot__response(world);
     for (uint32_t k = begin; k < end; k++) {
-        uint32_t first = foliot__touched_first(c->touched[k]);
+        uint32_t first = foliot__active_first(s->active[k]);
         lanes_8 speed[8] = {{0}}, way[8];
-        gather_moved(c, first, way);
-        EACH_PART(p, i, first)
+        gather_moved(s, first, way);
+        EACH_HALF(p, i, first)
         EACH(n, 3)
         {
             wide from = AT(start.axis[n], i);
-            PART(speed[n], p) = NARROW((AT(x.axis[n], i) - from) * per_h);
-            PART(speed[3 + n], p) = NARROW(AT(w.axis[n], i));
-            PART(way[n], p) = NARROW(from - AT(found.axis[n], i));
+            HALF(speed[n], p) = NARROW((AT(x.axis[n], i) - from) * per_h);
+            HALF(speed[3 + n], p) = NARROW(AT(w.axis[n], i));
+            HALF(way[n], p) = NARROW(from - AT(found.axis[n], i));
         }
         if (begins)
-            begin_lane(c, first / 8, share, speed);
-        scatter_movers(c, c->touched[k], speed);
-        scatter_moved(c, c->touched[k], way);
+            begin_phase(s, first / 8, share, speed);
+        scatter_bodies(s, s->active[k], speed);
+        scatter_moved(s, s->active[k], way);
     }
 }
 
-static void load(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void load(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
-    load_bodies(c, begin, end, false);
+    load_bodies(s, begin, end, false);
 }
 
-static void load_and_begin(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void load_and_begin(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
-    load_bodies(c, begin, end, true);
+    load_bodies(s, begin, end, true);
 }
 
 // Rotates by the small vector `turn`, where it is not 0.
@@ -204,49 +204,49 @@ IN rotate(double *const q[4], uint32_t i, const wide_marks *mine, const wide tur
 }
 
 // Positions move by what was given; the movers become velocities, where the relaxing phase begins.
-static void advance(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void advance(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
-    const foliot_world *world = c->world;
+    const foliot_world *world = s->world;
     field x = field_of(foliot__position(world)), v = field_of(foliot__velocity(world));
-    field w = field_of(foliot__angular_velocity(world)), found = field_of(c->found);
+    field w = field_of(foliot__angular_velocity(world)), found = field_of(s->found);
     double *const q[4] = {foliot__orientation_w(world), foliot__orientation_x(world),
                           foliot__orientation_y(world), foliot__orientation_z(world)};
-    float h = (float)c->step->dt, share = (float)foliot__response(world);
+    float h = (float)s->step->dt, share = (float)foliot__response(world);
     for (uint32_t k = begin; k < end; k++) {
-        uint32_t entry = c->touched[k], first;
+        uint32_t entry = s->active[k], first;
         marks_8 mine;
-        unpack_touched(entry, &first, &mine);
-        lanes_8 *given = (lanes_8 *)(void *)c->given[first / 8].row, ways[6], speed[8], way[8];
-        lanes_8 *begun = (lanes_8 *)(void *)c->begun[first / 8].row;
-        gather_movers(c, first, speed);
-        gather_moved(c, first, way);
+        unpack_active(entry, &first, &mine);
+        lanes_8 *given = (lanes_8 *)(void *)s->given[first / 8].row, steps[6], speed[8], way[8];
+        lanes_8 *begun = (lanes_8 *)(void *)s->begun[first / 8].row;
+        gather_bodies(s, first, speed);
+        gather_moved(s, first, way);
         EACH(n, 6)
         {
             lanes_8 change = (lanes_8)((marks_8)(speed[n] - begun[n]) & mine);
-            ways[n] = h * (share * given[n] + change);
+            steps[n] = h * (share * given[n] + change);
             given[n] += change;
         }
         EACH(n, 3)
         way[3 + n] += h * speed[3 + n];
-        EACH_PART(p, i, first)
+        EACH_HALF(p, i, first)
         {
             wide turn[3];
-            wide_marks here = WIDEN_MARKS(MARKS_PART(mine, p));
+            wide_marks here = WIDEN_MARKS(MARKS_HALF(mine, p));
             EACH(n, 3)
             {
-                wide old = AT(x.axis[n], i), at = PICK(here, old + WIDEN(PART(ways[n], p)), old);
+                wide old = AT(x.axis[n], i), at = PICK(here, old + WIDEN(HALF(steps[n], p)), old);
                 AT(x.axis[n], i) = at;
-                turn[n] = WIDEN(PART(ways[3 + n], p));
-                PART(way[n], p) = NARROW(at - AT(found.axis[n], i));
-                PART(speed[n], p) = NARROW(AT(v.axis[n], i)) + PART(given[n], p);
-                PART(speed[3 + n], p) = NARROW(AT(w.axis[n], i)) + PART(given[3 + n], p);
+                turn[n] = WIDEN(HALF(steps[3 + n], p));
+                HALF(way[n], p) = NARROW(at - AT(found.axis[n], i));
+                HALF(speed[n], p) = NARROW(AT(v.axis[n], i)) + HALF(given[n], p);
+                HALF(speed[3 + n], p) = NARROW(AT(w.axis[n], i)) + HALF(given[3 + n], p);
             }
             rotate(q, i, &here, turn);
         }
         EACH(n, 6)
         begun[n] = speed[n];
-        scatter_movers(c, entry, speed);
-        scatter_moved(c, entry, way);
+        scatter_bodies(s, entry, speed);
+        scatter_moved(s, entry, way);
     }
 }
 
@@ -254,7 +254,7 @@ static void advance(const foliot__collider *c, uint32_t begin, uint32_t end)
 // Beyond that the tumbling of a needle is taken for a spin about its length, up to 256 times as
 // fast, which the next touch makes a faster tumbling of, and so on without end. It takes energy and
 // never gives any.
-static bool tame(const foliot_world *world, uint32_t slot, double most)
+static bool clamp_spin(const foliot_world *world, uint32_t slot, double most)
 {
     foliot__v3 moment = foliot__inertia(world), w = foliot__angular_velocity(world);
     if (moment.x[slot] == moment.y[slot] && moment.y[slot] == moment.z[slot])
@@ -268,33 +268,33 @@ static bool tame(const foliot_world *world, uint32_t slot, double most)
 }
 
 // Velocities gain what was given.
-static void store(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void store(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
-    const foliot_world *world = c->world;
+    const foliot_world *world = s->world;
     field v = field_of(foliot__velocity(world)), w = field_of(foliot__angular_velocity(world));
-    const double most = FOLIOT__FAR_TURN / c->step->dt;
+    const double most = FOLIOT__FAR_TURN / s->step->dt;
     for (uint32_t k = begin; k < end; k++) {
         uint32_t first;
         marks_8 mine, pushed = {0};
-        unpack_touched(c->touched[k], &first, &mine);
-        lanes_8 *given = (lanes_8 *)(void *)c->given[first / 8].row, speed[8];
-        const lanes_8 *begun = (const lanes_8 *)(const void *)c->begun[first / 8].row;
-        gather_movers(c, first, speed);
+        unpack_active(s->active[k], &first, &mine);
+        lanes_8 *given = (lanes_8 *)(void *)s->given[first / 8].row, speed[8];
+        const lanes_8 *begun = (const lanes_8 *)(const void *)s->begun[first / 8].row;
+        gather_bodies(s, first, speed);
         EACH(n, 6)
         {
             given[n] += (lanes_8)((marks_8)(speed[n] - begun[n]) & mine);
             pushed |= given[n] != 0;
         }
         pushed &= mine;
-        EACH_PART(p, i, first)
+        EACH_HALF(p, i, first)
         {
-            wide_marks here = WIDEN_MARKS(MARKS_PART(pushed, p));
+            wide_marks here = WIDEN_MARKS(MARKS_HALF(pushed, p));
             wide turns[3];
             EACH(n, 3)
             {
                 wide old = AT(v.axis[n], i), spin = AT(w.axis[n], i);
-                turns[n] = PICK(here, spin + WIDEN(PART(given[3 + n], p)), spin);
-                AT(v.axis[n], i) = PICK(here, old + WIDEN(PART(given[n], p)), old);
+                turns[n] = PICK(here, spin + WIDEN(HALF(given[3 + n], p)), spin);
+                AT(v.axis[n], i) = PICK(here, old + WIDEN(HALF(given[n], p)), old);
                 AT(w.axis[n], i) = turns[n];
             }
             wide_marks fast =
@@ -302,7 +302,7 @@ static void store(const foliot__collider *c, uint32_t begin, uint32_t end)
                 ((turns[0] * turns[0] + turns[1] * turns[1]) + turns[2] * turns[2] > most * most);
             EACH(l, WIDE)
             if (fast[l])
-                tame(world, i + (uint32_t)l, most);
+                clamp_spin(world, i + (uint32_t)l, most);
         }
         // As foliot__velocity_changed.
         marks_8 *flags = (marks_8 *)(void *)&foliot__flags(world)[first];
@@ -319,20 +319,20 @@ static void measure(const foliot__collider *c, uint32_t begin, uint32_t end)
     const wide far = (wide){0} + (double)FOLIOT__FAR;
     for (uint32_t first = begin; first < end; first += 8) {
         slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
-        EACH_PART(p, i, first)
+        EACH_HALF(p, i, first)
         {
             wide x = AT(half[0], i), y = AT(half[1], i), z = AT(half[2], i),
-                 core = PICK(x < y, x, y);
-            wide radius = AT(foliot__radius(world), i), extent = (x * x + y * y) + z * z;
+                 inradius = PICK(x < y, x, y);
+            wide radius = AT(foliot__radius(world), i), bounding_radius = (x * x + y * y) + z * z;
             wide_marks box = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_BOX);
             wide_marks plane = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_PLANE);
             wide_marks capsule = WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_CAPSULE);
-            core = PICK(core < z, core, z);
-            ROOT(extent);
-            extent = PICK(box, extent, PICK(capsule, radius + z, radius));
-            core = PICK(box, core, PICK(plane, far, radius));
-            PART(c->core[i], 0) = NARROW(core);
-            PART(c->extent[i], 0) = NARROW(extent);
+            inradius = PICK(inradius < z, inradius, z);
+            ROOT(bounding_radius);
+            bounding_radius = PICK(box, bounding_radius, PICK(capsule, radius + z, radius));
+            inradius = PICK(box, inradius, PICK(plane, far, radius));
+            HALF(c->inradius[i], 0) = NARROW(inradius);
+            HALF(c->bounding_radius[i], 0) = NARROW(bounding_radius);
         }
     }
 }
@@ -348,12 +348,12 @@ static void turn_anew(const foliot__collider *c, uint32_t slot)
     const double w[3] = {spin.x[slot], spin.y[slot], spin.z[slot]};
     double q[4], axis[3][3], own[3], turns[3];
     foliot__orientation_of(world, slot, q);
-    foliot__axes_of(q, axis);
+    foliot__quat_axes(q, axis);
     for (int k = 0; k < 3; k++)
-        own[k] = foliot__dot(axis[k], w);
+        own[k] = foliot__vec3_dot(axis[k], w);
     for (int k = 0; k < 4; k++)
-        q[k] = c->begin_q[k][slot];
-    foliot__axes_of(q, axis);
+        q[k] = c->paths.start_orientation[k][slot];
+    foliot__quat_axes(q, axis);
     for (int k = 0; k < 3; k++)
         turns[k] = (own[0] * axis[0][k] + own[1] * axis[1][k]) + own[2] * axis[2][k];
     foliot__turn_on(q, turns, c->step->dt);
@@ -370,7 +370,7 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
 {
     const foliot_world *world = c->world;
     field v = field_of(foliot__velocity(world)), w = field_of(foliot__angular_velocity(world));
-    field acceleration = field_of(c->acceleration), path = field_of(c->path);
+    field acceleration = field_of(c->paths.acceleration), path = field_of(c->paths.end_velocity);
     double dt = c->step->dt, per_dt = 1 / dt, response = foliot__response(world),
            lag = (response - 0.5) * dt;
     // Positions that do not feel the force of their own step fall for one step more before they
@@ -380,7 +380,7 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
     const double most = FOLIOT__FAR_TURN * per_dt;
     for (uint32_t first = begin; first < end; first += 8) {
         slim_marks *kinds = (slim_marks *)(void *)&foliot__shape_kind(world)[first];
-        EACH_PART(p, i, first)
+        EACH_HALF(p, i, first)
         {
             wide a[3], u[3], s[3];
             EACH(n, 3)
@@ -400,17 +400,18 @@ static void find_paths(const foliot__collider *c, uint32_t begin, uint32_t end)
             ROOT(spin);
             wide_marks fast = spin > most;
             EACH(l, WIDE)
-            if (fast[l] && tame(world, i + (uint32_t)l, most))
+            if (fast[l] && clamp_spin(world, i + (uint32_t)l, most))
                 turn_anew(c, i + (uint32_t)l);
             wide rest = steps * dt * gain, way = (speed + rest) * dt;
-            AT(c->rest, i) = rest;
-            AT(c->since, i) = (wide){0};
+            AT(c->paths.restitution_threshold, i) = rest;
+            AT(c->paths.since, i) = (wide){0};
             // A surface goes further than its centre, but that of a sphere.
-            wide further = way + spin * WIDEN(PART(c->extent[i], 0)) * dt;
+            wide further = way + spin * WIDEN(HALF(c->bounding_radius[i], 0)) * dt;
             way = PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_SPHERE), way, further);
             way = PICK(AT(foliot__restitution(world), i) > 0, infinite, way);
-            AT(c->way, i) = PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_POINT), (wide){0}, way);
+            AT(c->paths.displacement_max, i) =
+                PICK(WIDEN_MARKS(kinds[p] == FOLIOT_SHAPE_POINT), (wide){0}, way);
         }
-        *(marks_8 *)(void *)&c->age[first] = (marks_8){0};
+        *(marks_8 *)(void *)&c->paths.revision[first] = (marks_8){0};
     }
 }

@@ -47,37 +47,37 @@
 // Calls the function of the block's width.
 #define EACH_BLOCK(call, at_once)                                                                  \
     for (uint32_t k = begin; k < end; k++) {                                                       \
-        const foliot__block *block = &c->blocks[k];                                                \
-        void *t = c->arena + block->at;                                                            \
+        const foliot__block *block = &s->blocks[k];                                                \
+        void *t = s->arena + block->at;                                                            \
         at_once(call) if (block->columns == 8) call(8);                                            \
         else call(1);                                                                              \
     }
 
-static void prepare(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void prepare(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
-#define CALL(n) prepare_one_##n(t, c, block)
+#define CALL(n) prepare_one_##n(t, s, block)
     EACH_BLOCK(CALL, ONE_BY_ONE)
 #undef CALL
 }
 
-static void warm(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void warm(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
-#define CALL(n) warm_one_##n(t, c, block)
+#define CALL(n) warm_one_##n(t, s, block)
     EACH_BLOCK(CALL, AT_ONCE)
 #undef CALL
 }
 
-static void visit(const foliot__collider *c, const foliot__phase *phase, uint32_t begin,
-                  uint32_t end)
+static void iterate(const foliot__solver *s, const foliot__phase *phase, uint32_t begin,
+                    uint32_t end)
 {
-#define CALL(n) visit_one_##n(t, c, phase, block)
+#define CALL(n) iterate_one_##n(t, s, phase, block)
     EACH_BLOCK(CALL, AT_ONCE)
 #undef CALL
 }
 
-static void keep(const foliot__collider *c, uint32_t begin, uint32_t end)
+static void store_impulses(const foliot__solver *s, uint32_t begin, uint32_t end)
 {
-#define CALL(n) keep_one_##n(t, c, block)
+#define CALL(n) store_one_##n(t, s, block)
     EACH_BLOCK(CALL, ONE_BY_ONE)
 #undef CALL
 }
@@ -85,5 +85,5 @@ static void keep(const foliot__collider *c, uint32_t begin, uint32_t end)
 #include "sim/solver/solver_bodies.h"
 
 const foliot__solver_kernel SOLVER_KERNEL = {
-    prepare,    warm, visit,      keep,           measure, find_paths, take_given,
+    prepare,    warm, iterate,    store_impulses, measure, find_paths, remember_given,
     begin_tick, load, begin_soft, load_and_begin, advance, store};

@@ -6,12 +6,13 @@
 
 // -- filling in and taking out
 
-IN LANE_NAME(load_ease)(const LANES rows[6], EASE *e)
+IN LANE_NAME(load_inertia)(const LANES rows[6], INERTIA *e)
 {
-    LANE_NAME(get_ease)(rows, 0, e);
+    LANE_NAME(get_inertia)(rows, 0, e);
 }
 
-IN LANE_NAME(load_side)(const foliot__ease *eases, const uint32_t *slot, LANES *mass, LANES ease[6])
+IN LANE_NAME(load_side)(const foliot__solver_mass *eases, const uint32_t *slot, LANES *mass,
+                        LANES inertia[6])
 {
     const float *row[COLUMNS];
     LANES out[8];
@@ -20,7 +21,7 @@ IN LANE_NAME(load_side)(const foliot__ease *eases, const uint32_t *slot, LANES *
     LANE_NAME(gather)(row, out);
     *mass = out[0];
     EACH(k, 6)
-    ease[k] = out[1 + k];
+    inertia[k] = out[1 + k];
 }
 
 IN LANE_NAME(negate)(VEC *v)
@@ -40,17 +41,17 @@ LEAF LANE_NAME(invert)(const LANES *x, LANES *out)
 }
 
 // What an impulse along n with these torques meets.
-IN LANE_NAME(resistance)(const LANES *masses, const EASE *ease_a, const VEC *turn_a,
-                         const EASE *ease_b, const VEC *turn_b, LANES *out)
+IN LANE_NAME(resistance)(const LANES *masses, const INERTIA *inertia_a, const VEC *turn_a,
+                         const INERTIA *inertia_b, const VEC *turn_b, LANES *out)
 {
     VEC ta, tb;
-    LANE_NAME(turned)(ease_a, turn_a, &ta);
-    LANE_NAME(turned)(ease_b, turn_b, &tb);
+    LANE_NAME(turned)(inertia_a, turn_a, &ta);
+    LANE_NAME(turned)(inertia_b, turn_b, &tb);
     *out = *masses + (DOT(ta, *turn_a) + DOT(tb, *turn_b));
 }
 
-IN LANE_NAME(prepare_friction)(HEAD *t, const VEC *n, const LANES *masses, const EASE *ea,
-                               const EASE *eb, const LANES warm[8])
+IN LANE_NAME(prepare_friction)(HEAD *t, const VEC *n, const LANES *masses, const INERTIA *ia,
+                               const INERTIA *ib, const LANES warm[8])
 {
     VEC s, q, arm_a, arm_b, sa, sb, qa, qb, ta, tb;
     const LANES zero = {0};
@@ -68,7 +69,7 @@ IN LANE_NAME(prepare_friction)(HEAD *t, const VEC *n, const LANES *masses, const
     s.y *= length;
     s.z *= length;
     LANE_NAME(cross)(n, &s, &q);
-    LANE_NAME(store_vec)(t->slide, &s);
+    LANE_NAME(store_vec)(t->tangent, &s);
     LANE_NAME(load_vec)(t->arm_a, &arm_a);
     LANE_NAME(load_vec)(t->arm_b, &arm_b);
     LANE_NAME(cross)(&arm_a, &s, &sa);
@@ -76,27 +77,28 @@ IN LANE_NAME(prepare_friction)(HEAD *t, const VEC *n, const LANES *masses, const
     LANE_NAME(cross)(&arm_a, &q, &qa);
     LANE_NAME(cross)(&arm_b, &q, &qb);
     LANES k00, k11, k01;
-    LANE_NAME(resistance)(masses, ea, &sa, eb, &sb, &k00);
-    LANE_NAME(resistance)(masses, ea, &qa, eb, &qb, &k11);
-    LANE_NAME(turned)(ea, &sa, &ta);
-    LANE_NAME(turned)(eb, &sb, &tb);
+    LANE_NAME(resistance)(masses, ia, &sa, ib, &sb, &k00);
+    LANE_NAME(resistance)(masses, ia, &qa, ib, &qb, &k11);
+    LANE_NAME(turned)(ia, &sa, &ta);
+    LANE_NAME(turned)(ib, &sb, &tb);
     k01 = DOT(ta, qa) + DOT(tb, qb);
     LANES determinant = k00 * k11 - k01 * k01;
     LANE_NAME(invert)(&determinant, &determinant);
-    t->drag_mass[0] = k11 * determinant;
-    t->drag_mass[1] = -k01 * determinant;
-    t->drag_mass[2] = k00 * determinant;
+    t->friction_mass[0] = k11 * determinant;
+    t->friction_mass[1] = -k01 * determinant;
+    t->friction_mass[2] = k00 * determinant;
     LANES none = {0}, turning;
-    LANE_NAME(resistance)(&none, ea, n, eb, n, &turning);
+    LANE_NAME(resistance)(&none, ia, n, ib, n, &turning);
     LANE_NAME(invert)(&turning, &t->twist_mass[0]);
-    t->drag[0] = warm[4] * s.x + warm[5] * s.y + warm[6] * s.z;
-    t->drag[1] = warm[4] * q.x + warm[5] * q.y + warm[6] * q.z;
-    t->twist[0] = warm[7];
+    t->friction_impulse[0] = warm[4] * s.x + warm[5] * s.y + warm[6] * s.z;
+    t->friction_impulse[1] = warm[4] * q.x + warm[5] * q.y + warm[6] * q.z;
+    t->twist_impulse[0] = warm[7];
 }
 
 IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold[COLUMNS],
                             const foliot__block *block, int k, const VEC *n, const LANES *masses,
-                            const EASE *ea, const EASE *eb, VEC *arm_a, VEC *arm_b, LANES *used)
+                            const INERTIA *ia, const INERTIA *ib, VEC *arm_a, VEC *arm_b,
+                            LANES *used)
 {
     const float *row[COLUMNS];
     LANES out[8], weight;
@@ -118,7 +120,7 @@ IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold
     LANE_NAME(cross)(arm_b, n, &turn_b);
     LANE_NAME(store_vec)(point->turn_a, &turn_a);
     LANE_NAME(store_vec)(point->turn_b, &turn_b);
-    LANE_NAME(resistance)(masses, ea, &turn_a, eb, &turn_b, &weight);
+    LANE_NAME(resistance)(masses, ia, &turn_a, ib, &turn_b, &weight);
     LANE_NAME(invert)(&weight, &weight);
     point->mass[0] = CHOOSE(there, weight, zero);
     point->gap[0] = CHOOSE(there, out[6], far);
@@ -126,7 +128,7 @@ IN LANE_NAME(prepare_point)(POINT *point, const foliot__manifold *const manifold
 }
 
 // Where the second body is the one that cannot move, the two change places.
-IN LANE_NAME(prepare_block)(HEAD *t, const foliot__collider *c, const foliot__block *block,
+IN LANE_NAME(prepare_block)(HEAD *t, const foliot__solver *s, const foliot__block *block,
                             const int points)
 {
     static const foliot__manifold nothing;
@@ -135,19 +137,19 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__collider *c, const foliot__bl
     const foliot__manifold *manifold[COLUMNS];
     const float *row[COLUMNS];
     LANES out[8], warm[8];
-    uint32_t spare = c->world->capacity.slots;
+    uint32_t spare = s->world->capacity.slots;
     EACH(l, COLUMNS)
     {
         uint32_t m = t->manifold[l];
         bool there = m != FOLIOT__NOTHING;
-        manifold[l] = there ? &c->manifolds[m] : &nothing;
+        manifold[l] = there ? &s->manifolds[m] : &nothing;
         uint32_t a = !there ? spare : block->swapped ? manifold[l]->b : manifold[l]->a;
         uint32_t b = !there ? spare : block->swapped ? manifold[l]->a : manifold[l]->b;
-        t->a[l] = c->eases[a].inverse_mass > 0 ? a : spare;
-        t->b[l] = c->eases[b].inverse_mass > 0 ? b : spare;
-        ((float *)&t->push_max[0])[l] = there ? foliot__push_max(c, a, b) : 0;
-        ((float *)&t->friction[0])[l] = c->eases[a].friction * c->eases[b].friction;
-        row[l] = there ? c->warm[m].impulse : cold.impulse;
+        t->a[l] = s->masses[a].inverse_mass > 0 ? a : spare;
+        t->b[l] = s->masses[b].inverse_mass > 0 ? b : spare;
+        ((float *)&t->push_max[0])[l] = there ? foliot__push_max(s, a, b) : 0;
+        ((float *)&t->friction[0])[l] = s->masses[a].friction * s->masses[b].friction;
+        row[l] = there ? s->warm[m].impulse : cold.impulse;
     }
     LANE_NAME(gather)(row, warm);
     EACH(l, COLUMNS)
@@ -155,7 +157,7 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__collider *c, const foliot__bl
     LANE_NAME(gather)(row, out);
     VEC n, middle_a, middle_b, arm_a[4], arm_b[4];
     middle_a.x = middle_a.y = middle_a.z = middle_b.x = middle_b.y = middle_b.z = SPLAT(0);
-    EASE ea, eb;
+    INERTIA ia, ib;
     LANE_NAME(load_vec)(out + 3, &n);
     if (block->swapped) {
         LANE_NAME(negate)(&n);
@@ -163,17 +165,17 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__collider *c, const foliot__bl
             warm[k] = -warm[k];
     }
     LANE_NAME(store_vec)(t->normal, &n);
-    LANE_NAME(load_side)(c->eases, t->a, &t->mass_a[0], t->ease_a);
-    LANE_NAME(load_side)(c->eases, t->b, &t->mass_b[0], t->ease_b);
-    LANE_NAME(load_ease)(t->ease_a, &ea);
-    LANE_NAME(load_ease)(t->ease_b, &eb);
+    LANE_NAME(load_side)(s->masses, t->a, &t->mass_a[0], t->inertia_a);
+    LANE_NAME(load_side)(s->masses, t->b, &t->mass_b[0], t->inertia_b);
+    LANE_NAME(load_inertia)(t->inertia_a, &ia);
+    LANE_NAME(load_inertia)(t->inertia_b, &ib);
     LANES masses = t->mass_a[0] + t->mass_b[0], used = {0}, share;
     const LANES one = SPLAT(1);
     EACH(k, points)
     {
         LANE_NAME(prepare_point)
-        (&point[k], manifold, block, k, &n, &masses, &ea, &eb, &arm_a[k], &arm_b[k], &used);
-        point[k].push[0] = warm[k];
+        (&point[k], manifold, block, k, &n, &masses, &ia, &ib, &arm_a[k], &arm_b[k], &used);
+        point[k].normal_impulse[0] = warm[k];
         LANE_NAME(add)(&middle_a, &one, &arm_a[k]);
         LANE_NAME(add)(&middle_b, &one, &arm_b[k]);
     }
@@ -198,11 +200,11 @@ IN LANE_NAME(prepare_block)(HEAD *t, const foliot__collider *c, const foliot__bl
         LANE_NAME(root)(&length);
         point[k].lever[0] = length;
     }
-    LANE_NAME(prepare_friction)(t, &n, &masses, &ea, &eb, warm);
+    LANE_NAME(prepare_friction)(t, &n, &masses, &ia, &ib, warm);
 }
 
-IN LANE_NAME(keep_block)(const HEAD *t, const foliot__collider *c, const foliot__block *block,
-                         const int points)
+IN LANE_NAME(store_block)(const HEAD *t, const foliot__solver *solver, const foliot__block *block,
+                          const int points)
 {
     const POINT *point = (const POINT *)(const void *)(t + 1);
     float *row[COLUMNS];
@@ -211,18 +213,18 @@ IN LANE_NAME(keep_block)(const HEAD *t, const foliot__collider *c, const foliot_
     out[k] = SPLAT(0);
     VEC n, s, q;
     LANE_NAME(load_vec)(t->normal, &n);
-    LANE_NAME(load_vec)(t->slide, &s);
+    LANE_NAME(load_vec)(t->tangent, &s);
     LANE_NAME(cross)(&n, &s, &q);
     EACH(k, points)
-    out[k] = point[k].push[0];
-    LANES along = block->swapped ? -t->drag[0] : t->drag[0];
-    LANES across = block->swapped ? -t->drag[1] : t->drag[1];
+    out[k] = point[k].normal_impulse[0];
+    LANES along = block->swapped ? -t->friction_impulse[0] : t->friction_impulse[0];
+    LANES across = block->swapped ? -t->friction_impulse[1] : t->friction_impulse[1];
     out[4] = along * s.x + across * q.x;
     out[5] = along * s.y + across * q.y;
     out[6] = along * s.z + across * q.z;
-    out[7] = t->twist[0];
+    out[7] = t->twist_impulse[0];
     EACH(l, COLUMNS)
-    row[l] = t->manifold[l] == FOLIOT__NOTHING ? NULL : c->warm[t->manifold[l]].impulse;
+    row[l] = t->manifold[l] == FOLIOT__NOTHING ? NULL : solver->warm[t->manifold[l]].impulse;
     LANE_NAME(scatter)(row, out);
 }
 
@@ -243,17 +245,16 @@ IN LANE_NAME(keep_block)(const HEAD *t, const foliot__collider *c, const foliot_
     }
 #endif
 
-static void LANE_NAME(prepare_one)(HEAD *t, const foliot__collider *c, const foliot__block *block)
+static void LANE_NAME(prepare_one)(HEAD *t, const foliot__solver *s, const foliot__block *block)
 {
-#define CALL(n) LANE_NAME(prepare_block)(t, c, block, n)
+#define CALL(n) LANE_NAME(prepare_block)(t, s, block, n)
     ON_POINTS(block->points, CALL)
 #undef CALL
 }
 
-static void LANE_NAME(keep_one)(const HEAD *t, const foliot__collider *c,
-                                const foliot__block *block)
+static void LANE_NAME(store_one)(const HEAD *t, const foliot__solver *s, const foliot__block *block)
 {
-#define CALL(n) LANE_NAME(keep_block)(t, c, block, n)
+#define CALL(n) LANE_NAME(store_block)(t, s, block, n)
     ON_POINTS(block->points, CALL)
 #undef CALL
 }
@@ -269,14 +270,14 @@ static void LANE_NAME(keep_one)(const HEAD *t, const foliot__collider *c,
 #undef LARGER
 #undef DOT
 #undef VEC
-#undef EASE
+#undef INERTIA
 #undef ROWS
 #undef HEAD
 #undef POINT
 #undef GET
 #undef PUT
 #undef SLOT
-#undef COUPLE
+#undef PAIR
 #undef IN
 #undef LEAF
 #undef COLUMNS

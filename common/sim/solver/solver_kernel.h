@@ -5,8 +5,7 @@
 #ifndef FOLIOT_SIM_COLLIDE_SOLVER_KERNEL_H
 #define FOLIOT_SIM_COLLIDE_SOLVER_KERNEL_H
 
-#include "sim/collide/collide.h"
-#include "sim/collide/manifold.h"
+#include "sim/solver/solver.h"
 
 #define FOLIOT__BLOCK 8
 #define FOLIOT__NOTHING                                                                            \
@@ -16,10 +15,10 @@
 // asked for, how much of the impulse that takes is given, and how much of what is accumulated is
 // taken back.
 typedef struct foliot__softness {
-    float rate, mass, hold;
+    float rate, mass, leak;
 } foliot__softness;
 
-// One visit of all blocks in one of the phases of a substep.
+// One iterate of all blocks in one of the phases of a substep.
 typedef struct foliot__phase {
     float h, per_h;
     bool soft;                      // overlaps are pushed out; else only velocities are set right
@@ -30,26 +29,27 @@ typedef struct foliot__phase {
 // colour. A block is the head and as many points as its kind has.
 #define FOLIOT__BLOCK_HEAD(X)                                                                      \
     X(normal, 3)                                                                                   \
-    X(slide, 3) /* a direction across the normal; the other one is normal x slide */               \
-    X(arm_a, 3) /* from the centres to the middle of the points */                                 \
+    X(tangent, 3) /* a direction across the normal; the other one is normal x tangent */           \
+    X(arm_a, 3)   /* from the centres to the middle of the points */                               \
     X(arm_b, 3)                                                                                    \
     X(mass_a, 1) /* inverse */                                                                     \
     X(mass_b, 1)                                                                                   \
-    X(ease_a, 6) /* inverse inertia: xx, yy, zz, xy, xz, yz */                                     \
-    X(ease_b, 6)                                                                                   \
+    X(inertia_a, 6) /* inverse inertia: xx, yy, zz, xy, xz, yz */                                  \
+    X(inertia_b, 6)                                                                                \
     X(friction, 1)                                                                                 \
-    X(push_max, 1)  /* speed at which an overlap is pushed out at most */                          \
-    X(drag_mass, 3) /* what the two directions of sliding weigh: inverse of a symmetric matrix */  \
+    X(push_max, 1) /* speed at which an overlap is pushed out at most */                           \
+    X(friction_mass,                                                                               \
+      3) /* what the two directions of sliding weigh: inverse of a symmetric matrix */             \
     X(twist_mass, 1)                                                                               \
-    X(drag, 2) /* accumulated */                                                                   \
-    X(twist, 1)
+    X(friction_impulse, 2) /* accumulated */                                                       \
+    X(twist_impulse, 1)
 #define FOLIOT__BLOCK_POINT(X)                                                                     \
     X(turn_a, 3) /* arm x normal */                                                                \
     X(turn_b, 3)                                                                                   \
     X(gap, 1) /* when it was found */                                                              \
     X(mass, 1)                                                                                     \
-    X(lever, 1) /* distance from the middle */                                                     \
-    X(push, 1)  /* accumulated along the normal */
+    X(lever, 1)          /* distance from the middle */                                            \
+    X(normal_impulse, 1) /* accumulated along the normal */
 
 #define FOLIOT__ROWS(name, rows) +rows
 enum {
@@ -74,33 +74,36 @@ static inline uint32_t foliot__block_words(uint32_t points, uint32_t columns)
 }
 
 // The manifold of each column, and after it slots a and b: three rows at the block's start.
-static inline uint32_t *foliot__block_names(const foliot__collider *c, const foliot__block *block)
+static inline uint32_t *foliot__block_names(const foliot__solver *s, const foliot__block *block)
 {
-    return (uint32_t *)(void *)(c->arena + block->at);
+    return (uint32_t *)(void *)(s->arena + block->at);
 }
 
-// On rows [begin, end) of the collider's list of touched bodies, or of its slots.
-typedef void foliot__bodies_kernel(const foliot__collider *c, uint32_t begin, uint32_t end);
+// On rows [begin, end) of the solver's list of active bodies.
+typedef void foliot__bodies_kernel(const foliot__solver *s, uint32_t begin, uint32_t end);
+// On slots [begin, end) of the collider, rounded up to eight.
+typedef void foliot__paths_kernel(const foliot__collider *c, uint32_t begin, uint32_t end);
 
-// On blocks [begin, end) of the collider, unless said.
+// On blocks [begin, end) of the solver, unless said.
 typedef struct foliot__solver_kernel {
-    // Fills in the blocks whose manifolds are named, accumulated impulses from c->warm.
-    void (*prepare)(const foliot__collider *c, uint32_t begin, uint32_t end);
-    // Gives the movers what is accumulated.
-    void (*warm)(const foliot__collider *c, uint32_t begin, uint32_t end);
-    void (*visit)(const foliot__collider *c, const foliot__phase *phase, uint32_t begin,
-                  uint32_t end);
-    // What is accumulated, to c->warm.
-    void (*keep)(const foliot__collider *c, uint32_t begin, uint32_t end);
-    // Of slots: core and extent.
-    foliot__bodies_kernel *measure;
-    // Of slots: acceleration, path, rest, way, since and age from the motion that the scheme has
-    // made.
-    foliot__bodies_kernel *find_paths;
-    // Of touched bodies. What contacts gave the movers is remembered; and how far they have turned
-    // since the contacts were found.
-    foliot__bodies_kernel *take_given, *begin_tick;
-    // The movers at the begin of a substep; then with what was given, the soft phase; both at once.
+    // Fills in the blocks whose manifolds are named, accumulated impulses from s->warm.
+    void (*prepare)(const foliot__solver *s, uint32_t begin, uint32_t end);
+    // Gives the solver bodies what is accumulated.
+    void (*warm)(const foliot__solver *s, uint32_t begin, uint32_t end);
+    void (*iterate)(const foliot__solver *s, const foliot__phase *phase, uint32_t begin,
+                    uint32_t end);
+    // Copies what is accumulated to s->warm.
+    void (*store_impulses)(const foliot__solver *s, uint32_t begin, uint32_t end);
+    // Inradius and bounding radius.
+    foliot__paths_kernel *measure;
+    // Acceleration, end velocity, restitution threshold, displacement, since and revision from the
+    // motion that the scheme has made.
+    foliot__paths_kernel *find_paths;
+    // Remembers what contacts gave the solver bodies; begin_tick also sets how far these have
+    // turned since the contacts were found.
+    foliot__bodies_kernel *remember_given, *begin_tick;
+    // The solver bodies at the begin of a substep; then with what was given, the soft phase; both
+    // at once.
     foliot__bodies_kernel *load, *begin_soft, *load_and_begin;
     foliot__bodies_kernel *advance; // poses by what the soft phase gave; the relaxing phase begins
     foliot__bodies_kernel *store;   // velocities

@@ -4,7 +4,7 @@
 // solver_columns.h. Compilers split the vectors where the machine has narrower ones, sums have a
 // fixed order, and nothing is fused: the bits are the same everywhere.
 //
-// `still` says that the first body of every pair cannot move: it takes no part then.
+// `still` says that the first body of every pair cannot move: it takes no split_halves then.
 
 #if COLUMNS == 1
 typedef float LANE_NAME(lanes);
@@ -34,26 +34,26 @@ typedef struct {
 
 typedef struct {
     LANES xx, yy, zz, xy, xz, yz;
-} LANE_NAME(ease);
-#define EASE LANE_NAME(ease)
+} LANE_NAME(inertia);
+#define INERTIA LANE_NAME(inertia)
 
 // Where the second block of 16 columns lies: so many bytes after the first.
 #if COLUMNS == 16
 #define ROWS lanes_8
 #define HEAD head_8
 #define POINT point_8
-static inline LANES join(const lanes_8 *row, size_t next)
+static inline LANES join_halves(const lanes_8 *row, size_t next)
 {
     const lanes_8 *other = (const lanes_8 *)(const void *)((const char *)row + next);
     return (LANES)_mm512_insertf32x8(_mm512_castps256_ps512((__m256)*row), (__m256)*other, 1);
 }
-static inline void part(lanes_8 *row, size_t next, LANES v)
+static inline void split_halves(lanes_8 *row, size_t next, LANES v)
 {
     *row = (lanes_8)_mm512_castps512_ps256((__m512)v);
     *(lanes_8 *)(void *)((char *)row + next) = (lanes_8)_mm512_extractf32x8_ps((__m512)v, 1);
 }
-#define GET(row) join(&(row), next)
-#define PUT(row, v) part(&(row), next, v)
+#define GET(row) join_halves(&(row), next)
+#define PUT(row, v) split_halves(&(row), next, v)
 #define SLOT(t, side, l)                                                                           \
     ((l) < 8 ? (t)->side[(l)&7]                                                                    \
              : ((const HEAD *)(const void *)((const char *)(t) + next))->side[(l)&7])
@@ -107,7 +107,7 @@ IN LANE_NAME(get_vec)(const ROWS rows[3], size_t next, VEC *v)
     v->z = GET(rows[2]);
 }
 
-IN LANE_NAME(get_ease)(const ROWS rows[6], size_t next, EASE *e)
+IN LANE_NAME(get_inertia)(const ROWS rows[6], size_t next, INERTIA *e)
 {
     e->xx = GET(rows[0]);
     e->yy = GET(rows[1]);
@@ -117,8 +117,8 @@ IN LANE_NAME(get_ease)(const ROWS rows[6], size_t next, EASE *e)
     e->yz = GET(rows[5]);
 }
 
-// out := ease v
-LEAF LANE_NAME(turned)(const EASE *e, const VEC *v, VEC *out)
+// out := inertia v
+LEAF LANE_NAME(turned)(const INERTIA *e, const VEC *v, VEC *out)
 {
     LANES x = e->xx * v->x + e->xy * v->y + e->xz * v->z;
     LANES y = e->xy * v->x + e->yy * v->y + e->yz * v->z;
@@ -146,7 +146,7 @@ LEAF LANE_NAME(add)(VEC *to, const LANES *scale, const VEC *v)
     to->z += *scale * v->z;
 }
 
-LEAF LANE_NAME(take)(VEC *to, const LANES *scale, const VEC *v)
+LEAF LANE_NAME(subtract)(VEC *to, const LANES *scale, const VEC *v)
 {
     to->x -= *scale * v->x;
     to->y -= *scale * v->y;
@@ -257,36 +257,37 @@ LEAF LANE_NAME(scatter)(float *const row[COLUMNS], const LANES in[8])
 #endif
 
 // Velocities of the bodies of one side; those of the spare mover are 0.
-IN LANE_NAME(gather_speeds)(const foliot__mover *movers, const uint32_t *slot, VEC *v, VEC *w)
+IN LANE_NAME(gather_velocities)(const foliot__solver_body *bodies, const uint32_t *slot, VEC *v,
+                                VEC *w)
 {
     const float *row[COLUMNS];
     LANES out[8];
     EACH(l, COLUMNS)
-    row[l] = movers[slot[l]].v;
+    row[l] = bodies[slot[l]].v;
     LANE_NAME(gather)(row, out);
     LANE_NAME(load_vec)(out, v);
     LANE_NAME(load_vec)(out + 3, w);
 }
 
-IN LANE_NAME(gather_ways)(const foliot__mover *movers, const uint32_t *slot, VEC *moved,
-                          VEC *turned)
+IN LANE_NAME(gather_displacements)(const foliot__solver_body *bodies, const uint32_t *slot,
+                                   VEC *moved, VEC *turned)
 {
     const float *row[COLUMNS];
     LANES out[8];
     EACH(l, COLUMNS)
-    row[l] = movers[slot[l]].moved;
+    row[l] = bodies[slot[l]].moved;
     LANE_NAME(gather)(row, out);
     LANE_NAME(load_vec)(out, moved);
     LANE_NAME(load_vec)(out + 3, turned);
 }
 
-IN LANE_NAME(scatter_speeds)(foliot__mover *movers, const uint32_t *slot, uint32_t spare,
-                             const VEC *v, const VEC *w)
+IN LANE_NAME(scatter_velocities)(foliot__solver_body *bodies, const uint32_t *slot, uint32_t spare,
+                                 const VEC *v, const VEC *w)
 {
     float *row[COLUMNS];
     const LANES in[8] = {v->x, v->y, v->z, w->x, w->y, w->z, SPLAT(0), SPLAT(0)};
     EACH(l, COLUMNS)
-    row[l] = slot[l] == spare ? NULL : (float *)(void *)&movers[slot[l]]; // v, w, unused
+    row[l] = slot[l] == spare ? NULL : (float *)(void *)&bodies[slot[l]]; // v, w, unused
     LANE_NAME(scatter)(row, in);
 }
 
@@ -297,12 +298,12 @@ typedef struct {
     uint32_t a[COLUMNS], b[COLUMNS]; // slots
     VEC va, wa, vb, wb;
     LANES mass_a, mass_b;
-    EASE ease_a, ease_b;
-} LANE_NAME(couple);
-#define COUPLE LANE_NAME(couple)
+    INERTIA inertia_a, inertia_b;
+} LANE_NAME(pair);
+#define PAIR LANE_NAME(pair)
 
-IN LANE_NAME(load_couple)(const HEAD *t, size_t next, const foliot__mover *movers, const bool still,
-                          COUPLE *p)
+IN LANE_NAME(load_pair)(const HEAD *t, size_t next, const foliot__solver_body *bodies,
+                        const bool still, PAIR *p)
 {
     EACH(l, COLUMNS)
     {
@@ -310,71 +311,72 @@ IN LANE_NAME(load_couple)(const HEAD *t, size_t next, const foliot__mover *mover
         p->b[l] = SLOT(t, b, l);
     }
     if (!still) {
-        LANE_NAME(gather_speeds)(movers, p->a, &p->va, &p->wa);
+        LANE_NAME(gather_velocities)(bodies, p->a, &p->va, &p->wa);
         p->mass_a = GET(t->mass_a[0]);
-        LANE_NAME(get_ease)(t->ease_a, next, &p->ease_a);
+        LANE_NAME(get_inertia)(t->inertia_a, next, &p->inertia_a);
     }
-    LANE_NAME(gather_speeds)(movers, p->b, &p->vb, &p->wb);
+    LANE_NAME(gather_velocities)(bodies, p->b, &p->vb, &p->wb);
     p->mass_b = GET(t->mass_b[0]);
-    LANE_NAME(get_ease)(t->ease_b, next, &p->ease_b);
+    LANE_NAME(get_inertia)(t->inertia_b, next, &p->inertia_b);
 }
 
-IN LANE_NAME(store_couple)(foliot__mover *movers, uint32_t spare, const bool still, const COUPLE *p)
+IN LANE_NAME(store_pair)(foliot__solver_body *bodies, uint32_t spare, const bool still,
+                         const PAIR *p)
 {
     if (!still)
-        LANE_NAME(scatter_speeds)(movers, p->a, spare, &p->va, &p->wa);
-    LANE_NAME(scatter_speeds)(movers, p->b, spare, &p->vb, &p->wb);
+        LANE_NAME(scatter_velocities)(bodies, p->a, spare, &p->va, &p->wa);
+    LANE_NAME(scatter_velocities)(bodies, p->b, spare, &p->vb, &p->wb);
 }
 
 // An impulse `size` along `direction` on b, and against it on a, with the torques' own directions.
-IN LANE_NAME(strike)(COUPLE *p, const bool still, const LANES *size, const VEC *direction,
-                     const VEC *turn_a, const VEC *turn_b)
+IN LANE_NAME(apply_impulse)(PAIR *p, const bool still, const LANES *size, const VEC *direction,
+                            const VEC *turn_a, const VEC *turn_b)
 {
     LANES b = *size * p->mass_b;
     VEC tb;
     LANE_NAME(add)(&p->vb, &b, direction);
-    LANE_NAME(turned)(&p->ease_b, turn_b, &tb);
+    LANE_NAME(turned)(&p->inertia_b, turn_b, &tb);
     LANE_NAME(add)(&p->wb, size, &tb);
     if (!still) {
         LANES a = *size * p->mass_a;
         VEC ta;
-        LANE_NAME(take)(&p->va, &a, direction);
-        LANE_NAME(turned)(&p->ease_a, turn_a, &ta);
-        LANE_NAME(take)(&p->wa, size, &ta);
+        LANE_NAME(subtract)(&p->va, &a, direction);
+        LANE_NAME(turned)(&p->inertia_a, turn_a, &ta);
+        LANE_NAME(subtract)(&p->wa, size, &ta);
     }
 }
 
 // Friction's impulse, at the middle of the points.
-IN LANE_NAME(drag)(COUPLE *p, const bool still, const VEC *impulse, const VEC *arm_a,
-                   const VEC *arm_b)
+IN LANE_NAME(apply_friction)(PAIR *p, const bool still, const VEC *impulse, const VEC *arm_a,
+                             const VEC *arm_b)
 {
     VEC turn, change;
     const LANES one = SPLAT(1);
     LANE_NAME(add)(&p->vb, &p->mass_b, impulse);
     LANE_NAME(cross)(arm_b, impulse, &turn);
-    LANE_NAME(turned)(&p->ease_b, &turn, &change);
+    LANE_NAME(turned)(&p->inertia_b, &turn, &change);
     LANE_NAME(add)(&p->wb, &one, &change);
     if (!still) {
-        LANE_NAME(take)(&p->va, &p->mass_a, impulse);
+        LANE_NAME(subtract)(&p->va, &p->mass_a, impulse);
         LANE_NAME(cross)(arm_a, impulse, &turn);
-        LANE_NAME(turned)(&p->ease_a, &turn, &change);
-        LANE_NAME(take)(&p->wa, &one, &change);
+        LANE_NAME(turned)(&p->inertia_a, &turn, &change);
+        LANE_NAME(subtract)(&p->wa, &one, &change);
     }
 }
 
-IN LANE_NAME(twist)(COUPLE *p, const bool still, const LANES *size, const VEC *normal)
+IN LANE_NAME(apply_twist)(PAIR *p, const bool still, const LANES *size, const VEC *normal)
 {
     VEC change;
-    LANE_NAME(turned)(&p->ease_b, normal, &change);
+    LANE_NAME(turned)(&p->inertia_b, normal, &change);
     LANE_NAME(add)(&p->wb, size, &change);
     if (!still) {
-        LANE_NAME(turned)(&p->ease_a, normal, &change);
-        LANE_NAME(take)(&p->wa, size, &change);
+        LANE_NAME(turned)(&p->inertia_a, normal, &change);
+        LANE_NAME(subtract)(&p->wa, size, &change);
     }
 }
 
 // The speed at which two points pass each other, b's less a's.
-IN LANE_NAME(slip_of)(const COUPLE *p, const bool still, const VEC *arm_a, const VEC *arm_b,
+IN LANE_NAME(slip_of)(const PAIR *p, const bool still, const VEC *arm_a, const VEC *arm_b,
                       VEC *slip)
 {
     VEC ta, tb;
@@ -401,35 +403,35 @@ IN LANE_NAME(differ)(const bool still, const VEC *b, const VEC *a, VEC *to)
     }
 }
 
-// What the points can hold against turning about the normal, at their distances from the middle.
-IN LANE_NAME(visit_twist)(HEAD *t, size_t next, COUPLE *p, const bool still, const VEC *n,
+// What the points can leak against turning about the normal, at their distances from the middle.
+IN LANE_NAME(solve_twist)(HEAD *t, size_t next, PAIR *p, const bool still, const VEC *n,
                           const LANES *most)
 {
     VEC spin;
     LANE_NAME(differ)(still, &p->wb, &p->wa, &spin);
-    LANES before = GET(t->twist[0]), after = before - GET(t->twist_mass[0]) * DOT(spin, *n);
+    LANES before = GET(t->twist_impulse[0]), after = before - GET(t->twist_mass[0]) * DOT(spin, *n);
     after = CHOOSE(after > *most, *most, after);
     after = CHOOSE(after < -*most, -*most, after);
-    PUT(t->twist[0], after);
+    PUT(t->twist_impulse[0], after);
     LANES change = after - before;
-    LANE_NAME(twist)(p, still, &change, n);
+    LANE_NAME(apply_twist)(p, still, &change, n);
 }
 
 // Coulomb's cone over the sum of the pushes.
-IN LANE_NAME(visit_friction)(HEAD *t, size_t next, COUPLE *p, const bool still, const VEC *n,
+IN LANE_NAME(solve_friction)(HEAD *t, size_t next, PAIR *p, const bool still, const VEC *n,
                              const LANES *limit)
 {
     VEC s, q, arm_a, arm_b, slip, impulse;
-    LANE_NAME(get_vec)(t->slide, next, &s);
+    LANE_NAME(get_vec)(t->tangent, next, &s);
     LANE_NAME(cross)(n, &s, &q);
     if (!still)
         LANE_NAME(get_vec)(t->arm_a, next, &arm_a);
     LANE_NAME(get_vec)(t->arm_b, next, &arm_b);
     LANE_NAME(slip_of)(p, still, &arm_a, &arm_b, &slip);
-    LANES along = DOT(slip, s), across = DOT(slip, q), cross_mass = GET(t->drag_mass[1]);
-    LANES d0 = GET(t->drag[0]), d1 = GET(t->drag[1]);
-    LANES e0 = d0 - (GET(t->drag_mass[0]) * along + cross_mass * across);
-    LANES e1 = d1 - (cross_mass * along + GET(t->drag_mass[2]) * across);
+    LANES along = DOT(slip, s), across = DOT(slip, q), cross_mass = GET(t->friction_mass[1]);
+    LANES d0 = GET(t->friction_impulse[0]), d1 = GET(t->friction_impulse[1]);
+    LANES e0 = d0 - (GET(t->friction_mass[0]) * along + cross_mass * across);
+    LANES e1 = d1 - (cross_mass * along + GET(t->friction_mass[2]) * across);
     LANES length2 = e0 * e0 + e1 * e1, one = SPLAT(1);
     MARKS slides = length2 > *limit * *limit;
     LANES length = CHOOSE(slides, length2, one);
@@ -437,42 +439,43 @@ IN LANE_NAME(visit_friction)(HEAD *t, size_t next, COUPLE *p, const bool still, 
     LANES scale = CHOOSE(slides, *limit / length, one);
     e0 *= scale;
     e1 *= scale;
-    PUT(t->drag[0], e0);
-    PUT(t->drag[1], e1);
+    PUT(t->friction_impulse[0], e0);
+    PUT(t->friction_impulse[1], e1);
     e0 -= d0;
     e1 -= d1;
     impulse.x = e0 * s.x + e1 * q.x;
     impulse.y = e0 * s.y + e1 * q.y;
     impulse.z = e0 * s.z + e1 * q.z;
-    LANE_NAME(drag)(p, still, &impulse, &arm_a, &arm_b);
+    LANE_NAME(apply_friction)(p, still, &impulse, &arm_a, &arm_b);
 }
 
 // How the bodies have moved since the contacts were found: towards each other's far side along the
 // normal, and turned.
-IN LANE_NAME(load_ways)(const COUPLE *p, const foliot__mover *movers, const bool still,
-                        const VEC *n, LANES *opened, VEC *turned_a, VEC *turned_b)
+IN LANE_NAME(load_displacements)(const PAIR *p, const foliot__solver_body *bodies, const bool still,
+                                 const VEC *n, LANES *opened, VEC *turned_a, VEC *turned_b)
 {
     VEC moved_a, moved_b, way;
     if (!still)
-        LANE_NAME(gather_ways)(movers, p->a, &moved_a, turned_a);
-    LANE_NAME(gather_ways)(movers, p->b, &moved_b, turned_b);
+        LANE_NAME(gather_displacements)(bodies, p->a, &moved_a, turned_a);
+    LANE_NAME(gather_displacements)(bodies, p->b, &moved_b, turned_b);
     LANE_NAME(differ)(still, &moved_b, &moved_a, &way);
     *opened = DOT(way, *n);
 }
 
-IN LANE_NAME(visit_block)(HEAD *t, size_t next, const foliot__phase *phase, foliot__mover *movers,
-                          uint32_t spare, const int points, const bool still)
+IN LANE_NAME(iterate_block)(HEAD *t, size_t next, const foliot__phase *phase,
+                            foliot__solver_body *bodies, uint32_t spare, const int points,
+                            const bool still)
 {
     POINT *point = (POINT *)(void *)(t + 1);
     const foliot__softness *soft = still ? &phase->still : &phase->moving;
-    COUPLE p;
+    PAIR p;
     VEC n, turned_a, turned_b;
-    LANE_NAME(load_couple)(t, next, movers, still, &p);
+    LANE_NAME(load_pair)(t, next, bodies, still, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
     LANES opened, pushed = {0}, levered = {0};
-    LANE_NAME(load_ways)(&p, movers, still, &n, &opened, &turned_a, &turned_b);
+    LANE_NAME(load_displacements)(&p, bodies, still, &n, &opened, &turned_a, &turned_b);
     const LANES zero = {0}, per_h = SPLAT(phase->per_h), one = SPLAT(1);
-    const LANES rate = SPLAT(soft->rate), share = SPLAT(soft->mass), hold = SPLAT(soft->hold);
+    const LANES rate = SPLAT(soft->rate), share = SPLAT(soft->mass), leak = SPLAT(soft->leak);
     LANES fastest = -GET(t->push_max[0]);
     EACH(k, points)
     {
@@ -486,49 +489,50 @@ IN LANE_NAME(visit_block)(HEAD *t, size_t next, const foliot__phase *phase, foli
             spin -= DOT(p.wa, turn_a);
         }
         LANES gap = GET(point[k].gap[0]) + opened + way, apart = DOT(slip, n) + spin;
-        LANES before = GET(point[k].push[0]), mass = GET(point[k].mass[0]), after;
+        LANES before = GET(point[k].normal_impulse[0]), mass = GET(point[k].mass[0]), after;
         MARKS open = gap > 0;
         if (phase->soft) {
             LANES bias = CHOOSE(open, gap * per_h, LARGER(gap * rate, fastest));
             LANES given = mass * CHOOSE(open, one, share) * (apart + bias);
-            after = before - given - CHOOSE(open, zero, hold * before);
+            after = before - given - CHOOSE(open, zero, leak * before);
         } else {
             after = before - mass * (apart + CHOOSE(open, gap * per_h, zero));
         }
         after = LARGER(after, zero);
         LANES change = after - before;
-        PUT(point[k].push[0], after);
+        PUT(point[k].normal_impulse[0], after);
         pushed += after;
         if (points > 1)
             levered += after * GET(point[k].lever[0]);
-        LANE_NAME(strike)(&p, still, &change, &n, &turn_a, &turn_b);
+        LANE_NAME(apply_impulse)(&p, still, &change, &n, &turn_a, &turn_b);
     }
     LANES friction = GET(t->friction[0]), limit = friction * pushed, most = friction * levered;
     if (points > 1)
-        LANE_NAME(visit_twist)(t, next, &p, still, &n, &most);
-    LANE_NAME(visit_friction)(t, next, &p, still, &n, &limit);
-    LANE_NAME(store_couple)(movers, spare, still, &p);
+        LANE_NAME(solve_twist)(t, next, &p, still, &n, &most);
+    LANE_NAME(solve_friction)(t, next, &p, still, &n, &limit);
+    LANE_NAME(store_pair)(bodies, spare, still, &p);
 }
 
-IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__mover *movers, uint32_t spare,
+IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__solver_body *bodies, uint32_t spare,
                          const int points, const bool still)
 {
     const POINT *point = (const POINT *)(const void *)(t + 1);
-    COUPLE p;
+    PAIR p;
     VEC n, s, q, turn_a, turn_b, impulse;
-    LANE_NAME(load_couple)(t, next, movers, still, &p);
+    LANE_NAME(load_pair)(t, next, bodies, still, &p);
     LANE_NAME(get_vec)(t->normal, next, &n);
     EACH(k, points)
     {
-        LANES push = GET(point[k].push[0]);
+        LANES push = GET(point[k].normal_impulse[0]);
         if (!still)
             LANE_NAME(get_vec)(point[k].turn_a, next, &turn_a);
         LANE_NAME(get_vec)(point[k].turn_b, next, &turn_b);
-        LANE_NAME(strike)(&p, still, &push, &n, &turn_a, &turn_b);
+        LANE_NAME(apply_impulse)(&p, still, &push, &n, &turn_a, &turn_b);
     }
-    LANES twist = GET(t->twist[0]), d0 = GET(t->drag[0]), d1 = GET(t->drag[1]);
-    LANE_NAME(twist)(&p, still, &twist, &n);
-    LANE_NAME(get_vec)(t->slide, next, &s);
+    LANES twist = GET(t->twist_impulse[0]), d0 = GET(t->friction_impulse[0]),
+          d1 = GET(t->friction_impulse[1]);
+    LANE_NAME(apply_twist)(&p, still, &twist, &n);
+    LANE_NAME(get_vec)(t->tangent, next, &s);
     LANE_NAME(cross)(&n, &s, &q);
     if (!still)
         LANE_NAME(get_vec)(t->arm_a, next, &turn_a);
@@ -536,8 +540,8 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__mover *movers, uint
     impulse.x = d0 * s.x + d1 * q.x;
     impulse.y = d0 * s.y + d1 * q.y;
     impulse.z = d0 * s.z + d1 * q.z;
-    LANE_NAME(drag)(&p, still, &impulse, &turn_a, &turn_b);
-    LANE_NAME(store_couple)(movers, spare, still, &p);
+    LANE_NAME(apply_friction)(&p, still, &impulse, &turn_a, &turn_b);
+    LANE_NAME(store_pair)(bodies, spare, still, &p);
 }
 
 // One function a number of points, so that its loops are unrolled, and for still bodies. Of any
@@ -572,22 +576,21 @@ IN LANE_NAME(warm_block)(const HEAD *t, size_t next, foliot__mover *movers, uint
     }
 #endif
 
-static void LANE_NAME(warm_one)(const HEAD *t, const foliot__collider *c,
-                                const foliot__block *block)
+static void LANE_NAME(warm_one)(const HEAD *t, const foliot__solver *s, const foliot__block *block)
 {
-    uint32_t spare = c->world->capacity.slots;
+    uint32_t spare = s->world->capacity.slots;
     size_t next = sizeof(HEAD) + block->points * sizeof(POINT);
-#define CALL(n, still) LANE_NAME(warm_block)(t, next, c->movers, spare, n, still)
+#define CALL(n, still) LANE_NAME(warm_block)(t, next, s->bodies, spare, n, still)
     ON_KIND(block, CALL)
 #undef CALL
 }
 
-static void LANE_NAME(visit_one)(HEAD *t, const foliot__collider *c, const foliot__phase *phase,
-                                 const foliot__block *block)
+static void LANE_NAME(iterate_one)(HEAD *t, const foliot__solver *s, const foliot__phase *phase,
+                                   const foliot__block *block)
 {
-    uint32_t spare = c->world->capacity.slots;
+    uint32_t spare = s->world->capacity.slots;
     size_t next = sizeof(HEAD) + block->points * sizeof(POINT);
-#define CALL(n, still) LANE_NAME(visit_block)(t, next, phase, c->movers, spare, n, still)
+#define CALL(n, still) LANE_NAME(iterate_block)(t, next, phase, s->bodies, spare, n, still)
     ON_KIND(block, CALL)
 #undef CALL
 }

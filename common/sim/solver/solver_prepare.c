@@ -6,8 +6,6 @@
 // given in ascending (a, b), each manifold the lowest that no other of its moving bodies' manifolds
 // has; those of one colour share no body that can move. What finds no colour of 64 comes last, one
 // by one.
-#include "sim/collide/collide.h"
-#include "sim/collide/manifold.h"
 #include "sim/solver/solver_kernel.h"
 #include "sim/state/joint_table.h"
 
@@ -22,26 +20,26 @@ static const foliot__block kinds[KINDS] = {
 };
 
 enum { MOVES_A = 1, MOVES_B = 2 };
-static const uint8_t movers_of[3] = {MOVES_A | MOVES_B, MOVES_B, MOVES_A};
+static const uint8_t moving_of[3] = {MOVES_A | MOVES_B, MOVES_B, MOVES_A};
 
-static uint32_t kind_of(const foliot__collider *c, const foliot__manifold *m)
+static uint32_t kind_of(const foliot__solver *s, const foliot__manifold *m)
 {
     uint32_t of_points = m->count == 1 ? 0 : m->count == 2 ? 3 : 6;
-    if (c->eases[m->a].inverse_mass == 0)
+    if (s->masses[m->a].inverse_mass == 0)
         return of_points + 1;
-    return c->eases[m->b].inverse_mass == 0 ? of_points + 2 : of_points;
+    return s->masses[m->b].inverse_mass == 0 ? of_points + 2 : of_points;
 }
 
 // -- bodies
 
 // Inverse inertia in world axes: R diag(inverse) R^t.
-static void world_ease(const foliot_world *world, uint32_t i, foliot__ease *ease)
+static void set_inverse_inertia(const foliot_world *world, uint32_t i, foliot__solver_mass *mass)
 {
     foliot__v3 inverse = foliot__inverse_inertia(world);
     double ix = inverse.x[i], iy = inverse.y[i], iz = inverse.z[i];
     if (ix == iy && iy == iz) {
-        ease->xx = ease->yy = ease->zz = (float)ix;
-        ease->xy = ease->xz = ease->yz = 0;
+        mass->xx = mass->yy = mass->zz = (float)ix;
+        mass->xy = mass->xz = mass->yz = 0;
         return;
     }
     double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
@@ -57,62 +55,64 @@ static void world_ease(const foliot_world *world, uint32_t i, foliot__ease *ease
         s[k][1] = r[k][1] * iy;
         s[k][2] = r[k][2] * iz;
     }
-    ease->xx = (float)foliot__dot(s[0], r[0]);
-    ease->yy = (float)foliot__dot(s[1], r[1]);
-    ease->zz = (float)foliot__dot(s[2], r[2]);
-    ease->xy = (float)foliot__dot(s[0], r[1]);
-    ease->xz = (float)foliot__dot(s[0], r[2]);
-    ease->yz = (float)foliot__dot(s[1], r[2]);
+    mass->xx = (float)foliot__vec3_dot(s[0], r[0]);
+    mass->yy = (float)foliot__vec3_dot(s[1], r[1]);
+    mass->zz = (float)foliot__vec3_dot(s[2], r[2]);
+    mass->xy = (float)foliot__vec3_dot(s[0], r[1]);
+    mass->xz = (float)foliot__vec3_dot(s[0], r[2]);
+    mass->yz = (float)foliot__vec3_dot(s[1], r[2]);
 }
 
-static void place_body(foliot__collider *c, uint32_t i)
+static void place_body(foliot__solver *s, uint32_t i)
 {
-    const foliot_world *world = c->world;
+    const foliot_world *world = s->world;
     double inverse_mass = foliot__inverse_mass(world)[i];
-    foliot__ease *ease = &c->eases[i];
-    c->movers[i] = (foliot__mover){.v = {0}};
-    *ease = (foliot__ease){.friction = (float)foliot__sqrt(foliot__friction(world)[i])};
-    c->reach[i] = 0;
-    c->keys[i] = 0;
+    foliot__solver_mass *mass = &s->masses[i];
+    s->bodies[i] = (foliot__solver_body){.v = {0}};
+    *mass = (foliot__solver_mass){.friction = (float)foliot__sqrt(foliot__friction(world)[i])};
+    s->speculative_distance[i] = 0;
+    s->colours_taken[i] = 0;
     if (inverse_mass == 0)
         return;
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
-    ease->inverse_mass = (float)inverse_mass;
-    world_ease(world, i, ease);
-    double left = c->step->left;
+    mass->inverse_mass = (float)inverse_mass;
+    set_inverse_inertia(world, i, mass);
+    double left = s->step->left;
     const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    double way = foliot__sqrt(foliot__dot(speed, speed)) +
-                 foliot__sqrt(foliot__dot(spin, spin)) * c->extent[i] + c->rest[i];
-    float core = c->core[i], most = (float)(way * left);
-    c->reach[i] = core * (float)FOLIOT__MARGIN + (most < core ? most : core);
+    double way = foliot__sqrt(foliot__vec3_dot(speed, speed)) +
+                 foliot__sqrt(foliot__vec3_dot(spin, spin)) * s->ccd.collider.bounding_radius[i] +
+                 s->ccd.collider.paths.restitution_threshold[i];
+    float core = s->ccd.collider.inradius[i], most = (float)(way * left);
+    s->speculative_distance[i] =
+        core * (float)FOLIOT__SPECULATIVE_MARGIN + (most < core ? most : core);
 }
 
-static void place_part(void *context, uint32_t begin, uint32_t end)
+static void place_range(void *context, uint32_t begin, uint32_t end)
 {
-    foliot__collider *c = context;
-    foliot__v3 x = foliot__position(c->world);
+    foliot__solver *s = context;
+    foliot__v3 x = foliot__position(s->world);
     for (uint32_t i = begin; i < end; i++) {
-        c->found.x[i] = x.x[i];
-        c->found.y[i] = x.y[i];
-        c->found.z[i] = x.z[i];
-        place_body(c, i);
+        s->found.x[i] = x.x[i];
+        s->found.y[i] = x.y[i];
+        s->found.z[i] = x.z[i];
+        place_body(s, i);
     }
 }
 
-static void place_bodies(foliot__collider *c)
+static void place_bodies(foliot__solver *s)
 {
-    foliot__parallel_run(c->workers, 0, c->step->count, FOLIOT__GRAIN_BODIES, place_part, c);
-    uint32_t spare = c->world->capacity.slots;
-    c->movers[spare] = (foliot__mover){.v = {0}};
-    c->eases[spare] = (foliot__ease){.friction = 0};
+    foliot__parallel_run(s->workers, 0, s->step->count, FOLIOT__GRAIN_BODIES, place_range, s);
+    uint32_t spare = s->world->capacity.slots;
+    s->bodies[spare] = (foliot__solver_body){.v = {0}};
+    s->masses[spare] = (foliot__solver_mass){.friction = 0};
 }
 
 // -- manifolds that take part
 
 // Speed at which the points of a manifold come nearer, the fastest of them.
-static double approach_of(const foliot__collider *c, const foliot__manifold *m)
+static double approach_of(const foliot__solver *s, const foliot__manifold *m)
 {
-    foliot__v3 v = foliot__velocity(c->world), w = foliot__angular_velocity(c->world);
+    foliot__v3 v = foliot__velocity(s->world), w = foliot__angular_velocity(s->world);
     uint32_t a = m->a, b = m->b;
     const double va[3] = {v.x[a], v.y[a], v.z[a]}, vb[3] = {v.x[b], v.y[b], v.z[b]};
     const double wa[3] = {w.x[a], w.y[a], w.z[a]}, wb[3] = {w.x[b], w.y[b], w.z[b]};
@@ -137,59 +137,62 @@ static float gap_of(const foliot__manifold *m)
     return least;
 }
 
-static bool may_push(const foliot__collider *c, const foliot__manifold *m)
+static bool may_push(const foliot__solver *s, const foliot__manifold *m)
 {
     if (m->count == 0)
         return false;
-    const double *e = foliot__restitution(c->world);
+    const double *e = foliot__restitution(s->world);
     bool bounces = e[m->a] > 0 || e[m->b] > 0;
-    float core = foliot__core_of(c, m->a, m->b);
-    double far = (double)gap_of(m) - (double)core * 2 * FOLIOT__MARGIN;
+    float core = foliot__inradius_min(s, m->a, m->b);
+    double far = (double)gap_of(m) - (double)core * 2 * FOLIOT__SPECULATIVE_MARGIN;
     if (!bounces && far <= 0)
         return true;
-    double approach = approach_of(c, m), rest = foliot__larger(c->rest[m->a], c->rest[m->b]);
+    double approach = approach_of(s, m),
+           rest = foliot__larger(s->ccd.collider.paths.restitution_threshold[m->a],
+                                 s->ccd.collider.paths.restitution_threshold[m->b]);
     // What will bounce is left to the substep in which it does; or to the next, if it was deferred.
     // What rests approaches at just that speed before it is pushed.
-    bool later = gap_of(m) > 0 || c->counts[FOLIOT__COUNT_HELD] > 0;
+    bool later = gap_of(m) > 0 || s->ccd.counts->stopped > 0;
     if (bounces && later && approach > 1.25 * rest)
         return false;
-    return far <= (approach + rest) * c->step->left;
+    return far <= (approach + rest) * s->step->left;
 }
 
 typedef struct finding {
-    const foliot__collider *c;
+    const foliot__solver *s;
     _Atomic(uint32_t) live;
 } finding;
 
-static void find_part(void *context, uint32_t begin, uint32_t end)
+static void find_range(void *context, uint32_t begin, uint32_t end)
 {
     finding *f = context;
-    const foliot__collider *c = f->c;
+    const foliot__solver *s = f->s;
     uint32_t live = 0;
-    foliot__find_manifolds(c->world, c->pairs + begin, end - begin, c->reach, c->manifolds + begin);
+    foliot__find_manifolds(s->world, s->ccd.collider.pairs + begin, end - begin,
+                           s->speculative_distance, s->manifolds + begin);
     for (uint32_t k = begin; k < end; k++) {
-        const foliot__manifold *m = &c->manifolds[k];
-        bool pushes = may_push(c, m);
-        c->kind[k] = pushes ? (uint8_t)kind_of(c, m) : KINDS;
+        const foliot__manifold *m = &s->manifolds[k];
+        bool pushes = may_push(s, m);
+        s->kind[k] = pushes ? (uint8_t)kind_of(s, m) : KINDS;
         live += pushes;
     }
     atomic_fetch_add_explicit(&f->live, live, memory_order_relaxed);
 }
 
-static void find_live(foliot__collider *c)
+static void find_live(foliot__solver *s)
 {
-    finding f = {.c = c};
-    foliot__parallel_run(c->workers, 0, c->counts[FOLIOT__COUNT_PAIRS], FOLIOT__GRAIN_PAIRS, find_part,
+    finding f = {.s = s};
+    foliot__parallel_run(s->workers, 0, s->ccd.collider.counts->pairs, FOLIOT__GRAIN_PAIRS, find_range,
                        &f);
-    c->counts[FOLIOT__COUNT_LIVE] = f.live;
+    s->counts->live = f.live;
 }
 
 // -- colours and blocks
 
 // The lowest that neither body has, of those that move.
-static uint32_t colour_of(const foliot__collider *c, const foliot__pair *pair, uint32_t moves)
+static uint32_t colour_of(const foliot__solver *s, const foliot__body_pair *pair, uint32_t moves)
 {
-    uint64_t *a = &c->keys[pair->a], *b = &c->keys[pair->b];
+    uint64_t *a = &s->colours_taken[pair->a], *b = &s->colours_taken[pair->b];
     uint64_t taken = (moves & MOVES_A ? *a : 0) | (moves & MOVES_B ? *b : 0);
     if (taken == UINT64_MAX)
         return FOLIOT__COLOURS;
@@ -200,20 +203,20 @@ static uint32_t colour_of(const foliot__collider *c, const foliot__pair *pair, u
 }
 
 // Of every colour and kind: how many, and the first of their blocks. The place of each of the live
-// among its likes is kept in pairs_spare.
+// among its likes is its rank.
 typedef struct placing {
-    foliot__collider *c;
+    foliot__solver *s;
     uint32_t sizes[FOLIOT__COLOURS + 1][SORTS], first[FOLIOT__COLOURS + 1][SORTS];
 } placing;
 
 // The arena's blocks.
 static void lay_out_blocks(placing *p)
 {
-    foliot__collider *c = p->c;
+    foliot__solver *s = p->s;
     uint32_t count = 0, at = 0;
     for (uint32_t colour = 0; colour <= FOLIOT__COLOURS; colour++) {
         uint8_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
-        c->colours[colour] = count;
+        s->colour_begin[colour] = count;
         for (uint32_t sort = 0; sort < SORTS; sort++) {
             uint32_t size = p->sizes[colour][sort];
             p->first[colour][sort] = count;
@@ -221,7 +224,7 @@ static void lay_out_blocks(placing *p)
                 continue;
             uint32_t blocks = (size + columns - 1u) / columns;
             for (uint32_t k = 0; k < blocks; k++) {
-                foliot__block *block = &c->blocks[count++];
+                foliot__block *block = &s->blocks[count++];
                 *block = kinds[sort % KINDS];
                 block->at = at;
                 block->columns = columns;
@@ -229,12 +232,12 @@ static void lay_out_blocks(placing *p)
                 at += foliot__block_words(block->points, columns);
             }
             if (size % columns)
-                memset(foliot__block_names(c, &c->blocks[count - 1]), 0xff,
+                memset(foliot__block_names(s, &s->blocks[count - 1]), 0xff,
                        columns * sizeof(uint32_t)); // FOLIOT__NOTHING
         }
     }
-    c->colours[FOLIOT__COLOURS + 1] = count;
-    c->counts[FOLIOT__COUNT_BLOCKS] = count;
+    s->colour_begin[FOLIOT__COLOURS + 1] = count;
+    s->counts->blocks = count;
 }
 
 // Within a colour the lower half of the manifolds comes before the upper one: two threads then have
@@ -246,18 +249,18 @@ static uint32_t region_of(uint32_t n, uint32_t count, uint32_t colour)
 
 static void make_blocks(placing *p)
 {
-    foliot__collider *c = p->c;
-    uint32_t count = c->counts[FOLIOT__COUNT_LIVE], n = 0;
-    for (uint32_t k = 0; k < c->counts[FOLIOT__COUNT_PAIRS]; k++) {
-        uint32_t kind = c->kind[k];
+    foliot__solver *s = p->s;
+    uint32_t count = s->counts->live, n = 0;
+    for (uint32_t k = 0; k < s->ccd.collider.counts->pairs; k++) {
+        uint32_t kind = s->kind[k];
         if (kind == KINDS)
             continue;
-        uint32_t colour = colour_of(c, &c->pairs[k], movers_of[kind % 3]);
+        uint32_t colour = colour_of(s, &s->ccd.collider.pairs[k], moving_of[kind % 3]);
         uint32_t sort = kind + region_of(n, count, colour) * KINDS;
-        c->live[n] = k;
-        c->colour[n] = (uint8_t)colour;
-        c->kind[k] = (uint8_t)sort;
-        c->pairs_spare[n].a = p->sizes[colour][sort]++;
+        s->live[n] = k;
+        s->colour[n] = (uint8_t)colour;
+        s->kind[k] = (uint8_t)sort;
+        s->rank[n] = p->sizes[colour][sort]++;
         n++;
     }
     lay_out_blocks(p);
@@ -266,85 +269,83 @@ static void make_blocks(placing *p)
 // Names of the live [begin, end) into their blocks.
 static void name_live(const placing *p, uint32_t begin, uint32_t end)
 {
-    const foliot__collider *c = p->c;
+    const foliot__solver *s = p->s;
     for (uint32_t n = begin; n < end; n++) {
-        uint32_t colour = c->colour[n], sort = c->kind[c->live[n]], at = c->pairs_spare[n].a;
+        uint32_t colour = s->colour[n], sort = s->kind[s->live[n]], at = s->rank[n];
         uint32_t columns = colour < FOLIOT__COLOURS ? FOLIOT__BLOCK : 1;
-        const foliot__block *block = &c->blocks[p->first[colour][sort] + at / columns];
-        foliot__block_names(c, block)[at % columns] = c->live[n];
+        const foliot__block *block = &s->blocks[p->first[colour][sort] + at / columns];
+        foliot__block_names(s, block)[at % columns] = s->live[n];
     }
 }
 
 // Bodies that something may push: those with a colour, all where there are joints.
-static void list_touched(foliot__collider *c)
+static void list_active(foliot__solver *s)
 {
-    bool joints = foliot__has_joints(c->world);
+    bool joints = foliot__has_joints(s->world);
     uint32_t rows = 0;
-    for (uint32_t first = 0; first < c->step->count; first += 8) {
+    for (uint32_t first = 0; first < s->step->count; first += 8) {
         uint32_t bits = 0;
-        for (uint32_t l = 0; l < 8 && first + l < c->step->count; l++) {
+        for (uint32_t l = 0; l < 8 && first + l < s->step->count; l++) {
             uint32_t i = first + l;
-            bits |= (uint32_t)(c->eases[i].inverse_mass > 0 && (joints || c->keys[i])) << l;
+            bits |= (uint32_t)(s->masses[i].inverse_mass > 0 && (joints || s->colours_taken[i]))
+                    << l;
         }
         if (bits)
-            c->touched[rows++] = first / 8 << 8 | bits;
+            s->active[rows++] = first / 8 << 8 | bits;
     }
-    c->counts[FOLIOT__COUNT_TOUCHED] = rows;
+    s->counts->active = rows;
 }
 
 // -- all of it, shared
 
-void foliot__plan_colours(foliot__collider *c, foliot__loop_body *part, void *context)
+void foliot__plan_colours(foliot__solver *s, foliot__loop_body *part, void *context)
 {
-    const uint32_t *first = c->colours;
-    if (!c->workers || c->workers->helpers == 0) {
+    const uint32_t *first = s->colour_begin;
+    if (!s->workers || s->workers->helpers == 0) {
         part(context, 0, first[FOLIOT__COLOURS + 1]);
         return;
     }
     for (uint32_t colour = 0; colour < FOLIOT__COLOURS; colour++)
-        foliot__parallel_enqueue(c->workers, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part,
+        foliot__parallel_enqueue(s->workers, first[colour], first[colour + 1], FOLIOT__GRAIN_BLOCKS, part,
                           context);
     uint32_t alone = first[FOLIOT__COLOURS], end = first[FOLIOT__COLOURS + 1];
-    foliot__parallel_enqueue(c->workers, alone, end, end - alone, part, context);
+    foliot__parallel_enqueue(s->workers, alone, end, end - alone, part, context);
 }
 
-static void match_part(void *context, uint32_t begin, uint32_t end)
+static void match_range(void *context, uint32_t begin, uint32_t end)
 {
     const placing *p = context;
     name_live(p, begin, end);
-    foliot__match_contacts(p->c, begin, end);
+    foliot__match_contacts(p->s, begin, end);
 }
 
-static void prepare_part(void *context, uint32_t begin, uint32_t end)
+static void prepare_range(void *context, uint32_t begin, uint32_t end)
 {
     foliot__solver_of_cpu()->prepare(context, begin, end);
 }
 
-void foliot__warm_part(void *context, uint32_t begin, uint32_t end)
+void foliot__warm_range(void *context, uint32_t begin, uint32_t end)
 {
     foliot__solver_of_cpu()->warm(context, begin, end);
 }
 
 // The poses are those at the substep's end.
-static void begin_part(void *context, uint32_t begin, uint32_t end)
+static void begin_range(void *context, uint32_t begin, uint32_t end)
 {
     foliot__solver_of_cpu()->begin_tick(context, begin, end);
 }
 
-void foliot__prepare_contacts(foliot__collider *c)
+void foliot__prepare_contacts(foliot__solver *s)
 {
-    foliot__workers *workers = c->workers;
-    placing p = {.c = c};
-    place_bodies(c);
-    find_live(c);
+    foliot__workers *workers = s->workers;
+    placing p = {.s = s};
+    place_bodies(s);
+    find_live(s);
     make_blocks(&p);
-    list_touched(c);
-    foliot__parallel_enqueue(workers, 0, c->counts[FOLIOT__COUNT_LIVE], 4 * FOLIOT__GRAIN_PAIRS, match_part,
-                      &p);
-    foliot__parallel_enqueue(workers, 0, c->counts[FOLIOT__COUNT_BLOCKS], FOLIOT__GRAIN_BLOCKS, prepare_part,
-                      c);
-    foliot__plan_colours(c, foliot__warm_part, c);
-    foliot__parallel_enqueue(workers, 0, c->counts[FOLIOT__COUNT_TOUCHED], FOLIOT__GRAIN_TOUCHED, begin_part,
-                      c);
+    list_active(s);
+    foliot__parallel_enqueue(workers, 0, s->counts->live, 4 * FOLIOT__GRAIN_PAIRS, match_range, &p);
+    foliot__parallel_enqueue(workers, 0, s->counts->blocks, FOLIOT__GRAIN_BLOCKS, prepare_range, s);
+    foliot__plan_colours(s, foliot__warm_range, s);
+    foliot__parallel_enqueue(workers, 0, s->counts->active, FOLIOT__GRAIN_ACTIVE, begin_range, s);
     foliot__parallel_wait(workers);
 }

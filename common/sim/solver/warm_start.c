@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// warm_start.c: what the manifolds pushed goes to the table `contact` at a substep's end, and from
-// there to the manifolds of the next one. Points are matched by feature.
-#include "sim/solver/solver_kernel.h"
+// warm_start.c: what the manifolds pushed goes to the table `contact` at a tick's end, and from
+// there to the manifolds that are found next. Points are matched by feature.
+#include "sim/solver/solver.h"
 
 #include <string.h>
 
@@ -13,17 +13,18 @@ static bool pushes(const foliot__warm *warm)
     return p[0] > 0 || p[1] > 0 || p[2] > 0 || p[3] > 0;
 }
 
-// Whether the body was stopped in this substep or the one before. What a contact pushed then took
-// away the speed with which it had been stopped, at one stroke: no guess of what is needed next.
-static bool was_held(const foliot__collider *c, uint32_t i)
+// Whether an impact stopped the body in this substep or the one before. What a contact pushed then
+// took away the speed with which it had been stopped, at one stroke: no guess of what comes next.
+static bool was_stopped(const foliot__solver *s, uint32_t i)
 {
-    return c->held[i] > 0 && c->held[i] >= c->step->index;
+    const uint32_t *stopped_in = s->ccd.stopped_in;
+    return stopped_in[i] > 0 && stopped_in[i] >= s->step->index;
 }
 
-static void keep_one(const foliot__collider *c, uint32_t k, foliot__contact_row *row)
+static void store_row(const foliot__solver *s, uint32_t k, foliot__contact_row *row)
 {
-    const foliot__manifold *m = &c->manifolds[k];
-    bool cold = was_held(c, m->a) || was_held(c, m->b);
+    const foliot__manifold *m = &s->manifolds[k];
+    bool cold = was_stopped(s, m->a) || was_stopped(s, m->b);
     row->a = m->a;
     row->b = m->b;
     uint32_t *feature = &row->feature_0;
@@ -31,55 +32,57 @@ static void keep_one(const foliot__collider *c, uint32_t k, foliot__contact_row 
         feature[p] = p >= m->count ? FOLIOT__NO_FEATURE
                      : cold        ? FOLIOT__COLD_FEATURE + p
                                    : m->point[p].feature;
-    memcpy(&row->push_0, c->warm[k].impulse, sizeof c->warm[k].impulse);
+    memcpy(&row->push_0, s->warm[k].impulse, sizeof s->warm[k].impulse);
 }
 
-// The live in stretches: first how many rows each makes, then where they begin, then the rows.
-static uint32_t stretch_end(const foliot__collider *c, uint32_t stretch)
+// The live are taken in chunks: first how many rows each makes, then where they begin, then the
+// rows.
+static uint32_t chunk_end(const foliot__solver *s, uint32_t chunk)
 {
-    uint32_t live = c->counts[FOLIOT__COUNT_LIVE], end = (stretch + 1) * FOLIOT__GRAIN_PAIRS;
+    uint32_t live = s->counts->live, end = (chunk + 1) * FOLIOT__GRAIN_PAIRS;
     return end < live ? end : live;
 }
 
-static void count_part(void *context, uint32_t begin, uint32_t last)
+static void count_rows(void *context, uint32_t begin, uint32_t last)
 {
-    const foliot__collider *c = context;
-    for (uint32_t s = begin; s < last; s++) {
+    const foliot__solver *s = context;
+    for (uint32_t k = begin; k < last; k++) {
         uint32_t rows = 0;
-        for (uint32_t n = s * FOLIOT__GRAIN_PAIRS; n < stretch_end(c, s); n++)
-            rows += pushes(&c->warm[c->live[n]]);
-        c->pairs_spare[s].a = rows;
+        for (uint32_t n = k * FOLIOT__GRAIN_PAIRS; n < chunk_end(s, k); n++)
+            rows += pushes(&s->warm[s->live[n]]);
+        s->first_row[k] = rows;
     }
 }
 
-static void keep_part(void *context, uint32_t begin, uint32_t last)
+static void store_rows(void *context, uint32_t begin, uint32_t last)
 {
-    const foliot__collider *c = context;
-    foliot__contact_row *rows = foliot__contact(c->world);
-    for (uint32_t s = begin; s < last; s++) {
-        uint32_t at = c->pairs_spare[s].a;
-        for (uint32_t n = s * FOLIOT__GRAIN_PAIRS; n < stretch_end(c, s); n++)
-            if (pushes(&c->warm[c->live[n]]))
-                keep_one(c, c->live[n], &rows[at++]);
+    const foliot__solver *s = context;
+    foliot__contact_row *rows = foliot__contact(s->world);
+    for (uint32_t k = begin; k < last; k++) {
+        uint32_t at = s->first_row[k];
+        for (uint32_t n = k * FOLIOT__GRAIN_PAIRS; n < chunk_end(s, k); n++)
+            if (pushes(&s->warm[s->live[n]]))
+                store_row(s, s->live[n], &rows[at++]);
     }
 }
 
-void foliot__keep_contacts(foliot__collider *c)
+void foliot__store_contacts(foliot__solver *s)
 {
-    uint32_t live = c->counts[FOLIOT__COUNT_LIVE], kept = 0;
-    uint32_t stretches = (live + FOLIOT__GRAIN_PAIRS - 1) / FOLIOT__GRAIN_PAIRS;
-    foliot__parallel_run(c->workers, 0, stretches, 1, count_part, c);
-    for (uint32_t s = 0; s < stretches; s++) {
-        uint32_t rows = c->pairs_spare[s].a;
-        c->pairs_spare[s].a = kept;
-        kept += rows;
+    uint32_t stored = 0;
+    uint32_t chunks = (s->counts->live + FOLIOT__GRAIN_PAIRS - 1) / FOLIOT__GRAIN_PAIRS;
+    foliot__parallel_run(s->workers, 0, chunks, 1, count_rows, s);
+    for (uint32_t k = 0; k < chunks; k++) {
+        uint32_t rows = s->first_row[k];
+        s->first_row[k] = stored;
+        stored += rows;
     }
-    foliot__parallel_run(c->workers, 0, stretches, 1, keep_part, c);
-    c->world->contact_count = kept;
+    foliot__parallel_run(s->workers, 0, chunks, 1, store_rows, s);
+    s->world->contact_count = stored;
 }
 
 // Points of the same feature take over what they pushed; friction is the pair's.
-static void match(const foliot__manifold *m, const foliot__contact_row *row, foliot__warm *warm)
+static void match_points(const foliot__manifold *m, const foliot__contact_row *row,
+                         foliot__warm *warm)
 {
     const uint32_t *feature = &row->feature_0;
     const float *push = &row->push_0;
@@ -94,19 +97,19 @@ static void match(const foliot__manifold *m, const foliot__contact_row *row, fol
         memcpy(&warm->impulse[4], &row->drag_x, 4 * sizeof(float));
 }
 
-void foliot__match_contacts(foliot__collider *c, uint32_t begin, uint32_t end)
+void foliot__match_contacts(foliot__solver *s, uint32_t begin, uint32_t end)
 {
-    const foliot__contact_row *rows = foliot__contact(c->world);
-    const foliot__manifold *first = &c->manifolds[c->live[begin]];
-    uint32_t at = foliot__contact_lower_bound(c->world, first->a, first->b),
-             count = c->world->contact_count;
+    const foliot__contact_row *rows = foliot__contact(s->world);
+    const foliot__manifold *first = &s->manifolds[s->live[begin]];
+    uint32_t at = foliot__contact_lower_bound(s->world, first->a, first->b);
+    uint32_t count = s->world->contact_count;
     for (uint32_t n = begin; n < end; n++) {
-        uint32_t k = c->live[n];
-        const foliot__manifold *m = &c->manifolds[k];
-        c->warm[k] = (foliot__warm){.impulse = {0}};
+        uint32_t k = s->live[n];
+        const foliot__manifold *m = &s->manifolds[k];
+        s->warm[k] = (foliot__warm){.impulse = {0}};
         while (at < count && (rows[at].a < m->a || (rows[at].a == m->a && rows[at].b < m->b)))
             at++;
         if (at < count && rows[at].a == m->a && rows[at].b == m->b)
-            match(m, &rows[at], &c->warm[k]);
+            match_points(m, &rows[at], &s->warm[k]);
     }
 }

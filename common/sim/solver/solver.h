@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+// solver.h: the contact solver, which the files of solver/ share. All of it is cache that lives for
+// one tick, in the last part of the table `contact_workspace`; what the next step starts from is
+// the table `contact`.
+//
+//   contact_solver.c  the stages `collide` and `solve`, and where the arrays lie
+//   solver_prepare.c  manifolds in colours and blocks
+//   warm_start.c      impulses to the table `contact` and back
+//   solver.c          a substep's impulses, then positions, then velocities
+//   solver_kernel.h   what of that is vectors: solver_lanes.h pairs, solver_bodies.h bodies
+#ifndef FOLIOT_SIM_SOLVER_SOLVER_H
+#define FOLIOT_SIM_SOLVER_SOLVER_H
+
+#include "sim/ccd/impact.h"
+#include "sim/collide/manifold.h"
+#include "sim/state/solver_body.h"
+
+#define FOLIOT__COLOURS 64 // of contacts that share no body; one more for those that find none
+#define FOLIOT__KINDS 9    // of blocks
+#define FOLIOT__REGIONS 2  // of a colour
+
+// What an impulse does to a body, at the pose at which the contacts were found.
+typedef struct foliot__solver_mass {
+    float inverse_mass;
+    float xx, yy, zz, xy, xz, yz; // inverse inertia, world axes
+    float friction;
+} __attribute__((aligned(32))) foliot__solver_mass;
+
+// Changes of velocity of eight bodies, or velocities: v, then w.
+typedef struct foliot__delta_velocity {
+    float row[6][8];
+} __attribute__((aligned(64))) foliot__delta_velocity;
+
+// Accumulated impulses of a manifold: at the points along the normal, friction's in world axes, and
+// the twist impulse about the normal.
+typedef struct foliot__warm {
+    float impulse[8];
+} __attribute__((aligned(32))) foliot__warm;
+
+typedef struct foliot__solver_counts {
+    uint32_t live, blocks, active;
+} foliot__solver_counts;
+
+struct foliot__block; // solver_kernel.h
+
+typedef struct foliot__solver {
+    foliot_world *world;
+    const foliot__step *step;
+    foliot__workers *workers; // whose threads share the loops; NULL: there are none
+    foliot__ccd ccd;
+    foliot__solver_counts *counts;
+    // One entry a slot, unless said:
+    foliot__v3 found;              // positions at which contacts were found
+    foliot__solver_body *bodies;   // and one more that never moves
+    foliot__solver_mass *masses;   // the same rows
+    foliot__delta_velocity *given; // by impulses in the last substep, and before that within the
+                                   // present one; by eight
+    foliot__delta_velocity *begun; // velocities of the solver bodies where a phase began; by eight
+    uint32_t *active; // bodies that contacts or joints may push, by eight: foliot__active_first,
+                      // ascending
+    float *speculative_distance; // how far it may still go in this tick towards others, and the
+                                 // margin
+    uint64_t *colours_taken;     // bit c: a manifold of colour c has the body
+    // `contacts` entries, unless said:
+    foliot__manifold *manifolds;  // of pairs
+    foliot__warm *warm;           // of manifolds
+    uint8_t *kind;                // of manifolds
+    uint32_t *live;               // manifolds that take part
+    uint8_t *colour;              // of the live
+    uint32_t *rank;               // of the live, among those of the same colour and kind
+    uint32_t *first_row;          // in the table `contact`, of each FOLIOT__GRAIN_PAIRS live
+    struct foliot__block *blocks; // in the order of iteration
+    uint32_t *arena;              // what they hold
+    uint32_t *colour_begin;       // block at which each colour begins, and the end
+} foliot__solver;
+
+// contact_solver.c
+foliot__solver foliot__solver_of(const foliot__step *step);
+// Fills the collider's sizes and paths from the motion that the scheme has made.
+void foliot__find_paths(foliot__collider *c);
+
+// warm_start.c: what the manifolds pushed, to the world's table; and from there to s->warm.
+void foliot__store_contacts(foliot__solver *s);
+void foliot__match_contacts(foliot__solver *s, uint32_t begin, uint32_t end); // of the live
+
+// A row of `active`: the first of eight slots, and a bit for each of these that is active.
+static inline uint32_t foliot__active_first(uint32_t row)
+{
+    return row >> 8 << 3;
+}
+
+static inline uint32_t foliot__active_bits(uint32_t row)
+{
+    return row & 0xff;
+}
+
+// How many indices of a shared loop go at once.
+#define FOLIOT__GRAIN_BLOCKS 2
+#define FOLIOT__GRAIN_ACTIVE (FOLIOT__GRAIN_BODIES / 8)
+// solver_prepare.c: enqueues `part` on all blocks, colour after colour; those without a colour in
+// one chunk.
+void foliot__plan_colours(foliot__solver *s, foliot__loop_body *part, void *context);
+// Gives the solver bodies what blocks [begin, end) have accumulated; the context is a solver.
+void foliot__warm_range(void *solver, uint32_t begin, uint32_t end);
+// Manifolds at the present poses, in blocks, with what they pushed before.
+void foliot__prepare_contacts(foliot__solver *s);
+
+// solver.c: one substep.
+void foliot__solve(foliot__solver *s);
+
+// The smaller inradius of two bodies, of which one moves at least; what cannot move does not count.
+static inline float foliot__inradius_min(const foliot__solver *s, uint32_t a, uint32_t b)
+{
+    const float *inradius = s->ccd.collider.inradius;
+    float of_a = s->masses[a].inverse_mass > 0 ? inradius[a] : FOLIOT__FAR;
+    float of_b = s->masses[b].inverse_mass > 0 ? inradius[b] : FOLIOT__FAR;
+    return of_a < of_b ? of_a : of_b;
+}
+
+// Speed at which an overlap of two bodies is pushed out at most: an eighth of the smaller one in a
+// tick.
+static inline float foliot__push_max(const foliot__solver *s, uint32_t a, uint32_t b)
+{
+    return foliot__inradius_min(s, a, b) * 0.125f / (float)s->world->dt;
+}
+
+#endif
