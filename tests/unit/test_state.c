@@ -153,7 +153,7 @@ static void the_rest_of_truth_changes_the_digest(void **state)
     CHECK_CHANGES(world->lab_time, 1.0);
     CHECK_CHANGES(world->lab_dt, 1.0);
     CHECK_CHANGES(world->contact_count, world->contact_count - 1);
-    CHECK_CHANGES(foliot__contact(world)[0].push_0, 77.0f);
+    CHECK_CHANGES(foliot__contact(world)[0].normal_impulse_0, 77.0f);
     CHECK_CHANGES(foliot__contact(world)[0].feature_0, 77);
     CHECK_CHANGES(foliot__players(world)[0].axes[2], 99);
     CHECK_CHANGES(foliot__players(world)[2].buttons, 0xf00f);

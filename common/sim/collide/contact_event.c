@@ -118,7 +118,7 @@ static foliot_contact_event touch_of(const foliot_world *world, const foliot__co
 {
     foliot_contact_event touch = {.a = row->a, .b = row->b};
     touch.change = begins ? FOLIOT_CONTACT_BEGIN : FOLIOT_CONTACT_PERSIST;
-    const float *push = &row->push_0, *drag = &row->drag_x;
+    const float *push = &row->normal_impulse_0, *drag = &row->friction_impulse_x;
     double rate = world->substeps / world->dt;
     for (uint32_t p = 0; p < FOLIOT__POINTS; p++) {
         touch.points += push[p] > 0;

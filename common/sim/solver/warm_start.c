@@ -32,7 +32,7 @@ static void store_row(const foliot__solver *s, uint32_t k, foliot__contact_row *
         feature[p] = p >= m->count ? FOLIOT__NO_FEATURE
                      : cold        ? FOLIOT__COLD_FEATURE + p
                                    : m->point[p].feature;
-    memcpy(&row->push_0, s->warm[k].impulse, sizeof s->warm[k].impulse);
+    memcpy(&row->normal_impulse_0, s->warm[k].impulse, sizeof s->warm[k].impulse);
 }
 
 // The live are taken in chunks: first how many rows each makes, then where they begin, then the
@@ -85,7 +85,7 @@ static void match_points(const foliot__manifold *m, const foliot__contact_row *r
                          foliot__warm *warm)
 {
     const uint32_t *feature = &row->feature_0;
-    const float *push = &row->push_0;
+    const float *push = &row->normal_impulse_0;
     uint32_t from = 0;
     for (uint32_t p = 0; p < m->count; p++) {
         while (from < FOLIOT__POINTS && feature[from] < m->point[p].feature)
@@ -94,7 +94,7 @@ static void match_points(const foliot__manifold *m, const foliot__contact_row *r
             warm->impulse[p] = push[from];
     }
     if (feature[0] < FOLIOT__COLD_FEATURE)
-        memcpy(&warm->impulse[4], &row->drag_x, 4 * sizeof(float));
+        memcpy(&warm->impulse[4], &row->friction_impulse_x, 4 * sizeof(float));
 }
 
 void foliot__match_contacts(foliot__solver *s, uint32_t begin, uint32_t end)

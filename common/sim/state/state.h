@@ -91,14 +91,14 @@ typedef struct foliot__player {
     X(u32, feature_1)                                                                              \
     X(u32, feature_2)                                                                              \
     X(u32, feature_3)                                                                              \
-    X(f32, push_0) /* impulse along the normal, of each point */                                   \
-    X(f32, push_1)                                                                                 \
-    X(f32, push_2)                                                                                 \
-    X(f32, push_3)                                                                                 \
-    X(f32, drag_x) /* friction's, on b from a, world axes */                                       \
-    X(f32, drag_y)                                                                                 \
-    X(f32, drag_z)                                                                                 \
-    X(f32, twist) /* and about the normal */
+    X(f32, normal_impulse_0) /* impulse along the normal, of each point */                                   \
+    X(f32, normal_impulse_1)                                                                                 \
+    X(f32, normal_impulse_2)                                                                                 \
+    X(f32, normal_impulse_3)                                                                                 \
+    X(f32, friction_impulse_x) /* friction's, on b from a, world axes */                                       \
+    X(f32, friction_impulse_y)                                                                                 \
+    X(f32, friction_impulse_z)                                                                                 \
+    X(f32, twist_impulse) /* and about the normal */
 #define FOLIOT__NO_FEATURE UINT32_MAX
 #define FOLIOT__COLD_FEATURE                                                                       \
     (FOLIOT__NO_FEATURE - 4) // and the three that follow: a push, but no guess of the next one

@@ -527,7 +527,7 @@ static foliot__contact_row read_contact(const parts *p, uint32_t index)
 static bool contact_valid(const foliot__contact_row *row)
 {
     const uint32_t *feature = &row->feature_0;
-    const float *impulse = &row->push_0;
+    const float *impulse = &row->normal_impulse_0;
     for (unsigned k = 0; k < 8; k++)
         if (!(impulse[k] >= (k < 4 ? 0 : -FOLIOT__IMPULSE_MAX) &&
               impulse[k] <= FOLIOT__IMPULSE_MAX))
