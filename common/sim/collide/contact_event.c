@@ -12,13 +12,13 @@
     (2 * FOLIOT__SPECULATIVE_MARGIN) // of the smaller body's core: as far apart as points that
                                      // press may be
 
-void foliot__touches_begin(foliot_world *world)
+void foliot__contact_events_begin(foliot_world *world)
 {
     const foliot__contact_row *row = foliot__contact(world);
-    foliot__touching *before = foliot__touched(world);
+    foliot__contact_before *before = foliot__contacts_before(world);
     for (uint32_t i = 0; i < world->contact_count; i++)
-        before[i] = (foliot__touching){row[i].a, row[i].b};
-    world->touched_count = world->contact_count;
+        before[i] = (foliot__contact_before){row[i].a, row[i].b};
+    world->contacts_before_count = world->contact_count;
     world->impact_count = 0;
 }
 
@@ -143,8 +143,8 @@ static int compare(uint32_t a, uint32_t b, const foliot__contact_row *row)
 uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *touches, uint32_t capacity)
 {
     const foliot__contact_row *row = foliot__contact(world);
-    const foliot__touching *before = foliot__touched(world);
-    uint32_t count = 0, i = 0, n = 0, then = world->touched_count, now = world->contact_count;
+    const foliot__contact_before *before = foliot__contacts_before(world);
+    uint32_t count = 0, i = 0, n = 0, then = world->contacts_before_count, now = world->contact_count;
     for (; i < then || n < now; count++) {
         int order = n == now ? -1 : i == then ? 1 : compare(before[i].a, before[i].b, &row[n]);
         if (count < capacity && order < 0)

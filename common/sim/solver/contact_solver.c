@@ -79,7 +79,7 @@ foliot__solver foliot__solver_of(const foliot__step *step)
 
 void foliot__contact_prepare(foliot_world *world)
 {
-    foliot__touches_begin(world); // all else is made anew in every tick
+    foliot__contact_events_begin(world); // all else is made anew in every tick
 }
 
 // -- stages

@@ -112,9 +112,9 @@ typedef struct foliot__contact_row {
 _Static_assert(sizeof(foliot__contact_row) == 4 * FOLIOT__CONTACT_WORDS, "all words have 4 bytes");
 
 // Two slots that touched when the step began.
-typedef struct foliot__touching {
+typedef struct foliot__contact_before {
     uint32_t a, b; // a < b
-} foliot__touching;
+} foliot__contact_before;
 
 // All tables of the block: X(C type, name, entries). Entry counts are fields of foliot__capacity.
 #define FOLIOT__OTHER_TABLES(X)                                                                    \
@@ -131,7 +131,7 @@ typedef struct foliot__touching {
     X(double, spawn_position, spawns) /* x, y, z by turns */                                       \
     X(foliot_event, events, events)                                                                \
     X(foliot_hit_event, impacts, impacts)                                                             \
-    X(foliot__touching, touched, contacts)                                                         \
+    X(foliot__contact_before, contacts_before, contacts)                                                         \
     X(uint8_t, force_workspace, force_workspace_bytes)           /* owned by force.c */            \
     X(uint8_t, contact_workspace, contact_workspace_bytes)       /* owned by collide/ */           \
     X(uint8_t, constraint_workspace, constraint_workspace_bytes) /* owned by constraint.c */       \
@@ -202,7 +202,7 @@ struct foliot_world {
     uint32_t acceleration_valid; // table `acceleration` is that of the present positions ...
     double acceleration_time;    // ... at this time
     uint32_t event_count, impact_count;
-    uint32_t touched_count;  // rows of `touched`
+    uint32_t contacts_before_count;  // rows of `touched`
     uint32_t contacts_aside; // rows that sleep.c keeps away from the solver in this tick
     foliot_world_counters counters;
 };

@@ -155,7 +155,7 @@ void foliot_world_copy(void *block, const foliot_world *from)
     COPY(foliot__contact_row, contact, from->contact_count)
     COPY(foliot_event, events, from->event_count)
     COPY(foliot_hit_event, impacts, from->impact_count)
-    COPY(foliot__touching, touched, from->touched_count)
+    COPY(foliot__contact_before, contacts_before, from->contacts_before_count)
     COPY(uint8_t, force_workspace, capacity->force_workspace_bytes)
     COPY(uint8_t, constraint_workspace, capacity->constraint_workspace_bytes)
 #undef COPY

@@ -141,7 +141,7 @@ static foliot_status run_tick(foliot_world *world, double dt, const foliot_input
         return status;
 
     world->event_count = 0;
-    foliot__touches_begin(world);
+    foliot__contact_events_begin(world);
     foliot__players_apply(world, inputs, count);
     foliot__sleep_begin(world);
     foliot__players_push(world);
@@ -191,7 +191,7 @@ foliot_status foliot_world_step_back(foliot_world *world, const foliot_input *be
         return FOLIOT_STATUS_INVALID;
 
     world->event_count = 0;
-    foliot__touches_begin(world);
+    foliot__contact_events_begin(world);
     foliot__players_push(world);
     foliot__keep_start(world);
     world->tick--;
