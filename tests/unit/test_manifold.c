@@ -390,7 +390,7 @@ static void fill_batch(foliot__rng *rng, foliot__box_batch *in)
             in->half_b[k][l] = b.shape.half[k];
             in->d[k][l] = b.x[k] - a.x[k];
         }
-        in->reach[l] = 0.05;
+        in->distance_max[l] = 0.05;
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// impact.c: impacts on the way from the step's start to its end, in the order of time (then of
-// indices), so that a bullet stops at the wall that it would jump over and a ball bounces to the
-// height that it should.
+// impact.c: impacts on the displacement from the step's start to its end, in the order of time
+// (then of indices), so that a bullet stops at the wall that it would jump over and a ball bounces
+// to the height that it should.
 //
 // The scheme has moved a body from x0 to x1 with velocity v1 at the end. Between, its path is the
 // parabola that ends there with the step's mean acceleration a = (v1 - v0) / dt:
@@ -89,14 +89,15 @@ static bool find_plane_impact(const foliot__collider *c, uint32_t plane, uint32_
 
 // First time after which two spheres at distance d touch: on the chord of their relative path, then
 // refined on the path itself. False if they do not.
-static bool touch_time(const double d[3], const double w[3], const double a[3], double radius,
-                       double left, double *time)
+static bool sphere_impact_time(const double d[3], const double w[3], const double a[3],
+                               double radius, double left, double *time)
 {
-    double way[3];
+    double displacement[3];
     for (int k = 0; k < 3; k++)
-        way[k] = (w[k] + a[k] * left / 2) * left;
+        displacement[k] = (w[k] + a[k] * left / 2) * left;
     double outside = foliot__vec3_dot(d, d) - radius * radius;
-    double length2 = foliot__vec3_dot(way, way), toward = -foliot__vec3_dot(d, way);
+    double length2 = foliot__vec3_dot(displacement, displacement),
+           toward = -foliot__vec3_dot(d, displacement);
     *time = 0;
     if (outside <= 0)
         return true;
@@ -137,7 +138,8 @@ static bool find_sphere_impact(const foliot__collider *c, uint32_t a, uint32_t b
         d[k] = xb[k] - xa[k];
         w[k] = wb[k] - wa[k];
     }
-    if (!touch_time(d, w, gain, radius_of(c, a) + radius_of(c, b), c->step->dt - since, &time))
+    if (!sphere_impact_time(d, w, gain, radius_of(c, a) + radius_of(c, b), c->step->dt - since,
+                            &time))
         return false;
     for (int k = 0; k < 3; k++) {
         d[k] += (w[k] + gain[k] * time / 2) * time;

@@ -5,20 +5,21 @@
 // The work is bounded, and depends on the two paths alone.
 #include "sim/ccd/impact.h"
 
-#define STEPS 96     // looks at a pair
-#define RESTS 2      // parts of the step by which a pair that touches without approach moves on
+#define STEPS_MAX 96 // looks at a pair
+#define PAUSES 2     // parts of the step by which a pair that touches without approach moves on
 #define TOUCH 0x1p-9 // of the smaller core: as near as this is touching
-#define PATIENCE 24 // looks that are as near as they can be; later ones may skip a part of a stride
-#define CALM                                                                                       \
+#define STEPS_EXACT                                                                                \
+    24 // looks that are as near as they can be; later ones may skip a part of a stride
+#define TOUCHES_CALM                                                                               \
     256 // touches that a pair may yet move by which touches and of which no point approaches
-#define STRIDE 128      // touches that a pair moves on at least where one of its points touches
-#define SLOW 0x1p-16    // of the fastest that they might close in: rounding, not approach
-#define MOMENT 0x1p-20  // of the step: what is left after is the next one's
-#define NOWHERE 0x1p100 // farther than anything
+#define TOUCHES_STRIDE 128 // touches that a pair moves on at least where one of its points touches
+#define SLOW 0x1p-16       // of the approach_max that they might close in: rounding, not approach
+#define REST_MIN 0x1p-20   // of the step: what is left after is the next one's
+#define NOWHERE 0x1p100    // farther than anything
 
-// -- a pair on its way
+// -- a pair on its displacement_min
 
-typedef struct couple {
+typedef struct swept_pair {
     const foliot__collider *c;
     foliot__sweep a, b;
     double d[3];          // from a's centre to b's
@@ -29,9 +30,9 @@ typedef struct couple {
     foliot__near_point points[FOLIOT__POINTS]; // none yet if the count is 0
     uint32_t count;
     double spin_a[3], spin_b[3]; // where they touch
-} couple;
+} swept_pair;
 
-static void couple_to(couple *p, double time)
+static void move_pair(swept_pair *p, double time)
 {
     foliot__sweep_move(p->c, &p->a, time);
     foliot__sweep_move(p->c, &p->b, time);
@@ -39,7 +40,7 @@ static void couple_to(couple *p, double time)
         p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
 }
 
-static void set_couple(couple *p, const foliot__collider *c, const foliot__sweep *a,
+static void begin_pair(swept_pair *p, const foliot__collider *c, const foliot__sweep *a,
                        const foliot__sweep *b, double time, double gain)
 {
     p->c = c;
@@ -56,7 +57,7 @@ static void set_couple(couple *p, const foliot__collider *c, const foliot__sweep
         p->d[k] = p->b.solid.x[k] - p->a.solid.x[k];
 }
 
-static double closing(const couple *p, const double n[3])
+static double closing_speed(const swept_pair *p, const double n[3])
 {
     const double v[3] = {p->a.v[0] - p->b.v[0], p->a.v[1] - p->b.v[1], p->a.v[2] - p->b.v[2]};
     return foliot__vec3_dot(v, n);
@@ -74,15 +75,15 @@ static inline double support(const foliot__solid *s, const double n[3], double l
 }
 
 // What is left of the step, as two that may touch in it see it.
-typedef struct outlook {
+typedef struct remaining_step {
     double d[3], v[3]; // from the first centre to the second; of the first as the second sees it
     double left, touch;
     double more;  // how much faster than v the centres may close in
     double turns; // how far the two surfaces may come by turning
-} outlook;
+} remaining_step;
 
 // Whether the gap along n, which is of that length, outlasts the step; `reach` of both along it.
-static bool lasts(const outlook *o, const double n[3], double length, double reach)
+static bool gap_lasts(const remaining_step *o, const double n[3], double length, double reach)
 {
     double along = foliot__vec3_dot(o->d, n), speed = foliot__vec3_dot(o->v, n);
     double gap = foliot__absolute(along) - reach, closes = along < 0 ? -speed : speed;
@@ -90,16 +91,17 @@ static bool lasts(const outlook *o, const double n[3], double length, double rea
            gap - (o->touch + o->turns) * length;
 }
 
-static bool lasts_over_faces(const outlook *o, const foliot__solid *box, const foliot__solid *other)
+static bool face_gap_lasts(const remaining_step *o, const foliot__solid *box,
+                           const foliot__solid *other)
 {
     for (int k = 0; k < 3 && box->kind == FOLIOT_SHAPE_BOX; k++)
-        if (lasts(o, box->axis[k], 1, box->half[k] + support(other, box->axis[k], 1)))
+        if (gap_lasts(o, box->axis[k], 1, box->half[k] + support(other, box->axis[k], 1)))
             return true;
     return false;
 }
 
-static bool lasts_over_plane(const outlook *o, const double x[3], const double v[3],
-                             const foliot__solid *solid, const foliot__solid *plane)
+static bool plane_gap_lasts(const remaining_step *o, const double x[3], const double v[3],
+                            const foliot__solid *solid, const foliot__solid *plane)
 {
     double gap = foliot__vec3_dot(plane->half, x) - plane->offset - support(solid, plane->half, 1);
     double closes = -foliot__vec3_dot(plane->half, v);
@@ -114,7 +116,8 @@ static bool stay_apart(const foliot__collider *c, const foliot__sweep *a, const 
 {
     double there[2][2][3], end = c->step->dt;
     const double *xa = a->solid.x, *va = a->v, *xb = b->solid.x, *vb = b->v;
-    outlook o = {.left = end - since, .touch = TOUCH * foliot__smaller(a->inradius, b->inradius)};
+    remaining_step o = {.left = end - since,
+                        .touch = TOUCH * foliot__smaller(a->inradius, b->inradius)};
     o.more = gain * o.left;
     o.turns = a->surface_speed * (end - c->paths.since[a->body]) +
               b->surface_speed * (end - c->paths.since[b->body]);
@@ -127,22 +130,22 @@ static bool stay_apart(const foliot__collider *c, const foliot__sweep *a, const 
         xb = there[1][0], vb = there[1][1];
     }
     if (a->solid.kind == FOLIOT_SHAPE_PLANE)
-        return lasts_over_plane(&o, xb, vb, &b->solid, &a->solid);
+        return plane_gap_lasts(&o, xb, vb, &b->solid, &a->solid);
     if (b->solid.kind == FOLIOT_SHAPE_PLANE)
-        return lasts_over_plane(&o, xa, va, &a->solid, &b->solid);
+        return plane_gap_lasts(&o, xa, va, &a->solid, &b->solid);
     for (int k = 0; k < 3; k++) {
         o.d[k] = xb[k] - xa[k];
         o.v[k] = va[k] - vb[k];
     }
     double length = foliot__sqrt(foliot__vec3_dot(o.d, o.d));
     double reach = support(&a->solid, o.d, length) + support(&b->solid, o.d, length);
-    return lasts(&o, o.d, length, reach) || lasts_over_faces(&o, &a->solid, &b->solid) ||
-           lasts_over_faces(&o, &b->solid, &a->solid);
+    return gap_lasts(&o, o.d, length, reach) || face_gap_lasts(&o, &a->solid, &b->solid) ||
+           face_gap_lasts(&o, &b->solid, &a->solid);
 }
 
 // -- the point that strikes
 
-static double approach_at(const couple *p, const double arm_a[3], const double arm_b[3],
+static double approach_at(const swept_pair *p, const double arm_a[3], const double arm_b[3],
                           const double n[3])
 {
     double by_a[3], by_b[3];
@@ -151,17 +154,17 @@ static double approach_at(const couple *p, const double arm_a[3], const double a
     double turned = p->b.solid.kind == FOLIOT_SHAPE_PLANE ? 0 : -foliot__vec3_dot(by_b, n);
     if (p->a.solid.kind != FOLIOT_SHAPE_PLANE)
         turned += foliot__vec3_dot(by_a, n);
-    return closing(p, n) + turned;
+    return closing_speed(p, n) + turned;
 }
 
-static void find_points(couple *p)
+static void find_points(swept_pair *p)
 {
     p->count = foliot__near_points(&p->a.solid, p->a.q, &p->b.solid, p->b.q, p->d, NOWHERE, p->n,
                                    p->points);
 }
 
 // The gap, and what separates them. Points of two boxes are left for who wants them.
-static double look_at(couple *p)
+static double measure_gap(swept_pair *p)
 {
     double gap = NOWHERE;
     p->count = 0;
@@ -173,28 +176,29 @@ static double look_at(couple *p)
     return gap;
 }
 
-// The fastest that turning takes a point of the solid along n, where the balls of its ends touch by
-// their foremost.
+// The approach_max that turning takes a point of the solid along n, where the balls of its ends
+// touch by their foremost.
 static double turned_along(const foliot__sweep *r, const double w[3], const double n[3])
 {
-    double way[3];
-    foliot__vec3_cross(n, w, way);
-    return r->solid.kind == FOLIOT_SHAPE_PLANE ? 0
-                                               : support(&r->solid, way, 0); // 0: without the balls
+    double displacement_min[3];
+    foliot__vec3_cross(n, w, displacement_min);
+    return r->solid.kind == FOLIOT_SHAPE_PLANE
+               ? 0
+               : support(&r->solid, displacement_min, 0); // 0: without the balls
 }
 
-// The fastest that any point of the two approaches the other body.
-static double fastest(couple *p)
+// The approach_max that any point of the two approaches the other body.
+static double approach_max(swept_pair *p)
 {
     foliot__spin_along(&p->a, p->a.solid.axis, p->spin_a);
     foliot__spin_along(&p->b, p->b.solid.axis, p->spin_b);
     double turned = turned_along(&p->a, p->spin_a, p->n) + turned_along(&p->b, p->spin_b, p->n);
-    return closing(p, p->n) + turned;
+    return closing_speed(p, p->n) + turned;
 }
 
 // The middle of the points that touch and approach: a box that falls flat is struck in its middle.
 // Else *next is the least gap of a point that does not touch yet: the next one to do so.
-static bool strike(couple *p, double rest, foliot__toi *m, double *next)
+static bool find_struck_point(swept_pair *p, double speed_min, foliot__toi *m, double *next)
 {
     if (p->count == 0)
         find_points(p);
@@ -209,12 +213,12 @@ static bool strike(couple *p, double rest, foliot__toi *m, double *next)
     double least = NOWHERE, sum_a[3] = {0, 0, 0}, sum_b[3] = {0, 0, 0};
     for (uint32_t i = 0; i < count; i++)
         if (points[i].gap <= 2 * p->touch &&
-            approach_at(p, points[i].arm_a, points[i].arm_b, m->normal) > rest)
+            approach_at(p, points[i].arm_a, points[i].arm_b, m->normal) > speed_min)
             least = foliot__smaller(least, points[i].gap);
     for (uint32_t i = 0; i < count; i++) {
         const foliot__near_point *at = &points[i];
         if (at->gap > least + p->touch || at->gap > 2 * p->touch ||
-            !(approach_at(p, at->arm_a, at->arm_b, m->normal) > rest))
+            !(approach_at(p, at->arm_a, at->arm_b, m->normal) > speed_min))
             continue;
         struck++;
         for (int k = 0; k < 3; k++) {
@@ -234,47 +238,49 @@ static bool strike(couple *p, double rest, foliot__toi *m, double *next)
 
 // For how long no point of two that touch without approach can come to be deeper by a part of the
 // core: what turns and travels has an acceleration of at most that along what separates them now.
-static double harmless(const couple *p, double most)
+static double safe_duration(const swept_pair *p, double most)
 {
     double turns = foliot__sqrt(foliot__vec3_dot(p->spin_a, p->spin_a)) +
                    foliot__sqrt(foliot__vec3_dot(p->spin_b, p->spin_b));
     double acceleration = p->gain + most * turns;
-    return acceleration > 0 ? foliot__sqrt(2 * STRIDE * p->touch / acceleration) : NOWHERE;
+    return acceleration > 0 ? foliot__sqrt(2 * TOUCHES_STRIDE * p->touch / acceleration) : NOWHERE;
 }
 
-static bool search(couple *p, double since, double rest, double way, double most, foliot__toi *m)
+static bool search_impact(swept_pair *p, double since, double speed_min, double displacement_min,
+                          double most, foliot__toi *m)
 {
-    double time = since, end = p->c->step->dt, pause = (end - since) / RESTS;
-    for (int look = 0; look < STEPS; look++) {
-        double gap = look_at(p), left = end - time, next = NOWHERE,
-               slowest = foliot__larger(rest, way / left);
-        double bound = foliot__larger(closing(p, p->n), 0) + p->gain * left + p->surface_speed,
+    double time = since, end = p->c->step->dt, pause = (end - since) / PAUSES;
+    for (int step = 0; step < STEPS_MAX; step++) {
+        double gap = measure_gap(p), left = end - time, next = NOWHERE,
+               slowest = foliot__larger(speed_min, displacement_min / left);
+        double bound =
+                   foliot__larger(closing_speed(p, p->n), 0) + p->gain * left + p->surface_speed,
                on = pause;
         if (gap > p->touch) {
             if (!(bound * left > gap - p->touch))
                 return false;
             on = (gap - p->touch / 2) / bound;
-            if (look >= PATIENCE) // something turns away as fast as it might come
-                on = foliot__larger(on, p->touch * (STRIDE / 4) / most);
+            if (step >= STEPS_EXACT) // something turns away as fast as it might come
+                on = foliot__larger(on, p->touch * (TOUCHES_STRIDE / 4) / most);
         } else {
-            double speed = fastest(p);
-            if (speed + p->gain * left <= slowest && most * left < CALM * p->touch)
+            double speed = approach_max(p);
+            if (speed + p->gain * left <= slowest && most * left < TOUCHES_CALM * p->touch)
                 return false;
-            if (speed > slowest && strike(p, slowest, m, &next)) {
+            if (speed > slowest && find_struck_point(p, slowest, m, &next)) {
                 m->time = time;
                 m->unresolved = false;
                 return true;
             }
             // No point that touches approaches yet; if others do, as far as they may go.
-            on = foliot__smaller(pause, harmless(p, most));
+            on = foliot__smaller(pause, safe_duration(p, most));
             if (next < NOWHERE)
-                on = foliot__smaller(on,
-                                     foliot__larger(next - p->touch / 2, p->touch * STRIDE) / most);
+                on = foliot__smaller(
+                    on, foliot__larger(next - p->touch / 2, p->touch * TOUCHES_STRIDE) / most);
         }
         time += on;
         if (!(time < end))
             return false;
-        couple_to(p, time);
+        move_pair(p, time);
     }
     m->time = time;
     m->unresolved = true;
@@ -288,14 +294,14 @@ bool foliot__time_of_impact(const foliot__collider *c, uint32_t a, uint32_t b, d
     foliot__v3 g = c->paths.acceleration;
     const double change[3] = {g.x[b] - g.x[a], g.y[b] - g.y[a], g.z[b] - g.z[a]};
     double gain = foliot__sqrt(foliot__vec3_dot(change, change)), end = c->step->dt;
-    if (!(end - since > end * MOMENT) || stay_apart(c, ra, rb, since, gain))
+    if (!(end - since > end * REST_MIN) || stay_apart(c, ra, rb, since, gain))
         return false;
-    couple p;
-    set_couple(&p, c, ra, rb, since, gain);
+    swept_pair p;
+    begin_pair(&p, c, ra, rb, since, gain);
     const double v[3] = {p.b.v[0] - p.a.v[0], p.b.v[1] - p.a.v[1], p.b.v[2] - p.a.v[2]};
     double most = foliot__sqrt(foliot__vec3_dot(v, v)) + gain * (end - since) + p.surface_speed;
-    double rest = foliot__larger(foliot__impact_speed_min(c, a, b),
-                                 foliot__smaller(p.touch / end, most * SLOW));
-    return most > rest &&
-           search(&p, since, rest, foliot__impact_displacement_min(c, a, b), most, m);
+    double speed_min = foliot__larger(foliot__impact_speed_min(c, a, b),
+                                      foliot__smaller(p.touch / end, most * SLOW));
+    return most > speed_min &&
+           search_impact(&p, since, speed_min, foliot__impact_displacement_min(c, a, b), most, m);
 }

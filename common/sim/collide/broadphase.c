@@ -19,7 +19,7 @@
 #define CELLS_MAX 16383.0
 #define X_MAX 1073741823.0
 #define X_PER_CELL 1024.0
-#define HANDFUL 64
+#define BATCH_PAIRS 64
 #define LANES 4
 #define ROW_BOUNDS 64 // bounds that are looked at in lanes in the time that it takes to find a row
 #define NOWHERE UINT32_MAX
@@ -30,12 +30,12 @@ typedef int64_t halves __attribute__((vector_size(LANES * sizeof(float)), may_al
 
 // How far the shape reaches along each axis from its centre, wherever it turns within `turn`
 // (radians).
-static void half_extents_of(const foliot__collider *c, uint32_t i, double turn, double reach[3])
+static void half_extents_of(const foliot__collider *c, uint32_t i, double turn, double half[3])
 {
     const foliot_world *world = c->world;
     uint32_t kind = foliot__shape_kind(world)[i];
     double radius = kind == FOLIOT_SHAPE_BOX ? 0 : foliot__radius(world)[i];
-    reach[0] = reach[1] = reach[2] = radius;
+    half[0] = half[1] = half[2] = radius;
     if (kind == FOLIOT_SHAPE_SPHERE)
         return;
     double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
@@ -45,35 +45,36 @@ static void half_extents_of(const foliot__collider *c, uint32_t i, double turn, 
         {2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)},
         {2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)},
     };
-    const double half[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
+    const double size[3] = {foliot__half_x(world)[i], foliot__half_y(world)[i],
                             foliot__half_z(world)[i]};
     double extent = (double)c->bounding_radius[i], more = turn * extent;
     for (int axis = 0; axis < 3; axis++) {
         for (int k = 0; k < 3; k++)
-            reach[axis] += row[axis][k] < 0 ? -row[axis][k] * half[k] : row[axis][k] * half[k];
-        reach[axis] = foliot__smaller(reach[axis] + more, extent);
+            half[axis] += row[axis][k] < 0 ? -row[axis][k] * size[k] : row[axis][k] * size[k];
+        half[axis] = foliot__smaller(half[axis] + more, extent);
     }
 }
 
-static void widen(foliot__bounds *bounds, int axis, const double at[3], double reach)
+static void set_axis_bounds(foliot__bounds *bounds, int axis, const double at[3], double half)
 {
     double low = foliot__smaller(foliot__smaller(at[0], at[1]), at[2]);
     double high = foliot__larger(foliot__larger(at[0], at[1]), at[2]);
-    bounds->min[axis] = low - reach;
-    bounds->max[axis] = high + reach;
+    bounds->min[axis] = low - half;
+    bounds->max[axis] = high + half;
 }
 
-// How much further than along its straight way a body's surface may come in this tick: by gravity,
-// by what contacts do to it before they are found anew, and what is touching.
+// How much further than along its straight displacement a body's surface may come in this tick: by
+// gravity, by what contacts do to it before they are found anew, and what is touching.
 static double margin_of(const foliot__collider *c, uint32_t i)
 {
     const foliot__step *step = c->step;
     if (foliot__inverse_mass(c->world)[i] == 0)
         return 0;
     // A parabola leaves its chord by at most a dt^2 / 8.
-    double core = (double)c->inradius[i], margin = core * FOLIOT__SPECULATIVE_MARGIN +
-                                                   c->paths.restitution_threshold[i] * step->dt / 8;
-    return step->left > 0 ? margin + core * (FOLIOT__FAT_MARGIN + FOLIOT__SPECULATIVE_MARGIN) +
+    double inradius = (double)c->inradius[i],
+           margin = inradius * FOLIOT__SPECULATIVE_MARGIN +
+                    c->paths.restitution_threshold[i] * step->dt / 8;
+    return step->left > 0 ? margin + inradius * (FOLIOT__FAT_MARGIN + FOLIOT__SPECULATIVE_MARGIN) +
                                 c->paths.restitution_threshold[i] * step->left
                           : margin;
 }
@@ -93,16 +94,16 @@ foliot__bounds foliot__bounds_of(const foliot__collider *c, uint32_t i, double s
         begin[2] = end[2] - c->paths.end_velocity.z[i] * left + c->paths.acceleration.z[i] * half;
     }
     const double speed[3] = {v.x[i], v.y[i], v.z[i]}, spin[3] = {w.x[i], w.y[i], w.z[i]};
-    double reach[3], slack = margin_of(c, i);
-    half_extents_of(c, i, foliot__sqrt(foliot__vec3_dot(spin, spin)) * (dt + ahead), reach);
+    double half[3], margin = margin_of(c, i);
+    half_extents_of(c, i, foliot__sqrt(foliot__vec3_dot(spin, spin)) * (dt + ahead), half);
     for (int axis = 0; axis < 3; axis++) {
         const double at[3] = {begin[axis], end[axis], end[axis] + speed[axis] * ahead};
-        widen(&bounds, axis, at, reach[axis] + slack);
+        set_axis_bounds(&bounds, axis, at, half[axis] + margin);
     }
     return bounds;
 }
 
-static double extent_of(const foliot__bounds *b)
+static double size_of(const foliot__bounds *b)
 {
     double x = b->max[0] - b->min[0], y = b->max[1] - b->min[1], z = b->max[2] - b->min[2];
     return foliot__larger(foliot__larger(x, y), z);
@@ -129,7 +130,7 @@ static void bound_range(void *context, uint32_t begin, uint32_t end)
         c->grid.bounds[k] = foliot__bounds_of(c, c->grid.order[k], 0);
 }
 
-static void collect(foliot__collider *c)
+static void collect_bodies(foliot__collider *c)
 {
     const foliot_world *world = c->world;
     uint32_t count = 0, planes = 0;
@@ -152,14 +153,14 @@ static void place_levels(foliot__collider *c)
     uint32_t count = c->counts->sorted;
     int largest = 0;
     for (uint32_t k = 0; k < count; k++) {
-        int exponent = exponent_of(extent_of(&c->grid.bounds[k]));
+        int exponent = exponent_of(size_of(&c->grid.bounds[k]));
         largest = exponent > largest ? exponent : largest;
     }
     for (int l = 0; l < FOLIOT__LEVELS; l++)
         c->grid.levels[l] = (foliot__level){.cell = 0};
     for (uint32_t k = 0; k < count; k++) {
         foliot__bounds *b = &c->grid.bounds[k];
-        double extent = extent_of(b);
+        double extent = size_of(b);
         int l = exponent_of(extent) - largest + FOLIOT__LEVELS - 1;
         l = l < 0 ? 0 : l;
         foliot__level *level = &c->grid.levels[l];
@@ -300,21 +301,23 @@ static bool is_sphere(const foliot_world *world, uint32_t i)
     return foliot__shape_kind(world)[i] == FOLIOT_SHAPE_SPHERE;
 }
 
-// Whether two spheres come as near as the slack on the straight way from start to the tick's end.
+// Whether two spheres come as near as the margin on the straight displacement from start to the
+// tick's end.
 static bool spheres_near(const foliot__collider *c, uint32_t i, uint32_t j)
 {
     const foliot_world *world = c->world;
     foliot__v3 x = foliot__position(world), s = c->paths.start, v = foliot__velocity(world);
     double radius = foliot__radius(world)[i] + foliot__radius(world)[j], left = c->step->left;
-    double reach = radius + margin_of(c, i) + margin_of(c, j), reach2 = reach * reach;
+    double half = radius + margin_of(c, i) + margin_of(c, j), reach2 = half * half;
     const double d1[3] = {x.x[j] - x.x[i] + (v.x[j] - v.x[i]) * left,
                           x.y[j] - x.y[i] + (v.y[j] - v.y[i]) * left,
                           x.z[j] - x.z[i] + (v.z[j] - v.z[i]) * left};
     if (foliot__vec3_dot(d1, d1) <= reach2)
         return true;
     const double d0[3] = {s.x[j] - s.x[i], s.y[j] - s.y[i], s.z[j] - s.z[i]};
-    const double way[3] = {d1[0] - d0[0], d1[1] - d0[1], d1[2] - d0[2]};
-    double length2 = foliot__vec3_dot(way, way), along = -foliot__vec3_dot(d0, way);
+    const double displacement[3] = {d1[0] - d0[0], d1[1] - d0[1], d1[2] - d0[2]};
+    double length2 = foliot__vec3_dot(displacement, displacement),
+           along = -foliot__vec3_dot(d0, displacement);
     double distance2 = foliot__vec3_dot(d0, d0);
     if (along <= 0)
         return distance2 <= reach2;
@@ -330,10 +333,10 @@ typedef struct finder {
     _Atomic(uint32_t)
         *shared; // length of the table, perhaps beyond its room; NULL: one looks alone
     uint32_t body, waiting;
-    foliot__body_pair found[HANDFUL];
+    foliot__body_pair found[BATCH_PAIRS];
 } finder;
 
-static void hand_over(finder *f)
+static void hand_over_found(finder *f)
 {
     uint32_t most = f->c->world->capacity.contacts;
     uint32_t at = atomic_fetch_add_explicit(f->shared, f->waiting, memory_order_relaxed);
@@ -342,7 +345,7 @@ static void hand_over(finder *f)
     f->waiting = 0;
 }
 
-static void consider(finder *f, uint32_t i, uint32_t j)
+static void consider_pair(finder *f, uint32_t i, uint32_t j)
 {
     const foliot__collider *c = f->c;
     const double *inverse_mass = foliot__inverse_mass(c->world);
@@ -355,8 +358,8 @@ static void consider(finder *f, uint32_t i, uint32_t j)
         return;
     }
     f->found[f->waiting++] = i < j ? (foliot__body_pair){i, j} : (foliot__body_pair){j, i};
-    if (f->waiting == HANDFUL)
-        hand_over(f);
+    if (f->waiting == BATCH_PAIRS)
+        hand_over_found(f);
 }
 
 // First of the sorted bounds in [begin, end) whose (row, x) is at least that.
@@ -446,7 +449,7 @@ void foliot__query(const foliot__collider *c, const foliot__bounds *box,
 static void pair_with(void *context, uint32_t body)
 {
     finder *f = context;
-    consider(f, f->body, body);
+    consider_pair(f, f->body, body);
 }
 
 // Partners of sorted[k] in its own level: those behind it in its row, and the four rows ahead (the
@@ -458,7 +461,7 @@ static void pair_in_level(finder *f, const foliot__level *level, uint32_t k, uin
     uint32_t x1 = cell_of(box->max[0], level->origin[0], level->per_x, X_MAX);
     for (uint32_t m = k + 1; m < level->end && sorted[m].row == box->row && sorted[m].x <= x1; m++)
         if (foliot__bounds_meet(&sorted[m], box))
-            consider(f, box->body, sorted[m].body);
+            consider_pair(f, box->body, sorted[m].body);
     uint32_t x0 = cell_of(box->min[0] - level->cell, level->origin[0], level->per_x, X_MAX);
     uint32_t y = box->row & 0x3fff, z = box->row >> 14;
     const uint32_t rows[4][2] = {{y + 1, z}, {y - 1, z + 1}, {y, z + 1}, {y + 1, z + 1}};
@@ -473,7 +476,7 @@ static void pair_in_level(finder *f, const foliot__level *level, uint32_t k, uin
         from[r] = m;
         for (; m < level->end && sorted[m].row == row && sorted[m].x <= x1; m++)
             if (foliot__bounds_meet(&sorted[m], box))
-                consider(f, box->body, sorted[m].body);
+                consider_pair(f, box->body, sorted[m].body);
     }
 }
 
@@ -513,7 +516,7 @@ static void pair_range(void *context, uint32_t begin, uint32_t end)
     search *s = context;
     finder f = {.c = s->c, .shared = &s->count, .waiting = 0};
     pair_levels(&f, begin, end);
-    hand_over(&f);
+    hand_over_found(&f);
 }
 
 // Where the table is full, the pairs are looked for once more in an order that is always the same,
@@ -568,8 +571,8 @@ static void drop_repeats(foliot__collider *c)
 
 // One pass of counting, on member a (0) or b (1), of which `begin` says how many each slot has;
 // stable.
-static void place_pairs(const foliot__collider *c, const foliot__body_pair *from, uint32_t member,
-                        uint32_t *begin, foliot__body_pair *to)
+static void count_sort_pairs(const foliot__collider *c, const foliot__body_pair *from,
+                             uint32_t member, uint32_t *begin, foliot__body_pair *to)
 {
     const uint32_t *key = (const uint32_t *)(const void *)from + member, count = c->counts->pairs;
     for (uint32_t i = 0, sum = 0; i < c->step->count; i++) {
@@ -590,8 +593,8 @@ static void sort_all_pairs(foliot__collider *c)
         of_a[c->pairs[k].a]++;
         of_b[c->pairs[k].b]++;
     }
-    place_pairs(c, c->pairs, 1, of_b, c->pairs_spare);
-    place_pairs(c, c->pairs_spare, 0, of_a, c->pairs);
+    count_sort_pairs(c, c->pairs, 1, of_b, c->pairs_spare);
+    count_sort_pairs(c, c->pairs_spare, 0, of_a, c->pairs);
 }
 
 void foliot__order_pairs(foliot__collider *c)
@@ -604,7 +607,7 @@ void foliot__find_pairs(foliot__collider *c)
 {
     c->counts->pairs = 0;
     c->counts->full = 0;
-    collect(c);
+    collect_bodies(c);
     place_levels(c);
     sort_bounds(c);
     pair_planes(c); // first: where the table is full, it is not the floor that gives

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // contact_event.c: what a step tells of contacts. Touches are told by two lists of pairs: the
-// contact table, which is truth, as it was when the step began and as it is now. Where they touch
+// contact table, which is truth, as it was when the step began and as it is now. Where they event
 // is computed when somebody asks.
 #include "foliot/contact.h"
 
 #include "sim/collide/shape.h"
 #include "sim/collide/contact_event.h"
 
-#define TO_AND_FRO 16
-#define REACH                                                                                      \
+#define PROJECTIONS 16
+#define DISTANCE_MAX                                                                               \
     (2 * FOLIOT__SPECULATIVE_MARGIN) // of the smaller body's core: as far apart as points that
                                      // press may be
 
@@ -22,7 +22,7 @@ void foliot__contact_events_begin(foliot_world *world)
     world->impact_count = 0;
 }
 
-void foliot__impact_happened(foliot_world *world, const foliot_hit_event *impact)
+void foliot__hit_event(foliot_world *world, const foliot_hit_event *impact)
 {
     if (world->impact_count == world->capacity.impacts) {
         world->counters.events_dropped++;
@@ -37,9 +37,9 @@ const foliot_hit_event *foliot_world_get_hit_events(const foliot_world *world, u
     return foliot__impacts(world);
 }
 
-// -- touches
+// -- events
 
-static double core_of(const foliot__solid *s)
+static double inradius_of(const foliot__solid *s)
 {
     if (s->kind == FOLIOT_SHAPE_PLANE)
         return (double)FOLIOT__FAR;
@@ -66,10 +66,10 @@ static void clamp_to(const foliot__solid *box, double p[3])
 // points left that face each other: halfway between the nearest ones (by projecting to and fro),
 // along what separates them.
 static void find_corners(const foliot__solid *a, const foliot__solid *b, const double d[3],
-                         foliot_contact_event *touch)
+                         foliot_contact_event *event)
 {
     double on_a[3], on_b[3] = {b->x[0], b->x[1], b->x[2]};
-    for (int n = 0; n < TO_AND_FRO; n++) {
+    for (int n = 0; n < PROJECTIONS; n++) {
         for (int k = 0; k < 3; k++)
             on_a[k] = on_b[k];
         clamp_to(a, on_a);
@@ -77,81 +77,84 @@ static void find_corners(const foliot__solid *a, const foliot__solid *b, const d
             on_b[k] = on_a[k];
         clamp_to(b, on_b);
     }
-    foliot__gap_of(a, b, d, touch->normal);
+    foliot__gap_of(a, b, d, event->normal);
     for (int k = 0; k < 3; k++)
-        touch->point[k] = (on_a[k] + on_b[k]) / 2;
+        event->point[k] = (on_a[k] + on_b[k]) / 2;
 }
 
-// Where the two touch as they stand now: the middle, and the normal.
-static void find_place(const foliot_world *world, foliot_contact_event *touch)
+// Where the two event as they stand now: the middle, and the normal.
+static void find_contact_point(const foliot_world *world, foliot_contact_event *event)
 {
-    foliot__solid a = foliot__solid_of(world, touch->a), b = foliot__solid_of(world, touch->b);
+    foliot__solid a = foliot__solid_of(world, event->a), b = foliot__solid_of(world, event->b);
     double qa[4], qb[4];
-    foliot__orientation_of(world, touch->a, qa);
-    foliot__orientation_of(world, touch->b, qb);
+    foliot__orientation_of(world, event->a, qa);
+    foliot__orientation_of(world, event->b, qb);
     const double d[3] = {b.x[0] - a.x[0], b.x[1] - a.x[1], b.x[2] - a.x[2]};
     foliot__near_point points[FOLIOT__POINTS];
-    double reach = foliot__smaller(core_of(&a), core_of(&b)) * REACH;
-    uint32_t count = foliot__near_points(&a, qa, &b, qb, d, reach, touch->normal, points);
+    double distance_max = foliot__smaller(inradius_of(&a), inradius_of(&b)) * DISTANCE_MAX;
+    uint32_t count = foliot__near_points(&a, qa, &b, qb, d, distance_max, event->normal, points);
     if (count == 0)
-        count = foliot__near_points(&a, qa, &b, qb, d, (double)FOLIOT__FAR, touch->normal, points);
+        count = foliot__near_points(&a, qa, &b, qb, d, (double)FOLIOT__FAR, event->normal, points);
     if (count == 0)
-        find_corners(&a, &b, d, touch);
+        find_corners(&a, &b, d, event);
     for (uint32_t i = 0; i < count; i++)
         for (int k = 0; k < 3; k++) {
             // A plane is everywhere: the other's arm is the one that tells.
             double at = a.kind == FOLIOT_SHAPE_PLANE ? b.x[k] + points[i].arm_b[k]
                                                      : a.x[k] + points[i].arm_a[k];
-            touch->point[k] += at / count;
+            event->point[k] += at / count;
         }
 }
 
-static double approach_of(const foliot_world *world, const foliot_contact_event *touch)
+static double approach_of(const foliot_world *world, const foliot_contact_event *event)
 {
     foliot__v3 v = foliot__before_velocity(world);
-    uint32_t a = touch->a, b = touch->b;
+    uint32_t a = event->a, b = event->b;
     const double w[3] = {v.x[a] - v.x[b], v.y[a] - v.y[b], v.z[a] - v.z[b]};
-    return foliot__vec3_dot(w, touch->normal);
+    return foliot__vec3_dot(w, event->normal);
 }
 
-static foliot_contact_event touch_of(const foliot_world *world, const foliot__contact_row *row, bool begins)
+static foliot_contact_event event_of(const foliot_world *world, const foliot__contact_row *row, bool begins)
 {
-    foliot_contact_event touch = {.a = row->a, .b = row->b};
-    touch.change = begins ? FOLIOT_CONTACT_BEGIN : FOLIOT_CONTACT_PERSIST;
-    const float *push = &row->normal_impulse_0, *drag = &row->friction_impulse_x;
+    foliot_contact_event event = {.a = row->a, .b = row->b};
+    event.change = begins ? FOLIOT_CONTACT_BEGIN : FOLIOT_CONTACT_PERSIST;
+    const float *normal = &row->normal_impulse_0, *friction = &row->friction_impulse_x;
     double rate = world->substeps / world->dt;
     for (uint32_t p = 0; p < FOLIOT__POINTS; p++) {
-        touch.points += push[p] > 0;
-        touch.force += (double)push[p];
+        event.points += normal[p] > 0;
+        event.force += (double)normal[p];
     }
-    touch.force *= rate;
+    event.force *= rate;
     for (int k = 0; k < 3; k++)
-        touch.friction[k] = (double)drag[k] * rate;
-    find_place(world, &touch);
-    touch.speed = begins ? approach_of(world, &touch) : 0;
-    return touch;
+        event.friction[k] = (double)friction[k] * rate;
+    find_contact_point(world, &event);
+    event.speed = begins ? approach_of(world, &event) : 0;
+    return event;
 }
 
 // Of two ascending lists, which head comes first: negative the first's, 0 both are one.
-static int compare(uint32_t a, uint32_t b, const foliot__contact_row *row)
+static int compare_pairs(uint32_t a, uint32_t b, const foliot__contact_row *row)
 {
     if (a != row->a)
         return a < row->a ? -1 : 1;
     return b == row->b ? 0 : b < row->b ? -1 : 1;
 }
 
-uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *touches, uint32_t capacity)
+uint32_t foliot_world_get_contact_events(const foliot_world *world, foliot_contact_event *events, uint32_t capacity)
 {
     const foliot__contact_row *row = foliot__contact(world);
     const foliot__contact_before *before = foliot__contacts_before(world);
-    uint32_t count = 0, i = 0, n = 0, then = world->contacts_before_count, now = world->contact_count;
+    uint32_t count = 0, i = 0, n = 0, then = world->contacts_before_count,
+             now = world->contact_count;
     for (; i < then || n < now; count++) {
-        int order = n == now ? -1 : i == then ? 1 : compare(before[i].a, before[i].b, &row[n]);
+        int order = n == now    ? -1
+                    : i == then ? 1
+                                : compare_pairs(before[i].a, before[i].b, &row[n]);
         if (count < capacity && order < 0)
-            touches[count] =
+            events[count] =
                 (foliot_contact_event){.a = before[i].a, .b = before[i].b, .change = FOLIOT_CONTACT_END};
         else if (count < capacity)
-            touches[count] = touch_of(world, &row[n], order > 0);
+            events[count] = event_of(world, &row[n], order > 0);
         i += order <= 0;
         n += order >= 0;
     }

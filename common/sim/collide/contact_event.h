@@ -8,6 +8,6 @@
 // At a step's start, and where a world begins: what touches now did so before.
 void foliot__contact_events_begin(foliot_world *world);
 // In the order in which they happen; counted if there is no room.
-void foliot__impact_happened(foliot_world *world, const foliot_hit_event *impact);
+void foliot__hit_event(foliot_world *world, const foliot_hit_event *impact);
 
 #endif

@@ -20,8 +20,8 @@ static int rank_of(uint32_t kind)
     }
 }
 
-static void put(foliot__manifold *m, uint32_t at, const double arm_a[3], const double arm_b[3],
-                double gap, uint32_t feature)
+static void set_point(foliot__manifold *m, uint32_t at, const double arm_a[3],
+                      const double arm_b[3], double gap, uint32_t feature)
 {
     foliot__manifold_point *p = &m->point[at];
     for (int k = 0; k < 3; k++) {
@@ -34,13 +34,13 @@ static void put(foliot__manifold *m, uint32_t at, const double arm_a[3], const d
 
 // -- spheres with spheres and planes: most of a pile
 
-static void touch_spheres(const foliot_world *world, double reach, foliot__manifold *m)
+static void collide_spheres(const foliot_world *world, double distance_max, foliot__manifold *m)
 {
     foliot__v3 x = foliot__position(world);
     uint32_t a = m->a, b = m->b;
     const double d[3] = {x.x[b] - x.x[a], x.y[b] - x.y[a], x.z[b] - x.z[a]};
     double ra = foliot__radius(world)[a], rb = foliot__radius(world)[b], sum = ra + rb;
-    double distance2 = foliot__vec3_dot(d, d), farthest = sum + reach;
+    double distance2 = foliot__vec3_dot(d, d), farthest = sum + distance_max;
     if (!(distance2 <= farthest * farthest))
         return;
     double distance = foliot__sqrt(distance2), gap = distance - sum;
@@ -54,12 +54,12 @@ static void touch_spheres(const foliot_world *world, double reach, foliot__manif
         arm_b[k] = -n[k] * (rb + half);
         m->normal[k] = (float)n[k];
     }
-    put(m, 0, arm_a, arm_b, gap, 0);
+    set_point(m, 0, arm_a, arm_b, gap, 0);
     m->count = 1;
 }
 
-static void touch_sphere_plane(const foliot_world *world, uint32_t ball, uint32_t plane,
-                               double reach, foliot__manifold *m)
+static void collide_sphere_plane(const foliot_world *world, uint32_t ball, uint32_t plane,
+                                 double distance_max, foliot__manifold *m)
 {
     static const double none[3];
     foliot__v3 x = foliot__position(world);
@@ -68,7 +68,7 @@ static void touch_sphere_plane(const foliot_world *world, uint32_t ball, uint32_
     const double at[3] = {x.x[ball], x.y[ball], x.z[ball]};
     double radius = foliot__radius(world)[ball];
     double gap = foliot__vec3_dot(n, at) - foliot__plane_offset(world)[plane] - radius;
-    if (!(gap <= reach))
+    if (!(gap <= distance_max))
         return;
     bool first = ball == m->a;
     double arm[3];
@@ -76,16 +76,16 @@ static void touch_sphere_plane(const foliot_world *world, uint32_t ball, uint32_
         arm[k] = -n[k] * radius; // not halfway: it rolls on its surface, however deep it stands
         m->normal[k] = (float)(first ? -n[k] : n[k]);
     }
-    put(m, 0, first ? arm : none, first ? none : arm, gap, 0);
+    set_point(m, 0, first ? arm : none, first ? none : arm, gap, 0);
     m->count = 1;
 }
 
 // -- all others
 
-static void sort_points(foliot__touch *t)
+static void sort_points(foliot__shape_contact *t)
 {
     for (uint32_t i = 1; i < t->count; i++) {
-        struct foliot__touch_point p = t->point[i];
+        struct foliot__shape_contact_point p = t->point[i];
         uint32_t at = i;
         for (; at > 0 && t->point[at - 1].feature > p.feature; at--)
             t->point[at] = t->point[at - 1];
@@ -93,39 +93,40 @@ static void sort_points(foliot__touch *t)
     }
 }
 
-static void deliver(foliot__touch *t, const double d[3], bool plane, bool swapped,
-                    foliot__manifold *m)
+static void store_manifold(foliot__shape_contact *t, const double d[3], bool plane, bool swapped,
+                           foliot__manifold *m)
 {
     sort_points(t);
     for (int k = 0; k < 3; k++)
         m->normal[k] = (float)(swapped ? -t->normal[k] : t->normal[k]);
     for (uint32_t i = 0; i < t->count; i++) {
-        const struct foliot__touch_point *p = &t->point[i];
+        const struct foliot__shape_contact_point *p = &t->point[i];
         double other[3];
         for (int k = 0; k < 3; k++)
             other[k] = plane ? 0 : p->at[k] - d[k];
-        put(m, i, swapped ? other : p->at, swapped ? p->at : other, p->gap, p->feature);
+        set_point(m, i, swapped ? other : p->at, swapped ? p->at : other, p->gap, p->feature);
     }
     m->count = t->count;
 }
 
-static void touch_solids(const foliot_world *world, bool swapped, double reach, foliot__manifold *m)
+static void collide_solids(const foliot_world *world, bool swapped, double distance_max,
+                           foliot__manifold *m)
 {
     foliot__solid s = foliot__solid_of(world, swapped ? m->b : m->a);
     foliot__solid o = foliot__solid_of(world, swapped ? m->a : m->b);
     const double d[3] = {o.x[0] - s.x[0], o.x[1] - s.x[1], o.x[2] - s.x[2]};
-    foliot__touch t = {.count = 0};
+    foliot__shape_contact t = {.count = 0};
     if (o.kind == FOLIOT_SHAPE_PLANE)
-        foliot__touch_plane(&s, &o, reach, &t);
+        foliot__collide_plane(&s, &o, distance_max, &t);
     else if (o.kind == FOLIOT_SHAPE_BOX)
-        foliot__touch_capsule_box(&s, &o, d, reach, &t);
+        foliot__collide_capsule_box(&s, &o, d, distance_max, &t);
     else
-        foliot__touch_capsules(&s, &o, d, reach, &t);
-    deliver(&t, d, o.kind == FOLIOT_SHAPE_PLANE, swapped, m);
+        foliot__collide_capsules(&s, &o, d, distance_max, &t);
+    store_manifold(&t, d, o.kind == FOLIOT_SHAPE_PLANE, swapped, m);
 }
 
 // False if it is a pair of boxes, which are not for here.
-static bool touch_one(const foliot_world *world, double reach, foliot__manifold *m)
+static bool collide_one(const foliot_world *world, double distance_max, foliot__manifold *m)
 {
     const uint32_t *kind = foliot__shape_kind(world);
     uint32_t a = kind[m->a], b = kind[m->b];
@@ -133,31 +134,33 @@ static bool touch_one(const foliot_world *world, double reach, foliot__manifold 
     if (a == FOLIOT_SHAPE_BOX && b == FOLIOT_SHAPE_BOX)
         return false;
     if (a == FOLIOT_SHAPE_SPHERE && b == FOLIOT_SHAPE_SPHERE)
-        touch_spheres(world, reach, m);
+        collide_spheres(world, distance_max, m);
     else if (a == FOLIOT_SHAPE_SPHERE && b == FOLIOT_SHAPE_PLANE)
-        touch_sphere_plane(world, m->a, m->b, reach, m);
+        collide_sphere_plane(world, m->a, m->b, distance_max, m);
     else if (a == FOLIOT_SHAPE_PLANE && b == FOLIOT_SHAPE_SPHERE)
-        touch_sphere_plane(world, m->b, m->a, reach, m);
+        collide_sphere_plane(world, m->b, m->a, distance_max, m);
     else if (a != FOLIOT_SHAPE_PLANE || b != FOLIOT_SHAPE_PLANE)
-        touch_solids(world, rank_of(a) > rank_of(b), reach, m);
+        collide_solids(world, rank_of(a) > rank_of(b), distance_max, m);
     return true;
 }
 
 void foliot__find_manifolds(const foliot_world *world, const foliot__body_pair *pairs,
-                            uint32_t count, const float *reach, foliot__manifold *out)
+                            uint32_t count, const float *speculative_distance,
+                            foliot__manifold *out)
 {
     uint32_t boxes[FOLIOT__BOX_BATCH], waiting = 0;
     for (uint32_t k = 0; k < count; k++) {
         out[k].a = pairs[k].a;
         out[k].b = pairs[k].b;
-        double near = (double)reach[pairs[k].a] + (double)reach[pairs[k].b];
-        if (touch_one(world, near, &out[k]))
+        double near =
+            (double)speculative_distance[pairs[k].a] + (double)speculative_distance[pairs[k].b];
+        if (collide_one(world, near, &out[k]))
             continue;
         boxes[waiting++] = k;
         if (waiting == FOLIOT__BOX_BATCH) {
-            foliot__touch_boxes(world, pairs, boxes, waiting, reach, out);
+            foliot__collide_boxes(world, pairs, boxes, waiting, speculative_distance, out);
             waiting = 0;
         }
     }
-    foliot__touch_boxes(world, pairs, boxes, waiting, reach, out);
+    foliot__collide_boxes(world, pairs, boxes, waiting, speculative_distance, out);
 }

@@ -29,10 +29,11 @@ typedef struct foliot__manifold {
 
 struct foliot__body_pair;
 
-// out[k] for pairs[k]; count 0 where no two points come nearer than reach[a] + reach[b] (by slot:
-// how far a body may still move in this tick, and the margin). Touches nothing else, so slices may
-// run on several threads.
+// out[k] for pairs[k]; count 0 where no two points come nearer than speculative_distance[a] +
+// speculative_distance[b] (by slot: how far a body may still move in this tick, and the margin).
+// Touches nothing else, so slices may run on several threads.
 void foliot__find_manifolds(const foliot_world *world, const struct foliot__body_pair *pairs,
-                            uint32_t count, const float *reach, foliot__manifold *out);
+                            uint32_t count, const float *speculative_distance,
+                            foliot__manifold *out);
 
 #endif

@@ -6,16 +6,16 @@
 #include "sim/collide/shape.h"
 
 // In binary32 a gap is good to 2^-22 of the largest extent; this keeps it to 2^-17 of the smallest.
-#define LIKE 32
+#define SIZE_RATIO_MAX 32
 
-typedef struct gathering {
+typedef struct batch_of_pairs {
     foliot__box_batch batch;
     foliot__manifold *out[FOLIOT__BOX_LANES];
     uint32_t count;
     foliot__box_kernel *kernel;
-} gathering;
+} batch_of_pairs;
 
-static void choose_kernels(gathering *coarse, gathering *fine)
+static void choose_kernels(batch_of_pairs *coarse, batch_of_pairs *fine)
 {
     coarse->kernel = foliot__boxes_base;
     fine->kernel = foliot__boxes_base_fine;
@@ -41,7 +41,7 @@ static void gather_body(const foliot_world *world, uint32_t slot, uint32_t l,
     half[2][l] = foliot__half_z(world)[slot];
 }
 
-static bool alike(const foliot_world *world, uint32_t a, uint32_t b)
+static bool of_like_sizes(const foliot_world *world, uint32_t a, uint32_t b)
 {
     const double half[6] = {foliot__half_x(world)[a], foliot__half_y(world)[a],
                             foliot__half_z(world)[a], foliot__half_x(world)[b],
@@ -51,11 +51,11 @@ static bool alike(const foliot_world *world, uint32_t a, uint32_t b)
         low = foliot__smaller(low, half[k]);
         high = foliot__larger(high, half[k]);
     }
-    return high <= LIKE * low;
+    return high <= SIZE_RATIO_MAX * low;
 }
 
-static void gather(const foliot_world *world, const float *reach, gathering *to,
-                   foliot__manifold *m)
+static void gather_pair(const foliot_world *world, const float *speculative_distance,
+                        batch_of_pairs *to, foliot__manifold *m)
 {
     foliot__v3 x = foliot__position(world);
     uint32_t a = m->a, b = m->b, l = to->count++;
@@ -65,45 +65,46 @@ static void gather(const foliot_world *world, const float *reach, gathering *to,
     batch->d[0][l] = x.x[b] - x.x[a];
     batch->d[1][l] = x.y[b] - x.y[a];
     batch->d[2][l] = x.z[b] - x.z[a];
-    batch->reach[l] = (double)reach[a] + (double)reach[b];
+    batch->distance_max[l] = (double)speculative_distance[a] + (double)speculative_distance[b];
     to->out[l] = m;
 }
 
-static void flush(const foliot_world *world, const float *reach, gathering *g)
+static void run_batch(const foliot_world *world, const float *speculative_distance,
+                      batch_of_pairs *g)
 {
     uint32_t count = g->count;
     if (count == 0)
         return;
     while (g->count < FOLIOT__BOX_LANES)
-        gather(world, reach, g, g->out[0]);
+        gather_pair(world, speculative_distance, g, g->out[0]);
     g->kernel(&g->batch, count, g->out);
     g->count = 0;
 }
 
-void foliot__touch_boxes(const foliot_world *world, const foliot__body_pair *pairs,
-                         const uint32_t *which, uint32_t count, const float *reach,
-                         foliot__manifold *out)
+void foliot__collide_boxes(const foliot_world *world, const foliot__body_pair *pairs,
+                           const uint32_t *which, uint32_t count, const float *speculative_distance,
+                           foliot__manifold *out)
 {
-    gathering coarse, fine;
+    batch_of_pairs coarse, fine;
     (void)pairs;
     choose_kernels(&coarse, &fine);
     coarse.count = fine.count = 0;
     for (uint32_t k = 0; k < count; k++) {
         foliot__manifold *m = &out[which[k]];
-        gathering *to = alike(world, m->a, m->b) ? &coarse : &fine;
-        gather(world, reach, to, m);
+        batch_of_pairs *to = of_like_sizes(world, m->a, m->b) ? &coarse : &fine;
+        gather_pair(world, speculative_distance, to, m);
         if (to->count == FOLIOT__BOX_LANES)
-            flush(world, reach, to);
+            run_batch(world, speculative_distance, to);
     }
-    flush(world, reach, &coarse);
-    flush(world, reach, &fine);
+    run_batch(world, speculative_distance, &coarse);
+    run_batch(world, speculative_distance, &fine);
 }
 
-void foliot__touch_box_pair(const double q_a[4], const double half_a[3], const double q_b[4],
-                            const double half_b[3], const double d[3], double reach,
-                            foliot__manifold *out)
+void foliot__collide_box_pair(const double q_a[4], const double half_a[3], const double q_b[4],
+                              const double half_b[3], const double d[3], double distance_max,
+                              foliot__manifold *out)
 {
-    gathering coarse, fine;
+    batch_of_pairs coarse, fine;
     foliot__manifold *to[FOLIOT__BOX_LANES] = {out};
     choose_kernels(&coarse, &fine);
     for (uint32_t l = 0; l < FOLIOT__BOX_LANES; l++) {
@@ -116,7 +117,7 @@ void foliot__touch_box_pair(const double q_a[4], const double half_a[3], const d
             fine.batch.half_b[k][l] = half_b[k];
             fine.batch.d[k][l] = d[k];
         }
-        fine.batch.reach[l] = reach;
+        fine.batch.distance_max[l] = distance_max;
     }
     fine.kernel(&fine.batch, 1, to);
 }

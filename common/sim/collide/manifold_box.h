@@ -12,7 +12,7 @@ typedef struct foliot__box_batch {
     double q_a[4][FOLIOT__BOX_LANES], q_b[4][FOLIOT__BOX_LANES]; // orientations w, x, y, z
     double half_a[3][FOLIOT__BOX_LANES], half_b[3][FOLIOT__BOX_LANES];
     double d[3][FOLIOT__BOX_LANES]; // from a's centre to b's
-    double reach[FOLIOT__BOX_LANES];
+    double distance_max[FOLIOT__BOX_LANES];
 } foliot__box_batch;
 
 typedef void foliot__box_kernel(const foliot__box_batch *in, uint32_t count,
@@ -25,8 +25,8 @@ extern foliot__box_kernel foliot__boxes_avx2, foliot__boxes_avx2_fine; // x86-64
 extern foliot__box_kernel foliot__boxes_avx512_fine;
 
 // One pair, by itself; binary64.
-void foliot__touch_box_pair(const double q_a[4], const double half_a[3], const double q_b[4],
-                            const double half_b[3], const double d[3], double reach,
-                            foliot__manifold *out);
+void foliot__collide_box_pair(const double q_a[4], const double half_a[3], const double q_b[4],
+                              const double half_b[3], const double d[3], double distance_max,
+                              foliot__manifold *out);
 
 #endif

@@ -89,18 +89,18 @@ typedef struct boxes {
     lanes a[3][3], b[3][3]; // axes, in world axes
     lanes c[3][3];          // a's axes along b's
     lanes ha[3], hb[3], d[3], da[3], db[3];
-    lanes reach, smallest;
+    lanes distance_max, smallest;
 } boxes;
 
 // The axis that separates most.
-typedef struct verdict {
+typedef struct axis_choice {
     lanes gap;
     marks by_b;         // a face of b; else of a
     marks axis1, axis2; // of that face: 1, 2; else 0
     marks by_edge;      // no face, but the edges numbered 3 i + j
     marks edge;
     lanes edge_gap; // of the best pair of edges, whether it won or not
-} verdict;
+} axis_choice;
 
 // The reference face's axes are (out, u, v), and the incident box's likewise.
 typedef struct faces {
@@ -127,7 +127,7 @@ static inline void set_axes(const lanes q[4], lanes axis[3][3])
     axis[2][2] = ones - two * (x * x + y * y);
 }
 
-static inline void load(const foliot__box_batch *in, uint32_t first, boxes *s)
+static inline void load_boxes(const foliot__box_batch *in, uint32_t first, boxes *s)
 {
     lanes qa[4], qb[4];
     TIMES(k, 4)
@@ -137,7 +137,7 @@ static inline void load(const foliot__box_batch *in, uint32_t first, boxes *s)
     }
     set_axes(qa, s->a);
     set_axes(qb, s->b);
-    s->reach = __builtin_convertvector(LOAD(in->reach), lanes);
+    s->distance_max = __builtin_convertvector(LOAD(in->distance_max), lanes);
     TIMES(k, 3)
     {
         s->d[k] = __builtin_convertvector(LOAD(in->d[k]), lanes);
@@ -160,7 +160,7 @@ static inline void load(const foliot__box_batch *in, uint32_t first, boxes *s)
     }
 }
 
-static inline void judge_faces(const boxes *s, lanes c[3][3], verdict *best)
+static inline void find_face_axis(const boxes *s, lanes c[3][3], axis_choice *best)
 {
     lanes gap_a[3], gap_b[3];
     TIMES(k, 3)
@@ -180,7 +180,7 @@ static inline void judge_faces(const boxes *s, lanes c[3][3], verdict *best)
     best->axis1 = ((by_b & b1) | (~by_b & a1)) & ~best->axis2;
 }
 
-static inline void judge_edges(const boxes *s, lanes c[3][3], verdict *best)
+static inline void find_edge_axis(const boxes *s, lanes c[3][3], axis_choice *best)
 {
     lanes edge_gap = ones * -(real)0x1p100;
     marks edge = (marks){0};
@@ -206,18 +206,19 @@ static inline void judge_edges(const boxes *s, lanes c[3][3], verdict *best)
     best->gap = CHOOSE(best->by_edge, edge_gap, best->gap);
 }
 
-static inline void judge(const boxes *s, verdict *best)
+static inline void find_axis(const boxes *s, axis_choice *best)
 {
     lanes c[3][3];
     TIMES(i, 3)
     TIMES(j, 3)
     c[i][j] = ABSOLUTE(s->c[i][j]);
-    judge_faces(s, c, best);
-    judge_edges(s, c, best);
+    find_face_axis(s, c, best);
+    find_edge_axis(s, c, best);
 }
 
 // out[k] := the k-th of three after the marked one.
-static inline void turn(const lanes in[3], const marks *axis1, const marks *axis2, lanes out[3])
+static inline void cycle_axes(const lanes in[3], const marks *axis1, const marks *axis2,
+                              lanes out[3])
 {
     TIMES(k, 3)
     {
@@ -227,7 +228,7 @@ static inline void turn(const lanes in[3], const marks *axis1, const marks *axis
 }
 
 // The two faces, in the reference's axes.
-static inline void set_faces(const boxes *s, const verdict *best, faces *f)
+static inline void set_faces(const boxes *s, const axis_choice *best, faces *f)
 {
     lanes c[3][3], ref[3], inc[3], d[3], t[3], column[3][3];
     marks by_b = best->by_b;
@@ -237,26 +238,26 @@ static inline void set_faces(const boxes *s, const verdict *best, faces *f)
         inc[k] = CHOOSE(by_b, s->ha[k], s->hb[k]);
         t[k] = CHOOSE(by_b, -s->db[k], s->da[k]);
     }
-    turn(ref, &best->axis1, &best->axis2, f->ref);
-    turn(t, &best->axis1, &best->axis2, d);
+    cycle_axes(ref, &best->axis1, &best->axis2, f->ref);
+    cycle_axes(t, &best->axis1, &best->axis2, d);
     TIMES(j, 3)
     { // column[j][k]: the incident axis j along the reference's k
         TIMES(k, 3)
         c[j][k] = CHOOSE(by_b, s->c[j][k], s->c[k][j]);
-        turn(c[j], &best->axis1, &best->axis2, column[j]);
+        cycle_axes(c[j], &best->axis1, &best->axis2, column[j]);
     }
     lanes look0 = ABSOLUTE(column[0][0]), look1 = ABSOLUTE(column[1][0]);
     lanes look2 = ABSOLUTE(column[2][0]);
     f->inc2 = (look2 > look0) & (look2 > look1);
     f->inc1 = (look1 > look0) & ~f->inc2;
-    turn(inc, &f->inc1, &f->inc2, f->inc);
+    cycle_axes(inc, &f->inc1, &f->inc2, f->inc);
     f->side = CHOOSE(d[0] < 0, -ones, ones);
     lanes look[3];
     TIMES(k, 3)
     {
         TIMES(j, 3)
         t[j] = column[j][k];
-        turn(t, &f->inc1, &f->inc2, look);
+        cycle_axes(t, &f->inc1, &f->inc2, look);
         if (k == 0)
             f->facing = CHOOSE(look[0] * f->side > 0, -ones, ones);
         f->centre[k] = d[k] + f->facing * f->inc[0] * look[0];
@@ -268,15 +269,16 @@ static inline void set_faces(const boxes *s, const verdict *best, faces *f)
     f->e2[0] *= f->side;
 }
 
-static inline void offer(faces *f, int k, lanes *uvg, const marks *valid, const lanes *reach)
+static inline void add_candidate(faces *f, int k, lanes *uvg, const marks *valid,
+                                 const lanes *distance_max)
 {
     f->u[k] = uvg[0];
     f->v[k] = uvg[1];
     f->gap[k] = uvg[2];
-    f->valid |= *valid & (uvg[2] <= *reach) & ((mark)1 << k);
+    f->valid |= *valid & (uvg[2] <= *distance_max) & ((mark)1 << k);
 }
 
-static inline void offer_incident(faces *f, const lanes *flush, const lanes *reach)
+static inline void add_incident_corners(faces *f, const lanes *flush, const lanes *distance_max)
 {
     TIMES(k, 4)
     {
@@ -286,13 +288,13 @@ static inline void offer_incident(faces *f, const lanes *flush, const lanes *rea
         lanes gap = (f->centre[0] + alpha * f->e1[0]) + beta * f->e2[0];
         marks inside = (ABSOLUTE(u) <= f->ref[1] + *flush) & (ABSOLUTE(v) <= f->ref[2] + *flush);
         lanes uvg[3] = {u, v, gap};
-        offer(f, k, uvg, &inside, reach);
+        add_candidate(f, k, uvg, &inside, distance_max);
     }
 }
 
 // The reference's corners, in units of the incident face's sides. Its determinant is at least 0.57:
 // the incident axis is the one that looks most at the reference face.
-static inline void offer_reference(faces *f, const lanes *flush, const lanes *reach)
+static inline void add_reference_corners(faces *f, const lanes *flush, const lanes *distance_max)
 {
     lanes scale = ones / (f->e1[1] * f->e2[2] - f->e1[2] * f->e2[1]);
     lanes a_high = ones + (real)0.5 * *flush / f->inc[1], a_low = (real)2 * ones - a_high;
@@ -309,12 +311,12 @@ static inline void offer_reference(faces *f, const lanes *flush, const lanes *re
         lanes gap = (f->centre[0] + alpha * f->e1[0]) + beta * f->e2[0];
         lanes uvg[3] = {u, v, gap};
         inside &= ~corner;
-        offer(f, 4 + k, uvg, &inside, reach);
+        add_candidate(f, 4 + k, uvg, &inside, distance_max);
     }
 }
 
 // Incident edge number `edge` (fixed side +-1 of e1, or of e2) with the reference's four lines.
-static inline void offer_crossings(faces *f, int edge, const lanes *flush, const lanes *reach)
+static inline void add_crossings(faces *f, int edge, const lanes *flush, const lanes *distance_max)
 {
     const lanes *fixed = edge < 2 ? f->e1 : f->e2, *along = edge < 2 ? f->e2 : f->e1;
     const real sign = edge & 1 ? 1 : -1;
@@ -330,18 +332,18 @@ static inline void offer_crossings(faces *f, int edge, const lanes *flush, const
                        (ABSOLUTE(across) < f->ref[other] - margin);
         lanes gap = from[0] + t * along[0];
         lanes uvg[3] = {k == 1 ? at : across, k == 1 ? across : at, gap};
-        offer(f, 8 + 4 * edge + line, uvg, &inside, reach);
+        add_candidate(f, 8 + 4 * edge + line, uvg, &inside, distance_max);
     }
 }
 
 static inline void find_corners(const boxes *s, faces *f)
 {
-    lanes flush = FLUSH * s->smallest, reach = s->reach;
+    lanes flush = FLUSH * s->smallest, distance_max = s->distance_max;
     f->valid = (marks){0};
-    offer_incident(f, &flush, &reach);
-    offer_reference(f, &flush, &reach);
+    add_incident_corners(f, &flush, &distance_max);
+    add_reference_corners(f, &flush, &distance_max);
     TIMES(edge, 4)
-    offer_crossings(f, edge, &flush, &reach);
+    add_crossings(f, edge, &flush, &distance_max);
 }
 
 // -- one pair
@@ -396,7 +398,7 @@ typedef struct corner {
     uint32_t k;
 } corner;
 
-static inline real spread(const corner *p, const corner *q, const corner *r)
+static inline real twice_area(const corner *p, const corner *q, const corner *r)
 {
     return (q->u - p->u) * (r->v - p->v) - (q->v - p->v) * (r->u - p->u);
 }
@@ -421,7 +423,7 @@ static uint32_t keep_four(const corner *in, uint32_t count, real margin)
     }
     left = right = far;
     for (uint32_t i = 0; i < count; i++) {
-        real area = spread(&in[deepest], &in[far], &in[i]);
+        real area = twice_area(&in[deepest], &in[far], &in[i]);
         if (area > best_left * more) {
             best_left = area;
             left = i;
@@ -442,8 +444,8 @@ static uint32_t keep_four(const corner *in, uint32_t count, real margin)
     } while (0)
 
 // The corners of lane l as feature << 5 | candidate, ascending. Returns how many.
-static inline uint32_t pick(const faces *f, int l, const frame *ref, const frame *inc, bool by_b,
-                            real margin, uint32_t key[4])
+static inline uint32_t choose_corners(const faces *f, int l, const frame *ref, const frame *inc,
+                                      bool by_b, real margin, uint32_t key[4])
 {
     uint32_t bits = (uint32_t)f->valid[l], count = 0;
     if (__builtin_popcount(bits) > 4) {
@@ -471,7 +473,7 @@ static inline uint32_t pick(const faces *f, int l, const frame *ref, const frame
 }
 
 // The nearest points of edge i of a and edge j of b, whose axes give the normal.
-static void touch_edges(const boxes *s, int l, mark edge, foliot__manifold *m)
+static void collide_edges(const boxes *s, int l, mark edge, foliot__manifold *m)
 {
     int i = (int)edge / 3, j = (int)edge % 3;
     real a[3][3], b[3][3], d[3], n[3], pa[3], pb[3], from[3], length2 = 0, toward = 0;
@@ -525,7 +527,7 @@ static void touch_edges(const boxes *s, int l, mark edge, foliot__manifold *m)
         for (int k = 0; k < 3; k++)
             n[k] = from[k] / way;
     }
-    if (!(gap <= s->reach[l]))
+    if (!(gap <= s->distance_max[l]))
         return;
     m->count = 1;
     m->point[0].gap = (float)gap;
@@ -552,14 +554,14 @@ static inline frame frame_of(mark axis1, mark axis2, real side)
 }
 
 // Chooses the points of one pair; what they are in the world is computed for all at once.
-static inline void choose_points(const boxes *s, const verdict *best, const faces *f, int l,
+static inline void choose_points(const boxes *s, const axis_choice *best, const faces *f, int l,
                                  slots *p, foliot__manifold *m)
 {
     bool by_b = best->by_b[l] != 0;
     frame ref = frame_of(best->axis1[l], best->axis2[l], f->side[l]);
     frame inc = frame_of(f->inc1[l], f->inc2[l], f->facing[l]);
     uint32_t key[4];
-    m->count = pick(f, l, &ref, &inc, by_b, FLUSH * s->smallest[l], key);
+    m->count = choose_corners(f, l, &ref, &inc, by_b, FLUSH * s->smallest[l], key);
     for (uint32_t i = 0; i < m->count; i++) {
         uint32_t k = key[i] & 31;
         p->u[i][l] = f->u[k][l];
@@ -569,8 +571,9 @@ static inline void choose_points(const boxes *s, const verdict *best, const face
     }
 }
 
-static inline void place_points(const boxes *s, const verdict *best, const faces *f, const slots *p,
-                                uint32_t count, const marks *by_face, foliot__manifold *const *out)
+static inline void place_points(const boxes *s, const axis_choice *best, const faces *f,
+                                const slots *p, uint32_t count, const marks *by_face,
+                                foliot__manifold *const *out)
 {
     lanes axis[3][3], from[3], arm[2][3];
     TIMES(x, 3)
@@ -578,7 +581,7 @@ static inline void place_points(const boxes *s, const verdict *best, const faces
         lanes of[3], turned[3];
         TIMES(k, 3)
         of[k] = CHOOSE(best->by_b, s->b[k][x], s->a[k][x]);
-        turn(of, &best->axis1, &best->axis2, turned);
+        cycle_axes(of, &best->axis1, &best->axis2, turned);
         axis[0][x] = turned[0] * f->side;
         axis[1][x] = turned[1];
         axis[2][x] = turned[2];
@@ -612,7 +615,7 @@ static inline void place_points(const boxes *s, const verdict *best, const faces
     }
 }
 
-static inline bool any(const marks *which)
+static inline bool any_set(const marks *which)
 {
     mark all = 0;
     TIMES(l, LANES)
@@ -621,21 +624,21 @@ static inline bool any(const marks *which)
 }
 
 // `count` pairs, LANES at most, from column `first` on.
-static inline __attribute__((always_inline)) void touch_columns(const foliot__box_batch *in,
-                                                                uint32_t first, uint32_t count,
-                                                                foliot__manifold *const *out)
+static inline __attribute__((always_inline)) void collide_columns(const foliot__box_batch *in,
+                                                                  uint32_t first, uint32_t count,
+                                                                  foliot__manifold *const *out)
 {
     boxes s;
-    verdict best;
+    axis_choice best;
     faces f;
     slots p;
     memset(&p, 0, sizeof p);
-    load(in, first, &s);
-    judge(&s, &best);
-    marks near = best.gap <= s.reach, by_face = near & ~best.by_edge;
+    load_boxes(in, first, &s);
+    find_axis(&s, &best);
+    marks near = best.gap <= s.distance_max, by_face = near & ~best.by_edge;
     for (uint32_t l = 0; l < count; l++)
         out[l]->count = 0;
-    if (any(&by_face)) {
+    if (any_set(&by_face)) {
         set_faces(&s, &best, &f);
         find_corners(&s, &f);
         for (uint32_t l = 0; l < count; l++)
@@ -648,16 +651,16 @@ static inline __attribute__((always_inline)) void touch_columns(const foliot__bo
         bool hidden = by_face[l] && out[l]->count == 0 && best.gap[l] <= 0 &&
                       best.edge_gap[l] > -(real)0x1p99;
         if ((near[l] && best.by_edge[l]) || hidden)
-            touch_edges(&s, (int)l, best.edge[l], out[l]);
+            collide_edges(&s, (int)l, best.edge[l], out[l]);
     }
 }
 
 void BOX_KERNEL(const foliot__box_batch *in, uint32_t count, foliot__manifold *const *out)
 {
 #if FOLIOT__VECTORS
-    touch_columns(in, 0, count, out);
+    collide_columns(in, 0, count, out);
 #else
     for (uint32_t k = 0; k < count; k++)
-        touch_columns(in, k, 1, out + k);
+        collide_columns(in, k, 1, out + k);
 #endif
 }

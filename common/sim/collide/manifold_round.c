@@ -3,7 +3,7 @@
 // boxes and with planes; boxes with planes. Binary64, one pair at a time.
 //
 // A capsule that lies along another, along a face or along an edge gets two points, at the ends of
-// what the two have in common; else there is one, where they are nearest.
+// what the two have in common; else there is one, where they are nearest_points.
 #include "sim/collide/shape.h"
 
 #define ALONG 0x1p-7      // squared sine below which two segments lie along each other (5 degrees)
@@ -36,14 +36,14 @@ static double toward_a(const segments *p, double t)
 }
 
 // From the first's point s to the second's point t.
-static void between(const segments *p, double s, double t, double w[3])
+static void difference_of(const segments *p, double s, double t, double w[3])
 {
     for (int k = 0; k < 3; k++)
         w[k] = (p->d[k] + t * p->v[k]) - s * p->u[k];
 }
 
-// The nearest points (Ericson, Real-Time Collision Detection, 5.1.9).
-static void nearest(const segments *p, double sine2, double *s, double *t)
+// The nearest_points points (Ericson, Real-Time Collision Detection, 5.1.9).
+static void nearest_points(const segments *p, double sine2, double *s, double *t)
 {
     double at = 0;
     if (sine2 > NOTHING)
@@ -82,16 +82,16 @@ static void direction_of(const segments *p, const double w[3], double size, doub
 }
 
 static void add_capsule_point(const segments *p, double s, double radius_a, double gap,
-                              uint32_t feature, foliot__touch *t)
+                              uint32_t feature, foliot__shape_contact *t)
 {
-    struct foliot__touch_point *point = foliot__touch_add(t, gap, feature);
+    struct foliot__shape_contact_point *point = foliot__shape_contact_add(t, gap, feature);
     for (int k = 0; k < 3; k++)
         point->at[k] = s * p->u[k] + t->normal[k] * (radius_a + gap / 2);
 }
 
 // The two ends of what they have in common, along the first. False if that is next to nothing.
-static bool side_by_side(const segments *p, double radius_a, double radius_b, double reach,
-                         foliot__touch *t)
+static bool side_by_side(const segments *p, double radius_a, double radius_b, double distance_max,
+                         foliot__shape_contact *t)
 {
     double reach_b = p->lb * foliot__absolute(p->cosine), sum = radius_a + radius_b;
     double low = foliot__larger(-p->la, p->f - reach_b);
@@ -101,7 +101,7 @@ static bool side_by_side(const segments *p, double radius_a, double radius_b, do
     const double ends[2] = {low, high};
     for (int e = 0; e < 2; e++) {
         double s = ends[e], w[3];
-        between(p, s, toward_b(p, s), w);
+        difference_of(p, s, toward_b(p, s), w);
         double along = foliot__vec3_dot(w, t->normal), gap = along - sum;
         if (along > 0 && foliot__sqrt(foliot__vec3_dot(w, w)) - along > ASTRAY * sum) {
             t->count = 0;
@@ -110,14 +110,14 @@ static bool side_by_side(const segments *p, double radius_a, double radius_b, do
         bool own = e == 0 ? s == -p->la : s == p->la;
         bool forward = (e == 0) == (p->cosine > 0); // the second's first end is at the low end
         uint32_t feature = own ? 1 + (uint32_t)e : forward ? 4 : 8;
-        if (gap <= reach)
+        if (gap <= distance_max)
             add_capsule_point(p, s, radius_a, gap, feature, t);
     }
     return t->count > 0;
 }
 
-void foliot__touch_capsules(const foliot__solid *a, const foliot__solid *b, const double d[3],
-                            double reach, foliot__touch *t)
+void foliot__collide_capsules(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                              double distance_max, foliot__shape_contact *t)
 {
     segments p = {.u = a->axis[2], .v = b->axis[2], .d = d};
     p.la = half_length(a);
@@ -126,14 +126,15 @@ void foliot__touch_capsules(const foliot__solid *a, const foliot__solid *b, cons
     p.f = foliot__vec3_dot(p.u, d);
     p.g = foliot__vec3_dot(p.v, d);
     double sine2 = 1 - p.cosine * p.cosine, sum = a->radius + b->radius, s, s_b, w[3];
-    nearest(&p, sine2, &s, &s_b);
-    between(&p, s, s_b, w);
+    nearest_points(&p, sine2, &s, &s_b);
+    difference_of(&p, s, s_b, w);
     double distance2 = foliot__vec3_dot(w, w);
-    if (!(distance2 <= (sum + reach) * (sum + reach)))
+    if (!(distance2 <= (sum + distance_max) * (sum + distance_max)))
         return;
     direction_of(&p, w, sum + p.la + p.lb, t->normal);
     double lean = foliot__vec3_dot(t->normal, p.u);
-    if (sine2 < ALONG && lean * lean < ALONG && side_by_side(&p, a->radius, b->radius, reach, t))
+    if (sine2 < ALONG && lean * lean < ALONG &&
+        side_by_side(&p, a->radius, b->radius, distance_max, t))
         return;
     uint32_t feature = end_of(s, p.la) | end_of(s_b, p.lb) << 2;
     add_capsule_point(&p, s, a->radius, foliot__sqrt(distance2) - sum, feature, t);
@@ -147,16 +148,16 @@ typedef struct rod {
     const double *box; // half extents
 } rod;
 
-static void at_rod(const rod *r, double t, double x[3])
+static void rod_point_at(const rod *r, double t, double x[3])
 {
     for (int k = 0; k < 3; k++)
         x[k] = r->p[k] + t * r->e[k];
 }
 
-// From the nearest point of the box to the rod's point t.
-static void beyond(const rod *r, double t, double excess[3])
+// From the nearest_points point of the box to the rod's point t.
+static void excess_at(const rod *r, double t, double excess[3])
 {
-    at_rod(r, t, excess);
+    rod_point_at(r, t, excess);
     for (int k = 0; k < 3; k++)
         excess[k] -= foliot__clamp(excess[k], -r->box[k], r->box[k]);
 }
@@ -165,43 +166,43 @@ static void beyond(const rod *r, double t, double excess[3])
 static double slope(const rod *r, double t)
 {
     double excess[3];
-    beyond(r, t, excess);
+    excess_at(r, t, excess);
     return foliot__vec3_dot(excess, r->e);
 }
 
 // Two points of the rod at once, where it passes the planes of two opposite faces; an end where it
 // does not.
-typedef double couple __attribute__((vector_size(16)));
+typedef double two __attribute__((vector_size(16)));
 typedef int64_t marks __attribute__((vector_size(16)));
 
-static inline couple choose(marks which, couple yes, couple no)
+static inline two choose(marks which, two yes, two no)
 {
-    return (couple)((which & (marks)yes) | (~which & (marks)no));
+    return (two)((which & (marks)yes) | (~which & (marks)no));
 }
 
-static couple crossings(const rod *r, int k)
+static two crossings(const rod *r, int k)
 {
-    const couple low = {-r->half, -r->half}, high = {r->half, r->half};
+    const two low = {-r->half, -r->half}, high = {r->half, r->half};
     if (r->e[k] == 0)
         return low;
-    couple t = ((couple){-r->box[k], r->box[k]} - r->p[k]) / r->e[k];
+    two t = ((two){-r->box[k], r->box[k]} - r->p[k]) / r->e[k];
     t = choose(t > low, t, low);
     return choose(t < high, t, high);
 }
 
-static couple slopes(const rod *r, couple t)
+static two slopes(const rod *r, two t)
 {
-    couple along[3];
+    two along[3];
     for (int k = 0; k < 3; k++) {
-        const couple low = {-r->box[k], -r->box[k]}, high = {r->box[k], r->box[k]};
-        couple x = r->p[k] + t * r->e[k];
+        const two low = {-r->box[k], -r->box[k]}, high = {r->box[k], r->box[k]};
+        two x = r->p[k] + t * r->e[k];
         along[k] = (x - choose(x < low, low, choose(x > high, high, x))) * r->e[k];
     }
     return (along[0] + along[1]) + along[2];
 }
 
-// The rod's point nearest to the box: where the slope passes 0, between the last crossing at which
-// it is below and the first at which it is not.
+// The rod's point nearest_points to the box: where the slope passes 0, difference_of the last
+// crossing at which it is below and the first at which it is not.
 static double nearest_on_rod(const rod *r)
 {
     double first = slope(r, -r->half), last = slope(r, r->half);
@@ -209,10 +210,10 @@ static double nearest_on_rod(const rod *r)
         return -r->half;
     if (!(last >= 0))
         return r->half;
-    couple low = {-r->half, -r->half}, high = {r->half, r->half};
-    couple before = {first, first}, after = {last, last};
+    two low = {-r->half, -r->half}, high = {r->half, r->half};
+    two before = {first, first}, after = {last, last};
     for (int k = 0; k < 3; k++) {
-        couple t = crossings(r, k), here = slopes(r, t);
+        two t = crossings(r, k), here = slopes(r, t);
         marks below = here < 0, later = below & (t > low), sooner = ~below & (t < high);
         low = choose(later, t, low);
         before = choose(later, here, before);
@@ -224,29 +225,29 @@ static double nearest_on_rod(const rod *r)
 }
 
 // A direction out of the box, in its axes, with the separation of the rod along it.
-typedef struct way_out {
+typedef struct exit_direction {
     double n[3], gap;
     int face; // axis, or 3 for the edge along `edge`
     int edge;
-} way_out;
+} exit_direction;
 
-static way_out out_by_face(const rod *r)
+static exit_direction exit_by_face(const rod *r)
 {
-    way_out best = {.face = 3};
+    exit_direction best = {.face = 3};
     for (int k = 0; k < 3; k++) {
         double gap = foliot__absolute(r->p[k]) - foliot__absolute(r->e[k]) * r->half - r->box[k];
         if (best.face < 3 && !(gap > best.gap))
             continue;
-        best = (way_out){.gap = gap, .face = k};
+        best = (exit_direction){.gap = gap, .face = k};
         best.n[k] = r->p[k] < 0 ? -1 : 1;
     }
     return best;
 }
 
 // Least overlap among the faces and, where it is better by the preference, the crossed edges.
-static way_out out_of_box(const rod *r, double preference)
+static exit_direction exit_from_box(const rod *r, double preference)
 {
-    way_out best = out_by_face(r);
+    exit_direction best = exit_by_face(r);
     for (int k = 0; k < 3 && r->half > 0; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         double ni = -r->e[j], nj = r->e[i], length = foliot__sqrt(ni * ni + nj * nj);
@@ -259,7 +260,7 @@ static way_out out_of_box(const rod *r, double preference)
             along * sign - (r->box[i] * foliot__absolute(ni) + r->box[j] * foliot__absolute(nj));
         if (!(gap > best.gap + preference))
             continue;
-        best = (way_out){.gap = gap, .face = 3, .edge = k};
+        best = (exit_direction){.gap = gap, .face = 3, .edge = k};
         best.n[i] = ni * sign;
         best.n[j] = nj * sign;
     }
@@ -296,42 +297,42 @@ static bool clip_rod(const rod *r, unsigned mask, double t[2], uint32_t feature[
     return t[1] > t[0];
 }
 
-// Where a rod that pierces the box near an edge is nearest to that edge's line.
-static double nearest_to_edge(const rod *r, const way_out *way)
+// Where a rod that pierces the box near an edge is nearest_points to that edge's line.
+static double nearest_to_edge(const rod *r, const exit_direction *exit)
 {
     double from[3];
     for (int k = 0; k < 3; k++)
-        from[k] = way->n[k] < 0 ? -r->box[k] : r->box[k];
-    double ee = 1 - r->e[way->edge] * r->e[way->edge], along = 0;
+        from[k] = exit->n[k] < 0 ? -r->box[k] : r->box[k];
+    double ee = 1 - r->e[exit->edge] * r->e[exit->edge], along = 0;
     for (int k = 0; k < 3; k++)
-        if (k != way->edge)
+        if (k != exit->edge)
             along += r->e[k] * (from[k] - r->p[k]);
     return ee > 0x1p-20 ? foliot__clamp(along / ee, -r->half, r->half) : 0;
 }
 
-typedef struct rod_touch {
+typedef struct rod_contact {
     const foliot__solid *capsule, *box;
     rod r;
     double n[3]; // out of the box, in its axes
-    double reach;
-    foliot__touch *t;
-} rod_touch;
+    double distance_max;
+    foliot__shape_contact *t;
+} rod_contact;
 
 // The rod's point s, `height` above the surface of the box along the normal.
-static void add_rod_point(rod_touch *w, double s, double height, uint32_t feature)
+static void add_rod_point(rod_contact *w, double s, double height, uint32_t feature)
 {
     double gap = height - w->capsule->radius;
-    if (!(gap <= w->reach))
+    if (!(gap <= w->distance_max))
         return;
-    struct foliot__touch_point *p = foliot__touch_add(w->t, gap, feature);
+    struct foliot__shape_contact_point *p = foliot__shape_contact_add(w->t, gap, feature);
     for (int k = 0; k < 3; k++)
         p->at[k] = s * w->capsule->axis[2][k] + w->t->normal[k] * (w->capsule->radius + gap / 2);
 }
 
-static double height_of(const rod_touch *w, double s)
+static double height_of(const rod_contact *w, double s)
 {
     double x[3], height = 0;
-    at_rod(&w->r, s, x);
+    rod_point_at(&w->r, s, x);
     for (int k = 0; k < 3;
          k++) // over the vertex that the normal points to, or the face or edge of it
         if (w->n[k] != 0)
@@ -340,7 +341,7 @@ static double height_of(const rod_touch *w, double s)
 }
 
 // Two points where the rod lies along a face, or along an edge.
-static bool add_both(rod_touch *w, unsigned mask)
+static bool add_two_points(rod_contact *w, unsigned mask)
 {
     double s[2];
     uint32_t feature[2];
@@ -348,7 +349,7 @@ static bool add_both(rod_touch *w, unsigned mask)
         return false;
     for (int e = 0; e < 2; e++) {
         double height = height_of(w, s[e]), excess[3];
-        beyond(&w->r, s[e], excess);
+        excess_at(&w->r, s[e], excess);
         if (height > 0 &&
             foliot__sqrt(foliot__vec3_dot(excess, excess)) - height > ASTRAY * w->capsule->radius) {
             w->t->count = 0;
@@ -364,7 +365,7 @@ static unsigned axes_across(const double n[3])
     return (n[0] == 0) | (unsigned)(n[1] == 0) << 1 | (unsigned)(n[2] == 0) << 2;
 }
 
-static bool lies_along(const rod_touch *w, unsigned mask)
+static bool lies_along(const rod_contact *w, unsigned mask)
 {
     if (w->r.half == 0)
         return false;
@@ -376,8 +377,8 @@ static bool lies_along(const rod_touch *w, unsigned mask)
     return lean * lean < 0.25 && (mask == 3 || mask == 5 || mask == 6);
 }
 
-// Marks the rod's end, or what part of the box it is nearest to.
-static uint32_t rod_feature(const rod_touch *w, double s)
+// Marks the rod's end, or what part of the box it is nearest_points to.
+static uint32_t rod_feature(const rod_contact *w, double s)
 {
     if (s <= -w->r.half)
         return 0;
@@ -389,7 +390,7 @@ static uint32_t rod_feature(const rod_touch *w, double s)
     return 16 + mark;
 }
 
-static void place_rod(rod_touch *w, const double d[3])
+static void place_rod(rod_contact *w, const double d[3])
 {
     const foliot__solid *capsule = w->capsule, *box = w->box;
     for (int k = 0; k < 3; k++) {
@@ -400,36 +401,36 @@ static void place_rod(rod_touch *w, const double d[3])
     w->r.box = box->half;
 }
 
-void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid *box,
-                               const double d[3], double reach, foliot__touch *t)
+void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__solid *box,
+                                 const double d[3], double distance_max, foliot__shape_contact *t)
 {
-    rod_touch w = {.capsule = capsule, .box = box, .reach = reach, .t = t};
+    rod_contact w = {.capsule = capsule, .box = box, .distance_max = distance_max, .t = t};
     place_rod(&w, d);
     double s = nearest_on_rod(&w.r), excess[3], radius = capsule->radius;
-    beyond(&w.r, s, excess);
+    excess_at(&w.r, s, excess);
     double distance2 = foliot__vec3_dot(excess, excess);
-    if (!(distance2 <= (radius + reach) * (radius + reach)))
+    if (!(distance2 <= (radius + distance_max) * (radius + distance_max)))
         return;
     double distance = foliot__sqrt(distance2);
     if (distance > NOTHING * (radius + w.r.half)) {
         for (int k = 0; k < 3; k++)
             w.n[k] = excess[k] / distance;
     } else {
-        way_out way = out_of_box(&w.r, PREFERENCE * radius);
+        exit_direction exit = exit_from_box(&w.r, PREFERENCE * radius);
         for (int k = 0; k < 3; k++)
-            w.n[k] = way.n[k];
-        distance = way.gap;
+            w.n[k] = exit.n[k];
+        distance = exit.gap;
         double lean = foliot__vec3_dot(w.n, w.r.e);
-        s = way.face < 3 ? (lean > 0   ? -w.r.half
-                            : lean < 0 ? w.r.half
-                                       : 0)
-                         : nearest_to_edge(&w.r, &way);
+        s = exit.face < 3 ? (lean > 0   ? -w.r.half
+                             : lean < 0 ? w.r.half
+                                        : 0)
+                          : nearest_to_edge(&w.r, &exit);
     }
     for (int k = 0; k < 3; k++)
         t->normal[k] =
             -((w.n[0] * box->axis[0][k] + w.n[1] * box->axis[1][k]) + w.n[2] * box->axis[2][k]);
     unsigned mask = axes_across(w.n);
-    if (lies_along(&w, mask) && add_both(&w, mask))
+    if (lies_along(&w, mask) && add_two_points(&w, mask))
         return;
     add_rod_point(&w, s, distance, rod_feature(&w, s));
 }
@@ -437,19 +438,20 @@ void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid
 // -- planes
 
 static void add_plane_point(const foliot__solid *plane, double centre, const double from[3],
-                            double radius, double reach, uint32_t feature, foliot__touch *t)
+                            double radius, double distance_max, uint32_t feature,
+                            foliot__shape_contact *t)
 {
     double gap = (centre + foliot__vec3_dot(plane->half, from)) - radius;
-    if (!(gap <= reach))
+    if (!(gap <= distance_max))
         return;
-    struct foliot__touch_point *p = foliot__touch_add(t, gap, feature);
+    struct foliot__shape_contact_point *p = foliot__shape_contact_add(t, gap, feature);
     for (int k = 0; k < 3; k++)
         p->at[k] = from[k] - plane->half[k] * (radius + gap / 2);
 }
 
 // The four corners of the face that lies lowest, the number of a corner being its signs.
-static void touch_box_plane(const foliot__solid *box, const foliot__solid *plane, double centre,
-                            double reach, foliot__touch *t)
+static void collide_box_plane(const foliot__solid *box, const foliot__solid *plane, double centre,
+                              double distance_max, foliot__shape_contact *t)
 {
     double rise[3];
     uint32_t lowest = 0; // corner
@@ -460,7 +462,7 @@ static void touch_box_plane(const foliot__solid *box, const foliot__solid *plane
         lowest |= (along > 0 ? 0u : 1u) << k;
         face = rise[k] > rise[face] ? k : face;
     }
-    if (!(centre - (rise[0] + rise[1] + rise[2]) <= reach))
+    if (!(centre - (rise[0] + rise[1] + rise[2]) <= distance_max))
         return;
     for (uint32_t corner = 0; corner < 8; corner++) {
         if ((corner ^ lowest) >> face & 1)
@@ -471,18 +473,18 @@ static void touch_box_plane(const foliot__solid *box, const foliot__solid *plane
             for (int i = 0; i < 3; i++)
                 from[i] += side * box->axis[k][i];
         }
-        add_plane_point(plane, centre, from, 0, reach, corner, t);
+        add_plane_point(plane, centre, from, 0, distance_max, corner, t);
     }
 }
 
-void foliot__touch_plane(const foliot__solid *solid, const foliot__solid *plane, double reach,
-                         foliot__touch *t)
+void foliot__collide_plane(const foliot__solid *solid, const foliot__solid *plane,
+                           double distance_max, foliot__shape_contact *t)
 {
     double centre = foliot__vec3_dot(plane->half, solid->x) - plane->offset;
     for (int k = 0; k < 3; k++)
         t->normal[k] = -plane->half[k];
     if (solid->kind == FOLIOT_SHAPE_BOX) {
-        touch_box_plane(solid, plane, centre, reach, t);
+        collide_box_plane(solid, plane, centre, distance_max, t);
         return;
     }
     double half = half_length(solid);
@@ -490,7 +492,7 @@ void foliot__touch_plane(const foliot__solid *solid, const foliot__solid *plane,
         double from[3], s = e == 0 ? -half : half;
         for (int k = 0; k < 3; k++)
             from[k] = s * solid->axis[2][k];
-        add_plane_point(plane, centre, from, solid->radius, reach, (uint32_t)e, t);
+        add_plane_point(plane, centre, from, solid->radius, distance_max, (uint32_t)e, t);
         if (half == 0)
             return;
     }

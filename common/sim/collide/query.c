@@ -9,10 +9,10 @@
 #include "sim/collide/manifold_box.h"
 #include "sim/collide/shape.h"
 
-#define CAST_LOOKS 64
+#define CAST_STEPS 64
 #define CAST_NEAR 0x1p-20 // of the size of what moves
 
-static bool accepted(const foliot_query_filter *filter, uint32_t slot)
+static bool filter_accepts(const foliot_query_filter *filter, uint32_t slot)
 {
     return !filter || !filter->accepts || filter->accepts(filter->user, slot);
 }
@@ -28,17 +28,18 @@ static void unit_of(const double v[3], double out[3])
 
 // Two: what every machine has; wider ones would be taken apart value by value where they are not
 // there.
-#define PAIR 2
-typedef double lanes __attribute__((vector_size(8 * PAIR), may_alias));
-typedef int64_t marks __attribute__((vector_size(8 * PAIR), may_alias));
+#define TWO 2
+typedef double lanes __attribute__((vector_size(8 * TWO), may_alias));
+typedef int64_t marks __attribute__((vector_size(8 * TWO), may_alias));
 
-// A swept ball: all that may be met comes within `radius` of the way from `from` to the end.
-typedef struct sweep {
+// A swept ball: all that may be met comes within `radius` of the travelled from `from` to the end.
+typedef struct swept_ball {
     double from[3], direction[3], distance, radius;
-} sweep;
+} swept_ball;
 
-// The way's point nearest to each of two bodies, and whether it lies within the balls' reach.
-static inline marks near_pair(const foliot_world *world, const sweep *s, uint32_t first)
+// The travelled's point nearest to each of two bodies, and whether it lies within the balls'
+// distance_max.
+static inline marks near_two(const foliot_world *world, const swept_ball *s, uint32_t first)
 {
 #define ROW(table) (*(const lanes *)(const void *)(foliot__##table(world) + first))
     lanes x = ROW(position_x) - s->from[0], y = ROW(position_y) - s->from[1];
@@ -60,13 +61,13 @@ static inline marks near_pair(const foliot_world *world, const sweep *s, uint32_
 }
 
 // Bit l: body first + l may be met. Planes have no ball around them and are looked at in any case.
-static unsigned near_way(const foliot_world *world, const sweep *s, uint32_t first)
+static unsigned near_swept_ball(const foliot_world *world, const swept_ball *s, uint32_t first)
 {
     const uint32_t *kind = foliot__shape_kind(world) + first;
     unsigned bits = 0;
-    for (uint32_t l = 0; l < FOLIOT__LANES; l += PAIR) {
-        marks near = near_pair(world, s, first + l);
-        for (uint32_t k = 0; k < PAIR; k++) {
+    for (uint32_t l = 0; l < FOLIOT__LANES; l += TWO) {
+        marks near = near_two(world, s, first + l);
+        for (uint32_t k = 0; k < TWO; k++) {
             unsigned plane = kind[l + k] == FOLIOT_SHAPE_PLANE;
             bits |= (((unsigned)near[k] & 1u) | plane) << (l + k);
         }
@@ -234,19 +235,19 @@ static bool ray_meets(const ray *world_ray, const foliot__solid *s, foliot_query
 
 // -- looking at every body
 
-// Calls look(context, slot) for the solid bodies that may be met, ascending. What it returns is how
+// Calls step(context, slot) for the solid bodies that may be met, ascending. What it returns is how
 // far is still of interest.
-typedef double look_at(void *context, uint32_t slot);
+typedef double candidate_test(void *context, uint32_t slot);
 
-static void look_around(const foliot_world *world, sweep *s, const foliot_query_filter *filter,
-                        look_at *look, void *context)
+static void test_candidates(const foliot_world *world, swept_ball *s, const foliot_query_filter *filter,
+                            candidate_test *step, void *context)
 {
     uint32_t count = world->body_count;
     for (uint32_t first = 0; first < count; first += FOLIOT__LANES) {
-        for (unsigned bits = near_way(world, s, first); bits; bits &= bits - 1) {
+        for (unsigned bits = near_swept_ball(world, s, first); bits; bits &= bits - 1) {
             uint32_t i = first + (uint32_t)__builtin_ctz(bits);
-            if (i < count && foliot__is_solid(world, i) && accepted(filter, i))
-                s->distance = look(context, i);
+            if (i < count && foliot__is_solid(world, i) && filter_accepts(filter, i))
+                s->distance = step(context, i);
         }
     }
 }
@@ -273,7 +274,7 @@ typedef struct collecting {
     bool first_only;
 } collecting;
 
-static void keep(collecting *c, const foliot_query_hit *hit)
+static void insert_hit(collecting *c, const foliot_query_hit *hit)
 {
     uint32_t at = c->kept;
     // Slots come ascending: an equally near one stays behind those that are there.
@@ -288,7 +289,7 @@ static void keep(collecting *c, const foliot_query_hit *hit)
     c->hits[at] = *hit;
 }
 
-static double look_along(void *context, uint32_t slot)
+static double test_ray(void *context, uint32_t slot)
 {
     collecting *c = context;
     foliot__solid s = foliot__solid_of(c->world, slot);
@@ -297,23 +298,23 @@ static double look_along(void *context, uint32_t slot)
         return c->r.distance;
     set_point(&hit, &c->r);
     c->found++;
-    keep(c, &hit);
+    insert_hit(c, &hit);
     if (c->first_only)
         c->r.distance = c->hits[0].distance;
     return c->r.distance;
 }
 
-static void collect(collecting *c, const double from[3], const double direction[3], double distance,
-                    const foliot_query_filter *filter)
+static void collect_hits(collecting *c, const double from[3], const double direction[3],
+                         double distance, const foliot_query_filter *filter)
 {
-    sweep s = {.distance = distance};
+    swept_ball s = {.distance = distance};
     unit_of(direction, s.direction);
     c->r.distance = distance;
     for (int k = 0; k < 3; k++) {
         s.from[k] = c->r.from[k] = from[k];
         c->r.direction[k] = s.direction[k];
     }
-    look_around(c->world, &s, filter, look_along, c);
+    test_candidates(c->world, &s, filter, test_ray, c);
 }
 
 bool foliot_world_cast_ray(const foliot_world *world, const double from[3], const double direction[3],
@@ -321,7 +322,7 @@ bool foliot_world_cast_ray(const foliot_world *world, const double from[3], cons
 {
     foliot_query_hit best;
     collecting c = {.world = world, .hits = &best, .capacity = 1, .first_only = true};
-    collect(&c, from, direction, distance, filter);
+    collect_hits(&c, from, direction, distance, filter);
     if (c.kept > 0)
         *hit = best;
     return c.kept > 0;
@@ -332,7 +333,7 @@ uint32_t foliot_world_cast_ray_all(const foliot_world *world, const double from[
                               const foliot_query_filter *filter, foliot_query_hit *hits, uint32_t capacity)
 {
     collecting c = {.world = world, .hits = hits, .capacity = capacity};
-    collect(&c, from, direction, distance, filter);
+    collect_hits(&c, from, direction, distance, filter);
     return c.found;
 }
 
@@ -382,47 +383,47 @@ typedef struct casting {
 // faster than the motion's part along it.
 static bool cast_meets(const casting *c, const foliot__solid *o, foliot_query_hit *hit, double at[3])
 {
-    double way = 0, n[3];
-    for (int look = 0; look < CAST_LOOKS; look++) {
+    double travelled = 0, n[3];
+    for (int step = 0; step < CAST_STEPS; step++) {
         for (int k = 0; k < 3; k++)
-            at[k] = c->r.from[k] + way * c->r.direction[k];
+            at[k] = c->r.from[k] + travelled * c->r.direction[k];
         double gap = gap_to(&c->solid, at, o, n);
-        if (gap <= c->size * CAST_NEAR || look == CAST_LOOKS - 1) {
-            hit->distance = way;
+        if (gap <= c->size * CAST_NEAR || step == CAST_STEPS - 1) {
+            hit->distance = travelled;
             for (int k = 0; k < 3; k++)
                 hit->normal[k] = -n[k];
             return true;
         }
         double closing = foliot__vec3_dot(n, c->r.direction);
-        if (!(closing > 0) || gap > (c->r.distance - way) * closing)
+        if (!(closing > 0) || gap > (c->r.distance - travelled) * closing)
             return false;
-        way += (gap - c->size * (CAST_NEAR / 2)) / closing;
+        travelled += (gap - c->size * (CAST_NEAR / 2)) / closing;
     }
     return false;
 }
 
 // The middle of the points at which the two touch.
-static void touch_point(const casting *c, const double at[3], const foliot__solid *o,
-                        foliot_query_hit *hit)
+static void set_contact_point(const casting *c, const double at[3], const foliot__solid *o,
+                              foliot_query_hit *hit)
 {
     const double d[3] = {o->x[0] - at[0], o->x[1] - at[1], o->x[2] - at[2]};
-    double reach = c->size * (16 * CAST_NEAR), sum[3] = {0, 0, 0};
+    double distance_max = c->size * (16 * CAST_NEAR), sum[3] = {0, 0, 0};
     uint32_t count;
     if (c->solid.kind == FOLIOT_SHAPE_BOX && o->kind == FOLIOT_SHAPE_BOX) {
         foliot__manifold m;
         double q[4];
         foliot__orientation_of(c->world, hit->body, q);
-        foliot__touch_box_pair(c->q, c->solid.half, q, o->half, d, reach, &m);
+        foliot__collide_box_pair(c->q, c->solid.half, q, o->half, d, distance_max, &m);
         count = m.count;
         for (uint32_t i = 0; i < count; i++)
             for (int k = 0; k < 3; k++)
                 sum[k] += (double)m.point[i].arm_a[k];
     } else {
         foliot__solid there = c->solid;
-        foliot__touch t;
+        foliot__shape_contact t;
         for (int k = 0; k < 3; k++)
             there.x[k] = at[k];
-        bool swapped = foliot__touch_two(&there, o, d, reach, &t);
+        bool swapped = foliot__collide_two(&there, o, d, distance_max, &t);
         count = t.count;
         for (uint32_t i = 0; i < count; i++)
             for (int k = 0; k < 3; k++)
@@ -432,7 +433,7 @@ static void touch_point(const casting *c, const double at[3], const foliot__soli
         hit->point[k] = at[k] + (count > 0 ? sum[k] / count : 0);
 }
 
-static double look_ahead(void *context, uint32_t slot)
+static double test_cast(void *context, uint32_t slot)
 {
     casting *c = context;
     foliot__solid o = foliot__solid_of(c->world, slot);
@@ -440,7 +441,7 @@ static double look_ahead(void *context, uint32_t slot)
     double at[3];
     if (!cast_meets(c, &o, &hit, at) || (c->met && hit.distance >= c->hit->distance))
         return c->r.distance;
-    touch_point(c, at, &o, &hit);
+    set_contact_point(c, at, &o, &hit);
     *c->hit = hit;
     c->met = true;
     c->r.distance = hit.distance;
@@ -457,7 +458,7 @@ bool foliot_world_cast_shape(const foliot_world *world, const foliot_shape *shap
     foliot_query_hit best;
     casting c = {.world = world, .hit = &best, .r.distance = distance};
     c.solid = solid_at(shape, position, orientation, c.q);
-    sweep s = {.distance = distance};
+    swept_ball s = {.distance = distance};
     s.radius = c.solid.radius + foliot__sqrt(foliot__vec3_dot(c.solid.half, c.solid.half));
     c.size = s.radius;
     unit_of(direction, s.direction);
@@ -465,7 +466,7 @@ bool foliot_world_cast_shape(const foliot_world *world, const foliot_shape *shap
         s.from[k] = c.r.from[k] = position[k];
         c.r.direction[k] = s.direction[k];
     }
-    look_around(world, &s, filter, look_ahead, &c);
+    test_candidates(world, &s, filter, test_cast, &c);
     if (c.met)
         *hit = best;
     return c.met;
@@ -478,7 +479,7 @@ typedef struct listing {
     uint32_t capacity, found;
 } listing;
 
-static double look_within(void *context, uint32_t slot)
+static double test_overlap(void *context, uint32_t slot)
 {
     listing *l = context;
     foliot__solid o = foliot__solid_of(l->world, slot);
@@ -498,11 +499,11 @@ uint32_t foliot_world_overlap_shape(const foliot_world *world, const foliot_shap
     listing l = {.world = world, .slots = slots, .capacity = capacity};
     double q[4];
     l.solid = solid_at(shape, position, orientation, q);
-    sweep s = {.radius =
-                   l.solid.radius + foliot__sqrt(foliot__vec3_dot(l.solid.half, l.solid.half))};
+    swept_ball s = {.radius = l.solid.radius +
+                              foliot__sqrt(foliot__vec3_dot(l.solid.half, l.solid.half))};
     for (int k = 0; k < 3; k++)
         s.from[k] = position[k];
-    look_around(world, &s, filter, look_within, &l);
+    test_candidates(world, &s, filter, test_overlap, &l);
     return l.found;
 }
 
@@ -510,12 +511,12 @@ typedef struct seeking {
     const foliot_world *world;
     foliot__solid point; // a sphere of no size
     double distance;
-    sweep *s;
+    swept_ball *s;
     foliot_query_hit *hit;
     bool met;
 } seeking;
 
-static double look_near(void *context, uint32_t slot)
+static double test_nearest(void *context, uint32_t slot)
 {
     seeking *c = context;
     foliot__solid o = foliot__solid_of(c->world, slot);
@@ -540,13 +541,13 @@ bool foliot_world_find_nearest(const foliot_world *world, const double from[3], 
     static const double upright[4] = {1, 0, 0, 0};
     static const foliot_shape none = {.kind = FOLIOT_SHAPE_POINT};
     foliot_query_hit best;
-    sweep s = {.radius = distance};
+    swept_ball s = {.radius = distance};
     seeking c = {.world = world, .s = &s, .distance = distance, .hit = &best};
     double q[4];
     c.point = solid_at(&none, from, upright, q);
     for (int k = 0; k < 3; k++)
         s.from[k] = from[k];
-    look_around(world, &s, filter, look_near, &c);
+    test_candidates(world, &s, filter, test_nearest, &c);
     if (c.met)
         *hit = best;
     return c.met;

@@ -20,41 +20,42 @@ typedef struct foliot__solid {
 
 // Where two solids touch or nearly do: `at` is from the first's centre, halfway between the
 // surfaces. The second may be a plane, the first not.
-typedef struct foliot__touch {
+typedef struct foliot__shape_contact {
     double normal[3]; // unit, from the first to the second
     uint32_t count;
-    struct foliot__touch_point {
+    struct foliot__shape_contact_point {
         double at[3], gap;
         uint32_t feature;
     } point[FOLIOT__POINTS];
-} foliot__touch;
+} foliot__shape_contact;
 
 // manifold_box.c: the box pairs listed in `which` (indices of pairs and out), in lanes.
 #define FOLIOT__BOX_BATCH 64
-void foliot__touch_boxes(const foliot_world *world, const foliot__body_pair *pairs,
-                         const uint32_t *which, uint32_t count, const float *reach,
-                         foliot__manifold *out);
+void foliot__collide_boxes(const foliot_world *world, const foliot__body_pair *pairs,
+                           const uint32_t *which, uint32_t count, const float *speculative_distance,
+                           foliot__manifold *out);
 
-// manifold_round.c and manifold_box.c: points of at most `reach` between the surfaces, in no order.
-void foliot__touch_capsules(const foliot__solid *a, const foliot__solid *b, const double d[3],
-                            double reach, foliot__touch *t);
-void foliot__touch_capsule_box(const foliot__solid *capsule, const foliot__solid *box,
-                               const double d[3], double reach, foliot__touch *t);
-void foliot__touch_plane(const foliot__solid *solid, const foliot__solid *plane, double reach,
-                         foliot__touch *t);
+// manifold_round.c and manifold_box.c: points of at most `distance_max` between the surfaces, in no
+// order.
+void foliot__collide_capsules(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                              double distance_max, foliot__shape_contact *t);
+void foliot__collide_capsule_box(const foliot__solid *capsule, const foliot__solid *box,
+                                 const double d[3], double distance_max, foliot__shape_contact *t);
+void foliot__collide_plane(const foliot__solid *solid, const foliot__solid *plane,
+                           double distance_max, foliot__shape_contact *t);
 
 // shape_gap.c: whichever kinds the two are, two boxes and two planes apart. True: they were taken
 // in the other order, and so is *t.
-bool foliot__touch_two(const foliot__solid *a, const foliot__solid *b, const double d[3],
-                       double reach, foliot__touch *t);
-// Points of at most `reach` between any two, with n a unit vector from a to b; their number. Planes
-// have arms too. qa and qb are the orientations of boxes.
+bool foliot__collide_two(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                         double distance_max, foliot__shape_contact *t);
+// Points of at most `distance_max` between any two, with n a unit vector from a to b; their number.
+// Planes have arms too. qa and qb are the orientations of boxes.
 typedef struct foliot__near_point {
     double arm_a[3], arm_b[3], gap; // from the centres
 } foliot__near_point;
 uint32_t foliot__near_points(const foliot__solid *a, const double qa[4], const foliot__solid *b,
-                             const double qb[4], const double d[3], double reach, double n[3],
-                             foliot__near_point points[FOLIOT__POINTS]);
+                             const double qb[4], const double d[3], double distance_max,
+                             double n[3], foliot__near_point points[FOLIOT__POINTS]);
 // The gap between any two, or less where it is more than 0, with a direction from a to b along
 // which it is at least that much.
 double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, const double d[3],
@@ -117,10 +118,10 @@ static inline void foliot__across(const double u[3], double out[3])
         out[k] /= length;
 }
 
-static inline struct foliot__touch_point *foliot__touch_add(foliot__touch *t, double gap,
-                                                            uint32_t feature)
+static inline struct foliot__shape_contact_point *
+foliot__shape_contact_add(foliot__shape_contact *t, double gap, uint32_t feature)
 {
-    struct foliot__touch_point *p = &t->point[t->count++];
+    struct foliot__shape_contact_point *p = &t->point[t->count++];
     p->gap = gap;
     p->feature = feature;
     return p;

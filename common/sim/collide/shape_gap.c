@@ -86,8 +86,8 @@ double foliot__gap_of_boxes(const foliot__solid *a, const foliot__solid *b, cons
     return best.gap;
 }
 
-bool foliot__touch_two(const foliot__solid *a, const foliot__solid *b, const double d[3],
-                       double reach, foliot__touch *t)
+bool foliot__collide_two(const foliot__solid *a, const foliot__solid *b, const double d[3],
+                         double distance_max, foliot__shape_contact *t)
 {
     bool swapped = a->kind == FOLIOT_SHAPE_PLANE ||
                    (a->kind == FOLIOT_SHAPE_BOX && b->kind != FOLIOT_SHAPE_PLANE);
@@ -95,20 +95,20 @@ bool foliot__touch_two(const foliot__solid *a, const foliot__solid *b, const dou
     const double way[3] = {swapped ? -d[0] : d[0], swapped ? -d[1] : d[1], swapped ? -d[2] : d[2]};
     t->count = 0;
     if (second->kind == FOLIOT_SHAPE_PLANE)
-        foliot__touch_plane(first, second, reach, t);
+        foliot__collide_plane(first, second, distance_max, t);
     else if (second->kind == FOLIOT_SHAPE_BOX)
-        foliot__touch_capsule_box(first, second, way, reach, t);
+        foliot__collide_capsule_box(first, second, way, distance_max, t);
     else
-        foliot__touch_capsules(first, second, way, reach, t);
+        foliot__collide_capsules(first, second, way, distance_max, t);
     return swapped;
 }
 
 static uint32_t near_points_of_boxes(const foliot__solid *a, const double qa[4],
                                      const foliot__solid *b, const double qb[4], const double d[3],
-                                     double reach, double n[3], foliot__near_point *points)
+                                     double distance_max, double n[3], foliot__near_point *points)
 {
     foliot__manifold m;
-    foliot__touch_box_pair(qa, a->half, qb, b->half, d, reach, &m);
+    foliot__collide_box_pair(qa, a->half, qb, b->half, d, distance_max, &m);
     // Binary32 says which point; that it is one and the same for both, and the length of the
     // normal, are exact.
     double length2 = 0;
@@ -129,13 +129,13 @@ static uint32_t near_points_of_boxes(const foliot__solid *a, const double qa[4],
 }
 
 uint32_t foliot__near_points(const foliot__solid *a, const double qa[4], const foliot__solid *b,
-                             const double qb[4], const double d[3], double reach, double n[3],
-                             foliot__near_point points[FOLIOT__POINTS])
+                             const double qb[4], const double d[3], double distance_max,
+                             double n[3], foliot__near_point points[FOLIOT__POINTS])
 {
     if (a->kind == FOLIOT_SHAPE_BOX && b->kind == FOLIOT_SHAPE_BOX)
-        return near_points_of_boxes(a, qa, b, qb, d, reach, n, points);
-    foliot__touch t;
-    bool swapped = foliot__touch_two(a, b, d, reach, &t);
+        return near_points_of_boxes(a, qa, b, qb, d, distance_max, n, points);
+    foliot__shape_contact t;
+    bool swapped = foliot__collide_two(a, b, d, distance_max, &t);
     for (uint32_t i = 0; i < t.count; i++) {
         points[i].gap = t.point[i].gap;
         for (int k = 0; k < 3; k++) {
@@ -154,8 +154,8 @@ double foliot__gap_of(const foliot__solid *a, const foliot__solid *b, const doub
 {
     if (a->kind == FOLIOT_SHAPE_BOX && b->kind == FOLIOT_SHAPE_BOX)
         return foliot__gap_of_boxes(a, b, d, n);
-    foliot__touch t;
-    bool swapped = foliot__touch_two(a, b, d, NOWHERE, &t);
+    foliot__shape_contact t;
+    bool swapped = foliot__collide_two(a, b, d, NOWHERE, &t);
     double gap = NOWHERE;
     for (uint32_t i = 0; i < t.count; i++)
         gap = foliot__smaller(gap, t.point[i].gap);

@@ -51,7 +51,7 @@ void foliot__path_at(const foliot__collider *c, uint32_t i, double time, double 
 
 // -- orientations on the way
 
-static void normalise(double q[4])
+static void normalise_quat(double q[4])
 {
     double n = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
     for (int k = 0; k < 4; k++)
@@ -70,7 +70,7 @@ void foliot__turn_on(double q[4], const double w[3], double duration)
     q[1] = c * x + (a * s[0] + (s[1] * z - s[2] * y));
     q[2] = c * y + (a * s[1] + (s[2] * x - s[0] * z));
     q[3] = c * z + (a * s[2] + (s[0] * y - s[1] * x));
-    normalise(q);
+    normalise_quat(q);
 }
 
 // The orientations at the path's begin and end, of like sign. Returns their product: the cosine of
@@ -127,7 +127,7 @@ static void orientation_at(const foliot__collider *c, const foliot__sweep *r, do
     double share = (time - since) / (c->step->dt - since);
     for (int k = 0; k < 4; k++)
         q[k] = (1 - share) * r->from[k] + share * r->to[k];
-    normalise(q);
+    normalise_quat(q);
 }
 
 void foliot__orientation_at(const foliot__collider *c, uint32_t i, double time, double q[4])
