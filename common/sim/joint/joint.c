@@ -8,6 +8,8 @@
 // nor grows, and momentum is kept to rounding.
 #include "sim/joint/joint_internal.h"
 
+#include "sim/math/vec3.h"
+
 #include "sim/constraint/constraint_links.h"
 #include "sim/integrator/response.h"
 #include "sim/scene/scene.h"
@@ -17,19 +19,20 @@
 #define CORRECTIONS 2     // of positions in a substep: the second sees what turning left over
 #define CORRECTIONS_MAX 8 // while they are not
 #define SHARP 1e-9        // this share of the arms
-#define ROUGH 1e-3        // and beyond this one they are found in another way
-#define GAIN_MAX 0.01 // of kinetic energy in a substep, before velocities are found in another way
+#define ROUGH 1e-3        // and beyond this one they are found in another direction
+#define GAIN_MAX                                                                                   \
+    0.01 // of kinetic energy in a substep, before velocities are found in another direction
 
 // -- each substep
 
-static void aim(foliot__joints *j, const foliot_world *world)
+static void linearise_all(foliot__joints *j, const foliot_world *world)
 {
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        foliot__island_aim(j, world, &j->islands[i], 0);
+        foliot__island_linearise(j, world, &j->islands[i], 0);
 }
 
 // A tick starts from what is known of the present alone.
-static void guess(foliot__joint *joint)
+static void guess_state(foliot__joint *joint)
 {
     joint->state = joint->value <= joint->least      ? FOLIOT__BOUND_LOW
                    : joint->value >= joint->greatest ? FOLIOT__BOUND_HIGH
@@ -39,17 +42,6 @@ static void guess(foliot__joint *joint)
     memset(joint->torque, 0, sizeof joint->torque);
 }
 
-static double dot3(const double a[3], const double b[3])
-{
-    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
-}
-
-static void multiply(const double m[3][3], const double v[3], double out[3])
-{
-    for (int i = 0; i < 3; i++)
-        out[i] = (m[i][0] * v[0] + m[i][1] * v[1]) + m[i][2] * v[2];
-}
-
 static void get_velocity(const foliot_world *world, uint32_t slot, double out[6])
 {
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
@@ -57,12 +49,12 @@ static void get_velocity(const foliot_world *world, uint32_t slot, double out[6]
     memcpy(out, all, sizeof all);
 }
 
-static void remember_spin(const foliot_world *world, foliot__jointed *body)
+static void remember_spin(const foliot_world *world, foliot__joint_body *body)
 {
     double v[6];
     get_velocity(world, body->slot, v);
     memcpy(body->inertia_start, body->inertia, sizeof body->inertia);
-    multiply((const double(*)[3])body->inertia, v + 3, body->spin);
+    foliot__mat3_apply((const double(*)[3])body->inertia, v + 3, body->spin);
 }
 
 void foliot__joints_begin(const foliot__step *step, bool first)
@@ -72,16 +64,16 @@ void foliot__joints_begin(const foliot__step *step, bool first)
         return;
     foliot__joints j = foliot__joints_of(world);
     if (first && !world->joints_ready)
-        foliot__joints_sort(world, &j);
+        foliot__joints_find_islands(world, &j);
     // Later substeps start where the rows were taken last.
     if (first || world->collides)
-        aim(&j, world);
+        linearise_all(&j, world);
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j.joints[i];
         if (first)
-            guess(joint);
-        joint->was = joint->value;
-        memset(joint->push, 0, sizeof joint->push);
+            guess_state(joint);
+        joint->value_before = joint->value;
+        memset(joint->impulse_sum, 0, sizeof joint->impulse_sum);
     }
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_BODIES]; i++) {
         memset(j.bodies[i].moved, 0, sizeof j.bodies[i].moved);
@@ -98,19 +90,19 @@ static void solve_islands(foliot__joints *j, double h)
         foliot__island_solve(j, &j->islands[i], h);
 }
 
-static void forget_pushes(foliot__joints *j, const foliot__island *island)
+static void clear_impulses(foliot__joints *j, const foliot__island *island)
 {
     for (uint32_t k = 0; k < island->joints; k++)
-        memset(j->joints[island->joint + k].push, 0, sizeof j->joints->push);
+        memset(j->joints[island->joint + k].impulse_sum, 0, sizeof j->joints->impulse_sum);
 }
 
-static void forget_friction(foliot__joints *j, foliot__island *island)
+static void clear_friction(foliot__joints *j, foliot__island *island)
 {
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = &j->joints[island->joint + i];
-        island->fresh |= joint->friction > 0;
+        island->unfactored |= joint->friction > 0;
         joint->friction = 0;
-        memset(joint->rubbed, 0, sizeof joint->rubbed);
+        memset(joint->friction_sum, 0, sizeof joint->friction_sum);
     }
 }
 
@@ -119,10 +111,10 @@ static void solve_first(foliot__joints *j, const foliot_world *world, foliot__is
                         double h)
 {
     foliot__island_solve(j, island, h);
-    if (!foliot__island_ease(j, island, h, foliot__response(world)))
+    if (!foliot__island_damp(j, island, h, foliot__response(world)))
         return;
-    forget_pushes(j, island);
-    island->fresh = true;
+    clear_impulses(j, island);
+    island->unfactored = true;
     foliot__island_solve(j, island, h);
 }
 
@@ -134,20 +126,20 @@ static void add_change(foliot__joints *j, const foliot__island *island)
 }
 
 // What the substep's impulses come to, for breaking: as b felt them.
-static void sum_pushes(foliot__joints *j, double h)
+static void sum_tick_impulses(foliot__joints *j, double h)
 {
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         foliot__joint *joint = &j->joints[i];
         for (uint32_t r = 0; r < joint->rows + joint->bounded; r++) {
-            double push = joint->push[r], motor = joint->strength * h;
+            double push = joint->impulse_sum[r], motor = joint->strength * h;
             if (r == joint->rows && joint->kind == FOLIOT_CONSTRAINT_HINGE)
                 push = push > motor ? push - motor : push < -motor ? push + motor : 0;
             bool along = r < 3 && joint->kind != FOLIOT_CONSTRAINT_DISTANCE;
             double *sum =
                 along || joint->kind == FOLIOT_CONSTRAINT_DISTANCE ? joint->force : joint->torque;
-            const double *way = sum == joint->force ? joint->jb[r] : joint->jb[r] + 3;
+            const double *direction = sum == joint->force ? joint->jb[r] : joint->jb[r] + 3;
             for (int k = 0; k < 3; k++)
-                sum[k] += push * way[k];
+                sum[k] += push * direction[k];
         }
     }
 }
@@ -155,7 +147,7 @@ static void sum_pushes(foliot__joints *j, double h)
 // -- without contacts
 
 // x := m^-1 x, m symmetric and positive definite.
-static void divide(const double m[3][3], double x[3])
+static void solve_symmetric(const double m[3][3], double x[3])
 {
     double l10 = m[1][0] / m[0][0], l20 = m[2][0] / m[0][0];
     double d1 = m[1][1] - l10 * m[1][0], c = m[2][1] - l20 * m[1][0], l21 = c / d1;
@@ -196,30 +188,31 @@ static void put_velocity(foliot_world *world, uint32_t slot, const double in[6])
 
 // Positions go on by what was found; of the turn it is the momentum that gains, since the moments
 // turn with the body. Returns twice the kinetic energy that the scheme left it with.
-static double move_on(foliot_world *world, foliot__jointed *body, double h, bool rough)
+static double move_body(foliot_world *world, foliot__joint_body *body, double h, bool rough)
 {
     double velocity[6], spin[3], gained[3];
     foliot__pose pose = foliot__pose_of(world, body->slot);
     get_velocity(world, body->slot, velocity);
-    multiply((const double(*)[3])body->inertia, body->moved + 3, gained);
-    foliot__jointed_weigh(world, body, &pose);
-    multiply((const double(*)[3])body->inertia, velocity + 3, spin);
-    double lively = body->mass * dot3(velocity, velocity) + dot3(velocity + 3, spin);
+    foliot__mat3_apply((const double(*)[3])body->inertia, body->moved + 3, gained);
+    foliot__joint_body_set_mass(world, body, &pose);
+    foliot__mat3_apply((const double(*)[3])body->inertia, velocity + 3, spin);
+    double energy2 =
+        body->mass * foliot__vec3_dot(velocity, velocity) + foliot__vec3_dot(velocity + 3, spin);
     foliot__pose_move(&pose, body->moved, h);
     if (body->free)
-        foliot__jointed_turn(world, body, h, pose.q);
-    foliot__jointed_weigh(world, body, &pose);
+        foliot__joint_body_rotate(world, body, h, pose.q);
+    foliot__joint_body_set_mass(world, body, &pose);
     for (int k = 0; k < 3; k++) {
         velocity[k] += body->moved[k];
         velocity[3 + k] = spin[k] + gained[k];
     }
-    divide((const double(*)[3])body->inertia, velocity + 3);
+    solve_symmetric((const double(*)[3])body->inertia, velocity + 3);
     if (rough)
         memcpy(velocity, body->taken, sizeof velocity);
     get_velocity(world, body->slot, body->taken);
     put_pose(world, body->slot, &pose);
     put_velocity(world, body->slot, velocity);
-    return lively;
+    return energy2;
 }
 
 // Positions: along the rows of the substep's start, as SHAKE does, which neither gives nor takes
@@ -231,56 +224,56 @@ static void find_positions(foliot__joints *j, const foliot_world *world, foliot_
     for (uint32_t i = 0; i < island->bodies; i++)
         memcpy(j->bodies[island->body + i].taken, j->bodies[island->body + i].moved,
                sizeof j->bodies->taken);
-    double worst = foliot__island_want_positions(j, world, island, h);
+    double worst = foliot__island_target_positions(j, world, island, h);
     for (int k = 0; k < CORRECTIONS || (k < CORRECTIONS_MAX && worst > SHARP); k++) {
         if (k == 0 && !j->table.counts[FOLIOT__JOINTS_DAMPED])
             solve_first(j, world, island, h);
         else
             foliot__island_solve(j, island, h);
         add_change(j, island);
-        worst = foliot__island_want_positions(j, world, island, h);
+        worst = foliot__island_target_positions(j, world, island, h);
     }
     island->rough = !(worst <= ROUGH);
     if (!island->rough)
         return;
     for (uint32_t i = 0; i < island->bodies; i++)
         j->bodies[island->body + i].free = false;
-    forget_pushes(j, island);
-    forget_friction(j, island);
+    clear_impulses(j, island);
+    clear_friction(j, island);
     for (uint32_t i = 0; i < island->bodies; i++)
         memcpy(j->bodies[island->body + i].moved, j->bodies[island->body + i].taken,
                sizeof j->bodies->moved);
-    foliot__island_stumble(j, world, island, h);
-    forget_pushes(j, island);
+    foliot__island_solve_fallback(j, world, island, h);
+    clear_impulses(j, island);
 }
 
 // Twice the kinetic energy of the island.
-static double liveliness(const foliot__joints *j, const foliot_world *world,
-                         const foliot__island *island)
+static double twice_kinetic_energy(const foliot__joints *j, const foliot_world *world,
+                                   const foliot__island *island)
 {
     double sum = 0;
     for (uint32_t i = 0; i < island->bodies; i++) {
-        const foliot__jointed *body = &j->bodies[island->body + i];
+        const foliot__joint_body *body = &j->bodies[island->body + i];
         double v[6], spin[3];
         get_velocity(world, body->slot, v);
-        multiply((const double(*)[3])body->inertia, v + 3, spin);
-        sum += body->mass * dot3(v, v) + dot3(v + 3, spin);
+        foliot__mat3_apply((const double(*)[3])body->inertia, v + 3, spin);
+        sum += body->mass * foliot__vec3_dot(v, v) + foliot__vec3_dot(v + 3, spin);
     }
     return sum;
 }
 
 // The scheme's turning is to be done anew, from the start.
-static void set_free(const foliot_world *world, foliot__jointed *body)
+static void set_free(const foliot_world *world, foliot__joint_body *body)
 {
     double v[6], spin[3];
     foliot__pose pose = foliot__pose_of(world, body->slot);
     body->free = world->rotates && foliot__inverse_inertia_x(world)[body->slot] > 0;
     if (!body->free)
         return;
-    foliot__jointed now = *body;
-    foliot__jointed_weigh(world, &now, &pose);
+    foliot__joint_body now = *body;
+    foliot__joint_body_set_mass(world, &now, &pose);
     get_velocity(world, body->slot, v);
-    multiply((const double(*)[3])now.inertia, v + 3, spin);
+    foliot__mat3_apply((const double(*)[3])now.inertia, v + 3, spin);
     for (int k = 0; k < 3; k++)
         body->spin[k] = body->spin[k] + (spin[k] - body->spin[k]) / 2;
 }
@@ -290,10 +283,10 @@ static void find_velocities(foliot__joints *j, foliot_world *world, foliot__isla
 {
     for (uint32_t i = 0; i < island->bodies; i++)
         get_velocity(world, j->bodies[island->body + i].slot, j->bodies[island->body + i].change);
-    foliot__island_want_velocities(j, island, h);
+    foliot__island_target_velocities(j, island, h);
     foliot__island_solve(j, island, h);
     for (uint32_t i = 0; i < island->bodies; i++) {
-        foliot__jointed *body = &j->bodies[island->body + i];
+        foliot__joint_body *body = &j->bodies[island->body + i];
         double velocity[6];
         get_velocity(world, body->slot, velocity);
         for (int k = 0; k < 6; k++)
@@ -302,7 +295,7 @@ static void find_velocities(foliot__joints *j, foliot_world *world, foliot__isla
     }
 }
 
-static bool driven(const foliot__joints *j, const foliot__island *island)
+static bool has_motor(const foliot__joints *j, const foliot__island *island)
 {
     for (uint32_t i = 0; i < island->joints; i++)
         if (j->joints[island->joint + i].strength > 0)
@@ -317,11 +310,11 @@ static void step_island(foliot__joints *j, foliot_world *world, foliot__island *
         set_free(world, &j->bodies[island->body + i]);
     find_positions(j, world, island, h);
     for (uint32_t i = 0; i < island->bodies; i++)
-        before += move_on(world, &j->bodies[island->body + i], h, island->rough);
-    forget_friction(j, island);
-    foliot__island_aim(j, world, island, 0);
+        before += move_body(world, &j->bodies[island->body + i], h, island->rough);
+    clear_friction(j, island);
+    foliot__island_linearise(j, world, island, 0);
     find_velocities(j, world, island, h);
-    if (driven(j, island) || liveliness(j, world, island) <= before * (1 + GAIN_MAX))
+    if (has_motor(j, island) || twice_kinetic_energy(j, world, island) <= before * (1 + GAIN_MAX))
         return;
     // Joints do no work. What the scheme made of the velocities, less what does not fit, is never
     // more.
@@ -343,7 +336,7 @@ void foliot__joints_alone(const foliot__step *step)
 
 // -- beside contacts
 
-static void read_mover(const foliot__solver_body *bodies, uint32_t slot, double out[6])
+static void read_body(const foliot__solver_body *bodies, uint32_t slot, double out[6])
 {
     const foliot__solver_body *m = &bodies[slot];
     for (int k = 0; k < 3; k++) {
@@ -352,8 +345,8 @@ static void read_mover(const foliot__solver_body *bodies, uint32_t slot, double 
     }
 }
 
-static void write_mover(foliot__solver_body *bodies, uint32_t slot, const double base[6],
-                        const double more[6])
+static void write_body(foliot__solver_body *bodies, uint32_t slot, const double base[6],
+                       const double more[6])
 {
     foliot__solver_body *m = &bodies[slot];
     for (int k = 0; k < 3; k++) {
@@ -362,13 +355,13 @@ static void write_mover(foliot__solver_body *bodies, uint32_t slot, const double
     }
 }
 
-void foliot__joints_smooth(const foliot_world *world, const foliot__solver_body *bodies)
+void foliot__joints_remember_smooth(const foliot_world *world, const foliot__solver_body *bodies)
 {
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_BODIES]; i++)
-        read_mover(bodies, j.bodies[i].slot, j.bodies[i].smooth);
+        read_body(bodies, j.bodies[i].slot, j.bodies[i].smooth);
     j.table.counts[FOLIOT__JOINTS_RELAXING] = 0;
 }
 
@@ -376,8 +369,8 @@ static void solve_positions(const foliot_world *world, foliot__solver_body *bodi
                             foliot__joints *j, double h)
 {
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++) {
-        foliot__jointed *body = &j->bodies[i];
-        read_mover(bodies, body->slot, body->moved);
+        foliot__joint_body *body = &j->bodies[i];
+        read_body(bodies, body->slot, body->moved);
         for (int k = 0; k < 6; k++)
             body->moved[k] -= body->smooth[k];
     }
@@ -385,22 +378,22 @@ static void solve_positions(const foliot_world *world, foliot__solver_body *bodi
         find_positions(j, world, &j->islands[i], h);
     j->table.counts[FOLIOT__JOINTS_DAMPED] = 1;
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++)
-        write_mover(bodies, j->bodies[i].slot, j->bodies[i].smooth, j->bodies[i].moved);
+        write_body(bodies, j->bodies[i].slot, j->bodies[i].smooth, j->bodies[i].moved);
 }
 
 // The rows as they are when the positions have moved.
-static void turn_to_velocities(const foliot_world *world, foliot__solver_body *bodies,
-                               foliot__joints *j)
+static void begin_velocities(const foliot_world *world, foliot__solver_body *bodies,
+                             foliot__joints *j)
 {
     static const double none[6];
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++) {
         foliot__island *island = &j->islands[i];
-        forget_friction(j, island);
+        clear_friction(j, island);
         for (uint32_t k = 0; k < island->bodies && island->rough; k++)
-            write_mover(bodies, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
-                        none);
+            write_body(bodies, j->bodies[island->body + k].slot, j->bodies[island->body + k].taken,
+                       none);
     }
-    aim(j, world);
+    linearise_all(j, world);
     j->table.counts[FOLIOT__JOINTS_RELAXING] = 1;
 }
 
@@ -408,16 +401,16 @@ static void solve_velocities(const foliot_world *world, foliot__solver_body *bod
                              foliot__joints *j, double h)
 {
     if (!j->table.counts[FOLIOT__JOINTS_RELAXING])
-        turn_to_velocities(world, bodies, j);
+        begin_velocities(world, bodies, j);
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++) {
-        read_mover(bodies, j->bodies[i].slot, j->bodies[i].taken);
+        read_body(bodies, j->bodies[i].slot, j->bodies[i].taken);
         memcpy(j->bodies[i].change, j->bodies[i].taken, sizeof j->bodies->change);
     }
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_ISLANDS]; i++)
-        foliot__island_want_velocities(j, &j->islands[i], h);
+        foliot__island_target_velocities(j, &j->islands[i], h);
     solve_islands(j, h);
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_BODIES]; i++)
-        write_mover(bodies, j->bodies[i].slot, j->bodies[i].taken, j->bodies[i].change);
+        write_body(bodies, j->bodies[i].slot, j->bodies[i].taken, j->bodies[i].change);
 }
 
 void foliot__joints_solve(const foliot_world *world, foliot__solver_body *bodies, float h,
@@ -434,26 +427,21 @@ void foliot__joints_solve(const foliot_world *world, foliot__solver_body *bodies
 
 // -- the tick's end
 
-static double length_of(const double v[3])
-{
-    return foliot__sqrt((v[0] * v[0] + v[1] * v[1]) + v[2] * v[2]);
-}
-
 void foliot__joints_finish(const foliot__step *step)
 {
     foliot_world *world = step->world;
     if (!foliot__has_joints(world))
         return;
     foliot__joints j = foliot__joints_of(world);
-    sum_pushes(&j, step->dt);
+    sum_tick_impulses(&j, step->dt);
     if (!step->last)
         return;
     double duration = step->dt * world->substeps;
     for (uint32_t i = 0; i < j.table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         const foliot__joint *joint = &j.joints[i];
         const foliot_constraint_definition *d = &foliot__constraint(world)[joint->index];
-        double force = length_of(joint->force) / duration,
-               torque = length_of(joint->torque) / duration;
+        double force = foliot__vec3_length(joint->force) / duration,
+               torque = foliot__vec3_length(joint->torque) / duration;
         bool torn = force > d->break_force, twisted = torque > d->break_torque;
         foliot__constraint_force(world)[joint->index] = twisted && !torn ? torque : force;
         if (!torn && !twisted)

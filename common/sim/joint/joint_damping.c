@@ -10,12 +10,9 @@
 // none.
 #include "sim/joint/joint_internal.h"
 
-#include <string.h>
+#include "sim/math/vec3.h"
 
-static double dot(const double a[3], const double b[3])
-{
-    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
-}
+#include <string.h>
 
 // The arm from the rows: those of a point in the world's axes are unit vectors and arm x unit
 // vector.
@@ -26,9 +23,9 @@ static void arm_of(const double rows[FOLIOT__ROWS][6], double sign, double arm[3
     arm[2] = sign * (rows[0][4] - rows[1][3]) / 2;
 }
 
-static void add_stiffness(foliot__jointed *body, const double force[3], const double arm[3])
+static void add_stiffness(foliot__joint_body *body, const double force[3], const double arm[3])
 {
-    double along = dot(force, arm), length2 = dot(arm, arm);
+    double along = foliot__vec3_dot(force, arm), length2 = foliot__vec3_dot(arm, arm);
     if (!(along > 0 && length2 > 0)) // a push topples: that is no swing
         return;
     for (int i = 0; i < 3; i++)
@@ -40,7 +37,7 @@ static void add_joint(foliot__joints *j, const foliot__joint *joint, double scal
 {
     double force[3], arm[3];
     for (int k = 0; k < 3; k++)
-        force[k] = joint->push[k] * scale;
+        force[k] = joint->impulse_sum[k] * scale;
     if (joint->b != FOLIOT__NONE) {
         arm_of((const double(*)[6])joint->jb, 1, arm);
         add_stiffness(&j->bodies[joint->b], force, arm);
@@ -53,12 +50,12 @@ static void add_joint(foliot__joints *j, const foliot__joint *joint, double scal
     }
 }
 
-static void find_swing(foliot__jointed *body, double h)
+static void find_swing(foliot__joint_body *body, double h)
 {
     const double(*k)[3] = (const double(*)[3])body->stiffness;
     double trace = (k[0][0] + k[1][1]) + k[2][2], weighed = 0;
     for (int i = 0; i < 3; i++)
-        weighed += dot(k[i], body->inertia[i]);
+        weighed += foliot__vec3_dot(k[i], body->inertia[i]);
     // The moment about the axes that the stiffness acts about, and what a substep could show.
     double moment = trace > 0 ? weighed / trace : 0, least = h * h * trace / 2;
     body->swing = least > moment ? least - moment : 0;
@@ -76,7 +73,7 @@ static bool set_friction(const foliot__joints *j, foliot__joint *joint)
     return joint->friction > 0;
 }
 
-bool foliot__island_ease(foliot__joints *j, const foliot__island *island, double h, double share)
+bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double h, double share)
 {
     bool any = false;
     double scale = 1 / (h * (share > 0 ? share : 1));

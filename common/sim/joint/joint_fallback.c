@@ -2,10 +2,10 @@
 // joint_fallback.c: a substep in which something turns so far (the end of a whip, a chain that
 // jerks taut) that the joints' rows at its start no longer lead to where they hold at its end. Then
 // velocities are first made to fit the joints at the start, and slowed where they turn further than
-// a substep can follow; bodies go where these lead, and from there along the rows as they are
-// (Gauss and Newton). Each of this takes energy and none gives any. Where even that does not find a
-// place, the island moves stiffly, as one body, for this substep: what held at its start then holds
-// at its end.
+// a substep can follow_velocity; bodies try_velocities where these lead, and from there along the
+// rows as they are (Gauss and Newton). Each of this takes energy and none gives any. Where even
+// that does not find a place, the island moves stiffly, as one body, for this substep: what held at
+// its start then holds at its end.
 #include "sim/joint/joint_internal.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static double turn2_of(const double velocity[6])
     return (velocity[3] * velocity[3] + velocity[4] * velocity[4]) + velocity[5] * velocity[5];
 }
 
-static void slow(double velocity[6], double h)
+static void limit_turn(double velocity[6], double h)
 {
     double turn = foliot__sqrt(turn2_of(velocity)) * h;
     for (int k = 3; k < 6 && turn > TURN_MAX; k++)
@@ -30,25 +30,27 @@ static void slow(double velocity[6], double h)
 }
 
 // `taken` := the motion of the substep so far, contacts included.
-static void take_motion(foliot__jointed *body, const foliot_world *world, double h)
+static void take_motion(foliot__joint_body *body, const foliot_world *world, double h)
 {
     foliot__pose end = foliot__pose_of(world, body->slot);
     foliot__pose_move(&end, body->moved, h);
-    foliot__pose_way(&body->start, &end, h, body->taken);
-    slow(body->taken, h);
+    foliot__pose_velocity(&body->start, &end, h, body->taken);
+    limit_turn(body->taken, h);
 }
 
-// Bodies go where `taken` leads: as `moved` says it, which counts from where the scheme left them.
-static void follow(foliot__jointed *body, const foliot_world *world, double h, bool stiff)
+// Bodies try_velocities where `taken` leads: as `moved` says it, which counts from where the scheme
+// left them.
+static void follow_velocity(foliot__joint_body *body, const foliot_world *world, double h,
+                            bool stiff)
 {
     foliot__pose smooth = foliot__pose_of(world, body->slot), end = body->start;
     if (!stiff)
-        slow(body->taken, h);
+        limit_turn(body->taken, h);
     foliot__pose_move(&end, body->taken, h);
-    foliot__pose_way(&smooth, &end, h, body->moved);
+    foliot__pose_velocity(&smooth, &end, h, body->moved);
 }
 
-static void take_part(foliot__joints *j, const foliot__island *island, double h)
+static void take_step(foliot__joints *j, const foliot__island *island, double h)
 {
     double turn2 = 0;
     for (uint32_t i = 0; i < island->bodies; i++) {
@@ -62,88 +64,89 @@ static void take_part(foliot__joints *j, const foliot__island *island, double h)
 }
 
 // Friction in every joint that makes the island one body, or none.
-static void stiffen(foliot__joints *j, foliot__island *island, bool stiff)
+static void set_stiffness(foliot__joints *j, foliot__island *island, bool stiff)
 {
     double mass = 0, reach = 0;
     for (uint32_t i = 0; i < island->bodies; i++)
         mass += j->bodies[island->body + i].mass;
     for (uint32_t i = 0; i < island->joints; i++)
-        reach += j->joints[island->joint + i].reach;
+        reach += j->joints[island->joint + i].arm_length;
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = &j->joints[island->joint + i];
         bool turns =
             joint->kind == FOLIOT_CONSTRAINT_BALL || joint->kind == FOLIOT_CONSTRAINT_HINGE;
         bool both = joint->a != FOLIOT__NONE && joint->b != FOLIOT__NONE;
         joint->friction = stiff && turns && both ? STIFFNESS * mass * reach * reach : 0;
-        memset(joint->rubbed, 0, sizeof joint->rubbed);
+        memset(joint->friction_sum, 0, sizeof joint->friction_sum);
         const double *a = joint->a == FOLIOT__NONE ? NULL : j->bodies[joint->a].taken;
         const double *b = joint->b == FOLIOT__NONE ? NULL : j->bodies[joint->b].taken;
         for (uint32_t r = joint->rows; r < FOLIOT__ROWS && joint->friction > 0; r++)
-            joint->turning[r] = -(foliot__dot6(joint->ja[r], a) + foliot__dot6(joint->jb[r], b));
+            joint->friction_goal[r] =
+                -(foliot__dot6(joint->ja[r], a) + foliot__dot6(joint->jb[r], b));
     }
-    island->fresh = true;
+    island->unfactored = true;
 }
 
-static double correct(foliot__joints *j, const foliot_world *world, foliot__island *island,
-                      double h)
+static double correct_positions(foliot__joints *j, const foliot_world *world,
+                                foliot__island *island, double h)
 {
     for (int k = 0;; k++) {
-        foliot__island_aim(j, world, island, h);
-        double worst = foliot__island_want_positions(j, world, island, h);
+        foliot__island_linearise(j, world, island, h);
+        double worst = foliot__island_target_positions(j, world, island, h);
         if (worst < SHARP || k == CORRECTIONS)
             return worst;
         foliot__island_solve(j, island, h);
-        take_part(j, island, h);
+        take_step(j, island, h);
     }
 }
 
-static void forget_pushes(foliot__joints *j, const foliot__island *island)
+static void clear_impulses(foliot__joints *j, const foliot__island *island)
 {
     for (uint32_t k = 0; k < island->joints; k++)
-        memset(j->joints[island->joint + k].push, 0, sizeof j->joints->push);
+        memset(j->joints[island->joint + k].impulse_sum, 0, sizeof j->joints->impulse_sum);
 }
 
-static double go(foliot__joints *j, const foliot_world *world, foliot__island *island, double h,
-                 bool stiff)
+static double try_velocities(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                             double h, bool stiff)
 {
     for (uint32_t i = 0; i < island->bodies; i++) {
-        foliot__jointed *body = &j->bodies[island->body + i];
+        foliot__joint_body *body = &j->bodies[island->body + i];
         memcpy(body->change, body->taken, sizeof body->change);
     }
-    foliot__island_want_velocities(j, island, h);
-    stiffen(j, island, stiff);
+    foliot__island_target_velocities(j, island, h);
+    set_stiffness(j, island, stiff);
     foliot__island_solve(j, island, h);
     for (uint32_t i = 0; i < island->bodies; i++) {
-        foliot__jointed *body = &j->bodies[island->body + i];
+        foliot__joint_body *body = &j->bodies[island->body + i];
         for (int k = 0; k < 6; k++)
             body->taken[k] += body->change[k];
-        follow(body, world, h, stiff);
+        follow_velocity(body, world, h, stiff);
     }
-    stiffen(j, island, false);
-    forget_pushes(j, island);
-    return correct(j, world, island, h);
+    set_stiffness(j, island, false);
+    clear_impulses(j, island);
+    return correct_positions(j, world, island, h);
 }
 
 // The rows of the substep's start again.
-static void aim_at_start(foliot__joints *j, const foliot_world *world, foliot__island *island,
-                         double h)
+static void linearise_at_start(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                               double h)
 {
     for (uint32_t i = 0; i < island->bodies; i++) {
-        foliot__jointed *body = &j->bodies[island->body + i];
+        foliot__joint_body *body = &j->bodies[island->body + i];
         foliot__pose smooth = foliot__pose_of(world, body->slot);
-        foliot__pose_way(&smooth, &body->start, h, body->moved);
+        foliot__pose_velocity(&smooth, &body->start, h, body->moved);
     }
-    foliot__island_aim(j, world, island, h);
+    foliot__island_linearise(j, world, island, h);
 }
 
-void foliot__island_stumble(foliot__joints *j, const foliot_world *world, foliot__island *island,
-                            double h)
+void foliot__island_solve_fallback(foliot__joints *j, const foliot_world *world,
+                                   foliot__island *island, double h)
 {
     // The rows are still those of the start.
     for (uint32_t i = 0; i < island->bodies; i++)
         take_motion(&j->bodies[island->body + i], world, h);
-    if (go(j, world, island, h, false) <= ROUGH)
+    if (try_velocities(j, world, island, h, false) <= ROUGH)
         return;
-    aim_at_start(j, world, island, h);
-    go(j, world, island, h, true);
+    linearise_at_start(j, world, island, h);
+    try_velocities(j, world, island, h, true);
 }

@@ -2,15 +2,16 @@
 // joint_internal.h: the table `joint_workspace`. All of it is cache that lives for one tick: joints
 // carry nothing from one tick to the next but whether they are broken.
 //
-//   joint.c        the tick: phases, what breaks
-//   joint_sort.c   what is joined to what
-//   joint_aim.c    goals of an island
-//   joint_turn.c   free turning from the substep's start
-//   joint_rough.c  substeps that turn too far
-//   joint_rows.c   what a joint holds: directions, errors, the bound of its free row
-//   joint_tree.c   joints that form trees, solved exactly
-//   joint_ease.c   light bodies under great pulls
-//   joint_solve.c  an island: its trees, the joints that close loops, bounds
+//   joint.c            the tick: phases, what breaks
+//   joint_workspace.c  where the arrays lie
+//   joint_islands.c    which bodies are joined: islands, trees and loops
+//   joint_jacobian.c   what a joint holds: rows, errors, the bound of its free row
+//   joint_targets.c    the speeds that the rows of an island must gain
+//   joint_rotation.c   free rotation from the substep's start
+//   joint_damping.c    light bodies under great forces
+//   joint_tree.c       joints that form trees, solved exactly
+//   joint_solve.c      an island: its trees, the joints that close loops, bounds
+//   joint_fallback.c   substeps that turn too far
 #ifndef FOLIOT_SIM_JOINT_INTERNAL_H
 #define FOLIOT_SIM_JOINT_INTERNAL_H
 
@@ -20,13 +21,14 @@
 #define FOLIOT__ROWS 6 // of one joint, its free row included
 #define FOLIOT__NONE UINT32_MAX
 
-// The bounded row of a joint: the turn of a hinge about its axis, the length of a rope. Its impulse
-// as a function of its speed falls in steps: a push that keeps it from `low`, the motor's, the
-// motor's the other way, a push that keeps it from `high`. It stands on a riser or on a tread.
+// Where the bounded row of a joint stands: the angle of a hinge, the length of a rope. The impulse
+// of the row is a falling staircase of its speed: any impulse that keeps it at `low`, the motor's
+// torque, any impulse that keeps it at `drive`, the motor's torque the other way, any impulse that
+// keeps it at `high`.
 typedef enum foliot__bound_state {
-    FOLIOT__BOUND_FREE,   // slower than the motor wants: all its torque; without a motor: nothing
+    FOLIOT__BOUND_FREE,   // slower than the motor's speed: all its torque; without a motor: nothing
     FOLIOT__BOUND_BRAKED, // faster: all its torque against
-    FOLIOT__BOUND_LOW,    // at this speed, whatever it takes
+    FOLIOT__BOUND_LOW,    // held at this speed, whatever impulse it takes
     FOLIOT__BOUND_DRIVEN,
     FOLIOT__BOUND_HIGH,
 } foliot__bound_state;
@@ -44,21 +46,21 @@ typedef struct foliot__joint {
     double anchor_a[3], anchor_b[3]; // in the bodies' axes
     double axis[3], side[2][3];      // of a hinge, in a's axes: a right-handed frame
     double axis_b[3];                // and in b's
-    double reach;                    // of its arms: errors are small or great against it
+    double arm_length;               // of both arms: errors are small or great against it
     double start[4];                 // b's orientation in a's axes as the scene starts
     double least, greatest;          // of the bounded value: an angle or a length
     double speed, strength;          // of the motor; strength 0: none
-    double low, drive, high; // what the bounded row may gain; drive infinite without a motor
-    double was;              // bounded value at the substep's start
+    double low, drive, high; // speeds that the bounded row may gain; drive infinite without a motor
+    double value_before;     // bounded value at the substep's start
     double value;            // and now
     double error[FOLIOT__ROWS];
     double ja[FOLIOT__ROWS][6], jb[FOLIOT__ROWS][6]; // speed of a row per velocity of a body
-    double push[FOLIOT__ROWS];                       // impulses of the substep so far
+    double impulse_sum[FOLIOT__ROWS];                // of the substep so far
     double force[3], torque[3];                      // and of the tick, on b, in the world's axes
     // What is to be solved, and the factors (joint_tree.c).
     double goal[FOLIOT__ROWS], impulse[FOLIOT__ROWS], half[FOLIOT__ROWS];
-    double turning[FOLIOT__ROWS],
-        rubbed[FOLIOT__ROWS];  // friction: what ends the turning; impulses so far
+    // Friction: the speed that ends the turning, and impulses so far.
+    double friction_goal[FOLIOT__ROWS], friction_sum[FOLIOT__ROWS];
     double friction;           // in it against turning, as a moment; 0: none
     double soft[FOLIOT__ROWS]; // speed that a row gives way by for a unit of impulse
     double g[FOLIOT__ROWS][6], h[FOLIOT__ROWS][6], k[FOLIOT__ROWS][FOLIOT__ROWS];
@@ -69,36 +71,36 @@ typedef struct foliot__pose {
     double x[3], q[4];
 } foliot__pose;
 
-typedef struct foliot__jointed {
+typedef struct foliot__joint_body {
     uint32_t slot, joint;       // that leads to the parent; FOLIOT__NONE at a root that floats
     double mass, inertia[3][3]; // world axes, at the pose of the rows
-    double stiffness[3][3];     // of the pulls on it against its turning (joint_ease.c)
-    double swing;               // how much of that a substep is too long for, as a moment
-    double factor[6][6];        // of the mass of all that hangs on it
-    double pushed[6];           // impulses from outside the tree, then what is left of them
-    double change[6];           // of velocity: the solution
-    double moved[6];            // velocity beyond the smooth motion's, of positions
-    double smooth[6];           // the solver's velocity before it pushed anything
-    foliot__pose start;         // at the substep's start
-    double spin[3];             // angular momentum there, and half of what the scheme's torque adds
+    double stiffness[3][3];     // of the forces on it against rotation (joint_damping.c)
+    double swing;         // the part of it that a substep cannot resolve, as a moment of inertia
+    double factor[6][6];  // of the mass of all that hangs on it
+    double impulse_in[6]; // impulses from outside the tree, then what is left of them
+    double change[6];     // of velocity: the solution
+    double moved[6];      // velocity beyond the smooth motion's, of positions
+    double smooth[6];     // the solver body's velocity before any impulse
+    foliot__pose start;   // at the substep's start
+    double spin[3];       // angular momentum there, and half of what the scheme's torque adds
     double inertia_start[3][3];
-    bool free;       // where it turns to follows from these (joint_turn.c)
-    double taken[6]; // of a rough island: velocity to go on with
-} foliot__jointed;
+    bool free;       // its orientation follows from these (joint_rotation.c)
+    double taken[6]; // of a rough island: the velocity that it continues with
+} foliot__joint_body;
 
 // Bodies and joints of one island stand together, parents before children.
 typedef struct foliot__island {
     uint32_t body, bodies; // first, count
     uint32_t joint, joints;
-    uint32_t loops; // of its joints, those at the end of its range
-    bool fresh;     // rows have changed since the factors were made
-    bool rough;     // this substep turned so far that positions were found without SHAKE
+    uint32_t loops;  // of its joints, those at the end of its range
+    bool unfactored; // rows have changed since the factors were made
+    bool rough;      // this substep turned so far that positions were found without SHAKE
 } foliot__island;
 
 typedef struct foliot__joints {
     foliot__joint_table table;
     foliot__joint *joints; // by island, tree joints then loops; both in the order of their search
-    foliot__jointed *bodies;
+    foliot__joint_body *bodies;
     foliot__island *islands;
     uint32_t *body_of;     // by slot: row of `bodies`, or FOLIOT__NONE
     uint32_t *head, *next; // for the search: the joints of a slot
@@ -108,54 +110,55 @@ typedef struct foliot__joints {
 
 // joint_workspace.c: the table, laid out.
 foliot__joints foliot__joints_of(const foliot_world *world);
-// joint_sort.c: fills joints, bodies, islands and apart.
-void foliot__joints_sort(foliot_world *world, foliot__joints *j);
+// joint_islands.c: fills joints, bodies, islands and the pairs that do not collide.
+void foliot__joints_find_islands(foliot_world *world, foliot__joints *j);
 
-// joint_turn.c: the orientation at the end of the substep of a body that turns freely with its
+// joint_rotation.c: the orientation at the substep's end of a body that rotates freely with its
 // `spin` and what `moved` adds to it.
-void foliot__jointed_turn(const foliot_world *world, const foliot__jointed *body, double h,
-                          double q[4]);
+void foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_body *body, double h,
+                               double q[4]);
 foliot__pose foliot__pose_of(const foliot_world *world, uint32_t slot);
-// After `velocity` for a time h; and the velocity that leads from one to the other.
+// Moves the pose by `velocity` for a time h; and the velocity that leads from one to the other.
 void foliot__pose_move(foliot__pose *pose, const double velocity[6], double h);
-void foliot__pose_way(const foliot__pose *from, const foliot__pose *to, double h,
-                      double velocity[6]);
+void foliot__pose_velocity(const foliot__pose *from, const foliot__pose *to, double h,
+                           double velocity[6]);
 
-// joint_rows.c
+// joint_jacobian.c
 void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joint *joint);
 // Fills ja, jb from the poses, and `value`.
-void foliot__joint_aim(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b);
+void foliot__joint_linearise(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b);
 // Fills error and value.
 void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b);
 // The largest of the errors that hold always, as a share of the arms.
-double foliot__joint_worst(const foliot__joint *joint);
+double foliot__joint_error_max(const foliot__joint *joint);
 // Mass properties in world axes at this pose.
-void foliot__jointed_weigh(const foliot_world *world, foliot__jointed *body,
-                           const foliot__pose *pose);
+void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *body,
+                                 const foliot__pose *pose);
 
-// joint_ease.c: sets `friction` of the joints from the impulses of the substep so far, `share` of
-// which a lasting force gives to positions. True if there is any: the island is to be solved anew.
-bool foliot__island_ease(foliot__joints *j, const foliot__island *island, double h, double share);
+// joint_damping.c: sets `friction` of the joints from the impulses of the substep so far, `share`
+// of which a lasting force gives to positions. True if there is any: the island must be solved
+// again.
+bool foliot__island_damp(foliot__joints *j, const foliot__island *island, double h, double share);
 
 // joint_tree.c: the tree joints of an island. Factors must be made anew after rows or `active` have
 // changed.
 void foliot__tree_factor(foliot__joints *j, const foliot__island *island);
 // Solves for `change` of the bodies and `impulse` of the tree joints, from their `goal` (`held`:
-// from 0) and the bodies' `pushed`, which is used up.
+// from 0) and the bodies' `impulse_in`, which is used up.
 void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool held);
 
-// joint_aim.c: rows and masses of an island after `moved` has moved its bodies for a time h.
-void foliot__island_aim(foliot__joints *j, const foliot_world *world, foliot__island *island,
-                        double h);
-// Goals that take positions at the substep's end to where the joints hold, and velocities (`change`
-// holds them) to where they keep holding. The first returns the worst error as it is, as a share of
+// joint_targets.c: rows and masses of an island after `moved` has moved its bodies for a time h.
+void foliot__island_linearise(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                              double h);
+// Goals that bring positions at the substep's end to where the joints hold, and velocities (in
+// `change`) to where they keep holding. The first returns the present largest error, as a share of
 // the arms.
-double foliot__island_want_positions(foliot__joints *j, const foliot_world *world,
-                                     const foliot__island *island, double h);
-void foliot__island_want_velocities(foliot__joints *j, const foliot__island *island, double h);
-// joint_rough.c: sets `moved` and `taken` in a substep that turns too far for foliot__joints_*.
-void foliot__island_stumble(foliot__joints *j, const foliot_world *world, foliot__island *island,
-                            double h);
+double foliot__island_target_positions(foliot__joints *j, const foliot_world *world,
+                                       const foliot__island *island, double h);
+void foliot__island_target_velocities(foliot__joints *j, const foliot__island *island, double h);
+// joint_fallback.c: sets `moved` and `taken` in a substep that turns too far for foliot__joints_*.
+void foliot__island_solve_fallback(foliot__joints *j, const foliot_world *world,
+                                   foliot__island *island, double h);
 
 // joint_solve.c: changes the speeds of the bodies so that every row gains its `goal`, and every
 // bounded row stands where its bound lets it. `h` is the length of the substep, which makes a

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 // joint_islands.c: who is joined to whom: islands, in each a tree with parents before children, and
-// the joints that are left over. A function of the scene, of what is broken and of what moves, in
-// index order.
+// the joints that are left over. A function of the scene, of what is broken and of what body_moves,
+// in index order.
 #include "sim/joint/joint_internal.h"
 
 #include "sim/scene/scene.h"
 
 #include <string.h>
 
-static bool moves(const foliot_world *world, uint32_t slot)
+static bool body_moves(const foliot_world *world, uint32_t slot)
 {
     return slot != FOLIOT_NO_BODY && foliot__inverse_mass(world)[slot] > 0;
 }
@@ -34,21 +34,21 @@ static uint32_t list_joints(const foliot_world *world, foliot__joints *j)
         const foliot_constraint_definition *d = &foliot__constraint(world)[i];
         if (foliot__constraint_broken(world)[i] || !foliot__constraint_is_joint(d))
             continue;
-        if (moves(world, d->a) || moves(world, d->b))
+        if (body_moves(world, d->a) || body_moves(world, d->b))
             j->listed[count++] = i;
     }
     memset(j->head, 0xff, world->capacity.slots * sizeof *j->head);
     for (uint32_t i = count; i-- > 0;) {
         const foliot_constraint_definition *d = definition_of(world, j, i);
-        if (moves(world, d->b))
+        if (body_moves(world, d->b))
             link_side(j, 2 * i + 1, d->b);
-        if (moves(world, d->a))
+        if (body_moves(world, d->a))
             link_side(j, 2 * i, d->a);
     }
     return count;
 }
 
-// -- the search
+// -- the add_island
 
 // Joint `listed` gets the next place.
 static uint32_t place_joint(const foliot_world *world, foliot__joints *j, uint32_t listed)
@@ -68,7 +68,8 @@ static void add_body(foliot__joints *j, uint32_t slot, uint32_t joint)
 }
 
 // The joints of one body: those that lead to a body not seen yet are the tree's, the others wait.
-static void visit(const foliot_world *world, foliot__joints *j, uint32_t row, uint32_t *waiting)
+static void add_neighbours(const foliot_world *world, foliot__joints *j, uint32_t row,
+                           uint32_t *waiting)
 {
     for (uint32_t side = j->head[j->bodies[row].slot]; side != FOLIOT__NONE; side = j->next[side]) {
         uint32_t i = side / 2;
@@ -76,7 +77,7 @@ static void visit(const foliot_world *world, foliot__joints *j, uint32_t row, ui
         if (j->taken[i])
             continue;
         uint32_t other = side % 2 ? d->a : d->b;
-        if (moves(world, other) && j->body_of[other] == FOLIOT__NONE) {
+        if (body_moves(world, other) && j->body_of[other] == FOLIOT__NONE) {
             add_body(j, other, place_joint(world, j, i));
         } else {
             j->taken[i] = 1;
@@ -87,7 +88,7 @@ static void visit(const foliot_world *world, foliot__joints *j, uint32_t row, ui
 
 // The island of the body in `slot`, which listed joint `root` holds to what does not move (or
 // FOLIOT__NONE).
-static void search(const foliot_world *world, foliot__joints *j, uint32_t slot, uint32_t root)
+static void add_island(const foliot_world *world, foliot__joints *j, uint32_t slot, uint32_t root)
 {
     foliot__island *island = &j->islands[j->table.counts[FOLIOT__JOINTS_ISLANDS]++];
     uint32_t waiting = 0;
@@ -95,7 +96,7 @@ static void search(const foliot_world *world, foliot__joints *j, uint32_t slot, 
                                .joint = j->table.counts[FOLIOT__JOINTS_COUNT]};
     add_body(j, slot, root == FOLIOT__NONE ? root : place_joint(world, j, root));
     for (uint32_t row = island->body; row < j->table.counts[FOLIOT__JOINTS_BODIES]; row++)
-        visit(world, j, row, &waiting);
+        add_neighbours(world, j, row, &waiting);
     for (uint32_t i = 0; i < waiting; i++)
         place_joint(world, j, j->waiting[i]);
     island->bodies = j->table.counts[FOLIOT__JOINTS_BODIES] - island->body;
@@ -110,15 +111,15 @@ static void find_islands(const foliot_world *world, foliot__joints *j, uint32_t 
     // First from what is held fast, so that the most of a hanging thing is tree.
     for (uint32_t i = 0; i < count; i++) {
         const foliot_constraint_definition *d = definition_of(world, j, i);
-        bool a = moves(world, d->a), b = moves(world, d->b);
+        bool a = body_moves(world, d->a), b = body_moves(world, d->b);
         uint32_t slot = a ? d->a : d->b;
         if (a != b && j->body_of[slot] == FOLIOT__NONE)
-            search(world, j, slot, i);
+            add_island(world, j, slot, i);
     }
     for (uint32_t i = 0; i < count; i++) {
         uint32_t slot = definition_of(world, j, i)->a;
-        if (moves(world, slot) && j->body_of[slot] == FOLIOT__NONE)
-            search(world, j, slot, FOLIOT__NONE);
+        if (body_moves(world, slot) && j->body_of[slot] == FOLIOT__NONE)
+            add_island(world, j, slot, FOLIOT__NONE);
     }
 }
 
@@ -127,7 +128,7 @@ static uint32_t row_of(const foliot__joints *j, uint32_t slot)
     return slot == FOLIOT_NO_BODY ? FOLIOT__NONE : j->body_of[slot];
 }
 
-static void join_rows(foliot__joints *j)
+static void set_rows(foliot__joints *j)
 {
     for (uint32_t i = 0; i < j->table.counts[FOLIOT__JOINTS_COUNT]; i++) {
         j->joints[i].a = row_of(j, j->joints[i].slot_a);
@@ -144,7 +145,7 @@ static void join_rows(foliot__joints *j)
 
 // -- pairs that do not touch
 
-static void sift(uint64_t *keys, uint32_t at, uint32_t count)
+static void sift_down(uint64_t *keys, uint32_t at, uint32_t count)
 {
     for (uint32_t child; (child = 2 * at + 1) < count; at = child) {
         if (child + 1 < count && keys[child] < keys[child + 1])
@@ -160,12 +161,12 @@ static void sift(uint64_t *keys, uint32_t at, uint32_t count)
 static void sort_keys(uint64_t *keys, uint32_t count)
 {
     for (uint32_t i = count / 2; i-- > 0;)
-        sift(keys, i, count);
+        sift_down(keys, i, count);
     for (uint32_t i = count; i-- > 1;) {
         uint64_t swap = keys[0];
         keys[0] = keys[i];
         keys[i] = swap;
-        sift(keys, 0, i);
+        sift_down(keys, 0, i);
     }
 }
 
@@ -181,12 +182,12 @@ static void find_separate(const foliot_world *world, foliot__joints *j)
     j->table.counts[FOLIOT__JOINTS_SEPARATE] = count;
 }
 
-void foliot__joints_sort(foliot_world *world, foliot__joints *j)
+void foliot__joints_find_islands(foliot_world *world, foliot__joints *j)
 {
     memset(j->table.counts, 0, FOLIOT__JOINTS_COUNTS * sizeof *j->table.counts);
     uint32_t count = list_joints(world, j);
     find_islands(world, j, count);
-    join_rows(j);
+    set_rows(j);
     find_separate(world, j);
     world->joints_ready = 1;
 }

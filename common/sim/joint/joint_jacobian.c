@@ -7,52 +7,14 @@
 // row, along the line between the anchors, bounded where it is a rope.
 #include "sim/joint/joint_internal.h"
 
+#include "sim/math/vec3.h"
+
 #include "foliot/math.h"
 
 #include <string.h>
 
 #define PI 0x1.921fb54442d18p+1
 #define INFINITE ((double)__builtin_inf())
-
-static void cross(const double a[3], const double b[3], double out[3])
-{
-    double x = a[1] * b[2] - a[2] * b[1], y = a[2] * b[0] - a[0] * b[2];
-    out[2] = a[0] * b[1] - a[1] * b[0];
-    out[0] = x;
-    out[1] = y;
-}
-
-static double dot(const double a[3], const double b[3])
-{
-    return (a[0] * b[0] + a[1] * b[1]) + a[2] * b[2];
-}
-
-// v from the body's axes into the world's.
-static void turned(const double q[4], const double v[3], double out[3])
-{
-    double c[3], d[3];
-    cross(q + 1, v, c);
-    cross(q + 1, c, d);
-    for (int k = 0; k < 3; k++)
-        out[k] = v[k] + 2 * (q[0] * c[k] + d[k]);
-}
-
-// p q, quaternions.
-static void product(const double p[4], const double q[4], double out[4])
-{
-    double w = p[0] * q[0] - dot(p + 1, q + 1), c[3];
-    cross(p + 1, q + 1, c);
-    for (int k = 0; k < 3; k++)
-        out[1 + k] = (p[0] * q[1 + k] + q[0] * p[1 + k]) + c[k];
-    out[0] = w;
-}
-
-static void conjugate(const double q[4], double out[4])
-{
-    out[0] = q[0];
-    for (int k = 1; k < 4; k++)
-        out[k] = -q[k];
-}
 
 foliot__pose foliot__pose_of(const foliot_world *world, uint32_t slot)
 {
@@ -71,18 +33,18 @@ void foliot__pose_move(foliot__pose *pose, const double velocity[6], double h)
     double q[4];
     for (int k = 0; k < 3; k++)
         pose->x[k] += h * velocity[k];
-    product(turn, pose->q, q);
+    foliot__quat_multiply(turn, pose->q, q);
     double norm = foliot__sqrt((q[0] * q[0] + q[1] * q[1]) + (q[2] * q[2] + q[3] * q[3]));
     for (int k = 0; k < 4; k++)
         pose->q[k] = q[k] / norm;
 }
 
-void foliot__pose_way(const foliot__pose *from, const foliot__pose *to, double h,
-                      double velocity[6])
+void foliot__pose_velocity(const foliot__pose *from, const foliot__pose *to, double h,
+                           double velocity[6])
 {
     double back[4], turn[4];
-    conjugate(from->q, back);
-    product(to->q, back, turn);
+    foliot__quat_conjugate(from->q, back);
+    foliot__quat_multiply(to->q, back, turn);
     // Half turns have no tangent: as far as one radian's either way is enough for whoever asks.
     double w = turn[0] < 0 ? -turn[0] : turn[0], sign = turn[0] < 0 ? -1 : 1;
     double scale = 2 * sign / (h * (w > 0.5 ? w : 0.5));
@@ -101,11 +63,11 @@ static void frame_of(const double axis[3], double side[2][3])
     double z = axis[2] < 0 ? -axis[2] : axis[2];
     const double least[3] = {x <= y && x <= z, !(x <= y && x <= z) && y <= z,
                              !(x <= y && x <= z) && !(y <= z)};
-    cross(axis, least, side[0]);
-    double length = foliot__sqrt(dot(side[0], side[0]));
+    foliot__vec3_cross(axis, least, side[0]);
+    double length = foliot__sqrt(foliot__vec3_dot(side[0], side[0]));
     for (int k = 0; k < 3; k++)
         side[0][k] /= length;
-    cross(axis, side[0], side[1]);
+    foliot__vec3_cross(axis, side[0], side[1]);
 }
 
 static void define_hinge(const foliot_constraint_definition *d, foliot__joint *joint)
@@ -113,8 +75,8 @@ static void define_hinge(const foliot_constraint_definition *d, foliot__joint *j
     double back[4];
     memcpy(joint->axis, d->axis, sizeof joint->axis);
     frame_of(joint->axis, joint->side);
-    conjugate(joint->start, back);
-    turned(back, joint->axis, joint->axis_b);
+    foliot__quat_conjugate(joint->start, back);
+    foliot__quat_rotate(back, joint->axis, joint->axis_b);
     bool limited = d->angle_min <= d->angle_max;
     joint->rows = 5;
     joint->bounded = limited || d->motor_torque > 0;
@@ -136,9 +98,9 @@ void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joi
     memcpy(joint->anchor_a, d->anchor_a, sizeof joint->anchor_a);
     memcpy(joint->anchor_b, d->anchor_b, sizeof joint->anchor_b);
     memcpy(joint->start, foliot__joint_start(world) + 4 * (size_t)index, sizeof joint->start);
-    joint->reach = foliot__sqrt(dot(d->anchor_a, d->anchor_a));
+    joint->arm_length = foliot__vec3_length(d->anchor_a);
     if (d->b != FOLIOT_NO_BODY)
-        joint->reach += foliot__sqrt(dot(d->anchor_b, d->anchor_b));
+        joint->arm_length += foliot__vec3_length(d->anchor_b);
     if (d->kind == FOLIOT_CONSTRAINT_HINGE) {
         define_hinge(d, joint);
     } else if (d->kind == FOLIOT_CONSTRAINT_DISTANCE) {
@@ -146,7 +108,7 @@ void foliot__joint_define(const foliot_world *world, uint32_t index, foliot__joi
         joint->rows = !joint->bounded;
         joint->least = d->length_min;
         joint->greatest = d->length;
-        joint->reach = d->length;
+        joint->arm_length = d->length;
     } else {
         joint->rows = d->kind == FOLIOT_CONSTRAINT_WELD ? 6 : 3;
     }
@@ -158,8 +120,8 @@ void foliot__joint_starts(foliot_world *world)
         const foliot_constraint_definition *d = &foliot__constraint(world)[i];
         foliot__pose a = foliot__pose_of(world, d->a), b = foliot__pose_of(world, d->b);
         double back[4];
-        conjugate(a.q, back);
-        product(back, b.q, foliot__joint_start(world) + 4 * (size_t)i);
+        foliot__quat_conjugate(a.q, back);
+        foliot__quat_multiply(back, b.q, foliot__joint_start(world) + 4 * (size_t)i);
     }
 }
 
@@ -168,8 +130,8 @@ void foliot__joint_starts(foliot_world *world)
 static void arms_of(const foliot__joint *joint, const foliot__pose *a, const foliot__pose *b,
                     double arm_a[3], double arm_b[3], double apart[3])
 {
-    turned(a->q, joint->anchor_a, arm_a);
-    turned(b->q, joint->anchor_b, arm_b);
+    foliot__quat_rotate(a->q, joint->anchor_a, arm_a);
+    foliot__quat_rotate(b->q, joint->anchor_b, arm_b);
     for (int k = 0; k < 3; k++)
         apart[k] = (b->x[k] - a->x[k]) + (arm_b[k] - arm_a[k]);
 }
@@ -183,10 +145,10 @@ static void row_along(foliot__joint *joint, uint32_t r, const double along[3],
         joint->ja[r][k] = -along[k];
         joint->jb[r][k] = along[k];
     }
-    cross(arm_a, along, turn);
+    foliot__vec3_cross(arm_a, along, turn);
     for (int k = 0; k < 3; k++)
         joint->ja[r][3 + k] = -turn[k];
-    cross(arm_b, along, joint->jb[r] + 3);
+    foliot__vec3_cross(arm_b, along, joint->jb[r] + 3);
 }
 
 // Row r: the turn of b against a about a unit vector.
@@ -199,13 +161,13 @@ static void row_about(foliot__joint *joint, uint32_t r, const double about[3])
     }
 }
 
-void foliot__joint_aim(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
+void foliot__joint_linearise(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
     static const double axes[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double arm_a[3], arm_b[3], apart[3], axis[3];
     arms_of(joint, a, b, arm_a, arm_b, apart);
     if (joint->kind == FOLIOT_CONSTRAINT_DISTANCE) {
-        double length = foliot__sqrt(dot(apart, apart));
+        double length = foliot__vec3_length(apart);
         for (int k = 0; k < 3; k++)
             apart[k] = length > 0 ? apart[k] / length : 0;
         row_along(joint, 0, apart, arm_a, arm_b);
@@ -219,10 +181,10 @@ void foliot__joint_aim(foliot__joint *joint, const foliot__pose *a, const foliot
         return;
     }
     for (uint32_t r = 0; r < 2; r++) {
-        turned(a->q, joint->side[r], axis);
+        foliot__quat_rotate(a->q, joint->side[r], axis);
         row_about(joint, 3 + r, axis);
     }
-    turned(a->q, joint->axis, axis);
+    foliot__quat_rotate(a->q, joint->axis, axis);
     row_about(joint, 5, axis);
 }
 
@@ -231,10 +193,10 @@ static void turn_since_start(const foliot__joint *joint, const foliot__pose *a,
                              const foliot__pose *b, double turn[4])
 {
     double back[4], apart[4];
-    conjugate(a->q, back);
-    product(back, b->q, apart);
-    conjugate(joint->start, back);
-    product(apart, back, turn);
+    foliot__quat_conjugate(a->q, back);
+    foliot__quat_multiply(back, b->q, apart);
+    foliot__quat_conjugate(joint->start, back);
+    foliot__quat_multiply(apart, back, turn);
 }
 
 // About the middle of the limits, so that neither of them is near the jump from pi to -pi.
@@ -242,7 +204,7 @@ static double angle_of(const foliot__joint *joint, const double turn[4])
 {
     bool limited = joint->least > -INFINITE;
     double middle = limited ? (joint->least + joint->greatest) / 2 : 0;
-    double angle = 2 * foliot_atan2(dot(turn + 1, joint->axis), turn[0]) - middle;
+    double angle = 2 * foliot_atan2(foliot__vec3_dot(turn + 1, joint->axis), turn[0]) - middle;
     if (angle > PI)
         angle -= 2 * PI;
     else if (angle < -PI)
@@ -253,12 +215,12 @@ static double angle_of(const foliot__joint *joint, const double turn[4])
 static void measure_hinge(foliot__joint *joint, const foliot__pose *a, const foliot__pose *b)
 {
     double turn[4], axis_a[3], axis_b[3], off[3], side[3];
-    turned(a->q, joint->axis, axis_a);
-    turned(b->q, joint->axis_b, axis_b);
-    cross(axis_a, axis_b, off);
+    foliot__quat_rotate(a->q, joint->axis, axis_a);
+    foliot__quat_rotate(b->q, joint->axis_b, axis_b);
+    foliot__vec3_cross(axis_a, axis_b, off);
     for (int r = 0; r < 2; r++) {
-        turned(a->q, joint->side[r], side);
-        joint->error[3 + r] = dot(side, off);
+        foliot__quat_rotate(a->q, joint->side[r], side);
+        joint->error[3 + r] = foliot__vec3_dot(side, off);
     }
     if (!joint->bounded)
         return;
@@ -271,7 +233,7 @@ static void measure_weld(foliot__joint *joint, const foliot__pose *a, const foli
     double turn[4], off[3];
     turn_since_start(joint, a, b, turn);
     double twice = turn[0] < 0 ? -2 : 2;
-    turned(a->q, turn + 1, off);
+    foliot__quat_rotate(a->q, turn + 1, off);
     for (int k = 0; k < 3; k++)
         joint->error[3 + k] = twice * off[k];
 }
@@ -281,7 +243,7 @@ void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const fo
     double arm_a[3], arm_b[3], apart[3];
     arms_of(joint, a, b, arm_a, arm_b, apart);
     if (joint->kind == FOLIOT_CONSTRAINT_DISTANCE) {
-        joint->value = foliot__sqrt(dot(apart, apart));
+        joint->value = foliot__vec3_length(apart);
         joint->error[0] = joint->value - joint->greatest;
         return;
     }
@@ -292,13 +254,13 @@ void foliot__joint_measure(foliot__joint *joint, const foliot__pose *a, const fo
         measure_weld(joint, a, b);
 }
 
-double foliot__joint_worst(const foliot__joint *joint)
+double foliot__joint_error_max(const foliot__joint *joint)
 {
     double worst = 0;
     for (uint32_t r = 0; r < joint->rows; r++) {
-        bool length = r < 3 && joint->reach > 0;
+        bool length = r < 3 && joint->arm_length > 0;
         double error = joint->error[r] < 0 ? -joint->error[r] : joint->error[r];
-        double share = length ? error / joint->reach : r < 3 ? 0 : error;
+        double share = length ? error / joint->arm_length : r < 3 ? 0 : error;
         worst = share > worst ? share : worst;
     }
     return worst;
@@ -307,8 +269,8 @@ double foliot__joint_worst(const foliot__joint *joint)
 // -- masses
 
 // What does not turn gets moments of 1: no row asks for a turn of it.
-void foliot__jointed_weigh(const foliot_world *world, foliot__jointed *body,
-                           const foliot__pose *pose)
+void foliot__joint_body_set_mass(const foliot_world *world, foliot__joint_body *body,
+                                 const foliot__pose *pose)
 {
     foliot__v3 inertia = foliot__inertia(world), inverse = foliot__inverse_inertia(world);
     bool turns = inverse.x[body->slot] > 0;
@@ -317,7 +279,7 @@ void foliot__jointed_weigh(const foliot_world *world, foliot__jointed *body,
     double axis[3][3];
     for (int k = 0; k < 3; k++) {
         const double unit[3] = {k == 0, k == 1, k == 2};
-        turned(pose->q, unit, axis[k]);
+        foliot__quat_rotate(pose->q, unit, axis[k]);
     }
     body->mass = foliot__mass(world)[body->slot];
     for (int i = 0; i < 3; i++)

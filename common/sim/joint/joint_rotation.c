@@ -40,8 +40,8 @@ static void to_body(const double q[4], const double v[3], double out[3])
     out[2] = v[2] + (q[0] * c[2] + (q[2] * c[0] - q[1] * c[1]));
 }
 
-void foliot__jointed_turn(const foliot_world *world, const foliot__jointed *body, double h,
-                          double q[4])
+void foliot__joint_body_rotate(const foliot_world *world, const foliot__joint_body *body, double h,
+                               double q[4])
 {
     foliot__v3 inverse = foliot__inverse_inertia(world);
     const double e[3] = {inverse.x[body->slot], inverse.y[body->slot], inverse.z[body->slot]};

@@ -3,7 +3,7 @@
 // conjugate gradients over the tree, and for the bounded rows (limits, motors, ropes) the search
 // for the part of their law that they stand on.
 //
-// With T the answer of the tree to a push, loops ask for (Jl T Jl^t) p = goal - Jl change:
+// With T the answer of the tree to an impulse, loops ask for (Jl T Jl^t) p = goal - Jl change:
 // symmetric, and of rank at most the loops' rows, so that as many iterations would do in exact
 // arithmetic (Hestenes and Stiefel 1952). Loops that hold each other twice over (a planar ring of
 // hinges) make it singular; their goals then agree but for rounding, and the search stops where the
@@ -34,64 +34,66 @@ static double speed_of(const foliot__joints *j, const foliot__joint *joint, uint
 static void push_row(foliot__joints *j, const foliot__joint *joint, uint32_t row, double impulse)
 {
     for (int c = 0; c < 6 && joint->a != FOLIOT__NONE; c++)
-        j->bodies[joint->a].pushed[c] += joint->ja[row][c] * impulse;
+        j->bodies[joint->a].impulse_in[c] += joint->ja[row][c] * impulse;
     for (int c = 0; c < 6 && joint->b != FOLIOT__NONE; c++)
-        j->bodies[joint->b].pushed[c] += joint->jb[row][c] * impulse;
+        j->bodies[joint->b].impulse_in[c] += joint->jb[row][c] * impulse;
 }
 
 // -- the bounded row
 
-static bool held(const foliot__joint *joint)
+static bool is_held(const foliot__joint *joint)
 {
     return joint->bounded && joint->state >= FOLIOT__BOUND_LOW;
 }
 
-// What a row that is not held is pushed with, beyond what it has been pushed with in this substep.
-static double push_of(const foliot__joint *joint, double h)
+// What a row that is not is_held is pushed with, beyond what it has been pushed with in this
+// substep.
+static double free_impulse(const foliot__joint *joint, double h)
 {
-    if (!joint->bounded || held(joint))
+    if (!joint->bounded || is_held(joint))
         return 0;
     double torque = joint->strength * h;
-    return (joint->state == FOLIOT__BOUND_FREE ? torque : -torque) - joint->push[joint->rows];
+    return (joint->state == FOLIOT__BOUND_FREE ? torque : -torque) -
+           joint->impulse_sum[joint->rows];
 }
 
-static void take_goal(foliot__joint *joint)
+static void set_goal(foliot__joint *joint)
 {
     // A motor never drives beyond a limit.
     if (joint->state == FOLIOT__BOUND_DRIVEN && joint->drive <= joint->low)
         joint->state = FOLIOT__BOUND_LOW;
     if (joint->state == FOLIOT__BOUND_DRIVEN && joint->drive >= joint->high)
         joint->state = FOLIOT__BOUND_HIGH;
-    uint32_t first = joint->rows, rubbing = joint->friction > 0 && !held(joint) ? 6 - first : 0;
-    joint->active = first + held(joint) + rubbing;
+    uint32_t first = joint->rows, rubs = joint->friction > 0 && !is_held(joint) ? 6 - first : 0;
+    joint->active = first + is_held(joint) + rubs;
     for (uint32_t r = 0; r < joint->active; r++) {
-        joint->soft[r] = r >= first && rubbing ? 1 / joint->friction : 0;
-        if (r >= first && rubbing)
-            joint->goal[r] = joint->turning[r] - joint->soft[r] * joint->rubbed[r];
+        joint->soft[r] = r >= first && rubs ? 1 / joint->friction : 0;
+        if (r >= first && rubs)
+            joint->goal[r] = joint->friction_goal[r] - joint->soft[r] * joint->friction_sum[r];
     }
-    if (held(joint))
+    if (is_held(joint))
         joint->goal[joint->rows] = joint->state == FOLIOT__BOUND_LOW    ? joint->low
                                    : joint->state == FOLIOT__BOUND_HIGH ? joint->high
                                                                         : joint->drive;
 }
 
 // Where a row of this impulse and speed belongs.
-static uint32_t state_after(const foliot__joint *joint, double push, double speed, double torque)
+static uint32_t state_after(const foliot__joint *joint, double impulse, double speed, double torque)
 {
     bool up = joint->drive > joint->low, down = joint->drive < joint->high;
     switch ((foliot__bound_state)joint->state) {
     case FOLIOT__BOUND_LOW:
-        if (push < (up ? torque : -torque))
+        if (impulse < (up ? torque : -torque))
             return up ? FOLIOT__BOUND_FREE : FOLIOT__BOUND_BRAKED;
         break;
     case FOLIOT__BOUND_HIGH:
-        if (push > (down ? -torque : torque))
+        if (impulse > (down ? -torque : torque))
             return down ? FOLIOT__BOUND_BRAKED : FOLIOT__BOUND_FREE;
         break;
     case FOLIOT__BOUND_DRIVEN:
-        if (push > torque)
+        if (impulse > torque)
             return FOLIOT__BOUND_FREE;
-        if (push < -torque)
+        if (impulse < -torque)
             return FOLIOT__BOUND_BRAKED;
         break;
     case FOLIOT__BOUND_FREE:
@@ -110,7 +112,7 @@ static uint32_t state_after(const foliot__joint *joint, double push, double spee
     return joint->state;
 }
 
-static bool review(foliot__joints *j, foliot__island *island, double h)
+static bool review_bounds(foliot__joints *j, foliot__island *island, double h)
 {
     bool changed = false;
     for (uint32_t i = 0; i < island->joints; i++) {
@@ -118,10 +120,10 @@ static bool review(foliot__joints *j, foliot__island *island, double h)
         if (!joint->bounded)
             continue;
         uint32_t row = joint->rows;
-        double push = joint->push[row] + (held(joint) ? joint->impulse[row] : 0);
-        uint32_t state = state_after(joint, push, speed_of(j, joint, row), joint->strength * h);
+        double impulse = joint->impulse_sum[row] + (is_held(joint) ? joint->impulse[row] : 0);
+        uint32_t state = state_after(joint, impulse, speed_of(j, joint, row), joint->strength * h);
         changed |= state != joint->state;
-        island->fresh |= state != joint->state && joint->friction > 0;
+        island->unfactored |= state != joint->state && joint->friction > 0;
         joint->state = state;
     }
     return changed;
@@ -133,7 +135,7 @@ typedef struct loops {
     foliot__joints *j;
     const foliot__island *island;
     uint32_t first, count; // joints
-    double *error, *search, *product, *push, *scale;
+    double *error, *search, *product, *impulse, *scale;
 } loops;
 
 static loops loops_of(foliot__joints *j, const foliot__island *island)
@@ -157,16 +159,16 @@ static loops loops_of(foliot__joints *j, const foliot__island *island)
              once_ = NULL)                                                                         \
             for (uint32_t r = 0; r < joint->active; r++, n++)
 
-static void clear_pushes(foliot__joints *j, const foliot__island *island)
+static void clear_impulses_in(foliot__joints *j, const foliot__island *island)
 {
     for (uint32_t i = 0; i < island->bodies; i++)
-        memset(j->bodies[island->body + i].pushed, 0, sizeof j->bodies->pushed);
+        memset(j->bodies[island->body + i].impulse_in, 0, sizeof j->bodies->impulse_in);
 }
 
 // product := Jl T Jl^t search
-static void multiply(const loops *l)
+static void apply_system(const loops *l)
 {
-    clear_pushes(l->j, l->island);
+    clear_impulses_in(l->j, l->island);
     EACH_ROW(l, joint, r, n)
     push_row(l->j, joint, r, l->search[n]);
     foliot__tree_solve(l->j, l->island, true);
@@ -183,7 +185,7 @@ static double scale_of(const foliot__joints *j, const foliot__joint *joint, uint
         const double *row = side ? joint->jb[r] : joint->ja[r];
         if (body == FOLIOT__NONE)
             continue;
-        const foliot__jointed *m = &j->bodies[body];
+        const foliot__joint_body *m = &j->bodies[body];
         double trace = (m->inertia[0][0] + m->inertia[1][1]) + m->inertia[2][2];
         sum += ((row[0] * row[0] + row[1] * row[1]) + row[2] * row[2]) / m->mass +
                ((row[3] * row[3] + row[4] * row[4]) + row[5] * row[5]) * 3 / trace;
@@ -202,18 +204,18 @@ static double refresh_search(const loops *l, double before)
     return sum;
 }
 
-// push := what the loops' rows are pushed with. The tree has answered to all else.
+// impulse := what the loops' rows are pushed with. The tree has answered to all else.
 static void solve_loops(const loops *l)
 {
     EACH_ROW(l, joint, r, n)
     {
         l->error[n] = joint->goal[r] - speed_of(l->j, joint, r);
         l->scale[n] = scale_of(l->j, joint, r);
-        l->push[n] = l->search[n] = 0;
+        l->impulse[n] = l->search[n] = 0;
     }
     double first = refresh_search(l, 0), rest = first;
     for (uint32_t k = 0; k < LOOP_ITERATIONS && rest > first * LOOP_TOLERANCE; k++) {
-        multiply(l);
+        apply_system(l);
         double curvature = 0, flat = 0;
         EACH_ROW(l, joint, r, n)
         {
@@ -225,7 +227,7 @@ static void solve_loops(const loops *l)
         double length = rest / curvature;
         EACH_ROW(l, joint, r, n)
         {
-            l->push[n] += length * l->search[n];
+            l->impulse[n] += length * l->search[n];
             l->error[n] -= length * l->product[n];
         }
         rest = refresh_search(l, rest);
@@ -234,43 +236,44 @@ static void solve_loops(const loops *l)
 
 // -- the island
 
-static void push_outside(foliot__joints *j, const foliot__island *island, double h)
+static void push_free_rows(foliot__joints *j, const foliot__island *island, double h)
 {
-    clear_pushes(j, island);
+    clear_impulses_in(j, island);
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = joint_at(j, island, i);
-        if (joint->bounded && !held(joint))
-            push_row(j, joint, joint->rows, push_of(joint, h));
+        if (joint->bounded && !is_held(joint))
+            push_row(j, joint, joint->rows, free_impulse(joint, h));
     }
 }
 
-static void answer(foliot__joints *j, foliot__island *island, double h)
+static void solve_once(foliot__joints *j, foliot__island *island, double h)
 {
-    push_outside(j, island, h);
+    push_free_rows(j, island, h);
     foliot__tree_solve(j, island, false);
     if (island->loops == 0)
         return;
     loops l = loops_of(j, island);
     solve_loops(&l);
-    push_outside(j, island, h);
+    push_free_rows(j, island, h);
     EACH_ROW(&l, joint, r, n)
     {
-        push_row(j, joint, r, l.push[n]);
-        joint->impulse[r] = l.push[n];
+        push_row(j, joint, r, l.impulse[n]);
+        joint->impulse[r] = l.impulse[n];
     }
     foliot__tree_solve(j, island, false);
 }
 
 // Impulses are counted; those that were given, too.
-static void settle(foliot__joints *j, const foliot__island *island, double h)
+static void add_impulses(foliot__joints *j, const foliot__island *island, double h)
 {
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = joint_at(j, island, i);
-        bool rubbing = joint->friction > 0 && !held(joint);
+        bool rubs = joint->friction > 0 && !is_held(joint);
         for (uint32_t r = 0; r < joint->active; r++)
-            (rubbing && r >= joint->rows ? joint->rubbed : joint->push)[r] += joint->impulse[r];
-        if (joint->bounded && !held(joint))
-            joint->push[joint->rows] += push_of(joint, h);
+            (rubs && r >= joint->rows ? joint->friction_sum : joint->impulse_sum)[r] +=
+                joint->impulse[r];
+        if (joint->bounded && !is_held(joint))
+            joint->impulse_sum[joint->rows] += free_impulse(joint, h);
     }
 }
 
@@ -280,15 +283,15 @@ void foliot__island_solve(foliot__joints *j, foliot__island *island, double h)
         for (uint32_t i = 0; i < island->joints; i++) {
             foliot__joint *joint = joint_at(j, island, i);
             uint32_t active = joint->active, state = joint->state;
-            take_goal(joint);
-            island->fresh |= active != joint->active || state != joint->state;
+            set_goal(joint);
+            island->unfactored |= active != joint->active || state != joint->state;
         }
-        if (island->fresh)
+        if (island->unfactored)
             foliot__tree_factor(j, island);
-        island->fresh = false;
-        answer(j, island, h);
-        if (pass + 1 == PASSES || !review(j, island, h))
+        island->unfactored = false;
+        solve_once(j, island, h);
+        if (pass + 1 == PASSES || !review_bounds(j, island, h))
             break;
     }
-    settle(j, island, h);
+    add_impulses(j, island, h);
 }

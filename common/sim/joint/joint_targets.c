@@ -10,26 +10,26 @@ static foliot__pose pose_now(const foliot__joints *j, const foliot_world *world,
         return pose;
     foliot__pose_move(&pose, j->bodies[body].moved, h);
     if (j->bodies[body].free)
-        foliot__jointed_turn(world, &j->bodies[body], h, pose.q);
+        foliot__joint_body_rotate(world, &j->bodies[body], h, pose.q);
     return pose;
 }
 
-void foliot__island_aim(foliot__joints *j, const foliot_world *world, foliot__island *island,
-                        double h)
+void foliot__island_linearise(foliot__joints *j, const foliot_world *world, foliot__island *island,
+                              double h)
 {
     for (uint32_t i = 0; i < island->bodies; i++) {
-        foliot__jointed *body = &j->bodies[island->body + i];
+        foliot__joint_body *body = &j->bodies[island->body + i];
         foliot__pose pose = pose_now(j, world, body->slot, island->body + i, h);
-        foliot__jointed_weigh(world, body, &pose);
+        foliot__joint_body_set_mass(world, body, &pose);
     }
     for (uint32_t i = 0; i < island->joints; i++) {
         foliot__joint *joint = &j->joints[island->joint + i];
         foliot__pose a = pose_now(j, world, joint->slot_a, joint->a, h);
         foliot__pose b = pose_now(j, world, joint->slot_b, joint->b, h);
-        foliot__joint_aim(joint, &a, &b);
+        foliot__joint_linearise(joint, &a, &b);
         foliot__joint_measure(joint, &a, &b);
     }
-    island->fresh = true;
+    island->unfactored = true;
 }
 
 static double speed_of(const foliot__joint *joint, uint32_t row, const double *a, const double *b)
@@ -45,18 +45,18 @@ static double turning_of(const foliot__joints *j, const foliot_world *world,
     double sum = 0;
     for (int side = 0; side < 2; side++) {
         uint32_t body = side ? joint->b : joint->a, slot = side ? joint->slot_b : joint->slot_a;
-        const double *way = (side ? joint->jb[row] : joint->ja[row]) + 3;
+        const double *direction = (side ? joint->jb[row] : joint->ja[row]) + 3;
         if (body == FOLIOT__NONE)
             continue;
         const double *moved = j->bodies[body].moved + 3;
-        sum += (way[0] * (w.x[slot] + moved[0]) + way[1] * (w.y[slot] + moved[1])) +
-               way[2] * (w.z[slot] + moved[2]);
+        sum += (direction[0] * (w.x[slot] + moved[0]) + direction[1] * (w.y[slot] + moved[1])) +
+               direction[2] * (w.z[slot] + moved[2]);
     }
     return sum;
 }
 
-double foliot__island_want_positions(foliot__joints *j, const foliot_world *world,
-                                     const foliot__island *island, double h)
+double foliot__island_target_positions(foliot__joints *j, const foliot_world *world,
+                                       const foliot__island *island, double h)
 {
     const double infinite = __builtin_inf();
     double worst = 0;
@@ -65,22 +65,22 @@ double foliot__island_want_positions(foliot__joints *j, const foliot_world *worl
         foliot__pose a = pose_now(j, world, joint->slot_a, joint->a, h);
         foliot__pose b = pose_now(j, world, joint->slot_b, joint->b, h);
         foliot__joint_measure(joint, &a, &b);
-        double error = foliot__joint_worst(joint);
+        double error = foliot__joint_error_max(joint);
         worst = error > worst ? error : worst;
         for (uint32_t r = 0; r < joint->rows; r++)
             joint->goal[r] = -joint->error[r] / h;
         joint->low = (joint->least - joint->value) / h;
         joint->high = (joint->greatest - joint->value) / h;
-        joint->drive =
-            joint->strength > 0 ? joint->speed - (joint->value - joint->was) / h : infinite;
+        joint->drive = joint->strength > 0 ? joint->speed - (joint->value - joint->value_before) / h
+                                           : infinite;
         for (uint32_t r = joint->rows;
              r < FOLIOT__ROWS && joint->kind != FOLIOT_CONSTRAINT_DISTANCE; r++)
-            joint->turning[r] = -turning_of(j, world, joint, r);
+            joint->friction_goal[r] = -turning_of(j, world, joint, r);
     }
     return worst;
 }
 
-void foliot__island_want_velocities(foliot__joints *j, const foliot__island *island, double h)
+void foliot__island_target_velocities(foliot__joints *j, const foliot__island *island, double h)
 {
     const double infinite = __builtin_inf();
     for (uint32_t i = 0; i < island->joints; i++) {

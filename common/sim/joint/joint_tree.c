@@ -36,7 +36,7 @@ static void factor(double a[6][6], uint32_t n)
 }
 
 // x := L^-1 x
-static void forward(double l[6][6], uint32_t n, double *x)
+static void solve_lower(double l[6][6], uint32_t n, double *x)
 {
     for (uint32_t i = 0; i < n; i++) {
         double sum = x[i];
@@ -47,7 +47,7 @@ static void forward(double l[6][6], uint32_t n, double *x)
 }
 
 // x := L^-t x
-static void backward(double l[6][6], uint32_t n, double *x)
+static void solve_upper(double l[6][6], uint32_t n, double *x)
 {
     for (uint32_t i = n; i-- > 0;) {
         double sum = x[i];
@@ -57,7 +57,7 @@ static void backward(double l[6][6], uint32_t n, double *x)
     }
 }
 
-static void start_mass(foliot__jointed *body)
+static void start_mass(foliot__joint_body *body)
 {
     memset(body->factor, 0, sizeof body->factor);
     for (int i = 0; i < 3; i++) {
@@ -69,12 +69,12 @@ static void start_mass(foliot__jointed *body)
 
 static void factor_joint(foliot__joints *j, foliot__joint *joint)
 {
-    foliot__jointed *child = &j->bodies[joint->child];
+    foliot__joint_body *child = &j->bodies[joint->child];
     const double(*jc)[6] = (const double(*)[6])(joint->child == joint->a ? joint->ja : joint->jb);
     uint32_t n = joint->active;
     for (uint32_t r = 0; r < n; r++) {
         memcpy(joint->g[r], jc[r], sizeof joint->g[r]);
-        forward(child->factor, 6, joint->g[r]);
+        solve_lower(child->factor, 6, joint->g[r]);
     }
     for (uint32_t r = 0; r < n; r++)
         for (uint32_t s = 0; s <= r; s++)
@@ -85,12 +85,12 @@ static void factor_joint(foliot__joints *j, foliot__joint *joint)
     if (joint->parent == FOLIOT__NONE)
         return;
     const double(*jp)[6] = (const double(*)[6])(joint->child == joint->a ? joint->jb : joint->ja);
-    foliot__jointed *parent = &j->bodies[joint->parent];
+    foliot__joint_body *parent = &j->bodies[joint->parent];
     for (uint32_t c = 0; c < 6; c++) {
         double column[FOLIOT__ROWS];
         for (uint32_t r = 0; r < n; r++)
             column[r] = jp[r][c];
-        forward(joint->k, n, column);
+        solve_lower(joint->k, n, column);
         for (uint32_t r = 0; r < n; r++)
             joint->h[r][c] = column[r];
     }
@@ -108,7 +108,7 @@ void foliot__tree_factor(foliot__joints *j, const foliot__island *island)
     for (uint32_t i = 0; i < island->bodies; i++)
         start_mass(&j->bodies[island->body + i]);
     for (uint32_t i = island->bodies; i-- > 0;) {
-        foliot__jointed *body = &j->bodies[island->body + i];
+        foliot__joint_body *body = &j->bodies[island->body + i];
         factor(body->factor, 6);
         if (body->joint != FOLIOT__NONE)
             factor_joint(j, &j->joints[body->joint]);
@@ -121,10 +121,10 @@ static void pass_up(foliot__joints *j, foliot__joint *joint, const double *pushe
     uint32_t n = joint->active;
     for (uint32_t r = 0; r < n; r++)
         joint->half[r] = (held ? 0 : joint->goal[r]) - foliot__dot6(joint->g[r], pushed);
-    forward(joint->k, n, joint->half);
+    solve_lower(joint->k, n, joint->half);
     if (joint->parent == FOLIOT__NONE)
         return;
-    double *to = j->bodies[joint->parent].pushed;
+    double *to = j->bodies[joint->parent].impulse_in;
     for (uint32_t c = 0; c < 6; c++) {
         double sum = 0;
         for (uint32_t r = 0; r < n; r++)
@@ -141,7 +141,7 @@ static void pass_down(foliot__joints *j, foliot__joint *joint, double *pushed)
         joint->impulse[r] = joint->half[r];
     for (uint32_t r = 0; r < n && joint->parent != FOLIOT__NONE; r++)
         joint->impulse[r] -= foliot__dot6(joint->h[r], j->bodies[joint->parent].change);
-    backward(joint->k, n, joint->impulse);
+    solve_upper(joint->k, n, joint->impulse);
     for (uint32_t r = n; r < FOLIOT__ROWS; r++)
         joint->impulse[r] = 0;
     for (uint32_t r = 0; r < n; r++)
@@ -152,16 +152,16 @@ static void pass_down(foliot__joints *j, foliot__joint *joint, double *pushed)
 void foliot__tree_solve(foliot__joints *j, const foliot__island *island, bool held)
 {
     for (uint32_t i = island->bodies; i-- > 0;) {
-        foliot__jointed *body = &j->bodies[island->body + i];
-        forward(body->factor, 6, body->pushed);
+        foliot__joint_body *body = &j->bodies[island->body + i];
+        solve_lower(body->factor, 6, body->impulse_in);
         if (body->joint != FOLIOT__NONE)
-            pass_up(j, &j->joints[body->joint], body->pushed, held);
+            pass_up(j, &j->joints[body->joint], body->impulse_in, held);
     }
     for (uint32_t i = 0; i < island->bodies; i++) {
-        foliot__jointed *body = &j->bodies[island->body + i];
+        foliot__joint_body *body = &j->bodies[island->body + i];
         if (body->joint != FOLIOT__NONE)
-            pass_down(j, &j->joints[body->joint], body->pushed);
-        memcpy(body->change, body->pushed, sizeof body->change);
-        backward(body->factor, 6, body->change);
+            pass_down(j, &j->joints[body->joint], body->impulse_in);
+        memcpy(body->change, body->impulse_in, sizeof body->change);
+        solve_upper(body->factor, 6, body->change);
     }
 }

@@ -143,7 +143,7 @@ static void begin_with_joints(foliot__solver *s)
     plan_active(s, remember_range);
     plan_active(s, load_smooth_range);
     foliot__parallel_wait(s->workers);
-    foliot__joints_smooth(s->world, s->bodies);
+    foliot__joints_remember_smooth(s->world, s->bodies);
     plan_active(s, begin_range);
 }
 
