@@ -10,6 +10,7 @@
 // in use.
 #include "sim/collide/collide.h"
 
+#include "sim/math/simd.h"
 #include "sim/math/vec3.h"
 #include "sim/state/joint_table.h"
 
@@ -24,9 +25,9 @@
 #define ROW_BOUNDS 64 // bounds that are looked at in lanes in the time that it takes to find a row
 #define NOWHERE UINT32_MAX
 
-typedef float lanes __attribute__((vector_size(LANES * sizeof(float)), may_alias, aligned(4)));
-typedef int32_t marks __attribute__((vector_size(LANES * sizeof(float)), may_alias));
-typedef int64_t halves __attribute__((vector_size(LANES * sizeof(float)), may_alias));
+typedef float lanes FOLIOT__SIMD_ALIGNED(float, LANES, 4);
+typedef int32_t marks FOLIOT__SIMD(int32_t, LANES);
+typedef int64_t halves FOLIOT__SIMD(int64_t, LANES / 2);
 
 // How far the shape reaches along each axis from its centre, wherever it turns within `turn`
 // (radians).

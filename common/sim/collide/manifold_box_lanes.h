@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/cpu.h"
+#include "sim/math/simd.h"
 
 #if FINE
 typedef double real;
@@ -30,45 +31,22 @@ typedef int32_t mark;
 #else
 #define LANES 1
 #endif
-#define ALIGNED aligned(LANES * sizeof(real) < 8 ? LANES * sizeof(real) : 8)
-typedef real lanes __attribute__((vector_size(LANES * sizeof(real)), may_alias, ALIGNED));
-typedef mark marks __attribute__((vector_size(LANES * sizeof(mark)), may_alias, ALIGNED));
-typedef double doubles __attribute__((vector_size(LANES * sizeof(double)), may_alias, aligned(8)));
+// Aligned to 8 bytes at most, since columns of the batch begin anywhere.
+#define ALIGNMENT (LANES * sizeof(real) < 8 ? LANES * sizeof(real) : 8)
+typedef real lanes FOLIOT__SIMD_ALIGNED(real, LANES, ALIGNMENT);
+typedef mark marks FOLIOT__SIMD_ALIGNED(mark, LANES, ALIGNMENT);
+typedef double doubles FOLIOT__SIMD_ALIGNED(double, LANES, 8);
 
-#if defined(__clang__)
-#define UNROLL
-#else
-#define UNROLL _Pragma("GCC unroll 4")
-#endif
-#define TIMES(k, n) UNROLL for (int k = 0; k < (n); k++)
-// `yes` where the mark is set, else `no`.
-#define CHOOSE(which, yes, no) ((lanes)(((which) & (marks)(yes)) | (~(which) & (marks)(no))))
+#define TIMES(k, n) FOLIOT__UNROLL(4) for (int k = 0; k < (n); k++)
+#define CHOOSE(which, yes, no) FOLIOT__SELECT(lanes, which, yes, no)
 #define ABSOLUTE(v) ((lanes)((marks)(v) & ~(marks)signs))
 #define DOT(a, b) (((a)[0] * (b)[0] + (a)[1] * (b)[1]) + (a)[2] * (b)[2])
 #define LOAD(row) (*(const doubles *)((row) + first)) // from column `first` on
 
-#if defined(__AVX512F__) && FINE
-#include <immintrin.h>
-#define TAKE_ROOT(v) ((v) = (lanes)_mm512_sqrt_pd((__m512d)(v)))
-#elif defined(__AVX2__) && FINE
-#include <immintrin.h>
-#define TAKE_ROOT(v)                                                                               \
-    do {                                                                                           \
-        __m256d low, high;                                                                         \
-        memcpy(&low, &(v), sizeof low);                                                            \
-        memcpy(&high, (char *)&(v) + sizeof low, sizeof high);                                     \
-        low = _mm256_sqrt_pd(low);                                                                 \
-        high = _mm256_sqrt_pd(high);                                                               \
-        memcpy(&(v), &low, sizeof low);                                                            \
-        memcpy((char *)&(v) + sizeof low, &high, sizeof high);                                     \
-    } while (0)
-#elif defined(__AVX2__)
-#include <immintrin.h>
-#define TAKE_ROOT(v) ((v) = (lanes)_mm256_sqrt_ps((__m256)(v)))
-#elif FINE
-#define TAKE_ROOT(v) TIMES(l, LANES)(v)[l] = __builtin_sqrt((v)[l])
+#if FINE
+#define TAKE_ROOT(v) FOLIOT__SIMD_SQRT_F64(v)
 #else
-#define TAKE_ROOT(v) TIMES(l, LANES)(v)[l] = __builtin_sqrtf((v)[l])
+#define TAKE_ROOT(v) FOLIOT__SIMD_SQRT_F32(v)
 #endif
 
 #define PREFERENCE                                                                                 \

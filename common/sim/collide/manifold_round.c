@@ -5,6 +5,7 @@
 // A capsule that lies along another, along a face or along an edge gets two points, at the ends of
 // what the two have in common; else there is one, where they are nearest_points.
 #include "sim/collide/shape.h"
+#include "sim/math/simd.h"
 
 #define ALONG 0x1p-7      // squared sine below which two segments lie along each other (5 degrees)
 #define COMMON 0x1p-8     // of a radius: less in common than this is one point
@@ -172,12 +173,12 @@ static double slope(const rod *r, double t)
 
 // Two points of the rod at once, where it passes the planes of two opposite faces; an end where it
 // does not.
-typedef double two __attribute__((vector_size(16)));
-typedef int64_t marks __attribute__((vector_size(16)));
+typedef double two FOLIOT__SIMD(double, 2);
+typedef int64_t marks FOLIOT__SIMD(int64_t, 2);
 
 static inline two choose(marks which, two yes, two no)
 {
-    return (two)((which & (marks)yes) | (~which & (marks)no));
+    return FOLIOT__SELECT(two, which, yes, no);
 }
 
 static two crossings(const rod *r, int k)

@@ -8,6 +8,7 @@
 
 #include "sim/collide/manifold_box.h"
 #include "sim/collide/shape.h"
+#include "sim/math/simd.h"
 
 #define CAST_STEPS 64
 #define CAST_NEAR 0x1p-20 // of the size of what moves
@@ -29,8 +30,8 @@ static void unit_of(const double v[3], double out[3])
 // Two: what every machine has; wider ones would be taken apart value by value where they are not
 // there.
 #define TWO 2
-typedef double lanes __attribute__((vector_size(8 * TWO), may_alias));
-typedef int64_t marks __attribute__((vector_size(8 * TWO), may_alias));
+typedef double lanes FOLIOT__SIMD(double, TWO);
+typedef int64_t marks FOLIOT__SIMD(int64_t, TWO);
 
 // A swept ball: all that may be met comes within `radius` of the travelled from `from` to the end.
 typedef struct swept_ball {
@@ -48,7 +49,7 @@ static inline marks near_two(const foliot_world *world, const swept_ball *s, uin
     along = (lanes)((marks)along & (along > 0));
     lanes end = {s->distance, s->distance};
     marks beyond = along > end;
-    along = (lanes)((~beyond & (marks)along) | (beyond & (marks)end));
+    along = FOLIOT__SELECT(lanes, beyond, end, along);
     x -= along * s->direction[0];
     y -= along * s->direction[1];
     z -= along * s->direction[2];

@@ -6,39 +6,18 @@
 #include "sim/ccd/impact.h"
 #include "sim/integrator/response.h"
 
-#if defined(__AVX512F__)
-#define WIDE 8 // doubles in a vector
-#else
-#define WIDE 4
-#endif
-typedef double wide __attribute__((vector_size(8 * WIDE), may_alias));
-typedef int64_t wide_marks __attribute__((vector_size(8 * WIDE), may_alias));
-typedef float slim __attribute__((vector_size(4 * WIDE), may_alias, aligned(4 * WIDE)));
-typedef int32_t slim_marks __attribute__((vector_size(4 * WIDE), may_alias, aligned(4 * WIDE)));
+#define WIDE FOLIOT__SIMD_DOUBLES
+typedef double wide FOLIOT__SIMD(double, WIDE);
+typedef int64_t wide_marks FOLIOT__SIMD(int64_t, WIDE);
+typedef float slim FOLIOT__SIMD(float, WIDE);
+typedef int32_t slim_marks FOLIOT__SIMD(int32_t, WIDE);
 
-#if defined(__AVX512F__)
-#define WIDEN(v) ((wide)_mm512_cvtps_pd((__m256)(v)))
-#define NARROW(v) ((slim)_mm512_cvtpd_ps((__m512d)(v)))
-#define WIDEN_MARKS(v) ((wide_marks)_mm512_cvtepi32_epi64((__m256i)(v)))
-#define ROOT(v) ((v) = (wide)_mm512_sqrt_pd((__m512d)(v)))
-#elif defined(__AVX2__)
-#define WIDEN(v) ((wide)_mm256_cvtps_pd((__m128)(v)))
-#define NARROW(v) ((slim)_mm256_cvtpd_ps((__m256d)(v)))
-#define WIDEN_MARKS(v) ((wide_marks)_mm256_cvtepi32_epi64((__m128i)(v)))
-#define ROOT(v) ((v) = (wide)_mm256_sqrt_pd((__m256d)(v)))
-#else
-#define WIDEN(v) __builtin_convertvector(v, wide)
-#define NARROW(v) __builtin_convertvector(v, slim)
-#define WIDEN_MARKS(v) __builtin_convertvector(v, wide_marks)
-#define ROOT(v) EACH(root_l, WIDE)(v)[root_l] = foliot__sqrt((v)[root_l])
-#endif
-
-// `yes` where the mark is set, else `no`.
-#define PICK(mark, yes, no)                                                                        \
-    ((wide)(((wide_marks)(mark) & (wide_marks)(yes)) | (~(wide_marks)(mark) & (wide_marks)(no))))
-#define PICK_8(mark, yes, no)                                                                      \
-    ((lanes_8)(((marks_8)(mark) & (marks_8)(yes)) | (~(marks_8)(mark) & (marks_8)(no))))
-#define AT(table, slot) (*(wide *)(void *)&(table)[slot])
+#define WIDEN(v) FOLIOT__SIMD_WIDEN(wide, v)
+#define NARROW(v) FOLIOT__SIMD_NARROW(slim, v)
+#define WIDEN_MARKS(v) FOLIOT__SIMD_WIDEN_MASK(wide_marks, v)
+#define ROOT(v) FOLIOT__SIMD_SQRT_F64(v)
+#define PICK(mark, yes, no) FOLIOT__SELECT(wide, mark, yes, no)
+#define AT(table, slot) FOLIOT__SIMD_AT(wide, table, slot)
 #define HALF(row, p) (((slim *)(void *)&(row))[p])
 #define MARKS_HALF(row, p) (((slim_marks *)(void *)&(row))[p])
 // p: parts of eight slots, as many as a vector holds; i: their first slot

@@ -5,16 +5,14 @@
 
 #include "base/cpu.h"
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
+#include "sim/math/simd.h"
 
-// Written out, so that arrays of vectors stay in registers. What is eight scalars a vector has no
-// room there.
-#if defined(__clang__) || !FOLIOT__VECTORS
-#define UNROLL
+// Written out, so that arrays of vectors stay in registers. Where a vector is eight scalars, there
+// are not enough registers for that.
+#if FOLIOT__VECTORS
+#define UNROLL FOLIOT__UNROLL(16)
 #else
-#define UNROLL _Pragma("GCC unroll 16")
+#define UNROLL
 #endif
 #define EACH(k, n) UNROLL for (int k = 0; k < (n); k++)
 

@@ -13,15 +13,11 @@ typedef int32_t LANE_NAME(marks);
 #define MARKS int32_t
 #define CHOOSE(mark, yes, no) ((mark) ? (yes) : (no))
 #else
-typedef float LANE_NAME(lanes)
-    __attribute__((vector_size(4 * COLUMNS), may_alias, aligned(4 * COLUMNS)));
-typedef int32_t LANE_NAME(marks)
-    __attribute__((vector_size(4 * COLUMNS), may_alias, aligned(4 * COLUMNS)));
+typedef float LANE_NAME(lanes) FOLIOT__SIMD(float, COLUMNS);
+typedef int32_t LANE_NAME(marks) FOLIOT__SIMD(int32_t, COLUMNS);
 #define LANES LANE_NAME(lanes)
 #define MARKS LANE_NAME(marks)
-// `yes` where the mark is set, else `no`.
-#define CHOOSE(mark, yes, no)                                                                      \
-    ((LANES)(((MARKS)(mark) & (MARKS)(yes)) | (~(MARKS)(mark) & (MARKS)(no))))
+#define CHOOSE(mark, yes, no) FOLIOT__SELECT(LANES, mark, yes, no)
 #endif
 #define SPLAT(x) ((LANES){0} + (x))
 #define LARGER(a, b) CHOOSE((a) > (b), a, b)
@@ -155,16 +151,7 @@ LEAF LANE_NAME(subtract)(VEC *to, const LANES *scale, const VEC *v)
 
 LEAF LANE_NAME(root)(LANES *v)
 {
-#if COLUMNS == 1
-    *v = (float)foliot__sqrt(*v);
-#elif COLUMNS == 16
-    *v = (LANES)_mm512_sqrt_ps((__m512)*v);
-#elif defined(__AVX2__)
-    *v = (LANES)_mm256_sqrt_ps((__m256)*v);
-#else
-    EACH(l, COLUMNS)
-    (*v)[l] = (float)foliot__sqrt((*v)[l]); // rounded twice is as good as once: 53 >= 2 * 24 + 2
-#endif
+    FOLIOT__SIMD_SQRT_F32(*v);
 }
 
 // -- rows of eight floats, COLUMNS of them, to lanes and back
