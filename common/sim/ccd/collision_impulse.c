@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
-// collision_impulse.c: what an impact does to the two bodies, at the point that strikes and with
-// the whole inertia: impulses on their velocities and on what is left of their paths, and what the
-// step tells of it.
+// collision_impulse.c: the impulses of an impact, at the point that strikes and with the whole
+// inertia of both bodies. They change velocities and the rest of the paths. The step reports them
+// as a hit event.
 #include "sim/ccd/impact.h"
 #include "sim/collide/contact_event.h"
 
-// angular velocity += inverse inertia * turn, at the orientation q.
+// out := inverse inertia * turn, at the orientation q: the change of spin by an angular impulse.
 static void spin_change(const foliot_world *world, uint32_t i, const double q[4],
                         const double turn[3], double out[3])
 {
@@ -26,7 +26,7 @@ static void spin_change(const foliot_world *world, uint32_t i, const double q[4]
     }
 }
 
-// One of the two bodies of a bounce.
+// One of the two bodies of an impact.
 typedef struct struck_body {
     uint32_t body;
     double share; // -1 / mass, or 1 / mass for the second
@@ -56,7 +56,8 @@ static void point_velocity(const struck_body *p, double v[3])
         v[k] += p->v[k];
 }
 
-// How fast the point moves along n after a unit of impulse along n.
+// The speed of the point along n that a unit of impulse along n gives: the inverse of its effective
+// mass.
 static double inverse_mass_along(const foliot__collider *c, const struck_body *p, const double n[3])
 {
     double turn[3], change[3];
@@ -91,7 +92,8 @@ static void slide_of(const struck_body *a, const struck_body *b, const double n[
         slide[k] -= along * n[k];
 }
 
-// As `tame` in solver_bodies.h: by what its spin is to be multiplied.
+// As clamp_spin in solver_bodies.h: the factor that keeps the spin within what a substep can
+// follow.
 static double spin_scale(const foliot__collider *c, const struck_body *p)
 {
     foliot__v3 moment = foliot__inertia(c->world);
@@ -101,7 +103,7 @@ static double spin_scale(const foliot__collider *c, const struck_body *p)
     return even || !(is2 > most * most) ? 1 : most / foliot__sqrt(is2);
 }
 
-// What the bounce gave, to the body and to its path from now on.
+// Stores the new velocities, and moves the end of the path.
 static void store_result(foliot__collider *c, const struck_body *p, double left)
 {
     uint32_t i = p->body;
@@ -149,8 +151,8 @@ static double friction_of(const foliot_world *world, uint32_t a, uint32_t b)
     return foliot__sqrt(friction[a] * friction[b]);
 }
 
-// Newton's restitution along the normal at the point that strikes; then, across it, Coulomb's
-// friction, at most what stops the sliding that is left. Each alone takes energy or none.
+// Newton's restitution along the normal at the point that strikes. Then Coulomb's friction across
+// it, at most what stops the remaining sliding. Neither of the two adds energy.
 void foliot__collision_impulse(foliot__collider *c, uint32_t a, uint32_t b, const foliot__toi *m)
 {
     foliot_world *world = c->world;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
-// impact.c: impacts on the displacement from the step's start to its end, in the order of time
-// (then of indices), so that a bullet stops at the wall that it would jump over and a ball bounces
-// to the height that it should.
+// impact.c: finds and applies impacts from the step's start to its end, in the order of time, then
+// of slots. So a bullet stops at the wall that it would jump over, and a ball bounces to the right
+// height.
 //
 // The scheme has moved a body from x0 to x1 with velocity v1 at the end. Between, its path is the
 // parabola that ends there with the step's mean acceleration a = (v1 - v0) / dt:
 //
 //     x(t) = x1 - w1 s + a s^2 / 2,   s = dt - t,   w1 = v1 + (c - 1/2) a dt,
 //
-// where c tells how the scheme lets an acceleration act on the position, x1 = x0 + v0 dt + c a
-// dt^2: the velocity of semi-implicit Euler (c = 1) lags half a step behind the motion that its
-// positions make, and a bounce computed from it would lose a tenth of its energy. An impulse P at
-// time t adds P/m to w1 and v1 and s P/m to x1: momentum is kept to rounding, whatever the scheme.
+// where c says how the scheme lets an acceleration act on the position, x1 = x0 + v0 dt + c a dt^2.
+// The velocity of semi-implicit Euler (c = 1) lags half a step behind the motion of its positions,
+// and a bounce computed from it would lose a tenth of its energy. An impulse P at time t adds P/m
+// to w1 and v1 and s P/m to x1: momentum is exact to rounding with every scheme.
 //
-// What counts as an impact: shapes that come to touch while approaching faster than their
-// acceleration makes them in a step (slower ones rest), and bounce or would pass by half a radius.
-// The rest is the solver's.
+// What counts as an impact: shapes come to touch while they approach faster than their acceleration
+// makes them in a step, and they bounce or would pass by half a radius. The solver does the rest.
+// Work is bounded: impacts beyond the bound stop their bodies, and nothing passes through anything.
 #include "sim/ccd/impact.h"
 
 #include "sim/integrator/response.h"
@@ -43,7 +43,8 @@ static bool is_impact(const foliot__collider *c, uint32_t a, uint32_t b, double 
            speed * left >= foliot__impact_displacement_min(c, a, b);
 }
 
-// False where `is_impact` would be, whenever the two meet: nearly always in a pile.
+// A cheap bound: false if is_impact would be false whenever the two meet, as for most pairs of a
+// pile.
 static bool may_have_impact(const foliot__collider *c, uint32_t a, uint32_t b)
 {
     float inradius = c->inradius[a] < c->inradius[b] ? c->inradius[a] : c->inradius[b];
@@ -87,8 +88,8 @@ static bool find_plane_impact(const foliot__collider *c, uint32_t plane, uint32_
     return true;
 }
 
-// First time after which two spheres at distance d touch: on the chord of their relative path, then
-// refined on the path itself. False if they do not.
+// The first time at which two spheres at distance d touch: found on the chord of their relative
+// path, then refined on the path itself. False if there is none.
 static bool sphere_impact_time(const double d[3], const double w[3], const double a[3],
                                double radius, double left, double *time)
 {
@@ -358,9 +359,7 @@ static void each_neighbour(foliot__ccd *ccd, uint32_t i, pair_action *act)
 
 // -- what an impact does
 
-// Where there are more impacts than one step may take, bodies stop where the next one happens, for
-// the rest of the step, and keep their velocity; the solver ends it. Nothing passes through
-// anything.
+// Stops the body at `time` for the rest of the step. It keeps its velocity, which the solver ends.
 static void stop_body(foliot__ccd *ccd, uint32_t i, double time)
 {
     const foliot__collider *c = &ccd->collider;
@@ -426,8 +425,8 @@ static void apply_impact(foliot__ccd *ccd, const foliot__impact *impact)
 
 // -- too many impacts
 
-// The queue itself was too small: nothing that could pass by half its radius moves on from where
-// its path began.
+// The queue was too small: every body that could pass by half its radius stops where its path
+// began.
 static void stop_fast_bodies(foliot__ccd *ccd)
 {
     const foliot__collider *c = &ccd->collider;
@@ -447,7 +446,7 @@ static void stop_fast_bodies(foliot__ccd *ccd)
     c->world->counters.hits_deferred += ccd->counts->lost;
 }
 
-// The solver ends what is left in the queue.
+// Stops the bodies of the impacts that are left.
 static void defer_impacts(foliot__ccd *ccd)
 {
     while (ccd->counts->queued > 0 && ccd->counts->lost == 0) {
@@ -462,8 +461,8 @@ static void defer_impacts(foliot__ccd *ccd)
 
 // -- a step
 
-// The grid knows bodies by the bounds that they had when pairs were found: those whose path has
-// changed since stay in the list of the changed, with bounds of their present path.
+// The grid holds the bounds of the time when pairs were found. Bodies whose path has changed since
+// stay in the list of the changed, with bounds of their present path.
 static void remember_changed(foliot__ccd *ccd)
 {
     foliot__collider *c = &ccd->collider;

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
 // time_of_impact.c: when two moving and turning shapes come to touch, by conservative advancement
-// (Mirtich 1996): along a direction that separates them, no point of either closes in faster than a
-// bound that follows from the velocities, so they may be moved on by gap / bound without looking.
-// The work is bounded, and depends on the two paths alone.
+// (Mirtich 1996). Along a direction that separates them, no point of either closes in faster than a
+// bound that follows from the velocities. So both may advance by gap / bound without a look. The
+// work is bounded and depends on the two paths alone.
 #include "sim/ccd/impact.h"
 
-#define STEPS_MAX 96 // looks at a pair
-#define PAUSES 2     // parts of the step by which a pair that touches without approach moves on
-#define TOUCH 0x1p-9 // of the smaller core: as near as this is touching
+#define STEPS_MAX 96 // of the search for one pair
 #define STEPS_EXACT                                                                                \
-    24 // looks that are as near as they can be; later ones may skip a part of a stride
-#define TOUCHES_CALM                                                                               \
-    256 // touches that a pair may yet move by which touches and of which no point approaches
-#define TOUCHES_STRIDE 128 // touches that a pair moves on at least where one of its points touches
-#define SLOW 0x1p-16       // of the approach_max that they might close in: rounding, not approach
-#define REST_MIN 0x1p-20   // of the step: what is left after is the next one's
-#define NOWHERE 0x1p100    // farther than anything
+    24               // that are as short as the bound asks; later ones may skip a part of a stride
+#define PAUSES 2     // a pair that touches without approach advances by this part of the step
+#define TOUCH 0x1p-9 // of the smaller inradius: a smaller gap is touching
+// In units of that gap: how far a pair that touches without approach may still move and be left
+// alone, and the least advance of a pair of which a point touches.
+#define TOUCHES_CALM 256
+#define TOUCHES_STRIDE 128
+#define SLOW 0x1p-16     // of the greatest closing speed: rounding, not approach
+#define REST_MIN 0x1p-20 // of the step: an impact in a shorter rest is left to the next step
+#define NOWHERE 0x1p100  // farther than anything
 
-// -- a pair on its displacement_min
+// -- a pair of sweeps
 
 typedef struct swept_pair {
     const foliot__collider *c;
@@ -63,7 +64,7 @@ static double closing_speed(const swept_pair *p, const double n[3])
     return foliot__vec3_dot(v, n);
 }
 
-// How far the solid reaches along n from its centre, times the length of n.
+// The support of the solid along n from its centre, times the length of n.
 static inline double support(const foliot__solid *s, const double n[3], double length)
 {
     double sum = s->radius * length;
@@ -74,7 +75,7 @@ static inline double support(const foliot__solid *s, const double n[3], double l
     return sum;
 }
 
-// What is left of the step, as two that may touch in it see it.
+// The rest of the step, relative to two bodies that may touch in it.
 typedef struct remaining_step {
     double d[3], v[3]; // from the first centre to the second; of the first as the second sees it
     double left, touch;
@@ -82,7 +83,7 @@ typedef struct remaining_step {
     double turns; // how far the two surfaces may come by turning
 } remaining_step;
 
-// Whether the gap along n, which is of that length, outlasts the step; `reach` of both along it.
+// Whether the gap along n outlasts the step. `length` is that of n; `reach` is the support of both.
 static bool gap_lasts(const remaining_step *o, const double n[3], double length, double reach)
 {
     double along = foliot__vec3_dot(o->d, n), speed = foliot__vec3_dot(o->v, n);
@@ -108,9 +109,9 @@ static bool plane_gap_lasts(const remaining_step *o, const double x[3], const do
     return (foliot__larger(closes, 0) + o->more) * o->left <= gap - (o->touch + o->turns);
 }
 
-// Whether a gap along one of a few directions outlasts the step, however both turn: most pairs are
-// told so. Of their orientations those at their paths' begins are asked for: what they turn through
-// from there is counted.
+// Whether a gap along one of a few directions outlasts the step, however both turn. This rejects
+// most pairs. It uses the orientations where the paths begin and bounds what they turn through
+// later.
 static bool stay_apart(const foliot__collider *c, const foliot__sweep *a, const foliot__sweep *b,
                        double since, double gain)
 {
@@ -163,7 +164,8 @@ static void find_points(swept_pair *p)
                                    p->points);
 }
 
-// The gap, and what separates them. Points of two boxes are left for who wants them.
+// The gap, and the direction that separates them. The points of two boxes are found only when they
+// are needed.
 static double measure_gap(swept_pair *p)
 {
     double gap = NOWHERE;
@@ -176,8 +178,8 @@ static double measure_gap(swept_pair *p)
     return gap;
 }
 
-// The approach_max that turning takes a point of the solid along n, where the balls of its ends
-// touch by their foremost.
+// The highest speed along n that turning gives a point of the solid. Balls at its ends touch by
+// their foremost points, which turning does not move.
 static double turned_along(const foliot__sweep *r, const double w[3], const double n[3])
 {
     double displacement_min[3];
@@ -187,7 +189,7 @@ static double turned_along(const foliot__sweep *r, const double w[3], const doub
                : support(&r->solid, displacement_min, 0); // 0: without the balls
 }
 
-// The approach_max that any point of the two approaches the other body.
+// The highest speed at which any point of the two approaches the other body.
 static double approach_max(swept_pair *p)
 {
     foliot__spin_along(&p->a, p->a.solid.axis, p->spin_a);
@@ -196,8 +198,8 @@ static double approach_max(swept_pair *p)
     return closing_speed(p, p->n) + turned;
 }
 
-// The middle of the points that touch and approach: a box that falls flat is struck in its middle.
-// Else *next is the least gap of a point that does not touch yet: the next one to do so.
+// Finds the middle of the points that touch and approach: a box that falls flat is struck in its
+// middle. If there is none, *next is the least gap of a point that does not touch yet.
 static bool find_struck_point(swept_pair *p, double speed_min, foliot__toi *m, double *next)
 {
     if (p->count == 0)
@@ -236,8 +238,8 @@ static bool find_struck_point(swept_pair *p, double speed_min, foliot__toi *m, d
     return true;
 }
 
-// For how long no point of two that touch without approach can come to be deeper by a part of the
-// core: what turns and travels has an acceleration of at most that along what separates them now.
+// For how long two that touch without approach cannot get deeper by a part of the inradius. What
+// turns and travels has at most this acceleration along the separating direction.
 static double safe_duration(const swept_pair *p, double most)
 {
     double turns = foliot__sqrt(foliot__vec3_dot(p->spin_a, p->spin_a)) +
@@ -271,7 +273,7 @@ static bool search_impact(swept_pair *p, double since, double speed_min, double 
                 m->unresolved = false;
                 return true;
             }
-            // No point that touches approaches yet; if others do, as far as they may go.
+            // No point that touches approaches yet; others may advance as far as their gaps allow.
             on = foliot__smaller(pause, safe_duration(p, most));
             if (next < NOWHERE)
                 on = foliot__smaller(

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
-// broadphase.c: which bodies may touch in this step. Exact on bounds: every pair whose bounds meet
-// is found, and the list depends on positions alone (no order is carried from one step to the
-// next).
+// broadphase.c: which bodies may touch in this step. Every pair whose bounds meet is found. The
+// list depends on positions alone: no order is carried from one step to the next.
 //
-// Bodies are put in levels by size (powers of two); a level is a grid of rows along x whose cells
-// are as wide as its widest body. Sorted by (level, row, x) with a radix sort, the partners of a
+// Bodies are put in levels by size (powers of two). A level is a grid of rows along x whose cells
+// are as wide as its widest body, sorted by (level, row, x) with a radix sort. The partners of a
 // body in its own level lie in its own row and in four rows ahead, each a window that only moves
-// forward; those in coarser levels are found by search. Work grows with the bodies times the levels
-// in use.
+// forward. Partners in coarser levels are found by search. Work grows with the number of bodies
+// times the levels in use.
 #include "sim/collide/collide.h"
 
 #include "sim/math/simd.h"
@@ -29,8 +28,7 @@ typedef float lanes FOLIOT__SIMD_ALIGNED(float, LANES, 4);
 typedef int32_t marks FOLIOT__SIMD(int32_t, LANES);
 typedef int64_t halves FOLIOT__SIMD(int64_t, LANES / 2);
 
-// How far the shape reaches along each axis from its centre, wherever it turns within `turn`
-// (radians).
+// Half extents of the shape along the world's axes, wherever it turns within `turn` (radians).
 static void half_extents_of(const foliot__collider *c, uint32_t i, double turn, double half[3])
 {
     const foliot_world *world = c->world;
@@ -64,8 +62,8 @@ static void set_axis_bounds(foliot__bounds *bounds, int axis, const double at[3]
     bounds->max[axis] = high + half;
 }
 
-// How much further than along its straight displacement a body's surface may come in this tick: by
-// gravity, by what contacts do to it before they are found anew, and what is touching.
+// How much further than its straight path the body's surface may come in this tick: by gravity, by
+// contacts before pairs are found anew, and by the speculative margin.
 static double margin_of(const foliot__collider *c, uint32_t i)
 {
     const foliot__step *step = c->step;
@@ -148,7 +146,7 @@ static void collect_bodies(foliot__collider *c)
     c->counts->planes = planes;
 }
 
-// Levels by the exponent of the extent; the largest is the last level.
+// Levels by the exponent of the size; the largest body is in the last level.
 static void place_levels(foliot__collider *c)
 {
     uint32_t count = c->counts->sorted;
@@ -182,7 +180,7 @@ static void place_levels(foliot__collider *c)
     }
 }
 
-// By insertion. Stable.
+// Insertion sort. Stable.
 static void sort_few_keys(foliot__collider *c, uint32_t count)
 {
     for (uint32_t k = 1; k < count; k++) {
@@ -199,8 +197,8 @@ static void sort_few_keys(foliot__collider *c, uint32_t count)
         c->grid.sorted[k] = c->grid.bounds[c->grid.order[k]];
 }
 
-// Least significant digit first, eight bits a pass; a pass whose digits are all equal is left out.
-// Stable.
+// Radix sort, least significant digit first, eight bits a pass. A pass whose digits are all equal
+// is left out. Stable.
 static void sort_keys(foliot__collider *c, uint32_t count)
 {
     if (count <= SORTED_BY_INSERTION) {
@@ -236,7 +234,7 @@ static void sort_keys(foliot__collider *c, uint32_t count)
         c->grid.sorted[k] = c->grid.bounds[order[k]];
 }
 
-// Bounds in binary32, rounded outwards: what meets, meets in these too.
+// Bounds in binary32, rounded outwards: bounds that meet also meet after rounding.
 static float below(double x)
 {
     return (float)(x - (foliot__larger(x, -x) * 0x1p-23 + 0x1p-120));
@@ -302,7 +300,7 @@ static bool is_sphere(const foliot_world *world, uint32_t i)
     return foliot__shape_kind(world)[i] == FOLIOT_SHAPE_SPHERE;
 }
 
-// Whether two spheres come as near as the margin on the straight displacement from start to the
+// Whether two spheres come within their margins on the straight path from the step's start to the
 // tick's end.
 static bool spheres_near(const foliot__collider *c, uint32_t i, uint32_t j)
 {
@@ -327,8 +325,8 @@ static bool spheres_near(const foliot__collider *c, uint32_t i, uint32_t j)
     return distance2 * length2 - along * along <= reach2 * length2;
 }
 
-// Who looks for pairs of some bodies. What several find at once goes to the table in handfuls; that
-// order is nobody's, and the pairs are sorted afterwards.
+// A search for pairs of some bodies. Searches on several threads append to the shared table in
+// batches. That order is not deterministic, so the pairs are sorted afterwards.
 typedef struct finder {
     foliot__collider *c;
     _Atomic(uint32_t)
@@ -363,7 +361,7 @@ static void consider_pair(finder *f, uint32_t i, uint32_t j)
         hand_over_found(f);
 }
 
-// First of the sorted bounds in [begin, end) whose (row, x) is at least that.
+// The first of the sorted bounds in [begin, end) that is not before (row, x).
 static uint32_t lower_bound(const foliot__bounds *sorted, uint32_t begin, uint32_t end,
                             uint32_t row, uint32_t x)
 {
@@ -396,7 +394,7 @@ static inline marks meets(const float *from, const float *to, float low, float h
     return (*(const lanes *)from <= high) & (*(const lanes *)to >= low);
 }
 
-// Looks at all of a level: several at once, and then at those that seem to meet.
+// Compares all bounds of a level with the box: several at once in binary32, then exactly.
 static void scan_level(const foliot__collider *c, const foliot__level *level,
                        const foliot__bounds *box, void (*meet)(void *context, uint32_t body),
                        void *context)
@@ -453,9 +451,9 @@ static void pair_with(void *context, uint32_t body)
     consider_pair(f, f->body, body);
 }
 
-// Partners of sorted[k] in its own level: those behind it in its row, and the four rows ahead (the
-// other four find it). `from` are the starts of the rows' windows, which never move back; at first
-// nowhere.
+// Pairs sorted[k] with bodies of its own level: those behind it in its row, and those of the four
+// rows ahead. The other four rows find it themselves. `from` are the starts of the rows' windows,
+// which never move back; NOWHERE at first.
 static void pair_in_level(finder *f, const foliot__level *level, uint32_t k, uint32_t from[4])
 {
     const foliot__bounds *sorted = f->c->grid.sorted, *box = &sorted[k];
@@ -520,8 +518,8 @@ static void pair_range(void *context, uint32_t begin, uint32_t end)
     hand_over_found(&f);
 }
 
-// Where the table is full, the pairs are looked for once more in an order that is always the same,
-// so that it is the same ones that find no room.
+// If the table is full, one thread searches again in a fixed order, so that always the same pairs
+// are dropped.
 static void pair_bodies(foliot__collider *c)
 {
     uint32_t bodies = c->counts->sorted;
@@ -535,7 +533,7 @@ static void pair_bodies(foliot__collider *c)
     pair_levels(&f, 0, bodies);
 }
 
-// Nearest that the body's bounds come to the plane, from the side of its centre.
+// Whether the bounds reach the plane, from the side of their centre.
 static bool meets_plane(const foliot_world *world, const foliot__bounds *box, uint32_t plane)
 {
     const double n[3] = {foliot__half_x(world)[plane], foliot__half_y(world)[plane],
@@ -570,8 +568,8 @@ static void drop_repeats(foliot__collider *c)
     c->counts->pairs = kept;
 }
 
-// One pass of counting, on member a (0) or b (1), of which `begin` says how many each slot has;
-// stable.
+// One pass of a counting sort by member a (0) or b (1). `begin` holds how many pairs each slot has.
+// Stable.
 static void count_sort_pairs(const foliot__collider *c, const foliot__body_pair *from,
                              uint32_t member, uint32_t *begin, foliot__body_pair *to)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sweep.c: where a body is on its way through the step, and how it turns. What pairs ask for again
-// and again (where it is when its path begins, how fast it turns) is computed once a path, when it
-// is first asked for.
+// sweep.c: where a body is on its path through the substep, and how it turns. What every pair needs
+// (the pose where the path begins, the speed of turning) is computed once a path, on first use.
 #include "sim/collide/sweep.h"
 
 #include "foliot/math.h"
@@ -73,8 +72,8 @@ void foliot__turn_on(double q[4], const double w[3], double duration)
     normalise_quat(q);
 }
 
-// The orientations at the path's begin and end, of like sign. Returns their product: the cosine of
-// half the angle between.
+// The orientations where the path begins and ends, with like signs. Returns their product: the
+// cosine of half the angle between them.
 static double ends_of(const foliot__collider *c, foliot__sweep *r)
 {
     double product = 0;
@@ -90,8 +89,8 @@ static double ends_of(const foliot__collider *c, foliot__sweep *r)
     return foliot__smaller(-product, 1);
 }
 
-// How it turns, and the fastest that it does: when it blends, 4 tan(angle / 4) a path in its
-// middle.
+// Sets how the body turns. Returns its highest angular speed: for a blend, 4 tan(angle / 4) over
+// the duration, in its middle.
 static double set_turning(const foliot__collider *c, foliot__sweep *r)
 {
     uint32_t i = r->body;
@@ -135,10 +134,10 @@ void foliot__orientation_at(const foliot__collider *c, uint32_t i, double time, 
     orientation_at(c, foliot__sweep_of(c, i), time, q);
 }
 
-// A body of unequal moments precesses: its spin turns through space with it. Taken over to its pose
-// in the body's own axes the spin has the energy there that the scheme left it with. As it stands
-// in space it would have another, and a thin rod that bounces between its ends would gain some each
-// time, without end.
+// The spin of a body with unequal moments precesses. Expressed in the body's own axes and taken to
+// another pose, it keeps the kinetic energy that the scheme left it with. Kept constant in space it
+// would not: a thin rod that bounces between its ends would gain some energy each time, without
+// end.
 static void set_own_spin(const foliot__collider *c, foliot__sweep *r)
 {
     foliot__v3 moment = foliot__inertia(c->world);
@@ -205,7 +204,7 @@ const foliot__sweep *foliot__sweep_of(const foliot__collider *c, uint32_t i)
 
 // -- what counts as an impact
 
-// What bounces need not go any way.
+// A body that bounces needs no displacement.
 double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, uint32_t b)
 {
     const double *e = foliot__restitution(c->world);
@@ -214,9 +213,9 @@ double foliot__impact_displacement_min(const foliot__collider *c, uint32_t a, ui
     return foliot__smaller(foliot__inradius(c->world, a), foliot__inradius(c->world, b)) / 2;
 }
 
-// A slower approach than this is the beginning of rest: for a pair that pressed in the last step,
-// and for bodies that have bounced often in this one, several ticks' gain. Without that what lies
-// in a pile would bounce between its neighbours without end.
+// Pairs that pressed in the last substep, and bodies that have bounced often in this one, count
+// several ticks of acceleration as rest. Otherwise bodies in a pile would bounce between their
+// neighbours without end.
 double foliot__impact_speed_min(const foliot__collider *c, uint32_t a, uint32_t b)
 {
     double rest =

@@ -1,53 +1,53 @@
 // SPDX-License-Identifier: MIT
-// sleep.c: who is still, who sleeps, who wakes. Islands are found by union in index order over the
-// contacts that pushed in the last step, constraints and springs; an island's name is its lowest
-// slot, so that nothing depends on the order of finding.
-#include "sim/math/floating_point.h"
-
+// sleep.c: which bodies are still, which sleep and which wake. Islands are found by union in index
+// order over the contacts that pushed in the last step, constraints and springs. An island is named
+// by its lowest slot, so the result does not depend on the order of finding.
 #include "sim/island/sleep.h"
 
 #include <string.h>
 
+#include "sim/state/carver.h"
 #include "sim/state/controls.h"
 #include "sim/state/joint_table.h"
 
-#define COLUMNS 1024 // of the search for sleepers near a moving body, along x
-#define NOBODY UINT32_MAX
-#define CALLED 31u // instead of the ticks at rest: wakes at the next foliot__sleep_begin
+#define COLUMNS 1024 // along x, in the search for sleepers near a moving body
+#define NO_SLOT UINT32_MAX
+#define WAKE_REQUESTED 31u // in place of the ticks at rest: wakes at the next foliot__sleep_begin
 
 typedef struct box {
     double min[3], max[3];
 } box;
 
+// What holds for an island that might fall asleep.
+enum { SUPPORT_FIXED = 1, SUPPORT_STAYS_AWAKE = 2 }; // it rests on what does not move; it may not
+
 // The table `sleep_workspace`, laid out: cache, made anew in every tick.
 typedef struct sleepers {
     foliot_world *world;
     uint32_t *parent, *next, *column; // next: in a column's list
-    uint32_t *roused;          // who must wake; when islands fall asleep, what holds for them
+    uint32_t *must_wake;              // 1: the sleeper must wake
+    uint32_t *support;         // of an island's root, SUPPORT_*; it shares memory with must_wake
     box *boxes;                // of sleepers
     foliot__contact_row *rows; // laid aside
 } sleepers;
 
 static size_t lay_out(sleepers *s, char *base, size_t slots, size_t contacts)
 {
-    size_t at = 0;
-#define CARVE(member, count)                                                                       \
-    s->member = base ? (void *)(base + at) : NULL;                                                 \
-    at += ((count) * sizeof *s->member + 63) & ~(size_t)63;
-    CARVE(parent, slots)
-    CARVE(roused, slots)
-    CARVE(next, slots)
-    CARVE(column, COLUMNS)
-    CARVE(boxes, slots)
-    CARVE(rows, contacts)
-#undef CARVE
-    return at;
+    foliot__carver from = {base, 0};
+    FOLIOT__CARVE(&from, s->parent, slots);
+    FOLIOT__CARVE(&from, s->must_wake, slots);
+    s->support = s->must_wake; // one is read before the other is written
+    FOLIOT__CARVE(&from, s->next, slots);
+    FOLIOT__CARVE(&from, s->column, COLUMNS);
+    FOLIOT__CARVE(&from, s->boxes, slots);
+    FOLIOT__CARVE(&from, s->rows, contacts);
+    return from.at;
 }
 
 size_t foliot__sleep_workspace_bytes(const foliot_world_config *config)
 {
     sleepers s;
-    size_t slots = (config->bodies_max + FOLIOT__LANES - 1) / FOLIOT__LANES * FOLIOT__LANES;
+    size_t slots = foliot__slots_of(config->bodies_max);
     return config->sleeps ? lay_out(&s, NULL, slots, config->contacts_max) : 0;
 }
 
@@ -80,7 +80,7 @@ static void set_still(foliot_world *world, uint32_t i, uint32_t ticks)
     *flags = (*flags & ~FOLIOT__STILL_BITS) | ticks << FOLIOT__STILL_SHIFT;
 }
 
-static bool anybody(const foliot_world *world, bool (*is)(const foliot_world *, uint32_t))
+static bool any_body(const foliot_world *world, bool (*is)(const foliot_world *, uint32_t))
 {
     for (uint32_t i = 0; i < world->body_count; i++)
         if (is(world, i))
@@ -90,7 +90,7 @@ static bool anybody(const foliot_world *world, bool (*is)(const foliot_world *, 
 
 bool foliot__sleep_everywhere(const foliot_world *world)
 {
-    return world->sleeps && !anybody(world, is_awake);
+    return world->sleeps && !any_body(world, is_awake);
 }
 
 // -- islands
@@ -104,7 +104,7 @@ static uint32_t root_of(uint32_t *parent, uint32_t i)
     return i;
 }
 
-static void join(uint32_t *parent, uint32_t a, uint32_t b)
+static void unite(uint32_t *parent, uint32_t a, uint32_t b)
 {
     a = root_of(parent, a);
     b = root_of(parent, b);
@@ -114,10 +114,10 @@ static void join(uint32_t *parent, uint32_t a, uint32_t b)
         parent[a] = b;
 }
 
-// Calls link(context, a, b) for all that holds two bodies together; b is NOBODY where it is a point
-// of the world.
-typedef void linker(void *context, uint32_t a, uint32_t b);
-static void each_link(const foliot_world *world, linker *link, void *context)
+// Calls link(context, a, b) for everything that holds two bodies together. b is FOLIOT_NO_BODY
+// where a is held to a point of the world.
+typedef void link_visitor(void *context, uint32_t a, uint32_t b);
+static void each_link(const foliot_world *world, link_visitor *link, void *context)
 {
     const foliot__contact_row *row = foliot__contact(world);
     for (uint32_t i = 0; i < world->contact_count; i++)
@@ -132,21 +132,21 @@ static void each_link(const foliot_world *world, linker *link, void *context)
             link(context, force[i].a, force[i].b);
 }
 
-static void join_sleepers(void *context, uint32_t a, uint32_t b)
+static void unite_sleepers(void *context, uint32_t a, uint32_t b)
 {
     sleepers *s = context;
     if (b != FOLIOT_NO_BODY && is_asleep(s->world, a) && is_asleep(s->world, b))
-        join(s->parent, a, b);
+        unite(s->parent, a, b);
 }
 
-static void join_awake(void *context, uint32_t a, uint32_t b)
+static void unite_awake(void *context, uint32_t a, uint32_t b)
 {
     sleepers *s = context;
     if (b != FOLIOT_NO_BODY && is_awake(s->world, a) && is_awake(s->world, b))
-        join(s->parent, a, b);
+        unite(s->parent, a, b);
 }
 
-static void find_islands(sleepers *s, linker *linked)
+static void find_islands(sleepers *s, link_visitor *linked)
 {
     for (uint32_t i = 0; i < s->world->body_count; i++)
         s->parent[i] = i;
@@ -155,9 +155,9 @@ static void find_islands(sleepers *s, linker *linked)
 
 // -- waking
 
-// A velocity that an input has given meanwhile (a jump) is kept. Still for one tick: who was woken
-// by a neighbour wakes nobody else unless it really moves.
-static void wake(foliot_world *world, uint32_t i)
+// The body keeps a velocity that an input has given it meanwhile (a jump). It counts as still for
+// one tick, so that a body which a neighbour woke wakes no other unless it really moves.
+static void wake_body(foliot_world *world, uint32_t i)
 {
     foliot__flags(world)[i] &= ~(uint32_t)FOLIOT_BODY_ASLEEP;
     set_still(world, i, 1);
@@ -169,24 +169,24 @@ static void wake_islands(sleepers *s)
     foliot_world *world = s->world;
     bool any = false;
     for (uint32_t i = 0; i < world->body_count; i++)
-        any |= s->roused[i] != 0;
+        any |= s->must_wake[i] != 0;
     if (!any)
         return;
-    find_islands(s, join_sleepers);
-    for (uint32_t i = 0; i < world->body_count; i++) // a root is its island's first
-        if (s->roused[i])
-            s->roused[root_of(s->parent, i)] = 1;
+    find_islands(s, unite_sleepers);
+    for (uint32_t i = 0; i < world->body_count; i++) // a root is the first of its island
+        if (s->must_wake[i])
+            s->must_wake[root_of(s->parent, i)] = 1;
     for (uint32_t i = 0; i < world->body_count; i++)
-        if (is_asleep(world, i) && s->roused[root_of(s->parent, i)])
-            wake(world, i);
+        if (is_asleep(world, i) && s->must_wake[root_of(s->parent, i)])
+            wake_body(world, i);
     world->acceleration_valid = 0;
     foliot__joints_changed(world);
 }
 
-static void rouse(sleepers *s, uint32_t i)
+static void request_wake(sleepers *s, uint32_t i)
 {
     if (is_asleep(s->world, i))
-        s->roused[i] = 1;
+        s->must_wake[i] = 1;
 }
 
 void foliot__sleep_leave(foliot_world *world, uint32_t slot)
@@ -197,14 +197,14 @@ void foliot__sleep_leave(foliot_world *world, uint32_t slot)
     for (uint32_t i = 0; i < world->contact_count; i++) {
         uint32_t other = row[i].a == slot ? row[i].b : row[i].a;
         if ((row[i].a == slot || row[i].b == slot) && is_asleep(world, other))
-            set_still(world, other, CALLED);
+            set_still(world, other, WAKE_REQUESTED);
     }
 }
 
-static void rouse_the_called(sleepers *s)
+static void wake_requested(sleepers *s)
 {
     for (uint32_t i = 0; i < s->world->body_count; i++)
-        s->roused[i] = is_asleep(s->world, i) && still_ticks(s->world, i) == CALLED;
+        s->must_wake[i] = is_asleep(s->world, i) && still_ticks(s->world, i) == WAKE_REQUESTED;
 }
 
 static bool player_acts(const foliot__player *player)
@@ -213,8 +213,8 @@ static bool player_acts(const foliot__player *player)
     return player->joined && (axes || player->buttons);
 }
 
-// Players who steer, and whom they grip.
-static void rouse_by_players(sleepers *s)
+// Bodies of players who steer, and the bodies that they draw or drive off.
+static void wake_for_players(sleepers *s)
 {
     foliot_world *world = s->world;
     foliot__v3 x = foliot__position(world);
@@ -223,17 +223,17 @@ static void rouse_by_players(sleepers *s)
         if (!player_acts(player))
             continue;
         uint32_t me = player->body;
-        rouse(s, me);
+        request_wake(s, me);
         for (uint32_t i = 0; foliot__player_grip(world, p) != 0 && i < world->body_count; i++) {
             double dx = x.x[i] - x.x[me], dy = x.y[i] - x.y[me], dz = x.z[i] - x.z[me];
             if ((dx * dx + dy * dy) + dz * dz < world->reach * world->reach)
-                rouse(s, i);
+                request_wake(s, i);
         }
     }
 }
 
-// Pushes that begin or end in this tick.
-static void rouse_by_pulses(sleepers *s)
+// Constant forces that begin or end in this tick.
+static void wake_for_pulses(sleepers *s)
 {
     foliot_world *world = s->world;
     double now = foliot_world_get_time(world), then = now + world->dt;
@@ -243,14 +243,14 @@ static void rouse_by_pulses(sleepers *s)
             continue;
         double start = force[i].as.constant.start, end = force[i].as.constant.end;
         if ((start >= now && start < then) || (end >= now && end < then))
-            rouse(s, force[i].a);
+            request_wake(s, force[i].a);
     }
 }
 
-// -- who comes near
+// -- sleepers near moving bodies
 
-// Of the sphere around a shape; 0 for points and planes.
-static double reach_of(const foliot_world *world, uint32_t i)
+// Radius of the sphere around a shape; 0 for points and planes.
+static double bounding_radius_of(const foliot_world *world, uint32_t i)
 {
     double r = foliot__radius(world)[i], x = foliot__half_x(world)[i];
     double y = foliot__half_y(world)[i], z = foliot__half_z(world)[i];
@@ -271,8 +271,8 @@ static double magnitude(double x)
     return x < 0 ? -x : x;
 }
 
-// Half the extents of the body along the world's axes.
-static void extents_of(const foliot_world *world, uint32_t i, double extent[3])
+// Half extents of the body along the world's axes.
+static void half_extents_of(const foliot_world *world, uint32_t i, double extent[3])
 {
     double w = foliot__orientation_w(world)[i], x = foliot__orientation_x(world)[i];
     double y = foliot__orientation_y(world)[i], z = foliot__orientation_z(world)[i];
@@ -291,22 +291,23 @@ static void extents_of(const foliot_world *world, uint32_t i, double extent[3])
                     (magnitude(turn[k][1]) * hy + magnitude(turn[k][2]) * hz);
 }
 
-// Bounds of the body as it is, and of its way in this tick with something to spare.
+// Bounds of the body's shape along its displacement in dt, with a margin where dt is not 0.
 static box bounds_of(const foliot_world *world, uint32_t i, double dt)
 {
     foliot__v3 p = foliot__position(world), v = foliot__velocity(world);
     foliot__v3 w = foliot__angular_velocity(world);
-    const double at[3] = {p.x[i], p.y[i], p.z[i]}, way[3] = {v.x[i] * dt, v.y[i] * dt, v.z[i] * dt};
-    double reach = reach_of(world, i), extent[3];
+    const double at[3] = {p.x[i], p.y[i], p.z[i]},
+                 displacement[3] = {v.x[i] * dt, v.y[i] * dt, v.z[i] * dt};
+    double radius = bounding_radius_of(world, i), extent[3];
     double turn = foliot__sqrt((w.x[i] * w.x[i] + w.y[i] * w.y[i]) + w.z[i] * w.z[i]) * dt;
-    double spare = reach * (turn < 1 ? turn : 1) + reach * 0x1p-6;
-    extents_of(world, i, extent);
+    double spare = radius * (turn < 1 ? turn : 1) + radius * 0x1p-6;
+    half_extents_of(world, i, extent);
     box b;
     for (int k = 0; k < 3; k++) {
-        double fall = magnitude(world->gravity[k]) * dt * dt;
-        double half = extent[k] + (dt > 0 ? spare + fall : 0);
-        b.min[k] = at[k] + (way[k] < 0 ? way[k] : 0) - half;
-        b.max[k] = at[k] + (way[k] > 0 ? way[k] : 0) + half;
+        double gained = magnitude(world->gravity[k]) * dt * dt;
+        double half = extent[k] + (dt > 0 ? spare + gained : 0);
+        b.min[k] = at[k] + (displacement[k] < 0 ? displacement[k] : 0) - half;
+        b.max[k] = at[k] + (displacement[k] > 0 ? displacement[k] : 0) + half;
     }
     return b;
 }
@@ -317,7 +318,7 @@ static bool boxes_meet(const box *a, const box *b)
            b->min[1] <= a->max[1] && a->min[2] <= b->max[2] && b->min[2] <= a->max[2];
 }
 
-// Columns of equal width along x; a body's list is that of its lower bound.
+// Columns of equal width along x. A body is in the list of its lower bound.
 typedef struct columns {
     double begin, per_width, widest;
 } columns;
@@ -354,27 +355,27 @@ static columns sort_sleepers(sleepers *s)
     return c;
 }
 
-// Sleepers in the way of bodies that move: they must be able to give way when they are met.
-static void rouse_by_touch(sleepers *s)
+// Sleepers in the path of moving bodies: they must be able to yield when they are hit.
+static void wake_for_neighbours(sleepers *s)
 {
     foliot_world *world = s->world;
     columns c = sort_sleepers(s);
     for (uint32_t i = 0; i < world->body_count; i++) {
-        if (!is_awake(world, i) || still_ticks(world, i) > 0 || reach_of(world, i) == 0)
+        if (!is_awake(world, i) || still_ticks(world, i) > 0 || bounding_radius_of(world, i) == 0)
             continue;
-        box mine = bounds_of(world, i, world->dt);
-        uint32_t last = column_of(&c, mine.max[0]);
-        for (uint32_t k = column_of(&c, mine.min[0] - c.widest); k <= last; k++)
-            for (uint32_t other = s->column[k]; other != NOBODY; other = s->next[other])
-                if (boxes_meet(&mine, &s->boxes[other]))
-                    s->roused[other] = 1;
+        box awake = bounds_of(world, i, world->dt);
+        uint32_t last = column_of(&c, awake.max[0]);
+        for (uint32_t k = column_of(&c, awake.min[0] - c.widest); k <= last; k++)
+            for (uint32_t other = s->column[k]; other != NO_SLOT; other = s->next[other])
+                if (boxes_meet(&awake, &s->boxes[other]))
+                    s->must_wake[other] = 1;
     }
 }
 
 // -- contacts of sleepers
 
-// The solver sees nothing of a contact of which neither body can move.
-static void lay_aside(sleepers *s)
+// The solver drops contacts of which neither body can move.
+static void set_contacts_aside(sleepers *s)
 {
     foliot_world *world = s->world;
     foliot__contact_row *row = foliot__contact(world);
@@ -393,42 +394,42 @@ static bool row_before(const foliot__contact_row *x, const foliot__contact_row *
     return x->a != y->a ? x->a < y->a : x->b < y->b;
 }
 
-// Two ascending lists become one, from the end. The last sleepers' go where there is no room.
-static void put_back(sleepers *s)
+// Merges two ascending lists from the end. Without room, the last rows of the sleepers are dropped.
+static void restore_contacts(sleepers *s)
 {
     foliot_world *world = s->world;
     foliot__contact_row *row = foliot__contact(world);
-    uint32_t mine = world->contact_count, theirs = world->contacts_aside;
-    uint32_t room = world->capacity.contacts - mine;
-    if (theirs > room) {
-        world->counters.contacts_dropped += theirs - room;
-        theirs = room;
+    uint32_t awake = world->contact_count, asleep = world->contacts_aside;
+    uint32_t room = world->capacity.contacts - awake;
+    if (asleep > room) {
+        world->counters.contacts_dropped += asleep - room;
+        asleep = room;
     }
-    uint32_t at = mine + theirs;
+    uint32_t at = awake + asleep;
     world->contact_count = at;
     world->contacts_aside = 0;
-    while (theirs > 0) {
-        bool from_mine = mine > 0 && row_before(&s->rows[theirs - 1], &row[mine - 1]);
-        row[--at] = from_mine ? row[--mine] : s->rows[--theirs];
+    while (asleep > 0) {
+        bool from_mine = awake > 0 && row_before(&s->rows[asleep - 1], &row[awake - 1]);
+        row[--at] = from_mine ? row[--awake] : s->rows[--asleep];
     }
 }
 
 // -- falling asleep
 
-// Slower than what gravity gives in a quarter of a tick, and than 1/512 of its size a tick: free of
-// any unit.
+// Slower than the speed that gravity gives in a quarter of a tick, and than 1/512 of the body's
+// size a tick. Neither depends on the units of the scene.
 static bool is_still(const foliot_world *world, uint32_t i, double gravity)
 {
-    double reach = reach_of(world, i), limit = reach / (512 * world->dt);
+    double radius = bounding_radius_of(world, i), limit = radius / (512 * world->dt);
     if (gravity > 0 && gravity * world->dt / 4 < limit)
         limit = gravity * world->dt / 4;
     foliot__v3 v = foliot__velocity(world), w = foliot__angular_velocity(world);
     double along = (v.x[i] * v.x[i] + v.y[i] * v.y[i]) + v.z[i] * v.z[i];
     double about = (w.x[i] * w.x[i] + w.y[i] * w.y[i]) + w.z[i] * w.z[i];
-    return along + about * (reach * reach) < limit * limit;
+    return along + about * (radius * radius) < limit * limit;
 }
 
-// Returns whether somebody has been still for long enough.
+// Returns whether some body has been still for long enough.
 static bool count_still(foliot_world *world)
 {
     const double *g = world->gravity;
@@ -451,28 +452,26 @@ static bool count_still(foliot_world *world)
     return any;
 }
 
-// `roused` of an island's root says what holds for it: 1 where it rests on something that does not
-// move, 2 where it must stay awake.
 static void find_support(void *context, uint32_t a, uint32_t b)
 {
     sleepers *s = context;
     bool a_moves = is_awake(s->world, a), b_moves = b != FOLIOT_NO_BODY && is_awake(s->world, b);
     if (a_moves != b_moves)
-        s->roused[root_of(s->parent, a_moves ? a : b)] |= 1;
+        s->support[root_of(s->parent, a_moves ? a : b)] |= SUPPORT_FIXED;
 }
 
-static void keep_awake(sleepers *s)
+static void mark_awake(sleepers *s)
 {
     foliot_world *world = s->world;
     for (uint32_t i = 0; i < world->body_count; i++)
         if (is_awake(world, i) && still_ticks(world, i) < FOLIOT__STILL_TICKS)
-            s->roused[root_of(s->parent, i)] |= 2;
+            s->support[root_of(s->parent, i)] |= SUPPORT_STAYS_AWAKE;
     const foliot_constraint_definition *constraint = foliot__constraint(world);
     for (uint32_t i = 0; i < world->constraint_count; i++) // a pendulum never rests
         if (constraint[i].kind == FOLIOT_CONSTRAINT_ROD && !foliot__constraint_broken(world)[i]) {
-            s->roused[root_of(s->parent, constraint[i].a)] |= 2;
+            s->support[root_of(s->parent, constraint[i].a)] |= SUPPORT_STAYS_AWAKE;
             if (constraint[i].b != FOLIOT_NO_BODY)
-                s->roused[root_of(s->parent, constraint[i].b)] |= 2;
+                s->support[root_of(s->parent, constraint[i].b)] |= SUPPORT_STAYS_AWAKE;
         }
 }
 
@@ -486,16 +485,16 @@ static void fall_asleep(foliot_world *world, uint32_t i)
     foliot__flags(world)[i] |= FOLIOT_BODY_ASLEEP;
 }
 
-static void put_to_sleep(sleepers *s)
+static void sleep_islands(sleepers *s)
 {
     foliot_world *world = s->world;
     bool any = false;
-    memset(s->roused, 0, world->body_count * sizeof *s->roused);
-    find_islands(s, join_awake);
+    memset(s->support, 0, world->body_count * sizeof *s->support);
+    find_islands(s, unite_awake);
     each_link(world, find_support, s);
-    keep_awake(s);
+    mark_awake(s);
     for (uint32_t i = 0; i < world->body_count; i++)
-        if (is_awake(world, i) && s->roused[root_of(s->parent, i)] == 1) {
+        if (is_awake(world, i) && s->support[root_of(s->parent, i)] == SUPPORT_FIXED) {
             fall_asleep(world, i);
             any = true;
         }
@@ -516,24 +515,24 @@ void foliot__sleep_begin(foliot_world *world)
         return;
     sleepers s = sleepers_of(world);
     world->contacts_aside = 0;
-    if (!anybody(world, is_asleep))
+    if (!any_body(world, is_asleep))
         return;
-    rouse_the_called(&s);
-    rouse_by_players(&s);
-    rouse_by_pulses(&s);
-    if (anybody(world, is_awake))
-        rouse_by_touch(&s);
+    wake_requested(&s);
+    wake_for_players(&s);
+    wake_for_pulses(&s);
+    if (any_body(world, is_awake))
+        wake_for_neighbours(&s);
     wake_islands(&s);
-    if (anybody(world, is_awake))
-        lay_aside(&s);
+    if (any_body(world, is_awake))
+        set_contacts_aside(&s);
 }
 
 void foliot__sleep_end(foliot_world *world)
 {
-    if (!world->sleeps || !anybody(world, is_awake))
+    if (!world->sleeps || !any_body(world, is_awake))
         return;
     sleepers s = sleepers_of(world);
-    put_back(&s);
+    restore_contacts(&s);
     if (count_still(world))
-        put_to_sleep(&s);
+        sleep_islands(&s);
 }

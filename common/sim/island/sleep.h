@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // sleep.h: bodies that have been at rest for long are left out of a step until something wakes
-// them. Only in scenes that say `sleep: true`.
+// them. Only in scenes with `sleep: true`.
 //
-// Bodies that touch or are linked sleep and wake together, as an island. Asleep, a body is what a
-// static one is: its inverse mass is 0. What decides its waking is truth: the flag
-// FOLIOT_BODY_ASLEEP, for how many ticks it has been still (the upper bits of `flags`), and the
-// rows of the contact table between sleepers, which are kept.
+// Bodies that touch or are linked sleep and wake together, as an island. A sleeping body is like a
+// static one: its inverse mass is 0. What decides its waking is part of the state: the flag
+// FOLIOT_BODY_ASLEEP, the number of ticks for which it has been still (the upper bits of `flags`),
+// and the rows of the table `contact` between sleepers, which are kept.
 #ifndef FOLIOT_SIM_SLEEP_H
 #define FOLIOT_SIM_SLEEP_H
 
@@ -17,13 +17,13 @@
 
 size_t foliot__sleep_workspace_bytes(const foliot_world_config *config);
 
-// The body is about to be removed: whoever sleeps beside it wakes at the next foliot__sleep_begin.
+// The body is about to be removed: sleepers that touch it wake at the next foliot__sleep_begin.
 void foliot__sleep_leave(foliot_world *world, uint32_t slot);
-// After the inputs: wakes what must wake, and lays the sleepers' contacts aside.
+// After the inputs: wakes what must wake, and sets the sleepers' contacts aside.
 void foliot__sleep_begin(foliot_world *world);
-// After the step: puts them back, counts who is still, and lets islands fall asleep.
+// After the step: restores those contacts, counts still ticks and puts islands to sleep.
 void foliot__sleep_end(foliot_world *world);
-// No body of the world moves: forces, integrator and solver have nothing to do.
+// Whether no body of the world moves: forces, integrator and solver then have nothing to do.
 bool foliot__sleep_everywhere(const foliot_world *world);
 
 #endif
