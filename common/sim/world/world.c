@@ -159,19 +159,10 @@ foliot_shape foliot_world_get_body_shape(const foliot_world *world, uint32_t slo
     return shape;
 }
 
-foliot_body_id foliot_world_body_id(const foliot_world *world, uint32_t slot)
+uint32_t foliot_world_get_body_generation(const foliot_world *world, uint32_t slot)
 {
-    if (!foliot_world_get_body_alive(world, slot))
-        return (foliot_body_id){0};
-    return (foliot_body_id){(uint64_t)foliot__generation(world)[slot] << 32 | (slot + 1)};
-}
-
-uint32_t foliot_world_body_slot(const foliot_world *world, foliot_body_id id)
-{
-    uint32_t slot = (uint32_t)id.value - 1;
-    bool same = id.value != 0 && foliot_world_get_body_alive(world, slot) &&
-                foliot__generation(world)[slot] == (uint32_t)(id.value >> 32);
-    return same ? slot : FOLIOT_NO_BODY;
+    FOLIOT_ASSERT(slot < world->body_count);
+    return foliot__generation(world)[slot];
 }
 
 uint32_t foliot_world_get_player_body(const foliot_world *world, uint32_t player)
