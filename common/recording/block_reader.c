@@ -6,6 +6,7 @@
 #include "base/crc32c.h"
 #include "base/unpack.h"
 #include "recording/expand.h"
+#include "recording/keyframe_codec.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -47,6 +48,7 @@ void foliot__tape_content_free(foliot__tape_content *content)
     foliot__input_log_free(&content->inputs);
     free(content->digest_bytes);
     free(content->keyframe);
+    free(content->packed);
     free(content->index);
     free(content->noted);
     *content = (foliot__tape_content){0};
@@ -97,8 +99,9 @@ static void content_clear(foliot__tape_content *content, const foliot__tape_walk
     content->digest_records = content->notes = content->unknown = content->index_count = 0;
     content->digest_length = content->keyframe_length = 0;
     content->has_header = content->has_keyframe = content->has_closing = false;
+    content->keyframe_packed = false;
     content->input_bytes = content->digest_record_bytes = content->keyframe_bytes = 0;
-    content->other_bytes = 0;
+    content->header_bytes = content->other_bytes = 0;
 }
 
 // -- records
@@ -255,6 +258,53 @@ static void decode_header(decoding *d)
     d->values -= 1;
 }
 
+static void take_raw_keyframe(decoding *d, const uint8_t *bytes, uint32_t length)
+{
+    foliot__tape_content *content = d->content;
+    if (!room(&content->keyframe, &content->keyframe_capacity, (size_t)length + 1)) {
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
+        return;
+    }
+    memcpy(content->keyframe, bytes, length);
+    content->keyframe_length = length;
+}
+
+// Kept as it is: how large a state may be is not known here.
+static void take_packed_keyframe(decoding *d, const uint8_t *bytes, uint32_t length)
+{
+    foliot__tape_content *content = d->content;
+    corrupt_if(d, d->values < 1);
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    content->unpacked_size = foliot__unpack_uint(d->r);
+    d->values--;
+    if (!room(&content->packed, &content->packed_capacity, (size_t)length + 1)) {
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
+        return;
+    }
+    memcpy(content->packed, bytes, length);
+    content->packed_length = length;
+    content->keyframe_packed = true;
+}
+
+foliot_status foliot__tape_content_unpack(foliot__tape_content *content, size_t limit)
+{
+    if (!content->keyframe_packed)
+        return FOLIOT_STATUS_OK;
+    size_t size = (size_t)content->unpacked_size;
+    if (content->unpacked_size > limit || size == 0)
+        return FOLIOT_STATUS_CORRUPT;
+    if (!room(&content->keyframe, &content->keyframe_capacity, size))
+        return FOLIOT_STATUS_MEMORY;
+    foliot_status status = foliot__keyframe_decompress(content->packed, content->packed_length,
+                                                       content->keyframe, size);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    content->keyframe_length = size;
+    content->keyframe_packed = false;
+    return FOLIOT_STATUS_OK;
+}
+
 static void decode_keyframe(decoding *d)
 {
     foliot__tape_content *content = d->content;
@@ -264,19 +314,16 @@ static void decode_keyframe(decoding *d)
     take_bin16(d->r, content->keyframe_digest);
     uint64_t encoding = foliot__unpack_uint(d->r);
     const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
+    bool packed = encoding == FOLIOT__TAPE_ZSTD && foliot__tape_version_packed(d->walk->version);
     corrupt_if(d, tick != d->block->tick || tick != d->walk->tick);
-    if (encoding != FOLIOT__TAPE_RAW)
+    if (encoding != FOLIOT__TAPE_RAW && !packed)
         foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
-    if (d->r->status != FOLIOT_STATUS_OK)
-        return;
-    if (!room(&content->keyframe, &content->keyframe_capacity, (size_t)length + 1)) {
-        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
-        return;
-    }
-    memcpy(content->keyframe, bytes, length);
-    content->keyframe_length = length;
-    content->has_keyframe = true;
     d->values -= 4;
+    if (packed && d->r->status == FOLIOT_STATUS_OK)
+        take_packed_keyframe(d, bytes, length);
+    else if (d->r->status == FOLIOT_STATUS_OK)
+        take_raw_keyframe(d, bytes, length);
+    content->has_keyframe = d->r->status == FOLIOT_STATUS_OK;
 }
 
 // Only finds the entries: they are expanded when the whole block is known to be sound.
@@ -546,7 +593,7 @@ static foliot_status next(foliot__tape_walk *walk, foliot__tape_content *content
     if (status != FOLIOT_STATUS_OK)
         return damaged(damage, status, walk->number, walk->offset, "its inputs are malformed");
     content->tick = walk->tick = block.tick;
-    content->other_bytes += FOLIOT__TAPE_BLOCK_BYTES;
+    content->header_bytes = FOLIOT__TAPE_BLOCK_BYTES;
     walk->closed = content->has_closing;
     walk->number++;
     walk->offset += FOLIOT__TAPE_BLOCK_BYTES + block.length;
@@ -570,11 +617,12 @@ foliot_status foliot__tape_walk_begin(foliot__tape_walk *walk, foliot__source *s
         return damaged(damage, FOLIOT_STATUS_CORRUPT, 0, 0,
                        "not a recording, or its first %d bytes are damaged",
                        FOLIOT__TAPE_START_BYTES);
-    if (version != FOLIOT__TAPE_VERSION && version != FOLIOT__TAPE_VERSION_FOREIGN)
+    if (!foliot__tape_version_known(version))
         return damaged(damage, FOLIOT_STATUS_NEWER, 0, 0,
-                       "format version %" PRIu32 ", and this build reads versions %u and %u",
-                       version, FOLIOT__TAPE_VERSION, FOLIOT__TAPE_VERSION_FOREIGN);
-    header->foreign = version == FOLIOT__TAPE_VERSION_FOREIGN;
+                       "format version %" PRIu32 ", and this build reads versions %u to %u",
+                       version, FOLIOT__TAPE_VERSION, FOLIOT__TAPE_VERSION_FOREIGN_PACKED);
+    walk->version = header->format = version;
+    header->foreign = foliot__tape_version_foreign(version);
     walk->offset = FOLIOT__TAPE_START_BYTES;
     return next(walk, content, header, damage);
 }

@@ -21,6 +21,7 @@ typedef struct foliot__tape_header {
     uint8_t fingerprint[16];
     uint32_t capacities[6];
     // Of a simulation that is not our world; `scene` is its setup then.
+    uint32_t format;
     bool foreign;
     char simulation[FOLIOT_KIND_NAME_BYTES];
     uint32_t rules;
@@ -44,22 +45,27 @@ typedef struct foliot__tape_content {
     size_t digest_length, digest_capacity;
     bool has_header, has_keyframe, has_closing;
     uint8_t keyframe_digest[16], closing_digest[16];
-    uint8_t *keyframe;
+    uint8_t *keyframe; // the state; see foliot__tape_content_unpack
     size_t keyframe_length, keyframe_capacity;
+    bool keyframe_packed; // it is in `packed` still, and keyframe_length is 0
+    uint8_t *packed;
+    size_t packed_length, packed_capacity;
+    uint64_t unpacked_size; // as the file says
     uint32_t notes, unknown;
     foliot__tape_note *noted; // `notes` of them
     uint32_t noted_capacity;
-    uint64_t input_bytes, digest_record_bytes, keyframe_bytes, other_bytes;
+    uint64_t input_bytes, digest_record_bytes, keyframe_bytes, header_bytes, other_bytes;
     uint64_t (*index)[2]; // of the closing block: tick, offset
     uint32_t index_count;
 } foliot__tape_content;
 
 typedef struct foliot__tape_walk {
     foliot__source *source;
-    uint64_t offset; // of the next block
-    uint64_t number; // of the next block
-    uint64_t tick;   // reached so far
-    bool closed;     // the closing block was seen
+    uint32_t version; // of the format
+    uint64_t offset;  // of the next block
+    uint64_t number;  // of the next block
+    uint64_t tick;    // reached so far
+    bool closed;      // the closing block was seen
     foliot__tape_player players[FOLIOT_PLAYERS_MAX];
     uint32_t player_count, stream_count;
 } foliot__tape_walk;
@@ -80,6 +86,11 @@ bool foliot__tape_closing(foliot__source *source, foliot__tape_content *content)
 // The digest that the block has for `tick`: how many bytes of it, 0 if none.
 uint32_t foliot__tape_content_digest(const foliot__tape_content *content, uint64_t tick,
                                      const uint8_t **bytes);
+
+// Decompresses the block's keyframe, if it is compressed: at most `limit` bytes, the most that a
+// state of this recording can have. FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_MEMORY; FOLIOT_STATUS_UNSUPPORTED in a build
+// without zstd. On an error the keyframe stays packed.
+foliot_status foliot__tape_content_unpack(foliot__tape_content *content, size_t limit);
 
 void foliot__tape_content_free(foliot__tape_content *content);
 void foliot__tape_header_free(foliot__tape_header *header);

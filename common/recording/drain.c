@@ -4,10 +4,11 @@
 // block.
 #include "recording/recording.h"
 
-#include "base/assert.h"
+#include "recording/compact.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 
 int foliot__sink_write(const foliot_recording_sink *sink, const void *bytes, size_t count)
 {
@@ -37,41 +38,108 @@ static void sync_now(foliot__drain *drain)
         atomic_store(&drain->synced_tick, tick);
 }
 
-// One block, all or nothing: what a full disk took of it is cut off again.
-static void write_block(foliot__drain *drain, size_t count)
+// -- one block
+
+static void build_keyframe(foliot__drain *drain, const foliot__queued *queued)
 {
-    int error = 0;
-    for (size_t done = 0, length; done < count && !error; done += length) {
-        const uint8_t *piece = foliot__ring_piece(&drain->ring, done, count - done, &length);
-        error = foliot__sink_write(&drain->sink, piece, length);
+    size_t state_bytes = queued->length - queued->note_bytes;
+    foliot__tape_encode_keyframe(&drain->block, queued->tick, queued->digest,
+                                 drain->raw_keyframes ? NULL : &drain->keyframes,
+                                 drain->state.bytes, (uint32_t)state_bytes);
+    foliot__pack_raw(&drain->block, drain->state.bytes + state_bytes, queued->note_bytes);
+}
+
+// What lies in the ring behind its header, added to `out`.
+static void take_payload(const foliot__drain *drain, const foliot__queued *queued,
+                         foliot__buffer *out)
+{
+    for (size_t done = 0, length; done < queued->length; done += length) {
+        const uint8_t *piece =
+            foliot__ring_piece(&drain->ring, sizeof *queued + done, queued->length - done, &length);
+        foliot__pack_raw(out, piece, length);
+    }
+}
+
+static bool index_keyframe(foliot__drain *drain, uint64_t tick)
+{
+    if (drain->index_count == drain->index_capacity) {
+        uint32_t capacity = drain->index_capacity ? 2 * drain->index_capacity : 1024;
+        void *index = realloc(drain->index, sizeof *drain->index * capacity);
+        if (!index)
+            return false;
+        drain->index = index;
+        drain->index_capacity = capacity;
+    }
+    uint64_t *entry = drain->index[drain->index_count++];
+    entry[0] = tick;
+    entry[1] = drain->length;
+    return true;
+}
+
+// The block, header and all, as drain->block. 0, or ENOMEM.
+static int build_block(foliot__drain *drain, const foliot__queued *queued)
+{
+    static const uint8_t no_header[FOLIOT__TAPE_BLOCK_BYTES];
+    foliot__buffer *block = &drain->block;
+    block->length = drain->state.length = 0;
+    foliot__pack_raw(block, no_header, sizeof no_header);
+    if (queued->kind == FOLIOT__QUEUED_KEYFRAME) {
+        take_payload(drain, queued, &drain->state);
+        if (drain->state.failed || !index_keyframe(drain, queued->tick))
+            return ENOMEM;
+        build_keyframe(drain, queued);
+    } else if (queued->kind == FOLIOT__QUEUED_CLOSING) {
+        foliot__tape_encode_closing(block, queued->tick, queued->digest,
+                                    (const uint64_t(*)[2])drain->index, drain->index_count,
+                                    drain->length);
+    } else {
+        take_payload(drain, queued, block);
+    }
+    if (block->failed)
+        return ENOMEM;
+    foliot__tape_block_frame(block->bytes, drain->block_number, queued->tick,
+                             block->bytes + sizeof no_header, block->length - sizeof no_header);
+    return 0;
+}
+
+// All or nothing: what a full disk took of it is cut off again.
+static void write_block(foliot__drain *drain, const foliot__queued *queued)
+{
+    int error = build_block(drain, queued);
+    if (!error) {
+        error = foliot__sink_write(&drain->sink, drain->block.bytes, drain->block.length);
+        if (error && drain->sink.truncate)
+            drain->sink.truncate(drain->sink.user, drain->length);
     }
     if (error) {
-        if (drain->sink.truncate)
-            drain->sink.truncate(drain->sink.user, drain->length);
         atomic_store(&drain->stopped_errno, error);
         return;
     }
-    drain->length += count;
+    drain->length += drain->block.length;
+    drain->block_number++;
+    size_t payload_bytes = drain->block.length - FOLIOT__TAPE_BLOCK_BYTES;
+    if (queued->kind == FOLIOT__QUEUED_KEYFRAME)
+        drain->keyframe_bytes += payload_bytes;
+    drain->other_bytes += FOLIOT__TAPE_BLOCK_BYTES;
 }
 
 static bool drain_one(foliot__drain *drain)
 {
-    uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES];
-    foliot__tape_block block;
+    foliot__queued queued;
     if (atomic_load(&drain->stopped_errno) || foliot__ring_used(&drain->ring) == 0)
         return false;
-    foliot__ring_peek(&drain->ring, bytes, sizeof bytes);
-    bool ours = foliot__tape_block_read(bytes, &block);
-    FOLIOT_ASSERT(ours);
-    write_block(drain, sizeof bytes + block.length);
+    foliot__ring_peek(&drain->ring, &queued, sizeof queued);
+    write_block(drain, &queued);
     if (atomic_load(&drain->stopped_errno))
         return false;
-    atomic_store(&drain->written_tick, block.tick);
-    foliot__ring_take(&drain->ring, sizeof bytes + block.length);
+    atomic_store(&drain->written_tick, queued.tick);
+    foliot__ring_take(&drain->ring, sizeof queued + queued.length);
     if (drain->sync_blocks && ++drain->blocks_unsynced >= drain->sync_blocks)
         sync_now(drain);
     return true;
 }
+
+// -- the thread
 
 void foliot__drain_run(foliot__drain *drain)
 {
@@ -85,6 +153,13 @@ void foliot__drain_run(foliot__drain *drain)
     }
 }
 
+// A closed file is whole: where it cannot be made smaller it stays as it is.
+static void compact(foliot__drain *drain)
+{
+    if (drain->compact_ticks && drain->file && foliot__file_sink_is(&drain->sink, drain->file))
+        (void)!foliot__recording_compact(drain->file, drain->compact_ticks);
+}
+
 static void *drain_thread(void *user)
 {
     foliot__drain *drain = user;
@@ -96,6 +171,7 @@ static void *drain_thread(void *user)
         pthread_cond_broadcast(&drain->progress);
         pthread_mutex_unlock(&drain->mutex);
     }
+    compact(drain);
     return NULL;
 }
 
@@ -112,10 +188,9 @@ static int thread_start(foliot__drain *drain)
 
 foliot_status foliot__drain_start(foliot__drain *drain, const foliot_recording_sink *sink,
                                   const foliot_recording_config *config, size_t queue_bytes,
-                                  uint64_t length, uint64_t tick)
+                                  uint64_t tick)
 {
     drain->sink = *sink;
-    drain->length = length;
     drain->sync_blocks = config->sync_blocks;
     atomic_init(&drain->written_tick, tick);
     atomic_init(&drain->synced_tick, tick);
@@ -168,8 +243,19 @@ void foliot__drain_finish(foliot__drain *drain)
         sem_destroy(&drain->work);
         pthread_mutex_destroy(&drain->mutex);
         pthread_cond_destroy(&drain->progress);
+    } else {
+        compact(drain);
     }
     foliot__ring_free(&drain->ring);
     if (drain->sink.close)
         drain->sink.close(drain->sink.user);
+}
+
+void foliot__drain_free(foliot__drain *drain)
+{
+    foliot__keyframe_encoder_free(&drain->keyframes);
+    foliot__buffer_free(&drain->state);
+    foliot__buffer_free(&drain->block);
+    free(drain->index);
+    free(drain->file);
 }

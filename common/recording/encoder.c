@@ -239,14 +239,18 @@ void foliot__tape_encode_head(foliot__buffer *out, const foliot__tape_head *head
 }
 
 void foliot__tape_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
-                                  const uint8_t *bytes, uint32_t count)
+                                  foliot__keyframe_encoder *encoder, const uint8_t *bytes,
+                                  uint32_t count)
 {
-    foliot__pack_array(out, 5);
+    size_t length = encoder ? foliot__keyframe_compress(encoder, bytes, count) : 0;
+    foliot__pack_array(out, length ? 6 : 5);
     foliot__pack_uint(out, FOLIOT__TAPE_KEYFRAME);
     foliot__pack_uint(out, tick);
     pack_digest(out, digest);
-    foliot__pack_uint(out, FOLIOT__TAPE_RAW);
-    foliot__pack_bin(out, bytes, count);
+    foliot__pack_uint(out, length ? FOLIOT__TAPE_ZSTD : FOLIOT__TAPE_RAW);
+    foliot__pack_bin(out, length ? encoder->packed : bytes, length ? (uint32_t)length : count);
+    if (length)
+        foliot__pack_uint(out, count);
 }
 
 void foliot__tape_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,

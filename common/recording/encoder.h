@@ -7,8 +7,9 @@
 #include "foliot/input.h"
 #include "foliot/simulation.h"
 #include "foliot/world.h"
-#include "recording/format.h"
 #include "base/pack.h"
+#include "recording/format.h"
+#include "recording/keyframe_codec.h"
 
 typedef struct foliot__tape_encoder {
     foliot__tape_player players[FOLIOT_PLAYERS_MAX];
@@ -57,8 +58,10 @@ void foliot__tape_encode_head(foliot__buffer *out, const foliot__tape_head *head
 // Of a simulation that is not our world; it must be FOLIOT__TAPE_VERSION_FOREIGN then.
 void foliot__tape_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
                                       uint64_t tick, foliot_digest fingerprint);
+// Compressed where that makes it smaller; `encoder` NULL: the bytes as they are.
 void foliot__tape_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
-                                  const uint8_t *bytes, uint32_t count);
+                                  foliot__keyframe_encoder *encoder, const uint8_t *bytes,
+                                  uint32_t count);
 void foliot__tape_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                  const uint64_t (*index)[2], uint32_t index_count,
                                  uint64_t block_offset);

@@ -88,3 +88,11 @@ foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_
                                     .user = user};
     return FOLIOT_STATUS_OK;
 }
+
+bool foliot__file_sink_is(const foliot_recording_sink *sink, const char *file)
+{
+    struct stat ours, named;
+    return fstat(descriptor(sink->user), &ours) == 0 && lstat(file, &named) == 0 &&
+           S_ISREG(named.st_mode) && ours.st_dev == named.st_dev && ours.st_ino == named.st_ino &&
+           named.st_nlink == 1; // another name would keep the file as it was
+}

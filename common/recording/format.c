@@ -17,6 +17,17 @@ void foliot__tape_block_write(uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES],
     foliot__write_u32(&w, foliot__crc32c(0, bytes, FOLIOT__TAPE_BLOCK_BYTES - 4));
 }
 
+void foliot__tape_block_frame(uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES], uint32_t number,
+                              uint64_t tick, const void *payload, size_t length)
+{
+    foliot__tape_block_write(bytes, &(foliot__tape_block){
+                                        .length = (uint32_t)length,
+                                        .number = number,
+                                        .tick = tick,
+                                        .payload_crc = foliot__crc32c(0, payload, length),
+                                    });
+}
+
 bool foliot__tape_block_read(const uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES],
                              foliot__tape_block *block)
 {
@@ -56,4 +67,14 @@ void foliot__tape_digest_bytes(foliot_digest digest, uint8_t bytes[16])
         bytes[i] = (uint8_t)(digest.high >> (56 - 8 * i));
         bytes[8 + i] = (uint8_t)(digest.low >> (56 - 8 * i));
     }
+}
+
+foliot_digest foliot__tape_digest_of(const uint8_t bytes[16])
+{
+    foliot_digest digest = {0, 0};
+    for (int i = 0; i < 8; i++) {
+        digest.high = digest.high << 8 | bytes[i];
+        digest.low = digest.low << 8 | bytes[8 + i];
+    }
+    return digest;
 }

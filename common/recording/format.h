@@ -14,9 +14,13 @@
     "\x89"                                                                                         \
     "FOLIOT\n" // 8 bytes; the first catches 7-bit transfers, the last text mode
 #define FOLIOT__TAPE_MAGIC_BYTES 8
-#define FOLIOT__TAPE_VERSION 1u         // of a world's recording
-#define FOLIOT__TAPE_VERSION_FOREIGN 2u // of any other simulation's: another header, the rest alike
-#define FOLIOT__TAPE_START_BYTES 16     // magic, u32 version, u32 CRC32C of the first 12
+// Versions of the format. Odd ones hold a world, even ones any other simulation, with another
+// header. From 3 on a keyframe may be compressed.
+#define FOLIOT__TAPE_VERSION 1u
+#define FOLIOT__TAPE_VERSION_FOREIGN 2u
+#define FOLIOT__TAPE_VERSION_PACKED 3u
+#define FOLIOT__TAPE_VERSION_FOREIGN_PACKED 4u
+#define FOLIOT__TAPE_START_BYTES 16          // magic, u32 version, u32 CRC32C of the first 12
 #define FOLIOT__TAPE_BLOCK_MAGIC 0x6b6c42feu // bytes fe 42 6c 6b
 #define FOLIOT__TAPE_BLOCK_BYTES 28          // header of a block
 #define FOLIOT__TAPE_PAYLOAD_MAX (1u << 30)
@@ -29,7 +33,7 @@
 // Types of records. 1..63 must be known to whoever replays; 64..127 may be skipped.
 enum foliot__tape_record {
     FOLIOT__TAPE_HEADER = 1,   // [1, map]
-    FOLIOT__TAPE_KEYFRAME = 2, // [2, tick, digest, encoding, bytes]
+    FOLIOT__TAPE_KEYFRAME = 2, // [2, tick, digest, encoding, bytes, (size)]
     FOLIOT__TAPE_INPUTS = 3,   // [3, first tick, integers ...]
     FOLIOT__TAPE_DIGESTS = 4,  // [4, first tick, every, bytes of each, bytes]
     FOLIOT__TAPE_CLOSING = 5,  // [5, tick, digest]
@@ -40,9 +44,10 @@ enum foliot__tape_record {
 #define FOLIOT__TAPE_OPTIONAL 64
 #define FOLIOT__TAPE_TYPE_MAX 127
 
-// How a keyframe's bytes are packed.
+// How a keyframe's bytes are stored.
 enum foliot__tape_encoding {
     FOLIOT__TAPE_RAW = 0,
+    FOLIOT__TAPE_ZSTD = 1, // one zstd frame; the size of the state follows it. Format 3 and 4 alone
 };
 
 // Entries of INPUTS: ticks on, player * 8 + code, then for all but NONE a mask and what it
@@ -81,10 +86,29 @@ void foliot__tape_block_write(uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES],
 // False if they are no block header.
 bool foliot__tape_block_read(const uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES],
                              foliot__tape_block *block);
+// The same, of a payload that is at hand: its length and its checksum are taken from it.
+void foliot__tape_block_frame(uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES], uint32_t number,
+                              uint64_t tick, const void *payload, size_t length);
 void foliot__tape_start_write(uint8_t bytes[FOLIOT__TAPE_START_BYTES], uint32_t version);
 bool foliot__tape_start_read(const uint8_t bytes[FOLIOT__TAPE_START_BYTES], uint32_t *version);
 
 // In the order in which it is written: high first, the most significant byte first.
 void foliot__tape_digest_bytes(foliot_digest digest, uint8_t bytes[16]);
+foliot_digest foliot__tape_digest_of(const uint8_t bytes[16]);
+
+static inline bool foliot__tape_version_known(uint32_t version)
+{
+    return version >= FOLIOT__TAPE_VERSION && version <= FOLIOT__TAPE_VERSION_FOREIGN_PACKED;
+}
+
+static inline bool foliot__tape_version_foreign(uint32_t version)
+{
+    return version % 2 == 0;
+}
+
+static inline bool foliot__tape_version_packed(uint32_t version)
+{
+    return version >= FOLIOT__TAPE_VERSION_PACKED;
+}
 
 #endif

@@ -38,16 +38,28 @@ static foliot_status digest_of(foliot_replay *replay, const foliot__tape_content
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
-                                            const foliot__tape_content *content,
+size_t foliot__replay_state_bytes_max(const foliot_replay *replay)
+{
+    return replay->world ? replay->world_bytes : FOLIOT_SIMULATION_BYTES_MAX;
+}
+
+foliot_status foliot__replay_check_keyframe(foliot_replay *replay, foliot__tape_content *content,
                                             foliot_damage *damage)
 {
     foliot_digest digest;
     uint8_t bytes[16];
+    // Nothing starts from a keyframe of a kind that is not known.
     if (!replay->world && !replay->foreign)
-        return FOLIOT_STATUS_OK; // of a kind that is not known: it is looked at, and nothing starts from
-                          // it
-    foliot_status status = digest_of(replay, content, &digest);
+        return FOLIOT_STATUS_OK;
+    bool packed = content->keyframe_packed;
+    foliot_status status =
+        foliot__tape_content_unpack(content, foliot__replay_state_bytes_max(replay));
+    // A build without zstd starts from no such keyframe: there is nothing to check.
+    if (status == FOLIOT_STATUS_UNSUPPORTED)
+        return FOLIOT_STATUS_OK;
+    bool unpacked = status == FOLIOT_STATUS_OK;
+    if (unpacked)
+        status = digest_of(replay, content, &digest);
     if (status == FOLIOT_STATUS_MEMORY)
         return status;
     if (status == FOLIOT_STATUS_OK) {
@@ -61,6 +73,12 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
         snprintf(damage->text, sizeof damage->text,
                  "block %" PRIu64 " at offset %" PRIu64
                  ": the bytes of the keyframe of tick %" PRIu64 " do not give its digest",
+                 damage->block, damage->offset, content->tick);
+    else if (packed && !unpacked)
+        snprintf(damage->text, sizeof damage->text,
+                 "block %" PRIu64 " at offset %" PRIu64
+                 ": the compressed bytes of the keyframe of tick %" PRIu64
+                 " are malformed, or too many",
                  damage->block, damage->offset, content->tick);
     else
         snprintf(damage->text, sizeof damage->text,

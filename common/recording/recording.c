@@ -17,7 +17,7 @@ foliot_recording_config foliot_recording_config_default(void)
     return (foliot_recording_config){.block_ticks = 60,
                                      .keyframe_ticks = 300,
                                      .digest_ticks = 1,
-                                     .digest_bytes = 8,
+                                     .digest_bytes = 4,
                                      .queue_bytes = 16u << 20,
                                      .threaded = true};
 }
@@ -26,6 +26,7 @@ static bool config_valid(const foliot_recording_config *config)
 {
     return config->block_ticks >= 1 && config->block_ticks <= FOLIOT__TAPE_BLOCK_TICKS_MAX &&
            config->digest_ticks >= 1 && config->digest_bytes >= 4 && config->digest_bytes <= 16 &&
+           config->compact_ticks <= FOLIOT__TAPE_BLOCK_TICKS_MAX &&
            config->queue_bytes >= QUEUE_BYTES_MIN;
 }
 
@@ -59,6 +60,7 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
         return FOLIOT_STATUS_MEMORY;
     uint64_t tick = foliot_simulation_get_tick(simulation);
     recording->config = *config;
+    recording->drain.raw_keyframes = config->raw_keyframes;
     recording->state.first_tick = recording->state.appended_tick = tick;
     recording->seen_tick = recording->keyframe_tick = recording->state.closed_tick = tick;
     recording->digest = foliot_simulation_get_digest(simulation);
@@ -78,46 +80,31 @@ void foliot__recording_free(foliot_recording *recording)
 {
     foliot__tape_encoder_free(&recording->encoder);
     foliot__buffer_free(&recording->capture);
-    free(recording->index);
+    foliot__drain_free(&recording->drain);
     free(recording->journal);
     free(recording);
 }
 
 // -- blocks
 
-static void frame(foliot_recording *recording, const foliot__buffer *payload,
-                  uint8_t header[FOLIOT__TAPE_BLOCK_BYTES])
+// One block to be, or nothing: where it does not fit the recording has ended.
+static bool put_block(foliot_recording *recording, foliot__queued block,
+                      const foliot__buffer *payload)
 {
-    foliot__tape_block block = {
-        .length = (uint32_t)payload->length,
-        .number = recording->block_number,
-        .tick = recording->encoder.tick,
-        .payload_crc = foliot__crc32c(0, payload->bytes, payload->length),
-    };
-    foliot__tape_block_write(header, &block);
-}
-
-static bool put_block(foliot_recording *recording, const foliot__buffer *payload)
-{
-    uint8_t header[FOLIOT__TAPE_BLOCK_BYTES];
-    bool fits = !payload->failed && payload->length <= FOLIOT__TAPE_PAYLOAD_MAX;
-    if (fits) {
-        frame(recording, payload, header);
-        fits = foliot__ring_put(&recording->drain.ring, header, sizeof header, payload->bytes,
-                                payload->length);
-    }
-    if (!fits) {
+    foliot__drain *drain = &recording->drain;
+    block.length = (uint32_t)payload->length;
+    block.tick = recording->encoder.tick;
+    block.digest = recording->digest;
+    if (payload->failed || payload->length > FOLIOT__TAPE_PAYLOAD_MAX - 256 ||
+        !foliot__ring_put(&drain->ring, &block, sizeof block, payload->bytes, payload->length)) {
         recording->full = true;
         return false;
     }
-    size_t used = foliot__ring_used(&recording->drain.ring);
+    size_t used = foliot__ring_used(&drain->ring);
     if (used > recording->state.queued_bytes_max)
         recording->state.queued_bytes_max = used;
-    recording->block_number++;
-    recording->length += sizeof header + payload->length;
     recording->state.closed_tick = recording->encoder.tick;
-    recording->state.other_bytes += sizeof header;
-    foliot__drain_wake(&recording->drain);
+    foliot__drain_wake(drain);
     return true;
 }
 
@@ -128,50 +115,32 @@ static bool close_block(foliot_recording *recording)
     if (encoder->tick == encoder->first_tick)
         return true;
     foliot__tape_encode_block(encoder, &inputs, &digests);
-    if (!put_block(recording, &encoder->payload))
+    if (!put_block(recording, (foliot__queued){.kind = FOLIOT__QUEUED_TICKS}, &encoder->payload))
         return false;
     recording->state.input_bytes += inputs;
     recording->state.digest_bytes += digests;
     return true;
 }
 
-static bool index_keyframe(foliot_recording *recording)
-{
-    if (recording->index_count == recording->index_capacity) {
-        uint32_t capacity = recording->index_capacity ? 2 * recording->index_capacity : 1024;
-        void *index = realloc(recording->index, sizeof *recording->index * capacity);
-        if (!index)
-            return false;
-        recording->index = index;
-        recording->index_capacity = capacity;
-    }
-    uint64_t *entry = recording->index[recording->index_count++];
-    entry[0] = recording->encoder.tick;
-    entry[1] = recording->length;
-    return true;
-}
-
-bool foliot__recording_keyframe(foliot_recording *recording, const foliot_simulation *simulation,
-                                const char *note)
+// Closes the block of ticks, puts a keyframe of `simulation` into the queue, forgets the players.
+static bool put_keyframe(foliot_recording *recording, const foliot_simulation *simulation,
+                         const char *note)
 {
     foliot__tape_encoder *encoder = &recording->encoder;
+    foliot__buffer *payload = &recording->capture;
     if (!close_block(recording))
         return false;
-    if (!capture(recording, simulation) || !index_keyframe(recording)) {
+    if (!capture(recording, simulation)) {
         recording->full = true;
         return false;
     }
-    foliot__buffer *payload = &encoder->payload;
-    payload->length = 0;
-    foliot__tape_encode_keyframe(payload, encoder->tick, recording->digest,
-                                 recording->capture.bytes, (uint32_t)recording->capture.length);
+    size_t state_bytes = payload->length;
     if (note)
         foliot__tape_encode_note(payload, encoder->tick, note, "");
-    if (!put_block(recording, payload)) {
-        recording->index_count--;
+    foliot__queued block = {.kind = FOLIOT__QUEUED_KEYFRAME,
+                            .note_bytes = (uint32_t)(payload->length - state_bytes)};
+    if (!put_block(recording, block, payload))
         return false;
-    }
-    recording->state.keyframe_bytes += payload->length;
     recording->keyframe_tick = encoder->tick;
     foliot__tape_encoder_reset(encoder);
     return true;
@@ -215,6 +184,14 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
     return status;
 }
 
+// The oldest format that can hold what will be written.
+static uint32_t version_of(const foliot_recording *recording, bool foreign)
+{
+    if (recording->config.raw_keyframes || !foliot__keyframe_encoder_available())
+        return foreign ? FOLIOT__TAPE_VERSION_FOREIGN : FOLIOT__TAPE_VERSION;
+    return foreign ? FOLIOT__TAPE_VERSION_FOREIGN_PACKED : FOLIOT__TAPE_VERSION_PACKED;
+}
+
 // The start of the file and the header's block go straight to the sink: no tick waits for them, and
 // what the disk refuses is told to whoever asked for the recording.
 static foliot_status write_start(foliot_recording *recording, const foliot_recording_sink *sink,
@@ -225,14 +202,14 @@ static foliot_status write_start(foliot_recording *recording, const foliot_recor
     if (payload->failed)
         return FOLIOT_STATUS_MEMORY;
     foliot__tape_start_write(start, version);
-    frame(recording, payload, header);
+    foliot__tape_block_frame(header, 0, recording->encoder.tick, payload->bytes, payload->length);
     if (foliot__sink_write(sink, start, sizeof start) ||
         foliot__sink_write(sink, header, sizeof header) ||
         foliot__sink_write(sink, payload->bytes, payload->length))
         return FOLIOT_STATUS_IO;
-    recording->block_number = 1;
-    recording->length = sizeof start + sizeof header + payload->length;
-    recording->state.other_bytes = recording->length;
+    recording->drain.block_number = 1;
+    recording->drain.length = sizeof start + sizeof header + payload->length;
+    recording->drain.other_bytes = recording->drain.length;
     return FOLIOT_STATUS_OK;
 }
 
@@ -264,7 +241,7 @@ foliot_status foliot_recording_open_sink(const foliot_recording_sink *sink, cons
     if (status != FOLIOT_STATUS_OK)
         return status;
     status = encode_head(recording, scene, capacities);
-    return begin(recording, sink, &simulation, FOLIOT_RECORDING_FORMAT, status, out);
+    return begin(recording, sink, &simulation, version_of(recording, false), status, out);
 }
 
 // Our own world is recorded as ever, with its scene.
@@ -302,7 +279,7 @@ foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink 
     recording->encoder.payload.length = 0;
     foliot__tape_encode_foreign_head(&recording->encoder.payload, simulation,
                                      recording->state.first_tick, fingerprint);
-    return begin(recording, sink, simulation, FOLIOT__TAPE_VERSION_FOREIGN, FOLIOT_STATUS_OK, out);
+    return begin(recording, sink, simulation, version_of(recording, true), FOLIOT_STATUS_OK, out);
 }
 
 foliot_status foliot__recording_start(foliot_recording *recording,
@@ -311,16 +288,16 @@ foliot_status foliot__recording_start(foliot_recording *recording,
 {
     // A queue that one keyframe fills could never take a second.
     size_t queue = recording->config.queue_bytes;
-    size_t needed = 2 * (recording->capture.length + FOLIOT__TAPE_BLOCK_BYTES + 256);
-    foliot_status status = foliot__drain_start(&recording->drain, sink, &recording->config,
-                                               queue > needed ? queue : needed, recording->length,
-                                               recording->state.first_tick);
+    size_t needed = 2 * (recording->capture.length + sizeof(foliot__queued) + 256);
+    foliot_status status =
+        foliot__drain_start(&recording->drain, sink, &recording->config,
+                            queue > needed ? queue : needed, recording->state.first_tick);
     if (status != FOLIOT_STATUS_OK) {
         recording->drain.sink.close = NULL; // stays the caller's
         foliot__drain_finish(&recording->drain);
         return status;
     }
-    foliot__recording_keyframe(recording, simulation, note);
+    put_keyframe(recording, simulation, note);
     return FOLIOT_STATUS_OK;
 }
 
@@ -337,6 +314,8 @@ foliot_status foliot_recording_open(const char *file, const foliot_scene *scene,
     status = foliot_recording_open_sink(&sink, scene, capacities, world, config, recording);
     if (status != FOLIOT_STATUS_OK)
         sink.close(sink.user);
+    else
+        (*recording)->drain.file = realpath(file, NULL); // without it the file is not compacted
     return status;
 }
 
@@ -352,6 +331,8 @@ foliot_status foliot_recording_open_simulation(const char *file,
     status = foliot_recording_open_simulation_sink(&sink, simulation, config, recording);
     if (status != FOLIOT_STATUS_OK)
         sink.close(sink.user);
+    else
+        (*recording)->drain.file = realpath(file, NULL); // without it the file is not compacted
     return status;
 }
 
@@ -401,7 +382,7 @@ foliot_status foliot_recording_append_simulation(foliot_recording *recording,
     recording->state.appended_tick = tick;
     const foliot_recording_config *config = &recording->config;
     if (config->keyframe_ticks && tick - recording->keyframe_tick >= config->keyframe_ticks)
-        foliot__recording_keyframe(recording, simulation, NULL);
+        put_keyframe(recording, simulation, NULL);
     else if (tick - recording->encoder.first_tick >= config->block_ticks)
         close_block(recording);
     return stopped(recording);
@@ -475,6 +456,8 @@ foliot_recording_state foliot_recording_get_state(const foliot_recording *record
     state.synced_tick = atomic_load(&recording->drain.synced_tick);
     state.written_tick = atomic_load(&recording->drain.written_tick);
     state.queued_bytes = foliot__ring_used(&recording->drain.ring);
+    state.keyframe_bytes = atomic_load(&recording->drain.keyframe_bytes);
+    state.other_bytes = atomic_load(&recording->drain.other_bytes);
     state.stopped = stopped(recording);
     state.stopped_errno = atomic_load(&recording->drain.stopped_errno);
     // What is queued behind a full queue is still written; behind a refusing disk nothing is.
@@ -497,16 +480,14 @@ foliot_status foliot_recording_close(foliot_recording *recording, foliot_recordi
 {
     foliot__drain_wait(&recording->drain, false); // makes room for the last blocks
     if (stopped(recording) == FOLIOT_STATUS_OK && close_block(recording)) {
-        foliot__buffer *payload = &recording->encoder.payload;
+        static const foliot__buffer nothing;
         foliot__drain_wait(&recording->drain, false);
-        payload->length = 0;
-        foliot__tape_encode_closing(payload, recording->encoder.tick, recording->digest,
-                                    (const uint64_t(*)[2])recording->index, recording->index_count,
-                                    recording->length);
-        put_block(recording, payload);
+        put_block(recording, (foliot__queued){.kind = FOLIOT__QUEUED_CLOSING}, &nothing);
     }
     foliot__drain_wait(&recording->drain, true);
     foliot_status status = stopped(recording);
+    if (status == FOLIOT_STATUS_OK)
+        recording->drain.compact_ticks = recording->config.compact_ticks;
     finish(recording, final);
     return status;
 }

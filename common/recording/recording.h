@@ -13,11 +13,34 @@
 #include "recording/journal.h"
 #include "recording/ring.h"
 
-// The writing side: takes whole blocks from the ring. Only atomics are read by the host's side.
+// What the ring holds: one of these and `length` bytes, for each block to be.
+enum foliot__queued_kind {
+    FOLIOT__QUEUED_TICKS,    // records, as they are
+    FOLIOT__QUEUED_KEYFRAME, // a state, and then `note_bytes` of records
+    FOLIOT__QUEUED_CLOSING,  // nothing
+};
+typedef struct foliot__queued {
+    enum foliot__queued_kind kind;
+    uint32_t length, note_bytes;
+    uint64_t tick; // that the recording reaches with the block
+    foliot_digest digest;
+} foliot__queued;
+
+// The writing side: makes blocks of what the ring holds, and compresses keyframes. Only atomics are
+// read by the host's side while it runs.
 typedef struct foliot__drain {
     foliot_recording_sink sink;
     foliot__ring ring;
-    uint64_t length; // of the file, up to the last whole block
+    uint64_t length;       // of the file, up to the last whole block
+    uint32_t block_number; // of the next block
+    uint64_t (*index)[2];  // tick and offset of every keyframe block
+    uint32_t index_count, index_capacity;
+    bool raw_keyframes; // the file has a format whose readers know no others
+    foliot__keyframe_encoder keyframes;
+    foliot__buffer state, block; // a keyframe's bytes; the block in progress
+    char *file;                  // to be compacted when it is closed; NULL: none
+    uint32_t compact_ticks;      // of its blocks then; 0: it stays as it is
+    _Atomic uint64_t keyframe_bytes, other_bytes;
     uint32_t sync_blocks, blocks_unsynced;
     _Atomic uint64_t written_tick, synced_tick;
     _Atomic int stopped_errno; // 0 while all is well
@@ -36,14 +59,10 @@ struct foliot_recording {
     foliot__tape_encoder encoder;
     foliot__drain drain;
     foliot__buffer capture;
-    uint64_t length;        // of the file once all that was put is written
-    uint32_t block_number;  // of the next block
     uint64_t keyframe_tick; // of the last one
-    uint64_t (*index)[2];   // tick and offset of every keyframe block
-    uint32_t index_count, index_capacity;
-    uint64_t seen_tick;   // of the last append, taken or not
-    foliot_digest digest; // of the last tick appended
-    bool full;            // the queue was, and nothing is taken any more
+    uint64_t seen_tick;     // of the last append, taken or not
+    foliot_digest digest;   // of the last tick appended
+    bool full;              // the queue was, and nothing is taken any more
     foliot_recording_state state;
     foliot_resumption resumption;
     foliot__journal *journal; // of what was resumed, NULL: nothing
@@ -51,21 +70,25 @@ struct foliot_recording {
 
 // Everything of `count` bytes now; 0 or an errno.
 int foliot__sink_write(const foliot_recording_sink *sink, const void *bytes, size_t count);
-// `length` and `tick`: what the sink holds already.
+// `tick`: what the sink holds already; length, block_number and index are set before.
 foliot_status foliot__drain_start(foliot__drain *drain, const foliot_recording_sink *sink,
                                   const foliot_recording_config *config, size_t queue_bytes,
-                                  uint64_t length, uint64_t tick);
+                                  uint64_t tick);
 void foliot__drain_wake(foliot__drain *drain);
 // Writes what waits, in the caller's thread.
 void foliot__drain_run(foliot__drain *drain);
 // Until the ring is empty, and synced if asked, or it stopped.
 void foliot__drain_wait(foliot__drain *drain, bool synced);
-// Ends the thread and frees; the sink is closed.
+// Compacts the file if that was asked for, ends the thread and frees; the sink is closed.
 void foliot__drain_finish(foliot__drain *drain);
+// What is left of it then; of a drain that was never started too.
+void foliot__drain_free(foliot__drain *drain);
 
 // A sink that is the file; FOLIOT_STATUS_IO if it cannot be opened, FOLIOT_STATUS_AGAIN if another process writes
 // to it. `create`: empty, else as it is, at its end.
 foliot_status foliot__file_sink(const char *file, bool create, foliot_recording_sink *sink);
+// Whether `file` is still the name of what the sink writes to.
+bool foliot__file_sink_is(const foliot_recording_sink *sink, const char *file);
 
 // The common part of beginning and resuming: everything but what the file holds already.
 foliot_status foliot__recording_new(const foliot_recording_config *config,
@@ -76,9 +99,6 @@ void foliot__recording_free(foliot_recording *recording); // what foliot__record
 foliot_status foliot__recording_start(foliot_recording *recording,
                                       const foliot_recording_sink *sink,
                                       const foliot_simulation *simulation, const char *note);
-// Closes the block of ticks, puts a keyframe of `simulation` into the queue, forgets the players.
-bool foliot__recording_keyframe(foliot_recording *recording, const foliot_simulation *simulation,
-                                const char *note);
 // A world as a simulation, to be asked and not stepped.
 foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_world *world);
 

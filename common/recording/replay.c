@@ -73,6 +73,8 @@ static foliot_status scratch_world(foliot_replay *replay)
 
 static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *simulation)
 {
+    if (replay->segment_packed)
+        return FOLIOT_STATUS_UNSUPPORTED;
     foliot_status status =
         foliot_simulation_restore(simulation, replay->segment, replay->segment_length);
     if (status == FOLIOT_STATUS_OK && foliot_simulation_get_tick(simulation) == replay->segment_tick)
@@ -134,6 +136,7 @@ static void keep_keyframe(foliot_replay *replay)
     replay->segment = content->keyframe;
     replay->segment_capacity = content->keyframe_capacity;
     replay->segment_length = content->keyframe_length;
+    replay->segment_packed = content->keyframe_packed;
     replay->segment_tick = content->tick;
     memcpy(replay->segment_digest, content->keyframe_digest, 16);
     replay->has_segment = true;
@@ -142,13 +145,24 @@ static void keep_keyframe(foliot_replay *replay)
     content->keyframe_length = 0;
 }
 
+// Keyframes of a kind that is not known are only looked at, and decompressed for that.
+static foliot_status load_checked(foliot_replay *replay, foliot_damage *damage)
+{
+    foliot__tape_content *content = &replay->content;
+    if (!replay->simulation.self &&
+        foliot__tape_content_unpack(content, foliot__replay_state_bytes_max(replay)) ==
+            FOLIOT_STATUS_MEMORY)
+        return FOLIOT_STATUS_MEMORY;
+    return foliot__replay_check_keyframe(replay, content, damage);
+}
+
 foliot_status foliot__replay_load(foliot_replay *replay)
 {
     foliot_damage damage = {0};
     replay->held_valid = false;
     foliot_status status = foliot__tape_walk_next(&replay->walk, &replay->content, &damage);
     if (status == FOLIOT_STATUS_OK && replay->content.has_keyframe)
-        status = foliot__replay_check_keyframe(replay, &replay->content, &damage);
+        status = load_checked(replay, &damage);
     if (status == FOLIOT_STATUS_OK) {
         if (replay->content.has_keyframe)
             keep_keyframe(replay);
@@ -236,6 +250,18 @@ static foliot_status start_anew(foliot_replay *replay)
     return FOLIOT_STATUS_OK;
 }
 
+static void refused_segment(foliot_replay *replay)
+{
+    foliot_damage damage = {.status = FOLIOT_STATUS_UNSUPPORTED,
+                            .block = replay->content.number,
+                            .offset = replay->content.offset};
+    snprintf(damage.text, sizeof damage.text,
+             "block %" PRIu64 " at offset %" PRIu64 ": the keyframe of tick %" PRIu64
+             " is compressed, and this build has no zstd to read it",
+             damage.block, damage.offset, replay->segment_tick);
+    foliot__replay_damaged(replay, &damage);
+}
+
 foliot_status foliot__replay_rewind(foliot_replay *replay)
 {
     foliot_status status = load_keyframe(replay, replay->index_count ? 0 : -1);
@@ -245,6 +271,8 @@ foliot_status foliot__replay_rewind(foliot_replay *replay)
     }
     if (status == FOLIOT_STATUS_OK)
         status = restore_segment(replay, &replay->simulation);
+    if (status == FOLIOT_STATUS_UNSUPPORTED && replay->segment_packed)
+        refused_segment(replay);
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_CORRUPT : status;
 }
 
@@ -462,11 +490,20 @@ foliot_status foliot_replay_get_inputs(foliot_replay *replay, uint64_t tick,
     return status;
 }
 
+// Whether there is a keyframe of exactly this tick; it is the segment's then.
+static bool load_segment(foliot_replay *replay, uint64_t tick)
+{
+    int64_t k = keyframe_before(replay, tick);
+    if (k < 0 || replay->index[k][0] != tick)
+        return false;
+    return (replay->has_segment && replay->segment_tick == tick) ||
+           load_keyframe(replay, k) == FOLIOT_STATUS_OK;
+}
+
 uint32_t foliot_replay_get_digest(foliot_replay *replay, uint64_t tick, uint8_t bytes[16])
 {
     if (tick == replay->about.first_tick) {
-        size_t length;
-        if (!foliot_replay_get_keyframe(replay, tick, &length))
+        if (!load_segment(replay, tick))
             return 0;
         memcpy(bytes, replay->segment_digest, 16);
         return 16;
@@ -483,11 +520,7 @@ uint32_t foliot_replay_get_digest(foliot_replay *replay, uint64_t tick, uint8_t 
 
 const uint8_t *foliot_replay_get_keyframe(foliot_replay *replay, uint64_t tick, size_t *length)
 {
-    int64_t k = keyframe_before(replay, tick);
-    if (k < 0 || replay->index[k][0] != tick)
-        return NULL;
-    if ((!replay->has_segment || replay->segment_tick != tick) &&
-        load_keyframe(replay, k) != FOLIOT_STATUS_OK)
+    if (!load_segment(replay, tick) || replay->segment_packed)
         return NULL;
     *length = replay->segment_length;
     return replay->segment;

@@ -44,7 +44,8 @@ struct foliot_replay {
     uint8_t segment_digest[16];
     uint8_t *segment;
     size_t segment_length, segment_capacity;
-    bool held_valid; // `held` is what players hold at content.first_tick
+    bool segment_packed; // it is compressed, this build cannot read it, and `segment` is empty
+    bool held_valid;     // `held` is what players hold at content.first_tick
     foliot__tape_held held[FOLIOT_PLAYERS_MAX];
 };
 
@@ -61,9 +62,11 @@ foliot_status foliot__replay_rewind(foliot_replay *replay);
 // Whether a keyframe's bytes give the digest beside them. A checksum only says that the file is as
 // it was written, and whoever writes a file writes its checksums; FOLIOT_STATUS_CORRUPT is told as the
 // replay's damage. Every keyframe goes through here before anything starts from it.
-foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
-                                            const foliot__tape_content *content,
+// A compressed one is decompressed by it, where its kind is known and this build has zstd.
+foliot_status foliot__replay_check_keyframe(foliot_replay *replay, foliot__tape_content *content,
                                             foliot_damage *damage);
+// The most bytes that a state of the recording can have.
+size_t foliot__replay_state_bytes_max(const foliot_replay *replay);
 // The block that follows. Keeps its keyframe as the segment's.
 foliot_status foliot__replay_load(foliot_replay *replay);
 // Until `content` covers the step from `tick` on.

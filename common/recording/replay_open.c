@@ -74,29 +74,18 @@ static foliot_status take_world(foliot_replay *replay, foliot_damage *damage)
     return FOLIOT_STATUS_OK;
 }
 
-static foliot_digest digest_of(const uint8_t bytes[16])
-{
-    foliot_digest digest = {0, 0};
-    for (int i = 0; i < 8; i++) {
-        digest.high = digest.high << 8 | bytes[i];
-        digest.low = digest.low << 8 | bytes[8 + i];
-    }
-    return digest;
-}
-
 static void take_about(foliot_replay *replay)
 {
     const foliot__tape_header *header = &replay->header;
     foliot_replay_summary *about = &replay->about;
-    *about = (foliot_replay_summary){.format = header->foreign ? FOLIOT__TAPE_VERSION_FOREIGN
-                                                               : FOLIOT__TAPE_VERSION,
+    *about = (foliot_replay_summary){.format = header->format,
                                      .rules = foliot_world_kind.version,
                                      .setup = header->scene,
                                      .setup_bytes = header->scene_bytes,
                                      .scene = replay->scene,
                                      .dt = header->dt,
                                      .seed = header->seed,
-                                     .fingerprint = digest_of(header->fingerprint),
+                                     .fingerprint = foliot__tape_digest_of(header->fingerprint),
                                      .first_tick = header->tick,
                                      .last_tick = header->tick,
                                      .bytes = replay->source.length};
@@ -121,7 +110,7 @@ static foliot_status take_index(foliot_replay *replay)
         closing.index = NULL;
         replay->about.closed = true;
         replay->about.last_tick = closing.tick;
-        replay->about.final_digest = digest_of(closing.closing_digest);
+        replay->about.final_digest = foliot__tape_digest_of(closing.closing_digest);
     } else {
         status = foliot_replay_scan(replay);
         status = status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_OK;

@@ -39,15 +39,15 @@ static foliot_status reach_end(foliot_replay *replay)
 
 static foliot_status take_index(foliot_recording *recording, const foliot_replay *replay)
 {
-    recording->index_capacity = replay->index_count + 1024;
-    recording->index = malloc(sizeof *recording->index * recording->index_capacity);
-    if (!recording->index)
+    foliot__drain *drain = &recording->drain;
+    drain->index_capacity = replay->index_count + 1024;
+    drain->index = malloc(sizeof *drain->index * drain->index_capacity);
+    if (!drain->index)
         return FOLIOT_STATUS_MEMORY;
     // A closing block behind the damage names keyframes that are cut off.
     for (uint32_t i = 0; i < replay->index_count; i++)
         if (replay->index[i][1] < replay->cut_offset)
-            memcpy(recording->index[recording->index_count++], replay->index[i],
-                   sizeof *replay->index);
+            memcpy(drain->index[drain->index_count++], replay->index[i], sizeof *replay->index);
     return FOLIOT_STATUS_OK;
 }
 
@@ -114,14 +114,16 @@ static foliot_status go_on(const char *file, foliot_replay *replay,
     if (status == FOLIOT_STATUS_OK && sink->truncate(sink->user, replay->cut_offset) != 0)
         status = FOLIOT_STATUS_IO;
     if (status == FOLIOT_STATUS_OK) {
-        recording->length = replay->cut_offset;
-        recording->block_number = (uint32_t)replay->cut_number;
+        recording->drain.length = replay->cut_offset;
+        recording->drain.block_number = (uint32_t)replay->cut_number;
+        recording->drain.raw_keyframes |= !foliot__tape_version_packed(replay->about.format);
         status = foliot__recording_start(recording, sink, &replay->simulation, "resumed");
     }
     if (status != FOLIOT_STATUS_OK) {
         foliot__recording_free(recording);
         return status;
     }
+    recording->drain.file = realpath(file, NULL);
     recording->journal = replay->journal;
     replay->journal = NULL;
     *out = recording;

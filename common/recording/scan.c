@@ -44,6 +44,7 @@ static void count_block(scanning *s)
     about->input_bytes += content->input_bytes;
     about->digest_bytes += content->digest_record_bytes;
     about->keyframe_bytes += content->keyframe_bytes;
+    about->header_bytes += content->header_bytes;
     about->other_bytes += content->other_bytes;
     about->notes += content->notes;
     about->records_unknown += content->unknown;
@@ -101,11 +102,7 @@ static foliot_status take_closing(scanning *s, foliot_damage *damage)
     if (!same || s->keyframes != replay->index_count)
         return contradiction(s, damage, "its index does not name the keyframes that are there");
     s->about->closed = true;
-    for (int i = 0; i < 8; i++) {
-        s->about->final_digest.high = s->about->final_digest.high << 8 | content->closing_digest[i];
-        s->about->final_digest.low =
-            s->about->final_digest.low << 8 | content->closing_digest[8 + i];
-    }
+    s->about->final_digest = foliot__tape_digest_of(content->closing_digest);
     return FOLIOT_STATUS_OK;
 }
 
@@ -154,7 +151,8 @@ foliot_status foliot_replay_scan(foliot_replay *replay)
     foliot_replay_summary about = replay->about;
     foliot_damage damage = {0};
     about.blocks = about.keyframes = about.inputs = about.digests = 0;
-    about.input_bytes = about.digest_bytes = about.keyframe_bytes = about.other_bytes = 0;
+    about.input_bytes = about.digest_bytes = about.keyframe_bytes = 0;
+    about.header_bytes = about.other_bytes = 0;
     about.players = about.notes = about.records_unknown = 0;
     about.closed = false;
     about.last_tick = about.first_tick;

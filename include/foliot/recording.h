@@ -25,7 +25,8 @@
 extern "C" {
 #endif
 
-#define FOLIOT_RECORDING_FORMAT 1
+// What is written: format 3; of a simulation that is not our world, format 4. Formats 1 to 4 are read.
+#define FOLIOT_RECORDING_FORMAT 3
 
 typedef struct foliot_recording foliot_recording;
 
@@ -41,17 +42,22 @@ typedef struct foliot_recording_sink {
 } foliot_recording_sink;
 
 typedef struct foliot_recording_config {
-    uint32_t block_ticks;      // a block is closed after this many: what a crash can lose. 1..65536
-    uint32_t keyframe_ticks;   // from one keyframe to the next; 0: only one, at the start
-    uint32_t digest_ticks;     // from one digest to the next, >= 1
-    uint32_t digest_bytes;     // kept of each digest, 4..16; keyframes and the end keep all 16
-    uint32_t sync_blocks;      // the disk is synced after this many blocks; 0: only at the close
+    uint32_t block_ticks;    // a block is closed after this many: what a crash can lose. 1..65536
+    uint32_t keyframe_ticks; // from one keyframe to the next; 0: only one, at the start
+    uint32_t digest_ticks;   // from one digest to the next, >= 1
+    uint32_t digest_bytes;   // kept of each digest, 4..16; keyframes and the end keep all 16
+    // Ticks of a block once the file is closed, 1..65536; 0: blocks stay as they are. The file is
+    // replaced by one with fewer blocks and the same content.
+    uint32_t compact_ticks;
+    uint32_t sync_blocks; // the disk is synced after this many blocks; 0: only at the close
+    // Keyframes are not compressed: the file is larger, and of format 1 or 2, which older builds read.
+    bool raw_keyframes;
     size_t queue_bytes;        // the most that waits to be written
     bool threaded;             // a thread writes; else the host calls foliot_recording_drain
     foliot_digest fingerprint; // of this build, if the host has it; zero: computed, in milliseconds
 } foliot_recording_config;
 
-// 60, 300, 1, 8, 0, 16 MiB, threaded. The all-zero config is invalid.
+// 60, 300, 1, 4, 0, 0, compressed, 16 MiB, threaded. The all-zero config is invalid.
 foliot_recording_config foliot_recording_config_default(void);
 
 // What became of the ticks. All are ticks of the world, counted after its step.
@@ -66,7 +72,8 @@ typedef struct foliot_recording_state {
                            // FOLIOT_STATUS_IO: the system
     int stopped_errno;     // with FOLIOT_STATUS_IO
     uint64_t ticks_lost; // appended after the recording stopped, or in blocks that were not written
-    uint64_t input_bytes, digest_bytes, keyframe_bytes, other_bytes; // handed to the queue
+    uint64_t input_bytes, digest_bytes;   // handed to the queue
+    uint64_t keyframe_bytes, other_bytes; // written; of the end of the file not all is counted
 } foliot_recording_state;
 
 // Opens a file for a recording of `world` from its current tick on. An existing file is replaced.

@@ -56,7 +56,8 @@ typedef struct foliot_replay_summary {
     // Counted by foliot_replay_scan:
     uint64_t blocks, keyframes, inputs, digests;
     uint32_t players; // distinct ones that joined
-    uint64_t input_bytes, digest_bytes, keyframe_bytes, other_bytes;
+    uint64_t input_bytes, digest_bytes, keyframe_bytes;
+    uint64_t header_bytes, other_bytes; // of block headers; of all else
     uint32_t notes;           // "resumed" and the like
     uint32_t records_unknown; // of optional types that this build does not know
 } foliot_replay_summary;

@@ -56,7 +56,7 @@ sources="tests/determinism/driver.c tests/determinism/cases.c common/base/assert
     common/base/status.c common/base/text.c common/base/version.c common/base/cpu.c $(find common/sim -name '*.c' | sort | tr '\n' ' ')"
 replay_sources="$(echo tools/replay/{main,tool,verify,jobs,info,state,diff,export,serve,run}.c)
     $(echo common/recording/{format,block_reader,expand,scan,source,replay,replay_open,verify,divergence,input_log}.c \
-        common/recording/{simulation,world_simulation,state_layers,search,perturb,perturb_text,journal,keyframe_check}.c)
+        common/recording/{simulation,world_simulation,state_layers,search,perturb,perturb_text,journal,keyframe_check,keyframe_codec}.c)
     $(echo common/base/{unpack,crc32c,json,options,terminal,file}.c)"
 ready=
 [ ! -f "$out/ready_scenes.h" ] || ready="-DREADY_SCENES=\"$PWD/$out/ready_scenes.h\""
@@ -86,7 +86,7 @@ compile() { # NAME COMPILER-AND-FLAGS
     # foliot-replay as far as it needs nothing but libc, with the same objects of sim.
     local shared=${objects#*cases.o}
     # shellcheck disable=SC2086
-    $compiler $include -D_GNU_SOURCE -DFOLIOT_REPLAY_CORE $BIT_FLAGS -o "$dir/foliot-replay" $replay_sources $shared -lm $atomic
+    $compiler $include -D_GNU_SOURCE -DFOLIOT_REPLAY_CORE -DFOLIOT_NO_ZSTD $BIT_FLAGS -o "$dir/foliot-replay" $replay_sources $shared -lm $atomic
 }
 
 one() { # a line of the table

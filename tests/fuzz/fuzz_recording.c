@@ -4,9 +4,11 @@
 // Nothing may crash, and nothing that is not whole may match.
 #include "base/bytes.h"
 #include "base/crc32c.h"
+#include "base/unpack.h"
 #include "foliot/foliot.h"
 #include "sim/world/state_io.h"
 #include "recording/format.h"
+#include "recording/keyframe_codec.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -72,7 +74,7 @@ static void mend(uint8_t *bytes, size_t size)
 {
     if (size < FOLIOT__TAPE_START_BYTES)
         return;
-    foliot__tape_start_write(bytes, bytes[8] == 2 ? 2 : 1);
+    foliot__tape_start_write(bytes, foliot__tape_version_known(bytes[8]) ? bytes[8] : 1);
     uint32_t number = 0;
     for (size_t at = FOLIOT__TAPE_START_BYTES; size - at >= FOLIOT__TAPE_BLOCK_BYTES; number++) {
         uint32_t length = take_u32(bytes + at + 4);
@@ -87,13 +89,31 @@ static void mend(uint8_t *bytes, size_t size)
     }
 }
 
+// A zstd frame and the size of the state behind it.
+static void mend_packed(const foliot_world *world, const uint8_t *frame, size_t length,
+                        uint8_t digest_bytes[16])
+{
+    static uint8_t state[65536];
+    foliot_digest digest;
+    foliot__reader r = foliot__reader_of(frame, length);
+    for (size_t at = length > 9 ? length - 9 : 0; at < length; at++) {
+        r.at = at;
+        r.status = FOLIOT_STATUS_OK;
+        uint64_t size = foliot__unpack_uint(&r);
+        if (r.status == FOLIOT_STATUS_OK && r.at == length && size <= sizeof state &&
+            foliot__keyframe_decompress(frame, at, state, (size_t)size) == FOLIOT_STATUS_OK &&
+            foliot__captured_digest(world, state, (size_t)size, &digest) == FOLIOT_STATUS_OK)
+            foliot__tape_digest_bytes(digest, digest_bytes);
+    }
+}
+
 static void mend_keyframe(const foliot_world *world, uint8_t *block, uint32_t length)
 {
     static const uint8_t widths[] = {1, 2, 4, 8};
     uint8_t *payload = block + FOLIOT__TAPE_BLOCK_BYTES;
     foliot_digest digest;
-    if (length < 40 || payload[0] != 0x95 || payload[1] != FOLIOT__TAPE_KEYFRAME ||
-        payload[2] > 0xcf)
+    if (length < 40 || (payload[0] != 0x95 && payload[0] != 0x96) ||
+        payload[1] != FOLIOT__TAPE_KEYFRAME || payload[2] > 0xcf)
         return;
     size_t at = payload[2] < 0x80    ? 3
                 : payload[2] >= 0xcc ? 3u + widths[payload[2] - 0xcc]
@@ -101,8 +121,10 @@ static void mend_keyframe(const foliot_world *world, uint8_t *block, uint32_t le
     if (at + 20 > length || payload[at + 19] < 0xc4 || payload[at + 19] > 0xc6)
         return;
     size_t state = at + 20 + widths[payload[at + 19] - 0xc4];
-    if (state <= length &&
-        foliot__captured_digest(world, payload + state, length - state, &digest) == FOLIOT_STATUS_OK)
+    if (state <= length && payload[0] == 0x96)
+        mend_packed(world, payload + state, length - state, payload + at + 2);
+    else if (state <= length &&
+             foliot__captured_digest(world, payload + state, length - state, &digest) == FOLIOT_STATUS_OK)
         foliot__tape_digest_bytes(digest, payload + at + 2);
 }
 

@@ -99,6 +99,7 @@ static tape record(void)
     tape t = {0};
     tape_yard yard;
     foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
+    config.raw_keyframes = true; // so that their bytes lie open
     tape_yard_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
     tape_yard_record(&yard, &config, TICKS, &t.memory, truths);
     tape_yard_free(&yard);
@@ -200,6 +201,7 @@ static void a_later_beginning_is_not_opened(void **state)
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     foliot_recording *recording;
     foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
+    config.raw_keyframes = true; // so that their bytes lie open
     foliot_replay *replay = NULL;
     foliot_damage damage;
     tape_yard_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
@@ -253,6 +255,7 @@ static void a_match_does_not_go_on_from_it(void **state)
                            t.block[4] + (behind - t.block[3]), t.memory.length};
     uint8_t *after = malloc(t.memory.length + 1);
     foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
+    config.raw_keyframes = true; // so that their bytes lie open
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         foliot_recording *recording = NULL;
         foliot_scene *scene;
@@ -299,6 +302,7 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         foliot_recording *recording;
         foliot_recording_sink sink = tape_memory_sink(&t.memory);
         foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
+        config.raw_keyframes = true; // so that their bytes lie open
         assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
                          FOLIOT_STATUS_OK);

@@ -20,13 +20,24 @@ wait $server_pid
 perl -e '
     my @t = map { my $c = $_; $c = $c & 1 ? ($c >> 1) ^ 0x82F63B78 : $c >> 1 for 1 .. 8; $c } 0 .. 255;
     sub crc { my $c = 0xffffffff; $c = $t[($c ^ $_) & 255] ^ ($c >> 8) for unpack "C*", shift; $c ^ 0xffffffff }
+    sub piped { my ($command, $bytes) = @_; open my $out, ">:raw", "piece"; print $out $bytes; close $out; return `$command piece` }
     my $all = do { local $/; open my $in, "<:raw", "match.foliot"; <$in> };
     for (my $at = 16; $at < length $all;) {
         my ($length, $number, $tick) = unpack "V V Q<", substr $all, $at + 4, 16;
-        if ($tick == 300 && substr($all, $at + 28, 2) eq "\x95\x02") {
+        if ($tick == 300 && substr($all, $at + 28, 2) eq "\x96\x02") {
+            # The state behind the digest and encoding 1 is one zstd frame, and its size follows. The frame of the changed
+            # state is packed tighter, and a value that readers ignore fills the record up.
             my $payload = substr $all, $at + 28, $length;
-            my $state = 2 + 3 + 18 + 1 + ({ 0xc4 => 2, 0xc5 => 3, 0xc6 => 5 }->{ord substr $payload, 24, 1});
-            substr($payload, $state + 64, 8) = pack "d<", 10 + unpack "d<", substr $payload, $state + 64, 8;
+            my $width = {0xc4 => 1, 0xc5 => 2, 0xc6 => 4}->{ord substr $payload, 24, 1};
+            my $bytes = unpack {1 => "C", 2 => "n", 4 => "N"}->{$width}, substr $payload, 25, $width;
+            my $state = piped("zstd -dcq", substr $payload, 25 + $width, $bytes);
+            substr($state, 64, 8) = pack "d<", 10 + unpack "d<", substr $state, 64, 8;
+            my $frame = piped("zstd -19cq --no-check", $state);
+            my $size = substr $payload, 25 + $width + $bytes;
+            my $record = "\x97" . substr($payload, 1, 23) . "\xc5" . pack("n", length $frame) . $frame . $size;
+            my $fill = $length - length $record;
+            die "no room for the frame: $fill\n" if $fill < 1 || $fill > 250;
+            $payload = $record . ($fill == 1 ? "\xc0" : "\xc4" . pack("C", $fill - 2) . "x" x ($fill - 2));
             my $head = substr($all, $at, 20) . pack "V", crc $payload;
             substr($all, $at, 28 + $length) = $head . pack("V", crc $head) . $payload;
             open my $out, ">:raw", "false.foliot"; print $out $all;

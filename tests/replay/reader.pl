@@ -23,7 +23,8 @@ die "crc\n" unless crc('123456789') == 0xE3069283;
 die "start\n" unless substr($bytes, 0, 8) eq "\x89FOLIOT\n";
 my ($version, $start_crc) = unpack 'x8 V V', $bytes;
 die "start's crc\n" unless crc(substr $bytes, 0, 12) == $start_crc;
-die "version $version\n" unless $version == 1 || $version == 2;
+die "version $version\n" unless $version >= 1 && $version <= 4;
+my $world = $version % 2;
 
 # -- msgpack ------------------------------------------------------------------------------------------
 my ($payload, $at);
@@ -183,6 +184,19 @@ sub scene {
     die "scene: bytes behind the end\n" unless $scene_at == length $scene;
 }
 
+# Encoding 1: one zstd frame and the size of the state.
+sub unpacked {
+    my ($frame, $size) = @_;
+    my $packed = "/tmp/foliot-reader-$$";
+    open my $out, '>:raw', $packed or die "$packed: $!\n";
+    print $out $frame;
+    close $out;
+    my $state = `zstd -dcq <$packed`;
+    unlink $packed;
+    die "keyframe: not $size bytes\n" unless length $state == $size;
+    return $state;
+}
+
 # -- section 7 ----------------------------------------------------------------------------------------
 my ($frame, $frame_at);
 sub many { my ($width, $count, $as) = @_; $frame_at += $width * $count; die "keyframe: short\n" if $frame_at > length $frame;
@@ -272,16 +286,17 @@ while ($position < length $bytes) {
     for ($at = 0; $at < $length;) {
         my ($type, @v) = @{value()};
         if ($type == 1) {
-            my $key = $version == 1 ? 'scene' : 'setup';
+            my $key = $world ? 'scene' : 'setup';
             die "header\n" unless $v[0]{tick} == $tick && length $v[0]{$key};
-            scene($v[0]{scene}) if $version == 1;
-            die "dt, seed\n" unless $version == 2 || $v[0]{dt} == $top{dt} && $v[0]{seed} == $top{seed};
+            scene($v[0]{scene}) if $world;
+            die "dt, seed\n" unless !$world || $v[0]{dt} == $top{dt} && $v[0]{seed} == $top{seed};
         } elsif ($type == 2) {
             %player = ();
             $offset_of{$tick} = $position;
             $digest{$tick} ||= unpack 'H*', $v[1] if $number == 1;
-            die "encoding\n" unless $v[2] == 0;
-            keyframe($v[0], $v[3]) if $version == 1;
+            die "encoding\n" unless $v[2] == 0 || $v[2] == 1 && $version >= 3;
+            my $state = $v[2] ? unpacked($v[3], $v[4]) : $v[3];
+            keyframe($v[0], $state) if $world;
         } elsif ($type == 3) {
             die "inputs\n" unless shift @v == $from;
             @entries = @v;

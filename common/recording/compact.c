@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: MIT
+// compact.c: rewrites a closed recording in longer blocks. Keyframes, notes and the header are
+// copied byte for byte; inputs and digests are encoded anew. Refuses what it would lose anything
+// of, and replaces nothing that it has not read back.
+#define _FILE_OFFSET_BITS 64
+#include "recording/compact.h"
+
+#include "base/bytes.h"
+#include "base/unpack.h"
+#include "foliot/divergence.h"
+#include "recording/block_reader.h"
+#include "recording/encoder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define WRITE_BYTES ((size_t)256 << 10)
+
+typedef struct compaction {
+    foliot__source source;
+    foliot__tape_walk reader;
+    foliot__tape_header header;
+    foliot__tape_content content;
+    foliot__tape_encoder encoder;
+    uint32_t block_ticks;
+    bool has_pattern; // the encoder's digest_every and digest_bytes are those of the last digests
+
+    int out;
+    foliot__buffer waiting; // to be written
+    uint64_t length;        // of the new file, with what waits
+    uint32_t block_number;
+    uint64_t (*index)[2];
+    uint32_t index_count, index_capacity;
+} compaction;
+
+// -- the new file
+
+static foliot_status write_waiting(compaction *c)
+{
+    if (c->waiting.failed)
+        return FOLIOT_STATUS_MEMORY;
+    for (size_t done = 0; done < c->waiting.length;) {
+        ssize_t taken = write(c->out, c->waiting.bytes + done, c->waiting.length - done);
+        if (taken < 0 && errno == EINTR)
+            continue;
+        if (taken <= 0)
+            return FOLIOT_STATUS_IO;
+        done += (size_t)taken;
+    }
+    c->waiting.length = 0;
+    return FOLIOT_STATUS_OK;
+}
+
+static foliot_status put_bytes(compaction *c, const void *bytes, size_t count)
+{
+    foliot__pack_raw(&c->waiting, bytes, count);
+    c->length += count;
+    return c->waiting.length >= WRITE_BYTES || c->waiting.failed ? write_waiting(c) : FOLIOT_STATUS_OK;
+}
+
+static foliot_status put_block(compaction *c, uint64_t tick, const void *payload, size_t length)
+{
+    uint8_t header[FOLIOT__TAPE_BLOCK_BYTES];
+    foliot__tape_block_frame(header, c->block_number++, tick, payload, length);
+    foliot_status status = put_bytes(c, header, sizeof header);
+    return status == FOLIOT_STATUS_OK ? put_bytes(c, payload, length) : status;
+}
+
+// The block in progress.
+static foliot_status put_ticks(compaction *c)
+{
+    foliot__tape_encoder *encoder = &c->encoder;
+    size_t inputs, digests;
+    if (encoder->tick == encoder->first_tick)
+        return FOLIOT_STATUS_OK;
+    foliot__tape_encode_block(encoder, &inputs, &digests);
+    if (encoder->payload.failed)
+        return FOLIOT_STATUS_MEMORY;
+    return put_block(c, encoder->tick, encoder->payload.bytes, encoder->payload.length);
+}
+
+// -- what is read
+
+static const uint8_t *payload_of(compaction *c, size_t *length)
+{
+    uint64_t start = c->content.offset + FOLIOT__TAPE_BLOCK_BYTES;
+    *length = (size_t)(c->reader.offset - start);
+    return foliot__source_at(&c->source, start, *length, 0);
+}
+
+static foliot_status index_keyframe(compaction *c)
+{
+    if (c->index_count == c->index_capacity) {
+        uint32_t capacity = c->index_capacity ? 2 * c->index_capacity : 256;
+        void *index = realloc(c->index, sizeof *c->index * capacity);
+        if (!index)
+            return FOLIOT_STATUS_MEMORY;
+        c->index = index;
+        c->index_capacity = capacity;
+    }
+    c->index[c->index_count][0] = c->content.tick;
+    c->index[c->index_count++][1] = c->length;
+    return FOLIOT_STATUS_OK;
+}
+
+// A block without ticks of its own, as it is.
+static foliot_status copy_block(compaction *c)
+{
+    size_t length;
+    foliot_status status = put_ticks(c);
+    if (status == FOLIOT_STATUS_OK && c->content.has_keyframe)
+        status = index_keyframe(c);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    if (c->content.has_keyframe)
+        foliot__tape_encoder_reset(&c->encoder);
+    const uint8_t *payload = payload_of(c, &length);
+    return payload ? put_block(c, c->content.tick, payload, length) : FOLIOT_STATUS_IO;
+}
+
+// The block's notes, byte for byte. They begin a block of their own: what a note says holds for the
+// inputs behind it.
+static foliot_status copy_notes(compaction *c)
+{
+    size_t length;
+    foliot_status status = put_ticks(c);
+    const uint8_t *payload = payload_of(c, &length);
+    if (status != FOLIOT_STATUS_OK || !payload)
+        return status != FOLIOT_STATUS_OK ? status : FOLIOT_STATUS_IO;
+    foliot__reader r = foliot__reader_of(payload, length);
+    while (r.at < r.length && r.status == FOLIOT_STATUS_OK) {
+        size_t start = r.at;
+        uint32_t values = foliot__unpack_array(&r);
+        bool note = foliot__unpack_uint(&r) == FOLIOT__TAPE_NOTE;
+        for (uint32_t i = 1; i < values; i++)
+            foliot__unpack_skip(&r);
+        if (note)
+            foliot__pack_raw(&c->encoder.notes, payload + start, r.at - start);
+    }
+    return r.status;
+}
+
+// The encoder leaves digests out by a rule; the block must have been written by one.
+static foliot_status take_pattern(compaction *c)
+{
+    const foliot__tape_digests *digests = c->content.digests;
+    foliot__tape_encoder *encoder = &c->encoder;
+    if (c->content.digest_records == 0)
+        return FOLIOT_STATUS_OK;
+    if (c->content.digest_records > 1)
+        return FOLIOT_STATUS_UNSUPPORTED;
+    if (c->has_pattern && encoder->digest_every == digests->every &&
+        encoder->digest_bytes == digests->each)
+        return FOLIOT_STATUS_OK;
+    foliot_status status = put_ticks(c);
+    encoder->digest_every = digests->every;
+    encoder->digest_bytes = digests->each;
+    c->has_pattern = true;
+    return status;
+}
+
+static foliot_status take_tick(compaction *c, uint64_t tick)
+{
+    const foliot_input *inputs = NULL;
+    const uint8_t *recorded = NULL;
+    uint32_t count = 0;
+    uint8_t bytes[16] = {0};
+    foliot__tape_encoder *encoder = &c->encoder;
+    if (!foliot__input_log_at(&c->content.inputs, tick, &inputs, &count))
+        return FOLIOT_STATUS_UNSUPPORTED;
+    uint32_t digest_bytes = foliot__tape_content_digest(&c->content, tick + 1, &recorded);
+    if ((digest_bytes > 0) != ((tick + 1) % encoder->digest_every == 0))
+        return FOLIOT_STATUS_UNSUPPORTED;
+    if (digest_bytes)
+        memcpy(bytes, recorded, digest_bytes);
+    foliot_digest digest = foliot__tape_digest_of(bytes);
+    if (!foliot__tape_encode_tick(encoder, inputs, count, digest)) {
+        foliot_status status = put_ticks(c);
+        if (status != FOLIOT_STATUS_OK)
+            return status;
+        if (!foliot__tape_encode_tick(encoder, inputs, count, digest))
+            return FOLIOT_STATUS_UNSUPPORTED;
+    }
+    return encoder->tick - encoder->first_tick >= c->block_ticks ? put_ticks(c) : FOLIOT_STATUS_OK;
+}
+
+static foliot_status take_ticks(compaction *c)
+{
+    const foliot__tape_content *content = &c->content;
+    foliot_status status = content->notes ? copy_notes(c) : FOLIOT_STATUS_OK;
+    if (status == FOLIOT_STATUS_OK)
+        status = take_pattern(c);
+    for (uint64_t tick = content->first_tick; status == FOLIOT_STATUS_OK && tick < content->tick; tick++)
+        status = take_tick(c, tick);
+    return status;
+}
+
+static foliot_status put_closing(compaction *c)
+{
+    foliot__buffer *payload = &c->encoder.payload;
+    foliot_status status = put_ticks(c);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    payload->length = 0;
+    foliot__tape_encode_closing(payload, c->content.tick,
+                                foliot__tape_digest_of(c->content.closing_digest),
+                                (const uint64_t(*)[2])c->index, c->index_count, c->length);
+    if (payload->failed)
+        return FOLIOT_STATUS_MEMORY;
+    return put_block(c, c->content.tick, payload->bytes, payload->length);
+}
+
+// The whole new file, but for what waits.
+static foliot_status copy_all(compaction *c)
+{
+    foliot_status status =
+        foliot__tape_walk_begin(&c->reader, &c->source, &c->header, &c->content, NULL);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    const uint8_t *start = foliot__source_at(&c->source, 0, (size_t)c->reader.offset, 0);
+    if (!start || !foliot__tape_encoder_init(&c->encoder, c->reader.tick, UINT32_MAX, 4))
+        return start ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_IO;
+    status = put_bytes(c, start, (size_t)c->reader.offset);
+    c->block_number = 1;
+    while (status == FOLIOT_STATUS_OK) {
+        status = foliot__tape_walk_next(&c->reader, &c->content, NULL);
+        if (status != FOLIOT_STATUS_OK)
+            break;
+        if (c->content.unknown)
+            status = FOLIOT_STATUS_UNSUPPORTED; // what it belongs to is not known
+        else if (c->content.has_closing)
+            status = put_closing(c);
+        else if (c->content.tick == c->content.first_tick)
+            status = copy_block(c);
+        else
+            status = take_ticks(c);
+    }
+    return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status; // the end, after the closing block
+}
+
+// -- reading back
+
+// What a recording says, whatever its blocks: a hash of ticks, keyframes and notes in order.
+typedef struct content_hash {
+    foliot__tape_walk reader;
+    foliot__tape_content content;
+    uint64_t hash, blocks;
+} content_hash;
+
+static void add_bytes(content_hash *h, const void *bytes, size_t count)
+{
+    h->hash = foliot_digest_chain(h->hash, foliot_digest_compute(bytes, count));
+}
+
+static void add_tick(content_hash *h, uint64_t tick)
+{
+    const foliot_input *inputs = NULL;
+    const uint8_t *digest = NULL;
+    uint32_t count = 0;
+    foliot__input_log_at(&h->content.inputs, tick, &inputs, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint8_t bytes[24];
+        foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
+        foliot__write_u64(&w, tick);
+        foliot__write_u32(&w, inputs[i].player);
+        foliot__write_u32(&w, inputs[i].sequence);
+        foliot__write_u32(&w, inputs[i].kind << 16 | inputs[i].buttons);
+        foliot__write_bytes(&w, inputs[i].axes, sizeof inputs[i].axes);
+        add_bytes(h, bytes, sizeof bytes);
+    }
+    uint32_t digest_bytes = foliot__tape_content_digest(&h->content, tick + 1, &digest);
+    add_bytes(h, digest_bytes ? digest : (const uint8_t *)"", digest_bytes);
+}
+
+static void add_block(content_hash *h)
+{
+    const foliot__tape_content *content = &h->content;
+    h->blocks++;
+    for (uint32_t i = 0; i < content->notes; i++) {
+        add_bytes(h, content->noted[i].what, strlen(content->noted[i].what));
+        add_bytes(h, content->noted[i].text, strlen(content->noted[i].text));
+    }
+    if (content->has_keyframe) {
+        add_bytes(h, content->keyframe_digest, sizeof content->keyframe_digest);
+        add_bytes(h, content->keyframe_packed ? content->packed : content->keyframe,
+                  content->keyframe_packed ? content->packed_length : content->keyframe_length);
+    }
+    for (uint64_t tick = content->first_tick; tick < content->tick; tick++)
+        add_tick(h, tick);
+    if (content->has_closing)
+        add_bytes(h, content->closing_digest, sizeof content->closing_digest);
+}
+
+// FOLIOT_STATUS_OK if it was read to its closing block, and nothing follows that.
+static foliot_status hash_file(const char *file, uint64_t *hash, uint64_t *blocks)
+{
+    foliot__source source;
+    foliot__tape_header header = {0};
+    content_hash *h = calloc(1, sizeof *h);
+    foliot_status status = h ? foliot__source_open(&source, file) : FOLIOT_STATUS_MEMORY;
+    if (status == FOLIOT_STATUS_OK) {
+        status = foliot__tape_walk_begin(&h->reader, &source, &header, &h->content, NULL);
+        while (status == FOLIOT_STATUS_OK) {
+            add_block(h);
+            status = foliot__tape_walk_next(&h->reader, &h->content, NULL);
+        }
+        *hash = h->hash;
+        *blocks = h->blocks;
+        foliot__tape_header_free(&header);
+        foliot__tape_content_free(&h->content);
+        foliot__source_close(&source);
+    }
+    free(h);
+    return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status;
+}
+
+static foliot_status compare_files(const char *file, const char *compacted)
+{
+    uint64_t hash[2], blocks[2];
+    foliot_status status = hash_file(file, &hash[0], &blocks[0]);
+    if (status == FOLIOT_STATUS_OK)
+        status = hash_file(compacted, &hash[1], &blocks[1]);
+    if (status != FOLIOT_STATUS_OK)
+        return status;
+    return hash[0] == hash[1] && blocks[1] < blocks[0] ? FOLIOT_STATUS_OK : FOLIOT_STATUS_UNSUPPORTED;
+}
+
+// -- the files
+
+// A file of this name is what a compaction left that was killed: nobody else compacts `file`.
+static int create_beside(const char *path, const char *file)
+{
+    struct stat about;
+    const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    if (stat(file, &about) != 0)
+        return -1;
+    int out = open(path, flags, 0600);
+    if (out < 0 && errno == EEXIST && unlink(path) == 0)
+        out = open(path, flags, 0600);
+    if (out < 0)
+        return -1;
+    bool same_owner = (about.st_uid == geteuid() && about.st_gid == getegid()) ||
+                      fchown(out, about.st_uid, about.st_gid) == 0;
+    // Locked as the file that it replaces is: one writer a recording.
+    if (same_owner && fchmod(out, about.st_mode & 07777) == 0 &&
+        (flock(out, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK))
+        return out;
+    close(out);
+    unlink(path);
+    return -1;
+}
+
+// The new name survives the machine too, where folders can be synced.
+static void sync_folder(const char *file)
+{
+    char *copy = strdup(file);
+    int folder = copy ? open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (folder >= 0) {
+        fsync(folder);
+        close(folder);
+    }
+    free(copy);
+}
+
+static foliot_status replace_file(compaction *c, const char *file, const char *path)
+{
+    foliot_status status = copy_all(c);
+    if (status == FOLIOT_STATUS_OK)
+        status = write_waiting(c);
+    if (status == FOLIOT_STATUS_OK && fsync(c->out) != 0)
+        status = FOLIOT_STATUS_IO;
+    if (status == FOLIOT_STATUS_OK)
+        status = compare_files(file, path);
+    if (status == FOLIOT_STATUS_OK && rename(path, file) != 0)
+        status = FOLIOT_STATUS_IO;
+    if (status == FOLIOT_STATUS_OK)
+        sync_folder(file);
+    else
+        unlink(path);
+    return status;
+}
+
+foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks)
+{
+    char *path = malloc(strlen(file) + sizeof ".compact");
+    compaction *c = calloc(1, sizeof *c);
+    foliot_status status = path && c ? foliot__source_open(&c->source, file) : FOLIOT_STATUS_MEMORY;
+    if (status == FOLIOT_STATUS_OK) {
+        sprintf(path, "%s.compact", file);
+        c->block_ticks = block_ticks;
+        c->out = create_beside(path, file);
+        status = c->out < 0 ? FOLIOT_STATUS_IO : replace_file(c, file, path);
+        if (c->out >= 0)
+            close(c->out);
+        foliot__source_close(&c->source);
+        foliot__tape_header_free(&c->header);
+        foliot__tape_content_free(&c->content);
+        foliot__tape_encoder_free(&c->encoder);
+        foliot__buffer_free(&c->waiting);
+        free(c->index);
+    }
+    free(path);
+    free(c);
+    return status;
+}

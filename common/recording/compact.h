@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+// compact.h: a closed recording with fewer blocks. See docs/reference/recording.md, "Compaction".
+#ifndef FOLIOT_RECORDING_COMPACT_H
+#define FOLIOT_RECORDING_COMPACT_H
+
+#include <stdint.h>
+
+#include "foliot/status.h"
+
+// Replaces `file` by one with the same content in blocks of `block_ticks`. The new file is written
+// beside the old one as FILE.compact, synced, compared with it and then renamed over it: whatever
+// happens, `file` is one of the two, and whole. On an error it is the old one. The caller holds the
+// lock of its only writer. FOLIOT_STATUS_UNSUPPORTED: it is no closed recording of ours, or is as compact
+// already.
+foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks);
+
+#endif
