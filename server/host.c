@@ -91,6 +91,7 @@ static foliot_recording_config recording_config(double pace_hz)
 {
     foliot_recording_config config = foliot_recording_config_default();
     config.block_ticks = pace_hz < 20 ? 1 : (uint32_t)(pace_hz / 20); // 50 ms at most are lost
+    config.compact_ticks = pace_hz < 1 ? 1 : (uint32_t)pace_hz;       // a second, once it is closed
     return config;
 }
 
