@@ -4,7 +4,7 @@
 set -eu
 case "${1:?group}" in
 build) packages="gcc libc6-dev pkg-config libuv1-dev libenet-dev libmsgpack-dev libyaml-dev libxxhash-dev libncurses-dev libsodium-dev libzstd-dev" ;;
-test) packages="libcmocka-dev clang valgrind xz-utils" ;;
+test) packages="zstd libcmocka-dev clang valgrind xz-utils" ;;
 fuzz) packages="clang libclang-rt-14-dev llvm-14" ;;
 bench) packages="g++ libbullet-dev libode-dev libboost-dev xz-utils" ;;
 matrix-short)
