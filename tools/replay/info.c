@@ -58,6 +58,7 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_count(&json, "input_bytes", a->input_bytes);
     foliot__json_count(&json, "digest_bytes", a->digest_bytes);
     foliot__json_count(&json, "keyframe_bytes", a->keyframe_bytes);
+    foliot__json_count(&json, "header_bytes", a->header_bytes);
     foliot__json_count(&json, "other_bytes", a->other_bytes);
     foliot__json_text(&json, "damage", damage->status == FOLIOT_STATUS_OK ? NULL : damage->text);
     foliot__json_close(&json);
@@ -77,6 +78,19 @@ static void say_what(const foliot_replay_summary *a)
            foliot__text_clean(name, sizeof name, a->scene->name), a->scene->body_count,
            a->scene->force_count, a->scene->constraint_count, a->scene->players.limit);
     printf("  integrator   %s, dt %.17g, seed %" PRIu64 "\n", a->integrator, a->dt, a->seed);
+}
+
+// What a recording of this kind grows by. The header with the scene is there once, and not in it.
+static void put_rates(const foliot_replay_summary *a)
+{
+    double pace = a->scene->pace_hz > 0 ? a->scene->pace_hz : 1 / a->dt;
+    double minutes = (double)(a->last_tick - a->first_tick) / pace / 60;
+    printf("  a minute     block headers and digests %.0f bytes, keyframes %.0f",
+           (double)(a->header_bytes + a->digest_bytes) / minutes,
+           (double)a->keyframe_bytes / minutes);
+    if (a->players > 0)
+        printf(", inputs of a player %.0f", (double)a->input_bytes / minutes / a->players);
+    putchar('\n');
 }
 
 static void put_text(const char *file, const foliot_replay_summary *a, const foliot_damage *damage)
@@ -99,14 +113,10 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
            " keyframes\n",
            a->format, a->bytes, a->blocks, a->keyframes);
     printf("  bytes of     inputs %" PRIu64 ", digests %" PRIu64 ", keyframes %" PRIu64
-           ", all else %" PRIu64 "\n",
-           a->input_bytes, a->digest_bytes, a->keyframe_bytes, a->other_bytes);
-    if (a->scene && a->players > 0 && a->last_tick > a->first_tick) {
-        double pace = a->scene->pace_hz > 0 ? a->scene->pace_hz : 1 / a->dt;
-        double minutes = (double)(a->last_tick - a->first_tick) / pace / 60;
-        printf("  a player and minute takes %.0f bytes, digests and keyframes apart\n",
-               (double)(a->input_bytes + a->other_bytes) / minutes / a->players);
-    }
+           ", block headers %" PRIu64 ", all else %" PRIu64 "\n",
+           a->input_bytes, a->digest_bytes, a->keyframe_bytes, a->header_bytes, a->other_bytes);
+    if (a->scene && a->last_tick > a->first_tick)
+        put_rates(a);
     if (damage->status != FOLIOT_STATUS_OK)
         printf("  damage       %s\n", damage->text);
 }
