@@ -98,6 +98,19 @@ void foliot_replay_set_host(foliot_replay *replay, const foliot_host *host)
 {
     replay->host = host ? *host : (foliot_host){0};
     replay->hosted.host = replay->host;
+    if (replay->callbacks_named && !foliot__replay_callbacks_missing(replay)) {
+        replay->callbacks_named = false;
+        replay->damage = (foliot_damage){0};
+    }
+}
+
+bool foliot__replay_callbacks_missing(const foliot_replay *replay)
+{
+    for (uint32_t i = 0; replay->scene && i < replay->scene->force_count; i++)
+        if (replay->scene->forces[i].kind == FOLIOT_FORCE_CALLBACK &&
+            replay->scene->forces[i].as.callback.callback >= replay->host.callback_count)
+            return true;
+    return false;
 }
 
 const foliot_replay_summary *foliot_replay_get_summary(const foliot_replay *replay)
@@ -278,8 +291,16 @@ foliot_status foliot__replay_rewind(foliot_replay *replay)
 
 // -- through time
 
-static foliot_status refused_inputs(foliot_replay *replay, uint64_t tick)
+// The world refused a step: for want of a callback, or because of the recorded inputs.
+static foliot_status refused_step(foliot_replay *replay, uint64_t tick)
 {
+    if (foliot__replay_callbacks_missing(replay)) {
+        foliot_damage missing = {.status = FOLIOT_STATUS_UNSUPPORTED};
+        snprintf(missing.text, sizeof missing.text, FOLIOT__CALLBACKS_MISSING);
+        replay->callbacks_named |= replay->damage.status == FOLIOT_STATUS_OK;
+        foliot__replay_damaged(replay, &missing);
+        return FOLIOT_STATUS_UNSUPPORTED;
+    }
     foliot_damage damage = {.status = FOLIOT_STATUS_CORRUPT,
                             .block = replay->content.number,
                             .offset = replay->content.offset};
@@ -299,7 +320,7 @@ foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simul
     if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
         return FOLIOT_STATUS_NOT_FOUND;
     foliot_status status = foliot_simulation_step(simulation, inputs, count);
-    return status == FOLIOT_STATUS_INVALID ? refused_inputs(replay, tick) : status;
+    return status == FOLIOT_STATUS_INVALID ? refused_step(replay, tick) : status;
 }
 
 foliot_status foliot__replay_step_trace(foliot_replay *replay, foliot_simulation *simulation,
@@ -312,10 +333,32 @@ foliot_status foliot__replay_step_trace(foliot_replay *replay, foliot_simulation
         return FOLIOT_STATUS_NOT_FOUND;
     foliot_step_trace_reset(truth, tick + 1);
     foliot_status status = foliot_step_trace_step(truth, simulation, inputs, count);
-    return status == FOLIOT_STATUS_INVALID ? refused_inputs(replay, tick) : status;
+    return status == FOLIOT_STATUS_INVALID ? refused_step(replay, tick) : status;
+}
+
+// Compares the state with the digest that was recorded of its tick, if there is one and it is at
+// hand: in the block of the step that led there, or beside the keyframe of the first tick.
+static foliot_status check_state(const foliot_replay *replay)
+{
+    uint8_t bytes[16];
+    uint64_t tick = foliot_replay_get_tick(replay);
+    const uint8_t *recorded = replay->segment_digest;
+    uint32_t count = foliot__tape_content_digest(&replay->content, tick, &recorded);
+    if (count == 0 && replay->has_segment && replay->segment_tick == tick)
+        count = sizeof replay->segment_digest;
+    if (count == 0)
+        return FOLIOT_STATUS_OK;
+    foliot__tape_digest_bytes(foliot_simulation_get_digest(&replay->simulation), bytes);
+    return memcmp(bytes, recorded, count) == 0 ? FOLIOT_STATUS_OK : FOLIOT_STATUS_DIVERGED;
 }
 
 foliot_status foliot_replay_step(foliot_replay *replay)
+{
+    foliot_status status = foliot__replay_step(replay);
+    return status == FOLIOT_STATUS_OK ? check_state(replay) : status;
+}
+
+foliot_status foliot__replay_step(foliot_replay *replay)
 {
     if (!replay->simulation.self)
         return FOLIOT_STATUS_UNSUPPORTED;
@@ -359,6 +402,14 @@ static foliot_status seek_from(foliot_replay *replay, uint64_t tick)
     return status;
 }
 
+// Back to where a state was that a seek left, right or wrong.
+static void return_to(foliot_replay *replay, uint64_t tick)
+{
+    foliot_status status = restore_before(replay, keyframe_before(replay, tick));
+    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < tick)
+        status = foliot__replay_step(replay);
+}
+
 foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
 {
     uint64_t now = foliot_replay_get_tick(replay);
@@ -367,8 +418,10 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
     if (tick < replay->about.first_tick || tick > replay->about.last_tick)
         return FOLIOT_STATUS_NOT_FOUND;
     foliot_status status = seek_from(replay, tick);
+    if (status == FOLIOT_STATUS_OK)
+        status = check_state(replay);
     if (status != FOLIOT_STATUS_OK)
-        seek_from(replay, now);
+        return_to(replay, now);
     return status;
 }
 
@@ -474,7 +527,9 @@ foliot_status foliot_replay_step_back(foliot_replay *replay)
     foliot_status status = FOLIOT_STATUS_UNSUPPORTED;
     if (integrator->reversible == FOLIOT_REVERSIBILITY_EXACT)
         status = step_inverse(replay, tick - 1);
-    return status == FOLIOT_STATUS_UNSUPPORTED ? foliot_replay_seek(replay, tick - 1) : status;
+    if (status == FOLIOT_STATUS_UNSUPPORTED)
+        return foliot_replay_seek(replay, tick - 1);
+    return status == FOLIOT_STATUS_OK ? check_state(replay) : status;
 }
 
 // -- what was recorded

@@ -26,6 +26,7 @@ struct foliot_replay {
     foliot_simulation simulation;          // that; or the foreign one
     foliot_replay_summary about;
     foliot_damage damage; // the first one found
+    bool callbacks_named; // it is that callbacks are missing
     bool keyframe_false;  // it is a keyframe whose bytes do not give its digest
     uint64_t keyframe_false_tick;
     foliot_hosted_world probe_hosted; // for such checks, of a kind with a digest of its own
@@ -49,6 +50,11 @@ struct foliot_replay {
     foliot__tape_held held[FOLIOT_PLAYERS_MAX];
 };
 
+#define FOLIOT__CALLBACKS_MISSING "the scene has forces that only its own program can compute"
+// Whether the scene has a callback force that the host has not lent.
+bool foliot__replay_callbacks_missing(const foliot_replay *replay);
+// foliot_replay_step without a look at the digests, for whoever compares states by himself.
+foliot_status foliot__replay_step(foliot_replay *replay);
 // A world of the recording's scene at its start, not yet restored. NULL without memory.
 foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world);
 // Any simulation of the recording at its start, not yet restored; end it with foliot__replay_drop.

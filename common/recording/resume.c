@@ -26,14 +26,8 @@ static foliot_status reach_end(foliot_replay *replay)
         if (replay->index[i][0] <= about->last_tick)
             from = replay->index[i][0];
     foliot_status status = foliot_replay_seek(replay, from);
-    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < about->last_tick) {
+    while (status == FOLIOT_STATUS_OK && foliot_replay_get_tick(replay) < about->last_tick)
         status = foliot_replay_step(replay);
-        uint8_t recorded[16], ours[16];
-        uint32_t count = foliot_replay_get_digest(replay, foliot_replay_get_tick(replay), recorded);
-        foliot__tape_digest_bytes(foliot_simulation_get_digest(&replay->simulation), ours);
-        if (status == FOLIOT_STATUS_OK && count && memcmp(recorded, ours, count) != 0)
-            status = FOLIOT_STATUS_DIVERGED;
-    }
     return status;
 }
 

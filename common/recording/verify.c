@@ -274,15 +274,6 @@ static bool perturbation_valid(const foliot_replay *replay, const foliot_perturb
            fault->body < replay->capacities.bodies_max;
 }
 
-static bool callbacks_missing(const foliot_replay *replay)
-{
-    for (uint32_t i = 0; replay->scene && i < replay->scene->force_count; i++)
-        if (replay->scene->forces[i].kind == FOLIOT_FORCE_CALLBACK &&
-            replay->scene->forces[i].as.callback.callback >= replay->host.callback_count)
-            return true;
-    return false;
-}
-
 // The replay stands at the keyframe's tick with a state that its digests agree with: what the
 // keyframe has instead.
 static void explain_false_keyframe(verifying *v)
@@ -326,10 +317,9 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
                  "only the program of %.63s can replay it", replay->about.kind);
         return FOLIOT_STATUS_OK;
     }
-    if (callbacks_missing(replay)) {
+    if (foliot__replay_callbacks_missing(replay)) {
         verdict->status = FOLIOT_STATUS_UNSUPPORTED;
-        snprintf(verdict->damage.text, sizeof verdict->damage.text,
-                 "the scene has forces that only its own program can compute");
+        snprintf(verdict->damage.text, sizeof verdict->damage.text, FOLIOT__CALLBACKS_MISSING);
         return FOLIOT_STATUS_OK;
     }
     if (perturbation && !perturbation_valid(replay, perturbation)) {

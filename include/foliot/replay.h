@@ -58,8 +58,8 @@ typedef struct foliot_replay_summary {
     uint32_t players; // distinct ones that joined
     uint64_t input_bytes, digest_bytes, keyframe_bytes;
     uint64_t header_bytes, other_bytes; // of block headers; of all else
-    uint32_t notes;           // "resumed" and the like
-    uint32_t records_unknown; // of optional types that this build does not know
+    uint32_t notes;                     // "resumed" and the like
+    uint32_t records_unknown;           // of optional types that this build does not know
 } foliot_replay_summary;
 
 // Opens a recording at its first tick. FOLIOT_STATUS_OK if a header could be read, however damaged
@@ -97,15 +97,18 @@ const foliot_world *foliot_replay_get_world(const foliot_replay *replay);
 // unknown. Valid until the replay moves.
 const foliot_simulation *foliot_replay_get_simulation(const foliot_replay *replay);
 uint64_t foliot_replay_get_tick(const foliot_replay *replay);
-// One tick forward. FOLIOT_STATUS_NOT_FOUND at the end; FOLIOT_STATUS_CORRUPT,
-// FOLIOT_STATUS_TRUNCATED, FOLIOT_STATUS_UNSUPPORTED where the recording is damaged.
+// One tick forward; the state is then compared with the digest recorded for that tick.
+// FOLIOT_STATUS_NOT_FOUND at the end; FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_TRUNCATED where the
+// recording is damaged; FOLIOT_STATUS_UNSUPPORTED where the host has not lent a callback that the
+// scene has; FOLIOT_STATUS_DIVERGED where the digest differs: the replay stands at that tick then,
+// and a further step continues from the wrong state.
 foliot_status foliot_replay_step(foliot_replay *replay);
 // One tick back: by the inverse step under reversible-leapfrog, else from a keyframe; to the same
 // bits. FOLIOT_STATUS_NOT_FOUND at the first tick.
 foliot_status foliot_replay_step_back(foliot_replay *replay);
 // To any tick, from the nearest keyframe before it. FOLIOT_STATUS_NOT_FOUND: beyond the recording;
-// FOLIOT_STATUS_CORRUPT: the keyframe's bytes do not have the digest beside them. On an error the
-// replay stays where it was.
+// FOLIOT_STATUS_CORRUPT: the keyframe's bytes do not have the digest beside them;
+// FOLIOT_STATUS_DIVERGED: a digest on the way differs. On an error the replay stays where it was.
 foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick);
 
 // The inputs of the step from `tick` to `tick` + 1, valid until the next call.

@@ -120,6 +120,8 @@ int export_command(const foliot__program *program, const foliot__arguments *argu
     if (status == FOLIOT_STATUS_NOT_FOUND) // the end
         status = foliot_replay_get_damage(replay)->status;
     tool_tell_damage(file, replay);
+    if (status == FOLIOT_STATUS_DIVERGED)
+        tool_tell_divergence(file, foliot_replay_get_tick(replay));
     foliot_replay_close(replay);
     return tool_exit_of(status);
 }

@@ -17,6 +17,7 @@
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/watchdog.h"
+#include "recording/replay.h"
 
 #define GRACE_SECONDS 0.6 // that a step may go on for when a signal has come
 #define SLOW_SECONDS 1.0  // a step that takes longer is told of
@@ -426,6 +427,11 @@ int play_command(const foliot__program *program, const foliot__arguments *argume
     p.pace_hz = p.about->scene->pace_hz > 0 ? p.about->scene->pace_hz : PACE_DEFAULT_HZ;
     // How long it is, and whether it is whole. What is whole plays.
     code = tool_exit_of(foliot_replay_scan(p.replay));
+    if (code == FOLIOT__EXIT_FINE && foliot__replay_callbacks_missing(p.replay)) {
+        fprintf(stderr, "%s: %s\n", p.file, FOLIOT__CALLBACKS_MISSING);
+        foliot_replay_close(p.replay);
+        return FOLIOT__EXIT_NOT_VERIFIABLE;
+    }
     tool_tell_damage(p.file, p.replay);
     foliot_status status = tick_given ? foliot_replay_seek(p.replay, first_tick) : FOLIOT_STATUS_OK;
     int shown = FOLIOT__EXIT_FINE;

@@ -63,7 +63,7 @@ static foliot_status replay_all(run *r)
         if (tick == last)
             break;
         if (status == FOLIOT_STATUS_OK)
-            status = foliot_replay_step(r->replay);
+            status = foliot__replay_step(r->replay);
     }
     // What is whole has been replayed; the damage is told by whoever opened the file.
     return status == FOLIOT_STATUS_MEMORY || status == FOLIOT_STATUS_FLOATING_POINT ? status : FOLIOT_STATUS_OK;
@@ -102,7 +102,7 @@ static foliot_status go_before(run *r, uint64_t tick)
     foliot_world_copy(world, r->checkpoint[k < r->checkpoint_count ? k : r->checkpoint_count - 1]);
     foliot_status status = FOLIOT_STATUS_OK;
     while (status == FOLIOT_STATUS_OK && foliot_world_get_tick(world) < tick)
-        status = foliot_replay_step(r->replay);
+        status = foliot__replay_step(r->replay);
     return status;
 }
 

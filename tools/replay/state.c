@@ -87,6 +87,8 @@ int state_command(const foliot__program *program, const foliot__arguments *argum
         (json_wanted ? put_json : put_text)(about->scene, foliot_replay_get_world(replay));
     } else {
         tool_tell_damage(file, replay);
+        if (status == FOLIOT_STATUS_DIVERGED)
+            tool_tell_divergence(file, tick);
         if (status == FOLIOT_STATUS_NOT_FOUND)
             fprintf(stderr, "%s: no tick %" PRIu64 ": it has %" PRIu64 " to %" PRIu64 "\n", file,
                     tick, about->first_tick, about->last_tick);

@@ -58,6 +58,12 @@ void tool_tell_damage(const char *file, const foliot_replay *replay)
         fprintf(stderr, "%s: %s\n", file, damage->text);
 }
 
+void tool_tell_divergence(const char *file, uint64_t tick)
+{
+    fprintf(stderr, "%s: diverges at tick %" PRIu64 "; `foliot-replay verify` says more\n", file,
+            tick);
+}
+
 const char *tool_body_name(const foliot_scene *scene, uint32_t body)
 {
     const char *name = body < scene->body_count ? scene->bodies[body].name : NULL;

@@ -33,6 +33,8 @@ foliot_replay *tool_open_any(const char *file, int *exit_code);
 int tool_exit_of(foliot_status status);
 // Says on stderr what a recording's damage is, if it has one.
 void tool_tell_damage(const char *file, const foliot_replay *replay);
+// This build does not replay the recording to the same bits.
+void tool_tell_divergence(const char *file, uint64_t tick);
 
 // The name of a body in the scene, or NULL; and a label that always is one: `3 "crate"`.
 const char *tool_body_name(const foliot_scene *scene, uint32_t body);
