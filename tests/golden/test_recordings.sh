@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Goal: recordings of format 1 that were made once verify with this build: every ready scene, to the last bit. That the
-# alarm rings is seen by a fault of one ulp in each of them.
+# Goal: recordings of formats 1 and 3 that were made once verify with this build: every ready scene, to the last bit. That
+# the alarm rings is seen by a fault of one ulp in each of them.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 replay=${BUILD:-build}/foliot-replay
