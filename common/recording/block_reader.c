@@ -35,7 +35,7 @@ __attribute__((format(printf, 5, 6))) static foliot_status damaged(foliot_damage
 }
 
 // The bytes are in the file, and could not be had.
-static foliot_status unread(const foliot__tape_walk *walk, foliot_damage *damage)
+static foliot_status unread(const foliot__block_reader *walk, foliot_damage *damage)
 {
     foliot_status status = walk->source->status;
     return damaged(damage, status, walk->number, walk->offset,
@@ -43,7 +43,7 @@ static foliot_status unread(const foliot__tape_walk *walk, foliot_damage *damage
                                            : "the system does not read it");
 }
 
-void foliot__tape_content_free(foliot__tape_content *content)
+void foliot__recording_content_free(foliot__recording_content *content)
 {
     foliot__input_log_free(&content->inputs);
     free(content->digest_bytes);
@@ -51,20 +51,20 @@ void foliot__tape_content_free(foliot__tape_content *content)
     free(content->packed);
     free(content->index);
     free(content->noted);
-    *content = (foliot__tape_content){0};
+    *content = (foliot__recording_content){0};
 }
 
-void foliot__tape_header_free(foliot__tape_header *header)
+void foliot__recording_header_free(foliot__recording_header *header)
 {
     free(header->scene);
     header->scene = NULL;
 }
 
-uint32_t foliot__tape_content_digest(const foliot__tape_content *content, uint64_t tick,
+uint32_t foliot__recording_content_digest(const foliot__recording_content *content, uint64_t tick,
                                      const uint8_t **bytes)
 {
     for (uint32_t i = 0; i < content->digest_records; i++) {
-        const foliot__tape_digests *d = &content->digests[i];
+        const foliot__recording_digests *d = &content->digests[i];
         if (tick < d->first || (tick - d->first) % d->every != 0)
             continue;
         uint64_t index = (tick - d->first) / d->every;
@@ -90,7 +90,7 @@ static bool room(uint8_t **bytes, size_t *capacity, size_t length)
     return true;
 }
 
-static void content_clear(foliot__tape_content *content, const foliot__tape_walk *walk)
+static void content_clear(foliot__recording_content *content, const foliot__block_reader *walk)
 {
     foliot__input_log_clear(&content->inputs, walk->tick);
     content->number = walk->number;
@@ -110,10 +110,10 @@ static void content_clear(foliot__tape_content *content, const foliot__tape_walk
 typedef struct decoding {
     foliot__reader *r;
     uint32_t values; // after the type
-    const foliot__tape_block *block;
-    foliot__tape_walk *walk;
-    foliot__tape_content *content;
-    foliot__tape_header *header; // NULL but in block 0
+    const foliot__recording_block *block;
+    foliot__block_reader *walk;
+    foliot__recording_content *content;
+    foliot__recording_header *header; // NULL but in block 0
     foliot__reader entries;      // of INPUTS
     uint32_t entry_values;
     bool has_inputs, has_index, has_end;
@@ -146,7 +146,7 @@ static void take_text(foliot__reader *r, char *out, size_t capacity)
     out[length] = 0;
 }
 
-static void take_scene(foliot__reader *r, foliot__tape_header *header)
+static void take_scene(foliot__reader *r, foliot__recording_header *header)
 {
     const uint8_t *bytes = foliot__unpack_bin(r, &header->scene_bytes);
     free(header->scene);
@@ -157,7 +157,7 @@ static void take_scene(foliot__reader *r, foliot__tape_header *header)
         memcpy(header->scene, bytes, header->scene_bytes);
 }
 
-static void take_capacities(foliot__reader *r, foliot__tape_header *header)
+static void take_capacities(foliot__reader *r, foliot__recording_header *header)
 {
     uint32_t count = foliot__unpack_array(r);
     for (uint32_t i = 0; i < count; i++) {
@@ -171,7 +171,7 @@ static void take_capacities(foliot__reader *r, foliot__tape_header *header)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
 }
 
-static void take_rules(foliot__reader *r, foliot__tape_header *header)
+static void take_rules(foliot__reader *r, foliot__recording_header *header)
 {
     uint64_t value = foliot__unpack_uint(r);
     if (value > UINT32_MAX)
@@ -184,7 +184,7 @@ static void take_rules(foliot__reader *r, foliot__tape_header *header)
 #define KEYS_FOREIGN 0xfd0u // tick, fingerprint to setup
 
 // One key and its value; the bit of a key that must be there, 0 for others.
-static unsigned take_key(foliot__reader *r, foliot__tape_header *header)
+static unsigned take_key(foliot__reader *r, foliot__recording_header *header)
 {
     static const char *const keys[KEYS] = {"scene",   "integrator", "dt",          "seed",
                                            "tick",    "capacities", "fingerprint", "build",
@@ -260,7 +260,7 @@ static void decode_header(decoding *d)
 
 static void take_raw_keyframe(decoding *d, const uint8_t *bytes, uint32_t length)
 {
-    foliot__tape_content *content = d->content;
+    foliot__recording_content *content = d->content;
     if (!room(&content->keyframe, &content->keyframe_capacity, (size_t)length + 1)) {
         foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
         return;
@@ -272,7 +272,7 @@ static void take_raw_keyframe(decoding *d, const uint8_t *bytes, uint32_t length
 // Kept as it is: how large a state may be is not known here.
 static void take_packed_keyframe(decoding *d, const uint8_t *bytes, uint32_t length)
 {
-    foliot__tape_content *content = d->content;
+    foliot__recording_content *content = d->content;
     corrupt_if(d, d->values < 1);
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
@@ -287,7 +287,7 @@ static void take_packed_keyframe(decoding *d, const uint8_t *bytes, uint32_t len
     content->keyframe_packed = true;
 }
 
-foliot_status foliot__tape_content_unpack(foliot__tape_content *content, size_t limit)
+foliot_status foliot__recording_content_unpack(foliot__recording_content *content, size_t limit)
 {
     if (!content->keyframe_packed)
         return FOLIOT_STATUS_OK;
@@ -307,16 +307,16 @@ foliot_status foliot__tape_content_unpack(foliot__tape_content *content, size_t 
 
 static void decode_keyframe(decoding *d)
 {
-    foliot__tape_content *content = d->content;
+    foliot__recording_content *content = d->content;
     uint32_t length;
     corrupt_if(d, d->values < 4 || content->has_keyframe || d->header);
     uint64_t tick = foliot__unpack_uint(d->r);
     take_bin16(d->r, content->keyframe_digest);
     uint64_t encoding = foliot__unpack_uint(d->r);
     const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
-    bool packed = encoding == FOLIOT__TAPE_ZSTD && foliot__tape_version_packed(d->walk->version);
+    bool packed = encoding == FOLIOT__RECORDING_ZSTD && foliot__recording_version_packed(d->walk->version);
     corrupt_if(d, tick != d->block->tick || tick != d->walk->tick);
-    if (encoding != FOLIOT__TAPE_RAW && !packed)
+    if (encoding != FOLIOT__RECORDING_RAW && !packed)
         foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
     d->values -= 4;
     if (packed && d->r->status == FOLIOT_STATUS_OK)
@@ -342,8 +342,8 @@ static void decode_inputs(decoding *d)
 
 static void decode_digests(decoding *d)
 {
-    foliot__tape_content *content = d->content;
-    corrupt_if(d, d->values < 4 || content->digest_records == FOLIOT__TAPE_DIGESTS_MAX);
+    foliot__recording_content *content = d->content;
+    corrupt_if(d, d->values < 4 || content->digest_records == FOLIOT__RECORDING_DIGESTS_MAX);
     uint64_t first = foliot__unpack_uint(d->r), every = foliot__unpack_uint(d->r);
     uint64_t each = foliot__unpack_uint(d->r);
     uint32_t length;
@@ -363,7 +363,7 @@ static void decode_digests(decoding *d)
         return;
     }
     memcpy(content->digest_bytes + content->digest_length, bytes, length);
-    content->digests[content->digest_records++] = (foliot__tape_digests){
+    content->digests[content->digest_records++] = (foliot__recording_digests){
         first, (uint32_t)every, (uint32_t)each, count, content->digest_length};
     content->digest_length += length;
     d->values -= 4;
@@ -381,7 +381,7 @@ static void decode_closing(decoding *d)
 
 static void decode_index(decoding *d)
 {
-    foliot__tape_content *content = d->content;
+    foliot__recording_content *content = d->content;
     corrupt_if(d, d->values % 2 || !content->has_closing || d->has_index);
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
@@ -425,9 +425,9 @@ static void copy_text(char *to, size_t bytes, const char *text, uint32_t length)
 
 static void decode_note(decoding *d)
 {
-    foliot__tape_content *content = d->content;
+    foliot__recording_content *content = d->content;
     uint32_t what_length = 0, text_length = 0;
-    corrupt_if(d, d->values < 3 || content->notes >= FOLIOT__TAPE_NOTES_MAX);
+    corrupt_if(d, d->values < 3 || content->notes >= FOLIOT__RECORDING_NOTES_MAX);
     foliot__unpack_uint(d->r);
     const char *what = foliot__unpack_str(d->r, &what_length);
     const char *text = foliot__unpack_str(d->r, &text_length);
@@ -443,17 +443,17 @@ static void decode_note(decoding *d)
         content->noted = noted;
         content->noted_capacity = capacity;
     }
-    foliot__tape_note *note = &content->noted[content->notes++];
+    foliot__recording_note *note = &content->noted[content->notes++];
     copy_text(note->what, sizeof note->what, what, what_length);
     copy_text(note->text, sizeof note->text, text, text_length);
     d->values -= 3;
 }
 
-static uint64_t *bytes_counter(foliot__tape_content *content, uint64_t type)
+static uint64_t *bytes_counter(foliot__recording_content *content, uint64_t type)
 {
-    return type == FOLIOT__TAPE_INPUTS     ? &content->input_bytes
-           : type == FOLIOT__TAPE_DIGESTS  ? &content->digest_record_bytes
-           : type == FOLIOT__TAPE_KEYFRAME ? &content->keyframe_bytes
+    return type == FOLIOT__RECORDING_INPUTS     ? &content->input_bytes
+           : type == FOLIOT__RECORDING_DIGESTS  ? &content->digest_record_bytes
+           : type == FOLIOT__RECORDING_KEYFRAME ? &content->keyframe_bytes
                                            : &content->other_bytes;
 }
 
@@ -463,38 +463,38 @@ static void decode_record(decoding *d, uint64_t *type)
     size_t start = d->r->at;
     d->values = foliot__unpack_array(d->r);
     *type = foliot__unpack_uint(d->r);
-    corrupt_if(d, d->values < 1 || *type < 1 || *type > FOLIOT__TAPE_TYPE_MAX);
+    corrupt_if(d, d->values < 1 || *type < 1 || *type > FOLIOT__RECORDING_TYPE_MAX);
     if (d->r->status != FOLIOT_STATUS_OK)
         return;
     d->values--;
     corrupt_if(d, d->has_end);
     switch (*type) {
-    case FOLIOT__TAPE_HEADER:
+    case FOLIOT__RECORDING_HEADER:
         decode_header(d);
         break;
-    case FOLIOT__TAPE_KEYFRAME:
+    case FOLIOT__RECORDING_KEYFRAME:
         decode_keyframe(d);
         break;
-    case FOLIOT__TAPE_INPUTS:
+    case FOLIOT__RECORDING_INPUTS:
         decode_inputs(d);
         break;
-    case FOLIOT__TAPE_DIGESTS:
+    case FOLIOT__RECORDING_DIGESTS:
         decode_digests(d);
         break;
-    case FOLIOT__TAPE_CLOSING:
+    case FOLIOT__RECORDING_CLOSING:
         decode_closing(d);
         break;
-    case FOLIOT__TAPE_INDEX:
+    case FOLIOT__RECORDING_INDEX:
         decode_index(d);
         break;
-    case FOLIOT__TAPE_END:
+    case FOLIOT__RECORDING_END:
         decode_end(d);
         break;
-    case FOLIOT__TAPE_NOTE:
+    case FOLIOT__RECORDING_NOTE:
         decode_note(d);
         break;
     default:
-        if (*type < FOLIOT__TAPE_OPTIONAL)
+        if (*type < FOLIOT__RECORDING_OPTIONAL)
             foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
         d->content->unknown++;
         break;
@@ -507,7 +507,7 @@ static void decode_record(decoding *d, uint64_t *type)
 
 static foliot_status decode_payload(decoding *d, foliot_damage *damage)
 {
-    const foliot__tape_content *content = d->content;
+    const foliot__recording_content *content = d->content;
     foliot__reader *r = d->r;
     uint64_t type = 0;
     while (r->status == FOLIOT_STATUS_OK && r->at < r->length)
@@ -538,27 +538,27 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
 
 // -- blocks
 
-static foliot_status read_block(foliot__tape_walk *walk, foliot__tape_block *block,
+static foliot_status read_block(foliot__block_reader *walk, foliot__recording_block *block,
                                 const uint8_t **payload, foliot_damage *damage)
 {
     foliot__source *source = walk->source;
     uint64_t left = source->length - walk->offset;
-    if (left < FOLIOT__TAPE_BLOCK_BYTES)
+    if (left < FOLIOT__RECORDING_BLOCK_BYTES)
         return damaged(damage, FOLIOT_STATUS_TRUNCATED, walk->number, walk->offset,
                        left ? "the file ends inside the block's header"
                             : "the file ends without its closing block");
-    const uint8_t *bytes = foliot__source_at(source, walk->offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
+    const uint8_t *bytes = foliot__source_at(source, walk->offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
     if (!bytes)
         return unread(walk, damage);
-    if (!foliot__tape_block_read(bytes, block))
+    if (!foliot__recording_block_read(bytes, block))
         return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, walk->offset,
                        "the block's header is damaged");
-    if (block->length > left - FOLIOT__TAPE_BLOCK_BYTES)
+    if (block->length > left - FOLIOT__RECORDING_BLOCK_BYTES)
         return damaged(damage, FOLIOT_STATUS_TRUNCATED, walk->number, walk->offset,
                        "the file ends inside the block: %" PRIu64 " of %" PRIu32 " bytes are there",
-                       left - FOLIOT__TAPE_BLOCK_BYTES, block->length);
+                       left - FOLIOT__RECORDING_BLOCK_BYTES, block->length);
     *payload =
-        foliot__source_at(source, walk->offset + FOLIOT__TAPE_BLOCK_BYTES, block->length, AHEAD);
+        foliot__source_at(source, walk->offset + FOLIOT__RECORDING_BLOCK_BYTES, block->length, AHEAD);
     if (!*payload)
         return unread(walk, damage);
     if (foliot__crc32c(0, *payload, block->length) != block->payload_crc)
@@ -567,10 +567,10 @@ static foliot_status read_block(foliot__tape_walk *walk, foliot__tape_block *blo
     return FOLIOT_STATUS_OK;
 }
 
-static foliot_status next(foliot__tape_walk *walk, foliot__tape_content *content,
-                          foliot__tape_header *header, foliot_damage *damage)
+static foliot_status next(foliot__block_reader *walk, foliot__recording_content *content,
+                          foliot__recording_header *header, foliot_damage *damage)
 {
-    foliot__tape_block block;
+    foliot__recording_block block;
     const uint8_t *payload = NULL;
     foliot_status status = read_block(walk, &block, &payload, damage);
     if (status != FOLIOT_STATUS_OK)
@@ -578,7 +578,7 @@ static foliot_status next(foliot__tape_walk *walk, foliot__tape_content *content
     if (header)
         walk->tick = block.tick;
     if (block.number != (uint32_t)walk->number || block.tick < walk->tick ||
-        block.tick - walk->tick > FOLIOT__TAPE_BLOCK_TICKS_MAX)
+        block.tick - walk->tick > FOLIOT__RECORDING_BLOCK_TICKS_MAX)
         return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, walk->offset,
                        "its number or its tick does not follow the block before");
     content_clear(content, walk);
@@ -588,46 +588,46 @@ static foliot_status next(foliot__tape_walk *walk, foliot__tape_content *content
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (content->has_keyframe)
-        foliot__tape_forget_players(walk);
-    status = foliot__tape_expand(walk, content, block.tick, &d.entries, d.entry_values);
+        foliot__recording_forget_players(walk);
+    status = foliot__recording_expand(walk, content, block.tick, &d.entries, d.entry_values);
     if (status != FOLIOT_STATUS_OK)
         return damaged(damage, status, walk->number, walk->offset, "its inputs are malformed");
     content->tick = walk->tick = block.tick;
-    content->header_bytes = FOLIOT__TAPE_BLOCK_BYTES;
+    content->header_bytes = FOLIOT__RECORDING_BLOCK_BYTES;
     walk->closed = content->has_closing;
     walk->number++;
-    walk->offset += FOLIOT__TAPE_BLOCK_BYTES + block.length;
+    walk->offset += FOLIOT__RECORDING_BLOCK_BYTES + block.length;
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot__tape_walk_begin(foliot__tape_walk *walk, foliot__source *source,
-                                      foliot__tape_header *header, foliot__tape_content *content,
+foliot_status foliot__block_reader_begin(foliot__block_reader *walk, foliot__source *source,
+                                      foliot__recording_header *header, foliot__recording_content *content,
                                       foliot_damage *damage)
 {
     uint32_t version;
     memset(walk, 0, sizeof *walk);
     walk->source = source;
-    const uint8_t *start = foliot__source_at(source, 0, FOLIOT__TAPE_START_BYTES, AHEAD);
-    if (!start && source->length >= FOLIOT__TAPE_START_BYTES)
+    const uint8_t *start = foliot__source_at(source, 0, FOLIOT__RECORDING_START_BYTES, AHEAD);
+    if (!start && source->length >= FOLIOT__RECORDING_START_BYTES)
         return unread(walk, damage);
     if (!start)
         return damaged(damage, FOLIOT_STATUS_TRUNCATED, 0, 0, "the file ends inside its first %d bytes",
-                       FOLIOT__TAPE_START_BYTES);
-    if (!foliot__tape_start_read(start, &version))
+                       FOLIOT__RECORDING_START_BYTES);
+    if (!foliot__recording_start_read(start, &version))
         return damaged(damage, FOLIOT_STATUS_CORRUPT, 0, 0,
                        "not a recording, or its first %d bytes are damaged",
-                       FOLIOT__TAPE_START_BYTES);
-    if (!foliot__tape_version_known(version))
+                       FOLIOT__RECORDING_START_BYTES);
+    if (!foliot__recording_version_known(version))
         return damaged(damage, FOLIOT_STATUS_NEWER, 0, 0,
                        "format version %" PRIu32 ", and this build reads versions %u to %u",
-                       version, FOLIOT__TAPE_VERSION, FOLIOT__TAPE_VERSION_FOREIGN_PACKED);
+                       version, FOLIOT__RECORDING_VERSION, FOLIOT__RECORDING_VERSION_FOREIGN_PACKED);
     walk->version = header->format = version;
-    header->foreign = foliot__tape_version_foreign(version);
-    walk->offset = FOLIOT__TAPE_START_BYTES;
+    header->foreign = foliot__recording_version_foreign(version);
+    walk->offset = FOLIOT__RECORDING_START_BYTES;
     return next(walk, content, header, damage);
 }
 
-foliot_status foliot__tape_walk_next(foliot__tape_walk *walk, foliot__tape_content *content,
+foliot_status foliot__block_reader_next(foliot__block_reader *walk, foliot__recording_content *content,
                                      foliot_damage *damage)
 {
     if (!walk->closed)
@@ -639,44 +639,44 @@ foliot_status foliot__tape_walk_next(foliot__tape_walk *walk, foliot__tape_conte
                    walk->source->length - walk->offset);
 }
 
-foliot_status foliot__tape_walk_to(foliot__tape_walk *walk, uint64_t offset, uint64_t tick,
+foliot_status foliot__block_reader_seek(foliot__block_reader *walk, uint64_t offset, uint64_t tick,
                                    foliot_damage *damage)
 {
-    foliot__tape_block block;
-    const uint8_t *bytes = foliot__source_at(walk->source, offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
+    foliot__recording_block block;
+    const uint8_t *bytes = foliot__source_at(walk->source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
     if (!bytes && offset <= walk->source->length &&
-        walk->source->length - offset >= FOLIOT__TAPE_BLOCK_BYTES)
+        walk->source->length - offset >= FOLIOT__RECORDING_BLOCK_BYTES)
         return unread(walk, damage);
-    if (!bytes || !foliot__tape_block_read(bytes, &block) || block.tick != tick)
+    if (!bytes || !foliot__recording_block_read(bytes, &block) || block.tick != tick)
         return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, offset,
                        "the index names a keyframe here, and there is none");
     walk->offset = offset;
     walk->number = block.number;
     walk->tick = tick;
     walk->closed = false;
-    foliot__tape_forget_players(walk);
+    foliot__recording_forget_players(walk);
     return FOLIOT_STATUS_OK;
 }
 
-bool foliot__tape_closing(foliot__source *source, foliot__tape_content *content)
+bool foliot__recording_closing(foliot__source *source, foliot__recording_content *content)
 {
-    foliot__tape_block block;
-    foliot__tape_walk *walk;
-    if (source->length < FOLIOT__TAPE_END_BYTES)
+    foliot__recording_block block;
+    foliot__block_reader *walk;
+    if (source->length < FOLIOT__RECORDING_END_BYTES)
         return false;
-    const uint8_t *bytes = foliot__source_at(source, source->length - FOLIOT__TAPE_END_BYTES,
-                                             FOLIOT__TAPE_END_BYTES, 0);
-    if (!bytes || bytes[0] != 0x92 || bytes[1] != FOLIOT__TAPE_END)
+    const uint8_t *bytes = foliot__source_at(source, source->length - FOLIOT__RECORDING_END_BYTES,
+                                             FOLIOT__RECORDING_END_BYTES, 0);
+    if (!bytes || bytes[0] != 0x92 || bytes[1] != FOLIOT__RECORDING_END)
         return false;
-    foliot__reader r = foliot__reader_of(bytes + 2, FOLIOT__TAPE_END_BYTES - 2);
+    foliot__reader r = foliot__reader_of(bytes + 2, FOLIOT__RECORDING_END_BYTES - 2);
     uint64_t offset = foliot__unpack_uint(&r);
-    bytes = foliot__source_at(source, offset, FOLIOT__TAPE_BLOCK_BYTES, AHEAD);
-    if (r.status != FOLIOT_STATUS_OK || !bytes || !foliot__tape_block_read(bytes, &block))
+    bytes = foliot__source_at(source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
+    if (r.status != FOLIOT_STATUS_OK || !bytes || !foliot__recording_block_read(bytes, &block))
         return false;
     walk = calloc(1, sizeof *walk);
     if (!walk)
         return false;
-    *walk = (foliot__tape_walk){
+    *walk = (foliot__block_reader){
         .source = source, .offset = offset, .number = block.number, .tick = block.tick};
     bool closing = next(walk, content, NULL, NULL) == FOLIOT_STATUS_OK && content->has_closing &&
                    walk->offset == source->length;

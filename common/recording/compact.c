@@ -25,10 +25,10 @@
 
 typedef struct compaction {
     foliot__source source;
-    foliot__tape_walk reader;
-    foliot__tape_header header;
-    foliot__tape_content content;
-    foliot__tape_encoder encoder;
+    foliot__block_reader reader;
+    foliot__recording_header header;
+    foliot__recording_content content;
+    foliot__recording_encoder encoder;
     uint32_t block_ticks;
     bool has_pattern; // the encoder's digest_every and digest_bytes are those of the last digests
 
@@ -67,8 +67,8 @@ static foliot_status put_bytes(compaction *c, const void *bytes, size_t count)
 
 static foliot_status put_block(compaction *c, uint64_t tick, const void *payload, size_t length)
 {
-    uint8_t header[FOLIOT__TAPE_BLOCK_BYTES];
-    foliot__tape_block_frame(header, c->block_number++, tick, payload, length);
+    uint8_t header[FOLIOT__RECORDING_BLOCK_BYTES];
+    foliot__recording_block_frame(header, c->block_number++, tick, payload, length);
     foliot_status status = put_bytes(c, header, sizeof header);
     return status == FOLIOT_STATUS_OK ? put_bytes(c, payload, length) : status;
 }
@@ -76,11 +76,11 @@ static foliot_status put_block(compaction *c, uint64_t tick, const void *payload
 // The block in progress.
 static foliot_status put_ticks(compaction *c)
 {
-    foliot__tape_encoder *encoder = &c->encoder;
+    foliot__recording_encoder *encoder = &c->encoder;
     size_t inputs, digests;
     if (encoder->tick == encoder->first_tick)
         return FOLIOT_STATUS_OK;
-    foliot__tape_encode_block(encoder, &inputs, &digests);
+    foliot__recording_encode_block(encoder, &inputs, &digests);
     if (encoder->payload.failed)
         return FOLIOT_STATUS_MEMORY;
     return put_block(c, encoder->tick, encoder->payload.bytes, encoder->payload.length);
@@ -90,7 +90,7 @@ static foliot_status put_ticks(compaction *c)
 
 static const uint8_t *payload_of(compaction *c, size_t *length)
 {
-    uint64_t start = c->content.offset + FOLIOT__TAPE_BLOCK_BYTES;
+    uint64_t start = c->content.offset + FOLIOT__RECORDING_BLOCK_BYTES;
     *length = (size_t)(c->reader.offset - start);
     return foliot__source_at(&c->source, start, *length, 0);
 }
@@ -120,7 +120,7 @@ static foliot_status copy_block(compaction *c)
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (c->content.has_keyframe)
-        foliot__tape_encoder_reset(&c->encoder);
+        foliot__recording_encoder_reset(&c->encoder);
     const uint8_t *payload = payload_of(c, &length);
     return payload ? put_block(c, c->content.tick, payload, length) : FOLIOT_STATUS_IO;
 }
@@ -138,7 +138,7 @@ static foliot_status copy_notes(compaction *c)
     while (r.at < r.length && r.status == FOLIOT_STATUS_OK) {
         size_t start = r.at;
         uint32_t values = foliot__unpack_array(&r);
-        bool note = foliot__unpack_uint(&r) == FOLIOT__TAPE_NOTE;
+        bool note = foliot__unpack_uint(&r) == FOLIOT__RECORDING_NOTE;
         for (uint32_t i = 1; i < values; i++)
             foliot__unpack_skip(&r);
         if (note)
@@ -150,8 +150,8 @@ static foliot_status copy_notes(compaction *c)
 // The encoder leaves digests out by a rule; the block must have been written by one.
 static foliot_status take_pattern(compaction *c)
 {
-    const foliot__tape_digests *digests = c->content.digests;
-    foliot__tape_encoder *encoder = &c->encoder;
+    const foliot__recording_digests *digests = c->content.digests;
+    foliot__recording_encoder *encoder = &c->encoder;
     if (c->content.digest_records == 0)
         return FOLIOT_STATUS_OK;
     if (c->content.digest_records > 1)
@@ -172,20 +172,20 @@ static foliot_status take_tick(compaction *c, uint64_t tick)
     const uint8_t *recorded = NULL;
     uint32_t count = 0;
     uint8_t bytes[16] = {0};
-    foliot__tape_encoder *encoder = &c->encoder;
+    foliot__recording_encoder *encoder = &c->encoder;
     if (!foliot__input_log_at(&c->content.inputs, tick, &inputs, &count))
         return FOLIOT_STATUS_UNSUPPORTED;
-    uint32_t digest_bytes = foliot__tape_content_digest(&c->content, tick + 1, &recorded);
+    uint32_t digest_bytes = foliot__recording_content_digest(&c->content, tick + 1, &recorded);
     if ((digest_bytes > 0) != ((tick + 1) % encoder->digest_every == 0))
         return FOLIOT_STATUS_UNSUPPORTED;
     if (digest_bytes)
         memcpy(bytes, recorded, digest_bytes);
-    foliot_digest digest = foliot__tape_digest_of(bytes);
-    if (!foliot__tape_encode_tick(encoder, inputs, count, digest)) {
+    foliot_digest digest = foliot__recording_digest_of(bytes);
+    if (!foliot__recording_encode_tick(encoder, inputs, count, digest)) {
         foliot_status status = put_ticks(c);
         if (status != FOLIOT_STATUS_OK)
             return status;
-        if (!foliot__tape_encode_tick(encoder, inputs, count, digest))
+        if (!foliot__recording_encode_tick(encoder, inputs, count, digest))
             return FOLIOT_STATUS_UNSUPPORTED;
     }
     return encoder->tick - encoder->first_tick >= c->block_ticks ? put_ticks(c) : FOLIOT_STATUS_OK;
@@ -193,7 +193,7 @@ static foliot_status take_tick(compaction *c, uint64_t tick)
 
 static foliot_status take_ticks(compaction *c)
 {
-    const foliot__tape_content *content = &c->content;
+    const foliot__recording_content *content = &c->content;
     foliot_status status = content->notes ? copy_notes(c) : FOLIOT_STATUS_OK;
     if (status == FOLIOT_STATUS_OK)
         status = take_pattern(c);
@@ -209,8 +209,8 @@ static foliot_status put_closing(compaction *c)
     if (status != FOLIOT_STATUS_OK)
         return status;
     payload->length = 0;
-    foliot__tape_encode_closing(payload, c->content.tick,
-                                foliot__tape_digest_of(c->content.closing_digest),
+    foliot__recording_encode_closing(payload, c->content.tick,
+                                foliot__recording_digest_of(c->content.closing_digest),
                                 (const uint64_t(*)[2])c->index, c->index_count, c->length);
     if (payload->failed)
         return FOLIOT_STATUS_MEMORY;
@@ -221,16 +221,16 @@ static foliot_status put_closing(compaction *c)
 static foliot_status copy_all(compaction *c)
 {
     foliot_status status =
-        foliot__tape_walk_begin(&c->reader, &c->source, &c->header, &c->content, NULL);
+        foliot__block_reader_begin(&c->reader, &c->source, &c->header, &c->content, NULL);
     if (status != FOLIOT_STATUS_OK)
         return status;
     const uint8_t *start = foliot__source_at(&c->source, 0, (size_t)c->reader.offset, 0);
-    if (!start || !foliot__tape_encoder_init(&c->encoder, c->reader.tick, UINT32_MAX, 4))
+    if (!start || !foliot__recording_encoder_init(&c->encoder, c->reader.tick, UINT32_MAX, 4))
         return start ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_IO;
     status = put_bytes(c, start, (size_t)c->reader.offset);
     c->block_number = 1;
     while (status == FOLIOT_STATUS_OK) {
-        status = foliot__tape_walk_next(&c->reader, &c->content, NULL);
+        status = foliot__block_reader_next(&c->reader, &c->content, NULL);
         if (status != FOLIOT_STATUS_OK)
             break;
         if (c->content.unknown)
@@ -249,8 +249,8 @@ static foliot_status copy_all(compaction *c)
 
 // What a recording says, whatever its blocks: a hash of ticks, keyframes and notes in order.
 typedef struct content_hash {
-    foliot__tape_walk reader;
-    foliot__tape_content content;
+    foliot__block_reader reader;
+    foliot__recording_content content;
     uint64_t hash, blocks;
 } content_hash;
 
@@ -275,13 +275,13 @@ static void add_tick(content_hash *h, uint64_t tick)
         foliot__write_bytes(&w, inputs[i].axes, sizeof inputs[i].axes);
         add_bytes(h, bytes, sizeof bytes);
     }
-    uint32_t digest_bytes = foliot__tape_content_digest(&h->content, tick + 1, &digest);
+    uint32_t digest_bytes = foliot__recording_content_digest(&h->content, tick + 1, &digest);
     add_bytes(h, digest_bytes ? digest : (const uint8_t *)"", digest_bytes);
 }
 
 static void add_block(content_hash *h)
 {
-    const foliot__tape_content *content = &h->content;
+    const foliot__recording_content *content = &h->content;
     h->blocks++;
     for (uint32_t i = 0; i < content->notes; i++) {
         add_bytes(h, content->noted[i].what, strlen(content->noted[i].what));
@@ -302,19 +302,19 @@ static void add_block(content_hash *h)
 static foliot_status hash_file(const char *file, uint64_t *hash, uint64_t *blocks)
 {
     foliot__source source;
-    foliot__tape_header header = {0};
+    foliot__recording_header header = {0};
     content_hash *h = calloc(1, sizeof *h);
     foliot_status status = h ? foliot__source_open(&source, file) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK) {
-        status = foliot__tape_walk_begin(&h->reader, &source, &header, &h->content, NULL);
+        status = foliot__block_reader_begin(&h->reader, &source, &header, &h->content, NULL);
         while (status == FOLIOT_STATUS_OK) {
             add_block(h);
-            status = foliot__tape_walk_next(&h->reader, &h->content, NULL);
+            status = foliot__block_reader_next(&h->reader, &h->content, NULL);
         }
         *hash = h->hash;
         *blocks = h->blocks;
-        foliot__tape_header_free(&header);
-        foliot__tape_content_free(&h->content);
+        foliot__recording_header_free(&header);
+        foliot__recording_content_free(&h->content);
         foliot__source_close(&source);
     }
     free(h);
@@ -400,9 +400,9 @@ foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks)
         if (c->out >= 0)
             close(c->out);
         foliot__source_close(&c->source);
-        foliot__tape_header_free(&c->header);
-        foliot__tape_content_free(&c->content);
-        foliot__tape_encoder_free(&c->encoder);
+        foliot__recording_header_free(&c->header);
+        foliot__recording_content_free(&c->content);
+        foliot__recording_encoder_free(&c->encoder);
         foliot__buffer_free(&c->waiting);
         free(c->index);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // divergence.h: what a divergence is called in JSON, for whoever writes an object of his own.
-#ifndef FOLIOT_TAPE_DIVERGENCE_H
-#define FOLIOT_TAPE_DIVERGENCE_H
+#ifndef FOLIOT_RECORDING_DIVERGENCE_H
+#define FOLIOT_RECORDING_DIVERGENCE_H
 
 #include "base/json.h"
 #include "foliot/divergence.h"

@@ -43,7 +43,7 @@ static void sync_now(foliot__drain *drain)
 static void build_keyframe(foliot__drain *drain, const foliot__queued *queued)
 {
     size_t state_bytes = queued->length - queued->note_bytes;
-    foliot__tape_encode_keyframe(&drain->block, queued->tick, queued->digest,
+    foliot__recording_encode_keyframe(&drain->block, queued->tick, queued->digest,
                                  drain->raw_keyframes ? NULL : &drain->keyframes,
                                  drain->state.bytes, (uint32_t)state_bytes);
     foliot__pack_raw(&drain->block, drain->state.bytes + state_bytes, queued->note_bytes);
@@ -79,7 +79,7 @@ static bool index_keyframe(foliot__drain *drain, uint64_t tick)
 // The block, header and all, as drain->block. 0, or ENOMEM.
 static int build_block(foliot__drain *drain, const foliot__queued *queued)
 {
-    static const uint8_t no_header[FOLIOT__TAPE_BLOCK_BYTES];
+    static const uint8_t no_header[FOLIOT__RECORDING_BLOCK_BYTES];
     foliot__buffer *block = &drain->block;
     block->length = drain->state.length = 0;
     foliot__pack_raw(block, no_header, sizeof no_header);
@@ -89,7 +89,7 @@ static int build_block(foliot__drain *drain, const foliot__queued *queued)
             return ENOMEM;
         build_keyframe(drain, queued);
     } else if (queued->kind == FOLIOT__QUEUED_CLOSING) {
-        foliot__tape_encode_closing(block, queued->tick, queued->digest,
+        foliot__recording_encode_closing(block, queued->tick, queued->digest,
                                     (const uint64_t(*)[2])drain->index, drain->index_count,
                                     drain->length);
     } else {
@@ -97,7 +97,7 @@ static int build_block(foliot__drain *drain, const foliot__queued *queued)
     }
     if (block->failed)
         return ENOMEM;
-    foliot__tape_block_frame(block->bytes, drain->block_number, queued->tick,
+    foliot__recording_block_frame(block->bytes, drain->block_number, queued->tick,
                              block->bytes + sizeof no_header, block->length - sizeof no_header);
     return 0;
 }
@@ -117,10 +117,10 @@ static void write_block(foliot__drain *drain, const foliot__queued *queued)
     }
     drain->length += drain->block.length;
     drain->block_number++;
-    size_t payload_bytes = drain->block.length - FOLIOT__TAPE_BLOCK_BYTES;
+    size_t payload_bytes = drain->block.length - FOLIOT__RECORDING_BLOCK_BYTES;
     if (queued->kind == FOLIOT__QUEUED_KEYFRAME)
         drain->keyframe_bytes += payload_bytes;
-    drain->other_bytes += FOLIOT__TAPE_BLOCK_BYTES;
+    drain->other_bytes += FOLIOT__RECORDING_BLOCK_BYTES;
 }
 
 static bool drain_one(foliot__drain *drain)

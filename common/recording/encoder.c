@@ -8,10 +8,10 @@
 
 #include <string.h>
 
-bool foliot__tape_encoder_init(foliot__tape_encoder *encoder, uint64_t tick, uint32_t digest_every,
+bool foliot__recording_encoder_init(foliot__recording_encoder *encoder, uint64_t tick, uint32_t digest_every,
                                uint32_t digest_bytes)
 {
-    *encoder = (foliot__tape_encoder){.first_tick = tick,
+    *encoder = (foliot__recording_encoder){.first_tick = tick,
                                       .tick = tick,
                                       .digest_every = digest_every,
                                       .digest_bytes = digest_bytes};
@@ -20,7 +20,7 @@ bool foliot__tape_encoder_init(foliot__tape_encoder *encoder, uint64_t tick, uin
            foliot__buffer_reserve(&encoder->payload, 65536);
 }
 
-void foliot__tape_encoder_free(foliot__tape_encoder *encoder)
+void foliot__recording_encoder_free(foliot__recording_encoder *encoder)
 {
     foliot__buffer_free(&encoder->entries);
     foliot__buffer_free(&encoder->digests);
@@ -29,7 +29,7 @@ void foliot__tape_encoder_free(foliot__tape_encoder *encoder)
     foliot__buffer_free(&encoder->notes);
 }
 
-void foliot__tape_encoder_reset(foliot__tape_encoder *encoder)
+void foliot__recording_encoder_reset(foliot__recording_encoder *encoder)
 {
     FOLIOT_ASSERT(encoder->tick == encoder->first_tick);
     memset(encoder->players, 0, sizeof encoder->players);
@@ -37,67 +37,67 @@ void foliot__tape_encoder_reset(foliot__tape_encoder *encoder)
     encoder->player_count = 0;
 }
 
-static void put_value(foliot__tape_encoder *encoder, int64_t value)
+static void put_value(foliot__recording_encoder *encoder, int64_t value)
 {
     foliot__pack_int(&encoder->entries, value);
     encoder->entry_values++;
 }
 
-static void put_place(foliot__tape_encoder *encoder, uint32_t player, unsigned code)
+static void put_place(foliot__recording_encoder *encoder, uint32_t player, unsigned code)
 {
     put_value(encoder, (int64_t)(encoder->tick - encoder->entry_tick));
-    put_value(encoder, (int64_t)player * FOLIOT__TAPE_CODES + code);
+    put_value(encoder, (int64_t)player * FOLIOT__RECORDING_CODES + code);
     encoder->entry_tick = encoder->tick;
 }
 
-static void put_input(foliot__tape_encoder *encoder, const foliot_input *input, unsigned code)
+static void put_input(foliot__recording_encoder *encoder, const foliot_input *input, unsigned code)
 {
-    foliot__tape_player *player = &encoder->players[input->player];
+    foliot__recording_player *player = &encoder->players[input->player];
     unsigned mask = 0;
     for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
         mask |= input->axes[i] != player->axes[i] ? 1u << i : 0;
-    mask |= input->buttons != player->buttons ? FOLIOT__TAPE_MASK_BUTTONS : 0;
-    mask |= input->sequence != player->sequence ? FOLIOT__TAPE_MASK_SEQUENCE : 0;
+    mask |= input->buttons != player->buttons ? FOLIOT__RECORDING_MASK_BUTTONS : 0;
+    mask |= input->sequence != player->sequence ? FOLIOT__RECORDING_MASK_SEQUENCE : 0;
     put_place(encoder, input->player, code);
     put_value(encoder, mask);
     for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
         if (mask >> i & 1)
             put_value(encoder, input->axes[i]);
-    if (mask & FOLIOT__TAPE_MASK_BUTTONS)
+    if (mask & FOLIOT__RECORDING_MASK_BUTTONS)
         put_value(encoder, input->buttons);
-    if (mask & FOLIOT__TAPE_MASK_SEQUENCE)
+    if (mask & FOLIOT__RECORDING_MASK_SEQUENCE)
         put_value(encoder, input->sequence);
     player->sequence = input->sequence + 1;
     memcpy(player->axes, input->axes, sizeof player->axes);
     player->buttons = input->buttons;
-    player->streams = code == FOLIOT__TAPE_STREAM;
+    player->streams = code == FOLIOT__RECORDING_STREAM;
 }
 
-static bool foretold(const foliot__tape_player *player, const foliot_input *input)
+static bool foretold(const foliot__recording_player *player, const foliot_input *input)
 {
     return player->streams && input->kind == FOLIOT_INPUT_CONTROL &&
            input->sequence == player->sequence && input->buttons == player->buttons &&
            memcmp(input->axes, player->axes, sizeof player->axes) == 0;
 }
 
-static unsigned code_of(const foliot__tape_encoder *encoder, const foliot_input *input, bool last)
+static unsigned code_of(const foliot__recording_encoder *encoder, const foliot_input *input, bool last)
 {
     if (input->kind == FOLIOT_INPUT_JOIN)
-        return FOLIOT__TAPE_JOIN;
+        return FOLIOT__RECORDING_JOIN;
     if (input->kind == FOLIOT_INPUT_LEAVE)
-        return FOLIOT__TAPE_LEAVE;
+        return FOLIOT__RECORDING_LEAVE;
     // Whoever had an input in the tick before is expected to have one in the next.
     bool steady = encoder->players[input->player].streams ||
                   encoder->input_tick[input->player] == encoder->tick;
-    return last && steady ? FOLIOT__TAPE_STREAM : FOLIOT__TAPE_CONTROL;
+    return last && steady ? FOLIOT__RECORDING_STREAM : FOLIOT__RECORDING_CONTROL;
 }
 
-static void encode_player(foliot__tape_encoder *encoder, const foliot_input *inputs, uint32_t count,
+static void encode_player(foliot__recording_encoder *encoder, const foliot_input *inputs, uint32_t count,
                           uint32_t index)
 {
-    foliot__tape_player *player = &encoder->players[index];
+    foliot__recording_player *player = &encoder->players[index];
     if (count == 0 && player->streams) {
-        put_place(encoder, index, FOLIOT__TAPE_NONE);
+        put_place(encoder, index, FOLIOT__RECORDING_NONE);
         player->streams = false;
     } else if (count == 1 && foretold(player, inputs)) {
         player->sequence++;
@@ -109,11 +109,11 @@ static void encode_player(foliot__tape_encoder *encoder, const foliot_input *inp
         encoder->input_tick[index] = encoder->tick + 1;
 }
 
-bool foliot__tape_encode_tick(foliot__tape_encoder *encoder, const foliot_input *inputs,
+bool foliot__recording_encode_tick(foliot__recording_encoder *encoder, const foliot_input *inputs,
                               uint32_t count, foliot_digest digest)
 {
-    if (encoder->tick - encoder->first_tick >= FOLIOT__TAPE_BLOCK_TICKS_MAX ||
-        count > FOLIOT__TAPE_BLOCK_INPUTS_MAX - encoder->input_count)
+    if (encoder->tick - encoder->first_tick >= FOLIOT__RECORDING_BLOCK_TICKS_MAX ||
+        count > FOLIOT__RECORDING_BLOCK_INPUTS_MAX - encoder->input_count)
         return false;
     if (encoder->tick == encoder->first_tick)
         encoder->entry_tick = encoder->tick;
@@ -130,7 +130,7 @@ bool foliot__tape_encode_tick(foliot__tape_encoder *encoder, const foliot_input 
     encoder->tick++;
     if (encoder->tick % encoder->digest_every == 0) {
         uint8_t bytes[16];
-        foliot__tape_digest_bytes(digest, bytes);
+        foliot__recording_digest_bytes(digest, bytes);
         if (encoder->digests.length == 0)
             encoder->digest_first = encoder->tick;
         foliot__pack_raw(&encoder->digests, bytes, encoder->digest_bytes);
@@ -138,25 +138,25 @@ bool foliot__tape_encode_tick(foliot__tape_encoder *encoder, const foliot_input 
     return true;
 }
 
-static void encode_inputs(foliot__tape_encoder *encoder)
+static void encode_inputs(foliot__recording_encoder *encoder)
 {
     foliot__pack_array(&encoder->payload, 2 + encoder->entry_values);
-    foliot__pack_uint(&encoder->payload, FOLIOT__TAPE_INPUTS);
+    foliot__pack_uint(&encoder->payload, FOLIOT__RECORDING_INPUTS);
     foliot__pack_uint(&encoder->payload, encoder->first_tick);
     foliot__pack_raw(&encoder->payload, encoder->entries.bytes, encoder->entries.length);
 }
 
-static void encode_digests(foliot__tape_encoder *encoder)
+static void encode_digests(foliot__recording_encoder *encoder)
 {
     foliot__pack_array(&encoder->payload, 5);
-    foliot__pack_uint(&encoder->payload, FOLIOT__TAPE_DIGESTS);
+    foliot__pack_uint(&encoder->payload, FOLIOT__RECORDING_DIGESTS);
     foliot__pack_uint(&encoder->payload, encoder->digest_first);
     foliot__pack_uint(&encoder->payload, encoder->digest_every);
     foliot__pack_uint(&encoder->payload, encoder->digest_bytes);
     foliot__pack_bin(&encoder->payload, encoder->digests.bytes, (uint32_t)encoder->digests.length);
 }
 
-void foliot__tape_encode_block(foliot__tape_encoder *encoder, size_t *input_bytes,
+void foliot__recording_encode_block(foliot__recording_encoder *encoder, size_t *input_bytes,
                                size_t *digest_bytes)
 {
     encoder->payload.length = 0;
@@ -178,7 +178,7 @@ void foliot__tape_encode_block(foliot__tape_encoder *encoder, size_t *input_byte
 static void pack_digest(foliot__buffer *out, foliot_digest digest)
 {
     uint8_t bytes[16];
-    foliot__tape_digest_bytes(digest, bytes);
+    foliot__recording_digest_bytes(digest, bytes);
     foliot__pack_bin(out, bytes, sizeof bytes);
 }
 
@@ -201,11 +201,11 @@ static void pack_build(foliot__buffer *out, foliot_digest fingerprint)
     foliot__pack_str(out, foliot_get_version());
 }
 
-void foliot__tape_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
+void foliot__recording_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
                                       uint64_t tick, foliot_digest fingerprint)
 {
     foliot__pack_array(out, 2);
-    foliot__pack_uint(out, FOLIOT__TAPE_HEADER);
+    foliot__pack_uint(out, FOLIOT__RECORDING_HEADER);
     foliot__pack_map(out, 7);
     foliot__pack_str(out, "simulation");
     foliot__pack_str(out, simulation->kind->name);
@@ -218,10 +218,10 @@ void foliot__tape_encode_foreign_head(foliot__buffer *out, const foliot_simulati
     pack_build(out, fingerprint);
 }
 
-void foliot__tape_encode_head(foliot__buffer *out, const foliot__tape_head *head)
+void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_head *head)
 {
     foliot__pack_array(out, 2);
-    foliot__pack_uint(out, FOLIOT__TAPE_HEADER);
+    foliot__pack_uint(out, FOLIOT__RECORDING_HEADER);
     foliot__pack_map(out, 9);
     foliot__pack_str(out, "scene");
     foliot__pack_bin(out, head->scene, head->scene_bytes);
@@ -238,31 +238,31 @@ void foliot__tape_encode_head(foliot__buffer *out, const foliot__tape_head *head
     pack_build(out, head->fingerprint);
 }
 
-void foliot__tape_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
+void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                   foliot__keyframe_encoder *encoder, const uint8_t *bytes,
                                   uint32_t count)
 {
     size_t length = encoder ? foliot__keyframe_compress(encoder, bytes, count) : 0;
     foliot__pack_array(out, length ? 6 : 5);
-    foliot__pack_uint(out, FOLIOT__TAPE_KEYFRAME);
+    foliot__pack_uint(out, FOLIOT__RECORDING_KEYFRAME);
     foliot__pack_uint(out, tick);
     pack_digest(out, digest);
-    foliot__pack_uint(out, length ? FOLIOT__TAPE_ZSTD : FOLIOT__TAPE_RAW);
+    foliot__pack_uint(out, length ? FOLIOT__RECORDING_ZSTD : FOLIOT__RECORDING_RAW);
     foliot__pack_bin(out, length ? encoder->packed : bytes, length ? (uint32_t)length : count);
     if (length)
         foliot__pack_uint(out, count);
 }
 
-void foliot__tape_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,
+void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                  const uint64_t (*index)[2], uint32_t index_count,
                                  uint64_t block_offset)
 {
     foliot__pack_array(out, 3);
-    foliot__pack_uint(out, FOLIOT__TAPE_CLOSING);
+    foliot__pack_uint(out, FOLIOT__RECORDING_CLOSING);
     foliot__pack_uint(out, tick);
     pack_digest(out, digest);
     foliot__pack_array(out, 1 + 2 * index_count);
-    foliot__pack_uint(out, FOLIOT__TAPE_INDEX);
+    foliot__pack_uint(out, FOLIOT__RECORDING_INDEX);
     uint64_t at[2] = {0, 0};
     for (uint32_t i = 0; i < index_count; i++) {
         foliot__pack_uint(out, index[i][0] - at[0]);
@@ -271,15 +271,15 @@ void foliot__tape_encode_closing(foliot__buffer *out, uint64_t tick, foliot_dige
         at[1] = index[i][1];
     }
     foliot__pack_array(out, 2);
-    foliot__pack_uint(out, FOLIOT__TAPE_END);
+    foliot__pack_uint(out, FOLIOT__RECORDING_END);
     foliot__pack_u64_fixed(out, block_offset);
 }
 
-void foliot__tape_encode_note(foliot__buffer *out, uint64_t tick, const char *what,
+void foliot__recording_encode_note(foliot__buffer *out, uint64_t tick, const char *what,
                               const char *text)
 {
     foliot__pack_array(out, 4);
-    foliot__pack_uint(out, FOLIOT__TAPE_NOTE);
+    foliot__pack_uint(out, FOLIOT__RECORDING_NOTE);
     foliot__pack_uint(out, tick);
     foliot__pack_str(out, what);
     foliot__pack_str(out, text);

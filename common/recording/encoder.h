@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // encoder.h: the block in progress: inputs and digests of the ticks since the last one was closed.
-#ifndef FOLIOT_TAPE_ENCODER_H
-#define FOLIOT_TAPE_ENCODER_H
+#ifndef FOLIOT_RECORDING_ENCODER_H
+#define FOLIOT_RECORDING_ENCODER_H
 
 #include "foliot/digest.h"
 #include "foliot/input.h"
@@ -11,8 +11,8 @@
 #include "recording/format.h"
 #include "recording/keyframe_codec.h"
 
-typedef struct foliot__tape_encoder {
-    foliot__tape_player players[FOLIOT_PLAYERS_MAX];
+typedef struct foliot__recording_encoder {
+    foliot__recording_player players[FOLIOT_PLAYERS_MAX];
     uint64_t input_tick[FOLIOT_PLAYERS_MAX]; // after the player's last input
     uint32_t player_count;                   // beyond the highest that ever had an input
 
@@ -26,26 +26,26 @@ typedef struct foliot__tape_encoder {
     foliot__buffer notes; // records, whole
 
     foliot__buffer payload, record;
-} foliot__tape_encoder;
+} foliot__recording_encoder;
 
-bool foliot__tape_encoder_init(foliot__tape_encoder *encoder, uint64_t tick, uint32_t digest_every,
+bool foliot__recording_encoder_init(foliot__recording_encoder *encoder, uint64_t tick, uint32_t digest_every,
                                uint32_t digest_bytes);
-void foliot__tape_encoder_free(foliot__tape_encoder *encoder);
+void foliot__recording_encoder_free(foliot__recording_encoder *encoder);
 // All that is known of players is forgotten, as at a keyframe. The block must be empty.
-void foliot__tape_encoder_reset(foliot__tape_encoder *encoder);
+void foliot__recording_encoder_reset(foliot__recording_encoder *encoder);
 
 // Inputs of the step from encoder->tick to the next, in order; `digest` of the state that it gave.
 // False if the block cannot hold them: close it first, then they fit, or are too many for any
 // block.
-bool foliot__tape_encode_tick(foliot__tape_encoder *encoder, const foliot_input *inputs,
+bool foliot__recording_encode_tick(foliot__recording_encoder *encoder, const foliot_input *inputs,
                               uint32_t count, foliot_digest digest);
 // The records of the block as encoder->payload, and an empty block. *inputs_bytes and *digest_bytes
 // of it.
-void foliot__tape_encode_block(foliot__tape_encoder *encoder, size_t *input_bytes,
+void foliot__recording_encode_block(foliot__recording_encoder *encoder, size_t *input_bytes,
                                size_t *digest_bytes);
 
 // One record after another into a buffer.
-typedef struct foliot__tape_head {
+typedef struct foliot__recording_head {
     const uint8_t *scene;
     uint32_t scene_bytes;
     const char *integrator;
@@ -53,19 +53,19 @@ typedef struct foliot__tape_head {
     uint64_t seed, tick;
     foliot_digest fingerprint;
     const foliot_world_config *capacities;
-} foliot__tape_head;
-void foliot__tape_encode_head(foliot__buffer *out, const foliot__tape_head *head);
-// Of a simulation that is not our world; it must be FOLIOT__TAPE_VERSION_FOREIGN then.
-void foliot__tape_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
+} foliot__recording_head;
+void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_head *head);
+// Of a simulation that is not our world; it must be FOLIOT__RECORDING_VERSION_FOREIGN then.
+void foliot__recording_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
                                       uint64_t tick, foliot_digest fingerprint);
 // Compressed where that makes it smaller; `encoder` NULL: the bytes as they are.
-void foliot__tape_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
+void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                   foliot__keyframe_encoder *encoder, const uint8_t *bytes,
                                   uint32_t count);
-void foliot__tape_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,
+void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,
                                  const uint64_t (*index)[2], uint32_t index_count,
                                  uint64_t block_offset);
-void foliot__tape_encode_note(foliot__buffer *out, uint64_t tick, const char *what,
+void foliot__recording_encode_note(foliot__buffer *out, uint64_t tick, const char *what,
                               const char *text);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct expansion {
-    foliot__tape_walk *walk;
+    foliot__block_reader *walk;
     foliot__input_log *log;
     foliot__reader *r;
     uint32_t values;     // left
@@ -18,7 +18,7 @@ typedef struct expansion {
     bool pending;   // an entry's tick was read, not yet the rest
 } expansion;
 
-void foliot__tape_forget_players(foliot__tape_walk *walk)
+void foliot__recording_forget_players(foliot__block_reader *walk)
 {
     memset(walk->players, 0, sizeof *walk->players * walk->player_count);
     walk->player_count = walk->stream_count = 0;
@@ -42,17 +42,17 @@ static void next_entry(expansion *e)
 {
     e->pending = e->values > 0;
     if (e->pending)
-        e->entry_tick += (uint64_t)take(e, 0, FOLIOT__TAPE_BLOCK_TICKS_MAX);
+        e->entry_tick += (uint64_t)take(e, 0, FOLIOT__RECORDING_BLOCK_TICKS_MAX);
 }
 
 static void put(expansion *e, uint32_t player, uint8_t kind)
 {
-    foliot__tape_player *known = &e->walk->players[player];
+    foliot__recording_player *known = &e->walk->players[player];
     foliot_input input = {
         .player = player, .sequence = known->sequence, .kind = kind, .buttons = known->buttons};
     memcpy(input.axes, known->axes, sizeof input.axes);
     known->sequence++;
-    foliot_status status = ++e->count > FOLIOT__TAPE_BLOCK_INPUTS_MAX
+    foliot_status status = ++e->count > FOLIOT__RECORDING_BLOCK_INPUTS_MAX
                                ? FOLIOT_STATUS_CORRUPT
                                : foliot__input_log_append(e->log, &input);
     if (status != FOLIOT_STATUS_OK)
@@ -61,21 +61,21 @@ static void put(expansion *e, uint32_t player, uint8_t kind)
 
 static void set_streams(expansion *e, uint32_t player, bool streams)
 {
-    foliot__tape_player *known = &e->walk->players[player];
+    foliot__recording_player *known = &e->walk->players[player];
     e->walk->stream_count += (uint32_t)streams - (uint32_t)known->streams;
     known->streams = streams;
 }
 
 static void take_changes(expansion *e, uint32_t player)
 {
-    foliot__tape_player *known = &e->walk->players[player];
+    foliot__recording_player *known = &e->walk->players[player];
     unsigned mask = (unsigned)take(e, 0, 63);
     for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
         if (mask >> i & 1)
             known->axes[i] = (int8_t)take(e, -128, 127);
-    if (mask & FOLIOT__TAPE_MASK_BUTTONS)
+    if (mask & FOLIOT__RECORDING_MASK_BUTTONS)
         known->buttons = (uint16_t)take(e, 0, 65535);
-    if (mask & FOLIOT__TAPE_MASK_SEQUENCE)
+    if (mask & FOLIOT__RECORDING_MASK_SEQUENCE)
         known->sequence = (uint32_t)take(e, 0, UINT32_MAX);
 }
 
@@ -92,10 +92,10 @@ static void put_streaming(expansion *e, uint32_t *from, uint32_t end)
 // The rest of one entry. `from`: players below have had theirs.
 static void expand_entry(expansion *e, uint32_t *from)
 {
-    uint32_t place = (uint32_t)take(e, 0, FOLIOT_PLAYERS_MAX * FOLIOT__TAPE_CODES - 1);
-    uint32_t player = place / FOLIOT__TAPE_CODES, code = place % FOLIOT__TAPE_CODES;
-    if (player + 1 < *from || code > FOLIOT__TAPE_NONE ||
-        (code == FOLIOT__TAPE_NONE && player < *from))
+    uint32_t place = (uint32_t)take(e, 0, FOLIOT_PLAYERS_MAX * FOLIOT__RECORDING_CODES - 1);
+    uint32_t player = place / FOLIOT__RECORDING_CODES, code = place % FOLIOT__RECORDING_CODES;
+    if (player + 1 < *from || code > FOLIOT__RECORDING_NONE ||
+        (code == FOLIOT__RECORDING_NONE && player < *from))
         foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
     if (e->r->status != FOLIOT_STATUS_OK)
         return;
@@ -106,16 +106,16 @@ static void expand_entry(expansion *e, uint32_t *from)
     uint32_t before = e->walk->players[player].sequence;
     bool again = player + 1 == *from; // a second input of the player in one tick
     *from = player + 1;
-    if (code != FOLIOT__TAPE_NONE) {
+    if (code != FOLIOT__RECORDING_NONE) {
         take_changes(e, player);
         if (again && e->walk->players[player].sequence < before)
             foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
         put(e, player,
-            code == FOLIOT__TAPE_JOIN    ? FOLIOT_INPUT_JOIN
-            : code == FOLIOT__TAPE_LEAVE ? FOLIOT_INPUT_LEAVE
+            code == FOLIOT__RECORDING_JOIN    ? FOLIOT_INPUT_JOIN
+            : code == FOLIOT__RECORDING_LEAVE ? FOLIOT_INPUT_LEAVE
                                          : FOLIOT_INPUT_CONTROL);
     }
-    set_streams(e, player, code == FOLIOT__TAPE_STREAM);
+    set_streams(e, player, code == FOLIOT__RECORDING_STREAM);
 }
 
 static void expand_tick(expansion *e)
@@ -130,7 +130,7 @@ static void expand_tick(expansion *e)
         foliot__reader_fail(e->r, FOLIOT_STATUS_MEMORY);
 }
 
-foliot_status foliot__tape_expand(foliot__tape_walk *walk, foliot__tape_content *content,
+foliot_status foliot__recording_expand(foliot__block_reader *walk, foliot__recording_content *content,
                                   uint64_t tick, foliot__reader *entries, uint32_t values)
 {
     expansion e = {.walk = walk,

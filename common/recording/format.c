@@ -5,22 +5,22 @@
 #include "base/bytes.h"
 #include "base/crc32c.h"
 
-void foliot__tape_block_write(uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES],
-                              const foliot__tape_block *block)
+void foliot__recording_block_write(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
+                              const foliot__recording_block *block)
 {
-    foliot__writer w = foliot__writer_of(bytes, FOLIOT__TAPE_BLOCK_BYTES);
-    foliot__write_u32(&w, FOLIOT__TAPE_BLOCK_MAGIC);
+    foliot__writer w = foliot__writer_of(bytes, FOLIOT__RECORDING_BLOCK_BYTES);
+    foliot__write_u32(&w, FOLIOT__RECORDING_BLOCK_MAGIC);
     foliot__write_u32(&w, block->length);
     foliot__write_u32(&w, block->number);
     foliot__write_u64(&w, block->tick);
     foliot__write_u32(&w, block->payload_crc);
-    foliot__write_u32(&w, foliot__crc32c(0, bytes, FOLIOT__TAPE_BLOCK_BYTES - 4));
+    foliot__write_u32(&w, foliot__crc32c(0, bytes, FOLIOT__RECORDING_BLOCK_BYTES - 4));
 }
 
-void foliot__tape_block_frame(uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES], uint32_t number,
+void foliot__recording_block_frame(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES], uint32_t number,
                               uint64_t tick, const void *payload, size_t length)
 {
-    foliot__tape_block_write(bytes, &(foliot__tape_block){
+    foliot__recording_block_write(bytes, &(foliot__recording_block){
                                         .length = (uint32_t)length,
                                         .number = number,
                                         .tick = tick,
@@ -28,40 +28,40 @@ void foliot__tape_block_frame(uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES], uint32_t 
                                     });
 }
 
-bool foliot__tape_block_read(const uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES],
-                             foliot__tape_block *block)
+bool foliot__recording_block_read(const uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
+                             foliot__recording_block *block)
 {
-    foliot__reader r = foliot__reader_of(bytes, FOLIOT__TAPE_BLOCK_BYTES);
+    foliot__reader r = foliot__reader_of(bytes, FOLIOT__RECORDING_BLOCK_BYTES);
     uint32_t magic = foliot__read_u32(&r);
     block->length = foliot__read_u32(&r);
     block->number = foliot__read_u32(&r);
     block->tick = foliot__read_u64(&r);
     block->payload_crc = foliot__read_u32(&r);
     uint32_t crc = foliot__read_u32(&r);
-    return magic == FOLIOT__TAPE_BLOCK_MAGIC &&
-           crc == foliot__crc32c(0, bytes, FOLIOT__TAPE_BLOCK_BYTES - 4) &&
-           block->length <= FOLIOT__TAPE_PAYLOAD_MAX;
+    return magic == FOLIOT__RECORDING_BLOCK_MAGIC &&
+           crc == foliot__crc32c(0, bytes, FOLIOT__RECORDING_BLOCK_BYTES - 4) &&
+           block->length <= FOLIOT__RECORDING_PAYLOAD_MAX;
 }
 
-void foliot__tape_start_write(uint8_t bytes[FOLIOT__TAPE_START_BYTES], uint32_t version)
+void foliot__recording_start_write(uint8_t bytes[FOLIOT__RECORDING_START_BYTES], uint32_t version)
 {
-    foliot__writer w = foliot__writer_of(bytes, FOLIOT__TAPE_START_BYTES);
-    foliot__write_bytes(&w, FOLIOT__TAPE_MAGIC, FOLIOT__TAPE_MAGIC_BYTES);
+    foliot__writer w = foliot__writer_of(bytes, FOLIOT__RECORDING_START_BYTES);
+    foliot__write_bytes(&w, FOLIOT__RECORDING_MAGIC, FOLIOT__RECORDING_MAGIC_BYTES);
     foliot__write_u32(&w, version);
-    foliot__write_u32(&w, foliot__crc32c(0, bytes, FOLIOT__TAPE_START_BYTES - 4));
+    foliot__write_u32(&w, foliot__crc32c(0, bytes, FOLIOT__RECORDING_START_BYTES - 4));
 }
 
-bool foliot__tape_start_read(const uint8_t bytes[FOLIOT__TAPE_START_BYTES], uint32_t *version)
+bool foliot__recording_start_read(const uint8_t bytes[FOLIOT__RECORDING_START_BYTES], uint32_t *version)
 {
-    foliot__reader r = foliot__reader_of(bytes, FOLIOT__TAPE_START_BYTES);
-    const uint8_t *magic = foliot__read_bytes(&r, FOLIOT__TAPE_MAGIC_BYTES);
+    foliot__reader r = foliot__reader_of(bytes, FOLIOT__RECORDING_START_BYTES);
+    const uint8_t *magic = foliot__read_bytes(&r, FOLIOT__RECORDING_MAGIC_BYTES);
     *version = foliot__read_u32(&r);
     uint32_t crc = foliot__read_u32(&r);
-    return memcmp(magic, FOLIOT__TAPE_MAGIC, FOLIOT__TAPE_MAGIC_BYTES) == 0 &&
-           crc == foliot__crc32c(0, bytes, FOLIOT__TAPE_START_BYTES - 4);
+    return memcmp(magic, FOLIOT__RECORDING_MAGIC, FOLIOT__RECORDING_MAGIC_BYTES) == 0 &&
+           crc == foliot__crc32c(0, bytes, FOLIOT__RECORDING_START_BYTES - 4);
 }
 
-void foliot__tape_digest_bytes(foliot_digest digest, uint8_t bytes[16])
+void foliot__recording_digest_bytes(foliot_digest digest, uint8_t bytes[16])
 {
     for (int i = 0; i < 8; i++) {
         bytes[i] = (uint8_t)(digest.high >> (56 - 8 * i));
@@ -69,7 +69,7 @@ void foliot__tape_digest_bytes(foliot_digest digest, uint8_t bytes[16])
     }
 }
 
-foliot_digest foliot__tape_digest_of(const uint8_t bytes[16])
+foliot_digest foliot__recording_digest_of(const uint8_t bytes[16])
 {
     foliot_digest digest = {0, 0};
     for (int i = 0; i < 8; i++) {

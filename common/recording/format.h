@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // format.h: the numbers of the recording format, once. docs/reference/recording.md says what they
 // mean; a number that was ever released is never reused.
-#ifndef FOLIOT_TAPE_FORMAT_H
-#define FOLIOT_TAPE_FORMAT_H
+#ifndef FOLIOT_RECORDING_FORMAT_H
+#define FOLIOT_RECORDING_FORMAT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,105 +10,105 @@
 
 #include "foliot/digest.h"
 
-#define FOLIOT__TAPE_MAGIC                                                                         \
+#define FOLIOT__RECORDING_MAGIC                                                                         \
     "\x89"                                                                                         \
     "FOLIOT\n" // 8 bytes; the first catches 7-bit transfers, the last text mode
-#define FOLIOT__TAPE_MAGIC_BYTES 8
+#define FOLIOT__RECORDING_MAGIC_BYTES 8
 // Versions of the format. Odd ones hold a world, even ones any other simulation, with another
 // header. From 3 on a keyframe may be compressed.
-#define FOLIOT__TAPE_VERSION 1u
-#define FOLIOT__TAPE_VERSION_FOREIGN 2u
-#define FOLIOT__TAPE_VERSION_PACKED 3u
-#define FOLIOT__TAPE_VERSION_FOREIGN_PACKED 4u
-#define FOLIOT__TAPE_START_BYTES 16          // magic, u32 version, u32 CRC32C of the first 12
-#define FOLIOT__TAPE_BLOCK_MAGIC 0x6b6c42feu // bytes fe 42 6c 6b
-#define FOLIOT__TAPE_BLOCK_BYTES 28          // header of a block
-#define FOLIOT__TAPE_PAYLOAD_MAX (1u << 30)
-#define FOLIOT__TAPE_NOTES_MAX 65536u // in a block
+#define FOLIOT__RECORDING_VERSION 1u
+#define FOLIOT__RECORDING_VERSION_FOREIGN 2u
+#define FOLIOT__RECORDING_VERSION_PACKED 3u
+#define FOLIOT__RECORDING_VERSION_FOREIGN_PACKED 4u
+#define FOLIOT__RECORDING_START_BYTES 16          // magic, u32 version, u32 CRC32C of the first 12
+#define FOLIOT__RECORDING_BLOCK_MAGIC 0x6b6c42feu // bytes fe 42 6c 6b
+#define FOLIOT__RECORDING_BLOCK_BYTES 28          // header of a block
+#define FOLIOT__RECORDING_PAYLOAD_MAX (1u << 30)
+#define FOLIOT__RECORDING_NOTES_MAX 65536u // in a block
 // Every reader may rely on these; a writer closes a block early to keep them.
-#define FOLIOT__TAPE_BLOCK_TICKS_MAX 65536u
-#define FOLIOT__TAPE_BLOCK_INPUTS_MAX 65536u
-#define FOLIOT__TAPE_END_BYTES 11 // the record END, always so long
+#define FOLIOT__RECORDING_BLOCK_TICKS_MAX 65536u
+#define FOLIOT__RECORDING_BLOCK_INPUTS_MAX 65536u
+#define FOLIOT__RECORDING_END_BYTES 11 // the record END, always so long
 
 // Types of records. 1..63 must be known to whoever replays; 64..127 may be skipped.
-enum foliot__tape_record {
-    FOLIOT__TAPE_HEADER = 1,   // [1, map]
-    FOLIOT__TAPE_KEYFRAME = 2, // [2, tick, digest, encoding, bytes, (size)]
-    FOLIOT__TAPE_INPUTS = 3,   // [3, first tick, integers ...]
-    FOLIOT__TAPE_DIGESTS = 4,  // [4, first tick, every, bytes of each, bytes]
-    FOLIOT__TAPE_CLOSING = 5,  // [5, tick, digest]
-    FOLIOT__TAPE_INDEX = 6,    // [6, (ticks on, bytes on) ...]
-    FOLIOT__TAPE_END = 7,      // [7, offset of the closing block as uint 64]
-    FOLIOT__TAPE_NOTE = 64,    // [64, tick, what, text]
+enum foliot__recording_record {
+    FOLIOT__RECORDING_HEADER = 1,   // [1, map]
+    FOLIOT__RECORDING_KEYFRAME = 2, // [2, tick, digest, encoding, bytes, (size)]
+    FOLIOT__RECORDING_INPUTS = 3,   // [3, first tick, integers ...]
+    FOLIOT__RECORDING_DIGESTS = 4,  // [4, first tick, every, bytes of each, bytes]
+    FOLIOT__RECORDING_CLOSING = 5,  // [5, tick, digest]
+    FOLIOT__RECORDING_INDEX = 6,    // [6, (ticks on, bytes on) ...]
+    FOLIOT__RECORDING_END = 7,      // [7, offset of the closing block as uint 64]
+    FOLIOT__RECORDING_NOTE = 64,    // [64, tick, what, text]
 };
-#define FOLIOT__TAPE_OPTIONAL 64
-#define FOLIOT__TAPE_TYPE_MAX 127
+#define FOLIOT__RECORDING_OPTIONAL 64
+#define FOLIOT__RECORDING_TYPE_MAX 127
 
 // How a keyframe's bytes are stored.
-enum foliot__tape_encoding {
-    FOLIOT__TAPE_RAW = 0,
-    FOLIOT__TAPE_ZSTD = 1, // one zstd frame; the size of the state follows it. Format 3 and 4 alone
+enum foliot__recording_encoding {
+    FOLIOT__RECORDING_RAW = 0,
+    FOLIOT__RECORDING_ZSTD = 1, // one zstd frame; the size of the state follows it. Format 3 and 4 alone
 };
 
 // Entries of INPUTS: ticks on, player * 8 + code, then for all but NONE a mask and what it
 // announces.
-enum foliot__tape_code {
-    FOLIOT__TAPE_CONTROL = 0, // one input
-    FOLIOT__TAPE_STREAM =
+enum foliot__recording_code {
+    FOLIOT__RECORDING_CONTROL = 0, // one input
+    FOLIOT__RECORDING_STREAM =
         1, // one input, and one more with the next sequence in every tick without entry
-    FOLIOT__TAPE_JOIN = 2,
-    FOLIOT__TAPE_LEAVE = 3,
-    FOLIOT__TAPE_NONE = 4, // no input, the stream ends
+    FOLIOT__RECORDING_JOIN = 2,
+    FOLIOT__RECORDING_LEAVE = 3,
+    FOLIOT__RECORDING_NONE = 4, // no input, the stream ends
 };
-#define FOLIOT__TAPE_CODES 8
+#define FOLIOT__RECORDING_CODES 8
 // Mask: bits 0..3 axes, 4 buttons, 5 sequence; announced values follow in this order.
-#define FOLIOT__TAPE_MASK_BUTTONS 16u
-#define FOLIOT__TAPE_MASK_SEQUENCE 32u
+#define FOLIOT__RECORDING_MASK_BUTTONS 16u
+#define FOLIOT__RECORDING_MASK_SEQUENCE 32u
 
 // What both ends know of a player. All zero at every keyframe.
-typedef struct foliot__tape_player {
+typedef struct foliot__recording_player {
     uint32_t sequence; // that is expected next
     int8_t axes[4];
     uint16_t buttons;
     bool streams;
-} foliot__tape_player;
+} foliot__recording_player;
 
-typedef struct foliot__tape_block {
+typedef struct foliot__recording_block {
     uint32_t length; // of the payload
     uint32_t number; // from 0
     uint64_t tick;   // that the recording reaches with this block
     uint32_t payload_crc;
-} foliot__tape_block;
+} foliot__recording_block;
 
 // The 28 bytes before a payload.
-void foliot__tape_block_write(uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES],
-                              const foliot__tape_block *block);
+void foliot__recording_block_write(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
+                              const foliot__recording_block *block);
 // False if they are no block header.
-bool foliot__tape_block_read(const uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES],
-                             foliot__tape_block *block);
+bool foliot__recording_block_read(const uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
+                             foliot__recording_block *block);
 // The same, of a payload that is at hand: its length and its checksum are taken from it.
-void foliot__tape_block_frame(uint8_t bytes[FOLIOT__TAPE_BLOCK_BYTES], uint32_t number,
+void foliot__recording_block_frame(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES], uint32_t number,
                               uint64_t tick, const void *payload, size_t length);
-void foliot__tape_start_write(uint8_t bytes[FOLIOT__TAPE_START_BYTES], uint32_t version);
-bool foliot__tape_start_read(const uint8_t bytes[FOLIOT__TAPE_START_BYTES], uint32_t *version);
+void foliot__recording_start_write(uint8_t bytes[FOLIOT__RECORDING_START_BYTES], uint32_t version);
+bool foliot__recording_start_read(const uint8_t bytes[FOLIOT__RECORDING_START_BYTES], uint32_t *version);
 
 // In the order in which it is written: high first, the most significant byte first.
-void foliot__tape_digest_bytes(foliot_digest digest, uint8_t bytes[16]);
-foliot_digest foliot__tape_digest_of(const uint8_t bytes[16]);
+void foliot__recording_digest_bytes(foliot_digest digest, uint8_t bytes[16]);
+foliot_digest foliot__recording_digest_of(const uint8_t bytes[16]);
 
-static inline bool foliot__tape_version_known(uint32_t version)
+static inline bool foliot__recording_version_known(uint32_t version)
 {
-    return version >= FOLIOT__TAPE_VERSION && version <= FOLIOT__TAPE_VERSION_FOREIGN_PACKED;
+    return version >= FOLIOT__RECORDING_VERSION && version <= FOLIOT__RECORDING_VERSION_FOREIGN_PACKED;
 }
 
-static inline bool foliot__tape_version_foreign(uint32_t version)
+static inline bool foliot__recording_version_foreign(uint32_t version)
 {
     return version % 2 == 0;
 }
 
-static inline bool foliot__tape_version_packed(uint32_t version)
+static inline bool foliot__recording_version_packed(uint32_t version)
 {
-    return version >= FOLIOT__TAPE_VERSION_PACKED;
+    return version >= FOLIOT__RECORDING_VERSION_PACKED;
 }
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // harness_inputs.h: players drawn from a seed, for the harness.
-#ifndef FOLIOT_TAPE_HARNESS_INPUTS_H
-#define FOLIOT_TAPE_HARNESS_INPUTS_H
+#ifndef FOLIOT_RECORDING_HARNESS_INPUTS_H
+#define FOLIOT_RECORDING_HARNESS_INPUTS_H
 
 #include "foliot/input.h"
 

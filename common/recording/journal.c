@@ -84,7 +84,7 @@ static void take_heard(foliot__journal *journal, const char *text)
         memset(&p->before, 0, sizeof p->before);
 }
 
-void foliot__journal_note(foliot__journal *journal, const foliot__tape_note *note)
+void foliot__journal_note(foliot__journal *journal, const foliot__recording_note *note)
 {
     if (strcmp(note->what, "session") == 0)
         take_name(journal->session, note->text);

@@ -2,17 +2,17 @@
 // journal.h: what a recording knows of its session beside the world: its name and who is in it.
 // Kept as notes, which a replay passes over; a server that resumes the recording needs them to know
 // its players again.
-#ifndef FOLIOT_TAPE_JOURNAL_H
-#define FOLIOT_TAPE_JOURNAL_H
+#ifndef FOLIOT_RECORDING_JOURNAL_H
+#define FOLIOT_RECORDING_JOURNAL_H
 
 #include "foliot/recording.h"
 
 #define FOLIOT__NOTE_WHAT_BYTES 16
 #define FOLIOT__NOTE_TEXT_BYTES 112 // longer ones are cut when they are read
 
-typedef struct foliot__tape_note {
+typedef struct foliot__recording_note {
     char what[FOLIOT__NOTE_WHAT_BYTES], text[FOLIOT__NOTE_TEXT_BYTES];
-} foliot__tape_note;
+} foliot__recording_note;
 
 typedef struct foliot__journal {
     char session[FOLIOT_NAME_BYTES];
@@ -21,7 +21,7 @@ typedef struct foliot__journal {
     bool here[FOLIOT_PLAYERS_MAX];
 } foliot__journal;
 
-void foliot__journal_note(foliot__journal *journal, const foliot__tape_note *note);
+void foliot__journal_note(foliot__journal *journal, const foliot__recording_note *note);
 void foliot__journal_input(foliot__journal *journal, const foliot_input *input);
 // Those who are here, one after the other in the front of `players`. How many.
 uint32_t foliot__journal_gather(foliot__journal *journal);

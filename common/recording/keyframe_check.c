@@ -10,7 +10,7 @@
 #include <string.h>
 
 // A kind with a digest of its own tells it of an instance alone.
-static foliot_status probe_digest(foliot_replay *replay, const foliot__tape_content *content,
+static foliot_status probe_digest(foliot_replay *replay, const foliot__recording_content *content,
                                   foliot_digest *digest)
 {
     foliot_status status = FOLIOT_STATUS_OK;
@@ -26,7 +26,7 @@ static foliot_status probe_digest(foliot_replay *replay, const foliot__tape_cont
     return status;
 }
 
-static foliot_status digest_of(foliot_replay *replay, const foliot__tape_content *content,
+static foliot_status digest_of(foliot_replay *replay, const foliot__recording_content *content,
                                foliot_digest *digest)
 {
     if (replay->world)
@@ -43,7 +43,7 @@ size_t foliot__replay_state_bytes_max(const foliot_replay *replay)
     return replay->world ? replay->world_bytes : FOLIOT_SIMULATION_BYTES_MAX;
 }
 
-foliot_status foliot__replay_check_keyframe(foliot_replay *replay, foliot__tape_content *content,
+foliot_status foliot__replay_check_keyframe(foliot_replay *replay, foliot__recording_content *content,
                                             foliot_damage *damage)
 {
     foliot_digest digest;
@@ -53,7 +53,7 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay, foliot__tape_
         return FOLIOT_STATUS_OK;
     bool packed = content->keyframe_packed;
     foliot_status status =
-        foliot__tape_content_unpack(content, foliot__replay_state_bytes_max(replay));
+        foliot__recording_content_unpack(content, foliot__replay_state_bytes_max(replay));
     // A build without zstd starts from no such keyframe: there is nothing to check.
     if (status == FOLIOT_STATUS_UNSUPPORTED)
         return FOLIOT_STATUS_OK;
@@ -63,7 +63,7 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay, foliot__tape_
     if (status == FOLIOT_STATUS_MEMORY)
         return status;
     if (status == FOLIOT_STATUS_OK) {
-        foliot__tape_digest_bytes(digest, bytes);
+        foliot__recording_digest_bytes(digest, bytes);
         if (memcmp(bytes, content->keyframe_digest, sizeof bytes) == 0)
             return FOLIOT_STATUS_OK;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // perturb.h: a fault of one's choice put into a world while it steps, to see that it is found.
-#ifndef FOLIOT_TAPE_PERTURB_H
-#define FOLIOT_TAPE_PERTURB_H
+#ifndef FOLIOT_RECORDING_PERTURB_H
+#define FOLIOT_RECORDING_PERTURB_H
 
 #include "foliot/replay.h"
 

@@ -24,9 +24,9 @@ foliot_recording_config foliot_recording_config_default(void)
 
 static bool config_valid(const foliot_recording_config *config)
 {
-    return config->block_ticks >= 1 && config->block_ticks <= FOLIOT__TAPE_BLOCK_TICKS_MAX &&
+    return config->block_ticks >= 1 && config->block_ticks <= FOLIOT__RECORDING_BLOCK_TICKS_MAX &&
            config->digest_ticks >= 1 && config->digest_bytes >= 4 && config->digest_bytes <= 16 &&
-           config->compact_ticks <= FOLIOT__TAPE_BLOCK_TICKS_MAX &&
+           config->compact_ticks <= FOLIOT__RECORDING_BLOCK_TICKS_MAX &&
            config->queue_bytes >= QUEUE_BYTES_MIN;
 }
 
@@ -64,10 +64,10 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
     recording->state.first_tick = recording->state.appended_tick = tick;
     recording->seen_tick = recording->keyframe_tick = recording->state.closed_tick = tick;
     recording->digest = foliot_simulation_get_digest(simulation);
-    if (!foliot__tape_encoder_init(&recording->encoder, tick, config->digest_ticks,
+    if (!foliot__recording_encoder_init(&recording->encoder, tick, config->digest_ticks,
                                    config->digest_bytes) ||
         !capture(recording, simulation)) {
-        foliot__tape_encoder_free(&recording->encoder);
+        foliot__recording_encoder_free(&recording->encoder);
         foliot__buffer_free(&recording->capture);
         free(recording);
         return FOLIOT_STATUS_MEMORY;
@@ -78,7 +78,7 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
 
 void foliot__recording_free(foliot_recording *recording)
 {
-    foliot__tape_encoder_free(&recording->encoder);
+    foliot__recording_encoder_free(&recording->encoder);
     foliot__buffer_free(&recording->capture);
     foliot__drain_free(&recording->drain);
     free(recording->journal);
@@ -95,7 +95,7 @@ static bool put_block(foliot_recording *recording, foliot__queued block,
     block.length = (uint32_t)payload->length;
     block.tick = recording->encoder.tick;
     block.digest = recording->digest;
-    if (payload->failed || payload->length > FOLIOT__TAPE_PAYLOAD_MAX - 256 ||
+    if (payload->failed || payload->length > FOLIOT__RECORDING_PAYLOAD_MAX - 256 ||
         !foliot__ring_put(&drain->ring, &block, sizeof block, payload->bytes, payload->length)) {
         recording->full = true;
         return false;
@@ -110,11 +110,11 @@ static bool put_block(foliot_recording *recording, foliot__queued block,
 
 static bool close_block(foliot_recording *recording)
 {
-    foliot__tape_encoder *encoder = &recording->encoder;
+    foliot__recording_encoder *encoder = &recording->encoder;
     size_t inputs, digests;
     if (encoder->tick == encoder->first_tick)
         return true;
-    foliot__tape_encode_block(encoder, &inputs, &digests);
+    foliot__recording_encode_block(encoder, &inputs, &digests);
     if (!put_block(recording, (foliot__queued){.kind = FOLIOT__QUEUED_TICKS}, &encoder->payload))
         return false;
     recording->state.input_bytes += inputs;
@@ -126,7 +126,7 @@ static bool close_block(foliot_recording *recording)
 static bool put_keyframe(foliot_recording *recording, const foliot_simulation *simulation,
                          const char *note)
 {
-    foliot__tape_encoder *encoder = &recording->encoder;
+    foliot__recording_encoder *encoder = &recording->encoder;
     foliot__buffer *payload = &recording->capture;
     if (!close_block(recording))
         return false;
@@ -136,13 +136,13 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
     }
     size_t state_bytes = payload->length;
     if (note)
-        foliot__tape_encode_note(payload, encoder->tick, note, "");
+        foliot__recording_encode_note(payload, encoder->tick, note, "");
     foliot__queued block = {.kind = FOLIOT__QUEUED_KEYFRAME,
                             .note_bytes = (uint32_t)(payload->length - state_bytes)};
     if (!put_block(recording, block, payload))
         return false;
     recording->keyframe_tick = encoder->tick;
-    foliot__tape_encoder_reset(encoder);
+    foliot__recording_encoder_reset(encoder);
     return true;
 }
 
@@ -161,13 +161,13 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
         return FOLIOT_STATUS_MEMORY;
     status = foliot_scene_encode(scene, bytes, length, &length);
     const foliot_integrator_info *integrator = foliot_integrator_get_info(scene->integrator);
-    if (status == FOLIOT_STATUS_OK && (!integrator || length > FOLIOT__TAPE_PAYLOAD_MAX / 2))
+    if (status == FOLIOT_STATUS_OK && (!integrator || length > FOLIOT__RECORDING_PAYLOAD_MAX / 2))
         status = FOLIOT_STATUS_INVALID;
     if (status == FOLIOT_STATUS_OK) {
         foliot_digest fingerprint = recording->config.fingerprint;
         if ((fingerprint.high | fingerprint.low) == 0)
             fingerprint = foliot__fingerprint_of_scene(scene);
-        foliot__tape_head head = {
+        foliot__recording_head head = {
             .scene = bytes,
             .scene_bytes = (uint32_t)length,
             .integrator = integrator->name,
@@ -178,7 +178,7 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
             .capacities = capacities ? capacities : &derived,
         };
         recording->encoder.payload.length = 0;
-        foliot__tape_encode_head(&recording->encoder.payload, &head);
+        foliot__recording_encode_head(&recording->encoder.payload, &head);
     }
     free(bytes);
     return status;
@@ -188,8 +188,8 @@ static foliot_status encode_head(foliot_recording *recording, const foliot_scene
 static uint32_t version_of(const foliot_recording *recording, bool foreign)
 {
     if (recording->config.raw_keyframes || !foliot__keyframe_encoder_available())
-        return foreign ? FOLIOT__TAPE_VERSION_FOREIGN : FOLIOT__TAPE_VERSION;
-    return foreign ? FOLIOT__TAPE_VERSION_FOREIGN_PACKED : FOLIOT__TAPE_VERSION_PACKED;
+        return foreign ? FOLIOT__RECORDING_VERSION_FOREIGN : FOLIOT__RECORDING_VERSION;
+    return foreign ? FOLIOT__RECORDING_VERSION_FOREIGN_PACKED : FOLIOT__RECORDING_VERSION_PACKED;
 }
 
 // The start of the file and the header's block go straight to the sink: no tick waits for them, and
@@ -197,12 +197,12 @@ static uint32_t version_of(const foliot_recording *recording, bool foreign)
 static foliot_status write_start(foliot_recording *recording, const foliot_recording_sink *sink,
                                  uint32_t version)
 {
-    uint8_t start[FOLIOT__TAPE_START_BYTES], header[FOLIOT__TAPE_BLOCK_BYTES];
+    uint8_t start[FOLIOT__RECORDING_START_BYTES], header[FOLIOT__RECORDING_BLOCK_BYTES];
     const foliot__buffer *payload = &recording->encoder.payload;
     if (payload->failed)
         return FOLIOT_STATUS_MEMORY;
-    foliot__tape_start_write(start, version);
-    foliot__tape_block_frame(header, 0, recording->encoder.tick, payload->bytes, payload->length);
+    foliot__recording_start_write(start, version);
+    foliot__recording_block_frame(header, 0, recording->encoder.tick, payload->bytes, payload->length);
     if (foliot__sink_write(sink, start, sizeof start) ||
         foliot__sink_write(sink, header, sizeof header) ||
         foliot__sink_write(sink, payload->bytes, payload->length))
@@ -277,7 +277,7 @@ foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink 
     if ((fingerprint.high | fingerprint.low) == 0)
         fingerprint = foliot_simulation_kind_get_fingerprint(simulation->kind);
     recording->encoder.payload.length = 0;
-    foliot__tape_encode_foreign_head(&recording->encoder.payload, simulation,
+    foliot__recording_encode_foreign_head(&recording->encoder.payload, simulation,
                                      recording->state.first_tick, fingerprint);
     return begin(recording, sink, simulation, version_of(recording, true), FOLIOT_STATUS_OK, out);
 }
@@ -346,10 +346,10 @@ static foliot_status stopped(const foliot_recording *recording)
 // Into the block in progress; into the next one if it is at its limits.
 static bool take_tick(foliot_recording *recording, const foliot_input *inputs, uint32_t count)
 {
-    if (foliot__tape_encode_tick(&recording->encoder, inputs, count, recording->digest))
+    if (foliot__recording_encode_tick(&recording->encoder, inputs, count, recording->digest))
         return true;
     if (close_block(recording) &&
-        foliot__tape_encode_tick(&recording->encoder, inputs, count, recording->digest))
+        foliot__recording_encode_tick(&recording->encoder, inputs, count, recording->digest))
         return true;
     recording->full = true;
     return false;
@@ -396,7 +396,7 @@ const foliot_resumption *foliot_recording_get_resumption(const foliot_recording 
 static foliot_status note(foliot_recording *recording, const char *what, const char *text)
 {
     if (stopped(recording) == FOLIOT_STATUS_OK)
-        foliot__tape_encode_note(&recording->encoder.notes, recording->encoder.tick, what, text);
+        foliot__recording_encode_note(&recording->encoder.notes, recording->encoder.tick, what, text);
     return stopped(recording);
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // recording.h: a recording in progress, as its files share it: recording.c (the host's side),
 // drain.c (the writing side), resume.c.
-#ifndef FOLIOT_TAPE_RECORDING_H
-#define FOLIOT_TAPE_RECORDING_H
+#ifndef FOLIOT_RECORDING_RECORDING_H
+#define FOLIOT_RECORDING_RECORDING_H
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -56,7 +56,7 @@ typedef struct foliot__drain {
 
 struct foliot_recording {
     foliot_recording_config config;
-    foliot__tape_encoder encoder;
+    foliot__recording_encoder encoder;
     foliot__drain drain;
     foliot__buffer capture;
     uint64_t keyframe_tick; // of the last one

@@ -143,7 +143,7 @@ uint64_t foliot_replay_get_tick(const foliot_replay *replay)
 
 static void keep_keyframe(foliot_replay *replay)
 {
-    foliot__tape_content *content = &replay->content;
+    foliot__recording_content *content = &replay->content;
     uint8_t *bytes = replay->segment;
     size_t capacity = replay->segment_capacity;
     replay->segment = content->keyframe;
@@ -161,9 +161,9 @@ static void keep_keyframe(foliot_replay *replay)
 // Keyframes of a kind that is not known are only looked at, and decompressed for that.
 static foliot_status load_checked(foliot_replay *replay, foliot_damage *damage)
 {
-    foliot__tape_content *content = &replay->content;
+    foliot__recording_content *content = &replay->content;
     if (!replay->simulation.self &&
-        foliot__tape_content_unpack(content, foliot__replay_state_bytes_max(replay)) ==
+        foliot__recording_content_unpack(content, foliot__replay_state_bytes_max(replay)) ==
             FOLIOT_STATUS_MEMORY)
         return FOLIOT_STATUS_MEMORY;
     return foliot__replay_check_keyframe(replay, content, damage);
@@ -173,7 +173,7 @@ foliot_status foliot__replay_load(foliot_replay *replay)
 {
     foliot_damage damage = {0};
     replay->held_valid = false;
-    foliot_status status = foliot__tape_walk_next(&replay->walk, &replay->content, &damage);
+    foliot_status status = foliot__block_reader_next(&replay->walk, &replay->content, &damage);
     if (status == FOLIOT_STATUS_OK && replay->content.has_keyframe)
         status = load_checked(replay, &damage);
     if (status == FOLIOT_STATUS_OK) {
@@ -209,7 +209,7 @@ static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
         return FOLIOT_STATUS_NOT_FOUND;
     foliot_damage damage = {0};
     foliot_status status =
-        foliot__tape_walk_to(&replay->walk, replay->index[k][1], replay->index[k][0], &damage);
+        foliot__block_reader_seek(&replay->walk, replay->index[k][1], replay->index[k][0], &damage);
     if (status != FOLIOT_STATUS_OK) {
         foliot__replay_damaged(replay, &damage);
         return status;
@@ -228,14 +228,14 @@ static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
     return FOLIOT_STATUS_CORRUPT;
 }
 
-static bool covers(const foliot__tape_content *content, uint64_t tick)
+static bool covers(const foliot__recording_content *content, uint64_t tick)
 {
     return content->first_tick <= tick && tick < content->tick;
 }
 
 foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick)
 {
-    const foliot__tape_content *content = &replay->content;
+    const foliot__recording_content *content = &replay->content;
     if (covers(content, tick))
         return FOLIOT_STATUS_OK;
     int64_t k = keyframe_before(replay, tick);
@@ -343,12 +343,12 @@ static foliot_status check_state(const foliot_replay *replay)
     uint8_t bytes[16];
     uint64_t tick = foliot_replay_get_tick(replay);
     const uint8_t *recorded = replay->segment_digest;
-    uint32_t count = foliot__tape_content_digest(&replay->content, tick, &recorded);
+    uint32_t count = foliot__recording_content_digest(&replay->content, tick, &recorded);
     if (count == 0 && replay->has_segment && replay->segment_tick == tick)
         count = sizeof replay->segment_digest;
     if (count == 0)
         return FOLIOT_STATUS_OK;
-    foliot__tape_digest_bytes(foliot_simulation_get_digest(&replay->simulation), bytes);
+    foliot__recording_digest_bytes(foliot_simulation_get_digest(&replay->simulation), bytes);
     return memcmp(bytes, recorded, count) == 0 ? FOLIOT_STATUS_OK : FOLIOT_STATUS_DIVERGED;
 }
 
@@ -427,12 +427,12 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
 
 // -- backwards
 
-static void hold(foliot__tape_held *held, const foliot_input *input)
+static void hold(foliot__recording_held *held, const foliot_input *input)
 {
     if (input->kind == FOLIOT_INPUT_JOIN && !held->joined)
-        *held = (foliot__tape_held){.joined = true};
+        *held = (foliot__recording_held){.joined = true};
     else if (input->kind == FOLIOT_INPUT_LEAVE)
-        *held = (foliot__tape_held){0};
+        *held = (foliot__recording_held){0};
     else if (input->kind == FOLIOT_INPUT_CONTROL && held->joined) {
         memcpy(held->axes, input->axes, sizeof held->axes);
         held->buttons = input->buttons;
@@ -441,7 +441,7 @@ static void hold(foliot__tape_held *held, const foliot_input *input)
 
 // Follows what players hold through the closed ticks [content.first_tick, end) of the present
 // block.
-static void hold_until(foliot_replay *replay, foliot__tape_held *held, uint64_t end)
+static void hold_until(foliot_replay *replay, foliot__recording_held *held, uint64_t end)
 {
     const foliot_input *inputs;
     uint32_t count;
@@ -469,7 +469,7 @@ static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
         return status;
     for (uint32_t p = 0; p < FOLIOT_PLAYERS_MAX; p++) {
         foliot_input held = foliot_world_get_player_controls(replay->scratch, p);
-        replay->held[p] = (foliot__tape_held){
+        replay->held[p] = (foliot__recording_held){
             .joined = foliot_world_get_player_body(replay->scratch, p) != FOLIOT_NO_BODY,
             .buttons = held.buttons};
         memcpy(replay->held[p].axes, held.axes, sizeof held.axes);
@@ -494,7 +494,7 @@ static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
     for (uint32_t i = 0; i < count; i++)
         if (inputs[i].kind != FOLIOT_INPUT_CONTROL)
             return FOLIOT_STATUS_UNSUPPORTED;
-    foliot__tape_held *held = malloc(sizeof replay->held);
+    foliot__recording_held *held = malloc(sizeof replay->held);
     foliot_input *before = malloc(sizeof *before * (count + 1));
     if (held && before) {
         memcpy(held, replay->held, sizeof replay->held);
@@ -567,7 +567,7 @@ uint32_t foliot_replay_get_digest(foliot_replay *replay, uint64_t tick, uint8_t 
         foliot__replay_locate(replay, tick - 1) != FOLIOT_STATUS_OK)
         return 0;
     const uint8_t *recorded;
-    uint32_t count = foliot__tape_content_digest(&replay->content, tick, &recorded);
+    uint32_t count = foliot__recording_content_digest(&replay->content, tick, &recorded);
     if (count)
         memcpy(bytes, recorded, count);
     return count;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 // replay.h: an open replay, as its files share it.
-#ifndef FOLIOT_TAPE_REPLAY_H
-#define FOLIOT_TAPE_REPLAY_H
+#ifndef FOLIOT_RECORDING_REPLAY_H
+#define FOLIOT_RECORDING_REPLAY_H
 
 #include "foliot/replay.h"
 #include "recording/block_reader.h"
 
 // What a player holds, followed from block to block: for steps back.
-typedef struct foliot__tape_held {
+typedef struct foliot__recording_held {
     bool joined;
     int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
-} foliot__tape_held;
+} foliot__recording_held;
 
 struct foliot_replay {
     foliot__source source;
-    foliot__tape_header header;
+    foliot__recording_header header;
     foliot_scene *scene;
     foliot_world_config capacities;
     size_t world_bytes;
@@ -38,8 +38,8 @@ struct foliot_replay {
     uint64_t whole_bytes;            // of the file, after foliot_replay_scan
     uint64_t cut_offset, cut_number; // after the last block that has ticks or a keyframe
 
-    foliot__tape_walk walk;       // stands after ...
-    foliot__tape_content content; // ... this block
+    foliot__block_reader walk;       // stands after ...
+    foliot__recording_content content; // ... this block
     bool has_segment;             // the last keyframe passed:
     uint64_t segment_tick;
     uint8_t segment_digest[16];
@@ -47,7 +47,7 @@ struct foliot_replay {
     size_t segment_length, segment_capacity;
     bool segment_packed; // it is compressed, this build cannot read it, and `segment` is empty
     bool held_valid;     // `held` is what players hold at content.first_tick
-    foliot__tape_held held[FOLIOT_PLAYERS_MAX];
+    foliot__recording_held held[FOLIOT_PLAYERS_MAX];
 };
 
 #define FOLIOT__CALLBACKS_MISSING "the scene has forces that only its own program can compute"
@@ -69,7 +69,7 @@ foliot_status foliot__replay_rewind(foliot_replay *replay);
 // it was written, and whoever writes a file writes its checksums; FOLIOT_STATUS_CORRUPT is told as the
 // replay's damage. Every keyframe goes through here before anything starts from it.
 // A compressed one is decompressed by it, where its kind is known and this build has zstd.
-foliot_status foliot__replay_check_keyframe(foliot_replay *replay, foliot__tape_content *content,
+foliot_status foliot__replay_check_keyframe(foliot_replay *replay, foliot__recording_content *content,
                                             foliot_damage *damage);
 // The most bytes that a state of the recording can have.
 size_t foliot__replay_state_bytes_max(const foliot_replay *replay);

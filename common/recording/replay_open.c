@@ -22,15 +22,15 @@
 
 static foliot_status refuse(foliot_damage *damage, foliot_status status, const char *reason)
 {
-    *damage = (foliot_damage){.status = status, .block = 0, .offset = FOLIOT__TAPE_START_BYTES};
+    *damage = (foliot_damage){.status = status, .block = 0, .offset = FOLIOT__RECORDING_START_BYTES};
     snprintf(damage->text, sizeof damage->text, "block 0 at offset %d: %s",
-             FOLIOT__TAPE_START_BYTES, reason);
+             FOLIOT__RECORDING_START_BYTES, reason);
     return status;
 }
 
 static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
 {
-    const foliot__tape_header *header = &replay->header;
+    const foliot__recording_header *header = &replay->header;
     foliot_status status = foliot_scene_decode(header->scene, header->scene_bytes, &replay->scene);
     if (status == FOLIOT_STATUS_TRUNCATED || status == FOLIOT_STATUS_CORRUPT)
         return refuse(damage, FOLIOT_STATUS_CORRUPT, "the scene is malformed");
@@ -76,7 +76,7 @@ static foliot_status take_world(foliot_replay *replay, foliot_damage *damage)
 
 static void take_about(foliot_replay *replay)
 {
-    const foliot__tape_header *header = &replay->header;
+    const foliot__recording_header *header = &replay->header;
     foliot_replay_summary *about = &replay->about;
     *about = (foliot_replay_summary){.format = header->format,
                                      .rules = foliot_world_kind.version,
@@ -85,7 +85,7 @@ static void take_about(foliot_replay *replay)
                                      .scene = replay->scene,
                                      .dt = header->dt,
                                      .seed = header->seed,
-                                     .fingerprint = foliot__tape_digest_of(header->fingerprint),
+                                     .fingerprint = foliot__recording_digest_of(header->fingerprint),
                                      .first_tick = header->tick,
                                      .last_tick = header->tick,
                                      .bytes = replay->source.length};
@@ -101,21 +101,21 @@ static void take_about(foliot_replay *replay)
 // Takes the index of the closing block, or makes one by reading everything.
 static foliot_status take_index(foliot_replay *replay)
 {
-    foliot__tape_content closing = {0};
+    foliot__recording_content closing = {0};
     foliot_status status = FOLIOT_STATUS_OK;
-    if (foliot__tape_closing(&replay->source, &closing) &&
+    if (foliot__recording_closing(&replay->source, &closing) &&
         closing.tick >= replay->about.first_tick && closing.index_count > 0) {
         replay->index = closing.index;
         replay->index_count = replay->index_capacity = closing.index_count;
         closing.index = NULL;
         replay->about.closed = true;
         replay->about.last_tick = closing.tick;
-        replay->about.final_digest = foliot__tape_digest_of(closing.closing_digest);
+        replay->about.final_digest = foliot__recording_digest_of(closing.closing_digest);
     } else {
         status = foliot_replay_scan(replay);
         status = status == FOLIOT_STATUS_MEMORY ? status : FOLIOT_STATUS_OK;
     }
-    foliot__tape_content_free(&closing);
+    foliot__recording_content_free(&closing);
     return status;
 }
 
@@ -125,7 +125,7 @@ typedef struct opener {
     bool any;                           // others too, to be looked at
 } opener;
 
-static foliot_status refuse_kind(const foliot__tape_header *header, const opener *opening,
+static foliot_status refuse_kind(const foliot__recording_header *header, const opener *opening,
                                  foliot_damage *damage)
 {
     char reason[160];
@@ -147,7 +147,7 @@ static foliot_status refuse_kind(const foliot__tape_header *header, const opener
 static foliot_status take_foreign(foliot_replay *replay, const opener *opening,
                                   foliot_damage *damage)
 {
-    const foliot__tape_header *header = &replay->header;
+    const foliot__recording_header *header = &replay->header;
     const foliot_simulation_kind *kind = opening->kind;
     if (!kind && opening->any)
         return FOLIOT_STATUS_OK;
@@ -177,7 +177,7 @@ static foliot_status take_own(foliot_replay *replay, const opener *opening, foli
 static foliot_status open_source(foliot_replay *replay, const opener *opening,
                                  foliot_damage *damage)
 {
-    foliot_status status = foliot__tape_walk_begin(&replay->walk, &replay->source, &replay->header,
+    foliot_status status = foliot__block_reader_begin(&replay->walk, &replay->source, &replay->header,
                                                    &replay->content, damage);
     if (status == FOLIOT_STATUS_OK)
         status = replay->header.foreign ? take_foreign(replay, opening, damage)
@@ -269,8 +269,8 @@ foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t leng
 void foliot_replay_close(foliot_replay *replay)
 {
     foliot__source_close(&replay->source);
-    foliot__tape_header_free(&replay->header);
-    foliot__tape_content_free(&replay->content);
+    foliot__recording_header_free(&replay->header);
+    foliot__recording_content_free(&replay->content);
     if (replay->scene)
         foliot_scene_destroy(replay->scene);
     if (replay->foreign)

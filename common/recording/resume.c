@@ -110,7 +110,7 @@ static foliot_status go_on(const char *file, foliot_replay *replay,
     if (status == FOLIOT_STATUS_OK) {
         recording->drain.length = replay->cut_offset;
         recording->drain.block_number = (uint32_t)replay->cut_number;
-        recording->drain.raw_keyframes |= !foliot__tape_version_packed(replay->about.format);
+        recording->drain.raw_keyframes |= !foliot__recording_version_packed(replay->about.format);
         status = foliot__recording_start(recording, sink, &replay->simulation, "resumed");
     }
     if (status != FOLIOT_STATUS_OK) {

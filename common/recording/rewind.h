@@ -2,8 +2,8 @@
 // rewind.h: goes back to a tick that a run has passed, from a state saved before it and the inputs
 // since, to look at the truth of that tick stage by stage. A simulation of its own does it, so that
 // the run goes on.
-#ifndef FOLIOT_TAPE_REWIND_H
-#define FOLIOT_TAPE_REWIND_H
+#ifndef FOLIOT_RECORDING_REWIND_H
+#define FOLIOT_RECORDING_REWIND_H
 
 #include "foliot/divergence.h"
 

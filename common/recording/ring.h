@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ring.h: bytes from one thread to one other, bounded, without locks: whoever puts never waits.
-#ifndef FOLIOT_TAPE_RING_H
-#define FOLIOT_TAPE_RING_H
+#ifndef FOLIOT_RECORDING_RING_H
+#define FOLIOT_RECORDING_RING_H
 
 #include <stdatomic.h>
 #include <stdbool.h>

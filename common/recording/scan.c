@@ -11,8 +11,8 @@
 typedef struct scanning {
     foliot_replay *replay;
     foliot_replay_summary *about;
-    foliot__tape_walk walk;
-    foliot__tape_content content;
+    foliot__block_reader walk;
+    foliot__recording_content content;
     uint8_t joined[FOLIOT_PLAYERS_MAX / 8];
     uint32_t keyframes; // so far
     bool index_made;    // the replay's index was empty, and is filled here
@@ -34,7 +34,7 @@ static void count_joins(scanning *s)
 
 static void count_block(scanning *s)
 {
-    const foliot__tape_content *content = &s->content;
+    const foliot__recording_content *content = &s->content;
     foliot_replay_summary *about = s->about;
     about->blocks++;
     about->keyframes += content->has_keyframe;
@@ -93,7 +93,7 @@ static foliot_status take_keyframe(scanning *s, foliot_damage *damage)
 
 static foliot_status take_closing(scanning *s, foliot_damage *damage)
 {
-    const foliot__tape_content *content = &s->content;
+    const foliot__recording_content *content = &s->content;
     const foliot_replay *replay = s->replay;
     bool same = content->index_count == replay->index_count;
     for (uint32_t i = 0; same && i < content->index_count; i++)
@@ -102,16 +102,16 @@ static foliot_status take_closing(scanning *s, foliot_damage *damage)
     if (!same || s->keyframes != replay->index_count)
         return contradiction(s, damage, "its index does not name the keyframes that are there");
     s->about->closed = true;
-    s->about->final_digest = foliot__tape_digest_of(content->closing_digest);
+    s->about->final_digest = foliot__recording_digest_of(content->closing_digest);
     return FOLIOT_STATUS_OK;
 }
 
 static foliot_status scan(scanning *s, foliot_damage *damage)
 {
-    foliot__tape_header header = {0};
+    foliot__recording_header header = {0};
     foliot_status status =
-        foliot__tape_walk_begin(&s->walk, &s->replay->source, &header, &s->content, damage);
-    foliot__tape_header_free(&header);
+        foliot__block_reader_begin(&s->walk, &s->replay->source, &header, &s->content, damage);
+    foliot__recording_header_free(&header);
     while (status == FOLIOT_STATUS_OK) {
         if (s->content.has_keyframe)
             status = foliot__replay_check_keyframe(s->replay, &s->content, damage);
@@ -131,7 +131,7 @@ static foliot_status scan(scanning *s, foliot_damage *damage)
                 s->replay->cut_offset = s->walk.offset;
                 s->replay->cut_number = s->walk.number;
             }
-            status = foliot__tape_walk_next(&s->walk, &s->content, damage);
+            status = foliot__block_reader_next(&s->walk, &s->content, damage);
         }
     }
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status;
@@ -162,7 +162,7 @@ foliot_status foliot_replay_scan(foliot_replay *replay)
     if (s->index_made)
         replay->index_count = 0;
     foliot_status status = scan(s, &damage);
-    foliot__tape_content_free(&s->content);
+    foliot__recording_content_free(&s->content);
     free(s);
     replay->about = about;
     if (status != FOLIOT_STATUS_OK && damage.status != FOLIOT_STATUS_OK)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // source.h: the bytes of a recording, from a file (through a window) or from memory.
-#ifndef FOLIOT_TAPE_SOURCE_H
-#define FOLIOT_TAPE_SOURCE_H
+#ifndef FOLIOT_RECORDING_SOURCE_H
+#define FOLIOT_RECORDING_SOURCE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -22,7 +22,7 @@ typedef struct verifying {
 static bool digest_agrees(const foliot_replay *replay, const uint8_t *recorded, uint32_t count)
 {
     uint8_t bytes[16];
-    foliot__tape_digest_bytes(foliot_simulation_get_digest(&replay->simulation), bytes);
+    foliot__recording_digest_bytes(foliot_simulation_get_digest(&replay->simulation), bytes);
     return memcmp(bytes, recorded, count) == 0;
 }
 
@@ -106,14 +106,14 @@ static void check_keyframe(verifying *v)
 static foliot_status verify_ticks(verifying *v)
 {
     foliot_replay *replay = v->replay;
-    const foliot__tape_content *content = &replay->content;
+    const foliot__recording_content *content = &replay->content;
     while (!v->diverged && foliot_replay_get_tick(replay) < content->tick) {
         foliot_status status = foliot__replay_step_simulation(replay, &replay->simulation);
         if (status != FOLIOT_STATUS_OK)
             return status;
         const uint8_t *recorded;
         uint32_t count =
-            foliot__tape_content_digest(content, foliot_replay_get_tick(replay), &recorded);
+            foliot__recording_content_digest(content, foliot_replay_get_tick(replay), &recorded);
         if (count && !digest_agrees(replay, recorded, count))
             diverged(v);
         else
@@ -124,7 +124,7 @@ static foliot_status verify_ticks(verifying *v)
 
 static foliot_status verify_block(verifying *v)
 {
-    const foliot__tape_content *content = &v->replay->content;
+    const foliot__recording_content *content = &v->replay->content;
     if (content->has_keyframe)
         check_keyframe(v);
     if (content->has_closing && !v->diverged &&
@@ -279,7 +279,7 @@ static bool perturbation_valid(const foliot_replay *replay, const foliot_perturb
 static void explain_false_keyframe(verifying *v)
 {
     foliot_replay *replay = v->replay;
-    const foliot__tape_content *content = &replay->content;
+    const foliot__recording_content *content = &replay->content;
     foliot_damage *damage = &v->verdict->damage;
     foliot_hosted_world hosted;
     foliot_simulation recorded;

@@ -2,7 +2,7 @@
 // replay.c: how fast recordings replay, how large they are, how quickly any tick of a long one is
 // there. 256 bodies with springs and drag, 8 players with four key changes a second, 60 Hz.
 #include "bench.h"
-#include "tape_yard.h"
+#include "recording_fixture.h"
 
 #include "base/assert.h"
 
@@ -26,17 +26,17 @@
 
 static char folder[] = P_tmpdir "/foliot-bench-XXXXXX";
 
-static void make(tape_memory *memory, uint64_t ticks, bool streams)
+static void make(recording_memory *memory, uint64_t ticks, bool streams)
 {
-    tape_yard yard;
-    foliot_recording_config config = tape_config(60, foliot_recording_config_default().keyframe_ticks);
-    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
+    recording_fixture yard;
+    foliot_recording_config config = recording_fixture_config(60, foliot_recording_config_default().keyframe_ticks);
+    recording_fixture_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     yard.streams = streams;
-    tape_yard_record(&yard, &config, ticks, memory, NULL);
-    tape_yard_free(&yard);
+    recording_fixture_record(&yard, &config, ticks, memory, NULL);
+    recording_fixture_free(&yard);
 }
 
-static void put_file(const char *name, const tape_memory *memory, char path[256])
+static void put_file(const char *name, const recording_memory *memory, char path[256])
 {
     snprintf(path, 256, "%s/%s", folder, name);
     FILE *out = fopen(path, "wb");
@@ -57,10 +57,10 @@ static double cpu_now(void)
 // -- speed
 
 // The same steps without a recording: a world, and inputs that lie ready.
-static double bare_seconds(const tape_yard *yard, foliot_input *const *inputs,
+static double bare_seconds(const recording_fixture *yard, foliot_input *const *inputs,
                            const uint32_t *counts, uint64_t ticks)
 {
-    foliot_world *world = tape_yard_world(yard);
+    foliot_world *world = recording_fixture_world(yard);
     double start = cpu_now();
     for (uint64_t tick = 0; tick < ticks; tick++)
         foliot_world_step(world, inputs[tick], counts[tick], NULL);
@@ -69,7 +69,7 @@ static double bare_seconds(const tape_yard *yard, foliot_input *const *inputs,
     return seconds;
 }
 
-static double replay_seconds(const tape_memory *memory)
+static double replay_seconds(const recording_memory *memory)
 {
     foliot_replay *replay;
     foliot_status status = foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL);
@@ -82,7 +82,7 @@ static double replay_seconds(const tape_memory *memory)
     return seconds;
 }
 
-static double verify_seconds(const tape_memory *memory)
+static double verify_seconds(const recording_memory *memory)
 {
     foliot_replay *replay;
     foliot_verdict verdict;
@@ -101,12 +101,12 @@ static void bench_speed(void)
     static foliot_input *inputs[MINUTE];
     static uint32_t counts[MINUTE];
     double bare[ROUNDS], replayed[ROUNDS], verified[ROUNDS], ratio[ROUNDS], share[ROUNDS];
-    tape_memory memory = {0};
-    tape_yard yard;
-    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
+    recording_memory memory = {0};
+    recording_fixture yard;
+    recording_fixture_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     for (uint64_t tick = 0; tick < MINUTE; tick++) {
         foliot_input now[FOLIOT_PLAYERS_MAX];
-        counts[tick] = tape_yard_inputs(&yard, tick, true, now);
+        counts[tick] = recording_fixture_inputs(&yard, tick, true, now);
         inputs[tick] = malloc(sizeof *now * (counts[tick] + 1));
         FOLIOT_ASSERT(inputs[tick]);
         memcpy(inputs[tick], now, sizeof *now * counts[tick]);
@@ -134,8 +134,8 @@ static void bench_speed(void)
                  "% of the replay", NULL, 0);
     for (uint64_t tick = 0; tick < MINUTE; tick++)
         free(inputs[tick]);
-    tape_memory_free(&memory);
-    tape_yard_free(&yard);
+    recording_memory_free(&memory);
+    recording_fixture_free(&yard);
 }
 
 // What a tick pays for being recorded, with a thread that writes to a file.
@@ -143,20 +143,20 @@ static void bench_append(void)
 {
     double costs[ROUNDS];
     char path[256];
-    tape_memory nothing = {0};
+    recording_memory nothing = {0};
     put_file("append.foliot", &nothing, path);
     for (int i = 0; i < ROUNDS; i++) {
-        tape_yard yard;
+        recording_fixture yard;
         foliot_recording *recording;
         double spent = 0;
-        tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
-        foliot_world *world = tape_yard_world(&yard);
+        recording_fixture_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
+        foliot_world *world = recording_fixture_world(&yard);
         foliot_status status =
             foliot_recording_open(path, &yard.scene, NULL, world, NULL, &recording);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         for (uint64_t tick = 0; tick < MINUTE; tick++) {
             foliot_input inputs[FOLIOT_PLAYERS_MAX];
-            uint32_t count = tape_yard_inputs(&yard, tick, true, inputs);
+            uint32_t count = recording_fixture_inputs(&yard, tick, true, inputs);
             foliot_world_step(world, inputs, count, NULL);
             double start = bench_now();
             foliot_recording_append(recording, world, inputs, count);
@@ -165,7 +165,7 @@ static void bench_append(void)
         foliot_recording_close(recording, NULL);
         costs[i] = 1e6 * spent / MINUTE;
         foliot_world_destroy(world);
-        tape_yard_free(&yard);
+        recording_fixture_free(&yard);
     }
     unlink(path);
     bench_report("replay", "append-256-bodies-8-players", bench_median(costs, ROUNDS), "us a tick",
@@ -176,7 +176,7 @@ static void bench_append(void)
 
 static void bench_size(bool streams, const char *name, const char *rest)
 {
-    tape_memory memory = {0};
+    recording_memory memory = {0};
     foliot_replay *replay;
     make(&memory, 10 * MINUTE, streams);
     foliot_status status = foliot_replay_open_bytes(memory.bytes, memory.length, &replay, NULL);
@@ -198,7 +198,7 @@ static void bench_size(bool streams, const char *name, const char *rest)
         bench_report("replay", "size-header", (double)about->other_bytes, "B", NULL, 0);
     }
     foliot_replay_close(replay);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static foliot_scene *read_scene(const char *file)
@@ -218,21 +218,21 @@ static void bench_live_size(void)
     struct stat about;
     foliot_recording *recording;
     foliot_world *world;
-    tape_memory nothing = {0};
-    tape_yard fingers; // only who presses what when
+    recording_memory nothing = {0};
+    recording_fixture fingers; // only who presses what when
     foliot_scene *scene = read_scene("scenes/cubes.yaml");
     foliot_recording_config config = foliot_recording_config_default();
     config.block_ticks = 3;
     config.compact_ticks = 60;
     put_file("live.foliot", &nothing, path);
-    tape_yard_init(&fingers, 1, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
+    recording_fixture_init(&fingers, 1, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     foliot_status status = foliot_world_create(scene, &world);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     status = foliot_recording_open(path, scene, NULL, world, &config, &recording);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 660; tick++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
-        uint32_t count = tape_yard_inputs(&fingers, tick, false, inputs);
+        uint32_t count = recording_fixture_inputs(&fingers, tick, false, inputs);
         status = foliot_world_step(world, inputs, count, NULL);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         status = foliot_recording_append(recording, world, inputs, count);
@@ -249,7 +249,7 @@ static void bench_live_size(void)
     unlink(path);
     foliot_world_destroy(world);
     foliot_scene_destroy(scene);
-    tape_yard_free(&fingers);
+    recording_fixture_free(&fingers);
 }
 
 // -- seeks
@@ -273,11 +273,11 @@ static void bench_seek(void)
 {
     static double times[SEEKS], cpu[SEEKS];
     char path[256];
-    tape_memory memory = {0};
+    recording_memory memory = {0};
     foliot__rng rng = foliot__rng_seeded(3);
     make(&memory, HOURS_2, false);
     put_file("two-hours.foliot", &memory, path);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
     for (int i = 0; i < SEEKS; i++) {
         foliot_replay *replay;
         uint64_t tick = foliot__rng_below(&rng, HOURS_2 + 1);
@@ -304,7 +304,7 @@ static void bench_seek(void)
 static void bench_many(const char *program)
 {
     char path[256], list[256], command[1024];
-    tape_memory memory = {0};
+    recording_memory memory = {0};
     snprintf(list, sizeof list, "%s/list", folder);
     FILE *names = fopen(list, "w");
     FOLIOT_ASSERT(names);
@@ -336,7 +336,7 @@ static void bench_many(const char *program)
     }
     snprintf(command, sizeof command, "rm -rf %s/*", folder);
     FOLIOT_ASSERT(system(command) == 0);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 // The program lies beside the benches' folder.

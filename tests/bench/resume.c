@@ -4,7 +4,7 @@
 // with kill -9 while a client plays, and is started again at once. Times are from the kill to a
 // tick of the new life in the hands of a client.
 #include "bench.h"
-#include "tape_yard.h"
+#include "recording_fixture.h"
 
 #include "foliot/client.h"
 
@@ -42,10 +42,10 @@ static int fail(const char *what)
 
 static bool make_hour(void)
 {
-    tape_yard yard;
-    tape_yard_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
+    recording_fixture yard;
+    recording_fixture_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     yard.scene.players.limit = PLAYERS + 8; // room for the client
-    foliot_world *world = tape_yard_world(&yard);
+    foliot_world *world = recording_fixture_world(&yard);
     foliot_recording_config config = foliot_recording_config_default();
     foliot_recording *recording;
     config.block_ticks = 3; // as foliot-server has it
@@ -55,7 +55,7 @@ static bool make_hour(void)
     bool fine = true;
     for (uint64_t tick = 0; fine && tick < HOUR; tick++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
-        uint32_t count = tape_yard_inputs(&yard, tick, false, inputs);
+        uint32_t count = recording_fixture_inputs(&yard, tick, false, inputs);
         fine = foliot_world_step(world, inputs, count, NULL) == FOLIOT_STATUS_OK &&
                foliot_recording_append(recording, world, inputs, count) == FOLIOT_STATUS_OK;
         if (tick % 1000 == 999)
@@ -64,7 +64,7 @@ static bool make_hour(void)
     foliot_recording_wait(recording, false);
     foliot_recording_abandon(recording);
     foliot_world_destroy(world);
-    tape_yard_free(&yard);
+    recording_fixture_free(&yard);
     return fine;
 }
 

@@ -72,20 +72,20 @@ static uint32_t take_u32(const uint8_t *bytes)
 
 static void mend(uint8_t *bytes, size_t size)
 {
-    if (size < FOLIOT__TAPE_START_BYTES)
+    if (size < FOLIOT__RECORDING_START_BYTES)
         return;
-    foliot__tape_start_write(bytes, foliot__tape_version_known(bytes[8]) ? bytes[8] : 1);
+    foliot__recording_start_write(bytes, foliot__recording_version_known(bytes[8]) ? bytes[8] : 1);
     uint32_t number = 0;
-    for (size_t at = FOLIOT__TAPE_START_BYTES; size - at >= FOLIOT__TAPE_BLOCK_BYTES; number++) {
+    for (size_t at = FOLIOT__RECORDING_START_BYTES; size - at >= FOLIOT__RECORDING_BLOCK_BYTES; number++) {
         uint32_t length = take_u32(bytes + at + 4);
-        size_t left = size - at - FOLIOT__TAPE_BLOCK_BYTES;
+        size_t left = size - at - FOLIOT__RECORDING_BLOCK_BYTES;
         if (length > left)
             put_u32(bytes + at + 4, length = (uint32_t)left);
-        put_u32(bytes + at, FOLIOT__TAPE_BLOCK_MAGIC);
+        put_u32(bytes + at, FOLIOT__RECORDING_BLOCK_MAGIC);
         put_u32(bytes + at + 8, number);
-        put_u32(bytes + at + 20, foliot__crc32c(0, bytes + at + FOLIOT__TAPE_BLOCK_BYTES, length));
+        put_u32(bytes + at + 20, foliot__crc32c(0, bytes + at + FOLIOT__RECORDING_BLOCK_BYTES, length));
         put_u32(bytes + at + 24, foliot__crc32c(0, bytes + at, 24));
-        at += FOLIOT__TAPE_BLOCK_BYTES + length;
+        at += FOLIOT__RECORDING_BLOCK_BYTES + length;
     }
 }
 
@@ -103,17 +103,17 @@ static void mend_packed(const foliot_world *world, const uint8_t *frame, size_t 
         if (r.status == FOLIOT_STATUS_OK && r.at == length && size <= sizeof state &&
             foliot__keyframe_decompress(frame, at, state, (size_t)size) == FOLIOT_STATUS_OK &&
             foliot__captured_digest(world, state, (size_t)size, &digest) == FOLIOT_STATUS_OK)
-            foliot__tape_digest_bytes(digest, digest_bytes);
+            foliot__recording_digest_bytes(digest, digest_bytes);
     }
 }
 
 static void mend_keyframe(const foliot_world *world, uint8_t *block, uint32_t length)
 {
     static const uint8_t widths[] = {1, 2, 4, 8};
-    uint8_t *payload = block + FOLIOT__TAPE_BLOCK_BYTES;
+    uint8_t *payload = block + FOLIOT__RECORDING_BLOCK_BYTES;
     foliot_digest digest;
     if (length < 40 || (payload[0] != 0x95 && payload[0] != 0x96) ||
-        payload[1] != FOLIOT__TAPE_KEYFRAME || payload[2] > 0xcf)
+        payload[1] != FOLIOT__RECORDING_KEYFRAME || payload[2] > 0xcf)
         return;
     size_t at = payload[2] < 0x80    ? 3
                 : payload[2] >= 0xcc ? 3u + widths[payload[2] - 0xcc]
@@ -125,7 +125,7 @@ static void mend_keyframe(const foliot_world *world, uint8_t *block, uint32_t le
         mend_packed(world, payload + state, length - state, payload + at + 2);
     else if (state <= length &&
              foliot__captured_digest(world, payload + state, length - state, &digest) == FOLIOT_STATUS_OK)
-        foliot__tape_digest_bytes(digest, payload + at + 2);
+        foliot__recording_digest_bytes(digest, payload + at + 2);
 }
 
 // Digests of keyframes, where the keyframe is all of its block.
@@ -135,10 +135,10 @@ static void mend_keyframes(uint8_t *bytes, size_t size)
     if (foliot_replay_open_simulation_bytes(bytes, size, NULL, &replay, NULL) != FOLIOT_STATUS_OK)
         return;
     const foliot_world *world = foliot_replay_get_world(replay);
-    for (size_t at = FOLIOT__TAPE_START_BYTES; world && size - at >= FOLIOT__TAPE_BLOCK_BYTES;) {
+    for (size_t at = FOLIOT__RECORDING_START_BYTES; world && size - at >= FOLIOT__RECORDING_BLOCK_BYTES;) {
         uint32_t length = take_u32(bytes + at + 4);
         mend_keyframe(world, bytes + at, length);
-        at += FOLIOT__TAPE_BLOCK_BYTES + length;
+        at += FOLIOT__RECORDING_BLOCK_BYTES + length;
     }
     foliot_replay_close(replay);
     mend(bytes, size);

@@ -6,7 +6,7 @@
 // keyframe after the other is changed and its checksum mended.
 #include "../support/beads.h"
 #include "../support/check.h"
-#include "../support/tape_yard.h"
+#include "../support/recording_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@
 
 // A file and where its keyframes are.
 typedef struct tape {
-    tape_memory memory;
+    recording_memory memory;
     size_t block[16], state[16]; // offsets of the block, of the bytes of its keyframe
     uint64_t tick[16], number[16];
     uint32_t keyframes;
@@ -35,24 +35,24 @@ static size_t state_at(const uint8_t *payload, size_t at)
 {
     static const uint8_t widths[] = {1, 2, 4, 8};
     const uint8_t *p = payload;
-    if (p[0] != 0x95 || p[1] != FOLIOT__TAPE_KEYFRAME)
+    if (p[0] != 0x95 || p[1] != FOLIOT__RECORDING_KEYFRAME)
         return 0;
     p += 2;
     p += *p < 0x80 ? 1 : 1 + widths[*p - 0xcc]; // tick
     assert_true(p[0] == 0xc4 && p[1] == 16);
     p += 18; // digest
-    assert_int_equal(*p++, FOLIOT__TAPE_RAW);
+    assert_int_equal(*p++, FOLIOT__RECORDING_RAW);
     return at + (size_t)(p - payload) + 1 + widths[*p - 0xc4];
 }
 
 static void find_keyframes(tape *t)
 {
-    foliot__tape_block block;
+    foliot__recording_block block;
     t->keyframes = 0;
-    for (size_t at = FOLIOT__TAPE_START_BYTES; at < t->memory.length;
-         at += FOLIOT__TAPE_BLOCK_BYTES + block.length) {
-        assert_true(foliot__tape_block_read(t->memory.bytes + at, &block));
-        size_t payload = at + FOLIOT__TAPE_BLOCK_BYTES,
+    for (size_t at = FOLIOT__RECORDING_START_BYTES; at < t->memory.length;
+         at += FOLIOT__RECORDING_BLOCK_BYTES + block.length) {
+        assert_true(foliot__recording_block_read(t->memory.bytes + at, &block));
+        size_t payload = at + FOLIOT__RECORDING_BLOCK_BYTES,
                state = state_at(t->memory.bytes + payload, payload);
         if (!state)
             continue;
@@ -66,10 +66,10 @@ static void find_keyframes(tape *t)
 static void mend(tape *t, uint32_t k)
 {
     uint8_t *at = t->memory.bytes + t->block[k];
-    foliot__tape_block block;
-    assert_true(foliot__tape_block_read(at, &block));
-    block.payload_crc = foliot__crc32c(0, at + FOLIOT__TAPE_BLOCK_BYTES, block.length);
-    foliot__tape_block_write(at, &block);
+    foliot__recording_block block;
+    assert_true(foliot__recording_block_read(at, &block));
+    block.payload_crc = foliot__crc32c(0, at + FOLIOT__RECORDING_BLOCK_BYTES, block.length);
+    foliot__recording_block_write(at, &block);
 }
 
 static void put_f64(uint8_t *bytes, double value)
@@ -97,12 +97,12 @@ static foliot_digest truths[TICKS + 1];
 static tape record(void)
 {
     tape t = {0};
-    tape_yard yard;
-    foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
+    recording_fixture yard;
+    foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
     config.raw_keyframes = true; // so that their bytes lie open
-    tape_yard_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    tape_yard_record(&yard, &config, TICKS, &t.memory, truths);
-    tape_yard_free(&yard);
+    recording_fixture_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    recording_fixture_record(&yard, &config, TICKS, &t.memory, truths);
+    recording_fixture_free(&yard);
     find_keyframes(&t);
     assert_int_equal(t.keyframes, KEYFRAMES);
     return t;
@@ -154,7 +154,7 @@ static void verifying_finds_it_and_says_what_it_is(void **state)
     assert_int_equal(foliot_replay_verify(replay, NULL, &verdict), FOLIOT_STATUS_OK);
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     foliot_replay_close(replay);
-    tape_memory_free(&t.memory);
+    recording_memory_free(&t.memory);
 }
 
 static void at_tick(foliot_replay *replay, uint64_t tick)
@@ -189,26 +189,26 @@ static void seeking_and_stepping_refuse_it_and_stay(void **state)
     assert_int_equal(foliot_replay_scan(replay), FOLIOT_STATUS_CORRUPT);
     assert_int_equal(foliot_replay_get_summary(replay)->last_tick, 80); // whole up to here
     foliot_replay_close(replay);
-    tape_memory_free(&t.memory);
+    recording_memory_free(&t.memory);
 }
 
 // A recording that begins later has nothing but its first keyframe to begin from.
 static void a_later_beginning_is_not_opened(void **state)
 {
     (void)state;
-    tape_yard yard;
+    recording_fixture yard;
     tape t = {0};
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     foliot_recording *recording;
-    foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
+    foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
     config.raw_keyframes = true; // so that their bytes lie open
     foliot_replay *replay = NULL;
     foliot_damage damage;
-    tape_yard_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    foliot_world *world = tape_yard_world(&yard);
-    foliot_recording_sink sink = tape_memory_sink(&t.memory);
+    recording_fixture_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    foliot_world *world = recording_fixture_world(&yard);
+    foliot_recording_sink sink = recording_memory_sink(&t.memory);
     for (uint64_t tick = 0; tick < 90; tick++) {
-        uint32_t count = tape_yard_inputs(&yard, tick, true, inputs);
+        uint32_t count = recording_fixture_inputs(&yard, tick, true, inputs);
         if (tick == 30)
             assert_int_equal(
                 foliot_recording_open_sink(&sink, &yard.scene, NULL, world, &config, &recording),
@@ -219,13 +219,13 @@ static void a_later_beginning_is_not_opened(void **state)
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_world_destroy(world);
-    tape_yard_free(&yard);
+    recording_fixture_free(&yard);
     find_keyframes(&t);
     move_body(&t, 0, 10);
     assert_int_equal(foliot_replay_open_bytes(t.memory.bytes, t.memory.length, &replay, &damage),
                      FOLIOT_STATUS_CORRUPT);
     names_it(&damage, &t, 0);
-    tape_memory_free(&t.memory);
+    recording_memory_free(&t.memory);
 }
 
 static size_t whole_file(const char *file, uint8_t *bytes, size_t capacity)
@@ -248,13 +248,13 @@ static void a_match_does_not_go_on_from_it(void **state)
     close(descriptor);
     tape t = record();
     move_body(&t, 3, 10);
-    foliot__tape_block block;
-    assert_true(foliot__tape_block_read(t.memory.bytes + t.block[3], &block));
-    size_t behind = t.block[3] + FOLIOT__TAPE_BLOCK_BYTES + block.length;
+    foliot__recording_block block;
+    assert_true(foliot__recording_block_read(t.memory.bytes + t.block[3], &block));
+    size_t behind = t.block[3] + FOLIOT__RECORDING_BLOCK_BYTES + block.length;
     const size_t cuts[] = {behind, behind + (t.block[4] - behind) / 2,
                            t.block[4] + (behind - t.block[3]), t.memory.length};
     uint8_t *after = malloc(t.memory.length + 1);
-    foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
+    foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
     config.raw_keyframes = true; // so that their bytes lie open
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         foliot_recording *recording = NULL;
@@ -272,7 +272,7 @@ static void a_match_does_not_go_on_from_it(void **state)
     }
     free(after);
     unlink(file);
-    tape_memory_free(&t.memory);
+    recording_memory_free(&t.memory);
 }
 
 static void a_false_digest_is_as_bad_as_false_bytes(void **state)
@@ -288,7 +288,7 @@ static void a_false_digest_is_as_bad_as_false_bytes(void **state)
     assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     names_it(&verdict.damage, &t, 2);
     foliot_replay_close(replay);
-    tape_memory_free(&t.memory);
+    recording_memory_free(&t.memory);
 }
 
 // Beads with a digest of their own, and without.
@@ -300,8 +300,8 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         tape t = {0};
         foliot_simulation simulation;
         foliot_recording *recording;
-        foliot_recording_sink sink = tape_memory_sink(&t.memory);
-        foliot_recording_config config = tape_config(10, KEYFRAME_TICKS);
+        foliot_recording_sink sink = recording_memory_sink(&t.memory);
+        foliot_recording_config config = recording_fixture_config(10, KEYFRAME_TICKS);
         config.raw_keyframes = true; // so that their bytes lie open
         assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
@@ -329,7 +329,7 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
         names_it(&verdict.damage, &t, 2);
         assert_non_null(strstr(verdict.damage.text, "the keyframe has "));
         foliot_replay_close(replay);
-        tape_memory_free(&t.memory);
+        recording_memory_free(&t.memory);
     }
 }
 
@@ -338,12 +338,12 @@ static void another_simulations_keyframes_are_looked_at_too(void **state)
 static void captured_bytes_have_the_worlds_digest(void **state)
 {
     (void)state;
-    tape_yard yard;
+    recording_fixture yard;
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     const foliot_integrator integrators[] = {FOLIOT_INTEGRATOR_VELOCITY_VERLET, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG};
     for (size_t i = 0; i < sizeof integrators / sizeof integrators[0]; i++) {
-        tape_yard_init(&yard, 8, 3, integrators[i], 11 + i);
-        foliot_world *world = tape_yard_world(&yard);
+        recording_fixture_init(&yard, 8, 3, integrators[i], 11 + i);
+        foliot_world *world = recording_fixture_world(&yard);
         for (uint64_t tick = 0; tick < 60; tick++) {
             size_t length;
             foliot_digest digest;
@@ -356,11 +356,11 @@ static void captured_bytes_have_the_worlds_digest(void **state)
                              FOLIOT_STATUS_TRUNCATED);
             free(bytes);
             assert_int_equal(
-                foliot_world_step(world, inputs, tape_yard_inputs(&yard, tick, true, inputs), NULL),
+                foliot_world_step(world, inputs, recording_fixture_inputs(&yard, tick, true, inputs), NULL),
                 FOLIOT_STATUS_OK);
         }
         foliot_world_destroy(world);
-        tape_yard_free(&yard);
+        recording_fixture_free(&yard);
     }
 }
 

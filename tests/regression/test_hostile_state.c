@@ -6,7 +6,7 @@
 // there are; where the world takes it, it is stepped, captured and restored into another one, tick
 // by tick.
 #include "../support/check.h"
-#include "../support/tape_yard.h"
+#include "../support/recording_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,7 +49,7 @@ static uint8_t *captured(const foliot_world *world, size_t *length)
     return bytes;
 }
 
-static foliot_world *new_world(const tape_yard *yard)
+static foliot_world *new_world(const recording_fixture *yard)
 {
     foliot_world *world = NULL;
     assert_int_equal(foliot_world_create(&yard->scene, &world), FOLIOT_STATUS_OK);
@@ -57,7 +57,7 @@ static foliot_world *new_world(const tape_yard *yard)
 }
 
 // True where the state was taken; then what follows it must be.
-static bool follow(const tape_yard *yard, foliot_world *world, const uint8_t *state, size_t length)
+static bool follow(const recording_fixture *yard, foliot_world *world, const uint8_t *state, size_t length)
 {
     if (foliot_world_restore(world, state, length) != FOLIOT_STATUS_OK)
         return false;
@@ -74,9 +74,9 @@ static bool follow(const tape_yard *yard, foliot_world *world, const uint8_t *st
     return true;
 }
 
-static void yard_of(tape_yard *yard, foliot_integrator integrator)
+static void yard_of(recording_fixture *yard, foliot_integrator integrator)
 {
-    tape_yard_init(yard, 3, 0, integrator, 5);
+    recording_fixture_init(yard, 3, 0, integrator, 5);
     if (integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG)
         return;
     yard->scene.force_count = 3; // no drag
@@ -86,7 +86,7 @@ static void yard_of(tape_yard *yard, foliot_integrator integrator)
 static void long_runs_can_be_gone_on_with(void **state)
 {
     (void)state;
-    tape_yard yard;
+    recording_fixture yard;
     yard_of(&yard, FOLIOT_INTEGRATOR_TIME_CORRECTED_VERLET);
     yard.scene.force_count = 0;
     yard.scene.dt = 0x1p39;
@@ -104,7 +104,7 @@ static void long_runs_can_be_gone_on_with(void **state)
     yard.scene.dt = 0x1p40;
     foliot_scene_problem problem;
     assert_int_not_equal(foliot_scene_check(&yard.scene, &problem), FOLIOT_STATUS_OK);
-    tape_yard_free(&yard);
+    recording_fixture_free(&yard);
 }
 
 static void extremes_anywhere(void **state)
@@ -116,13 +116,13 @@ static void extremes_anywhere(void **state)
     uint32_t taken = 0, tried = 0;
     print_message("SEED=%llu\n", (unsigned long long)seed);
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT; id++) {
-        tape_yard yard;
+        recording_fixture yard;
         foliot_scene_problem problem;
         if (!foliot_integrator_get_info((foliot_integrator)id))
             continue;
         yard_of(&yard, (foliot_integrator)id);
         if (foliot_scene_check(&yard.scene, &problem) != FOLIOT_STATUS_OK) {
-            tape_yard_free(&yard);
+            recording_fixture_free(&yard);
             continue;
         }
         foliot_world *world = new_world(&yard);
@@ -143,7 +143,7 @@ static void extremes_anywhere(void **state)
         free(changed);
         free(bytes);
         foliot_world_destroy(world);
-        tape_yard_free(&yard);
+        recording_fixture_free(&yard);
     }
     print_message("%u of %u states were taken\n", taken, tried);
     assert_true(taken > 100);

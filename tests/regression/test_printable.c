@@ -119,7 +119,7 @@ static void names_in_recordings(void **state)
     (void)state;
     foliot__journal *journal = calloc(1, sizeof *journal);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        foliot__tape_note note = {.what = "session"};
+        foliot__recording_note note = {.what = "session"};
         around(bad[i].first, note.text);
         foliot__journal_note(journal, &note);
         assert_string_equal(journal->session, "ada");

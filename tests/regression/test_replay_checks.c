@@ -4,7 +4,7 @@
 // FOLIOT_STATUS_OK. A scene with callbacks that nobody lent was called damaged. Method: a scene whose
 // force is a callback is replayed with that force, with another one and with none.
 #include "../support/check.h"
-#include "../support/tape_yard.h"
+#include "../support/recording_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,18 +33,18 @@ static const foliot_callback wrong_callback = {.acceleration = pull, .user = &wr
 static const foliot_host right_host = {.callbacks = &right_callback, .callback_count = 1};
 static const foliot_host wrong_host = {.callbacks = &wrong_callback, .callback_count = 1};
 
-static tape_memory record(void)
+static recording_memory record(void)
 {
-    tape_yard yard;
-    tape_memory memory = {0};
+    recording_fixture yard;
+    recording_memory memory = {0};
     foliot_recording *recording;
-    foliot_recording_sink sink = tape_memory_sink(&memory);
-    foliot_recording_config config = tape_config(10, 40);
-    tape_yard_init(&yard, 3, 0, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 7);
+    foliot_recording_sink sink = recording_memory_sink(&memory);
+    foliot_recording_config config = recording_fixture_config(10, 40);
+    recording_fixture_init(&yard, 3, 0, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER, 7);
     foliot_force_definition force = foliot_force_definition_default(FOLIOT_FORCE_CALLBACK);
     yard.scene.forces = &force;
     yard.scene.force_count = 1;
-    foliot_world *world = tape_yard_world(&yard);
+    foliot_world *world = recording_fixture_world(&yard);
     assert_int_equal(foliot_recording_open_sink(&sink, &yard.scene, NULL, world, &config, &recording),
                      FOLIOT_STATUS_OK);
     for (int tick = 0; tick < TICKS; tick++) {
@@ -53,11 +53,11 @@ static tape_memory record(void)
     }
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_world_destroy(world);
-    tape_yard_free(&yard);
+    recording_fixture_free(&yard);
     return memory;
 }
 
-static foliot_replay *open_with(const tape_memory *memory, const foliot_host *host)
+static foliot_replay *open_with(const recording_memory *memory, const foliot_host *host)
 {
     foliot_replay *replay;
     assert_int_equal(foliot_replay_open_bytes(memory->bytes, memory->length, &replay, NULL),
@@ -69,7 +69,7 @@ static foliot_replay *open_with(const tape_memory *memory, const foliot_host *ho
 static void the_right_force_replays(void **state)
 {
     (void)state;
-    tape_memory memory = record();
+    recording_memory memory = record();
     foliot_replay *replay = open_with(&memory, &right_host);
     assert_int_equal(foliot_replay_seek(replay, TICKS), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_seek(replay, 0), FOLIOT_STATUS_OK);
@@ -77,13 +77,13 @@ static void the_right_force_replays(void **state)
         assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_NOT_FOUND);
     foliot_replay_close(replay);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static void a_step_to_another_state_is_told(void **state)
 {
     (void)state;
-    tape_memory memory = record();
+    recording_memory memory = record();
     foliot_replay *replay = open_with(&memory, &wrong_host);
     foliot_status status = FOLIOT_STATUS_OK;
     while (status == FOLIOT_STATUS_OK)
@@ -93,13 +93,13 @@ static void a_step_to_another_state_is_told(void **state)
     assert_in_range(tick, 60, 62);
     assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_DIVERGED); // it stays wrong
     foliot_replay_close(replay);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static void a_seek_to_another_state_is_refused_and_stays(void **state)
 {
     (void)state;
-    tape_memory memory = record();
+    recording_memory memory = record();
     foliot_replay *replay = open_with(&memory, &wrong_host);
     assert_int_equal(foliot_replay_seek(replay, 30), FOLIOT_STATUS_OK);
     foliot_digest before = foliot_world_get_digest(foliot_replay_get_world(replay));
@@ -111,13 +111,13 @@ static void a_seek_to_another_state_is_refused_and_stays(void **state)
     }
     assert_int_equal(foliot_replay_seek(replay, 80), FOLIOT_STATUS_OK); // a keyframe is the state itself
     foliot_replay_close(replay);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static void forces_that_nobody_lent_are_named(void **state)
 {
     (void)state;
-    tape_memory memory = record();
+    recording_memory memory = record();
     foliot_replay *replay = open_with(&memory, NULL);
     assert_int_equal(foliot_replay_step(replay), FOLIOT_STATUS_UNSUPPORTED);
     assert_int_equal(foliot_replay_get_damage(replay)->status, FOLIOT_STATUS_UNSUPPORTED);
@@ -128,7 +128,7 @@ static void forces_that_nobody_lent_are_named(void **state)
     assert_int_equal(foliot_replay_get_damage(replay)->status, FOLIOT_STATUS_OK);
     assert_int_equal(foliot_replay_seek(replay, 10), FOLIOT_STATUS_OK);
     foliot_replay_close(replay);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static void play_names_them_too(void **state)
@@ -136,7 +136,7 @@ static void play_names_them_too(void **state)
     (void)state;
     char file[] = P_tmpdir "/foliot-test-XXXXXX", command[512], text[1024];
     const char *build = getenv("BUILD");
-    tape_memory memory = record();
+    recording_memory memory = record();
     int descriptor = mkstemp(file);
     assert_true(descriptor >= 0);
     assert_int_equal(write(descriptor, memory.bytes, memory.length), memory.length);
@@ -149,7 +149,7 @@ static void play_names_them_too(void **state)
     text[length] = 0;
     int status = pclose(out);
     unlink(file);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
     if (!strstr(text, "only its own program") || strstr(text, "not what they claim"))
         fail_msg("%s", text);
     assert_int_equal(WEXITSTATUS(status), 5);

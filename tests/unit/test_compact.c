@@ -2,7 +2,7 @@
 // test_compact.c: a closed file has fewer blocks and says the same. Method: the same run is
 // recorded with and without compaction and compared tick by tick; a process is killed at random
 // moments of its close (KILLS=1000 for more); and a compaction is made to fail.
-#include "tape_yard.h"
+#include "recording_fixture.h"
 #include "check.h"
 
 #include <signal.h>
@@ -32,29 +32,29 @@ static void remove_folder(const char *folder)
 
 static foliot_recording_config live_config(uint32_t compact_ticks, bool threaded)
 {
-    foliot_recording_config config = tape_config(3, 300);
+    foliot_recording_config config = recording_fixture_config(3, 300);
     config.compact_ticks = compact_ticks;
     config.threaded = threaded;
     return config;
 }
 
-static foliot_recording *begin(tape_yard *yard, const char *file, foliot_world **world,
+static foliot_recording *begin(recording_fixture *yard, const char *file, foliot_world **world,
                                const foliot_recording_config *config)
 {
     foliot_recording *recording;
-    tape_yard_init(yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    *world = tape_yard_world(yard);
+    recording_fixture_init(yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    *world = recording_fixture_world(yard);
     assert_int_equal(foliot_recording_open(file, &yard->scene, NULL, *world, config, &recording),
                      FOLIOT_STATUS_OK);
     return recording;
 }
 
-static void play(tape_yard *yard, foliot_recording *recording, foliot_world *world, int ticks)
+static void play(recording_fixture *yard, foliot_recording *recording, foliot_world *world, int ticks)
 {
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     for (int i = 0; i < ticks; i++) {
         uint64_t tick = foliot_world_get_tick(world);
-        uint32_t count = tape_yard_inputs(yard, tick, true, inputs);
+        uint32_t count = recording_fixture_inputs(yard, tick, true, inputs);
         // Who a player is stands before the JOIN, as a server writes it.
         for (uint32_t k = 0; k < count; k++)
             if (inputs[k].kind == FOLIOT_INPUT_JOIN)
@@ -67,13 +67,13 @@ static void play(tape_yard *yard, foliot_recording *recording, foliot_world *wor
 
 static void record(const char *file, const foliot_recording_config *config)
 {
-    tape_yard yard;
+    recording_fixture yard;
     foliot_world *world;
     foliot_recording *recording = begin(&yard, file, &world, config);
     play(&yard, recording, world, TICKS);
     assert_int_equal(foliot_recording_close(recording, NULL), FOLIOT_STATUS_OK);
     foliot_world_destroy(world);
-    tape_yard_free(&yard);
+    recording_fixture_free(&yard);
 }
 
 static foliot_replay *open_file(const char *file)
@@ -227,7 +227,7 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
     assert_int_not_equal(access(beside, F_OK), 0);
     // Another name of the file would keep the old one.
     unlink(file);
-    tape_yard yard;
+    recording_fixture yard;
     foliot_world *world;
     foliot_recording *recording = begin(&yard, file, &world, &config);
     play(&yard, recording, world, TICKS);
@@ -236,13 +236,13 @@ static void a_file_that_cannot_be_replaced_stays_as_it_is(void **state)
     assert_true(blocks_of(beside) > TICKS / 3);
     assert_true(blocks_of(file) > TICKS / 3);
     foliot_world_destroy(world);
-    tape_yard_free(&yard);
+    recording_fixture_free(&yard);
     remove_folder(folder);
 }
 
 static _Noreturn void close_in_child(const char *file, int say)
 {
-    tape_yard yard;
+    recording_fixture yard;
     foliot_world *world;
     foliot_recording_config config = live_config(60, true);
     foliot_recording *recording = begin(&yard, file, &world, &config);

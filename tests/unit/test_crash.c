@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_crash.c: a process that records is killed at a random moment. Every tick that it was told is
 // durable is in the file, and the file replays. KILLS=1000 for more (make damage).
-#include "tape_yard.h"
+#include "recording_fixture.h"
 #include "check.h"
 
 #include <signal.h>
@@ -22,17 +22,17 @@ static void make_file(char *file)
 // Steps and records until it is killed; says each new durable tick.
 static _Noreturn void record_for_ever(const char *file, int say)
 {
-    tape_yard yard;
+    recording_fixture yard;
     foliot_recording *recording;
-    foliot_recording_config config = tape_config(5, 40);
+    foliot_recording_config config = recording_fixture_config(5, 40);
     config.threaded = true;
-    tape_yard_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
-    foliot_world *world = tape_yard_world(&yard);
+    recording_fixture_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
+    foliot_world *world = recording_fixture_world(&yard);
     if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) != FOLIOT_STATUS_OK)
         _exit(1);
     for (uint64_t said = 0;;) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
-        uint32_t count = tape_yard_inputs(&yard, foliot_world_get_tick(world), true, inputs);
+        uint32_t count = recording_fixture_inputs(&yard, foliot_world_get_tick(world), true, inputs);
         if (foliot_world_step(world, inputs, count, NULL) != FOLIOT_STATUS_OK ||
             foliot_recording_append(recording, world, inputs, count) != FOLIOT_STATUS_OK)
             _exit(1);
@@ -111,13 +111,13 @@ static void a_full_disk_leaves_whole_blocks(void **state)
     pid_t child = fork();
     if (child == 0) {
         struct rlimit limit = {20000, 20000};
-        tape_yard yard;
+        recording_fixture yard;
         foliot_recording *recording;
-        foliot_recording_config config = tape_config(10, 50);
+        foliot_recording_config config = recording_fixture_config(10, 50);
         config.threaded = true;
         setrlimit(RLIMIT_FSIZE, &limit);
-        tape_yard_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
-        foliot_world *world = tape_yard_world(&yard);
+        recording_fixture_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
+        foliot_world *world = recording_fixture_world(&yard);
         if (foliot_recording_open(file, &yard.scene, NULL, world, &config, &recording) !=
             FOLIOT_STATUS_OK)
             _exit(1);
@@ -148,10 +148,10 @@ static void a_full_disk_leaves_whole_blocks(void **state)
 static void a_device_that_is_full_is_told_at_once(void **state)
 {
     (void)state;
-    tape_yard yard;
+    recording_fixture yard;
     foliot_recording *recording;
-    tape_yard_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
-    foliot_world *world = tape_yard_world(&yard);
+    recording_fixture_init(&yard, 4, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 11);
+    foliot_world *world = recording_fixture_world(&yard);
     assert_int_equal(
         foliot_recording_open("/dev/full", &yard.scene, NULL, world, NULL, &recording),
         FOLIOT_STATUS_IO);
@@ -159,7 +159,7 @@ static void a_device_that_is_full_is_told_at_once(void **state)
         foliot_recording_open("/nowhere/at/all", &yard.scene, NULL, world, NULL, &recording),
         FOLIOT_STATUS_IO);
     foliot_world_destroy(world);
-    tape_yard_free(&yard);
+    recording_fixture_free(&yard);
 }
 
 int main(void)

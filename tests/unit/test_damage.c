@@ -3,7 +3,7 @@
 // never a read out of bounds (run it under the address sanitizer), always the right block and
 // offset, and all before it replays. DAMAGE_KB=256 takes a larger recording: structure for every
 // bit, replay for samples (make damage); under the address sanitizer every seventh bit is replayed.
-#include "tape_yard.h"
+#include "recording_fixture.h"
 #include "check.h"
 #include "pace.h"
 
@@ -16,8 +16,8 @@
 #define BLOCKS_MAX 4096
 
 typedef struct subject {
-    tape_yard yard;
-    tape_memory memory;
+    recording_fixture yard;
+    recording_memory memory;
     foliot_digest *digests;
     uint64_t offset[BLOCKS_MAX], tick[BLOCKS_MAX]; // where each block starts; what it reaches
     uint32_t count;
@@ -32,10 +32,10 @@ static size_t wanted_bytes(void)
 
 static void find_blocks(subject *s)
 {
-    foliot__tape_block block;
-    for (uint64_t at = FOLIOT__TAPE_START_BYTES; at < s->memory.length;
-         at += FOLIOT__TAPE_BLOCK_BYTES + block.length) {
-        assert_true(foliot__tape_block_read(s->memory.bytes + at, &block));
+    foliot__recording_block block;
+    for (uint64_t at = FOLIOT__RECORDING_START_BYTES; at < s->memory.length;
+         at += FOLIOT__RECORDING_BLOCK_BYTES + block.length) {
+        assert_true(foliot__recording_block_read(s->memory.bytes + at, &block));
         assert_true(s->count < BLOCKS_MAX);
         s->offset[s->count] = at;
         s->tick[s->count++] = block.tick;
@@ -47,16 +47,16 @@ static void find_blocks(subject *s)
 static int setup(void **state)
 {
     subject *s = calloc(1, sizeof *s);
-    foliot_recording_config config = tape_config(8, 24);
+    foliot_recording_config config = recording_fixture_config(8, 24);
     config.digest_bytes = 16;
     size_t wanted = wanted_bytes();
     for (uint64_t ticks = 16;; ticks += ticks / 8) {
-        tape_memory_free(&s->memory);
+        recording_memory_free(&s->memory);
         free(s->digests);
         s->digests = calloc(ticks + 1, sizeof *s->digests);
-        tape_yard_init(&s->yard, 2, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 3);
-        tape_yard_record(&s->yard, &config, ticks, &s->memory, s->digests);
-        tape_yard_free(&s->yard);
+        recording_fixture_init(&s->yard, 2, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 3);
+        recording_fixture_record(&s->yard, &config, ticks, &s->memory, s->digests);
+        recording_fixture_free(&s->yard);
         if (s->memory.length >= wanted)
             break;
     }
@@ -72,7 +72,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     subject *s = *state;
-    tape_memory_free(&s->memory);
+    recording_memory_free(&s->memory);
     free(s->digests);
     free(s);
     return 0;
@@ -143,8 +143,8 @@ static void every_truncation_is_found(void **state)
     for (size_t length = 0; length < s->memory.length; length += step) {
         uint8_t *bytes = malloc(length ? length : 1);
         memcpy(bytes, s->memory.bytes, length);
-        uint32_t block = length < FOLIOT__TAPE_START_BYTES ? 0 : block_of(s, length);
-        salvaged(s, bytes, length, block, length < FOLIOT__TAPE_START_BYTES ? 0 : s->offset[block],
+        uint32_t block = length < FOLIOT__RECORDING_START_BYTES ? 0 : block_of(s, length);
+        salvaged(s, bytes, length, block, length < FOLIOT__RECORDING_START_BYTES ? 0 : s->offset[block],
                  true);
         free(bytes);
     }
@@ -159,7 +159,7 @@ static void every_flipped_bit_is_found(void **state)
         size_t at = bit / 8;
         bytes[at] ^= (uint8_t)(1u << bit % 8);
         uint32_t block = block_of(s, at);
-        uint64_t offset = at < FOLIOT__TAPE_START_BYTES ? 0 : s->offset[block];
+        uint64_t offset = at < FOLIOT__RECORDING_START_BYTES ? 0 : s->offset[block];
         salvaged(s, bytes, s->memory.length, block, offset, bit % s->replay_every == 0);
         bytes[at] ^= (uint8_t)(1u << bit % 8);
     }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "../support/beads.h"
-#include "../support/tape_yard.h"
+#include "../support/recording_fixture.h"
 
 #define TICKS 330
 
@@ -24,13 +24,13 @@ static uint32_t inputs_of(uint64_t tick, foliot_input inputs[2])
     return 2;
 }
 
-static void record(const foliot_simulation_kind *kind, tape_memory *memory,
+static void record(const foliot_simulation_kind *kind, recording_memory *memory,
                    foliot_digest digests[TICKS + 1])
 {
     foliot_simulation simulation;
     foliot_recording *recording;
-    foliot_recording_sink sink = tape_memory_sink(memory);
-    foliot_recording_config config = tape_config(20, 100);
+    foliot_recording_sink sink = recording_memory_sink(memory);
+    foliot_recording_config config = recording_fixture_config(20, 100);
     foliot_input inputs[2];
     assert_int_equal(foliot_simulation_create(kind, "s", 1, &simulation), FOLIOT_STATUS_OK);
     assert_int_equal(foliot_recording_open_simulation_sink(&sink, &simulation, &config, &recording),
@@ -47,7 +47,7 @@ static void record(const foliot_simulation_kind *kind, tape_memory *memory,
     foliot_simulation_destroy(&simulation);
 }
 
-static foliot_verdict verify(const tape_memory *memory, const foliot_simulation_kind *kind)
+static foliot_verdict verify(const recording_memory *memory, const foliot_simulation_kind *kind)
 {
     foliot_replay *replay;
     foliot_verdict verdict;
@@ -63,7 +63,7 @@ static void it_replays_and_seeks(void **state)
 {
     (void)state;
     static const uint64_t places[] = {0, TICKS, 17, 100, 99, 101, 250, 1};
-    tape_memory memory = {0};
+    recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
     foliot_replay *replay;
     record(beads_kind(BEADS_SOUND), &memory, digests);
@@ -93,14 +93,14 @@ static void it_replays_and_seeks(void **state)
     assert_true(foliot_digest_equal(foliot_simulation_get_digest(foliot_replay_get_simulation(replay)),
                                     digests[199]));
     foliot_replay_close(replay);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static void it_verifies_with_and_without_parts(void **state)
 {
     (void)state;
     for (int plain = 0; plain < 2; plain++) {
-        tape_memory memory = {0};
+        recording_memory memory = {0};
         foliot_digest digests[TICKS + 1];
         const foliot_simulation_kind *kind = plain ? beads_kind_plain() : beads_kind(BEADS_SOUND);
         record(kind, &memory, digests);
@@ -108,7 +108,7 @@ static void it_verifies_with_and_without_parts(void **state)
         assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
         assert_int_equal(verdict.ticks, TICKS);
         assert_true(foliot_digest_equal(verdict.digest, digests[TICKS]));
-        tape_memory_free(&memory);
+        recording_memory_free(&memory);
     }
 }
 
@@ -116,7 +116,7 @@ static void it_verifies_with_and_without_parts(void **state)
 static void other_rules_diverge(void **state)
 {
     (void)state;
-    tape_memory memory = {0};
+    recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
     record(beads_kind(BEADS_SOUND), &memory, digests);
     foliot_verdict verdict =
@@ -127,13 +127,13 @@ static void other_rules_diverge(void **state)
     beads_kind(BEADS_SOUND);
     verdict = verify(&memory, beads_kind(BEADS_SOUND));
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static void whoever_does_not_know_it_says_so(void **state)
 {
     (void)state;
-    tape_memory memory = {0};
+    recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
     foliot_replay *replay;
     foliot_damage damage = {0};
@@ -164,17 +164,17 @@ static void whoever_does_not_know_it_says_so(void **state)
     assert_int_equal(foliot_replay_get_inputs(replay, 7, &inputs, &count), FOLIOT_STATUS_OK);
     assert_int_equal(count, 2);
     foliot_replay_close(replay);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 // Through the general door a world is recorded with the same bytes as through its own.
 static void a_world_is_one_of_them(void **state)
 {
     (void)state;
-    tape_yard yard;
-    tape_memory own = {0}, general = {0};
-    tape_yard_init(&yard, 5, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 9);
-    foliot_recording_config config = tape_config(20, 100);
+    recording_fixture yard;
+    recording_memory own = {0}, general = {0};
+    recording_fixture_init(&yard, 5, 2, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 9);
+    foliot_recording_config config = recording_fixture_config(20, 100);
     size_t length = 0;
     foliot_scene_encode(&yard.scene, NULL, 0, &length);
     uint8_t *setup = malloc(length);
@@ -182,7 +182,7 @@ static void a_world_is_one_of_them(void **state)
     for (int i = 0; i < 2; i++) {
         foliot_simulation simulation;
         foliot_recording *recording;
-        foliot_recording_sink sink = tape_memory_sink(i ? &general : &own);
+        foliot_recording_sink sink = recording_memory_sink(i ? &general : &own);
         assert_int_equal(foliot_simulation_create(&foliot_world_kind, setup, length, &simulation),
                          FOLIOT_STATUS_OK);
         foliot_world *world = ((foliot_hosted_world *)simulation.self)->world;
@@ -202,16 +202,16 @@ static void a_world_is_one_of_them(void **state)
     assert_int_equal(own.length, general.length);
     assert_memory_equal(own.bytes, general.bytes, own.length);
     assert_int_equal(verify(&own, &foliot_world_kind).status, FOLIOT_STATUS_OK);
-    tape_memory_free(&own);
-    tape_memory_free(&general);
-    tape_yard_free(&yard);
+    recording_memory_free(&own);
+    recording_memory_free(&general);
+    recording_fixture_free(&yard);
     free(setup);
 }
 
 static void damage_is_found_anywhere(void **state)
 {
     (void)state;
-    tape_memory memory = {0};
+    recording_memory memory = {0};
     foliot_digest digests[TICKS + 1];
     const foliot_simulation_kind *kind = beads_kind(BEADS_SOUND);
     record(kind, &memory, digests);
@@ -238,7 +238,7 @@ static void damage_is_found_anywhere(void **state)
             foliot_replay_close(replay);
         }
     }
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 int main(void)

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../support/beads.h"
-#include "../support/tape_yard.h"
+#include "../support/recording_fixture.h"
 #include "../support/yard.h"
 
 static foliot_harness_result run(const foliot_simulation_kind *kind, const void *setup,
@@ -132,8 +132,8 @@ static void a_restore_that_forgets_or_refuses_is_found(void **state)
 static void worlds_pass(void **state)
 {
     (void)state;
-    tape_yard made;
-    tape_yard_init(&made, 12, 4, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 3);
+    recording_fixture made;
+    recording_fixture_init(&made, 12, 4, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 3);
     size_t length = 0;
     foliot_scene_encode(&made.scene, NULL, 0, &length);
     uint8_t *bytes = malloc(length);
@@ -141,7 +141,7 @@ static void worlds_pass(void **state)
     foliot_harness_result result = run(&foliot_world_kind, bytes, length, 200);
     expect(&result, "++++");
     free(bytes);
-    tape_yard_free(&made);
+    recording_fixture_free(&made);
 }
 
 static void worlds_with_contacts_pass(void **state)

@@ -2,7 +2,7 @@
 // test_keyframe_codec.c: compressed keyframes are read back to the byte, and hostile ones write
 // nowhere but into the memory that was meant for them. Method: frames that lie about their size,
 // are cut, are several, or expand to more than a state can have.
-#include "tape_yard.h"
+#include "recording_fixture.h"
 #include "check.h"
 
 #include "recording/block_reader.h"
@@ -120,19 +120,19 @@ static void a_bomb_takes_no_memory(void **state)
 {
     (void)state;
     size_t length;
-    foliot__tape_content content = {.keyframe_packed = true};
+    foliot__recording_content content = {.keyframe_packed = true};
     content.packed = pack(&length);
     content.packed_length = length;
     const uint64_t sizes[] = {0, STATE_BYTES, STATE_BYTES + 1, UINT32_MAX, UINT64_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         content.unpacked_size = sizes[i];
-        assert_int_equal(foliot__tape_content_unpack(&content, STATE_BYTES - 1), FOLIOT_STATUS_CORRUPT);
+        assert_int_equal(foliot__recording_content_unpack(&content, STATE_BYTES - 1), FOLIOT_STATUS_CORRUPT);
         assert_null(content.keyframe);
     }
     content.unpacked_size = STATE_BYTES;
-    assert_int_equal(foliot__tape_content_unpack(&content, STATE_BYTES), FOLIOT_STATUS_OK);
+    assert_int_equal(foliot__recording_content_unpack(&content, STATE_BYTES), FOLIOT_STATUS_OK);
     assert_int_equal(content.keyframe_length, STATE_BYTES);
-    foliot__tape_content_free(&content);
+    foliot__recording_content_free(&content);
 }
 
 // The most that a state may have is what its world takes in memory.
@@ -140,19 +140,19 @@ static void no_state_is_larger_than_its_world(void **state)
 {
     (void)state;
     for (uint32_t bodies = 1; bodies <= 256; bodies *= 4) {
-        tape_yard yard;
+        recording_fixture yard;
         size_t length = 0;
-        tape_yard_init(&yard, bodies, 8, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 7);
-        foliot_world *world = tape_yard_world(&yard);
+        recording_fixture_init(&yard, bodies, 8, FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG, 7);
+        foliot_world *world = recording_fixture_world(&yard);
         foliot_world_config config = foliot_world_config_default(&yard.scene);
         foliot_world_capture(world, NULL, 0, &length);
         assert_in_range(length, 1, foliot_world_config_get_bytes(&config));
         foliot_world_destroy(world);
-        tape_yard_free(&yard);
+        recording_fixture_free(&yard);
     }
 }
 
-static uint32_t format_of(const tape_memory *memory)
+static uint32_t format_of(const recording_memory *memory)
 {
     foliot_replay *replay;
     foliot_verdict verdict;
@@ -171,16 +171,16 @@ static void both_encodings_replay_alike(void **state)
     foliot_digest digests[2][101];
     size_t lengths[2];
     for (int raw = 0; raw < 2; raw++) {
-        tape_yard yard;
-        tape_memory memory = {0};
-        foliot_recording_config config = tape_config(10, 20);
+        recording_fixture yard;
+        recording_memory memory = {0};
+        foliot_recording_config config = recording_fixture_config(10, 20);
         config.raw_keyframes = raw;
-        tape_yard_init(&yard, 64, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-        tape_yard_record(&yard, &config, 100, &memory, digests[raw]);
+        recording_fixture_init(&yard, 64, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+        recording_fixture_record(&yard, &config, 100, &memory, digests[raw]);
         assert_int_equal(format_of(&memory), raw ? 1 : 3);
         lengths[raw] = memory.length;
-        tape_memory_free(&memory);
-        tape_yard_free(&yard);
+        recording_memory_free(&memory);
+        recording_fixture_free(&yard);
     }
     assert_memory_equal(digests[0], digests[1], sizeof digests[0]);
     assert_true(lengths[0] < lengths[1] / 2);

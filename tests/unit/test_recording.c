@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_recording.c: what a recording promises its host: durable ticks, a queue that never waits, a
 // full queue or disk that stops it at a whole tick and is counted, and going on where it ended.
-#include "tape_yard.h"
+#include "recording_fixture.h"
 #include "check.h"
 
 #include "recording/input_log.h"
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 typedef struct session {
-    tape_yard yard;
+    recording_fixture yard;
     foliot_world *world;
     foliot_recording *recording;
 } session;
@@ -21,8 +21,8 @@ typedef struct session {
 static void begin(session *s, const foliot_recording_sink *sink,
                   const foliot_recording_config *config)
 {
-    tape_yard_init(&s->yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    s->world = tape_yard_world(&s->yard);
+    recording_fixture_init(&s->yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    s->world = recording_fixture_world(&s->yard);
     assert_int_equal(
         foliot_recording_open_sink(sink, &s->yard.scene, NULL, s->world, config, &s->recording),
         FOLIOT_STATUS_OK);
@@ -33,7 +33,7 @@ static foliot_status play(session *s, uint64_t ticks)
     foliot_status status = FOLIOT_STATUS_OK;
     for (uint64_t i = 0; i < ticks; i++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
-        uint32_t count = tape_yard_inputs(&s->yard, foliot_world_get_tick(s->world), true, inputs);
+        uint32_t count = recording_fixture_inputs(&s->yard, foliot_world_get_tick(s->world), true, inputs);
         assert_int_equal(foliot_world_step(s->world, inputs, count, NULL), FOLIOT_STATUS_OK);
         status = foliot_recording_append(s->recording, s->world, inputs, count);
     }
@@ -43,10 +43,10 @@ static foliot_status play(session *s, uint64_t ticks)
 static void end(session *s)
 {
     foliot_world_destroy(s->world);
-    tape_yard_free(&s->yard);
+    recording_fixture_free(&s->yard);
 }
 
-static foliot_verdict verdict_of(const tape_memory *memory)
+static foliot_verdict verdict_of(const recording_memory *memory)
 {
     foliot_replay *replay;
     foliot_verdict verdict = {0};
@@ -61,8 +61,8 @@ static void bad_configs_are_refused(void **state)
 {
     (void)state;
     session s = {0};
-    tape_memory memory = {0};
-    foliot_recording_sink sink = tape_memory_sink(&memory);
+    recording_memory memory = {0};
+    foliot_recording_sink sink = recording_memory_sink(&memory);
     foliot_recording_config bad[] = {{0},
                                      foliot_recording_config_default(),
                                      foliot_recording_config_default(),
@@ -72,8 +72,8 @@ static void bad_configs_are_refused(void **state)
     bad[2].digest_bytes = 17;
     bad[3].digest_ticks = 0;
     bad[4].queue_bytes = 1;
-    tape_yard_init(&s.yard, 2, 0, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    s.world = tape_yard_world(&s.yard);
+    recording_fixture_init(&s.yard, 2, 0, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    s.world = recording_fixture_world(&s.yard);
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
         assert_int_equal(
             foliot_recording_open_sink(&sink, &s.yard.scene, NULL, s.world, &bad[i], &s.recording),
@@ -86,9 +86,9 @@ static void ticks_are_durable_when_their_block_is_written(void **state)
 {
     (void)state;
     session s;
-    tape_memory memory = {0};
-    foliot_recording_sink sink = tape_memory_sink(&memory);
-    foliot_recording_config config = tape_config(10, 40);
+    recording_memory memory = {0};
+    foliot_recording_sink sink = recording_memory_sink(&memory);
+    foliot_recording_config config = recording_fixture_config(10, 40);
     config.sync_blocks = 2;
     begin(&s, &sink, &config);
     play(&s, 25);
@@ -112,16 +112,16 @@ static void ticks_are_durable_when_their_block_is_written(void **state)
     assert_int_equal(verdict.status, FOLIOT_STATUS_OK);
     assert_int_equal(verdict.ticks, 25);
     end(&s);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static void whoever_waits_for_the_disk_has_it_asked(void **state)
 {
     (void)state;
     session s;
-    tape_memory memory = {0};
-    foliot_recording_sink sink = tape_memory_sink(&memory);
-    foliot_recording_config config = tape_config(10, 40);
+    recording_memory memory = {0};
+    foliot_recording_sink sink = recording_memory_sink(&memory);
+    foliot_recording_config config = recording_fixture_config(10, 40);
     config.sync_blocks = 0; // not by itself
     begin(&s, &sink, &config);
     play(&s, 20);
@@ -132,17 +132,17 @@ static void whoever_waits_for_the_disk_has_it_asked(void **state)
     assert_int_equal(foliot_recording_get_state(s.recording).synced_tick, 20);
     assert_int_equal(foliot_recording_close(s.recording, NULL), FOLIOT_STATUS_OK);
     end(&s);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static void a_thread_writes_the_same_bytes(void **state)
 {
     (void)state;
-    tape_memory memory[2] = {{0}, {0}};
+    recording_memory memory[2] = {{0}, {0}};
     for (int threaded = 0; threaded < 2; threaded++) {
         session s;
-        foliot_recording_sink sink = tape_memory_sink(&memory[threaded]);
-        foliot_recording_config config = tape_config(10, 40);
+        foliot_recording_sink sink = recording_memory_sink(&memory[threaded]);
+        foliot_recording_config config = recording_fixture_config(10, 40);
         config.threaded = threaded;
         begin(&s, &sink, &config);
         play(&s, 300);
@@ -151,17 +151,17 @@ static void a_thread_writes_the_same_bytes(void **state)
     }
     assert_int_equal(memory[0].length, memory[1].length);
     assert_memory_equal(memory[0].bytes, memory[1].bytes, memory[0].length);
-    tape_memory_free(&memory[0]);
-    tape_memory_free(&memory[1]);
+    recording_memory_free(&memory[0]);
+    recording_memory_free(&memory[1]);
 }
 
 static void a_tick_out_of_turn_is_refused(void **state)
 {
     (void)state;
     session s;
-    tape_memory memory = {0};
-    foliot_recording_sink sink = tape_memory_sink(&memory);
-    foliot_recording_config config = tape_config(10, 40);
+    recording_memory memory = {0};
+    foliot_recording_sink sink = recording_memory_sink(&memory);
+    foliot_recording_config config = recording_fixture_config(10, 40);
     begin(&s, &sink, &config);
     play(&s, 3);
     assert_int_equal(foliot_recording_append(s.recording, s.world, NULL, 0), FOLIOT_STATUS_INVALID);
@@ -170,16 +170,16 @@ static void a_tick_out_of_turn_is_refused(void **state)
     assert_int_equal(foliot_recording_append(s.recording, s.world, NULL, 0), FOLIOT_STATUS_INVALID);
     foliot_recording_abandon(s.recording);
     end(&s);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static void a_full_disk_stops_at_a_whole_tick(void **state)
 {
     (void)state;
     session s;
-    tape_memory memory = {.limit = 12000};
-    foliot_recording_sink sink = tape_memory_sink(&memory);
-    foliot_recording_config config = tape_config(10, 40);
+    recording_memory memory = {.limit = 12000};
+    foliot_recording_sink sink = recording_memory_sink(&memory);
+    foliot_recording_config config = recording_fixture_config(10, 40);
     begin(&s, &sink, &config);
     foliot_status status = FOLIOT_STATUS_OK;
     while (status == FOLIOT_STATUS_OK && foliot_world_get_tick(s.world) < 5000) {
@@ -200,16 +200,16 @@ static void a_full_disk_stops_at_a_whole_tick(void **state)
     assert_int_equal(verdict.ticks, written);
     assert_int_equal(verdict.cut_at, memory.length); // nothing of a torn block is left
     end(&s);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 static void a_full_queue_stops_at_a_whole_tick(void **state)
 {
     (void)state;
     session s;
-    tape_memory memory = {0};
-    foliot_recording_sink sink = tape_memory_sink(&memory);
-    foliot_recording_config config = tape_config(10, 0);
+    recording_memory memory = {0};
+    foliot_recording_sink sink = recording_memory_sink(&memory);
+    foliot_recording_config config = recording_fixture_config(10, 0);
     config.queue_bytes = 8192;
     begin(&s, &sink, &config);
     assert_int_equal(play(&s, 2000), FOLIOT_STATUS_FULL); // nobody drains
@@ -224,12 +224,12 @@ static void a_full_queue_stops_at_a_whole_tick(void **state)
     assert_int_equal(verdict.status, FOLIOT_STATUS_CORRUPT);
     assert_int_equal(verdict.ticks, closed);
     end(&s);
-    tape_memory_free(&memory);
+    recording_memory_free(&memory);
 }
 
 // -- going on
 
-static void put_file(const char *file, const tape_memory *memory, size_t length)
+static void put_file(const char *file, const recording_memory *memory, size_t length)
 {
     FILE *out = fopen(file, "wb");
     assert_non_null(out);
@@ -244,11 +244,11 @@ static void resumed_recordings_verify(void **state)
     int descriptor = mkstemp(file);
     assert_true(descriptor >= 0);
     close(descriptor);
-    tape_memory memory = {0};
-    foliot_recording_config config = tape_config(10, 40);
-    tape_yard yard;
-    tape_yard_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
-    tape_yard_record(&yard, &config, 200, &memory, NULL);
+    recording_memory memory = {0};
+    foliot_recording_config config = recording_fixture_config(10, 40);
+    recording_fixture yard;
+    recording_fixture_init(&yard, 8, 3, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 7);
+    recording_fixture_record(&yard, &config, 200, &memory, NULL);
     const size_t cuts[] = {memory.length, memory.length - 1, memory.length / 2, memory.length / 3};
     for (size_t i = 0; i < sizeof cuts / sizeof cuts[0]; i++) {
         foliot_recording *recording;
@@ -278,8 +278,8 @@ static void resumed_recordings_verify(void **state)
         foliot_scene_destroy(scene);
     }
     unlink(file);
-    tape_yard_free(&yard);
-    tape_memory_free(&memory);
+    recording_fixture_free(&yard);
+    recording_memory_free(&memory);
 }
 
 // -- the input log

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // test_replay.c: what was recorded comes back: every input, every state, forwards, backwards and by
 // jumps. Recordings are made in memory from seeded scenes and players; SEED= gives another one.
-#include "tape_yard.h"
+#include "recording_fixture.h"
 #include "check.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ static uint64_t seed(void)
 }
 
 typedef struct made {
-    tape_yard yard;
-    tape_memory memory;
+    recording_fixture yard;
+    recording_memory memory;
     foliot_digest digests[TICKS + 1];
     foliot_replay *replay;
 } made;
@@ -28,10 +28,10 @@ static made *make(foliot_integrator integrator, uint32_t players, bool streams,
                   uint32_t block_ticks, uint32_t keyframe_ticks)
 {
     made *m = calloc(1, sizeof *m);
-    foliot_recording_config config = tape_config(block_ticks, keyframe_ticks);
-    tape_yard_init(&m->yard, 12, players, integrator, seed());
+    foliot_recording_config config = recording_fixture_config(block_ticks, keyframe_ticks);
+    recording_fixture_init(&m->yard, 12, players, integrator, seed());
     m->yard.streams = streams;
-    tape_yard_record(&m->yard, &config, TICKS, &m->memory, m->digests);
+    recording_fixture_record(&m->yard, &config, TICKS, &m->memory, m->digests);
     assert_int_equal(foliot_replay_open_bytes(m->memory.bytes, m->memory.length, &m->replay, NULL),
                      FOLIOT_STATUS_OK);
     return m;
@@ -40,8 +40,8 @@ static made *make(foliot_integrator integrator, uint32_t players, bool streams,
 static void drop(made *m)
 {
     foliot_replay_close(m->replay);
-    tape_memory_free(&m->memory);
-    tape_yard_free(&m->yard);
+    recording_memory_free(&m->memory);
+    recording_fixture_free(&m->yard);
     free(m);
 }
 
@@ -55,14 +55,14 @@ static void same_state(const made *m, uint64_t tick)
 static void inputs_come_back(bool streams)
 {
     made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 6, streams, 37, 111);
-    tape_yard again;
+    recording_fixture again;
     foliot_input expected[FOLIOT_PLAYERS_MAX];
-    tape_yard_init(&again, 12, 6, FOLIOT_INTEGRATOR_VELOCITY_VERLET, m->yard.scene.seed);
+    recording_fixture_init(&again, 12, 6, FOLIOT_INTEGRATOR_VELOCITY_VERLET, m->yard.scene.seed);
     again.streams = streams;
     uint64_t total = 0;
     for (uint64_t tick = 0; tick < TICKS; tick++) {
         const foliot_input *inputs;
-        uint32_t count, wanted = tape_yard_inputs(&again, tick, true, expected);
+        uint32_t count, wanted = recording_fixture_inputs(&again, tick, true, expected);
         assert_int_equal(foliot_replay_get_inputs(m->replay, tick, &inputs, &count), FOLIOT_STATUS_OK);
         assert_int_equal(count, wanted);
         for (uint32_t i = 0; i < count; i++) {
@@ -78,7 +78,7 @@ static void inputs_come_back(bool streams)
     assert_int_equal(foliot_replay_get_summary(m->replay)->inputs, total);
     assert_int_equal(foliot_replay_get_summary(m->replay)->players, 6);
     assert_int_equal(foliot_replay_get_summary(m->replay)->digests, TICKS);
-    tape_yard_free(&again);
+    recording_fixture_free(&again);
     drop(m);
 }
 
@@ -170,12 +170,12 @@ static void another_scene_diverges(void **state)
     (void)state;
     foliot_verdict verdict;
     made *m = make(FOLIOT_INTEGRATOR_VELOCITY_VERLET, 0, false, 60, 150);
-    foliot_world *world = tape_yard_world(&m->yard);
+    foliot_world *world = recording_fixture_world(&m->yard);
     // A recording whose inputs are lost in the second half: rebuilt without them.
     foliot_recording *recording;
-    tape_memory other = {0};
-    foliot_recording_sink sink = tape_memory_sink(&other);
-    foliot_recording_config config = tape_config(60, 150);
+    recording_memory other = {0};
+    foliot_recording_sink sink = recording_memory_sink(&other);
+    foliot_recording_config config = recording_fixture_config(60, 150);
     assert_int_equal(
         foliot_recording_open_sink(&sink, &m->yard.scene, NULL, world, &config, &recording), FOLIOT_STATUS_OK);
     for (uint64_t tick = 0; tick < 100; tick++) {
@@ -193,7 +193,7 @@ static void another_scene_diverges(void **state)
     assert_int_equal(verdict.divergence.tick, 71);
     assert_int_equal(verdict.ticks, 70);
     foliot_replay_close(replay);
-    tape_memory_free(&other);
+    recording_memory_free(&other);
     foliot_world_destroy(world);
     drop(m);
 }

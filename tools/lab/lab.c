@@ -147,7 +147,7 @@ struct lab_inputs {
 static bool is_recording(const char *file)
 {
     FILE *in = foliot__file_stream(file);
-    bool is = in && fgetc(in) == (unsigned char)FOLIOT__TAPE_MAGIC[0];
+    bool is = in && fgetc(in) == (unsigned char)FOLIOT__RECORDING_MAGIC[0];
     if (in)
         fclose(in);
     return is;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// tape_yard.c: see tape_yard.h.
-#include "tape_yard.h"
+// recording_fixture.c: see recording_fixture.h.
+#include "recording_fixture.h"
 
 #include "base/assert.h"
 
@@ -12,7 +12,7 @@
 
 static int64_t memory_write(void *user, const void *bytes, size_t count)
 {
-    tape_memory *memory = user;
+    recording_memory *memory = user;
     if (memory->limit && memory->length + count > memory->limit)
         count = memory->limit - memory->length; // a full disk takes what fits
     if (count == 0)
@@ -29,26 +29,26 @@ static int64_t memory_write(void *user, const void *bytes, size_t count)
 
 static int memory_sync(void *user)
 {
-    ((tape_memory *)user)->syncs++;
+    ((recording_memory *)user)->syncs++;
     return 0;
 }
 
 static int memory_truncate(void *user, uint64_t length)
 {
-    ((tape_memory *)user)->length = (size_t)length;
+    ((recording_memory *)user)->length = (size_t)length;
     return 0;
 }
 
-foliot_recording_sink tape_memory_sink(tape_memory *memory)
+foliot_recording_sink recording_memory_sink(recording_memory *memory)
 {
     return (foliot_recording_sink){
         .write = memory_write, .sync = memory_sync, .truncate = memory_truncate, .user = memory};
 }
 
-void tape_memory_free(tape_memory *memory)
+void recording_memory_free(recording_memory *memory)
 {
     free(memory->bytes);
-    *memory = (tape_memory){0};
+    *memory = (recording_memory){0};
 }
 
 // -- the scene
@@ -58,7 +58,7 @@ static double between(foliot__rng *rng, double low, double high)
     return low + (high - low) * foliot__rng_unit(rng);
 }
 
-static void add_body(tape_yard *yard, uint32_t i)
+static void add_body(recording_fixture *yard, uint32_t i)
 {
     foliot_body_definition *body = &yard->bodies[i];
     *body = foliot_body_definition_default();
@@ -69,7 +69,7 @@ static void add_body(tape_yard *yard, uint32_t i)
         body->velocity[k] = between(&yard->rng, -1, 1);
 }
 
-static void add_spring(tape_yard *yard, uint32_t i, uint32_t bodies)
+static void add_spring(recording_fixture *yard, uint32_t i, uint32_t bodies)
 {
     foliot_force_definition *force = &yard->forces[i];
     *force = foliot_force_definition_default(FOLIOT_FORCE_SPRING);
@@ -79,10 +79,10 @@ static void add_spring(tape_yard *yard, uint32_t i, uint32_t bodies)
     force->as.spring.length = 1;
 }
 
-void tape_yard_init(tape_yard *yard, uint32_t bodies, uint32_t players,
+void recording_fixture_init(recording_fixture *yard, uint32_t bodies, uint32_t players,
                     foliot_integrator integrator, uint64_t seed)
 {
-    *yard = (tape_yard){
+    *yard = (recording_fixture){
         .scene = foliot_scene_default(), .rng = foliot__rng_seeded(seed), .changes_hz = 4};
     bool lattice = integrator == FOLIOT_INTEGRATOR_REVERSIBLE_LEAPFROG;
     yard->bodies = calloc(bodies, sizeof *yard->bodies);
@@ -115,7 +115,7 @@ void tape_yard_init(tape_yard *yard, uint32_t bodies, uint32_t players,
     scene->players.force = 5;
 }
 
-void tape_yard_free(tape_yard *yard)
+void recording_fixture_free(recording_fixture *yard)
 {
     free(yard->bodies);
     free(yard->forces);
@@ -123,7 +123,7 @@ void tape_yard_free(tape_yard *yard)
     yard->forces = NULL;
 }
 
-foliot_world *tape_yard_world(const tape_yard *yard)
+foliot_world *recording_fixture_world(const recording_fixture *yard)
 {
     foliot_world *world = NULL;
     foliot_status status = foliot_world_create(&yard->scene, &world);
@@ -134,7 +134,7 @@ foliot_world *tape_yard_world(const tape_yard *yard)
 // -- the players
 
 // One key: an axis pushed one way, or let go of, or now and then a button.
-static void press(tape_yard *yard, foliot_input *held)
+static void press(recording_fixture *yard, foliot_input *held)
 {
     static const int8_t pushed[] = {-127, 0, 127};
     uint32_t key = foliot__rng_below(&yard->rng, 10);
@@ -144,14 +144,14 @@ static void press(tape_yard *yard, foliot_input *held)
         held->axes[key % 3] = pushed[foliot__rng_below(&yard->rng, 3)];
 }
 
-static bool joins_or_leaves(tape_yard *yard, uint32_t p, uint64_t tick, bool leaves)
+static bool joins_or_leaves(recording_fixture *yard, uint32_t p, uint64_t tick, bool leaves)
 {
     if (!yard->joined[p])
         return tick >= p && (tick == p || foliot__rng_below(&yard->rng, 60) == 0);
     return leaves && foliot__rng_below(&yard->rng, 300) == 0;
 }
 
-uint32_t tape_yard_inputs(tape_yard *yard, uint64_t tick, bool leaves,
+uint32_t recording_fixture_inputs(recording_fixture *yard, uint64_t tick, bool leaves,
                           foliot_input inputs[FOLIOT_PLAYERS_MAX])
 {
     uint32_t count = 0;
@@ -181,7 +181,7 @@ uint32_t tape_yard_inputs(tape_yard *yard, uint64_t tick, bool leaves,
 
 // -- recordings
 
-foliot_recording_config tape_config(uint32_t block_ticks, uint32_t keyframe_ticks)
+foliot_recording_config recording_fixture_config(uint32_t block_ticks, uint32_t keyframe_ticks)
 {
     foliot_recording_config config = foliot_recording_config_default();
     config.block_ticks = block_ticks;
@@ -190,20 +190,20 @@ foliot_recording_config tape_config(uint32_t block_ticks, uint32_t keyframe_tick
     return config;
 }
 
-void tape_yard_record(tape_yard *yard, const foliot_recording_config *config, uint64_t ticks,
-                      tape_memory *memory, foliot_digest *digests)
+void recording_fixture_record(recording_fixture *yard, const foliot_recording_config *config, uint64_t ticks,
+                      recording_memory *memory, foliot_digest *digests)
 {
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     foliot_recording *recording;
-    foliot_world *world = tape_yard_world(yard);
-    foliot_recording_sink sink = tape_memory_sink(memory);
+    foliot_world *world = recording_fixture_world(yard);
+    foliot_recording_sink sink = recording_memory_sink(memory);
     foliot_status status =
         foliot_recording_open_sink(&sink, &yard->scene, NULL, world, config, &recording);
     FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
     if (digests)
         digests[0] = foliot_world_get_digest(world);
     for (uint64_t tick = 0; tick < ticks; tick++) {
-        uint32_t count = tape_yard_inputs(yard, tick, true, inputs);
+        uint32_t count = recording_fixture_inputs(yard, tick, true, inputs);
         status = foliot_world_step(world, inputs, count, NULL);
         FOLIOT_ASSERT(status == FOLIOT_STATUS_OK);
         status = foliot_recording_append(recording, world, inputs, count);

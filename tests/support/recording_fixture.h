@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
-// tape_yard.h: recordings for tests and benches: a seeded scene, players with fingers, a sink in
+// recording_fixture.h: recordings for tests and benches: a seeded scene, players with fingers, a sink in
 // memory.
-#ifndef FOLIOT_TESTS_TAPE_YARD_H
-#define FOLIOT_TESTS_TAPE_YARD_H
+#ifndef FOLIOT_TESTS_RECORDING_FIXTURE_H
+#define FOLIOT_TESTS_RECORDING_FIXTURE_H
 
 #include "base/rng.h"
 #include "foliot/foliot.h"
 
 // Bytes as a sink. `limit` 0: none; else bytes beyond it are refused with ENOSPC.
-typedef struct tape_memory {
+typedef struct recording_memory {
     uint8_t *bytes;
     size_t length, capacity, limit;
     uint32_t syncs;
-} tape_memory;
-foliot_recording_sink tape_memory_sink(tape_memory *memory);
-void tape_memory_free(tape_memory *memory);
+} recording_memory;
+foliot_recording_sink recording_memory_sink(recording_memory *memory);
+void recording_memory_free(recording_memory *memory);
 
 // `bodies` on springs with drag, players on thrust. The scene points into the yard.
-typedef struct tape_yard {
+typedef struct recording_fixture {
     foliot_scene scene;
     foliot_body_definition *bodies;
     foliot_force_definition *forces;
@@ -28,19 +28,19 @@ typedef struct tape_yard {
     uint32_t sequence[FOLIOT_PLAYERS_MAX];
     bool streams;      // players send an input every tick, changed or not
     double changes_hz; // how often a player presses or lets go of a key, on average
-} tape_yard;
-void tape_yard_init(tape_yard *yard, uint32_t bodies, uint32_t players,
+} recording_fixture;
+void recording_fixture_init(recording_fixture *yard, uint32_t bodies, uint32_t players,
                     foliot_integrator integrator, uint64_t seed);
-void tape_yard_free(tape_yard *yard);
-foliot_world *tape_yard_world(const tape_yard *yard);
+void recording_fixture_free(recording_fixture *yard);
+foliot_world *recording_fixture_world(const recording_fixture *yard);
 // Inputs of one tick: players join in the first ticks, then press and let go. `leaves`: some come
 // and go.
-uint32_t tape_yard_inputs(tape_yard *yard, uint64_t tick, bool leaves,
+uint32_t recording_fixture_inputs(recording_fixture *yard, uint64_t tick, bool leaves,
                           foliot_input inputs[FOLIOT_PLAYERS_MAX]);
 
 // A whole recording of `ticks`, closed. `digests` NULL, or of each tick from 0 on.
-void tape_yard_record(tape_yard *yard, const foliot_recording_config *config, uint64_t ticks,
-                      tape_memory *memory, foliot_digest *digests);
-foliot_recording_config tape_config(uint32_t block_ticks, uint32_t keyframe_ticks);
+void recording_fixture_record(recording_fixture *yard, const foliot_recording_config *config, uint64_t ticks,
+                      recording_memory *memory, foliot_digest *digests);
+foliot_recording_config recording_fixture_config(uint32_t block_ticks, uint32_t keyframe_ticks);
 
 #endif
