@@ -61,7 +61,7 @@ void foliot__recording_header_free(foliot__recording_header *header)
 }
 
 uint32_t foliot__recording_content_digest(const foliot__recording_content *content, uint64_t tick,
-                                     const uint8_t **bytes)
+                                          const uint8_t **bytes)
 {
     for (uint32_t i = 0; i < content->digest_records; i++) {
         const foliot__recording_digests *d = &content->digests[i];
@@ -114,7 +114,7 @@ typedef struct decoding {
     foliot__block_reader *walk;
     foliot__recording_content *content;
     foliot__recording_header *header; // NULL but in block 0
-    foliot__reader entries;      // of INPUTS
+    foliot__reader entries;           // of INPUTS
     uint32_t entry_values;
     bool has_inputs, has_index, has_end;
 } decoding;
@@ -314,7 +314,8 @@ static void decode_keyframe(decoding *d)
     take_bin16(d->r, content->keyframe_digest);
     uint64_t encoding = foliot__unpack_uint(d->r);
     const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
-    bool packed = encoding == FOLIOT__RECORDING_ZSTD && foliot__recording_version_packed(d->walk->version);
+    bool packed =
+        encoding == FOLIOT__RECORDING_ZSTD && foliot__recording_version_packed(d->walk->version);
     corrupt_if(d, tick != d->block->tick || tick != d->walk->tick);
     if (encoding != FOLIOT__RECORDING_RAW && !packed)
         foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
@@ -454,7 +455,7 @@ static uint64_t *bytes_counter(foliot__recording_content *content, uint64_t type
     return type == FOLIOT__RECORDING_INPUTS     ? &content->input_bytes
            : type == FOLIOT__RECORDING_DIGESTS  ? &content->digest_record_bytes
            : type == FOLIOT__RECORDING_KEYFRAME ? &content->keyframe_bytes
-                                           : &content->other_bytes;
+                                                : &content->other_bytes;
 }
 
 // One record. *type is its type, for the damage's text.
@@ -547,7 +548,8 @@ static foliot_status read_block(foliot__block_reader *walk, foliot__recording_bl
         return damaged(damage, FOLIOT_STATUS_TRUNCATED, walk->number, walk->offset,
                        left ? "the file ends inside the block's header"
                             : "the file ends without its closing block");
-    const uint8_t *bytes = foliot__source_at(source, walk->offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
+    const uint8_t *bytes =
+        foliot__source_at(source, walk->offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
     if (!bytes)
         return unread(walk, damage);
     if (!foliot__recording_block_read(bytes, block))
@@ -557,8 +559,8 @@ static foliot_status read_block(foliot__block_reader *walk, foliot__recording_bl
         return damaged(damage, FOLIOT_STATUS_TRUNCATED, walk->number, walk->offset,
                        "the file ends inside the block: %" PRIu64 " of %" PRIu32 " bytes are there",
                        left - FOLIOT__RECORDING_BLOCK_BYTES, block->length);
-    *payload =
-        foliot__source_at(source, walk->offset + FOLIOT__RECORDING_BLOCK_BYTES, block->length, AHEAD);
+    *payload = foliot__source_at(source, walk->offset + FOLIOT__RECORDING_BLOCK_BYTES,
+                                 block->length, AHEAD);
     if (!*payload)
         return unread(walk, damage);
     if (foliot__crc32c(0, *payload, block->length) != block->payload_crc)
@@ -601,8 +603,8 @@ static foliot_status next(foliot__block_reader *walk, foliot__recording_content 
 }
 
 foliot_status foliot__block_reader_begin(foliot__block_reader *walk, foliot__source *source,
-                                      foliot__recording_header *header, foliot__recording_content *content,
-                                      foliot_damage *damage)
+                                         foliot__recording_header *header,
+                                         foliot__recording_content *content, foliot_damage *damage)
 {
     uint32_t version;
     memset(walk, 0, sizeof *walk);
@@ -620,15 +622,16 @@ foliot_status foliot__block_reader_begin(foliot__block_reader *walk, foliot__sou
     if (!foliot__recording_version_known(version))
         return damaged(damage, FOLIOT_STATUS_NEWER, 0, 0,
                        "format version %" PRIu32 ", and this build reads versions %u to %u",
-                       version, FOLIOT__RECORDING_VERSION, FOLIOT__RECORDING_VERSION_FOREIGN_PACKED);
+                       version, FOLIOT__RECORDING_VERSION,
+                       FOLIOT__RECORDING_VERSION_FOREIGN_PACKED);
     walk->version = header->format = version;
     header->foreign = foliot__recording_version_foreign(version);
     walk->offset = FOLIOT__RECORDING_START_BYTES;
     return next(walk, content, header, damage);
 }
 
-foliot_status foliot__block_reader_next(foliot__block_reader *walk, foliot__recording_content *content,
-                                     foliot_damage *damage)
+foliot_status foliot__block_reader_next(foliot__block_reader *walk,
+                                        foliot__recording_content *content, foliot_damage *damage)
 {
     if (!walk->closed)
         return next(walk, content, NULL, damage);
@@ -640,10 +643,11 @@ foliot_status foliot__block_reader_next(foliot__block_reader *walk, foliot__reco
 }
 
 foliot_status foliot__block_reader_seek(foliot__block_reader *walk, uint64_t offset, uint64_t tick,
-                                   foliot_damage *damage)
+                                        foliot_damage *damage)
 {
     foliot__recording_block block;
-    const uint8_t *bytes = foliot__source_at(walk->source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
+    const uint8_t *bytes =
+        foliot__source_at(walk->source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
     if (!bytes && offset <= walk->source->length &&
         walk->source->length - offset >= FOLIOT__RECORDING_BLOCK_BYTES)
         return unread(walk, damage);

@@ -72,20 +72,20 @@ typedef struct foliot__block_reader {
 
 // Reads the file's start and block 0. The walk then stands before block 1, at the header's tick.
 foliot_status foliot__block_reader_begin(foliot__block_reader *walk, foliot__source *source,
-                                      foliot__recording_header *header, foliot__recording_content *content,
-                                      foliot_damage *damage);
+                                         foliot__recording_header *header,
+                                         foliot__recording_content *content, foliot_damage *damage);
 // The next block. FOLIOT_STATUS_NOT_FOUND after the closing block at the end of the file; else a damage.
-foliot_status foliot__block_reader_next(foliot__block_reader *walk, foliot__recording_content *content,
-                                     foliot_damage *damage);
+foliot_status foliot__block_reader_next(foliot__block_reader *walk,
+                                        foliot__recording_content *content, foliot_damage *damage);
 // Puts the walk before the keyframe block at `offset`; its number is taken from the block.
 foliot_status foliot__block_reader_seek(foliot__block_reader *walk, uint64_t offset, uint64_t tick,
-                                   foliot_damage *damage);
+                                        foliot_damage *damage);
 // The closing block by the END record at the file's end; false if there is none to trust.
 bool foliot__recording_closing(foliot__source *source, foliot__recording_content *content);
 
 // The digest that the block has for `tick`: how many bytes of it, 0 if none.
 uint32_t foliot__recording_content_digest(const foliot__recording_content *content, uint64_t tick,
-                                     const uint8_t **bytes);
+                                          const uint8_t **bytes);
 
 // Decompresses the block's keyframe, if it is compressed: at most `limit` bytes, the most that a
 // state of this recording can have. FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_MEMORY; FOLIOT_STATUS_UNSUPPORTED in a build

@@ -210,8 +210,8 @@ static foliot_status put_closing(compaction *c)
         return status;
     payload->length = 0;
     foliot__recording_encode_closing(payload, c->content.tick,
-                                foliot__recording_digest_of(c->content.closing_digest),
-                                (const uint64_t(*)[2])c->index, c->index_count, c->length);
+                                     foliot__recording_digest_of(c->content.closing_digest),
+                                     (const uint64_t(*)[2])c->index, c->index_count, c->length);
     if (payload->failed)
         return FOLIOT_STATUS_MEMORY;
     return put_block(c, c->content.tick, payload->bytes, payload->length);

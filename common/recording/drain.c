@@ -44,8 +44,8 @@ static void build_keyframe(foliot__drain *drain, const foliot__queued *queued)
 {
     size_t state_bytes = queued->length - queued->note_bytes;
     foliot__recording_encode_keyframe(&drain->block, queued->tick, queued->digest,
-                                 drain->raw_keyframes ? NULL : &drain->keyframes,
-                                 drain->state.bytes, (uint32_t)state_bytes);
+                                      drain->raw_keyframes ? NULL : &drain->keyframes,
+                                      drain->state.bytes, (uint32_t)state_bytes);
     foliot__pack_raw(&drain->block, drain->state.bytes + state_bytes, queued->note_bytes);
 }
 
@@ -90,15 +90,16 @@ static int build_block(foliot__drain *drain, const foliot__queued *queued)
         build_keyframe(drain, queued);
     } else if (queued->kind == FOLIOT__QUEUED_CLOSING) {
         foliot__recording_encode_closing(block, queued->tick, queued->digest,
-                                    (const uint64_t(*)[2])drain->index, drain->index_count,
-                                    drain->length);
+                                         (const uint64_t(*)[2])drain->index, drain->index_count,
+                                         drain->length);
     } else {
         take_payload(drain, queued, block);
     }
     if (block->failed)
         return ENOMEM;
     foliot__recording_block_frame(block->bytes, drain->block_number, queued->tick,
-                             block->bytes + sizeof no_header, block->length - sizeof no_header);
+                                  block->bytes + sizeof no_header,
+                                  block->length - sizeof no_header);
     return 0;
 }
 

@@ -8,13 +8,13 @@
 
 #include <string.h>
 
-bool foliot__recording_encoder_init(foliot__recording_encoder *encoder, uint64_t tick, uint32_t digest_every,
-                               uint32_t digest_bytes)
+bool foliot__recording_encoder_init(foliot__recording_encoder *encoder, uint64_t tick,
+                                    uint32_t digest_every, uint32_t digest_bytes)
 {
     *encoder = (foliot__recording_encoder){.first_tick = tick,
-                                      .tick = tick,
-                                      .digest_every = digest_every,
-                                      .digest_bytes = digest_bytes};
+                                           .tick = tick,
+                                           .digest_every = digest_every,
+                                           .digest_bytes = digest_bytes};
     return foliot__buffer_reserve(&encoder->entries, 16384) &&
            foliot__buffer_reserve(&encoder->digests, 16384) &&
            foliot__buffer_reserve(&encoder->payload, 65536);
@@ -80,7 +80,8 @@ static bool foretold(const foliot__recording_player *player, const foliot_input 
            memcmp(input->axes, player->axes, sizeof player->axes) == 0;
 }
 
-static unsigned code_of(const foliot__recording_encoder *encoder, const foliot_input *input, bool last)
+static unsigned code_of(const foliot__recording_encoder *encoder, const foliot_input *input,
+                        bool last)
 {
     if (input->kind == FOLIOT_INPUT_JOIN)
         return FOLIOT__RECORDING_JOIN;
@@ -92,8 +93,8 @@ static unsigned code_of(const foliot__recording_encoder *encoder, const foliot_i
     return last && steady ? FOLIOT__RECORDING_STREAM : FOLIOT__RECORDING_CONTROL;
 }
 
-static void encode_player(foliot__recording_encoder *encoder, const foliot_input *inputs, uint32_t count,
-                          uint32_t index)
+static void encode_player(foliot__recording_encoder *encoder, const foliot_input *inputs,
+                          uint32_t count, uint32_t index)
 {
     foliot__recording_player *player = &encoder->players[index];
     if (count == 0 && player->streams) {
@@ -110,7 +111,7 @@ static void encode_player(foliot__recording_encoder *encoder, const foliot_input
 }
 
 bool foliot__recording_encode_tick(foliot__recording_encoder *encoder, const foliot_input *inputs,
-                              uint32_t count, foliot_digest digest)
+                                   uint32_t count, foliot_digest digest)
 {
     if (encoder->tick - encoder->first_tick >= FOLIOT__RECORDING_BLOCK_TICKS_MAX ||
         count > FOLIOT__RECORDING_BLOCK_INPUTS_MAX - encoder->input_count)
@@ -157,7 +158,7 @@ static void encode_digests(foliot__recording_encoder *encoder)
 }
 
 void foliot__recording_encode_block(foliot__recording_encoder *encoder, size_t *input_bytes,
-                               size_t *digest_bytes)
+                                    size_t *digest_bytes)
 {
     encoder->payload.length = 0;
     if (encoder->entry_values)
@@ -202,7 +203,7 @@ static void pack_build(foliot__buffer *out, foliot_digest fingerprint)
 }
 
 void foliot__recording_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
-                                      uint64_t tick, foliot_digest fingerprint)
+                                           uint64_t tick, foliot_digest fingerprint)
 {
     foliot__pack_array(out, 2);
     foliot__pack_uint(out, FOLIOT__RECORDING_HEADER);
@@ -239,8 +240,8 @@ void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_
 }
 
 void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
-                                  foliot__keyframe_encoder *encoder, const uint8_t *bytes,
-                                  uint32_t count)
+                                       foliot__keyframe_encoder *encoder, const uint8_t *bytes,
+                                       uint32_t count)
 {
     size_t length = encoder ? foliot__keyframe_compress(encoder, bytes, count) : 0;
     foliot__pack_array(out, length ? 6 : 5);
@@ -254,8 +255,8 @@ void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, folio
 }
 
 void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,
-                                 const uint64_t (*index)[2], uint32_t index_count,
-                                 uint64_t block_offset)
+                                      const uint64_t (*index)[2], uint32_t index_count,
+                                      uint64_t block_offset)
 {
     foliot__pack_array(out, 3);
     foliot__pack_uint(out, FOLIOT__RECORDING_CLOSING);
@@ -276,7 +277,7 @@ void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot
 }
 
 void foliot__recording_encode_note(foliot__buffer *out, uint64_t tick, const char *what,
-                              const char *text)
+                                   const char *text)
 {
     foliot__pack_array(out, 4);
     foliot__pack_uint(out, FOLIOT__RECORDING_NOTE);

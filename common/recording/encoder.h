@@ -28,8 +28,8 @@ typedef struct foliot__recording_encoder {
     foliot__buffer payload, record;
 } foliot__recording_encoder;
 
-bool foliot__recording_encoder_init(foliot__recording_encoder *encoder, uint64_t tick, uint32_t digest_every,
-                               uint32_t digest_bytes);
+bool foliot__recording_encoder_init(foliot__recording_encoder *encoder, uint64_t tick,
+                                    uint32_t digest_every, uint32_t digest_bytes);
 void foliot__recording_encoder_free(foliot__recording_encoder *encoder);
 // All that is known of players is forgotten, as at a keyframe. The block must be empty.
 void foliot__recording_encoder_reset(foliot__recording_encoder *encoder);
@@ -38,11 +38,11 @@ void foliot__recording_encoder_reset(foliot__recording_encoder *encoder);
 // False if the block cannot hold them: close it first, then they fit, or are too many for any
 // block.
 bool foliot__recording_encode_tick(foliot__recording_encoder *encoder, const foliot_input *inputs,
-                              uint32_t count, foliot_digest digest);
+                                   uint32_t count, foliot_digest digest);
 // The records of the block as encoder->payload, and an empty block. *inputs_bytes and *digest_bytes
 // of it.
 void foliot__recording_encode_block(foliot__recording_encoder *encoder, size_t *input_bytes,
-                               size_t *digest_bytes);
+                                    size_t *digest_bytes);
 
 // One record after another into a buffer.
 typedef struct foliot__recording_head {
@@ -57,15 +57,15 @@ typedef struct foliot__recording_head {
 void foliot__recording_encode_head(foliot__buffer *out, const foliot__recording_head *head);
 // Of a simulation that is not our world; it must be FOLIOT__RECORDING_VERSION_FOREIGN then.
 void foliot__recording_encode_foreign_head(foliot__buffer *out, const foliot_simulation *simulation,
-                                      uint64_t tick, foliot_digest fingerprint);
+                                           uint64_t tick, foliot_digest fingerprint);
 // Compressed where that makes it smaller; `encoder` NULL: the bytes as they are.
 void foliot__recording_encode_keyframe(foliot__buffer *out, uint64_t tick, foliot_digest digest,
-                                  foliot__keyframe_encoder *encoder, const uint8_t *bytes,
-                                  uint32_t count);
+                                       foliot__keyframe_encoder *encoder, const uint8_t *bytes,
+                                       uint32_t count);
 void foliot__recording_encode_closing(foliot__buffer *out, uint64_t tick, foliot_digest digest,
-                                 const uint64_t (*index)[2], uint32_t index_count,
-                                 uint64_t block_offset);
+                                      const uint64_t (*index)[2], uint32_t index_count,
+                                      uint64_t block_offset);
 void foliot__recording_encode_note(foliot__buffer *out, uint64_t tick, const char *what,
-                              const char *text);
+                                   const char *text);
 
 #endif

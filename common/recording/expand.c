@@ -113,7 +113,7 @@ static void expand_entry(expansion *e, uint32_t *from)
         put(e, player,
             code == FOLIOT__RECORDING_JOIN    ? FOLIOT_INPUT_JOIN
             : code == FOLIOT__RECORDING_LEAVE ? FOLIOT_INPUT_LEAVE
-                                         : FOLIOT_INPUT_CONTROL);
+                                              : FOLIOT_INPUT_CONTROL);
     }
     set_streams(e, player, code == FOLIOT__RECORDING_STREAM);
 }
@@ -130,8 +130,9 @@ static void expand_tick(expansion *e)
         foliot__reader_fail(e->r, FOLIOT_STATUS_MEMORY);
 }
 
-foliot_status foliot__recording_expand(foliot__block_reader *walk, foliot__recording_content *content,
-                                  uint64_t tick, foliot__reader *entries, uint32_t values)
+foliot_status foliot__recording_expand(foliot__block_reader *walk,
+                                       foliot__recording_content *content, uint64_t tick,
+                                       foliot__reader *entries, uint32_t values)
 {
     expansion e = {.walk = walk,
                    .log = &content->inputs,

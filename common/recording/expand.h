@@ -9,7 +9,8 @@
 // As at every keyframe.
 void foliot__recording_forget_players(foliot__block_reader *walk);
 // Inputs of the ticks from content->first_tick to `tick`, into content->inputs.
-foliot_status foliot__recording_expand(foliot__block_reader *walk, foliot__recording_content *content,
-                                  uint64_t tick, foliot__reader *entries, uint32_t values);
+foliot_status foliot__recording_expand(foliot__block_reader *walk,
+                                       foliot__recording_content *content, uint64_t tick,
+                                       foliot__reader *entries, uint32_t values);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/crc32c.h"
 
 void foliot__recording_block_write(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
-                              const foliot__recording_block *block)
+                                   const foliot__recording_block *block)
 {
     foliot__writer w = foliot__writer_of(bytes, FOLIOT__RECORDING_BLOCK_BYTES);
     foliot__write_u32(&w, FOLIOT__RECORDING_BLOCK_MAGIC);
@@ -18,18 +18,18 @@ void foliot__recording_block_write(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
 }
 
 void foliot__recording_block_frame(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES], uint32_t number,
-                              uint64_t tick, const void *payload, size_t length)
+                                   uint64_t tick, const void *payload, size_t length)
 {
     foliot__recording_block_write(bytes, &(foliot__recording_block){
-                                        .length = (uint32_t)length,
-                                        .number = number,
-                                        .tick = tick,
-                                        .payload_crc = foliot__crc32c(0, payload, length),
-                                    });
+                                             .length = (uint32_t)length,
+                                             .number = number,
+                                             .tick = tick,
+                                             .payload_crc = foliot__crc32c(0, payload, length),
+                                         });
 }
 
 bool foliot__recording_block_read(const uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
-                             foliot__recording_block *block)
+                                  foliot__recording_block *block)
 {
     foliot__reader r = foliot__reader_of(bytes, FOLIOT__RECORDING_BLOCK_BYTES);
     uint32_t magic = foliot__read_u32(&r);
@@ -51,7 +51,8 @@ void foliot__recording_start_write(uint8_t bytes[FOLIOT__RECORDING_START_BYTES],
     foliot__write_u32(&w, foliot__crc32c(0, bytes, FOLIOT__RECORDING_START_BYTES - 4));
 }
 
-bool foliot__recording_start_read(const uint8_t bytes[FOLIOT__RECORDING_START_BYTES], uint32_t *version)
+bool foliot__recording_start_read(const uint8_t bytes[FOLIOT__RECORDING_START_BYTES],
+                                  uint32_t *version)
 {
     foliot__reader r = foliot__reader_of(bytes, FOLIOT__RECORDING_START_BYTES);
     const uint8_t *magic = foliot__read_bytes(&r, FOLIOT__RECORDING_MAGIC_BYTES);

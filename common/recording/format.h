@@ -10,7 +10,7 @@
 
 #include "foliot/digest.h"
 
-#define FOLIOT__RECORDING_MAGIC                                                                         \
+#define FOLIOT__RECORDING_MAGIC                                                                    \
     "\x89"                                                                                         \
     "FOLIOT\n" // 8 bytes; the first catches 7-bit transfers, the last text mode
 #define FOLIOT__RECORDING_MAGIC_BYTES 8
@@ -47,7 +47,8 @@ enum foliot__recording_record {
 // How a keyframe's bytes are stored.
 enum foliot__recording_encoding {
     FOLIOT__RECORDING_RAW = 0,
-    FOLIOT__RECORDING_ZSTD = 1, // one zstd frame; the size of the state follows it. Format 3 and 4 alone
+    FOLIOT__RECORDING_ZSTD =
+        1, // one zstd frame; the size of the state follows it. Format 3 and 4 alone
 };
 
 // Entries of INPUTS: ticks on, player * 8 + code, then for all but NONE a mask and what it
@@ -82,15 +83,16 @@ typedef struct foliot__recording_block {
 
 // The 28 bytes before a payload.
 void foliot__recording_block_write(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
-                              const foliot__recording_block *block);
+                                   const foliot__recording_block *block);
 // False if they are no block header.
 bool foliot__recording_block_read(const uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES],
-                             foliot__recording_block *block);
+                                  foliot__recording_block *block);
 // The same, of a payload that is at hand: its length and its checksum are taken from it.
 void foliot__recording_block_frame(uint8_t bytes[FOLIOT__RECORDING_BLOCK_BYTES], uint32_t number,
-                              uint64_t tick, const void *payload, size_t length);
+                                   uint64_t tick, const void *payload, size_t length);
 void foliot__recording_start_write(uint8_t bytes[FOLIOT__RECORDING_START_BYTES], uint32_t version);
-bool foliot__recording_start_read(const uint8_t bytes[FOLIOT__RECORDING_START_BYTES], uint32_t *version);
+bool foliot__recording_start_read(const uint8_t bytes[FOLIOT__RECORDING_START_BYTES],
+                                  uint32_t *version);
 
 // In the order in which it is written: high first, the most significant byte first.
 void foliot__recording_digest_bytes(foliot_digest digest, uint8_t bytes[16]);
@@ -98,7 +100,8 @@ foliot_digest foliot__recording_digest_of(const uint8_t bytes[16]);
 
 static inline bool foliot__recording_version_known(uint32_t version)
 {
-    return version >= FOLIOT__RECORDING_VERSION && version <= FOLIOT__RECORDING_VERSION_FOREIGN_PACKED;
+    return version >= FOLIOT__RECORDING_VERSION &&
+           version <= FOLIOT__RECORDING_VERSION_FOREIGN_PACKED;
 }
 
 static inline bool foliot__recording_version_foreign(uint32_t version)

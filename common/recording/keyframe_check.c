@@ -43,7 +43,8 @@ size_t foliot__replay_state_bytes_max(const foliot_replay *replay)
     return replay->world ? replay->world_bytes : FOLIOT_SIMULATION_BYTES_MAX;
 }
 
-foliot_status foliot__replay_check_keyframe(foliot_replay *replay, foliot__recording_content *content,
+foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
+                                            foliot__recording_content *content,
                                             foliot_damage *damage)
 {
     foliot_digest digest;

@@ -65,7 +65,7 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
     recording->seen_tick = recording->keyframe_tick = recording->state.closed_tick = tick;
     recording->digest = foliot_simulation_get_digest(simulation);
     if (!foliot__recording_encoder_init(&recording->encoder, tick, config->digest_ticks,
-                                   config->digest_bytes) ||
+                                        config->digest_bytes) ||
         !capture(recording, simulation)) {
         foliot__recording_encoder_free(&recording->encoder);
         foliot__buffer_free(&recording->capture);
@@ -202,7 +202,8 @@ static foliot_status write_start(foliot_recording *recording, const foliot_recor
     if (payload->failed)
         return FOLIOT_STATUS_MEMORY;
     foliot__recording_start_write(start, version);
-    foliot__recording_block_frame(header, 0, recording->encoder.tick, payload->bytes, payload->length);
+    foliot__recording_block_frame(header, 0, recording->encoder.tick, payload->bytes,
+                                  payload->length);
     if (foliot__sink_write(sink, start, sizeof start) ||
         foliot__sink_write(sink, header, sizeof header) ||
         foliot__sink_write(sink, payload->bytes, payload->length))
@@ -396,7 +397,8 @@ const foliot_resumption *foliot_recording_get_resumption(const foliot_recording 
 static foliot_status note(foliot_recording *recording, const char *what, const char *text)
 {
     if (stopped(recording) == FOLIOT_STATUS_OK)
-        foliot__recording_encode_note(&recording->encoder.notes, recording->encoder.tick, what, text);
+        foliot__recording_encode_note(&recording->encoder.notes, recording->encoder.tick, what,
+                                      text);
     return stopped(recording);
 }
 

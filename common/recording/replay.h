@@ -38,9 +38,9 @@ struct foliot_replay {
     uint64_t whole_bytes;            // of the file, after foliot_replay_scan
     uint64_t cut_offset, cut_number; // after the last block that has ticks or a keyframe
 
-    foliot__block_reader walk;       // stands after ...
+    foliot__block_reader walk;         // stands after ...
     foliot__recording_content content; // ... this block
-    bool has_segment;             // the last keyframe passed:
+    bool has_segment;                  // the last keyframe passed:
     uint64_t segment_tick;
     uint8_t segment_digest[16];
     uint8_t *segment;
@@ -69,7 +69,8 @@ foliot_status foliot__replay_rewind(foliot_replay *replay);
 // it was written, and whoever writes a file writes its checksums; FOLIOT_STATUS_CORRUPT is told as the
 // replay's damage. Every keyframe goes through here before anything starts from it.
 // A compressed one is decompressed by it, where its kind is known and this build has zstd.
-foliot_status foliot__replay_check_keyframe(foliot_replay *replay, foliot__recording_content *content,
+foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
+                                            foliot__recording_content *content,
                                             foliot_damage *damage);
 // The most bytes that a state of the recording can have.
 size_t foliot__replay_state_bytes_max(const foliot_replay *replay);

@@ -22,7 +22,8 @@
 
 static foliot_status refuse(foliot_damage *damage, foliot_status status, const char *reason)
 {
-    *damage = (foliot_damage){.status = status, .block = 0, .offset = FOLIOT__RECORDING_START_BYTES};
+    *damage =
+        (foliot_damage){.status = status, .block = 0, .offset = FOLIOT__RECORDING_START_BYTES};
     snprintf(damage->text, sizeof damage->text, "block 0 at offset %d: %s",
              FOLIOT__RECORDING_START_BYTES, reason);
     return status;
@@ -78,17 +79,18 @@ static void take_about(foliot_replay *replay)
 {
     const foliot__recording_header *header = &replay->header;
     foliot_replay_summary *about = &replay->about;
-    *about = (foliot_replay_summary){.format = header->format,
-                                     .rules = foliot_world_kind.version,
-                                     .setup = header->scene,
-                                     .setup_bytes = header->scene_bytes,
-                                     .scene = replay->scene,
-                                     .dt = header->dt,
-                                     .seed = header->seed,
-                                     .fingerprint = foliot__recording_digest_of(header->fingerprint),
-                                     .first_tick = header->tick,
-                                     .last_tick = header->tick,
-                                     .bytes = replay->source.length};
+    *about =
+        (foliot_replay_summary){.format = header->format,
+                                .rules = foliot_world_kind.version,
+                                .setup = header->scene,
+                                .setup_bytes = header->scene_bytes,
+                                .scene = replay->scene,
+                                .dt = header->dt,
+                                .seed = header->seed,
+                                .fingerprint = foliot__recording_digest_of(header->fingerprint),
+                                .first_tick = header->tick,
+                                .last_tick = header->tick,
+                                .bytes = replay->source.length};
     if (header->foreign)
         about->rules = header->rules;
     snprintf(about->kind, sizeof about->kind, "%s",
@@ -177,8 +179,8 @@ static foliot_status take_own(foliot_replay *replay, const opener *opening, foli
 static foliot_status open_source(foliot_replay *replay, const opener *opening,
                                  foliot_damage *damage)
 {
-    foliot_status status = foliot__block_reader_begin(&replay->walk, &replay->source, &replay->header,
-                                                   &replay->content, damage);
+    foliot_status status = foliot__block_reader_begin(&replay->walk, &replay->source,
+                                                      &replay->header, &replay->content, damage);
     if (status == FOLIOT_STATUS_OK)
         status = replay->header.foreign ? take_foreign(replay, opening, damage)
                                         : take_own(replay, opening, damage);

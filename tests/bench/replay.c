@@ -29,7 +29,8 @@ static char folder[] = P_tmpdir "/foliot-bench-XXXXXX";
 static void make(recording_memory *memory, uint64_t ticks, bool streams)
 {
     recording_fixture yard;
-    foliot_recording_config config = recording_fixture_config(60, foliot_recording_config_default().keyframe_ticks);
+    foliot_recording_config config =
+        recording_fixture_config(60, foliot_recording_config_default().keyframe_ticks);
     recording_fixture_init(&yard, BODIES, PLAYERS, FOLIOT_INTEGRATOR_VELOCITY_VERLET, 1);
     yard.streams = streams;
     recording_fixture_record(&yard, &config, ticks, memory, NULL);

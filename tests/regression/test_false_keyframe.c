@@ -355,9 +355,10 @@ static void captured_bytes_have_the_worlds_digest(void **state)
             assert_int_equal(foliot__captured_digest(world, bytes, length - 1, &digest),
                              FOLIOT_STATUS_TRUNCATED);
             free(bytes);
-            assert_int_equal(
-                foliot_world_step(world, inputs, recording_fixture_inputs(&yard, tick, true, inputs), NULL),
-                FOLIOT_STATUS_OK);
+            assert_int_equal(foliot_world_step(world, inputs,
+                                               recording_fixture_inputs(&yard, tick, true, inputs),
+                                               NULL),
+                             FOLIOT_STATUS_OK);
         }
         foliot_world_destroy(world);
         recording_fixture_free(&yard);

@@ -80,7 +80,7 @@ static void add_spring(recording_fixture *yard, uint32_t i, uint32_t bodies)
 }
 
 void recording_fixture_init(recording_fixture *yard, uint32_t bodies, uint32_t players,
-                    foliot_integrator integrator, uint64_t seed)
+                            foliot_integrator integrator, uint64_t seed)
 {
     *yard = (recording_fixture){
         .scene = foliot_scene_default(), .rng = foliot__rng_seeded(seed), .changes_hz = 4};
@@ -152,7 +152,7 @@ static bool joins_or_leaves(recording_fixture *yard, uint32_t p, uint64_t tick, 
 }
 
 uint32_t recording_fixture_inputs(recording_fixture *yard, uint64_t tick, bool leaves,
-                          foliot_input inputs[FOLIOT_PLAYERS_MAX])
+                                  foliot_input inputs[FOLIOT_PLAYERS_MAX])
 {
     uint32_t count = 0;
     uint32_t every = (uint32_t)(60 / yard->changes_hz + 0.5);
@@ -190,8 +190,8 @@ foliot_recording_config recording_fixture_config(uint32_t block_ticks, uint32_t 
     return config;
 }
 
-void recording_fixture_record(recording_fixture *yard, const foliot_recording_config *config, uint64_t ticks,
-                      recording_memory *memory, foliot_digest *digests)
+void recording_fixture_record(recording_fixture *yard, const foliot_recording_config *config,
+                              uint64_t ticks, recording_memory *memory, foliot_digest *digests)
 {
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     foliot_recording *recording;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// recording_fixture.h: recordings for tests and benches: a seeded scene, players with fingers, a sink in
-// memory.
+// recording_fixture.h: recordings for tests and benches: a seeded scene, players with fingers, a
+// sink in memory.
 #ifndef FOLIOT_TESTS_RECORDING_FIXTURE_H
 #define FOLIOT_TESTS_RECORDING_FIXTURE_H
 
@@ -30,17 +30,17 @@ typedef struct recording_fixture {
     double changes_hz; // how often a player presses or lets go of a key, on average
 } recording_fixture;
 void recording_fixture_init(recording_fixture *yard, uint32_t bodies, uint32_t players,
-                    foliot_integrator integrator, uint64_t seed);
+                            foliot_integrator integrator, uint64_t seed);
 void recording_fixture_free(recording_fixture *yard);
 foliot_world *recording_fixture_world(const recording_fixture *yard);
 // Inputs of one tick: players join in the first ticks, then press and let go. `leaves`: some come
 // and go.
 uint32_t recording_fixture_inputs(recording_fixture *yard, uint64_t tick, bool leaves,
-                          foliot_input inputs[FOLIOT_PLAYERS_MAX]);
+                                  foliot_input inputs[FOLIOT_PLAYERS_MAX]);
 
 // A whole recording of `ticks`, closed. `digests` NULL, or of each tick from 0 on.
-void recording_fixture_record(recording_fixture *yard, const foliot_recording_config *config, uint64_t ticks,
-                      recording_memory *memory, foliot_digest *digests);
+void recording_fixture_record(recording_fixture *yard, const foliot_recording_config *config,
+                              uint64_t ticks, recording_memory *memory, foliot_digest *digests);
 foliot_recording_config recording_fixture_config(uint32_t block_ticks, uint32_t keyframe_ticks);
 
 #endif

@@ -49,7 +49,8 @@ static foliot_recording *begin(recording_fixture *yard, const char *file, foliot
     return recording;
 }
 
-static void play(recording_fixture *yard, foliot_recording *recording, foliot_world *world, int ticks)
+static void play(recording_fixture *yard, foliot_recording *recording, foliot_world *world,
+                 int ticks)
 {
     foliot_input inputs[FOLIOT_PLAYERS_MAX];
     for (int i = 0; i < ticks; i++) {

@@ -126,7 +126,8 @@ static void a_bomb_takes_no_memory(void **state)
     const uint64_t sizes[] = {0, STATE_BYTES, STATE_BYTES + 1, UINT32_MAX, UINT64_MAX};
     for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         content.unpacked_size = sizes[i];
-        assert_int_equal(foliot__recording_content_unpack(&content, STATE_BYTES - 1), FOLIOT_STATUS_CORRUPT);
+        assert_int_equal(foliot__recording_content_unpack(&content, STATE_BYTES - 1),
+                         FOLIOT_STATUS_CORRUPT);
         assert_null(content.keyframe);
     }
     content.unpacked_size = STATE_BYTES;

@@ -33,7 +33,8 @@ static foliot_status play(session *s, uint64_t ticks)
     foliot_status status = FOLIOT_STATUS_OK;
     for (uint64_t i = 0; i < ticks; i++) {
         foliot_input inputs[FOLIOT_PLAYERS_MAX];
-        uint32_t count = recording_fixture_inputs(&s->yard, foliot_world_get_tick(s->world), true, inputs);
+        uint32_t count =
+            recording_fixture_inputs(&s->yard, foliot_world_get_tick(s->world), true, inputs);
         assert_int_equal(foliot_world_step(s->world, inputs, count, NULL), FOLIOT_STATUS_OK);
         status = foliot_recording_append(s->recording, s->world, inputs, count);
     }
