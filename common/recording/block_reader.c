@@ -542,14 +542,14 @@ static foliot_status decode_payload(decoding *d, foliot_damage *damage)
 static foliot_status read_block(foliot__block_reader *walk, foliot__recording_block *block,
                                 const uint8_t **payload, foliot_damage *damage)
 {
-    foliot__source *source = walk->source;
+    foliot__byte_source *source = walk->source;
     uint64_t left = source->length - walk->offset;
     if (left < FOLIOT__RECORDING_BLOCK_BYTES)
         return damaged(damage, FOLIOT_STATUS_TRUNCATED, walk->number, walk->offset,
                        left ? "the file ends inside the block's header"
                             : "the file ends without its closing block");
     const uint8_t *bytes =
-        foliot__source_at(source, walk->offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
+        foliot__byte_source_at(source, walk->offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
     if (!bytes)
         return unread(walk, damage);
     if (!foliot__recording_block_read(bytes, block))
@@ -559,8 +559,8 @@ static foliot_status read_block(foliot__block_reader *walk, foliot__recording_bl
         return damaged(damage, FOLIOT_STATUS_TRUNCATED, walk->number, walk->offset,
                        "the file ends inside the block: %" PRIu64 " of %" PRIu32 " bytes are there",
                        left - FOLIOT__RECORDING_BLOCK_BYTES, block->length);
-    *payload = foliot__source_at(source, walk->offset + FOLIOT__RECORDING_BLOCK_BYTES,
-                                 block->length, AHEAD);
+    *payload = foliot__byte_source_at(source, walk->offset + FOLIOT__RECORDING_BLOCK_BYTES,
+                                      block->length, AHEAD);
     if (!*payload)
         return unread(walk, damage);
     if (foliot__crc32c(0, *payload, block->length) != block->payload_crc)
@@ -602,14 +602,14 @@ static foliot_status next(foliot__block_reader *walk, foliot__recording_content 
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot__block_reader_begin(foliot__block_reader *walk, foliot__source *source,
+foliot_status foliot__block_reader_begin(foliot__block_reader *walk, foliot__byte_source *source,
                                          foliot__recording_header *header,
                                          foliot__recording_content *content, foliot_damage *damage)
 {
     uint32_t version;
     memset(walk, 0, sizeof *walk);
     walk->source = source;
-    const uint8_t *start = foliot__source_at(source, 0, FOLIOT__RECORDING_START_BYTES, AHEAD);
+    const uint8_t *start = foliot__byte_source_at(source, 0, FOLIOT__RECORDING_START_BYTES, AHEAD);
     if (!start && source->length >= FOLIOT__RECORDING_START_BYTES)
         return unread(walk, damage);
     if (!start)
@@ -647,7 +647,7 @@ foliot_status foliot__block_reader_seek(foliot__block_reader *walk, uint64_t off
 {
     foliot__recording_block block;
     const uint8_t *bytes =
-        foliot__source_at(walk->source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
+        foliot__byte_source_at(walk->source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
     if (!bytes && offset <= walk->source->length &&
         walk->source->length - offset >= FOLIOT__RECORDING_BLOCK_BYTES)
         return unread(walk, damage);
@@ -662,19 +662,19 @@ foliot_status foliot__block_reader_seek(foliot__block_reader *walk, uint64_t off
     return FOLIOT_STATUS_OK;
 }
 
-bool foliot__recording_closing(foliot__source *source, foliot__recording_content *content)
+bool foliot__recording_closing(foliot__byte_source *source, foliot__recording_content *content)
 {
     foliot__recording_block block;
     foliot__block_reader *walk;
     if (source->length < FOLIOT__RECORDING_END_BYTES)
         return false;
-    const uint8_t *bytes = foliot__source_at(source, source->length - FOLIOT__RECORDING_END_BYTES,
-                                             FOLIOT__RECORDING_END_BYTES, 0);
+    const uint8_t *bytes = foliot__byte_source_at(
+        source, source->length - FOLIOT__RECORDING_END_BYTES, FOLIOT__RECORDING_END_BYTES, 0);
     if (!bytes || bytes[0] != 0x92 || bytes[1] != FOLIOT__RECORDING_END)
         return false;
     foliot__reader r = foliot__reader_of(bytes + 2, FOLIOT__RECORDING_END_BYTES - 2);
     uint64_t offset = foliot__unpack_uint(&r);
-    bytes = foliot__source_at(source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
+    bytes = foliot__byte_source_at(source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
     if (r.status != FOLIOT_STATUS_OK || !bytes || !foliot__recording_block_read(bytes, &block))
         return false;
     walk = calloc(1, sizeof *walk);

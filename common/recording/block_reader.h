@@ -8,7 +8,7 @@
 #include "recording/format.h"
 #include "recording/input_log.h"
 #include "recording/journal.h"
-#include "recording/source.h"
+#include "recording/byte_source.h"
 
 #define FOLIOT__RECORDING_DIGESTS_MAX 4 // records in a block
 
@@ -60,7 +60,7 @@ typedef struct foliot__recording_content {
 } foliot__recording_content;
 
 typedef struct foliot__block_reader {
-    foliot__source *source;
+    foliot__byte_source *source;
     uint32_t version; // of the format
     uint64_t offset;  // of the next block
     uint64_t number;  // of the next block
@@ -71,7 +71,7 @@ typedef struct foliot__block_reader {
 } foliot__block_reader;
 
 // Reads the file's start and block 0. The walk then stands before block 1, at the header's tick.
-foliot_status foliot__block_reader_begin(foliot__block_reader *walk, foliot__source *source,
+foliot_status foliot__block_reader_begin(foliot__block_reader *walk, foliot__byte_source *source,
                                          foliot__recording_header *header,
                                          foliot__recording_content *content, foliot_damage *damage);
 // The next block. FOLIOT_STATUS_NOT_FOUND after the closing block at the end of the file; else a damage.
@@ -81,7 +81,7 @@ foliot_status foliot__block_reader_next(foliot__block_reader *walk,
 foliot_status foliot__block_reader_seek(foliot__block_reader *walk, uint64_t offset, uint64_t tick,
                                         foliot_damage *damage);
 // The closing block by the END record at the file's end; false if there is none to trust.
-bool foliot__recording_closing(foliot__source *source, foliot__recording_content *content);
+bool foliot__recording_closing(foliot__byte_source *source, foliot__recording_content *content);
 
 // The digest that the block has for `tick`: how many bytes of it, 0 if none.
 uint32_t foliot__recording_content_digest(const foliot__recording_content *content, uint64_t tick,

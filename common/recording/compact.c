@@ -24,7 +24,7 @@
 #define WRITE_BYTES ((size_t)256 << 10)
 
 typedef struct compaction {
-    foliot__source source;
+    foliot__byte_source source;
     foliot__block_reader reader;
     foliot__recording_header header;
     foliot__recording_content content;
@@ -92,7 +92,7 @@ static const uint8_t *payload_of(compaction *c, size_t *length)
 {
     uint64_t start = c->content.offset + FOLIOT__RECORDING_BLOCK_BYTES;
     *length = (size_t)(c->reader.offset - start);
-    return foliot__source_at(&c->source, start, *length, 0);
+    return foliot__byte_source_at(&c->source, start, *length, 0);
 }
 
 static foliot_status index_keyframe(compaction *c)
@@ -224,7 +224,7 @@ static foliot_status copy_all(compaction *c)
         foliot__block_reader_begin(&c->reader, &c->source, &c->header, &c->content, NULL);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    const uint8_t *start = foliot__source_at(&c->source, 0, (size_t)c->reader.offset, 0);
+    const uint8_t *start = foliot__byte_source_at(&c->source, 0, (size_t)c->reader.offset, 0);
     if (!start || !foliot__recording_encoder_init(&c->encoder, c->reader.tick, UINT32_MAX, 4))
         return start ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_IO;
     status = put_bytes(c, start, (size_t)c->reader.offset);
@@ -301,10 +301,10 @@ static void add_block(content_hash *h)
 // FOLIOT_STATUS_OK if it was read to its closing block, and nothing follows that.
 static foliot_status hash_file(const char *file, uint64_t *hash, uint64_t *blocks)
 {
-    foliot__source source;
+    foliot__byte_source source;
     foliot__recording_header header = {0};
     content_hash *h = calloc(1, sizeof *h);
-    foliot_status status = h ? foliot__source_open(&source, file) : FOLIOT_STATUS_MEMORY;
+    foliot_status status = h ? foliot__byte_source_open(&source, file) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK) {
         status = foliot__block_reader_begin(&h->reader, &source, &header, &h->content, NULL);
         while (status == FOLIOT_STATUS_OK) {
@@ -315,7 +315,7 @@ static foliot_status hash_file(const char *file, uint64_t *hash, uint64_t *block
         *blocks = h->blocks;
         foliot__recording_header_free(&header);
         foliot__recording_content_free(&h->content);
-        foliot__source_close(&source);
+        foliot__byte_source_close(&source);
     }
     free(h);
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status;
@@ -391,7 +391,7 @@ foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks)
 {
     char *path = malloc(strlen(file) + sizeof ".compact");
     compaction *c = calloc(1, sizeof *c);
-    foliot_status status = path && c ? foliot__source_open(&c->source, file) : FOLIOT_STATUS_MEMORY;
+    foliot_status status = path && c ? foliot__byte_source_open(&c->source, file) : FOLIOT_STATUS_MEMORY;
     if (status == FOLIOT_STATUS_OK) {
         sprintf(path, "%s.compact", file);
         c->block_ticks = block_ticks;
@@ -399,7 +399,7 @@ foliot_status foliot__recording_compact(const char *file, uint32_t block_ticks)
         status = c->out < 0 ? FOLIOT_STATUS_IO : replace_file(c, file, path);
         if (c->out >= 0)
             close(c->out);
-        foliot__source_close(&c->source);
+        foliot__byte_source_close(&c->source);
         foliot__recording_header_free(&c->header);
         foliot__recording_content_free(&c->content);
         foliot__recording_encoder_free(&c->encoder);

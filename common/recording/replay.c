@@ -9,63 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage)
-{
-    if (replay->damage.status == FOLIOT_STATUS_OK)
-        replay->damage = *damage;
-}
-
-// -- worlds
-
-foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world)
-{
-    void *block = NULL;
-    size_t bytes = (replay->world_bytes + FOLIOT_WORLD_ALIGNMENT - 1) / FOLIOT_WORLD_ALIGNMENT *
-                   FOLIOT_WORLD_ALIGNMENT;
-    if (bytes)
-        block = aligned_alloc(FOLIOT_WORLD_ALIGNMENT, bytes);
-    if (!block)
-        return bytes ? FOLIOT_STATUS_MEMORY : FOLIOT_STATUS_INVALID;
-    foliot_status status =
-        foliot_world_init(block, bytes, &replay->capacities, replay->scene, world);
-    if (status != FOLIOT_STATUS_OK)
-        free(block);
-    return status;
-}
-
-foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_world *hosted,
-                                 foliot_simulation *simulation)
-{
-    *simulation = (foliot_simulation){NULL, NULL, replay->header.scene, replay->header.scene_bytes};
-    if (replay->foreign) {
-        simulation->kind = replay->foreign;
-        return replay->foreign->create(replay->foreign->user, simulation->setup,
-                                       simulation->setup_bytes, &simulation->self);
-    }
-    if (replay->header.foreign)
-        return FOLIOT_STATUS_UNSUPPORTED;
-    *hosted = (foliot_hosted_world){.host = replay->host};
-    simulation->kind = &foliot_world_kind;
-    simulation->self = hosted;
-    return foliot__replay_new_world(replay, &hosted->world);
-}
-
-void foliot__replay_drop(foliot_simulation *simulation)
-{
-    if (simulation->kind == &foliot_world_kind)
-        free(((foliot_hosted_world *)simulation->self)->world);
-    else
-        foliot_simulation_destroy(simulation);
-    *simulation = (foliot_simulation){0};
-}
-
-void foliot__replay_take_world(foliot_replay *replay)
-{
-    replay->hosted = (foliot_hosted_world){.world = replay->world, .host = replay->host};
-    replay->simulation = (foliot_simulation){&foliot_world_kind, &replay->hosted,
-                                             replay->header.scene, replay->header.scene_bytes};
-}
-
 static foliot_status scratch_world(foliot_replay *replay)
 {
     return replay->scratch ? FOLIOT_STATUS_OK : foliot__replay_new_world(replay, &replay->scratch);

@@ -14,7 +14,7 @@ typedef struct foliot__recording_held {
 } foliot__recording_held;
 
 struct foliot_replay {
-    foliot__source source;
+    foliot__byte_source source;
     foliot__recording_header header;
     foliot_scene *scene;
     foliot_world_config capacities;

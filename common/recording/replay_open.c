@@ -219,7 +219,7 @@ static foliot_status open_file(const char *file, const opener *opening, foliot_r
     if (!replay)
         return FOLIOT_STATUS_MEMORY;
     errno = 0;
-    foliot_status status = foliot__source_open(&replay->source, file);
+    foliot_status status = foliot__byte_source_open(&replay->source, file);
     int error = errno;
     if (status == FOLIOT_STATUS_OK)
         return open_replay(replay, opening, out, damage);
@@ -240,7 +240,7 @@ static foliot_status open_bytes(const void *bytes, size_t length, const opener *
     foliot_replay *replay = calloc(1, sizeof *replay);
     if (!replay)
         return FOLIOT_STATUS_MEMORY;
-    foliot__source_of(&replay->source, bytes, length);
+    foliot__byte_source_of(&replay->source, bytes, length);
     return open_replay(replay, opening, out, damage);
 }
 
@@ -270,7 +270,7 @@ foliot_status foliot_replay_open_simulation_bytes(const void *bytes, size_t leng
 
 void foliot_replay_close(foliot_replay *replay)
 {
-    foliot__source_close(&replay->source);
+    foliot__byte_source_close(&replay->source);
     foliot__recording_header_free(&replay->header);
     foliot__recording_content_free(&replay->content);
     if (replay->scene)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-// source.c: reads with pread, not through a mapping: a file that is cut while it is read must end
-// in a status, not in a signal.
+// byte_source.c: reads with pread, not through a mapping: a file that is cut while it is read must
+// end in a status, not in a signal.
 #define _FILE_OFFSET_BITS 64
-#include "recording/source.h"
+#include "recording/byte_source.h"
 
 #include "base/file.h"
 
@@ -13,13 +13,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-void foliot__source_of(foliot__source *source, const void *bytes, size_t length)
+void foliot__byte_source_of(foliot__byte_source *source, const void *bytes, size_t length)
 {
     static const uint8_t nothing[1];
-    *source = (foliot__source){.memory = length ? bytes : nothing, .file = -1, .length = length};
+    *source =
+        (foliot__byte_source){.memory = length ? bytes : nothing, .file = -1, .length = length};
 }
 
-foliot_status foliot__source_open(foliot__source *source, const char *file)
+foliot_status foliot__byte_source_open(foliot__byte_source *source, const char *file)
 {
     struct stat about;
     int descriptor = foliot__file_open(file);
@@ -31,19 +32,19 @@ foliot_status foliot__source_open(foliot__source *source, const char *file)
         errno = error;
         return FOLIOT_STATUS_IO;
     }
-    *source = (foliot__source){.file = descriptor, .length = (uint64_t)about.st_size};
+    *source = (foliot__byte_source){.file = descriptor, .length = (uint64_t)about.st_size};
     return FOLIOT_STATUS_OK;
 }
 
-void foliot__source_close(foliot__source *source)
+void foliot__byte_source_close(foliot__byte_source *source)
 {
     if (source->file >= 0)
         close(source->file);
     free(source->window);
-    *source = (foliot__source){.file = -1};
+    *source = (foliot__byte_source){.file = -1};
 }
 
-static bool window_fill(foliot__source *source, uint64_t offset, size_t count)
+static bool window_fill(foliot__byte_source *source, uint64_t offset, size_t count)
 {
     if (count > source->window_capacity) {
         uint8_t *window = realloc(source->window, count);
@@ -68,8 +69,8 @@ static bool window_fill(foliot__source *source, uint64_t offset, size_t count)
     return true;
 }
 
-const uint8_t *foliot__source_at(foliot__source *source, uint64_t offset, size_t count,
-                                 size_t ahead)
+const uint8_t *foliot__byte_source_at(foliot__byte_source *source, uint64_t offset, size_t count,
+                                      size_t ahead)
 {
     if (offset > source->length || count > source->length - offset)
         return NULL;
