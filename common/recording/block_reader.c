@@ -1,671 +1,160 @@
 // SPDX-License-Identifier: MIT
-// block_reader.c: frames and records of a recording, read straight through a bounds-checked cursor.
-// The players' entries are expanded by expand.c.
+// block_reader.c: frames of a recording: each block's header, length, number, tick and checksum are
+// checked before its records are decoded. It goes forward, or to a keyframe that an index names.
 #include "recording/block_reader.h"
 
 #include "base/crc32c.h"
 #include "base/unpack.h"
+#include "recording/damage.h"
 #include "recording/expand.h"
-#include "recording/keyframe_codec.h"
+#include "recording/record_decoder.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define AHEAD (256u << 10)
 
-__attribute__((format(printf, 5, 6))) static foliot_status damaged(foliot_damage *damage,
-                                                                   foliot_status status,
-                                                                   uint64_t block, uint64_t offset,
-                                                                   const char *format, ...)
-{
-    char reason[128];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(reason, sizeof reason, format, arguments);
-    va_end(arguments);
-    if (!damage)
-        return status;
-    *damage = (foliot_damage){.status = status, .block = block, .offset = offset};
-    snprintf(damage->text, sizeof damage->text, "block %" PRIu64 " at offset %" PRIu64 ": %s",
-             block, offset, reason);
-    return status;
-}
-
 // The bytes are in the file, and could not be had.
-static foliot_status unread(const foliot__block_reader *walk, foliot_damage *damage)
+static foliot_status source_refused(const foliot__block_reader *reader, foliot_damage *damage)
 {
-    foliot_status status = walk->source->status;
-    return damaged(damage, status, walk->number, walk->offset,
-                   status == FOLIOT_STATUS_MEMORY ? "no memory to read it"
-                                           : "the system does not read it");
+    foliot_status status = reader->source->status;
+    return foliot__damage_set(damage, status, reader->number, reader->offset,
+                              status == FOLIOT_STATUS_MEMORY ? "no memory to read it"
+                                                      : "the system does not read it");
 }
 
-void foliot__recording_content_free(foliot__recording_content *content)
-{
-    foliot__input_log_free(&content->inputs);
-    free(content->digest_bytes);
-    free(content->keyframe);
-    free(content->packed);
-    free(content->index);
-    free(content->noted);
-    *content = (foliot__recording_content){0};
-}
-
-void foliot__recording_header_free(foliot__recording_header *header)
-{
-    free(header->scene);
-    header->scene = NULL;
-}
-
-uint32_t foliot__recording_content_digest(const foliot__recording_content *content, uint64_t tick,
-                                          const uint8_t **bytes)
-{
-    for (uint32_t i = 0; i < content->digest_records; i++) {
-        const foliot__recording_digests *d = &content->digests[i];
-        if (tick < d->first || (tick - d->first) % d->every != 0)
-            continue;
-        uint64_t index = (tick - d->first) / d->every;
-        if (index >= d->count)
-            continue;
-        *bytes = content->digest_bytes + d->at + index * d->each;
-        return d->each;
-    }
-    return 0;
-}
-
-// Room for `length` bytes, at least doubled; false without memory.
-static bool room(uint8_t **bytes, size_t *capacity, size_t length)
-{
-    if (length <= *capacity)
-        return true;
-    size_t wanted = length > 2 * *capacity ? length : 2 * *capacity;
-    uint8_t *larger = realloc(*bytes, wanted);
-    if (!larger)
-        return false;
-    *bytes = larger;
-    *capacity = wanted;
-    return true;
-}
-
-static void content_clear(foliot__recording_content *content, const foliot__block_reader *walk)
-{
-    foliot__input_log_clear(&content->inputs, walk->tick);
-    content->number = walk->number;
-    content->offset = walk->offset;
-    content->first_tick = content->tick = walk->tick;
-    content->digest_records = content->notes = content->unknown = content->index_count = 0;
-    content->digest_length = content->keyframe_length = 0;
-    content->has_header = content->has_keyframe = content->has_closing = false;
-    content->keyframe_packed = false;
-    content->input_bytes = content->digest_record_bytes = content->keyframe_bytes = 0;
-    content->header_bytes = content->other_bytes = 0;
-}
-
-// -- records
-
-// What a decoder is given: the record's values after its type.
-typedef struct decoding {
-    foliot__reader *r;
-    uint32_t values; // after the type
-    const foliot__recording_block *block;
-    foliot__block_reader *walk;
-    foliot__recording_content *content;
-    foliot__recording_header *header; // NULL but in block 0
-    foliot__reader entries;           // of INPUTS
-    uint32_t entry_values;
-    bool has_inputs, has_index, has_end;
-} decoding;
-
-static void corrupt_if(decoding *d, bool wrong)
-{
-    if (wrong)
-        foliot__reader_fail(d->r, FOLIOT_STATUS_CORRUPT);
-}
-
-static void take_bin16(foliot__reader *r, uint8_t out[16])
-{
-    uint32_t length;
-    const uint8_t *bytes = foliot__unpack_bin(r, &length);
-    if (length == 16)
-        memcpy(out, bytes, 16);
-    else
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-}
-
-static void take_text(foliot__reader *r, char *out, size_t capacity)
-{
-    uint32_t length;
-    const char *text = foliot__unpack_str(r, &length);
-    if (length >= capacity)
-        length = (uint32_t)capacity - 1;
-    for (uint32_t i = 0; i < length; i++) // it will be printed
-        out[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
-    out[length] = 0;
-}
-
-static void take_scene(foliot__reader *r, foliot__recording_header *header)
-{
-    const uint8_t *bytes = foliot__unpack_bin(r, &header->scene_bytes);
-    free(header->scene);
-    header->scene = malloc(header->scene_bytes + 1);
-    if (!header->scene)
-        foliot__reader_fail(r, FOLIOT_STATUS_MEMORY);
-    else if (bytes)
-        memcpy(header->scene, bytes, header->scene_bytes);
-}
-
-static void take_capacities(foliot__reader *r, foliot__recording_header *header)
-{
-    uint32_t count = foliot__unpack_array(r);
-    for (uint32_t i = 0; i < count; i++) {
-        uint64_t value = foliot__unpack_uint(r);
-        if (value > UINT32_MAX)
-            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-        else if (i < 6)
-            header->capacities[i] = (uint32_t)value;
-    }
-    if (count < 6)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-}
-
-static void take_rules(foliot__reader *r, foliot__recording_header *header)
-{
-    uint64_t value = foliot__unpack_uint(r);
-    if (value > UINT32_MAX)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    header->rules = (uint32_t)value;
-}
-
-#define KEYS 12
-#define KEYS_WORLD 0x1ffu   // scene to version
-#define KEYS_FOREIGN 0xfd0u // tick, fingerprint to setup
-
-// One key and its value; the bit of a key that must be there, 0 for others.
-static unsigned take_key(foliot__reader *r, foliot__recording_header *header)
-{
-    static const char *const keys[KEYS] = {"scene",   "integrator", "dt",          "seed",
-                                           "tick",    "capacities", "fingerprint", "build",
-                                           "version", "simulation", "rules",       "setup"};
-    uint32_t length;
-    unsigned key = 0;
-    const char *text = foliot__unpack_str(r, &length);
-    while (key < KEYS && !(text && strlen(keys[key]) == length && !memcmp(keys[key], text, length)))
-        key++;
-    switch (key) {
-    case 0:
-        take_scene(r, header);
-        break;
-    case 1:
-        take_text(r, header->integrator, sizeof header->integrator);
-        break;
-    case 2:
-        header->dt = foliot__unpack_f64(r);
-        break;
-    case 3:
-        header->seed = foliot__unpack_uint(r);
-        break;
-    case 4:
-        header->tick = foliot__unpack_uint(r);
-        break;
-    case 5:
-        take_capacities(r, header);
-        break;
-    case 6:
-        take_bin16(r, header->fingerprint);
-        break;
-    case 7:
-        take_text(r, header->build, sizeof header->build);
-        break;
-    case 8:
-        take_text(r, header->version, sizeof header->version);
-        break;
-    case 9:
-        take_text(r, header->simulation, sizeof header->simulation);
-        break;
-    case 10:
-        take_rules(r, header);
-        break;
-    case 11:
-        take_scene(r, header);
-        break;
-    default:
-        foliot__unpack_skip(r);
-        return 0;
-    }
-    return 1u << key;
-}
-
-static void decode_header(decoding *d)
-{
-    unsigned found = 0;
-    corrupt_if(d, d->values < 1 || !d->header || d->content->has_header);
-    if (d->r->status != FOLIOT_STATUS_OK)
-        return;
-    uint32_t pairs = foliot__unpack_map(d->r);
-    for (uint32_t i = 0; i < pairs && d->r->status == FOLIOT_STATUS_OK; i++) {
-        unsigned bit = take_key(d->r, d->header);
-        bool other = bit & ~(d->header->foreign ? KEYS_FOREIGN : KEYS_WORLD);
-        corrupt_if(d, (found & bit) || other);
-        found |= bit;
-    }
-    corrupt_if(d, found != (d->header->foreign ? KEYS_FOREIGN : KEYS_WORLD) ||
-                      d->header->tick != d->block->tick ||
-                      (d->header->foreign && !d->header->simulation[0]));
-    d->content->has_header = true;
-    d->values -= 1;
-}
-
-static void take_raw_keyframe(decoding *d, const uint8_t *bytes, uint32_t length)
-{
-    foliot__recording_content *content = d->content;
-    if (!room(&content->keyframe, &content->keyframe_capacity, (size_t)length + 1)) {
-        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
-        return;
-    }
-    memcpy(content->keyframe, bytes, length);
-    content->keyframe_length = length;
-}
-
-// Kept as it is: how large a state may be is not known here.
-static void take_packed_keyframe(decoding *d, const uint8_t *bytes, uint32_t length)
-{
-    foliot__recording_content *content = d->content;
-    corrupt_if(d, d->values < 1);
-    if (d->r->status != FOLIOT_STATUS_OK)
-        return;
-    content->unpacked_size = foliot__unpack_uint(d->r);
-    d->values--;
-    if (!room(&content->packed, &content->packed_capacity, (size_t)length + 1)) {
-        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
-        return;
-    }
-    memcpy(content->packed, bytes, length);
-    content->packed_length = length;
-    content->keyframe_packed = true;
-}
-
-foliot_status foliot__recording_content_unpack(foliot__recording_content *content, size_t limit)
-{
-    if (!content->keyframe_packed)
-        return FOLIOT_STATUS_OK;
-    size_t size = (size_t)content->unpacked_size;
-    if (content->unpacked_size > limit || size == 0)
-        return FOLIOT_STATUS_CORRUPT;
-    if (!room(&content->keyframe, &content->keyframe_capacity, size))
-        return FOLIOT_STATUS_MEMORY;
-    foliot_status status = foliot__keyframe_decompress(content->packed, content->packed_length,
-                                                       content->keyframe, size);
-    if (status != FOLIOT_STATUS_OK)
-        return status;
-    content->keyframe_length = size;
-    content->keyframe_packed = false;
-    return FOLIOT_STATUS_OK;
-}
-
-static void decode_keyframe(decoding *d)
-{
-    foliot__recording_content *content = d->content;
-    uint32_t length;
-    corrupt_if(d, d->values < 4 || content->has_keyframe || d->header);
-    uint64_t tick = foliot__unpack_uint(d->r);
-    take_bin16(d->r, content->keyframe_digest);
-    uint64_t encoding = foliot__unpack_uint(d->r);
-    const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
-    bool packed =
-        encoding == FOLIOT__RECORDING_ZSTD && foliot__recording_version_packed(d->walk->version);
-    corrupt_if(d, tick != d->block->tick || tick != d->walk->tick);
-    if (encoding != FOLIOT__RECORDING_RAW && !packed)
-        foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
-    d->values -= 4;
-    if (packed && d->r->status == FOLIOT_STATUS_OK)
-        take_packed_keyframe(d, bytes, length);
-    else if (d->r->status == FOLIOT_STATUS_OK)
-        take_raw_keyframe(d, bytes, length);
-    content->has_keyframe = d->r->status == FOLIOT_STATUS_OK;
-}
-
-// Only finds the entries: they are expanded when the whole block is known to be sound.
-static void decode_inputs(decoding *d)
-{
-    corrupt_if(d, d->values < 1 || d->has_inputs || d->header);
-    corrupt_if(d, foliot__unpack_uint(d->r) != d->content->first_tick);
-    d->has_inputs = true;
-    d->entries = *d->r;
-    d->entry_values = d->values - 1;
-    for (uint32_t i = 0; i < d->entry_values && d->r->status == FOLIOT_STATUS_OK; i++)
-        foliot__unpack_int(d->r);
-    d->entries.length = d->r->at;
-    d->values = 0;
-}
-
-static void decode_digests(decoding *d)
-{
-    foliot__recording_content *content = d->content;
-    corrupt_if(d, d->values < 4 || content->digest_records == FOLIOT__RECORDING_DIGESTS_MAX);
-    uint64_t first = foliot__unpack_uint(d->r), every = foliot__unpack_uint(d->r);
-    uint64_t each = foliot__unpack_uint(d->r);
-    uint32_t length;
-    const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
-    corrupt_if(d, every < 1 || every > UINT32_MAX || each < 4 || each > 16);
-    if (d->r->status != FOLIOT_STATUS_OK)
-        return;
-    uint32_t count = length / (uint32_t)each;
-    uint64_t ticks = d->block->tick - content->first_tick;
-    corrupt_if(d, length % each || count < 1 || first <= content->first_tick ||
-                      first > d->block->tick || (count - 1) * every > ticks ||
-                      first + (count - 1) * every > d->block->tick);
-    if (d->r->status != FOLIOT_STATUS_OK)
-        return;
-    if (!room(&content->digest_bytes, &content->digest_capacity, content->digest_length + length)) {
-        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
-        return;
-    }
-    memcpy(content->digest_bytes + content->digest_length, bytes, length);
-    content->digests[content->digest_records++] = (foliot__recording_digests){
-        first, (uint32_t)every, (uint32_t)each, count, content->digest_length};
-    content->digest_length += length;
-    d->values -= 4;
-}
-
-static void decode_closing(decoding *d)
-{
-    corrupt_if(d, d->values < 2 || d->content->has_closing || d->header);
-    uint64_t tick = foliot__unpack_uint(d->r);
-    take_bin16(d->r, d->content->closing_digest);
-    corrupt_if(d, tick != d->block->tick || tick != d->walk->tick);
-    d->content->has_closing = true;
-    d->values -= 2;
-}
-
-static void decode_index(decoding *d)
-{
-    foliot__recording_content *content = d->content;
-    corrupt_if(d, d->values % 2 || !content->has_closing || d->has_index);
-    if (d->r->status != FOLIOT_STATUS_OK)
-        return;
-    d->has_index = true;
-    free(content->index);
-    content->index_count = 0;
-    content->index = malloc(sizeof *content->index * (d->values / 2 + 1));
-    if (!content->index) {
-        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
-        return;
-    }
-    uint64_t tick = 0, offset = 0;
-    for (uint32_t i = 0; i < d->values / 2; i++) {
-        uint64_t ticks = foliot__unpack_uint(d->r), bytes = foliot__unpack_uint(d->r);
-        corrupt_if(d, ticks > d->block->tick - tick || bytes == 0 ||
-                          bytes >= content->offset - offset);
-        if (d->r->status != FOLIOT_STATUS_OK)
-            return;
-        content->index[content->index_count][0] = tick += ticks;
-        content->index[content->index_count++][1] = offset += bytes;
-    }
-    d->values = 0;
-}
-
-static void decode_end(decoding *d)
-{
-    corrupt_if(d, d->values < 1 || !d->has_index || d->has_end);
-    corrupt_if(d, foliot__unpack_uint(d->r) != d->content->offset);
-    d->has_end = true;
-    d->values -= 1;
-}
-
-static void copy_text(char *to, size_t bytes, const char *text, uint32_t length)
-{
-    if (length >= bytes)
-        length = (uint32_t)bytes - 1;
-    if (length)
-        memcpy(to, text, length);
-    to[length] = '\0';
-}
-
-static void decode_note(decoding *d)
-{
-    foliot__recording_content *content = d->content;
-    uint32_t what_length = 0, text_length = 0;
-    corrupt_if(d, d->values < 3 || content->notes >= FOLIOT__RECORDING_NOTES_MAX);
-    foliot__unpack_uint(d->r);
-    const char *what = foliot__unpack_str(d->r, &what_length);
-    const char *text = foliot__unpack_str(d->r, &text_length);
-    if (d->r->status != FOLIOT_STATUS_OK)
-        return;
-    if (content->notes == content->noted_capacity) {
-        uint32_t capacity = content->noted_capacity ? 2 * content->noted_capacity : 8;
-        void *noted = realloc(content->noted, capacity * sizeof *content->noted);
-        if (!noted) {
-            foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
-            return;
-        }
-        content->noted = noted;
-        content->noted_capacity = capacity;
-    }
-    foliot__recording_note *note = &content->noted[content->notes++];
-    copy_text(note->what, sizeof note->what, what, what_length);
-    copy_text(note->text, sizeof note->text, text, text_length);
-    d->values -= 3;
-}
-
-static uint64_t *bytes_counter(foliot__recording_content *content, uint64_t type)
-{
-    return type == FOLIOT__RECORDING_INPUTS     ? &content->input_bytes
-           : type == FOLIOT__RECORDING_DIGESTS  ? &content->digest_record_bytes
-           : type == FOLIOT__RECORDING_KEYFRAME ? &content->keyframe_bytes
-                                                : &content->other_bytes;
-}
-
-// One record. *type is its type, for the damage's text.
-static void decode_record(decoding *d, uint64_t *type)
-{
-    size_t start = d->r->at;
-    d->values = foliot__unpack_array(d->r);
-    *type = foliot__unpack_uint(d->r);
-    corrupt_if(d, d->values < 1 || *type < 1 || *type > FOLIOT__RECORDING_TYPE_MAX);
-    if (d->r->status != FOLIOT_STATUS_OK)
-        return;
-    d->values--;
-    corrupt_if(d, d->has_end);
-    switch (*type) {
-    case FOLIOT__RECORDING_HEADER:
-        decode_header(d);
-        break;
-    case FOLIOT__RECORDING_KEYFRAME:
-        decode_keyframe(d);
-        break;
-    case FOLIOT__RECORDING_INPUTS:
-        decode_inputs(d);
-        break;
-    case FOLIOT__RECORDING_DIGESTS:
-        decode_digests(d);
-        break;
-    case FOLIOT__RECORDING_CLOSING:
-        decode_closing(d);
-        break;
-    case FOLIOT__RECORDING_INDEX:
-        decode_index(d);
-        break;
-    case FOLIOT__RECORDING_END:
-        decode_end(d);
-        break;
-    case FOLIOT__RECORDING_NOTE:
-        decode_note(d);
-        break;
-    default:
-        if (*type < FOLIOT__RECORDING_OPTIONAL)
-            foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
-        d->content->unknown++;
-        break;
-    }
-    // Later minor versions may append values to a record.
-    for (uint32_t i = 0; i < d->values && d->r->status == FOLIOT_STATUS_OK; i++)
-        foliot__unpack_skip(d->r);
-    *bytes_counter(d->content, *type) += d->r->at - start;
-}
-
-static foliot_status decode_payload(decoding *d, foliot_damage *damage)
-{
-    const foliot__recording_content *content = d->content;
-    foliot__reader *r = d->r;
-    uint64_t type = 0;
-    while (r->status == FOLIOT_STATUS_OK && r->at < r->length)
-        decode_record(d, &type);
-    if (r->status == FOLIOT_STATUS_UNSUPPORTED)
-        return damaged(damage, FOLIOT_STATUS_UNSUPPORTED, content->number, content->offset,
-                       "record type %" PRIu64 " must be understood, and this build does not", type);
-    if (r->status == FOLIOT_STATUS_MEMORY)
-        return damaged(damage, FOLIOT_STATUS_MEMORY, content->number, content->offset, "no memory");
-    // A block is whole by its checksum: values that end early were written so.
-    if (r->status != FOLIOT_STATUS_OK)
-        return damaged(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
-                       "record of type %" PRIu64
-                       " is malformed near byte %zu of the block's payload",
-                       type, r->at);
-    bool still = content->has_keyframe || content->has_closing || d->header;
-    if (still && content->first_tick != d->block->tick)
-        return damaged(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
-                       "a keyframe, header or closing block has ticks of its own");
-    if (content->has_closing && !d->has_end)
-        return damaged(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
-                       "closing block without its index or end");
-    if (d->header && !content->has_header)
-        return damaged(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
-                       "block 0 holds no header");
-    return FOLIOT_STATUS_OK;
-}
-
-// -- blocks
-
-static foliot_status read_block(foliot__block_reader *walk, foliot__recording_block *block,
+static foliot_status read_block(foliot__block_reader *reader, foliot__recording_block *block,
                                 const uint8_t **payload, foliot_damage *damage)
 {
-    foliot__byte_source *source = walk->source;
-    uint64_t left = source->length - walk->offset;
+    foliot__byte_source *source = reader->source;
+    uint64_t left = source->length - reader->offset;
     if (left < FOLIOT__RECORDING_BLOCK_BYTES)
-        return damaged(damage, FOLIOT_STATUS_TRUNCATED, walk->number, walk->offset,
-                       left ? "the file ends inside the block's header"
-                            : "the file ends without its closing block");
+        return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, reader->number, reader->offset,
+                                  left ? "the file ends inside the block's header"
+                                       : "the file ends without its closing block");
     const uint8_t *bytes =
-        foliot__byte_source_at(source, walk->offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
+        foliot__byte_source_at(source, reader->offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
     if (!bytes)
-        return unread(walk, damage);
+        return source_refused(reader, damage);
     if (!foliot__recording_block_read(bytes, block))
-        return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, walk->offset,
-                       "the block's header is damaged");
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, reader->number, reader->offset,
+                                  "the block's header is damaged");
     if (block->length > left - FOLIOT__RECORDING_BLOCK_BYTES)
-        return damaged(damage, FOLIOT_STATUS_TRUNCATED, walk->number, walk->offset,
-                       "the file ends inside the block: %" PRIu64 " of %" PRIu32 " bytes are there",
-                       left - FOLIOT__RECORDING_BLOCK_BYTES, block->length);
-    *payload = foliot__byte_source_at(source, walk->offset + FOLIOT__RECORDING_BLOCK_BYTES,
+        return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, reader->number, reader->offset,
+                                  "the file ends inside the block: %" PRIu64 " of %" PRIu32
+                                  " bytes are there",
+                                  left - FOLIOT__RECORDING_BLOCK_BYTES, block->length);
+    *payload = foliot__byte_source_at(source, reader->offset + FOLIOT__RECORDING_BLOCK_BYTES,
                                       block->length, AHEAD);
     if (!*payload)
-        return unread(walk, damage);
+        return source_refused(reader, damage);
     if (foliot__crc32c(0, *payload, block->length) != block->payload_crc)
-        return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, walk->offset,
-                       "checksum of its %" PRIu32 " bytes differs", block->length);
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, reader->number, reader->offset,
+                                  "checksum of its %" PRIu32 " bytes differs", block->length);
     return FOLIOT_STATUS_OK;
 }
 
-static foliot_status next(foliot__block_reader *walk, foliot__recording_content *content,
-                          foliot__recording_header *header, foliot_damage *damage)
+static foliot_status read_next_block(foliot__block_reader *reader,
+                                     foliot__recording_content *content,
+                                     foliot__recording_header *header, foliot_damage *damage)
 {
     foliot__recording_block block;
     const uint8_t *payload = NULL;
-    foliot_status status = read_block(walk, &block, &payload, damage);
+    foliot_status status = read_block(reader, &block, &payload, damage);
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (header)
-        walk->tick = block.tick;
-    if (block.number != (uint32_t)walk->number || block.tick < walk->tick ||
-        block.tick - walk->tick > FOLIOT__RECORDING_BLOCK_TICKS_MAX)
-        return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, walk->offset,
-                       "its number or its tick does not follow the block before");
-    content_clear(content, walk);
-    foliot__reader r = foliot__reader_of(payload, block.length);
-    decoding d = {.r = &r, .block = &block, .walk = walk, .content = content, .header = header};
-    status = decode_payload(&d, damage);
+        reader->tick = block.tick;
+    if (block.number != (uint32_t)reader->number || block.tick < reader->tick ||
+        block.tick - reader->tick > FOLIOT__RECORDING_BLOCK_TICKS_MAX)
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, reader->number, reader->offset,
+                                  "its number or its tick does not follow the block before");
+    foliot__input_entries entries;
+    foliot__recording_content_clear(content, reader->number, reader->offset, reader->tick);
+    status =
+        foliot__decode_records(&block, reader->version, payload, header, content, &entries, damage);
     if (status != FOLIOT_STATUS_OK)
         return status;
     if (content->has_keyframe)
-        foliot__recording_forget_players(walk);
-    status = foliot__recording_expand(walk, content, block.tick, &d.entries, d.entry_values);
+        foliot__recording_forget_players(reader);
+    status = foliot__recording_expand(reader, content, block.tick, &entries.reader, entries.values);
     if (status != FOLIOT_STATUS_OK)
-        return damaged(damage, status, walk->number, walk->offset, "its inputs are malformed");
-    content->tick = walk->tick = block.tick;
+        return foliot__damage_set(damage, status, reader->number, reader->offset,
+                                  "its inputs are malformed");
+    content->tick = reader->tick = block.tick;
     content->header_bytes = FOLIOT__RECORDING_BLOCK_BYTES;
-    walk->closed = content->has_closing;
-    walk->number++;
-    walk->offset += FOLIOT__RECORDING_BLOCK_BYTES + block.length;
+    reader->closed = content->has_closing;
+    reader->number++;
+    reader->offset += FOLIOT__RECORDING_BLOCK_BYTES + block.length;
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot__block_reader_begin(foliot__block_reader *walk, foliot__byte_source *source,
+foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__byte_source *source,
                                          foliot__recording_header *header,
                                          foliot__recording_content *content, foliot_damage *damage)
 {
     uint32_t version;
-    memset(walk, 0, sizeof *walk);
-    walk->source = source;
+    memset(reader, 0, sizeof *reader);
+    reader->source = source;
     const uint8_t *start = foliot__byte_source_at(source, 0, FOLIOT__RECORDING_START_BYTES, AHEAD);
     if (!start && source->length >= FOLIOT__RECORDING_START_BYTES)
-        return unread(walk, damage);
+        return source_refused(reader, damage);
     if (!start)
-        return damaged(damage, FOLIOT_STATUS_TRUNCATED, 0, 0, "the file ends inside its first %d bytes",
-                       FOLIOT__RECORDING_START_BYTES);
+        return foliot__damage_set(damage, FOLIOT_STATUS_TRUNCATED, 0, 0,
+                                  "the file ends inside its first %d bytes",
+                                  FOLIOT__RECORDING_START_BYTES);
     if (!foliot__recording_start_read(start, &version))
-        return damaged(damage, FOLIOT_STATUS_CORRUPT, 0, 0,
-                       "not a recording, or its first %d bytes are damaged",
-                       FOLIOT__RECORDING_START_BYTES);
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, 0, 0,
+                                  "not a recording, or its first %d bytes are damaged",
+                                  FOLIOT__RECORDING_START_BYTES);
     if (!foliot__recording_version_known(version))
-        return damaged(damage, FOLIOT_STATUS_NEWER, 0, 0,
-                       "format version %" PRIu32 ", and this build reads versions %u to %u",
-                       version, FOLIOT__RECORDING_VERSION,
-                       FOLIOT__RECORDING_VERSION_FOREIGN_PACKED);
-    walk->version = header->format = version;
+        return foliot__damage_set(
+            damage, FOLIOT_STATUS_NEWER, 0, 0,
+            "format version %" PRIu32 ", and this build reads versions %u to %u", version,
+            FOLIOT__RECORDING_VERSION, FOLIOT__RECORDING_VERSION_FOREIGN_PACKED);
+    reader->version = header->format = version;
     header->foreign = foliot__recording_version_foreign(version);
-    walk->offset = FOLIOT__RECORDING_START_BYTES;
-    return next(walk, content, header, damage);
+    reader->offset = FOLIOT__RECORDING_START_BYTES;
+    return read_next_block(reader, content, header, damage);
 }
 
-foliot_status foliot__block_reader_next(foliot__block_reader *walk,
+foliot_status foliot__block_reader_next(foliot__block_reader *reader,
                                         foliot__recording_content *content, foliot_damage *damage)
 {
-    if (!walk->closed)
-        return next(walk, content, NULL, damage);
-    if (walk->offset == walk->source->length)
+    if (!reader->closed)
+        return read_next_block(reader, content, NULL, damage);
+    if (reader->offset == reader->source->length)
         return FOLIOT_STATUS_NOT_FOUND;
-    return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, walk->offset,
-                   "%" PRIu64 " bytes follow the closing block",
-                   walk->source->length - walk->offset);
+    return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, reader->number, reader->offset,
+                              "%" PRIu64 " bytes follow the closing block",
+                              reader->source->length - reader->offset);
 }
 
-foliot_status foliot__block_reader_seek(foliot__block_reader *walk, uint64_t offset, uint64_t tick,
-                                        foliot_damage *damage)
+foliot_status foliot__block_reader_seek(foliot__block_reader *reader, uint64_t offset,
+                                        uint64_t tick, foliot_damage *damage)
 {
     foliot__recording_block block;
     const uint8_t *bytes =
-        foliot__byte_source_at(walk->source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
-    if (!bytes && offset <= walk->source->length &&
-        walk->source->length - offset >= FOLIOT__RECORDING_BLOCK_BYTES)
-        return unread(walk, damage);
+        foliot__byte_source_at(reader->source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
+    if (!bytes && offset <= reader->source->length &&
+        reader->source->length - offset >= FOLIOT__RECORDING_BLOCK_BYTES)
+        return source_refused(reader, damage);
     if (!bytes || !foliot__recording_block_read(bytes, &block) || block.tick != tick)
-        return damaged(damage, FOLIOT_STATUS_CORRUPT, walk->number, offset,
-                       "the index names a keyframe here, and there is none");
-    walk->offset = offset;
-    walk->number = block.number;
-    walk->tick = tick;
-    walk->closed = false;
-    foliot__recording_forget_players(walk);
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, reader->number, offset,
+                                  "the index names a keyframe here, and there is none");
+    reader->offset = offset;
+    reader->number = block.number;
+    reader->tick = tick;
+    reader->closed = false;
+    foliot__recording_forget_players(reader);
     return FOLIOT_STATUS_OK;
 }
 
 bool foliot__recording_closing(foliot__byte_source *source, foliot__recording_content *content)
 {
     foliot__recording_block block;
-    foliot__block_reader *walk;
+    foliot__block_reader *reader;
     if (source->length < FOLIOT__RECORDING_END_BYTES)
         return false;
     const uint8_t *bytes = foliot__byte_source_at(
@@ -677,13 +166,13 @@ bool foliot__recording_closing(foliot__byte_source *source, foliot__recording_co
     bytes = foliot__byte_source_at(source, offset, FOLIOT__RECORDING_BLOCK_BYTES, AHEAD);
     if (r.status != FOLIOT_STATUS_OK || !bytes || !foliot__recording_block_read(bytes, &block))
         return false;
-    walk = calloc(1, sizeof *walk);
-    if (!walk)
+    reader = calloc(1, sizeof *reader);
+    if (!reader)
         return false;
-    *walk = (foliot__block_reader){
+    *reader = (foliot__block_reader){
         .source = source, .offset = offset, .number = block.number, .tick = block.tick};
-    bool closing = next(walk, content, NULL, NULL) == FOLIOT_STATUS_OK && content->has_closing &&
-                   walk->offset == source->length;
-    free(walk);
+    bool closing = read_next_block(reader, content, NULL, NULL) == FOLIOT_STATUS_OK &&
+                   content->has_closing && reader->offset == source->length;
+    free(reader);
     return closing;
 }

@@ -1,63 +1,12 @@
 // SPDX-License-Identifier: MIT
 // block_reader.h: block after block through a recording, each checked, decoded and given as values.
-// Hostile bytes end the walk with a damage; nothing of the damaged block is given.
+// Hostile bytes end the reading with a damage; nothing of the damaged block is given.
 #ifndef FOLIOT_RECORDING_BLOCK_READER_H
 #define FOLIOT_RECORDING_BLOCK_READER_H
 
 #include "foliot/replay.h"
-#include "recording/format.h"
-#include "recording/input_log.h"
-#include "recording/journal.h"
+#include "recording/block_content.h"
 #include "recording/byte_source.h"
-
-#define FOLIOT__RECORDING_DIGESTS_MAX 4 // records in a block
-
-typedef struct foliot__recording_header {
-    uint8_t *scene;
-    uint32_t scene_bytes;
-    char integrator[32], build[96], version[32];
-    double dt;
-    uint64_t seed, tick;
-    uint8_t fingerprint[16];
-    uint32_t capacities[6];
-    // Of a simulation that is not our world; `scene` is its setup then.
-    uint32_t format;
-    bool foreign;
-    char simulation[FOLIOT_KIND_NAME_BYTES];
-    uint32_t rules;
-} foliot__recording_header;
-
-typedef struct foliot__recording_digests {
-    uint64_t first;
-    uint32_t every, each; // ticks between them; bytes of each
-    uint32_t count;
-    size_t at; // in content.digest_bytes
-} foliot__recording_digests;
-
-// What one block says. The buffers are reused from block to block.
-typedef struct foliot__recording_content {
-    uint64_t number, offset;
-    uint64_t first_tick, tick; // before and after
-    foliot__input_log inputs;  // of its ticks
-    uint32_t digest_records;
-    foliot__recording_digests digests[FOLIOT__RECORDING_DIGESTS_MAX];
-    uint8_t *digest_bytes;
-    size_t digest_length, digest_capacity;
-    bool has_header, has_keyframe, has_closing;
-    uint8_t keyframe_digest[16], closing_digest[16];
-    uint8_t *keyframe; // the state; see foliot__recording_content_unpack
-    size_t keyframe_length, keyframe_capacity;
-    bool keyframe_packed; // it is in `packed` still, and keyframe_length is 0
-    uint8_t *packed;
-    size_t packed_length, packed_capacity;
-    uint64_t unpacked_size; // as the file says
-    uint32_t notes, unknown;
-    foliot__recording_note *noted; // `notes` of them
-    uint32_t noted_capacity;
-    uint64_t input_bytes, digest_record_bytes, keyframe_bytes, header_bytes, other_bytes;
-    uint64_t (*index)[2]; // of the closing block: tick, offset
-    uint32_t index_count;
-} foliot__recording_content;
 
 typedef struct foliot__block_reader {
     foliot__byte_source *source;
@@ -70,29 +19,17 @@ typedef struct foliot__block_reader {
     uint32_t player_count, stream_count;
 } foliot__block_reader;
 
-// Reads the file's start and block 0. The walk then stands before block 1, at the header's tick.
-foliot_status foliot__block_reader_begin(foliot__block_reader *walk, foliot__byte_source *source,
+// Reads the file's start and block 0. The reader then stands before block 1, at the header's tick.
+foliot_status foliot__block_reader_begin(foliot__block_reader *reader, foliot__byte_source *source,
                                          foliot__recording_header *header,
                                          foliot__recording_content *content, foliot_damage *damage);
 // The next block. FOLIOT_STATUS_NOT_FOUND after the closing block at the end of the file; else a damage.
-foliot_status foliot__block_reader_next(foliot__block_reader *walk,
+foliot_status foliot__block_reader_next(foliot__block_reader *reader,
                                         foliot__recording_content *content, foliot_damage *damage);
-// Puts the walk before the keyframe block at `offset`; its number is taken from the block.
-foliot_status foliot__block_reader_seek(foliot__block_reader *walk, uint64_t offset, uint64_t tick,
-                                        foliot_damage *damage);
+// Puts the reader before the keyframe block at `offset`; its number is taken from the block.
+foliot_status foliot__block_reader_seek(foliot__block_reader *reader, uint64_t offset,
+                                        uint64_t tick, foliot_damage *damage);
 // The closing block by the END record at the file's end; false if there is none to trust.
 bool foliot__recording_closing(foliot__byte_source *source, foliot__recording_content *content);
-
-// The digest that the block has for `tick`: how many bytes of it, 0 if none.
-uint32_t foliot__recording_content_digest(const foliot__recording_content *content, uint64_t tick,
-                                          const uint8_t **bytes);
-
-// Decompresses the block's keyframe, if it is compressed: at most `limit` bytes, the most that a
-// state of this recording can have. FOLIOT_STATUS_CORRUPT, FOLIOT_STATUS_MEMORY; FOLIOT_STATUS_UNSUPPORTED in a build
-// without zstd. On an error the keyframe stays packed.
-foliot_status foliot__recording_content_unpack(foliot__recording_content *content, size_t limit);
-
-void foliot__recording_content_free(foliot__recording_content *content);
-void foliot__recording_header_free(foliot__recording_header *header);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // keyframe_check.c: whether the bytes of a keyframe give the digest beside them. It never restores
 // into what is replayed, so that a false state is nowhere.
+#include "recording/damage.h"
 #include "recording/replay.h"
 
 #include "sim/world/state_io.h"
@@ -68,25 +69,20 @@ foliot_status foliot__replay_check_keyframe(foliot_replay *replay,
         if (memcmp(bytes, content->keyframe_digest, sizeof bytes) == 0)
             return FOLIOT_STATUS_OK;
     }
-    *damage = (foliot_damage){
-        .status = FOLIOT_STATUS_CORRUPT, .block = content->number, .offset = content->offset};
-    if (status == FOLIOT_STATUS_OK)
-        snprintf(damage->text, sizeof damage->text,
-                 "block %" PRIu64 " at offset %" PRIu64
-                 ": the bytes of the keyframe of tick %" PRIu64 " do not give its digest",
-                 damage->block, damage->offset, content->tick);
-    else if (packed && !unpacked)
-        snprintf(damage->text, sizeof damage->text,
-                 "block %" PRIu64 " at offset %" PRIu64
-                 ": the compressed bytes of the keyframe of tick %" PRIu64
-                 " are malformed, or too many",
-                 damage->block, damage->offset, content->tick);
+    if (packed && !unpacked)
+        foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
+                           "the compressed bytes of the keyframe of tick %" PRIu64
+                           " are malformed, or too many",
+                           content->tick);
+    else if (status == FOLIOT_STATUS_OK)
+        foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
+                           "the bytes of the keyframe of tick %" PRIu64 " do not give its digest",
+                           content->tick);
     else
-        snprintf(damage->text, sizeof damage->text,
-                 "block %" PRIu64 " at offset %" PRIu64 ": the keyframe of tick %" PRIu64
-                 " does not fit this %s (%s)",
-                 damage->block, damage->offset, content->tick,
-                 replay->foreign ? "simulation" : "scene", foliot_status_get_text(status));
+        foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
+                           "the keyframe of tick %" PRIu64 " does not fit this %s (%s)",
+                           content->tick, replay->foreign ? "simulation" : "scene",
+                           foliot_status_get_text(status));
     if (replay->damage.status == FOLIOT_STATUS_OK) {
         replay->keyframe_false = true;
         replay->keyframe_false_tick = content->tick;

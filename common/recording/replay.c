@@ -4,6 +4,8 @@
 // after it.
 #include "recording/replay.h"
 
+#include "recording/damage.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,15 +24,11 @@ static foliot_status restore_segment(foliot_replay *replay, foliot_simulation *s
         foliot_simulation_restore(simulation, replay->segment, replay->segment_length);
     if (status == FOLIOT_STATUS_OK && foliot_simulation_get_tick(simulation) == replay->segment_tick)
         return FOLIOT_STATUS_OK;
-    foliot_damage damage = {.status = FOLIOT_STATUS_CORRUPT,
-                            .block = replay->content.number,
-                            .offset = replay->content.offset};
-    snprintf(damage.text, sizeof damage.text,
-             "block %" PRIu64 " at offset %" PRIu64 ": the keyframe of tick %" PRIu64
-             " does not fit this %s (%s)",
-             damage.block, damage.offset, replay->segment_tick,
-             replay->foreign ? "simulation" : "scene",
-             foliot_status_get_text(status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_CORRUPT : status));
+    foliot_damage damage;
+    foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number, replay->content.offset,
+                       "the keyframe of tick %" PRIu64 " does not fit this %s (%s)",
+                       replay->segment_tick, replay->foreign ? "simulation" : "scene",
+                       foliot_status_get_text(status == FOLIOT_STATUS_OK ? FOLIOT_STATUS_CORRUPT : status));
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;
 }
@@ -160,13 +158,8 @@ static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
     status = foliot__replay_load(replay);
     if (status != FOLIOT_STATUS_OK || replay->content.has_keyframe)
         return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_CORRUPT : status;
-    damage = (foliot_damage){.status = FOLIOT_STATUS_CORRUPT,
-                             .block = replay->content.number,
-                             .offset = replay->content.offset};
-    snprintf(damage.text, sizeof damage.text,
-             "block %" PRIu64 " at offset %" PRIu64
-             ": the index names a keyframe here, and there is none",
-             damage.block, damage.offset);
+    foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number, replay->content.offset,
+                       "the index names a keyframe here, and there is none");
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;
 }
@@ -208,13 +201,11 @@ static foliot_status start_anew(foliot_replay *replay)
 
 static void refused_segment(foliot_replay *replay)
 {
-    foliot_damage damage = {.status = FOLIOT_STATUS_UNSUPPORTED,
-                            .block = replay->content.number,
-                            .offset = replay->content.offset};
-    snprintf(damage.text, sizeof damage.text,
-             "block %" PRIu64 " at offset %" PRIu64 ": the keyframe of tick %" PRIu64
-             " is compressed, and this build has no zstd to read it",
-             damage.block, damage.offset, replay->segment_tick);
+    foliot_damage damage;
+    foliot__damage_set(&damage, FOLIOT_STATUS_UNSUPPORTED, replay->content.number, replay->content.offset,
+                       "the keyframe of tick %" PRIu64
+                       " is compressed, and this build has no zstd to read it",
+                       replay->segment_tick);
     foliot__replay_damaged(replay, &damage);
 }
 
@@ -244,13 +235,10 @@ static foliot_status refused_step(foliot_replay *replay, uint64_t tick)
         foliot__replay_damaged(replay, &missing);
         return FOLIOT_STATUS_UNSUPPORTED;
     }
-    foliot_damage damage = {.status = FOLIOT_STATUS_CORRUPT,
-                            .block = replay->content.number,
-                            .offset = replay->content.offset};
-    snprintf(damage.text, sizeof damage.text,
-             "block %" PRIu64 " at offset %" PRIu64
-             ": this %s does not take the inputs of tick %" PRIu64,
-             damage.block, damage.offset, replay->foreign ? "simulation" : "scene", tick);
+    foliot_damage damage;
+    foliot__damage_set(&damage, FOLIOT_STATUS_CORRUPT, replay->content.number, replay->content.offset,
+                       "this %s does not take the inputs of tick %" PRIu64,
+                       replay->foreign ? "simulation" : "scene", tick);
     foliot__replay_damaged(replay, &damage);
     return FOLIOT_STATUS_CORRUPT;
 }

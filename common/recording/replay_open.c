@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "base/file.h"
+#include "recording/damage.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -22,11 +23,7 @@
 
 static foliot_status refuse(foliot_damage *damage, foliot_status status, const char *reason)
 {
-    *damage =
-        (foliot_damage){.status = status, .block = 0, .offset = FOLIOT__RECORDING_START_BYTES};
-    snprintf(damage->text, sizeof damage->text, "block 0 at offset %d: %s",
-             FOLIOT__RECORDING_START_BYTES, reason);
-    return status;
+    return foliot__damage_set(damage, status, 0, FOLIOT__RECORDING_START_BYTES, "%s", reason);
 }
 
 static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // scan.c: reads a whole recording without stepping it: every checksum, every record, all counts,
 // and the index of keyframes where no closing block has one.
+#include "recording/damage.h"
 #include "recording/replay.h"
 
 #include <inttypes.h>
@@ -71,11 +72,8 @@ static foliot_status index_put(foliot_replay *replay, uint64_t tick, uint64_t of
 
 static foliot_status contradiction(const scanning *s, foliot_damage *damage, const char *what)
 {
-    *damage = (foliot_damage){
-        .status = FOLIOT_STATUS_CORRUPT, .block = s->content.number, .offset = s->content.offset};
-    snprintf(damage->text, sizeof damage->text, "block %" PRIu64 " at offset %" PRIu64 ": %s",
-             damage->block, damage->offset, what);
-    return FOLIOT_STATUS_CORRUPT;
+    return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, s->content.number, s->content.offset, "%s",
+                              what);
 }
 
 static foliot_status take_keyframe(scanning *s, foliot_damage *damage)

@@ -1,0 +1,443 @@
+// SPDX-License-Identifier: MIT
+// record_decoder.c: the records of one block, read straight through a bounds-checked cursor with a
+// sticky status. Nothing is believed: every length is held against the bytes that are there.
+// Players' entries are only found here; expand.c turns them into inputs.
+#include "recording/record_decoder.h"
+
+#include "base/unpack.h"
+#include "recording/damage.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// What a decoder is given: the record's values after its type.
+typedef struct decoding {
+    foliot__reader *r;
+    uint32_t values; // after the type
+    const foliot__recording_block *block;
+    uint32_t version; // of the format
+    foliot__recording_content *content;
+    foliot__recording_header *header; // NULL but in block 0
+    foliot__reader entries;           // of INPUTS
+    uint32_t entry_values;
+    bool has_inputs, has_index, has_end;
+} decoding;
+
+static void corrupt_if(decoding *d, bool wrong)
+{
+    if (wrong)
+        foliot__reader_fail(d->r, FOLIOT_STATUS_CORRUPT);
+}
+
+static void unpack_bin16(foliot__reader *r, uint8_t out[16])
+{
+    uint32_t length;
+    const uint8_t *bytes = foliot__unpack_bin(r, &length);
+    if (length == 16)
+        memcpy(out, bytes, 16);
+    else
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+}
+
+static void unpack_text(foliot__reader *r, char *out, size_t capacity)
+{
+    uint32_t length;
+    const char *text = foliot__unpack_str(r, &length);
+    if (length >= capacity)
+        length = (uint32_t)capacity - 1;
+    for (uint32_t i = 0; i < length; i++) // it will be printed
+        out[i] = text[i] >= 0x20 && text[i] < 0x7f ? text[i] : '?';
+    out[length] = 0;
+}
+
+static void unpack_scene(foliot__reader *r, foliot__recording_header *header)
+{
+    const uint8_t *bytes = foliot__unpack_bin(r, &header->scene_bytes);
+    free(header->scene);
+    header->scene = malloc(header->scene_bytes + 1);
+    if (!header->scene)
+        foliot__reader_fail(r, FOLIOT_STATUS_MEMORY);
+    else if (bytes)
+        memcpy(header->scene, bytes, header->scene_bytes);
+}
+
+static void unpack_capacities(foliot__reader *r, foliot__recording_header *header)
+{
+    uint32_t count = foliot__unpack_array(r);
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t value = foliot__unpack_uint(r);
+        if (value > UINT32_MAX)
+            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+        else if (i < 6)
+            header->capacities[i] = (uint32_t)value;
+    }
+    if (count < 6)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+}
+
+static void unpack_rules(foliot__reader *r, foliot__recording_header *header)
+{
+    uint64_t value = foliot__unpack_uint(r);
+    if (value > UINT32_MAX)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    header->rules = (uint32_t)value;
+}
+
+#define KEYS 12
+#define KEYS_WORLD 0x1ffu   // scene to version
+#define KEYS_FOREIGN 0xfd0u // tick, fingerprint to setup
+
+// One key and its value; the bit of a key that must be there, 0 for others.
+static unsigned decode_header_key(foliot__reader *r, foliot__recording_header *header)
+{
+    static const char *const keys[KEYS] = {"scene",   "integrator", "dt",          "seed",
+                                           "tick",    "capacities", "fingerprint", "build",
+                                           "version", "simulation", "rules",       "setup"};
+    uint32_t length;
+    unsigned key = 0;
+    const char *text = foliot__unpack_str(r, &length);
+    while (key < KEYS && !(text && strlen(keys[key]) == length && !memcmp(keys[key], text, length)))
+        key++;
+    switch (key) {
+    case 0:
+        unpack_scene(r, header);
+        break;
+    case 1:
+        unpack_text(r, header->integrator, sizeof header->integrator);
+        break;
+    case 2:
+        header->dt = foliot__unpack_f64(r);
+        break;
+    case 3:
+        header->seed = foliot__unpack_uint(r);
+        break;
+    case 4:
+        header->tick = foliot__unpack_uint(r);
+        break;
+    case 5:
+        unpack_capacities(r, header);
+        break;
+    case 6:
+        unpack_bin16(r, header->fingerprint);
+        break;
+    case 7:
+        unpack_text(r, header->build, sizeof header->build);
+        break;
+    case 8:
+        unpack_text(r, header->version, sizeof header->version);
+        break;
+    case 9:
+        unpack_text(r, header->simulation, sizeof header->simulation);
+        break;
+    case 10:
+        unpack_rules(r, header);
+        break;
+    case 11:
+        unpack_scene(r, header);
+        break;
+    default:
+        foliot__unpack_skip(r);
+        return 0;
+    }
+    return 1u << key;
+}
+
+static void decode_header(decoding *d)
+{
+    unsigned found = 0;
+    corrupt_if(d, d->values < 1 || !d->header || d->content->has_header);
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    uint32_t pairs = foliot__unpack_map(d->r);
+    for (uint32_t i = 0; i < pairs && d->r->status == FOLIOT_STATUS_OK; i++) {
+        unsigned bit = decode_header_key(d->r, d->header);
+        bool other = bit & ~(d->header->foreign ? KEYS_FOREIGN : KEYS_WORLD);
+        corrupt_if(d, (found & bit) || other);
+        found |= bit;
+    }
+    corrupt_if(d, found != (d->header->foreign ? KEYS_FOREIGN : KEYS_WORLD) ||
+                      d->header->tick != d->block->tick ||
+                      (d->header->foreign && !d->header->simulation[0]));
+    d->content->has_header = true;
+    d->values -= 1;
+}
+
+static void copy_raw_keyframe(decoding *d, const uint8_t *bytes, uint32_t length)
+{
+    foliot__recording_content *content = d->content;
+    if (!foliot__recording_content_reserve(&content->keyframe, &content->keyframe_capacity,
+                                           (size_t)length + 1)) {
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
+        return;
+    }
+    memcpy(content->keyframe, bytes, length);
+    content->keyframe_length = length;
+}
+
+// Kept as it is: how large a state may be is not known here.
+static void copy_packed_keyframe(decoding *d, const uint8_t *bytes, uint32_t length)
+{
+    foliot__recording_content *content = d->content;
+    corrupt_if(d, d->values < 1);
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    content->unpacked_size = foliot__unpack_uint(d->r);
+    d->values--;
+    if (!foliot__recording_content_reserve(&content->packed, &content->packed_capacity,
+                                           (size_t)length + 1)) {
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
+        return;
+    }
+    memcpy(content->packed, bytes, length);
+    content->packed_length = length;
+    content->keyframe_packed = true;
+}
+
+static void decode_keyframe(decoding *d)
+{
+    foliot__recording_content *content = d->content;
+    uint32_t length;
+    corrupt_if(d, d->values < 4 || content->has_keyframe || d->header);
+    uint64_t tick = foliot__unpack_uint(d->r);
+    unpack_bin16(d->r, content->keyframe_digest);
+    uint64_t encoding = foliot__unpack_uint(d->r);
+    const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
+    bool packed =
+        encoding == FOLIOT__RECORDING_ZSTD && foliot__recording_version_packed(d->version);
+    corrupt_if(d, tick != d->block->tick || tick != d->content->first_tick);
+    if (encoding != FOLIOT__RECORDING_RAW && !packed)
+        foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
+    d->values -= 4;
+    if (packed && d->r->status == FOLIOT_STATUS_OK)
+        copy_packed_keyframe(d, bytes, length);
+    else if (d->r->status == FOLIOT_STATUS_OK)
+        copy_raw_keyframe(d, bytes, length);
+    content->has_keyframe = d->r->status == FOLIOT_STATUS_OK;
+}
+
+// Only finds the entries: they are expanded when the whole block is known to be sound.
+static void decode_inputs(decoding *d)
+{
+    corrupt_if(d, d->values < 1 || d->has_inputs || d->header);
+    corrupt_if(d, foliot__unpack_uint(d->r) != d->content->first_tick);
+    d->has_inputs = true;
+    d->entries = *d->r;
+    d->entry_values = d->values - 1;
+    for (uint32_t i = 0; i < d->entry_values && d->r->status == FOLIOT_STATUS_OK; i++)
+        foliot__unpack_int(d->r);
+    d->entries.length = d->r->at;
+    d->values = 0;
+}
+
+static void decode_digests(decoding *d)
+{
+    foliot__recording_content *content = d->content;
+    corrupt_if(d, d->values < 4 || content->digest_records == FOLIOT__RECORDING_DIGESTS_MAX);
+    uint64_t first = foliot__unpack_uint(d->r), every = foliot__unpack_uint(d->r);
+    uint64_t each = foliot__unpack_uint(d->r);
+    uint32_t length;
+    const uint8_t *bytes = foliot__unpack_bin(d->r, &length);
+    corrupt_if(d, every < 1 || every > UINT32_MAX || each < 4 || each > 16);
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    uint32_t count = length / (uint32_t)each;
+    uint64_t ticks = d->block->tick - content->first_tick;
+    corrupt_if(d, length % each || count < 1 || first <= content->first_tick ||
+                      first > d->block->tick || (count - 1) * every > ticks ||
+                      first + (count - 1) * every > d->block->tick);
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    if (!foliot__recording_content_reserve(&content->digest_bytes, &content->digest_capacity,
+                                           content->digest_length + length)) {
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
+        return;
+    }
+    memcpy(content->digest_bytes + content->digest_length, bytes, length);
+    content->digests[content->digest_records++] = (foliot__recording_digests){
+        first, (uint32_t)every, (uint32_t)each, count, content->digest_length};
+    content->digest_length += length;
+    d->values -= 4;
+}
+
+static void decode_closing(decoding *d)
+{
+    corrupt_if(d, d->values < 2 || d->content->has_closing || d->header);
+    uint64_t tick = foliot__unpack_uint(d->r);
+    unpack_bin16(d->r, d->content->closing_digest);
+    corrupt_if(d, tick != d->block->tick || tick != d->content->first_tick);
+    d->content->has_closing = true;
+    d->values -= 2;
+}
+
+static void decode_index(decoding *d)
+{
+    foliot__recording_content *content = d->content;
+    corrupt_if(d, d->values % 2 || !content->has_closing || d->has_index);
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    d->has_index = true;
+    free(content->index);
+    content->index_count = 0;
+    content->index = malloc(sizeof *content->index * (d->values / 2 + 1));
+    if (!content->index) {
+        foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
+        return;
+    }
+    uint64_t tick = 0, offset = 0;
+    for (uint32_t i = 0; i < d->values / 2; i++) {
+        uint64_t ticks = foliot__unpack_uint(d->r), bytes = foliot__unpack_uint(d->r);
+        corrupt_if(d, ticks > d->block->tick - tick || bytes == 0 ||
+                          bytes >= content->offset - offset);
+        if (d->r->status != FOLIOT_STATUS_OK)
+            return;
+        content->index[content->index_count][0] = tick += ticks;
+        content->index[content->index_count++][1] = offset += bytes;
+    }
+    d->values = 0;
+}
+
+static void decode_end(decoding *d)
+{
+    corrupt_if(d, d->values < 1 || !d->has_index || d->has_end);
+    corrupt_if(d, foliot__unpack_uint(d->r) != d->content->offset);
+    d->has_end = true;
+    d->values -= 1;
+}
+
+static void copy_text(char *to, size_t bytes, const char *text, uint32_t length)
+{
+    if (length >= bytes)
+        length = (uint32_t)bytes - 1;
+    if (length)
+        memcpy(to, text, length);
+    to[length] = '\0';
+}
+
+static void decode_note(decoding *d)
+{
+    foliot__recording_content *content = d->content;
+    uint32_t what_length = 0, text_length = 0;
+    corrupt_if(d, d->values < 3 || content->notes >= FOLIOT__RECORDING_NOTES_MAX);
+    foliot__unpack_uint(d->r);
+    const char *what = foliot__unpack_str(d->r, &what_length);
+    const char *text = foliot__unpack_str(d->r, &text_length);
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    if (content->notes == content->noted_capacity) {
+        uint32_t capacity = content->noted_capacity ? 2 * content->noted_capacity : 8;
+        void *noted = realloc(content->noted, capacity * sizeof *content->noted);
+        if (!noted) {
+            foliot__reader_fail(d->r, FOLIOT_STATUS_MEMORY);
+            return;
+        }
+        content->noted = noted;
+        content->noted_capacity = capacity;
+    }
+    foliot__recording_note *note = &content->noted[content->notes++];
+    copy_text(note->what, sizeof note->what, what, what_length);
+    copy_text(note->text, sizeof note->text, text, text_length);
+    d->values -= 3;
+}
+
+static uint64_t *bytes_counter(foliot__recording_content *content, uint64_t type)
+{
+    return type == FOLIOT__RECORDING_INPUTS     ? &content->input_bytes
+           : type == FOLIOT__RECORDING_DIGESTS  ? &content->digest_record_bytes
+           : type == FOLIOT__RECORDING_KEYFRAME ? &content->keyframe_bytes
+                                                : &content->other_bytes;
+}
+
+// One record. *type is its type, for the damage's text.
+static void decode_record(decoding *d, uint64_t *type)
+{
+    size_t start = d->r->at;
+    d->values = foliot__unpack_array(d->r);
+    *type = foliot__unpack_uint(d->r);
+    corrupt_if(d, d->values < 1 || *type < 1 || *type > FOLIOT__RECORDING_TYPE_MAX);
+    if (d->r->status != FOLIOT_STATUS_OK)
+        return;
+    d->values--;
+    corrupt_if(d, d->has_end);
+    switch (*type) {
+    case FOLIOT__RECORDING_HEADER:
+        decode_header(d);
+        break;
+    case FOLIOT__RECORDING_KEYFRAME:
+        decode_keyframe(d);
+        break;
+    case FOLIOT__RECORDING_INPUTS:
+        decode_inputs(d);
+        break;
+    case FOLIOT__RECORDING_DIGESTS:
+        decode_digests(d);
+        break;
+    case FOLIOT__RECORDING_CLOSING:
+        decode_closing(d);
+        break;
+    case FOLIOT__RECORDING_INDEX:
+        decode_index(d);
+        break;
+    case FOLIOT__RECORDING_END:
+        decode_end(d);
+        break;
+    case FOLIOT__RECORDING_NOTE:
+        decode_note(d);
+        break;
+    default:
+        if (*type < FOLIOT__RECORDING_OPTIONAL)
+            foliot__reader_fail(d->r, FOLIOT_STATUS_UNSUPPORTED);
+        d->content->unknown++;
+        break;
+    }
+    // Later minor versions may append values to a record.
+    for (uint32_t i = 0; i < d->values && d->r->status == FOLIOT_STATUS_OK; i++)
+        foliot__unpack_skip(d->r);
+    *bytes_counter(d->content, *type) += d->r->at - start;
+}
+
+static foliot_status decode_payload(decoding *d, foliot_damage *damage)
+{
+    const foliot__recording_content *content = d->content;
+    foliot__reader *r = d->r;
+    uint64_t type = 0;
+    while (r->status == FOLIOT_STATUS_OK && r->at < r->length)
+        decode_record(d, &type);
+    if (r->status == FOLIOT_STATUS_UNSUPPORTED)
+        return foliot__damage_set(
+            damage, FOLIOT_STATUS_UNSUPPORTED, content->number, content->offset,
+            "record type %" PRIu64 " must be understood, and this build does not", type);
+    if (r->status == FOLIOT_STATUS_MEMORY)
+        return foliot__damage_set(damage, FOLIOT_STATUS_MEMORY, content->number, content->offset,
+                                  "no memory");
+    // A block is whole by its checksum: values that end early were written so.
+    if (r->status != FOLIOT_STATUS_OK)
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
+                                  "record of type %" PRIu64
+                                  " is malformed near byte %zu of the block's payload",
+                                  type, r->at);
+    bool still = content->has_keyframe || content->has_closing || d->header;
+    if (still && content->first_tick != d->block->tick)
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
+                                  "a keyframe, header or closing block has ticks of its own");
+    if (content->has_closing && !d->has_end)
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
+                                  "closing block without its index or end");
+    if (d->header && !content->has_header)
+        return foliot__damage_set(damage, FOLIOT_STATUS_CORRUPT, content->number, content->offset,
+                                  "block 0 holds no header");
+    return FOLIOT_STATUS_OK;
+}
+
+foliot_status foliot__decode_records(const foliot__recording_block *block, uint32_t version,
+                                     const uint8_t *payload, foliot__recording_header *header,
+                                     foliot__recording_content *content,
+                                     foliot__input_entries *entries, foliot_damage *damage)
+{
+    foliot__reader r = foliot__reader_of(payload, block->length);
+    decoding d = {
+        .r = &r, .block = block, .version = version, .content = content, .header = header};
+    foliot_status status = decode_payload(&d, damage);
+    *entries = (foliot__input_entries){d.entries, d.entry_values};
+    return status;
+}
