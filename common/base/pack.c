@@ -36,7 +36,7 @@ void foliot__pack_raw(foliot__buffer *buffer, const void *bytes, size_t count)
     buffer->length = needed;
 }
 
-static int take(void *buffer, const char *bytes, size_t count)
+static int append_bytes(void *buffer, const char *bytes, size_t count)
 {
     foliot__pack_raw(buffer, bytes, count);
     return 0;
@@ -45,7 +45,7 @@ static int take(void *buffer, const char *bytes, size_t count)
 static msgpack_packer packer_of(foliot__buffer *buffer)
 {
     msgpack_packer packer;
-    msgpack_packer_init(&packer, buffer, take);
+    msgpack_packer_init(&packer, buffer, append_bytes);
     return packer;
 }
 

@@ -12,7 +12,7 @@ static uint64_t read_big(foliot__reader *r, unsigned count)
     return value;
 }
 
-static uint64_t fail(foliot__reader *r)
+static uint64_t fail_corrupt(foliot__reader *r)
 {
     foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
     return 0;
@@ -38,7 +38,7 @@ uint64_t foliot__unpack_uint(foliot__reader *r)
             return 0;
         r->at--;
         value = foliot__unpack_int(r);
-        return value >= 0 ? (uint64_t)value : fail(r);
+        return value >= 0 ? (uint64_t)value : fail_corrupt(r);
     }
 }
 
@@ -71,21 +71,21 @@ int64_t foliot__unpack_int(foliot__reader *r)
         return (int64_t)read_big(r, 4);
     case 0xcf:
         value = read_big(r, 8);
-        return value > INT64_MAX ? (int64_t)fail(r) : (int64_t)value;
+        return value > INT64_MAX ? (int64_t)fail_corrupt(r) : (int64_t)value;
     default:
-        return (int64_t)fail(r);
+        return (int64_t)fail_corrupt(r);
     }
 }
 
 double foliot__unpack_f64(foliot__reader *r)
 {
     if (foliot__read_u8(r) != 0xcb)
-        return (double)fail(r);
+        return (double)fail_corrupt(r);
     return foliot__f64_of(read_big(r, 8));
 }
 
 // `count` values of at least one byte each must still be there.
-static uint32_t counted(foliot__reader *r, uint64_t count, uint32_t values_each)
+static uint32_t checked_count(foliot__reader *r, uint64_t count, uint32_t values_each)
 {
     if (count * values_each > foliot__reader_left(r)) {
         foliot__reader_fail(r, FOLIOT_STATUS_TRUNCATED);
@@ -98,27 +98,27 @@ uint32_t foliot__unpack_array(foliot__reader *r)
 {
     uint8_t tag = foliot__read_u8(r);
     if (tag >= 0x90 && tag <= 0x9f)
-        return counted(r, tag & 15u, 1);
+        return checked_count(r, tag & 15u, 1);
     if (tag == 0xdc)
-        return counted(r, read_big(r, 2), 1);
+        return checked_count(r, read_big(r, 2), 1);
     if (tag == 0xdd)
-        return counted(r, read_big(r, 4), 1);
-    return (uint32_t)fail(r);
+        return checked_count(r, read_big(r, 4), 1);
+    return (uint32_t)fail_corrupt(r);
 }
 
 uint32_t foliot__unpack_map(foliot__reader *r)
 {
     uint8_t tag = foliot__read_u8(r);
     if (tag >= 0x80 && tag <= 0x8f)
-        return counted(r, tag & 15u, 2);
+        return checked_count(r, tag & 15u, 2);
     if (tag == 0xde)
-        return counted(r, read_big(r, 2), 2);
+        return checked_count(r, read_big(r, 2), 2);
     if (tag == 0xdf)
-        return counted(r, read_big(r, 4), 2);
-    return (uint32_t)fail(r);
+        return checked_count(r, read_big(r, 4), 2);
+    return (uint32_t)fail_corrupt(r);
 }
 
-static const uint8_t *sized(foliot__reader *r, uint64_t count, uint32_t *length)
+static const uint8_t *read_sized(foliot__reader *r, uint64_t count, uint32_t *length)
 {
     const uint8_t *bytes = r->status == FOLIOT_STATUS_OK ? foliot__read_bytes(r, (size_t)count) : NULL;
     *length = bytes ? (uint32_t)count : 0;
@@ -129,20 +129,20 @@ const uint8_t *foliot__unpack_bin(foliot__reader *r, uint32_t *length)
 {
     uint8_t tag = foliot__read_u8(r);
     if (tag >= 0xc4 && tag <= 0xc6)
-        return sized(r, read_big(r, 1u << (tag - 0xc4)), length);
-    fail(r);
-    return sized(r, 0, length);
+        return read_sized(r, read_big(r, 1u << (tag - 0xc4)), length);
+    fail_corrupt(r);
+    return read_sized(r, 0, length);
 }
 
 const char *foliot__unpack_str(foliot__reader *r, uint32_t *length)
 {
     uint8_t tag = foliot__read_u8(r);
     if (tag >= 0xa0 && tag <= 0xbf)
-        return (const char *)sized(r, tag & 31u, length);
+        return (const char *)read_sized(r, tag & 31u, length);
     if (tag >= 0xd9 && tag <= 0xdb)
-        return (const char *)sized(r, read_big(r, 1u << (tag - 0xd9)), length);
-    fail(r);
-    return (const char *)sized(r, 0, length);
+        return (const char *)read_sized(r, read_big(r, 1u << (tag - 0xd9)), length);
+    fail_corrupt(r);
+    return (const char *)read_sized(r, 0, length);
 }
 
 // Bytes that follow a tag of fixed size, or UINT32_MAX.
@@ -192,7 +192,7 @@ static uint64_t skip_one(foliot__reader *r)
     else if (tag >= 0xd9 && tag <= 0xdb)
         skip_bytes(r, read_big(r, 1u << (tag - 0xd9)));
     else
-        fail(r); // 0xc1 is no value
+        fail_corrupt(r); // 0xc1 is no value
     return 0;
 }
 

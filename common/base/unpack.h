@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: MIT
-// unpack.h: reads msgpack from a cursor, bounds-checked, in place, without memory of its own. Every
+// unpack.h: reads msgpack from a cursor, bounds-checked, in place, without allocation. Every
 // encoding of a value is accepted (a writer may choose longer ones). A value of the wrong type sets
 // FOLIOT_STATUS_CORRUPT, a missing byte FOLIOT_STATUS_TRUNCATED; the first error stays.
+//
+// Packing uses msgpack-c (pack.h); reading does not, for three reasons. Its unpacker builds a tree
+// of objects on the heap, sized by counts that hostile bytes choose; this one returns pointers into
+// the payload and checks every count against the bytes left. It reads one value after the other
+// with one sticky status, so that a decoder is straight-line code. And the reader needs nothing but
+// libc, so that it builds for every target of the determinism matrix.
 #ifndef FOLIOT_BASE_UNPACK_H
 #define FOLIOT_BASE_UNPACK_H
 

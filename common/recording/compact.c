@@ -334,7 +334,8 @@ static foliot_status compare_files(const char *file, const char *compacted)
 
 // -- the files
 
-// A file of this name is what a compaction left that was killed: nobody else compacts `file`.
+// A file of this name was left by a compaction that was killed: the caller holds the lock of
+// `file`.
 static int create_beside(const char *path, const char *file)
 {
     struct stat about;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// divergence.c: what bits are worth, and a divergence as words: one text and one JSON, whoever
-// found it.
+// divergence.c: distances between values, and the report of a divergence as text and as JSON. All
+// callers use the same report.
 #include "recording/divergence.h"
 
 #include "base/bytes.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// divergence.h: what a divergence is called in JSON, for whoever writes an object of his own.
+// divergence.h: what a divergence is called in JSON, for callers that write a JSON object of their
+// own.
 #ifndef FOLIOT_RECORDING_DIVERGENCE_H
 #define FOLIOT_RECORDING_DIVERGENCE_H
 

@@ -146,7 +146,7 @@ void foliot__drain_run(foliot__drain *drain)
 {
     while (drain_one(drain))
         ;
-    // Taken back only once it is done: whoever waits looks at this.
+    // Cleared only when it is done: waiting callers look at it.
     if (atomic_load(&drain->sync_asked)) {
         if (!atomic_load(&drain->stopped_errno))
             sync_now(drain);

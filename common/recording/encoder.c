@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // encoder.c: ticks as records. An input costs bytes only where it is not what the last ones
-// foretell.
+// predict.
 #include "recording/encoder.h"
 
 #include "base/assert.h"
@@ -73,7 +73,7 @@ static void put_input(foliot__recording_encoder *encoder, const foliot_input *in
     player->streams = code == FOLIOT__RECORDING_STREAM;
 }
 
-static bool foretold(const foliot__recording_player *player, const foliot_input *input)
+static bool is_predicted(const foliot__recording_player *player, const foliot_input *input)
 {
     return player->streams && input->kind == FOLIOT_INPUT_CONTROL &&
            input->sequence == player->sequence && input->buttons == player->buttons &&
@@ -100,7 +100,7 @@ static void encode_player(foliot__recording_encoder *encoder, const foliot_input
     if (count == 0 && player->streams) {
         put_place(encoder, index, FOLIOT__RECORDING_NONE);
         player->streams = false;
-    } else if (count == 1 && foretold(player, inputs)) {
+    } else if (count == 1 && is_predicted(player, inputs)) {
         player->sequence++;
     } else {
         for (uint32_t i = 0; i < count; i++)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct expansion {
-    foliot__block_reader *walk;
+    foliot__block_reader *reader;
     foliot__input_log *log;
     foliot__reader *r;
     uint32_t values;     // left
@@ -18,10 +18,10 @@ typedef struct expansion {
     bool pending;   // an entry's tick was read, not yet the rest
 } expansion;
 
-void foliot__recording_forget_players(foliot__block_reader *walk)
+void foliot__recording_forget_players(foliot__block_reader *reader)
 {
-    memset(walk->players, 0, sizeof *walk->players * walk->player_count);
-    walk->player_count = walk->stream_count = 0;
+    memset(reader->players, 0, sizeof *reader->players * reader->player_count);
+    reader->player_count = reader->stream_count = 0;
 }
 
 static int64_t take(expansion *e, int64_t low, int64_t high)
@@ -47,7 +47,7 @@ static void next_entry(expansion *e)
 
 static void put(expansion *e, uint32_t player, uint8_t kind)
 {
-    foliot__recording_player *known = &e->walk->players[player];
+    foliot__recording_player *known = &e->reader->players[player];
     foliot_input input = {
         .player = player, .sequence = known->sequence, .kind = kind, .buttons = known->buttons};
     memcpy(input.axes, known->axes, sizeof input.axes);
@@ -61,14 +61,14 @@ static void put(expansion *e, uint32_t player, uint8_t kind)
 
 static void set_streams(expansion *e, uint32_t player, bool streams)
 {
-    foliot__recording_player *known = &e->walk->players[player];
-    e->walk->stream_count += (uint32_t)streams - (uint32_t)known->streams;
+    foliot__recording_player *known = &e->reader->players[player];
+    e->reader->stream_count += (uint32_t)streams - (uint32_t)known->streams;
     known->streams = streams;
 }
 
 static void take_changes(expansion *e, uint32_t player)
 {
-    foliot__recording_player *known = &e->walk->players[player];
+    foliot__recording_player *known = &e->reader->players[player];
     unsigned mask = (unsigned)take(e, 0, 63);
     for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
         if (mask >> i & 1)
@@ -82,9 +82,9 @@ static void take_changes(expansion *e, uint32_t player)
 // Players that stream and have no entry in this tick: from *from up to, not including, `end`.
 static void put_streaming(expansion *e, uint32_t *from, uint32_t end)
 {
-    if (e->walk->stream_count)
-        for (uint32_t p = *from; p < end && p < e->walk->player_count; p++)
-            if (e->walk->players[p].streams)
+    if (e->reader->stream_count)
+        for (uint32_t p = *from; p < end && p < e->reader->player_count; p++)
+            if (e->reader->players[p].streams)
                 put(e, p, FOLIOT_INPUT_CONTROL);
     *from = end;
 }
@@ -101,14 +101,14 @@ static void expand_entry(expansion *e, uint32_t *from)
         return;
     if (player >= *from)
         put_streaming(e, from, player);
-    if (player >= e->walk->player_count)
-        e->walk->player_count = player + 1;
-    uint32_t before = e->walk->players[player].sequence;
+    if (player >= e->reader->player_count)
+        e->reader->player_count = player + 1;
+    uint32_t before = e->reader->players[player].sequence;
     bool again = player + 1 == *from; // a second input of the player in one tick
     *from = player + 1;
     if (code != FOLIOT__RECORDING_NONE) {
         take_changes(e, player);
-        if (again && e->walk->players[player].sequence < before)
+        if (again && e->reader->players[player].sequence < before)
             foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
         put(e, player,
             code == FOLIOT__RECORDING_JOIN    ? FOLIOT_INPUT_JOIN
@@ -130,11 +130,11 @@ static void expand_tick(expansion *e)
         foliot__reader_fail(e->r, FOLIOT_STATUS_MEMORY);
 }
 
-foliot_status foliot__recording_expand(foliot__block_reader *walk,
+foliot_status foliot__recording_expand(foliot__block_reader *reader,
                                        foliot__recording_content *content, uint64_t tick,
                                        foliot__reader *entries, uint32_t values)
 {
-    expansion e = {.walk = walk,
+    expansion e = {.reader = reader,
                    .log = &content->inputs,
                    .r = entries,
                    .values = values,

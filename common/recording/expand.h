@@ -7,9 +7,9 @@
 #include "recording/block_reader.h"
 
 // As at every keyframe.
-void foliot__recording_forget_players(foliot__block_reader *walk);
+void foliot__recording_forget_players(foliot__block_reader *reader);
 // Inputs of the ticks from content->first_tick to `tick`, into content->inputs.
-foliot_status foliot__recording_expand(foliot__block_reader *walk,
+foliot_status foliot__recording_expand(foliot__block_reader *reader,
                                        foliot__recording_content *content, uint64_t tick,
                                        foliot__reader *entries, uint32_t values);
 

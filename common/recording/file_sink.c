@@ -40,7 +40,7 @@ static void file_close(void *user)
     free(user);
 }
 
-// Does not wait for somebody who reads from a pipe. What is to be gone on with is a file.
+// Does not wait for a reader of a pipe. A recording that is resumed must be a regular file.
 static int open_writing(const char *file, bool create)
 {
     struct stat about;

@@ -30,7 +30,7 @@
 #define FOLIOT__RECORDING_BLOCK_INPUTS_MAX 65536u
 #define FOLIOT__RECORDING_END_BYTES 11 // the record END, always so long
 
-// Types of records. 1..63 must be known to whoever replays; 64..127 may be skipped.
+// Types of records. 1..63 must be known to a replayer; 64..127 may be skipped.
 enum foliot__recording_record {
     FOLIOT__RECORDING_HEADER = 1,   // [1, map]
     FOLIOT__RECORDING_KEYFRAME = 2, // [2, tick, digest, encoding, bytes, (size)]

@@ -27,7 +27,7 @@ typedef struct harness {
     foliot_simulation run, again, restored, disturbed, rolled[FOLIOT_HARNESS_DISTANCES];
     saved *ring; // the undisturbed states of the last ticks, by tick
     uint32_t ring_size;
-    saved other, flipped; // of whoever is compared
+    saved other, flipped; // of the instance that is compared
     foliot_step_trace *expected, *actual;
     foliot_input inputs[FOLIOT_HARNESS_INPUTS_MAX];
 } harness;
@@ -96,7 +96,7 @@ static size_t first_other_byte(const saved *a, const saved *b)
     return i;
 }
 
-// Names part and field, if the parts tell; else the first saved byte that differs.
+// Names part and field if the kind names parts; else the first saved byte that differs.
 static void explain(harness *h, foliot_harness_row *row, const foliot_simulation *actual,
                     const saved *expected, const saved *got)
 {
@@ -236,7 +236,7 @@ static void test_serialisation(harness *h)
 
 // -- disturbing
 
-// One unit more in one number. `parts` is the truth before, as numbers.
+// One unit more in one number. `parts` is the trace before, as numbers.
 static bool notices_number(harness *h, uint32_t part, uint32_t field,
                            const foliot_simulation_field *value)
 {

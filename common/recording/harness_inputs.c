@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define CHANGE_EVERY 6  // ticks, on average
-#define LEAVE_EVERY 150 // of those who are there
+#define LEAVE_EVERY 150 // of the players present
 #define RETURN_EVERY 40
 
 typedef struct drawn_player {

@@ -72,7 +72,7 @@ static void take_token(foliot__journal *journal, const char *text)
         return;
     static const foliot_player_proof none;
     if (memcmp(&p->before, &none, sizeof none) ==
-        0) // else nobody has heard p->proof, and the one before it holds
+        0) // else p->proof was never acknowledged, and the one before it still holds
         p->before = p->proof;
     p->proof = proof;
 }

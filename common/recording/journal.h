@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// journal.h: what a recording knows of its session beside the world: its name and who is in it.
+// journal.h: what a recording holds of its session beside the world: its name and its players.
 // Kept as notes, which a replay passes over; a server that resumes the recording needs them to know
 // its players again.
 #ifndef FOLIOT_RECORDING_JOURNAL_H
@@ -23,7 +23,7 @@ typedef struct foliot__journal {
 
 void foliot__journal_note(foliot__journal *journal, const foliot__recording_note *note);
 void foliot__journal_input(foliot__journal *journal, const foliot_input *input);
-// Those who are here, one after the other in the front of `players`. How many.
+// Moves the players present to the front of `players`. Returns how many there are.
 uint32_t foliot__journal_gather(foliot__journal *journal);
 // The text of a "player" note, and with the name "" of a "token" note.
 void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t player,

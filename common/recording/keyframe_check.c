@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// A kind with a digest of its own tells it of an instance alone.
+// A kind with a digest function needs an instance to compute it.
 static foliot_status probe_digest(foliot_replay *replay, const foliot__recording_content *content,
                                   foliot_digest *digest)
 {

@@ -193,7 +193,7 @@ static uint32_t version_of(const foliot_recording *recording, bool foreign)
 }
 
 // The start of the file and the header's block go straight to the sink: no tick waits for them, and
-// what the disk refuses is told to whoever asked for the recording.
+// the caller gets the error if the disk refuses.
 static foliot_status write_start(foliot_recording *recording, const foliot_recording_sink *sink,
                                  uint32_t version)
 {

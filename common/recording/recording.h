@@ -49,7 +49,8 @@ typedef struct foliot__drain {
     bool threaded;
     pthread_t thread;
     sem_t work;
-    pthread_mutex_t mutex; // with `progress`, for those who wait; the appending side never takes it
+    pthread_mutex_t
+        mutex; // with `progress`, for waiting callers; the appending side never locks it
     pthread_cond_t progress;
     _Atomic bool quit;
 } foliot__drain;

@@ -114,7 +114,7 @@ foliot_status foliot__replay_load(foliot_replay *replay)
 {
     foliot_damage damage = {0};
     replay->held_valid = false;
-    foliot_status status = foliot__block_reader_next(&replay->walk, &replay->content, &damage);
+    foliot_status status = foliot__block_reader_next(&replay->reader, &replay->content, &damage);
     if (status == FOLIOT_STATUS_OK && replay->content.has_keyframe)
         status = load_checked(replay, &damage);
     if (status == FOLIOT_STATUS_OK) {
@@ -122,7 +122,7 @@ foliot_status foliot__replay_load(foliot_replay *replay)
             keep_keyframe(replay);
         return FOLIOT_STATUS_OK;
     }
-    // The walk is over: whatever is wanted next must be found anew.
+    // The reader is over: whatever is wanted next must be found anew.
     replay->content.first_tick = replay->content.tick = UINT64_MAX;
     if (status != FOLIOT_STATUS_NOT_FOUND && damage.status != FOLIOT_STATUS_OK)
         foliot__replay_damaged(replay, &damage);
@@ -149,8 +149,8 @@ static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
     if (k < 0)
         return FOLIOT_STATUS_NOT_FOUND;
     foliot_damage damage = {0};
-    foliot_status status =
-        foliot__block_reader_seek(&replay->walk, replay->index[k][1], replay->index[k][0], &damage);
+    foliot_status status = foliot__block_reader_seek(&replay->reader, replay->index[k][1],
+                                                     replay->index[k][0], &damage);
     if (status != FOLIOT_STATUS_OK) {
         foliot__replay_damaged(replay, &damage);
         return status;
@@ -255,15 +255,15 @@ foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simul
 }
 
 foliot_status foliot__replay_step_trace(foliot_replay *replay, foliot_simulation *simulation,
-                                        foliot_step_trace *truth)
+                                        foliot_step_trace *trace)
 {
     const foliot_input *inputs = NULL;
     uint32_t count = 0;
     uint64_t tick = foliot_simulation_get_tick(simulation);
     if (!foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
         return FOLIOT_STATUS_NOT_FOUND;
-    foliot_step_trace_reset(truth, tick + 1);
-    foliot_status status = foliot_step_trace_step(truth, simulation, inputs, count);
+    foliot_step_trace_reset(trace, tick + 1);
+    foliot_status status = foliot_step_trace_step(trace, simulation, inputs, count);
     return status == FOLIOT_STATUS_INVALID ? refused_step(replay, tick) : status;
 }
 

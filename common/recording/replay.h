@@ -38,7 +38,7 @@ struct foliot_replay {
     uint64_t whole_bytes;            // of the file, after foliot_replay_scan
     uint64_t cut_offset, cut_number; // after the last block that has ticks or a keyframe
 
-    foliot__block_reader walk;         // stands after ...
+    foliot__block_reader reader;       // stands after ...
     foliot__recording_content content; // ... this block
     bool has_segment;                  // the last keyframe passed:
     uint64_t segment_tick;
@@ -53,7 +53,7 @@ struct foliot_replay {
 #define FOLIOT__CALLBACKS_MISSING "the scene has forces that only its own program can compute"
 // Whether the scene has a callback force that the host has not lent.
 bool foliot__replay_callbacks_missing(const foliot_replay *replay);
-// foliot_replay_step without a look at the digests, for whoever compares states by himself.
+// foliot_replay_step without a look at the digests, for callers that compare states themselves.
 foliot_status foliot__replay_step(foliot_replay *replay);
 // A world of the recording's scene at its start, not yet restored. NULL without memory.
 foliot_status foliot__replay_new_world(const foliot_replay *replay, foliot_world **world);
@@ -63,7 +63,7 @@ foliot_status foliot__replay_new(const foliot_replay *replay, foliot_hosted_worl
 void foliot__replay_drop(foliot_simulation *simulation);
 // Makes replay->world, new, the replay's simulation.
 void foliot__replay_take_world(foliot_replay *replay);
-// As it was at the recording's first tick; the walk stands after the first keyframe.
+// As it was at the recording's first tick; the reader stands after the first keyframe.
 foliot_status foliot__replay_rewind(foliot_replay *replay);
 // Whether a keyframe's bytes give the digest beside them. A checksum only says that the file is as
 // it was written, and whoever writes a file writes its checksums; FOLIOT_STATUS_CORRUPT is told as the
@@ -81,7 +81,7 @@ foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick);
 void foliot__replay_damaged(foliot_replay *replay, const foliot_damage *damage);
 // The step of a simulation (the replay's or another one at the same tick) with the recorded inputs.
 foliot_status foliot__replay_step_simulation(foliot_replay *replay, foliot_simulation *simulation);
-// The same, and its truth after every stage.
+// The same, with the state after every stage in `trace`.
 foliot_status foliot__replay_step_trace(foliot_replay *replay, foliot_simulation *simulation,
                                         foliot_step_trace *truth);
 

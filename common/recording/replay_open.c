@@ -118,7 +118,7 @@ static foliot_status take_index(foliot_replay *replay)
     return status;
 }
 
-// Which kinds whoever opens a recording can do with.
+// Which kinds of simulation the caller accepts.
 typedef struct opener {
     const foliot_simulation_kind *kind; // NULL: worlds
     bool any;                           // others too, to be looked at
@@ -176,7 +176,7 @@ static foliot_status take_own(foliot_replay *replay, const opener *opening, foli
 static foliot_status open_source(foliot_replay *replay, const opener *opening,
                                  foliot_damage *damage)
 {
-    foliot_status status = foliot__block_reader_begin(&replay->walk, &replay->source,
+    foliot_status status = foliot__block_reader_begin(&replay->reader, &replay->source,
                                                       &replay->header, &replay->content, damage);
     if (status == FOLIOT_STATUS_OK)
         status = replay->header.foreign ? take_foreign(replay, opening, damage)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// resume.c: goes on with a recording that ended early. What is whole stays as it is, byte for byte;
-// the rest is cut off, and a keyframe of the state there begins what is appended.
+// resume.c: continues a recording that ended early. The whole blocks stay byte for byte; the rest
+// is cut off, and a keyframe of the state there begins what is appended.
 #include "recording/recording.h"
 #include "sim/selftest/fingerprint.h"
 #include "recording/replay.h"
@@ -60,7 +60,7 @@ static bool copy_rest(int from, int to, off_t offset)
     }
 }
 
-// Damage in the middle cuts off what may be worth an expert's hour: it goes to FILE.cut-OFFSET.
+// Damage in the middle cuts off data that may be worth saving: it goes to FILE.cut-OFFSET.
 static foliot_status keep_rest(const char *file, uint64_t offset, foliot_resumption *about)
 {
     int written = snprintf(about->kept_in, sizeof about->kept_in, "%s.cut-%" PRIu64, file, offset);
@@ -132,7 +132,7 @@ static void explain(char *problem, size_t bytes, const char *text)
         snprintf(problem, bytes, "%s", text);
 }
 
-// What is not whole is why one resumes; what this build cannot read, or a scene alone, is not.
+// Damage at the end is no obstacle; a newer format, or a file without a keyframe, is one.
 static foliot_status resumable(const foliot_replay *replay, foliot_status scanned)
 {
     if (scanned == FOLIOT_STATUS_NEWER || scanned == FOLIOT_STATUS_UNSUPPORTED || scanned == FOLIOT_STATUS_MEMORY ||
@@ -173,8 +173,7 @@ static foliot_status resume(const char *file, foliot_replay *replay,
     if (status != FOLIOT_STATUS_OK)
         return status;
     status = resumable(replay, foliot_replay_scan(replay));
-    // No crash leaves such a file: somebody changed it, and what a match goes on from is not for us
-    // to choose.
+    // No crash leaves such a file: it was edited, and a session must not continue from it.
     if (status == FOLIOT_STATUS_OK && replay->keyframe_false) {
         explain(problem, bytes, replay->damage.text);
         return FOLIOT_STATUS_CORRUPT;
@@ -199,7 +198,7 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
     foliot_damage damage = {0};
     explain(problem, problem_bytes, "");
     foliot_status status =
-        foliot__file_sink(file, false, &sink); // nobody else may write from here on
+        foliot__file_sink(file, false, &sink); // no other process may write from here on
     if (status != FOLIOT_STATUS_OK) {
         explain(problem, problem_bytes,
                 status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// rewind.h: goes back to a tick that a run has passed, from a state saved before it and the inputs
-// since, to look at the truth of that tick stage by stage. A simulation of its own does it, so that
-// the run goes on.
+// rewind.h: recomputes a tick that a run has passed, from a state saved before it and the inputs
+// since, and traces that tick stage by stage. It has a simulation of its own, so the run continues.
 #ifndef FOLIOT_RECORDING_REWIND_H
 #define FOLIOT_RECORDING_REWIND_H
 
@@ -31,8 +30,8 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
                           size_t setup_bytes, const uint8_t *state, size_t state_bytes,
                           uint64_t tick);
 void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t count);
-// What the run itself held at that tick, as saved bytes: where they are not what the step gives
-// when it is taken again, the truth says so. Or the step is known to give what was held.
+// The state that the run itself had at that tick, as saved bytes. The trace shows where the
+// repeated step gives another one. foliot__rewind_assume_held: the step is known to give the same.
 void foliot__rewind_hold(foliot__rewind *r, const uint8_t *state, size_t state_bytes);
 void foliot__rewind_assume_held(foliot__rewind *r);
 // At most so many steps; true when all is done, well or not (`status`).

@@ -45,7 +45,7 @@ bool foliot__ring_put(foliot__ring *ring, const void *first, size_t first_count,
         return false;
     uint64_t at = atomic_load_explicit(&ring->put, memory_order_relaxed);
     if (used == 0)
-        ring->origin = at; // whoever takes reads it after he has seen what is put now
+        ring->origin = at; // the taking side reads it after it has seen this put
     copy_in(ring, at, first, first_count);
     copy_in(ring, at + first_count, second, second_count);
     atomic_store_explicit(&ring->put, at + first_count + second_count, memory_order_release);

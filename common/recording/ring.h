@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// ring.h: bytes from one thread to one other, bounded, without locks: whoever puts never waits.
+// ring.h: bytes from one thread to one other, bounded, without locks: the putting side never waits.
 #ifndef FOLIOT_RECORDING_RING_H
 #define FOLIOT_RECORDING_RING_H
 

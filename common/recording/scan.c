@@ -12,7 +12,7 @@
 typedef struct scanning {
     foliot_replay *replay;
     foliot_replay_summary *about;
-    foliot__block_reader walk;
+    foliot__block_reader reader;
     foliot__recording_content content;
     uint8_t joined[FOLIOT_PLAYERS_MAX / 8];
     uint32_t keyframes; // so far
@@ -108,7 +108,7 @@ static foliot_status scan(scanning *s, foliot_damage *damage)
 {
     foliot__recording_header header = {0};
     foliot_status status =
-        foliot__block_reader_begin(&s->walk, &s->replay->source, &header, &s->content, damage);
+        foliot__block_reader_begin(&s->reader, &s->replay->source, &header, &s->content, damage);
     foliot__recording_header_free(&header);
     while (status == FOLIOT_STATUS_OK) {
         if (s->content.has_keyframe)
@@ -124,12 +124,12 @@ static foliot_status scan(scanning *s, foliot_damage *damage)
         if (status == FOLIOT_STATUS_OK && s->content.has_closing)
             status = take_closing(s, damage);
         if (status == FOLIOT_STATUS_OK) {
-            s->replay->whole_bytes = s->walk.offset;
+            s->replay->whole_bytes = s->reader.offset;
             if (!s->content.has_closing) {
-                s->replay->cut_offset = s->walk.offset;
-                s->replay->cut_number = s->walk.number;
+                s->replay->cut_offset = s->reader.offset;
+                s->replay->cut_number = s->reader.number;
             }
-            status = foliot__block_reader_next(&s->walk, &s->content, damage);
+            status = foliot__block_reader_next(&s->reader, &s->content, damage);
         }
     }
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status;

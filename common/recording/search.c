@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: MIT
-// search.c: the search for a divergence, both its sides: which question comes next, and what the
-// answer to one is. Bytes in, bytes out; whoever carries them is no concern of it. What comes from
-// the other side is believed in nothing.
+// search.c: the divergence search, both sides: which request comes next, and the response to one.
+// Bytes in, bytes out: it does no I/O. It trusts nothing that comes from the other side; a search
+// ends after FOLIOT_SEARCH_BYTES_MAX bytes, whatever the other side sends.
 #include "recording/state_layers.h"
 
 #include "base/bytes.h"
 
 #include <string.h>
 
-// Questions, little-endian: the letter, u64 tick, and for RANGE u8 layer, u32 part
-// (FOLIOT__ALL_PARTS: the parts themselves), u32 first entry, u32 entries a group. Answers: CHAIN
-// u64. LAYERS u16 mask of the layers that are there, u64 for each of them. RANGE u32 entries in
-// all, u8 groups, u64 for each: a hash, or the bits of a field where a group is one.
-enum question {
-    ASK_CHAIN = 'C',
-    ASK_LAYERS = 'L',
-    ASK_RANGE = 'R',
+// Requests, little-endian: the letter, u64 tick, and for RANGE u8 layer, u32 part
+// (FOLIOT__ALL_PARTS: the parts themselves), u32 first entry, u32 entries per group.
+// Responses: CHAIN: u64. LAYERS: u16 mask of the layers present, u64 for each of them. RANGE: u32
+// entry count, u8 group count, u64 for each group: a hash, or the bits of a field if a group is
+// one.
+enum request_kind {
+    REQUEST_CHAIN = 'C',
+    REQUEST_LAYERS = 'L',
+    REQUEST_RANGE = 'R',
 };
 
-enum phase { PHASE_CHAIN, PHASE_TRUTH, PHASE_LAYERS, PHASE_PARTS, PHASE_FIELDS };
+enum phase { PHASE_CHAIN, PHASE_TRACE, PHASE_LAYERS, PHASE_PARTS, PHASE_FIELDS };
 
-// -- the asking side: beginning
+// -- the requesting side: start
 
 void foliot_search_begin(foliot_search *search, uint64_t tick)
 {
     *search = (foliot_search){.state = FOLIOT_SEARCH_NEEDS_TRACE,
-                              .phase = PHASE_TRUTH,
+                              .phase = PHASE_TRACE,
                               .found = {.tick = tick, .body = FOLIOT_NO_BODY}};
 }
 
@@ -56,40 +57,40 @@ void foliot_search_set_trace(foliot_search *search, const foliot_step_trace *our
     search->state = FOLIOT_SEARCH_REQUESTS;
 }
 
-// -- the asking side: questions
+// -- the requesting side: requests
 
-// The last tick is asked first: mostly the runs agree there, and then that is all.
+// The last tick is requested first: usually the runs agree there, and the search ends.
 static uint64_t chain_tick(const foliot_search *search)
 {
     return search->end_asked ? search->low + (search->high - search->low) / 2 : search->last;
 }
 
-static uint32_t part_asked(const foliot_search *search)
+static uint32_t requested_part(const foliot_search *search)
 {
     return search->phase == PHASE_FIELDS ? search->found.part : FOLIOT__ALL_PARTS;
 }
 
-size_t foliot_search_get_request(const foliot_search *search, uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX])
+size_t foliot_search_get_request(const foliot_search *search, uint8_t request[FOLIOT_SEARCH_REQUEST_BYTES_MAX])
 {
     if (search->state != FOLIOT_SEARCH_REQUESTS)
         return 0;
-    foliot__writer w = foliot__writer_of(question, FOLIOT_SEARCH_REQUEST_BYTES_MAX);
-    foliot__write_u8(&w, search->phase == PHASE_CHAIN    ? ASK_CHAIN
-                         : search->phase == PHASE_LAYERS ? ASK_LAYERS
-                                                         : ASK_RANGE);
+    foliot__writer w = foliot__writer_of(request, FOLIOT_SEARCH_REQUEST_BYTES_MAX);
+    foliot__write_u8(&w, search->phase == PHASE_CHAIN    ? REQUEST_CHAIN
+                         : search->phase == PHASE_LAYERS ? REQUEST_LAYERS
+                                                         : REQUEST_RANGE);
     foliot__write_u64(&w, search->phase == PHASE_CHAIN ? chain_tick(search) : search->found.tick);
     if (search->phase > PHASE_LAYERS) {
         foliot__write_u8(&w, search->layer);
-        foliot__write_u32(&w, part_asked(search));
+        foliot__write_u32(&w, requested_part(search));
         foliot__write_u32(&w, search->entry);
         foliot__write_u32(&w, search->group);
     }
     return w.at;
 }
 
-// -- the asking side: answers
+// -- the requesting side: responses
 
-static void hear_chain(foliot_search *search, foliot__reader *r)
+static void handle_chain(foliot_search *search, foliot__reader *r)
 {
     uint64_t tick = chain_tick(search), theirs = foliot__read_u64(r);
     if (theirs == search->chain[tick - search->first])
@@ -100,7 +101,7 @@ static void hear_chain(foliot_search *search, foliot__reader *r)
     if (search->low < search->high)
         return;
     search->found.tick = search->low;
-    search->phase = PHASE_TRUTH;
+    search->phase = PHASE_TRACE;
     search->state = search->low > search->last ? FOLIOT_SEARCH_EQUAL : FOLIOT_SEARCH_NEEDS_TRACE;
 }
 
@@ -113,11 +114,11 @@ static void descend(foliot_search *search, enum phase phase)
 {
     search->phase = (uint8_t)phase;
     search->entry = 0;
-    search->total = foliot__layer_entries(layer_of(search), part_asked(search));
+    search->total = foliot__layer_entries(layer_of(search), requested_part(search));
     search->group = foliot__tree_group(search->total);
 }
 
-static void hear_layers(foliot_search *search, foliot__reader *r)
+static void handle_layers(foliot_search *search, foliot__reader *r)
 {
     uint32_t there = foliot__read_u16(r);
     uint32_t other = FOLIOT__LAYERS_MAX;
@@ -150,7 +151,8 @@ static uint64_t our_hash(const foliot_search *search, uint32_t i)
     uint64_t first = search->entry + (uint64_t)i * search->group;
     if (first > UINT32_MAX)
         first = UINT32_MAX;
-    return foliot__layer_hash(layer_of(search), part_asked(search), (uint32_t)first, search->group);
+    return foliot__layer_hash(layer_of(search), requested_part(search), (uint32_t)first,
+                              search->group);
 }
 
 // The first group that differs, as its first entry, and the value that they gave; false if none
@@ -158,7 +160,7 @@ static uint64_t our_hash(const foliot_search *search, uint32_t i)
 static bool first_other(foliot_search *search, foliot__reader *r, uint32_t groups, uint32_t theirs,
                         uint64_t *value)
 {
-    uint32_t ours = foliot__layer_entries(layer_of(search), part_asked(search));
+    uint32_t ours = foliot__layer_entries(layer_of(search), requested_part(search));
     bool found = false;
     uint32_t place = search->entry;
     for (uint32_t i = 0; i < FOLIOT__TREE_FANOUT; i++) {
@@ -183,7 +185,7 @@ static void name_part(foliot_search *search)
         search->group = 1;
 }
 
-static void hear_range(foliot_search *search, foliot__reader *r)
+static void handle_range(foliot_search *search, foliot__reader *r)
 {
     uint32_t theirs = foliot__read_u32(r), groups = foliot__read_u8(r);
     uint64_t value = 0;
@@ -192,15 +194,14 @@ static void hear_range(foliot_search *search, foliot__reader *r)
         return;
     }
     if (theirs > search->total && search->entry == 0 &&
-        foliot__tree_group(theirs) >
-            search->group) { // they have more: once more, with wider groups
+        foliot__tree_group(theirs) > search->group) { // they have more: repeat with wider groups
         foliot__read_bytes(r, 8 * (size_t)groups);
         search->total = theirs;
         search->group = foliot__tree_group(theirs);
         return;
     }
     if (!first_other(search, r, groups, theirs, &value)) {
-        search->state = FOLIOT_SEARCH_FOUND; // hashes lied or collided: what is known stays
+        search->state = FOLIOT_SEARCH_FOUND; // wrong hashes, or a collision: what is known stays
         return;
     }
     if (search->group > 1) {
@@ -217,25 +218,25 @@ static void hear_range(foliot_search *search, foliot__reader *r)
     search->state = FOLIOT_SEARCH_FOUND;
 }
 
-foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t *answer, size_t length)
+foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t *response, size_t length)
 {
-    uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX];
+    uint8_t request[FOLIOT_SEARCH_REQUEST_BYTES_MAX];
     if (search->state != FOLIOT_SEARCH_REQUESTS)
         return FOLIOT_STATUS_INVALID;
-    foliot__reader r = foliot__reader_of(answer, length);
-    search->exchanged += (uint32_t)(foliot_search_get_request(search, question) + length);
+    foliot__reader r = foliot__reader_of(response, length);
+    search->exchanged += (uint32_t)(foliot_search_get_request(search, request) + length);
     search->request_count++;
     if (search->phase == PHASE_CHAIN)
-        hear_chain(search, &r);
+        handle_chain(search, &r);
     else if (search->phase == PHASE_LAYERS)
-        hear_layers(search, &r);
+        handle_layers(search, &r);
     else
-        hear_range(search, &r);
+        handle_range(search, &r);
     if (r.status != FOLIOT_STATUS_OK || r.at != length) {
         search->state = FOLIOT_SEARCH_FAILED;
         return FOLIOT_STATUS_CORRUPT;
     }
-    // An honest tree ends long before; a dishonest one is cut off, with what is known.
+    // A consistent tree ends long before this limit; an inconsistent one is cut off here.
     if (search->state == FOLIOT_SEARCH_REQUESTS &&
         search->exchanged + FOLIOT_SEARCH_REQUEST_BYTES_MAX + FOLIOT_SEARCH_RESPONSE_BYTES_MAX >
             FOLIOT_SEARCH_BYTES_MAX)
@@ -243,26 +244,26 @@ foliot_status foliot_search_handle_response(foliot_search *search, const uint8_t
     return FOLIOT_STATUS_OK;
 }
 
-// -- the answering side
+// -- the responding side
 
-static void answer_layers(const foliot_step_trace *truth, foliot__writer *w)
+static void respond_layers(const foliot_step_trace *trace, foliot__writer *w)
 {
     uint16_t there = 0;
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++)
-        there |= (uint16_t)((truth->layer[i].taken ? 1u : 0u) << i);
+        there |= (uint16_t)((trace->layer[i].taken ? 1u : 0u) << i);
     foliot__write_u16(w, there);
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++)
-        if (truth->layer[i].taken)
-            foliot__write_u64(w, foliot__layer_digest(&truth->layer[i]));
+        if (trace->layer[i].taken)
+            foliot__write_u64(w, foliot__layer_digest(&trace->layer[i]));
 }
 
-static foliot_status answer_range(const foliot_step_trace *truth, foliot__reader *r, foliot__writer *w)
+static foliot_status respond_range(const foliot_step_trace *trace, foliot__reader *r, foliot__writer *w)
 {
     uint32_t index = foliot__read_u8(r), part = foliot__read_u32(r);
     uint32_t first = foliot__read_u32(r), group = foliot__read_u32(r);
     if (r->status != FOLIOT_STATUS_OK || index >= FOLIOT__LAYERS_MAX || group == 0)
         return FOLIOT_STATUS_CORRUPT;
-    const foliot__trace_layer *layer = &truth->layer[index];
+    const foliot__trace_layer *layer = &trace->layer[index];
     uint32_t total = foliot__layer_entries(layer, part);
     uint32_t groups = group_count(total, first, group);
     foliot__write_u32(w, total);
@@ -272,33 +273,33 @@ static foliot_status answer_range(const foliot_step_trace *truth, foliot__reader
     return FOLIOT_STATUS_OK;
 }
 
-foliot_status foliot_search_respond(const foliot_search_responder *answerer, const uint8_t *question,
-                                   size_t length, uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],
-                                   size_t *answer_length, uint64_t *tick)
+foliot_status foliot_search_respond(const foliot_search_responder *responder, const uint8_t *request,
+                                   size_t length, uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX],
+                                   size_t *response_length, uint64_t *tick)
 {
-    foliot__reader r = foliot__reader_of(question, length);
-    foliot__writer w = foliot__writer_of(answer, FOLIOT_SEARCH_RESPONSE_BYTES_MAX);
+    foliot__reader r = foliot__reader_of(request, length);
+    foliot__writer w = foliot__writer_of(response, FOLIOT_SEARCH_RESPONSE_BYTES_MAX);
     uint8_t kind = foliot__read_u8(&r);
-    uint64_t asked = foliot__read_u64(&r);
+    uint64_t requested = foliot__read_u64(&r);
     if (r.status != FOLIOT_STATUS_OK || length > FOLIOT_SEARCH_REQUEST_BYTES_MAX)
         return FOLIOT_STATUS_CORRUPT;
-    *tick = asked;
-    if (kind == ASK_CHAIN) {
-        if (!answerer->chain || asked < answerer->first || asked > answerer->last)
+    *tick = requested;
+    if (kind == REQUEST_CHAIN) {
+        if (!responder->chain || requested < responder->first || requested > responder->last)
             return FOLIOT_STATUS_NOT_FOUND;
-        foliot__write_u64(&w, answerer->chain[asked - answerer->first]);
-    } else if (kind == ASK_LAYERS || kind == ASK_RANGE) {
-        if (!answerer->trace || answerer->trace->tick != asked)
+        foliot__write_u64(&w, responder->chain[requested - responder->first]);
+    } else if (kind == REQUEST_LAYERS || kind == REQUEST_RANGE) {
+        if (!responder->trace || responder->trace->tick != requested)
             return FOLIOT_STATUS_AGAIN;
-        if (kind == ASK_LAYERS)
-            answer_layers(answerer->trace, &w);
-        else if (answer_range(answerer->trace, &r, &w) != FOLIOT_STATUS_OK)
+        if (kind == REQUEST_LAYERS)
+            respond_layers(responder->trace, &w);
+        else if (respond_range(responder->trace, &r, &w) != FOLIOT_STATUS_OK)
             return FOLIOT_STATUS_CORRUPT;
     } else {
         return FOLIOT_STATUS_CORRUPT;
     }
     if (r.at != length)
         return FOLIOT_STATUS_CORRUPT;
-    *answer_length = w.at;
+    *response_length = w.at;
     return FOLIOT_STATUS_OK;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// state_layers.c: one side's truth at one tick, as numbers with names, stage by stage, and what two
+// state_layers.c: one side's trace at one tick, as numbers with names, stage by stage, and what two
 // of them differ in. Knows nothing of files and peers.
 #include "recording/state_layers.h"
 
@@ -9,43 +9,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROW_WORDS 8 // a part of a simulation that tells none: 64 saved bytes
+#define ROW_WORDS 8 // a part, where a simulation names none: 64 saved bytes
 
-foliot_status foliot_step_trace_create(foliot_step_trace **truth)
+foliot_status foliot_step_trace_create(foliot_step_trace **trace)
 {
-    *truth = calloc(1, sizeof **truth);
-    return *truth ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
+    *trace = calloc(1, sizeof **trace);
+    return *trace ? FOLIOT_STATUS_OK : FOLIOT_STATUS_MEMORY;
 }
 
-void foliot_step_trace_destroy(foliot_step_trace *truth)
+void foliot_step_trace_destroy(foliot_step_trace *trace)
 {
-    if (!truth)
+    if (!trace)
         return;
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
-        free(truth->layer[i].parts);
-        free(truth->layer[i].fields);
+        free(trace->layer[i].parts);
+        free(trace->layer[i].fields);
     }
-    free(truth->bytes);
-    free(truth);
+    free(trace->bytes);
+    free(trace);
 }
 
-void foliot_step_trace_reset(foliot_step_trace *truth, uint64_t tick)
+void foliot_step_trace_reset(foliot_step_trace *trace, uint64_t tick)
 {
-    truth->tick = tick;
-    truth->kind = NULL;
-    truth->stage_count = 0;
-    truth->status = FOLIOT_STATUS_OK;
+    trace->tick = tick;
+    trace->kind = NULL;
+    trace->stage_count = 0;
+    trace->status = FOLIOT_STATUS_OK;
     for (uint32_t i = 0; i < FOLIOT__LAYERS_MAX; i++) {
-        foliot__trace_layer *layer = &truth->layer[i];
+        foliot__trace_layer *layer = &trace->layer[i];
         layer->taken = false;
         layer->part_count = 0;
         layer->field_count = 0;
     }
 }
 
-uint64_t foliot_step_trace_get_tick(const foliot_step_trace *truth)
+uint64_t foliot_step_trace_get_tick(const foliot_step_trace *trace)
 {
-    return truth->tick;
+    return trace->tick;
 }
 
 // -- taking
@@ -107,19 +107,19 @@ static bool take_parts(foliot__trace_layer *layer, const foliot_simulation *simu
     return true;
 }
 
-static const uint8_t *saved_bytes(foliot_step_trace *truth, const foliot_simulation *simulation,
+static const uint8_t *saved_bytes(foliot_step_trace *trace, const foliot_simulation *simulation,
                                   size_t *length)
 {
     const foliot_simulation_kind *kind = simulation->kind;
     *length = kind->capture(simulation->self, NULL, 0);
-    if (*length > truth->byte_capacity || !truth->bytes) {
-        free(truth->bytes);
-        truth->byte_capacity = *length + 1;
-        truth->bytes = malloc(truth->byte_capacity);
-        if (!truth->bytes)
+    if (*length > trace->byte_capacity || !trace->bytes) {
+        free(trace->bytes);
+        trace->byte_capacity = *length + 1;
+        trace->bytes = malloc(trace->byte_capacity);
+        if (!trace->bytes)
             return NULL;
     }
-    return kind->capture(simulation->self, truth->bytes, *length) == *length ? truth->bytes : NULL;
+    return kind->capture(simulation->self, trace->bytes, *length) == *length ? trace->bytes : NULL;
 }
 
 // Rows of 64 saved bytes, named by their offsets, in words of eight, little-endian.
@@ -146,41 +146,41 @@ static bool take_bytes(foliot__trace_layer *layer, const uint8_t *bytes, size_t 
     return true;
 }
 
-static foliot_status take(foliot_step_trace *truth, uint32_t index, const foliot_simulation *simulation)
+static foliot_status take(foliot_step_trace *trace, uint32_t index, const foliot_simulation *simulation)
 {
-    foliot__trace_layer *layer = &truth->layer[index];
+    foliot__trace_layer *layer = &trace->layer[index];
     bool complete;
-    truth->kind = simulation->kind;
+    trace->kind = simulation->kind;
     layer->part_count = 0;
     layer->field_count = 0;
     if (simulation->kind->part_count) {
         complete = take_parts(layer, simulation);
     } else {
         size_t length;
-        const uint8_t *bytes = saved_bytes(truth, simulation, &length);
+        const uint8_t *bytes = saved_bytes(trace, simulation, &length);
         complete = bytes && take_bytes(layer, bytes, length);
     }
     layer->taken = complete;
     if (!complete)
-        truth->status = FOLIOT_STATUS_MEMORY;
-    return truth->status;
+        trace->status = FOLIOT_STATUS_MEMORY;
+    return trace->status;
 }
 
-foliot_status foliot_step_trace_capture_stage(foliot_step_trace *truth, uint32_t stage,
+foliot_status foliot_step_trace_capture_stage(foliot_step_trace *trace, uint32_t stage,
                                 const foliot_simulation *simulation)
 {
-    truth->stage_count = foliot_simulation_kind_get_stage_count(simulation->kind);
-    FOLIOT_ASSERT(stage < truth->stage_count);
-    return take(truth, stage, simulation);
+    trace->stage_count = foliot_simulation_kind_get_stage_count(simulation->kind);
+    FOLIOT_ASSERT(stage < trace->stage_count);
+    return take(trace, stage, simulation);
 }
 
-foliot_status foliot_step_trace_capture_held(foliot_step_trace *truth, const foliot_simulation *simulation)
+foliot_status foliot_step_trace_capture_held(foliot_step_trace *trace, const foliot_simulation *simulation)
 {
-    return take(truth, FOLIOT__LAYERS_MAX - 1, simulation);
+    return take(trace, FOLIOT__LAYERS_MAX - 1, simulation);
 }
 
 typedef struct watching {
-    foliot_step_trace *truth;
+    foliot_step_trace *trace;
     const foliot_simulation *simulation;
 } watching;
 
@@ -188,22 +188,22 @@ static void after_stage(void *user, uint32_t stage)
 {
     const watching *w = user;
     if (stage < foliot_simulation_kind_get_stage_count(w->simulation->kind))
-        foliot_step_trace_capture_stage(w->truth, stage, w->simulation);
+        foliot_step_trace_capture_stage(w->trace, stage, w->simulation);
 }
 
-foliot_status foliot_step_trace_step(foliot_step_trace *truth, foliot_simulation *simulation,
+foliot_status foliot_step_trace_step(foliot_step_trace *trace, foliot_simulation *simulation,
                                 const foliot_input *inputs, uint32_t count)
 {
     const foliot_simulation_kind *kind = simulation->kind;
-    watching w = {truth, simulation};
+    watching w = {trace, simulation};
     if (kind->watch)
         kind->watch(simulation->self, after_stage, &w);
     foliot_status status = foliot_simulation_step(simulation, inputs, count);
     if (kind->watch)
         kind->watch(simulation->self, NULL, NULL);
     else if (status == FOLIOT_STATUS_OK)
-        foliot_step_trace_capture_stage(truth, 0, simulation);
-    return status != FOLIOT_STATUS_OK ? status : truth->status;
+        foliot_step_trace_capture_stage(trace, 0, simulation);
+    return status != FOLIOT_STATUS_OK ? status : trace->status;
 }
 
 // -- hashes
@@ -271,30 +271,30 @@ uint32_t foliot__tree_group(uint32_t count)
 
 // -- naming a place
 
-void foliot__divergence_stage(foliot_divergence *d, const foliot_step_trace *truth, uint32_t layer)
+void foliot__divergence_stage(foliot_divergence *d, const foliot_step_trace *trace, uint32_t layer)
 {
-    d->stage_known = layer < truth->stage_count;
+    d->stage_known = layer < trace->stage_count;
     d->stage = layer;
-    d->stage_name = d->stage_known ? foliot_simulation_kind_get_stage_name(truth->kind, layer) : NULL;
+    d->stage_name = d->stage_known ? foliot_simulation_kind_get_stage_name(trace->kind, layer) : NULL;
 }
 
-void foliot__divergence_part(foliot_divergence *d, const foliot_step_trace *truth, uint32_t layer,
+void foliot__divergence_part(foliot_divergence *d, const foliot_step_trace *trace, uint32_t layer,
                              uint32_t part)
 {
-    const foliot__trace_layer *at = &truth->layer[layer];
+    const foliot__trace_layer *at = &trace->layer[layer];
     d->part_known = true;
     d->part = part;
     d->group = part < at->part_count ? at->parts[part].group : "part";
     d->index = part < at->part_count ? at->parts[part].index : part;
-    bool body = truth->kind && strcmp(truth->kind->name, foliot_world_kind.name) == 0 &&
+    bool body = trace->kind && strcmp(trace->kind->name, foliot_world_kind.name) == 0 &&
                 strcmp(d->group, "body") == 0;
     d->body = body ? (uint32_t)d->index : FOLIOT_NO_BODY;
 }
 
-void foliot__divergence_field(foliot_divergence *d, const foliot_step_trace *truth, uint32_t layer,
+void foliot__divergence_field(foliot_divergence *d, const foliot_step_trace *trace, uint32_t layer,
                               uint32_t field, uint64_t expected, uint64_t actual)
 {
-    const foliot__trace_layer *at = &truth->layer[layer];
+    const foliot__trace_layer *at = &trace->layer[layer];
     static const foliot_simulation_field nameless;
     const foliot_simulation_field *value =
         d->part < at->part_count && field < at->parts[d->part].field_count

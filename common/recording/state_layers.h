@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// state_layers.h: a truth as search.c and truth_layers.c share it.
+// state_layers.h: a step trace, as search.c and state_layers.c share it.
 #ifndef FOLIOT_RECORDING_STATE_LAYERS_H
 #define FOLIOT_RECORDING_STATE_LAYERS_H
 

@@ -31,19 +31,19 @@ static bool keyframe_agrees(const verifying *v)
     return digest_agrees(v->replay, v->replay->segment_digest, 16);
 }
 
-static foliot_status hold(foliot_step_trace *truth, const foliot_simulation *simulation)
+static foliot_status hold(foliot_step_trace *trace, const foliot_simulation *simulation)
 {
-    foliot_step_trace_reset(truth, foliot_simulation_get_tick(simulation));
-    return foliot_step_trace_capture_held(truth, simulation);
+    foliot_step_trace_reset(trace, foliot_simulation_get_tick(simulation));
+    return foliot_step_trace_capture_held(trace, simulation);
 }
 
-// Two truths for one comparison; both NULL without memory.
-static bool two_truths(foliot_step_trace *truth[2])
+// Two traces for one comparison; both NULL without memory.
+static bool two_traces(foliot_step_trace *trace[2])
 {
-    truth[0] = truth[1] = NULL;
-    if (foliot_step_trace_create(&truth[0]) == FOLIOT_STATUS_OK && foliot_step_trace_create(&truth[1]) == FOLIOT_STATUS_OK)
+    trace[0] = trace[1] = NULL;
+    if (foliot_step_trace_create(&trace[0]) == FOLIOT_STATUS_OK && foliot_step_trace_create(&trace[1]) == FOLIOT_STATUS_OK)
         return true;
-    foliot_step_trace_destroy(truth[0]);
+    foliot_step_trace_destroy(trace[0]);
     return false;
 }
 
@@ -51,16 +51,16 @@ static bool two_truths(foliot_step_trace *truth[2])
 static foliot_status compare_states(const foliot_simulation *expected,
                                     const foliot_simulation *actual, foliot_divergence *divergence)
 {
-    foliot_step_trace *truth[2];
-    if (!two_truths(truth))
+    foliot_step_trace *trace[2];
+    if (!two_traces(trace))
         return FOLIOT_STATUS_MEMORY;
-    foliot_status status = hold(truth[0], expected);
+    foliot_status status = hold(trace[0], expected);
     if (status == FOLIOT_STATUS_OK)
-        status = hold(truth[1], actual);
-    if (status == FOLIOT_STATUS_OK && foliot_step_trace_compare(truth[0], truth[1], divergence))
+        status = hold(trace[1], actual);
+    if (status == FOLIOT_STATUS_OK && foliot_step_trace_compare(trace[0], trace[1], divergence))
         status = FOLIOT_STATUS_DIVERGED;
-    foliot_step_trace_destroy(truth[0]);
-    foliot_step_trace_destroy(truth[1]);
+    foliot_step_trace_destroy(trace[0]);
+    foliot_step_trace_destroy(trace[1]);
     return status;
 }
 
@@ -174,7 +174,7 @@ static foliot_status run(verifying *v)
 
 // One run of both worlds through the tick that they come to next, compared after every stage. The
 // recorded inputs of that tick are in the replay's content. *differs: a difference was found.
-static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_step_trace *truth[2],
+static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_step_trace *trace[2],
                                   bool *differs)
 {
     foliot_replay *replay = v->replay;
@@ -183,10 +183,10 @@ static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_
     foliot_status status = FOLIOT_STATUS_OK;
     for (int i = 0; i < 2 && status == FOLIOT_STATUS_OK; i++) {
         foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted[i]};
-        status = foliot__replay_step_trace(replay, &simulation, truth[i]);
+        status = foliot__replay_step_trace(replay, &simulation, trace[i]);
     }
     *differs =
-        status == FOLIOT_STATUS_OK && foliot_step_trace_compare(truth[0], truth[1], &v->verdict->divergence);
+        status == FOLIOT_STATUS_OK && foliot_step_trace_compare(trace[0], trace[1], &v->verdict->divergence);
     return status;
 }
 
@@ -195,11 +195,11 @@ static foliot_status search(verifying *v, uint64_t from, uint64_t to)
 {
     foliot_replay *replay = v->replay;
     foliot_world *reference;
-    foliot_step_trace *truth[2];
+    foliot_step_trace *trace[2];
     foliot_status status = foliot__replay_new_world(replay, &reference);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    if (!two_truths(truth)) {
+    if (!two_traces(trace)) {
         free(reference);
         return FOLIOT_STATUS_MEMORY;
     }
@@ -211,15 +211,15 @@ static foliot_status search(verifying *v, uint64_t from, uint64_t to)
     for (uint64_t tick = start; status == FOLIOT_STATUS_OK && !differs && tick < to; tick++) {
         status = foliot__replay_locate(replay, tick);
         if (status == FOLIOT_STATUS_OK)
-            status = compare_tick(v, reference, truth, &differs);
+            status = compare_tick(v, reference, trace, &differs);
         if (differs) {
             v->verdict->status = FOLIOT_STATUS_DIVERGED;
             v->verdict->divergence.tick = tick + 1;
             v->verdict->ticks = tick - replay->about.first_tick;
         }
     }
-    foliot_step_trace_destroy(truth[0]);
-    foliot_step_trace_destroy(truth[1]);
+    foliot_step_trace_destroy(trace[0]);
+    foliot_step_trace_destroy(trace[1]);
     free(reference);
     return status;
 }
