@@ -148,7 +148,7 @@ static foliot_status copy_notes(compaction *c)
 }
 
 // The encoder leaves digests out by a rule; the block must have been written by one.
-static foliot_status take_pattern(compaction *c)
+static foliot_status adopt_digest_pattern(compaction *c)
 {
     const foliot__recording_digests *digests = c->content.digests;
     foliot__recording_encoder *encoder = &c->encoder;
@@ -166,7 +166,7 @@ static foliot_status take_pattern(compaction *c)
     return status;
 }
 
-static foliot_status take_tick(compaction *c, uint64_t tick)
+static foliot_status encode_tick(compaction *c, uint64_t tick)
 {
     const foliot_input *inputs = NULL;
     const uint8_t *recorded = NULL;
@@ -191,14 +191,14 @@ static foliot_status take_tick(compaction *c, uint64_t tick)
     return encoder->tick - encoder->first_tick >= c->block_ticks ? put_ticks(c) : FOLIOT_STATUS_OK;
 }
 
-static foliot_status take_ticks(compaction *c)
+static foliot_status encode_ticks(compaction *c)
 {
     const foliot__recording_content *content = &c->content;
     foliot_status status = content->notes ? copy_notes(c) : FOLIOT_STATUS_OK;
     if (status == FOLIOT_STATUS_OK)
-        status = take_pattern(c);
+        status = adopt_digest_pattern(c);
     for (uint64_t tick = content->first_tick; status == FOLIOT_STATUS_OK && tick < content->tick; tick++)
-        status = take_tick(c, tick);
+        status = encode_tick(c, tick);
     return status;
 }
 
@@ -240,7 +240,7 @@ static foliot_status copy_all(compaction *c)
         else if (c->content.tick == c->content.first_tick)
             status = copy_block(c);
         else
-            status = take_ticks(c);
+            status = encode_ticks(c);
     }
     return status == FOLIOT_STATUS_NOT_FOUND ? FOLIOT_STATUS_OK : status; // the end, after the closing block
 }

@@ -24,7 +24,7 @@ void foliot__recording_forget_players(foliot__block_reader *reader)
     reader->player_count = reader->stream_count = 0;
 }
 
-static int64_t take(expansion *e, int64_t low, int64_t high)
+static int64_t unpack_in_range(expansion *e, int64_t low, int64_t high)
 {
     if (e->values == 0) {
         foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
@@ -38,14 +38,14 @@ static int64_t take(expansion *e, int64_t low, int64_t high)
     return low;
 }
 
-static void next_entry(expansion *e)
+static void begin_entry(expansion *e)
 {
     e->pending = e->values > 0;
     if (e->pending)
-        e->entry_tick += (uint64_t)take(e, 0, FOLIOT__RECORDING_BLOCK_TICKS_MAX);
+        e->entry_tick += (uint64_t)unpack_in_range(e, 0, FOLIOT__RECORDING_BLOCK_TICKS_MAX);
 }
 
-static void put(expansion *e, uint32_t player, uint8_t kind)
+static void append_input(expansion *e, uint32_t player, uint8_t kind)
 {
     foliot__recording_player *known = &e->reader->players[player];
     foliot_input input = {
@@ -69,14 +69,14 @@ static void set_streams(expansion *e, uint32_t player, bool streams)
 static void take_changes(expansion *e, uint32_t player)
 {
     foliot__recording_player *known = &e->reader->players[player];
-    unsigned mask = (unsigned)take(e, 0, 63);
+    unsigned mask = (unsigned)unpack_in_range(e, 0, 63);
     for (unsigned i = 0; i < FOLIOT_AXIS_COUNT; i++)
         if (mask >> i & 1)
-            known->axes[i] = (int8_t)take(e, -128, 127);
+            known->axes[i] = (int8_t)unpack_in_range(e, -128, 127);
     if (mask & FOLIOT__RECORDING_MASK_BUTTONS)
-        known->buttons = (uint16_t)take(e, 0, 65535);
+        known->buttons = (uint16_t)unpack_in_range(e, 0, 65535);
     if (mask & FOLIOT__RECORDING_MASK_SEQUENCE)
-        known->sequence = (uint32_t)take(e, 0, UINT32_MAX);
+        known->sequence = (uint32_t)unpack_in_range(e, 0, UINT32_MAX);
 }
 
 // Players that stream and have no entry in this tick: from *from up to, not including, `end`.
@@ -85,14 +85,15 @@ static void put_streaming(expansion *e, uint32_t *from, uint32_t end)
     if (e->reader->stream_count)
         for (uint32_t p = *from; p < end && p < e->reader->player_count; p++)
             if (e->reader->players[p].streams)
-                put(e, p, FOLIOT_INPUT_CONTROL);
+                append_input(e, p, FOLIOT_INPUT_CONTROL);
     *from = end;
 }
 
 // The rest of one entry. `from`: players below have had theirs.
 static void expand_entry(expansion *e, uint32_t *from)
 {
-    uint32_t place = (uint32_t)take(e, 0, FOLIOT_PLAYERS_MAX * FOLIOT__RECORDING_CODES - 1);
+    uint32_t place =
+        (uint32_t)unpack_in_range(e, 0, FOLIOT_PLAYERS_MAX * FOLIOT__RECORDING_CODES - 1);
     uint32_t player = place / FOLIOT__RECORDING_CODES, code = place % FOLIOT__RECORDING_CODES;
     if (player + 1 < *from || code > FOLIOT__RECORDING_NONE ||
         (code == FOLIOT__RECORDING_NONE && player < *from))
@@ -110,10 +111,10 @@ static void expand_entry(expansion *e, uint32_t *from)
         take_changes(e, player);
         if (again && e->reader->players[player].sequence < before)
             foliot__reader_fail(e->r, FOLIOT_STATUS_CORRUPT);
-        put(e, player,
-            code == FOLIOT__RECORDING_JOIN    ? FOLIOT_INPUT_JOIN
-            : code == FOLIOT__RECORDING_LEAVE ? FOLIOT_INPUT_LEAVE
-                                              : FOLIOT_INPUT_CONTROL);
+        append_input(e, player,
+                     code == FOLIOT__RECORDING_JOIN    ? FOLIOT_INPUT_JOIN
+                     : code == FOLIOT__RECORDING_LEAVE ? FOLIOT_INPUT_LEAVE
+                                                       : FOLIOT_INPUT_CONTROL);
     }
     set_streams(e, player, code == FOLIOT__RECORDING_STREAM);
 }
@@ -123,7 +124,7 @@ static void expand_tick(expansion *e)
     uint32_t from = 0;
     while (e->pending && e->entry_tick == e->tick && e->r->status == FOLIOT_STATUS_OK) {
         expand_entry(e, &from);
-        next_entry(e);
+        begin_entry(e);
     }
     put_streaming(e, &from, FOLIOT_PLAYERS_MAX);
     if (foliot__input_log_close_tick(e->log) != FOLIOT_STATUS_OK)
@@ -139,7 +140,7 @@ foliot_status foliot__recording_expand(foliot__block_reader *reader,
                    .r = entries,
                    .values = values,
                    .entry_tick = content->first_tick};
-    next_entry(&e);
+    begin_entry(&e);
     for (e.tick = content->first_tick; e.tick < tick && entries->status == FOLIOT_STATUS_OK; e.tick++)
         expand_tick(&e);
     if (e.pending || e.values) // entries beyond the block's ticks

@@ -53,7 +53,7 @@ static bool config_valid(const foliot_harness_config *config)
 
 // -- saving and comparing
 
-static foliot_status save(const foliot_simulation *simulation, saved *to)
+static foliot_status save_state(const foliot_simulation *simulation, saved *to)
 {
     foliot_status status = foliot_simulation_capture(simulation, NULL, 0, &to->length);
     if (status != FOLIOT_STATUS_OK)
@@ -80,7 +80,7 @@ static foliot_harness_row *row_of(harness *h, foliot_harness_test test)
     return &h->result->row[test];
 }
 
-static void fail(harness *h, foliot_harness_test test, uint64_t tick, const char *text)
+static void record_failure(harness *h, foliot_harness_test test, uint64_t tick, const char *text)
 {
     foliot_harness_row *row = row_of(h, test);
     row->passed = false;
@@ -97,8 +97,8 @@ static size_t first_other_byte(const saved *a, const saved *b)
 }
 
 // Names part and field if the kind names parts; else the first saved byte that differs.
-static void explain(harness *h, foliot_harness_row *row, const foliot_simulation *actual,
-                    const saved *expected, const saved *got)
+static void explain_difference(harness *h, foliot_harness_row *row, const foliot_simulation *actual,
+                               const saved *expected, const saved *got)
 {
     uint64_t tick = row->divergence.tick;
     size_t used = strlen(row->text);
@@ -123,22 +123,22 @@ static void compare(harness *h, foliot_harness_test test, const foliot_simulatio
     uint64_t tick = foliot_simulation_get_tick(&h->run);
     const saved *expected = at(h, tick);
     row->checks++;
-    foliot_status status = save(actual, &h->other);
+    foliot_status status = save_state(actual, &h->other);
     if (status != FOLIOT_STATUS_OK) {
-        fail(h, test, tick, "its state cannot be saved");
+        record_failure(h, test, tick, "its state cannot be saved");
         return;
     }
     bool digests = foliot_digest_equal(expected->digest, h->other.digest);
     if (digests && expected->length == h->other.length &&
         memcmp(expected->bytes, h->other.bytes, expected->length) == 0)
         return;
-    fail(h, test, tick, text);
+    record_failure(h, test, tick, text);
     if (digests) {
         size_t used = strlen(row->text);
         snprintf(row->text + used, sizeof row->text - used,
                  "; the digests agree, the saved bytes do not");
     }
-    explain(h, row, actual, expected, &h->other);
+    explain_difference(h, row, actual, expected, &h->other);
 }
 
 // -- one tick of each
@@ -162,7 +162,7 @@ static bool steps(harness *h, foliot_harness_test test, foliot_simulation *simul
     char text[128];
     snprintf(text, sizeof text, "it refuses a step that the first run took (%s)",
              foliot_status_get_name(status));
-    fail(h, test, foliot_simulation_get_tick(&h->run), text);
+    record_failure(h, test, foliot_simulation_get_tick(&h->run), text);
     return false;
 }
 
@@ -183,10 +183,10 @@ static bool restores(harness *h, foliot_harness_test test, foliot_simulation *si
         snprintf(text, sizeof text, "restored, it does not have the digest of what was saved");
     if (!text[0])
         return true;
-    fail(h, test, tick, text);
+    record_failure(h, test, tick, text);
     if (status == FOLIOT_STATUS_OK && tick == foliot_simulation_get_tick(&h->run) &&
-        save(simulation, &h->other) == FOLIOT_STATUS_OK)
-        explain(h, row_of(h, test), simulation, from, &h->other);
+        save_state(simulation, &h->other) == FOLIOT_STATUS_OK)
+        explain_difference(h, row_of(h, test), simulation, from, &h->other);
     return false;
 }
 
@@ -249,7 +249,8 @@ static bool notices_number(harness *h, uint32_t part, uint32_t field,
         !foliot_digest_equal(foliot_simulation_get_digest(&h->disturbed), at(h, tick)->digest);
     row->checks++;
     if (!noticed) {
-        fail(h, FOLIOT_HARNESS_perturbation, tick, "the digest does not notice another value");
+        record_failure(h, FOLIOT_HARNESS_perturbation, tick,
+                       "the digest does not notice another value");
         foliot_step_trace_reset(h->expected, tick);
         foliot_step_trace_reset(h->actual, tick);
         if (foliot_step_trace_capture_held(h->expected, &h->run) == FOLIOT_STATUS_OK &&
@@ -303,14 +304,14 @@ static bool notices_bit(harness *h, size_t bit)
     flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     bool taken =
         foliot_simulation_restore(&h->disturbed, flipped->bytes, flipped->length) == FOLIOT_STATUS_OK &&
-        save(&h->disturbed, &h->other) == FOLIOT_STATUS_OK && h->other.length == flipped->length &&
+        save_state(&h->disturbed, &h->other) == FOLIOT_STATUS_OK && h->other.length == flipped->length &&
         memcmp(h->other.bytes, flipped->bytes, flipped->length) == 0;
     flipped->bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     if (!taken || !foliot_digest_equal(h->other.digest, at(h, tick)->digest))
         return true;
     snprintf(text, sizeof text, "the digest does not notice bit %zu of saved byte %zu", bit % 8,
              bit / 8);
-    fail(h, FOLIOT_HARNESS_perturbation, tick, text);
+    record_failure(h, FOLIOT_HARNESS_perturbation, tick, text);
     foliot_harness_row *row = row_of(h, FOLIOT_HARNESS_perturbation);
     foliot_step_trace_reset(h->expected, tick);
     foliot_step_trace_reset(h->actual, tick);
@@ -323,7 +324,7 @@ static bool notices_bit(harness *h, size_t bit)
 static bool disturb_bits(harness *h)
 {
     uint64_t tick = foliot_simulation_get_tick(&h->run);
-    if (save(&h->run, &h->flipped) != FOLIOT_STATUS_OK)
+    if (save_state(&h->run, &h->flipped) != FOLIOT_STATUS_OK)
         return true;
     size_t bits = h->flipped.length * 8;
     for (uint32_t i = 0; i < h->config->perturbations && bits > 0; i++)
@@ -373,7 +374,7 @@ static foliot_status run_tick(harness *h)
     if (status == FOLIOT_STATUS_OK && foliot_simulation_get_tick(&h->run) != tick + 1)
         status = FOLIOT_STATUS_INVALID; // a step is one tick
     if (status == FOLIOT_STATUS_OK)
-        status = save(&h->run, at(h, tick + 1));
+        status = save_state(&h->run, at(h, tick + 1));
     if (status != FOLIOT_STATUS_OK)
         return status;
     const saved *now = at(h, tick + 1);
@@ -398,7 +399,7 @@ static foliot_status make(harness *h, foliot_simulation *simulation)
     return foliot_simulation_create(config->kind, config->setup, config->setup_bytes, simulation);
 }
 
-static foliot_status begin(harness *h)
+static foliot_status create_instances(harness *h)
 {
     const foliot_harness_config *config = h->config;
     uint32_t farthest = 1;
@@ -426,7 +427,7 @@ static foliot_status begin(harness *h)
         return status;
     uint64_t first = foliot_simulation_get_tick(&h->run);
     foliot__input_log_init(&h->log, first);
-    return save(&h->run, at(h, first));
+    return save_state(&h->run, at(h, first));
 }
 
 static void end(harness *h)
@@ -460,7 +461,7 @@ foliot_status foliot_harness_run(const foliot_harness_config *config, foliot_har
     result->kind = config->kind;
     for (int i = 0; i < FOLIOT_HARNESS_TEST_COUNT; i++)
         result->row[i].passed = true;
-    foliot_status status = begin(h);
+    foliot_status status = create_instances(h);
     while (status == FOLIOT_STATUS_OK && result->ticks < config->ticks)
         status = run_tick(h);
     if (h->run.self)

@@ -37,13 +37,13 @@ static size_t tick_start(const foliot__input_log *log, size_t index)
     return index == 0 ? 0 : log->ends[index - 1] - log->forgotten;
 }
 
-static bool after(const foliot_input *a, const foliot_input *b)
+static bool is_after(const foliot_input *a, const foliot_input *b)
 {
     return a->player != b->player ? a->player > b->player : a->sequence > b->sequence;
 }
 
 // Room for one more of `size` bytes; the table doubles.
-static void *grown(void *table, size_t count, size_t *capacity, size_t size)
+static void *grow_table(void *table, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity)
         return table;
@@ -57,13 +57,13 @@ static void *grown(void *table, size_t count, size_t *capacity, size_t size)
 foliot_status foliot__input_log_append(foliot__input_log *log, const foliot_input *input)
 {
     foliot_input *inputs =
-        grown(log->inputs, log->input_count, &log->input_capacity, sizeof *log->inputs);
+        grow_table(log->inputs, log->input_count, &log->input_capacity, sizeof *log->inputs);
     if (!inputs)
         return FOLIOT_STATUS_MEMORY;
     log->inputs = inputs;
     // Insertion from the back: inputs mostly arrive in order, and a tick holds few.
     size_t open = tick_start(log, log->tick_count), at = log->input_count;
-    while (at > open && after(&inputs[at - 1], input))
+    while (at > open && is_after(&inputs[at - 1], input))
         at--;
     if (at > open && inputs[at - 1].player == input->player &&
         inputs[at - 1].sequence == input->sequence)
@@ -76,7 +76,7 @@ foliot_status foliot__input_log_append(foliot__input_log *log, const foliot_inpu
 
 foliot_status foliot__input_log_close_tick(foliot__input_log *log)
 {
-    size_t *ends = grown(log->ends, log->tick_count, &log->tick_capacity, sizeof *log->ends);
+    size_t *ends = grow_table(log->ends, log->tick_count, &log->tick_capacity, sizeof *log->ends);
     if (!ends)
         return FOLIOT_STATUS_MEMORY;
     log->ends = ends;

@@ -20,7 +20,7 @@ void foliot__journal_player_text(char text[FOLIOT__NOTE_TEXT_BYTES], uint32_t pl
              FOLIOT_NAME_BYTES - 1, name);
 }
 
-static void take_name(char name[FOLIOT_NAME_BYTES], const char *text)
+static void set_name(char name[FOLIOT_NAME_BYTES], const char *text)
 {
     foliot__text_clean(name, FOLIOT_NAME_BYTES, text);
 }
@@ -40,7 +40,7 @@ static foliot_recorded_player *player_of(foliot__journal *journal, const char *t
 
 // " 0123..." and a space: 32 digits. Recordings of servers of protocol 2 have 16: their tokens hold
 // no more.
-static const char *take_proof(const char *text, foliot_player_proof *proof)
+static const char *parse_proof(const char *text, foliot_player_proof *proof)
 {
     size_t digits = *text == ' ' ? strspn(text + 1, "0123456789abcdef") : 0;
     memset(proof, 0, sizeof *proof);
@@ -53,22 +53,22 @@ static const char *take_proof(const char *text, foliot_player_proof *proof)
     return text + digits + 2;
 }
 
-static void take_player(foliot__journal *journal, const char *text)
+static void apply_player_note(foliot__journal *journal, const char *text)
 {
     foliot_player_proof proof;
     foliot_recorded_player *p = player_of(journal, text, &text);
-    const char *name = p ? take_proof(text, &proof) : NULL;
+    const char *name = p ? parse_proof(text, &proof) : NULL;
     if (!name)
         return;
     *p = (foliot_recorded_player){.player = p->player, .proof = proof};
-    take_name(p->name, name);
+    set_name(p->name, name);
 }
 
-static void take_token(foliot__journal *journal, const char *text)
+static void apply_token_note(foliot__journal *journal, const char *text)
 {
     foliot_player_proof proof;
     foliot_recorded_player *p = player_of(journal, text, &text);
-    if (!p || !take_proof(text, &proof))
+    if (!p || !parse_proof(text, &proof))
         return;
     static const foliot_player_proof none;
     if (memcmp(&p->before, &none, sizeof none) ==
@@ -77,7 +77,7 @@ static void take_token(foliot__journal *journal, const char *text)
     p->proof = proof;
 }
 
-static void take_heard(foliot__journal *journal, const char *text)
+static void apply_heard_note(foliot__journal *journal, const char *text)
 {
     foliot_recorded_player *p = player_of(journal, text, &text);
     if (p)
@@ -87,15 +87,15 @@ static void take_heard(foliot__journal *journal, const char *text)
 void foliot__journal_note(foliot__journal *journal, const foliot__recording_note *note)
 {
     if (strcmp(note->what, "session") == 0)
-        take_name(journal->session, note->text);
+        set_name(journal->session, note->text);
     if (strcmp(note->what, "mode") == 0)
         journal->lockstep = strcmp(note->text, "lockstep") == 0;
     if (strcmp(note->what, "player") == 0)
-        take_player(journal, note->text);
+        apply_player_note(journal, note->text);
     if (strcmp(note->what, "token") == 0)
-        take_token(journal, note->text);
+        apply_token_note(journal, note->text);
     if (strcmp(note->what, "heard") == 0)
-        take_heard(journal, note->text);
+        apply_heard_note(journal, note->text);
 }
 
 void foliot__journal_input(foliot__journal *journal, const foliot_input *input)

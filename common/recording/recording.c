@@ -36,7 +36,7 @@ foliot_simulation foliot__world_view(foliot_hosted_world *hosted, const foliot_w
     return (foliot_simulation){.kind = &foliot_world_kind, .self = hosted};
 }
 
-static bool capture(foliot_recording *recording, const foliot_simulation *simulation)
+static bool capture_state(foliot_recording *recording, const foliot_simulation *simulation)
 {
     size_t length = 0;
     if (foliot_simulation_capture(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK ||
@@ -66,7 +66,7 @@ foliot_status foliot__recording_new(const foliot_recording_config *config,
     recording->digest = foliot_simulation_get_digest(simulation);
     if (!foliot__recording_encoder_init(&recording->encoder, tick, config->digest_ticks,
                                         config->digest_bytes) ||
-        !capture(recording, simulation)) {
+        !capture_state(recording, simulation)) {
         foliot__recording_encoder_free(&recording->encoder);
         foliot__buffer_free(&recording->capture);
         free(recording);
@@ -130,7 +130,7 @@ static bool put_keyframe(foliot_recording *recording, const foliot_simulation *s
     foliot__buffer *payload = &recording->capture;
     if (!close_block(recording))
         return false;
-    if (!capture(recording, simulation)) {
+    if (!capture_state(recording, simulation)) {
         recording->full = true;
         return false;
     }
@@ -215,9 +215,9 @@ static foliot_status write_start(foliot_recording *recording, const foliot_recor
 }
 
 // What follows the header: the first keyframe, or the end of it all.
-static foliot_status begin(foliot_recording *recording, const foliot_recording_sink *sink,
-                           const foliot_simulation *simulation, uint32_t version,
-                           foliot_status status, foliot_recording **out)
+static foliot_status begin_writing(foliot_recording *recording, const foliot_recording_sink *sink,
+                                   const foliot_simulation *simulation, uint32_t version,
+                                   foliot_status status, foliot_recording **out)
 {
     if (status == FOLIOT_STATUS_OK)
         status = write_start(recording, sink, version);
@@ -242,7 +242,7 @@ foliot_status foliot_recording_open_sink(const foliot_recording_sink *sink, cons
     if (status != FOLIOT_STATUS_OK)
         return status;
     status = encode_head(recording, scene, capacities);
-    return begin(recording, sink, &simulation, version_of(recording, false), status, out);
+    return begin_writing(recording, sink, &simulation, version_of(recording, false), status, out);
 }
 
 // Our own world is recorded as ever, with its scene.
@@ -279,8 +279,9 @@ foliot_status foliot_recording_open_simulation_sink(const foliot_recording_sink 
         fingerprint = foliot_simulation_kind_get_fingerprint(simulation->kind);
     recording->encoder.payload.length = 0;
     foliot__recording_encode_foreign_head(&recording->encoder.payload, simulation,
-                                     recording->state.first_tick, fingerprint);
-    return begin(recording, sink, simulation, version_of(recording, true), FOLIOT_STATUS_OK, out);
+                                          recording->state.first_tick, fingerprint);
+    return begin_writing(recording, sink, simulation, version_of(recording, true),
+                         FOLIOT_STATUS_OK, out);
 }
 
 foliot_status foliot__recording_start(foliot_recording *recording,
@@ -337,7 +338,7 @@ foliot_status foliot_recording_open_simulation(const char *file,
     return status;
 }
 
-static foliot_status stopped(const foliot_recording *recording)
+static foliot_status stop_status(const foliot_recording *recording)
 {
     if (atomic_load(&recording->drain.stopped_errno))
         return FOLIOT_STATUS_IO;
@@ -345,7 +346,7 @@ static foliot_status stopped(const foliot_recording *recording)
 }
 
 // Into the block in progress; into the next one if it is at its limits.
-static bool take_tick(foliot_recording *recording, const foliot_input *inputs, uint32_t count)
+static bool encode_tick(foliot_recording *recording, const foliot_input *inputs, uint32_t count)
 {
     if (foliot__recording_encode_tick(&recording->encoder, inputs, count, recording->digest))
         return true;
@@ -375,18 +376,18 @@ foliot_status foliot_recording_append_simulation(foliot_recording *recording,
         if (inputs[i].player >= FOLIOT_PLAYERS_MAX || inputs[i].kind > FOLIOT_INPUT_LEAVE)
             return FOLIOT_STATUS_INVALID;
     recording->seen_tick = tick;
-    if (stopped(recording) != FOLIOT_STATUS_OK)
-        return stopped(recording);
+    if (stop_status(recording) != FOLIOT_STATUS_OK)
+        return stop_status(recording);
     recording->digest = foliot_simulation_get_digest(simulation);
-    if (!take_tick(recording, inputs, count))
-        return stopped(recording);
+    if (!encode_tick(recording, inputs, count))
+        return stop_status(recording);
     recording->state.appended_tick = tick;
     const foliot_recording_config *config = &recording->config;
     if (config->keyframe_ticks && tick - recording->keyframe_tick >= config->keyframe_ticks)
         put_keyframe(recording, simulation, NULL);
     else if (tick - recording->encoder.first_tick >= config->block_ticks)
         close_block(recording);
-    return stopped(recording);
+    return stop_status(recording);
 }
 
 const foliot_resumption *foliot_recording_get_resumption(const foliot_recording *recording)
@@ -394,19 +395,19 @@ const foliot_resumption *foliot_recording_get_resumption(const foliot_recording 
     return recording->journal ? &recording->resumption : NULL;
 }
 
-static foliot_status note(foliot_recording *recording, const char *what, const char *text)
+static foliot_status append_note(foliot_recording *recording, const char *what, const char *text)
 {
-    if (stopped(recording) == FOLIOT_STATUS_OK)
+    if (stop_status(recording) == FOLIOT_STATUS_OK)
         foliot__recording_encode_note(&recording->encoder.notes, recording->encoder.tick, what,
                                       text);
-    return stopped(recording);
+    return stop_status(recording);
 }
 
 foliot_status foliot_recording_note_session(foliot_recording *recording, const char *name,
                                             bool lockstep)
 {
-    note(recording, "mode", lockstep ? "lockstep" : "snapshot");
-    return note(recording, "session", name);
+    append_note(recording, "mode", lockstep ? "lockstep" : "snapshot");
+    return append_note(recording, "session", name);
 }
 
 foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t player,
@@ -414,7 +415,7 @@ foliot_status foliot_recording_note_player(foliot_recording *recording, uint32_t
 {
     char text[FOLIOT__NOTE_TEXT_BYTES];
     foliot__journal_player_text(text, player, proof, name);
-    return note(recording, "player", text);
+    return append_note(recording, "player", text);
 }
 
 foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t player,
@@ -422,34 +423,34 @@ foliot_status foliot_recording_note_token(foliot_recording *recording, uint32_t 
 {
     char text[FOLIOT__NOTE_TEXT_BYTES];
     foliot__journal_player_text(text, player, proof, "");
-    return note(recording, "token", text);
+    return append_note(recording, "token", text);
 }
 
 foliot_status foliot_recording_note_acknowledged(foliot_recording *recording, uint32_t player)
 {
     char text[FOLIOT__NOTE_TEXT_BYTES];
     snprintf(text, sizeof text, "%u", player);
-    return note(recording, "heard", text);
+    return append_note(recording, "heard", text);
 }
 
 foliot_status foliot_recording_flush(foliot_recording *recording)
 {
-    if (stopped(recording) == FOLIOT_STATUS_OK)
+    if (stop_status(recording) == FOLIOT_STATUS_OK)
         close_block(recording);
-    return stopped(recording);
+    return stop_status(recording);
 }
 
 foliot_status foliot_recording_drain(foliot_recording *recording)
 {
     if (!recording->drain.threaded)
         foliot__drain_run(&recording->drain);
-    return stopped(recording);
+    return stop_status(recording);
 }
 
 foliot_status foliot_recording_wait(foliot_recording *recording, bool synced)
 {
     foliot__drain_wait(&recording->drain, synced);
-    return stopped(recording);
+    return stop_status(recording);
 }
 
 foliot_recording_state foliot_recording_get_state(const foliot_recording *recording)
@@ -460,7 +461,7 @@ foliot_recording_state foliot_recording_get_state(const foliot_recording *record
     state.queued_bytes = foliot__ring_used(&recording->drain.ring);
     state.keyframe_bytes = atomic_load(&recording->drain.keyframe_bytes);
     state.other_bytes = atomic_load(&recording->drain.other_bytes);
-    state.stopped = stopped(recording);
+    state.stopped = stop_status(recording);
     state.stopped_errno = atomic_load(&recording->drain.stopped_errno);
     // What is queued behind a full queue is still written; behind a refusing disk nothing is.
     if (state.stopped == FOLIOT_STATUS_IO)
@@ -470,7 +471,7 @@ foliot_recording_state foliot_recording_get_state(const foliot_recording *record
     return state;
 }
 
-static void finish(foliot_recording *recording, foliot_recording_state *final)
+static void end_recording(foliot_recording *recording, foliot_recording_state *final)
 {
     if (final)
         *final = foliot_recording_get_state(recording);
@@ -481,20 +482,20 @@ static void finish(foliot_recording *recording, foliot_recording_state *final)
 foliot_status foliot_recording_close(foliot_recording *recording, foliot_recording_state *final)
 {
     foliot__drain_wait(&recording->drain, false); // makes room for the last blocks
-    if (stopped(recording) == FOLIOT_STATUS_OK && close_block(recording)) {
+    if (stop_status(recording) == FOLIOT_STATUS_OK && close_block(recording)) {
         static const foliot__buffer nothing;
         foliot__drain_wait(&recording->drain, false);
         put_block(recording, (foliot__queued){.kind = FOLIOT__QUEUED_CLOSING}, &nothing);
     }
     foliot__drain_wait(&recording->drain, true);
-    foliot_status status = stopped(recording);
+    foliot_status status = stop_status(recording);
     if (status == FOLIOT_STATUS_OK)
         recording->drain.compact_ticks = recording->config.compact_ticks;
-    finish(recording, final);
+    end_recording(recording, final);
     return status;
 }
 
 void foliot_recording_abandon(foliot_recording *recording)
 {
-    finish(recording, NULL);
+    end_recording(recording, NULL);
 }

@@ -164,7 +164,7 @@ static foliot_status load_keyframe(foliot_replay *replay, int64_t k)
     return FOLIOT_STATUS_CORRUPT;
 }
 
-static bool covers(const foliot__recording_content *content, uint64_t tick)
+static bool covers_tick(const foliot__recording_content *content, uint64_t tick)
 {
     return content->first_tick <= tick && tick < content->tick;
 }
@@ -172,13 +172,13 @@ static bool covers(const foliot__recording_content *content, uint64_t tick)
 foliot_status foliot__replay_locate(foliot_replay *replay, uint64_t tick)
 {
     const foliot__recording_content *content = &replay->content;
-    if (covers(content, tick))
+    if (covers_tick(content, tick))
         return FOLIOT_STATUS_OK;
     int64_t k = keyframe_before(replay, tick);
     foliot_status status = FOLIOT_STATUS_OK;
     if (tick < content->first_tick || (k >= 0 && replay->index[k][0] > content->tick))
         status = load_keyframe(replay, k);
-    while (status == FOLIOT_STATUS_OK && !covers(content, tick))
+    while (status == FOLIOT_STATUS_OK && !covers_tick(content, tick))
         status = foliot__replay_load(replay);
     return status;
 }
@@ -294,7 +294,7 @@ foliot_status foliot__replay_step(foliot_replay *replay)
     if (!replay->simulation.self)
         return FOLIOT_STATUS_UNSUPPORTED;
     uint64_t tick = foliot_replay_get_tick(replay);
-    if (!covers(&replay->content, tick)) {
+    if (!covers_tick(&replay->content, tick)) {
         if (tick >= replay->about.last_tick)
             return replay->about.closed ? FOLIOT_STATUS_NOT_FOUND : replay->damage.status;
         foliot_status status = foliot__replay_locate(replay, tick);
@@ -358,7 +358,7 @@ foliot_status foliot_replay_seek(foliot_replay *replay, uint64_t tick)
 
 // -- backwards
 
-static void hold(foliot__recording_held *held, const foliot_input *input)
+static void apply_held_input(foliot__recording_held *held, const foliot_input *input)
 {
     if (input->kind == FOLIOT_INPUT_JOIN && !held->joined)
         *held = (foliot__recording_held){.joined = true};
@@ -372,21 +372,21 @@ static void hold(foliot__recording_held *held, const foliot_input *input)
 
 // Follows what players hold through the closed ticks [content.first_tick, end) of the present
 // block.
-static void hold_until(foliot_replay *replay, foliot__recording_held *held, uint64_t end)
+static void apply_held_inputs(foliot_replay *replay, foliot__recording_held *held, uint64_t end)
 {
     const foliot_input *inputs;
     uint32_t count;
     for (uint64_t tick = replay->content.first_tick; tick < end; tick++)
         if (foliot__input_log_at(&replay->content.inputs, tick, &inputs, &count))
             for (uint32_t i = 0; i < count; i++)
-                hold(&held[inputs[i].player], &inputs[i]);
+                apply_held_input(&held[inputs[i].player], &inputs[i]);
 }
 
 // `content` covers `tick`, and `held` is what players hold at its start: from the segment's
 // keyframe on.
 static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
 {
-    if (covers(&replay->content, tick) && replay->held_valid)
+    if (covers_tick(&replay->content, tick) && replay->held_valid)
         return FOLIOT_STATUS_OK;
     foliot_status status = scratch_world(replay);
     if (status == FOLIOT_STATUS_OK)
@@ -405,8 +405,8 @@ static foliot_status locate_held(foliot_replay *replay, uint64_t tick)
             .buttons = held.buttons};
         memcpy(replay->held[p].axes, held.axes, sizeof held.axes);
     }
-    while (status == FOLIOT_STATUS_OK && !covers(&replay->content, tick)) {
-        hold_until(replay, replay->held, replay->content.tick);
+    while (status == FOLIOT_STATUS_OK && !covers_tick(&replay->content, tick)) {
+        apply_held_inputs(replay, replay->held, replay->content.tick);
         status = foliot__replay_load(replay);
     }
     replay->held_valid = status == FOLIOT_STATUS_OK;
@@ -429,7 +429,7 @@ static foliot_status step_inverse(foliot_replay *replay, uint64_t tick)
     foliot_input *before = malloc(sizeof *before * (count + 1));
     if (held && before) {
         memcpy(held, replay->held, sizeof replay->held);
-        hold_until(replay, held, tick);
+        apply_held_inputs(replay, held, tick);
         for (uint32_t i = 0; i < count; i++) {
             uint32_t p = inputs[i].player;
             if ((i && inputs[i - 1].player == p) || !held[p].joined)

@@ -21,30 +21,30 @@
 #define WORLD_BYTES_MAX ((size_t)3 << 30)
 #endif
 
-static foliot_status refuse(foliot_damage *damage, foliot_status status, const char *reason)
+static foliot_status refuse_header(foliot_damage *damage, foliot_status status, const char *reason)
 {
     return foliot__damage_set(damage, status, 0, FOLIOT__RECORDING_START_BYTES, "%s", reason);
 }
 
-static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
+static foliot_status decode_scene(foliot_replay *replay, foliot_damage *damage)
 {
     const foliot__recording_header *header = &replay->header;
     foliot_status status = foliot_scene_decode(header->scene, header->scene_bytes, &replay->scene);
     if (status == FOLIOT_STATUS_TRUNCATED || status == FOLIOT_STATUS_CORRUPT)
-        return refuse(damage, FOLIOT_STATUS_CORRUPT, "the scene is malformed");
+        return refuse_header(damage, FOLIOT_STATUS_CORRUPT, "the scene is malformed");
     if (status == FOLIOT_STATUS_NEWER)
-        return refuse(damage, status, "the scene has a newer format than this build reads");
+        return refuse_header(damage, status, "the scene has a newer format than this build reads");
     if (status == FOLIOT_STATUS_MEMORY)
-        return refuse(damage, status, "no memory");
+        return refuse_header(damage, status, "no memory");
     if (status != FOLIOT_STATUS_OK)
-        return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, "this build does not admit the scene");
+        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, "this build does not admit the scene");
     const foliot_scene *scene = replay->scene;
     const foliot_integrator_info *integrator = foliot_integrator_get_info(scene->integrator);
     if (!integrator)
-        return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, "this build does not know the integrator");
+        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, "this build does not know the integrator");
     if (strcmp(integrator->name, header->integrator) != 0 || header->seed != scene->seed ||
         foliot__f64_bits(header->dt) != foliot__f64_bits(scene->dt))
-        return refuse(damage, FOLIOT_STATUS_CORRUPT, "header and scene contradict each other");
+        return refuse_header(damage, FOLIOT_STATUS_CORRUPT, "header and scene contradict each other");
     const uint32_t *c = header->capacities;
     replay->capacities = foliot_world_config_default(scene);
     replay->capacities.bodies_max = c[0];
@@ -57,22 +57,23 @@ static foliot_status take_scene(foliot_replay *replay, foliot_damage *damage)
     return FOLIOT_STATUS_OK;
 }
 
-static foliot_status take_world(foliot_replay *replay, foliot_damage *damage)
+static foliot_status create_world(foliot_replay *replay, foliot_damage *damage)
 {
     if (replay->world_bytes > WORLD_BYTES_MAX)
-        return refuse(damage, FOLIOT_STATUS_UNSUPPORTED,
-                      "its world needs more memory than a replay takes");
+        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED,
+                             "its world needs more memory than a replay takes");
     foliot_status status = foliot__replay_new_world(replay, &replay->world);
     if (status == FOLIOT_STATUS_MEMORY)
-        return refuse(damage, status, "no memory for the world");
+        return refuse_header(damage, status, "no memory for the world");
     if (status == FOLIOT_STATUS_INVALID)
-        return refuse(damage, FOLIOT_STATUS_CORRUPT, "scene or capacities are outside their ranges");
+        return refuse_header(damage, FOLIOT_STATUS_CORRUPT,
+                             "scene or capacities are outside their ranges");
     if (status != FOLIOT_STATUS_OK)
-        return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_get_text(status));
+        return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, foliot_status_get_text(status));
     return FOLIOT_STATUS_OK;
 }
 
-static void take_about(foliot_replay *replay)
+static void fill_summary(foliot_replay *replay)
 {
     const foliot__recording_header *header = &replay->header;
     foliot_replay_summary *about = &replay->about;
@@ -98,7 +99,7 @@ static void take_about(foliot_replay *replay)
 }
 
 // Takes the index of the closing block, or makes one by reading everything.
-static foliot_status take_index(foliot_replay *replay)
+static foliot_status load_index(foliot_replay *replay)
 {
     foliot__recording_content closing = {0};
     foliot_status status = FOLIOT_STATUS_OK;
@@ -140,10 +141,10 @@ static foliot_status refuse_kind(const foliot__recording_header *header, const o
         snprintf(reason, sizeof reason,
                  "a recording of %.60s version %" PRIu32 ": only its own program can replay it",
                  header->simulation, header->rules);
-    return refuse(damage, FOLIOT_STATUS_UNSUPPORTED, reason);
+    return refuse_header(damage, FOLIOT_STATUS_UNSUPPORTED, reason);
 }
 
-static foliot_status take_foreign(foliot_replay *replay, const opener *opening,
+static foliot_status open_foreign(foliot_replay *replay, const opener *opening,
                                   foliot_damage *damage)
 {
     const foliot__recording_header *header = &replay->header;
@@ -155,19 +156,19 @@ static foliot_status take_foreign(foliot_replay *replay, const opener *opening,
     replay->foreign = kind;
     foliot_status status = foliot__replay_new(replay, &replay->hosted, &replay->simulation);
     if (status == FOLIOT_STATUS_MEMORY)
-        return refuse(damage, status, "no memory for the simulation");
+        return refuse_header(damage, status, "no memory for the simulation");
     return status == FOLIOT_STATUS_OK
                ? status
-               : refuse(damage, FOLIOT_STATUS_CORRUPT, "its simulation does not take the setup");
+               : refuse_header(damage, FOLIOT_STATUS_CORRUPT, "its simulation does not take the setup");
 }
 
-static foliot_status take_own(foliot_replay *replay, const opener *opening, foliot_damage *damage)
+static foliot_status open_world(foliot_replay *replay, const opener *opening, foliot_damage *damage)
 {
     if (opening->kind && strcmp(opening->kind->name, foliot_world_kind.name) != 0)
         return refuse_kind(&replay->header, opening, damage);
-    foliot_status status = take_scene(replay, damage);
+    foliot_status status = decode_scene(replay, damage);
     if (status == FOLIOT_STATUS_OK)
-        status = take_world(replay, damage);
+        status = create_world(replay, damage);
     if (status == FOLIOT_STATUS_OK)
         foliot__replay_take_world(replay);
     return status;
@@ -179,14 +180,14 @@ static foliot_status open_source(foliot_replay *replay, const opener *opening,
     foliot_status status = foliot__block_reader_begin(&replay->reader, &replay->source,
                                                       &replay->header, &replay->content, damage);
     if (status == FOLIOT_STATUS_OK)
-        status = replay->header.foreign ? take_foreign(replay, opening, damage)
-                                        : take_own(replay, opening, damage);
+        status = replay->header.foreign ? open_foreign(replay, opening, damage)
+                                        : open_world(replay, opening, damage);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    take_about(replay);
-    status = take_index(replay);
+    fill_summary(replay);
+    status = load_index(replay);
     if (status != FOLIOT_STATUS_OK)
-        return refuse(damage, status, foliot_status_get_text(status));
+        return refuse_header(damage, status, foliot_status_get_text(status));
     if (!replay->simulation.self)
         return FOLIOT_STATUS_OK;
     status = foliot__replay_rewind(replay);

@@ -18,7 +18,7 @@
 #define SCRAPS_BYTES 4096 // of a block that was being written; more than that is kept
 
 // The state after the last whole block, checked against the digests since its keyframe.
-static foliot_status reach_end(foliot_replay *replay)
+static foliot_status replay_to_end(foliot_replay *replay)
 {
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     uint64_t from = about->first_tick;
@@ -31,7 +31,7 @@ static foliot_status reach_end(foliot_replay *replay)
     return status;
 }
 
-static foliot_status take_index(foliot_recording *recording, const foliot_replay *replay)
+static foliot_status copy_index(foliot_recording *recording, const foliot_replay *replay)
 {
     foliot__drain *drain = &recording->drain;
     drain->index_capacity = replay->index_count + 1024;
@@ -77,7 +77,8 @@ static foliot_status keep_rest(const char *file, uint64_t offset, foliot_resumpt
     return fine ? FOLIOT_STATUS_OK : FOLIOT_STATUS_IO;
 }
 
-static foliot_status describe(const char *file, foliot_replay *replay, foliot_resumption *about)
+static foliot_status describe_resumption(const char *file, foliot_replay *replay,
+                                         foliot_resumption *about)
 {
     about->tick = replay->about.last_tick;
     about->was_closed = replay->about.closed;
@@ -94,17 +95,17 @@ static foliot_status describe(const char *file, foliot_replay *replay, foliot_re
     return keep_rest(file, replay->cut_offset, about);
 }
 
-static foliot_status go_on(const char *file, foliot_replay *replay,
-                           const foliot_recording_config *config, foliot_recording_sink *sink,
-                           foliot_recording **out)
+static foliot_status continue_file(const char *file, foliot_replay *replay,
+                                   const foliot_recording_config *config,
+                                   foliot_recording_sink *sink, foliot_recording **out)
 {
     foliot_recording *recording;
     foliot_status status = foliot__recording_new(config, &replay->simulation, &recording);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    status = take_index(recording, replay);
+    status = copy_index(recording, replay);
     if (status == FOLIOT_STATUS_OK)
-        status = describe(file, replay, &recording->resumption);
+        status = describe_resumption(file, replay, &recording->resumption);
     if (status == FOLIOT_STATUS_OK && sink->truncate(sink->user, replay->cut_offset) != 0)
         status = FOLIOT_STATUS_IO;
     if (status == FOLIOT_STATUS_OK) {
@@ -126,14 +127,14 @@ static foliot_status go_on(const char *file, foliot_replay *replay,
 
 // -- whether it may go on
 
-static void explain(char *problem, size_t bytes, const char *text)
+static void set_problem(char *problem, size_t bytes, const char *text)
 {
     if (problem && bytes)
         snprintf(problem, bytes, "%s", text);
 }
 
 // Damage at the end is no obstacle; a newer format, or a file without a keyframe, is one.
-static foliot_status resumable(const foliot_replay *replay, foliot_status scanned)
+static foliot_status resumable_status(const foliot_replay *replay, foliot_status scanned)
 {
     if (scanned == FOLIOT_STATUS_NEWER || scanned == FOLIOT_STATUS_UNSUPPORTED || scanned == FOLIOT_STATUS_MEMORY ||
         scanned == FOLIOT_STATUS_IO)
@@ -161,31 +162,32 @@ static foliot_status same_build(const foliot_replay *replay, const foliot_record
              "it was recorded by a build with fingerprint %s, and this one has %s: its ticks would "
              "not go on with the same bits",
              a, b);
-    explain(problem, bytes, text);
+    set_problem(problem, bytes, text);
     return FOLIOT_STATUS_UNSUPPORTED;
 }
 
-static foliot_status resume(const char *file, foliot_replay *replay,
-                            const foliot_recording_config *config, foliot_recording_sink *sink,
-                            foliot_recording **recording, char *problem, size_t bytes)
+static foliot_status resume_replay(const char *file, foliot_replay *replay,
+                                   const foliot_recording_config *config,
+                                   foliot_recording_sink *sink, foliot_recording **recording,
+                                   char *problem, size_t bytes)
 {
     foliot_status status = same_build(replay, config, problem, bytes);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    status = resumable(replay, foliot_replay_scan(replay));
+    status = resumable_status(replay, foliot_replay_scan(replay));
     // No crash leaves such a file: it was edited, and a session must not continue from it.
     if (status == FOLIOT_STATUS_OK && replay->keyframe_false) {
-        explain(problem, bytes, replay->damage.text);
+        set_problem(problem, bytes, replay->damage.text);
         return FOLIOT_STATUS_CORRUPT;
     }
     if (status == FOLIOT_STATUS_CORRUPT)
-        explain(problem, bytes, "not even its first keyframe is whole");
+        set_problem(problem, bytes, "not even its first keyframe is whole");
     if (status == FOLIOT_STATUS_OK)
-        status = reach_end(replay);
+        status = replay_to_end(replay);
     if (status == FOLIOT_STATUS_DIVERGED)
-        explain(problem, bytes, "this build does not replay it to the same bits");
+        set_problem(problem, bytes, "this build does not replay it to the same bits");
     if (status == FOLIOT_STATUS_OK)
-        status = go_on(file, replay, config, sink, recording);
+        status = continue_file(file, replay, config, sink, recording);
     return status;
 }
 
@@ -196,21 +198,21 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
     foliot_replay *replay = NULL;
     foliot_recording_sink sink;
     foliot_damage damage = {0};
-    explain(problem, problem_bytes, "");
+    set_problem(problem, problem_bytes, "");
     foliot_status status =
         foliot__file_sink(file, false, &sink); // no other process may write from here on
     if (status != FOLIOT_STATUS_OK) {
-        explain(problem, problem_bytes,
-                status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
-                                       : foliot__file_problem(errno));
+        set_problem(problem, problem_bytes,
+                    status == FOLIOT_STATUS_AGAIN ? "another process is writing to it"
+                                           : foliot__file_problem(errno));
         return status;
     }
     status = foliot_replay_open(file, &replay, &damage);
     if (status != FOLIOT_STATUS_OK) {
-        explain(problem, problem_bytes, damage.text);
+        set_problem(problem, problem_bytes, damage.text);
         status = status == FOLIOT_STATUS_TRUNCATED ? FOLIOT_STATUS_CORRUPT : status;
     } else {
-        status = resume(file, replay, config, &sink, recording, problem, problem_bytes);
+        status = resume_replay(file, replay, config, &sink, recording, problem, problem_bytes);
     }
     if (status == FOLIOT_STATUS_OK) {
         *world = replay->world;
@@ -220,7 +222,7 @@ foliot_status foliot_recording_resume(const char *file, const foliot_recording_c
     } else {
         sink.close(sink.user);
         if (problem && problem_bytes && *problem == '\0')
-            explain(problem, problem_bytes, foliot_status_get_text(status));
+            set_problem(problem, problem_bytes, foliot_status_get_text(status));
     }
     if (replay)
         foliot_replay_close(replay);

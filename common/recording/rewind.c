@@ -6,7 +6,8 @@
 #include <string.h>
 
 // For `wanted` elements; the status says if there is no memory.
-static void *grown(foliot__rewind *r, void *old, uint32_t *capacity, uint32_t wanted, size_t size)
+static void *grow_table(foliot__rewind *r, void *old, uint32_t *capacity, uint32_t wanted,
+                        size_t size)
 {
     if (wanted <= *capacity)
         return old;
@@ -19,7 +20,7 @@ static void *grown(foliot__rewind *r, void *old, uint32_t *capacity, uint32_t wa
     return bigger;
 }
 
-static void save(foliot__rewind *r, uint8_t **bytes, size_t *capacity, size_t *length)
+static void save_state(foliot__rewind *r, uint8_t **bytes, size_t *capacity, size_t *length)
 {
     size_t needed = 0;
     r->status = foliot_simulation_capture(&r->simulation, NULL, 0, &needed);
@@ -57,8 +58,9 @@ void foliot__rewind_begin(foliot__rewind *r, const foliot_simulation_kind *kind,
 
 void foliot__rewind_give(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
 {
-    r->inputs = grown(r, r->inputs, &r->input_capacity, r->input_count + count, sizeof *inputs);
-    r->counts = grown(r, r->counts, &r->tick_capacity, r->tick_count + 1, sizeof *r->counts);
+    r->inputs =
+        grow_table(r, r->inputs, &r->input_capacity, r->input_count + count, sizeof *inputs);
+    r->counts = grow_table(r, r->counts, &r->tick_capacity, r->tick_count + 1, sizeof *r->counts);
     if (r->status != FOLIOT_STATUS_OK)
         return;
     if (count)
@@ -85,7 +87,7 @@ void foliot__rewind_assume_held(foliot__rewind *r)
     r->assumes_held = true;
 }
 
-static void take_held(foliot__rewind *r)
+static void trace_held(foliot__rewind *r)
 {
     bool held = r->held_bytes > 0;
     if (held && foliot_simulation_restore(&r->simulation, r->held, r->held_bytes) != FOLIOT_STATUS_OK)
@@ -94,17 +96,17 @@ static void take_held(foliot__rewind *r)
         r->status = foliot_step_trace_capture_held(r->truth, &r->simulation);
 }
 
-static void last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
+static void trace_last_step(foliot__rewind *r, const foliot_input *inputs, uint32_t count)
 {
-    save(r, &r->before, &r->before_capacity, &r->before_bytes);
+    save_state(r, &r->before, &r->before_capacity, &r->before_bytes);
     foliot_step_trace_reset(r->truth, r->tick);
     if (r->status == FOLIOT_STATUS_OK)
         r->status = foliot_step_trace_step(r->truth, &r->simulation, inputs, count);
     if (r->status == FOLIOT_STATUS_OK)
-        save(r, &r->after, &r->after_capacity, &r->after_bytes);
+        save_state(r, &r->after, &r->after_capacity, &r->after_bytes);
     r->digest = foliot_simulation_get_digest(&r->simulation);
     if (r->status == FOLIOT_STATUS_OK)
-        take_held(r);
+        trace_held(r);
 }
 
 // Of the ticks from here on; NULL where none were given at all.
@@ -122,7 +124,7 @@ bool foliot__rewind_advance(foliot__rewind *r, uint32_t steps)
         uint32_t count = r->counts[r->stepped];
         r->finished = r->stepped + 1 == r->tick_count;
         if (r->finished) {
-            last_step(r, inputs, count);
+            trace_last_step(r, inputs, count);
             break;
         }
         r->status = foliot_simulation_step(&r->simulation, inputs, count);

@@ -76,7 +76,7 @@ static foliot_status contradiction(const scanning *s, foliot_damage *damage, con
                               what);
 }
 
-static foliot_status take_keyframe(scanning *s, foliot_damage *damage)
+static foliot_status check_index_entry(scanning *s, foliot_damage *damage)
 {
     foliot_replay *replay = s->replay;
     uint32_t k = s->keyframes++;
@@ -89,7 +89,7 @@ static foliot_status take_keyframe(scanning *s, foliot_damage *damage)
     return contradiction(s, damage, "a keyframe that the closing block's index does not name");
 }
 
-static foliot_status take_closing(scanning *s, foliot_damage *damage)
+static foliot_status check_closing(scanning *s, foliot_damage *damage)
 {
     const foliot__recording_content *content = &s->content;
     const foliot_replay *replay = s->replay;
@@ -104,7 +104,7 @@ static foliot_status take_closing(scanning *s, foliot_damage *damage)
     return FOLIOT_STATUS_OK;
 }
 
-static foliot_status scan(scanning *s, foliot_damage *damage)
+static foliot_status scan_blocks(scanning *s, foliot_damage *damage)
 {
     foliot__recording_header header = {0};
     foliot_status status =
@@ -117,12 +117,12 @@ static foliot_status scan(scanning *s, foliot_damage *damage)
             break;
         count_block(s);
         if (s->content.has_keyframe)
-            status = take_keyframe(s, damage);
+            status = check_index_entry(s, damage);
         // Every recording begins with a keyframe; restarting needs it.
         else if (s->content.number == 1)
             status = contradiction(s, damage, "the first keyframe is missing");
         if (status == FOLIOT_STATUS_OK && s->content.has_closing)
-            status = take_closing(s, damage);
+            status = check_closing(s, damage);
         if (status == FOLIOT_STATUS_OK) {
             s->replay->whole_bytes = s->reader.offset;
             if (!s->content.has_closing) {
@@ -159,7 +159,7 @@ foliot_status foliot_replay_scan(foliot_replay *replay)
     s->index_made = !replay->about.closed;
     if (s->index_made)
         replay->index_count = 0;
-    foliot_status status = scan(s, &damage);
+    foliot_status status = scan_blocks(s, &damage);
     foliot__recording_content_free(&s->content);
     free(s);
     replay->about = about;

@@ -90,7 +90,7 @@ static bool add_part(foliot__trace_layer *layer, const foliot_simulation_part *a
     return true;
 }
 
-static bool take_parts(foliot__trace_layer *layer, const foliot_simulation *simulation)
+static bool capture_parts(foliot__trace_layer *layer, const foliot_simulation *simulation)
 {
     const foliot_simulation_kind *kind = simulation->kind;
     uint32_t count = kind->part_count(simulation->self);
@@ -123,7 +123,7 @@ static const uint8_t *saved_bytes(foliot_step_trace *trace, const foliot_simulat
 }
 
 // Rows of 64 saved bytes, named by their offsets, in words of eight, little-endian.
-static bool take_bytes(foliot__trace_layer *layer, const uint8_t *bytes, size_t length)
+static bool capture_bytes(foliot__trace_layer *layer, const uint8_t *bytes, size_t length)
 {
     size_t words = (length + 7) / 8;
     uint32_t rows = (uint32_t)((words + ROW_WORDS - 1) / ROW_WORDS);
@@ -146,7 +146,8 @@ static bool take_bytes(foliot__trace_layer *layer, const uint8_t *bytes, size_t 
     return true;
 }
 
-static foliot_status take(foliot_step_trace *trace, uint32_t index, const foliot_simulation *simulation)
+static foliot_status capture_layer(foliot_step_trace *trace, uint32_t index,
+                                   const foliot_simulation *simulation)
 {
     foliot__trace_layer *layer = &trace->layer[index];
     bool complete;
@@ -154,11 +155,11 @@ static foliot_status take(foliot_step_trace *trace, uint32_t index, const foliot
     layer->part_count = 0;
     layer->field_count = 0;
     if (simulation->kind->part_count) {
-        complete = take_parts(layer, simulation);
+        complete = capture_parts(layer, simulation);
     } else {
         size_t length;
         const uint8_t *bytes = saved_bytes(trace, simulation, &length);
-        complete = bytes && take_bytes(layer, bytes, length);
+        complete = bytes && capture_bytes(layer, bytes, length);
     }
     layer->taken = complete;
     if (!complete)
@@ -171,12 +172,12 @@ foliot_status foliot_step_trace_capture_stage(foliot_step_trace *trace, uint32_t
 {
     trace->stage_count = foliot_simulation_kind_get_stage_count(simulation->kind);
     FOLIOT_ASSERT(stage < trace->stage_count);
-    return take(trace, stage, simulation);
+    return capture_layer(trace, stage, simulation);
 }
 
 foliot_status foliot_step_trace_capture_held(foliot_step_trace *trace, const foliot_simulation *simulation)
 {
-    return take(trace, FOLIOT__LAYERS_MAX - 1, simulation);
+    return capture_layer(trace, FOLIOT__LAYERS_MAX - 1, simulation);
 }
 
 typedef struct watching {

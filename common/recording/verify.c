@@ -31,7 +31,7 @@ static bool keyframe_agrees(const verifying *v)
     return digest_agrees(v->replay, v->replay->segment_digest, 16);
 }
 
-static foliot_status hold(foliot_step_trace *trace, const foliot_simulation *simulation)
+static foliot_status capture_held(foliot_step_trace *trace, const foliot_simulation *simulation)
 {
     foliot_step_trace_reset(trace, foliot_simulation_get_tick(simulation));
     return foliot_step_trace_capture_held(trace, simulation);
@@ -54,9 +54,9 @@ static foliot_status compare_states(const foliot_simulation *expected,
     foliot_step_trace *trace[2];
     if (!two_traces(trace))
         return FOLIOT_STATUS_MEMORY;
-    foliot_status status = hold(trace[0], expected);
+    foliot_status status = capture_held(trace[0], expected);
     if (status == FOLIOT_STATUS_OK)
-        status = hold(trace[1], actual);
+        status = capture_held(trace[1], actual);
     if (status == FOLIOT_STATUS_OK && foliot_step_trace_compare(trace[0], trace[1], divergence))
         status = FOLIOT_STATUS_DIVERGED;
     foliot_step_trace_destroy(trace[0]);
@@ -77,7 +77,7 @@ static void explain_by_keyframe(verifying *v)
     foliot__replay_drop(&recorded);
 }
 
-static void diverged(verifying *v)
+static void set_diverged(verifying *v)
 {
     v->diverged = true;
     v->verdict->status = FOLIOT_STATUS_DIVERGED;
@@ -85,7 +85,7 @@ static void diverged(verifying *v)
         (foliot_divergence){.tick = foliot_replay_get_tick(v->replay), .body = FOLIOT_NO_BODY};
 }
 
-static void agreed(verifying *v)
+static void count_agreed_ticks(verifying *v)
 {
     v->verdict->ticks = foliot_replay_get_tick(v->replay) - v->replay->about.first_tick;
 }
@@ -99,7 +99,7 @@ static void check_keyframe(verifying *v)
     if (keyframe_agrees(v))
         return;
     if (!v->diverged)
-        diverged(v);
+        set_diverged(v);
     explain_by_keyframe(v);
 }
 
@@ -115,9 +115,9 @@ static foliot_status verify_ticks(verifying *v)
         uint32_t count =
             foliot__recording_content_digest(content, foliot_replay_get_tick(replay), &recorded);
         if (count && !digest_agrees(replay, recorded, count))
-            diverged(v);
+            set_diverged(v);
         else
-            agreed(v);
+            count_agreed_ticks(v);
     }
     return FOLIOT_STATUS_OK;
 }
@@ -129,14 +129,14 @@ static foliot_status verify_block(verifying *v)
         check_keyframe(v);
     if (content->has_closing && !v->diverged &&
         !digest_agrees(v->replay, content->closing_digest, 16))
-        diverged(v);
+        set_diverged(v);
     if (v->diverged)
         return FOLIOT_STATUS_OK;
     return verify_ticks(v);
 }
 
 // Once diverged, one more block may hold the keyframe of that tick.
-static foliot_status explain(verifying *v)
+static foliot_status explain_by_next_block(verifying *v)
 {
     foliot_replay *replay = v->replay;
     uint64_t tick = v->verdict->divergence.tick;
@@ -149,7 +149,7 @@ static foliot_status explain(verifying *v)
     return FOLIOT_STATUS_OK;
 }
 
-static foliot_status run(verifying *v)
+static foliot_status run_verification(verifying *v)
 {
     foliot_replay *replay = v->replay;
     foliot_status status = foliot__replay_rewind(replay);
@@ -166,7 +166,7 @@ static foliot_status run(verifying *v)
             status = foliot__replay_load(replay);
     }
     if (v->diverged)
-        return explain(v);
+        return explain_by_next_block(v);
     return status;
 }
 
@@ -191,7 +191,7 @@ static foliot_status compare_tick(verifying *v, foliot_world *reference, foliot_
 }
 
 // Both from the recording's start, stage by stage from tick `from` on, until they differ.
-static foliot_status search(verifying *v, uint64_t from, uint64_t to)
+static foliot_status search_stages(verifying *v, uint64_t from, uint64_t to)
 {
     foliot_replay *replay = v->replay;
     foliot_world *reference;
@@ -261,8 +261,8 @@ static foliot_status explain_perturbed(verifying *v)
     if (v->perturber.fault->tick == first)
         return compare_start(v);
     if (!v->diverged)
-        return search(v, first + 1, last);
-    return search(v, v->verdict->divergence.tick, v->verdict->divergence.tick);
+        return search_stages(v, first + 1, last);
+    return search_stages(v, v->verdict->divergence.tick, v->verdict->divergence.tick);
 }
 
 static bool perturbation_valid(const foliot_replay *replay, const foliot_perturbation *fault)
@@ -299,7 +299,7 @@ static void explain_false_keyframe(verifying *v)
     foliot__replay_drop(&recorded);
 }
 
-static void judge_damage(foliot_replay *replay, foliot_verdict *verdict, foliot_status status)
+static void set_damage_verdict(foliot_replay *replay, foliot_verdict *verdict, foliot_status status)
 {
     verdict->damage = replay->damage;
     verdict->cut_at = replay->damage.offset;
@@ -331,7 +331,7 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
     // to.
     foliot_status whole = foliot_replay_scan(replay);
     v.host = foliot__perturbing_host(&replay->host, &v.perturber);
-    foliot_status status = run(&v);
+    foliot_status status = run_verification(&v);
     replay->hosted.host = replay->host;
     if (whole == FOLIOT_STATUS_MEMORY || whole == FOLIOT_STATUS_IO)
         return whole;
@@ -347,7 +347,7 @@ foliot_status foliot_replay_verify(foliot_replay *replay, const foliot_perturbat
             return searched;
     }
     if (verdict->status == FOLIOT_STATUS_OK && (whole != FOLIOT_STATUS_OK || status != FOLIOT_STATUS_NOT_FOUND))
-        judge_damage(replay, verdict, whole != FOLIOT_STATUS_OK ? whole : status);
+        set_damage_verdict(replay, verdict, whole != FOLIOT_STATUS_OK ? whole : status);
     if (verdict->status == FOLIOT_STATUS_CORRUPT && replay->keyframe_false)
         explain_false_keyframe(&v);
     return FOLIOT_STATUS_OK;

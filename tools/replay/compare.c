@@ -135,7 +135,7 @@ static void end_other(other *o)
     other_process = 0;
 }
 
-static bool hear_hello(other *o)
+static bool receive_hello(other *o)
 {
     uint8_t bytes[HELLO_BYTES];
     if (!move_all(o->from, bytes, sizeof bytes, true) || memcmp(bytes, HELLO, 8) != 0)
@@ -151,7 +151,7 @@ static bool hear_hello(other *o)
     return true;
 }
 
-static uint32_t hear_u32(other *o)
+static uint32_t receive_u32(other *o)
 {
     uint8_t bytes[4] = {0};
     o->failed |= !move_all(o->from, bytes, sizeof bytes, true);
@@ -161,7 +161,7 @@ static uint32_t hear_u32(other *o)
 
 // -- the search
 
-static void ask(other *o, foliot_search *search)
+static void send_request(other *o, foliot_search *search)
 {
     uint8_t question[1 + FOLIOT_SEARCH_REQUEST_BYTES_MAX], answer[255], length = 0;
     size_t count = foliot_search_get_request(search, question + 1);
@@ -173,7 +173,7 @@ static void ask(other *o, foliot_search *search)
     o->exchanged += 2; // the lengths; the search counts the rest
 }
 
-static foliot_status find(run *r, other *o, foliot_search *search, uint64_t last)
+static foliot_status run_search(run *r, other *o, foliot_search *search, uint64_t last)
 {
     foliot_status status = FOLIOT_STATUS_OK;
     foliot_search_begin_chain(search, r->first_tick, last, r->chain);
@@ -182,7 +182,7 @@ static foliot_status find(run *r, other *o, foliot_search *search, uint64_t last
             status = run_truth(r, foliot_search_get_tick(search));
             foliot_search_set_trace(search, r->truth);
         } else if (search->state == FOLIOT_SEARCH_REQUESTS) {
-            ask(o, search);
+            send_request(o, search);
         } else {
             break;
         }
@@ -193,7 +193,7 @@ static foliot_status find(run *r, other *o, foliot_search *search, uint64_t last
 
 static uint32_t differing_fields(const foliot__trace_layer *layer, uint32_t part, other *o)
 {
-    uint32_t theirs = hear_u32(o), ours = foliot__layer_entries(layer, part), count = 0;
+    uint32_t theirs = receive_u32(o), ours = foliot__layer_entries(layer, part), count = 0;
     o->dumped += 4 + 8 * (uint64_t)theirs;
     for (uint32_t field = 0; (field < theirs || field < ours) && !o->failed; field++) {
         uint8_t bytes[8] = {0};
@@ -213,7 +213,7 @@ static void count_all(const run *r, other *o, const foliot_search *search, folio
     uint8_t question[2] = {0, search->layer};
     const foliot__trace_layer *layer = &r->truth->layer[search->layer];
     o->failed |= !move_all(o->to, question, sizeof question, false);
-    uint32_t parts = hear_u32(o);
+    uint32_t parts = receive_u32(o);
     for (uint32_t part = 0; part < parts && !o->failed; part++) {
         uint32_t fields = differing_fields(layer, part, o);
         d->fields += fields;
@@ -261,7 +261,7 @@ static void put_text(const char *file, const run *r, const other *o, const folio
            o->dumped);
 }
 
-static int say_failed(const other *o)
+static int report_failed(const other *o)
 {
     if (o->status != FOLIOT_STATUS_OK)
         fprintf(stderr, "--with '%s': %s\n", with, foliot_status_get_text(o->status));
@@ -276,20 +276,20 @@ static int compare(const char *file, foliot_replay *replay, other *o)
     run r;
     foliot_search search;
     foliot_status status = run_open(&r, replay, NULL); // while the other does the same
-    bool answers = hear_hello(o);
+    bool answers = receive_hello(o);
     if (status != FOLIOT_STATUS_OK || !answers || o->status != FOLIOT_STATUS_OK ||
         o->first_tick != r.first_tick) {
         run_close(&r);
-        return status != FOLIOT_STATUS_OK ? tool_exit_of(status) : say_failed(o);
+        return status != FOLIOT_STATUS_OK ? tool_exit_of(status) : report_failed(o);
     }
     uint64_t last = r.last_tick < o->last_tick ? r.last_tick : o->last_tick;
-    status = find(&r, o, &search, last);
+    status = run_search(&r, o, &search, last);
     bool diverged = search.state == FOLIOT_SEARCH_FOUND;
     if (diverged && search.found.field_known && status == FOLIOT_STATUS_OK && !o->failed)
         count_all(&r, o, &search, &search.found);
     int code = diverged ? FOLIOT__EXIT_DIVERGED : FOLIOT__EXIT_FINE;
     if (o->failed || status != FOLIOT_STATUS_OK)
-        code = say_failed(o);
+        code = report_failed(o);
     else
         (json_wanted ? put_json : put_text)(file, &r, o, diverged ? &search.found : NULL);
     if (r.last_tick != o->last_tick) {

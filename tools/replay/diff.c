@@ -87,7 +87,7 @@ static foliot_step_trace *truth_at(foliot_replay *replay, uint64_t tick)
 }
 
 // Part and field at the first tick that differs, by each recording's own replay.
-static void explain(pair *p)
+static void find_first_field(pair *p)
 {
     foliot_step_trace *a = truth_at(p->a, p->found.tick), *b = truth_at(p->b, p->found.tick);
     if (a && b)
@@ -114,7 +114,7 @@ static void compare_ticks(pair *p)
         }
     }
     if (p->digests)
-        explain(p);
+        find_first_field(p);
 }
 
 static void put_json(const pair *p)

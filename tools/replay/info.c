@@ -65,7 +65,7 @@ static void put_json(const char *file, const foliot_replay_summary *a, const fol
     foliot__json_line(&json);
 }
 
-static void say_what(const foliot_replay_summary *a)
+static void print_simulation(const foliot_replay_summary *a)
 {
     if (!a->scene) {
         printf("  simulation   %s, version %" PRIu32 " of its rules, %zu bytes of setup\n", a->kind,
@@ -97,7 +97,7 @@ static void put_text(const char *file, const foliot_replay_summary *a, const fol
 {
     char text[FOLIOT_DIGEST_TEXT_BYTES];
     printf("%s\n", file);
-    say_what(a);
+    print_simulation(a);
     printf("  ticks        %" PRIu64 " to %" PRIu64, a->first_tick, a->last_tick);
     if (a->scene)
         printf(" (%.9g of the scene's time)", (double)(a->last_tick - a->first_tick) * a->dt);

@@ -171,7 +171,7 @@ static void draw(player *p)
 
 // -- through time
 
-static void tell(player *p, foliot_status status)
+static void set_notice(player *p, foliot_status status)
 {
     const foliot_damage *damage = foliot_replay_get_damage(p->replay);
     snprintf(p->notice, sizeof p->notice, "%s",
@@ -188,7 +188,7 @@ static void seek(player *p, double tick)
     p->at_end = false;
     p->notice[0] = 0;
     if (status != FOLIOT_STATUS_OK)
-        tell(p, status);
+        set_notice(p, status);
 }
 
 static void step(player *p, int ticks)
@@ -199,10 +199,10 @@ static void step(player *p, int ticks)
         ticks < 0 ? foliot_replay_step_back(p->replay) : foliot_replay_step(p->replay);
     p->at_end = ticks > 0 && status == FOLIOT_STATUS_NOT_FOUND;
     if (status != FOLIOT_STATUS_OK && status != FOLIOT_STATUS_NOT_FOUND)
-        tell(p, status);
+        set_notice(p, status);
 }
 
-static void tell_slowness(player *p, double seconds, uint32_t ticks)
+static void notice_slowness(player *p, double seconds, uint32_t ticks)
 {
     if (ticks && seconds / ticks > SLOW_SECONDS && !p->notice[0])
         snprintf(p->notice, sizeof p->notice, "a tick of this scene takes %.1f s on this machine",
@@ -222,11 +222,11 @@ static void advance(player *p, double seconds)
         foliot_status status = foliot_replay_step(p->replay);
         p->at_end = status != FOLIOT_STATUS_OK;
         if (status != FOLIOT_STATUS_OK && status != FOLIOT_STATUS_NOT_FOUND)
-            tell(p, status);
+            set_notice(p, status);
         done++;
     }
     p->owed = done < steps ? 0 : p->owed - done;
-    tell_slowness(p, tool_now() - begin, done);
+    notice_slowness(p, tool_now() - begin, done);
 }
 
 // -- keys
@@ -264,7 +264,7 @@ static int key_of(const char *at, size_t left, size_t *bytes)
     return (unsigned char)at[0];
 }
 
-static void obey(player *p, int key)
+static void handle_key(player *p, int key)
 {
     double now = (double)foliot_replay_get_tick(p->replay), skip = SKIP_SECONDS * p->pace_hz;
     double first = (double)p->about->first_tick, last = (double)p->about->last_tick;
@@ -310,7 +310,7 @@ static void abandon(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &before);
 }
 
-static bool terminal_take(void)
+static bool enter_terminal(void)
 {
     const foliot__watchdog_config watchdog = {.program = "foliot-replay play",
                                               .work = "replaying the scene",
@@ -332,7 +332,7 @@ static bool terminal_take(void)
     return true;
 }
 
-static void terminal_give_back(void)
+static void leave_terminal(void)
 {
     fputs(GIVE_BACK, stdout);
     fflush(stdout);
@@ -373,13 +373,13 @@ static void read_keys(player *p)
     }
     foliot__watchdog_work(); // seeks and steps take what the scene makes them take
     for (size_t at = 0, used; at < (size_t)got && !foliot__watchdog_asked(); at += used)
-        obey(p, key_of(bytes + at, (size_t)got - at, &used));
+        handle_key(p, key_of(bytes + at, (size_t)got - at, &used));
     foliot__watchdog_rest();
 }
 
 static int play(player *p)
 {
-    if (!foliot__is_terminal(stdout) || !foliot__is_terminal(stdin) || !terminal_take()) {
+    if (!foliot__is_terminal(stdout) || !foliot__is_terminal(stdin) || !enter_terminal()) {
         fprintf(stderr, "foliot-replay play: this is no terminal; --frame prints one picture\n");
         return FOLIOT__EXIT_ERROR;
     }
@@ -395,7 +395,7 @@ static int play(player *p)
         foliot__watchdog_rest();
         last = now;
     }
-    terminal_give_back();
+    leave_terminal();
     return FOLIOT__EXIT_FINE;
 }
 

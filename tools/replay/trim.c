@@ -52,7 +52,7 @@ static foliot_status copy_ticks(foliot_replay *replay, foliot_recording *recordi
     return status;
 }
 
-static int fail(const char *file, foliot_replay *replay, foliot_status status)
+static int report_failure(const char *file, foliot_replay *replay, foliot_status status)
 {
     if (status == FOLIOT_STATUS_DIVERGED)
         tool_tell_divergence(file, foliot_replay_get_tick(replay));
@@ -90,7 +90,7 @@ static int trim(const char *file, foliot_replay *replay)
         status = foliot_recording_open(out_file, about->scene, &replay->capacities,
                                          foliot_replay_get_world(replay), NULL, &recording);
     if (status != FOLIOT_STATUS_OK)
-        return fail(file, replay, status);
+        return report_failure(file, replay, status);
     status = copy_ticks(replay, recording, to);
     foliot_recording_state state = foliot_recording_get_state(recording);
     if (status != FOLIOT_STATUS_OK) {
@@ -101,7 +101,7 @@ static int trim(const char *file, foliot_replay *replay)
     if (status != FOLIOT_STATUS_OK)
         discard();
     errno = state.stopped_errno;
-    return status == FOLIOT_STATUS_OK ? FOLIOT__EXIT_FINE : fail(file, replay, status);
+    return status == FOLIOT_STATUS_OK ? FOLIOT__EXIT_FINE : report_failure(file, replay, status);
 }
 
 int trim_command(const foliot__program *program, const foliot__arguments *arguments)

@@ -46,7 +46,7 @@ typedef struct verify_run {
 
 // -- one file
 
-static void take_names(result *r, const foliot_replay_summary *about)
+static void copy_names(result *r, const foliot_replay_summary *about)
 {
     snprintf(r->scene, sizeof r->scene, "%s", about->scene->name ? about->scene->name : "");
     memcpy(r->integrator, about->integrator, sizeof r->integrator);
@@ -56,7 +56,7 @@ static void take_names(result *r, const foliot_replay_summary *about)
     snprintf(r->body, sizeof r->body, "%s", names.part ? names.part : "");
 }
 
-static void judge(result *r, foliot_replay *replay, const perturb_request *request)
+static void verify_recording(result *r, foliot_replay *replay, const perturb_request *request)
 {
     foliot_perturbation fault;
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
@@ -87,7 +87,7 @@ static void judge(result *r, foliot_replay *replay, const perturb_request *reque
         r->realtime_factor = (double)r->verdict.ticks / pace / elapsed;
     if (r->verdict.damage.text[0])
         snprintf(r->message, sizeof r->message, "%s", r->verdict.damage.text);
-    take_names(r, about);
+    copy_names(r, about);
 }
 
 static void verify_file(void *context, uint32_t index)
@@ -101,7 +101,7 @@ static void verify_file(void *context, uint32_t index)
     if (status == FOLIOT_STATUS_OK) {
         r->opened = true;
         const foliot_replay_summary *about = foliot_replay_get_summary(replay);
-        judge(r, replay, run->request);
+        verify_recording(r, replay, run->request);
         if (r->has_verdict && r->verdict.status == FOLIOT_STATUS_DIVERGED)
             r->fingerprint_differs = !foliot__fingerprint_fits(about->scene, about->fingerprint);
         foliot_replay_close(replay);
@@ -194,7 +194,7 @@ static void put_text(const result *r)
         printf(", %.0f x real time\n", r->realtime_factor);
 }
 
-static int say_all(const verify_run *run, uint32_t count)
+static int report_all(const verify_run *run, uint32_t count)
 {
     int worst = FOLIOT__EXIT_FINE;
     for (uint32_t i = 0; i < count; i++) {
@@ -296,7 +296,7 @@ static int verify_list(const file_list *list, const perturb_request *request)
         return FOLIOT__EXIT_ERROR;
     }
     tool_run_jobs(jobs ? (uint32_t)jobs : tool_cores(), list->count, verify_file, &run);
-    int worst = say_all(&run, list->count);
+    int worst = report_all(&run, list->count);
     free(run.results);
     return worst;
 }
