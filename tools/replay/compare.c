@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // compare.c: foliot-replay compare: another build replays the same recording in a process of its
-// own; both are asked for hashes until the first tick, stage, body and field are found in which
-// they differ.
+// own; hashes of both are compared until the first tick, stage, body and field are found in
+// which they differ.
 #include "run.h"
 
 #include "base/bytes.h"
@@ -163,13 +163,13 @@ static uint32_t receive_u32(other *o)
 
 static void send_request(other *o, foliot_search *search)
 {
-    uint8_t question[1 + FOLIOT_SEARCH_REQUEST_BYTES_MAX], answer[255], length = 0;
-    size_t count = foliot_search_get_request(search, question + 1);
-    question[0] = (uint8_t)count;
-    o->failed |= !move_all(o->to, question, count + 1, false) ||
-                 !move_all(o->from, &length, 1, true) || !move_all(o->from, answer, length, true);
+    uint8_t request[1 + FOLIOT_SEARCH_REQUEST_BYTES_MAX], response[255], length = 0;
+    size_t count = foliot_search_get_request(search, request + 1);
+    request[0] = (uint8_t)count;
+    o->failed |= !move_all(o->to, request, count + 1, false) ||
+                 !move_all(o->from, &length, 1, true) || !move_all(o->from, response, length, true);
     if (!o->failed)
-        o->failed = foliot_search_handle_response(search, answer, length) != FOLIOT_STATUS_OK;
+        o->failed = foliot_search_handle_response(search, response, length) != FOLIOT_STATUS_OK;
     o->exchanged += 2; // the lengths; the search counts the rest
 }
 
@@ -179,8 +179,8 @@ static foliot_status run_search(run *r, other *o, foliot_search *search, uint64_
     foliot_search_begin_chain(search, r->first_tick, last, r->chain);
     while (status == FOLIOT_STATUS_OK && !o->failed) {
         if (search->state == FOLIOT_SEARCH_NEEDS_TRACE) {
-            status = run_truth(r, foliot_search_get_tick(search));
-            foliot_search_set_trace(search, r->truth);
+            status = run_trace(r, foliot_search_get_tick(search));
+            foliot_search_set_trace(search, r->trace);
         } else if (search->state == FOLIOT_SEARCH_REQUESTS) {
             send_request(o, search);
         } else {
@@ -210,9 +210,9 @@ static uint32_t differing_fields(const foliot__trace_layer *layer, uint32_t part
 // All fields of all parts: how far it has spread already, and nothing that the search needs.
 static void count_all(const run *r, other *o, const foliot_search *search, foliot_divergence *d)
 {
-    uint8_t question[2] = {0, search->layer};
-    const foliot__trace_layer *layer = &r->truth->layer[search->layer];
-    o->failed |= !move_all(o->to, question, sizeof question, false);
+    uint8_t request[2] = {0, search->layer};
+    const foliot__trace_layer *layer = &r->trace->layer[search->layer];
+    o->failed |= !move_all(o->to, request, sizeof request, false);
     uint32_t parts = receive_u32(o);
     for (uint32_t part = 0; part < parts && !o->failed; part++) {
         uint32_t fields = differing_fields(layer, part, o);
@@ -266,8 +266,8 @@ static int report_failed(const other *o)
     if (o->status != FOLIOT_STATUS_OK)
         fprintf(stderr, "--with '%s': %s\n", with, foliot_status_get_text(o->status));
     else
-        fprintf(stderr, "--with '%s': it does not answer as a foliot-replay of this format does\n",
-                with);
+        fprintf(stderr,
+                "--with '%s': it does not response as a foliot-replay of this format does\n", with);
     return FOLIOT__EXIT_ERROR;
 }
 

@@ -76,20 +76,20 @@ static bool same_digest(pair *p, uint64_t tick)
     return memcmp(a, b, both) == 0;
 }
 
-static foliot_step_trace *truth_at(foliot_replay *replay, uint64_t tick)
+static foliot_step_trace *trace_at(foliot_replay *replay, uint64_t tick)
 {
-    foliot_step_trace *truth = NULL;
-    if (foliot_replay_seek(replay, tick) != FOLIOT_STATUS_OK || foliot_step_trace_create(&truth) != FOLIOT_STATUS_OK)
+    foliot_step_trace *trace = NULL;
+    if (foliot_replay_seek(replay, tick) != FOLIOT_STATUS_OK || foliot_step_trace_create(&trace) != FOLIOT_STATUS_OK)
         return NULL;
-    foliot_step_trace_reset(truth, tick);
-    foliot_step_trace_capture_held(truth, foliot_replay_get_simulation(replay));
-    return truth;
+    foliot_step_trace_reset(trace, tick);
+    foliot_step_trace_capture_held(trace, foliot_replay_get_simulation(replay));
+    return trace;
 }
 
 // Part and field at the first tick that differs, by each recording's own replay.
 static void find_first_field(pair *p)
 {
-    foliot_step_trace *a = truth_at(p->a, p->found.tick), *b = truth_at(p->b, p->found.tick);
+    foliot_step_trace *a = trace_at(p->a, p->found.tick), *b = trace_at(p->b, p->found.tick);
     if (a && b)
         foliot_step_trace_compare(a, b, &p->found);
     foliot_step_trace_destroy(a);

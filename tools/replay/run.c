@@ -76,7 +76,7 @@ foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *req
     const foliot_replay_summary *about = foliot_replay_get_summary(replay);
     r->first_tick = r->last_tick = about->first_tick;
     r->chain = malloc(sizeof *r->chain * (size_t)(about->last_tick - about->first_tick + 1));
-    if (!r->chain || foliot_step_trace_create(&r->truth) != FOLIOT_STATUS_OK)
+    if (!r->chain || foliot_step_trace_create(&r->trace) != FOLIOT_STATUS_OK)
         return FOLIOT_STATUS_MEMORY;
     foliot_status status = take_fault(r, request);
     if (status != FOLIOT_STATUS_OK)
@@ -90,7 +90,7 @@ void run_close(run *r)
 {
     for (uint32_t i = 0; i < r->checkpoint_count; i++)
         foliot_world_destroy(r->checkpoint[i]);
-    foliot_step_trace_destroy(r->truth);
+    foliot_step_trace_destroy(r->trace);
     free(r->chain);
 }
 
@@ -106,7 +106,7 @@ static foliot_status go_before(run *r, uint64_t tick)
     return status;
 }
 
-foliot_status run_truth(run *r, uint64_t tick)
+foliot_status run_trace(run *r, uint64_t tick)
 {
     if (tick < r->first_tick || tick > r->last_tick || r->checkpoint_count == 0)
         return FOLIOT_STATUS_NOT_FOUND;
@@ -115,11 +115,11 @@ foliot_status run_truth(run *r, uint64_t tick)
         return status;
     foliot_hosted_world hosted = {.world = r->replay->world, .host = r->host};
     foliot_simulation simulation = {.kind = &foliot_world_kind, .self = &hosted};
-    foliot_step_trace_reset(r->truth, tick);
+    foliot_step_trace_reset(r->trace, tick);
     if (tick > r->first_tick) {
         status = foliot__replay_locate(r->replay, tick - 1);
         if (status == FOLIOT_STATUS_OK)
-            status = foliot__replay_step_trace(r->replay, &simulation, r->truth);
+            status = foliot__replay_step_trace(r->replay, &simulation, r->trace);
     }
-    return status == FOLIOT_STATUS_OK ? foliot_step_trace_capture_held(r->truth, &simulation) : status;
+    return status == FOLIOT_STATUS_OK ? foliot_step_trace_capture_held(r->trace, &simulation) : status;
 }

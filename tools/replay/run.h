@@ -22,19 +22,19 @@ typedef struct run {
     foliot_world *checkpoint[RUN_CHECKPOINTS];
     uint32_t checkpoint_count;
     uint64_t spacing;
-    foliot_step_trace *truth; // of the tick asked for last
+    foliot_step_trace *trace; // of the tick requested last
 } run;
 
 // Replays all that is whole. `request` NULL, or a fault to put in.
 foliot_status run_open(run *r, foliot_replay *replay, const perturb_request *request);
 void run_close(run *r);
-// The truth of `tick`, after each stage of the step that gave it and at its end, into run->truth.
-foliot_status run_truth(run *r, uint64_t tick);
+// Traces the step that gave `tick`: the state after each stage and at its end, into run->trace.
+foliot_status run_trace(run *r, uint64_t tick);
 
 // -- the other side of a comparison
-// `serve` says HELLO, then answers questions: u8 length and the question (foliot/divergence.h); the
-// answer is u8 length and its bytes, of length 0 where there is none. After the length 0 it dumps
-// the truth that was asked for last: u8 layer follows, and u32 fields, u64 for each.
+// `serve` says HELLO, then responds to requests: u8 length and the request (foliot/divergence.h);
+// the response is u8 length and its bytes, of length 0 where there is none. After the length 0 it
+// dumps the trace that was requested last: u8 layer follows, and u32 fields, u64 for each.
 
 #define HELLO "FOLIOTS2" // 8 bytes, then u8 status, fingerprint (16), u64 first tick, u64 last tick
 #define HELLO_BYTES 41

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// serve.c: foliot-replay serve: the other side of compare. Replays the recording, then answers on
-// standard output what is asked on standard input, until that ends. Needs nothing but libc: any
-// build can be asked.
+// serve.c: foliot-replay serve: the other side of compare. Replays the recording, then reads
+// requests from standard input and writes responses to standard output until the input ends. Needs
+// nothing but libc, so that every build has it.
 #include "run.h"
 
 #include "base/bytes.h"
@@ -19,7 +19,7 @@ const foliot__option serve_options[] = {{"perturb", "TICK[/STAGE]:BODY:FIELD:ULP
                                         {0}};
 
 // The next byte, EOF at the end. A runtime may hand us a pipe that does not wait (node does).
-static int hear_byte(void)
+static int read_byte(void)
 {
     for (;;) {
         errno = 0;
@@ -32,10 +32,10 @@ static int hear_byte(void)
     }
 }
 
-static bool hear(uint8_t *bytes, size_t count)
+static bool read_bytes(uint8_t *bytes, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        int byte = hear_byte();
+        int byte = read_byte();
         if (byte == EOF)
             return false;
         bytes[i] = (uint8_t)byte;
@@ -43,59 +43,59 @@ static bool hear(uint8_t *bytes, size_t count)
     return true;
 }
 
-static bool say(const uint8_t *bytes, size_t count)
+static bool write_bytes(const uint8_t *bytes, size_t count)
 {
     return fwrite(bytes, 1, count, stdout) == count;
 }
 
-static bool say_answer(const uint8_t *bytes, size_t count)
+static bool write_response(const uint8_t *bytes, size_t count)
 {
     uint8_t length = (uint8_t)count;
-    return say(&length, 1) && say(bytes, count) && fflush(stdout) == 0;
+    return write_bytes(&length, 1) && write_bytes(bytes, count) && fflush(stdout) == 0;
 }
 
-// A question's length was read.
-static bool answer(run *r, uint8_t length)
+// A request's length was read.
+static bool respond(run *r, uint8_t length)
 {
-    uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX], bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
+    uint8_t request[FOLIOT_SEARCH_REQUEST_BYTES_MAX], bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
     size_t count = 0;
     uint64_t tick;
-    foliot_search_responder answerer = {r->chain, r->first_tick, r->last_tick, r->truth};
-    if (length > sizeof question || !hear(question, length))
+    foliot_search_responder responder = {r->chain, r->first_tick, r->last_tick, r->trace};
+    if (length > sizeof request || !read_bytes(request, length))
         return false;
-    foliot_status status = foliot_search_respond(&answerer, question, length, bytes, &count, &tick);
-    if (status == FOLIOT_STATUS_AGAIN && run_truth(r, tick) == FOLIOT_STATUS_OK)
-        status = foliot_search_respond(&answerer, question, length, bytes, &count, &tick);
-    return say_answer(bytes, status == FOLIOT_STATUS_OK ? count : 0) && status == FOLIOT_STATUS_OK;
+    foliot_status status = foliot_search_respond(&responder, request, length, bytes, &count, &tick);
+    if (status == FOLIOT_STATUS_AGAIN && run_trace(r, tick) == FOLIOT_STATUS_OK)
+        status = foliot_search_respond(&responder, request, length, bytes, &count, &tick);
+    return write_response(bytes, status == FOLIOT_STATUS_OK ? count : 0) && status == FOLIOT_STATUS_OK;
 }
 
-static bool say_u32(uint32_t value)
+static bool write_u32(uint32_t value)
 {
     uint8_t bytes[4];
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
     foliot__write_u32(&w, value);
-    return say(bytes, sizeof bytes);
+    return write_bytes(bytes, sizeof bytes);
 }
 
-static bool dump(const run *r)
+static bool write_layer(const run *r)
 {
     uint8_t index, bytes[8];
-    if (!hear(&index, 1) || index >= FOLIOT__LAYERS_MAX)
+    if (!read_bytes(&index, 1) || index >= FOLIOT__LAYERS_MAX)
         return false;
-    const foliot__trace_layer *layer = &r->truth->layer[index];
-    bool fine = say_u32(layer->part_count);
+    const foliot__trace_layer *layer = &r->trace->layer[index];
+    bool fine = write_u32(layer->part_count);
     for (uint32_t part = 0; part < layer->part_count && fine; part++) {
-        fine = say_u32(layer->parts[part].field_count);
+        fine = write_u32(layer->parts[part].field_count);
         for (uint32_t f = 0; f < layer->parts[part].field_count && fine; f++) {
             foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
             foliot__write_u64(&w, layer->fields[layer->parts[part].field + f].bits);
-            fine = say(bytes, sizeof bytes);
+            fine = write_bytes(bytes, sizeof bytes);
         }
     }
     return fflush(stdout) == 0 && fine;
 }
 
-static void hello(const run *r, foliot_status status)
+static void write_hello(const run *r, foliot_status status)
 {
     uint8_t bytes[HELLO_BYTES];
     const foliot_scene *scene = r->replay ? foliot_replay_get_summary(r->replay)->scene : NULL;
@@ -113,7 +113,7 @@ static void hello(const run *r, foliot_status status)
 
 int serve_command(const foliot__program *program, const foliot__arguments *arguments)
 {
-    int code, question;
+    int code, length;
     run r = {0};
     perturb_request request;
     const char *wrong = perturb_text ? foliot__perturb_parse(perturb_text, &request) : NULL;
@@ -121,13 +121,13 @@ int serve_command(const foliot__program *program, const foliot__arguments *argum
         return foliot__options_wrong(program, arguments, "--perturb %s %s", perturb_text, wrong);
     foliot_replay *replay = tool_open(arguments->operands[0], &code);
     if (!replay) {
-        hello(&r, FOLIOT_STATUS_CORRUPT);
+        write_hello(&r, FOLIOT_STATUS_CORRUPT);
         return code;
     }
     foliot_status status = run_open(&r, replay, perturb_text ? &request : NULL);
-    hello(&r, status);
-    while (status == FOLIOT_STATUS_OK && (question = hear_byte()) != EOF)
-        if (!(question ? answer(&r, (uint8_t)question) : dump(&r)))
+    write_hello(&r, status);
+    while (status == FOLIOT_STATUS_OK && (length = read_byte()) != EOF)
+        if (!(length ? respond(&r, (uint8_t)length) : write_layer(&r)))
             break;
     run_close(&r);
     foliot_replay_close(replay);
