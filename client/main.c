@@ -38,9 +38,10 @@ static struct {
 } given = {.session = "", .clients = 1, .steps_seconds = STEPS_SECONDS};
 
 static const foliot__option options[] = {
-    {"session", "NAME", FOLIOT__OPTION_TEXT, &given.session,
+    {"session", "NAME", FOLIOT__OPTION_TEXT, &given.session, .high = FOLIOT_NAME_BYTES - 1,
      .help = "the server's first one unless said"},
-    {"name", "NAME", FOLIOT__OPTION_TEXT, &given.name, .help = "of the player"},
+    {"name", "NAME", FOLIOT__OPTION_TEXT, &given.name, .high = FOLIOT_NAME_BYTES - 1,
+     .help = "of the player"},
     {"bot", "KIND", FOLIOT__OPTION_TEXT, &given.bot,
      .help = "idle, random, circle, or a file of inputs"},
     {"clients", "N", FOLIOT__OPTION_COUNT, &given.clients, 1, 4000,
@@ -478,18 +479,15 @@ static int prepare(app *a, const foliot__arguments *arguments, foliot_impairment
     if (given.seconds > 0 && given.ticks > 0)
         return foliot__options_wrong(&program, arguments,
                                      "--seconds and --ticks exclude each other");
-    if ((given.name && strlen(given.name) >= FOLIOT_NAME_BYTES) ||
-        strlen(given.session) >= FOLIOT_NAME_BYTES) {
-        fprintf(stderr, "foliot-client: a name has at most %d bytes\n", FOLIOT_NAME_BYTES - 1);
-        return FOLIOT__EXIT_ERROR;
-    }
     *impairment = (foliot_impairment){.seed = 1};
     if (given.impair &&
         foliot_impairment_parse(given.impair, impairment, message, sizeof message) != FOLIOT_STATUS_OK)
         return foliot__options_wrong(&program, arguments, "--impair: %s", message);
     if (given.bot && foliot__bot_kind_of(given.bot) == FOLIOT__BOT_FILE &&
         foliot__input_script_read(given.bot, &a->script, message, sizeof message) != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "%s\n", message);
+        fprintf(stderr,
+                "foliot-client: --bot %s: a bot is idle, random, circle, or a file of inputs: %s\n",
+                given.bot, message);
         return FOLIOT__EXIT_ERROR;
     }
     const char *wrong = foliot__fault_plant(&(foliot__fault){0}, given.perturb);

@@ -139,8 +139,19 @@ static foliot__options_outcome bad_number(const foliot__option *option, const ch
     return wrong(arguments, "--%s wants %s%s, not '%s'", option->name, what, range, clean);
 }
 
-static foliot__options_outcome take(const foliot__option *option, const char *value,
-                                    foliot__arguments *arguments)
+static foliot__options_outcome check_text(const foliot__option *option, const char *value,
+                                          foliot__arguments *arguments)
+{
+    if (!value[0])
+        return wrong(arguments, "--%s wants %s, not an empty text", option->name, option->value);
+    if (option->high > 0 && (double)strlen(value) > option->high)
+        return wrong(arguments, "--%s wants %s of at most %.0f bytes, not of %zu", option->name,
+                     option->value, option->high, strlen(value));
+    return FOLIOT__OPTIONS_RUN;
+}
+
+static foliot__options_outcome store_value(const foliot__option *option, const char *value,
+                                           foliot__arguments *arguments)
 {
     double real;
     uint64_t count;
@@ -150,15 +161,13 @@ static foliot__options_outcome take(const foliot__option *option, const char *va
         *(bool *)option->to = true;
         break;
     case FOLIOT__OPTION_TEXT:
-        if (!value[0])
-            return wrong(arguments, "--%s wants %s, not an empty text", option->name,
-                         option->value);
+        if (check_text(option, value, arguments) != FOLIOT__OPTIONS_RUN)
+            return FOLIOT__OPTIONS_WRONG;
         *(const char **)option->to = value;
         break;
     case FOLIOT__OPTION_TEXTS:
-        if (!value[0])
-            return wrong(arguments, "--%s wants %s, not an empty text", option->name,
-                         option->value);
+        if (check_text(option, value, arguments) != FOLIOT__OPTIONS_RUN)
+            return FOLIOT__OPTIONS_WRONG;
         if (texts->count == FOLIOT__TEXTS_MAX)
             return wrong(arguments, "--%s is given more than %d times", option->name,
                          FOLIOT__TEXTS_MAX);
@@ -229,14 +238,14 @@ static foliot__options_outcome read_option(foliot__arguments *arguments, int arg
     if (option->kind == FOLIOT__OPTION_FLAG) {
         if (value)
             return wrong(arguments, "--%s takes no value", option->name);
-        return take(option, NULL, arguments);
+        return store_value(option, NULL, arguments);
     }
     if (value)
-        return take(option, value + 1, arguments);
+        return store_value(option, value + 1, arguments);
     if (*at + 1 >= argc || (is_option(argv[*at + 1]) && !is_number(argv[*at + 1])))
         return wrong(arguments, "--%s wants a value: %s", option->name, option->value);
     *at += 1;
-    return take(option, argv[*at], arguments);
+    return store_value(option, argv[*at], arguments);
 }
 
 static foliot__options_outcome check_operands(foliot__arguments *arguments)

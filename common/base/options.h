@@ -37,8 +37,8 @@ typedef struct foliot__texts {
 
 typedef enum foliot__option_kind {
     FOLIOT__OPTION_FLAG,     // bool: set to true
-    FOLIOT__OPTION_TEXT,     // const char *: not empty
-    FOLIOT__OPTION_TEXTS,    // foliot__texts: repeatable
+    FOLIOT__OPTION_TEXT,     // const char *: not empty, at most `high` bytes (0: no limit)
+    FOLIOT__OPTION_TEXTS,    // foliot__texts: the same, repeatable
     FOLIOT__OPTION_COUNT,    // uint64_t within low..high (high 0: no upper bound)
     FOLIOT__OPTION_REAL,     // double within low..high (both 0: any finite number)
     FOLIOT__OPTION_POSITIVE, // double > 0, finite

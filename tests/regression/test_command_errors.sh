@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# test_command_errors.sh: mistakes on the command line end in one sentence that names the program, says what is wrong and suggests a name only
+# where it is close. Method: the programs, with mistakes.
+set -u
+. "$(dirname "$0")/../server/yard.sh"
+lab=$build/foliot-lab scene=$scenes/spacewar.yaml
+
+exits "a bot that is neither a kind nor a file" 1 '^foliot-client: --bot x: .*idle, random, circle.*No such file' "$client" 127.0.0.1:1 --bot x
+exits "a client's name of 80 characters" 2 '^foliot-client: --name .*at most 63 bytes' "$client" 127.0.0.1:1 --name "$(printf '%080d' 0)"
+exits "a session's name of 80 characters" 2 '^foliot-client: --session .*at most 63 bytes' "$client" 127.0.0.1:1 --session "$(printf '%080d' 0)"
+exits "a scene that is not there, in the lab" 78 '^foliot-lab run: nowhere.yaml: cannot be opened: No such file' "$lab" run nowhere.yaml
+exits "a scene that is not there, in the server" 78 'nowhere.yaml: cannot be opened: No such file' "$server" nowhere.yaml
+exits "a folder in place of a scene" 78 'cannot be opened: Is a directory' "$lab" run .
+exits "inputs that are not there" 1 '^foliot-lab run: nowhere.txt: No such file' "$lab" run "$scene" --ticks 1 --inputs nowhere.txt
+exits "an integrator with a slip" 2 "^foliot-lab run: .*'velocity-verlte'; did you mean 'velocity-verlet'" "$lab" run "$scene" --integrator velocity-verlte
+exits "an integrator that is nothing like another" 2 "no integrator 'qqqqqqqq'" "$lab" run "$scene" --integrator qqqqqqqq
+ok "suggests nothing" sh -c '! grep -qE "did you mean|nearest" err'
+exits "the server, of the same" 2 "no integrator 'qqqqqqqq'" "$server" "$scene" --integrator qqqqqqqq
+ok "suggests nothing either" sh -c '! grep -qE "did you mean|nearest" err'
+for program in "$server" "$client" "$lab" "$replay"; do
+    "$program" --help >help.out 2>&1
+    ok "$(basename "$program") --help says once what may be repeated" sh -c '! grep -i "repeatable.*repeatable" help.out'
+done
+"$server" --help >help.out
+ok "what may be repeated is marked" grep -q 'one more session (repeatable)$' help.out
