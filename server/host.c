@@ -58,8 +58,11 @@ static int apply_options(foliot__hosted *hosted, const char *file,
     if (options->integrator) {
         foliot_integrator id = foliot_integrator_find(options->integrator);
         char why[160];
-        snprintf(why, sizeof why, "there is no integrator '%s'; the nearest is '%s'",
-                 options->integrator, foliot_integrator_find_nearest(options->integrator));
+        const char *meant = foliot_integrator_find_nearest(options->integrator);
+        snprintf(why, sizeof why,
+                 meant ? "there is no integrator '%s'; did you mean '%s'?"
+                       : "there is no integrator '%s'; 'foliot-lab integrators' lists them",
+                 options->integrator, meant);
         if (id == FOLIOT_INTEGRATOR_NONE)
             return complain(FOLIOT__EXIT_USAGE, "--integrator", why);
         scene->integrator = id;

@@ -325,11 +325,13 @@ static void read_integrator_name(foliot__source *source, const foliot__node *nod
     if (!foliot__read_text(source, node, path, &name))
         return;
     foliot_integrator found = foliot_integrator_find(name);
+    const char *meant = foliot_integrator_find_nearest(name);
     *(foliot_integrator *)target = found;
     if (found == FOLIOT_INTEGRATOR_NONE)
         foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
-                      "no integrator is called `%.64s`; did you mean `%s`?", name,
-                      foliot_integrator_find_nearest(name));
+                      meant ? "no integrator is called `%.64s`; did you mean `%s`?"
+                            : "no integrator is called `%.64s`",
+                      name, meant);
 }
 
 static const foliot__key integrator_keys[] = {

@@ -69,7 +69,7 @@ typedef struct foliot_integrator_info {
 const foliot_integrator_info *foliot_integrator_get_info(foliot_integrator id);
 // By name or alias; FOLIOT_INTEGRATOR_NONE if it is unknown.
 foliot_integrator foliot_integrator_find(const char *name);
-// The known name that is spelled most like `name`, for error messages. Never NULL.
+// The known name of which `name` is a likely misspelling, for error messages; NULL if none is close.
 const char *foliot_integrator_find_nearest(const char *name);
 
 #ifdef __cplusplus

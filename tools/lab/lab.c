@@ -35,8 +35,11 @@ bool lab_integrator(const char *name, foliot_integrator *id, char *message, size
     if (*id != FOLIOT_INTEGRATOR_NONE)
         return true;
     char clean[FOLIOT_NAME_BYTES];
-    snprintf(message, bytes, "there is no integrator '%s'; the nearest name is '%s'",
-             foliot__text_clean(clean, sizeof clean, name), foliot_integrator_find_nearest(name));
+    const char *meant = foliot_integrator_find_nearest(name);
+    snprintf(message, bytes,
+             meant ? "there is no integrator '%s'; did you mean '%s'?"
+                   : "there is no integrator '%s'; 'foliot-lab integrators' lists them",
+             foliot__text_clean(clean, sizeof clean, name), meant);
     return false;
 }
 
@@ -79,6 +82,8 @@ int lab_scene_open(const lab_context *context, const char *file, const char *int
         return lab_fail(context, FOLIOT__EXIT_USAGE, "%s", message);
     foliot_scene_error error;
     foliot_status status = foliot_scene_read(file, scene, &error);
+    if (status == FOLIOT_STATUS_IO)
+        return lab_fail(context, FOLIOT__EXIT_SCENE, "%s", error.message);
     if (status != FOLIOT_STATUS_OK) {
         fprintf(stderr, "%s\n", error.message);
         return status == FOLIOT_STATUS_MEMORY ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_SCENE;
@@ -173,10 +178,9 @@ static int open_script(const lab_context *context, const char *file, const folio
     char message[512];
     foliot_status status =
         foliot__input_script_read(file, &inputs->script, message, sizeof message);
-    if (status != FOLIOT_STATUS_OK) {
-        fprintf(stderr, "%s\n", message);
-        return status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR;
-    }
+    if (status != FOLIOT_STATUS_OK)
+        return lab_fail(context, status == FOLIOT_STATUS_INVALID ? FOLIOT__EXIT_SCENE : FOLIOT__EXIT_ERROR,
+                        "%s", message);
     for (uint32_t i = 0; i < inputs->script.count; i++)
         if (inputs->script.inputs[i].player >= scene->players.limit)
             return lab_fail(context, FOLIOT__EXIT_SCENE,

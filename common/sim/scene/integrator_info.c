@@ -300,7 +300,7 @@ foliot_integrator foliot_integrator_find(const char *name)
 
 const char *foliot_integrator_find_nearest(const char *name)
 {
-    const char *nearest = rows[FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER].name;
+    const char *nearest = NULL;
     uint32_t distance_min = UINT32_MAX;
     for (int id = FOLIOT_INTEGRATOR_NONE + 1; id < FOLIOT_INTEGRATOR_COUNT && name && *name; id++) {
         const char *word;
@@ -315,5 +315,5 @@ const char *foliot_integrator_find_nearest(const char *name)
             }
         }
     }
-    return nearest;
+    return nearest && foliot__word_close(name, distance_min) ? nearest : NULL;
 }
