@@ -278,13 +278,13 @@ foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_s
     if (slash == file)
         reading->folder = "/";
     size_t length = 0;
-    char *text = NULL;
-    if (reading->status == FOLIOT_STATUS_OK)
-        text = foliot__file_text(reading, foliot__file_open(file), &length);
+    int descriptor = reading->status == FOLIOT_STATUS_OK ? foliot__file_open(file) : -1;
+    char *text = descriptor >= 0 ? foliot__file_text(reading, descriptor, &length) : NULL;
     if (text)
         read_text(&assembly, text, length, scene);
     else
-        foliot__fault(reading, FOLIOT_STATUS_IO, (foliot__place){1, 1}, NULL, "cannot read this file: %s",
+        foliot__fault(reading, FOLIOT_STATUS_IO, (foliot__place){0, 0}, NULL,
+                      descriptor < 0 ? "cannot be opened: %s" : "cannot be read: %s",
                       foliot__file_problem(errno));
     return close_assembly(&assembly);
 }

@@ -43,8 +43,11 @@ void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__
     snprintf(error->file, sizeof error->file, "%s", reading->file);
     error->line = place.line;
     error->column = place.column;
-    snprintf(error->message, sizeof error->message, "%s:%u:%u: %s%s%s", error->file,
-             (unsigned)place.line, (unsigned)place.column, path, *path ? ": " : "", sentence);
+    char where[32] = "";
+    if (place.line > 0)
+        snprintf(where, sizeof where, ":%u:%u", (unsigned)place.line, (unsigned)place.column);
+    snprintf(error->message, sizeof error->message, "%s%s: %s%s%s", error->file, where, path,
+             *path ? ": " : "", sentence);
     foliot__text_mend(error->file);
     foliot__text_mend(error->message);
 }

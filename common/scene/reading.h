@@ -33,7 +33,8 @@ typedef struct foliot__reading {
     locale_t numbers;  // the C locale, whatever the program's is
 } foliot__reading;
 
-// Keeps the first fault: "file:line:column: path: sentence", without "path: " where path is NULL.
+// Keeps the first fault: "file:line:column: path: sentence", without "path: " where path is NULL,
+// and without the place where its line is 0: the file as a whole.
 // Control characters, which a hostile text may contain, become question marks.
 __attribute__((format(printf, 5, 6))) void foliot__fault(foliot__reading *reading,
                                                          foliot_status status, foliot__place place,

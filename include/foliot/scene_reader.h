@@ -15,10 +15,11 @@
 extern "C" {
 #endif
 
-// Where and why a text is no scene. `message` is complete: "ball.yaml:7:12: bodies[0].mass: ...".
+// Where and why a text is no scene. `message` is complete: "ball.yaml:7:12: bodies[0].mass: ...",
+// or "ball.yaml: cannot be opened: ...".
 typedef struct foliot_scene_error {
     char file[256];
-    unsigned line, column; // from 1
+    unsigned line, column; // from 1; 0: the file as a whole, which cannot be opened or read
     char message[1280];
 } foliot_scene_error;
 

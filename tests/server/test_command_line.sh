@@ -12,7 +12,7 @@ refused "a busy port" 75 "port $port .*busy" "$server" "$scene" --port "$port"
 refused "an address that is none" 2 'no IPv4' "$server" "$scene" --bind 300.1.1.1
 refused "a second session of one name" 2 "two sessions" "$server" --session "a=$scene" --session "a=$scene"
 refused "an integrator that does not admit contacts" 78 'these fit' "$server" "$scenes/cubes.yaml" --integrator rk4
-refused "a scene that is not there" 78 'cannot read' "$server" nowhere.yaml
+refused "a scene that is not there" 78 'cannot be opened' "$server" nowhere.yaml
 refused "no scene" 2 'SCENE is missing' "$server"
 refused "two ways to record" 2 'exclude' "$server" "$scene" --record a.foliot --no-record
 refused "a mode that there is not" 2 'snapshot or lockstep' "$server" "$scene" --mode peer
@@ -31,7 +31,7 @@ refused "a folder that is not there" 1 'No such file' "$server" "$scene" --port 
 refused "a full disk" 75 'full' "$server" "$scene" --port 0 --record /dev/full
 
 exits "a session that is not there" 1 "no session 'two'" "$client" "127.0.0.1:$port" --session two --bot idle --seconds 1
-exits "a name that is too long" 1 '63 bytes' "$client" "127.0.0.1:$port" --name "$(printf '%070d' 0)" --bot idle --seconds 1
+exits "a name that is too long" 2 '63 bytes' "$client" "127.0.0.1:$port" --name "$(printf '%070d' 0)" --bot idle --seconds 1
 exits "a host that is no host" 2 'HOST' "$client" 127.0.0.1:port --bot idle
 exits "IPv6" 2 'IPv4' "$client" ::1 --bot idle
 exits "two ends" 2 'exclude' "$client" "127.0.0.1:$port" --bot idle --seconds 1 --ticks 9

@@ -468,6 +468,17 @@ static void a_missing_error_is_no_fault(void **state)
     assert_int_equal(foliot_scene_read("/there/is/none.yaml", &s, NULL), FOLIOT_STATUS_IO);
 }
 
+static void a_file_that_cannot_be_opened_has_no_place(void **state)
+{
+    (void)state;
+    foliot_scene *s = NULL;
+    foliot_scene_error error;
+    assert_int_equal(foliot_scene_read("/there/is/none.yaml", &s, &error), FOLIOT_STATUS_IO);
+    assert_string_equal(error.message,
+                        "/there/is/none.yaml: cannot be opened: No such file or directory");
+    assert_int_equal(error.line, 0);
+}
+
 // Names of the files in a folder that end so, in order.
 static uint32_t list_files(const char *folder, const char *ending, char *names[NAMES_MAX])
 {
@@ -619,6 +630,7 @@ int main(void)
         cmocka_unit_test(a_scene_from_memory_names_no_files),
         cmocka_unit_test(faults_hold_no_control_characters),
         cmocka_unit_test(a_missing_error_is_no_fault),
+        cmocka_unit_test(a_file_that_cannot_be_opened_has_no_place),
         cmocka_unit_test(every_ready_scene_is_sound),
         cmocka_unit_test(every_example_of_the_manual_is_sound),
     };
