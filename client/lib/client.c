@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// client.c: the connection of one player: begins, is kept alive, comes back after a loss, ends.
-// What is said over it is join.c's and stream.c's.
+// client.c: creates a client, hands what arrives to the file that reads it, and updates the rest in
+// order. One update does a bounded amount of work. It keeps no protocol state of its own.
 #include "internal.h"
 #include "sim/selftest/fingerprint.h"
 
@@ -9,16 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RECONNECT_EVERY_NS 500000000u
-#define RECONNECT_FOR_NS 10000000000u
-// A server that says nothing for so long, and for so many snapshots, has died or is out of reach: a
-// new connection is tried long before the transport gives the old one up.
-#define SILENCE_NS 1000000000u
-#define SILENCE_SNAPSHOTS 5
-#define ATTEMPT_NS 2000000000u // for one, and four round trips
-// What one update does of what has come, so that it returns however much comes: a unit for a body
-// that is decoded, so many for anything that comes at all, and more for what costs more
-// (internal.h). The rest waits for the next.
+// How much one update does, so that it returns however much has come: one unit for each body that
+// is decoded, EVENT_WORK for each event, and more for what costs more (internal.h). The rest waits
+// for the next update.
 #define UPDATE_WORK_MAX (1u << 21)
 #define EVENT_WORK 64
 
@@ -33,15 +26,6 @@ foliot_client_config foliot_client_config_default(void)
                                   .delay_ms_min = 0,
                                   .delay_ms_max = 1500,
                                   .catch_up_ticks = 16};
-}
-
-static foliot_status connect(foliot_client *c)
-{
-    c->tried_ns = c->now_ns;
-    c->welcomed_here = false; // what comes now is not of the connection before
-    c->kept_count = 0;
-    return foliot_transport_connect(c->config.transport, c->host, c->config.port, c->now_ns,
-                                    &c->peer);
 }
 
 foliot_status foliot_client_create(const foliot_client_config *config, uint64_t now_ns,
@@ -71,7 +55,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
         c->step_host = *config->step_host;
     c->next_sequence = 1;
     c->players = calloc(FOLIOT__PLAYER_NAMES, sizeof *c->players);
-    foliot_status status = c->players ? connect(c) : FOLIOT_STATUS_MEMORY;
+    foliot_status status = c->players ? foliot__connection_open(c) : FOLIOT_STATUS_MEMORY;
     if (status != FOLIOT_STATUS_OK) {
         foliot_client_destroy(c);
         return status;
@@ -97,17 +81,6 @@ void foliot_client_destroy(foliot_client *client)
     free(client);
 }
 
-double foliot__client_tick_ns(const foliot_client *c)
-{
-    return 1e9 / c->welcome.pace_hz;
-}
-
-void foliot__client_end(foliot_client *c, foliot_client_state state, const char *reason)
-{
-    c->state = state;
-    snprintf(c->reason, sizeof c->reason, "%s", reason);
-}
-
 // -- events
 
 static void take_bytes(foliot_client *c, const foliot_transport_event *e)
@@ -126,55 +99,6 @@ static void take_bytes(foliot_client *c, const foliot_transport_event *e)
                                             foliot__client_tick_ns(c));
 }
 
-static bool over(const foliot_client *c)
-{
-    return c->state == FOLIOT_CLIENT_REFUSED || c->state == FOLIOT_CLIENT_CLOSED ||
-           c->state == FOLIOT_CLIENT_LOST;
-}
-
-// Why the server wants no more of us; NULL: it is something else.
-static const char *dropped_for(uint32_t reason)
-{
-    return reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_MALFORMED
-               ? "dropped by the server: what came from here was no message"
-           : reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_LIED
-               ? "dropped by the server: no honest client says what came from here"
-               : NULL;
-}
-
-static void connection_ended(foliot_client *c, uint32_t reason)
-{
-    c->peer = (foliot_peer_id){0};
-    if (over(c))
-        return;
-    if (c->leaving) {
-        foliot__client_end(c, FOLIOT_CLIENT_CLOSED, "left");
-    } else if (dropped_for(reason)) {
-        foliot__client_end(c, FOLIOT_CLIENT_REFUSED, dropped_for(reason));
-    } else if (c->welcomed && c->config.reconnects) {
-        if (!c->reconnecting)
-            c->lost_ns = c->now_ns;
-        c->reconnecting = true;
-        c->state = FOLIOT_CLIENT_CONNECTING;
-    } else if (reason == FOLIOT_DISCONNECT_FULL) {
-        c->try_again = true;
-        foliot__client_end(
-            c, FOLIOT_CLIENT_REFUSED,
-            "the server has no room for another connection, or none for more from this address");
-    } else if (reason == FOLIOT_DISCONNECT_PROTOCOL) {
-        foliot__client_end(
-            c, FOLIOT_CLIENT_REFUSED,
-            "the server speaks another version of the protocol: one of the two is older");
-    } else {
-        char why[FOLIOT__SENTENCE_BYTES];
-        snprintf(why, sizeof why, "no answer from %.100s, port %u: is a server running there?",
-                 c->host, c->config.port);
-        c->try_again = true;
-        foliot__client_end(c, FOLIOT_CLIENT_LOST,
-                           c->state == FOLIOT_CLIENT_CONNECTING ? why : "the connection was lost");
-    }
-}
-
 static void take_event(foliot_client *c, const foliot_transport_event *e)
 {
     if (e->peer.value != c->peer.value)
@@ -183,51 +107,18 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
     c->bytes_heard += e->kind == FOLIOT_TRANSPORT_RECEIVED ? e->length : 0;
     c->buffer.received = c->bytes_heard;
     if (e->kind == FOLIOT_TRANSPORT_CONNECTED) {
-        if (over(c))
+        if (foliot__connection_is_over(c))
             return;
         c->state = FOLIOT_CLIENT_JOINING;
-        foliot__client_say_hello(c);
+        foliot__connection_send_hello(c);
     } else if (e->kind == FOLIOT_TRANSPORT_DISCONNECTED) {
-        connection_ended(c, e->reason);
-    } else if (!over(c)) { // what ended stays ended
+        foliot__connection_lost(c, e->reason);
+    } else if (!foliot__connection_is_over(c)) { // what ended stays ended
         uint64_t decoded = c->buffer.decoded;
         take_bytes(c, e);
         c->work += e->length > 0 && e->bytes[0] == FOLIOT__RELAY_PACKET ? FOLIOT__TICKS_WORK : 0;
         c->work += EVENT_WORK + (c->buffer.decoded > decoded ? c->buffer.decoded - decoded : 0);
     }
-}
-
-static bool given_up(const foliot_client *c)
-{
-    double patience = ATTEMPT_NS + 4e6 * c->statistics.round_trip_ms;
-    if (c->state != FOLIOT_CLIENT_PLAYING)
-        return c->reconnecting && (double)(c->now_ns - c->tried_ns) > patience;
-    double snapshots = SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
-    return (double)(c->now_ns - c->heard_ns) > SILENCE_NS + snapshots;
-}
-
-static void break_silence(foliot_client *c)
-{
-    if (!c->config.reconnects || !c->welcomed || !c->peer.value || c->leaving || over(c) ||
-        !given_up(c))
-        return;
-    foliot_transport_disconnect(c->config.transport, c->peer, 0, true);
-    connection_ended(c, FOLIOT_DISCONNECT_TIMEOUT);
-}
-
-static void reconnect(foliot_client *c)
-{
-    if (!c->reconnecting || c->peer.value || c->now_ns - c->tried_ns < RECONNECT_EVERY_NS)
-        return;
-    if (c->now_ns - c->lost_ns > RECONNECT_FOR_NS) {
-        c->try_again = true;
-        foliot__client_end(c, FOLIOT_CLIENT_LOST,
-                           "the connection was lost, and reconnecting did not help");
-        return;
-    }
-    c->statistics.reconnects++;
-    if (connect(c) != FOLIOT_STATUS_OK)
-        c->peer = (foliot_peer_id){0};
 }
 
 void foliot_client_update(foliot_client *client, uint64_t now_ns)
@@ -238,9 +129,7 @@ void foliot_client_update(foliot_client *client, uint64_t now_ns)
     while (client->work < UPDATE_WORK_MAX &&
            foliot_transport_poll(client->config.transport, now_ns, &event))
         take_event(client, &event);
-    break_silence(client);
-    reconnect(client);
-    foliot__client_repeat_hello(client);
+    foliot__connection_update(client);
     foliot__stream_update(client);
     foliot_transport_flush(client->config.transport, now_ns);
 }
@@ -255,20 +144,4 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
     uint64_t next =
         client->input_sent_ns + (client->welcomed ? foliot__stream_period_ns(client) : 10000000u);
     return client->state == FOLIOT_CLIENT_PLAYING && next < wake ? next : wake;
-}
-
-void foliot_client_leave(foliot_client *client, uint64_t now_ns)
-{
-    foliot__message m = {.kind = FOLIOT__BYE};
-    client->now_ns = now_ns;
-    client->leaving = true;
-    if (over(client))
-        return;
-    if (!client->peer.value) {
-        foliot__client_end(client, FOLIOT_CLIENT_CLOSED, "left");
-        return;
-    }
-    snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "leaving");
-    foliot__client_send(client, &m);
-    foliot_transport_flush(client->config.transport, now_ns);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// internal.h: what the files of the client library share. client.c: the connection, from the first
-// attempt to the last. join.c: control messages, from hello to goodbye. stream.c: snapshots in,
-// inputs out. view.c: what a host asks for.
+// internal.h: what the files of the client library share. connection.c: the connection, from the
+// first attempt to the last. view.c: what a host asks for. stream.c: snapshots in, inputs out.
+// join.c: control messages. client.c: create and update. Each calls only files before it in this
+// list.
 #ifndef FOLIOT_CLIENT_INTERNAL_H
 #define FOLIOT_CLIENT_INTERNAL_H
 
@@ -89,19 +90,23 @@ struct foliot_client {
     foliot_client_statistics statistics;
 };
 
-// client.c
+// connection.c
 double foliot__client_tick_ns(const foliot_client *c);
+foliot_status foliot__connection_open(foliot_client *c);
+bool foliot__connection_is_over(const foliot_client *c); // refused, closed or lost, for good
+void foliot__connection_end(foliot_client *c, foliot_client_state state, const char *reason);
+void foliot__connection_lost(foliot_client *c, uint32_t reason); // the transport's reason
+void foliot__connection_update(foliot_client *c);                // silence, reconnects, hello
+void foliot__connection_send(foliot_client *c, const foliot__message *message); // reliably
+void foliot__connection_send_hello(foliot_client *c);
+// The answer to a question of the divergence search; SIZE_MAX: there is none yet.
+void foliot__connection_send_answer(foliot_client *c, const uint8_t *bytes, size_t length);
+
+// view.c
 void foliot__client_keep_figures(foliot_client *client); // of a connection that is over
-void foliot__client_end(foliot_client *c, foliot_client_state state, const char *reason);
 
 // join.c
-void foliot__client_send(foliot_client *c, const foliot__message *message); // reliably
-void foliot__client_say_hello(foliot_client *c);
-void foliot__client_repeat_hello(foliot_client *c);
 void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length);
-void foliot__client_drop_scene(foliot_client *c); // and what was made of it
-void foliot__client_answer(foliot_client *c, const uint8_t *bytes,
-                           size_t length); // to a question; SIZE_MAX: not yet
 
 // stream.c
 void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t length);

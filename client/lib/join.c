@@ -1,64 +1,17 @@
 // SPDX-License-Identifier: MIT
-// join.c: control messages: says hello, hears the welcome, the scene, who plays, and the goodbye.
+// join.c: reads control messages: the welcome, the scene, who plays, lockstep's states, the
+// goodbye. Trusts no length and no number of the server's: what cannot be is counted and ends the
+// client.
 #include "internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "foliot/version.h"
 #include "sim/selftest/fingerprint.h"
 
-#define HELLO_EVERY_NS 20000000u     // unreliably, beside the reliable one, until welcome
 #define TICK_MAX ((uint64_t)1 << 60) // no clock has come so far
 #define SHOWN_AHEAD_TICKS 600        // that a server which died may have lost, and be waited for
-
-void foliot__client_send(foliot_client *c, const foliot__message *message)
-{
-    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
-    size_t length;
-    if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
-}
-
-static void write_hello(const foliot_client *c, foliot__message *m)
-{
-    m->kind = FOLIOT__HELLO_MESSAGE;
-    foliot__hello_message *h = &m->as.hello;
-    h->protocol = FOLIOT_PROTOCOL;
-    strcpy(h->session, c->session);
-    strcpy(h->name, c->name);
-    h->spectates = c->config.spectates;
-    if (c->welcomed)
-        h->token = c->welcome.token;
-    h->fingerprint = c->fingerprint;
-    snprintf(h->build, sizeof h->build, "%s", foliot_get_build());
-    h->forces = c->config.forces;
-    snprintf(h->simulation, sizeof h->simulation, "%s", c->kind.name);
-    h->rules = c->kind.version;
-}
-
-void foliot__client_say_hello(foliot_client *c)
-{
-    foliot__message m = {0};
-    write_hello(c, &m);
-    foliot__client_send(c, &m);
-    c->hello_ns = 0;
-}
-
-// Copies of the hello that need not wait for a resend.
-void foliot__client_repeat_hello(foliot_client *c)
-{
-    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
-    size_t length;
-    foliot__message m = {0};
-    if (c->state != FOLIOT_CLIENT_JOINING || c->now_ns - c->hello_ns < HELLO_EVERY_NS)
-        return;
-    c->hello_ns = c->now_ns;
-    write_hello(c, &m);
-    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
-}
 
 // -- what the server says
 
@@ -101,14 +54,14 @@ static void refuse_build(foliot_client *c)
 static void make_simulation(foliot_client *c)
 {
     if (!world_fits(c)) {
-        foliot__client_end(
+        foliot__connection_end(
             c, FOLIOT_CLIENT_LOST,
             "the server's scene has room for so many bodies that this client has no memory for it");
         return;
     }
     foliot_status status = foliot__lockstep_client_setup(c->lockstep, c->setup, c->setup_bytes);
     if (status != FOLIOT_STATUS_OK)
-        foliot__client_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(status));
+        foliot__connection_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(status));
 }
 
 // The mode may be another than before the connection was lost.
@@ -128,7 +81,7 @@ static bool enter_mode(foliot_client *c, const foliot__welcome *w)
     return true;
 }
 
-void foliot__client_drop_scene(foliot_client *c)
+static void drop_scene(foliot_client *c)
 {
     if (c->lockstep)
         foliot__lockstep_client_forget(c->lockstep);
@@ -149,7 +102,7 @@ static void forget_connection(foliot_client *c, const foliot__welcome *w)
     c->scene_have = c->scene_capacity = 0;
     c->scene_done = false;
     if (w->scene_bytes != c->setup_bytes)
-        foliot__client_drop_scene(c);
+        drop_scene(c);
 }
 
 static bool between(double x, double low, double high)
@@ -174,9 +127,10 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->welcomed_here = true;
     if (!welcome_sensible(w)) {
         c->statistics.pieces_malformed++;
-        foliot__client_end(c, FOLIOT_CLIENT_LOST,
-                           "the server's welcome says what cannot be: a pace, a step, a tick or a "
-                           "scene beyond all bounds");
+        foliot__connection_end(
+            c, FOLIOT_CLIENT_LOST,
+            "the server's welcome says what cannot be: a pace, a step, a tick or a "
+            "scene beyond all bounds");
         return;
     }
     forget_connection(c, w);
@@ -253,7 +207,7 @@ static void finish_scene(foliot_client *c)
     bool same = c->setup && c->setup_bytes == c->scene_have &&
                 memcmp(c->setup, c->scene_bytes, c->scene_have) == 0;
     if (!same) {
-        foliot__client_drop_scene(c);
+        drop_scene(c);
         c->setup = c->scene_bytes;
         c->setup_bytes = c->scene_have;
         c->scene_bytes = NULL;
@@ -302,34 +256,25 @@ static void take_state(foliot_client *c, const foliot__keyframe_part *part)
     if (c->lockstep->unfit) {
         foliot_client_leave(c, c->now_ns);
         c->refusal = FOLIOT__REFUSE_SIMULATION;
-        foliot__client_end(c, FOLIOT_CLIENT_REFUSED,
-                           "the server's state does not fit what this build makes of its setup: "
-                           "the two compute otherwise");
+        foliot__connection_end(
+            c, FOLIOT_CLIENT_REFUSED,
+            "the server's state does not fit what this build makes of its setup: "
+            "the two compute otherwise");
         return;
     }
     m.as.keyframe_heard.tick = part->tick;
     if (!tells)
         return;
     m.as.keyframe_heard.offset = part->offset + part->length;
-    foliot__client_send(c, &m);
-}
-
-void foliot__client_answer(foliot_client *c, const uint8_t *bytes, size_t length)
-{
-    foliot__message m = {.kind = FOLIOT__ANSWER};
-    if (length == SIZE_MAX)
-        return; // not yet
-    m.as.search.number = c->lockstep->number;
-    m.as.search.bytes = bytes;
-    m.as.search.length = (uint32_t)length;
-    foliot__client_send(c, &m);
+    foliot__connection_send(c, &m);
 }
 
 static void take_question(foliot_client *c, const foliot__search_message *question)
 {
     uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
     c->work += FOLIOT__QUESTION_WORK;
-    foliot__client_answer(c, answer, foliot__lockstep_client_answer(c->lockstep, question, answer));
+    foliot__connection_send_answer(c, answer,
+                                   foliot__lockstep_client_answer(c->lockstep, question, answer));
 }
 
 void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length)
@@ -346,7 +291,7 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
     case FOLIOT__REFUSE:
         c->try_again = m.as.refuse.again;
         c->refusal = m.as.refuse.reason;
-        foliot__client_end(c, FOLIOT_CLIENT_REFUSED, m.as.refuse.sentence);
+        foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, m.as.refuse.sentence);
         break;
     case FOLIOT__SCENE_PART:
         take_scene_part(c, &m.as.scene_part);
@@ -355,7 +300,7 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
         take_player(c, &m.as.player);
         break;
     case FOLIOT__BYE:
-        foliot__client_end(c, FOLIOT_CLIENT_CLOSED, m.as.bye.sentence);
+        foliot__connection_end(c, FOLIOT_CLIENT_CLOSED, m.as.bye.sentence);
         break;
     case FOLIOT__KEYFRAME_PART:
     case FOLIOT__TICKS_PART:

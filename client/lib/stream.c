@@ -178,7 +178,7 @@ static bool step(foliot_client *c)
 {
     uint32_t steps = 0;
     uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
-    foliot__client_answer(
+    foliot__connection_send_answer(
         c, answer, foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, answer));
     while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+// connection.c: the connection of one client: it begins, says hello, is given up after a silence,
+// comes back after a loss, and ends. It carries messages and does not read any: join.c and stream.c
+// do. Invariant: a client that is over (refused, closed or lost) never sends or connects again.
+#include "internal.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "foliot/version.h"
+
+#define HELLO_EVERY_NS 20000000u // unreliable copies beside the reliable hello, until the welcome
+#define RECONNECT_EVERY_NS 500000000u
+#define RECONNECT_FOR_NS 10000000000u
+// A server that is silent for this long, and for this many snapshots, is taken for dead or out of
+// reach. A new connection is tried long before the transport gives the old one up.
+#define SILENCE_NS 1000000000u
+#define SILENCE_SNAPSHOTS 5
+#define ATTEMPT_NS 2000000000u // for one attempt, and four round trips more
+
+double foliot__client_tick_ns(const foliot_client *c)
+{
+    return 1e9 / c->welcome.pace_hz;
+}
+
+bool foliot__connection_is_over(const foliot_client *c)
+{
+    return c->state == FOLIOT_CLIENT_REFUSED || c->state == FOLIOT_CLIENT_CLOSED ||
+           c->state == FOLIOT_CLIENT_LOST;
+}
+
+void foliot__connection_end(foliot_client *c, foliot_client_state state, const char *reason)
+{
+    c->state = state;
+    snprintf(c->reason, sizeof c->reason, "%s", reason);
+}
+
+// -- what is sent
+
+void foliot__connection_send(foliot_client *c, const foliot__message *message)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
+        foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
+}
+
+static void write_hello(const foliot_client *c, foliot__message *m)
+{
+    m->kind = FOLIOT__HELLO_MESSAGE;
+    foliot__hello_message *h = &m->as.hello;
+    h->protocol = FOLIOT_PROTOCOL;
+    strcpy(h->session, c->session);
+    strcpy(h->name, c->name);
+    h->spectates = c->config.spectates;
+    if (c->welcomed)
+        h->token = c->welcome.token;
+    h->fingerprint = c->fingerprint;
+    snprintf(h->build, sizeof h->build, "%s", foliot_get_build());
+    h->forces = c->config.forces;
+    snprintf(h->simulation, sizeof h->simulation, "%s", c->kind.name);
+    h->rules = c->kind.version;
+}
+
+void foliot__connection_send_hello(foliot_client *c)
+{
+    foliot__message m = {0};
+    write_hello(c, &m);
+    foliot__connection_send(c, &m);
+    c->hello_ns = 0;
+}
+
+// Copies of the hello do not wait for a resend.
+static void repeat_hello(foliot_client *c)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    foliot__message m = {0};
+    if (c->state != FOLIOT_CLIENT_JOINING || c->now_ns - c->hello_ns < HELLO_EVERY_NS)
+        return;
+    c->hello_ns = c->now_ns;
+    write_hello(c, &m);
+    if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
+        foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+}
+
+void foliot__connection_send_answer(foliot_client *c, const uint8_t *bytes, size_t length)
+{
+    foliot__message m = {.kind = FOLIOT__ANSWER};
+    if (length == SIZE_MAX)
+        return; // not yet
+    m.as.search.number = c->lockstep->number;
+    m.as.search.bytes = bytes;
+    m.as.search.length = (uint32_t)length;
+    foliot__connection_send(c, &m);
+}
+
+void foliot_client_leave(foliot_client *client, uint64_t now_ns)
+{
+    foliot__message m = {.kind = FOLIOT__BYE};
+    client->now_ns = now_ns;
+    client->leaving = true;
+    if (foliot__connection_is_over(client))
+        return;
+    if (!client->peer.value) {
+        foliot__connection_end(client, FOLIOT_CLIENT_CLOSED, "left");
+        return;
+    }
+    snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "leaving");
+    foliot__connection_send(client, &m);
+    foliot_transport_flush(client->config.transport, now_ns);
+}
+
+// -- how it begins and ends
+
+foliot_status foliot__connection_open(foliot_client *c)
+{
+    c->tried_ns = c->now_ns;
+    c->welcomed_here = false; // the previous connection's welcome is void
+    c->kept_count = 0;
+    return foliot_transport_connect(c->config.transport, c->host, c->config.port, c->now_ns,
+                                    &c->peer);
+}
+
+// Why the server dropped this client for misbehaviour; NULL: it did not.
+static const char *misbehaviour_of(uint32_t reason)
+{
+    return reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_MALFORMED
+               ? "dropped by the server: what came from here was no message"
+           : reason == FOLIOT__DISCONNECT_REFUSED + FOLIOT__REFUSE_LIED
+               ? "dropped by the server: no honest client says what came from here"
+               : NULL;
+}
+
+void foliot__connection_lost(foliot_client *c, uint32_t reason)
+{
+    c->peer = (foliot_peer_id){0};
+    if (foliot__connection_is_over(c))
+        return;
+    if (c->leaving) {
+        foliot__connection_end(c, FOLIOT_CLIENT_CLOSED, "left");
+    } else if (misbehaviour_of(reason)) {
+        foliot__connection_end(c, FOLIOT_CLIENT_REFUSED, misbehaviour_of(reason));
+    } else if (c->welcomed && c->config.reconnects) {
+        if (!c->reconnecting)
+            c->lost_ns = c->now_ns;
+        c->reconnecting = true;
+        c->state = FOLIOT_CLIENT_CONNECTING;
+    } else if (reason == FOLIOT_DISCONNECT_FULL) {
+        c->try_again = true;
+        foliot__connection_end(
+            c, FOLIOT_CLIENT_REFUSED,
+            "the server has no room for another connection, or none for more from this address");
+    } else if (reason == FOLIOT_DISCONNECT_PROTOCOL) {
+        foliot__connection_end(
+            c, FOLIOT_CLIENT_REFUSED,
+            "the server speaks another version of the protocol: one of the two is older");
+    } else {
+        char why[FOLIOT__SENTENCE_BYTES];
+        snprintf(why, sizeof why, "no answer from %.100s, port %u: is a server running there?",
+                 c->host, c->config.port);
+        c->try_again = true;
+        foliot__connection_end(c, FOLIOT_CLIENT_LOST,
+                               c->state == FOLIOT_CLIENT_CONNECTING ? why
+                                                                    : "the connection was lost");
+    }
+}
+
+static bool is_silent(const foliot_client *c)
+{
+    double patience = ATTEMPT_NS + 4e6 * c->statistics.round_trip_ms;
+    if (c->state != FOLIOT_CLIENT_PLAYING)
+        return c->reconnecting && (double)(c->now_ns - c->tried_ns) > patience;
+    double snapshots = SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
+    return (double)(c->now_ns - c->heard_ns) > SILENCE_NS + snapshots;
+}
+
+static void break_silence(foliot_client *c)
+{
+    if (!c->config.reconnects || !c->welcomed || !c->peer.value || c->leaving ||
+        foliot__connection_is_over(c) || !is_silent(c))
+        return;
+    foliot_transport_disconnect(c->config.transport, c->peer, 0, true);
+    foliot__connection_lost(c, FOLIOT_DISCONNECT_TIMEOUT);
+}
+
+static void reconnect(foliot_client *c)
+{
+    if (!c->reconnecting || c->peer.value || c->now_ns - c->tried_ns < RECONNECT_EVERY_NS)
+        return;
+    if (c->now_ns - c->lost_ns > RECONNECT_FOR_NS) {
+        c->try_again = true;
+        foliot__connection_end(c, FOLIOT_CLIENT_LOST,
+                               "the connection was lost, and reconnecting did not help");
+        return;
+    }
+    c->statistics.reconnects++;
+    if (foliot__connection_open(c) != FOLIOT_STATUS_OK)
+        c->peer = (foliot_peer_id){0};
+}
+
+void foliot__connection_update(foliot_client *c)
+{
+    break_silence(c);
+    reconnect(c);
+    repeat_hello(c);
+}
