@@ -38,6 +38,17 @@ typedef struct foliot__assembly {
     foliot__list bodies, forces, constraints;
 } foliot__assembly;
 
+// An empty assembly of the file called `name`; CSV files are looked for in `folder` (NULL: there
+// are none). `error` receives the first fault. Without memory it begins with a fault.
+void foliot__assembly_open(foliot__assembly *assembly, const char *name, const char *folder,
+                           foliot_scene_error *error);
+// Frees it; the status of the reading.
+foliot_status foliot__assembly_close(foliot__assembly *assembly);
+// The scene's lists are the assembly's from now on.
+void foliot__assembly_finish_lists(foliot__assembly *assembly);
+// The whole file in the reading's arena, with a zero behind it. NULL and errno where it cannot be
+// read. Closes the descriptor.
+char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length);
 // Appends a copy; false with a fault where the list is full.
 bool foliot__append(foliot__assembly *assembly, foliot__list *list, const void *item,
                     const foliot__origin *origin, const foliot__path *path);
@@ -71,10 +82,6 @@ void foliot__each_link(foliot__assembly *assembly, const foliot__grid *grid, uin
 // The grid whose name stands at `node`; NULL with a fault.
 const foliot__grid *foliot__grid_named(foliot__assembly *assembly, const foliot__node *node,
                                        const foliot__path *path);
-
-// reader.c: the whole file in the reading's arena, with a zero behind it. NULL where it cannot be
-// read.
-char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length);
 
 static inline foliot_body_definition *foliot__body_at(const foliot__assembly *assembly,
                                                       uint32_t index)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+// assembly.c: the growing lists of a scene, the text of its files, and the memory of both. Knows no
+// keys and no CSV. Invariant: list->count <= list->capacity, and each item has an origin.
+#include "scene/assembly.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+// Of all files of a scene together. The largest possible scene takes a tenth of it.
+#define FILE_BYTES_MAX ((size_t)1 << 28)
+#define READ_BYTES 65536
+
+// -- files
+
+static char *read_stream(foliot__reading *reading, FILE *stream, size_t *length)
+{
+    size_t capacity = READ_BYTES, used = 0, most = FILE_BYTES_MAX - reading->file_bytes;
+    char *text = malloc(capacity + 1);
+    while (text && used < most) {
+        used += fread(text + used, 1, capacity - used, stream);
+        if (used < capacity)
+            break;
+        capacity *= 2;
+        char *more = realloc(text, capacity + 1);
+        if (!more)
+            free(text);
+        text = more;
+    }
+    char *kept = NULL;
+    if (text && !ferror(stream) && used < most)
+        kept = foliot__take(reading, used + 1);
+    if (kept) {
+        memcpy(kept, text, used);
+        kept[used] = 0;
+        *length = used;
+        reading->file_bytes += used;
+    }
+    free(text);
+    return kept;
+}
+
+char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length)
+{
+    FILE *stream = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
+    if (!stream) {
+        int error = errno;
+        if (descriptor >= 0)
+            close(descriptor);
+        errno = error;
+        return NULL;
+    }
+    errno = 0;
+    char *text = read_stream(reading, stream, length);
+    int error = text ? 0 : errno ? errno : EFBIG;
+    fclose(stream);
+    errno = error;
+    return text;
+}
+
+// -- lists
+
+static bool grow_list(foliot__list *list)
+{
+    uint32_t capacity = list->capacity ? 2 * list->capacity : 64;
+    char *items = realloc(list->items, capacity * list->item_bytes);
+    if (items)
+        list->items = items;
+    foliot__origin *origins = realloc(list->origins, capacity * sizeof *origins);
+    if (origins)
+        list->origins = origins;
+    if (items && origins)
+        list->capacity = capacity;
+    return items && origins;
+}
+
+bool foliot__append(foliot__assembly *assembly, foliot__list *list, const void *item,
+                    const foliot__origin *origin, const foliot__path *path)
+{
+    foliot__reading *reading = &assembly->source.reading;
+    if (reading->status != FOLIOT_STATUS_OK)
+        return false;
+    if (list->count == list->count_max)
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, origin->item->place, path,
+                      "this is one more than the %u that a world holds", (unsigned)list->count_max);
+    else if (list->count == list->capacity && !grow_list(list))
+        foliot__fault(reading, FOLIOT_STATUS_MEMORY, origin->item->place, path,
+                      "no memory for a scene of this size");
+    if (reading->status != FOLIOT_STATUS_OK)
+        return false;
+    memcpy(list->items + list->count * list->item_bytes, item, list->item_bytes);
+    list->origins[list->count++] = *origin;
+    return true;
+}
+
+void foliot__assembly_finish_lists(foliot__assembly *assembly)
+{
+    foliot_scene *scene = &assembly->scene;
+    scene->bodies = (const foliot_body_definition *)(const void *)assembly->bodies.items;
+    scene->body_count = assembly->bodies.count;
+    scene->forces = (const foliot_force_definition *)(const void *)assembly->forces.items;
+    scene->force_count = assembly->forces.count;
+    scene->constraints =
+        (const foliot_constraint_definition *)(const void *)assembly->constraints.items;
+    scene->constraint_count = assembly->constraints.count;
+}
+
+// -- the whole
+
+void foliot__assembly_open(foliot__assembly *assembly, const char *name, const char *folder,
+                           foliot_scene_error *error)
+{
+    memset(assembly, 0, sizeof *assembly);
+    foliot__reading *reading = &assembly->source.reading;
+    reading->file = name;
+    reading->folder = folder;
+    reading->error = error;
+    reading->numbers = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    assembly->scene = foliot_scene_default();
+    assembly->bodies.item_bytes = sizeof(foliot_body_definition);
+    assembly->bodies.count_max = FOLIOT_BODIES_MAX;
+    assembly->forces.item_bytes = sizeof(foliot_force_definition);
+    assembly->forces.count_max = FOLIOT_FORCES_MAX;
+    assembly->constraints.item_bytes = sizeof(foliot_constraint_definition);
+    assembly->constraints.count_max = FOLIOT_CONSTRAINTS_MAX;
+    if (!reading->numbers)
+        foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__place){1, 1}, NULL, "no memory");
+}
+
+static void free_list(foliot__list *list)
+{
+    free(list->items);
+    free(list->origins);
+}
+
+foliot_status foliot__assembly_close(foliot__assembly *assembly)
+{
+    free_list(&assembly->bodies);
+    free_list(&assembly->forces);
+    free_list(&assembly->constraints);
+    foliot__arena_free(&assembly->source.reading.arena);
+    if (assembly->source.reading.numbers)
+        freelocale(assembly->source.reading.numbers);
+    return assembly->source.reading.status;
+}
