@@ -126,7 +126,7 @@ void foliot__assembly_open(foliot__assembly *assembly, const char *name, const c
     assembly->constraints.item_bytes = sizeof(foliot_constraint_definition);
     assembly->constraints.count_max = FOLIOT_CONSTRAINTS_MAX;
     if (!reading->numbers)
-        foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__place){1, 1}, NULL, "no memory");
+        foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__text_place){1, 1}, NULL, "no memory");
 }
 
 static void free_list(foliot__list *list)

@@ -32,9 +32,9 @@ typedef struct foliot__list {
 } foliot__list;
 
 typedef struct foliot__assembly {
-    foliot__source source; // first: the one is the other
-    foliot_scene scene;    // but for the lists, until the end
-    double tick_hz;        // 0: not given
+    foliot__scene_source source; // first: the one is the other
+    foliot_scene scene;          // but for the lists, until the end
+    double tick_hz;              // 0: not given
     foliot__list bodies, forces, constraints;
 } foliot__assembly;
 

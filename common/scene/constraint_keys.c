@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-foliot__ends foliot__link_ends(foliot__source *source, const foliot__node *node,
+foliot__ends foliot__link_ends(foliot__scene_source *source, const foliot__node *node,
                                const foliot__path *path, bool beside)
 {
     foliot__ends e = {.grid = foliot__value_of(node, "grid"),
@@ -43,8 +43,8 @@ double foliot__distance_at_start(const foliot__assembly *assembly, uint32_t a, u
 
 static const char *const constraint_words[] = {"distance", "rod", "ball", "hinge", "weld", NULL};
 
-static void read_motor(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       void *target);
+static void read_motor(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, void *target);
 
 // clang-format off
 #define CONSTRAINT(member) as.constraint.member
@@ -95,8 +95,8 @@ static const foliot__key motor_keys[] = {
     END,
 };
 
-static void read_motor(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       void *target)
+static void read_motor(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, void *target)
 {
     const foliot_constraint_definition *hinge = target;
     foliot__read_mapping(source, node, path, motor_keys, target);
@@ -145,7 +145,7 @@ static void place_joint(const foliot__assembly *assembly, const foliot__node *no
 }
 
 // Which anchors may stand together.
-static void check_anchors(foliot__source *source, const foliot__node *node,
+static void check_anchors(foliot__scene_source *source, const foliot__node *node,
                           const foliot__path *path, uint32_t kind, bool grid)
 {
     bool anchor = foliot__value_of(node, "anchor"), b = foliot__value_of(node, "b");
@@ -158,8 +158,8 @@ static void check_anchors(foliot__source *source, const foliot__node *node,
                          "cannot stand beside `anchor`: they say the same");
 }
 
-static void check_hinge(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                        foliot_constraint_definition *hinge)
+static void check_hinge(foliot__scene_source *source, const foliot__node *node,
+                        const foliot__path *path, foliot_constraint_definition *hinge)
 {
     if (!foliot__normalise(hinge->axis))
         foliot__fault_at(source, node, path, "axis", "must not be the zero vector");
@@ -189,7 +189,7 @@ static void append_link(foliot__assembly *assembly, uint32_t a, uint32_t b, void
 static void append_constraint(foliot__assembly *assembly, const foliot__node *node,
                               const foliot__path *path, const foliot__link_item *item)
 {
-    foliot__source *source = &assembly->source;
+    foliot__scene_source *source = &assembly->source;
     bool joint = item->as.constraint.kind > FOLIOT_CONSTRAINT_ROD;
     foliot__origin origin = {.item = node, .item_index = path->index};
     foliot__grid_context context = {*item, foliot__link_ends(source, node, path, joint), &origin,
@@ -208,7 +208,7 @@ static void append_constraint(foliot__assembly *assembly, const foliot__node *no
         foliot__each_link(assembly, grid, item->links, append_link, &context);
 }
 
-void foliot__read_constraint_item(foliot__source *source, const foliot__node *node,
+void foliot__read_constraint_item(foliot__scene_source *source, const foliot__node *node,
                                   const foliot__path *path, void *target)
 {
     foliot__link_item item;

@@ -277,7 +277,7 @@ void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
                       const foliot__path *path, const foliot_body_definition *body,
                       const foliot__origin *origin)
 {
-    foliot__source *source = &assembly->source;
+    foliot__scene_source *source = &assembly->source;
     foliot__reading *reading = &source->reading;
     const char *name;
     char path_text[64], *text = NULL;

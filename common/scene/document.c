@@ -18,9 +18,9 @@ typedef struct builder {
     unsigned documents;
 } builder;
 
-static foliot__place place_of(yaml_mark_t mark)
+static foliot__text_place place_of(yaml_mark_t mark)
 {
-    return (foliot__place){(uint32_t)mark.line + 1, (uint32_t)mark.column + 1};
+    return (foliot__text_place){(uint32_t)mark.line + 1, (uint32_t)mark.column + 1};
 }
 
 // With the path to the node that is being added.
@@ -153,9 +153,9 @@ static void take_event(builder *b, const yaml_event_t *event)
 
 // libyaml's reader tells a byte's offset alone. Columns count characters, as libyaml's own marks
 // do.
-static foliot__place place_at(const char *text, size_t length, size_t offset)
+static foliot__text_place place_at(const char *text, size_t length, size_t offset)
 {
-    foliot__place place = {1, 1};
+    foliot__text_place place = {1, 1};
     for (size_t i = 0; i < offset && i < length; i++) {
         if (text[i] == '\n') {
             place.line++;
@@ -184,7 +184,7 @@ static size_t character_start(const char *text, size_t length, size_t offset)
 
 static void refuse_syntax(builder *b, const yaml_parser_t *parser, const char *text, size_t length)
 {
-    foliot__place place = place_of(parser->problem_mark);
+    foliot__text_place place = place_of(parser->problem_mark);
     if (parser->error == YAML_MEMORY_ERROR) {
         foliot__fault(b->reading, FOLIOT_STATUS_MEMORY, place, NULL, "no memory to read the scene");
         return;
@@ -216,7 +216,7 @@ foliot__node *foliot__document_of(foliot__reading *reading, const char *text, si
     builder b = {.reading = reading};
     yaml_parser_t parser;
     if (!yaml_parser_initialize(&parser)) {
-        foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__place){1, 1}, NULL,
+        foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__text_place){1, 1}, NULL,
                       "no memory to read the scene");
         return NULL;
     }
@@ -225,7 +225,7 @@ foliot__node *foliot__document_of(foliot__reading *reading, const char *text, si
     build(&b, &parser, text, length);
     yaml_parser_delete(&parser);
     if (reading->status == FOLIOT_STATUS_OK && !b.top)
-        foliot__fault(reading, FOLIOT_STATUS_INVALID, (foliot__place){1, 1}, NULL,
+        foliot__fault(reading, FOLIOT_STATUS_INVALID, (foliot__text_place){1, 1}, NULL,
                       "the file is empty: a scene starts with `foliot: 1`");
     return reading->status == FOLIOT_STATUS_OK ? b.top : NULL;
 }

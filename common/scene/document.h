@@ -18,7 +18,7 @@ typedef struct foliot__node {
         struct foliot__node *first; // child
     } as;
     struct foliot__node *next; // sibling
-    foliot__place place;
+    foliot__text_place place;
     uint32_t count; // of children, keys and values both counted
     uint8_t kind;   // foliot__node_kind
     bool plain;     // scalar without quotes: may be a number

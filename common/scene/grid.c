@@ -18,8 +18,8 @@ typedef struct grid_item {
     const foliot__path *path;
 } grid_item;
 
-static void keep_pins(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                      void *target)
+static void keep_pins(foliot__scene_source *source, const foliot__node *node,
+                      const foliot__path *path, void *target)
 {
     (void)source, (void)path;
     *(const foliot__node **)target = node;
@@ -34,8 +34,8 @@ static const foliot__key grid_keys[] = {
     {NULL, FOLIOT__SKIP, 0, false, 0, NULL, NULL},
 };
 
-static bool check_size(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       const grid_item *item)
+static bool check_size(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, const grid_item *item)
 {
     uint64_t count = (uint64_t)item->rows * item->columns;
     if (count < 1 || count > FOLIOT_BODIES_MAX)
@@ -45,7 +45,8 @@ static bool check_size(foliot__source *source, const foliot__node *node, const f
     return source->reading.status == FOLIOT_STATUS_OK;
 }
 
-static const char *name_of(foliot__source *source, const char *name, uint32_t row, uint32_t column)
+static const char *name_of(foliot__scene_source *source, const char *name, uint32_t row,
+                           uint32_t column)
 {
     char text[2 * FOLIOT_NAME_BYTES + 32];
     if (!name || !*name)
@@ -70,7 +71,7 @@ static void append_bodies(foliot__assembly *assembly, const grid_item *item,
 }
 
 // A pin makes a body static: it stays where it is, whatever pulls.
-static void pin(foliot__source *source, const foliot__node *node, const foliot__path *path,
+static void pin(foliot__scene_source *source, const foliot__node *node, const foliot__path *path,
                 void *target)
 {
     const foliot__grid *grid = target;
@@ -103,7 +104,7 @@ void foliot__read_grid(foliot__assembly *assembly, const foliot__node *node,
                        const foliot__path *path, const foliot_body_definition *body,
                        const foliot__origin *origin)
 {
-    foliot__source *source = &assembly->source;
+    foliot__scene_source *source = &assembly->source;
     grid_item item = {.rows = 1, .path = path};
     foliot__read_mapping(source, node, path, grid_keys, &item);
     if (source->reading.status != FOLIOT_STATUS_OK || !check_size(source, node, path, &item))
@@ -122,7 +123,7 @@ void foliot__read_grid(foliot__assembly *assembly, const foliot__node *node,
 const foliot__grid *foliot__grid_named(foliot__assembly *assembly, const foliot__node *node,
                                        const foliot__path *path)
 {
-    foliot__source *source = &assembly->source;
+    foliot__scene_source *source = &assembly->source;
     const char *name;
     if (!foliot__read_text(source, node, path, &name))
         return NULL;

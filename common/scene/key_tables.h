@@ -23,18 +23,18 @@
 #define REQUIRED(name, type, structure, member, count) {name, type, offsetof(structure, member), true, count, NULL, NULL}
 // clang-format on
 
-static inline foliot__assembly *foliot__assembly_of(foliot__source *source)
+static inline foliot__assembly *foliot__assembly_of(foliot__scene_source *source)
 {
     return (foliot__assembly *)(void *)source;
 }
 
-static inline bool foliot__reads(const foliot__source *source)
+static inline bool foliot__reads(const foliot__scene_source *source)
 {
     return source->reading.status == FOLIOT_STATUS_OK;
 }
 
 // At the value of `key` in the mapping `node`, or at the mapping's start where it has none.
-static inline void foliot__fault_at(foliot__source *source, const foliot__node *node,
+static inline void foliot__fault_at(foliot__scene_source *source, const foliot__node *node,
                                     const foliot__path *path, const char *key, const char *sentence)
 {
     foliot__path step = {path, key, 0};
@@ -79,12 +79,12 @@ typedef struct foliot__grid_context {
 
 // constraint_keys.c: which of `a`, `b`, the anchor and `grid` are there, one way of the three.
 // `beside`: an anchor may stand beside `b`.
-foliot__ends foliot__link_ends(foliot__source *source, const foliot__node *node,
+foliot__ends foliot__link_ends(foliot__scene_source *source, const foliot__node *node,
                                const foliot__path *path, bool beside);
 double foliot__distance_at_start(const foliot__assembly *assembly, uint32_t a, uint32_t b,
                                  const double anchor[3]);
 // One item of the list `constraints`; `target` is the assembly.
-void foliot__read_constraint_item(foliot__source *source, const foliot__node *node,
+void foliot__read_constraint_item(foliot__scene_source *source, const foliot__node *node,
                                   const foliot__path *path, void *target);
 
 #endif

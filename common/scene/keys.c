@@ -40,8 +40,8 @@ static const foliot__key capsule_keys[] = {
 static const foliot__key *const shape_keys[] = {point_keys, sphere_keys, plane_keys, box_keys,
                                                 capsule_keys};
 
-static void read_shape(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       void *target)
+static void read_shape(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, void *target)
 {
     foliot_shape *shape = target;
     uint32_t kind;
@@ -80,7 +80,7 @@ static const foliot__key body_keys[] = {
     END,
 };
 
-static void read_body_item(foliot__source *source, const foliot__node *node,
+static void read_body_item(foliot__scene_source *source, const foliot__node *node,
                            const foliot__path *path, void *target)
 {
     foliot__assembly *assembly = target;
@@ -104,8 +104,8 @@ static void read_body_item(foliot__source *source, const foliot__node *node,
         foliot__append(assembly, &assembly->bodies, &body, &origin, path);
 }
 
-static void read_bodies(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                        void *target)
+static void read_bodies(foliot__scene_source *source, const foliot__node *node,
+                        const foliot__path *path, void *target)
 {
     (void)target;
     foliot__read_sequence(source, node, path, read_body_item, foliot__assembly_of(source));
@@ -135,8 +135,8 @@ static const char *const damping_words[] = {"along", "isotropic", NULL};
 static const char *const force_words[] = {"uniform", "constant",  "spring", "drag",
                                           "newton",  "attractor", NULL};
 
-static void read_damping(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                         void *target)
+static void read_damping(foliot__scene_source *source, const foliot__node *node,
+                         const foliot__path *path, void *target)
 {
     if (node->kind == FOLIOT__SCALAR && strcmp(node->as.text, "isotropic") == 0)
         foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path,
@@ -207,7 +207,7 @@ static void append_spring(foliot__assembly *assembly, uint32_t a, uint32_t b, vo
 static void append_force(foliot__assembly *assembly, const foliot__node *node,
                          const foliot__path *path, const foliot__link_item *item)
 {
-    foliot__source *source = &assembly->source;
+    foliot__scene_source *source = &assembly->source;
     foliot__origin origin = {.item = node, .item_index = path->index};
     foliot__ends e = {false, false};
     if (item->as.force.kind == FOLIOT_FORCE_SPRING)
@@ -225,7 +225,7 @@ static void append_force(foliot__assembly *assembly, const foliot__node *node,
         foliot__each_link(assembly, grid, item->links, append_spring, &context);
 }
 
-static void read_force_item(foliot__source *source, const foliot__node *node,
+static void read_force_item(foliot__scene_source *source, const foliot__node *node,
                             const foliot__path *path, void *target)
 {
     foliot__link_item item;
@@ -254,20 +254,20 @@ static const foliot__key controls_keys[] = {
     END,
 };
 
-static void read_controls(foliot__source *source, const foliot__node *node,
+static void read_controls(foliot__scene_source *source, const foliot__node *node,
                           const foliot__path *path, void *target)
 {
     foliot__read_mapping(source, node, path, controls_keys, target);
 }
 
-static void read_position(foliot__source *source, const foliot__node *node,
+static void read_position(foliot__scene_source *source, const foliot__node *node,
                           const foliot__path *path, void *target)
 {
     double(*positions)[3] = target;
     foliot__read_vector(source, node, path, 3, positions[path->index]);
 }
 
-static void read_positions(foliot__source *source, const foliot__node *node,
+static void read_positions(foliot__scene_source *source, const foliot__node *node,
                            const foliot__path *path, void *target)
 {
     foliot_players_definition *players = target;
@@ -285,8 +285,8 @@ static const foliot__key spawn_keys[] = {
     END,
 };
 
-static void read_spawn(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       void *target)
+static void read_spawn(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, void *target)
 {
     foliot__read_mapping(source, node, path, spawn_keys, target);
 }
@@ -300,8 +300,8 @@ static const foliot__key players_keys[] = {
     END,
 };
 
-static void read_players(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                         void *target)
+static void read_players(foliot__scene_source *source, const foliot__node *node,
+                         const foliot__path *path, void *target)
 {
     foliot_players_definition *players = target;
     players->limit = PLAYERS_LIMIT_DEFAULT;
@@ -318,7 +318,7 @@ static void read_players(foliot__source *source, const foliot__node *node, const
 static const char *const start_words[] = {"taylor", "rk4", NULL};
 static const char *const form_words[] = {"corrected", "plain", NULL};
 
-static void read_integrator_name(foliot__source *source, const foliot__node *node,
+static void read_integrator_name(foliot__scene_source *source, const foliot__node *node,
                                  const foliot__path *path, void *target)
 {
     const char *name;
@@ -345,7 +345,7 @@ static const foliot__key integrator_keys[] = {
 };
 
 // An option of a scheme that would not look at it is a mistake, not a matter of taste.
-static void check_integrator_option(foliot__source *source, const foliot__node *node,
+static void check_integrator_option(foliot__scene_source *source, const foliot__node *node,
                                     const foliot__path *path, const char *key, bool fits,
                                     const char *which)
 {
@@ -356,7 +356,7 @@ static void check_integrator_option(foliot__source *source, const foliot__node *
                       which);
 }
 
-static void read_integrator(foliot__source *source, const foliot__node *node,
+static void read_integrator(foliot__scene_source *source, const foliot__node *node,
                             const foliot__path *path, void *target)
 {
     foliot_scene *scene = target;
@@ -392,14 +392,14 @@ static const foliot__key limits_keys[] = {
     END,
 };
 
-static void read_units(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       void *target)
+static void read_units(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, void *target)
 {
     foliot__read_mapping(source, node, path, units_keys, target);
 }
 
-static void read_limits(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                        void *target)
+static void read_limits(foliot__scene_source *source, const foliot__node *node,
+                        const foliot__path *path, void *target)
 {
     foliot__read_mapping(source, node, path, limits_keys, target);
 }
@@ -426,7 +426,7 @@ static const foliot__key top_keys[] = {
     END,
 };
 
-static bool check_format(foliot__source *source, const foliot__node *top)
+static bool check_format(foliot__scene_source *source, const foliot__node *top)
 {
     foliot__path path = {NULL, "foliot", 0};
     uint32_t format;
@@ -460,7 +460,7 @@ static bool time_in_seconds(const char *unit)
 // dt and pace from the two or three keys that give them.
 static void settle_time(foliot__assembly *assembly, const foliot__node *top)
 {
-    foliot__source *source = &assembly->source;
+    foliot__scene_source *source = &assembly->source;
     foliot_scene *scene = &assembly->scene;
     bool dt = foliot__value_of(top, "dt"), tick_hz = foliot__value_of(top, "tick_hz");
     if (dt == tick_hz) {
@@ -484,7 +484,7 @@ static void settle_time(foliot__assembly *assembly, const foliot__node *top)
 
 void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top)
 {
-    foliot__source *source = &assembly->source;
+    foliot__scene_source *source = &assembly->source;
     if (!check_format(source, top))
         return;
     foliot__read_mapping(source, top, NULL, top_keys, assembly);

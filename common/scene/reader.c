@@ -98,7 +98,7 @@ static void copy_out(foliot__assembly *assembly, foliot_scene **scene)
         status = foliot_scene_decode(bytes, length, scene);
     free(bytes);
     if (status != FOLIOT_STATUS_OK)
-        foliot__fault(&assembly->source.reading, status, (foliot__place){1, 1}, NULL, "%s",
+        foliot__fault(&assembly->source.reading, status, (foliot__text_place){1, 1}, NULL, "%s",
                       foliot_status_get_text(status));
 }
 
@@ -147,7 +147,7 @@ foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_s
     if (text)
         read_text(&assembly, text, length, scene);
     else
-        foliot__fault(reading, FOLIOT_STATUS_IO, (foliot__place){0, 0}, NULL,
+        foliot__fault(reading, FOLIOT_STATUS_IO, (foliot__text_place){0, 0}, NULL,
                       descriptor < 0 ? "cannot be opened: %s" : "cannot be read: %s",
                       foliot__file_problem(errno));
     return foliot__assembly_close(&assembly);

@@ -31,7 +31,7 @@ void foliot__path_text(const foliot__path *path, char *text, size_t bytes)
     }
 }
 
-void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__place place,
+void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__text_place place,
                         const char *path, const char *sentence)
 {
     if (reading->status != FOLIOT_STATUS_OK)
@@ -52,7 +52,7 @@ void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__
     foliot__text_mend(error->message);
 }
 
-void foliot__fault(foliot__reading *reading, foliot_status status, foliot__place place,
+void foliot__fault(foliot__reading *reading, foliot_status status, foliot__text_place place,
                    const foliot__path *path, const char *format, ...)
 {
     if (reading->status != FOLIOT_STATUS_OK)
@@ -70,7 +70,7 @@ void *foliot__take(foliot__reading *reading, size_t bytes)
 {
     void *taken = foliot__arena_take(&reading->arena, bytes);
     if (!taken)
-        foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__place){1, 1}, NULL,
+        foliot__fault(reading, FOLIOT_STATUS_MEMORY, (foliot__text_place){1, 1}, NULL,
                       "no memory for a scene of this size");
     return taken;
 }

@@ -19,9 +19,9 @@ typedef struct foliot__path {
 } foliot__path;
 
 // A place in the text, from 1.
-typedef struct foliot__place {
+typedef struct foliot__text_place {
     uint32_t line, column;
-} foliot__place;
+} foliot__text_place;
 
 typedef struct foliot__reading {
     const char *file;   // as it is called in messages
@@ -36,12 +36,11 @@ typedef struct foliot__reading {
 // Keeps the first fault: "file:line:column: path: sentence", without "path: " where path is NULL,
 // and without the place where its line is 0: the file as a whole.
 // Control characters, which a hostile text may contain, become question marks.
-__attribute__((format(printf, 5, 6))) void foliot__fault(foliot__reading *reading,
-                                                         foliot_status status, foliot__place place,
-                                                         const foliot__path *path,
-                                                         const char *format, ...);
+__attribute__((format(printf, 5, 6))) void
+foliot__fault(foliot__reading *reading, foliot_status status, foliot__text_place place,
+              const foliot__path *path, const char *format, ...);
 // As foliot__fault, with a path in words already.
-void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__place place,
+void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__text_place place,
                         const char *path, const char *sentence);
 // The steps as "bodies[3].shape.radius".
 void foliot__path_text(const foliot__path *path, char *text, size_t bytes);

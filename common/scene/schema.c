@@ -7,7 +7,7 @@
 
 #define KEYS_MAX 32 // of one table: they are counted off in a mask
 
-static void fault(foliot__source *source, const foliot__node *node, const foliot__path *path,
+static void fault(foliot__scene_source *source, const foliot__node *node, const foliot__path *path,
                   const char *sentence)
 {
     foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path, "%s", sentence);
@@ -22,8 +22,8 @@ static bool is_empty(const foliot__node *node)
 }
 
 // A scalar that is there, for a type that `sentence` describes.
-static bool is_scalar(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                      const char *sentence)
+static bool is_scalar(foliot__scene_source *source, const foliot__node *node,
+                      const foliot__path *path, const char *sentence)
 {
     if (is_empty(node))
         fault(source, node, path, "has no value");
@@ -34,8 +34,8 @@ static bool is_scalar(foliot__source *source, const foliot__node *node, const fo
 
 // -- values
 
-bool foliot__read_number(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                         double *number)
+bool foliot__read_number(foliot__scene_source *source, const foliot__node *node,
+                         const foliot__path *path, double *number)
 {
     static const char sentence[] = "must be a number";
     if (!is_scalar(source, node, path, sentence))
@@ -48,8 +48,8 @@ bool foliot__read_number(foliot__source *source, const foliot__node *node, const
     return wrong == FOLIOT__NUMBER_OK && node->plain;
 }
 
-bool foliot__read_vector(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                         uint32_t count, double *numbers)
+bool foliot__read_vector(foliot__scene_source *source, const foliot__node *node,
+                         const foliot__path *path, uint32_t count, double *numbers)
 {
     if (is_empty(node)) {
         fault(source, node, path, "has no value");
@@ -67,8 +67,8 @@ bool foliot__read_vector(foliot__source *source, const foliot__node *node, const
     return true;
 }
 
-static bool read_seed(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                      uint64_t *number)
+static bool read_seed(foliot__scene_source *source, const foliot__node *node,
+                      const foliot__path *path, uint64_t *number)
 {
     static const char sentence[] = "must be a whole number from 0 to 2^64 - 1";
     if (!is_scalar(source, node, path, sentence))
@@ -79,8 +79,8 @@ static bool read_seed(foliot__source *source, const foliot__node *node, const fo
     return false;
 }
 
-bool foliot__read_whole(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                        uint32_t *number)
+bool foliot__read_whole(foliot__scene_source *source, const foliot__node *node,
+                        const foliot__path *path, uint32_t *number)
 {
     static const char sentence[] = "must be a whole number, 0 or greater";
     uint64_t wide;
@@ -94,8 +94,8 @@ bool foliot__read_whole(foliot__source *source, const foliot__node *node, const 
     return true;
 }
 
-static bool read_flag(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                      bool *flag)
+static bool read_flag(foliot__scene_source *source, const foliot__node *node,
+                      const foliot__path *path, bool *flag)
 {
     static const char sentence[] = "must be true or false";
     if (!is_scalar(source, node, path, sentence))
@@ -109,8 +109,8 @@ static bool read_flag(foliot__source *source, const foliot__node *node, const fo
 }
 
 // Plain scalars that are something else to every other reader of YAML are no text here.
-bool foliot__read_text(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       const char **text)
+bool foliot__read_text(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, const char **text)
 {
     double number;
     if (!is_scalar(source, node, path, "must be text"))
@@ -133,8 +133,8 @@ static uint32_t words_count(const char *const *words)
     return count;
 }
 
-static void refuse_word(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                        const char *const *words)
+static void refuse_word(foliot__scene_source *source, const foliot__node *node,
+                        const foliot__path *path, const char *const *words)
 {
     uint32_t count = words_count(words);
     const char *meant = foliot__nearest(node->as.text, words, count);
@@ -151,8 +151,8 @@ static void refuse_word(foliot__source *source, const foliot__node *node, const 
                   "`%.64s` is not known here; known are %s", node->as.text, known);
 }
 
-bool foliot__read_choice(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                         const char *const *words, uint32_t *choice)
+bool foliot__read_choice(foliot__scene_source *source, const foliot__node *node,
+                         const foliot__path *path, const char *const *words, uint32_t *choice)
 {
     if (!is_scalar(source, node, path, "must be a word"))
         return false;
@@ -165,7 +165,8 @@ bool foliot__read_choice(foliot__source *source, const foliot__node *node, const
     return false;
 }
 
-static void refuse_body(foliot__source *source, const foliot__node *node, const foliot__path *path)
+static void refuse_body(foliot__scene_source *source, const foliot__node *node,
+                        const foliot__path *path)
 {
     const foliot__names *names = &source->names;
     const char *meant = NULL;
@@ -181,8 +182,8 @@ static void refuse_body(foliot__source *source, const foliot__node *node, const 
                   node->as.text, meant);
 }
 
-static bool read_body(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                      uint32_t *index)
+static bool read_body(foliot__scene_source *source, const foliot__node *node,
+                      const foliot__path *path, uint32_t *index)
 {
     if (!is_scalar(source, node, path, "must be the name of a body"))
         return false;
@@ -194,8 +195,8 @@ static bool read_body(foliot__source *source, const foliot__node *node, const fo
 
 // -- mappings
 
-static void read_value(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       const foliot__key *key, void *target)
+static void read_value(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, const foliot__key *key, void *target)
 {
     void *at = (char *)target + key->offset;
     switch (key->type) {
@@ -231,8 +232,8 @@ static void read_value(foliot__source *source, const foliot__node *node, const f
     }
 }
 
-static void refuse_key(foliot__source *source, const foliot__node *key, const foliot__path *path,
-                       const foliot__key *keys)
+static void refuse_key(foliot__scene_source *source, const foliot__node *key,
+                       const foliot__path *path, const foliot__key *keys)
 {
     const char *words[KEYS_MAX] = {NULL};
     uint32_t count = 0;
@@ -260,7 +261,7 @@ static const foliot__key *key_of(const foliot__key *keys, const char *name)
     return NULL;
 }
 
-static void check_required(foliot__source *source, const foliot__node *node,
+static void check_required(foliot__scene_source *source, const foliot__node *node,
                            const foliot__path *path, const foliot__key *keys, uint32_t seen)
 {
     for (unsigned i = 0; keys[i].name; i++) {
@@ -270,7 +271,7 @@ static void check_required(foliot__source *source, const foliot__node *node,
     }
 }
 
-void foliot__read_mapping(foliot__source *source, const foliot__node *node,
+void foliot__read_mapping(foliot__scene_source *source, const foliot__node *node,
                           const foliot__path *path, const foliot__key *keys, void *target)
 {
     if (node->kind != FOLIOT__MAPPING) {
@@ -295,7 +296,7 @@ void foliot__read_mapping(foliot__source *source, const foliot__node *node,
     check_required(source, node, path, keys, seen);
 }
 
-void foliot__read_sequence(foliot__source *source, const foliot__node *node,
+void foliot__read_sequence(foliot__scene_source *source, const foliot__node *node,
                            const foliot__path *path, foliot__item_reader *item, void *target)
 {
     if (node->kind != FOLIOT__SEQUENCE) {
@@ -310,8 +311,9 @@ void foliot__read_sequence(foliot__source *source, const foliot__node *node,
     }
 }
 
-bool foliot__read_kind(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       const char *key, const char *const *words, uint32_t *choice)
+bool foliot__read_kind(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, const char *key, const char *const *words,
+                       uint32_t *choice)
 {
     foliot__path step = {path, key, 0};
     if (node->kind != FOLIOT__MAPPING) {

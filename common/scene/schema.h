@@ -14,10 +14,10 @@ typedef struct foliot__names {
     uint32_t count;
 } foliot__names;
 
-typedef struct foliot__source {
+typedef struct foliot__scene_source {
     foliot__reading reading; // first: the one is the other
     foliot__names names;
-} foliot__source;
+} foliot__scene_source;
 
 typedef enum foliot__type {
     FOLIOT__NUMBER, // double
@@ -39,31 +39,32 @@ typedef struct foliot__key {
     bool required;
     uint32_t count;           // of a vector
     const char *const *words; // of a choice, NULL at the end
-    void (*read)(foliot__source *source, const foliot__node *node, const foliot__path *path,
+    void (*read)(foliot__scene_source *source, const foliot__node *node, const foliot__path *path,
                  void *target);
 } foliot__key;
 
-void foliot__read_mapping(foliot__source *source, const foliot__node *node,
+void foliot__read_mapping(foliot__scene_source *source, const foliot__node *node,
                           const foliot__path *path, const foliot__key *keys, void *target);
 // Calls `item` for every item of a sequence, with its path.
-typedef void foliot__item_reader(foliot__source *source, const foliot__node *node,
+typedef void foliot__item_reader(foliot__scene_source *source, const foliot__node *node,
                                  const foliot__path *path, void *target);
-void foliot__read_sequence(foliot__source *source, const foliot__node *node,
+void foliot__read_sequence(foliot__scene_source *source, const foliot__node *node,
                            const foliot__path *path, foliot__item_reader *item, void *target);
 
 // Single values, as a table's types read them. False with a fault.
-bool foliot__read_number(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                         double *number);
-bool foliot__read_vector(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                         uint32_t count, double *numbers);
-bool foliot__read_whole(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                        uint32_t *number);
-bool foliot__read_text(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       const char **text);
-bool foliot__read_choice(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                         const char *const *words, uint32_t *choice);
+bool foliot__read_number(foliot__scene_source *source, const foliot__node *node,
+                         const foliot__path *path, double *number);
+bool foliot__read_vector(foliot__scene_source *source, const foliot__node *node,
+                         const foliot__path *path, uint32_t count, double *numbers);
+bool foliot__read_whole(foliot__scene_source *source, const foliot__node *node,
+                        const foliot__path *path, uint32_t *number);
+bool foliot__read_text(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, const char **text);
+bool foliot__read_choice(foliot__scene_source *source, const foliot__node *node,
+                         const foliot__path *path, const char *const *words, uint32_t *choice);
 // The choice that stands at `key` of a mapping, which decides what other keys it may have.
-bool foliot__read_kind(foliot__source *source, const foliot__node *node, const foliot__path *path,
-                       const char *key, const char *const *words, uint32_t *choice);
+bool foliot__read_kind(foliot__scene_source *source, const foliot__node *node,
+                       const foliot__path *path, const char *key, const char *const *words,
+                       uint32_t *choice);
 
 #endif
