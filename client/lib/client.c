@@ -21,6 +21,7 @@ foliot_client_config foliot_client_config_default(void)
                                   .port = FOLIOT_PORT_DEFAULT,
                                   .session = "",
                                   .name = "player",
+                                  .connect_timeout_ms = 30000,
                                   .reconnects = true,
                                   .starved_share = 0.001,
                                   .delay_ms_min = 0,
@@ -34,7 +35,7 @@ foliot_status foliot_client_create(const foliot_client_config *config, uint64_t 
     if (!config->transport || !config->address || !config->session || !config->name ||
         strlen(config->session) >= FOLIOT_NAME_BYTES || strlen(config->name) >= FOLIOT_NAME_BYTES ||
         strlen(config->address) >= sizeof((foliot_client *)0)->host || !(config->starved_share > 0) ||
-        config->catch_up_ticks == 0 ||
+        !(config->connect_timeout_ms >= 0) || config->catch_up_ticks == 0 ||
         (config->simulation && !foliot_simulation_kind_valid(config->simulation)))
         return FOLIOT_STATUS_INVALID;
     foliot_client *c = calloc(1, sizeof *c);
@@ -141,6 +142,10 @@ uint64_t foliot_client_get_wake_ns(const foliot_client *client)
         return client->now_ns; // more has come
     if (client->lockstep && foliot__lockstep_client_backlog(client->lockstep) > 0)
         return client->now_ns; // it catches up
+    uint64_t give_up_ns =
+        client->began_ns + (uint64_t)(fmin(client->config.connect_timeout_ms, 1e12) * 1e6);
+    if (!client->welcomed && client->config.connect_timeout_ms > 0 && give_up_ns < wake)
+        wake = give_up_ns;
     uint64_t next =
         client->input_sent_ns + (client->welcomed ? foliot__stream_period_ns(client) : 10000000u);
     return client->state == FOLIOT_CLIENT_PLAYING && next < wake ? next : wake;

@@ -132,6 +132,20 @@ static const char *misbehaviour_of(uint32_t reason)
                : NULL;
 }
 
+// Without a welcome so far, or after the loss of a connection that is not to come back.
+static void end_unanswered(foliot_client *c)
+{
+    char why[FOLIOT__SENTENCE_BYTES];
+    c->try_again = true;
+    if (c->welcomed) {
+        foliot__connection_end(c, FOLIOT_CLIENT_LOST, "the connection was lost");
+        return;
+    }
+    snprintf(why, sizeof why, "no answer from %.100s:%u in %.3g s: is a server running there?",
+             c->host, c->config.port, (double)(c->now_ns - c->began_ns) * 1e-9);
+    foliot__connection_end(c, FOLIOT_CLIENT_LOST, why);
+}
+
 void foliot__connection_lost(foliot_client *c, uint32_t reason)
 {
     c->peer = (foliot_peer_id){0};
@@ -156,14 +170,21 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
             c, FOLIOT_CLIENT_REFUSED,
             "the server speaks another version of the protocol: one of the two is older");
     } else {
-        char why[FOLIOT__SENTENCE_BYTES];
-        snprintf(why, sizeof why, "no answer from %.100s, port %u: is a server running there?",
-                 c->host, c->config.port);
-        c->try_again = true;
-        foliot__connection_end(c, FOLIOT_CLIENT_LOST,
-                               c->state == FOLIOT_CLIENT_CONNECTING ? why
-                                                                    : "the connection was lost");
+        end_unanswered(c);
     }
+}
+
+// A server that never answers, or that connects and then says nothing of use.
+static void check_connect_timeout(foliot_client *c)
+{
+    double limit_ns = c->config.connect_timeout_ms * 1e6;
+    if (c->welcomed || c->leaving || limit_ns == 0 || foliot__connection_is_over(c) ||
+        (double)(c->now_ns - c->began_ns) < limit_ns)
+        return;
+    if (c->peer.value)
+        foliot_transport_disconnect(c->config.transport, c->peer, 0, true);
+    c->peer = (foliot_peer_id){0};
+    end_unanswered(c);
 }
 
 static bool is_silent(const foliot_client *c)
@@ -201,6 +222,7 @@ static void reconnect(foliot_client *c)
 
 void foliot__connection_update(foliot_client *c)
 {
+    check_connect_timeout(c);
     break_silence(c);
     reconnect(c);
     repeat_hello(c);

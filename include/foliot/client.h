@@ -36,6 +36,8 @@ typedef struct foliot_client_config {
     const char *session;  // "": the server's first; copied
     const char *name;     // the player's; copied
     bool spectates;       // joins without a player
+    // Without a welcome for so long the client is LOST; 30000. 0: the transport's own limit alone.
+    double connect_timeout_ms;
     bool reconnects;      // after a lost connection, as the same player
     double starved_share; // share of samples that may lack a newer snapshot; decides the delay; > 0
     double delay_ms_min, delay_ms_max; // bounds of the interpolation delay
