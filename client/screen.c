@@ -200,12 +200,17 @@ static void print(const foliot__screen *screen)
     fflush(stdout);
 }
 
-void foliot__screen_wait(foliot__screen *screen, const char *server)
+void foliot__screen_wait(foliot__screen *screen, const char *server, double waited_seconds,
+                         double left_seconds)
 {
     char line[400];
     if (!fit_terminal(screen))
         return;
-    snprintf(line, sizeof line, " joining %s ... Esc gives up", server);
+    if (waited_seconds < FOLIOT__WAITED_SECONDS || left_seconds < 0)
+        snprintf(line, sizeof line, " joining %s ... Esc gives up", server);
+    else
+        snprintf(line, sizeof line, " joining %s ... no answer yet; giving up in %.0f s, or Esc",
+                 server, left_seconds);
     foliot__canvas_text(&screen->canvas, 0, 0, FOLIOT__COLOUR_CYAN, line);
     print(screen);
 }

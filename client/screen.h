@@ -13,8 +13,10 @@ foliot__screen *foliot__screen_open(const char *side);
 void foliot__screen_close(foliot__screen *screen);
 // Gives the terminal back, where it is taken, and nothing else, on any thread: the process ends.
 void foliot__screen_abandon(void);
-// As long as there is nothing to draw.
-void foliot__screen_wait(foliot__screen *screen, const char *server);
+#define FOLIOT__WAITED_SECONDS 3 // without an answer, until people are told
+// As long as there is nothing to draw: where it connects to, and for how long it has and will.
+void foliot__screen_wait(foliot__screen *screen, const char *server, double waited_seconds,
+                         double left_seconds);
 void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
                          const foliot_sample *sample, const char *server);
 // Reads keys: arrows or WASD push, R and F up and down, Q and E turn, space and 1..9 are buttons, V

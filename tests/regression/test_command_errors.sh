@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # test_command_errors.sh: mistakes on the command line end in one sentence that names the program, says what is wrong and suggests a name only
-# where it is close. Method: the programs, with mistakes.
+# where it is close; an unreachable server is reported at once and given up after a bounded time. Method: the programs, with mistakes.
 set -u
 . "$(dirname "$0")/../server/yard.sh"
 lab=$build/foliot-lab scene=$scenes/spacewar.yaml
@@ -24,3 +24,14 @@ for program in "$server" "$client" "$lab" "$replay"; do
 done
 "$server" --help >help.out
 ok "what may be repeated is marked" grep -q 'one more session (repeatable)$' help.out
+
+# A port of the loopback where nobody listens.
+begun=$(date +%s%N)
+exits "nobody there" 75 'foliot-client: no answer from 127.0.0.1:1 ' "$client" 127.0.0.1:1 --bot idle --connect-timeout 1
+took=$((($(date +%s%N) - begun) / 1000000))
+ok "is given up after the time asked for" [ "$took" -ge 900 -a "$took" -lt 6000 ]
+ok "and what it does is said first" sh -c "head -n 1 err | grep -q '^foliot-client: connecting to 127.0.0.1:1 '"
+exits "nobody there for a spectator" 75 'no answer from 127.0.0.1:1 ' "$client" 127.0.0.1:1 --spectate --json --connect-timeout 4
+ok "who waits for long is told so" sh -c "grep -q 'no answer .* yet' err"
+ok "JSON has the reason, alone on stdout" sh -c "[ \"\$(wc -l <out)\" = 1 ] && grep -q '\"outcome\":\"lost\",\"reason\":\"no answer from 127.0.0.1:1 ' out"
+exits "a time to connect of nothing" 2 'from 0.1 to 3600' "$client" 127.0.0.1:1 --connect-timeout 0

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+// app.h: what the files of foliot-client share: the options, and the players of one process.
+// main.c: the command line. session.c: the event loop, one player's update, what is said meanwhile.
+// report.c: what was seen, at the end. Each calls only files after it in this list.
+#ifndef FOLIOT_CLIENT_APP_H
+#define FOLIOT_CLIENT_APP_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include <uv.h>
+
+#include "bot.h"
+#include "fault.h"
+#include "foliot/client.h"
+#include "foliot/foliot.h"
+#include "screen.h"
+
+typedef struct foliot__client_options {
+    const char *session, *name, *bot, *impair, *trace, *perturb, *view;
+    double seconds, steps_seconds, connect_seconds;
+    uint64_t ticks, clients;
+    bool json, spectate, force, divergence_ends;
+} foliot__client_options;
+
+typedef struct foliot__app_player {
+    foliot_transport *transport;
+    foliot_client *client;
+    uv_poll_t poll;
+    foliot__bot bot;
+    bool playing, over, diverged;
+    foliot__fault fault;
+    uint64_t began_ns, leaving_ns;
+} foliot__app_player;
+
+typedef struct foliot__app {
+    const foliot__client_options *options;
+    uv_loop_t loop;
+    uv_timer_t frame;
+    foliot__app_player *players;
+    uint32_t count, left;
+    foliot__screen *screen;
+    foliot__input_script script;
+    FILE *trace;
+    char host[256], address[300];
+    uint16_t port;
+    bool stopping, waited; // it was said that the server does not answer
+    uint64_t started_ns, frame_ns;
+    foliot_digest fingerprint;
+} foliot__app;
+
+// -- session.c -- All return 0 or an exit code, with a sentence on stderr.
+uint64_t foliot__now_ns(void);
+int foliot__no_loop(int wrong); // says what libuv lacks
+int foliot__player_open(foliot__app *app, uint32_t index, const foliot_impairment *impairment);
+int foliot__app_start(foliot__app *app); // the timer: uv_run may follow
+
+// -- report.c
+void foliot__report(const foliot__app *app); // on stdout; why a client failed, on stderr
+void foliot__trace_sample(foliot__app *app, const foliot_client *client,
+                          const foliot_sample *sample);
+int foliot__trace_close(const foliot__app *app);
+int foliot__app_exit_code(const foliot__app *app);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+// report.c: what a client saw, for people and as JSON; the trace of rendered samples; and the exit
+// code that it means. Never changes a player.
+#include "app.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/exit_code.h"
+#include "base/json.h"
+
+static const char *body_name(const foliot_client *client, uint32_t slot)
+{
+    const foliot_scene *scene = foliot_client_get_scene(client);
+    const char *name = foliot_client_get_player_name(client, slot);
+    if (!name && scene && slot < scene->body_count)
+        name = scene->bodies[slot].name;
+    return name && *name ? name : NULL;
+}
+
+void foliot__trace_sample(foliot__app *a, const foliot_client *client, const foliot_sample *sample)
+{
+    foliot__json json = foliot__json_to(a->trace);
+    foliot__json_object(&json, NULL);
+    foliot__json_real(&json, "render_tick", sample->render_tick);
+    foliot__json_real(&json, "render_time", sample->render_tick * foliot_client_get_dt(client));
+    foliot__json_bool(&json, "starved", sample->starved);
+    foliot__json_array(&json, "bodies");
+    for (uint32_t i = 0; i < sample->count; i++) {
+        const foliot_body_state *b = &sample->bodies[i];
+        if (!(b->flags & FOLIOT_BODY_ALIVE))
+            continue;
+        foliot__json_object(&json, NULL);
+        foliot__json_count(&json, "slot", i);
+        foliot__json_text(&json, "name", body_name(client, i));
+        foliot__json_reals(&json, "position", b->position, 3);
+        foliot__json_reals(&json, "orientation", b->orientation, 4);
+        foliot__json_close(&json);
+    }
+    foliot__json_close(&json);
+    foliot__json_close(&json);
+    foliot__json_line(&json);
+}
+
+int foliot__trace_close(const foliot__app *a)
+{
+    if (!a->trace)
+        return 0;
+    bool failed = ferror(a->trace);
+    failed = fclose(a->trace) != 0 || failed;
+    if (!failed)
+        return 0;
+    fprintf(stderr, "foliot-client: %s: it could not be written to the end: %s\n",
+            a->options->trace, strerror(errno));
+    return FOLIOT__EXIT_AGAIN;
+}
+
+// -- at the end
+
+static const char *outcome(const foliot__app_player *p)
+{
+    foliot_client_state state = foliot_client_get_state(p->client);
+    return state == FOLIOT_CLIENT_REFUSED ? "refused"
+           : state == FOLIOT_CLIENT_LOST  ? "lost"
+           : p->playing                   ? "played"
+                                          : "left";
+}
+
+static bool failed(const foliot__app_player *p)
+{
+    foliot_client_state state = foliot_client_get_state(p->client);
+    return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_LOST;
+}
+
+static void report_json(const foliot__app_player *p)
+{
+    foliot_client_statistics s = foliot_client_get_statistics(p->client);
+    char digest[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_print(s.digest, digest);
+    foliot__json json = foliot__json_to(stdout);
+    foliot__json_object(&json, NULL);
+    foliot__json_text(&json, "outcome", outcome(p));
+    foliot__json_text(&json, "reason", foliot_client_get_reason(p->client));
+    foliot__json_text(&json, "scene", foliot_client_get_scene_name(p->client));
+    foliot__json_count(&json, "ticks", s.newest_tick);
+#define JSON_uint64_t(name) foliot__json_count(&json, #name, s.name);
+#define JSON_double(name) foliot__json_real(&json, #name, s.name);
+#define JSON(type, name) JSON_##type(name)
+    FOLIOT_CLIENT_STATISTICS(JSON)
+#undef JSON
+#undef JSON_uint64_t
+#undef JSON_double
+    foliot__json_text(&json, "digest", s.snapshots_received ? digest : NULL);
+    foliot__json_close(&json);
+    foliot__json_line(&json);
+}
+
+static void report_lockstep(const foliot_client_statistics *s, const char *digest)
+{
+    printf("  lockstep         %llu ticks stepped, %llu compared, %llu divergences, %llu stalls\n",
+           (unsigned long long)s->ticks_stepped, (unsigned long long)s->ticks_compared,
+           (unsigned long long)s->divergences, (unsigned long long)s->stalls);
+    printf("  packets          closed ticks %.1f bytes each (p99 %.0f), ours %.1f (p99 %.0f), "
+           "round trip %.1f ms\n",
+           s->relay_bytes_mean, s->relay_bytes_p99, s->input_bytes_mean, s->input_bytes_p99,
+           s->round_trip_ms);
+    printf(
+        "  interpolation    %.1f ms behind on average, %llu of %llu samples starved, %llu jumps\n",
+        s->delay_mean_ms, (unsigned long long)s->samples_starved, (unsigned long long)s->samples,
+        (unsigned long long)s->snaps);
+    printf(
+        "  inputs           %llu packets, %llu changes late, %llu ticks missing, %llu reconnects\n",
+        (unsigned long long)s->inputs_sent, (unsigned long long)s->inputs_late,
+        (unsigned long long)s->inputs_missing, (unsigned long long)s->reconnects);
+    printf("  last tick        %s\n", digest);
+}
+
+static void report_text(const foliot__app_player *p)
+{
+    foliot_client_statistics s = foliot_client_get_statistics(p->client);
+    char digest[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_print(s.digest, digest);
+    printf("%s%s%s\n", outcome(p), *foliot_client_get_reason(p->client) ? ": " : "",
+           foliot_client_get_reason(p->client));
+    if (s.snapshots_received == 0)
+        return;
+    printf("  joined in        %.0f ms, at tick %llu in the end\n", s.join_ms,
+           (unsigned long long)s.newest_tick);
+    if (foliot_client_get_lockstep(p->client)) {
+        report_lockstep(&s, digest);
+        return;
+    }
+    printf("  snapshots        %llu of %llu came, %llu were of use, %.1f bytes each\n",
+           (unsigned long long)s.snapshots_received, (unsigned long long)s.snapshots_expected,
+           (unsigned long long)s.snapshots_used, s.snapshot_bytes_mean);
+    printf("  network          loss %.2f %%, jitter %.1f ms, round trip %.1f ms\n", 100 * s.loss,
+           s.jitter_ms, s.round_trip_ms);
+    printf(
+        "  interpolation    %.1f ms behind on average, %llu of %llu samples starved, %llu jumps\n",
+        s.delay_mean_ms, (unsigned long long)s.samples_starved, (unsigned long long)s.samples,
+        (unsigned long long)s.snaps);
+    printf("  inputs           %llu packets, %llu changes late, %llu reconnects\n",
+           (unsigned long long)s.inputs_sent, (unsigned long long)s.inputs_late,
+           (unsigned long long)s.reconnects);
+    printf("  last full state  %s\n", digest);
+}
+
+void foliot__report(const foliot__app *app)
+{
+    const char *before = "";
+    for (uint32_t i = 0; i < app->count; i++) {
+        const foliot__app_player *player = &app->players[i];
+        if (app->options->json)
+            report_json(player);
+        else if (player->playing || !failed(player))
+            report_text(player);
+        const char *reason = foliot_client_get_reason(player->client);
+        // The same reason of many clients is said once.
+        if (failed(player) && strcmp(reason, before) != 0)
+            fprintf(stderr, "foliot-client: %s\n", reason);
+        before = failed(player) ? reason : before;
+    }
+}
+
+int foliot__app_exit_code(const foliot__app *a)
+{
+    int code = 0;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (a->options->divergence_ends && a->players[i].diverged)
+            return FOLIOT__EXIT_DIVERGED;
+        if (!failed(&a->players[i]))
+            continue;
+        const foliot_client *client = a->players[i].client;
+        int one = foliot_client_get_retryable(client)            ? FOLIOT__EXIT_AGAIN
+                  : foliot_client_get_fingerprint_refused(client) ? FOLIOT__EXIT_NOT_VERIFIABLE
+                                                             : FOLIOT__EXIT_ERROR;
+        code = code == FOLIOT__EXIT_ERROR || (code && one == FOLIOT__EXIT_AGAIN) ? code : one;
+    }
+    return code;
+}

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT
+// session.c: the event loop: every player's update, input and picture, until all have left. It
+// reads no options from the command line and reports nothing at the end. Invariant: app->left
+// counts the players whose poll handle is open.
+#include "app.h"
+
+#include <time.h>
+
+#include "base/exit_code.h"
+#include "base/rng.h"
+#include "base/watchdog.h"
+
+#define FRAME_NS 16000000u
+#define TIMER_MS 16
+#define TIMER_IMPAIRED_MS 2 // the impairment hands on what is due whenever it is looked at
+#define LEAVE_NS 500000000u // for the goodbye to arrive
+
+uint64_t foliot__now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+// -- one player
+
+static void leave(foliot__app_player *p, uint64_t now)
+{
+    if (p->leaving_ns)
+        return;
+    p->leaving_ns = now;
+    foliot_client_leave(p->client, p->leaving_ns);
+}
+
+static bool state_over(foliot_client_state state)
+{
+    return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_CLOSED ||
+           state == FOLIOT_CLIENT_LOST;
+}
+
+static void steer(foliot__app *a, foliot__app_player *p, uint64_t now)
+{
+    uint64_t ticks =
+        (uint64_t)((double)(now - p->began_ns) * 1e-9 * foliot_client_get_pace_hz(p->client));
+    if (a->screen) {
+        if (!foliot__screen_keys(a->screen, now, p->bot.axes, &p->bot.buttons))
+            leave(p, now);
+    } else {
+        foliot__bot_think(&p->bot, (double)(now - p->began_ns) * 1e-9, ticks);
+    }
+    foliot_client_set_input(p->client, p->bot.axes, p->bot.buttons);
+    if ((a->options->seconds > 0 && (double)(now - p->began_ns) * 1e-9 >= a->options->seconds) ||
+        (a->options->ticks > 0 && ticks >= a->options->ticks))
+        leave(p, now);
+}
+
+static void wait_on_screen(foliot__app *a, foliot__app_player *p, uint64_t now)
+{
+    double waited = (double)(now - a->started_ns) * 1e-9;
+    foliot__screen_wait(a->screen, a->address, waited, a->options->connect_seconds - waited);
+    if (!foliot__screen_keys(a->screen, now, p->bot.axes, &p->bot.buttons))
+        leave(p, now);
+}
+
+static void show(foliot__app *a, foliot__app_player *p, uint64_t now)
+{
+    foliot_sample sample;
+    if (foliot_client_sample(p->client, now, &sample) != FOLIOT_STATUS_OK) {
+        if (a->screen && !p->playing)
+            wait_on_screen(a, p, now);
+        return;
+    }
+    if (!p->playing) {
+        p->playing = true;
+        p->began_ns = now;
+    }
+    if (a->trace && p == &a->players[0])
+        foliot__trace_sample(a, p->client, &sample);
+    if (!a->screen)
+        return;
+    foliot__watchdog_work(); // a terminal may take nothing for as long as it likes
+    foliot__screen_draw(a->screen, p->client, &sample, a->address);
+    foliot__watchdog_rest();
+}
+
+static void finish_player(foliot__app *a, foliot__app_player *p)
+{
+    p->over = true;
+    uv_poll_stop(&p->poll);
+    uv_close((uv_handle_t *)&p->poll, NULL);
+    if (--a->left > 0)
+        return;
+    uv_timer_stop(&a->frame);
+    uv_close((uv_handle_t *)&a->frame, NULL);
+}
+
+static void update_client(const foliot__app *a, foliot__app_player *p, uint64_t now)
+{
+    foliot__watchdog_work(); // in lockstep it steps the server's scene, which may be any
+    foliot_client_update(p->client, now);
+    foliot__watchdog_rest();
+    if (!foliot__fault_look(&p->fault, p->client))
+        return;
+    p->diverged = true;
+    if (a->options->divergence_ends)
+        leave(p, now);
+}
+
+static void update(foliot__app *a, foliot__app_player *p, bool frame)
+{
+    if (p->over)
+        return;
+    uint64_t now = foliot__now_ns();
+    update_client(a, p, now);
+    if (frame)
+        show(a, p, now);
+    if (p->playing && frame)
+        steer(a, p, now);
+    if (a->stopping)
+        leave(p, now);
+    if (state_over(foliot_client_get_state(p->client)) ||
+        (p->leaving_ns && now - p->leaving_ns > LEAVE_NS))
+        finish_player(a, p);
+}
+
+// -- all of them
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+    foliot__app_player *p = poll->data;
+    (void)status;
+    (void)events;
+    if (!p->over)
+        update_client(poll->loop->data, p, foliot__now_ns());
+}
+
+// Once, for all players: people must not wait in silence. The screen shows it in its own line.
+static void report_waiting(foliot__app *a, uint64_t now)
+{
+    double limit = a->options->connect_seconds, waited = (double)(now - a->started_ns) * 1e-9;
+    if (a->waited || a->screen || waited < FOLIOT__WAITED_SECONDS || limit <= waited)
+        return;
+    for (uint32_t i = 0; i < a->count; i++) {
+        if (foliot_client_get_state(a->players[i].client) > FOLIOT_CLIENT_JOINING)
+            continue;
+        fprintf(stderr, "foliot-client: no answer from %s yet; giving up in %.0f s\n", a->address,
+                limit - waited);
+        a->waited = true;
+        return;
+    }
+}
+
+static void on_frame(uv_timer_t *timer)
+{
+    foliot__app *a = timer->data;
+    uint64_t now = foliot__now_ns();
+    bool frame = now - a->frame_ns >= FRAME_NS - 1000000u;
+    if (frame)
+        a->frame_ns = now;
+    a->stopping |= foliot__watchdog_asked();
+    report_waiting(a, now);
+    for (uint32_t i = 0; i < a->count; i++)
+        update(a, &a->players[i], frame);
+}
+
+// -- the start
+
+int foliot__no_loop(int wrong)
+{
+    fprintf(stderr, "foliot-client: no event loop: %s\n", uv_strerror(wrong));
+    return FOLIOT__EXIT_AGAIN;
+}
+
+int foliot__player_open(foliot__app *a, uint32_t index, const foliot_impairment *impairment)
+{
+    foliot__app_player *p = &a->players[index];
+    char name[FOLIOT_NAME_BYTES];
+    foliot_transport_config wire = foliot_transport_config_default();
+    double connect_ms = 1000 * a->options->connect_seconds;
+    if (connect_ms > wire.timeout_ms)
+        wire.timeout_ms = (uint32_t)connect_ms; // the client decides
+    wire.send = wire.receive = *impairment;
+    wire.send.seed += 2 * index;
+    wire.receive.seed += 2 * index + 1;
+    if (foliot_transport_create_enet(&wire, foliot__now_ns(), &p->transport) != FOLIOT_STATUS_OK) {
+        fprintf(stderr, "foliot-client: no socket\n");
+        return FOLIOT__EXIT_AGAIN;
+    }
+    snprintf(name, sizeof name, a->count > 1 ? "%.50s-%u" : "%.63s",
+             a->options->name  ? a->options->name
+             : a->options->bot ? "bot"
+                               : "player",
+             index + 1);
+    foliot_client_config config = foliot_client_config_default();
+    config.transport = p->transport;
+    config.address = a->host;
+    config.port = a->port;
+    config.session = a->options->session;
+    config.name = name;
+    config.fingerprint = a->fingerprint;
+    config.spectates = a->options->spectate;
+    config.forces = a->options->force;
+    config.connect_timeout_ms = connect_ms;
+    foliot__fault_plant(&p->fault,
+                        index == 0 ? a->options->perturb
+                                   : NULL); // the first of several; read before
+    config.step_host = &p->fault.host;
+    foliot_status status = foliot_client_create(&config, foliot__now_ns(), &p->client);
+    if (status != FOLIOT_STATUS_OK) {
+        fprintf(stderr, "foliot-client: %s: %s\n", a->host,
+                status == FOLIOT_STATUS_NOT_FOUND ? "there is no such host" : foliot_status_get_text(status));
+        return FOLIOT__EXIT_ERROR;
+    }
+    p->bot.kind = a->options->bot ? foliot__bot_kind_of(a->options->bot) : FOLIOT__BOT_IDLE;
+    p->bot.rng = foliot__rng_seeded(impairment->seed + index);
+    p->bot.script = &a->script;
+    int wrong = uv_poll_init(&a->loop, &p->poll, foliot_transport_get_descriptor(p->transport));
+    p->poll.data = p;
+    if (wrong == 0)
+        wrong = uv_poll_start(&p->poll, UV_READABLE, on_readable);
+    a->left++;
+    return wrong ? foliot__no_loop(wrong) : 0;
+}
+
+int foliot__app_start(foliot__app *a)
+{
+    int wrong = uv_timer_init(&a->loop, &a->frame);
+    a->frame.data = a;
+    a->loop.data = a;
+    a->started_ns = foliot__now_ns();
+    uint64_t period = a->options->impair ? TIMER_IMPAIRED_MS : TIMER_MS;
+    if (wrong == 0)
+        wrong = uv_timer_start(&a->frame, on_frame, 0, period);
+    return wrong ? foliot__no_loop(wrong) : 0;
+}
