@@ -22,7 +22,7 @@ WERROR ?= 0
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wpointer-arith \
             -Wwrite-strings -Wundef -Wformat=2 $(if $(filter 1,$(WERROR)),-Werror)
-INCLUDES := -Iinclude -Icommon -Itests/support
+INCLUDES := -Iinclude -Icommon -Itools -Itests/support
 # Last on every compile line: these decide bits, so no CFLAGS may replace them (docs/explanation/determinism.md).
 BIT_FLAGS := -std=gnu11 -ffp-contract=off -fno-math-errno -fno-tree-slp-vectorize
 # -fno-fast-math alone does not undo every part of it; the sources #error on what remains.
@@ -101,11 +101,15 @@ $(BUILD)/libfoliot.so: $(LIB_OBJECTS) common/libfoliot.map
 # -- programs -------------------------------------------------------------------------------------
 define PROGRAM
 $(BUILD)/foliot-$(1): $$(patsubst %.c,$(BUILD)/obj/%.o,$$(sort $$(wildcard $(2)/*.c))) $(BUILD)/libfoliot.a
-	$$(CC) $$(CFLAGS) -o $$@ $$(filter %.o %.a,$$^) $$(LIBS_foliot-$(1)) $$(LIBS)
+	$$(CC) $$(CFLAGS) -o $$@ $$(filter %.o,$$^) $$(filter %.a,$$^) $$(LIBS_foliot-$(1)) $$(LIBS)
 endef
 $(foreach t,$(patsubst tools/%/main.c,%,$(wildcard tools/*/main.c)),$(eval $(call PROGRAM,$(t),tools/$(t))))
 $(if $(wildcard server/main.c),$(eval $(call PROGRAM,server,server)))
 $(if $(wildcard client/main.c),$(eval $(call PROGRAM,client,client)))
+
+# What draws bodies, for the programs that do: no part of the library.
+VIEW_OBJECTS := $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tools/view/*.c))
+$(BUILD)/foliot-client $(BUILD)/foliot-replay $(BUILD)/tests/unit/test_view: $(VIEW_OBJECTS)
 
 # -- tests, benches, fuzzers, examples --------------------------------------------------------------
 # tests/support/*.c is linked into every test and bench.
