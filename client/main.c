@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "app.h"
-#include "base/canvas.h"
 #include "base/exit_code.h"
 #include "base/file.h"
 #include "base/options.h"
 #include "base/terminal.h"
 #include "base/watchdog.h"
+#include "view/view.h"
 
 #define GRACE_SECONDS 0.6    // that steps may go on for when a signal has come
 #define STEPS_SECONDS 10.0   // of processor time for one update, by default

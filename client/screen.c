@@ -9,8 +9,8 @@
 #include <termios.h>
 #include <unistd.h>
 
-#include "base/canvas.h"
 #include "base/terminal.h"
+#include "view/view.h"
 
 #define KEY_HOLD_NS 250000000u
 #define NAMES_MAX 24     // bodies named at once

@@ -13,11 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/canvas.h"
 #include "base/terminal.h"
 #include "base/text.h"
 #include "base/watchdog.h"
 #include "recording/replay.h"
+#include "view/view.h"
 
 #define GRACE_SECONDS 0.6 // that a step may go on for when a signal has come
 #define SLOW_SECONDS 1.0  // a step that takes longer is told of

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// view.c: where on a canvas a place of the world is, and bodies and joints as they look from there:
-// the far ones first, each of them hiding what is behind it.
-#include "base/canvas.h"
+// view.c: where on a canvas a place of the world is, and how bodies and joints look from there. Far
+// bodies are drawn first, and each hides what is behind it. Never steps or changes a world.
+#include "view/view.h"
 
 #include <math.h>
 #include <stdlib.h>
