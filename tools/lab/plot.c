@@ -4,6 +4,7 @@
 #include "plot.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FONT "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
@@ -15,7 +16,10 @@
 #define MARGIN_RIGHT 16.0
 #define MARGIN_TOP 52.0
 #define MARGIN_BOTTOM 50.0
-#define CHARACTER 6.6 // mean width at 12 px, for the legend's room
+#define CHARACTER 6.6      // mean width at 12 px, for the legend's room
+#define TICK_CHARACTER 6.7 // the same for the digits of ticks
+#define LABEL_GAP 8.0      // between two labels of ticks
+#define LABEL_BYTES 48     // of a tick's label
 #define TICKS_MAX 64
 
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
@@ -29,6 +33,8 @@ typedef struct scale {
     double from, to;  // pixels
     bool log;
     bool plain; // on a logarithmic axis: 0.02 rather than powers of ten
+    bool even;  // a part of one decade, with ticks as on a linear one
+    int power;  // on a linear or even one: labels are in units of 10 to this power
     double ticks[TICKS_MAX];
     uint32_t tick_count;
 } scale;
@@ -98,6 +104,32 @@ static void fit(scale *s, const plot_axis *axis, const plot_panel *plot, bool is
         s->high = s->low + room;
 }
 
+// 10 to a power with raised digits, which every viewer draws.
+static void power_text(int power, char text[LABEL_BYTES])
+{
+    static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
+                                         "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
+    char digits[16];
+    snprintf(digits, sizeof digits, "%d", abs(power));
+    size_t used = (size_t)snprintf(text, LABEL_BYTES, "10%s", power < 0 ? "\u207b" : "");
+    for (const char *d = digits; *d; d++)
+        used += (size_t)snprintf(text + used, LABEL_BYTES - used, "%s", raised[*d - '0']);
+}
+
+// Powers of ten on a logarithmic axis; plain numbers near 1 and on a linear one.
+static const char *tick_label(const scale *s, double value, char label[LABEL_BYTES])
+{
+    double power = round(log10(fabs(value)));
+    bool whole = s->log && !s->plain && !s->even && fabs(value / pow(10, power) - 1) < 1e-9;
+    if (whole && (power < -1 || power > 1)) {
+        power_text((int)power, label);
+        return label;
+    }
+    bool zero = !s->log && fabs(value) < 1e-9 * (s->high - s->low);
+    snprintf(label, LABEL_BYTES, "%.6g", zero ? 0 : value / pow(10, s->power));
+    return label;
+}
+
 // Steps of 1, 2 or 5 times a power of ten from low to high, about `wanted` of them.
 static void ticks_even(scale *s, double low, double high, double wanted)
 {
@@ -131,7 +163,49 @@ static void ticks_log(scale *s, double wanted)
     // A part of one decade, with hardly any of those: even steps.
     if (s->tick_count < 3) {
         s->tick_count = 0;
+        s->even = true;
         ticks_even(s, pow(10, s->low), pow(10, s->high), fmin(wanted, 4));
+    }
+}
+
+// The power of ten that labels of large or small numbers leave out, as in "time, day (10⁶)".
+static int shared_power(const scale *s)
+{
+    double largest = s->log ? pow(10, s->high) : fmax(fabs(s->low), fabs(s->high));
+    if ((s->log && !s->even) || !(largest > 0) || (largest >= 1e-3 && largest < 1e5))
+        return 0;
+    return (int)floor(log10(largest));
+}
+
+// A label's width in pixels, by its characters.
+static double label_width(const char *label)
+{
+    double width = 0;
+    for (; *label; label++)
+        width += (*label & 0xc0) != 0x80 ? TICK_CHARACTER : 0;
+    return width;
+}
+
+static double label_width_max(const scale *s)
+{
+    char label[LABEL_BYTES];
+    double widest = 0;
+    for (uint32_t i = 0; i < s->tick_count; i++)
+        widest = fmax(widest, label_width(tick_label(s, s->ticks[i], label)));
+    return widest;
+}
+
+// On a line of text labels need room beside each other: fewer ticks, until there is.
+static void ticks_that_fit(scale *s, double wanted, bool is_x)
+{
+    double length = fabs(s->to - s->from);
+    for (;; wanted *= 0.8) {
+        s->tick_count = 0;
+        ticks_even(s, s->low, s->high, wanted);
+        double room = length / (s->high - s->low) *
+                      (s->tick_count > 1 ? s->ticks[1] - s->ticks[0] : s->high - s->low);
+        if (!is_x || s->tick_count <= 2 || label_width_max(s) + LABEL_GAP <= room)
+            return;
     }
 }
 
@@ -148,30 +222,13 @@ static scale scale_of(const plot_panel *plot, const plot_axis *axis, bool is_x, 
     double wanted = fmax(2, fabs(to - from) / (is_x ? 80 : 38));
     if (axis->log)
         ticks_log(&s, wanted);
-    else
-        ticks_even(&s, s.low, s.high, wanted);
+    s.power = shared_power(&s);
+    if (!axis->log)
+        ticks_that_fit(&s, wanted, is_x);
     return s;
 }
 
 // -- axes
-
-// 10 to a power with raised digits, which every viewer draws; plain numbers near 1.
-static void tick_text(FILE *out, const scale *s, double value)
-{
-    static const char *const raised[] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
-                                         "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
-    double power = round(log10(fabs(value)));
-    bool whole = s->log && !s->plain && fabs(value / pow(10, power) - 1) < 1e-9;
-    if (!whole || (power >= -1 && power <= 1)) {
-        fprintf(out, "%.6g", fabs(value) < 1e-12 && !s->log ? 0 : value);
-        return;
-    }
-    char digits[16];
-    snprintf(digits, sizeof digits, "%d", (int)fabs(power));
-    fprintf(out, "10%s", power < 0 ? "\u207b" : "");
-    for (const char *d = digits; *d; d++)
-        fputs(raised[*d - '0'], out);
-}
 
 static void text(FILE *out, double x, double y, const char *anchor, double size, const char *colour,
                  const char *more, const char *content)
@@ -192,13 +249,19 @@ static void line(FILE *out, double x1, double y1, double x2, double y2, const ch
 
 static void draw_ticks(FILE *out, const frame *f)
 {
+    char label[LABEL_BYTES];
+    double taken = -INFINITY; // up to here on the line of labels
     for (uint32_t i = 0; i < f->x.tick_count; i++) {
         double x = place(&f->x, f->x.ticks[i]);
         line(out, x, f->top, x, f->bottom, GRID);
+        double half = label_width(tick_label(&f->x, f->x.ticks[i], label)) / 2;
+        if (x - half < taken)
+            continue; // a logarithmic axis is uneven: the line alone
+        taken = x + half + LABEL_GAP;
         fprintf(out,
                 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"12\" fill=\"%s\">",
                 x, f->bottom + 17, INK_SOFT);
-        tick_text(out, &f->x, f->x.ticks[i]);
+        fputs(label, out);
         fputs("</text>\n", out);
     }
     for (uint32_t i = 0; i < f->y.tick_count; i++) {
@@ -207,9 +270,18 @@ static void draw_ticks(FILE *out, const frame *f)
         fprintf(out,
                 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"12\" fill=\"%s\">",
                 f->left - 7, y + 4, INK_SOFT);
-        tick_text(out, &f->y, f->y.ticks[i]);
+        fputs(tick_label(&f->y, f->y.ticks[i], label), out);
         fputs("</text>\n", out);
     }
+}
+
+// With the power of ten that its ticks leave out.
+static const char *axis_label(const scale *s, const char *name, char *label, size_t bytes)
+{
+    char power[LABEL_BYTES];
+    power_text(s->power, power);
+    snprintf(label, bytes, s->power ? "%s (\u00d7 %s)" : "%s", name, power);
+    return label;
 }
 
 static void draw_frame(FILE *out, const plot_panel *plot, const frame *f)
@@ -222,11 +294,12 @@ static void draw_frame(FILE *out, const plot_panel *plot, const frame *f)
     text(out, f->left, f->top - 26, "start", 15, INK, " font-weight=\"bold\"", plot->title);
     if (plot->subtitle)
         text(out, f->left, f->top - 9, "start", 12, INK_SOFT, "", plot->subtitle);
-    text(out, (f->left + f->right) / 2, f->bottom + 38, "middle", 13, INK, "", plot->x.label);
-    char turn[96];
+    char turn[96], label[256];
+    text(out, (f->left + f->right) / 2, f->bottom + 38, "middle", 13, INK, "",
+         axis_label(&f->x, plot->x.label, label, sizeof label));
     double x = f->left - MARGIN_LEFT + 18, y = (f->top + f->bottom) / 2;
     snprintf(turn, sizeof turn, " transform=\"rotate(-90 %.1f %.1f)\"", x, y);
-    text(out, x, y, "middle", 13, INK, turn, plot->y.label);
+    text(out, x, y, "middle", 13, INK, turn, axis_label(&f->y, plot->y.label, label, sizeof label));
 }
 
 // -- curves
