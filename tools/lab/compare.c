@@ -154,10 +154,10 @@ static int take_body(comparison *c)
             return wrong(c, "--body: the scene has no body '%s'", name);
         return 0;
     }
-    for (uint32_t i = 0; i < c->scene->body_count && *body == FOLIOT_NO_BODY; i++)
-        if (!c->scene->bodies[i].is_static)
-            *body = i;
-    if (*body == FOLIOT_NO_BODY)
+    bool moves = false;
+    for (uint32_t i = 0; i < c->scene->body_count; i++)
+        moves = moves || !c->scene->bodies[i].is_static;
+    if (!moves)
         return lab_fail(c->context, FOLIOT__EXIT_SCENE, "%s: no body of the scene moves", c->file);
     return 0;
 }
@@ -213,6 +213,7 @@ static int run_trials(comparison *c)
 {
     trial_view view = {c->reference.body, c->reference.axis};
     uint32_t ran = 0;
+    bool touched = false;
     c->trials = calloc((size_t)c->integrator_count * c->step_count + 1, sizeof *c->trials);
     if (!c->trials)
         return failed(c, FOLIOT_STATUS_MEMORY);
@@ -228,7 +229,9 @@ static int run_trials(comparison *c)
             if (t->ran)
                 t->position_error = reference_distance(&c->reference, c->scene, t->final, t->slots);
             ran += t->ran;
+            touched = touched || t->touched;
         }
+    c->sinks = lab_energy_sinks(c->scene, false, touched, c->sinks_text);
     if (ran == 0)
         return lab_fail(c->context, FOLIOT__EXIT_SCENE, "%s: %s", c->file, c->trials[0].refusal);
     return 0;
@@ -268,18 +271,21 @@ static void print_table(const comparison *c)
     foliot__text_clean(length, sizeof length, c->scene->unit_length);
     printf("%s: %.10g %s; positions against %s\n\n",
            foliot__text_clean(name, sizeof name, c->scene->name), c->time, time, c->reference.text);
-    printf("%-26s %11s %12s %12s %12s %14s %9s\n", "integrator", "dt", "evaluations",
-           "energy error", "at the end", "position error", "ms");
+    printf("%-26s %11s %12s %13s %12s %14s %9s\n", "integrator", "dt", "evaluations",
+           c->sinks ? "energy change" : "energy error", "at the end", "position error", "ms");
     for (uint32_t i = 0; i < c->integrator_count; i++)
         for (uint32_t k = 0; k < c->step_count; k++) {
             const trial *t = comparison_trial(c, i, k);
             char step[FOLIOT__REAL_TEXT_BYTES];
             if (t->ran)
-                printf("%-26s %11s %12" PRIu64 " %12.2e %12.2e %14.2e %9.3g%s\n",
+                printf("%-26s %11s %12" PRIu64 " %13.2e %12.2e %14.2e %9.3g%s\n",
                        foliot_integrator_get_info(t->integrator)->name, lab_step_text(step, t->dt),
                        t->evaluations, t->energy_error_max, t->energy_error_end, t->position_error,
                        t->seconds * 1e3, t->frozen_bodies ? "  froze" : "");
         }
+    if (c->sinks)
+        printf("\nEnergy is not conserved in this scene: %s. What is lost is no error.\n",
+               c->sinks);
     printf("\n%-26s %9s %9s\n", "order", "table", "measured");
     for (uint32_t i = 0; i < c->integrator_count; i++) {
         const foliot_integrator_info *info = foliot_integrator_get_info(c->integrators[i]);
@@ -319,6 +325,7 @@ static void print_json(const comparison *c)
     foliot__json_object(&json, NULL);
     foliot__json_text(&json, "scene", c->scene->name);
     foliot__json_real(&json, "time", c->time);
+    foliot__json_text(&json, "energy_sinks", c->sinks);
     foliot__json_object(&json, "reference");
     foliot__json_text(&json, "text", c->reference.text);
     foliot__json_text(&json, "integrator",

@@ -111,18 +111,6 @@ bool lab_ticks(double time, double dt, uint64_t *ticks)
     return count <= 0x1p53 && fabs(count * dt - time) <= 1e-12 * fabs(time);
 }
 
-double lab_energy_error(double start, double now)
-{
-    double error = fabs(now - start);
-    return start != 0 ? error / fabs(start) : error;
-}
-
-double lab_energy(const foliot_world *world)
-{
-    foliot_invariants invariants = foliot_world_get_invariants(world, NULL);
-    return invariants.kinetic + invariants.potential;
-}
-
 const char *lab_body_name(const foliot_scene *scene, const foliot_world *world, uint32_t slot,
                           char text[FOLIOT_NAME_BYTES + 16])
 {

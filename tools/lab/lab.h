@@ -37,9 +37,17 @@ int lab_scene_open(const lab_context *context, const char *file, const char *int
 // How many ticks of dt make `time`. Where they make none of it exactly: false, *ticks the nearest.
 bool lab_ticks(double time, double dt, uint64_t *ticks);
 
+// -- energy.c
 // |E - E0| / |E0|, or |E - E0| where E0 is 0.
 double lab_energy_error(double start, double now);
 double lab_energy(const foliot_world *world);
+// Did bodies touch in the last step?
+bool lab_touched(const foliot_world *world);
+// What takes energy out of the scene or puts it in: "drag, contacts"; NULL where energy is
+// conserved but for the integrator's error. `inputs`: players act. `touched`: bodies have touched.
+#define LAB_SINKS_BYTES 160
+const char *lab_energy_sinks(const foliot_scene *scene, bool inputs, bool touched,
+                             char text[LAB_SINKS_BYTES]);
 
 // Name of the body in a slot: its own, "player 3" for a player's, "#7" for one without. In `text`.
 const char *lab_body_name(const foliot_scene *scene, const foliot_world *world, uint32_t slot,

@@ -53,7 +53,7 @@ static const foliot__option compare_table[] = {
     {"picture", "NAME", FOLIOT__OPTION_TEXT, &compare_options.picture,
      .help = "of an .svg, this one alone: energy, work, order or portrait"},
     {"body", "NAME", FOLIOT__OPTION_TEXT, &compare_options.body,
-     .help = "of the phase portrait; the first that moves unless told"},
+     .help = "of the phase portrait; the one with the widest orbit unless told"},
     {"show", "DT", FOLIOT__OPTION_TEXT, &compare_options.show,
      .help = "step of the plots over time; the one nearest the scene's"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &compare_options.json, .help = "one JSON object on stdout"},

@@ -86,10 +86,87 @@ foliot_status reference_make(foliot_scene *scene, double finest, double time,
     return status;
 }
 
+// How one body moved: its ranges, and how often it turned round along each axis.
+typedef struct motion {
+    double x[3][2], v[3][2];
+    double direction[3]; // sign of the last velocity that was not 0
+    uint32_t turns[3];
+} motion;
+
 static void widen(double range[2], double value)
 {
     range[0] = fmin(range[0], value);
     range[1] = fmax(range[1], value);
+}
+
+static motion motion_from(const foliot_body_state *at)
+{
+    motion m = {0};
+    for (int k = 0; k < 3; k++) {
+        m.x[k][0] = m.x[k][1] = at->position[k];
+        m.v[k][0] = m.v[k][1] = at->velocity[k];
+    }
+    return m;
+}
+
+static void motion_add(motion *m, const foliot_body_state *at)
+{
+    for (int k = 0; k < 3; k++) {
+        double v = at->velocity[k];
+        widen(m->x[k], at->position[k]);
+        widen(m->v[k], v);
+        m->turns[k] += v * m->direction[k] < 0;
+        if (v != 0)
+            m->direction[k] = v > 0 ? 1 : -1;
+    }
+}
+
+static double motion_extent(const motion *m, uint32_t axis)
+{
+    return m->x[axis][1] - m->x[axis][0];
+}
+
+static uint32_t motion_axis(const motion *m)
+{
+    uint32_t axis = 0;
+    for (uint32_t k = 1; k < 3; k++)
+        if (motion_extent(m, k) > 1.001 * motion_extent(m, axis))
+            axis = k;
+    return axis;
+}
+
+// The body that goes there and back furthest; without such a one, the one that goes furthest.
+static uint32_t most_telling(const foliot_scene *scene, const motion *motions)
+{
+    uint32_t best = FOLIOT_NO_BODY;
+    double best_extent = -1;
+    bool best_returns = false;
+    for (uint32_t i = 0; i < scene->body_count; i++) {
+        uint32_t axis = motion_axis(&motions[i]);
+        double extent = motion_extent(&motions[i], axis);
+        bool returns = motions[i].turns[axis] >= 2;
+        if (scene->bodies[i].is_static || !isfinite(extent) || (best_returns && !returns) ||
+            (best_returns == returns && extent <= best_extent))
+            continue;
+        best = i;
+        best_extent = extent;
+        best_returns = returns;
+    }
+    return best;
+}
+
+static foliot_status watch_all(foliot_world *world, uint64_t ticks, uint32_t first, uint32_t count,
+                               motion *motions)
+{
+    foliot_status status = FOLIOT_STATUS_OK;
+    for (uint64_t tick = 0; tick < ticks && status == FOLIOT_STATUS_OK; tick++) {
+        status = lab_interrupted() ? FOLIOT_STATUS_AGAIN : foliot_world_step(world, NULL, 0, NULL);
+        for (uint32_t i = 0; i < count; i++) {
+            foliot_body_state at = foliot_world_get_body_state(world, first + i);
+            motion_add(&motions[i], &at);
+        }
+    }
+    return status;
 }
 
 foliot_status reference_watch(foliot_scene *scene, double finest, double time, uint32_t body,
@@ -104,30 +181,25 @@ foliot_status reference_watch(foliot_scene *scene, double finest, double time, u
     foliot_status status = foliot_world_create(&own, &world);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    double x[3][2], v[3][2];
-    foliot_body_state at = foliot_world_get_body_state(world, body);
-    for (int k = 0; k < 3; k++) {
-        x[k][0] = x[k][1] = at.position[k];
-        v[k][0] = v[k][1] = at.velocity[k];
+    bool any = body == FOLIOT_NO_BODY;
+    uint32_t first = any ? 0 : body, count = any ? scene->body_count : 1;
+    motion *motions = calloc((size_t)count + 1, sizeof *motions);
+    for (uint32_t i = 0; motions && i < count; i++) {
+        foliot_body_state at = foliot_world_get_body_state(world, first + i);
+        motions[i] = motion_from(&at);
     }
-    for (uint64_t tick = 0; tick < ticks && status == FOLIOT_STATUS_OK; tick++) {
-        status = lab_interrupted() ? FOLIOT_STATUS_AGAIN : foliot_world_step(world, NULL, 0, NULL);
-        at = foliot_world_get_body_state(world, body);
-        for (int k = 0; k < 3; k++) {
-            widen(x[k], at.position[k]);
-            widen(v[k], at.velocity[k]);
-        }
-    }
+    status = motions ? watch_all(world, ticks, first, count, motions) : FOLIOT_STATUS_MEMORY;
     foliot_world_destroy(world);
-    uint32_t axis = 0;
-    for (uint32_t k = 1; k < 3; k++)
-        if (x[k][1] - x[k][0] > 1.001 * (x[axis][1] - x[axis][0]))
-            axis = k;
-    reference->body = body;
-    reference->axis = axis;
-    reference->extent = x[axis][1] - x[axis][0];
-    memcpy(reference->x_range, x[axis], sizeof reference->x_range);
-    memcpy(reference->v_range, v[axis], sizeof reference->v_range);
+    if (status == FOLIOT_STATUS_OK) {
+        reference->body = any ? most_telling(scene, motions) : body;
+        const motion *m = &motions[reference->body - first];
+        uint32_t axis = motion_axis(m);
+        reference->axis = axis;
+        reference->extent = motion_extent(m, axis);
+        memcpy(reference->x_range, m->x[axis], sizeof reference->x_range);
+        memcpy(reference->v_range, m->v[axis], sizeof reference->v_range);
+    }
+    free(motions);
     return status;
 }
 

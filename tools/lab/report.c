@@ -71,10 +71,12 @@ static void fill_energy(curves *c, const comparison *of, const char *time)
         s->y = t->bin_error;
         s->count = t->bin_count;
     }
-    snprintf(c->title, sizeof c->title, "Energy error over time");
+    snprintf(c->title, sizeof c->title,
+             of->sinks ? "Energy change over time" : "Energy error over time");
     char step[FOLIOT__REAL_TEXT_BYTES];
-    snprintf(c->subtitle, sizeof c->subtitle, "dt = %s %s; the largest in each 1/%d of the run",
-             lab_step_text(step, of->steps[of->shown]), time, TRIAL_BINS);
+    snprintf(c->subtitle, sizeof c->subtitle, "dt = %s %s; the largest in each 1/%d of the run%s%s",
+             lab_step_text(step, of->steps[of->shown]), time, TRIAL_BINS,
+             of->sinks ? "; not conserved: " : "", of->sinks ? of->sinks : "");
     snprintf(c->x_label, sizeof c->x_label, "time, %s", time);
     snprintf(c->y_label, sizeof c->y_label, "|E \u2212 E\u2080| / |E\u2080|");
     c->panel.y = (plot_axis){.log = true, .floor = ERROR_FLOOR, .ceiling = ERROR_CEILING};
@@ -263,6 +265,11 @@ static const char *const explanations[] = {
     "where the true motion does.",
 };
 
+static const char dissipation[] =
+    "How far the total energy is from where it began. This scene does not conserve energy, so the "
+    "change is no error by itself: schemes that agree with each other and with the reference are "
+    "right, whatever they lose.";
+
 static void html_text(FILE *out, const char *before, const char *text, const char *after)
 {
     fputs(before, out);
@@ -275,7 +282,8 @@ static void html_picture(FILE *out, curves *c, const comparison *of, picture whi
     fill(c, of, which);
     c->panel.legend = true;
     html_text(out, "<h2>", c->title, "</h2>\n");
-    fprintf(out, "<p>%s</p>\n", explanations[which]);
+    fprintf(out, "<p>%s</p>\n",
+            which == PICTURE_ENERGY && of->sinks ? dissipation : explanations[which]);
     plot_page_begin(out, PICTURE_WIDTH, PICTURE_HEIGHT, c->title);
     plot_draw(out, &c->panel, 0, 0, PICTURE_WIDTH, PICTURE_HEIGHT);
     plot_page_end(out);
@@ -285,7 +293,7 @@ static void html_runs(FILE *out, const comparison *of, const char *length, const
 {
     fputs("<h2>Every run</h2>\n<div class=\"wide\"><table>\n<tr><th>integrator</th>", out);
     html_text(out, "<th>dt, ", time, "</th><th>force evaluations</th>");
-    fputs("<th>energy error, largest</th><th>at the end</th>", out);
+    fprintf(out, "<th>energy %s, largest</th><th>at the end</th>", of->sinks ? "change" : "error");
     html_text(out, "<th>position error, ", length, "</th><th>milliseconds</th></tr>\n");
     for (uint32_t i = 0; i < of->integrator_count; i++)
         for (uint32_t k = 0; k < of->step_count; k++) {

@@ -20,7 +20,9 @@ typedef struct comparison {
     uint32_t shown; // step of the plots over time
     double time;
     trial_reference reference;
-    trial *trials;                          // [integrator * step_count + step]
+    trial *trials; // [integrator * step_count + step]
+    char sinks_text[LAB_SINKS_BYTES];
+    const char *sinks;                      // lab_energy_sinks: NULL where energy is conserved
     double orders[COMPARE_INTEGRATORS_MAX]; // measured; NaN where errors do not tell
 } comparison;
 

@@ -41,7 +41,7 @@ typedef struct run {
     uint64_t step_ns;
     frozen frozen[FROZEN_MAX];
     uint32_t frozen_count;
-    bool interrupted;
+    bool interrupted, touched;
 } run;
 
 // -- the options
@@ -258,6 +258,7 @@ static void look(run *r)
     // A NaN stays: an energy that is no number is no small error.
     if (!(error <= r->energy_error_max))
         r->energy_error_max = error;
+    r->touched = r->touched || lab_touched(r->world);
     uint32_t count;
     const foliot_event *events = foliot_world_get_events(r->world, &count);
     for (uint32_t i = 0; i < count; i++)
@@ -406,6 +407,25 @@ static void print_speed(const run *r, const units *u)
         printf("  %-18s %.4g ticks/s, %.4g %s a second\n", "speed", rate, simulated, u->time);
 }
 
+// An integrator's error where energy is conserved; elsewhere what was lost or gained, and to what.
+static void print_energy_change(const run *r, const units *u)
+{
+    char text[LAB_SINKS_BYTES];
+    const char *sinks = lab_energy_sinks(r->scene, r->inputs != NULL, r->touched, text);
+    double lost = r->energy_start - r->energy;
+    if (!sinks) {
+        printf("  %-18s %14.3g at most, %.3g at the end%s\n", "energy error", r->energy_error_max,
+               lab_energy_error(r->energy_start, r->energy),
+               r->energy_start != 0 ? " (relative)" : " (absolute: the energy was 0)");
+        return;
+    }
+    printf("  %-18s %14.7g  %s", lost < 0 ? "energy gained" : "energy dissipated", fabs(lost),
+           u->energy);
+    if (r->energy_start != 0)
+        printf(", %.3g %%", 100 * lab_energy_error(r->energy_start, r->energy));
+    printf("; not conserved here: %s\n", sinks);
+}
+
 static void print_account(const run *r)
 {
     units u = units_of(r->scene);
@@ -422,9 +442,7 @@ static void print_account(const run *r)
            foliot_world_get_time(r->world), u.time);
     printf("  %-18s %14.7g at the start, %.7g at the end  %s%s\n", "energy", r->energy_start,
            r->energy, u.energy, now.potential_complete ? "" : " (some forces have no potential)");
-    printf("  %-18s %14.3g at most, %.3g at the end%s\n", "energy error", r->energy_error_max,
-           lab_energy_error(r->energy_start, r->energy),
-           r->energy_start != 0 ? " (relative)" : " (absolute: the energy was 0)");
+    print_energy_change(r, &u);
     print_vector("momentum", now.momentum, u.momentum);
     print_vector("angular momentum", now.angular_momentum, u.angular);
     const foliot_world_counters *c = foliot_world_get_counters(r->world);
@@ -493,6 +511,8 @@ static void json_counters(foliot__json *json, const run *r)
 
 static void json_account(const run *r)
 {
+    char text[LAB_SINKS_BYTES];
+    const char *sinks = lab_energy_sinks(r->scene, r->inputs != NULL, r->touched, text);
     foliot_invariants now = foliot_world_get_invariants(r->world, NULL);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(foliot_world_get_digest(r->world), digest);
@@ -508,7 +528,9 @@ static void json_account(const run *r)
     foliot__json_text(&json, "digest", digest);
     foliot__json_real(&json, "energy_start", r->energy_start);
     foliot__json_real(&json, "energy", r->energy);
-    foliot__json_real(&json, "energy_error_max", r->energy_error_max);
+    foliot__json_real(&json, "energy_error_max", sinks ? NAN : r->energy_error_max);
+    foliot__json_real(&json, "energy_dissipated", sinks ? r->energy_start - r->energy : NAN);
+    foliot__json_text(&json, "energy_sinks", sinks);
     foliot__json_reals(&json, "momentum", now.momentum, 3);
     foliot__json_reals(&json, "angular_momentum", now.angular_momentum, 3);
     json_bodies(&json, r);

@@ -77,6 +77,7 @@ static foliot_status measure(trial *t, foliot_world *world, const trial_view *vi
             break;
         take_energy(t, world, start, tick);
         take_point(t, world, view, tick);
+        t->touched = t->touched || lab_touched(world);
         foliot__progress_at(&progress, tick);
         if (lab_interrupted())
             status = FOLIOT_STATUS_AGAIN;

@@ -13,7 +13,7 @@ typedef struct trial {
     foliot_integrator integrator;
     double dt;
     uint64_t ticks;
-    bool ran; // else `refusal` says why not
+    bool ran, touched; // else `refusal` says why it did not run; bodies have touched
     char refusal[sizeof(foliot_scene_problem) + 4];
     uint64_t evaluations, solver_iterations, solver_failures, frozen_bodies;
     double seconds; // of stepping
@@ -57,7 +57,9 @@ typedef struct trial_reference {
 // Runs the best scheme that the scene admits at a fraction of the finest step.
 foliot_status reference_make(foliot_scene *scene, double finest, double time,
                              trial_reference *reference);
-// Runs the same scheme at the finest step and looks at one body on the way.
+// Runs the same scheme at the finest step and looks at one body on the way. FOLIOT_NO_BODY: at the
+// one whose motion goes to and fro the furthest, an orbit say; without such a one, that moves
+// furthest.
 foliot_status reference_watch(foliot_scene *scene, double finest, double time, uint32_t body,
                               trial_reference *reference);
 // From what `run --json` or `run --csv` wrote. False with a sentence in *message.
