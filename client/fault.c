@@ -33,7 +33,7 @@ static uint32_t find_body(const foliot_scene *scene, const char *text)
 }
 
 // A server may find as many as it likes.
-static bool worth_telling(foliot__fault *fault)
+static bool is_worth_reporting(foliot__fault *fault)
 {
     uint64_t power = 100;
     if (fault->told++ < FOLIOT__FAULT_FILES_MAX)
@@ -43,11 +43,11 @@ static bool worth_telling(foliot__fault *fault)
     return power == fault->told;
 }
 
-static void tell(foliot__fault *fault, const foliot_client *client,
-                 const foliot_divergence_report *found)
+static void report_divergence(foliot__fault *fault, const foliot_client *client,
+                              const foliot_divergence_report *found)
 {
     char text[2048], file[256];
-    if (!worth_telling(fault))
+    if (!is_worth_reporting(fault))
         return;
     foliot_divergence_report_print_text(found, foliot_client_get_scene(client), text, sizeof text);
     fprintf(stderr, "foliot-client: %s", text);
@@ -71,6 +71,6 @@ bool foliot__fault_look(foliot__fault *fault, foliot_client *client)
         fault->fault.body = find_body(scene, fault->request.body);
     if (!foliot_client_poll_divergence(client, &found))
         return false;
-    tell(fault, client, &found);
+    report_divergence(fault, client, &found);
     return true;
 }

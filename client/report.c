@@ -57,7 +57,7 @@ int foliot__trace_close(const foliot__app *a)
 
 // -- at the end
 
-static const char *outcome(const foliot__app_player *p)
+static const char *outcome_text(const foliot__app_player *p)
 {
     foliot_client_state state = foliot_client_get_state(p->client);
     return state == FOLIOT_CLIENT_REFUSED ? "refused"
@@ -66,7 +66,7 @@ static const char *outcome(const foliot__app_player *p)
                                           : "left";
 }
 
-static bool failed(const foliot__app_player *p)
+static bool has_failed(const foliot__app_player *p)
 {
     foliot_client_state state = foliot_client_get_state(p->client);
     return state == FOLIOT_CLIENT_REFUSED || state == FOLIOT_CLIENT_LOST;
@@ -79,7 +79,7 @@ static void report_json(const foliot__app_player *p)
     foliot_digest_print(s.digest, digest);
     foliot__json json = foliot__json_to(stdout);
     foliot__json_object(&json, NULL);
-    foliot__json_text(&json, "outcome", outcome(p));
+    foliot__json_text(&json, "outcome", outcome_text(p));
     foliot__json_text(&json, "reason", foliot_client_get_reason(p->client));
     foliot__json_text(&json, "scene", foliot_client_get_scene_name(p->client));
     foliot__json_count(&json, "ticks", s.newest_tick);
@@ -120,7 +120,7 @@ static void report_text(const foliot__app_player *p)
     foliot_client_statistics s = foliot_client_get_statistics(p->client);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(s.digest, digest);
-    printf("%s%s%s\n", outcome(p), *foliot_client_get_reason(p->client) ? ": " : "",
+    printf("%s%s%s\n", outcome_text(p), *foliot_client_get_reason(p->client) ? ": " : "",
            foliot_client_get_reason(p->client));
     if (s.snapshots_received == 0)
         return;
@@ -152,13 +152,13 @@ void foliot__report(const foliot__app *app)
         const foliot__app_player *player = &app->players[i];
         if (app->options->json)
             report_json(player);
-        else if (player->playing || !failed(player))
+        else if (player->playing || !has_failed(player))
             report_text(player);
         const char *reason = foliot_client_get_reason(player->client);
         // The same reason of many clients is said once.
-        if (failed(player) && strcmp(reason, before) != 0)
+        if (has_failed(player) && strcmp(reason, before) != 0)
             fprintf(stderr, "foliot-client: %s\n", reason);
-        before = failed(player) ? reason : before;
+        before = has_failed(player) ? reason : before;
     }
 }
 
@@ -168,7 +168,7 @@ int foliot__app_exit_code(const foliot__app *a)
     for (uint32_t i = 0; i < a->count; i++) {
         if (a->options->divergence_ends && a->players[i].diverged)
             return FOLIOT__EXIT_DIVERGED;
-        if (!failed(&a->players[i]))
+        if (!has_failed(&a->players[i]))
             continue;
         const foliot_client *client = a->players[i].client;
         int one = foliot_client_get_retryable(client)            ? FOLIOT__EXIT_AGAIN

@@ -110,7 +110,8 @@ static foliot__colour colour_of(uint32_t slot, uint32_t flags)
 }
 
 // All that is there, into screen->figures.
-static bool collect(foliot__screen *screen, const foliot_scene *scene, const foliot_sample *sample)
+static bool collect_figures(foliot__screen *screen, const foliot_scene *scene,
+                            const foliot_sample *sample)
 {
     foliot__figure *figures = realloc(screen->figures, (sample->count + 1) * sizeof *figures);
     screen->figure_count = 0;
@@ -193,7 +194,7 @@ static void draw_status(foliot__screen *screen, const foliot_client *client,
                         0, FOLIOT__COLOUR_RED, trouble);
 }
 
-static void print(const foliot__screen *screen)
+static void print_canvas(const foliot__screen *screen)
 {
     fputs("\x1b[H", stdout);
     foliot__canvas_print(&screen->canvas, screen->colours, stdout);
@@ -212,7 +213,7 @@ void foliot__screen_wait(foliot__screen *screen, const char *server, double wait
         snprintf(line, sizeof line, " joining %s ... no answer yet; giving up in %.0f s, or Esc",
                  server, left_seconds);
     foliot__canvas_text(&screen->canvas, 0, 0, FOLIOT__COLOUR_CYAN, line);
-    print(screen);
+    print_canvas(screen);
 }
 
 void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
@@ -225,7 +226,7 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
         screen->view.side = foliot__view_side_for(scene);
         screen->chosen = true;
     }
-    if (!collect(screen, scene, sample))
+    if (!collect_figures(screen, scene, sample))
         return;
     double low[3], high[3];
     if (foliot__figures_bounds(screen->figures, screen->figure_count, low, high))
@@ -234,18 +235,18 @@ void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
     draw_joints(screen, scene, sample);
     draw_names(screen, client, sample);
     draw_status(screen, client, sample, server);
-    print(screen);
+    print_canvas(screen);
 }
 
 // -- keys
 
-static void push(foliot__screen *screen, uint64_t now_ns, int axis, int8_t value)
+static void hold_axis(foliot__screen *screen, uint64_t now_ns, int axis, int8_t value)
 {
     screen->axes[axis] = value;
     screen->held_until[axis] = now_ns + KEY_HOLD_NS;
 }
 
-static void press(foliot__screen *screen, uint64_t now_ns, unsigned button)
+static void hold_button(foliot__screen *screen, uint64_t now_ns, unsigned button)
 {
     screen->buttons |= (uint16_t)(1u << button);
     screen->buttons_until = now_ns + KEY_HOLD_NS;
@@ -265,11 +266,11 @@ static bool take_key(foliot__screen *screen, uint64_t now_ns, char key, bool arr
                   {'f', false, 2, -127}, {'q', false, 3, 127},  {'e', false, 3, -127}};
     for (size_t i = 0; i < sizeof pushes / sizeof pushes[0]; i++)
         if (pushes[i].key == key && pushes[i].arrow == arrow)
-            push(screen, now_ns, pushes[i].axis, pushes[i].value);
+            hold_axis(screen, now_ns, pushes[i].axis, pushes[i].value);
     if (!arrow && key == ' ')
-        press(screen, now_ns, 0);
+        hold_button(screen, now_ns, 0);
     if (!arrow && key >= '1' && key <= '9')
-        press(screen, now_ns, (unsigned)(key - '0'));
+        hold_button(screen, now_ns, (unsigned)(key - '0'));
     if (!arrow && key == 'v') {
         screen->view = (foliot__view){.side = (screen->view.side + 1) % FOLIOT__VIEW_SIDES};
         screen->chosen = true;

@@ -24,7 +24,7 @@ uint64_t foliot__now_ns(void)
 
 // -- one player
 
-static void leave(foliot__app_player *p, uint64_t now)
+static void leave_session(foliot__app_player *p, uint64_t now)
 {
     if (p->leaving_ns)
         return;
@@ -38,20 +38,20 @@ static bool state_over(foliot_client_state state)
            state == FOLIOT_CLIENT_LOST;
 }
 
-static void steer(foliot__app *a, foliot__app_player *p, uint64_t now)
+static void send_controls(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     uint64_t ticks =
         (uint64_t)((double)(now - p->began_ns) * 1e-9 * foliot_client_get_pace_hz(p->client));
     if (a->screen) {
         if (!foliot__screen_keys(a->screen, now, p->bot.axes, &p->bot.buttons))
-            leave(p, now);
+            leave_session(p, now);
     } else {
         foliot__bot_think(&p->bot, (double)(now - p->began_ns) * 1e-9, ticks);
     }
     foliot_client_set_input(p->client, p->bot.axes, p->bot.buttons);
     if ((a->options->seconds > 0 && (double)(now - p->began_ns) * 1e-9 >= a->options->seconds) ||
         (a->options->ticks > 0 && ticks >= a->options->ticks))
-        leave(p, now);
+        leave_session(p, now);
 }
 
 static void wait_on_screen(foliot__app *a, foliot__app_player *p, uint64_t now)
@@ -59,10 +59,10 @@ static void wait_on_screen(foliot__app *a, foliot__app_player *p, uint64_t now)
     double waited = (double)(now - a->started_ns) * 1e-9;
     foliot__screen_wait(a->screen, a->address, waited, a->options->connect_seconds - waited);
     if (!foliot__screen_keys(a->screen, now, p->bot.axes, &p->bot.buttons))
-        leave(p, now);
+        leave_session(p, now);
 }
 
-static void show(foliot__app *a, foliot__app_player *p, uint64_t now)
+static void show_world(foliot__app *a, foliot__app_player *p, uint64_t now)
 {
     foliot_sample sample;
     if (foliot_client_sample(p->client, now, &sample) != FOLIOT_STATUS_OK) {
@@ -103,21 +103,21 @@ static void update_client(const foliot__app *a, foliot__app_player *p, uint64_t 
         return;
     p->diverged = true;
     if (a->options->divergence_ends)
-        leave(p, now);
+        leave_session(p, now);
 }
 
-static void update(foliot__app *a, foliot__app_player *p, bool frame)
+static void update_player(foliot__app *a, foliot__app_player *p, bool frame)
 {
     if (p->over)
         return;
     uint64_t now = foliot__now_ns();
     update_client(a, p, now);
     if (frame)
-        show(a, p, now);
+        show_world(a, p, now);
     if (p->playing && frame)
-        steer(a, p, now);
+        send_controls(a, p, now);
     if (a->stopping)
-        leave(p, now);
+        leave_session(p, now);
     if (state_over(foliot_client_get_state(p->client)) ||
         (p->leaving_ns && now - p->leaving_ns > LEAVE_NS))
         finish_player(a, p);
@@ -160,7 +160,7 @@ static void on_frame(uv_timer_t *timer)
     a->stopping |= foliot__watchdog_asked();
     report_waiting(a, now);
     for (uint32_t i = 0; i < a->count; i++)
-        update(a, &a->players[i], frame);
+        update_player(a, &a->players[i], frame);
 }
 
 // -- the start

@@ -40,7 +40,7 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
 }
 
 // An empty answer says that there is none.
-static size_t answer(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
+static size_t answer_now(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
     uint64_t tick = 0;
     size_t length = 0;
@@ -64,7 +64,7 @@ size_t foliot__lockstep_client_answer(foliot__lockstep_client *l,
     l->question_bytes =
         question->length < sizeof l->question ? question->length : sizeof l->question;
     memcpy(l->question, question->bytes, l->question_bytes);
-    return answer(l, bytes);
+    return answer_now(l, bytes);
 }
 
 size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps,
@@ -72,7 +72,7 @@ size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t step
 {
     if (!l->going_back || !foliot__rewind_advance(&l->rewind, steps))
         return SIZE_MAX;
-    size_t length = answer(l, bytes); // going_back still: not twice
+    size_t length = answer_now(l, bytes); // going_back still: not twice
     l->going_back = false;
     return length;
 }

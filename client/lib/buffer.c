@@ -46,7 +46,7 @@ void foliot__buffer_close(foliot__snapshot_buffer *buffer)
     memset(buffer, 0, sizeof *buffer);
 }
 
-static foliot__entry *find(const foliot__snapshot_buffer *buffer, uint64_t tick)
+static foliot__entry *find_entry(const foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     for (int i = 0; i < buffer->capacity; i++)
         if (buffer->entries[i].snapshot.tick == tick)
@@ -56,7 +56,7 @@ static foliot__entry *find(const foliot__snapshot_buffer *buffer, uint64_t tick)
 
 // The place of the oldest entry; NULL if the newcomer is older than all. The newest that is
 // complete stays: it is what the server is told that we have.
-static foliot__entry *oldest(foliot__snapshot_buffer *buffer, uint64_t tick)
+static foliot__entry *oldest_entry(foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     foliot__entry *entry = NULL;
     for (int i = 0; i < buffer->capacity; i++) {
@@ -82,7 +82,7 @@ static size_t shown_bytes(uint32_t count)
     return (size_t)count * (4 * sizeof(foliot_body_state) + sizeof(foliot__offset));
 }
 
-static void give_up(foliot__snapshot_buffer *buffer, foliot__entry *entry)
+static void release_entry(foliot__snapshot_buffer *buffer, foliot__entry *entry)
 {
     buffer->entries_bytes -= bodies_bytes(entry->snapshot.capacity);
     free(entry->snapshot.bodies);
@@ -92,8 +92,8 @@ static void give_up(foliot__snapshot_buffer *buffer, foliot__entry *entry)
 
 // The oldest entry that may go, so that another fits: not the newest, not the baseline of what
 // comes.
-static foliot__entry *expendable(foliot__snapshot_buffer *buffer, const foliot__entry *entry,
-                                 const foliot__entry *base)
+static foliot__entry *expendable_entry(foliot__snapshot_buffer *buffer, const foliot__entry *entry,
+                                       const foliot__entry *base)
 {
     foliot__entry *found = NULL;
     for (int i = 0; i < buffer->capacity; i++) {
@@ -116,28 +116,28 @@ static uint64_t bytes_allowed(const foliot__snapshot_buffer *buffer)
 }
 
 // Old snapshots go until so many bytes more are within what is allowed.
-static void make_way(foliot__snapshot_buffer *buffer, size_t bytes, const foliot__entry *entry,
-                     const foliot__entry *base)
+static void evict_until_fits(foliot__snapshot_buffer *buffer, size_t bytes,
+                             const foliot__entry *entry, const foliot__entry *base)
 {
     while (buffer->entries_bytes + shown_bytes(buffer->shown_capacity) + bytes >
            bytes_allowed(buffer)) {
-        foliot__entry *other = expendable(buffer, entry, base);
+        foliot__entry *other = expendable_entry(buffer, entry, base);
         if (!other)
             return;
-        give_up(buffer, other);
+        release_entry(buffer, other);
         buffer->dropped++;
     }
 }
 
 // Room for so many bodies in the entry; what was in it is lost.
-static bool make_room(foliot__snapshot_buffer *buffer, foliot__entry *entry, uint32_t count,
-                      const foliot__entry *base)
+static bool reserve_entry(foliot__snapshot_buffer *buffer, foliot__entry *entry, uint32_t count,
+                          const foliot__entry *base)
 {
     uint32_t wanted = count ? count : 1;
     if (entry->snapshot.capacity < wanted || entry->snapshot.capacity / 4 > wanted) {
         if (entry->snapshot.bodies)
-            give_up(buffer, entry);
-        make_way(buffer, bodies_bytes(wanted), entry, base);
+            release_entry(buffer, entry);
+        evict_until_fits(buffer, bodies_bytes(wanted), entry, base);
         entry->snapshot.bodies = calloc(wanted, sizeof *entry->snapshot.bodies);
         entry->snapshot.capacity = entry->snapshot.bodies ? wanted : 0;
         buffer->entries_bytes += bodies_bytes(entry->snapshot.capacity);
@@ -160,7 +160,7 @@ static bool grow_states(foliot_body_state **states, uint32_t from, uint32_t to)
 }
 
 // What sampling takes is taken when the first sample is: all of a snapshot has come by then.
-static bool make_room_to_show(foliot__snapshot_buffer *buffer)
+static bool reserve_samples(foliot__snapshot_buffer *buffer)
 {
     uint32_t from = buffer->shown_capacity, to = buffer->shown_max;
     if (to <= from)
@@ -180,8 +180,8 @@ static bool make_room_to_show(foliot__snapshot_buffer *buffer)
 static foliot__entry *open_entry(foliot__snapshot_buffer *buffer, const foliot_snapshot_head *head,
                                  const foliot__entry *base)
 {
-    foliot__entry *entry = oldest(buffer, head->tick);
-    if (!entry || entry == base || !make_room(buffer, entry, head->bodies, base))
+    foliot__entry *entry = oldest_entry(buffer, head->tick);
+    if (!entry || entry == base || !reserve_entry(buffer, entry, head->bodies, base))
         return NULL;
     entry->snapshot.tick = head->tick;
     entry->snapshot.count = head->bodies;
@@ -202,13 +202,13 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
     if (foliot_snapshot_decode_head(bytes, length, &head) != FOLIOT_STATUS_OK ||
         head.pieces > FOLIOT__PIECES_MAX || head.bodies > buffer->format.bodies_max)
         return FOLIOT__TAKEN_MALFORMED;
-    foliot__entry *entry = find(buffer, head.tick), *base = NULL;
+    foliot__entry *entry = find_entry(buffer, head.tick), *base = NULL;
     if (entry &&
         (entry->complete || entry->pieces != head.pieces || entry->snapshot.count != head.bodies ||
          (entry->have[head.piece / 64] >> head.piece % 64 & 1)))
         return FOLIOT__TAKEN_STALE;
     if (head.has_baseline) {
-        base = find(buffer, head.baseline_tick);
+        base = find_entry(buffer, head.baseline_tick);
         if (!base || !base->complete)
             return FOLIOT__TAKEN_NO_BASELINE;
     }
@@ -225,7 +225,7 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
     if (++entry->pieces_here < entry->pieces)
         return FOLIOT__TAKEN_PIECE;
     if (entry->bodies_here != entry->snapshot.count) { // its pieces are not of one snapshot
-        give_up(buffer, entry);
+        release_entry(buffer, entry);
         return FOLIOT__TAKEN_MALFORMED;
     }
     entry->complete = true;
@@ -240,7 +240,7 @@ bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *wor
 {
     foliot_snapshot_head head = {
         .tick = foliot_world_get_tick(world), .pieces = 1, .bodies = foliot_world_get_body_count(world)};
-    foliot__entry *entry = find(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL);
+    foliot__entry *entry = find_entry(buffer, head.tick) ? NULL : open_entry(buffer, &head, NULL);
     if (!entry || foliot_snapshot_quantise(&buffer->format, world, &entry->snapshot) != FOLIOT_STATUS_OK)
         return false;
     entry->complete = true;
@@ -252,15 +252,15 @@ bool foliot__buffer_put(foliot__snapshot_buffer *buffer, const foliot_world *wor
 
 const foliot_snapshot *foliot__buffer_newest(const foliot__snapshot_buffer *buffer)
 {
-    const foliot__entry *entry = buffer->has_newest ? find(buffer, buffer->newest) : NULL;
+    const foliot__entry *entry = buffer->has_newest ? find_entry(buffer, buffer->newest) : NULL;
     return entry ? &entry->snapshot : NULL;
 }
 
 // -- sampling
 
 // The complete snapshots around a tick: at or before, and after.
-static void around(foliot__snapshot_buffer *buffer, double tick, foliot__entry **before,
-                   foliot__entry **after)
+static void find_neighbours(foliot__snapshot_buffer *buffer, double tick, foliot__entry **before,
+                            foliot__entry **after)
 {
     *before = *after = NULL;
     for (int i = 0; i < buffer->capacity; i++) {
@@ -329,7 +329,7 @@ static void spin_between(const double from[4], const double to[4], double time, 
         spin[k] = (w < 0 ? -v[k] : v[k]) * rate;
 }
 
-static void turn(double q[4], const double spin[3], double time)
+static void rotate_by_spin(double q[4], const double spin[3], double time)
 {
     double rate = sqrt(spin[0] * spin[0] + spin[1] * spin[1] + spin[2] * spin[2]),
            half = 0.5 * rate * time;
@@ -341,8 +341,8 @@ static void turn(double q[4], const double spin[3], double time)
     memcpy(q, turned, sizeof turned);
 }
 
-static bool jumped(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
-                   const foliot_snapshot_body *b, double ticks)
+static bool has_jumped(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
+                       const foliot_snapshot_body *b, double ticks)
 {
     double moved = 0, speed = 0,
            ratio = buffer->format.velocity_step / buffer->format.position_step;
@@ -355,8 +355,9 @@ static bool jumped(const foliot__snapshot_buffer *buffer, const foliot_snapshot_
 }
 
 // The bodies of a snapshot as reals; what the other place holds is left there.
-static const foliot_body_state *restore(foliot__snapshot_buffer *buffer, const foliot_snapshot *s,
-                                        const foliot_snapshot *other)
+static const foliot_body_state *dequantised_states(foliot__snapshot_buffer *buffer,
+                                                   const foliot_snapshot *s,
+                                                   const foliot_snapshot *other)
 {
     int place = 0;
     for (int i = 0; i < 2; i++) {
@@ -373,19 +374,20 @@ static const foliot_body_state *restore(foliot__snapshot_buffer *buffer, const f
 }
 
 // Whether the two are one body on its way, so that what lies between them can be told.
-static bool goes_on(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
-                    const foliot_snapshot_body *b, double ticks)
+static bool is_continuous(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
+                          const foliot_snapshot_body *b, double ticks)
 {
     return (a->flags & FOLIOT_SNAPSHOT_ALIVE) && (b->flags & FOLIOT_SNAPSHOT_ALIVE) &&
-           a->generation == b->generation && !jumped(buffer, a, b, ticks);
+           a->generation == b->generation && !has_jumped(buffer, a, b, ticks);
 }
 
-static foliot_body_state between(const foliot__snapshot_buffer *buffer,
-                                 const foliot_snapshot_body *a, const foliot_snapshot_body *b,
-                                 const foliot_body_state *from, const foliot_body_state *to,
-                                 double ticks, double u)
+static foliot_body_state interpolate_body(const foliot__snapshot_buffer *buffer,
+                                          const foliot_snapshot_body *a,
+                                          const foliot_snapshot_body *b,
+                                          const foliot_body_state *from,
+                                          const foliot_body_state *to, double ticks, double u)
 {
-    if (!goes_on(buffer, a, b, ticks))
+    if (!is_continuous(buffer, a, b, ticks))
         return *from;
     foliot_body_state state = *from;
     double gap = ticks * buffer->dt, rate = 1 / gap;
@@ -403,7 +405,7 @@ static foliot_body_state between(const foliot__snapshot_buffer *buffer,
 }
 
 // The newest snapshot that is old enough to tell how bodies turn; NULL: there is none.
-static const foliot_snapshot *earlier(const foliot__snapshot_buffer *buffer, uint64_t tick)
+static const foliot_snapshot *earlier_snapshot(const foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     const foliot_snapshot *found = NULL;
     for (int i = 0; i < buffer->capacity; i++) {
@@ -420,7 +422,7 @@ static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snaps
                        const foliot_snapshot *is, uint32_t body, foliot_body_state *state)
 {
     double ticks = (double)(is->tick - was->tick);
-    if (body >= was->count || !goes_on(buffer, &was->bodies[body], &is->bodies[body], ticks))
+    if (body >= was->count || !is_continuous(buffer, &was->bodies[body], &is->bodies[body], ticks))
         return;
     foliot_body_state before =
         foliot_snapshot_dequantise(&buffer->format, &was->bodies[body], buffer->dt);
@@ -428,10 +430,11 @@ static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snaps
                  state->angular_velocity);
 }
 
-static void extrapolate(const foliot__snapshot_buffer *buffer, const foliot_snapshot *from,
-                        double ticks, foliot_body_state *states)
+static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foliot_snapshot *from,
+                               double ticks, foliot_body_state *states)
 {
-    const foliot_snapshot *was = buffer->format.rotates ? earlier(buffer, from->tick) : NULL;
+    const foliot_snapshot *was =
+        buffer->format.rotates ? earlier_snapshot(buffer, from->tick) : NULL;
     for (uint32_t i = 0; i < from->count; i++) {
         foliot_body_state *state = &states[i];
         *state = foliot_snapshot_dequantise(&buffer->format, &from->bodies[i], buffer->dt);
@@ -440,7 +443,7 @@ static void extrapolate(const foliot__snapshot_buffer *buffer, const foliot_snap
         if (was)
             spin_since(buffer, was, from, i, state);
         if (was && ticks > 0)
-            turn(state->orientation, state->angular_velocity, ticks * buffer->dt);
+            rotate_by_spin(state->orientation, state->angular_velocity, ticks * buffer->dt);
     }
 }
 
@@ -451,10 +454,10 @@ typedef struct known {
     bool guessed;
 } known;
 
-static known look(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks)
+static known look_up_tick(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks)
 {
     foliot__entry *before, *after;
-    around(buffer, tick, &before, &after);
+    find_neighbours(buffer, tick, &before, &after);
     if (before && after) {
         before->used = after->used = true;
         return (known){&before->snapshot, &after->snapshot, tick, false};
@@ -468,47 +471,47 @@ static known look(foliot__snapshot_buffer *buffer, double tick, double extrapola
                  : (known){0};
 }
 
-static void fill(foliot__snapshot_buffer *buffer, const known *k, foliot_body_state *states)
+static void fill_states(foliot__snapshot_buffer *buffer, const known *k, foliot_body_state *states)
 {
     double t0 = (double)k->is->tick;
     if (!k->next) {
-        extrapolate(buffer, k->is, k->tick - t0, states);
+        extrapolate_states(buffer, k->is, k->tick - t0, states);
         return;
     }
     double ticks = (double)k->next->tick - t0;
-    const foliot_body_state *from = restore(buffer, k->is, k->next),
-                            *to = restore(buffer, k->next, k->is);
+    const foliot_body_state *from = dequantised_states(buffer, k->is, k->next),
+                            *to = dequantised_states(buffer, k->next, k->is);
     for (uint32_t i = 0; i < k->is->count; i++) {
         static const foliot_snapshot_body none;
         const foliot_snapshot_body *b = i < k->next->count ? &k->next->bodies[i] : &none;
-        states[i] =
-            between(buffer, &k->is->bodies[i], b, &from[i], &to[i], ticks, (k->tick - t0) / ticks);
+        states[i] = interpolate_body(buffer, &k->is->bodies[i], b, &from[i], &to[i], ticks,
+                                     (k->tick - t0) / ticks);
     }
 }
 
-static bool body_goes_on(const foliot__snapshot_buffer *buffer, const foliot_snapshot *a,
-                         const foliot_snapshot *b, uint32_t i)
+static bool body_is_continuous(const foliot__snapshot_buffer *buffer, const foliot_snapshot *a,
+                               const foliot_snapshot *b, uint32_t i)
 {
     return i < a->count && i < b->count &&
-           goes_on(buffer, &a->bodies[i], &b->bodies[i], (double)b->tick - (double)a->tick);
+           is_continuous(buffer, &a->bodies[i], &b->bodies[i], (double)b->tick - (double)a->tick);
 }
 
 // The last sample was a guess, and now it is known what should have been shown: every body that has
 // gone on since then settles.
-static void take_offsets(foliot__snapshot_buffer *buffer, const known *now,
-                         double extrapolate_ticks)
+static void smooth_correction(foliot__snapshot_buffer *buffer, const known *now,
+                              double extrapolate_ticks)
 {
-    const foliot__entry *was = find(buffer, buffer->guessed_from);
-    known then = look(buffer, buffer->settling.tick, extrapolate_ticks);
+    const foliot__entry *was = find_entry(buffer, buffer->guessed_from);
+    known then = look_up_tick(buffer, buffer->settling.tick, extrapolate_ticks);
     if (!was || !then.is || then.tick < buffer->settling.tick ||
         now->is->tick < was->snapshot.tick) {
         buffer->settling.weight = 0; // too long ago: it jumps
         return;
     }
-    fill(buffer, &then, buffer->guess);
+    fill_states(buffer, &then, buffer->guess);
     for (uint32_t i = 0; i < now->is->count; i++) {
-        bool on = i < then.is->count && body_goes_on(buffer, &was->snapshot, now->is, i) &&
-                  (!now->next || body_goes_on(buffer, now->is, now->next, i));
+        bool on = i < then.is->count && body_is_continuous(buffer, &was->snapshot, now->is, i) &&
+                  (!now->next || body_is_continuous(buffer, now->is, now->next, i));
         foliot__settling_take(&buffer->settling, i, on ? &buffer->bodies[i] : NULL,
                               &buffer->guess[i]);
     }
@@ -518,14 +521,14 @@ static void take_offsets(foliot__snapshot_buffer *buffer, const known *now,
 foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick,
                                     double extrapolate_ticks, foliot_sample *sample)
 {
-    known now = look(buffer, tick, extrapolate_ticks);
+    known now = look_up_tick(buffer, tick, extrapolate_ticks);
     if (!now.is)
         return FOLIOT_STATUS_AGAIN;
-    if (!make_room_to_show(buffer))
+    if (!reserve_samples(buffer))
         return FOLIOT_STATUS_AGAIN;
     if (buffer->guessed_from != UINT64_MAX && buffer->newest != buffer->guessed_from)
-        take_offsets(buffer, &now, extrapolate_ticks);
-    fill(buffer, &now, buffer->bodies);
+        smooth_correction(buffer, &now, extrapolate_ticks);
+    fill_states(buffer, &now, buffer->bodies);
     foliot__settling_fade(&buffer->settling, now.tick, SETTLE_SHARE * extrapolate_ticks);
     for (uint32_t i = 0; i < now.is->count && buffer->settling.weight > 0; i++)
         if (now.is->bodies[i].flags & FOLIOT_SNAPSHOT_ALIVE)

@@ -36,7 +36,7 @@ void foliot__settling_fade(foliot__settling *settling, double tick, double ticks
     settling->tick = tick;
 }
 
-static void product(const double a[4], const double b[4], double q[4])
+static void quat_product(const double a[4], const double b[4], double q[4])
 {
     const double result[4] = {a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
                               a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],
@@ -46,7 +46,7 @@ static void product(const double a[4], const double b[4], double q[4])
 }
 
 // A share of a turn: the chord, stretched to length one, which goes the same way as the arc.
-static void part_of(const double turn[4], double share, double part[4])
+static void share_of_turn(const double turn[4], double share, double part[4])
 {
     double sign = turn[0] < 0 ? -1 : 1, square = 0;
     for (int i = 0; i < 4; i++) {
@@ -69,7 +69,7 @@ void foliot__settling_take(foliot__settling *settling, uint32_t body,
         offset->position[k] = shown->position[k] - is->position[k];
     const double back[4] = {is->orientation[0], -is->orientation[1], -is->orientation[2],
                             -is->orientation[3]};
-    product(shown->orientation, back, offset->turn);
+    quat_product(shown->orientation, back, offset->turn);
 }
 
 void foliot__settling_apply(const foliot__settling *settling, uint32_t body,
@@ -81,6 +81,6 @@ void foliot__settling_apply(const foliot__settling *settling, uint32_t body,
         return;
     for (int k = 0; k < 3; k++)
         state->position[k] += settling->weight * offset->position[k];
-    part_of(offset->turn, settling->weight, part);
-    product(part, state->orientation, state->orientation);
+    share_of_turn(offset->turn, settling->weight, part);
+    quat_product(part, state->orientation, state->orientation);
 }

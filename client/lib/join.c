@@ -105,7 +105,7 @@ static void forget_connection(foliot_client *c, const foliot__welcome *w)
         drop_scene(c);
 }
 
-static bool between(double x, double low, double high)
+static bool is_between(double x, double low, double high)
 {
     return x >= low && x <= high;
 }
@@ -114,9 +114,10 @@ static bool between(double x, double low, double high)
 // inside.
 static bool welcome_sensible(const foliot__welcome *w)
 {
-    return between(w->dt, 1e-30, 1e30) && between(w->pace_hz, 1e-6, 1e6) &&
-           between(w->snapshot_hz, 1e-6, 1e6) && between(w->format.position_step, 1e-15, 1e15) &&
-           between(w->format.velocity_step, 1e-15, 1e15) && w->tick <= TICK_MAX &&
+    return is_between(w->dt, 1e-30, 1e30) && is_between(w->pace_hz, 1e-6, 1e6) &&
+           is_between(w->snapshot_hz, 1e-6, 1e6) &&
+           is_between(w->format.position_step, 1e-15, 1e15) &&
+           is_between(w->format.velocity_step, 1e-15, 1e15) && w->tick <= TICK_MAX &&
            (w->scene_bytes <= FOLIOT__SCENE_BYTES_MAX || !w->lockstep);
 }
 
@@ -244,7 +245,7 @@ static void take_player(foliot_client *c, const foliot__player_message *m)
     memcpy(c->players[m->player].name, m->name, sizeof m->name);
 }
 
-static void take_state(foliot_client *c, const foliot__keyframe_part *part)
+static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *part)
 {
     foliot__message m = {.kind = FOLIOT__KEYFRAME_HEARD};
     if (part->tick > TICK_MAX) {
@@ -305,7 +306,7 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
     case FOLIOT__KEYFRAME_PART:
     case FOLIOT__TICKS_PART:
         if (c->lockstep && m.kind == FOLIOT__KEYFRAME_PART)
-            take_state(c, &m.as.keyframe_part);
+            take_keyframe_part(c, &m.as.keyframe_part);
         else if (c->lockstep)
             foliot__lockstep_client_take_ticks(c->lockstep, &m.as.ticks_part);
         c->work += FOLIOT__TICKS_WORK;

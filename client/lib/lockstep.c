@@ -99,7 +99,7 @@ const foliot_world *foliot__lockstep_client_world(const foliot__lockstep_client 
 
 // -- the state to begin with
 
-static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
+static void save_checkpoint(foliot__checkpoint *c, const foliot_simulation *simulation)
 {
     size_t length = 0;
     c->valid = false;
@@ -118,7 +118,7 @@ static void keep(foliot__checkpoint *c, const foliot_simulation *simulation)
 }
 
 // Room for the states of as many ticks as fit.
-static void make_held(foliot__lockstep_client *l)
+static void reserve_states(foliot__lockstep_client *l)
 {
     size_t stride =
         l->base.valid ? l->base.length + l->base.length / 4 + 256 : 0; // bodies may come
@@ -135,7 +135,7 @@ static void make_held(foliot__lockstep_client *l)
         l->held = malloc(stride * l->held_ticks);
 }
 
-static void hold(foliot__lockstep_client *l)
+static void store_state(foliot__lockstep_client *l)
 {
     size_t length = 0, place = l->held ? l->tick % l->held_ticks : 0;
     if (!l->held)
@@ -145,7 +145,7 @@ static void hold(foliot__lockstep_client *l)
     l->held_length[place] = status == FOLIOT_STATUS_OK ? length : 0;
 }
 
-static bool begin(foliot__lockstep_client *l)
+static bool begin_from_state(foliot__lockstep_client *l)
 {
     size_t head = 4 * (size_t)l->state_players;
     if (!l->setup_here || l->state_total < head ||
@@ -160,15 +160,15 @@ static bool begin(foliot__lockstep_client *l)
     l->tick = l->start = l->checked = l->state_tick;
     l->digests = 0;
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = foliot_simulation_get_digest(&l->simulation);
-    keep(&l->base, &l->simulation);
+    save_checkpoint(&l->base, &l->simulation);
     l->next.valid = false;
-    make_held(l);
+    reserve_states(l);
     memset(l->held_length, 0, sizeof l->held_length); // those are of other ticks
     l->begun = true;
     return true;
 }
 
-static bool make_room(foliot__lockstep_client *l, size_t wanted)
+static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
 {
     if (wanted <= l->state_capacity)
         return true;
@@ -196,14 +196,15 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
     }
     if (!l->expected || l->begun || part->tick != l->state_tick || part->offset != l->state_have ||
         part->total != l->state_total || part->length > l->state_total - l->state_have ||
-        part->total > FOLIOT_SIMULATION_BYTES_MAX || !make_room(l, l->state_have + part->length)) {
+        part->total > FOLIOT_SIMULATION_BYTES_MAX ||
+        !reserve_state_bytes(l, l->state_have + part->length)) {
         l->malformed++;
         return false;
     }
     memcpy(l->state + l->state_have, part->bytes, part->length);
     l->state_have += part->length;
     if (l->state_have == l->state_total)
-        l->unfit = !begin(l);
+        l->unfit = !begin_from_state(l);
     if (l->state_have < l->state_total && l->state_have - l->state_heard < HEARD_EVERY)
         return false;
     l->state_heard = l->state_have;
@@ -252,7 +253,7 @@ static void count_stalls(foliot__lockstep_client *l)
 }
 
 // The server has compared up to the next checkpoint: what lies before it is not needed any more.
-static void keep_checkpoints(foliot__lockstep_client *l)
+static void advance_checkpoints(foliot__lockstep_client *l)
 {
     bool pressed = l->log.end - l->log.first > FOLIOT__CLIENT_TICKS / 2;
     if (l->next.valid && (l->checked >= l->next.tick || pressed)) {
@@ -262,7 +263,7 @@ static void keep_checkpoints(foliot__lockstep_client *l)
         l->next.valid = false;
     }
     if (!l->next.valid && l->tick - l->base.tick >= FOLIOT__CHECKPOINT_TICKS)
-        keep(&l->next, &l->simulation);
+        save_checkpoint(&l->next, &l->simulation);
     foliot__tick_log_forget(&l->log, l->base.valid ? l->base.tick : l->tick);
 }
 
@@ -283,8 +284,8 @@ bool foliot__lockstep_client_step(foliot__lockstep_client *l)
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = digest;
     l->digests += foliot__digest_share(l->tick, digest);
     l->ticks_stepped++;
-    hold(l);
-    keep_checkpoints(l);
+    store_state(l);
+    advance_checkpoints(l);
     return true;
 }
 
@@ -355,7 +356,7 @@ uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, ui
 }
 
 // All ticks up to this one are decided: as before, but for the controls that change with it.
-static bool decide(foliot__lockstep_client *l, uint64_t tick, const foliot_input *controls)
+static bool decide_inputs(foliot__lockstep_client *l, uint64_t tick, const foliot_input *controls)
 {
     // (Where all have been acknowledged the log is empty, and the tick may be the one before it.)
     if (!l->own_begun || (tick > l->own.first && tick - l->own.first >= FOLIOT__OWN_TICKS)) {
@@ -372,9 +373,9 @@ static bool decide(foliot__lockstep_client *l, uint64_t tick, const foliot_input
     return controls != NULL;
 }
 
-static size_t encode(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick, uint64_t first,
-                     uint64_t end, const uint8_t *block, size_t block_length,
-                     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
+static size_t encode_packet(foliot__lockstep_client *l, uint64_t now_ns, uint64_t tick,
+                            uint64_t first, uint64_t end, const uint8_t *block, size_t block_length,
+                            uint8_t bytes[FOLIOT_PACKET_BYTES_MAX])
 {
     foliot__lockstep_input packet = {
         .acks = foliot__tick_acks_of(&l->log),
@@ -407,7 +408,7 @@ size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_n
     if (!l->expected)
         return 0;
     if (plays) {
-        *decided = decide(l, tick, controls);
+        *decided = decide_inputs(l, tick, controls);
         uint64_t from = l->own_acked > l->own.first ? l->own_acked : l->own.first;
         length = from <= tick ? foliot__block_of_newest(&l->own, from, tick + 1, &l->block, block,
                                                         sizeof block, &first)
@@ -417,7 +418,7 @@ size_t foliot__lockstep_client_packet(foliot__lockstep_client *l, uint64_t now_n
             first = tick + 1;
         }
     }
-    return encode(l, now_ns, tick, first, tick + 1, block, length, bytes);
+    return encode_packet(l, now_ns, tick, first, tick + 1, block, length, bytes);
 }
 
 size_t foliot__lockstep_client_repeat(foliot__lockstep_client *l, uint64_t now_ns,
@@ -434,5 +435,6 @@ size_t foliot__lockstep_client_repeat(foliot__lockstep_client *l, uint64_t now_n
     size_t length =
         foliot__block_of_oldest(&l->own, from, to, &l->block, block, sizeof block, &next);
     uint64_t tick = l->own.end > l->log.end ? l->own.end - 1 : l->log.end;
-    return length == SIZE_MAX ? 0 : encode(l, now_ns, tick, from, next, block, length, bytes);
+    return length == SIZE_MAX ? 0
+                              : encode_packet(l, now_ns, tick, from, next, block, length, bytes);
 }

@@ -135,7 +135,7 @@ void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXI
     client->changed = true;
 }
 
-static void note_change(foliot_client *c, uint32_t tick)
+static void append_change(foliot_client *c, uint32_t tick)
 {
     if (!c->changed || c->change_count == FOLIOT__CHANGES_HELD)
         return; // the newest controls wait until the server has caught up
@@ -160,7 +160,7 @@ static void send_inputs(foliot_client *c)
         return;
     foliot__input_packet packet = {.tick = input_tick(c), .sent_us = (uint32_t)(c->now_ns / 1000)};
     if (!c->config.spectates)
-        note_change(c, packet.tick);
+        append_change(c, packet.tick);
     packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest : FOLIOT__NO_TICK;
     packet.count = c->change_count;
     memcpy(packet.changes, c->changes, sizeof c->changes[0] * c->change_count);
@@ -174,7 +174,7 @@ static void send_inputs(foliot_client *c)
 // -- lockstep
 
 // What is here is stepped, but for a bounded number of ticks at once, and remembered to be shown.
-static bool step(foliot_client *c)
+static bool step_closed_ticks(foliot_client *c)
 {
     uint32_t steps = 0;
     uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
@@ -226,7 +226,7 @@ void foliot__stream_update(foliot_client *c)
         !c->leaving &&
         c->state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none where nobody looks any more
     if (c->lockstep)
-        send_lockstep(c, steps && step(c));
+        send_lockstep(c, steps && step_closed_ticks(c));
     else
         send_inputs(c);
 }

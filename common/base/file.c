@@ -29,7 +29,7 @@ const char *foliot__file_problem(int error)
                                 : strerror(error);
 }
 
-static int refuse(int descriptor, int error)
+static int close_and_fail(int descriptor, int error)
 {
     if (descriptor >= 0)
         close(descriptor);
@@ -38,17 +38,17 @@ static int refuse(int descriptor, int error)
 }
 
 // What was opened, if it is a regular file. Reading waits from here on.
-static int regular(int descriptor)
+static int require_regular(int descriptor)
 {
     struct stat about;
     if (descriptor < 0)
-        return refuse(-1, errno == ENXIO || errno == ENODEV
-                              ? NOT_REGULAR
-                              : errno); // a socket, a device without driver
+        return close_and_fail(-1, errno == ENXIO || errno == ENODEV
+                                      ? NOT_REGULAR
+                                      : errno); // a socket, a device without driver
     if (fstat(descriptor, &about) != 0)
-        return refuse(descriptor, errno);
+        return close_and_fail(descriptor, errno);
     if (!S_ISREG(about.st_mode))
-        return refuse(descriptor, S_ISDIR(about.st_mode) ? EISDIR : NOT_REGULAR);
+        return close_and_fail(descriptor, S_ISDIR(about.st_mode) ? EISDIR : NOT_REGULAR);
     int flags = fcntl(descriptor, F_GETFL);
     if (flags >= 0)
         (void)fcntl(descriptor, F_SETFL, flags & ~O_NONBLOCK);
@@ -57,7 +57,7 @@ static int regular(int descriptor)
 
 int foliot__file_open(const char *file)
 {
-    return regular(open(file, READING));
+    return require_regular(open(file, READING));
 }
 
 FILE *foliot__file_stream(const char *file)
@@ -65,7 +65,7 @@ FILE *foliot__file_stream(const char *file)
     int descriptor = foliot__file_open(file);
     FILE *stream = descriptor >= 0 ? fdopen(descriptor, "rb") : NULL;
     if (descriptor >= 0 && !stream)
-        refuse(descriptor, errno);
+        close_and_fail(descriptor, errno);
     return stream;
 }
 
@@ -74,17 +74,17 @@ int foliot__file_open_below(const char *folder, const char *name)
 {
     char part[256];
     if (!*name || *name == '/')
-        return refuse(-1, EACCES);
+        return close_and_fail(-1, EACCES);
     int at = open(folder, PASSING);
     while (at >= 0) {
         size_t length = strcspn(name, "/");
         const char *rest = name + length + strspn(name + length, "/");
         if (length == 0 || length >= sizeof part)
-            return refuse(at, length ? ENAMETOOLONG : EISDIR);
+            return close_and_fail(at, length ? ENAMETOOLONG : EISDIR);
         memcpy(part, name, length);
         part[length] = 0;
         if (strcmp(part, "..") == 0)
-            return refuse(at, EACCES);
+            return close_and_fail(at, EACCES);
         bool last = name[length] == 0;
         int next = openat(at, part, O_NOFOLLOW | (last ? READING : PASSING));
         int error = errno;
@@ -95,11 +95,11 @@ int foliot__file_open_below(const char *folder, const char *name)
         close(at);
         errno = error;
         if (last)
-            return regular(next);
+            return require_regular(next);
         at = next;
         name = rest;
         if (!*name)
-            return refuse(at, EISDIR);
+            return close_and_fail(at, EISDIR);
     }
     return -1;
 }

@@ -40,7 +40,7 @@ static void quote(FILE *out, const char *text)
 }
 
 // The comma and the key before a value.
-static void place(foliot__json *json, const char *key)
+static void write_separator(foliot__json *json, const char *key)
 {
     uint32_t bit = UINT32_C(1) << (json->depth & 31);
     bool in_object = json->depth > 0 && !(json->is_array & bit);
@@ -57,7 +57,7 @@ static void place(foliot__json *json, const char *key)
 
 static void open(foliot__json *json, const char *key, bool array)
 {
-    place(json, key);
+    write_separator(json, key);
     FOLIOT_ASSERT(json->depth + 1 < FOLIOT__JSON_DEPTH_MAX);
     json->depth++;
     uint32_t bit = UINT32_C(1) << json->depth;
@@ -89,7 +89,7 @@ void foliot__json_text(foliot__json *json, const char *key, const char *value)
         foliot__json_null(json, key);
         return;
     }
-    place(json, key);
+    write_separator(json, key);
     quote(json->out, value);
 }
 
@@ -105,7 +105,7 @@ void foliot__json_real(foliot__json *json, const char *key, double value)
     char *comma = strchr(text, ',');
     if (comma)
         *comma = '.';
-    place(json, key);
+    write_separator(json, key);
     fputs(text, json->out);
 }
 
@@ -119,25 +119,25 @@ void foliot__json_reals(foliot__json *json, const char *key, const double *value
 
 void foliot__json_count(foliot__json *json, const char *key, uint64_t value)
 {
-    place(json, key);
+    write_separator(json, key);
     fprintf(json->out, "%" PRIu64, value);
 }
 
 void foliot__json_integer(foliot__json *json, const char *key, int64_t value)
 {
-    place(json, key);
+    write_separator(json, key);
     fprintf(json->out, "%" PRId64, value);
 }
 
 void foliot__json_bool(foliot__json *json, const char *key, bool value)
 {
-    place(json, key);
+    write_separator(json, key);
     fputs(value ? "true" : "false", json->out);
 }
 
 void foliot__json_null(foliot__json *json, const char *key)
 {
-    place(json, key);
+    write_separator(json, key);
     fputs("null", json->out);
 }
 

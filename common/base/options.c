@@ -12,10 +12,10 @@
 
 #define HELP_COLUMNS 90
 
-static foliot__options_outcome wrong(foliot__arguments *arguments, const char *format, ...)
+static foliot__options_outcome report_mistake(foliot__arguments *arguments, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-static foliot__options_outcome wrong(foliot__arguments *arguments, const char *format, ...)
+static foliot__options_outcome report_mistake(foliot__arguments *arguments, const char *format, ...)
 {
     va_list list;
     va_start(list, format);
@@ -30,7 +30,7 @@ static bool is_option(const char *argument)
 }
 
 // Is `argument` "--NAME" or "--NAME=..."?
-static bool names(const char *argument, const char *name)
+static bool names_option(const char *argument, const char *name)
 {
     size_t length = strlen(name);
     return strncmp(argument, "--", 2) == 0 && strncmp(argument + 2, name, length) == 0 &&
@@ -40,7 +40,7 @@ static bool names(const char *argument, const char *name)
 static const foliot__option *option_of(const foliot__command *command, const char *argument)
 {
     for (const foliot__option *o = command->options; o && o->name; o++)
-        if (names(argument, o->name))
+        if (names_option(argument, o->name))
             return o;
     return NULL;
 }
@@ -82,8 +82,9 @@ static foliot__options_outcome unknown_command(const foliot__program *program, c
     char clean[128];
     foliot__text_clean(clean, sizeof clean, written);
     if (nearest && foliot__word_close(written, least))
-        return wrong(arguments, "there is no command '%s'; did you mean '%s'?", clean, nearest);
-    return wrong(arguments, "there is no command '%s'", clean);
+        return report_mistake(arguments, "there is no command '%s'; did you mean '%s'?", clean,
+                              nearest);
+    return report_mistake(arguments, "there is no command '%s'", clean);
 }
 
 // The command's place in argv, 0 if it is the default one; negative if there is none.
@@ -110,11 +111,11 @@ static int find_command(const foliot__program *program, int argc, char **argv,
     if (written)
         unknown_command(program, written, arguments);
     else
-        wrong(arguments, "no command given");
+        report_mistake(arguments, "no command given");
     return -1;
 }
 
-static bool in_range(const foliot__option *option, double value)
+static bool is_in_range(const foliot__option *option, double value)
 {
     if (option->kind == FOLIOT__OPTION_POSITIVE)
         return value > 0;
@@ -136,17 +137,18 @@ static foliot__options_outcome bad_number(const foliot__option *option, const ch
         snprintf(range, sizeof range, " from %.15g to %.15g", option->low, option->high);
     else if (option->low != 0)
         snprintf(range, sizeof range, ", at least %.15g", option->low);
-    return wrong(arguments, "--%s wants %s%s, not '%s'", option->name, what, range, clean);
+    return report_mistake(arguments, "--%s wants %s%s, not '%s'", option->name, what, range, clean);
 }
 
 static foliot__options_outcome check_text(const foliot__option *option, const char *value,
                                           foliot__arguments *arguments)
 {
     if (!value[0])
-        return wrong(arguments, "--%s wants %s, not an empty text", option->name, option->value);
+        return report_mistake(arguments, "--%s wants %s, not an empty text", option->name,
+                              option->value);
     if (option->high > 0 && (double)strlen(value) > option->high)
-        return wrong(arguments, "--%s wants %s of at most %.0f bytes, not of %zu", option->name,
-                     option->value, option->high, strlen(value));
+        return report_mistake(arguments, "--%s wants %s of at most %.0f bytes, not of %zu",
+                              option->name, option->value, option->high, strlen(value));
     return FOLIOT__OPTIONS_RUN;
 }
 
@@ -169,18 +171,18 @@ static foliot__options_outcome store_value(const foliot__option *option, const c
         if (check_text(option, value, arguments) != FOLIOT__OPTIONS_RUN)
             return FOLIOT__OPTIONS_WRONG;
         if (texts->count == FOLIOT__TEXTS_MAX)
-            return wrong(arguments, "--%s is given more than %d times", option->name,
-                         FOLIOT__TEXTS_MAX);
+            return report_mistake(arguments, "--%s is given more than %d times", option->name,
+                                  FOLIOT__TEXTS_MAX);
         texts->items[texts->count++] = value;
         break;
     case FOLIOT__OPTION_COUNT:
-        if (!foliot__parse_count(value, &count) || !in_range(option, (double)count))
+        if (!foliot__parse_count(value, &count) || !is_in_range(option, (double)count))
             return bad_number(option, value, arguments);
         *(uint64_t *)option->to = count;
         break;
     case FOLIOT__OPTION_REAL:
     case FOLIOT__OPTION_POSITIVE:
-        if (!foliot__parse_real(value, &real) || !in_range(option, real))
+        if (!foliot__parse_real(value, &real) || !is_in_range(option, real))
             return bad_number(option, value, arguments);
         *(double *)option->to = real;
         break;
@@ -209,10 +211,11 @@ static foliot__options_outcome unknown_option(const foliot__command *command, co
     }
     foliot__text_clean(clean, sizeof clean, name);
     if (strcmp(name, "--help") == 0 || strcmp(name, "--version") == 0)
-        return wrong(arguments, "%s takes no value", clean);
+        return report_mistake(arguments, "%s takes no value", clean);
     if (foliot__word_close(name, least))
-        return wrong(arguments, "there is no option %s; did you mean --%s?", clean, nearest);
-    return wrong(arguments, "there is no option %s", clean);
+        return report_mistake(arguments, "there is no option %s; did you mean --%s?", clean,
+                              nearest);
+    return report_mistake(arguments, "there is no option %s", clean);
 }
 
 static bool is_number(const char *text)
@@ -232,18 +235,18 @@ static foliot__options_outcome read_option(foliot__arguments *arguments, int arg
     size_t index = (size_t)(option - arguments->command->options);
     FOLIOT_ASSERT(index < 64);
     if ((*seen >> index & 1) && option->kind != FOLIOT__OPTION_TEXTS)
-        return wrong(arguments, "--%s is given twice", option->name);
+        return report_mistake(arguments, "--%s is given twice", option->name);
     *seen |= UINT64_C(1) << index;
     const char *value = strchr(argument, '=');
     if (option->kind == FOLIOT__OPTION_FLAG) {
         if (value)
-            return wrong(arguments, "--%s takes no value", option->name);
+            return report_mistake(arguments, "--%s takes no value", option->name);
         return store_value(option, NULL, arguments);
     }
     if (value)
         return store_value(option, value + 1, arguments);
     if (*at + 1 >= argc || (is_option(argv[*at + 1]) && !is_number(argv[*at + 1])))
-        return wrong(arguments, "--%s wants a value: %s", option->name, option->value);
+        return report_mistake(arguments, "--%s wants a value: %s", option->name, option->value);
     *at += 1;
     return store_value(option, argv[*at], arguments);
 }
@@ -253,17 +256,18 @@ static foliot__options_outcome check_operands(foliot__arguments *arguments)
     const foliot__command *command = arguments->command;
     char clean[128];
     if (arguments->operand_count < command->operands_min)
-        return wrong(arguments, "too few operands; the use is: %s", command->synopsis);
+        return report_mistake(arguments, "too few operands; the use is: %s", command->synopsis);
     if (arguments->operand_count > command->operands_max) {
         const char *extra = arguments->operands[command->operands_max];
-        return wrong(arguments, "'%s' is one operand too many; the use is: %s",
-                     foliot__text_clean(clean, sizeof clean, extra), command->synopsis);
+        return report_mistake(arguments, "'%s' is one operand too many; the use is: %s",
+                              foliot__text_clean(clean, sizeof clean, extra), command->synopsis);
     }
     return FOLIOT__OPTIONS_RUN;
 }
 
 // --help and --version win over every mistake beside them.
-static foliot__options_outcome asked(const foliot__program *program, int argc, char **argv)
+static foliot__options_outcome help_or_version_asked(const foliot__program *program, int argc,
+                                                     char **argv)
 {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
@@ -280,7 +284,7 @@ foliot__options_outcome foliot__options_read(const foliot__program *program, int
                                              foliot__arguments *arguments)
 {
     *arguments = (foliot__arguments){.operands = argv + (argc > 0)};
-    foliot__options_outcome outcome = asked(program, argc, argv);
+    foliot__options_outcome outcome = help_or_version_asked(program, argc, argv);
     int command_at = find_command(program, argc, argv, arguments);
     if (outcome != FOLIOT__OPTIONS_RUN) {
         if (command_at == 0)
@@ -331,7 +335,7 @@ static void help_options(const foliot__option *options, FILE *out)
 
 // Whole words, and what stands in brackets as one; lines of at most HELP_COLUMNS where that is
 // possible.
-static void wrap(FILE *out, size_t column, size_t indent, const char *text)
+static void print_wrapped(FILE *out, size_t column, size_t indent, const char *text)
 {
     while (*text) {
         size_t length = 0;
@@ -357,7 +361,7 @@ static void help_usage(const foliot__program *program, const foliot__command *co
     const char *blank = command->name[0] ? " " : "";
     fprintf(out, "  %s%s%s", program->name, blank, command->name);
     size_t column = 2 + strlen(program->name) + strlen(blank) + strlen(command->name);
-    wrap(out, column, 6, command->synopsis ? command->synopsis : "");
+    print_wrapped(out, column, 6, command->synopsis ? command->synopsis : "");
 }
 
 static void help_program(const foliot__program *program, FILE *out)
@@ -392,8 +396,8 @@ void foliot__options_help(const foliot__program *program, const foliot__command 
     help_options(command->options, out);
 }
 
-static int complain(const foliot__program *program, const foliot__command *command,
-                    const char *message)
+static int print_mistake(const foliot__program *program, const foliot__command *command,
+                         const char *message)
 {
     const char *name = command ? command->name : "";
     const char *blank = name[0] ? " " : "";
@@ -410,7 +414,7 @@ int foliot__options_wrong(const foliot__program *program, const foliot__argument
     va_start(list, format);
     vsnprintf(message, sizeof message, format, list);
     va_end(list);
-    return complain(program, arguments->command, message);
+    return print_mistake(program, arguments->command, message);
 }
 
 int foliot__options_start(const foliot__program *program, int argc, char **argv,
@@ -431,5 +435,5 @@ int foliot__options_start(const foliot__program *program, int argc, char **argv,
     case FOLIOT__OPTIONS_WRONG:
         break;
     }
-    return complain(program, arguments->command, arguments->message);
+    return print_mistake(program, arguments->command, arguments->message);
 }

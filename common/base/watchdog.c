@@ -38,7 +38,7 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static _Noreturn void end(const char *sentence)
+static _Noreturn void end_process(const char *sentence)
 {
     // A terminal that is stopped, or nobody's any more, takes nothing: the last words do not wait
     // for it.
@@ -67,7 +67,7 @@ static void end_for_signal(uint64_t began_ns)
              dog.config.program, name_of(dog.signal), dog.config.work,
              1e-9 * (double)(now_ns(CLOCK_MONOTONIC) - began_ns), *dog.config.lost ? ": " : "",
              dog.config.lost);
-    end(sentence);
+    end_process(sentence);
 }
 
 static void end_for_second(void)
@@ -75,7 +75,7 @@ static void end_for_second(void)
     char sentence[512];
     snprintf(sentence, sizeof sentence,
              "%s: ended by a second signal, before it had ended by itself\n", dog.config.program);
-    end(sentence);
+    end_process(sentence);
 }
 
 static void end_for_limit(void)
@@ -86,10 +86,10 @@ static void end_for_limit(void)
              "for it%s%s\n",
              dog.config.program, dog.config.work, dog.config.limit_seconds,
              *dog.config.lost ? "; " : "", dog.config.lost);
-    end(sentence);
+    end_process(sentence);
 }
 
-static void look(void)
+static void check_limits(void)
 {
     uint64_t stretch = atomic_load(&dog.stretch), began = atomic_load(&dog.began_ns);
     if (stretch % 2 == 0 || atomic_load(&dog.stretch) != stretch)
@@ -119,14 +119,14 @@ static void take_signal(int number)
     atomic_store(&dog.asked, true);
 }
 
-static void *watch(void *unused)
+static void *watch_signals(void *unused)
 {
     const struct timespec every = {.tv_nsec = LOOK_EVERY_NS};
     for (;;) {
         int number = sigtimedwait(&dog.signals, NULL, &every);
         if (number > 0)
             take_signal(number);
-        look();
+        check_limits();
     }
     return unused;
 }
@@ -145,7 +145,7 @@ bool foliot__watchdog_start(const foliot__watchdog_config *config)
     if (pthread_getcpuclockid(pthread_self(), &dog.clock) != 0 ||
         pthread_sigmask(SIG_BLOCK, &dog.signals, &before) != 0)
         return false;
-    if (pthread_create(&thread, NULL, watch, NULL) == 0) {
+    if (pthread_create(&thread, NULL, watch_signals, NULL) == 0) {
         pthread_detach(thread);
         return true;
     }

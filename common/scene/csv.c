@@ -68,7 +68,7 @@ typedef struct cell {
     uint32_t column;
 } cell;
 
-static bool blank(char c)
+static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
@@ -81,9 +81,9 @@ static bool next_cell(const char *line, const char **at, const char *end, cell *
     const char *stop = memchr(*at, ',', (size_t)(end - *at));
     const char *first = *at, *last = stop ? stop : end;
     *at = stop ? stop + 1 : end + 1;
-    while (first < last && blank(*first))
+    while (first < last && is_space(*first))
         first++;
-    while (last > first && blank(last[-1]))
+    while (last > first && is_space(last[-1]))
         last--;
     *c = (cell){first, (size_t)(last - first), 1};
     for (const char *i = line; i < first; i++)
@@ -91,8 +91,8 @@ static bool next_cell(const char *line, const char **at, const char *end, cell *
     return true;
 }
 
-static void fault(foliot__reading *reading, const foliot__csv *csv, foliot_status status,
-                  uint32_t line, uint32_t column_number, const char *sentence)
+static void fault_in_csv(foliot__reading *reading, const foliot__csv *csv, foliot_status status,
+                         uint32_t line, uint32_t column_number, const char *sentence)
 {
     char text[800];
     snprintf(text, sizeof text, "%s:%u:%u: %s", csv->name, (unsigned)line, (unsigned)column_number,
@@ -100,12 +100,12 @@ static void fault(foliot__reading *reading, const foliot__csv *csv, foliot_statu
     foliot__fault_text(reading, status, csv->node->place, csv->path, text);
 }
 
-static void fault_cell(foliot__reading *reading, const foliot__csv *csv, uint32_t line,
-                       const cell *c, const column *kind, const char *sentence)
+static void fault_in_cell(foliot__reading *reading, const foliot__csv *csv, uint32_t line,
+                          const cell *c, const column *kind, const char *sentence)
 {
     char text[200];
     snprintf(text, sizeof text, "%s: %s", kind->name, sentence);
-    fault(reading, csv, FOLIOT_STATUS_INVALID, line, c->column, text);
+    fault_in_csv(reading, csv, FOLIOT_STATUS_INVALID, line, c->column, text);
 }
 
 // -- the header
@@ -135,7 +135,7 @@ static void refuse_column(foliot__reading *reading, const foliot__csv *csv, uint
     else
         snprintf(text, sizeof text,
                  "this column has a name that is none of a body's (name, mass, position.x ...)");
-    fault(reading, csv, FOLIOT_STATUS_INVALID, line, c->column, text);
+    fault_in_csv(reading, csv, FOLIOT_STATUS_INVALID, line, c->column, text);
 }
 
 static void read_header(foliot__reading *reading, foliot__csv *csv, const char *text,
@@ -151,7 +151,7 @@ static void read_header(foliot__reading *reading, foliot__csv *csv, const char *
         }
         for (uint32_t i = 0; i < csv->count; i++)
             if (csv->header[i] == kind)
-                fault_cell(reading, csv, line, &c, kind, "this column stands here twice");
+                fault_in_cell(reading, csv, line, &c, kind, "this column stands here twice");
         if (reading->status == FOLIOT_STATUS_OK) // each kind once: there is room
             csv->header[csv->count++] = kind;
     }
@@ -201,7 +201,7 @@ static void read_cell(foliot__reading *reading, const foliot__csv *csv, uint32_t
     else
         sentence = read_shape_cell(text, target);
     if (sentence)
-        fault_cell(reading, csv, line, c, kind, sentence);
+        fault_in_cell(reading, csv, line, c, kind, sentence);
 }
 
 static void read_row(foliot__assembly *assembly, const foliot__csv *csv, const char *text,
@@ -224,14 +224,14 @@ static void read_row(foliot__assembly *assembly, const foliot__csv *csv, const c
         char sentence[80];
         snprintf(sentence, sizeof sentence, "the header has %u cells, this line has %u",
                  (unsigned)csv->count, (unsigned)count);
-        fault(reading, csv, FOLIOT_STATUS_INVALID, origin->csv_line, 1, sentence);
+        fault_in_csv(reading, csv, FOLIOT_STATUS_INVALID, origin->csv_line, 1, sentence);
     }
     foliot__append(assembly, &assembly->bodies, &body, origin, NULL);
 }
 
 static bool is_blank(const char *text, const char *end)
 {
-    while (text < end && blank(*text))
+    while (text < end && is_space(*text))
         text++;
     return text == end;
 }
@@ -255,8 +255,8 @@ static void read_lines(foliot__assembly *assembly, foliot__csv *csv, size_t leng
         at = end + 1;
     }
     if (assembly->bodies.count == before)
-        fault(reading, csv, FOLIOT_STATUS_INVALID, origin.csv_line, 1,
-              csv->count ? "there is no body in this file" : "the file is empty");
+        fault_in_csv(reading, csv, FOLIOT_STATUS_INVALID, origin.csv_line, 1,
+                     csv->count ? "there is no body in this file" : "the file is empty");
 }
 
 // -- the file
@@ -337,5 +337,5 @@ void foliot__csv_fault(foliot__assembly *assembly, const foliot__origin *origin,
         c.column = 1; // no column is to blame: the line is
     }
     snprintf(text, sizeof text, "%s: %s", name, sentence);
-    fault(&assembly->source.reading, csv, status, origin->csv_line, c.column, text);
+    fault_in_csv(&assembly->source.reading, csv, status, origin->csv_line, c.column, text);
 }

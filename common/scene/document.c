@@ -24,7 +24,7 @@ static foliot__text_place place_of(yaml_mark_t mark)
 }
 
 // With the path to the node that is being added.
-static void refuse(builder *b, yaml_mark_t mark, const char *sentence)
+static void refuse_node(builder *b, yaml_mark_t mark, const char *sentence)
 {
     foliot__path steps[DEPTH_MAX];
     const foliot__path *up = NULL;
@@ -46,10 +46,10 @@ static bool expects_key(const builder *b)
     return parent && parent->kind == FOLIOT__MAPPING && parent->count % 2 == 0;
 }
 
-static foliot__node *add(builder *b, foliot__node_kind kind, yaml_mark_t mark)
+static foliot__node *add_node(builder *b, foliot__node_kind kind, yaml_mark_t mark)
 {
     if (kind != FOLIOT__SCALAR && expects_key(b)) {
-        refuse(b, mark, "a key must be a word");
+        refuse_node(b, mark, "a key must be a word");
         return NULL;
     }
     foliot__node *node = foliot__take(b->reading, sizeof *node);
@@ -71,10 +71,10 @@ static foliot__node *add(builder *b, foliot__node_kind kind, yaml_mark_t mark)
 static void open_node(builder *b, foliot__node_kind kind, yaml_mark_t mark)
 {
     if (b->depth == DEPTH_MAX) {
-        refuse(b, mark, "is nested deeper than any scene");
+        refuse_node(b, mark, "is nested deeper than any scene");
         return;
     }
-    foliot__node *node = add(b, kind, mark);
+    foliot__node *node = add_node(b, kind, mark);
     if (!node)
         return;
     b->open[b->depth] = node;
@@ -87,11 +87,11 @@ static void add_scalar(builder *b, const yaml_event_t *event)
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (memchr(text, 0, length)) {
-        refuse(b, event->start_mark, "text must not contain a zero byte");
+        refuse_node(b, event->start_mark, "text must not contain a zero byte");
         return;
     }
     bool key = expects_key(b);
-    foliot__node *node = add(b, FOLIOT__SCALAR, event->start_mark);
+    foliot__node *node = add_node(b, FOLIOT__SCALAR, event->start_mark);
     if (!node)
         return;
     node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
@@ -104,19 +104,19 @@ static void check_decorations(builder *b, const yaml_event_t *event, const yaml_
                               const yaml_char_t *tag)
 {
     if (anchor)
-        refuse(b, event->start_mark, "anchors (&) are not allowed in a scene");
+        refuse_node(b, event->start_mark, "anchors (&) are not allowed in a scene");
     if (tag)
-        refuse(b, event->start_mark, "tags (!) are not allowed in a scene");
+        refuse_node(b, event->start_mark, "tags (!) are not allowed in a scene");
 }
 
 static void start_document(builder *b, const yaml_event_t *event)
 {
     if (b->documents++)
-        refuse(b, event->start_mark, "a file holds one scene: a second document starts here");
+        refuse_node(b, event->start_mark, "a file holds one scene: a second document starts here");
     const yaml_tag_directive_t *tags = event->data.document_start.tag_directives.start;
     if (event->data.document_start.version_directive ||
         tags != event->data.document_start.tag_directives.end)
-        refuse(b, event->start_mark, "directives (%) are not allowed in a scene");
+        refuse_node(b, event->start_mark, "directives (%) are not allowed in a scene");
 }
 
 static void take_event(builder *b, const yaml_event_t *event)
@@ -126,7 +126,7 @@ static void take_event(builder *b, const yaml_event_t *event)
         start_document(b, event);
         break;
     case YAML_ALIAS_EVENT:
-        refuse(b, event->start_mark, "aliases (*) are not allowed in a scene");
+        refuse_node(b, event->start_mark, "aliases (*) are not allowed in a scene");
         break;
     case YAML_SCALAR_EVENT:
         check_decorations(b, event, event->data.scalar.anchor, event->data.scalar.tag);
@@ -196,7 +196,7 @@ static void refuse_syntax(builder *b, const yaml_parser_t *parser, const char *t
                   *context ? ", " : "", parser->problem ? parser->problem : "unknown problem");
 }
 
-static void build(builder *b, yaml_parser_t *parser, const char *text, size_t length)
+static void build_tree(builder *b, yaml_parser_t *parser, const char *text, size_t length)
 {
     bool ended = false;
     while (!ended && b->reading->status == FOLIOT_STATUS_OK) {
@@ -222,7 +222,7 @@ foliot__node *foliot__document_of(foliot__reading *reading, const char *text, si
     }
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
-    build(&b, &parser, text, length);
+    build_tree(&b, &parser, text, length);
     yaml_parser_delete(&parser);
     if (reading->status == FOLIOT_STATUS_OK && !b.top)
         foliot__fault(reading, FOLIOT_STATUS_INVALID, (foliot__text_place){1, 1}, NULL,

@@ -71,8 +71,8 @@ static void append_bodies(foliot__assembly *assembly, const grid_item *item,
 }
 
 // A pin makes a body static: it stays where it is, whatever pulls.
-static void pin(foliot__scene_source *source, const foliot__node *node, const foliot__path *path,
-                void *target)
+static void pin_body(foliot__scene_source *source, const foliot__node *node,
+                     const foliot__path *path, void *target)
 {
     const foliot__grid *grid = target;
     foliot__assembly *assembly = (foliot__assembly *)(void *)source;
@@ -117,7 +117,7 @@ void foliot__read_grid(foliot__assembly *assembly, const foliot__node *node,
     with_grid.grid = grid;
     append_bodies(assembly, &item, body, &with_grid, path);
     if (item.pins && source->reading.status == FOLIOT_STATUS_OK)
-        foliot__read_sequence(source, item.pins, &(foliot__path){path, "pins", 0}, pin, grid);
+        foliot__read_sequence(source, item.pins, &(foliot__path){path, "pins", 0}, pin_body, grid);
 }
 
 const foliot__grid *foliot__grid_named(foliot__assembly *assembly, const foliot__node *node,

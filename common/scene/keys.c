@@ -458,7 +458,7 @@ static bool time_in_seconds(const char *unit)
 }
 
 // dt and pace from the two or three keys that give them.
-static void settle_time(foliot__assembly *assembly, const foliot__node *top)
+static void decide_time_step(foliot__assembly *assembly, const foliot__node *top)
 {
     foliot__scene_source *source = &assembly->source;
     foliot_scene *scene = &assembly->scene;
@@ -490,7 +490,7 @@ void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top
     foliot__read_mapping(source, top, NULL, top_keys, assembly);
     if (!foliot__reads(source))
         return;
-    settle_time(assembly, top);
+    decide_time_step(assembly, top);
     if (!foliot__value_of(top, "bodies") && !foliot__value_of(top, "players"))
         foliot__fault_at(source, top, NULL, "bodies", "this key is required (or `players`)");
     sort_names(assembly);

@@ -14,7 +14,7 @@
 // -- what the check says, and where that stands
 
 // The node that `path` ("shape.half[1]") leads to from `node`; the innermost that is there.
-static const foliot__node *follow(const foliot__node *node, const char *path)
+static const foliot__node *node_at_path(const foliot__node *node, const char *path)
 {
     while (*path) {
         char key[64] = "";
@@ -62,14 +62,14 @@ static const foliot__origin *origin_of(const foliot__assembly *assembly, const c
     return NULL;
 }
 
-static void report(foliot__assembly *assembly, const foliot__node *top, foliot_status status,
-                   const foliot_scene_problem *problem)
+static void report_problem(foliot__assembly *assembly, const foliot__node *top,
+                           foliot_status status, const foliot_scene_problem *problem)
 {
     const char *list_name, *rest;
     const foliot__origin *origin = origin_of(assembly, problem->path, &list_name, &rest);
     foliot__reading *reading = &assembly->source.reading;
     if (!origin) {
-        foliot__fault_text(reading, status, follow(top, problem->path)->place, problem->path,
+        foliot__fault_text(reading, status, node_at_path(top, problem->path)->place, problem->path,
                            problem->text);
         return;
     }
@@ -80,7 +80,8 @@ static void report(foliot__assembly *assembly, const foliot__node *top, foliot_s
     char path[sizeof problem->path + 32];
     snprintf(path, sizeof path, "%s[%u]%s%s", list_name, (unsigned)origin->item_index,
              *rest ? "." : "", rest);
-    foliot__fault_text(reading, status, follow(origin->item, rest)->place, path, problem->text);
+    foliot__fault_text(reading, status, node_at_path(origin->item, rest)->place, path,
+                       problem->text);
 }
 
 // -- the whole
@@ -102,8 +103,8 @@ static void copy_out(foliot__assembly *assembly, foliot_scene **scene)
                       foliot_status_get_text(status));
 }
 
-static void read_text(foliot__assembly *assembly, const char *text, size_t length,
-                      foliot_scene **scene)
+static void read_scene_text(foliot__assembly *assembly, const char *text, size_t length,
+                            foliot_scene **scene)
 {
     foliot__reading *reading = &assembly->source.reading;
     foliot_scene_problem problem;
@@ -115,7 +116,7 @@ static void read_text(foliot__assembly *assembly, const char *text, size_t lengt
     foliot__assembly_finish_lists(assembly);
     foliot_status status = foliot_scene_check(&assembly->scene, &problem);
     if (status != FOLIOT_STATUS_OK)
-        report(assembly, top, status, &problem);
+        report_problem(assembly, top, status, &problem);
     else
         copy_out(assembly, scene);
 }
@@ -127,7 +128,7 @@ foliot_status foliot_scene_parse(const char *text, size_t length, const char *na
     foliot__assembly assembly;
     foliot__assembly_open(&assembly, name, folder, error);
     if (assembly.source.reading.status == FOLIOT_STATUS_OK)
-        read_text(&assembly, text, length, scene);
+        read_scene_text(&assembly, text, length, scene);
     return foliot__assembly_close(&assembly);
 }
 
@@ -145,7 +146,7 @@ foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_s
     int descriptor = reading->status == FOLIOT_STATUS_OK ? foliot__file_open(file) : -1;
     char *text = descriptor >= 0 ? foliot__file_text(reading, descriptor, &length) : NULL;
     if (text)
-        read_text(&assembly, text, length, scene);
+        read_scene_text(&assembly, text, length, scene);
     else
         foliot__fault(reading, FOLIOT_STATUS_IO, (foliot__text_place){0, 0}, NULL,
                       descriptor < 0 ? "cannot be opened: %s" : "cannot be read: %s",

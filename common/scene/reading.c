@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void append(char *text, size_t bytes, const char *more)
+static void append_text(char *text, size_t bytes, const char *more)
 {
     size_t used = strlen(text);
     snprintf(text + used, bytes - used, "%s", more);
@@ -22,12 +22,12 @@ void foliot__path_text(const foliot__path *path, char *text, size_t bytes)
     }
     foliot__path_text(path->up, text, bytes);
     if (path->key) {
-        append(text, bytes, text[0] ? "." : "");
-        append(text, bytes, path->key);
+        append_text(text, bytes, text[0] ? "." : "");
+        append_text(text, bytes, path->key);
     } else {
         char index[16];
         snprintf(index, sizeof index, "[%u]", (unsigned)path->index);
-        append(text, bytes, index);
+        append_text(text, bytes, index);
     }
 }
 

@@ -7,8 +7,8 @@
 
 #define KEYS_MAX 32 // of one table: they are counted off in a mask
 
-static void fault(foliot__scene_source *source, const foliot__node *node, const foliot__path *path,
-                  const char *sentence)
+static void fault_at_node(foliot__scene_source *source, const foliot__node *node,
+                          const foliot__path *path, const char *sentence)
 {
     foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, node->place, path, "%s", sentence);
 }
@@ -26,9 +26,9 @@ static bool is_scalar(foliot__scene_source *source, const foliot__node *node,
                       const foliot__path *path, const char *sentence)
 {
     if (is_empty(node))
-        fault(source, node, path, "has no value");
+        fault_at_node(source, node, path, "has no value");
     else if (node->kind != FOLIOT__SCALAR)
-        fault(source, node, path, sentence);
+        fault_at_node(source, node, path, sentence);
     return source->reading.status == FOLIOT_STATUS_OK;
 }
 
@@ -42,9 +42,9 @@ bool foliot__read_number(foliot__scene_source *source, const foliot__node *node,
         return false;
     foliot__number_fault wrong = foliot__number_of(&source->reading, node->as.text, number);
     if (wrong != FOLIOT__NUMBER_OK)
-        fault(source, node, path, foliot__number_fault_text(wrong));
+        fault_at_node(source, node, path, foliot__number_fault_text(wrong));
     else if (!node->plain)
-        fault(source, node, path, "must be a number: take its quotes away");
+        fault_at_node(source, node, path, "must be a number: take its quotes away");
     return wrong == FOLIOT__NUMBER_OK && node->plain;
 }
 
@@ -52,7 +52,7 @@ bool foliot__read_vector(foliot__scene_source *source, const foliot__node *node,
                          const foliot__path *path, uint32_t count, double *numbers)
 {
     if (is_empty(node)) {
-        fault(source, node, path, "has no value");
+        fault_at_node(source, node, path, "has no value");
         return false;
     }
     if (node->kind != FOLIOT__SEQUENCE || node->count != count) {
@@ -75,7 +75,7 @@ static bool read_seed(foliot__scene_source *source, const foliot__node *node,
         return false;
     if (node->plain && foliot__whole_of(node->as.text, number))
         return true;
-    fault(source, node, path, sentence);
+    fault_at_node(source, node, path, sentence);
     return false;
 }
 
@@ -87,7 +87,7 @@ bool foliot__read_whole(foliot__scene_source *source, const foliot__node *node,
     if (!is_scalar(source, node, path, sentence))
         return false;
     if (!node->plain || !foliot__whole_of(node->as.text, &wide) || wide > UINT32_MAX) {
-        fault(source, node, path, sentence);
+        fault_at_node(source, node, path, sentence);
         return false;
     }
     *number = (uint32_t)wide;
@@ -103,7 +103,7 @@ static bool read_flag(foliot__scene_source *source, const foliot__node *node,
     bool yes = node->plain && strcmp(node->as.text, "true") == 0;
     bool no = node->plain && strcmp(node->as.text, "false") == 0;
     if (!yes && !no)
-        fault(source, node, path, sentence);
+        fault_at_node(source, node, path, sentence);
     *flag = yes;
     return yes || no;
 }
@@ -120,7 +120,7 @@ bool foliot__read_text(foliot__scene_source *source, const foliot__node *node,
                  (strcmp(written, "true") == 0 || strcmp(written, "false") == 0 ||
                   foliot__number_of(&source->reading, written, &number) != FOLIOT__NUMBER_NONE);
     if (other)
-        fault(source, node, path, "must be text: put it in quotes");
+        fault_at_node(source, node, path, "must be text: put it in quotes");
     *text = written;
     return !other;
 }
@@ -267,7 +267,7 @@ static void check_required(foliot__scene_source *source, const foliot__node *nod
     for (unsigned i = 0; keys[i].name; i++) {
         foliot__path step = {path, keys[i].name, 0};
         if (keys[i].required && !(seen & (uint32_t)1 << i))
-            fault(source, node, &step, "this key is required");
+            fault_at_node(source, node, &step, "this key is required");
     }
 }
 
@@ -275,7 +275,8 @@ void foliot__read_mapping(foliot__scene_source *source, const foliot__node *node
                           const foliot__path *path, const foliot__key *keys, void *target)
 {
     if (node->kind != FOLIOT__MAPPING) {
-        fault(source, node, path, is_empty(node) ? "has no value" : "must be a mapping of keys");
+        fault_at_node(source, node, path,
+                      is_empty(node) ? "has no value" : "must be a mapping of keys");
         return;
     }
     uint32_t seen = 0;
@@ -286,7 +287,7 @@ void foliot__read_mapping(foliot__scene_source *source, const foliot__node *node
         if (!key)
             refuse_key(source, at, &step, keys);
         else if (seen & bit)
-            fault(source, at, &step, "this key stands here for the second time");
+            fault_at_node(source, at, &step, "this key stands here for the second time");
         else
             read_value(source, at->next, &step, key, target);
         if (source->reading.status != FOLIOT_STATUS_OK)
@@ -300,7 +301,7 @@ void foliot__read_sequence(foliot__scene_source *source, const foliot__node *nod
                            const foliot__path *path, foliot__item_reader *item, void *target)
 {
     if (node->kind != FOLIOT__SEQUENCE) {
-        fault(source, node, path, is_empty(node) ? "has no value" : "must be a list");
+        fault_at_node(source, node, path, is_empty(node) ? "has no value" : "must be a list");
         return;
     }
     foliot__path step = {path, NULL, 0};
@@ -317,12 +318,13 @@ bool foliot__read_kind(foliot__scene_source *source, const foliot__node *node,
 {
     foliot__path step = {path, key, 0};
     if (node->kind != FOLIOT__MAPPING) {
-        fault(source, node, path, is_empty(node) ? "has no value" : "must be a mapping of keys");
+        fault_at_node(source, node, path,
+                      is_empty(node) ? "has no value" : "must be a mapping of keys");
         return false;
     }
     const foliot__node *value = foliot__value_of(node, key);
     if (!value) {
-        fault(source, node, &step, "this key is required");
+        fault_at_node(source, node, &step, "this key is required");
         return false;
     }
     return foliot__read_choice(source, value, &step, words, choice);

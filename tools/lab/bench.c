@@ -92,7 +92,7 @@ static foliot_world *world_with(foliot_scene *scene, foliot_integrator id)
 
 // Both in turn, so that what else the machine does meets both. False if the scene refuses the
 // scheme.
-static bool measure(foliot_scene *scene, foliot_integrator id, cost *own, cost *standard)
+static bool measure_scene(foliot_scene *scene, foliot_integrator id, cost *own, cost *standard)
 {
     foliot_world *world = world_with(scene, id);
     foliot_world *opponent = world_with(scene, FOLIOT_INTEGRATOR_SEMI_IMPLICIT_EULER);
@@ -112,8 +112,8 @@ static bool measure(foliot_scene *scene, foliot_integrator id, cost *own, cost *
     return world != NULL;
 }
 
-static void print(const char *scene, const foliot_integrator_info *info, const cost *own,
-                  const cost *standard, bool json)
+static void print_row(const char *scene, const foliot_integrator_info *info, const cost *own,
+                      const cost *standard, bool json)
 {
     if (!json) {
         printf("%-26s %12.3f %14.3f %10.2f\n", info->name, own->evaluations, own->ns,
@@ -163,8 +163,8 @@ int lab_bench(const lab_context *context, const char *file, bool json, uint64_t 
     for (int id = 1; id < FOLIOT_INTEGRATOR_COUNT && !lab_interrupted(); id++) {
         const foliot_integrator_info *info = foliot_integrator_get_info((foliot_integrator)id);
         cost own, standard;
-        if (info && measure(scene, info->id, &own, &standard))
-            print(scene->name, info, &own, &standard, json);
+        if (info && measure_scene(scene, info->id, &own, &standard))
+            print_row(scene->name, info, &own, &standard, json);
     }
     foliot_scene_destroy(scene);
     return lab_interrupted() ? FOLIOT__EXIT_ERROR : FOLIOT__EXIT_FINE;

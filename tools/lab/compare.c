@@ -19,7 +19,8 @@
 #define ERROR_SHARE_MAX 0.1
 #define ERROR_OVER_REFERENCE 10
 
-__attribute__((format(printf, 2, 3))) static int wrong(const comparison *c, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static int report_mistake(const comparison *c,
+                                                                const char *format, ...)
 {
     char message[512], clean[512];
     va_list list;
@@ -43,7 +44,7 @@ static bool next_word(const char **list, char *word, size_t bytes)
     return true;
 }
 
-static bool admitted(foliot_scene *scene, foliot_integrator id)
+static bool scene_admits(foliot_scene *scene, foliot_integrator id)
 {
     foliot_integrator own = scene->integrator;
     scene->integrator = id;
@@ -52,60 +53,62 @@ static bool admitted(foliot_scene *scene, foliot_integrator id)
     return good;
 }
 
-static int take_integrators(comparison *c)
+static int read_integrators(comparison *c)
 {
     const char *list = c->options->integrators;
     char word[96], message[256];
     if (!list)
-        return wrong(c, "say which integrators: --integrators semi-implicit-euler,rk4,...");
+        return report_mistake(c,
+                              "say which integrators: --integrators semi-implicit-euler,rk4,...");
     for (int id = 1; strcmp(list, "all") == 0 && id < FOLIOT_INTEGRATOR_COUNT; id++)
-        if (admitted(c->scene, (foliot_integrator)id))
+        if (scene_admits(c->scene, (foliot_integrator)id))
             c->integrators[c->integrator_count++] = (foliot_integrator)id;
     if (strcmp(list, "all") == 0)
         return 0;
     while (next_word(&list, word, sizeof word)) {
         foliot_integrator id;
         if (!lab_integrator(word, &id, message, sizeof message))
-            return wrong(c, "%s", message);
+            return report_mistake(c, "%s", message);
         for (uint32_t i = 0; i < c->integrator_count; i++)
             if (c->integrators[i] == id)
-                return wrong(c, "--integrators names %s twice",
-                             foliot_integrator_get_info(id)->name);
+                return report_mistake(c, "--integrators names %s twice",
+                                      foliot_integrator_get_info(id)->name);
         if (c->integrator_count == COMPARE_INTEGRATORS_MAX)
-            return wrong(c, "--integrators names too many: %s", word);
+            return report_mistake(c, "--integrators names too many: %s", word);
         c->integrators[c->integrator_count++] = id;
     }
     return 0;
 }
 
-static int falling(const void *a, const void *b)
+static int compare_falling(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static int take_steps(comparison *c)
+static int read_steps(comparison *c)
 {
     const char *list = c->options->steps;
     char word[96];
     if (!list)
-        return wrong(c, "say at which steps: --dt H1,H2,...");
+        return report_mistake(c, "say at which steps: --dt H1,H2,...");
     while (next_word(&list, word, sizeof word)) {
         double dt;
         if (!lab_parse_step(word, &dt))
-            return wrong(c, "--dt wants numbers above 0 or ratios such as 1/60, not '%s'", word);
+            return report_mistake(c, "--dt wants numbers above 0 or ratios such as 1/60, not '%s'",
+                                  word);
         if (c->step_count == COMPARE_STEPS_MAX)
-            return wrong(c, "--dt gives more than 32 steps: '%s' is too many", word);
+            return report_mistake(c, "--dt gives more than 32 steps: '%s' is too many", word);
         c->steps[c->step_count++] = dt;
     }
-    qsort(c->steps, c->step_count, sizeof c->steps[0], falling);
+    qsort(c->steps, c->step_count, sizeof c->steps[0], compare_falling);
     for (uint32_t k = 1; k < c->step_count; k++)
         if (!(c->steps[k] < c->steps[k - 1]))
-            return wrong(c, "--dt gives the same step twice");
+            return report_mistake(c, "--dt gives the same step twice");
     return 0;
 }
 
-static int take_time(comparison *c)
+static int read_time(comparison *c)
 {
     c->time = c->options->time;
     if (!c->options->time_given) {
@@ -114,7 +117,7 @@ static int take_time(comparison *c)
         c->time = fmax(1, count) * c->steps[0];
     }
     if (!(c->time > 0))
-        return wrong(c, "--time wants a number above 0, not '%g'", c->time);
+        return report_mistake(c, "--time wants a number above 0, not '%g'", c->time);
     for (uint32_t k = 0; k < c->step_count; k++) {
         uint64_t ticks;
         if (lab_ticks(c->time, c->steps[k], &ticks) && ticks > 0)
@@ -123,27 +126,27 @@ static int take_time(comparison *c)
         char nearest[FOLIOT__REAL_TEXT_BYTES];
         ticks += ticks == 0;
         snprintf(nearest, sizeof nearest, "%.12g", (double)ticks * c->steps[k]);
-        return wrong(
+        return report_mistake(
             c, "--time %s is no multiple of dt = %s; the nearest is %s (%" PRIu64 " ticks)",
             foliot__real_text(time, c->time), foliot__real_text(dt, c->steps[k]), nearest, ticks);
     }
     return 0;
 }
 
-static int take_shown(comparison *c)
+static int read_shown(comparison *c)
 {
     double wanted = c->scene->dt;
     if (c->options->show && !lab_parse_step(c->options->show, &wanted))
-        return wrong(c, "--show wants one of the steps, not '%s'", c->options->show);
+        return report_mistake(c, "--show wants one of the steps, not '%s'", c->options->show);
     for (uint32_t k = 0; k < c->step_count; k++)
         if (fabs(log(c->steps[k] / wanted)) < fabs(log(c->steps[c->shown] / wanted)))
             c->shown = k;
     if (c->options->show && fabs(c->steps[c->shown] - wanted) > 1e-12 * wanted)
-        return wrong(c, "--show wants one of the steps, not '%s'", c->options->show);
+        return report_mistake(c, "--show wants one of the steps, not '%s'", c->options->show);
     return 0;
 }
 
-static int take_body(comparison *c)
+static int read_body(comparison *c)
 {
     const char *name = c->options->body;
     uint32_t *body = &c->reference.body;
@@ -151,7 +154,7 @@ static int take_body(comparison *c)
     if (name) {
         *body = foliot_scene_find_body(c->scene, name);
         if (*body == FOLIOT_NO_BODY)
-            return wrong(c, "--body: the scene has no body '%s'", name);
+            return report_mistake(c, "--body: the scene has no body '%s'", name);
         return 0;
     }
     bool moves = false;
@@ -162,31 +165,32 @@ static int take_body(comparison *c)
     return 0;
 }
 
-static int take_options(comparison *c)
+static int read_options(comparison *c)
 {
     const char *dot = c->options->out ? strrchr(c->options->out, '.') : ".svg";
     if (!dot || (strcmp(dot, ".svg") != 0 && strcmp(dot, ".html") != 0))
-        return wrong(c, "--out wants a name that ends in .svg or .html, not '%s'", c->options->out);
+        return report_mistake(c, "--out wants a name that ends in .svg or .html, not '%s'",
+                              c->options->out);
     if (c->options->picture && strcmp(dot, ".svg") != 0)
-        return wrong(c, "--picture chooses what an .svg shows; an .html shows all");
+        return report_mistake(c, "--picture chooses what an .svg shows; an .html shows all");
     if (c->options->picture && !report_picture(c->options->picture))
-        return wrong(c, "--picture wants energy, work, order or portrait, not '%s'",
-                     c->options->picture);
+        return report_mistake(c, "--picture wants energy, work, order or portrait, not '%s'",
+                              c->options->picture);
     int code = lab_scene_open(c->context, c->file, NULL, 0, &c->scene);
     if (code == 0)
-        code = take_integrators(c);
+        code = read_integrators(c);
     if (code == 0)
-        code = take_steps(c);
+        code = read_steps(c);
     if (code == 0)
-        code = take_time(c);
+        code = read_time(c);
     if (code == 0)
-        code = take_shown(c);
-    return code ? code : take_body(c);
+        code = read_shown(c);
+    return code ? code : read_body(c);
 }
 
 // -- running
 
-static int failed(const comparison *c, foliot_status status)
+static int report_failure(const comparison *c, foliot_status status)
 {
     if (status == FOLIOT_STATUS_AGAIN)
         return lab_fail(c->context, FOLIOT__EXIT_ERROR, "interrupted");
@@ -206,7 +210,7 @@ static int find_reference(comparison *c)
         return lab_fail(c->context, FOLIOT__EXIT_ERROR, "%s", message);
     if (status == FOLIOT_STATUS_OK)
         status = reference_watch(c->scene, finest, c->time, body, &c->reference);
-    return status == FOLIOT_STATUS_OK ? 0 : failed(c, status);
+    return status == FOLIOT_STATUS_OK ? 0 : report_failure(c, status);
 }
 
 static int run_trials(comparison *c)
@@ -216,7 +220,7 @@ static int run_trials(comparison *c)
     bool touched = false;
     c->trials = calloc((size_t)c->integrator_count * c->step_count + 1, sizeof *c->trials);
     if (!c->trials)
-        return failed(c, FOLIOT_STATUS_MEMORY);
+        return report_failure(c, FOLIOT_STATUS_MEMORY);
     for (uint32_t i = 0; i < c->integrator_count; i++)
         for (uint32_t k = 0; k < c->step_count; k++) {
             trial *t = comparison_trial(c, i, k);
@@ -225,7 +229,7 @@ static int run_trials(comparison *c)
             foliot_status status =
                 trial_run(c->scene, c->integrators[i], c->steps[k], ticks, &view, t);
             if (status != FOLIOT_STATUS_OK)
-                return failed(c, status);
+                return report_failure(c, status);
             if (t->ran)
                 t->position_error = reference_distance(&c->reference, c->scene, t->final, t->slots);
             ran += t->ran;
@@ -237,7 +241,7 @@ static int run_trials(comparison *c)
     return 0;
 }
 
-static bool tells(const comparison *c, const trial *t)
+static bool error_is_telling(const comparison *c, const trial *t)
 {
     double low = ERROR_SHARE_MIN * c->reference.extent;
     if (c->reference.uncertainty > 0)
@@ -253,7 +257,7 @@ static void measure_orders(comparison *c)
         c->orders[i] = NAN;
         for (uint32_t k = c->step_count; k-- > 1;) {
             const trial *fine = comparison_trial(c, i, k), *coarse = comparison_trial(c, i, k - 1);
-            if (!tells(c, fine) || !tells(c, coarse))
+            if (!error_is_telling(c, fine) || !error_is_telling(c, coarse))
                 continue;
             c->orders[i] =
                 log(coarse->position_error / fine->position_error) / log(coarse->dt / fine->dt);
@@ -379,7 +383,7 @@ int lab_compare(const lab_context *context, const char *file, const lab_compare_
 {
     comparison c = {.context = context, .options = options, .file = file};
     lab_catch_signals();
-    int code = take_options(&c);
+    int code = read_options(&c);
     if (code == 0)
         code = find_reference(&c);
     if (code == 0)

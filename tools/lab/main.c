@@ -117,7 +117,7 @@ static const foliot__command commands[] = {
     {0},
 };
 
-static void fingerprint(char text[33])
+static void fingerprint_text(char text[33])
 {
     foliot_digest_print(foliot_get_fingerprint(), text);
 }
@@ -134,7 +134,7 @@ static const foliot__program program = {
         "      --dt 400,200,100,50 --time 20000 --out solar.html\n"
         "  foliot-lab check my-scene.yaml\n",
     .commands = commands,
-    .fingerprint = fingerprint,
+    .fingerprint = fingerprint_text,
 };
 
 int main(int argc, char **argv)

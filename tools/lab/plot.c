@@ -62,25 +62,25 @@ void plot_escape(FILE *out, const char *text)
 
 // -- scales
 
-static bool usable(const scale *s, double value)
+static bool is_drawable(const scale *s, double value)
 {
     return isfinite(value) && (!s->log || value > 0);
 }
 
-static double place(const scale *s, double value)
+static double to_pixels(const scale *s, double value)
 {
     double v = s->log ? log10(value) : value;
     return s->from + (v - s->low) / (s->high - s->low) * (s->to - s->from);
 }
 
-static void fit(scale *s, const plot_axis *axis, const plot_panel *plot, bool is_x)
+static void fit_scale(scale *s, const plot_axis *axis, const plot_panel *plot, bool is_x)
 {
     double low = INFINITY, high = -INFINITY;
     for (uint32_t k = 0; k < plot->count; k++) {
         const plot_series *series = &plot->series[k];
         for (uint32_t i = 0; i < series->count && series->style != PLOT_GUIDE; i++) {
             double value = is_x ? series->x[i] : series->y[i];
-            if (!usable(s, value))
+            if (!is_drawable(s, value))
                 continue;
             low = fmin(low, value);
             high = fmax(high, value);
@@ -217,7 +217,7 @@ static scale scale_of(const plot_panel *plot, const plot_axis *axis, bool is_x, 
         s.low = axis->log ? log10(axis->low) : axis->low;
         s.high = axis->log ? log10(axis->high) : axis->high;
     } else {
-        fit(&s, axis, plot, is_x);
+        fit_scale(&s, axis, plot, is_x);
     }
     double wanted = fmax(2, fabs(to - from) / (is_x ? 80 : 38));
     if (axis->log)
@@ -230,8 +230,8 @@ static scale scale_of(const plot_panel *plot, const plot_axis *axis, bool is_x, 
 
 // -- axes
 
-static void text(FILE *out, double x, double y, const char *anchor, double size, const char *colour,
-                 const char *more, const char *content)
+static void write_text(FILE *out, double x, double y, const char *anchor, double size,
+                       const char *colour, const char *more, const char *content)
 {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-size=\"%g\" fill=\"%s\"%s>",
             x, y, anchor, size, colour, more);
@@ -239,7 +239,7 @@ static void text(FILE *out, double x, double y, const char *anchor, double size,
     fputs("</text>\n", out);
 }
 
-static void line(FILE *out, double x1, double y1, double x2, double y2, const char *colour)
+static void write_line(FILE *out, double x1, double y1, double x2, double y2, const char *colour)
 {
     fprintf(out,
             "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
@@ -252,8 +252,8 @@ static void draw_ticks(FILE *out, const frame *f)
     char label[LABEL_BYTES];
     double taken = -INFINITY; // up to here on the line of labels
     for (uint32_t i = 0; i < f->x.tick_count; i++) {
-        double x = place(&f->x, f->x.ticks[i]);
-        line(out, x, f->top, x, f->bottom, GRID);
+        double x = to_pixels(&f->x, f->x.ticks[i]);
+        write_line(out, x, f->top, x, f->bottom, GRID);
         double half = label_width(tick_label(&f->x, f->x.ticks[i], label)) / 2;
         if (x - half < taken)
             continue; // a logarithmic axis is uneven: the line alone
@@ -265,8 +265,8 @@ static void draw_ticks(FILE *out, const frame *f)
         fputs("</text>\n", out);
     }
     for (uint32_t i = 0; i < f->y.tick_count; i++) {
-        double y = place(&f->y, f->y.ticks[i]);
-        line(out, f->left, y, f->right, y, GRID);
+        double y = to_pixels(&f->y, f->y.ticks[i]);
+        write_line(out, f->left, y, f->right, y, GRID);
         fprintf(out,
                 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"end\" font-size=\"12\" fill=\"%s\">",
                 f->left - 7, y + 4, INK_SOFT);
@@ -291,15 +291,16 @@ static void draw_frame(FILE *out, const plot_panel *plot, const frame *f)
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"none\" "
             "stroke=\"%s\"/>\n",
             f->left, f->top, f->right - f->left, f->bottom - f->top, FRAME);
-    text(out, f->left, f->top - 26, "start", 15, INK, " font-weight=\"bold\"", plot->title);
+    write_text(out, f->left, f->top - 26, "start", 15, INK, " font-weight=\"bold\"", plot->title);
     if (plot->subtitle)
-        text(out, f->left, f->top - 9, "start", 12, INK_SOFT, "", plot->subtitle);
+        write_text(out, f->left, f->top - 9, "start", 12, INK_SOFT, "", plot->subtitle);
     char turn[96], label[256];
-    text(out, (f->left + f->right) / 2, f->bottom + 38, "middle", 13, INK, "",
-         axis_label(&f->x, plot->x.label, label, sizeof label));
+    write_text(out, (f->left + f->right) / 2, f->bottom + 38, "middle", 13, INK, "",
+               axis_label(&f->x, plot->x.label, label, sizeof label));
     double x = f->left - MARGIN_LEFT + 18, y = (f->top + f->bottom) / 2;
     snprintf(turn, sizeof turn, " transform=\"rotate(-90 %.1f %.1f)\"", x, y);
-    text(out, x, y, "middle", 13, INK, turn, axis_label(&f->y, plot->y.label, label, sizeof label));
+    write_text(out, x, y, "middle", 13, INK, turn,
+               axis_label(&f->y, plot->y.label, label, sizeof label));
 }
 
 // -- curves
@@ -333,20 +334,20 @@ static void draw_path(FILE *out, const plot_series *s, const frame *f, const cha
     bool pen_down = false;
     fputs("<path fill=\"none\" stroke-linejoin=\"round\" d=\"", out);
     for (uint32_t i = 0; i < s->count; i++) {
-        if (!usable(&f->x, s->x[i]) || !usable(&f->y, s->y[i])) {
+        if (!is_drawable(&f->x, s->x[i]) || !is_drawable(&f->y, s->y[i])) {
             pen_down = false;
             continue;
         }
         // Far outside is as good as outside, and short.
-        double x = fmin(fmax(place(&f->x, s->x[i]), f->left - 1e4), f->right + 1e4);
-        double y = fmin(fmax(place(&f->y, s->y[i]), f->top - 1e4), f->bottom + 1e4);
+        double x = fmin(fmax(to_pixels(&f->x, s->x[i]), f->left - 1e4), f->right + 1e4);
+        double y = fmin(fmax(to_pixels(&f->y, s->y[i]), f->top - 1e4), f->bottom + 1e4);
         fprintf(out, "%c%.1f %.1f", pen_down ? 'L' : 'M', x, y);
         pen_down = true;
     }
     fprintf(out, "\" %s/>\n", stroke);
 }
 
-static bool inside(const frame *f, double x, double y)
+static bool is_inside(const frame *f, double x, double y)
 {
     return x >= f->left - 0.5 && x <= f->right + 0.5 && y >= f->top - 0.5 && y <= f->bottom + 0.5;
 }
@@ -360,10 +361,10 @@ static void draw_points(FILE *out, const plot_series *s, const frame *f, const c
                 "stroke-linecap=\"round\" stroke-opacity=\"0.75\" d=\"",
                 colour);
     for (uint32_t i = 0; i < s->count; i++) {
-        if (!usable(&f->x, s->x[i]) || !usable(&f->y, s->y[i]))
+        if (!is_drawable(&f->x, s->x[i]) || !is_drawable(&f->y, s->y[i]))
             continue;
-        double x = place(&f->x, s->x[i]), y = place(&f->y, s->y[i]);
-        if (!inside(f, x, y))
+        double x = to_pixels(&f->x, s->x[i]), y = to_pixels(&f->y, s->y[i]);
+        if (!is_inside(f, x, y))
             continue;
         if (dots)
             fprintf(out, "M%.1f %.1fh0", x, y);
@@ -407,7 +408,7 @@ void plot_legend(FILE *out, const plot_series *series, uint32_t count, bool mark
                 dash[0] ? "\"" : "");
         if (marks)
             draw_mark(out, s->look, left + 12, top, colour);
-        text(out, left + 31, top + 4, "start", 12, INK, "", s->label);
+        write_text(out, left + 31, top + 4, "start", 12, INK, "", s->label);
         top += 20;
     }
 }
@@ -436,8 +437,8 @@ void plot_page_begin(FILE *out, double width, double height, const char *title)
 void plot_page_text(FILE *out, double x, double y, double size, const char *colour, bool bold,
                     const char *content)
 {
-    text(out, x, y, "start", size, colour ? colour : INK, bold ? " font-weight=\"bold\"" : "",
-         content);
+    write_text(out, x, y, "start", size, colour ? colour : INK, bold ? " font-weight=\"bold\"" : "",
+               content);
 }
 
 void plot_page_end(FILE *out)

@@ -45,7 +45,8 @@ static const char *name_of(foliot_integrator id)
     return foliot_integrator_get_info(id)->name;
 }
 
-static plot_series *add(curves *c, const comparison *of, uint32_t integrator, plot_style style)
+static plot_series *add_series(curves *c, const comparison *of, uint32_t integrator,
+                               plot_style style)
 {
     plot_series *s = &c->series[c->count];
     char *label = c->labels[c->count++];
@@ -54,7 +55,7 @@ static plot_series *add(curves *c, const comparison *of, uint32_t integrator, pl
     return s;
 }
 
-static void units(const comparison *of, char *length, char *time)
+static void unit_names(const comparison *of, char *length, char *time)
 {
     foliot__text_clean(length, FOLIOT_NAME_BYTES, of->scene->unit_length);
     foliot__text_clean(time, FOLIOT_NAME_BYTES, of->scene->unit_time);
@@ -66,7 +67,7 @@ static void fill_energy(curves *c, const comparison *of, const char *time)
         const trial *t = comparison_trial(of, i, of->shown);
         if (!t->ran)
             continue;
-        plot_series *s = add(c, of, i, PLOT_LINE);
+        plot_series *s = add_series(c, of, i, PLOT_LINE);
         s->x = t->bin_time;
         s->y = t->bin_error;
         s->count = t->bin_count;
@@ -93,7 +94,7 @@ static void fill_errors(curves *c, const comparison *of, picture which, const ch
             if (!t->ran || t->frozen_bodies)
                 continue;
             if (!s)
-                s = add(c, of, i, PLOT_LINE_MARKS);
+                s = add_series(c, of, i, PLOT_LINE_MARKS);
             uint32_t row = c->count - 1;
             c->x[row][s->count] = which == PICTURE_WORK ? (double)t->evaluations : t->dt;
             c->y[row][s->count] = t->position_error;
@@ -123,7 +124,8 @@ static void fill_portrait(curves *c, const comparison *of, const char *length, c
         const trial *t = comparison_trial(of, i, of->shown);
         if (!t->ran)
             continue;
-        plot_series *s = add(c, of, i, t->ticks <= PORTRAIT_LINE_MAX ? PLOT_LINE : PLOT_DOTS);
+        plot_series *s =
+            add_series(c, of, i, t->ticks <= PORTRAIT_LINE_MAX ? PLOT_LINE : PLOT_DOTS);
         s->x = t->x;
         s->y = t->v;
         s->count = t->point_count;
@@ -150,11 +152,11 @@ static void fill_portrait(curves *c, const comparison *of, const char *length, c
     c->panel.y = (plot_axis){.low = r->v_range[0] - v, .high = r->v_range[1] + v};
 }
 
-static void fill(curves *c, const comparison *of, picture which)
+static void fill_curves(curves *c, const comparison *of, picture which)
 {
     char length[FOLIOT_NAME_BYTES], time[FOLIOT_NAME_BYTES];
     *c = (curves){0};
-    units(of, length, time);
+    unit_names(of, length, time);
     if (which == PICTURE_ENERGY)
         fill_energy(c, of, time);
     else if (which == PICTURE_PORTRAIT)
@@ -196,7 +198,7 @@ bool report_picture(const char *name)
 static void svg_one(FILE *out, curves *c, const comparison *of, picture which)
 {
     char title[FOLIOT_NAME_BYTES + 160], name[FOLIOT_NAME_BYTES];
-    fill(c, of, which);
+    fill_curves(c, of, which);
     snprintf(title, sizeof title, "%s: %s", foliot__text_clean(name, sizeof name, of->scene->name),
              c->title);
     c->panel.title = title;
@@ -226,7 +228,7 @@ bool report_svg(FILE *out, const comparison *of)
     snprintf(line, sizeof line, "Positions against %s.", of->reference.text);
     plot_page_text(out, 20, 52, 12, "#59636e", false, line);
     for (int k = 0; k < 4; k++) {
-        fill(c, of, pictures[k]);
+        fill_curves(c, of, pictures[k]);
         plot_draw(out, &c->panel, k % 2 * width, top + k / 2 * height, width, height);
     }
     // The last one filled has the orders in its labels; those that it lacks are in the first.
@@ -279,7 +281,7 @@ static void html_text(FILE *out, const char *before, const char *text, const cha
 
 static void html_picture(FILE *out, curves *c, const comparison *of, picture which)
 {
-    fill(c, of, which);
+    fill_curves(c, of, which);
     c->panel.legend = true;
     html_text(out, "<h2>", c->title, "</h2>\n");
     fprintf(out, "<p>%s</p>\n",
@@ -343,7 +345,7 @@ bool report_html(FILE *out, const comparison *of)
     if (!c)
         return false;
     char title[200], length[FOLIOT_NAME_BYTES], time[FOLIOT_NAME_BYTES];
-    units(of, length, time);
+    unit_names(of, length, time);
     headline(of, title, sizeof title);
     fputs("<!doctype html>\n<html lang=\"en\"><meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width\">\n",

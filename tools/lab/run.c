@@ -105,7 +105,7 @@ static int take_jitter(run *r)
     return 0;
 }
 
-static int take_options(run *r)
+static int read_options(run *r)
 {
     const lab_run_options *o = r->options;
     double dt = 0;
@@ -251,7 +251,7 @@ static int record_close(run *r)
 
 // -- stepping
 
-static void look(run *r)
+static void observe_tick(run *r)
 {
     r->energy = lab_energy(r->world);
     double error = lab_energy_error(r->energy_start, r->energy);
@@ -267,7 +267,7 @@ static void look(run *r)
     csv_rows(r);
 }
 
-static foliot_status step(run *r, const foliot_input *inputs, uint32_t count)
+static foliot_status step_world(run *r, const foliot_input *inputs, uint32_t count)
 {
     foliot__watchdog_work();
     uint64_t begin = lab_now_ns();
@@ -283,7 +283,7 @@ static foliot_status step(run *r, const foliot_input *inputs, uint32_t count)
     return status;
 }
 
-static int advance(run *r)
+static int run_ticks(run *r)
 {
     foliot__progress progress = foliot__progress_begin("running", r->ticks);
     int code = 0;
@@ -295,7 +295,7 @@ static int advance(run *r)
             code = lab_fail(r->context, FOLIOT__EXIT_CORRUPT, "%s", message);
             break;
         }
-        foliot_status status = step(r, inputs, count);
+        foliot_status status = step_world(r, inputs, count);
         if (status != FOLIOT_STATUS_OK) {
             code = lab_fail(r->context, FOLIOT__EXIT_ERROR, "tick %" PRIu64 ": %s", tick,
                             foliot_status_get_text(status));
@@ -303,7 +303,7 @@ static int advance(run *r)
         }
         if (r->recording && (code = record_tick(r, inputs, count)) != 0)
             break;
-        look(r);
+        observe_tick(r);
         foliot__progress_at(&progress, tick + 1);
         r->interrupted = lab_interrupted();
     }
@@ -544,7 +544,7 @@ static void json_account(const run *r)
 
 // -- the whole
 
-static int make(run *r)
+static int open_run(run *r)
 {
     int opened = lab_inputs_open(r->context, r->options->inputs, r->scene, &r->inputs);
     if (opened)
@@ -557,7 +557,7 @@ static int make(run *r)
     return code ? code : csv_open(r);
 }
 
-static void report(const run *r)
+static void print_report(const run *r)
 {
     if (r->options->json)
         json_account(r);
@@ -568,19 +568,19 @@ static void report(const run *r)
 int lab_run(const lab_context *context, const char *file, const lab_run_options *options)
 {
     run r = {.context = context, .options = options, .file = file};
-    int code = take_options(&r);
+    int code = read_options(&r);
     if (code == 0)
-        code = make(&r);
+        code = open_run(&r);
     if (code == 0) {
         lab_catch_signals();
         r.energy_start = lab_energy(r.world);
-        look(&r);
-        code = advance(&r);
+        observe_tick(&r);
+        code = run_ticks(&r);
     }
     int written = csv_close(&r), recorded = record_close(&r);
     code = code ? code : written ? written : recorded;
     if (code == 0)
-        report(&r);
+        print_report(&r);
     lab_inputs_close(r.inputs);
     foliot_world_destroy(r.world);
     foliot_scene_destroy(r.scene);

@@ -42,8 +42,8 @@ static uint8_t *setup_of(const foliot_scene *scene, size_t *length)
     return NULL;
 }
 
-static int say(const lab_context *context, const foliot_scene *scene,
-               const foliot_harness_result *result, bool json)
+static int print_result(const lab_context *context, const foliot_scene *scene,
+                        const foliot_harness_result *result, bool json)
 {
     char *text = malloc(TEXT_BYTES);
     if (!text)
@@ -57,8 +57,8 @@ static int say(const lab_context *context, const foliot_scene *scene,
     return result->passed ? FOLIOT__EXIT_FINE : FOLIOT__EXIT_DIVERGED;
 }
 
-static int run(const lab_context *context, const lab_synctest_options *options,
-               const foliot_scene *scene, source *from)
+static int run_harness(const lab_context *context, const lab_synctest_options *options,
+                       const foliot_scene *scene, source *from)
 {
     foliot_harness_result result;
     foliot_harness_config config = foliot_harness_config_default();
@@ -84,7 +84,7 @@ static int run(const lab_context *context, const lab_synctest_options *options,
     if (status != FOLIOT_STATUS_OK)
         return lab_fail(context, FOLIOT__EXIT_ERROR, "the step from tick %" PRIu64 ": %s",
                         result.ticks, foliot_status_get_text(status));
-    return say(context, scene, &result, options->json);
+    return print_result(context, scene, &result, options->json);
 }
 
 int lab_synctest(const lab_context *context, const char *file, const lab_synctest_options *options)
@@ -101,7 +101,7 @@ int lab_synctest(const lab_context *context, const char *file, const lab_synctes
     if (code == 0)
         code = lab_inputs_open(context, options->inputs, scene, &from.inputs);
     if (code == 0)
-        code = run(context, options, scene, &from);
+        code = run_harness(context, options, scene, &from);
     if (from.inputs)
         lab_inputs_close(from.inputs);
     foliot_scene_destroy(scene);

@@ -16,7 +16,7 @@ static void take_positions(const foliot_world *world, double *final, uint32_t sl
     }
 }
 
-static bool allocate(trial *t, const trial_view *view, uint32_t slots)
+static bool allocate_trial(trial *t, const trial_view *view, uint32_t slots)
 {
     t->bin_time = malloc(TRIAL_BINS * sizeof *t->bin_time);
     t->bin_error = malloc(TRIAL_BINS * sizeof *t->bin_error);
@@ -59,7 +59,7 @@ static void take_point(trial *t, const foliot_world *world, const trial_view *vi
     t->point_count++;
 }
 
-static foliot_status measure(trial *t, foliot_world *world, const trial_view *view)
+static foliot_status run_and_measure(trial *t, foliot_world *world, const trial_view *view)
 {
     const foliot_integrator_info *info = foliot_integrator_get_info(t->integrator);
     char what[96], step[FOLIOT__REAL_TEXT_BYTES];
@@ -93,7 +93,8 @@ static foliot_status run_admitted(const foliot_scene *scene, const trial_view *v
     foliot_status status = foliot_world_create(scene, &world);
     if (status != FOLIOT_STATUS_OK)
         return status;
-    status = allocate(t, view, scene->body_count) ? measure(t, world, view) : FOLIOT_STATUS_MEMORY;
+    status = allocate_trial(t, view, scene->body_count) ? run_and_measure(t, world, view)
+                                                        : FOLIOT_STATUS_MEMORY;
     const foliot_world_counters *c = foliot_world_get_counters(world);
     t->evaluations = c->force_evaluations;
     t->solver_iterations = c->solver_iterations;

@@ -79,7 +79,7 @@ foliot__view_side foliot__view_side_for(const foliot_scene *scene)
 // -- the part of the world that is seen
 
 // How long a box between the corners is along a direction.
-static double extent(const double along[3], const double low[3], const double high[3])
+static double length_along(const double along[3], const double low[3], const double high[3])
 {
     double sum = 0;
     for (int k = 0; k < 3; k++)
@@ -88,8 +88,8 @@ static double extent(const double along[3], const double low[3], const double hi
 }
 
 // Does the canvas show all of `size` about `middle` along a direction?
-static bool shows(const foliot__view *view, const double along[3], double dots,
-                  const double middle[3], double size)
+static bool shows_all(const foliot__view *view, const double along[3], double dots,
+                      const double middle[3], double size)
 {
     double off = 0;
     for (int k = 0; k < 3; k++)
@@ -102,7 +102,7 @@ void foliot__view_fit(foliot__view *view, const foliot__canvas *canvas, const do
 {
     const look *at = look_of(view->side);
     double width = 2 * canvas->columns, height = 4 * canvas->rows, middle[3];
-    double across = extent(at->right, low, high), up = extent(at->up, low, high);
+    double across = length_along(at->right, low, high), up = length_along(at->up, low, high);
     double scale =
         fmin(width * (1 - 2 * ROOM) / fmax(across, 1e-9), height * (1 - 2 * ROOM) / fmax(up, 1e-9));
     for (int k = 0; k < 3; k++)
@@ -114,8 +114,8 @@ void foliot__view_fit(foliot__view *view, const foliot__canvas *canvas, const do
     if (across <= 1e-9 && up <= 1e-9)
         scale = view->dots_per_unit > 0 ? view->dots_per_unit : fmin(width, height) / 4;
     bool good = view->dots_per_unit > 0 && view->dots_per_unit >= LOST * scale &&
-                shows(view, at->right, width, middle, across) &&
-                shows(view, at->up, height, middle, up);
+                shows_all(view, at->right, width, middle, across) &&
+                shows_all(view, at->up, height, middle, up);
     if (good)
         return;
     view->dots_per_unit = scale;
@@ -170,7 +170,7 @@ bool foliot__figures_bounds(const foliot__figure *figures, uint32_t count, doubl
 // -- bodies
 
 // v turned by the unit quaternion q: v + 2 w (u x v) + 2 u x (u x v).
-static void turn(const double q[4], const double v[3], double out[3])
+static void rotate(const double q[4], const double v[3], double out[3])
 {
     double c[3] = {2 * (q[2] * v[2] - q[3] * v[1]), 2 * (q[3] * v[0] - q[1] * v[2]),
                    2 * (q[1] * v[1] - q[2] * v[0])};
@@ -179,23 +179,23 @@ static void turn(const double q[4], const double v[3], double out[3])
     out[2] = v[2] + q[0] * c[2] + (q[1] * c[1] - q[2] * c[0]);
 }
 
-static void part_of(const foliot_body_state *body, const double local[3], double at[3])
+static void point_of_body(const foliot_body_state *body, const double local[3], double at[3])
 {
-    turn(body->orientation, local, at);
+    rotate(body->orientation, local, at);
     for (int k = 0; k < 3; k++)
         at[k] += body->position[k];
 }
 
-static void place_part(const foliot__view *view, const foliot__canvas *canvas,
-                       const foliot_body_state *body, const double local[3], double out[2])
+static void place_point_of_body(const foliot__view *view, const foliot__canvas *canvas,
+                                const foliot_body_state *body, const double local[3], double out[2])
 {
     double at[3];
-    part_of(body, local, at);
+    point_of_body(body, local, at);
     foliot__view_place(view, canvas, at, &out[0], &out[1]);
 }
 
-static void outline(foliot__canvas *canvas, const double (*corners)[2], uint32_t count,
-                    foliot__colour colour)
+static void draw_outline(foliot__canvas *canvas, const double (*corners)[2], uint32_t count,
+                         foliot__colour colour)
 {
     for (uint32_t k = 0; k < count; k++) {
         const double *p = corners[k], *q = corners[(k + 1) % count];
@@ -212,7 +212,7 @@ static void draw_box(const foliot__view *view, foliot__canvas *canvas, const dou
         int k = face / 2, m = (k + 1) % 3, n = (k + 2) % 3;
         double normal[3] = {0, 0, 0}, out[3], corners[4][2];
         normal[k] = face % 2 ? -1 : 1;
-        turn(body->orientation, normal, out);
+        rotate(body->orientation, normal, out);
         if (!(dot(out, at->near) > 1e-3))
             continue;
         for (int c = 0; c < 4; c++) {
@@ -220,10 +220,10 @@ static void draw_box(const foliot__view *view, foliot__canvas *canvas, const dou
             corner[k] = normal[k] * half[k];
             corner[m] = c == 0 || c == 3 ? half[m] : -half[m];
             corner[n] = c < 2 ? half[n] : -half[n];
-            place_part(view, canvas, body, corner, corners[c]);
+            place_point_of_body(view, canvas, body, corner, corners[c]);
         }
         foliot__canvas_erase(canvas, corners, 4);
-        outline(canvas, corners, 4, colour);
+        draw_outline(canvas, corners, 4, colour);
     }
 }
 
@@ -234,8 +234,8 @@ static void draw_capsule(const foliot__view *view, foliot__canvas *canvas,
 {
     double ends[2][2], corners[2 * ARC + 2][2], radius = shape->radius * view->dots_per_unit;
     const double bottom[3] = {0, 0, -shape->half[2]}, top[3] = {0, 0, shape->half[2]};
-    place_part(view, canvas, body, bottom, ends[0]);
-    place_part(view, canvas, body, top, ends[1]);
+    place_point_of_body(view, canvas, body, bottom, ends[0]);
+    place_point_of_body(view, canvas, body, top, ends[1]);
     double heading = atan2(ends[1][1] - ends[0][1], ends[1][0] - ends[0][0]);
     uint32_t count = 0;
     for (int end = 0; end < 2; end++)
@@ -245,7 +245,7 @@ static void draw_capsule(const foliot__view *view, foliot__canvas *canvas,
             corners[count][1] = ends[end][1] + radius * sin(angle);
         }
     foliot__canvas_erase(canvas, corners, count);
-    outline(canvas, corners, count, colour);
+    draw_outline(canvas, corners, count, colour);
 }
 
 static void draw_sphere(const foliot__view *view, foliot__canvas *canvas, double radius,
@@ -379,10 +379,10 @@ void foliot__view_joint(const foliot__view *view, foliot__canvas *canvas,
                         const foliot_body_state *b, foliot__colour colour)
 {
     double from[3], to[3];
-    part_of(a, joint->anchor_a, from);
+    point_of_body(a, joint->anchor_a, from);
     memcpy(to, joint->anchor_b, sizeof to);
     if (b)
-        part_of(b, joint->anchor_b, to);
+        point_of_body(b, joint->anchor_b, to);
     if (joint->kind == FOLIOT_CONSTRAINT_DISTANCE || joint->kind == FOLIOT_CONSTRAINT_ROD) {
         draw_between(view, canvas, from, to, colour);
         return;
