@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// buffer.c: a ring of snapshots by tick, and the sampling between two of them. Pieces come in any
-// order, twice or never; a snapshot counts when all of its pieces are here.
+// buffer.c: a ring of snapshots by tick, and the sampling between two of them. Pieces arrive in any
+// order, twice or never. Invariant: only a complete snapshot is sampled or used as a baseline.
 #include "buffer.h"
 
 #include <math.h>
@@ -8,13 +8,13 @@
 #include <string.h>
 
 #define TELEPORT_FACTOR 4.0 // beyond so many times what its speeds explain, a move is a jump
-// Between the snapshots that tell how a body turns: rounding must matter little, and a body not
-// turn half round.
+// Ticks between the two snapshots from which a spin is computed: enough that rounding matters
+// little, and so few that no body turns half round.
 #define SPIN_TICKS 4u
 #define SPIN_TICKS_MAX 12u
 #define TELEPORT_STEPS 256.0
-#define SETTLE_SHARE                                                                               \
-    0.2                // of the time for which may be extrapolated: in it what is off falls to 1/e
+#define SMOOTHING_SHARE                                                                            \
+    0.2                // of the time that is extrapolated at most: an offset falls to 1/e in it
 #define NEAR_DOT 0.999 // cosine of half of what lies between two rotations
 #define NEAR_TANGENT 0.05
 
@@ -40,7 +40,7 @@ void foliot__buffer_close(foliot__snapshot_buffer *buffer)
     foliot_snapshot_coder_destroy(buffer->coder);
     free(buffer->bodies);
     free(buffer->guess);
-    foliot__settling_close(&buffer->settling);
+    foliot__error_smoothing_close(&buffer->smoothing);
     free(buffer->restored[0]);
     free(buffer->restored[1]);
     memset(buffer, 0, sizeof *buffer);
@@ -54,8 +54,8 @@ static foliot__entry *find_entry(const foliot__snapshot_buffer *buffer, uint64_t
     return NULL;
 }
 
-// The place of the oldest entry; NULL if the newcomer is older than all. The newest that is
-// complete stays: it is what the server is told that we have.
+// The oldest entry, to be replaced; NULL if the new tick is older than all. The newest complete one
+// stays: the server was told that it is here.
 static foliot__entry *oldest_entry(foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     foliot__entry *entry = NULL;
@@ -79,7 +79,7 @@ static size_t bodies_bytes(uint32_t count)
 
 static size_t shown_bytes(uint32_t count)
 {
-    return (size_t)count * (4 * sizeof(foliot_body_state) + sizeof(foliot__offset));
+    return (size_t)count * (4 * sizeof(foliot_body_state) + sizeof(foliot__smoothing_offset));
 }
 
 static void release_entry(foliot__snapshot_buffer *buffer, foliot__entry *entry)
@@ -90,8 +90,7 @@ static void release_entry(foliot__snapshot_buffer *buffer, foliot__entry *entry)
     entry->complete = false;
 }
 
-// The oldest entry that may go, so that another fits: not the newest, not the baseline of what
-// comes.
+// The oldest entry that may be evicted: neither the newest nor the baseline of the one to come.
 static foliot__entry *expendable_entry(foliot__snapshot_buffer *buffer, const foliot__entry *entry,
                                        const foliot__entry *base)
 {
@@ -115,7 +114,7 @@ static uint64_t bytes_allowed(const foliot__snapshot_buffer *buffer)
     return allowed < FOLIOT__BUFFER_BYTES_MAX ? allowed : FOLIOT__BUFFER_BYTES_MAX;
 }
 
-// Old snapshots go until so many bytes more are within what is allowed.
+// Evicts old snapshots until `bytes` more are within the limit.
 static void evict_until_fits(foliot__snapshot_buffer *buffer, size_t bytes,
                              const foliot__entry *entry, const foliot__entry *base)
 {
@@ -129,7 +128,7 @@ static void evict_until_fits(foliot__snapshot_buffer *buffer, size_t bytes,
     }
 }
 
-// Room for so many bodies in the entry; what was in it is lost.
+// Room for `count` bodies in the entry, whose content is lost.
 static bool reserve_entry(foliot__snapshot_buffer *buffer, foliot__entry *entry, uint32_t count,
                           const foliot__entry *base)
 {
@@ -159,7 +158,7 @@ static bool grow_states(foliot_body_state **states, uint32_t from, uint32_t to)
     return true;
 }
 
-// What sampling takes is taken when the first sample is: all of a snapshot has come by then.
+// The memory for samples is reserved at the first sample: a whole snapshot has arrived by then.
 static bool reserve_samples(foliot__snapshot_buffer *buffer)
 {
     uint32_t from = buffer->shown_capacity, to = buffer->shown_max;
@@ -171,7 +170,7 @@ static bool reserve_samples(foliot__snapshot_buffer *buffer)
     }
     if (!grow_states(&buffer->bodies, from, to) || !grow_states(&buffer->restored[0], from, to) ||
         !grow_states(&buffer->restored[1], from, to) || !grow_states(&buffer->guess, from, to) ||
-        foliot__settling_grow(&buffer->settling, from, to) != FOLIOT_STATUS_OK)
+        foliot__error_smoothing_grow(&buffer->smoothing, from, to) != FOLIOT_STATUS_OK)
         return false;
     buffer->shown_capacity = to;
     return true;
@@ -447,11 +446,11 @@ static void extrapolate_states(const foliot__snapshot_buffer *buffer, const foli
     }
 }
 
-// What is known of a tick.
+// The snapshots that a tick is sampled from.
 typedef struct known {
-    const foliot_snapshot *is, *next; // taken from `is`, and from `next` where that is not NULL
-    double tick; // that could be shown: nothing earlier, or much later, is known
-    bool guessed;
+    const foliot_snapshot *is, *next; // interpolated between the two; `next` NULL: extrapolated
+    double tick;                      // that can be shown: clamped to what is known
+    bool guessed;                     // extrapolated
 } known;
 
 static known look_up_tick(foliot__snapshot_buffer *buffer, double tick, double extrapolate_ticks)
@@ -496,26 +495,26 @@ static bool body_is_continuous(const foliot__snapshot_buffer *buffer, const foli
            is_continuous(buffer, &a->bodies[i], &b->bodies[i], (double)b->tick - (double)a->tick);
 }
 
-// The last sample was a guess, and now it is known what should have been shown: every body that has
-// gone on since then settles.
+// The last sample was extrapolated, and now it is known what should have been shown. Every body
+// that moved on continuously gets the difference as an offset that fades.
 static void smooth_correction(foliot__snapshot_buffer *buffer, const known *now,
                               double extrapolate_ticks)
 {
     const foliot__entry *was = find_entry(buffer, buffer->guessed_from);
-    known then = look_up_tick(buffer, buffer->settling.tick, extrapolate_ticks);
-    if (!was || !then.is || then.tick < buffer->settling.tick ||
+    known then = look_up_tick(buffer, buffer->smoothing.tick, extrapolate_ticks);
+    if (!was || !then.is || then.tick < buffer->smoothing.tick ||
         now->is->tick < was->snapshot.tick) {
-        buffer->settling.weight = 0; // too long ago: it jumps
+        buffer->smoothing.weight = 0; // too long ago: it jumps
         return;
     }
     fill_states(buffer, &then, buffer->guess);
     for (uint32_t i = 0; i < now->is->count; i++) {
         bool on = i < then.is->count && body_is_continuous(buffer, &was->snapshot, now->is, i) &&
                   (!now->next || body_is_continuous(buffer, now->is, now->next, i));
-        foliot__settling_take(&buffer->settling, i, on ? &buffer->bodies[i] : NULL,
-                              &buffer->guess[i]);
+        foliot__error_smoothing_set(&buffer->smoothing, i, on ? &buffer->bodies[i] : NULL,
+                                    &buffer->guess[i]);
     }
-    buffer->settling.weight = 1;
+    buffer->smoothing.weight = 1;
 }
 
 foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick,
@@ -529,10 +528,10 @@ foliot_status foliot__buffer_sample(foliot__snapshot_buffer *buffer, double tick
     if (buffer->guessed_from != UINT64_MAX && buffer->newest != buffer->guessed_from)
         smooth_correction(buffer, &now, extrapolate_ticks);
     fill_states(buffer, &now, buffer->bodies);
-    foliot__settling_fade(&buffer->settling, now.tick, SETTLE_SHARE * extrapolate_ticks);
-    for (uint32_t i = 0; i < now.is->count && buffer->settling.weight > 0; i++)
+    foliot__error_smoothing_fade(&buffer->smoothing, now.tick, SMOOTHING_SHARE * extrapolate_ticks);
+    for (uint32_t i = 0; i < now.is->count && buffer->smoothing.weight > 0; i++)
         if (now.is->bodies[i].flags & FOLIOT_SNAPSHOT_ALIVE)
-            foliot__settling_apply(&buffer->settling, i, &buffer->bodies[i]);
+            foliot__error_smoothing_apply(&buffer->smoothing, i, &buffer->bodies[i]);
     buffer->guessed_from = now.guessed ? now.is->tick : UINT64_MAX;
     *sample = (foliot_sample){.render_tick = now.tick,
                               .count = now.is->count,

@@ -51,7 +51,7 @@ typedef struct foliot__snapshot_buffer {
     uint64_t
         guessed_from; // the snapshot that the last sample went on from; UINT64_MAX: it was no guess
     foliot_body_state *guess; // what would be shown if there were nothing newer
-    foliot__settling settling;
+    foliot__error_smoothing smoothing;
 } foliot__snapshot_buffer;
 
 typedef enum foliot__taken {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// error_smoothing.c: see settle.h.
+// error_smoothing.c: offsets that fade (error_smoothing.h).
 #include "error_smoothing.h"
 
 #include <math.h>
@@ -8,32 +8,33 @@
 
 #define WEIGHT_MIN 0.004 // a difference of 100 steps is then below half of one
 
-static const foliot__offset none = {.turn = {1, 0, 0, 0}};
+static const foliot__smoothing_offset none = {.turn = {1, 0, 0, 0}};
 
-foliot_status foliot__settling_grow(foliot__settling *settling, uint32_t from, uint32_t to)
+foliot_status foliot__error_smoothing_grow(foliot__error_smoothing *smoothing, uint32_t from,
+                                           uint32_t to)
 {
-    foliot__offset *grown = realloc(settling->offsets, (size_t)to * sizeof *grown);
+    foliot__smoothing_offset *grown = realloc(smoothing->offsets, (size_t)to * sizeof *grown);
     if (!grown)
         return FOLIOT_STATUS_MEMORY;
     for (uint32_t i = from; i < to; i++)
         grown[i] = none;
-    settling->offsets = grown;
+    smoothing->offsets = grown;
     return FOLIOT_STATUS_OK;
 }
 
-void foliot__settling_close(foliot__settling *settling)
+void foliot__error_smoothing_close(foliot__error_smoothing *smoothing)
 {
-    free(settling->offsets);
-    *settling = (foliot__settling){0};
+    free(smoothing->offsets);
+    *smoothing = (foliot__error_smoothing){0};
 }
 
-void foliot__settling_fade(foliot__settling *settling, double tick, double ticks)
+void foliot__error_smoothing_fade(foliot__error_smoothing *smoothing, double tick, double ticks)
 {
-    if (settling->weight > 0 && tick > settling->tick)
-        settling->weight *= exp((settling->tick - tick) / ticks);
-    if (settling->weight < WEIGHT_MIN)
-        settling->weight = 0;
-    settling->tick = tick;
+    if (smoothing->weight > 0 && tick > smoothing->tick)
+        smoothing->weight *= exp((smoothing->tick - tick) / ticks);
+    if (smoothing->weight < WEIGHT_MIN)
+        smoothing->weight = 0;
+    smoothing->tick = tick;
 }
 
 static void quat_product(const double a[4], const double b[4], double q[4])
@@ -46,41 +47,41 @@ static void quat_product(const double a[4], const double b[4], double q[4])
 }
 
 // A share of a turn: the chord, stretched to length one, which goes the same way as the arc.
-static void share_of_turn(const double turn[4], double share, double part[4])
+static void share_of_turn(const double turn[4], double share, double result[4])
 {
     double sign = turn[0] < 0 ? -1 : 1, square = 0;
     for (int i = 0; i < 4; i++) {
-        part[i] = (i == 0 ? 1 - share : 0) + share * sign * turn[i];
-        square += part[i] * part[i];
+        result[i] = (i == 0 ? 1 - share : 0) + share * sign * turn[i];
+        square += result[i] * result[i];
     }
     for (int i = 0; i < 4; i++)
-        part[i] /= sqrt(square); // at least 1/2: the two ends are less than half a turn apart
+        result[i] /= sqrt(square); // at least 1/2: the two ends are less than half a turn apart
 }
 
-void foliot__settling_take(foliot__settling *settling, uint32_t body,
-                           const foliot_body_state *shown, const foliot_body_state *is)
+void foliot__error_smoothing_set(foliot__error_smoothing *smoothing, uint32_t body,
+                                 const foliot_body_state *shown, const foliot_body_state *known)
 {
-    foliot__offset *offset = &settling->offsets[body];
+    foliot__smoothing_offset *offset = &smoothing->offsets[body];
     if (!shown) {
         *offset = none;
         return;
     }
     for (int k = 0; k < 3; k++)
-        offset->position[k] = shown->position[k] - is->position[k];
-    const double back[4] = {is->orientation[0], -is->orientation[1], -is->orientation[2],
-                            -is->orientation[3]};
+        offset->position[k] = shown->position[k] - known->position[k];
+    const double back[4] = {known->orientation[0], -known->orientation[1], -known->orientation[2],
+                            -known->orientation[3]};
     quat_product(shown->orientation, back, offset->turn);
 }
 
-void foliot__settling_apply(const foliot__settling *settling, uint32_t body,
-                            foliot_body_state *state)
+void foliot__error_smoothing_apply(const foliot__error_smoothing *smoothing, uint32_t body,
+                                   foliot_body_state *state)
 {
-    const foliot__offset *offset = &settling->offsets[body];
-    double part[4];
-    if (settling->weight == 0)
+    const foliot__smoothing_offset *offset = &smoothing->offsets[body];
+    double turn[4];
+    if (smoothing->weight == 0)
         return;
     for (int k = 0; k < 3; k++)
-        state->position[k] += settling->weight * offset->position[k];
-    share_of_turn(offset->turn, settling->weight, part);
-    quat_product(part, state->orientation, state->orientation);
+        state->position[k] += smoothing->weight * offset->position[k];
+    share_of_turn(offset->turn, smoothing->weight, turn);
+    quat_product(turn, state->orientation, state->orientation);
 }

@@ -1,34 +1,38 @@
 // SPDX-License-Identifier: MIT
-// error_smoothing.h: what was guessed and turns out to be wrong is not set right in one frame: the
-// difference is carried on, and fades. Knows no snapshots.
-#ifndef FOLIOT_CLIENT_LIB_SETTLE_H
-#define FOLIOT_CLIENT_LIB_SETTLE_H
+// error_smoothing.h: corrections of what was extrapolated wrongly are not shown in one frame. The
+// difference between what was shown and what is known now is added to what is shown, and fades
+// exponentially. Knows no snapshots. Invariant: without an offset a body is shown as it is.
+#ifndef FOLIOT_CLIENT_LIB_ERROR_SMOOTHING_H
+#define FOLIOT_CLIENT_LIB_ERROR_SMOOTHING_H
 
 #include <stdint.h>
 
 #include "foliot/snapshot.h"
 
-typedef struct foliot__offset {
-    double position[3], turn[4]; // what was shown, less what is; the turn from the one to the other
-} foliot__offset;
+typedef struct foliot__smoothing_offset {
+    double position[3]; // shown minus known
+    double turn[4];     // the rotation from the known orientation to the shown one
+} foliot__smoothing_offset;
 
-typedef struct foliot__settling {
-    foliot__offset *offsets; // a body
-    double weight;           // of the offsets now; 0: there are none
-    double tick;             // of the last sample
-} foliot__settling;
+typedef struct foliot__error_smoothing {
+    foliot__smoothing_offset *offsets; // one for each body
+    double weight;                     // of all offsets now, 0 to 1; 0: there are none
+    double tick;                       // of the last sample
+} foliot__error_smoothing;
 
-// Room for `to` bodies, where there was room for `from`; those behind have no offset. All zero:
-// there is room for none.
-foliot_status foliot__settling_grow(foliot__settling *settling, uint32_t from, uint32_t to);
-void foliot__settling_close(foliot__settling *settling);
-// Time goes on to `tick`; offsets fall to 1/e in `ticks`.
-void foliot__settling_fade(foliot__settling *settling, double tick, double ticks);
-// The body's offset from the last tick on: what was shown, and what it should have been. NULL: it
-// has none, and jumps. When all bodies were given theirs, the weight is to be set to 1.
-void foliot__settling_take(foliot__settling *settling, uint32_t body,
-                           const foliot_body_state *shown, const foliot_body_state *is);
-void foliot__settling_apply(const foliot__settling *settling, uint32_t body,
-                            foliot_body_state *state);
+// Room for `to` bodies, where there was room for `from`. The new ones have no offset. An all-zero
+// struct has room for none.
+foliot_status foliot__error_smoothing_grow(foliot__error_smoothing *smoothing, uint32_t from,
+                                           uint32_t to);
+void foliot__error_smoothing_close(foliot__error_smoothing *smoothing);
+// Advances to `tick`: the weight falls to 1/e within `ticks`.
+void foliot__error_smoothing_fade(foliot__error_smoothing *smoothing, double tick, double ticks);
+// Sets the body's offset to what was `shown` minus what is known now. `shown` NULL: no offset, the
+// body jumps. After all bodies the caller sets the weight to 1.
+void foliot__error_smoothing_set(foliot__error_smoothing *smoothing, uint32_t body,
+                                 const foliot_body_state *shown, const foliot_body_state *known);
+// Adds the body's offset, times the weight, to a state.
+void foliot__error_smoothing_apply(const foliot__error_smoothing *smoothing, uint32_t body,
+                                   foliot_body_state *state);
 
 #endif

@@ -191,7 +191,7 @@ static void what_was_guessed_wrongly_is_set_right_within_some_frames(void **stat
     step_and_put(&y, 12);
     step_and_put(&y, 2);
     check_sample(&y, LAST + 25, false, 0.02, 0.3);
-    assert_true(y.buffer.settling.weight == 0);
+    assert_true(y.buffer.smoothing.weight == 0);
     close_yard(&y);
 }
 
