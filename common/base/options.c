@@ -11,6 +11,7 @@
 #include "foliot/version.h"
 
 #define HELP_COLUMNS 90
+#define HELP_INDENT 29 // of what stands beside an option's name
 
 static foliot__options_outcome report_mistake(foliot__arguments *arguments, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -251,15 +252,30 @@ static foliot__options_outcome read_option(foliot__arguments *arguments, int arg
     return store_value(option, argv[*at], arguments);
 }
 
+// Named as the synopsis names it, "SCENE".
+static foliot__options_outcome missing_operand(foliot__arguments *arguments)
+{
+    const char *synopsis = arguments->command->synopsis, *word = synopsis;
+    for (uint32_t i = 0; i < arguments->operand_count; i++) {
+        word += strcspn(word, " ");
+        word += *word == ' ';
+    }
+    size_t length = strcspn(word, " ");
+    if (length == 0 || *word == '-' || *word == '[')
+        return report_mistake(arguments, "too few operands; the usage is: %s", synopsis);
+    return report_mistake(arguments, "%.*s is missing; the usage is: %s", (int)length, word,
+                          synopsis);
+}
+
 static foliot__options_outcome check_operands(foliot__arguments *arguments)
 {
     const foliot__command *command = arguments->command;
     char clean[128];
     if (arguments->operand_count < command->operands_min)
-        return report_mistake(arguments, "too few operands; the use is: %s", command->synopsis);
+        return missing_operand(arguments);
     if (arguments->operand_count > command->operands_max) {
         const char *extra = arguments->operands[command->operands_max];
-        return report_mistake(arguments, "'%s' is one operand too many; the use is: %s",
+        return report_mistake(arguments, "'%s' is one operand too many; the usage is: %s",
                               foliot__text_clean(clean, sizeof clean, extra), command->synopsis);
     }
     return FOLIOT__OPTIONS_RUN;
@@ -314,25 +330,6 @@ foliot__options_outcome foliot__options_read(const foliot__program *program, int
 
 // -- what people see
 
-static void help_options(const foliot__option *options, FILE *out)
-{
-    fprintf(out, "\nOptions:\n");
-    for (const foliot__option *o = options; o && o->name; o++) {
-        char left[64];
-        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
-                 o->value ? o->value : "");
-        // A long one has a line of its own.
-        if (strlen(left) <= 26)
-            fprintf(out, "  %-26s ", left);
-        else
-            fprintf(out, "  %s\n%29s", left, "");
-        fprintf(out, "%s%s\n", o->help ? o->help : "",
-                o->kind == FOLIOT__OPTION_TEXTS ? " (repeatable)" : "");
-    }
-    fprintf(out, "  %-26s %s\n", "--help", "this text");
-    fprintf(out, "  %-26s %s\n", "--version", "version, build and fingerprint");
-}
-
 // Whole words, and what stands in brackets as one; lines of at most HELP_COLUMNS where that is
 // possible.
 static void print_wrapped(FILE *out, size_t column, size_t indent, const char *text)
@@ -354,6 +351,27 @@ static void print_wrapped(FILE *out, size_t column, size_t indent, const char *t
         text += length + (text[length] == ' ');
     }
     fputc('\n', out);
+}
+
+static void help_options(const foliot__option *options, FILE *out)
+{
+    fprintf(out, "\nOptions:\n");
+    for (const foliot__option *o = options; o && o->name; o++) {
+        char left[64];
+        snprintf(left, sizeof left, "--%s%s%s", o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        // A long one has a line of its own.
+        if (strlen(left) <= 26)
+            fprintf(out, "  %-26s", left);
+        else
+            fprintf(out, "  %s\n%*s", left, HELP_INDENT - 1, "");
+        char help[512];
+        snprintf(help, sizeof help, "%s%s", o->help ? o->help : "",
+                 o->kind == FOLIOT__OPTION_TEXTS ? " (repeatable)" : "");
+        print_wrapped(out, HELP_INDENT - 1, HELP_INDENT, help);
+    }
+    fprintf(out, "  %-26s %s\n", "--help", "this text");
+    fprintf(out, "  %-26s %s\n", "--version", "version, build and fingerprint");
 }
 
 static void help_usage(const foliot__program *program, const foliot__command *command, FILE *out)
@@ -381,7 +399,7 @@ static void help_program(const foliot__program *program, FILE *out)
     const foliot__command *standard = command_named(program, "");
     if (standard)
         help_options(standard->options, out);
-    fprintf(out, "\n'%s COMMAND --help' tells more about one of them.\n", program->name);
+    fprintf(out, "\n'%s COMMAND --help' has the options of each.\n", program->name);
 }
 
 void foliot__options_help(const foliot__program *program, const foliot__command *command, FILE *out)

@@ -57,7 +57,7 @@ version_has_three_lines() {
 wrong_usage_ends_with_2() {
     ends 2 "no command given" &&
         ends 2 "did you mean 'run'" rnu scenes/kepler.yaml &&
-        ends 2 "too few operands" run &&
+        ends 2 "SCENE is missing" run &&
         ends 2 "did you mean --ticks" run scenes/kepler.yaml --tick 5 &&
         ends 2 "exclude each other" run scenes/kepler.yaml --ticks 5 --time 1 &&
         ends 2 "--dt wants a number above 0" run scenes/kepler.yaml --dt 0 &&

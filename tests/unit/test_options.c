@@ -22,7 +22,10 @@ static const foliot__option run_options[] = {
     {"offset", "X", FOLIOT__OPTION_REAL, &offset, .low = -10, .high = 10, .help = "shift"},
     {"ticks", "N", FOLIOT__OPTION_COUNT, &ticks, .low = 1, .help = "how many"},
     {"port", "PORT", FOLIOT__OPTION_COUNT, &port, .high = 65535, .help = "where"},
-    {"record", "FILE", FOLIOT__OPTION_TEXT, &file, .high = 8, .help = "to a file"},
+    {"record", "FILE", FOLIOT__OPTION_TEXT, &file, .high = 8,
+     .help =
+         "to a file, which is a sentence of more words than one line of ninety columns has room "
+         "for"},
     {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &sessions, .help = "one more"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &json, .help = "as JSON"},
     {0},
@@ -175,8 +178,8 @@ static void mistakes_are_one_sentence_and_name_the_nearest(void **state)
     check_wrong("run a --dt", "--dt wants a value: DT");
     check_wrong("run a --record ''", "--record wants FILE, not an empty text");
     check_wrong("run a --record 123456789", "--record wants FILE of at most 8 bytes, not of 9");
-    check_wrong("run", "too few operands; the use is: SCENE [--dt DT]");
-    check_wrong("run a b", "'b' is one operand too many; the use is: SCENE [--dt DT]");
+    check_wrong("run", "SCENE is missing; the usage is: SCENE [--dt DT]");
+    check_wrong("run a b", "'b' is one operand too many; the usage is: SCENE [--dt DT]");
     check_wrong("verify a --json", "there is no option --json");
 }
 
@@ -232,6 +235,10 @@ static void help_begins_with_examples_and_lists_every_option(void **state)
         assert_non_null(strstr(text, name));
     }
     assert_non_null(strstr(text, "--session NAME=SCENE       one more (repeatable)\n"));
+    // Long lines are wrapped, below each other.
+    assert_non_null(strstr(text, "\n                             "));
+    for (const char *line = text; *line; line += strcspn(line, "\n") + 1)
+        check_below((double)strcspn(line, "\n"), 91);
     free(text);
 }
 

@@ -23,9 +23,9 @@ static const foliot__option run_table[] = {
     {"dt", "DT", FOLIOT__OPTION_TEXT, &run_options.dt,
      .help = "instead of the scene's: a number or a ratio such as 1/60"},
     {"ticks", "N", FOLIOT__OPTION_COUNT, &run_options.ticks, .given = &run_options.ticks_given,
-     .help = "how many to run; 600 unless told"},
+     .help = "how many to run (default 600)"},
     {"time", "T", FOLIOT__OPTION_REAL, &run_options.time, .given = &run_options.time_given,
-     .help = "the same in the scene's time; a multiple of dt"},
+     .help = "how long, in the scene's unit of time; a multiple of dt"},
     {"inputs", "FILE", FOLIOT__OPTION_TEXT, &run_options.inputs,
      .help = "players' inputs: lines of text, or a recording"},
     {"record", "FILE", FOLIOT__OPTION_TEXT, &run_options.record,
@@ -41,34 +41,34 @@ static const foliot__option run_table[] = {
 };
 static const foliot__option compare_table[] = {
     {"integrators", "A,B,...", FOLIOT__OPTION_TEXT, &compare_options.integrators,
-     .help = "which ones; 'all' takes every one that fits the scene"},
+     .help = "to compare; 'all' takes every one that the scene admits"},
     {"dt", "H1,H2,...", FOLIOT__OPTION_TEXT, &compare_options.steps,
-     .help = "at which steps: numbers or ratios such as 1/60"},
+     .help = "steps to compare: numbers or ratios such as 1/60"},
     {"time", "T", FOLIOT__OPTION_REAL, &compare_options.time, .given = &compare_options.time_given,
-     .help = "how long, in the scene's time; 600 of its ticks unless told"},
+     .help = "how long, in the scene's unit of time (default: 600 of its ticks)"},
     {"reference", "FILE", FOLIOT__OPTION_TEXT, &compare_options.reference,
-     .help = "the truth: what 'run --json' or 'run --csv' wrote; else made here"},
+     .help = "exact positions: what 'run --json' or 'run --csv' wrote (default: computed here)"},
     {"out", "FILE", FOLIOT__OPTION_TEXT, &compare_options.out,
      .help = "report.svg: a picture; report.html: pictures, tables and text"},
     {"picture", "NAME", FOLIOT__OPTION_TEXT, &compare_options.picture,
-     .help = "of an .svg, this one alone: energy, work, order or portrait"},
+     .help = "draws one picture in an .svg: energy, work, order or portrait"},
     {"body", "NAME", FOLIOT__OPTION_TEXT, &compare_options.body,
-     .help = "of the phase portrait; the one with the widest orbit unless told"},
+     .help = "of the phase portrait (default: the one with the widest orbit)"},
     {"show", "DT", FOLIOT__OPTION_TEXT, &compare_options.show,
-     .help = "step of the plots over time; the one nearest the scene's"},
+     .help = "step of the plots over time (default: the one nearest to the scene's)"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &compare_options.json, .help = "one JSON object on stdout"},
     {0},
 };
 static const foliot__option synctest_table[] = {
     {"ticks", "N", FOLIOT__OPTION_COUNT, &synctest_options.ticks, .low = 1,
-     .help = "how many to run; 600 unless told"},
+     .help = "how many to run (default 600)"},
     {"players", "N", FOLIOT__OPTION_COUNT, &synctest_options.players, .high = FOLIOT_PLAYERS_MAX,
      .given = &synctest_options.players_given,
-     .help = "who join, press and leave by chance; 4 unless told, or as many as the scene takes"},
+     .help = "random players, who join, act and leave (default 4, or as many as the scene takes)"},
     {"seed", "N", FOLIOT__OPTION_COUNT, &synctest_options.seed,
-     .help = "of that chance; 1 unless told"},
+     .help = "of the random players (default 1)"},
     {"inputs", "FILE", FOLIOT__OPTION_TEXT, &synctest_options.inputs,
-     .help = "instead: lines of text, or a recording"},
+     .help = "instead of random players: lines of text, or a recording"},
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &synctest_options.integrator,
      .help = "instead of the scene's"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &synctest_options.json,
@@ -77,7 +77,7 @@ static const foliot__option synctest_table[] = {
 };
 static const foliot__option bench_table[] = {
     {"bodies", "N", FOLIOT__OPTION_COUNT, &bench_bodies, .low = 1, .high = 65536,
-     .help = "of the built-in problem; 256 unless told"},
+     .help = "of the built-in problem (default 256)"},
     {"json", NULL, FOLIOT__OPTION_FLAG, &json, .help = "one JSON object a line"},
     {0},
 };
@@ -88,7 +88,7 @@ static const foliot__command commands[] = {
     {"run",
      "SCENE [--integrator NAME] [--dt DT] [--ticks N | --time T] [--inputs FILE] [--record FILE] "
      "[--csv FILE --every K] [--dt-jitter F,seed=N] [--json]",
-     "runs a scene and tells what became of energy, momentum and bodies.",
+     "runs a scene and reports energy, momentum and the bodies at the end.",
      "  foliot-lab run scenes/spring-damper.yaml\n"
      "  foliot-lab run scenes/solar-system.yaml --integrator kahan-li8 --dt 50 --time 200000\n"
      "  foliot-lab run scenes/pendulum.yaml --time 60 --csv pendulum.csv --every 6\n"
@@ -108,11 +108,11 @@ static const foliot__command commands[] = {
      "  foliot-lab bench\n  foliot-lab bench scenes/solar-system.yaml --json\n", bench_table, 0, 1},
     {"synctest",
      "SCENE [--ticks N] [--players N] [--seed N] [--inputs FILE] [--integrator NAME] [--json]",
-     "rolls back, restores and disturbs a scene at every tick: is it fit for lockstep?",
+     "tests a scene for lockstep: rolls back, restores and disturbs it at every tick.",
      "  foliot-lab synctest scenes/spacewar.yaml\n"
      "  foliot-lab synctest scenes/cubes.yaml --ticks 300 --json\n",
      synctest_table, 1, 1},
-    {"check", "SCENE [--json]", "only checks a scene and names the integrators that fit it.",
+    {"check", "SCENE [--json]", "checks a scene and names the integrators that it admits.",
      "  foliot-lab check scenes/cloth.yaml\n", json_table, 1, 1},
     {0},
 };
