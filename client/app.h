@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // app.h: what the files of foliot-client share: the options, and the players of one process.
-// main.c: the command line. session.c: the event loop, one player's update, what is said meanwhile.
+// main.c: the command line. session.c: the event loop, one player's update, messages meanwhile.
 // report.c: what was seen, at the end. Each calls only files after it in this list.
 #ifndef FOLIOT_CLIENT_APP_H
 #define FOLIOT_CLIENT_APP_H
@@ -44,14 +44,14 @@ typedef struct foliot__app {
     FILE *trace;
     char host[256], address[300];
     uint16_t port;
-    bool stopping, waited; // it was said that the server does not answer
+    bool stopping, waited; // the missing answer was reported
     uint64_t started_ns, frame_ns;
     foliot_digest fingerprint;
 } foliot__app;
 
 // -- session.c -- All return 0 or an exit code, with a sentence on stderr.
 uint64_t foliot__now_ns(void);
-int foliot__no_loop(int wrong); // says what libuv lacks
+int foliot__no_loop(int wrong); // reports libuv's error
 int foliot__player_open(foliot__app *app, uint32_t index, const foliot_impairment *impairment);
 int foliot__app_start(foliot__app *app); // the timer: uv_run may follow
 

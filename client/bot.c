@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bot.c: bots like people: they hold a key for a while, then another. Seeded, so that a run can be
-// repeated.
+// bot.c: bots that hold one key for a while, then another, as people do. Seeded, so that a run can
+// be repeated.
 #include "bot.h"
 
 #include <math.h>

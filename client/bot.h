@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// bot.h: players without hands: idle, random, circle, or inputs from a file.
+// bot.h: bots: idle, random, circle, or inputs from a file. Time is an argument.
 #ifndef FOLIOT_CLIENT_BOT_H
 #define FOLIOT_CLIENT_BOT_H
 
@@ -17,7 +17,7 @@ typedef enum foliot__bot_kind {
 typedef struct foliot__bot {
     foliot__bot_kind kind;
     foliot__rng rng;
-    double next;                        // random: when it changes its mind, seconds
+    double next;                        // random: time of the next change, seconds
     const foliot__input_script *script; // file: of its player 0, in ticks of play
     uint32_t at;
     int8_t axes[FOLIOT_AXIS_COUNT];
@@ -26,7 +26,7 @@ typedef struct foliot__bot {
 
 // Kind by name; anything else is a file.
 foliot__bot_kind foliot__bot_kind_of(const char *name);
-// What it does at `seconds` (`tick`) since it began to play.
+// Sets its controls at `seconds` (`tick`) after it began to play.
 void foliot__bot_think(foliot__bot *bot, double seconds, uint64_t tick);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fault.c: see fault.h. What others called themselves is made printable by the library.
+// fault.c: reports divergences (fault.h). Names from the server are made printable by the library.
 #include "fault.h"
 
 #include <stdio.h>
@@ -32,15 +32,15 @@ static uint32_t find_body(const foliot_scene *scene, const char *text)
     return end != text && !*end && index < FOLIOT_BODIES_MAX ? (uint32_t)index : FOLIOT_NO_BODY;
 }
 
-// A server may find as many as it likes.
+// A server may report as many divergences as it likes: the log must stay bounded.
 static bool is_worth_reporting(foliot__fault *fault)
 {
     uint64_t power = 100;
-    if (fault->told++ < FOLIOT__FAULT_FILES_MAX)
+    if (fault->reported++ < FOLIOT__FAULT_FILES_MAX)
         return true;
-    while (power < fault->told)
+    while (power < fault->reported)
         power *= 10;
-    return power == fault->told;
+    return power == fault->reported;
 }
 
 static void report_divergence(foliot__fault *fault, const foliot_client *client,
@@ -63,7 +63,7 @@ static void report_divergence(foliot__fault *fault, const foliot_client *client,
     }
 }
 
-bool foliot__fault_look(foliot__fault *fault, foliot_client *client)
+bool foliot__fault_update(foliot__fault *fault, foliot_client *client)
 {
     foliot_divergence_report found;
     const foliot_scene *scene = foliot_client_get_scene(client);

@@ -94,7 +94,7 @@ static bool read_address(foliot__app *a, const char *text)
     return true;
 }
 
-// libuv ends the process where it gets no descriptors for its signals; what else it lacks it says.
+// libuv aborts the process without descriptors for its signals; other errors it returns.
 #define LOOP_DESCRIPTORS 6
 
 static int prepare(foliot__app *a, const foliot__arguments *arguments,

@@ -32,7 +32,7 @@ struct foliot__screen {
     uint16_t buttons;
 };
 
-// As it was; for an end that has no time to look for a screen.
+// The terminal as it was, for foliot__screen_abandon.
 static struct termios taken_from;
 static _Atomic(bool) taken;
 

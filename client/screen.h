@@ -8,20 +8,20 @@
 typedef struct foliot__screen foliot__screen;
 
 // Takes the terminal over (raw, alternate screen) until closed. NULL if there is none. `side`:
-// where to look from, a word of foliot__view_side_of; NULL: what fits the scene.
+// where to look from (foliot__view_side_of); NULL: what fits the scene.
 foliot__screen *foliot__screen_open(const char *side);
 void foliot__screen_close(foliot__screen *screen);
-// Gives the terminal back, where it is taken, and nothing else, on any thread: the process ends.
+// Restores the terminal and nothing else, from any thread: for the end of the process.
 void foliot__screen_abandon(void);
-#define FOLIOT__WAITED_SECONDS 3 // without an answer, until people are told
-// As long as there is nothing to draw: where it connects to, and for how long it has and will.
+#define FOLIOT__WAITED_SECONDS 3 // without an answer, until that is shown
+// While there is nothing to draw: shows the server and the time that is left.
 void foliot__screen_wait(foliot__screen *screen, const char *server, double waited_seconds,
                          double left_seconds);
 void foliot__screen_draw(foliot__screen *screen, const foliot_client *client,
                          const foliot_sample *sample, const char *server);
 // Reads keys: arrows or WASD push, R and F up and down, Q and E turn, space and 1..9 are buttons, V
 // changes the view (from above, the front, the side, a corner), Esc or X leaves (false). Terminals
-// tell of presses alone, so a push lasts KEY_HOLD_MS after the last one.
+// report presses only, so an axis is held for KEY_HOLD_NS after the last one.
 bool foliot__screen_keys(foliot__screen *screen, uint64_t now_ns, int8_t axes[FOLIOT_AXIS_COUNT],
                          uint16_t *buttons);
 

@@ -12,7 +12,7 @@
 
 #define FRAME_NS 16000000u
 #define TIMER_MS 16
-#define TIMER_IMPAIRED_MS 2 // the impairment hands on what is due whenever it is looked at
+#define TIMER_IMPAIRED_MS 2 // the impairment delivers what is due at each update
 #define LEAVE_NS 500000000u // for the goodbye to arrive
 
 uint64_t foliot__now_ns(void)
@@ -78,7 +78,7 @@ static void show_world(foliot__app *a, foliot__app_player *p, uint64_t now)
         foliot__trace_sample(a, p->client, &sample);
     if (!a->screen)
         return;
-    foliot__watchdog_work(); // a terminal may take nothing for as long as it likes
+    foliot__watchdog_work(); // a terminal may block the write for any time
     foliot__screen_draw(a->screen, p->client, &sample, a->address);
     foliot__watchdog_rest();
 }
@@ -96,10 +96,10 @@ static void finish_player(foliot__app *a, foliot__app_player *p)
 
 static void update_client(const foliot__app *a, foliot__app_player *p, uint64_t now)
 {
-    foliot__watchdog_work(); // in lockstep it steps the server's scene, which may be any
+    foliot__watchdog_work(); // in lockstep it steps the server's scene, of any size
     foliot_client_update(p->client, now);
     foliot__watchdog_rest();
-    if (!foliot__fault_look(&p->fault, p->client))
+    if (!foliot__fault_update(&p->fault, p->client))
         return;
     p->diverged = true;
     if (a->options->divergence_ends)
@@ -134,7 +134,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
         update_client(poll->loop->data, p, foliot__now_ns());
 }
 
-// Once, for all players: people must not wait in silence. The screen shows it in its own line.
+// Once, for all players. The screen shows the same in its own line.
 static void report_waiting(foliot__app *a, uint64_t now)
 {
     double limit = a->options->connect_seconds, waited = (double)(now - a->started_ns) * 1e-9;

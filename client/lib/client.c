@@ -104,9 +104,9 @@ static void take_event(foliot_client *c, const foliot_transport_event *e)
 {
     if (e->peer.value != c->peer.value)
         return;
-    c->heard_ns = c->now_ns;
-    c->bytes_heard += e->kind == FOLIOT_TRANSPORT_RECEIVED ? e->length : 0;
-    c->buffer.received = c->bytes_heard;
+    c->received_ns = c->now_ns;
+    c->received_bytes += e->kind == FOLIOT_TRANSPORT_RECEIVED ? e->length : 0;
+    c->buffer.received = c->received_bytes;
     if (e->kind == FOLIOT_TRANSPORT_CONNECTED) {
         if (foliot__connection_is_over(c))
             return;

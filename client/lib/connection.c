@@ -84,7 +84,7 @@ static void repeat_hello(foliot_client *c)
         foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }
 
-void foliot__connection_send_answer(foliot_client *c, const uint8_t *bytes, size_t length)
+void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot__message m = {.kind = FOLIOT__ANSWER};
     if (length == SIZE_MAX)
@@ -136,13 +136,14 @@ static const char *misbehaviour_of(uint32_t reason)
 static void end_unanswered(foliot_client *c)
 {
     char why[FOLIOT__SENTENCE_BYTES];
+    double seconds = (double)(c->now_ns - c->began_ns) * 1e-9;
     c->try_again = true;
     if (c->welcomed) {
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, "the connection was lost");
         return;
     }
-    snprintf(why, sizeof why, "no answer from %.100s:%u in %.3g s: is a server running there?",
-             c->host, c->config.port, (double)(c->now_ns - c->began_ns) * 1e-9);
+    snprintf(why, sizeof why, "no answer from %.100s:%u in %.*f s: is a server running there?",
+             c->host, c->config.port, seconds < 1, seconds);
     foliot__connection_end(c, FOLIOT_CLIENT_LOST, why);
 }
 
@@ -193,7 +194,7 @@ static bool is_silent(const foliot_client *c)
     if (c->state != FOLIOT_CLIENT_PLAYING)
         return c->reconnecting && (double)(c->now_ns - c->tried_ns) > patience;
     double snapshots = SILENCE_SNAPSHOTS * 1e9 / c->welcome.snapshot_hz;
-    return (double)(c->now_ns - c->heard_ns) > SILENCE_NS + snapshots;
+    return (double)(c->now_ns - c->received_ns) > SILENCE_NS + snapshots;
 }
 
 static void break_silence(foliot_client *c)

@@ -16,16 +16,16 @@
 #define FOLIOT__PLAYER_NAMES 1024
 #define FOLIOT__PIECES_KEPT 64
 #define FOLIOT__SCENE_BYTES_MAX FOLIOT_SETUP_BYTES_MAX
-// Of the world that lockstep makes of a scene: some bytes may ask for room for a million bodies. So
-// much is free, then so many bytes for each of the scene's.
+// Limit of the world that lockstep builds from a scene, since a few bytes may ask for a million
+// bodies: a free amount, and more for each byte of the scene.
 #define FOLIOT__WORLD_BYTES_FREE ((uint64_t)256 << 20)
 #define FOLIOT__WORLD_BYTES_A_BYTE 1024
-// Of an update: closed ticks, some bytes of which may be thousands of inputs; a state that begins;
-// a question, for which a state is restored.
+// Units of an update's work (client.c): for closed ticks, a few bytes of which may be thousands of
+// inputs; for a state that begins; for a request, which restores a state.
 #define FOLIOT__TICKS_WORK (1u << 11)
 #define FOLIOT__RESTART_WORK (1u << 14)
-#define FOLIOT__QUESTION_WORK (1u << 20)
-#define FOLIOT__CHANGES_HELD FOLIOT__INPUTS_A_PACKET // not yet acknowledged
+#define FOLIOT__REQUEST_WORK (1u << 20)
+#define FOLIOT__CHANGES_HELD FOLIOT__INPUTS_A_PACKET // not acknowledged yet
 
 typedef struct foliot__player_name {
     uint32_t slot;
@@ -42,48 +42,48 @@ struct foliot_client {
     uint32_t refusal;
     foliot_peer_id peer;
     uint64_t now_ns, began_ns, lost_ns, tried_ns;
-    uint64_t heard_ns;    // anything from the server
-    uint64_t bytes_heard; // from servers, all connections together: what they may make us hold
-                          // grows with it
-    uint64_t work;        // of this update, see client.c
+    uint64_t received_ns;    // last packet from the server
+    uint64_t received_bytes; // from all connections together: bounds the memory that a server can
+                             // make us hold
+    uint64_t work; // of this update (client.c)
     bool reconnecting, welcomed;
-    bool welcomed_here; // by this connection: later copies of the welcome are ignored
+    bool welcomed_here; // on this connection: later copies of the welcome are ignored
     uint64_t hello_ns;
-    // Pieces that overtook the welcome, which says how to read them.
+    // Snapshot pieces that arrived before the welcome, which has their format.
     uint8_t (*kept)[FOLIOT_PACKET_BYTES_MAX];
     uint16_t kept_lengths[FOLIOT__PIECES_KEPT];
     uint32_t kept_count;
-    foliot_digest fingerprint; // ours: it takes milliseconds, so once
+    foliot_digest fingerprint; // ours; computed once, since it takes milliseconds
     foliot_simulation_kind kind;
     foliot_host step_host;
     foliot__welcome welcome;
     foliot__snapshot_buffer buffer;
     foliot__playout playout;
-    // The scene, or lockstep's setup, of this connection: as much as has come, and room that grows
-    // with it.
+    // The scene (or lockstep's setup) of this connection, as far as it has arrived.
     uint8_t *scene_bytes;
     uint32_t scene_have, scene_capacity;
     bool scene_done;
-    // The last whole one, of whichever connection, and what it says; `scene` NULL: it is no scene,
-    // or there is none. What is stepped here was made of it.
+    // The last complete one, of any connection, and its scene. `scene` NULL: the setup is none of
+    // our world's, or nothing has arrived. The simulation was created from it.
     uint8_t *setup;
     uint32_t setup_bytes;
     foliot_scene *scene;
-    foliot__lockstep_client *lockstep; // NULL: the session is none of lockstep
+    foliot__lockstep_client *lockstep; // NULL: not a lockstep session
     foliot__player_name *players;
-    // Inputs. `input_offset_ns`: local time less the time of the tick that inputs made now are for.
+    // Inputs. `input_offset_ns`: local time minus the time of the tick that inputs sent now are
+    // for.
     int8_t axes[FOLIOT_AXIS_COUNT];
     uint16_t buttons;
     bool changed;
     foliot__change changes[FOLIOT__CHANGES_HELD];
     uint32_t change_count, next_sequence;
     double input_offset_ns, jitter_slack_ns;
-    bool clock_set; // at once and by much, when `clock_set_us` was
+    bool clock_set; // by a jump, at `clock_set_us`
     uint32_t clock_set_us;
     uint64_t input_sent_ns;
     uint64_t first_snapshot; // of this connection
     uint64_t expected_before, snaps_before,
-        too_large_before; // of the connections before it: snapshots expected, snaps ...
+        too_large_before; // totals of the previous connections
     double delay_sum;
     uint64_t delay_count;
     double shown_tick; // of the last sample
@@ -99,20 +99,22 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason); // the transpor
 void foliot__connection_update(foliot_client *c);                // silence, reconnects, hello
 void foliot__connection_send(foliot_client *c, const foliot__message *message); // reliably
 void foliot__connection_send_hello(foliot_client *c);
-// The answer to a question of the divergence search; SIZE_MAX: there is none yet.
-void foliot__connection_send_answer(foliot_client *c, const uint8_t *bytes, size_t length);
+// The response to a request of the divergence search; length SIZE_MAX: there is none yet.
+void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, size_t length);
 
 // view.c
-void foliot__client_keep_figures(foliot_client *client); // of a connection that is over
+void foliot__client_keep_figures(
+    foliot_client *client); // adds those of a connection that has ended
 
 // join.c
 void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length);
 
 // stream.c
 void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t length);
-void foliot__stream_read_kept(foliot_client *c); // pieces that overtook the welcome
+void foliot__stream_read_kept(foliot_client *c); // pieces that arrived before the welcome
 void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t length);
-void foliot__stream_update(foliot_client *c); // inputs that are due, and steps
+void foliot__stream_update(
+    foliot_client *c); // sends inputs that are due; in lockstep steps the simulation
 uint64_t foliot__stream_period_ns(const foliot_client *c);
 
 #endif

@@ -11,11 +11,11 @@
 #include "sim/selftest/fingerprint.h"
 
 #define TICK_MAX ((uint64_t)1 << 60) // no clock has come so far
-#define SHOWN_AHEAD_TICKS 600        // that a server which died may have lost, and be waited for
+#define SHOWN_AHEAD_TICKS 600 // that a restarted server may be behind; the client waits for it
 
-// -- what the server says
+// -- the setup
 
-// Whether the world of our own that the scene describes may be made: few bytes may ask for
+// Whether the world that the scene describes is within the limit: a few bytes may ask for
 // gigabytes.
 static bool world_fits(const foliot_client *c)
 {
@@ -26,8 +26,7 @@ static bool world_fits(const foliot_client *c)
            FOLIOT__WORLD_BYTES_FREE + (uint64_t)c->setup_bytes * FOLIOT__WORLD_BYTES_A_BYTE;
 }
 
-// Whether this build computes the server's scene as the server does. A client that forces its way
-// in does not ask.
+// Whether this build computes the scene as the server does. With `forces` it does not matter.
 static bool computes_alike(const foliot_client *c)
 {
     return c->config.forces || c->config.simulation || !c->scene ||
@@ -50,7 +49,7 @@ static void refuse_build(foliot_client *c)
     foliot__client_end(c, FOLIOT_CLIENT_REFUSED, reason);
 }
 
-// All of the setup is here: something to step can be made of it.
+// The setup is complete: creates the simulation.
 static void make_simulation(foliot_client *c)
 {
     if (!world_fits(c)) {
@@ -64,7 +63,7 @@ static void make_simulation(foliot_client *c)
         foliot__connection_end(c, FOLIOT_CLIENT_LOST, foliot_status_get_text(status));
 }
 
-// The mode may be another than before the connection was lost.
+// The mode may differ from that of the previous connection.
 static bool enter_mode(foliot_client *c, const foliot__welcome *w)
 {
     if (!w->lockstep) {
@@ -92,8 +91,8 @@ static void drop_scene(foliot_client *c)
     c->setup_bytes = 0;
 }
 
-// Of what an earlier connection brought, what this one brings anew goes. A scene that may be the
-// same stays until this one's is here: it is shown meanwhile.
+// Discards what this connection sends again. A scene that may be the same stays, and is shown,
+// until the new one is complete.
 static void forget_connection(foliot_client *c, const foliot__welcome *w)
 {
     memset(c->players, 0, FOLIOT__PLAYER_NAMES * sizeof *c->players);
@@ -110,8 +109,8 @@ static bool is_between(double x, double low, double high)
     return x >= low && x <= high;
 }
 
-// Numbers that clocks and positions can be computed with. Scenes of atoms and of galaxies lie far
-// inside.
+// Whether clocks and positions can be computed with these numbers. Scenes of atoms and of galaxies
+// are far inside the bounds.
 static bool welcome_sensible(const foliot__welcome *w)
 {
     return is_between(w->dt, 1e-30, 1e30) && is_between(w->pace_hz, 1e-6, 1e6) &&
@@ -151,7 +150,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     c->welcomed = true;
     if (c->state == FOLIOT_CLIENT_LOST)
         return; // nothing to step can be made
-    c->buffer.received = c->bytes_heard;
+    c->buffer.received = c->received_bytes;
     if (w->lockstep)
         c->buffer.capacity = FOLIOT__BUFFER_ENTRIES_STEPPED;
     foliot__playout_init(&c->playout, foliot__client_tick_ns(c), c->config.starved_share,
@@ -175,7 +174,7 @@ static void take_welcome(foliot_client *c, const foliot__welcome *w)
     foliot__stream_read_kept(c);
 }
 
-// Room for the scene's first `wanted` bytes: what was announced may never come.
+// Room for the scene's first `wanted` bytes only: the rest may never arrive.
 static bool make_scene_room(foliot_client *c, uint32_t wanted)
 {
     if (wanted <= c->scene_capacity)
@@ -189,7 +188,7 @@ static bool make_scene_room(foliot_client *c, uint32_t wanted)
     return true;
 }
 
-// Of a hostile scene nothing is shown: neither names nor sizes were looked at.
+// A scene that fails its check is not shown: its names and sizes are not trusted.
 static void read_scene(foliot_client *c)
 {
     if (foliot_scene_decode(c->setup, c->setup_bytes, &c->scene) != FOLIOT_STATUS_OK) {
@@ -201,7 +200,7 @@ static void read_scene(foliot_client *c)
     }
 }
 
-// All of it is here. The same again changes nothing, wherever it is referred to.
+// The scene is complete. If it is the same as before, nothing that refers to it changes.
 static void finish_scene(foliot_client *c)
 {
     c->scene_done = true;
@@ -253,7 +252,7 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
         return;
     }
     c->work += part->offset == 0 ? FOLIOT__RESTART_WORK : 0;
-    bool tells = foliot__lockstep_client_take_state(c->lockstep, part);
+    bool acknowledges = foliot__lockstep_client_take_state(c->lockstep, part);
     if (c->lockstep->unfit) {
         foliot_client_leave(c, c->now_ns);
         c->refusal = FOLIOT__REFUSE_SIMULATION;
@@ -264,18 +263,18 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
         return;
     }
     m.as.keyframe_heard.tick = part->tick;
-    if (!tells)
+    if (!acknowledges)
         return;
     m.as.keyframe_heard.offset = part->offset + part->length;
     foliot__connection_send(c, &m);
 }
 
-static void take_question(foliot_client *c, const foliot__search_message *question)
+static void take_request(foliot_client *c, const foliot__search_message *request)
 {
-    uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
-    c->work += FOLIOT__QUESTION_WORK;
-    foliot__connection_send_answer(c, answer,
-                                   foliot__lockstep_client_answer(c->lockstep, question, answer));
+    uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
+    c->work += FOLIOT__REQUEST_WORK;
+    foliot__connection_send_response(
+        c, response, foliot__lockstep_client_respond(c->lockstep, request, response));
 }
 
 void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t length)
@@ -313,7 +312,7 @@ void foliot__client_take_control(foliot_client *c, const uint8_t *bytes, size_t 
         break;
     case FOLIOT__QUESTION:
         if (c->lockstep)
-            take_question(c, &m.as.search);
+            take_request(c, &m.as.search);
         break;
     case FOLIOT__DIVERGED:
         if (c->lockstep)

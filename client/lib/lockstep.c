@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// lockstep.c: see lockstep.h. The server is believed in what was closed and when, never in lengths.
+// lockstep.c: the simulation of a lockstep client (lockstep.h). Trusts the server in which inputs
+// are closed, and in no length or number.
 #include "lockstep.h"
 
 #include <math.h>
@@ -9,8 +10,8 @@
 #include "base/bytes.h"
 #include "wire/lockstep_limits.h"
 
-#define HEARD_EVERY                                                                                \
-    (foliot__lockstep_limits_now()->heard_bytes) // bytes of a state, between two words about it
+#define ACK_EVERY_BYTES                                                                            \
+    (foliot__lockstep_limits_now()->heard_bytes) // bytes of a state between two acknowledgements
 #define DEADLINE_GAIN 0.1
 #define DEADLINE_JUMP_TICKS 30
 #define MARGIN_TICKS 1.5
@@ -163,7 +164,7 @@ static bool begin_from_state(foliot__lockstep_client *l)
     save_checkpoint(&l->base, &l->simulation);
     l->next.valid = false;
     reserve_states(l);
-    memset(l->held_length, 0, sizeof l->held_length); // those are of other ticks
+    memset(l->held_length, 0, sizeof l->held_length); // of other ticks
     l->begun = true;
     return true;
 }
@@ -173,7 +174,7 @@ static bool reserve_state_bytes(foliot__lockstep_client *l, size_t wanted)
     if (wanted <= l->state_capacity)
         return true;
     size_t capacity =
-        2 * wanted < l->state_total ? 2 * wanted : l->state_total; // what came, and as much again
+        2 * wanted < l->state_total ? 2 * wanted : l->state_total; // twice what has arrived
     uint8_t *bytes = realloc(l->state, capacity);
     if (!bytes)
         return false;
@@ -191,7 +192,7 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
         l->state_tick = part->tick;
         l->state_players = part->players;
         l->state_total = part->total;
-        l->state_have = l->state_heard = 0;
+        l->state_have = l->state_acked = 0;
         foliot__tick_log_clear(&l->log, part->tick);
     }
     if (!l->expected || l->begun || part->tick != l->state_tick || part->offset != l->state_have ||
@@ -205,9 +206,9 @@ bool foliot__lockstep_client_take_state(foliot__lockstep_client *l,
     l->state_have += part->length;
     if (l->state_have == l->state_total)
         l->unfit = !begin_from_state(l);
-    if (l->state_have < l->state_total && l->state_have - l->state_heard < HEARD_EVERY)
+    if (l->state_have < l->state_total && l->state_have - l->state_acked < ACK_EVERY_BYTES)
         return false;
-    l->state_heard = l->state_have;
+    l->state_acked = l->state_have;
     return true;
 }
 
@@ -252,7 +253,7 @@ static void count_stalls(foliot__lockstep_client *l)
     l->stalled = stalled;
 }
 
-// The server has compared up to the next checkpoint: what lies before it is not needed any more.
+// Once the server has compared up to the next checkpoint, nothing before it is needed any more.
 static void advance_checkpoints(foliot__lockstep_client *l)
 {
     bool pressed = l->log.end - l->log.first > FOLIOT__CLIENT_TICKS / 2;
@@ -276,9 +277,9 @@ bool foliot__lockstep_client_step(foliot__lockstep_client *l)
     for (uint32_t i = 0; i < count; i++)
         l->inputs[i].sequence = ++l->sequences[l->inputs[i].player];
     foliot__tick_log_rewrite(&l->log, l->tick,
-                             l->inputs); // numbered: the step may have to be taken again
+                             l->inputs); // numbered: the step may have to be repeated
     if (foliot_simulation_step(&l->simulation, l->inputs, count) != FOLIOT_STATUS_OK)
-        l->malformed++; // goes on as it is: the digest tells
+        l->malformed++; // goes on: the server compares digests
     l->tick++;
     foliot_digest digest = foliot_simulation_get_digest(&l->simulation);
     l->history[l->tick % FOLIOT__CLIENT_TICKS] = digest;
@@ -296,8 +297,8 @@ uint64_t foliot__lockstep_client_backlog(const foliot__lockstep_client *l)
 
 // -- our own inputs
 
-// How late a packet for a tick may be sent does not depend on when the last one was: no loop to
-// swing in, however long the way.
+// The deadline of a tick does not depend on when the last packet was sent: there is no feedback
+// loop that could oscillate, whatever the round trip.
 static void learn_deadline(foliot__lockstep_client *l, double deadline_ns, double tick_ns)
 {
     double off = deadline_ns - l->deadline_ns;
@@ -329,7 +330,7 @@ void foliot__lockstep_client_take_status(foliot__lockstep_client *l, const uint8
         l->own_acks = status.acks;
         foliot__tick_log_forget(&l->own, acked);
     }
-    // What came late asks for a larger margin, which goes down again slowly.
+    // Late inputs raise the margin, which decays slowly.
     l->late_margin_ns = fmin(l->late_margin_ns * LATE_DECAY + (l->late != status.late) * tick_ns,
                              LATE_TICKS_MAX * tick_ns);
     l->late = status.late;
@@ -355,7 +356,7 @@ uint64_t foliot__lockstep_client_input_tick(const foliot__lockstep_client *l, ui
                                                                                    : least;
 }
 
-// All ticks up to this one are decided: as before, but for the controls that change with it.
+// Decides all ticks up to this one: unchanged, except for the controls that change with it.
 static bool decide_inputs(foliot__lockstep_client *l, uint64_t tick, const foliot_input *controls)
 {
     // (Where all have been acknowledged the log is empty, and the tick may be the one before it.)

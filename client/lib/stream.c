@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// stream.c: what flows while one plays: snapshots and what is heard of inputs come in, inputs and
-// lockstep's packets go out.
+// stream.c: the unreliable traffic of a client that plays: snapshots and input acknowledgements
+// come in, inputs and lockstep packets go out. Control messages are join.c's.
 #include "internal.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK_TICKS 1.5 // inputs should come so long before their tick is closed
+#define SLACK_TICKS 1.5 // inputs should arrive so long before their tick is closed
 #define SLACK_GAIN 0.15
-#define SHOWN_BACKLOG_MAX 32 // ticks: farther behind than that nothing stepped is shown any more
+#define SHOWN_BACKLOG_MAX 32 // ticks: a client farther behind does not show what it steps
 
 // -- snapshots
 
@@ -81,8 +81,8 @@ void foliot__stream_take_piece(foliot_client *c, const uint8_t *bytes, size_t le
         keep_piece(c, bytes, length);
 }
 
-// The server tells how early the newest inputs came: too early is latency, too late is lost
-// control.
+// The server reports how early the newest inputs arrived. Too early is latency; too late, and they
+// are not applied in time.
 void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     foliot__status_packet status;
@@ -99,7 +99,7 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
         double *ms = &c->statistics.round_trip_ms;
         *ms += (*ms > 0 ? 0.1 : 1) * (round_trip_us * 1e-3 - *ms);
     }
-    // Of packets from before the clock was set the slack has been seen to: setting it twice would
+    // Packets sent before the clock jumped report the old slack: correcting it twice would
     // overshoot.
     if (c->clock_set && (int32_t)(status.echo_us - c->clock_set_us) < 0)
         return;
@@ -113,7 +113,7 @@ void foliot__stream_take_status(foliot_client *c, const uint8_t *bytes, size_t l
     } else {
         c->input_offset_ns += off * SLACK_GAIN;
     }
-    // Packets that came late ask for a larger margin, which goes down again slowly.
+    // Late packets raise the margin, which decays slowly.
     c->jitter_slack_ns =
         slack_ns < 0 ? fmin(c->jitter_slack_ns - slack_ns * 0.5, 1e9) : c->jitter_slack_ns * 0.99;
 }
@@ -138,7 +138,7 @@ void foliot_client_set_input(foliot_client *client, const int8_t axes[FOLIOT_AXI
 static void append_change(foliot_client *c, uint32_t tick)
 {
     if (!c->changed || c->change_count == FOLIOT__CHANGES_HELD)
-        return; // the newest controls wait until the server has caught up
+        return; // wait for acknowledgements; the newest controls are sent then
     foliot__change *change = &c->changes[c->change_count++];
     *change = (foliot__change){.sequence = c->next_sequence++, .tick = tick, .buttons = c->buttons};
     memcpy(change->axes, c->axes, sizeof change->axes);
@@ -173,13 +173,14 @@ static void send_inputs(foliot_client *c)
 
 // -- lockstep
 
-// What is here is stepped, but for a bounded number of ticks at once, and remembered to be shown.
+// Steps the closed ticks that have arrived, a bounded number at once, and keeps them to be shown.
 static bool step_closed_ticks(foliot_client *c)
 {
     uint32_t steps = 0;
-    uint8_t answer[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
-    foliot__connection_send_answer(
-        c, answer, foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, answer));
+    uint8_t response[FOLIOT_SEARCH_RESPONSE_BYTES_MAX];
+    foliot__connection_send_response(
+        c, response,
+        foliot__lockstep_client_go_back(c->lockstep, c->config.catch_up_ticks, response));
     while (steps < c->config.catch_up_ticks && foliot__lockstep_client_step(c->lockstep)) {
         const foliot_world *world = foliot__lockstep_client_world(c->lockstep);
         steps++;
@@ -198,8 +199,7 @@ static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
     c->statistics.inputs_sent++;
 }
 
-// Once a tick, and at once when one was stepped: the sooner the server hears of a digest, the
-// better.
+// Once a tick, and right after a step: the server should get digests early.
 static void send_lockstep(foliot_client *c, bool stepped)
 {
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
@@ -222,9 +222,8 @@ static void send_lockstep(foliot_client *c, bool stepped)
 
 void foliot__stream_update(foliot_client *c)
 {
-    bool steps =
-        !c->leaving &&
-        c->state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none where nobody looks any more
+    bool steps = !c->leaving &&
+                 c->state <= FOLIOT_CLIENT_PLAYING; // a step may take long: none after the end
     if (c->lockstep)
         send_lockstep(c, steps && step_closed_ticks(c));
     else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// view.c: what a host asks for: samples at the render time, who plays, what was seen of the
-// network.
+// view.c: what the caller reads: samples at the render time, players, statistics. Receives and
+// sends nothing.
 #include "internal.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 
 #define EXTRAPOLATE_MS 250.0
 
-// What stands still is in the scene, and there it is not rounded: a wide floor that is a quarter of
-// a degree off is seen.
+// Static bodies take their place from the scene, where it is not rounded: a wide floor that is off
+// by a quarter of a degree is visible.
 static void place_static(const foliot_client *client, const foliot_sample *sample)
 {
     const foliot_scene *scene = client->scene;
@@ -36,8 +36,7 @@ foliot_status foliot_client_sample(foliot_client *client, uint64_t now_ns, folio
 {
     if (!client->welcomed || !client->playout.started)
         return FOLIOT_STATUS_AGAIN;
-    // What was shown once is not taken back: not for a snapshot that comes late, nor after a
-    // reconnect.
+    // The render time never goes back, neither for a late snapshot nor after a reconnect.
     double tick = fmax(foliot__playout_render(&client->playout, now_ns), client->shown_tick);
     double extrapolate = EXTRAPOLATE_MS * 1e6 / foliot__client_tick_ns(client);
     foliot_status status = foliot__buffer_sample(&client->buffer, tick, extrapolate, sample);
@@ -169,7 +168,7 @@ static uint64_t expected_here(const foliot_client *client)
     const foliot_snapshot *newest = foliot__buffer_newest(&client->buffer);
     double every = client->welcome.pace_hz / client->welcome.snapshot_hz;
     double expected = newest ? (double)(newest->tick - client->first_snapshot) / every + 1.5 : 0;
-    return (uint64_t)fmin(expected, 0x1p53); // ticks and paces are the server's
+    return (uint64_t)fmin(expected, 0x1p53); // the server's numbers may be anything
 }
 
 void foliot__client_keep_figures(foliot_client *client)

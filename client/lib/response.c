@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
-// answer.c: answers the server's questions about a divergence (foliot/divergence.h). The step in
-// question is taken again from a checkpoint, a few ticks an update, so that the game goes on.
+// response.c: responds to the server's search for a divergence (foliot/divergence.h). It runs the
+// step in question again from a checkpoint, a few ticks in each update, so that the game goes on.
 #include <stdio.h>
 #include <string.h>
 
 #include "lockstep.h"
 
-// Digests of all states from `first` on, linked.
-static foliot_search_responder answerer_of(foliot__lockstep_client *l)
+// The chained digests of all states from `first` on.
+static foliot_search_responder responder_of(foliot__lockstep_client *l)
 {
-    uint64_t first = l->question_first, before = 0;
+    uint64_t first = l->request_first, before = 0;
     foliot_search_responder a = {.trace = l->rewind.finished ? l->rewind.truth : NULL};
     if (!l->begun || first > l->tick || first < l->start || l->tick - first >= FOLIOT__CLIENT_TICKS)
         return a;
@@ -39,14 +39,14 @@ static bool go_back_to(foliot__lockstep_client *l, uint64_t tick)
     return true;
 }
 
-// An empty answer says that there is none.
-static size_t answer_now(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
+// An empty response means that this client has none.
+static size_t respond_now(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
     uint64_t tick = 0;
     size_t length = 0;
-    foliot_search_responder a = answerer_of(l);
+    foliot_search_responder a = responder_of(l);
     foliot_status status =
-        foliot_search_respond(&a, l->question, l->question_bytes, bytes, &length, &tick);
+        foliot_search_respond(&a, l->request, l->request_bytes, bytes, &length, &tick);
     if (status == FOLIOT_STATUS_AGAIN && !l->going_back && go_back_to(l, tick)) {
         l->going_back = true;
         return SIZE_MAX;
@@ -54,17 +54,16 @@ static size_t answer_now(foliot__lockstep_client *l, uint8_t bytes[FOLIOT_SEARCH
     return status == FOLIOT_STATUS_OK ? length : 0;
 }
 
-size_t foliot__lockstep_client_answer(foliot__lockstep_client *l,
-                                      const foliot__search_message *question,
-                                      uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
+size_t foliot__lockstep_client_respond(foliot__lockstep_client *l,
+                                       const foliot__search_message *request,
+                                       uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX])
 {
     l->going_back = false;
-    l->number = question->number;
-    l->question_first = question->first;
-    l->question_bytes =
-        question->length < sizeof l->question ? question->length : sizeof l->question;
-    memcpy(l->question, question->bytes, l->question_bytes);
-    return answer_now(l, bytes);
+    l->number = request->number;
+    l->request_first = request->first;
+    l->request_bytes = request->length < sizeof l->request ? request->length : sizeof l->request;
+    memcpy(l->request, request->bytes, l->request_bytes);
+    return respond_now(l, bytes);
 }
 
 size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t steps,
@@ -72,12 +71,13 @@ size_t foliot__lockstep_client_go_back(foliot__lockstep_client *l, uint32_t step
 {
     if (!l->going_back || !foliot__rewind_advance(&l->rewind, steps))
         return SIZE_MAX;
-    size_t length = answer_now(l, bytes); // going_back still: not twice
+    size_t length = respond_now(l, bytes); // going_back is still set: it does not go back twice
     l->going_back = false;
     return length;
 }
 
-// What was found stays, without states and inputs: those lie in what looks for the next one.
+// The case keeps its numbers, but not its states and inputs: their memory is used by the next
+// search.
 void foliot__lockstep_client_drop_case(foliot__lockstep_client *l)
 {
     l->found.before = l->found.after = NULL;
