@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// arena.c: a list of chunks, the newest first; large requests have a chunk of their own.
+// arena.c: a list of chunks, the newest first. Large requests have a chunk of their own.
 #include "base/arena.h"
 
 #include <stdint.h>

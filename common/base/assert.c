@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// assert.c: says which condition failed, and stops.
+// assert.c: prints the condition that failed, and aborts.
 #include "base/assert.h"
 
 #include <stdio.h>

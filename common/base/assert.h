@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// assert.h: our own mistakes end the program, in release builds too. One condition each.
-// Never for what a user, a file or the network can cause.
+// assert.h: programming errors end the program, in release builds too. One condition each. Never
+// for what a user, a file or the network can cause.
 #ifndef FOLIOT_BASE_ASSERT_H
 #define FOLIOT_BASE_ASSERT_H
 

@@ -157,7 +157,7 @@ void foliot__canvas_circle(foliot__canvas *canvas, double x, double y, double ra
     }
 }
 
-// A wide letter that is half overwritten goes: it would take more room than there is.
+// A wide letter that is half overwritten is removed: it would take more columns than are free.
 static void put_letter(foliot__cell *row, uint32_t columns, uint32_t column, uint32_t wide,
                        const char *letter, size_t length, foliot__colour colour)
 {
@@ -197,7 +197,7 @@ void foliot__canvas_text(foliot__canvas *canvas, int32_t column, int32_t row, fo
         if (column >= 0 && wide > 0)
             put_letter(cells, canvas->columns, (uint32_t)column, (uint32_t)wide, at, length,
                        colour);
-        column += wide; // what goes onto the letter before is left out: a cell holds one
+        column += wide; // combining characters are dropped: a cell holds one
         at += length;
     }
 }

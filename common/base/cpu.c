@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// cpu.c: asks the compiler's runtime, which asked the CPU once, before main.
+// cpu.c: reads the compiler's runtime, which queries the CPU once, before main.
 #include "base/cpu.h"
 
 foliot__simd foliot__cpu_simd(void)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
-// cpu.h: which vector unit this machine has. Every path gives the same bits; the choice is about
-// speed and size.
+// cpu.h: which vector unit this machine has. Every path computes the same bits: the choice affects
+// speed and size only.
 #ifndef FOLIOT_BASE_CPU_H
 #define FOLIOT_BASE_CPU_H
 
-// Whether the compiler was told of any vector unit. Without one it splits every operation on lanes
-// into scalar ones, and unrolled loops of them become functions of hundreds of kilobytes: longer
-// than some machines can call out of (docs/explanation/determinism.md, "Machines without vectors").
-// FOLIOT_SCALAR shows on x86-64 what those do.
+// Whether the compiler may use a vector unit. Without one it splits every vector operation into
+// scalar ones, and unrolled loops become functions of hundreds of kilobytes, beyond the call range
+// of some machines (docs/explanation/determinism.md, "Machines without vectors"). FOLIOT_SCALAR selects that
+// path on x86-64.
 #if (defined(__SSE2__) && !defined(FOLIOT_SCALAR)) || defined(__AVX2__) || defined(__ARM_NEON) ||  \
     defined(__ALTIVEC__) || defined(__VX__) || defined(__mips_msa) || defined(__riscv_vector) ||   \
     defined(__wasm_simd128__) || defined(__loongarch_sx)
@@ -17,7 +17,7 @@
 #endif
 
 typedef enum foliot__simd {
-    FOLIOT__SIMD_BASE, // what the compiler was told to use
+    FOLIOT__SIMD_BASE, // what the compiler targets
     FOLIOT__SIMD_AVX2,
     FOLIOT__SIMD_AVX512, // F, DQ, VL and BW
 } foliot__simd;

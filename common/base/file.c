@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// file.c: see file.h. Opening does not wait (O_NONBLOCK), and only what is a regular file is read
-// from.
+// file.c: opening files (file.h). open() never blocks (O_NONBLOCK), and only regular files are
+// read.
 #define _FILE_OFFSET_BITS 64
 #include "base/file.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// json.c: RFC 8259, written as it comes; nothing is kept but one bit a level.
+// json.c: RFC 8259, written at once. Keeps two bits for each level of nesting and nothing else.
 #include "base/json.h"
 
 #include <inttypes.h>

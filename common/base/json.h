@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// json.h: a streaming JSON writer. Every value takes its key, NULL inside an array. It puts the
-// commas and escapes; a mistake in nesting is an assertion. Errors of the stream are the stream's:
-// ferror().
+// json.h: a streaming JSON writer. Every value takes its key, NULL inside an array. The writer adds
+// commas and escapes; wrong nesting is an assertion. Write errors stay in the stream: ferror().
 #ifndef FOLIOT_BASE_JSON_H
 #define FOLIOT_BASE_JSON_H
 
@@ -14,7 +13,7 @@
 typedef struct foliot__json {
     FILE *out;
     uint32_t depth;
-    uint32_t is_array; // bit d: what is open at depth d is an array
+    uint32_t is_array; // bit d: the value open at depth d is an array
     uint32_t filled;   // bit d: it has a value already
 } foliot__json;
 

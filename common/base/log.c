@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// log.c: a line is made in memory and written whole. Rates are leaky buckets, one an event.
+// log.c: a line is composed in memory and written at once. Rates are leaky buckets, one per event.
 #include "base/log.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 #include "base/text.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define LINE_NS (SECOND_NS / FOLIOT__LOG_PER_SECOND) // what one line takes of a bucket
+#define LINE_NS (SECOND_NS / FOLIOT__LOG_PER_SECOND) // that one line fills of a bucket
 
 static const char *const level_names[] = {"debug", "info", "warning", "error"};
 
@@ -85,7 +85,7 @@ static double uptime(const foliot__log *log)
     return (double)ms / 1000;
 }
 
-// "10:00:12 ", in the zone of whoever reads along.
+// "10:00:12 ", in the local time zone.
 static void begin_text(foliot__log *log, foliot__log_level level, const char *sentence)
 {
     char clean[FOLIOT__LOG_TEXT_BYTES], clock[16] = "";
@@ -169,7 +169,7 @@ void foliot__log_end(foliot__log *log)
         foliot__json_close(&log->writer);
     }
     fputc('\n', log->line);
-    // Of an earlier, longer line more may be left in memory: only up to here is this one.
+    // The buffer may hold the end of an earlier, longer line: this one ends here.
     long end = ftell(log->line);
     FOLIOT_ASSERT(end > 0);
     fflush(log->line);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// log.h: structured lines, as sentences for people or as JSON for machines. What repeats too fast
-// is left out and counted: nobody outside can fill a disk through us. Time is given by the caller.
-// One thread.
+// log.h: structured lines, as sentences for people or as JSON for machines. Lines that
+// repeat too fast are dropped and counted, so that nobody outside can fill a disk. Time is an
+// argument. For one thread.
 //
 //     foliot__log_at(&log, now_ns, unix_ns);
 //     if (foliot__log_begin(&log, FOLIOT__LOG_INFO, "joined", "bob joined as player 3")) {
@@ -21,9 +21,9 @@
 
 #include "base/json.h"
 
-#define FOLIOT__LOG_EVENTS_MAX 64  // kinds whose rate is watched one by one; the rest share one
+#define FOLIOT__LOG_EVENTS_MAX 64  // events with a rate of their own; the rest share one
 #define FOLIOT__LOG_BURST 20       // lines of one event at once ...
-#define FOLIOT__LOG_PER_SECOND 5   // ... and for ever
+#define FOLIOT__LOG_PER_SECOND 5   // ... and in the long run
 #define FOLIOT__LOG_TEXT_BYTES 512 // of a sentence or a field; longer ones are cut
 
 typedef enum foliot__log_level {
@@ -36,7 +36,7 @@ typedef enum foliot__log_level {
 typedef struct foliot__log_rate {
     const char *event;
     uint64_t full_ns;        // when its bucket is full again
-    uint64_t suppressed;     // lines left out since the last one
+    uint64_t suppressed;     // lines dropped since the last one
     foliot__log_level level; // of these
 } foliot__log_rate;
 
@@ -56,8 +56,8 @@ typedef struct foliot__log {
     foliot__json writer;
 } foliot__log;
 
-// False if there is no memory. `out` stays the caller's. Free with foliot__log_close, which tells
-// what was left out.
+// False if there is no memory. `out` stays the caller's. Free with foliot__log_close, which reports
+// the lines that were dropped.
 bool foliot__log_open(foliot__log *log, FILE *out, bool json, foliot__log_level lowest,
                       uint64_t now_ns);
 void foliot__log_close(foliot__log *log);
@@ -65,13 +65,12 @@ void foliot__log_close(foliot__log *log);
 // uptime).
 void foliot__log_at(foliot__log *log, uint64_t now_ns, int64_t unix_ns);
 
-// `event` is a constant of ours, never a text from outside: its rate is watched by its address.
-// `sentence` is for people and may hold names: it is stripped of what a terminal would obey; it is
-// used before this returns or by foliot__log_end, so keep it until then. False: nothing to write,
-// no fields, no end.
+// `event` is a string constant, never a text from outside: its address identifies its rate.
+// `sentence` is for people and may hold names: control characters are removed. It must stay valid
+// until foliot__log_end. False: the line is dropped; write no fields and no end.
 bool foliot__log_begin(foliot__log *log, foliot__log_level level, const char *event,
                        const char *sentence);
-// Fields, in JSON alone: the sentence says what people want to know.
+// Fields, in JSON only: people read the sentence.
 void foliot__log_text(foliot__log *log, const char *key, const char *value);
 void foliot__log_count(foliot__log *log, const char *key, uint64_t value);
 void foliot__log_real(foliot__log *log, const char *key, double value);

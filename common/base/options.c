@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// options.c: reads a command line against its table. Reads every argument once to find the command,
-// and once more to obey; writes nothing until it is asked to.
+// options.c: reads a command line against its table: every argument once to find the command, and
+// once more to read the options. Prints only in foliot__options_help, _wrong and _start.
 #include "base/options.h"
 
 #include <stdarg.h>

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: MIT
 // options.h: the command line of every program: one table of commands and options, read strictly.
+// Never prints while it reads, and changes nothing outside of the table's targets.
 //
 // Options are long ("--dt 0.1" or "--dt=0.1"), mix with operands in any order, and end at "--". A
 // value may begin with a minus if it is a number or follows an equals sign. An option that is not
 // `TEXTS` may be given once. Every program has --help and --version. A mistake is one sentence on
 // stderr and exit status 2; a misspelt option or command names the nearest.
 //
-//     static double dt; static bool json; static foliot__texts sessions;
+//     static double dt;
+//     static bool json;
+//     static foliot__texts sessions;
 //     const foliot__option options[] = {
 //         {"dt", "DT", FOLIOT__OPTION_POSITIVE, &dt, .help = "step, in the scene's unit of time"},
 //         {"json", NULL, FOLIOT__OPTION_FLAG, &json, .help = "one JSON object on stdout"},
 //         {"session", "NAME=SCENE", FOLIOT__OPTION_TEXTS, &sessions, .help = "one more session"},
 //         {0}};
 //     const foliot__command commands[] = {
-//         {"run", "SCENE [options]", "runs a scene", "  foliot-lab run ball.yaml\n", options, 1,
-//         1}, {0}};
-//     const foliot__program program = {"foliot-lab", "tries integrators", examples, commands,
-//     fingerprint}; foliot__arguments arguments; int code = foliot__options_start(&program, argc,
-//     argv, &arguments); if (code >= 0)
+//         {"run", "SCENE [options]", "runs a scene", "  lab run ball.yaml", options, 1, 1}, {0}};
+//     const foliot__program lab = {"lab", "runs scenes", examples, commands, fingerprint};
+//     foliot__arguments arguments;
+//     int code = foliot__options_start(&lab, argc, argv, &arguments);
+//     if (code >= 0)
 //         return code;
 #ifndef FOLIOT_BASE_OPTIONS_H
 #define FOLIOT_BASE_OPTIONS_H
@@ -83,7 +86,7 @@ typedef enum foliot__options_outcome {
     FOLIOT__OPTIONS_RUN,     // all is read, go on
     FOLIOT__OPTIONS_HELP,    // of arguments->command, of the program if that is NULL
     FOLIOT__OPTIONS_VERSION, // asked for
-    FOLIOT__OPTIONS_WRONG,   // arguments->message says why
+    FOLIOT__OPTIONS_WRONG,   // arguments->message has the sentence
 } foliot__options_outcome;
 
 // Reads, without input or output.
@@ -96,7 +99,7 @@ void foliot__options_help(const foliot__program *program, const foliot__command 
 int foliot__options_start(const foliot__program *program, int argc, char **argv,
                           foliot__arguments *arguments);
 
-// For what the table cannot say ("--time and --ticks exclude each other"): prints
+// For rules outside of the table ("--time and --ticks exclude each other"): prints
 // "PROGRAM COMMAND: sentence" and the way to --help, returns FOLIOT__EXIT_USAGE.
 int foliot__options_wrong(const foliot__program *program, const foliot__arguments *arguments,
                           const char *format, ...) __attribute__((format(printf, 3, 4)));

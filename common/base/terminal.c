@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// terminal.c: asks the system what a stream is.
+// terminal.c: queries the system about streams (terminal.h).
 #include "base/terminal.h"
 
 #include <errno.h>

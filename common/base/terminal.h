@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// terminal.h: may we draw and colour, and how wide is it.
+// terminal.h: whether a stream is a terminal that shows colours, and its size. Also a progress bar.
 #ifndef FOLIOT_BASE_TERMINAL_H
 #define FOLIOT_BASE_TERMINAL_H
 
@@ -13,9 +13,9 @@ bool foliot__may_colour(FILE *stream);
 // Columns and rows of the terminal behind the stream; 80 x 24 where there is none.
 void foliot__terminal_size(FILE *stream, uint32_t *columns, uint32_t *rows);
 
-// At a program's end: what it wrote on stdout has been taken, else says so on stderr. `code`, or
-// where that is 0 and something was lost FOLIOT__EXIT_AGAIN for a full disk and FOLIOT__EXIT_ERROR
-// for anything else.
+// For the end of a program: flushes stdout, and reports on stderr if that failed. Returns `code`;
+// if that is 0 and output was lost, FOLIOT__EXIT_AGAIN for a full disk and FOLIOT__EXIT_ERROR
+// otherwise.
 int foliot__stdout_done(const char *program, int code);
 
 // A one-line progress bar on stderr, only where that is a terminal: silent elsewhere. Cheap to

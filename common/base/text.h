@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// text.h: texts that people write and read: strict numbers, the nearest known word, names made safe
-// for a terminal. Knows no options and no files.
+// text.h: strict numbers, the distance between words, and names made safe for a terminal. Knows no
+// options and no files.
 #ifndef FOLIOT_BASE_TEXT_H
 #define FOLIOT_BASE_TEXT_H
 
@@ -25,24 +25,22 @@ const char *foliot__real_text(char text[FOLIOT__REAL_TEXT_BYTES], double value);
 // count.
 #define FOLIOT__WORD_MAX 64
 uint32_t foliot__word_distance(const char *a, const char *b);
-// True if `distance` makes one a likely slip of the other, rather than another word altogether.
+// True if `distance` makes what was written a likely slip of the other word.
 bool foliot__word_close(const char *written, uint32_t distance);
 
 // Columns of a terminal that a character takes: 0 (it goes onto the one before), 1 or 2. As
 // Unicode's East Asian Width has it, in blocks.
 uint32_t foliot__character_columns(uint32_t character);
 
-// Whether a character may be shown to people where it comes from a file or a peer. Not those that
-// steer a terminal (C0, DEL, C1), turn the direction of what follows, end a line or are not seen at
-// all: joiners, tags, fillers, what is no character. Everything that takes or shows such text asks
-// here, and nowhere else.
+// Whether a character from a file or a peer may be shown. Excluded are those that control a
+// terminal (C0, DEL, C1), change the direction of text, end a line or are invisible (joiners, tags,
+// fillers, noncharacters). All code that accepts or shows such text decides by this function.
 bool foliot__printable(uint32_t character);
 
-// Copies `in` for a terminal, a log or a file's name: what is not printable and bytes that are no
-// UTF-8 are left out. Cut at whole characters to fit; always closed with a zero. Returns `out`.
+// Copies `in` for a terminal, a log or a file name, without what is not printable and bytes that
+// are not UTF-8. Cut at whole characters to fit, and always terminated. Returns `out`.
 char *foliot__text_clean(char *out, size_t capacity, const char *in);
-// The same in place, with '?' for each character and byte that is not shown: for sentences that
-// quote. Never longer.
+// The same in place, with '?' for each character and byte that is not shown. Never longer.
 char *foliot__text_mend(char *text);
 
 // Length in bytes of the well-formed UTF-8 character at `text` and its value; 0 if there is none.

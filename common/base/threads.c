@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// threads.c: see threads.h.
+// threads.c: starts threads that wait for each other (threads.h).
 #include "base/threads.h"
 
 #include <pthread.h>

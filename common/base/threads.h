@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// threads.h: whether there is room for threads that a library starts, and that it ends the process
-// without.
+// threads.h: whether threads can be started, for libraries that abort the process if they cannot.
 #ifndef FOLIOT_BASE_THREADS_H
 #define FOLIOT_BASE_THREADS_H
 
@@ -8,8 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Whether so many threads can be there at once, each with such a stack: starts them and lets them
-// end.
+// Whether `count` threads with such stacks can exist at once: starts them and lets them end.
 bool foliot__threads_left(uint32_t count, size_t stack_bytes);
 
 #endif

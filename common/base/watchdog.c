@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// watchdog.c: see watchdog.h. The thread takes no lock that the program may hold: it writes with
-// write(2), and ends with _exit.
+// watchdog.c: the thread takes no lock that the program may hold: it writes with write(2) and ends
+// the process with _exit (watchdog.h).
 #include "base/watchdog.h"
 
 #if !defined(__wasm__)
@@ -24,10 +24,10 @@ static struct {
     sigset_t signals;
     clockid_t clock; // processor time of the thread that works
     _Atomic(bool) asked;
-    _Atomic(uint64_t) stretch; // how often it began or ended: odd while it goes on
+    _Atomic(uint64_t) stretch; // counts begins and ends: odd inside a unit of work
     _Atomic(uint64_t) began_ns;
     // The thread's own:
-    int signal; // the first; 0: none came
+    int signal; // the first one; 0: none
     uint64_t signal_ns, seen_stretch, seen_cpu_ns;
 } dog;
 
@@ -40,8 +40,7 @@ static uint64_t now_ns(clockid_t clock)
 
 static _Noreturn void end_process(const char *sentence)
 {
-    // A terminal that is stopped, or nobody's any more, takes nothing: the last words do not wait
-    // for it.
+    // A stopped or orphaned terminal accepts nothing: the last sentence must not wait for it.
     int out = fcntl(STDOUT_FILENO, F_GETFL), err = fcntl(STDERR_FILENO, F_GETFL);
     fcntl(STDOUT_FILENO, F_SETFL, out | O_NONBLOCK);
     fcntl(STDERR_FILENO, F_SETFL, err | O_NONBLOCK);
@@ -49,7 +48,7 @@ static _Noreturn void end_process(const char *sentence)
         dog.config.abandon();
     ssize_t written = write(STDERR_FILENO, sentence, strlen(sentence));
     (void)written;
-    fcntl(STDERR_FILENO, F_SETFL, err); // others may have them too
+    fcntl(STDERR_FILENO, F_SETFL, err); // other processes may share them
     fcntl(STDOUT_FILENO, F_SETFL, out);
     _exit(FOLIOT__EXIT_ERROR);
 }
