@@ -78,9 +78,9 @@ static void show_world(foliot__app *a, foliot__app_player *p, uint64_t now)
         foliot__trace_sample(a, p->client, &sample);
     if (!a->screen)
         return;
-    foliot__watchdog_work(); // a terminal may block the write for any time
+    foliot__watchdog_begin_work(); // a terminal may block the write for any time
     foliot__screen_draw(a->screen, p->client, &sample, a->address);
-    foliot__watchdog_rest();
+    foliot__watchdog_end_work();
 }
 
 static void finish_player(foliot__app *a, foliot__app_player *p)
@@ -96,9 +96,9 @@ static void finish_player(foliot__app *a, foliot__app_player *p)
 
 static void update_client(const foliot__app *a, foliot__app_player *p, uint64_t now)
 {
-    foliot__watchdog_work(); // in lockstep it steps the server's scene, of any size
+    foliot__watchdog_begin_work(); // in lockstep it steps the server's scene, of any size
     foliot_client_update(p->client, now);
-    foliot__watchdog_rest();
+    foliot__watchdog_end_work();
     if (!foliot__fault_update(&p->fault, p->client))
         return;
     p->diverged = true;
@@ -157,7 +157,7 @@ static void on_frame(uv_timer_t *timer)
     bool frame = now - a->frame_ns >= FRAME_NS - 1000000u;
     if (frame)
         a->frame_ns = now;
-    a->stopping |= foliot__watchdog_asked();
+    a->stopping |= foliot__watchdog_stop_requested();
     report_waiting(a, now);
     for (uint32_t i = 0; i < a->count; i++)
         update_player(a, &a->players[i], frame);

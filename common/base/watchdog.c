@@ -152,18 +152,18 @@ bool foliot__watchdog_start(const foliot__watchdog_config *config)
     return false;
 }
 
-bool foliot__watchdog_asked(void)
+bool foliot__watchdog_stop_requested(void)
 {
     return atomic_load(&dog.asked);
 }
 
-void foliot__watchdog_work(void)
+void foliot__watchdog_begin_work(void)
 {
     atomic_store(&dog.began_ns, now_ns(CLOCK_MONOTONIC));
     atomic_fetch_add(&dog.stretch, 1);
 }
 
-void foliot__watchdog_rest(void)
+void foliot__watchdog_end_work(void)
 {
     atomic_fetch_add(&dog.stretch, 1);
 }
@@ -176,16 +176,16 @@ bool foliot__watchdog_start(const foliot__watchdog_config *config)
     return false;
 }
 
-bool foliot__watchdog_asked(void)
+bool foliot__watchdog_stop_requested(void)
 {
     return false;
 }
 
-void foliot__watchdog_work(void)
+void foliot__watchdog_begin_work(void)
 {
 }
 
-void foliot__watchdog_rest(void)
+void foliot__watchdog_end_work(void)
 {
 }
 

@@ -26,9 +26,9 @@ typedef struct foliot__watchdog_config {
 
 // False if no thread can be started; signals then have their default effect.
 bool foliot__watchdog_start(const foliot__watchdog_config *config);
-bool foliot__watchdog_asked(void); // a signal arrived: the program should end
+bool foliot__watchdog_stop_requested(void); // a signal arrived: the program should end
 // Begin and end of a unit of work, on the thread that started the watchdog. They do not nest.
-void foliot__watchdog_work(void);
-void foliot__watchdog_rest(void);
+void foliot__watchdog_begin_work(void);
+void foliot__watchdog_end_work(void);
 
 #endif

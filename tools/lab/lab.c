@@ -253,7 +253,7 @@ void lab_catch_signals(void)
 
 bool lab_interrupted(void)
 {
-    return foliot__watchdog_asked();
+    return foliot__watchdog_stop_requested();
 }
 
 uint64_t lab_now_ns(void)

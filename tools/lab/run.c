@@ -269,7 +269,7 @@ static void observe_tick(run *r)
 
 static foliot_status step_world(run *r, const foliot_input *inputs, uint32_t count)
 {
-    foliot__watchdog_work();
+    foliot__watchdog_begin_work();
     uint64_t begin = lab_now_ns();
     foliot_status status;
     if (r->jitter > 0) {
@@ -279,7 +279,7 @@ static foliot_status step_world(run *r, const foliot_input *inputs, uint32_t cou
         status = foliot_world_step(r->world, inputs, count, NULL);
     }
     r->step_ns += lab_now_ns() - begin;
-    foliot__watchdog_rest();
+    foliot__watchdog_end_work();
     return status;
 }
 

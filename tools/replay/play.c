@@ -371,10 +371,10 @@ static void read_keys(player *p)
         p->quit = got == 0 || (wait.revents & (POLLHUP | POLLERR)) != 0;
         return;
     }
-    foliot__watchdog_work(); // seeks and steps take what the scene makes them take
-    for (size_t at = 0, used; at < (size_t)got && !foliot__watchdog_asked(); at += used)
+    foliot__watchdog_begin_work(); // seeks and steps take what the scene makes them take
+    for (size_t at = 0, used; at < (size_t)got && !foliot__watchdog_stop_requested(); at += used)
         handle_key(p, key_of(bytes + at, (size_t)got - at, &used));
-    foliot__watchdog_rest();
+    foliot__watchdog_end_work();
 }
 
 static int play(player *p)
@@ -384,15 +384,15 @@ static int play(player *p)
         return FOLIOT__EXIT_ERROR;
     }
     double last = tool_now();
-    while (!p->quit && !foliot__watchdog_asked() && fit_canvas(p, 1)) {
-        foliot__watchdog_work(); // a terminal may take nothing for as long as it likes
+    while (!p->quit && !foliot__watchdog_stop_requested() && fit_canvas(p, 1)) {
+        foliot__watchdog_begin_work(); // a terminal may take nothing for as long as it likes
         show(p);
-        foliot__watchdog_rest();
+        foliot__watchdog_end_work();
         read_keys(p);
         double now = tool_now();
-        foliot__watchdog_work();
+        foliot__watchdog_begin_work();
         advance(p, fmin(now - last, 0.5));
-        foliot__watchdog_rest();
+        foliot__watchdog_end_work();
         last = now;
     }
     leave_terminal();
