@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// report.c: what a client saw, for people and as JSON; the trace of rendered samples; and the exit
-// code that it means. Never changes a player.
+// report.c: the statistics of a client for people and as JSON, the trace of rendered samples, and
+// the exit code. Never changes a player.
 #include "app.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// screen.h: the world live in a terminal, and the keyboard that steers.
+// screen.h: draws the world live in a terminal, and reads the keyboard.
 #ifndef FOLIOT_CLIENT_SCREEN_H
 #define FOLIOT_CLIENT_SCREEN_H
 

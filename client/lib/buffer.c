@@ -15,7 +15,7 @@
 #define TELEPORT_STEPS 256.0
 #define SMOOTHING_SHARE                                                                            \
     0.2                // of the time that is extrapolated at most: an offset falls to 1/e in it
-#define NEAR_DOT 0.999 // cosine of half of what lies between two rotations
+#define NEAR_DOT 0.999 // cosine of half the angle between two rotations
 #define NEAR_TANGENT 0.05
 
 foliot_status foliot__buffer_init(foliot__snapshot_buffer *buffer,
@@ -55,7 +55,7 @@ static foliot__entry *find_entry(const foliot__snapshot_buffer *buffer, uint64_t
 }
 
 // The oldest entry, to be replaced; NULL if the new tick is older than all. The newest complete one
-// stays: the server was told that it is here.
+// stays: it was acknowledged, and the server may use it as a baseline.
 static foliot__entry *oldest_entry(foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     foliot__entry *entry = NULL;
@@ -100,7 +100,7 @@ static foliot__entry *expendable_entry(foliot__snapshot_buffer *buffer, const fo
         bool newest = buffer->has_newest && e->snapshot.tick == buffer->newest;
         if (e->snapshot.bodies && e != entry && e != base && !newest &&
             (!found || e->snapshot.tick + 1 < found->snapshot.tick + 1))
-            found = e; // (what is empty has tick UINT64_MAX, and goes first)
+            found = e; // (an empty entry has tick UINT64_MAX and comes first)
     }
     return found;
 }
@@ -223,7 +223,7 @@ foliot__taken foliot__buffer_take(foliot__snapshot_buffer *buffer, const uint8_t
     entry->bodies_here += head.count;
     if (++entry->pieces_here < entry->pieces)
         return FOLIOT__TAKEN_PIECE;
-    if (entry->bodies_here != entry->snapshot.count) { // its pieces are not of one snapshot
+    if (entry->bodies_here != entry->snapshot.count) { // the pieces belong to different snapshots
         release_entry(buffer, entry);
         return FOLIOT__TAKEN_MALFORMED;
     }
@@ -305,8 +305,7 @@ static void slerp(const double a[4], const double b[4], double u, double q[4])
         q[i] *= norm;
 }
 
-// The steady turn from one rotation to the other within a time, in world axes (the shorter way
-// round).
+// The constant angular velocity from one rotation to the other, in world axes, the shorter way.
 static void spin_between(const double from[4], const double to[4], double time, double spin[3])
 {
     double w = 0, v[3], length = 0;
@@ -353,7 +352,7 @@ static bool has_jumped(const foliot__snapshot_buffer *buffer, const foliot_snaps
     return sqrt(moved) > TELEPORT_FACTOR * speed * ticks + TELEPORT_STEPS;
 }
 
-// The bodies of a snapshot as reals; what the other place holds is left there.
+// The bodies of a snapshot, dequantised into one of two places; the other place is kept.
 static const foliot_body_state *dequantised_states(foliot__snapshot_buffer *buffer,
                                                    const foliot_snapshot *s,
                                                    const foliot_snapshot *other)
@@ -372,7 +371,7 @@ static const foliot_body_state *dequantised_states(foliot__snapshot_buffer *buff
     return buffer->restored[place];
 }
 
-// Whether the two are one body on its way, so that what lies between them can be told.
+// Whether the two are states of one body without a jump, so that it can be interpolated.
 static bool is_continuous(const foliot__snapshot_buffer *buffer, const foliot_snapshot_body *a,
                           const foliot_snapshot_body *b, double ticks)
 {
@@ -403,7 +402,7 @@ static foliot_body_state interpolate_body(const foliot__snapshot_buffer *buffer,
     return state;
 }
 
-// The newest snapshot that is old enough to tell how bodies turn; NULL: there is none.
+// The newest snapshot that is old enough to compute spins from; NULL: none.
 static const foliot_snapshot *earlier_snapshot(const foliot__snapshot_buffer *buffer, uint64_t tick)
 {
     const foliot_snapshot *found = NULL;
@@ -416,7 +415,7 @@ static const foliot_snapshot *earlier_snapshot(const foliot__snapshot_buffer *bu
     return found && tick - found->tick <= SPIN_TICKS_MAX ? found : NULL;
 }
 
-// Spins are not sent: they cost more bytes than what they would tell is worth.
+// Spins are not sent: they are computed from two snapshots, which saves their bytes.
 static void spin_since(const foliot__snapshot_buffer *buffer, const foliot_snapshot *was,
                        const foliot_snapshot *is, uint32_t body, foliot_body_state *state)
 {
@@ -504,7 +503,7 @@ static void smooth_correction(foliot__snapshot_buffer *buffer, const known *now,
     known then = look_up_tick(buffer, buffer->smoothing.tick, extrapolate_ticks);
     if (!was || !then.is || then.tick < buffer->smoothing.tick ||
         now->is->tick < was->snapshot.tick) {
-        buffer->smoothing.weight = 0; // too long ago: it jumps
+        buffer->smoothing.weight = 0; // too long ago: bodies jump
         return;
     }
     fill_states(buffer, &then, buffer->guess);

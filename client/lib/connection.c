@@ -132,7 +132,7 @@ static const char *misbehaviour_of(uint32_t reason)
                : NULL;
 }
 
-// Without a welcome so far, or after the loss of a connection that is not to come back.
+// Ends a client that had no welcome, or one that does not reconnect.
 static void end_unanswered(foliot_client *c)
 {
     char why[FOLIOT__SENTENCE_BYTES];
@@ -175,7 +175,7 @@ void foliot__connection_lost(foliot_client *c, uint32_t reason)
     }
 }
 
-// A server that never answers, or that connects and then says nothing of use.
+// For a server that never answers, or connects and never sends a welcome.
 static void check_connect_timeout(foliot_client *c)
 {
     double limit_ns = c->config.connect_timeout_ms * 1e6;

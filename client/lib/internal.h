@@ -45,7 +45,7 @@ struct foliot_client {
     uint64_t received_ns;    // last packet from the server
     uint64_t received_bytes; // from all connections together: bounds the memory that a server can
                              // make us hold
-    uint64_t work; // of this update (client.c)
+    uint64_t work;           // of this update (client.c)
     bool reconnecting, welcomed;
     bool welcomed_here; // on this connection: later copies of the welcome are ignored
     uint64_t hello_ns;

@@ -13,17 +13,17 @@
 #include <string.h>
 
 #define BIN_NS 500000.0
-#define FAR_BINS 1e15 // a server may count ticks as it likes
+#define FAR_BINS 1e15 // a hostile server may send any tick
 #define HALF_LIFE_NS 20e9
 #define LONG_NS 250e6         // beyond the fastest: more than is extrapolated over
-#define LONG_HALF_LIFE_NS 5e9 // beside the other
+#define LONG_HALF_LIFE_NS 5e9 // in addition to HALF_LIFE_NS
 #define LONG_EVERY_NS 250e6
-#define CAUTION 0.75  // what half a minute has not shown yet comes too
+#define CAUTION 0.75  // allows for ages that half a minute has not shown yet
 #define PACE_MAX 0.05 // of time, to catch up or fall back
 #define SNAP_TICKS 10.0
-#define WARM_UP_NS 500000000u // after the join the first gaps tell of the join, not of the network
-#define FRESH_NS 3e9          // so long the quantile of few arrivals is not trusted alone
-#define FRESH_MARGIN_NS 60e6  // and this much is added at the start
+#define WARM_UP_NS 500000000u // the first gaps after a join are due to the join, not to the network
+#define FRESH_NS 3e9          // until then the quantile of few arrivals gets a margin
+#define FRESH_MARGIN_NS 60e6  // that starts with this much and shrinks
 
 void foliot__playout_init(foliot__playout *p, double tick_ns, double starved_share,
                           double delay_min_ns, double delay_max_ns)

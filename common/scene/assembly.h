@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// assembly.h: a scene while it is put together, and for every part of it the place in the text that
-// it came from, so that a fault found later still names that place.
+// assembly.h: a scene under construction. Every item keeps the place in the text that it came from,
+// so that a later check can name the place.
 #ifndef FOLIOT_SCENE_ASSEMBLY_H
 #define FOLIOT_SCENE_ASSEMBLY_H
 
@@ -19,7 +19,7 @@ typedef struct foliot__grid {
 typedef struct foliot__origin {
     const foliot__node *item; // of the list `bodies`, `forces` or `constraints`
     uint32_t item_index;
-    uint32_t csv_line;        // 0 where the item is all there is
+    uint32_t csv_line;        // 0: not from a CSV file
     const foliot__csv *csv;   // NULL likewise
     const foliot__grid *grid; // that a body belongs to, or NULL
 } foliot__origin;
@@ -32,8 +32,8 @@ typedef struct foliot__list {
 } foliot__list;
 
 typedef struct foliot__assembly {
-    foliot__scene_source source; // first: the one is the other
-    foliot_scene scene;          // but for the lists, until the end
+    foliot__scene_source source; // first member: an assembly is a source
+    foliot_scene scene;          // its lists are set at the end
     double tick_hz;              // 0: not given
     foliot__list bodies, forces, constraints;
 } foliot__assembly;
@@ -42,11 +42,11 @@ typedef struct foliot__assembly {
 // are none). `error` receives the first fault. Without memory it begins with a fault.
 void foliot__assembly_open(foliot__assembly *assembly, const char *name, const char *folder,
                            foliot_scene_error *error);
-// Frees it; the status of the reading.
+// Frees it and returns the status of the reading.
 foliot_status foliot__assembly_close(foliot__assembly *assembly);
-// The scene's lists are the assembly's from now on.
+// Points the scene's lists at the assembly's items.
 void foliot__assembly_finish_lists(foliot__assembly *assembly);
-// The whole file in the reading's arena, with a zero behind it. NULL and errno where it cannot be
+// The whole file in the reading's arena, with a zero behind it. NULL and errno if it cannot be
 // read. Closes the descriptor.
 char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length);
 // Appends a copy; false with a fault where the list is full.
@@ -56,7 +56,7 @@ bool foliot__append(foliot__assembly *assembly, foliot__list *list, const void *
 // keys.c: reads the whole document into the assembly.
 void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top);
 
-// csv.c: appends the bodies of a file; `body` holds what its columns leave out.
+// csv.c: appends the bodies of a file; `body` has the values for which there is no column.
 void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
                       const foliot__path *path, const foliot_body_definition *body,
                       const foliot__origin *origin);
@@ -79,7 +79,7 @@ void foliot__each_link(foliot__assembly *assembly, const foliot__grid *grid, uin
                        void (*link)(foliot__assembly *assembly, uint32_t a, uint32_t b,
                                     void *context),
                        void *context);
-// The grid whose name stands at `node`; NULL with a fault.
+// The grid that `node` names; NULL with a fault.
 const foliot__grid *foliot__grid_named(foliot__assembly *assembly, const foliot__node *node,
                                        const foliot__path *path);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// constraint_keys.c: the items of `constraints`. Places and directions of joints are written in the
-// world's axes, as the scene starts, and kept in the bodies'.
+// constraint_keys.c: the items of `constraints`. A scene gives anchors and axes in the world's axes
+// at the start; a definition has them in the axes of the bodies.
 #include "scene/key_tables.h"
 
 #include <string.h>
@@ -114,8 +114,8 @@ static void centre_between(const foliot_body_definition *a, const foliot_body_de
         point[k] = a->position[k] + (b->position[k] - a->position[k]) / 2;
 }
 
-// The joint's place in the world: what is given of `anchor`, `anchor_a`, `anchor_b`, else half-way.
-// From it what is not given.
+// The joint's place in the world: `anchor`, `anchor_a` or `anchor_b`, or else the middle between
+// the bodies. Anchors that are not given follow from it.
 static void place_joint(const foliot__assembly *assembly, const foliot__node *node,
                         foliot_constraint_definition *joint)
 {
@@ -139,12 +139,12 @@ static void place_joint(const foliot__assembly *assembly, const foliot__node *no
     if (joint->kind == FOLIOT_CONSTRAINT_HINGE) {
         double axis[3];
         foliot__direction_to_body(a, joint->axis, axis);
-        foliot__normalise(axis); // what a unit vector loses in turning
+        foliot__normalise(axis); // a rotation changes its length by rounding
         memcpy(joint->axis, axis, sizeof axis);
     }
 }
 
-// Which anchors may stand together.
+// Which anchors may be given together.
 static void check_anchors(foliot__scene_source *source, const foliot__node *node,
                           const foliot__path *path, uint32_t kind, bool grid)
 {

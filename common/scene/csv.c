@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // csv.c: bodies from a file of comma-separated values, a header line first. No quotes, no comments;
-// blanks around a value do not count and an empty cell keeps the item's value. Faults name the
-// scene's place and, in the sentence, the file's own.
+// spaces around a value are ignored, and an empty cell keeps the item's value. A fault has the
+// place in the scene and, in its sentence, the place in the file.
 #include "scene/assembly.h"
 
 #include <errno.h>
@@ -61,7 +61,7 @@ struct foliot__csv {
     uint32_t count;
 };
 
-// A cell: blanks around it are left out, `column` is the character that it starts at, from 1.
+// A cell without the spaces around it. `column` is its first character's, from 1.
 typedef struct cell {
     const char *text;
     size_t length;
@@ -128,8 +128,8 @@ static void refuse_column(foliot__reading *reading, const foliot__csv *csv, uint
         names[i] = columns[i].name;
     snprintf(written, sizeof written, "%.*s", c->length < 64 ? (int)c->length : 64, c->text);
     const char *meant = foliot__nearest(written, names, COLUMN_KINDS);
-    // A file that is no table is another's, perhaps, whom a scene from elsewhere names: nothing of
-    // it is shown.
+    // A file that is no table may be a private file that a foreign scene names: nothing of it is
+    // shown.
     if (meant && foliot__word_close(written, foliot__word_distance(written, meant)))
         snprintf(text, sizeof text, "no column is called `%s`; did you mean `%s`?", written, meant);
     else
@@ -216,7 +216,7 @@ static void read_row(foliot__assembly *assembly, const foliot__csv *csv, const c
     for (; reading->status == FOLIOT_STATUS_OK && count < csv->count && next_cell(text, &at, end, &c);
          count++)
         read_cell(reading, csv, origin->csv_line, &c, csv->header[count], &body);
-    for (; at <= end; count++) { // too many are counted, not read
+    for (; at <= end; count++) { // cells beyond the header are counted only
         const char *stop = memchr(at, ',', (size_t)(end - at));
         at = stop ? stop + 1 : end + 1;
     }
@@ -261,8 +261,8 @@ static void read_lines(foliot__assembly *assembly, foliot__csv *csv, size_t leng
 
 // -- the file
 
-// Beside the scene or below it, so that a scene from elsewhere cannot have other files read;
-// through no link either.
+// Only files beside or below the scene, and no symbolic links: a foreign scene must not read other
+// files.
 static bool is_inside(const char *name)
 {
     if (!*name || name[0] == '/')
@@ -308,7 +308,7 @@ void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
     read_lines(assembly, csv, length, body, *origin);
 }
 
-// The start of line `number`, which is there.
+// The start of line `number`, which exists.
 static const char *line_at(const char *text, uint32_t number)
 {
     while (--number)
@@ -334,7 +334,7 @@ void foliot__csv_fault(foliot__assembly *assembly, const foliot__origin *origin,
             name = csv->header[i]->name;
             break;
         }
-        c.column = 1; // no column is to blame: the line is
+        c.column = 1; // the fault is in no single column
     }
     snprintf(text, sizeof text, "%s: %s", name, sentence);
     fault_in_csv(&assembly->source.reading, csv, status, origin->csv_line, c.column, text);

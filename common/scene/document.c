@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// document.c: libyaml's events become a tree of nodes in the reading's arena. Never deeper than
-// DEPTH_MAX.
+// document.c: builds a tree of nodes from libyaml's events, in the reading's arena. The tree is
+// never deeper than DEPTH_MAX.
 #include "scene/document.h"
 
 #include <string.h>
@@ -30,7 +30,7 @@ static void refuse_node(builder *b, yaml_mark_t mark, const char *sentence)
     const foliot__path *up = NULL;
     for (unsigned d = 0; d < b->depth; d++) {
         bool mapping = b->open[d]->kind == FOLIOT__MAPPING;
-        bool inner = d + 1 < b->depth; // its last child is the one open; else the next is meant
+        bool inner = d + 1 < b->depth; // the path goes through its last child; else to its next one
         if (mapping && b->open[d]->count % 2 == 0 && !inner)
             continue;
         uint32_t index = b->open[d]->count - (inner ? 1 : 0);
@@ -151,8 +151,7 @@ static void take_event(builder *b, const yaml_event_t *event)
     }
 }
 
-// libyaml's reader tells a byte's offset alone. Columns count characters, as libyaml's own marks
-// do.
+// libyaml's reader reports a byte offset only. Columns count characters, as libyaml's marks do.
 static foliot__text_place place_at(const char *text, size_t length, size_t offset)
 {
     foliot__text_place place = {1, 1};
@@ -167,7 +166,8 @@ static foliot__text_place place_at(const char *text, size_t length, size_t offse
     return place;
 }
 
-// libyaml complains of the byte that should go on a character: the place is where that one starts.
+// libyaml reports the byte that should continue a character. The place is the start of that
+// character.
 static size_t character_start(const char *text, size_t length, size_t offset)
 {
     const unsigned char *bytes = (const unsigned char *)text;

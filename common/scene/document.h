@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// document.h: a YAML (or JSON) text as a tree. Strict: one document, no anchors, aliases, tags or
-// directives, keys are plain text. The one place that knows libyaml.
+// document.h: a YAML (or JSON) text as a tree. Strict: one document; no anchors, aliases, tags or
+// directives; keys are plain text. document.c alone uses libyaml.
 #ifndef FOLIOT_SCENE_DOCUMENT_H
 #define FOLIOT_SCENE_DOCUMENT_H
 
@@ -27,7 +27,7 @@ typedef struct foliot__node {
 // The document's top node; NULL with a fault in `reading` if the text has none.
 foliot__node *foliot__document_of(foliot__reading *reading, const char *text, size_t length);
 
-// The value of a key of a mapping; NULL if it has none such.
+// The value of a key of a mapping; NULL if there is none.
 const foliot__node *foliot__value_of(const foliot__node *mapping, const char *key);
 
 #endif

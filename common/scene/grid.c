@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// grid.c: rectangles of equal bodies, and the links between them, for cloth, nets, chains and
-// jelly. A grid is shorthand: what comes out is plain bodies, springs and constraints, in a fixed
-// order.
+// grid.c: rectangles of equal bodies and the links between them, for cloth, nets, chains and jelly.
+// A grid is shorthand: it expands to plain bodies, springs and constraints, in a fixed order.
 #include "scene/assembly.h"
 
 #include <stdio.h>
@@ -9,7 +8,7 @@
 
 const char *const foliot__grid_links_words[] = {"straight", "diagonal", "second", NULL};
 
-// What stands under `grid`.
+// The keys of `grid`.
 typedef struct grid_item {
     uint32_t rows, columns;
     double right[3], down[3];
@@ -70,7 +69,7 @@ static void append_bodies(foliot__assembly *assembly, const grid_item *item,
         }
 }
 
-// A pin makes a body static: it stays where it is, whatever pulls.
+// A pin makes a body static.
 static void pin_body(foliot__scene_source *source, const foliot__node *node,
                      const foliot__path *path, void *target)
 {
@@ -140,7 +139,7 @@ const foliot__grid *foliot__grid_named(foliot__assembly *assembly, const foliot_
     return grid;
 }
 
-// The steps (rows, columns) from a body to those that it is linked with.
+// The offsets (rows, columns) from a body to those that it is linked with.
 static const int8_t link_steps[][2][2] = {
     [FOLIOT__LINKS_STRAIGHT] = {{0, 1}, {1, 0}},
     [FOLIOT__LINKS_DIAGONAL] = {{1, 1}, {1, -1}},

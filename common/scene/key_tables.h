@@ -33,7 +33,7 @@ static inline bool foliot__reads(const foliot__scene_source *source)
     return source->reading.status == FOLIOT_STATUS_OK;
 }
 
-// At the value of `key` in the mapping `node`, or at the mapping's start where it has none.
+// A fault at the value of `key` in the mapping `node`, or at the mapping's start if there is none.
 static inline void foliot__fault_at(foliot__scene_source *source, const foliot__node *node,
                                     const foliot__path *path, const char *key, const char *sentence)
 {
@@ -68,7 +68,7 @@ typedef struct foliot__ends {
     bool length; // the key is given
 } foliot__ends;
 
-// One link of a grid, made from the item's definition.
+// What creates one link of a grid from the item's definition.
 typedef struct foliot__grid_context {
     foliot__link_item item;
     foliot__ends ends;
@@ -77,8 +77,8 @@ typedef struct foliot__grid_context {
     const foliot__node *node;
 } foliot__grid_context;
 
-// constraint_keys.c: which of `a`, `b`, the anchor and `grid` are there, one way of the three.
-// `beside`: an anchor may stand beside `b`.
+// constraint_keys.c: which of `a`, `b`, the anchor and `grid` are given. Exactly one of three forms
+// is allowed. `beside`: an anchor may be given together with `b`.
 foliot__ends foliot__link_ends(foliot__scene_source *source, const foliot__node *node,
                                const foliot__path *path, bool beside);
 double foliot__distance_at_start(const foliot__assembly *assembly, uint32_t a, uint32_t b,

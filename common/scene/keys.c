@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// keys.c: every key of a scene, as tables; docs/reference/scenes.md describes them in the same
-// order. What a table cannot say (one of two keys, a default that depends on others) is in the
-// functions between.
+// keys.c: all keys of a scene as tables; docs/reference/scenes.md describes them in the same order. Rules
+// beyond a table (one of two keys, a default that depends on others) are in the functions between.
 #include "scene/key_tables.h"
 
 #include <stdio.h>
@@ -111,7 +110,7 @@ static void read_bodies(foliot__scene_source *source, const foliot__node *node,
     foliot__read_sequence(source, node, path, read_body_item, foliot__assembly_of(source));
 }
 
-// Sorts the bodies' names, so that forces and constraints find them.
+// Sorts the names of the bodies, by which forces and constraints find them.
 static void sort_names(foliot__assembly *assembly)
 {
     uint32_t count = 0;
@@ -291,8 +290,7 @@ static void read_spawn(foliot__scene_source *source, const foliot__node *node,
     foliot__read_mapping(source, node, path, spawn_keys, target);
 }
 
-// Nested readers of these tables are given the players' definition itself, hence the offset 0 of
-// its parts.
+// Nested readers of these tables get the players' definition itself, hence the offsets of 0.
 static const foliot__key players_keys[] = {
     SKIP("limit"),
     {"spawn", FOLIOT__NESTED, 0, false, 1, NULL, read_spawn},
@@ -344,7 +342,7 @@ static const foliot__key integrator_keys[] = {
     END,
 };
 
-// An option of a scheme that would not look at it is a mistake, not a matter of taste.
+// An option that the scheme does not use is a mistake.
 static void check_integrator_option(foliot__scene_source *source, const foliot__node *node,
                                     const foliot__path *path, const char *key, bool fits,
                                     const char *which)
@@ -457,7 +455,7 @@ static bool time_in_seconds(const char *unit)
     return false;
 }
 
-// dt and pace from the two or three keys that give them.
+// Computes dt and pace from the two or three keys that determine them.
 static void decide_time_step(foliot__assembly *assembly, const foliot__node *top)
 {
     foliot__scene_source *source = &assembly->source;

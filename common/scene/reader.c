@@ -11,9 +11,9 @@
 #include "base/file.h"
 #include "scene/assembly.h"
 
-// -- what the check says, and where that stands
+// -- the place of a problem that the check reports
 
-// The node that `path` ("shape.half[1]") leads to from `node`; the innermost that is there.
+// The node at `path` ("shape.half[1]") below `node`, or the innermost that exists on the way.
 static const foliot__node *node_at_path(const foliot__node *node, const char *path)
 {
     while (*path) {
@@ -39,7 +39,7 @@ static const foliot__node *node_at_path(const foliot__node *node, const char *pa
     return node;
 }
 
-// The part of the assembly that "bodies[17].mass" speaks of; *rest is what follows, "mass".
+// The origin of the item that "bodies[17].mass" names; *rest is what follows, "mass".
 static const foliot__origin *origin_of(const foliot__assembly *assembly, const char *path,
                                        const char **list_name, const char **rest)
 {
@@ -86,7 +86,7 @@ static void report_problem(foliot__assembly *assembly, const foliot__node *top,
 
 // -- the whole
 
-// One block that owns everything: by way of the canonical bytes, which say all that a scene says.
+// Copies the scene into one block that owns everything, by way of its canonical bytes.
 static void copy_out(foliot__assembly *assembly, foliot_scene **scene)
 {
     size_t length = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// reading.c: the first fault of a reading in words, and its memory.
+// reading.c: writes the first fault of a reading, and allocates its memory.
 #include "scene/reading.h"
 
 #include "base/text.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// reading.h: what the files of common/scene share while one scene is read: where things stand in
-// the text, the first fault (which stays), and memory that lives as long as the reading.
+// reading.h: the state of reading one scene: the first fault, places in the text, and an arena that
+// lives as long as the reading. Invariant: after the first fault the status never changes.
 #ifndef FOLIOT_SCENE_READING_H
 #define FOLIOT_SCENE_READING_H
 
@@ -24,7 +24,7 @@ typedef struct foliot__text_place {
 } foliot__text_place;
 
 typedef struct foliot__reading {
-    const char *file;   // as it is called in messages
+    const char *file;   // its name in messages
     const char *folder; // of CSV files; NULL: there are none
     foliot_scene_error *error;
     foliot_status status;
@@ -33,8 +33,8 @@ typedef struct foliot__reading {
     locale_t numbers;  // the C locale, whatever the program's is
 } foliot__reading;
 
-// Keeps the first fault: "file:line:column: path: sentence", without "path: " where path is NULL,
-// and without the place where its line is 0: the file as a whole.
+// Keeps the first fault: "file:line:column: path: sentence". Without "path: " if path is NULL, and
+// without line and column if the line is 0 (a fault of the file as a whole).
 // Control characters, which a hostile text may contain, become question marks.
 __attribute__((format(printf, 5, 6))) void
 foliot__fault(foliot__reading *reading, foliot_status status, foliot__text_place place,
@@ -45,11 +45,11 @@ void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__
 // The steps as "bodies[3].shape.radius".
 void foliot__path_text(const foliot__path *path, char *text, size_t bytes);
 
-// From the arena; a fault and NULL if there is no memory.
+// Memory from the arena; a fault and NULL if there is none.
 void *foliot__take(foliot__reading *reading, size_t bytes);
 const char *foliot__keep_text(foliot__reading *reading, const char *text, size_t length);
 
-// The word of `words` nearest to `written`; NULL if none is near enough to be meant.
+// The word of `words` that `written` is a likely slip of; NULL if none is close.
 const char *foliot__nearest(const char *written, const char *const *words, uint32_t count);
 
 typedef enum foliot__number_fault {
@@ -57,7 +57,7 @@ typedef enum foliot__number_fault {
     FOLIOT__NUMBER_NONE,     // no number at all
     FOLIOT__NUMBER_INFINITE, // an infinity or a NaN by name
     FOLIOT__NUMBER_LARGE,    // beyond binary64
-    FOLIOT__NUMBER_SMALL,    // not 0, but nearer to it than binary64 can say
+    FOLIOT__NUMBER_SMALL,    // not 0, but below the range of binary64
 } foliot__number_fault;
 
 // Decimal or hexadecimal, correctly rounded. The whole text must be the number.

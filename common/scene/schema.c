@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// schema.c: values by their types, mappings by their tables.
+// schema.c: reads values by their types and mappings by their tables (schema.h).
 #include "scene/schema.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ static bool is_empty(const foliot__node *node)
     return !*text || strcmp(text, "~") == 0 || strcmp(text, "null") == 0;
 }
 
-// A scalar that is there, for a type that `sentence` describes.
+// Whether the node is a scalar with a value; else a fault with `sentence`, which names the type.
 static bool is_scalar(foliot__scene_source *source, const foliot__node *node,
                       const foliot__path *path, const char *sentence)
 {
@@ -108,7 +108,7 @@ static bool read_flag(foliot__scene_source *source, const foliot__node *node,
     return yes || no;
 }
 
-// Plain scalars that are something else to every other reader of YAML are no text here.
+// Plain scalars that other readers of YAML take for numbers, booleans or null are no text here.
 bool foliot__read_text(foliot__scene_source *source, const foliot__node *node,
                        const foliot__path *path, const char **text)
 {
@@ -170,7 +170,8 @@ static void refuse_body(foliot__scene_source *source, const foliot__node *node,
 {
     const foliot__names *names = &source->names;
     const char *meant = NULL;
-    unsigned scale = names->count > 10000 ? 0 : names->count; // beyond, a search by hand is slow
+    unsigned scale =
+        names->count > 10000 ? 0 : names->count; // a linear search of more names would be slow
     const char **words = foliot__take(&source->reading, (scale + 1) * sizeof *words);
     for (uint32_t i = 0; words && i < scale; i++)
         words[i] = names->entries[i].name;

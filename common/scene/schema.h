@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: MIT
-// schema.h: a mapping of the text read by a table of its keys. A key that is not in the table,
-// stands twice, is missing, or has a value of another type is a fault; ranges are
-// foliot_scene_check's.
+// schema.h: reads a mapping by a table of its keys. A key that is unknown, repeated or missing, or
+// has a value of another type, is a fault. Ranges are checked by foliot_scene_check.
 #ifndef FOLIOT_SCENE_SCHEMA_H
 #define FOLIOT_SCENE_SCHEMA_H
 
 #include "scene/document.h"
 #include "sim/scene/scene.h"
 
-// What a reader of one mapping knows besides the text: the names of the bodies, once they are read.
+// The names of the bodies, once they are read.
 typedef struct foliot__names {
     const foliot__name_entry *entries; // sorted
     uint32_t count;
 } foliot__names;
 
 typedef struct foliot__scene_source {
-    foliot__reading reading; // first: the one is the other
+    foliot__reading reading; // first member: a source is a reading
     foliot__names names;
 } foliot__scene_source;
 

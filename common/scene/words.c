@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// words.c: numbers from text, and the word that was meant where another was written.
+// words.c: numbers from text, and suggestions for misspelt words.
 #include "scene/reading.h"
 
 #include <errno.h>

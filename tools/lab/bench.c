@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
-// bench.c: what a step of each integrator costs, beside semi-implicit Euler in the same run. Bodies
-// on springs of their own, so that the forces are cheap and the scheme itself is seen; or any
-// scene.
+// bench.c: the cost of a step of each integrator, beside semi-implicit Euler in the same run. The
+// built-in problem has one spring for each body, so that the scheme dominates; or any scene.
 #include "lab.h"
 
 #include <stdlib.h>
@@ -90,8 +89,7 @@ static foliot_world *world_with(foliot_scene *scene, foliot_integrator id)
     return world;
 }
 
-// Both in turn, so that what else the machine does meets both. False if the scene refuses the
-// scheme.
+// Both in turn, so that other load affects both. False if the scene refuses the scheme.
 static bool measure_scene(foliot_scene *scene, foliot_integrator id, cost *own, cost *standard)
 {
     foliot_world *world = world_with(scene, id);

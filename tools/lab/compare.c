@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// compare.c: every integrator asked for at every step asked for, one table.
+// compare.c: runs every integrator at every step, and prints one table.
 #include "report.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "base/text.h"
 
 #define TICKS_DEFAULT 600
-// Errors tell the order while they are this share of the motion, and this many times the
+// Errors show the order while they are within these shares of the motion, and this many times the
 // reference's own.
 #define ERROR_SHARE_MIN 1e-13
 #define ERROR_SHARE_MAX 0.1
@@ -250,7 +250,7 @@ static bool error_is_telling(const comparison *c, const trial *t)
            t->position_error < ERROR_SHARE_MAX * c->reference.extent;
 }
 
-// Slope of the finest two steps whose errors tell.
+// The slope between the two finest steps whose errors show the order.
 static void measure_orders(comparison *c)
 {
     for (uint32_t i = 0; i < c->integrator_count; i++) {

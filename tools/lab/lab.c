@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// lab.c: what every command needs.
+// lab.c: what all commands share (lab.h).
 #include "lab.h"
 
 #include <math.h>
@@ -15,8 +15,7 @@
 #include "recording/format.h"
 #include "recording/input_script.h"
 
-#define GRACE_SECONDS                                                                              \
-    10.0 // that a step may go on for when a signal has come: its run is reported then
+#define GRACE_SECONDS 10.0 // for a step to end after a signal: the run is then reported
 
 int lab_fail(const lab_context *context, int code, const char *format, ...)
 {
@@ -107,7 +106,7 @@ bool lab_ticks(double time, double dt, uint64_t *ticks)
 {
     double count = round(time / dt);
     *ticks = count > 0 ? (uint64_t)fmin(count, 0x1p53) : 0;
-    // What rounding of T, of dt and of their ratio may do, and no more.
+    // The tolerance covers the rounding of T, of dt and of their ratio.
     return count <= 0x1p53 && fabs(count * dt - time) <= 1e-12 * fabs(time);
 }
 
@@ -241,7 +240,7 @@ void lab_inputs_close(lab_inputs *inputs)
 
 // -- the process
 
-// What was computed so far is reported, if the step that goes on ends soon, and nobody asks again.
+// A signal ends the run after the current step, and what was computed so far is reported.
 void lab_catch_signals(void)
 {
     const foliot__watchdog_config watchdog = {.program = "foliot-lab",

@@ -21,7 +21,7 @@ typedef struct lab_context {
 int lab_fail(const lab_context *context, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-// By name or alias; else false, and a sentence that names the nearest is in `message`.
+// By name or alias; else false, and a sentence, perhaps with a suggestion, is in `message`.
 bool lab_integrator(const char *name, foliot_integrator *id, char *message, size_t bytes);
 // "0.1", "1e-3" or a ratio "1/60"; above 0 and finite.
 bool lab_parse_step(const char *text, double *dt);
@@ -34,7 +34,7 @@ const char *lab_step_text(char text[FOLIOT__REAL_TEXT_BYTES], double dt);
 int lab_scene_open(const lab_context *context, const char *file, const char *integrator, double dt,
                    foliot_scene **scene);
 
-// How many ticks of dt make `time`. Where they make none of it exactly: false, *ticks the nearest.
+// How many ticks of dt make `time`. False if none do exactly; *ticks is then the nearest number.
 bool lab_ticks(double time, double dt, uint64_t *ticks);
 
 // -- energy.c
@@ -69,7 +69,7 @@ void lab_inputs_close(lab_inputs *inputs);
 void lab_catch_signals(void);
 bool lab_interrupted(void);
 
-uint64_t lab_now_ns(void); // for speeds shown to people; decides nothing
+uint64_t lab_now_ns(void); // for speeds in reports only
 
 // The commands' option tables are filled by main.c.
 typedef struct lab_run_options {

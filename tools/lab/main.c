@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// main.c: foliot-lab, integrators side by side: its command line.
+// main.c: the command line of foliot-lab, which runs and compares integrators.
 #include "lab.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// plot.c: axes, ticks and lines as SVG elements. Everything is decided before the first byte is
-// written, so that a plot is one pass from the frame to the curves on top of it.
+// plot.c: axes, ticks and lines as SVG elements. Scales are computed before the first byte is
+// written; a plot is then one pass from the frame to the curves.
 #include "plot.h"
 
 #include <math.h>
@@ -168,7 +168,7 @@ static void ticks_log(scale *s, double wanted)
     }
 }
 
-// The power of ten that labels of large or small numbers leave out, as in "time, day (10⁶)".
+// The power of ten that the labels of large or small numbers share, as in "time, day (× 10⁶)".
 static int shared_power(const scale *s)
 {
     double largest = s->log ? pow(10, s->high) : fmax(fabs(s->low), fabs(s->high));
@@ -195,7 +195,7 @@ static double label_width_max(const scale *s)
     return widest;
 }
 
-// On a line of text labels need room beside each other: fewer ticks, until there is.
+// Labels below an x axis need room beside each other: takes fewer ticks until there is.
 static void ticks_that_fit(scale *s, double wanted, bool is_x)
 {
     double length = fabs(s->to - s->from);
@@ -250,13 +250,13 @@ static void write_line(FILE *out, double x1, double y1, double x2, double y2, co
 static void draw_ticks(FILE *out, const frame *f)
 {
     char label[LABEL_BYTES];
-    double taken = -INFINITY; // up to here on the line of labels
+    double taken = -INFINITY; // right end of the last label
     for (uint32_t i = 0; i < f->x.tick_count; i++) {
         double x = to_pixels(&f->x, f->x.ticks[i]);
         write_line(out, x, f->top, x, f->bottom, GRID);
         double half = label_width(tick_label(&f->x, f->x.ticks[i], label)) / 2;
         if (x - half < taken)
-            continue; // a logarithmic axis is uneven: the line alone
+            continue; // uneven ticks: the line without its label
         taken = x + half + LABEL_GAP;
         fprintf(out,
                 "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"middle\" font-size=\"12\" fill=\"%s\">",
@@ -275,7 +275,7 @@ static void draw_ticks(FILE *out, const frame *f)
     }
 }
 
-// With the power of ten that its ticks leave out.
+// The axis' name, with the power of ten that its ticks share.
 static const char *axis_label(const scale *s, const char *name, char *label, size_t bytes)
 {
     char power[LABEL_BYTES];
@@ -338,7 +338,7 @@ static void draw_path(FILE *out, const plot_series *s, const frame *f, const cha
             pen_down = false;
             continue;
         }
-        // Far outside is as good as outside, and short.
+        // Clamped: numbers far outside would only be long.
         double x = fmin(fmax(to_pixels(&f->x, s->x[i]), f->left - 1e4), f->right + 1e4);
         double y = fmin(fmax(to_pixels(&f->y, s->y[i]), f->top - 1e4), f->bottom + 1e4);
         fprintf(out, "%c%.1f %.1f", pen_down ? 'L' : 'M', x, y);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// reference.c: where the bodies are in truth, made here by the best scheme that the scene admits,
-// or read from what `foliot-lab run` wrote.
+// reference.c: the reference positions at the end, computed here with the best scheme that the
+// scene admits, or read from a file that `foliot-lab run` wrote.
 #include "trial.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ double reference_distance(const trial_reference *reference, const foliot_scene *
     return largest;
 }
 
-// The scheme that makes the reference: the first that the scene admits.
+// The scheme of the reference: the first of these that the scene admits.
 static foliot_integrator best_admitted(foliot_scene *scene)
 {
     static const foliot_integrator order[] = {FOLIOT_INTEGRATOR_KAHAN_LI8, FOLIOT_INTEGRATOR_BLANES_MOAN6, FOLIOT_INTEGRATOR_RK4,
@@ -86,7 +86,7 @@ foliot_status reference_make(foliot_scene *scene, double finest, double time,
     return status;
 }
 
-// How one body moved: its ranges, and how often it turned round along each axis.
+// How one body moved: its ranges, and how often it reversed along each axis.
 typedef struct motion {
     double x[3][2], v[3][2];
     double direction[3]; // sign of the last velocity that was not 0
@@ -135,7 +135,7 @@ static uint32_t motion_axis(const motion *m)
     return axis;
 }
 
-// The body that goes there and back furthest; without such a one, the one that goes furthest.
+// The body that goes to and fro the furthest; if none does, the one that goes furthest.
 static uint32_t most_telling(const foliot_scene *scene, const motion *motions)
 {
     uint32_t best = FOLIOT_NO_BODY;
@@ -211,7 +211,7 @@ void reference_free(trial_reference *reference)
 
 // -- from a file
 
-// A text being read; `wrong` is the first thing that is not as it should be.
+// A text being read; `wrong` is the first fault.
 typedef struct source {
     const char *at, *end;
     const char *wrong;
@@ -260,7 +260,7 @@ static bool next_is(source *s, char c)
     return true;
 }
 
-// A string without its quotes. Of the escapes those of quote and backslash: names need no others.
+// A string without its quotes. Names need no escapes other than those of quote and backslash.
 static bool json_string(source *s, char *text, size_t bytes)
 {
     if (!next_is(s, '"'))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// report.c: which curves a comparison draws and what is said beside them. Measures nothing.
+// report.c: the curves of a comparison and the text beside them. Measures nothing.
 #include "report.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 
 #define LABEL_BYTES 96
 #define ERROR_FLOOR 1e-17      // below it is rounding of the energy itself
-#define ERROR_CEILING 1e3      // above it a scheme has failed, by how much tells nothing
+#define ERROR_CEILING 1e3      // above it a scheme has failed
 #define PORTRAIT_LINE_MAX 1200 // points; more are drawn as dots
 #define PORTRAIT_ROOM 0.35
 
@@ -119,7 +119,7 @@ static void fill_errors(curves *c, const comparison *of, picture which, const ch
 
 static void fill_portrait(curves *c, const comparison *of, const char *length, const char *time)
 {
-    // The last is on top: people name the best last.
+    // The last one is drawn on top: people name the best last.
     for (uint32_t i = 0; i < of->integrator_count; i++) {
         const trial *t = comparison_trial(of, i, of->shown);
         if (!t->ran)
@@ -231,7 +231,7 @@ bool report_svg(FILE *out, const comparison *of)
         fill_curves(c, of, pictures[k]);
         plot_draw(out, &c->panel, k % 2 * width, top + k / 2 * height, width, height);
     }
-    // The last one filled has the orders in its labels; those that it lacks are in the first.
+    // The picture filled last has the measured orders in its labels.
     plot_legend(out, c->series, c->count, true, 2 * width + 8, top + 62);
     plot_page_end(out);
     free(c);

@@ -23,7 +23,7 @@ typedef struct comparison {
     trial *trials; // [integrator * step_count + step]
     char sinks_text[LAB_SINKS_BYTES];
     const char *sinks;                      // lab_energy_sinks: NULL where energy is conserved
-    double orders[COMPARE_INTEGRATORS_MAX]; // measured; NaN where errors do not tell
+    double orders[COMPARE_INTEGRATORS_MAX]; // measured; NaN if no errors show it
 } comparison;
 
 static inline trial *comparison_trial(const comparison *c, uint32_t integrator, uint32_t step)

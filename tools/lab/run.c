@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// run.c: one scene, one integrator, from its first tick on; and the account of it.
+// run.c: runs one scene with one integrator from its first tick, and reports the result.
 #include "lab.h"
 
 #include <errno.h>
@@ -211,7 +211,7 @@ static int record_failed(run *r, foliot_status status)
     return cannot_write(r, r->options->record);
 }
 
-// Nobody waits for a tick here: the lab writes by itself, so that no queue fills.
+// The lab writes the recording between ticks itself: it has no deadline, and no queue can fill.
 static int record_open(run *r)
 {
     if (!r->options->record)
@@ -255,7 +255,7 @@ static void observe_tick(run *r)
 {
     r->energy = lab_energy(r->world);
     double error = lab_energy_error(r->energy_start, r->energy);
-    // A NaN stays: an energy that is no number is no small error.
+    // Written so that a NaN stays: an energy that is no number is not a small error.
     if (!(error <= r->energy_error_max))
         r->energy_error_max = error;
     r->touched = r->touched || lab_touched(r->world);
@@ -311,7 +311,7 @@ static int run_ticks(run *r)
     return code;
 }
 
-// -- the account, for people
+// -- the report, for people
 
 typedef struct units {
     char time[FOLIOT_NAME_BYTES], length[FOLIOT_NAME_BYTES], mass[FOLIOT_NAME_BYTES];
@@ -319,7 +319,7 @@ typedef struct units {
     char angular[4 * FOLIOT_NAME_BYTES];
 } units;
 
-// A compound unit in brackets: what follows it is meant of the whole.
+// A compound unit in parentheses, so that an exponent refers to all of it.
 static void unit_of(char text[FOLIOT_NAME_BYTES], const char *unit)
 {
     char clean[FOLIOT_NAME_BYTES];
@@ -373,7 +373,7 @@ static void print_bodies(const run *r, const units *u)
         printf("  ... and %u more (--json and --csv tell all)\n", alive - shown);
 }
 
-// What a reader must not miss: things that went wrong, each with its count.
+// Warnings: what went wrong, with counts.
 static void print_warnings(const run *r)
 {
     const foliot_world_counters *c = foliot_world_get_counters(r->world);
@@ -407,7 +407,7 @@ static void print_speed(const run *r, const units *u)
         printf("  %-18s %.4g ticks/s, %.4g %s a second\n", "speed", rate, simulated, u->time);
 }
 
-// An integrator's error where energy is conserved; elsewhere what was lost or gained, and to what.
+// The integrator's error if energy is conserved; otherwise what was lost or gained, and the cause.
 static void print_energy_change(const run *r, const units *u)
 {
     char text[LAB_SINKS_BYTES];
@@ -455,7 +455,7 @@ static void print_account(const run *r)
     print_bodies(r, &u);
 }
 
-// -- the account, for scripts
+// -- the report, for scripts
 
 static void json_bodies(foliot__json *json, const run *r)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// synctest.c: one scene through the harness: is what this build makes of it fit for lockstep,
-// replay and rollback?
+// synctest.c: runs one scene through the harness: whether it is fit for lockstep, replay and
+// rollback as this build computes it.
 #include "lab.h"
 
 #include <inttypes.h>

@@ -40,17 +40,17 @@ foliot_status trial_run(foliot_scene *scene, foliot_integrator integrator, doubl
                         uint64_t ticks, const trial_view *view, trial *trial);
 void trial_free(trial *trial);
 
-// Where the bodies are in truth at the end, as well as we know.
+// The positions at the end that errors are measured against.
 typedef struct trial_reference {
     double *final; // x y z a slot
     uint32_t slots;
-    char text[256];      // what it is, for people
+    char text[256];      // its description
     char integrator[40]; // "" if from a file
     double dt;           // 0 if from a file
-    double uncertainty;  // distance between it and the same at twice the step; NaN if not known
+    double uncertainty;  // its distance from the same at twice the step; NaN: unknown
     // By reference_watch:
     uint32_t body, axis; // of the phase portrait: the axis along which the body moves most
-    double extent;       // how far it moves there: the scale of errors
+    double extent;       // how far the body moves along it: the scale of errors
     double x_range[2], v_range[2]; // of its coordinate and its velocity
 } trial_reference;
 
@@ -58,7 +58,7 @@ typedef struct trial_reference {
 foliot_status reference_make(foliot_scene *scene, double finest, double time,
                              trial_reference *reference);
 // Runs the same scheme at the finest step and looks at one body on the way. FOLIOT_NO_BODY: at the
-// one whose motion goes to and fro the furthest, an orbit say; without such a one, that moves
+// one that goes to and fro the furthest (an orbit, say); if none does, at the one that goes
 // furthest.
 foliot_status reference_watch(foliot_scene *scene, double finest, double time, uint32_t body,
                               trial_reference *reference);

@@ -7,17 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROOM 0.06      // free at each edge of a fitted view, of its size
+#define ROOM 0.06      // free share at each edge of a fitted view
 #define LOST 0.3       // a picture smaller than this share of the view is fitted again
 #define ARC 10         // parts of a half circle
 #define DISC (2 * ARC) // corners of a disc
-#define TORN                                                                                       \
-    0.25 // ends of a joint that are further apart, against its arms, are not joined any more
-#define GRID_DOTS 17 // between two points of a plane seen from a corner
-#define ARMS_DOTS 12 // shorter arms of a joint are not drawn: the bodies are there already
+#define TORN 0.25      // a joint whose ends are further apart than this share of its arms is broken
+#define GRID_DOTS 17   // between two points of a plane seen from a corner
+#define ARMS_DOTS 12   // shorter arms of a joint are hidden by the bodies, and not drawn
 #define FLAT 0.2 // a scene less deep than this share of its width or height is seen from the front
 
-// Directions of the world: to the right, upwards, towards who looks.
+// The view's axes in the world: right, up, and towards the viewer.
 typedef struct look {
     double right[3], up[3], near[3];
 } look;
@@ -87,7 +86,7 @@ static double length_along(const double along[3], const double low[3], const dou
     return sum;
 }
 
-// Does the canvas show all of `size` about `middle` along a direction?
+// Whether the canvas shows all of `size` about `middle` along a direction.
 static bool shows_all(const foliot__view *view, const double along[3], double dots,
                       const double middle[3], double size)
 {
@@ -133,7 +132,7 @@ void foliot__view_place(const foliot__view *view, const foliot__canvas *canvas,
     *y = 2 * canvas->rows - dot(at->up, d) * view->dots_per_unit;
 }
 
-// How far a shape reaches from its centre.
+// The radius of a sphere about its centre that contains the shape.
 static double reach_of(const foliot_shape *shape)
 {
     switch (shape->kind) {
@@ -262,7 +261,7 @@ static void draw_sphere(const foliot__view *view, foliot__canvas *canvas, double
     foliot__canvas_circle(canvas, x, y, radius, colour);
 }
 
-// A plane that is not seen from its edge: points in a square pattern, as far as the view goes.
+// A plane that is not seen edge-on: a square pattern of points that fills the view.
 static void draw_ground(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
                         foliot__colour colour)
 {
@@ -280,7 +279,7 @@ static void draw_ground(const foliot__view *view, foliot__canvas *canvas, const 
         }
 }
 
-// A plane is a line where it stands upright in the view.
+// A plane seen edge-on is a line.
 static void draw_plane(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
                        foliot__colour colour)
 {
@@ -319,7 +318,7 @@ void foliot__view_draw(const foliot__view *view, foliot__canvas *canvas, const f
     case FOLIOT_SHAPE_SPHERE:
         draw_sphere(view, canvas, shape->radius, body, colour);
         break;
-    default: // a point is seen all the same
+    default: // a point is drawn as a dot
         foliot__canvas_dot(canvas, x, y, colour);
         foliot__canvas_dot(canvas, x + 1, y, colour);
         foliot__canvas_dot(canvas, x, y + 1, colour);
@@ -328,7 +327,7 @@ void foliot__view_draw(const foliot__view *view, foliot__canvas *canvas, const f
     }
 }
 
-// Planes, then what stands still, then from far to near; of equals the one that was there first.
+// Planes first, then static bodies, then from far to near; equals keep their order.
 static int behind(const void *a, const void *b)
 {
     const foliot__figure *p = a, *q = b;
@@ -388,7 +387,7 @@ void foliot__view_joint(const foliot__view *view, foliot__canvas *canvas,
         return;
     }
     double arms = distance(from, a->position) + (b ? distance(to, b->position) : 0);
-    // A client is not told what is broken, but sees it.
+    // A client does not receive which joints are broken: the distance shows it.
     if (distance(from, to) > TORN * arms || arms * view->dots_per_unit < ARMS_DOTS)
         return;
     draw_between(view, canvas, a->position, from, colour);

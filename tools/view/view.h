@@ -24,42 +24,41 @@ typedef struct foliot__view {
 const char *foliot__view_name(foliot__view_side side);
 // top, front, side or corner; false for any other word.
 bool foliot__view_side_of(const char *word, foliot__view_side *side);
-// From above where nothing falls; else from the front if the scene is flat, and from a corner if it
-// is not.
+// From above without gravity; otherwise from the front if the scene is flat, else from a corner.
 foliot__view_side foliot__view_side_for(const foliot_scene *scene);
-// Makes everything between the corners visible. A view that shows it well already stays as it is,
-// so that the picture does not breathe: it changes when something would be cut or looks lost.
+// Fits the box between the corners. A view that still shows it well is not changed, so that the
+// picture keeps still: it changes when something would be clipped, or would look too small.
 void foliot__view_fit(foliot__view *view, const foliot__canvas *canvas, const double low[3],
                       const double high[3]);
 void foliot__view_place(const foliot__view *view, const foliot__canvas *canvas,
                         const double position[3], double *x, double *y);
-// The outline of a shape at a body's place, which hides what was there; a plane as the line that it
-// is from its edge, or as points.
+// Draws a body's outline, which hides what is behind it. A plane is a line if seen edge-on, else
+// points.
 void foliot__view_draw(const foliot__view *view, foliot__canvas *canvas, const foliot_shape *shape,
                        const foliot_body_state *body, foliot__colour colour);
-// A joint: a line between the ends of a distance or rod; of the others from centre to centre over
-// the anchor, but nothing where that is too small to be seen or the anchors have come apart. `b`
+// Draws a constraint. A distance or rod is a line between its ends; a joint is a line from centre
+// to centre through the anchor, unless it is too small to be seen or its anchors are apart. `b`
 // NULL: the world.
 void foliot__view_joint(const foliot__view *view, foliot__canvas *canvas,
                         const foliot_constraint_definition *joint, const foliot_body_state *a,
                         const foliot_body_state *b, foliot__colour colour);
 
-// Everything to be drawn together.
+// One body to be drawn.
 typedef struct foliot__figure {
     uint32_t slot;
     foliot__colour colour;
     foliot_shape shape;
     foliot_body_state body;
-    double depth; // foliot__view_paint's
+    double depth; // set by foliot__view_paint
 } foliot__figure;
 
-// Of all but planes; false if there is nothing else.
+// The bounds of all figures except planes; false if there are no others.
 bool foliot__figures_bounds(const foliot__figure *figures, uint32_t count, double low[3],
                             double high[3]);
-// From far to near; sorts them.
+// Draws the figures from far to near; sorts them.
 void foliot__view_paint(const foliot__view *view, foliot__canvas *canvas, foliot__figure *figures,
                         uint32_t count);
-// "5 m" and a bar of that length in the left lower corner.
+// Draws a bar of a round length with a label, "5 m", in the lower left corner.
 void foliot__view_scale(const foliot__view *view, foliot__canvas *canvas, const char *unit);
 
 #endif
