@@ -116,7 +116,7 @@ bool foliot__whole_of(const char *text, uint64_t *number)
 const char *foliot__nearest(const char *written, const char *const *words, uint32_t count)
 {
     const char *nearest = NULL;
-    uint32_t distance_min = (uint32_t)strnlen(written, FOLIOT__WORD_MAX) / 2 + 1;
+    uint32_t distance_min = UINT32_MAX;
     for (uint32_t i = 0; i < count; i++) {
         uint32_t d = foliot__word_distance(written, words[i]);
         if (d < distance_min) {
@@ -124,5 +124,5 @@ const char *foliot__nearest(const char *written, const char *const *words, uint3
             nearest = words[i];
         }
     }
-    return nearest;
+    return nearest && foliot__word_close(written, distance_min) ? nearest : NULL;
 }
