@@ -104,15 +104,15 @@ static void report_lockstep(const foliot_client_statistics *s, const char *diges
            "round trip %.1f ms\n",
            s->relay_bytes_mean, s->relay_bytes_p99, s->input_bytes_mean, s->input_bytes_p99,
            s->round_trip_ms);
-    printf(
-        "  interpolation    %.1f ms behind on average, %llu of %llu samples starved, %llu jumps\n",
-        s->delay_mean_ms, (unsigned long long)s->samples_starved, (unsigned long long)s->samples,
-        (unsigned long long)s->snaps);
+    printf("  interpolation    %.1f ms of delay on average, %llu of %llu samples starved, %llu "
+           "jumps\n",
+           s->delay_mean_ms, (unsigned long long)s->samples_starved, (unsigned long long)s->samples,
+           (unsigned long long)s->snaps);
     printf(
         "  inputs           %llu packets, %llu changes late, %llu ticks missing, %llu reconnects\n",
         (unsigned long long)s->inputs_sent, (unsigned long long)s->inputs_late,
         (unsigned long long)s->inputs_missing, (unsigned long long)s->reconnects);
-    printf("  last tick        %s\n", digest);
+    printf("  digest           %s, of the last tick\n", digest);
 }
 
 static void report_text(const foliot__app_player *p)
@@ -120,29 +120,30 @@ static void report_text(const foliot__app_player *p)
     foliot_client_statistics s = foliot_client_get_statistics(p->client);
     char digest[FOLIOT_DIGEST_TEXT_BYTES];
     foliot_digest_print(s.digest, digest);
-    printf("%s%s%s\n", outcome_text(p), *foliot_client_get_reason(p->client) ? ": " : "",
-           foliot_client_get_reason(p->client));
+    const char *reason = foliot_client_get_reason(p->client);
+    bool expected = strcmp(reason, "left") == 0; // by itself, as it was asked to
+    printf("%s%s%s\n", outcome_text(p), *reason && !expected ? ": " : "", expected ? "" : reason);
     if (s.snapshots_received == 0)
         return;
-    printf("  joined in        %.0f ms, at tick %llu in the end\n", s.join_ms,
+    printf("  joined in        %.0f ms; last tick %llu\n", s.join_ms,
            (unsigned long long)s.newest_tick);
     if (foliot_client_get_lockstep(p->client)) {
         report_lockstep(&s, digest);
         return;
     }
-    printf("  snapshots        %llu of %llu came, %llu were of use, %.1f bytes each\n",
+    printf("  snapshots        %llu of %llu received, %llu used, %.1f bytes each\n",
            (unsigned long long)s.snapshots_received, (unsigned long long)s.snapshots_expected,
            (unsigned long long)s.snapshots_used, s.snapshot_bytes_mean);
     printf("  network          loss %.2f %%, jitter %.1f ms, round trip %.1f ms\n", 100 * s.loss,
            s.jitter_ms, s.round_trip_ms);
-    printf(
-        "  interpolation    %.1f ms behind on average, %llu of %llu samples starved, %llu jumps\n",
-        s.delay_mean_ms, (unsigned long long)s.samples_starved, (unsigned long long)s.samples,
-        (unsigned long long)s.snaps);
+    printf("  interpolation    %.1f ms of delay on average, %llu of %llu samples starved, %llu "
+           "jumps\n",
+           s.delay_mean_ms, (unsigned long long)s.samples_starved, (unsigned long long)s.samples,
+           (unsigned long long)s.snaps);
     printf("  inputs           %llu packets, %llu changes late, %llu reconnects\n",
            (unsigned long long)s.inputs_sent, (unsigned long long)s.inputs_late,
            (unsigned long long)s.reconnects);
-    printf("  last full state  %s\n", digest);
+    printf("  digest           %s, of the last snapshot\n", digest);
 }
 
 void foliot__report(const foliot__app *app)
