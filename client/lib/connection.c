@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "foliot/version.h"
 
 #define HELLO_EVERY_NS 20000000u // unreliable copies beside the reliable hello, until the welcome
@@ -37,12 +38,21 @@ void foliot__connection_end(foliot_client *c, foliot_client_state state, const c
 
 // -- what is sent
 
+// To a peer that is gone nothing is sent: its end arrives as an event.
+void foliot__connection_send_packet(foliot_client *c, foliot_delivery delivery,
+                                    const uint8_t *bytes, size_t length)
+{
+    foliot_status status =
+        foliot_transport_send(c->config.transport, c->peer, delivery, bytes, length);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_NOT_FOUND); // none is too large
+}
+
 void foliot__connection_send(foliot_client *c, const foliot__message *message)
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
+        foliot__connection_send_packet(c, FOLIOT_DELIVERY_RELIABLE, bytes, length);
 }
 
 static void write_hello(const foliot_client *c, foliot__message *m)
@@ -81,7 +91,7 @@ static void repeat_hello(foliot_client *c)
     c->hello_ns = c->now_ns;
     write_hello(c, &m);
     if (foliot__message_encode(&m, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+        foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }
 
 void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, size_t length)

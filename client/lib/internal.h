@@ -97,6 +97,8 @@ bool foliot__connection_is_over(const foliot_client *c); // refused, closed or l
 void foliot__connection_end(foliot_client *c, foliot_client_state state, const char *reason);
 void foliot__connection_lost(foliot_client *c, uint32_t reason); // the transport's reason
 void foliot__connection_update(foliot_client *c);                // silence, reconnects, hello
+void foliot__connection_send_packet(foliot_client *c, foliot_delivery delivery,
+                                    const uint8_t *bytes, size_t length);
 void foliot__connection_send(foliot_client *c, const foliot__message *message); // reliably
 void foliot__connection_send_hello(foliot_client *c);
 // The response to a request of the divergence search; length SIZE_MAX: there is none yet.

@@ -166,7 +166,7 @@ static void send_inputs(foliot_client *c)
     memcpy(packet.changes, c->changes, sizeof c->changes[0] * c->change_count);
     uint8_t bytes[FOLIOT_SNAPSHOT_PIECE_BYTES];
     size_t length = foliot__input_packet_encode(&packet, bytes);
-    foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+    foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
     c->statistics.inputs_sent++;
     c->input_sent_ns = c->now_ns;
 }
@@ -195,7 +195,7 @@ static void send_packet(foliot_client *c, const uint8_t *bytes, size_t length)
 {
     if (length == 0)
         return;
-    foliot_transport_send(c->config.transport, c->peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+    foliot__connection_send_packet(c, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
     c->statistics.inputs_sent++;
 }
 
