@@ -31,7 +31,7 @@ static char *read_stream(foliot__reading *reading, FILE *stream, size_t *length)
     }
     char *kept = NULL;
     if (text && !ferror(stream) && used < most)
-        kept = foliot__take(reading, used + 1);
+        kept = foliot__reading_allocate(reading, used + 1);
     if (kept) {
         memcpy(kept, text, used);
         kept[used] = 0;
@@ -76,8 +76,8 @@ static bool grow_list(foliot__list *list)
     return items && origins;
 }
 
-bool foliot__append(foliot__assembly *assembly, foliot__list *list, const void *item,
-                    const foliot__origin *origin, const foliot__path *path)
+bool foliot__list_append(foliot__assembly *assembly, foliot__list *list, const void *item,
+                         const foliot__origin *origin, const foliot__path *path)
 {
     foliot__reading *reading = &assembly->source.reading;
     if (reading->status != FOLIOT_STATUS_OK)

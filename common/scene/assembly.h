@@ -50,8 +50,8 @@ void foliot__assembly_finish_lists(foliot__assembly *assembly);
 // read. Closes the descriptor.
 char *foliot__file_text(foliot__reading *reading, int descriptor, size_t *length);
 // Appends a copy; false with a fault where the list is full.
-bool foliot__append(foliot__assembly *assembly, foliot__list *list, const void *item,
-                    const foliot__origin *origin, const foliot__path *path);
+bool foliot__list_append(foliot__assembly *assembly, foliot__list *list, const void *item,
+                         const foliot__origin *origin, const foliot__path *path);
 
 // keys.c: reads the whole document into the assembly.
 void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top);

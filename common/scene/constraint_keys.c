@@ -13,20 +13,20 @@ foliot__ends foliot__link_ends(foliot__scene_source *source, const foliot__node 
     bool a = foliot__value_of(node, "a"), b = foliot__value_of(node, "b");
     bool anchor = foliot__value_of(node, "anchor");
     if (e.grid && (a || b || anchor))
-        foliot__fault_at(source, node, path,
-                         a   ? "a"
-                         : b ? "b"
-                             : "anchor",
-                         "cannot stand beside `grid`, which names all the bodies");
+        foliot__fault_at_key(source, node, path,
+                             a   ? "a"
+                             : b ? "b"
+                                 : "anchor",
+                             "cannot stand beside `grid`, which names all the bodies");
     else if (!e.grid && foliot__value_of(node, "links"))
-        foliot__fault_at(source, node, path, "links", "needs `grid`");
+        foliot__fault_at_key(source, node, path, "links", "needs `grid`");
     else if (!e.grid && !a)
-        foliot__fault_at(source, node, path, "a", "this key is required (or `grid`)");
+        foliot__fault_at_key(source, node, path, "a", "this key is required (or `grid`)");
     else if (!e.grid && !b && !anchor)
-        foliot__fault_at(source, node, path, "b", "this key is required (or `anchor`)");
+        foliot__fault_at_key(source, node, path, "b", "this key is required (or `anchor`)");
     else if (b && anchor && !beside)
-        foliot__fault_at(source, node, path, "anchor",
-                         "cannot stand beside `b`: it is the other end");
+        foliot__fault_at_key(source, node, path, "anchor",
+                             "cannot stand beside `b`: it is the other end");
     return e;
 }
 
@@ -100,9 +100,9 @@ static void read_motor(foliot__scene_source *source, const foliot__node *node,
 {
     const foliot_constraint_definition *hinge = target;
     foliot__read_mapping(source, node, path, motor_keys, target);
-    if (foliot__reads(source) && hinge->motor_torque == 0)
-        foliot__fault_at(source, node, path, "torque",
-                         "must be greater than 0: leave `motor` out where there is none");
+    if (foliot__source_is_fine(source) && hinge->motor_torque == 0)
+        foliot__fault_at_key(source, node, path, "torque",
+                             "must be greater than 0: leave `motor` out where there is none");
 }
 
 // -- where a joint holds its bodies
@@ -151,20 +151,21 @@ static void check_anchors(foliot__scene_source *source, const foliot__node *node
     bool anchor = foliot__value_of(node, "anchor"), b = foliot__value_of(node, "b");
     bool given_a = foliot__value_of(node, "anchor_a"), given_b = foliot__value_of(node, "anchor_b");
     if (given_b && !b && !grid)
-        foliot__fault_at(source, node, path, "anchor_b",
-                         "needs `b`; where the other end is the world, `anchor` is its place");
+        foliot__fault_at_key(source, node, path, "anchor_b",
+                             "needs `b`; where the other end is the world, `anchor` is its place");
     else if (kind > FOLIOT_CONSTRAINT_ROD && anchor && (given_a || given_b))
-        foliot__fault_at(source, node, path, given_a ? "anchor_a" : "anchor_b",
-                         "cannot stand beside `anchor`: they say the same");
+        foliot__fault_at_key(source, node, path, given_a ? "anchor_a" : "anchor_b",
+                             "cannot stand beside `anchor`: they say the same");
 }
 
 static void check_hinge(foliot__scene_source *source, const foliot__node *node,
                         const foliot__path *path, foliot_constraint_definition *hinge)
 {
     if (!foliot__normalise(hinge->axis))
-        foliot__fault_at(source, node, path, "axis", "must not be the zero vector");
+        foliot__fault_at_key(source, node, path, "axis", "must not be the zero vector");
     if (foliot__value_of(node, "limits") && hinge->angle_min > hinge->angle_max)
-        foliot__fault_at(source, node, path, "limits", "must be [least, greatest], in this order");
+        foliot__fault_at_key(source, node, path, "limits",
+                             "must be [least, greatest], in this order");
 }
 
 // -- items
@@ -183,7 +184,7 @@ static void append_link(foliot__assembly *assembly, uint32_t a, uint32_t b, void
                           ? foliot__joint_span(&bodies, &link)
                           : foliot__distance_at_start(assembly, a, b, link.anchor_b);
     }
-    foliot__append(assembly, &assembly->constraints, &link, grid->origin, grid->path);
+    foliot__list_append(assembly, &assembly->constraints, &link, grid->origin, grid->path);
 }
 
 static void append_constraint(foliot__assembly *assembly, const foliot__node *node,
@@ -194,9 +195,9 @@ static void append_constraint(foliot__assembly *assembly, const foliot__node *no
     foliot__origin origin = {.item = node, .item_index = path->index};
     foliot__grid_context context = {*item, foliot__link_ends(source, node, path, joint), &origin,
                                     path, node};
-    if (foliot__reads(source))
+    if (foliot__source_is_fine(source))
         check_anchors(source, node, path, item->as.constraint.kind, context.ends.grid);
-    if (!foliot__reads(source))
+    if (!foliot__source_is_fine(source))
         return;
     if (!context.ends.grid) {
         append_link(assembly, item->as.constraint.a, item->as.constraint.b, &context);
@@ -218,8 +219,8 @@ void foliot__read_constraint_item(foliot__scene_source *source, const foliot__no
         return;
     item.as.constraint = foliot_constraint_definition_default((foliot_constraint_kind)kind);
     foliot__read_mapping(source, node, path, constraint_keys[kind], &item);
-    if (foliot__reads(source) && kind == FOLIOT_CONSTRAINT_HINGE)
+    if (foliot__source_is_fine(source) && kind == FOLIOT_CONSTRAINT_HINGE)
         check_hinge(source, node, path, &item.as.constraint);
-    if (foliot__reads(source))
+    if (foliot__source_is_fine(source))
         append_constraint(target, node, path, &item);
 }

@@ -191,7 +191,7 @@ static void read_cell(foliot__reading *reading, const foliot__csv *csv, uint32_t
         return;
     snprintf(text, sizeof text, "%.*s", c->length < 128 ? (int)c->length : 127, c->text);
     if (kind->type == CELL_NAME)
-        *(const char **)target = foliot__keep_text(reading, c->text, c->length);
+        *(const char **)target = foliot__reading_copy_text(reading, c->text, c->length);
     else if (c->length >= sizeof text)
         sentence = "is too long";
     else if (kind->type == CELL_NUMBER)
@@ -226,7 +226,7 @@ static void read_row(foliot__assembly *assembly, const foliot__csv *csv, const c
                  (unsigned)csv->count, (unsigned)count);
         fault_in_csv(reading, csv, FOLIOT_STATUS_INVALID, origin->csv_line, 1, sentence);
     }
-    foliot__append(assembly, &assembly->bodies, &body, origin, NULL);
+    foliot__list_append(assembly, &assembly->bodies, &body, origin, NULL);
 }
 
 static bool is_blank(const char *text, const char *end)
@@ -297,12 +297,12 @@ void foliot__read_csv(foliot__assembly *assembly, const foliot__node *node,
                       name, foliot__file_problem(errno));
         return;
     }
-    foliot__csv *csv = foliot__take(reading, sizeof *csv);
+    foliot__csv *csv = foliot__reading_allocate(reading, sizeof *csv);
     foliot__path_text(path, path_text, sizeof path_text);
     if (!csv)
         return;
     *csv = (foliot__csv){.name = name, .node = node, .text = text};
-    csv->path = foliot__keep_text(reading, path_text, strlen(path_text));
+    csv->path = foliot__reading_copy_text(reading, path_text, strlen(path_text));
     if (memchr(text, 0, length))
         foliot__fault(reading, FOLIOT_STATUS_INVALID, node->place, path, "`%s` is no text file", name);
     read_lines(assembly, csv, length, body, *origin);

@@ -52,7 +52,7 @@ static foliot__node *add_node(builder *b, foliot__node_kind kind, yaml_mark_t ma
         refuse_node(b, mark, "a key must be a word");
         return NULL;
     }
-    foliot__node *node = foliot__take(b->reading, sizeof *node);
+    foliot__node *node = foliot__reading_allocate(b->reading, sizeof *node);
     if (!node)
         return NULL;
     memset(node, 0, sizeof *node);
@@ -95,7 +95,7 @@ static void add_scalar(builder *b, const yaml_event_t *event)
     if (!node)
         return;
     node->plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
-    node->as.text = foliot__keep_text(b->reading, text, length);
+    node->as.text = foliot__reading_copy_text(b->reading, text, length);
     if (key)
         b->key[b->depth - 1] = node->as.text;
 }

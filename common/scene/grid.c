@@ -51,7 +51,7 @@ static const char *name_of(foliot__scene_source *source, const char *name, uint3
     if (!name || !*name)
         return NULL;
     snprintf(text, sizeof text, "%.100s.%u.%u", name, (unsigned)row, (unsigned)column);
-    return foliot__keep_text(&source->reading, text, strlen(text));
+    return foliot__reading_copy_text(&source->reading, text, strlen(text));
 }
 
 static void append_bodies(foliot__assembly *assembly, const grid_item *item,
@@ -64,7 +64,7 @@ static void append_bodies(foliot__assembly *assembly, const grid_item *item,
             one.name = name_of(&assembly->source, body->name, row, column);
             for (unsigned k = 0; k < 3; k++)
                 one.position[k] += column * item->right[k] + row * item->down[k];
-            if (!foliot__append(assembly, &assembly->bodies, &one, origin, path))
+            if (!foliot__list_append(assembly, &assembly->bodies, &one, origin, path))
                 return;
         }
 }
@@ -108,7 +108,7 @@ void foliot__read_grid(foliot__assembly *assembly, const foliot__node *node,
     foliot__read_mapping(source, node, path, grid_keys, &item);
     if (source->reading.status != FOLIOT_STATUS_OK || !check_size(source, node, path, &item))
         return;
-    foliot__grid *grid = foliot__take(&source->reading, sizeof *grid);
+    foliot__grid *grid = foliot__reading_allocate(&source->reading, sizeof *grid);
     if (!grid)
         return;
     *grid = (foliot__grid){item.rows, item.columns, assembly->bodies.count};

@@ -28,14 +28,15 @@ static inline foliot__assembly *foliot__assembly_of(foliot__scene_source *source
     return (foliot__assembly *)(void *)source;
 }
 
-static inline bool foliot__reads(const foliot__scene_source *source)
+static inline bool foliot__source_is_fine(const foliot__scene_source *source)
 {
     return source->reading.status == FOLIOT_STATUS_OK;
 }
 
 // A fault at the value of `key` in the mapping `node`, or at the mapping's start if there is none.
-static inline void foliot__fault_at(foliot__scene_source *source, const foliot__node *node,
-                                    const foliot__path *path, const char *key, const char *sentence)
+static inline void foliot__fault_at_key(foliot__scene_source *source, const foliot__node *node,
+                                        const foliot__path *path, const char *key,
+                                        const char *sentence)
 {
     foliot__path step = {path, key, 0};
     const foliot__node *value = node->kind == FOLIOT__MAPPING ? foliot__value_of(node, key) : NULL;

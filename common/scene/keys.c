@@ -49,8 +49,9 @@ static void read_shape(foliot__scene_source *source, const foliot__node *node,
     *shape = foliot_body_definition_default().shape;
     shape->kind = kind;
     foliot__read_mapping(source, node, path, shape_keys[kind], shape);
-    if (foliot__reads(source) && kind == FOLIOT_SHAPE_PLANE && !foliot__normalise(shape->normal))
-        foliot__fault_at(source, node, path, "normal", "must not be the zero vector");
+    if (foliot__source_is_fine(source) && kind == FOLIOT_SHAPE_PLANE &&
+        !foliot__normalise(shape->normal))
+        foliot__fault_at_key(source, node, path, "normal", "must not be the zero vector");
 }
 
 // -- bodies
@@ -86,21 +87,21 @@ static void read_body_item(foliot__scene_source *source, const foliot__node *nod
     foliot_body_definition body = foliot_body_definition_default();
     foliot__origin origin = {.item = node, .item_index = path->index};
     foliot__read_mapping(source, node, path, body_keys, &body);
-    if (!foliot__reads(source))
+    if (!foliot__source_is_fine(source))
         return;
     const foliot__node *csv = foliot__value_of(node, "csv"), *grid = foliot__value_of(node, "grid");
     if (csv && grid)
-        foliot__fault_at(source, node, path, "grid",
-                         "a body list is from a CSV file or a grid, not both");
+        foliot__fault_at_key(source, node, path, "grid",
+                             "a body list is from a CSV file or a grid, not both");
     else if (csv && body.name)
-        foliot__fault_at(source, node, path, "name",
-                         "the CSV file's column `name` names its bodies");
+        foliot__fault_at_key(source, node, path, "name",
+                             "the CSV file's column `name` names its bodies");
     else if (csv)
         foliot__read_csv(assembly, csv, &(foliot__path){path, "csv", 0}, &body, &origin);
     else if (grid)
         foliot__read_grid(assembly, grid, &(foliot__path){path, "grid", 0}, &body, &origin);
     else
-        foliot__append(assembly, &assembly->bodies, &body, &origin, path);
+        foliot__list_append(assembly, &assembly->bodies, &body, &origin, path);
 }
 
 static void read_bodies(foliot__scene_source *source, const foliot__node *node,
@@ -115,8 +116,8 @@ static void sort_names(foliot__assembly *assembly)
 {
     uint32_t count = 0;
     size_t bytes = (assembly->bodies.count + (size_t)1) * sizeof(foliot__name_entry);
-    foliot__name_entry *entries = foliot__take(&assembly->source.reading, bytes);
-    foliot__name_entry *spare = foliot__take(&assembly->source.reading, bytes);
+    foliot__name_entry *entries = foliot__reading_allocate(&assembly->source.reading, bytes);
+    foliot__name_entry *spare = foliot__reading_allocate(&assembly->source.reading, bytes);
     if (!entries || !spare)
         return;
     for (uint32_t i = 0; i < assembly->bodies.count; i++) {
@@ -200,7 +201,7 @@ static void append_spring(foliot__assembly *assembly, uint32_t a, uint32_t b, vo
     spring.b = b;
     if (!grid->ends.length)
         spring.as.spring.length = foliot__distance_at_start(assembly, a, b, NULL);
-    foliot__append(assembly, &assembly->forces, &spring, grid->origin, grid->path);
+    foliot__list_append(assembly, &assembly->forces, &spring, grid->origin, grid->path);
 }
 
 static void append_force(foliot__assembly *assembly, const foliot__node *node,
@@ -211,10 +212,10 @@ static void append_force(foliot__assembly *assembly, const foliot__node *node,
     foliot__ends e = {false, false};
     if (item->as.force.kind == FOLIOT_FORCE_SPRING)
         e = foliot__link_ends(source, node, path, false);
-    if (!foliot__reads(source))
+    if (!foliot__source_is_fine(source))
         return;
     if (!e.grid) {
-        foliot__append(assembly, &assembly->forces, &item->as.force, &origin, path);
+        foliot__list_append(assembly, &assembly->forces, &item->as.force, &origin, path);
         return;
     }
     foliot__grid_context context = {*item, e, &origin, path, node};
@@ -234,7 +235,7 @@ static void read_force_item(foliot__scene_source *source, const foliot__node *no
         return;
     item.as.force = foliot_force_definition_default((foliot_force_kind)kind);
     foliot__read_mapping(source, node, path, force_keys[kind], &item);
-    if (foliot__reads(source))
+    if (foliot__source_is_fine(source))
         append_force(target, node, path, &item);
 }
 
@@ -270,7 +271,8 @@ static void read_positions(foliot__scene_source *source, const foliot__node *nod
                            const foliot__path *path, void *target)
 {
     foliot_players_definition *players = target;
-    double(*positions)[3] = foliot__take(&source->reading, (node->count + (size_t)1) * 24);
+    double(*positions)[3] =
+        foliot__reading_allocate(&source->reading, (node->count + (size_t)1) * 24);
     if (!positions)
         return;
     foliot__read_sequence(source, node, path, read_position, positions);
@@ -304,7 +306,8 @@ static void read_players(foliot__scene_source *source, const foliot__node *node,
     foliot_players_definition *players = target;
     players->limit = PLAYERS_LIMIT_DEFAULT;
     foliot__read_mapping(source, node, path, players_keys, players);
-    const foliot__node *limit = foliot__reads(source) ? foliot__value_of(node, "limit") : NULL;
+    const foliot__node *limit =
+        foliot__source_is_fine(source) ? foliot__value_of(node, "limit") : NULL;
     foliot__path step = {path, "limit", 0};
     if (limit && foliot__read_whole(source, limit, &step, &players->limit) && players->limit == 0)
         foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, limit->place, &step,
@@ -363,7 +366,7 @@ static void read_integrator(foliot__scene_source *source, const foliot__node *no
         return;
     }
     foliot__read_mapping(source, node, path, integrator_keys, scene);
-    if (!foliot__reads(source))
+    if (!foliot__source_is_fine(source))
         return;
     foliot_integrator id = scene->integrator;
     bool solves = id == FOLIOT_INTEGRATOR_IMPLICIT_EULER || id == FOLIOT_INTEGRATOR_IMPLICIT_MIDPOINT;
@@ -443,7 +446,7 @@ static bool check_format(foliot__scene_source *source, const foliot__node *top)
     if (foliot__read_whole(source, value, &path, &format) && format != FOLIOT_SCENE_FORMAT)
         foliot__fault(&source->reading, FOLIOT_STATUS_INVALID, value->place, &path,
                       "this version reads scenes of format %d", FOLIOT_SCENE_FORMAT);
-    return foliot__reads(source);
+    return foliot__source_is_fine(source);
 }
 
 static bool time_in_seconds(const char *unit)
@@ -462,22 +465,23 @@ static void decide_time_step(foliot__assembly *assembly, const foliot__node *top
     foliot_scene *scene = &assembly->scene;
     bool dt = foliot__value_of(top, "dt"), tick_hz = foliot__value_of(top, "tick_hz");
     if (dt == tick_hz) {
-        foliot__fault_at(source, top, NULL, dt ? "tick_hz" : "dt",
-                         dt ? "cannot stand beside `dt`: they say the same"
-                            : "this key is required (or `tick_hz`)");
+        foliot__fault_at_key(source, top, NULL, dt ? "tick_hz" : "dt",
+                             dt ? "cannot stand beside `dt`: they say the same"
+                                : "this key is required (or `tick_hz`)");
         return;
     }
     if (tick_hz) {
         scene->dt = 1 / assembly->tick_hz;
         if (!(scene->dt > 0) || scene->dt - scene->dt != 0)
-            foliot__fault_at(source, top, NULL, "tick_hz",
-                             "must be a finite number greater than 0");
+            foliot__fault_at_key(source, top, NULL, "tick_hz",
+                                 "must be a finite number greater than 0");
     }
     if (!foliot__value_of(top, "pace_hz") && time_in_seconds(scene->unit_time) && scene->dt > 0)
         scene->pace_hz = tick_hz ? assembly->tick_hz : 1 / scene->dt;
     const foliot__node *pace = foliot__value_of(top, "pace_hz");
     if (pace && !(scene->pace_hz > 0))
-        foliot__fault_at(source, top, NULL, "pace_hz", "must be a finite number greater than 0");
+        foliot__fault_at_key(source, top, NULL, "pace_hz",
+                             "must be a finite number greater than 0");
 }
 
 void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top)
@@ -486,18 +490,18 @@ void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top
     if (!check_format(source, top))
         return;
     foliot__read_mapping(source, top, NULL, top_keys, assembly);
-    if (!foliot__reads(source))
+    if (!foliot__source_is_fine(source))
         return;
     decide_time_step(assembly, top);
     if (!foliot__value_of(top, "bodies") && !foliot__value_of(top, "players"))
-        foliot__fault_at(source, top, NULL, "bodies", "this key is required (or `players`)");
+        foliot__fault_at_key(source, top, NULL, "bodies", "this key is required (or `players`)");
     sort_names(assembly);
     const foliot__node *forces = foliot__value_of(top, "forces");
     const foliot__node *constraints = foliot__value_of(top, "constraints");
-    if (forces && foliot__reads(source))
+    if (forces && foliot__source_is_fine(source))
         foliot__read_sequence(source, forces, &(foliot__path){NULL, "forces", 0}, read_force_item,
                               assembly);
-    if (constraints && foliot__reads(source))
+    if (constraints && foliot__source_is_fine(source))
         foliot__read_sequence(source, constraints, &(foliot__path){NULL, "constraints", 0},
                               foliot__read_constraint_item, assembly);
 }

@@ -139,7 +139,7 @@ foliot_status foliot_scene_read(const char *file, foliot_scene **scene, foliot_s
     foliot__reading *reading = &assembly.source.reading;
     const char *slash = strrchr(file, '/');
     if (slash)
-        reading->folder = foliot__keep_text(reading, file, (size_t)(slash - file));
+        reading->folder = foliot__reading_copy_text(reading, file, (size_t)(slash - file));
     if (slash == file)
         reading->folder = "/";
     size_t length = 0;

@@ -66,7 +66,7 @@ void foliot__fault(foliot__reading *reading, foliot_status status, foliot__text_
     foliot__fault_text(reading, status, place, path_text, sentence);
 }
 
-void *foliot__take(foliot__reading *reading, size_t bytes)
+void *foliot__reading_allocate(foliot__reading *reading, size_t bytes)
 {
     void *taken = foliot__arena_take(&reading->arena, bytes);
     if (!taken)
@@ -75,9 +75,9 @@ void *foliot__take(foliot__reading *reading, size_t bytes)
     return taken;
 }
 
-const char *foliot__keep_text(foliot__reading *reading, const char *text, size_t length)
+const char *foliot__reading_copy_text(foliot__reading *reading, const char *text, size_t length)
 {
-    char *kept = foliot__take(reading, length + 1);
+    char *kept = foliot__reading_allocate(reading, length + 1);
     if (!kept)
         return "";
     memcpy(kept, text, length);

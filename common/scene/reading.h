@@ -46,8 +46,8 @@ void foliot__fault_text(foliot__reading *reading, foliot_status status, foliot__
 void foliot__path_text(const foliot__path *path, char *text, size_t bytes);
 
 // Memory from the arena; a fault and NULL if there is none.
-void *foliot__take(foliot__reading *reading, size_t bytes);
-const char *foliot__keep_text(foliot__reading *reading, const char *text, size_t length);
+void *foliot__reading_allocate(foliot__reading *reading, size_t bytes);
+const char *foliot__reading_copy_text(foliot__reading *reading, const char *text, size_t length);
 
 // The word of `words` that `written` is a likely slip of; NULL if none is close.
 const char *foliot__nearest(const char *written, const char *const *words, uint32_t count);

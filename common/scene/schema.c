@@ -172,7 +172,7 @@ static void refuse_body(foliot__scene_source *source, const foliot__node *node,
     const char *meant = NULL;
     unsigned scale =
         names->count > 10000 ? 0 : names->count; // a linear search of more names would be slow
-    const char **words = foliot__take(&source->reading, (scale + 1) * sizeof *words);
+    const char **words = foliot__reading_allocate(&source->reading, (scale + 1) * sizeof *words);
     for (uint32_t i = 0; words && i < scale; i++)
         words[i] = names->entries[i].name;
     if (words)
