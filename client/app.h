@@ -28,7 +28,7 @@ typedef struct foliot__app_player {
     foliot_client *client;
     uv_poll_t poll;
     foliot__bot bot;
-    bool playing, over, diverged;
+    bool playing, over, diverged, reconnecting;
     foliot__fault fault;
     uint64_t began_ns, leaving_ns;
 } foliot__app_player;

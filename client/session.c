@@ -106,6 +106,23 @@ static void update_client(const foliot__app *a, foliot__app_player *p, uint64_t 
         leave_session(p, now);
 }
 
+// Of the first player, for all: many lose the same server. The screen has a place of its own for
+// it.
+static void report_reconnecting(const foliot__app *a, foliot__app_player *p)
+{
+    foliot_client_state state = foliot_client_get_state(p->client);
+    bool reconnecting = p->playing && state < FOLIOT_CLIENT_PLAYING;
+    if (a->screen || p->leaving_ns || p != &a->players[0] || reconnecting == p->reconnecting ||
+        state_over(state))
+        return;
+    p->reconnecting = reconnecting;
+    if (reconnecting)
+        fprintf(stderr, "foliot-client: the connection to %s was lost; reconnecting ...\n",
+                a->address);
+    else
+        fprintf(stderr, "foliot-client: reconnected to %s\n", a->address);
+}
+
 static void update_player(foliot__app *a, foliot__app_player *p, bool frame)
 {
     if (p->over)
@@ -116,6 +133,7 @@ static void update_player(foliot__app *a, foliot__app_player *p, bool frame)
         show_world(a, p, now);
     if (p->playing && frame)
         send_controls(a, p, now);
+    report_reconnecting(a, p);
     if (a->stopping)
         leave_session(p, now);
     if (state_over(foliot_client_get_state(p->client)) ||

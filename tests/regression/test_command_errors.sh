@@ -35,3 +35,19 @@ exits "nobody there for a spectator" 75 'no answer from 127.0.0.1:1 ' "$client" 
 ok "who waits for long is told so" sh -c "grep -q 'no answer .* yet' err"
 ok "JSON has the reason, alone on stdout" sh -c "[ \"\$(wc -l <out)\" = 1 ] && grep -q '\"outcome\":\"lost\",\"reason\":\"no answer from 127.0.0.1:1 ' out"
 exits "a time to connect of nothing" 2 'from 0.1 to 3600' "$client" 127.0.0.1:1 --connect-timeout 0
+
+# A server that dies in the middle, and comes back on the same port.
+start "$scene" --port 0 --no-record
+"$client" "127.0.0.1:$port" --bot idle --seconds 6 >back.out 2>back.err &
+client_pid=$!
+sleep 1
+kill -9 $server_pid
+wait $server_pid 2>/dev/null
+"$server" "$scene" --port "$port" --no-record >server.out 2>>server.log &
+server_pid=$!
+pids="$pids $server_pid"
+wait $client_pid
+ok "a lost connection is reported while it reconnects" grep -q "^foliot-client: the connection to 127.0.0.1:$port was lost; reconnecting" back.err
+ok "and so is its return" grep -q "^foliot-client: reconnected to 127.0.0.1:$port\$" back.err
+kill -TERM $server_pid
+wait $server_pid 2>/dev/null
