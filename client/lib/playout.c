@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT
 // playout.c: the adaptive interpolation delay.
-//
-// At local time t the newest snapshot at hand is of server time s(t); its age is t - s(t).
-// Rendering at t - offset is starved just when age > offset. So the least offset for a starved
-// share q is the (1 - q) quantile of the age over time, and that is what the histogram gives;
-// losses in bursts, reordering and jitter all show in it as they are, without a model of the
-// network. Old time counts less, by halves every HALF_LIFE; what nobody would wait for all the
-// time, a host that stood still or a queue that has drained, is forgotten five times as fast.
+// At local time t the newest snapshot present is of server time s(t); its age is t - s(t).
+// Rendering at t - offset is starved exactly when age > offset. So the least offset for a starved
+// share q is the (1 - q) quantile of the age over time, which the histogram gives. Bursts of loss,
+// reordering and jitter are all contained in it, without a model of the network. The weight of old
+// time halves every HALF_LIFE_NS. Ages far above the fastest (a host that stalled, a queue that
+// drained) are forgotten five times as fast.
 #include "playout.h"
 
 #include <math.h>
