@@ -59,8 +59,10 @@ static void play(recording_fixture *yard, foliot_recording *recording, foliot_wo
         // Who a player is stands before the JOIN, as a server writes it.
         for (uint32_t k = 0; k < count; k++)
             if (inputs[k].kind == FOLIOT_INPUT_JOIN)
-                foliot_recording_note_player(recording, inputs[k].player, tick < 50 ? "a" : "b",
-                                             (foliot_player_proof){{(uint8_t)tick}});
+                assert_int_equal(
+                    foliot_recording_note_player(recording, inputs[k].player, tick < 50 ? "a" : "b",
+                                                 (foliot_player_proof){{(uint8_t)tick}}),
+                    FOLIOT_STATUS_OK);
         assert_int_equal(foliot_world_step(world, inputs, count, NULL), FOLIOT_STATUS_OK);
         assert_int_equal(foliot_recording_append(recording, world, inputs, count), FOLIOT_STATUS_OK);
     }
@@ -248,11 +250,10 @@ static _Noreturn void close_in_child(const char *file, int say)
     foliot_recording_config config = live_config(60, true);
     foliot_recording *recording = begin(&yard, file, &world, &config);
     play(&yard, recording, world, TICKS);
-    foliot_recording_flush(recording);
-    if (foliot_recording_wait(recording, false) != FOLIOT_STATUS_OK || write(say, "r", 1) != 1)
+    if (foliot_recording_flush(recording) != FOLIOT_STATUS_OK ||
+        foliot_recording_wait(recording, false) != FOLIOT_STATUS_OK || write(say, "r", 1) != 1)
         _exit(1);
-    foliot_recording_close(recording, NULL);
-    if (write(say, "c", 1) != 1)
+    if (foliot_recording_close(recording, NULL) != FOLIOT_STATUS_OK || write(say, "c", 1) != 1)
         _exit(1);
     for (;;)
         pause();
