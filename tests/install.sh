@@ -22,7 +22,7 @@ export PKG_CONFIG_PATH=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 gcc -o "$root/shared" "$root/user.c" $(pkg-config --cflags --libs foliot)
 LD_LIBRARY_PATH=$root/usr/lib "$root/shared"
 # shellcheck disable=SC2046
-gcc -o "$root/static" "$root/user.c" $(pkg-config --cflags foliot) "$root/usr/lib/libfoliot.a" -lyaml -lxxhash -lsodium -lm -pthread
+gcc -o "$root/static" "$root/user.c" $(pkg-config --cflags foliot) "$root/usr/lib/libfoliot.a" -lyaml -lxxhash -lsodium -lzstd -lm -pthread
 "$root/static"
 # Every example against the installed copy; the one with a game of its own plays a match.
 for example in examples/*.c; do
