@@ -172,7 +172,9 @@ static void receive_from(foliot__relay *relay, int fd, session *s, bool inward, 
         if (!inward && !relay->listens)
             to->near = from; // the client's ENet shows its port with the first datagram
         foliot__link *link = inward ? &relay->inward : &relay->outward;
-        foliot__link_push(link, now_ns, (uint64_t)(to - relay->sessions), bytes, (size_t)length);
+        if (foliot__link_push(link, now_ns, (uint64_t)(to - relay->sessions), bytes,
+                              (size_t)length) != FOLIOT_STATUS_OK)
+            link->counters->packets_lost++; // no memory: as a network loses one
     }
 }
 

@@ -166,7 +166,8 @@ static void release_held(foliot__link *link, uint64_t now_ns, bool passed)
             i++;
             continue;
         }
-        insert(link, link->held[i]);
+        if (insert(link, link->held[i]) != FOLIOT_STATUS_OK) // no memory: as a network loses one
+            link->counters->packets_lost++;
         link->held_count--;
         memmove(&link->held[i], &link->held[i + 1], (link->held_count - i) * sizeof link->held[0]);
         memmove(&link->held_left[i], &link->held_left[i + 1], link->held_count - i);

@@ -138,11 +138,13 @@ static void carry_unreliable(memory *from, memory *to, const uint8_t *packet, si
 {
     foliot__packet passing;
     from->hub->ledger.attempts++;
-    foliot__link_push(&from->send, from->now_ns, to->serial, packet, length);
+    if (foliot__link_push(&from->send, from->now_ns, to->serial, packet, length) != FOLIOT_STATUS_OK)
+        from->send.counters->packets_lost++; // no memory: as a network loses one
     while (foliot__link_pop(&from->send, UINT64_MAX - 1, &passing)) {
         memory *there = find_serial(from->hub, (uint32_t)passing.tag);
-        if (there)
-            foliot__link_push(&there->receive, passing.due_ns, 0, passing.bytes, passing.length);
+        if (there && foliot__link_push(&there->receive, passing.due_ns, 0, passing.bytes,
+                                       passing.length) != FOLIOT_STATUS_OK)
+            there->receive.counters->packets_lost++;
         free(passing.bytes);
     }
     while (foliot__link_pop(&to->receive, UINT64_MAX - 1, &passing)) {
