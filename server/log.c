@@ -175,6 +175,7 @@ static const struct {
                              "player lost the new one, or a token was stolen"},
     [FOLIOT_SERVER_REFUSALS] = {FOLIOT__LOG_WARNING, "refusals",
                                 "the network sends what is refused: %s"},
+    [FOLIOT_SERVER_STEP_FAILED] = {FOLIOT__LOG_ERROR, "step-failed", "the session has ended: %s"},
     [FOLIOT_SERVER_BEHIND] = {FOLIOT__LOG_WARNING, "behind",
                               "%s (%s) fell behind, and is given the state anew"},
 };
@@ -250,5 +251,7 @@ void foliot__log_event(const foliot_server_event *event)
     if (event->player != UINT32_MAX)
         foliot__log_count(&log_, "player", event->player);
     foliot__log_count(&log_, "value", event->value);
+    if (event->status != FOLIOT_STATUS_OK)
+        foliot__log_text(&log_, "status", foliot_status_get_name(event->status));
     foliot__log_end(&log_);
 }

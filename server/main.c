@@ -128,6 +128,7 @@ typedef struct app {
     uint64_t interrupted_ns;
     uint64_t received; // packets that were not batched, before the last update
     bool over, rests;  // rests: the socket is not watched until the timer
+    bool failed;       // a session, whose step did
 } app;
 
 // libuv ends the process where it gets no descriptor for its signals and no thread for its workers.
@@ -192,8 +193,10 @@ static const foliot_scene *scene_of(const app *a, const char *session)
 static void log_events(app *a)
 {
     foliot_server_event event;
-    while (foliot_server_poll(a->server, &event))
+    while (foliot_server_poll(a->server, &event)) {
         foliot__log_event(&event);
+        a->failed = a->failed || event.kind == FOLIOT_SERVER_STEP_FAILED;
+    }
     foliot_divergence_report found;
     while (foliot_server_poll_divergence(a->server, &found))
         foliot__report_divergence(&found, scene_of(a, found.session),
@@ -220,8 +223,7 @@ static void update(app *a)
     foliot_server_update(a->server, now_ns());
     log_events(a);
     if (foliot_server_get_done(a->server)) {
-        if (a->interrupts == 0 &&
-            given.ticks > 0) { // all ended by themselves: tell the peers first
+        if (a->interrupts == 0) { // all ended by themselves: tell the peers first
             a->interrupts = 1;
             foliot_server_stop(a->server, "the session has reached its last tick", now_ns());
         } else {
@@ -642,6 +644,7 @@ static int host(const foliot__arguments *arguments)
         uv_loop_close(&a.loop);
         close(a.timer_fd);
         print_counters(&a);
+        code = a.failed ? FOLIOT__EXIT_ERROR : 0;
     }
     foliot_server_destroy(a.server);
     for (uint32_t i = 0; i < a.hosted_count; i++) {

@@ -96,8 +96,8 @@ typedef struct foliot_session_config {
 foliot_session_config foliot_session_config_default(void);
 // The session's first tick is closed one period after `now_ns`. On an error the world stays the
 // caller's. FOLIOT_STATUS_INVALID: the name is empty, too long or in use; the pace is not positive;
-// there is no world; or a simulation without lockstep. FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX;
-// FOLIOT_STATUS_MEMORY.
+// there is neither a simulation nor a world with its scene; or a simulation without lockstep. FOLIOT_STATUS_FULL: FOLIOT_SESSIONS_MAX;
+// FOLIOT_STATUS_MEMORY. A session whose step fails ends: FOLIOT_SERVER_STEP_FAILED.
 foliot_status foliot_server_add_session(foliot_server *server, const foliot_session_config *config,
                                         uint64_t now_ns);
 
@@ -132,14 +132,18 @@ typedef enum foliot_server_event_kind {
     FOLIOT_SERVER_SPENT,    // a token came that had been replaced: from the player, or from someone
                             // who stole it; text: the player's name
     FOLIOT_SERVER_REFUSALS, // hostile traffic was refused; text: the counter; value: how often
+    // The step of tick `tick` failed with `status`, and the session ended before it: its peers were
+    // dismissed, and its recording ends with the last whole tick. text: why.
+    FOLIOT_SERVER_STEP_FAILED,
 } foliot_server_event_kind;
-#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_REFUSALS + 1)
+#define FOLIOT_SERVER_EVENT_KINDS (FOLIOT_SERVER_STEP_FAILED + 1)
 typedef struct foliot_server_event {
     foliot_server_event_kind kind;
     const char *session; // name; lives as long as the server
-    uint32_t player;     // UINT32_MAX: a spectator, or none
+    uint32_t player;     // UINT32_MAX: a spectator, or the event is about no player
     uint64_t tick, value;
-    char text[160]; // printable
+    foliot_status status; // of STEP_FAILED; else FOLIOT_STATUS_OK
+    char text[160];       // printable
 } foliot_server_event;
 // Takes the next event; false if there is none.
 bool foliot_server_poll(foliot_server *server, foliot_server_event *event);

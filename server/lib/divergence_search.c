@@ -262,7 +262,8 @@ void foliot__inquiry_hear(foliot__session *s, const foliot__peer *from,
         return;
     }
     s->server->counters.answers++;
-    foliot_search_handle_response(&q->search, answer->bytes, answer->length);
+    if (foliot_search_handle_response(&q->search, answer->bytes, answer->length) != FOLIOT_STATUS_OK)
+        q->search.state = FOLIOT_SEARCH_FAILED; // what makes no sense answers nothing
     proceed(s, peer);
 }
 

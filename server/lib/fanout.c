@@ -224,8 +224,7 @@ static void send_status(foliot__session *session, foliot__peer *peer)
     };
     uint8_t bytes[FOLIOT__STATUS_PACKET_BYTES];
     foliot__status_packet_encode(&status, bytes);
-    foliot_transport_send(server->config.transport, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes,
-                          sizeof bytes);
+    foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes, sizeof bytes);
 }
 
 // A host that makes up for late ticks tells nothing of the network.

@@ -150,8 +150,10 @@ struct foliot__session {
     uint32_t input_count, input_capacity;
     bool running;
     atomic_bool finished;
-    bool step_snapshot; // the step also captures one
-    foliot_status recorded;
+    bool step_snapshot;              // the step also captures one
+    foliot_status stepped, captured; // of the last step
+    foliot_status recorded;          // the first that was not fine
+    foliot_status failed;            // what ended the session; FOLIOT_STATUS_OK: nothing did
     bool recording_told;
     uint64_t ticks_lost; // of those that are counted as unrecorded
     uint64_t frozen_told;
@@ -194,8 +196,13 @@ struct foliot_server {
 void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
                           const foliot__session *session, uint32_t player, uint64_t value,
                           const char *text);
+// To a peer that the transport has lost it is not sent: a DISCONNECTED event is on its way.
+void foliot__server_send_packet(foliot_server *server, foliot_peer_id peer,
+                                foliot_delivery delivery, const uint8_t *bytes, size_t length);
 void foliot__server_send(foliot_server *server, foliot_peer_id peer,
                          const foliot__message *message);
+// Goodbye to every peer of a session that has ended.
+void foliot__server_dismiss(foliot__session *session, const char *why);
 // To every peer of a session.
 void foliot__server_tell(foliot__session *session, const foliot__message *message);
 

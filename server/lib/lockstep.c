@@ -262,7 +262,7 @@ static void send_status(foliot__session *s, foliot__peer *peer)
     }
     uint8_t bytes[FOLIOT_PACKET_BYTES_MAX];
     size_t length = foliot__lockstep_status_encode(&status, bytes);
-    foliot_transport_send(server->config.transport, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+    foliot__server_send_packet(server, peer->id, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
 }
 
 // By the first tick that they lack, and how far they may see.

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "net/transport.h"
 
 #define GREETING_NS 5000000000u // to say hello in
@@ -92,7 +93,8 @@ foliot_status foliot_server_add_session(foliot_server *server, const foliot_sess
     server->now_ns = now_ns;
     if (!config->name || !*config->name || strlen(config->name) >= FOLIOT_NAME_BYTES ||
         !(config->pace_hz > 0) || (server->session_count && find_session(server, config->name)) ||
-        (config->simulation ? config->mode != FOLIOT_SESSION_LOCKSTEP : !config->world))
+        (config->simulation ? config->mode != FOLIOT_SESSION_LOCKSTEP
+                            : !config->world || !config->scene))
         return FOLIOT_STATUS_INVALID;
     if (server->session_count == FOLIOT_SESSIONS_MAX)
         return FOLIOT_STATUS_FULL;
@@ -119,7 +121,8 @@ void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
                                    .session = session ? session->name : "",
                                    .player = player,
                                    .tick = session ? session->tick : 0,
-                                   .value = value};
+                                   .value = value,
+                                   .status = session ? session->failed : FOLIOT_STATUS_OK};
     snprintf(event->text, sizeof event->text, "%s", text);
 }
 
@@ -133,12 +136,20 @@ bool foliot_server_poll(foliot_server *server, foliot_server_event *event)
     return true;
 }
 
+void foliot__server_send_packet(foliot_server *server, foliot_peer_id peer,
+                                foliot_delivery delivery, const uint8_t *bytes, size_t length)
+{
+    foliot_status status =
+        foliot_transport_send(server->config.transport, peer, delivery, bytes, length);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_NOT_FOUND); // ours are never too large
+}
+
 void foliot__server_send(foliot_server *server, foliot_peer_id peer, const foliot__message *message)
 {
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
-        foliot_transport_send(server->config.transport, peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
+        foliot__server_send_packet(server, peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
 }
 
 // The same, unreliably and twice: whichever copy comes first is taken.
@@ -149,7 +160,7 @@ static void hint(foliot_server *server, foliot_peer_id peer, const foliot__messa
     if (foliot__message_encode(message, bytes, sizeof bytes, &length) != FOLIOT_STATUS_OK)
         return;
     for (int copy = 0; copy < 2; copy++) { // in two datagrams
-        foliot_transport_send(server->config.transport, peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+        foliot__server_send_packet(server, peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
         foliot_transport_flush(server->config.transport, server->now_ns);
     }
 }
@@ -160,6 +171,29 @@ void foliot__server_tell(foliot__session *session, const foliot__message *messag
     for (uint32_t i = 0; i < server->peers_max; i++)
         if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == session)
             foliot__server_send(server, server->peers[i].id, message);
+}
+
+static void dismiss_peer(foliot_server *server, foliot__peer *peer, const foliot__message *bye)
+{
+    foliot__server_send(server, peer->id, bye);
+    foliot_transport_disconnect(server->config.transport, peer->id, 0, false);
+    peer->state = FOLIOT__PEER_NONE;
+}
+
+void foliot__server_dismiss(foliot__session *session, const char *why)
+{
+    foliot_server *server = session->server;
+    foliot__message m = {.kind = FOLIOT__BYE};
+    snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", why);
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if ((peer->state != FOLIOT__PEER_IN && peer->state != FOLIOT__PEER_AWAITING) ||
+            peer->session != session)
+            continue;
+        if (peer->player != FOLIOT__NO_PLAYER)
+            foliot__session_peer_lost(session, peer->player, false);
+        dismiss_peer(server, peer, &m);
+    }
 }
 
 static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
@@ -184,7 +218,8 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
     foliot_transport_disconnect(server->config.transport, peer->id,
                                 FOLIOT__DISCONNECT_REFUSED + reason, false);
     server->counters.refusals++;
-    foliot__server_event(server, FOLIOT_SERVER_REFUSED, NULL, 0, reason, m.as.refuse.sentence);
+    foliot__server_event(server, FOLIOT_SERVER_REFUSED, NULL, FOLIOT__NO_PLAYER, reason,
+                         m.as.refuse.sentence);
     peer->state = FOLIOT__PEER_NONE;
 }
 
@@ -608,9 +643,7 @@ void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns)
         foliot__peer *peer = &server->peers[i];
         if (peer->state == FOLIOT__PEER_NONE)
             continue;
-        foliot__server_send(server, peer->id, &m);
-        foliot_transport_disconnect(server->config.transport, peer->id, 0, false);
-        peer->state = FOLIOT__PEER_NONE;
+        dismiss_peer(server, peer, &m);
     }
     foliot_transport_flush(server->config.transport, now_ns);
 }

@@ -61,9 +61,8 @@ static foliot_status open_mode(foliot__session *s, const foliot_session_config *
     if (status != FOLIOT_STATUS_OK)
         return status;
     // The world as it is now is the first that newcomers are given.
-    foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick));
     s->newest_snapshot = s->tick;
-    return FOLIOT_STATUS_OK;
+    return foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick));
 }
 
 // Players who were there when the server that wrote this recording died: their places are kept as
@@ -134,7 +133,7 @@ foliot_status foliot__session_create(foliot_server *server, const foliot_session
     }
     keep_players(s);
     if (s->recording)
-        foliot_recording_note_session(s->recording, s->name, s->lockstep != NULL);
+        s->recorded = foliot_recording_note_session(s->recording, s->name, s->lockstep != NULL);
     *out = s;
     return FOLIOT_STATUS_OK;
 }
@@ -444,12 +443,19 @@ static void collect_stream(foliot__session *session, uint32_t p)
         give(session, p, session->players[p].input_sequence + 1, inputs[i]);
 }
 
+// The first status that is not fine says why the recording is not whole.
+static void note_recorded(foliot__session *s, foliot_status status)
+{
+    s->recorded = s->recorded == FOLIOT_STATUS_OK ? status : s->recorded;
+}
+
 static void enter(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
     if (session->recording)
-        foliot_recording_note_player(session->recording, p, player->name,
-                                     player->rotated ? player->before : player->proof);
+        note_recorded(session, foliot_recording_note_player(session->recording, p, player->name,
+                                                            player->rotated ? player->before
+                                                                            : player->proof));
     player->join_sequence = player->input_sequence + 1;
     give(session, p, player->join_sequence, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
     player->state = FOLIOT__PLAYER_IN_WORLD;
@@ -460,9 +466,9 @@ static void note_token(foliot__session *session, uint32_t p)
 {
     foliot__player_slot *player = &session->players[p];
     if (session->recording && player->heard)
-        foliot_recording_note_acknowledged(session->recording, p);
+        note_recorded(session, foliot_recording_note_acknowledged(session->recording, p));
     if (session->recording && player->rotated) {
-        foliot_recording_note_token(session->recording, p, player->proof);
+        note_recorded(session, foliot_recording_note_token(session->recording, p, player->proof));
         player->noted_tick = session->tick + 1;
         player->noted_ns = session->server->now_ns;
         session->notes_tokens = true;
@@ -506,27 +512,38 @@ static void collect(foliot__session *session, uint32_t p)
 
 // -- ticks
 
+static foliot_status step_simulation(foliot__session *s)
+{
+    return s->world ? foliot_world_step(s->world, s->inputs, s->input_count, s->host)
+                    : foliot_simulation_step(&s->lockstep->simulation, s->inputs, s->input_count);
+}
+
+// Once stopped, a recording counts what is missing.
+static void record_step(foliot__session *s)
+{
+    if (!s->recording)
+        return;
+    note_recorded(
+        s, s->world ? foliot_recording_append(s->recording, s->world, s->inputs, s->input_count)
+                    : foliot_recording_append_simulation(s->recording, &s->lockstep->simulation,
+                                                         s->inputs, s->input_count));
+}
+
 // On a worker, or inline: the world is this function's until `finished`.
 static void run_step(void *job)
 {
     foliot__session *s = job;
-    if (s->world)
-        foliot_world_step(s->world, s->inputs, s->input_count, s->host);
-    else
-        foliot_simulation_step(&s->lockstep->simulation, s->inputs, s->input_count);
-    if (s->lockstep) {
+    s->stepped = step_simulation(s);
+    s->captured = FOLIOT_STATUS_OK;
+    if (s->stepped == FOLIOT_STATUS_OK && s->lockstep) {
         s->lockstep->digest = foliot_simulation_get_digest(&s->lockstep->simulation);
         foliot__keyframe_save(s);
     }
-    if (s->recording) { // once stopped it counts what is missing
-        foliot_status status =
-            s->world ? foliot_recording_append(s->recording, s->world, s->inputs, s->input_count)
-                     : foliot_recording_append_simulation(s->recording, &s->lockstep->simulation,
-                                                          s->inputs, s->input_count);
-        s->recorded = s->recorded == FOLIOT_STATUS_OK ? status : s->recorded;
-    }
-    if (s->step_snapshot)
-        foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick + 1));
+    if (s->stepped == FOLIOT_STATUS_OK)
+        record_step(s);
+    if (s->stepped == FOLIOT_STATUS_OK && s->step_snapshot)
+        s->captured =
+            foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick + 1));
     atomic_store_explicit(&s->finished, true, memory_order_release);
 }
 
@@ -554,14 +571,15 @@ static void tell_what_happened(foliot__session *s)
     const foliot_world_counters *world = foliot_world_get_counters(s->world);
     if (world->frozen_bodies > s->frozen_told) {
         s->frozen_told = world->frozen_bodies;
-        foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, 0, world->first_frozen_body, "");
+        foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, FOLIOT__NO_PLAYER,
+                             world->first_frozen_body, "");
     }
     if (s->recording && s->recorded != FOLIOT_STATUS_OK) {
         foliot_recording_state state = foliot_recording_get_state(s->recording);
         server->counters.ticks_unrecorded += state.ticks_lost - s->ticks_lost;
         s->ticks_lost = state.ticks_lost;
         if (!s->recording_told)
-            foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, 0, 0,
+            foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, FOLIOT__NO_PLAYER, 0,
                                  state.stopped_errno ? strerror(state.stopped_errno)
                                                      : foliot_status_get_text(s->recorded));
         s->recording_told = true;
@@ -595,14 +613,20 @@ static void send_snapshot(foliot__session *s)
     foliot_transport_flush(s->server->config.transport, s->server->now_ns);
 }
 
-// The block with the notes of this step goes to the disk now, not when it is full.
+// The block in progress goes to the disk now, not when it is full.
+static void write_block(foliot__session *s)
+{
+    note_recorded(s, foliot_recording_flush(s->recording));
+    note_recorded(s, foliot_recording_drain(s->recording));
+}
+
+// The notes of this step are safe as soon as can be.
 static void write_tokens(foliot__session *s)
 {
     if (!s->notes_tokens)
         return;
     s->notes_tokens = false;
-    foliot_recording_flush(s->recording);
-    foliot_recording_drain(s->recording);
+    write_block(s);
 }
 
 // A server that died right after a welcome must know the token that it gave.
@@ -633,10 +657,29 @@ void foliot__session_welcome_awaiting(foliot__session *s)
     }
 }
 
+// A tick that could not be stepped or shown ends the session: what was recorded is whole, and all
+// peers are told.
+static void fail(foliot__session *s, foliot_status status)
+{
+    char why[FOLIOT__SENTENCE_BYTES];
+    s->ended = true;
+    s->failed = status;
+    if (s->recording)
+        write_block(s);
+    snprintf(why, sizeof why, "the step of tick %llu failed: %s", (unsigned long long)s->tick,
+             foliot_status_get_text(status));
+    foliot__server_event(s->server, FOLIOT_SERVER_STEP_FAILED, s, FOLIOT__NO_PLAYER, 0, why);
+    foliot__server_dismiss(s, why);
+}
+
 // Takes in a step that has finished.
 static void finish_step(foliot__session *s)
 {
     s->running = false;
+    if (s->stepped != FOLIOT_STATUS_OK) {
+        fail(s, s->stepped);
+        return;
+    }
     s->tick++;
     write_tokens(s);
     s->server->counters.ticks++;
@@ -647,11 +690,16 @@ static void finish_step(foliot__session *s)
     }
     if (s->world)
         tell_what_happened(s);
+    if (s->captured != FOLIOT_STATUS_OK) {
+        fail(s, s->captured);
+        return;
+    }
     if (s->step_snapshot)
         send_snapshot(s);
     if (s->tick >= s->last_tick) {
         s->ended = true;
-        foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, 0, s->tick - s->first_tick, "");
+        foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, FOLIOT__NO_PLAYER,
+                             s->tick - s->first_tick, "");
     }
 }
 
@@ -665,7 +713,7 @@ static void count_late(foliot__session *s)
         s->server->counters.ticks_late++;
     if (late && !s->running_late)
         foliot__server_event(
-            s->server, FOLIOT_SERVER_LATE, s, 0,
+            s->server, FOLIOT_SERVER_LATE, s, FOLIOT__NO_PLAYER,
             (uint64_t)((double)(now - foliot__session_due_ns(s, s->tick)) * 1e-9 * s->pace_hz), "");
     s->running_late = late;
 }

@@ -13,8 +13,8 @@
     X(datagrams_dropped_cookie)                                                                    \
     X(datagrams_dropped_unproven)                                                                  \
     X(datagrams_dropped_malformed)                                                                 \
-    X(datagrams_dropped_fragment) X(service_errors) X(connects_refused) X(connects_over_address)   \
-        X(connects_too_fast)
+    X(datagrams_dropped_fragment)                                                                  \
+    X(service_errors) X(connects_refused) X(connects_over_address) X(connects_too_fast)
 #define WATCHED_SERVER(X)                                                                          \
     X(messages_malformed)                                                                          \
     X(messages_unexpected)                                                                         \
