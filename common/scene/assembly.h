@@ -54,6 +54,8 @@ bool foliot__list_append(foliot__assembly *assembly, foliot__list *list, const v
                          const foliot__origin *origin, const foliot__path *path);
 
 // keys.c: reads the whole document into the assembly.
+// Whether units.time names the second.
+bool foliot__time_in_seconds(const char *unit);
 void foliot__read_scene_keys(foliot__assembly *assembly, const foliot__node *top);
 
 // csv.c: appends the bodies of a file; `body` has the values for which there is no column.

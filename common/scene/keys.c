@@ -449,7 +449,7 @@ static bool check_format(foliot__scene_source *source, const foliot__node *top)
     return foliot__source_is_fine(source);
 }
 
-static bool time_in_seconds(const char *unit)
+bool foliot__time_in_seconds(const char *unit)
 {
     static const char *const words[] = {"s", "sec", "second", "seconds"};
     for (unsigned i = 0; i < sizeof words / sizeof *words; i++)
@@ -476,7 +476,8 @@ static void decide_time_step(foliot__assembly *assembly, const foliot__node *top
             foliot__fault_at_key(source, top, NULL, "tick_hz",
                                  "must be a finite number greater than 0");
     }
-    if (!foliot__value_of(top, "pace_hz") && time_in_seconds(scene->unit_time) && scene->dt > 0)
+    if (!foliot__value_of(top, "pace_hz") && foliot__time_in_seconds(scene->unit_time) &&
+        scene->dt > 0)
         scene->pace_hz = tick_hz ? assembly->tick_hz : 1 / scene->dt;
     const foliot__node *pace = foliot__value_of(top, "pace_hz");
     if (pace && !(scene->pace_hz > 0))
