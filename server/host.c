@@ -19,6 +19,7 @@
 #include "foliot/integrator.h"
 #include "foliot/replay.h"
 #include "foliot/scene_reader.h"
+#include "scene/assembly.h"
 
 static int complain(int code, const char *what, const char *why)
 {
@@ -50,6 +51,21 @@ static void name_recording(foliot__hosted *hosted)
                  date, i);
 }
 
+// Ticks in a real second. Where time is in seconds a tick is as long as the time until the next;
+// elsewhere (days, periods) the scene's own step stays, since only its pace is in real seconds.
+static void set_pace(foliot_scene *scene, const char *file, double tick_hz)
+{
+    char note[192];
+    scene->pace_hz = tick_hz;
+    if (foliot__time_in_seconds(scene->unit_time)) {
+        scene->dt = 1 / tick_hz;
+        return;
+    }
+    snprintf(note, sizeof note, "--tick-hz sets the pace alone; a tick stays %g %s", scene->dt,
+             *scene->unit_time ? scene->unit_time : "units of its time");
+    complain(0, file, note);
+}
+
 static int apply_options(foliot__hosted *hosted, const char *file,
                          const foliot__host_options *options)
 {
@@ -67,10 +83,8 @@ static int apply_options(foliot__hosted *hosted, const char *file,
             return complain(FOLIOT__EXIT_USAGE, "--integrator", why);
         scene->integrator = id;
     }
-    if (options->tick_hz > 0) {
-        scene->dt = 1 / options->tick_hz;
-        scene->pace_hz = options->tick_hz;
-    }
+    if (options->tick_hz > 0)
+        set_pace(scene, file, options->tick_hz);
     if (!(scene->pace_hz > 0))
         return complain(
             FOLIOT__EXIT_SCENE, file,

@@ -57,7 +57,7 @@ static const foliot__option host_options[] = {
     {"integrator", "NAME", FOLIOT__OPTION_TEXT, &given.integrator,
      .help = "instead of the scene's"},
     {"tick-hz", "HZ", FOLIOT__OPTION_REAL, &given.tick_hz, FOLIOT__PACE_HZ_MIN, FOLIOT__PACE_HZ_MAX,
-     .help = "sets dt to 1 / HZ, and the pace"},
+     .help = "ticks a second; dt is 1 / HZ where the scene's time is in seconds, else its own"},
     {"snapshot-hz", "HZ", FOLIOT__OPTION_POSITIVE, &given.snapshot_hz,
      .help = "at most; every tick unless said"},
     {"mode", "MODE", FOLIOT__OPTION_TEXT, &given.mode, .help = "snapshot or lockstep"},
@@ -593,7 +593,14 @@ static int check_choices(const foliot__arguments *arguments)
     if (given.resumes.count > 0 && arguments->operand_count > 0)
         return foliot__options_wrong(
             &program, arguments,
-            "--resume takes its scene from the recording; beside it name new ones with --session");
+            "--resume takes one recording and no SCENE: several are --resume %s --resume %s, and "
+            "new sessions are named with --session",
+            given.resumes.items[0], arguments->operands[0]);
+    for (uint32_t i = 1; i < given.resumes.count; i++)
+        for (uint32_t k = 0; k < i; k++)
+            if (strcmp(given.resumes.items[i], given.resumes.items[k]) == 0)
+                return foliot__options_wrong(&program, arguments, "--resume %s is given twice",
+                                             given.resumes.items[i]);
     if (given.resumes.count == 0 && scenes == 0)
         return foliot__options_wrong(&program, arguments, "a SCENE is missing");
     if (given.record && given.no_record)

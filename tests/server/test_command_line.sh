@@ -12,7 +12,10 @@ refused "a busy port" 75 "port $port .*busy" "$server" "$scene" --port "$port"
 refused "an address that is none" 2 'no IPv4' "$server" "$scene" --bind 300.1.1.1
 refused "a second session of one name" 2 "two sessions" "$server" --session "a=$scene" --session "a=$scene"
 refused "an integrator that does not admit contacts" 78 'these fit' "$server" "$scenes/cubes.yaml" --integrator rk4
-refused "a scene that is not there" 78 'cannot be opened' "$server" nowhere.yaml
+refused "a scene that is not there" 78 '^nowhere.yaml: cannot be opened' "$server" nowhere.yaml
+refused "one to be checked that is not there" 78 '^nowhere.yaml: cannot be opened' "$server" check nowhere.yaml
+refused "two recordings after one --resume" 2 'several are --resume a.foliot --resume b.foliot' "$server" --resume a.foliot b.foliot
+refused "one recording twice" 2 'twice' "$server" --resume a.foliot --resume a.foliot
 refused "no scene" 2 'SCENE is missing' "$server"
 refused "two ways to record" 2 'exclude' "$server" "$scene" --record a.foliot --no-record
 refused "a mode that there is not" 2 'snapshot or lockstep' "$server" "$scene" --mode peer
@@ -72,6 +75,22 @@ ok "and told of" grep -q 'kept as match.foliot.unfinished' second.log
 ok "and the new one is whole" "$replay" verify match.foliot
 "$server" "$scene" --port 0 --ticks 3 --record match.foliot >third.out 2>&1
 ok "what had ended is written anew" test ! -e match.foliot.unfinished-2
+# The preloaded library rounds upwards from the first: a step refuses to run so.
+printf '#include <fenv.h>\n__attribute__((constructor)) static void up(void) { fesetround(FE_UPWARD); }\n' >round.c
+${CC:-gcc} -shared -fPIC -o round.so round.c -lm
+LD_PRELOAD=./round.so ASAN_OPTIONS=verify_asan_link_order=0 timeout 20 "$server" "$scene" --port 0 --log-format json \
+    --record failed.foliot >failed.out 2>failed.log
+failed=$?
+ok "a step that fails ends the session" test "$failed" = 1
+ok "and is logged with its status, about no player" sh -c \
+    "grep '\"event\":\"step-failed\"' failed.log | grep '\"status\":\"FLOATING_POINT\"' | grep -vq '\"player\"'"
+ok "and its recording is closed" sh -c "'$replay' info failed.foliot | grep -q 'closed in order'"
+"$server" "$scenes/solar-system.yaml" --port 0 --tick-hz 100 --ticks 3 --record days.foliot >days.out 2>days.log
+ok "a scene in days keeps its step, whatever the pace" sh -c \
+    "grep -q 'pace alone.* 10 day' days.log && grep -q 'at 100 Hz' days.out && '$replay' info days.foliot | grep -q 'dt 10,'"
+"$server" "$scene" --port 0 --tick-hz 200 --ticks 3 --record seconds.foliot >seconds.out 2>seconds.log
+ok "a scene in seconds has the step that goes with the pace" sh -c \
+    "! grep -q 'pace alone' seconds.log && '$replay' info seconds.foliot | grep -q 'dt 0.005,'"
 for change in "--integrator rk4" "--tick-hz 30" "--no-record"; do # shellcheck disable=SC2086
     exits "a session that goes on, with $change" 2 'for new sessions' "$server" --resume match.foliot --port 0 --ticks 4 $change
 done
