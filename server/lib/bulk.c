@@ -25,7 +25,7 @@ static size_t send_scene(foliot_server *server, foliot__peer *peer)
     return m.as.scene_part.length;
 }
 
-static bool wants(const foliot__peer *peer)
+static bool wants_bulk(const foliot__peer *peer)
 {
     return peer->state == FOLIOT__PEER_IN &&
            (peer->scene_sent < peer->session->scene_length ||
@@ -64,7 +64,7 @@ void foliot__bulk_update(foliot_server *server)
         server->bulk_bytes + more < BYTES_AT_ONCE ? server->bulk_bytes + more : BYTES_AT_ONCE;
     server->bulk_ns = server->now_ns;
     for (uint32_t i = 0; i < server->peers_max; i++)
-        if (wants(&server->peers[i]))
+        if (wants_bulk(&server->peers[i]))
             server->order[count++] = i;
     while (count > 0 && server->bulk_bytes > 0) {
         uint32_t i = next(server, count);
@@ -74,7 +74,7 @@ void foliot__bulk_update(foliot_server *server)
                           : foliot__late_join_send(peer->session, peer);
         server->bulk_bytes -= (double)sent;
         foliot__address_of(server, peer)->bulk_turn = peer->bulk_turn = ++server->bulk_turn;
-        if (sent == 0 || !wants(peer))
+        if (sent == 0 || !wants_bulk(peer))
             server->order[i] = server->order[--count];
     }
     server->bulk_waits = count > 0; // for bytes

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: MIT
-// internal.h: what the files of the server library share. server.c: peers, messages, time.
-// session.c: one world's ticks and players. fanout.c: snapshots to peers. bulk.c: what newcomers
-// are sent, in turn. address.c: what an address has had.
+// internal.h: what the files of the server library share. Each calls only files above its own:
+//   address.c, rate_adaptation.c   what an address has had; how many snapshots a peer is sent
+//   peer.c, schedule.c             a peer's messages and its end; when ticks are due
+//   misbehaviour.c, stream.c       what no honest client says; inputs of a player in lockstep
+//   player.c                       players, their tokens, and what happens to them without a peer
+//   keyframe.c, late_join.c        saved states, and who is sent one
+//   divergence_search.c, desync_check.c, lockstep.c
+//   fanout.c, input.c              snapshots to peers, and inputs from them
+//   welcome.c, session.c, hello.c  letting in
+//   step.c, bulk.c, watch.c        ticks; what goes out in quantity; what is refused
+//   server.c                       the host's side
 #ifndef FOLIOT_SERVER_LIB_INTERNAL_H
 #define FOLIOT_SERVER_LIB_INTERNAL_H
 
@@ -193,6 +201,7 @@ struct foliot_server {
     uint32_t event_first, event_count;
 };
 
+// peer.c
 void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
                           const foliot__session *session, uint32_t player, uint64_t value,
                           const char *text);
@@ -201,57 +210,81 @@ void foliot__server_send_packet(foliot_server *server, foliot_peer_id peer,
                                 foliot_delivery delivery, const uint8_t *bytes, size_t length);
 void foliot__server_send(foliot_server *server, foliot_peer_id peer,
                          const foliot__message *message);
-// Goodbye to every peer of a session that has ended.
-void foliot__server_dismiss(foliot__session *session, const char *why);
-// To every peer of a session.
-void foliot__server_tell(foliot__session *session, const foliot__message *message);
-
+// The same, unreliably and twice: whichever copy comes first is taken.
+void foliot__server_send_twice(foliot_server *server, foliot_peer_id peer,
+                               const foliot__message *message);
+void foliot__session_send(foliot__session *session, const foliot__message *message); // to all peers
+// Goodbye to a peer, and to all of a session that has ended.
+void foliot__peer_dismiss(foliot_server *server, foliot__peer *peer, const foliot__message *bye);
+void foliot__session_dismiss(foliot__session *session, const char *why);
 // The peer's player came back through another one, so that this one is a ghost.
-void foliot__server_supersede(foliot_server *server, uint32_t peer);
+void foliot__peer_supersede(foliot_server *server, uint32_t peer);
+// The peer is gone afterwards, and its player leaves: for good, unless the peer was only slow or
+// silent.
+void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
+                       const char *why);
+// Nonsense is forgiven for a while, and counted. The peer may be gone afterwards.
+void foliot__peer_offended(foliot_server *server, foliot__peer *peer);
+void foliot__peer_malformed(foliot_server *server, foliot__peer *peer);
+
+// schedule.c
+uint32_t foliot__session_ticks(const foliot__session *session,
+                               double seconds); // at least 1, at most a million
+uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick); // when it is closed
+void foliot__session_note_lag(foliot__session *session); // a step was taken in
+// When the tick will be closed, where steps take longer than there is time for: what inputs must
+// keep to.
+uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick);
+void foliot__session_count_late(foliot__session *session); // the tick that is about to be closed
+uint64_t foliot__lockstep_shown(const foliot__session *session,
+                                bool spectates); // ticks before are for all such peers to see
+uint64_t foliot__lockstep_visible(const foliot__session *session,
+                                  const foliot__peer *peer); // the same, for one
+
+// player.c
+// Players who were there when the server that wrote the recording died.
+void foliot__players_keep(foliot__session *session);
+// A player for a newcomer, or the one that the token names. FOLIOT__NO_PLAYER if there is no room.
+uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_message *hello,
+                              uint32_t peer, bool *resumed);
+// Whether the address has all the places of players that it may have.
+bool foliot__players_over_address(const foliot__session *session, uint64_t host);
+// Whether somebody may come back to that player with the token.
+bool foliot__player_known(const foliot__session *session, const foliot__token *token);
+void foliot__player_heard_token(foliot__session *session,
+                                const foliot__peer *peer); // its welcome, as it plays
+void foliot__player_peer_lost(foliot__session *session, uint32_t player, bool for_good);
+void foliot__players_expire(foliot__session *session); // those whose peers do not come back
+
+// input.c
+void foliot__input_receive(foliot__session *session, foliot__peer *peer,
+                           const foliot__input_packet *packet);
+
+// welcome.c
+void foliot__peer_welcome(foliot_server *server, foliot__peer *peer);
+void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer);
+// A step was taken in, or nothing is recorded any more: peers whose player's token is safe are
+// welcomed.
+void foliot__session_welcome_awaiting(foliot__session *session);
+
+// hello.c
+void foliot__server_hello(foliot_server *server, foliot__peer *peer,
+                          const foliot__hello_message *hello);
 
 // session.c
 foliot_status foliot__session_create(foliot_server *server, const foliot_session_config *config,
                                      foliot__session **session);
 void foliot__session_destroy(foliot__session *session);
-void foliot__session_update(foliot__session *session);
-uint32_t foliot__session_ticks(const foliot__session *session,
-                               double seconds); // at least 1, at most a million
-uint64_t foliot__session_due_ns(const foliot__session *session, uint64_t tick); // when it is closed
-// When it will be closed, where the steps take longer than there is time for: what inputs must keep
-// to.
-uint64_t foliot__session_closes_ns(const foliot__session *session, uint64_t tick);
-// A step was taken in, or nothing is recorded any more: peers whose player's token is safe are
-// welcomed.
-void foliot__session_welcome_awaiting(foliot__session *session);
-void foliot__server_welcome(foliot_server *server, foliot__peer *peer);
-// A player for a newcomer, or the one that the token names. FOLIOT__NO_PLAYER if there is no room.
-uint32_t foliot__session_enter(foliot__session *session, const foliot__hello_message *hello,
-                               uint32_t peer, bool *resumed);
-// Whether the address has all the places of players that it may have.
-bool foliot__session_over_address(const foliot__session *session, uint64_t host);
-// Whether somebody may come back to that player with the token.
-bool foliot__session_knows(const foliot__session *session, const foliot__token *token);
-void foliot__session_heard(foliot__session *session,
-                           const foliot__peer *peer); // its welcome, as it plays
-void foliot__session_peer_lost(foliot__session *session, uint32_t player, bool for_good);
-void foliot__session_take_input(foliot__session *session, foliot__peer *peer,
-                                const foliot__input_packet *packet);
+foliot__session *foliot__session_find(const foliot_server *server,
+                                      const char *name); // "": the first; NULL: none
 
-// The peer is gone afterwards, and its player leaves: for good, unless the peer was only slow or
-// silent.
-void foliot__server_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
-                         const char *why);
-// Nonsense is forgiven for a while, and counted. The peer may be gone afterwards.
-void foliot__server_malformed(foliot_server *server, foliot__peer *peer);
+// step.c
+void foliot__session_update(foliot__session *session);
 
 // lockstep.c
 foliot_status foliot__lockstep_create(foliot__session *session,
                                       const foliot_session_config *config);
 void foliot__lockstep_destroy(foliot__session *session);
-uint64_t foliot__lockstep_shown(const foliot__session *session,
-                                bool spectates); // ticks before are for all such peers to see
-uint64_t foliot__lockstep_visible(const foliot__session *session,
-                                  const foliot__peer *peer); // the same, for one
 void foliot__lockstep_closed(foliot__session *session); // the tick whose step is about to start
 void foliot__lockstep_take(foliot__session *session, foliot__peer *peer,
                            const foliot__lockstep_input *packet);
@@ -259,7 +292,7 @@ void foliot__lockstep_take(foliot__session *session, foliot__peer *peer,
 // watch.c
 void foliot__watch_update(foliot_server *server);
 
-// conduct.c
+// misbehaviour.c
 // Counted and told. The peer may be gone afterwards: who goes on is dropped.
 void foliot__lockstep_lied(foliot__session *session, foliot__peer *peer, foliot__lie lie);
 bool foliot__lockstep_flooded(foliot__session *session,
@@ -273,13 +306,18 @@ void foliot__stream_take(foliot__session *session, foliot__peer *peer, const fol
 #define FOLIOT__STREAM_INPUTS_MAX (FOLIOT__LATE_HELD + FOLIOT__INPUTS_A_TICK)
 uint32_t foliot__stream_close(foliot__session *session, uint32_t player, foliot_input *inputs);
 
-// late_join.c
+// keyframe.c
 void foliot__keyframe_prepare(foliot__session *session, foliot__keyframe *keyframe);
 void foliot__keyframe_choose(foliot__session *session);
 void foliot__keyframe_save(foliot__session *session);
 bool foliot__keyframe_saved(foliot__session *session);
 // The newest of a tick not after `tick`, whose ticks since are known. NULL: none.
 const foliot__keyframe *foliot__keyframe_before(const foliot__session *session, uint64_t tick);
+// The peer's state, or what follows it, is not kept any more: it begins anew. It may be gone
+// afterwards: too many times are its end.
+void foliot__keyframe_withdraw(foliot__session *session, foliot__peer *peer);
+
+// late_join.c
 bool foliot__late_join_possible(const foliot__session *session, bool spectates);
 // Whether the peer is to be sent something of the state or the ticks since; and some of that. The
 // number of bytes; 0: not now.
@@ -299,13 +337,13 @@ uint64_t foliot__bulk_wake_ns(const foliot_server *server); // UINT64_MAX: nothi
 // Of the peer's address; never NULL. Lasts until the next call.
 foliot__address *foliot__address_of(foliot_server *server, foliot__peer *peer);
 
-// judge.c
+// desync_check.c
 void foliot__judge_hear(foliot__session *session, foliot__peer *peer, uint64_t stepped,
                         uint64_t digests);
 void foliot__judge_stepped(foliot__session *session); // a step was taken in
 bool foliot__is_logged(uint64_t count);               // the first few, and then 10, 100, 1000, ...
 
-// inquiry.c
+// divergence_search.c
 bool foliot__inquiry_begin(foliot__session *session,
                            foliot__peer *peer); // false: another one is on
 void foliot__inquiry_update(foliot__session *session);

@@ -96,17 +96,6 @@ void foliot__lockstep_destroy(foliot__session *s)
 
 // -- sending
 
-uint64_t foliot__lockstep_shown(const foliot__session *s, bool spectates)
-{
-    uint64_t end = s->lockstep->log.end, delay = spectates ? s->delay_ticks : 0;
-    return end > s->first_tick + delay ? end - delay : s->first_tick;
-}
-
-uint64_t foliot__lockstep_visible(const foliot__session *s, const foliot__peer *peer)
-{
-    return foliot__lockstep_shown(s, peer->player == FOLIOT__NO_PLAYER);
-}
-
 static bool relays_to(const foliot__session *s, const foliot__peer *peer)
 {
     return peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.bulk_sent;
@@ -362,7 +351,7 @@ static void take_own_ticks(foliot__session *s, foliot__peer *peer,
         return;
     }
     s->server->counters.input_packets--; // it is none
-    foliot__server_malformed(s->server, peer);
+    foliot__peer_malformed(s->server, peer);
 }
 
 void foliot__lockstep_take(foliot__session *s, foliot__peer *peer,

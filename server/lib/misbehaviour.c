@@ -64,7 +64,7 @@ void foliot__lockstep_lied(foliot__session *s, foliot__peer *peer, foliot__lie l
     if (!too_many_offences(&peer->conduct, s->server->now_ns))
         return;
     snprintf(text, sizeof text, "it %s, again and again", lies[lie]);
-    foliot__server_drop(s->server, peer, FOLIOT__REFUSE_LIED, text);
+    foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_LIED, text);
 }
 
 // A packet too many: more than a bucket holds, which fills as fast as anyone sends.

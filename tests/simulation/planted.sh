@@ -42,15 +42,15 @@ planted() { # NAME FILE SED-COMMAND
     fi
 }
 
-planted forgotten-player server/lib/session.c 's/player->proof = r->proof;//'
-planted ghost-player server/lib/session.c 's/if (here \&\& !player->leaves \&\& (is_new || is_before))/if (here \&\& !player->leaves \&\& is_new)/'
-planted deaf-after-resume server/lib/session.c 's/if (!player->gap ||/if (true ||/'
-planted player-for-ever server/lib/session.c 's/bool over = player->leaves ||.*;/bool over = player->leaves;/'
-planted uncounted-input server/lib/session.c 's/session->server->counters.inputs_abandoned += player->change_count;//'
-planted input-twice server/lib/session.c 's/if (change->sequence < player->next_sequence)/if (change->sequence + 1 < player->next_sequence)/; s/else if (change->sequence == player->next_sequence ||/else if (change->sequence <= player->next_sequence ||/'
-planted unheard-baseline server/lib/session.c 's/peer->baseline_tick = packet->newest_snapshot;/peer->baseline_tick = session->newest_snapshot;/'
+planted forgotten-player server/lib/player.c 's/player->proof = r->proof;//'
+planted ghost-player server/lib/player.c 's/if (here \&\& !player->leaves \&\& (is_new || is_before))/if (here \&\& !player->leaves \&\& is_new)/'
+planted deaf-after-resume server/lib/input.c 's/if (!player->gap ||/if (true ||/'
+planted player-for-ever server/lib/player.c 's/bool over = player->leaves ||.*;/bool over = player->leaves;/'
+planted uncounted-input server/lib/step.c 's/session->server->counters.inputs_abandoned += player->change_count;//'
+planted input-twice server/lib/input.c 's/if (change->sequence < player->next_sequence)/if (change->sequence + 1 < player->next_sequence)/; s/else if (change->sequence == player->next_sequence ||/else if (change->sequence <= player->next_sequence ||/'
+planted unheard-baseline server/lib/input.c 's/peer->baseline_tick = packet->newest_snapshot;/peer->baseline_tick = session->newest_snapshot;/'
 planted off-by-one-resend server/lib/lockstep.c 's/foliot__block_of_oldest(&l->log, from, to,/foliot__block_of_oldest(\&l->log, from + 1, to,/'
-planted player-unrecorded server/lib/session.c 's/if (session->recording)$/if (false)/'
+planted player-unrecorded server/lib/step.c 's/if (session->recording)$/if (false)/'
 planted garbage-kept common/recording/resume.c 's/sink->truncate(sink->user, replay->cut_offset) != 0/false/'
 planted a-tick-too-few common/recording/resume.c 's/foliot_replay_get_tick(replay) < about->last_tick)/foliot_replay_get_tick(replay) + 1 < about->last_tick)/'
 planted stale-joint-order common/sim/island/sleep.c 's/^    foliot__joints_changed(world);//'
@@ -59,8 +59,8 @@ planted tick-log-short common/wire/tick_log.c 's/for (uint64_t t = log->first; t
 planted slot-leak server/lib/server.c 's/^    peer->state = FOLIOT__PEER_NONE;$/if (peer->malformed == 0) peer->state = FOLIOT__PEER_NONE;/'
 # What foes, tiny limits and storage that harms are for.
 planted block-unchecked common/recording/block_reader.c 's/if (foliot__crc32c(0, \*payload, block->length) != block->payload_crc)/if (false)/'
-planted token-in-part server/lib/session.c 's/return foliot__secrets_equal(a, b, sizeof \*a);/return ((a->bytes[0] ^ b->bytes[0]) \& 7) == 0;/'
-planted places-of-one-address server/lib/session.c 's/return host != 0 \&\& held >= most;/return false;/'
+planted token-in-part server/lib/player.c 's/return foliot__secrets_equal(a, b, sizeof \*a);/return ((a->bytes[0] ^ b->bytes[0]) \& 7) == 0;/'
+planted places-of-one-address server/lib/player.c 's/return host != 0 \&\& held >= most;/return false;/'
 planted storms-unlimited common/net/admission.c 's/if (e->allowance < 1)/if (false)/'
 planted stream-not-restarted server/lib/late_join.c 's/foliot__stream_restart(&l->streams\[peer->player\]);/(void)l;/'
 exit $failed

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+// hello.c: who is let in, and as which player. Refuses with a sentence; never trusts a byte:
+// messages are decoded by wire/message.c before anything here sees them.
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+#include "net/transport.h"
+
+static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
+                   const char *format, ...) __attribute__((format(printf, 4, 5)));
+static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
+                   const char *format, ...)
+{
+    static const bool again[] = {
+#define AGAIN(name, value, flag) [value] = flag,
+        FOLIOT__REFUSALS(AGAIN)
+#undef AGAIN
+    };
+    foliot__message m = {.kind = FOLIOT__REFUSE};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(m.as.refuse.sentence, sizeof m.as.refuse.sentence, format, arguments);
+    va_end(arguments);
+    m.as.refuse.reason = reason;
+    m.as.refuse.again = again[reason];
+    foliot__server_send_twice(server, peer->id, &m);
+    foliot__server_send(server, peer->id, &m);
+    foliot_transport_disconnect(server->config.transport, peer->id,
+                                FOLIOT__DISCONNECT_REFUSED + reason, false);
+    server->counters.refusals++;
+    foliot__server_event(server, FOLIOT_SERVER_REFUSED, NULL, FOLIOT__NO_PLAYER, reason,
+                         m.as.refuse.sentence);
+    peer->state = FOLIOT__PEER_NONE;
+}
+
+// Whether it would compute as we do; if not, it is refused.
+static bool computes_alike(foliot_server *server, const foliot__session *session,
+                           foliot__peer *peer, const foliot__hello_message *hello)
+{
+    const foliot__lockstep *l = session->lockstep;
+    const foliot_simulation_kind *kind = l->simulation.kind;
+    if (strcmp(hello->simulation, kind->name) != 0 || hello->rules != kind->version) {
+        refuse(server, peer, FOLIOT__REFUSE_SIMULATION,
+               "the session '%s' steps %s, version %u; you step %s, version %u", session->name,
+               kind->name, kind->version, hello->simulation, hello->rules);
+        return false;
+    }
+    if (foliot_digest_equal(hello->fingerprint, l->fingerprint) ||
+        (hello->forces && !l->refuses_forced))
+        return true;
+    char ours[FOLIOT_DIGEST_TEXT_BYTES], yours[FOLIOT_DIGEST_TEXT_BYTES];
+    foliot_digest_print(l->fingerprint, ours);
+    foliot_digest_print(hello->fingerprint, yours);
+    refuse(server, peer, FOLIOT__REFUSE_FINGERPRINT,
+           "your build does not compute as this server's does, and would diverge in lockstep: its "
+           "fingerprint is %.8s, ours %.8s%s",
+           yours, ours, l->refuses_forced ? "" : " (--force joins all the same)");
+    return false;
+}
+
+// Whether there would be a connection too few if all came back who are away.
+static bool kept_for_others(const foliot_server *server)
+{
+    foliot_server_presence present = foliot_server_get_presence(server);
+    return present.peers + present.absent > server->peers_max;
+}
+
+void foliot__server_hello(foliot_server *server, foliot__peer *peer,
+                          const foliot__hello_message *hello)
+{
+    if (hello->protocol != FOLIOT_PROTOCOL) {
+        refuse(server, peer, FOLIOT__REFUSE_PROTOCOL,
+               "this server speaks protocol %d, you speak %u", FOLIOT_PROTOCOL, hello->protocol);
+        return;
+    }
+    if (hello->name_too_long) {
+        refuse(server, peer, FOLIOT__REFUSE_NAME, "a name has at most %d bytes",
+               FOLIOT_NAME_BYTES - 1);
+        return;
+    }
+    foliot__session *session = foliot__session_find(server, hello->session);
+    if (!session) {
+        refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here",
+               hello->session);
+        return;
+    }
+    if (server->stopping || session->ended) {
+        refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
+        return;
+    }
+    if (session->lockstep && !computes_alike(server, session, peer, hello))
+        return;
+    if (!hello->spectates && session->player_limit == 0) { // and never will have room
+        refuse(server, peer, FOLIOT__REFUSE_SESSION,
+               "nobody plays in the session '%s': it can only be watched (--spectate)",
+               session->name);
+        return;
+    }
+    bool returns = !hello->spectates && foliot__player_known(session, &hello->token);
+    if (!returns && !hello->spectates &&
+        foliot__players_over_address(
+            session, foliot_transport_get_peer_address_key(server->config.transport, peer->id))) {
+        server->counters.refusals_over_address++;
+        refuse(server, peer, FOLIOT__REFUSE_FULL,
+               "your address has all the places that it may have in the session '%s'",
+               session->name);
+        return;
+    }
+    if (!returns && kept_for_others(server)) {
+        server->counters.refusals_reserved++;
+        refuse(server, peer, FOLIOT__REFUSE_FULL,
+               "the connections that are left are kept for players who may come back");
+        return;
+    }
+    if (session->lockstep && !foliot__late_join_possible(session, hello->spectates)) {
+        refuse(server, peer, FOLIOT__REFUSE_BUSY,
+               "the session '%s' has no state to begin with just now: try again", session->name);
+        return;
+    }
+    bool resumed = false;
+    uint32_t index = (uint32_t)(peer - server->peers), player = FOLIOT__NO_PLAYER;
+    if (!hello->spectates)
+        player = foliot__player_enter(session, hello, index, &resumed);
+    if (!hello->spectates && player == FOLIOT__NO_PLAYER) {
+        refuse(server, peer, FOLIOT__REFUSE_FULL,
+               "the session '%s' is full: it has room for %u players", session->name,
+               session->player_limit);
+        return;
+    }
+    peer->session = session;
+    peer->player = player;
+    memcpy(peer->name, hello->spectates ? hello->name : session->players[player].name,
+           sizeof peer->name);
+    char address[64], text[160];
+    foliot_transport_get_peer_address(server->config.transport, peer->id, address, sizeof address);
+    snprintf(text, sizeof text, "%s (%s)", peer->name, address);
+    foliot__server_event(server, resumed ? FOLIOT_SERVER_RESUMED : FOLIOT_SERVER_JOINED, session,
+                         player, 0, text);
+    if (resumed)
+        server->counters.resumes++;
+    else
+        server->counters.joins++;
+    if (!resumed || !session->recording) {
+        foliot__peer_welcome(server, peer);
+        return;
+    }
+    peer->state = FOLIOT__PEER_AWAITING;
+    session->awaiting = true;
+}

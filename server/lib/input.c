@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+// input.c: changes of players' controls in a session of snapshots, from their arrival until their
+// tick is closed. Receiving enqueues: nothing here touches the world.
+#include "internal.h"
+
+static void hold_change(foliot__session *session, foliot__player_slot *player,
+                        const foliot__change *change)
+{
+    foliot_server_counters *counters = &session->server->counters;
+    if (player->change_count == FOLIOT__CHANGES_HELD ||
+        (int64_t)change->tick - (int64_t)session->tick > FOLIOT__TICKS_AHEAD_MAX) {
+        counters->inputs_refused++;
+        player->next_sequence++; // it is dropped, counted, and not asked for again
+        return;
+    }
+    uint32_t at = (player->change_first + player->change_count++) % FOLIOT__CHANGES_HELD;
+    player->changes[at] = *change;
+    player->next_sequence++;
+    counters->inputs++;
+}
+
+// After a server's death the oldest change that a client still has may not be the next one.
+static bool skips_gap(foliot__player_slot *player, const foliot__change *change)
+{
+    if (!player->gap || change->sequence - player->next_sequence > FOLIOT__GAP_MAX)
+        return false;
+    player->next_sequence = change->sequence;
+    return true;
+}
+
+void foliot__input_receive(foliot__session *session, foliot__peer *peer,
+                           const foliot__input_packet *packet)
+{
+    foliot_server *server = session->server;
+    if (peer->heard_ns == 0) // it has heard the welcome, which went ahead of all snapshots
+        foliot__thinning_begin(&peer->thinning, server->arrived_ns - peer->greeted_ns);
+    bool newer = peer->heard_ns == 0 || (int32_t)(packet->sent_us - peer->echo_us) > 0;
+    if (newer) {
+        peer->heard_ns = server->arrived_ns;
+        peer->echo_us = packet->sent_us;
+        peer->newest_tick = packet->tick;
+    }
+    if (packet->newest_snapshot != FOLIOT__NO_TICK &&
+        packet->newest_snapshot <= foliot__fanout_shown(session, peer) &&
+        (!peer->acknowledged || packet->newest_snapshot > peer->baseline_tick) &&
+        foliot__fanout_find(session, packet->newest_snapshot)) {
+        if (peer->acknowledged) // of the first there were several copies
+            foliot__fanout_heard(session, peer, packet->newest_snapshot);
+        peer->acknowledged = peer->has_baseline = true;
+        peer->baseline_tick = packet->newest_snapshot;
+    }
+    if (peer->player == FOLIOT__NO_PLAYER)
+        return;
+    foliot__player_slot *player = &session->players[peer->player];
+    for (uint32_t i = 0; i < packet->count; i++) {
+        const foliot__change *change = &packet->changes[i];
+        if (change->sequence < player->next_sequence)
+            server->counters.inputs_repeated++;
+        else if (change->sequence == player->next_sequence || skips_gap(player, change))
+            hold_change(session, player, change);
+        player->gap = false;
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+// keyframe.c: saved states of a lockstep session, for newcomers and for searches. A state is not
+// overwritten while it is being sent, but whoever does not acknowledge it cannot hold it: there is
+// always one for newcomers, and a place for the next.
+#include <stdlib.h>
+
+#include "base/bytes.h"
+#include "internal.h"
+
+#define HEAD_START_BYTES 16384.0 // of a rate: whoever has just begun is not slow yet
+
+static bool reserve_bytes(foliot__keyframe *k, size_t length)
+{
+    if (length <= k->capacity)
+        return true;
+    uint8_t *bytes = realloc(k->bytes, length);
+    if (!bytes)
+        return false;
+    k->bytes = bytes;
+    k->capacity = length;
+    return true;
+}
+
+// Over which one to save, with what the players have given so far: their slots are not the worker's
+// to read.
+void foliot__keyframe_prepare(foliot__session *s, foliot__keyframe *k)
+{
+    size_t head = 4 * (size_t)s->player_limit;
+    k->valid = false;
+    k->players = s->player_limit;
+    if (!reserve_bytes(k, head + 1))
+        return;
+    foliot__writer w = foliot__writer_of(k->bytes, head);
+    for (uint32_t p = 0; p < s->player_limit; p++)
+        foliot__write_u32(&w, s->players[p].input_sequence);
+    s->lockstep->saving = k;
+}
+
+// Who is sent which state: how many, and how fast the fastest of them is. Peers whose address is
+// sent a newer one as well count half: one address is not to hold several.
+static void count_pins(foliot__session *s)
+{
+    foliot__lockstep *l = s->lockstep;
+    foliot_server *server = s->server;
+    enum { FORGET, FIND_NEWEST, COUNT, PASSES };
+    for (uint32_t i = 0; i < l->keyframe_count; i++) {
+        l->keyframes[i].pins = 0;
+        l->keyframes[i].rate = 0;
+    }
+    for (uint32_t i = 0; i < PASSES * server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i % server->peers_max];
+        const foliot__lockstep_peer *p = &peer->lockstep;
+        if (peer->state != FOLIOT__PEER_IN || peer->session != s || !p->joining)
+            continue;
+        foliot__keyframe *k = &l->keyframes[p->keyframe];
+        foliot__address *address = foliot__address_of(server, peer);
+        double age = (double)(server->now_ns - p->begun_ns) * 1e-9 + 1;
+        double rate = (double)(p->heard + HEAD_START_BYTES) / age *
+                      (k->tick < address->pinned_tick ? 0.5 : 1);
+        if (i / server->peers_max == FORGET) {
+            address->pinned_tick = 0;
+        } else if (i / server->peers_max == FIND_NEWEST) {
+            address->pinned_tick = k->tick > address->pinned_tick ? k->tick : address->pinned_tick;
+        } else {
+            k->pins++;
+            k->rate = rate > k->rate ? rate : k->rate;
+        }
+    }
+}
+
+void foliot__keyframe_withdraw(foliot__session *s, foliot__peer *peer)
+{
+    foliot__lockstep_peer *p = &peer->lockstep;
+    uint64_t lacks = s->lockstep->log.first > p->acked ? s->lockstep->log.first - p->acked : 0;
+    p->joining = p->bulk_sent = false;
+    p->begun_ns = s->server->now_ns;
+    s->server->counters.behind++;
+    foliot__server_event(s->server, FOLIOT_SERVER_BEHIND, s, peer->player, lacks, peer->name);
+    if (++peer->conduct.restarts > FOLIOT__RESTARTS_MAX)
+        foliot__peer_drop(s->server, peer, FOLIOT__REFUSE_SLOW,
+                          "it is too slow for the session's state");
+}
+
+static void withdraw_from_all(foliot__session *s, const foliot__keyframe *k)
+{
+    foliot_server *server = s->server;
+    server->counters.keyframes_taken_back++;
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if (peer->state == FOLIOT__PEER_IN && peer->session == s && peer->lockstep.joining &&
+            &s->lockstep->keyframes[peer->lockstep.keyframe] == k)
+            foliot__keyframe_withdraw(s, peer);
+    }
+}
+
+// Where the next state goes: never over one that newcomers need, which are the newest that
+// spectators may see and all after it. What is being sent goes last, and of that what moves
+// slowest: whoever acknowledges nothing holds nothing up.
+static foliot__keyframe *place_to_save(foliot__session *s)
+{
+    foliot__lockstep *l = s->lockstep;
+    const foliot__keyframe *needed = foliot__keyframe_before(s, foliot__lockstep_shown(s, true));
+    foliot__keyframe *oldest = NULL, *slowest = NULL;
+    count_pins(s);
+    for (uint32_t i = 0; i < l->keyframe_count; i++) {
+        foliot__keyframe *k = &l->keyframes[i];
+        if (k->valid && needed && k->tick >= needed->tick)
+            continue;
+        if (k->pins == 0 && (!oldest || (oldest->valid && (!k->valid || k->tick < oldest->tick))))
+            oldest = k;
+        if (k->pins > 0 && (!slowest || k->rate < slowest->rate))
+            slowest = k;
+    }
+    if (!oldest && slowest)
+        withdraw_from_all(s, slowest);
+    return oldest ? oldest : slowest;
+}
+
+// Before a step: whether it saves.
+void foliot__keyframe_choose(foliot__session *s)
+{
+    foliot__lockstep *l = s->lockstep;
+    l->saving = NULL;
+    if ((s->tick + 1) % l->keyframe_ticks != 0)
+        return;
+    foliot__keyframe *place = place_to_save(s);
+    if (place)
+        foliot__keyframe_prepare(s, place);
+    else
+        s->server->counters.keyframes_unsaved++;
+}
+
+// On the worker that has stepped.
+void foliot__keyframe_save(foliot__session *s)
+{
+    foliot__keyframe *k = s->lockstep->saving;
+    const foliot_simulation *simulation = &s->lockstep->simulation;
+    size_t length = 0, head = 4 * (size_t)s->player_limit;
+    if (!k || foliot_simulation_capture(simulation, NULL, 0, &length) != FOLIOT_STATUS_OK ||
+        length + head > UINT32_MAX || !reserve_bytes(k, head + length + 1))
+        return;
+    k->valid = foliot_simulation_capture(simulation, k->bytes + head, length, &length) == FOLIOT_STATUS_OK;
+    k->length = head + length;
+    k->tick = foliot_simulation_get_tick(simulation);
+}
+
+// When the step is taken in.
+bool foliot__keyframe_saved(foliot__session *s)
+{
+    foliot__keyframe *k = s->lockstep->saving;
+    s->lockstep->saving = NULL;
+    if (k && k->valid)
+        s->server->counters.keyframes_saved++;
+    return k && k->valid;
+}
+
+const foliot__keyframe *foliot__keyframe_before(const foliot__session *s, uint64_t tick)
+{
+    const foliot__lockstep *l = s->lockstep;
+    const foliot__keyframe *best = NULL;
+    for (uint32_t i = 0; i < l->keyframe_count; i++) {
+        const foliot__keyframe *k = &l->keyframes[i];
+        if (k->valid && k != l->saving && k->tick >= l->log.first && k->tick <= tick &&
+            (!best || k->tick > best->tick))
+            best = k;
+    }
+    return best;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+// peer.c: one peer of a server, whatever it is there for: what is sent to it, what is reported of
+// it, and its end. Knows nothing of players, worlds and ticks.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "internal.h"
+
+void foliot__server_event(foliot_server *server, foliot_server_event_kind kind,
+                          const foliot__session *session, uint32_t player, uint64_t value,
+                          const char *text)
+{
+    if (server->event_count == FOLIOT__EVENTS_HELD) {
+        server->counters.events_dropped++;
+        return;
+    }
+    foliot_server_event *event =
+        &server->events[(server->event_first + server->event_count++) % FOLIOT__EVENTS_HELD];
+    *event = (foliot_server_event){.kind = kind,
+                                   .session = session ? session->name : "",
+                                   .player = player,
+                                   .tick = session ? session->tick : 0,
+                                   .value = value,
+                                   .status = session ? session->failed : FOLIOT_STATUS_OK};
+    snprintf(event->text, sizeof event->text, "%s", text);
+}
+
+void foliot__server_send_packet(foliot_server *server, foliot_peer_id peer,
+                                foliot_delivery delivery, const uint8_t *bytes, size_t length)
+{
+    foliot_status status =
+        foliot_transport_send(server->config.transport, peer, delivery, bytes, length);
+    FOLIOT_ASSERT(status == FOLIOT_STATUS_OK || status == FOLIOT_STATUS_NOT_FOUND); // ours are never too large
+}
+
+void foliot__server_send(foliot_server *server, foliot_peer_id peer, const foliot__message *message)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    if (foliot__message_encode(message, bytes, sizeof bytes, &length) == FOLIOT_STATUS_OK)
+        foliot__server_send_packet(server, peer, FOLIOT_DELIVERY_RELIABLE, bytes, length);
+}
+
+// The same, unreliably and twice: whichever copy comes first is taken.
+void foliot__server_send_twice(foliot_server *server, foliot_peer_id peer,
+                               const foliot__message *message)
+{
+    uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
+    size_t length;
+    if (foliot__message_encode(message, bytes, sizeof bytes, &length) != FOLIOT_STATUS_OK)
+        return;
+    for (int copy = 0; copy < 2; copy++) { // in two datagrams
+        foliot__server_send_packet(server, peer, FOLIOT_DELIVERY_UNRELIABLE, bytes, length);
+        foliot_transport_flush(server->config.transport, server->now_ns);
+    }
+}
+
+void foliot__session_send(foliot__session *session, const foliot__message *message)
+{
+    foliot_server *server = session->server;
+    for (uint32_t i = 0; i < server->peers_max; i++)
+        if (server->peers[i].state == FOLIOT__PEER_IN && server->peers[i].session == session)
+            foliot__server_send(server, server->peers[i].id, message);
+}
+
+void foliot__peer_dismiss(foliot_server *server, foliot__peer *peer, const foliot__message *bye)
+{
+    foliot__server_send(server, peer->id, bye);
+    foliot_transport_disconnect(server->config.transport, peer->id, 0, false);
+    peer->state = FOLIOT__PEER_NONE;
+}
+
+void foliot__session_dismiss(foliot__session *session, const char *why)
+{
+    foliot_server *server = session->server;
+    foliot__message m = {.kind = FOLIOT__BYE};
+    snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", why);
+    for (uint32_t i = 0; i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if ((peer->state != FOLIOT__PEER_IN && peer->state != FOLIOT__PEER_AWAITING) ||
+            peer->session != session)
+            continue;
+        if (peer->player != FOLIOT__NO_PLAYER)
+            foliot__player_peer_lost(session, peer->player, false);
+        foliot__peer_dismiss(server, peer, &m);
+    }
+}
+
+void foliot__peer_supersede(foliot_server *server, uint32_t index)
+{
+    foliot__peer *peer = &server->peers[index];
+    if (peer->state == FOLIOT__PEER_NONE)
+        return;
+    foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_SUPERSEDED,
+                                true);
+    server->counters.peers_superseded++;
+    peer->state = FOLIOT__PEER_NONE;
+}
+
+void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
+                       const char *why)
+{
+    char address[64], text[256];
+    bool in = peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING;
+    if (peer->state == FOLIOT__PEER_NONE)
+        return;
+    server->counters.peers_dropped++;
+    foliot_transport_get_peer_address(server->config.transport, peer->id, address, sizeof address);
+    snprintf(text, sizeof text, "%s%s%s%s was dropped: %s", peer->name, in ? " (" : "", address,
+             in ? ")" : "", why);
+    foliot__server_event(server, FOLIOT_SERVER_DROPPED, peer->session, peer->player, reason, text);
+    bool for_good = reason != FOLIOT__REFUSE_SLOW && reason != FOLIOT__REFUSE_SILENT;
+    if (in && peer->player != FOLIOT__NO_PLAYER)
+        foliot__player_peer_lost(peer->session, peer->player, for_good);
+    foliot_transport_disconnect(server->config.transport, peer->id,
+                                FOLIOT__DISCONNECT_REFUSED + reason, true);
+    peer->state = FOLIOT__PEER_NONE;
+}
+
+// Nonsense is forgiven for a while, and counted.
+void foliot__peer_offended(foliot_server *server, foliot__peer *peer)
+{
+    if (++peer->malformed >= FOLIOT__MALFORMED_MAX)
+        foliot__peer_drop(server, peer, FOLIOT__REFUSE_MALFORMED,
+                          "it went on sending what is no message");
+}
+
+void foliot__peer_malformed(foliot_server *server, foliot__peer *peer)
+{
+    server->counters.messages_malformed++;
+    foliot__peer_offended(server, peer);
+}

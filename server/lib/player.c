@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MIT
+// player.c: the players of a session: their places, the tokens that name them, and what becomes of
+// a player whose peer is lost. A player outlasts its peers: it leaves the world in a tick alone.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "crypto/crypto.h"
+#include "internal.h"
+
+#define PLAYERS_SHARE 4 // an address may have a quarter of a session's places,
+#define PLAYERS_MIN 2   // and so many at least
+
+static const foliot_player_proof no_proof; // all zero
+
+static foliot_player_proof proof_of(const foliot__token *token)
+{
+    foliot_player_proof proof = {{0}};
+    if (!foliot__token_is_none(token))
+        foliot__one_way(token, sizeof *token, proof.bytes);
+    return proof;
+}
+
+static bool same_proof(const foliot_player_proof *a, const foliot_player_proof *b)
+{
+    return foliot__secrets_equal(a, b, sizeof *a);
+}
+
+static void give_token(const foliot_server *server, foliot__player_slot *player)
+{
+    foliot__random_source *random =
+        server->config.random ? server->config.random : foliot__system_random;
+    do
+        random(server->config.random_user, &player->token, sizeof player->token);
+    while (foliot__token_is_none(&player->token));
+    player->proof = proof_of(&player->token);
+}
+
+// Whose player comes back: who has its token, or who was given it but has not heard so, and asks
+// again with the one that he had before. Looks at all of them whichever it is.
+static uint32_t find_player(const foliot__session *session, const foliot__token *token)
+{
+    uint32_t found = FOLIOT__NO_PLAYER;
+    foliot_player_proof proof = proof_of(token);
+    if (foliot__token_is_none(token))
+        return found;
+    for (uint32_t p = 0; p < session->player_limit; p++) {
+        const foliot__player_slot *player = &session->players[p];
+        bool here =
+            player->state == FOLIOT__PLAYER_ENTERING || player->state == FOLIOT__PLAYER_IN_WORLD;
+        bool is_new = same_proof(&player->proof, &proof),
+             is_before = same_proof(&player->before, &proof);
+        if (here && !player->leaves && (is_new || is_before))
+            found = p;
+    }
+    return found;
+}
+
+bool foliot__player_known(const foliot__session *session, const foliot__token *token)
+{
+    return find_player(session, token) != FOLIOT__NO_PLAYER;
+}
+
+// The token that he came with holds until he shows that he has heard the new one.
+static void resume_player(foliot__session *session, foliot__player_slot *player,
+                          const foliot__token *token, uint32_t peer)
+{
+    foliot_player_proof proof = proof_of(token);
+    if (same_proof(&player->proof,
+                   &proof)) { // so its welcome was heard, though no input may have said so yet
+        if (player->same && !same_proof(&player->before, &no_proof))
+            player->spent = player->before;
+        player->same = player->heard = true;
+    }
+    player->before = proof;
+    give_token(session->server, player);
+    player->rotated = true;
+    session->server->counters.tokens_rotated++;
+    if (player->peer >= 0 && player->peer != (int64_t)peer)
+        foliot__peer_supersede(session->server, (uint32_t)player->peer);
+    player->peer = peer;
+}
+
+// A token that was replaced, and whose owner had heard so: he lost the new one, or somebody has
+// stolen it.
+static void tell_spent(foliot__session *session, const foliot__token *token)
+{
+    foliot_player_proof proof = proof_of(token);
+    for (uint32_t p = 0; !foliot__token_is_none(token) && p < session->player_limit; p++) {
+        const foliot__player_slot *player = &session->players[p];
+        if (player->state == FOLIOT__PLAYER_NONE || !same_proof(&player->spent, &proof))
+            continue;
+        session->server->counters.tokens_spent++;
+        foliot__server_event(session->server, FOLIOT_SERVER_SPENT, session, p, 0, player->name);
+    }
+}
+
+static uint32_t free_player(const foliot__session *session)
+{
+    for (uint32_t p = 0; p < session->player_limit; p++)
+        if (session->players[p].state == FOLIOT__PLAYER_NONE)
+            return p;
+    return FOLIOT__NO_PLAYER;
+}
+
+bool foliot__players_over_address(const foliot__session *session, uint64_t host)
+{
+    uint32_t most = session->server->config.players_per_address_max, held = 0;
+    if (most == 0)
+        most = session->player_limit / PLAYERS_SHARE < PLAYERS_MIN
+                   ? PLAYERS_MIN
+                   : session->player_limit / PLAYERS_SHARE;
+    for (uint32_t p = 0; p < session->player_limit; p++)
+        held +=
+            session->players[p].state != FOLIOT__PLAYER_NONE && session->players[p].host == host;
+    return host != 0 && held >= most;
+}
+
+uint32_t foliot__player_enter(foliot__session *session, const foliot__hello_message *hello,
+                              uint32_t peer, bool *resumed)
+{
+    uint64_t host = foliot_transport_get_peer_address_key(session->server->config.transport,
+                                               session->server->peers[peer].id);
+    uint32_t found = find_player(session, &hello->token);
+    *resumed = found != FOLIOT__NO_PLAYER;
+    if (*resumed) {
+        resume_player(session, &session->players[found], &hello->token, peer);
+        session->players[found].host = host;
+        return found;
+    }
+    tell_spent(session, &hello->token);
+    found = free_player(session);
+    if (found == FOLIOT__NO_PLAYER)
+        return found;
+    foliot__player_slot *player = &session->players[found];
+    uint32_t input_sequence = player->input_sequence;
+    memset(player, 0, sizeof *player);
+    player->state = FOLIOT__PLAYER_ENTERING;
+    player->peer = peer;
+    player->host = host;
+    give_token(session->server, player);
+    player->before = proof_of(&hello->token); // of a player that is gone
+    player->next_sequence = 1;
+    player->input_sequence = input_sequence;
+    if (session->lockstep) // of who had the place before
+        foliot__stream_restart(&session->lockstep->streams[found]);
+    memcpy(player->name, hello->name, sizeof player->name);
+    if (!*player->name) // others want to call him something
+        snprintf(player->name, sizeof player->name, "player-%u", found);
+    return found;
+}
+
+void foliot__player_heard_token(foliot__session *session, const foliot__peer *peer)
+{
+    foliot__player_slot *player =
+        peer->player == FOLIOT__NO_PLAYER ? NULL : &session->players[peer->player];
+    if (!player || foliot__token_is_none(&player->token))
+        return;
+    if (player->same)
+        player->spent = player->before;
+    player->heard = !same_proof(&player->before, &no_proof); // to be noted
+    player->before = no_proof;
+    foliot__forget(&player->token, sizeof player->token);
+}
+
+void foliot__player_peer_lost(foliot__session *session, uint32_t index, bool for_good)
+{
+    foliot__player_slot *player = &session->players[index];
+    player->peer = -1;
+    player->lost_ns = session->server->now_ns;
+    if (for_good && player->state == FOLIOT__PLAYER_ENTERING)
+        player->leaves = true; // after it has come, so that what is recorded has both
+    else if (for_good && player->state != FOLIOT__PLAYER_NONE)
+        player->state = FOLIOT__PLAYER_LEAVING;
+}
+
+void foliot__players_expire(foliot__session *session)
+{
+    uint64_t keep_ns = (uint64_t)session->server->config.reconnect_ms * 1000000u;
+    for (uint32_t p = 0; p < session->player_limit; p++) {
+        foliot__player_slot *player = &session->players[p];
+        bool over = player->leaves || session->server->now_ns - player->lost_ns >= keep_ns;
+        if (player->state == FOLIOT__PLAYER_IN_WORLD && player->peer < 0 && over)
+            player->state = FOLIOT__PLAYER_LEAVING;
+    }
+}
+
+// Players who were there when the server that wrote this recording died: their places are kept as
+// after a lost peer.
+void foliot__players_keep(foliot__session *s)
+{
+    const foliot_resumption *resumed = s->recording ? foliot_recording_get_resumption(s->recording) : NULL;
+    for (uint32_t p = 0; p < s->player_limit; p++) {
+        s->players[p].peer = -1;
+        if (!s->world || foliot_world_get_player_body(s->world, p) == FOLIOT_NO_BODY)
+            continue;
+        s->players[p].state = FOLIOT__PLAYER_IN_WORLD; // though nobody may know it again
+        s->players[p].lost_ns = s->server->now_ns;
+        s->players[p].next_sequence = 1;
+    }
+    for (uint32_t i = 0; resumed && i < resumed->player_count; i++) {
+        const foliot_recorded_player *r = &resumed->players[i];
+        if (r->player >= s->player_limit)
+            continue;
+        foliot__player_slot *player = &s->players[r->player];
+        player->state = FOLIOT__PLAYER_IN_WORLD;
+        player->lost_ns = s->server->now_ns;
+        if (r->join_sequence) {
+            player->proof = r->proof;
+            player->before = r->before;
+            player->same = true;
+        }
+        player->join_sequence = r->join_sequence;
+        player->input_sequence = r->sequence;
+        player->next_sequence = r->sequence - r->join_sequence + 1;
+        player->gap = true;
+        memcpy(player->name, r->name, sizeof player->name);
+    }
+}
+
+foliot_server_presence foliot_server_get_presence(const foliot_server *server)
+{
+    foliot_server_presence present = {0};
+    for (uint32_t i = 0; i < server->peers_max; i++)
+        present.peers += server->peers[i].state != FOLIOT__PEER_NONE;
+    for (uint32_t i = 0; i < server->session_count; i++)
+        for (uint32_t p = 0; p < server->sessions[i]->player_limit; p++) {
+            const foliot__player_slot *player = &server->sessions[i]->players[p];
+            present.players += player->state != FOLIOT__PLAYER_NONE;
+            present.absent += player->state != FOLIOT__PLAYER_NONE && player->peer < 0;
+            present.inputs += player->change_count;
+        }
+    return present;
+}

@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: MIT
+// step.c: the ticks of a session: a due tick is closed with the inputs that wait for it, stepped on
+// a worker and taken in again. While a step runs, nothing here touches the world.
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "internal.h"
+
+// -- closing
+
+static void announce(foliot__session *session, uint32_t player, bool joined)
+{
+    foliot__message m = {.kind = FOLIOT__PLAYER};
+    m.as.player.player = player;
+    m.as.player.joined = joined;
+    m.as.player.slot = FOLIOT_NO_BODY;
+    if (!session->running && joined && session->world)
+        m.as.player.slot = foliot_world_get_player_body(session->world, player);
+    memcpy(m.as.player.name, session->players[player].name, sizeof m.as.player.name);
+    foliot__session_send(session, &m);
+}
+
+static void add_input(foliot__session *session, uint32_t player, uint32_t sequence,
+                      foliot_input input)
+{
+    FOLIOT_ASSERT(session->input_count < session->input_capacity);
+    input.player = player;
+    input.sequence = session->players[player].input_sequence = sequence;
+    session->inputs[session->input_count++] = input;
+}
+
+static void collect_stream(foliot__session *session, uint32_t p)
+{
+    foliot_input inputs[FOLIOT__STREAM_INPUTS_MAX];
+    uint32_t count = foliot__stream_close(session, p, inputs);
+    for (uint32_t i = 0; i < count; i++)
+        add_input(session, p, session->players[p].input_sequence + 1, inputs[i]);
+}
+
+// The first status that is not fine says why the recording is not whole.
+static void note_recorded(foliot__session *s, foliot_status status)
+{
+    s->recorded = s->recorded == FOLIOT_STATUS_OK ? status : s->recorded;
+}
+
+static void join_world(foliot__session *session, uint32_t p)
+{
+    foliot__player_slot *player = &session->players[p];
+    if (session->recording)
+        note_recorded(session, foliot_recording_note_player(session->recording, p, player->name,
+                                                            player->rotated ? player->before
+                                                                            : player->proof));
+    player->join_sequence = player->input_sequence + 1;
+    add_input(session, p, player->join_sequence, (foliot_input){.kind = FOLIOT_INPUT_JOIN});
+    player->state = FOLIOT__PLAYER_IN_WORLD;
+}
+
+// What became of its token, in order: one that was heard is, before another follows it.
+static void note_token(foliot__session *session, uint32_t p)
+{
+    foliot__player_slot *player = &session->players[p];
+    if (session->recording && player->heard)
+        note_recorded(session, foliot_recording_note_acknowledged(session->recording, p));
+    if (session->recording && player->rotated) {
+        note_recorded(session, foliot_recording_note_token(session->recording, p, player->proof));
+        player->noted_tick = session->tick + 1;
+        player->noted_ns = session->server->now_ns;
+        session->notes_tokens = true;
+    }
+    player->rotated = player->heard = false;
+}
+
+// What one player does in the tick that is closed now, in order.
+static void collect_inputs(foliot__session *session, uint32_t p)
+{
+    foliot__player_slot *player = &session->players[p];
+    if (player->state == FOLIOT__PLAYER_ENTERING)
+        join_world(session, p);
+    note_token(session, p);
+    if (player->state == FOLIOT__PLAYER_IN_WORLD && session->lockstep)
+        collect_stream(session, p);
+    while (player->state == FOLIOT__PLAYER_IN_WORLD && player->change_count > 0) {
+        const foliot__change *change = &player->changes[player->change_first];
+        if (change->tick > session->tick)
+            break;
+        if (change->tick < session->tick) {
+            player->late_changes++;
+            session->server->counters.inputs_late++;
+        }
+        foliot_input input = {.kind = FOLIOT_INPUT_CONTROL, .buttons = change->buttons};
+        memcpy(input.axes, change->axes, sizeof input.axes);
+        add_input(session, p, player->join_sequence + change->sequence, input);
+        player->change_first = (player->change_first + 1) % FOLIOT__CHANGES_HELD;
+        player->change_count--;
+    }
+    if (player->state == FOLIOT__PLAYER_LEAVING) {
+        add_input(session, p, player->input_sequence + 1,
+                  (foliot_input){.kind = FOLIOT_INPUT_LEAVE});
+        foliot__server_event(session->server, FOLIOT_SERVER_LEFT, session, p, 0, player->name);
+        session->server->counters.leaves++;
+        announce(session, p, false);
+        session->server->counters.inputs_abandoned += player->change_count;
+        player->change_count = 0;
+        player->state = FOLIOT__PLAYER_NONE;
+    }
+}
+
+// -- stepping
+
+static foliot_status step_simulation(foliot__session *s)
+{
+    return s->world ? foliot_world_step(s->world, s->inputs, s->input_count, s->host)
+                    : foliot_simulation_step(&s->lockstep->simulation, s->inputs, s->input_count);
+}
+
+// Once stopped, a recording counts what is missing.
+static void record_step(foliot__session *s)
+{
+    if (!s->recording)
+        return;
+    note_recorded(
+        s, s->world ? foliot_recording_append(s->recording, s->world, s->inputs, s->input_count)
+                    : foliot_recording_append_simulation(s->recording, &s->lockstep->simulation,
+                                                         s->inputs, s->input_count));
+}
+
+// On a worker, or inline: the world is this function's until `finished`.
+static void run_step(void *job)
+{
+    foliot__session *s = job;
+    s->stepped = step_simulation(s);
+    s->captured = FOLIOT_STATUS_OK;
+    if (s->stepped == FOLIOT_STATUS_OK && s->lockstep) {
+        s->lockstep->digest = foliot_simulation_get_digest(&s->lockstep->simulation);
+        foliot__keyframe_save(s);
+    }
+    if (s->stepped == FOLIOT_STATUS_OK)
+        record_step(s);
+    if (s->stepped == FOLIOT_STATUS_OK && s->step_snapshot)
+        s->captured =
+            foliot_snapshot_quantise(&s->format, s->world, foliot__fanout_next(s, s->tick + 1));
+    atomic_store_explicit(&s->finished, true, memory_order_release);
+}
+
+static void start_step(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    s->input_count = 0;
+    foliot__players_expire(s);
+    for (uint32_t p = 0; p < s->player_limit; p++)
+        collect_inputs(s, p);
+    if (s->lockstep)
+        foliot__lockstep_closed(s);
+    s->running = true;
+    s->step_snapshot = !s->lockstep && (s->tick + 1) % s->snapshot_every == 0;
+    atomic_store_explicit(&s->finished, false, memory_order_relaxed);
+    if (server->config.start)
+        server->config.start(server->config.start_user, run_step, s);
+    else
+        run_step(s);
+}
+
+// -- taking in
+
+static void tell_what_happened(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    const foliot_world_counters *world = foliot_world_get_counters(s->world);
+    if (world->frozen_bodies > s->frozen_told) {
+        s->frozen_told = world->frozen_bodies;
+        foliot__server_event(server, FOLIOT_SERVER_FROZEN, s, FOLIOT__NO_PLAYER,
+                             world->first_frozen_body, "");
+    }
+    if (s->recording && s->recorded != FOLIOT_STATUS_OK) {
+        foliot_recording_state state = foliot_recording_get_state(s->recording);
+        server->counters.ticks_unrecorded += state.ticks_lost - s->ticks_lost;
+        s->ticks_lost = state.ticks_lost;
+        if (!s->recording_told)
+            foliot__server_event(server, FOLIOT_SERVER_RECORDING_STOPPED, s, FOLIOT__NO_PLAYER, 0,
+                                 state.stopped_errno ? strerror(state.stopped_errno)
+                                                     : foliot_status_get_text(s->recorded));
+        s->recording_told = true;
+    }
+    uint32_t count;
+    const foliot_event *events = foliot_world_get_events(s->world, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (events[i].kind == FOLIOT_EVENT_SPAWN && events[i].b < s->player_limit)
+            announce(s, events[i].b, true);
+}
+
+// Where ticks are made up for, the next snapshot is due already: sending both to all would only
+// make the host later still. Once in a period one is sent all the same, however late the host is.
+static bool snapshot_superseded(const foliot__session *s)
+{
+    uint64_t now = s->server->now_ns,
+             next = foliot__session_due_ns(s, s->tick + s->snapshot_every - 1);
+    return s->tick < s->last_tick && now >= next &&
+           (double)(now - s->broadcast_ns) < 1e9 * s->snapshot_every / s->pace_hz;
+}
+
+static void send_snapshot(foliot__session *s)
+{
+    s->newest_snapshot = s->tick;
+    if (snapshot_superseded(s)) {
+        s->server->counters.snapshots_superseded++;
+        return;
+    }
+    s->broadcast_ns = s->server->now_ns;
+    foliot__fanout_broadcast(s);
+    foliot_transport_flush(s->server->config.transport, s->server->now_ns);
+}
+
+// The block in progress goes to the disk now, not when it is full.
+static void write_block(foliot__session *s)
+{
+    note_recorded(s, foliot_recording_flush(s->recording));
+    note_recorded(s, foliot_recording_drain(s->recording));
+}
+
+// The notes of this step are safe as soon as can be.
+static void write_tokens(foliot__session *s)
+{
+    if (!s->notes_tokens)
+        return;
+    s->notes_tokens = false;
+    write_block(s);
+}
+
+// A tick that could not be stepped or shown ends the session: what was recorded is whole, and all
+// peers are told.
+static void fail_session(foliot__session *s, foliot_status status)
+{
+    char why[FOLIOT__SENTENCE_BYTES];
+    s->ended = true;
+    s->failed = status;
+    if (s->recording)
+        write_block(s);
+    snprintf(why, sizeof why, "the step of tick %llu failed: %s", (unsigned long long)s->tick,
+             foliot_status_get_text(status));
+    foliot__server_event(s->server, FOLIOT_SERVER_STEP_FAILED, s, FOLIOT__NO_PLAYER, 0, why);
+    foliot__session_dismiss(s, why);
+}
+
+// Takes in a step that has finished.
+static void finish_step(foliot__session *s)
+{
+    s->running = false;
+    if (s->stepped != FOLIOT_STATUS_OK) {
+        fail_session(s, s->stepped);
+        return;
+    }
+    s->tick++;
+    write_tokens(s);
+    s->server->counters.ticks++;
+    foliot__session_note_lag(s);
+    if (s->lockstep) {
+        foliot__keyframe_saved(s);
+        foliot__judge_stepped(s);
+    }
+    if (s->world)
+        tell_what_happened(s);
+    if (s->captured != FOLIOT_STATUS_OK) {
+        fail_session(s, s->captured);
+        return;
+    }
+    if (s->step_snapshot)
+        send_snapshot(s);
+    if (s->tick >= s->last_tick) {
+        s->ended = true;
+        foliot__server_event(s->server, FOLIOT_SERVER_ENDED, s, FOLIOT__NO_PLAYER,
+                             s->tick - s->first_tick, "");
+    }
+}
+
+void foliot__session_update(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    for (uint32_t i = 0; i <= server->config.catch_up_ticks; i++) {
+        if (s->running && !atomic_load_explicit(&s->finished, memory_order_acquire))
+            return;
+        if (s->running)
+            finish_step(s);
+        foliot__session_welcome_awaiting(s);
+        if (s->ended || server->stopping || i == server->config.catch_up_ticks ||
+            server->now_ns < foliot__session_due_ns(s, s->tick))
+            return;
+        foliot__session_count_late(s);
+        start_step(s);
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+// welcome.c: what a newcomer is told when it is let in. The welcome of a player who came back waits
+// until the recording has its new token: a server that died right after it must know that token.
+#include <stdio.h>
+#include <string.h>
+
+#include "foliot/integrator.h"
+#include "internal.h"
+
+#define WELCOME_EVERY_NS 15000000u  // at most
+#define RECORDED_NS_MAX 1000000000u // that a welcome waits for a slow disk
+
+static void send_players(foliot_server *server, const foliot__session *session, foliot_peer_id peer)
+{
+    for (uint32_t p = 0; p < session->player_limit; p++) {
+        const foliot__player_slot *player = &session->players[p];
+        if (player->state != FOLIOT__PLAYER_IN_WORLD)
+            continue;
+        foliot__message m = {.kind = FOLIOT__PLAYER};
+        m.as.player.player = p;
+        m.as.player.joined = true;
+        m.as.player.slot = session->running || !session->world
+                               ? FOLIOT_NO_BODY
+                               : foliot_world_get_player_body(session->world, p);
+        memcpy(m.as.player.name, player->name, sizeof m.as.player.name);
+        foliot__server_send(server, peer, &m);
+    }
+}
+
+static void write_welcome(const foliot_server *server, const foliot__peer *peer, foliot__message *m)
+{
+    const foliot__session *session = peer->session;
+    foliot__welcome *w = &m->as.welcome;
+    m->kind = FOLIOT__WELCOME;
+    w->protocol = FOLIOT_PROTOCOL;
+    snprintf(w->session, sizeof w->session, "%s", session->name);
+    snprintf(w->scene, sizeof w->scene, "%s",
+             session->scene ? session->scene->name : session->name);
+    if (session->scene)
+        snprintf(w->integrator, sizeof w->integrator, "%s",
+                 foliot_integrator_get_info(session->scene->integrator)->name);
+    w->player = peer->player;
+    if (peer->player != FOLIOT__NO_PLAYER) {
+        w->token = session->players[peer->player].token;
+        w->resumed = session->players[peer->player].same;
+    }
+    w->tick = session->tick;
+    w->dt = session->scene ? session->scene->dt : 1 / session->pace_hz;
+    w->pace_hz = session->pace_hz;
+    w->snapshot_hz = session->pace_hz / session->snapshot_every;
+    w->format = session->format;
+    w->scene_bytes = (uint32_t)session->scene_length;
+    w->fingerprint = session->lockstep ? session->lockstep->fingerprint : server->fingerprint;
+    w->lockstep = session->lockstep != NULL;
+    w->input_delay = session->lockstep ? session->lockstep->input_delay : 0;
+}
+
+void foliot__peer_welcome(foliot_server *server, foliot__peer *peer)
+{
+    foliot__message m = {0};
+    peer->state = FOLIOT__PEER_IN;
+    write_welcome(server, peer, &m);
+    peer->welcomed_ns = server->now_ns;
+    foliot__server_send_twice(server, peer->id, &m);
+    if (!peer->session->lockstep)
+        foliot__fanout_greet(peer->session, peer);
+    foliot__server_send(server, peer->id, &m);
+    send_players(server, peer->session, peer->id);
+    server->bulk_waits = true;
+    if (peer->session->scene_length == 0) // nothing is sent before a state
+        peer->lockstep.begun_ns = server->now_ns;
+}
+
+// Who says hello again has not heard the welcome.
+void foliot__peer_welcome_again(foliot_server *server, foliot__peer *peer)
+{
+    foliot__message m = {0};
+    if (peer->acknowledged || server->now_ns - peer->welcomed_ns < WELCOME_EVERY_NS)
+        return;
+    peer->welcomed_ns = server->now_ns;
+    write_welcome(server, peer, &m);
+    foliot__server_send_twice(server, peer->id, &m);
+}
+
+// A server that died right after a welcome must know the token that it gave.
+static bool token_recorded(const foliot__session *s, const foliot__player_slot *player)
+{
+    if (!s->recording || s->ended)
+        return true;
+    if (player->rotated)
+        return false;
+    foliot_recording_state state = foliot_recording_get_state(s->recording);
+    return state.stopped != FOLIOT_STATUS_OK || state.written_tick >= player->noted_tick ||
+           s->server->now_ns - player->noted_ns >= RECORDED_NS_MAX;
+}
+
+void foliot__session_welcome_awaiting(foliot__session *s)
+{
+    foliot_server *server = s->server;
+    bool any = s->awaiting;
+    s->awaiting = false;
+    for (uint32_t i = 0; any && i < server->peers_max; i++) {
+        foliot__peer *peer = &server->peers[i];
+        if (peer->state != FOLIOT__PEER_AWAITING || peer->session != s)
+            continue;
+        if (token_recorded(s, &s->players[peer->player]))
+            foliot__peer_welcome(server, peer);
+        else
+            s->awaiting = true;
+    }
+}
