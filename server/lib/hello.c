@@ -27,12 +27,10 @@ static void refuse(foliot_server *server, foliot__peer *peer, foliot__refusal re
     m.as.refuse.again = again[reason];
     foliot__server_send_twice(server, peer->id, &m);
     foliot__server_send(server, peer->id, &m);
-    foliot_transport_disconnect(server->config.transport, peer->id,
-                                FOLIOT__DISCONNECT_REFUSED + reason, false);
+    foliot__peer_end(peer, (foliot__departure){.code = FOLIOT__DISCONNECT_REFUSED + reason});
     server->counters.refusals++;
     foliot__server_event(server, FOLIOT_SERVER_REFUSED, NULL, FOLIOT__NO_PLAYER, reason,
                          m.as.refuse.sentence);
-    peer->state = FOLIOT__PEER_NONE;
 }
 
 // Whether it would compute as we do; if not, it is refused.
@@ -67,73 +65,65 @@ static bool kept_for_others(const foliot_server *server)
     return present.peers + present.absent > server->peers_max;
 }
 
-void foliot__server_hello(foliot_server *server, foliot__peer *peer,
-                          const foliot__hello_message *hello)
+// The session that the hello asks for; NULL: refused. Of another protocol nothing else was read.
+static foliot__session *session_for(foliot_server *server, foliot__peer *peer,
+                                    const foliot__hello_message *hello)
 {
-    if (hello->protocol != FOLIOT_PROTOCOL) {
+    bool understood = hello->protocol == FOLIOT_PROTOCOL;
+    foliot__session *session = understood ? foliot__session_find(server, hello->session) : NULL;
+    if (!understood)
         refuse(server, peer, FOLIOT__REFUSE_PROTOCOL,
                "this server speaks protocol %d, you speak %u", FOLIOT_PROTOCOL, hello->protocol);
-        return;
-    }
-    if (hello->name_too_long) {
+    else if (hello->name_too_long)
         refuse(server, peer, FOLIOT__REFUSE_NAME, "a name has at most %d bytes",
                FOLIOT_NAME_BYTES - 1);
-        return;
-    }
-    foliot__session *session = foliot__session_find(server, hello->session);
-    if (!session) {
+    else if (!session)
         refuse(server, peer, FOLIOT__REFUSE_SESSION, "there is no session '%s' here",
                hello->session);
-        return;
-    }
-    if (server->stopping || session->ended) {
+    else if (server->stopping || session->ended)
         refuse(server, peer, FOLIOT__REFUSE_CLOSING, "the session '%s' is ending", session->name);
-        return;
-    }
-    if (session->lockstep && !computes_alike(server, session, peer, hello))
-        return;
-    if (!hello->spectates && session->player_limit == 0) { // and never will have room
+    else if (!session->lockstep || computes_alike(server, session, peer, hello))
+        return session;
+    return NULL;
+}
+
+// Whether a place may be given to it; if not, it is refused.
+static bool may_enter(foliot_server *server, const foliot__session *session, foliot__peer *peer,
+                      const foliot__hello_message *hello)
+{
+    uint64_t host = foliot_transport_get_peer_address_key(server->config.transport, peer->id);
+    bool plays = !hello->spectates;
+    bool returns = plays && foliot__player_known(session, &hello->token);
+    if (plays && session->player_limit == 0) { // and never will have room
         refuse(server, peer, FOLIOT__REFUSE_SESSION,
                "nobody plays in the session '%s': it can only be watched (--spectate)",
                session->name);
-        return;
-    }
-    bool returns = !hello->spectates && foliot__player_known(session, &hello->token);
-    if (!returns && !hello->spectates &&
-        foliot__players_over_address(
-            session, foliot_transport_get_peer_address_key(server->config.transport, peer->id))) {
+    } else if (plays && !returns && foliot__players_over_address(session, host)) {
         server->counters.refusals_over_address++;
         refuse(server, peer, FOLIOT__REFUSE_FULL,
                "your address has all the places that it may have in the session '%s'",
                session->name);
-        return;
-    }
-    if (!returns && kept_for_others(server)) {
+    } else if (!returns && kept_for_others(server)) {
         server->counters.refusals_reserved++;
         refuse(server, peer, FOLIOT__REFUSE_FULL,
                "the connections that are left are kept for players who may come back");
-        return;
-    }
-    if (session->lockstep && !foliot__late_join_possible(session, hello->spectates)) {
+    } else if (session->lockstep && !foliot__late_join_possible(session, hello->spectates)) {
         refuse(server, peer, FOLIOT__REFUSE_BUSY,
                "the session '%s' has no state to begin with just now: try again", session->name);
-        return;
+    } else {
+        return true;
     }
-    bool resumed = false;
-    uint32_t index = (uint32_t)(peer - server->peers), player = FOLIOT__NO_PLAYER;
-    if (!hello->spectates)
-        player = foliot__player_enter(session, hello, index, &resumed);
-    if (!hello->spectates && player == FOLIOT__NO_PLAYER) {
-        refuse(server, peer, FOLIOT__REFUSE_FULL,
-               "the session '%s' is full: it has room for %u players", session->name,
-               session->player_limit);
-        return;
-    }
+    return false;
+}
+
+static void let_in(foliot_server *server, foliot__session *session, foliot__peer *peer,
+                   const foliot__hello_message *hello, uint32_t player, bool resumed)
+{
+    char address[64], text[160];
     peer->session = session;
     peer->player = player;
     memcpy(peer->name, hello->spectates ? hello->name : session->players[player].name,
            sizeof peer->name);
-    char address[64], text[160];
     foliot_transport_get_peer_address(server->config.transport, peer->id, address, sizeof address);
     snprintf(text, sizeof text, "%s (%s)", peer->name, address);
     foliot__server_event(server, resumed ? FOLIOT_SERVER_RESUMED : FOLIOT_SERVER_JOINED, session,
@@ -142,10 +132,28 @@ void foliot__server_hello(foliot_server *server, foliot__peer *peer,
         server->counters.resumes++;
     else
         server->counters.joins++;
-    if (!resumed || !session->recording) {
+    if (resumed && session->recording) {
+        peer->state = FOLIOT__PEER_AWAITING;
+        session->awaiting = true;
+    } else {
         foliot__peer_welcome(server, peer);
-        return;
     }
-    peer->state = FOLIOT__PEER_AWAITING;
-    session->awaiting = true;
+}
+
+void foliot__server_hello(foliot_server *server, foliot__peer *peer,
+                          const foliot__hello_message *hello)
+{
+    bool resumed = false;
+    uint32_t player = FOLIOT__NO_PLAYER;
+    foliot__session *session = session_for(server, peer, hello);
+    if (!session || !may_enter(server, session, peer, hello))
+        return;
+    if (!hello->spectates)
+        player = foliot__player_enter(session, hello, (uint32_t)(peer - server->peers), &resumed);
+    if (hello->spectates || player != FOLIOT__NO_PLAYER)
+        let_in(server, session, peer, hello, player, resumed);
+    else
+        refuse(server, peer, FOLIOT__REFUSE_FULL,
+               "the session '%s' is full: it has room for %u players", session->name,
+               session->player_limit);
 }

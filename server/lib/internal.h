@@ -53,11 +53,21 @@ typedef enum foliot__peer_state {
     FOLIOT__PEER_AWAITING, // let in; its welcome waits until the recording has its player's new
                            // token
     FOLIOT__PEER_IN,
+    FOLIOT__PEER_ENDED, // marked: its place is freed when the update ends
 } foliot__peer_state;
+
+// How a peer ended.
+typedef struct foliot__departure {
+    bool for_good; // its player leaves; else it may come back through another peer
+    bool lost;     // by the transport; else we disconnect it, with `code`
+    bool at_once;  // without waiting for what was sent to it
+    uint32_t code;
+} foliot__departure;
 
 typedef struct foliot__peer {
     foliot_peer_id id;
     foliot__peer_state state;
+    foliot__departure departure; // valid once it has ended
     foliot__session *session;
     uint32_t player; // FOLIOT__NO_PLAYER: a spectator
     char name[FOLIOT_NAME_BYTES];
@@ -217,13 +227,19 @@ void foliot__session_send(foliot__session *session, const foliot__message *messa
 // Goodbye to a peer, and to all of a session that has ended.
 void foliot__peer_dismiss(foliot_server *server, foliot__peer *peer, const foliot__message *bye);
 void foliot__session_dismiss(foliot__session *session, const char *why);
+static inline bool foliot__peer_is_here(const foliot__peer *peer)
+{
+    return peer->state != FOLIOT__PEER_NONE && peer->state != FOLIOT__PEER_ENDED;
+}
+// Marks the peer; server.c frees its place when the update ends, and no handler before.
+void foliot__peer_end(foliot__peer *peer, foliot__departure departure);
 // The peer's player came back through another one, so that this one is a ghost.
 void foliot__peer_supersede(foliot_server *server, uint32_t peer);
-// The peer is gone afterwards, and its player leaves: for good, unless the peer was only slow or
+// The peer has ended afterwards, and its player leaves: for good, unless the peer was only slow or
 // silent.
 void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
                        const char *why);
-// Nonsense is forgiven for a while, and counted. The peer may be gone afterwards.
+// Nonsense is forgiven for a while, and counted. The peer may have ended afterwards.
 void foliot__peer_offended(foliot_server *server, foliot__peer *peer);
 void foliot__peer_malformed(foliot_server *server, foliot__peer *peer);
 
@@ -253,7 +269,8 @@ bool foliot__players_over_address(const foliot__session *session, uint64_t host)
 bool foliot__player_known(const foliot__session *session, const foliot__token *token);
 void foliot__player_heard_token(foliot__session *session,
                                 const foliot__peer *peer); // its welcome, as it plays
-void foliot__player_peer_lost(foliot__session *session, uint32_t player, bool for_good);
+// The peer has ended. Whether its player was its own still, and has no peer now.
+bool foliot__player_peer_lost(foliot__session *session, const foliot__peer *peer);
 void foliot__players_expire(foliot__session *session); // those whose peers do not come back
 
 // input.c
@@ -293,7 +310,7 @@ void foliot__lockstep_take(foliot__session *session, foliot__peer *peer,
 void foliot__watch_update(foliot_server *server);
 
 // misbehaviour.c
-// Counted and told. The peer may be gone afterwards: who goes on is dropped.
+// Counted and told. The peer may have ended afterwards: who goes on is dropped.
 void foliot__lockstep_lied(foliot__session *session, foliot__peer *peer, foliot__lie lie);
 bool foliot__lockstep_flooded(foliot__session *session,
                               foliot__peer *peer); // a packet too many, to be left unread
@@ -313,8 +330,8 @@ void foliot__keyframe_save(foliot__session *session);
 bool foliot__keyframe_saved(foliot__session *session);
 // The newest of a tick not after `tick`, whose ticks since are known. NULL: none.
 const foliot__keyframe *foliot__keyframe_before(const foliot__session *session, uint64_t tick);
-// The peer's state, or what follows it, is not kept any more: it begins anew. It may be gone
-// afterwards: too many times are its end.
+// The peer's state, or what follows it, is not kept any more: it begins anew. It may have
+// ended afterwards: too many times are its end.
 void foliot__keyframe_withdraw(foliot__session *session, foliot__peer *peer);
 
 // late_join.c
@@ -324,7 +341,7 @@ bool foliot__late_join_possible(const foliot__session *session, bool spectates);
 bool foliot__late_join_wants(const foliot__session *session, const foliot__peer *peer);
 size_t foliot__late_join_send(foliot__session *session, foliot__peer *peer);
 // Every tick: who lacks what is forgotten begins anew, and who stands still is dropped. The peer
-// may be gone afterwards.
+// may have ended afterwards.
 void foliot__late_join_check(foliot__session *session, foliot__peer *peer);
 void foliot__late_join_heard(foliot__session *session, foliot__peer *peer,
                              const foliot__keyframe_heard *heard);

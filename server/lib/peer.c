@@ -64,11 +64,17 @@ void foliot__session_send(foliot__session *session, const foliot__message *messa
             foliot__server_send(server, server->peers[i].id, message);
 }
 
+void foliot__peer_end(foliot__peer *peer, foliot__departure departure)
+{
+    FOLIOT_ASSERT(foliot__peer_is_here(peer));
+    peer->state = FOLIOT__PEER_ENDED;
+    peer->departure = departure;
+}
+
 void foliot__peer_dismiss(foliot_server *server, foliot__peer *peer, const foliot__message *bye)
 {
     foliot__server_send(server, peer->id, bye);
-    foliot_transport_disconnect(server->config.transport, peer->id, 0, false);
-    peer->state = FOLIOT__PEER_NONE;
+    foliot__peer_end(peer, (foliot__departure){0});
 }
 
 void foliot__session_dismiss(foliot__session *session, const char *why)
@@ -81,8 +87,6 @@ void foliot__session_dismiss(foliot__session *session, const char *why)
         if ((peer->state != FOLIOT__PEER_IN && peer->state != FOLIOT__PEER_AWAITING) ||
             peer->session != session)
             continue;
-        if (peer->player != FOLIOT__NO_PLAYER)
-            foliot__player_peer_lost(session, peer->player, false);
         foliot__peer_dismiss(server, peer, &m);
     }
 }
@@ -90,12 +94,11 @@ void foliot__session_dismiss(foliot__session *session, const char *why)
 void foliot__peer_supersede(foliot_server *server, uint32_t index)
 {
     foliot__peer *peer = &server->peers[index];
-    if (peer->state == FOLIOT__PEER_NONE)
+    if (!foliot__peer_is_here(peer))
         return;
-    foliot_transport_disconnect(server->config.transport, peer->id, FOLIOT__DISCONNECT_SUPERSEDED,
-                                true);
     server->counters.peers_superseded++;
-    peer->state = FOLIOT__PEER_NONE;
+    foliot__peer_end(peer,
+                     (foliot__departure){.code = FOLIOT__DISCONNECT_SUPERSEDED, .at_once = true});
 }
 
 void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusal reason,
@@ -103,7 +106,7 @@ void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusa
 {
     char address[64], text[256];
     bool in = peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING;
-    if (peer->state == FOLIOT__PEER_NONE)
+    if (!foliot__peer_is_here(peer))
         return;
     server->counters.peers_dropped++;
     foliot_transport_get_peer_address(server->config.transport, peer->id, address, sizeof address);
@@ -111,11 +114,9 @@ void foliot__peer_drop(foliot_server *server, foliot__peer *peer, foliot__refusa
              in ? ")" : "", why);
     foliot__server_event(server, FOLIOT_SERVER_DROPPED, peer->session, peer->player, reason, text);
     bool for_good = reason != FOLIOT__REFUSE_SLOW && reason != FOLIOT__REFUSE_SILENT;
-    if (in && peer->player != FOLIOT__NO_PLAYER)
-        foliot__player_peer_lost(peer->session, peer->player, for_good);
-    foliot_transport_disconnect(server->config.transport, peer->id,
-                                FOLIOT__DISCONNECT_REFUSED + reason, true);
-    peer->state = FOLIOT__PEER_NONE;
+    foliot__peer_end(peer, (foliot__departure){.for_good = for_good,
+                                               .at_once = true,
+                                               .code = FOLIOT__DISCONNECT_REFUSED + reason});
 }
 
 // Nonsense is forgiven for a while, and counted.

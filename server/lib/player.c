@@ -36,6 +36,18 @@ static void give_token(const foliot_server *server, foliot__player_slot *player)
     player->proof = proof_of(&player->token);
 }
 
+static bool has_ended(const foliot__session *session, const foliot__player_slot *player)
+{
+    return player->peer < 0 || session->server->peers[player->peer].state == FOLIOT__PEER_ENDED;
+}
+
+// It leaves with this update.
+static bool ended_for_good(const foliot__session *session, const foliot__player_slot *player)
+{
+    return player->peer >= 0 && has_ended(session, player) &&
+           session->server->peers[player->peer].departure.for_good;
+}
+
 // Whose player comes back: who has its token, or who was given it but has not heard so, and asks
 // again with the one that he had before. Looks at all of them whichever it is.
 static uint32_t find_player(const foliot__session *session, const foliot__token *token)
@@ -48,9 +60,10 @@ static uint32_t find_player(const foliot__session *session, const foliot__token 
         const foliot__player_slot *player = &session->players[p];
         bool here =
             player->state == FOLIOT__PLAYER_ENTERING || player->state == FOLIOT__PLAYER_IN_WORLD;
+        here = here && !player->leaves && !ended_for_good(session, player);
         bool is_new = same_proof(&player->proof, &proof),
              is_before = same_proof(&player->before, &proof);
-        if (here && !player->leaves && (is_new || is_before))
+        if (here && (is_new || is_before))
             found = p;
     }
     return found;
@@ -163,15 +176,19 @@ void foliot__player_heard_token(foliot__session *session, const foliot__peer *pe
     foliot__forget(&player->token, sizeof player->token);
 }
 
-void foliot__player_peer_lost(foliot__session *session, uint32_t index, bool for_good)
+bool foliot__player_peer_lost(foliot__session *session, const foliot__peer *peer)
 {
-    foliot__player_slot *player = &session->players[index];
+    foliot__player_slot *player = &session->players[peer->player];
+    bool for_good = peer->departure.for_good;
+    if (player->peer != peer - session->server->peers)
+        return false; // it has come back through another peer, or the place is another's
     player->peer = -1;
     player->lost_ns = session->server->now_ns;
     if (for_good && player->state == FOLIOT__PLAYER_ENTERING)
         player->leaves = true; // after it has come, so that what is recorded has both
     else if (for_good && player->state != FOLIOT__PLAYER_NONE)
         player->state = FOLIOT__PLAYER_LEAVING;
+    return true;
 }
 
 void foliot__players_expire(foliot__session *session)
@@ -222,12 +239,13 @@ foliot_server_presence foliot_server_get_presence(const foliot_server *server)
 {
     foliot_server_presence present = {0};
     for (uint32_t i = 0; i < server->peers_max; i++)
-        present.peers += server->peers[i].state != FOLIOT__PEER_NONE;
+        present.peers += foliot__peer_is_here(&server->peers[i]);
     for (uint32_t i = 0; i < server->session_count; i++)
         for (uint32_t p = 0; p < server->sessions[i]->player_limit; p++) {
             const foliot__player_slot *player = &server->sessions[i]->players[p];
             present.players += player->state != FOLIOT__PLAYER_NONE;
-            present.absent += player->state != FOLIOT__PLAYER_NONE && player->peer < 0;
+            present.absent +=
+                player->state != FOLIOT__PLAYER_NONE && has_ended(server->sessions[i], player);
             present.inputs += player->change_count;
         }
     return present;

@@ -124,10 +124,7 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
     } else if (message.kind == FOLIOT__BYE &&
                (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)) {
         server->counters.byes++;
-        if (peer->player != FOLIOT__NO_PLAYER)
-            foliot__player_peer_lost(peer->session, peer->player, true);
-        foliot_transport_disconnect(server->config.transport, peer->id, 0, false);
-        peer->state = FOLIOT__PEER_NONE;
+        foliot__peer_end(peer, (foliot__departure){.for_good = true});
     } else if (message.kind == FOLIOT__KEYFRAME_HEARD && peer->state == FOLIOT__PEER_IN &&
                peer->session->lockstep) {
         server->counters.answers++;
@@ -186,21 +183,38 @@ static void take_packet(foliot_server *server, foliot__peer *peer, const uint8_t
     foliot__input_receive(peer->session, peer, &packet);
 }
 
-static void peer_gone(foliot_server *server, foliot__peer *peer)
+// -- ending
+
+// Here alone the place of a peer is freed: until then a handler may go on with what it was given.
+static void reap_peer(foliot_server *server, foliot__peer *peer)
 {
-    if ((peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING) &&
-        peer->player != FOLIOT__NO_PLAYER) {
-        foliot__session *session = peer->session;
-        // The player may have come back through another peer before this one timed out.
-        if (session->players[peer->player].peer == peer - server->peers) {
-            foliot__player_peer_lost(session, peer->player, false);
-            foliot__server_event(server, FOLIOT_SERVER_LOST, session, peer->player, 0,
-                                 session->players[peer->player].name);
-        }
-        server->counters.peers_lost++;
-    }
+    const foliot__departure *how = &peer->departure;
+    foliot__session *session = peer->session;
+    bool played = peer->player != FOLIOT__NO_PLAYER;
+    bool left_one = played && foliot__player_peer_lost(session, peer);
+    if (how->lost && left_one)
+        foliot__server_event(server, FOLIOT_SERVER_LOST, session, peer->player, 0,
+                             session->players[peer->player].name);
+    if (!how->lost)
+        foliot_transport_disconnect(server->config.transport, peer->id, how->code, how->at_once);
     peer->state = FOLIOT__PEER_NONE;
 }
+
+static void reap_peers(foliot_server *server)
+{
+    for (uint32_t i = 0; i < server->peers_max; i++)
+        if (server->peers[i].state == FOLIOT__PEER_ENDED)
+            reap_peer(server, &server->peers[i]);
+}
+
+// The transport has lost the peer.
+static void lose_peer(foliot_server *server, foliot__peer *peer)
+{
+    server->counters.peers_lost += peer->player != FOLIOT__NO_PLAYER;
+    foliot__peer_end(peer, (foliot__departure){.lost = true});
+}
+
+// -- updating
 
 static void take_event(foliot_server *server, const foliot_transport_event *event)
 {
@@ -209,19 +223,21 @@ static void take_event(foliot_server *server, const foliot_transport_event *even
         return;
     foliot__peer *peer = &server->peers[index];
     if (event->kind == FOLIOT_TRANSPORT_CONNECTED) {
+        if (peer->state == FOLIOT__PEER_ENDED) // the transport was faster than this update
+            reap_peer(server, peer);
         *peer = (foliot__peer){.id = event->peer,
                                .state = FOLIOT__PEER_GREETING,
                                .player = FOLIOT__NO_PLAYER,
                                .connected_ns = server->now_ns};
         return;
     }
-    if (peer->state == FOLIOT__PEER_NONE || peer->id.value != event->peer.value) {
+    if (!foliot__peer_is_here(peer) || peer->id.value != event->peer.value) {
         server->counters.messages_ignored += event->kind == FOLIOT_TRANSPORT_RECEIVED;
         return;
     }
     server->arrived_ns = event->arrived_ns;
     if (event->kind == FOLIOT_TRANSPORT_DISCONNECTED)
-        peer_gone(server, peer);
+        lose_peer(server, peer);
     else if (event->delivery == FOLIOT_DELIVERY_RELIABLE)
         take_control(server, peer, event->bytes, event->length);
     else
@@ -238,9 +254,8 @@ static void expire_silent_peers(foliot_server *server)
         foliot__peer *peer = &server->peers[i];
         if (peer->state == FOLIOT__PEER_GREETING &&
             server->now_ns - peer->connected_ns > GREETING_NS) {
-            foliot_transport_disconnect(server->config.transport, peer->id, 0, true);
             server->counters.peers_dropped++;
-            peer->state = FOLIOT__PEER_NONE;
+            foliot__peer_end(peer, (foliot__departure){.at_once = true});
         }
     }
 }
@@ -256,6 +271,7 @@ void foliot_server_update(foliot_server *server, uint64_t now_ns)
     for (uint32_t i = 0; i < server->session_count; i++)
         foliot__session_update(server->sessions[i]);
     foliot__bulk_update(server);
+    reap_peers(server);
     foliot_transport_flush(server->config.transport, now_ns);
 }
 
@@ -284,10 +300,10 @@ void foliot_server_stop(foliot_server *server, const char *why, uint64_t now_ns)
     snprintf(m.as.bye.sentence, sizeof m.as.bye.sentence, "%s", why);
     for (uint32_t i = 0; i < server->peers_max; i++) {
         foliot__peer *peer = &server->peers[i];
-        if (peer->state == FOLIOT__PEER_NONE)
-            continue;
-        foliot__peer_dismiss(server, peer, &m);
+        if (foliot__peer_is_here(peer))
+            foliot__peer_dismiss(server, peer, &m);
     }
+    reap_peers(server);
     foliot_transport_flush(server->config.transport, now_ns);
 }
 

@@ -43,7 +43,7 @@ planted() { # NAME FILE SED-COMMAND
 }
 
 planted forgotten-player server/lib/player.c 's/player->proof = r->proof;//'
-planted ghost-player server/lib/player.c 's/if (here \&\& !player->leaves \&\& (is_new || is_before))/if (here \&\& !player->leaves \&\& is_new)/'
+planted ghost-player server/lib/player.c 's/if (here \&\& (is_new || is_before))/if (here \&\& is_new)/'
 planted deaf-after-resume server/lib/input.c 's/if (!player->gap ||/if (true ||/'
 planted player-for-ever server/lib/player.c 's/bool over = player->leaves ||.*;/bool over = player->leaves;/'
 planted uncounted-input server/lib/step.c 's/session->server->counters.inputs_abandoned += player->change_count;//'
