@@ -10,7 +10,7 @@ bool foliot__buffer_reserve(foliot__buffer *buffer, size_t capacity)
 {
     if (capacity <= buffer->capacity)
         return true;
-    uint8_t *bytes = realloc(buffer->bytes, capacity);
+    uint8_t *bytes = buffer->fixed ? NULL : realloc(buffer->bytes, capacity);
     if (!bytes) {
         buffer->failed = true;
         return false;

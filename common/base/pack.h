@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// pack.h: records as msgpack, into a buffer that grows. Writers alone need it.
+// pack.h: records as msgpack, into a buffer that grows or is of a fixed size. Writers alone need
+// it.
 #ifndef FOLIOT_BASE_PACK_H
 #define FOLIOT_BASE_PACK_H
 
@@ -7,11 +8,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// All zero is an empty one. `failed`: there was no memory, and something is missing.
+// All zero is an empty one that grows. `fixed`: the bytes are the caller's, and do not grow.
+// `failed`: there was no memory or no room, and something is missing.
 typedef struct foliot__buffer {
     uint8_t *bytes;
     size_t length, capacity;
-    bool failed;
+    bool fixed, failed;
 } foliot__buffer;
 
 bool foliot__buffer_reserve(foliot__buffer *buffer, size_t capacity);
