@@ -1,197 +1,249 @@
 // SPDX-License-Identifier: MIT
-// message.c: messages to bytes and back. Packed by msgpack-c, read by our own cursor: msgpack-c's
-// unpacker would allocate what a hostile header claims.
+// message.c: messages to bytes and back. One table of fields a message serves both directions, so
+// that they cannot come apart. Packed by base/pack.h, read by base/unpack.h: msgpack-c's unpacker
+// would allocate what a hostile header claims. Refuses what is out of range, too long or too short;
+// what a newer peer adds behind the fields is passed over.
 #include "wire/message.h"
 
-#include <msgpack.h>
-
+#include <stddef.h>
 #include <string.h>
 
+#include "base/assert.h"
 #include "base/bytes.h"
+#include "base/pack.h"
 #include "base/text.h"
 #include "base/unpack.h"
 
-enum { HELLO_FIELDS = 11, WELCOME_FIELDS = 25 };
+// -- fields
+
+typedef enum field_type {
+    FIELD_U32, // at most `most`
+    FIELD_U64,
+    FIELD_I32,      // as the u32 of its bits; its magnitude is at most `most`
+    FIELD_POSITIVE, // a double
+    FIELD_FLAG,     // 0 or 1
+    FIELD_TEXT,     // of a char array of `most` bytes, closed by a zero there
+    FIELD_NAME,     // the same; one that is too long is left out, and a flag at `beside` says so
+    FIELD_BYTES,    // a pointer into the message; its length, at most `most`, is at `beside`
+    FIELD_TOKEN,
+    FIELD_DIGEST,
+} field_type;
+
+typedef struct field {
+    field_type type;
+    size_t at, beside; // offsets in foliot__message
+    uint32_t most;
+} field;
+
+#define AT(member) offsetof(foliot__message, as.member)
+#define ROOM(member) sizeof(((foliot__message *)0)->as.member)
+#define U32(member)                                                                                \
+    {                                                                                              \
+        FIELD_U32, AT(member), 0, UINT32_MAX                                                       \
+    }
+#define U32_MOST(member, most)                                                                     \
+    {                                                                                              \
+        FIELD_U32, AT(member), 0, most                                                             \
+    }
+#define U64(member)                                                                                \
+    {                                                                                              \
+        FIELD_U64, AT(member), 0, 0                                                                \
+    }
+#define I32(member, most)                                                                          \
+    {                                                                                              \
+        FIELD_I32, AT(member), 0, most                                                             \
+    }
+#define POSITIVE(member)                                                                           \
+    {                                                                                              \
+        FIELD_POSITIVE, AT(member), 0, 0                                                           \
+    }
+#define FLAG(member)                                                                               \
+    {                                                                                              \
+        FIELD_FLAG, AT(member), 0, 0                                                               \
+    }
+#define TEXT(member)                                                                               \
+    {                                                                                              \
+        FIELD_TEXT, AT(member), 0, ROOM(member)                                                    \
+    }
+#define NAME(member, too_long)                                                                     \
+    {                                                                                              \
+        FIELD_NAME, AT(member), AT(too_long), ROOM(member)                                         \
+    }
+#define BYTES(member, length, most)                                                                \
+    {                                                                                              \
+        FIELD_BYTES, AT(member), AT(length), most                                                  \
+    }
+#define TOKEN(member)                                                                              \
+    {                                                                                              \
+        FIELD_TOKEN, AT(member), 0, 0                                                              \
+    }
+#define DIGEST(member)                                                                             \
+    {                                                                                              \
+        FIELD_DIGEST, AT(member), 0, 0                                                             \
+    }
+
+static const field hello_fields[] = {
+    U32(hello.protocol), // first: of another protocol nothing else is known
+    TEXT(hello.session),       NAME(hello.name, hello.name_too_long),
+    FLAG(hello.spectates),     TOKEN(hello.token),
+    DIGEST(hello.fingerprint), TEXT(hello.build),
+    FLAG(hello.forces),        TEXT(hello.simulation),
+    U32(hello.rules),
+};
+
+static const field welcome_fields[] = {
+    U32(welcome.protocol),
+    TEXT(welcome.session),
+    TEXT(welcome.scene),
+    TEXT(welcome.integrator),
+    U32(welcome.player),
+    TOKEN(welcome.token),
+    U64(welcome.tick),
+    POSITIVE(welcome.dt),
+    POSITIVE(welcome.pace_hz),
+    POSITIVE(welcome.snapshot_hz),
+    POSITIVE(welcome.format.position_step),
+    POSITIVE(welcome.format.velocity_step),
+    FLAG(welcome.format.rotates),
+    U32_MOST(welcome.format.bodies_max, FOLIOT_BODIES_MAX),
+    I32(welcome.format.acceleration[0], FOLIOT_SNAPSHOT_ACCELERATION_MAX),
+    I32(welcome.format.acceleration[1], FOLIOT_SNAPSHOT_ACCELERATION_MAX),
+    I32(welcome.format.acceleration[2], FOLIOT_SNAPSHOT_ACCELERATION_MAX),
+    U32_MOST(welcome.format.damping, 1 << 16),
+    FLAG(welcome.format.spins),
+    U32(welcome.scene_bytes),
+    DIGEST(welcome.fingerprint),
+    FLAG(welcome.lockstep),
+    U32(welcome.input_delay),
+    FLAG(welcome.resumed),
+};
+
+static const field refuse_fields[] = {
+    U32(refuse.reason),
+    FLAG(refuse.again),
+    TEXT(refuse.sentence),
+};
+
+static const field scene_part_fields[] = {
+    U32(scene_part.offset),
+    U32(scene_part.total),
+    BYTES(scene_part.bytes, scene_part.length, FOLIOT__SCENE_PART_BYTES),
+};
+
+static const field player_fields[] = {
+    U32(player.player),
+    FLAG(player.joined),
+    U32(player.slot),
+    TEXT(player.name),
+};
+
+static const field bye_fields[] = {TEXT(bye.sentence)};
+
+static const field keyframe_part_fields[] = {
+    U64(keyframe_part.tick),
+    U32_MOST(keyframe_part.players, FOLIOT_PLAYERS_MAX),
+    U32(keyframe_part.offset),
+    U32(keyframe_part.total),
+    BYTES(keyframe_part.bytes, keyframe_part.length, FOLIOT__SCENE_PART_BYTES),
+};
+
+static const field ticks_part_fields[] = {
+    U64(ticks_part.first),
+    U32(ticks_part.ticks),
+    BYTES(ticks_part.block, ticks_part.length, FOLIOT__SCENE_PART_BYTES),
+};
+
+static const field keyframe_heard_fields[] = {
+    U64(keyframe_heard.tick),
+    U32(keyframe_heard.offset),
+};
+
+static const field question_fields[] = {
+    U32(search.number),
+    U64(search.first),
+    BYTES(search.bytes, search.length, FOLIOT__SEARCH_BYTES_MAX),
+};
+
+static const field answer_fields[] = {
+    U32(search.number),
+    BYTES(search.bytes, search.length, FOLIOT__SEARCH_BYTES_MAX),
+};
+
+static const field diverged_fields[] = {
+    U64(diverged.tick),        U64(diverged.index),
+    U64(diverged.expected),    U64(diverged.actual),
+    U64(diverged.ulps),        U32(diverged.part),
+    U32(diverged.field),       U32_MOST(diverged.type, FOLIOT_VALUE_F64),
+    U32(diverged.body),        TEXT(diverged.stage),
+    TEXT(diverged.group),      TEXT(diverged.field_name),
+    FLAG(diverged.part_known), FLAG(diverged.field_known),
+};
+
+typedef struct layout {
+    const field *fields;
+    uint32_t count;
+} layout;
+
+#define LAYOUT(fields)                                                                             \
+    {                                                                                              \
+        fields, sizeof fields / sizeof *fields                                                     \
+    }
+static const layout layouts[] = {
+    [FOLIOT__HELLO_MESSAGE] = LAYOUT(hello_fields),
+    [FOLIOT__WELCOME] = LAYOUT(welcome_fields),
+    [FOLIOT__REFUSE] = LAYOUT(refuse_fields),
+    [FOLIOT__SCENE_PART] = LAYOUT(scene_part_fields),
+    [FOLIOT__PLAYER] = LAYOUT(player_fields),
+    [FOLIOT__BYE] = LAYOUT(bye_fields),
+    [FOLIOT__KEYFRAME_PART] = LAYOUT(keyframe_part_fields),
+    [FOLIOT__TICKS_PART] = LAYOUT(ticks_part_fields),
+    [FOLIOT__KEYFRAME_HEARD] = LAYOUT(keyframe_heard_fields),
+    [FOLIOT__QUESTION] = LAYOUT(question_fields),
+    [FOLIOT__ANSWER] = LAYOUT(answer_fields),
+    [FOLIOT__DIVERGED] = LAYOUT(diverged_fields),
+};
+#define LAYOUT_COUNT (sizeof layouts / sizeof *layouts)
 
 // -- packing
 
-static int pack_write(void *user, const char *bytes, size_t count)
-{
-    foliot__write_bytes(user, bytes, count);
-    return 0;
-}
-
-static void pack_text(msgpack_packer *p, const char *text)
-{
-    size_t length = strlen(text);
-    msgpack_pack_str(p, length);
-    msgpack_pack_str_body(p, text, length);
-}
-
-static void pack_bin(msgpack_packer *p, const void *bytes, size_t length)
-{
-    msgpack_pack_bin(p, length);
-    msgpack_pack_bin_body(p, bytes, length);
-}
-
-static void pack_digest(msgpack_packer *p, foliot_digest digest)
+static void pack_digest(foliot__buffer *out, const foliot_digest *digest)
 {
     uint8_t bytes[16];
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
-    foliot__write_u64(&w, digest.low);
-    foliot__write_u64(&w, digest.high);
-    pack_bin(p, bytes, sizeof bytes);
+    foliot__write_u64(&w, digest->low);
+    foliot__write_u64(&w, digest->high);
+    foliot__pack_bin(out, bytes, sizeof bytes);
 }
 
-static void pack_flag(msgpack_packer *p, bool flag)
+static void pack_field(foliot__buffer *out, const field *f, const foliot__message *message)
 {
-    msgpack_pack_uint8(p, flag);
-}
-
-static void pack_hello(msgpack_packer *p, const foliot__hello_message *m)
-{
-    msgpack_pack_array(p, HELLO_FIELDS);
-    msgpack_pack_uint8(p, FOLIOT__HELLO_MESSAGE);
-    msgpack_pack_uint32(p, m->protocol);
-    pack_text(p, m->session);
-    pack_text(p, m->name);
-    pack_flag(p, m->spectates);
-    pack_bin(p, m->token.bytes, sizeof m->token.bytes);
-    pack_digest(p, m->fingerprint);
-    pack_text(p, m->build);
-    pack_flag(p, m->forces);
-    pack_text(p, m->simulation);
-    msgpack_pack_uint32(p, m->rules);
-}
-
-static void pack_welcome(msgpack_packer *p, const foliot__welcome *m)
-{
-    msgpack_pack_array(p, WELCOME_FIELDS);
-    msgpack_pack_uint8(p, FOLIOT__WELCOME);
-    msgpack_pack_uint32(p, m->protocol);
-    pack_text(p, m->session);
-    pack_text(p, m->scene);
-    pack_text(p, m->integrator);
-    msgpack_pack_uint32(p, m->player);
-    pack_bin(p, m->token.bytes, sizeof m->token.bytes);
-    msgpack_pack_uint64(p, m->tick);
-    msgpack_pack_double(p, m->dt);
-    msgpack_pack_double(p, m->pace_hz);
-    msgpack_pack_double(p, m->snapshot_hz);
-    msgpack_pack_double(p, m->format.position_step);
-    msgpack_pack_double(p, m->format.velocity_step);
-    pack_flag(p, m->format.rotates);
-    msgpack_pack_uint32(p, m->format.bodies_max);
-    for (int k = 0; k < 3; k++)
-        msgpack_pack_uint32(p, (uint32_t)m->format.acceleration[k]);
-    msgpack_pack_uint32(p, m->format.damping);
-    pack_flag(p, m->format.spins);
-    msgpack_pack_uint32(p, m->scene_bytes);
-    pack_digest(p, m->fingerprint);
-    pack_flag(p, m->lockstep);
-    msgpack_pack_uint32(p, m->input_delay);
-    pack_flag(p, m->resumed);
-}
-
-static void pack_diverged(msgpack_packer *p, const foliot__diverged *m)
-{
-    const uint64_t numbers[] = {m->tick, m->index, m->expected, m->actual, m->ulps};
-    for (int i = 0; i < 5; i++)
-        msgpack_pack_uint64(p, numbers[i]);
-    const uint32_t small[] = {m->part, m->field, m->type, m->body};
-    for (int i = 0; i < 4; i++)
-        msgpack_pack_uint32(p, small[i]);
-    pack_text(p, m->stage);
-    pack_text(p, m->group);
-    pack_text(p, m->field_name);
-    pack_flag(p, m->part_known);
-    pack_flag(p, m->field_known);
-}
-
-static uint32_t lockstep_fields(foliot__message_kind kind)
-{
-    static const uint32_t fields[] = {
-        [FOLIOT__KEYFRAME_PART] = 6, [FOLIOT__TICKS_PART] = 4, [FOLIOT__KEYFRAME_HEARD] = 3,
-        [FOLIOT__QUESTION] = 4,      [FOLIOT__ANSWER] = 3,     [FOLIOT__DIVERGED] = 15,
-    };
-    return fields[kind];
-}
-
-static void pack_lockstep(msgpack_packer *p, const foliot__message *message)
-{
-    const foliot__keyframe_part *k = &message->as.keyframe_part;
-    const foliot__ticks_part *t = &message->as.ticks_part;
-    const foliot__search_message *s = &message->as.search;
-    msgpack_pack_array(p, lockstep_fields(message->kind));
-    msgpack_pack_uint8(p, (uint8_t)message->kind);
-    if (message->kind == FOLIOT__KEYFRAME_PART) {
-        msgpack_pack_uint64(p, k->tick);
-        msgpack_pack_uint32(p, k->players);
-        msgpack_pack_uint32(p, k->offset);
-        msgpack_pack_uint32(p, k->total);
-        pack_bin(p, k->bytes, k->length);
-    } else if (message->kind == FOLIOT__TICKS_PART) {
-        msgpack_pack_uint64(p, t->first);
-        msgpack_pack_uint32(p, t->ticks);
-        pack_bin(p, t->block, t->length);
-    } else if (message->kind == FOLIOT__KEYFRAME_HEARD) {
-        msgpack_pack_uint64(p, message->as.keyframe_heard.tick);
-        msgpack_pack_uint32(p, message->as.keyframe_heard.offset);
-    } else if (message->kind == FOLIOT__DIVERGED) {
-        pack_diverged(p, &message->as.diverged);
-    } else {
-        msgpack_pack_uint32(p, s->number);
-        if (message->kind == FOLIOT__QUESTION)
-            msgpack_pack_uint64(p, s->first);
-        pack_bin(p, s->bytes, s->length);
-    }
-}
-
-static void pack_message(msgpack_packer *p, const foliot__message *message)
-{
-    switch (message->kind) {
-    case FOLIOT__HELLO_MESSAGE:
-        pack_hello(p, &message->as.hello);
+    const void *at = (const char *)message + f->at, *beside = (const char *)message + f->beside;
+    switch (f->type) {
+    case FIELD_U32:
+    case FIELD_I32:
+        foliot__pack_uint(out, *(const uint32_t *)at);
         break;
-    case FOLIOT__WELCOME:
-        pack_welcome(p, &message->as.welcome);
+    case FIELD_U64:
+        foliot__pack_uint(out, *(const uint64_t *)at);
         break;
-    case FOLIOT__REFUSE:
-        msgpack_pack_array(p, 4);
-        msgpack_pack_uint8(p, FOLIOT__REFUSE);
-        msgpack_pack_uint32(p, message->as.refuse.reason);
-        pack_flag(p, message->as.refuse.again);
-        pack_text(p, message->as.refuse.sentence);
+    case FIELD_POSITIVE:
+        foliot__pack_f64(out, *(const double *)at);
         break;
-    case FOLIOT__SCENE_PART:
-        msgpack_pack_array(p, 4);
-        msgpack_pack_uint8(p, FOLIOT__SCENE_PART);
-        msgpack_pack_uint32(p, message->as.scene_part.offset);
-        msgpack_pack_uint32(p, message->as.scene_part.total);
-        pack_bin(p, message->as.scene_part.bytes, message->as.scene_part.length);
+    case FIELD_FLAG:
+        foliot__pack_uint(out, *(const bool *)at);
         break;
-    case FOLIOT__PLAYER:
-        msgpack_pack_array(p, 5);
-        msgpack_pack_uint8(p, FOLIOT__PLAYER);
-        msgpack_pack_uint32(p, message->as.player.player);
-        pack_flag(p, message->as.player.joined);
-        msgpack_pack_uint32(p, message->as.player.slot);
-        pack_text(p, message->as.player.name);
+    case FIELD_TEXT:
+    case FIELD_NAME:
+        foliot__pack_str(out, at);
         break;
-    case FOLIOT__BYE:
-        msgpack_pack_array(p, 2);
-        msgpack_pack_uint8(p, FOLIOT__BYE);
-        pack_text(p, message->as.bye.sentence);
+    case FIELD_BYTES:
+        foliot__pack_bin(out, *(const uint8_t *const *)at, *(const uint32_t *)beside);
         break;
-    case FOLIOT__KEYFRAME_PART:
-    case FOLIOT__TICKS_PART:
-    case FOLIOT__KEYFRAME_HEARD:
-    case FOLIOT__QUESTION:
-    case FOLIOT__ANSWER:
-    case FOLIOT__DIVERGED:
-        pack_lockstep(p, message);
+    case FIELD_TOKEN:
+        foliot__pack_bin(out, at, sizeof(foliot__token));
         break;
-    default:
+    case FIELD_DIGEST:
+        pack_digest(out, at);
         break;
     }
 }
@@ -199,35 +251,46 @@ static void pack_message(msgpack_packer *p, const foliot__message *message)
 foliot_status foliot__message_encode(const foliot__message *message, uint8_t *bytes,
                                      size_t capacity, size_t *length)
 {
-    foliot__writer w = foliot__writer_of(bytes, capacity);
-    msgpack_packer p;
-    msgpack_packer_init(&p, &w, pack_write);
-    pack_message(&p, message);
-    *length = w.at;
-    return w.status;
+    foliot__buffer out = {.bytes = bytes, .capacity = capacity, .fixed = true};
+    FOLIOT_ASSERT(message->kind < LAYOUT_COUNT && layouts[message->kind].count > 0);
+    const layout *l = &layouts[message->kind];
+    foliot__pack_array(&out, l->count + 1);
+    foliot__pack_uint(&out, message->kind);
+    for (uint32_t i = 0; i < l->count; i++)
+        pack_field(&out, &l->fields[i], message);
+    *length = out.length;
+    return out.failed ? FOLIOT_STATUS_FULL : FOLIOT_STATUS_OK;
 }
 
 // -- unpacking
 
-static uint32_t take_u32(foliot__reader *r)
+static uint64_t unpack_at_most(foliot__reader *r, uint64_t most)
 {
     uint64_t value = foliot__unpack_uint(r);
-    if (value > UINT32_MAX)
+    if (value > most)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return (uint32_t)value;
+    return value;
 }
 
-static bool take_flag(foliot__reader *r)
+static int32_t unpack_i32(foliot__reader *r, uint32_t most)
 {
-    uint64_t value = foliot__unpack_uint(r);
-    if (value > 1)
+    int32_t value = (int32_t)unpack_at_most(r, UINT32_MAX);
+    if (value > (int64_t)most || value < -(int64_t)most)
         foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return value == 1;
+    return value;
+}
+
+static double unpack_positive(foliot__reader *r)
+{
+    double value = foliot__unpack_f64(r);
+    if (!(value > 0 && value < 1e300))
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    return value;
 }
 
 // Printable UTF-8 passes; control characters (C1 too: two bytes in UTF-8) and what is no UTF-8
 // become '?', byte by byte. Too long is corrupt.
-static void take_text(foliot__reader *r, char *text, size_t capacity)
+static void unpack_text(foliot__reader *r, char *text, size_t capacity)
 {
     uint32_t length = 0;
     const char *from = foliot__unpack_str(r, &length);
@@ -248,41 +311,8 @@ static void take_text(foliot__reader *r, char *text, size_t capacity)
     }
 }
 
-static foliot_digest take_digest(foliot__reader *r)
-{
-    uint32_t length = 0;
-    const uint8_t *bytes = foliot__unpack_bin(r, &length);
-    if (!bytes || length != 16) {
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-        return (foliot_digest){0, 0};
-    }
-    foliot__reader inner = foliot__reader_of(bytes, length);
-    uint64_t low = foliot__read_u64(&inner);
-    return (foliot_digest){low, foliot__read_u64(&inner)};
-}
-
-static foliot__token take_token(foliot__reader *r)
-{
-    foliot__token token = {{0}};
-    uint32_t length = 0;
-    const uint8_t *bytes = foliot__unpack_bin(r, &length);
-    if (bytes && length == sizeof token.bytes)
-        memcpy(token.bytes, bytes, length);
-    else
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return token;
-}
-
-static double take_positive(foliot__reader *r)
-{
-    double value = foliot__unpack_f64(r);
-    if (!(value > 0 && value < 1e300))
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return value;
-}
-
-// A name beyond its room is none, but is told of: whoever sent it is refused with a sentence.
-static void take_name(foliot__reader *r, char *name, size_t capacity, bool *too_long)
+// A name beyond its room is left out, but reported: whoever sent it is refused with a sentence.
+static void unpack_name(foliot__reader *r, char *name, size_t capacity, bool *too_long)
 {
     foliot__reader before = *r;
     uint32_t length = 0;
@@ -290,60 +320,10 @@ static void take_name(foliot__reader *r, char *name, size_t capacity, bool *too_
     if (*too_long)
         return;
     *r = before;
-    take_text(r, name, capacity);
+    unpack_text(r, name, capacity);
 }
 
-// Of another protocol nothing but its number is known. How many fields were read.
-static uint32_t take_hello(foliot__reader *r, foliot__hello_message *m)
-{
-    m->protocol = take_u32(r);
-    if (m->protocol != FOLIOT_PROTOCOL)
-        return 2;
-    take_text(r, m->session, sizeof m->session);
-    take_name(r, m->name, sizeof m->name, &m->name_too_long);
-    m->spectates = take_flag(r);
-    m->token = take_token(r);
-    m->fingerprint = take_digest(r);
-    take_text(r, m->build, sizeof m->build);
-    m->forces = take_flag(r);
-    take_text(r, m->simulation, sizeof m->simulation);
-    m->rules = take_u32(r);
-    return HELLO_FIELDS;
-}
-
-static void take_welcome(foliot__reader *r, foliot__welcome *m)
-{
-    m->protocol = take_u32(r);
-    take_text(r, m->session, sizeof m->session);
-    take_text(r, m->scene, sizeof m->scene);
-    take_text(r, m->integrator, sizeof m->integrator);
-    m->player = take_u32(r);
-    m->token = take_token(r);
-    m->tick = foliot__unpack_uint(r);
-    m->dt = take_positive(r);
-    m->pace_hz = take_positive(r);
-    m->snapshot_hz = take_positive(r);
-    m->format.position_step = take_positive(r);
-    m->format.velocity_step = take_positive(r);
-    m->format.rotates = take_flag(r);
-    m->format.bodies_max = take_u32(r);
-    for (int k = 0; k < 3; k++) {
-        m->format.acceleration[k] = (int32_t)take_u32(r);
-        if (m->format.acceleration[k] > FOLIOT_SNAPSHOT_ACCELERATION_MAX || m->format.acceleration[k] < -FOLIOT_SNAPSHOT_ACCELERATION_MAX)
-            foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    }
-    m->format.damping = take_u32(r);
-    m->format.spins = take_flag(r);
-    m->scene_bytes = take_u32(r);
-    m->fingerprint = take_digest(r);
-    m->lockstep = take_flag(r);
-    m->input_delay = take_u32(r);
-    m->resumed = take_flag(r);
-    if (m->format.bodies_max > FOLIOT_BODIES_MAX || m->format.damping > 1 << 16)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-}
-
-static const uint8_t *take_bytes(foliot__reader *r, uint32_t *length, uint32_t most)
+static const uint8_t *unpack_bytes(foliot__reader *r, uint32_t *length, uint32_t most)
 {
     const uint8_t *bytes = foliot__unpack_bin(r, length);
     if (*length > most)
@@ -351,95 +331,84 @@ static const uint8_t *take_bytes(foliot__reader *r, uint32_t *length, uint32_t m
     return bytes;
 }
 
-static uint32_t take_keyframe_part(foliot__reader *r, foliot__keyframe_part *m)
+// Exactly so many, or NULL.
+static const uint8_t *unpack_exactly(foliot__reader *r, uint32_t count)
 {
-    m->tick = foliot__unpack_uint(r);
-    m->players = take_u32(r);
-    m->offset = take_u32(r);
-    m->total = take_u32(r);
-    m->bytes = take_bytes(r, &m->length, FOLIOT__SCENE_PART_BYTES);
-    if (m->players > FOLIOT_PLAYERS_MAX)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-    return 6;
+    uint32_t length = 0;
+    const uint8_t *bytes = foliot__unpack_bin(r, &length);
+    if (bytes && length == count)
+        return bytes;
+    foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    return NULL;
 }
 
-static void take_diverged(foliot__reader *r, foliot__diverged *m)
+static void unpack_token(foliot__reader *r, foliot__token *token)
 {
-    uint64_t *const numbers[] = {&m->tick, &m->index, &m->expected, &m->actual, &m->ulps};
-    for (int i = 0; i < 5; i++)
-        *numbers[i] = foliot__unpack_uint(r);
-    uint32_t *const small[] = {&m->part, &m->field, &m->type, &m->body};
-    for (int i = 0; i < 4; i++)
-        *small[i] = take_u32(r);
-    take_text(r, m->stage, sizeof m->stage);
-    take_text(r, m->group, sizeof m->group);
-    take_text(r, m->field_name, sizeof m->field_name);
-    m->part_known = take_flag(r);
-    m->field_known = take_flag(r);
-    if (m->type > FOLIOT_VALUE_F64)
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    const uint8_t *bytes = unpack_exactly(r, sizeof token->bytes);
+    if (bytes)
+        memcpy(token->bytes, bytes, sizeof token->bytes);
 }
 
-static uint32_t take_lockstep(foliot__reader *r, foliot__message *m)
+static void unpack_digest(foliot__reader *r, foliot_digest *digest)
 {
-    switch (m->kind) {
-    case FOLIOT__KEYFRAME_PART:
-        return take_keyframe_part(r, &m->as.keyframe_part);
-    case FOLIOT__TICKS_PART:
-        m->as.ticks_part.first = foliot__unpack_uint(r);
-        m->as.ticks_part.ticks = take_u32(r);
-        m->as.ticks_part.block = take_bytes(r, &m->as.ticks_part.length, FOLIOT__SCENE_PART_BYTES);
-        return 4;
-    case FOLIOT__KEYFRAME_HEARD:
-        m->as.keyframe_heard.tick = foliot__unpack_uint(r);
-        m->as.keyframe_heard.offset = take_u32(r);
-        return 3;
-    case FOLIOT__QUESTION:
-    case FOLIOT__ANSWER:
-        m->as.search.number = take_u32(r);
-        if (m->kind == FOLIOT__QUESTION)
-            m->as.search.first = foliot__unpack_uint(r);
-        m->as.search.bytes = take_bytes(r, &m->as.search.length, FOLIOT__SEARCH_BYTES_MAX);
-        return lockstep_fields(m->kind);
-    case FOLIOT__DIVERGED:
-        take_diverged(r, &m->as.diverged);
-        return lockstep_fields(m->kind);
-    default:
-        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
-        return 0;
+    const uint8_t *bytes = unpack_exactly(r, 16);
+    if (!bytes)
+        return;
+    foliot__reader inner = foliot__reader_of(bytes, 16);
+    digest->low = foliot__read_u64(&inner);
+    digest->high = foliot__read_u64(&inner);
+}
+
+static void unpack_field(foliot__reader *r, const field *f, foliot__message *message)
+{
+    void *at = (char *)message + f->at, *beside = (char *)message + f->beside;
+    switch (f->type) {
+    case FIELD_U32:
+        *(uint32_t *)at = (uint32_t)unpack_at_most(r, f->most);
+        break;
+    case FIELD_U64:
+        *(uint64_t *)at = foliot__unpack_uint(r);
+        break;
+    case FIELD_I32:
+        *(int32_t *)at = unpack_i32(r, f->most);
+        break;
+    case FIELD_POSITIVE:
+        *(double *)at = unpack_positive(r);
+        break;
+    case FIELD_FLAG:
+        *(bool *)at = unpack_at_most(r, 1) == 1;
+        break;
+    case FIELD_TEXT:
+        unpack_text(r, at, f->most);
+        break;
+    case FIELD_NAME:
+        unpack_name(r, at, f->most, beside);
+        break;
+    case FIELD_BYTES:
+        *(const uint8_t **)at = unpack_bytes(r, beside, f->most);
+        break;
+    case FIELD_TOKEN:
+        unpack_token(r, at);
+        break;
+    case FIELD_DIGEST:
+        unpack_digest(r, at);
+        break;
     }
 }
 
-static uint32_t take_fields(foliot__reader *r, foliot__message *m)
+// How many values were read, the kind among them.
+static uint32_t unpack_fields(foliot__reader *r, foliot__message *message)
 {
-    switch (m->kind) {
-    case FOLIOT__HELLO_MESSAGE:
-        return take_hello(r, &m->as.hello);
-    case FOLIOT__WELCOME:
-        take_welcome(r, &m->as.welcome);
-        return WELCOME_FIELDS;
-    case FOLIOT__REFUSE:
-        m->as.refuse.reason = take_u32(r);
-        m->as.refuse.again = take_flag(r);
-        take_text(r, m->as.refuse.sentence, sizeof m->as.refuse.sentence);
-        return 4;
-    case FOLIOT__SCENE_PART:
-        m->as.scene_part.offset = take_u32(r);
-        m->as.scene_part.total = take_u32(r);
-        m->as.scene_part.bytes = take_bytes(r, &m->as.scene_part.length, FOLIOT__SCENE_PART_BYTES);
-        return 4;
-    case FOLIOT__PLAYER:
-        m->as.player.player = take_u32(r);
-        m->as.player.joined = take_flag(r);
-        m->as.player.slot = take_u32(r);
-        take_text(r, m->as.player.name, sizeof m->as.player.name);
-        return 5;
-    case FOLIOT__BYE:
-        take_text(r, m->as.bye.sentence, sizeof m->as.bye.sentence);
-        return 2;
-    default:
-        return take_lockstep(r, m);
+    const layout *l = message->kind < LAYOUT_COUNT ? &layouts[message->kind] : &layouts[0];
+    if (l->count == 0)
+        foliot__reader_fail(r, FOLIOT_STATUS_CORRUPT);
+    for (uint32_t i = 0; i < l->count; i++) {
+        unpack_field(r, &l->fields[i], message);
+        if (i == 0 && message->kind == FOLIOT__HELLO_MESSAGE &&
+            message->as.hello.protocol != FOLIOT_PROTOCOL)
+            return 2;
     }
+    return l->count + 1;
 }
 
 foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot__message *message)
@@ -447,8 +416,8 @@ foliot_status foliot__message_decode(const uint8_t *bytes, size_t length, foliot
     foliot__reader r = foliot__reader_of(bytes, length);
     memset(message, 0, sizeof *message);
     uint32_t fields = foliot__unpack_array(&r);
-    message->kind = (foliot__message_kind)take_u32(&r);
-    uint32_t expected = take_fields(&r, message);
+    message->kind = (foliot__message_kind)unpack_at_most(&r, UINT32_MAX);
+    uint32_t expected = unpack_fields(&r, message);
     // A newer peer may send more fields; fewer are an error, and so is anything behind the array.
     for (uint32_t i = expected; i < fields && r.status == FOLIOT_STATUS_OK; i++)
         foliot__unpack_skip(&r);

@@ -56,7 +56,8 @@ planted a-tick-too-few common/recording/resume.c 's/foliot_replay_get_tick(repla
 planted stale-joint-order common/sim/island/sleep.c 's/^    foliot__joints_changed(world);//'
 planted early-acknowledgement client/lib/stream.c 's/packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest/packet.newest_snapshot = c->buffer.has_newest ? (uint32_t)c->buffer.newest + 1/'
 planted tick-log-short common/wire/tick_log.c 's/for (uint64_t t = log->first; t < log->end \&\& t < tick; t++)/for (uint64_t t = log->first; t < log->end \&\& t <= tick; t++)/'
-planted slot-leak server/lib/server.c 's/^    peer->state = FOLIOT__PEER_NONE;$/if (peer->malformed == 0) peer->state = FOLIOT__PEER_NONE;/'
+planted slot-leak server/lib/peer.c 's/^    peer->state = FOLIOT__PEER_ENDED;$/    if (peer->malformed == 0) peer->state = FOLIOT__PEER_ENDED;/'
+planted peerless-player server/lib/server.c 's/played \&\& foliot__player_peer_lost(session, peer)/false/'
 # What foes, tiny limits and storage that harms are for.
 planted block-unchecked common/recording/block_reader.c 's/if (foliot__crc32c(0, \*payload, block->length) != block->payload_crc)/if (false)/'
 planted token-in-part server/lib/player.c 's/return foliot__secrets_equal(a, b, sizeof \*a);/return ((a->bytes[0] ^ b->bytes[0]) \& 7) == 0;/'
