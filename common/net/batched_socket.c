@@ -23,7 +23,7 @@
 #define FEW 48u
 #define WAITED_NS_MAX 50000000u // more than any tick waits: the wall clock was set in between
 
-struct foliot__tray {
+struct foliot__batched_socket {
     int fd;
     uint64_t read_ns, interval_ns;
     struct mmsghdr messages[BATCH];
@@ -77,7 +77,7 @@ static int open_beside(int host_fd, uint8_t mark)
     return -1;
 }
 
-static void prepare(foliot__tray *tray, uint32_t i)
+static void prepare(foliot__batched_socket *tray, uint32_t i)
 {
     tray->parts[i] = (struct iovec){tray->bytes[i], DATAGRAM_BYTES};
     tray->messages[i].msg_hdr = (struct msghdr){.msg_name = &tray->from[i],
@@ -88,9 +88,9 @@ static void prepare(foliot__tray *tray, uint32_t i)
                                                 .msg_controllen = sizeof tray->stamps[i]};
 }
 
-foliot__tray *foliot__tray_open(int host_fd, uint8_t mark)
+foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark)
 {
-    foliot__tray *tray = calloc(1, sizeof *tray);
+    foliot__batched_socket *tray = calloc(1, sizeof *tray);
     if (!tray)
         return NULL;
     tray->interval_ns = INTERVAL_NS_MAX;
@@ -102,7 +102,7 @@ foliot__tray *foliot__tray_open(int host_fd, uint8_t mark)
     return tray;
 }
 
-void foliot__tray_close(foliot__tray *tray)
+void foliot__batched_socket_close(foliot__batched_socket *tray)
 {
     if (!tray)
         return;
@@ -126,7 +126,7 @@ static uint64_t waited_ns(struct msghdr *head, const struct timespec *now)
     return waited < 0 || waited > (int64_t)WAITED_NS_MAX ? 0 : (uint64_t)waited;
 }
 
-static uint32_t read_batch(foliot__tray *tray, foliot__tray_taker *take, void *user)
+static uint32_t read_batch(foliot__batched_socket *tray, foliot__batch_receiver *take, void *user)
 {
     struct timespec now;
     for (uint32_t i = 0; i < BATCH; i++)
@@ -142,7 +142,8 @@ static uint32_t read_batch(foliot__tray *tray, foliot__tray_taker *take, void *u
     return got < 0 ? 0 : (uint32_t)got;
 }
 
-void foliot__tray_read(foliot__tray *tray, uint64_t now_ns, foliot__tray_taker *take, void *user)
+void foliot__batched_socket_read(foliot__batched_socket *tray, uint64_t now_ns,
+                                 foliot__batch_receiver *take, void *user)
 {
     uint32_t got, all = 0;
     if (now_ns == tray->read_ns)
@@ -160,7 +161,7 @@ void foliot__tray_read(foliot__tray *tray, uint64_t now_ns, foliot__tray_taker *
     tray->interval_ns = tray->interval_ns > INTERVAL_NS_MAX ? INTERVAL_NS_MAX : tray->interval_ns;
 }
 
-uint64_t foliot__tray_wake_ns(const foliot__tray *tray)
+uint64_t foliot__batched_socket_wake_ns(const foliot__batched_socket *tray)
 {
     return tray->read_ns + tray->interval_ns;
 }

@@ -3,8 +3,8 @@
 // into which the kernel sorts the datagrams that begin with a mark; it wakes nobody. Inputs act
 // when their tick is closed, so that reading them sooner gains nothing, and waking up for each
 // costs more than all else that is done with it.
-#ifndef FOLIOT_NET_TRAY_H
-#define FOLIOT_NET_TRAY_H
+#ifndef FOLIOT_NET_BATCHED_SOCKET_H
+#define FOLIOT_NET_BATCHED_SOCKET_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -12,21 +12,22 @@
 
 #include <netinet/in.h>
 
-typedef struct foliot__tray foliot__tray;
+typedef struct foliot__batched_socket foliot__batched_socket;
 
 // `arrived_ns`: at most now_ns, by the kernel's account.
-typedef void foliot__tray_taker(void *user, const struct sockaddr_in *from, const uint8_t *bytes,
-                                size_t length, uint64_t arrived_ns);
+typedef void foliot__batch_receiver(void *user, const struct sockaddr_in *from,
+                                    const uint8_t *bytes, size_t length, uint64_t arrived_ns);
 
 // Beside a bound socket. NULL where the system does not offer it: then everything comes to that
 // socket.
-foliot__tray *foliot__tray_open(int host_fd, uint8_t mark);
-void foliot__tray_close(foliot__tray *tray);
+foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark);
+void foliot__batched_socket_close(foliot__batched_socket *tray);
 // All that has come, `length` being at most FOLIOT__DIRECT_BYTES_MAX + 1 (of longer ones the
 // beginning). Once for each now_ns; then it does nothing.
-void foliot__tray_read(foliot__tray *tray, uint64_t now_ns, foliot__tray_taker *take, void *user);
+void foliot__batched_socket_read(foliot__batched_socket *tray, uint64_t now_ns,
+                                 foliot__batch_receiver *take, void *user);
 // When to read again at the latest, so that neither is the socket's buffer full nor is anybody
 // woken up for few.
-uint64_t foliot__tray_wake_ns(const foliot__tray *tray);
+uint64_t foliot__batched_socket_wake_ns(const foliot__batched_socket *tray);
 
 #endif

@@ -44,7 +44,7 @@ typedef struct enet_transport {
     foliot_transport head;
     ENetHost *host;
     foliot__relay *relay;
-    foliot__tray *tray; // NULL: none
+    foliot__batched_socket *tray; // NULL: none
     slot *slots;
     uint32_t packet_bytes_max;
     foliot__cookie_keys keys; // of a host
@@ -88,7 +88,7 @@ void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *b
 void foliot__send_opening(enet_transport *t, slot *s); // shows the cookie, with no packet behind it
 void foliot__expect_round_trip(ENetPeer *peer);
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count);
-foliot__tray_taker foliot__take_batched;
+foliot__batch_receiver foliot__take_batched;
 int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event);
 
 #endif

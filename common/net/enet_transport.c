@@ -366,7 +366,7 @@ static bool enet_poll(foliot_transport *transport, uint64_t now_ns, foliot_trans
     if (t->relay)
         foliot__relay_pump(t->relay, now_ns);
     if (t->tray)
-        foliot__tray_read(t->tray, now_ns, foliot__take_batched, t);
+        foliot__batched_socket_read(t->tray, now_ns, foliot__take_batched, t);
     if (advance_askers(t, event) || expire_early(t, event))
         return true;
     for (int errors = 0; errors < SERVICE_ERRORS_A_POLL;) {
@@ -522,7 +522,7 @@ static uint64_t enet_wake_ns(const foliot_transport *transport)
     const enet_transport *t = (const enet_transport *)transport;
     uint64_t timer = t->now_ns + TIMER_NS;
     uint64_t relay = t->relay ? foliot__relay_wake_ns(t->relay) : UINT64_MAX;
-    uint64_t tray = t->tray ? foliot__tray_wake_ns(t->tray) : UINT64_MAX;
+    uint64_t tray = t->tray ? foliot__batched_socket_wake_ns(t->tray) : UINT64_MAX;
     uint64_t first = relay < timer ? relay : timer;
     return tray < first ? tray : first;
 }
@@ -574,7 +574,7 @@ static void enet_destroy(foliot_transport *transport)
         foliot__relay_drain(t->relay, t->now_ns);
     }
     foliot__relay_close(t->relay);
-    foliot__tray_close(t->tray);
+    foliot__batched_socket_close(t->tray);
     for (uint32_t i = 0; i < t->head.config.peers_max; i++)
         foliot__slot_release(&t->slots[i], NULL);
     if (t->host)
@@ -630,7 +630,7 @@ static foliot_status open_host(enet_transport *t)
     if (!t->host)
         return FOLIOT_STATUS_AGAIN;
     if (!relayed && config->bind && config->batches)
-        t->tray = foliot__tray_open((int)t->host->socket, FOLIOT__SHORT_MARK);
+        t->tray = foliot__batched_socket_open((int)t->host->socket, FOLIOT__SHORT_MARK);
     if (!relayed)
         return FOLIOT_STATUS_OK;
     struct sockaddr_in near = {.sin_family = AF_INET,
