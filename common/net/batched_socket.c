@@ -14,7 +14,7 @@
 #include "net/raw_datagram.h"
 
 #define BATCH 32u
-#define DATAGRAM_BYTES (FOLIOT__DIRECT_BYTES_MAX + 1)
+#define DATAGRAM_BYTES (FOLIOT__RAW_DATAGRAM_BYTES_MAX + 1)
 #define SOCKET_BYTES (4 << 20)
 // Between two reads. A socket's usual buffer, 208 KiB, holds some 500 inputs.
 #define INTERVAL_NS_MIN 750000u

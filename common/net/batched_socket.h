@@ -22,7 +22,7 @@ typedef void foliot__batch_receiver(void *user, const struct sockaddr_in *from,
 // socket.
 foliot__batched_socket *foliot__batched_socket_open(int host_fd, uint8_t mark);
 void foliot__batched_socket_close(foliot__batched_socket *tray);
-// All that has come, `length` being at most FOLIOT__DIRECT_BYTES_MAX + 1 (of longer ones the
+// All that has come, `length` being at most FOLIOT__RAW_DATAGRAM_BYTES_MAX + 1 (of longer ones the
 // beginning). Once for each now_ns; then it does nothing.
 void foliot__batched_socket_read(foliot__batched_socket *tray, uint64_t now_ns,
                                  foliot__batch_receiver *take, void *user);

@@ -25,7 +25,7 @@ void foliot__send_raw(enet_transport *t, const ENetAddress *to, const uint8_t *b
 void foliot__send_opening(enet_transport *t, slot *s)
 {
     uint8_t head[FOLIOT__EARLY_HEAD_BYTES];
-    foliot__direct_early_head(s->cookie, s->connect_id, head);
+    foliot__raw_datagram_early_head(s->cookie, s->connect_id, head);
     foliot__send_raw(t, &s->address, head, sizeof head);
     s->hello_ns = t->now_ns;
 }
@@ -112,7 +112,8 @@ static bool greeting(enet_transport *t, const ENetAddress *from, const uint8_t *
 }
 
 // The first early datagram of a connection opens it, where the address is proven.
-static slot *open_early(enet_transport *t, const ENetAddress *from, const foliot__direct *direct)
+static slot *open_early(enet_transport *t, const ENetAddress *from,
+                        const foliot__raw_datagram *direct)
 {
     foliot_transport_counters *counters = &t->head.counters;
     foliot__admitted why;
@@ -141,7 +142,7 @@ static slot *open_early(enet_transport *t, const ENetAddress *from, const foliot
 }
 
 static slot *slot_of_direct(enet_transport *t, const ENetAddress *from,
-                            const foliot__direct *direct)
+                            const foliot__raw_datagram *direct)
 {
     if (direct->early) {
         slot *s = foliot__slot_by_connection(t, from, direct->connect_id);
@@ -166,8 +167,8 @@ static slot *slot_of_direct(enet_transport *t, const ENetAddress *from,
 static void take_direct(enet_transport *t, const ENetAddress *from, const uint8_t *bytes,
                         size_t length, uint64_t arrived_ns)
 {
-    foliot__direct direct;
-    if (!foliot__direct_parse(bytes, length, &direct)) {
+    foliot__raw_datagram direct;
+    if (!foliot__raw_datagram_parse(bytes, length, &direct)) {
         t->head.counters.datagrams_dropped_malformed++;
         return;
     }
@@ -278,7 +279,7 @@ int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
         counters->datagrams_dropped_source++;
         return 1;
     }
-    if (foliot__direct_is(bytes, length)) {
+    if (foliot__raw_datagram_is(bytes, length)) {
         take_direct(t, from, bytes, length, t->now_ns);
         return 1;
     }

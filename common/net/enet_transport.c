@@ -432,9 +432,9 @@ static bool send_direct(enet_transport *t, slot *s, const uint8_t *kept, size_t 
     if (index == UINT32_MAX)
         return false;
     if (is_short)
-        foliot__direct_short_head(s->connect_id, s->peer->outgoingPeerID, o->heads[index]);
+        foliot__raw_datagram_short_head(s->connect_id, s->peer->outgoingPeerID, o->heads[index]);
     else
-        foliot__direct_early_head(s->cookie, s->connect_id, o->heads[index]);
+        foliot__raw_datagram_early_head(s->cookie, s->connect_id, o->heads[index]);
     if (!is_short)
         s->hello_ns = t->now_ns;
     s->datagram = index;

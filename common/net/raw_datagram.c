@@ -26,8 +26,8 @@ static uint16_t take_u16(const uint8_t *at)
 
 // -- heads and packets
 
-void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id,
-                               uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
+void foliot__raw_datagram_early_head(uint64_t cookie, uint32_t connect_id,
+                                     uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
 {
     memcpy(head, FOLIOT__EARLY, 8);
     memcpy(head + 8, &connect_id, 4); // as ENet writes it: not as a number
@@ -35,24 +35,24 @@ void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id,
         head[12 + i] = (uint8_t)(cookie >> (8 * i));
 }
 
-void foliot__direct_short_head(uint32_t connect_id, uint16_t peer,
-                               uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
+void foliot__raw_datagram_short_head(uint32_t connect_id, uint16_t peer,
+                                     uint8_t head[FOLIOT__EARLY_HEAD_BYTES])
 {
     head[0] = FOLIOT__SHORT_MARK;
     memcpy(head + 1, &connect_id, 4);
     put_u16(head + 5, peer);
 }
 
-bool foliot__direct_is(const uint8_t *bytes, size_t length)
+bool foliot__raw_datagram_is(const uint8_t *bytes, size_t length)
 {
     return length > 0 && (bytes[0] == FOLIOT__SHORT_MARK ||
                           (length >= 8 && memcmp(bytes, FOLIOT__EARLY, 8) == 0));
 }
 
-static bool parse_packets(const uint8_t *bytes, size_t length, foliot__direct *direct)
+static bool parse_packets(const uint8_t *bytes, size_t length, foliot__raw_datagram *direct)
 {
     for (size_t at = 0; at < length;) {
-        if (direct->count == FOLIOT__DIRECT_PACKETS_MAX || length - at < LENGTH_BYTES)
+        if (direct->count == FOLIOT__RAW_DATAGRAM_PACKETS_MAX || length - at < LENGTH_BYTES)
             return false;
         uint16_t packet = take_u16(bytes + at);
         at += LENGTH_BYTES;
@@ -65,11 +65,11 @@ static bool parse_packets(const uint8_t *bytes, size_t length, foliot__direct *d
     return direct->count > 0 || direct->early;
 }
 
-bool foliot__direct_parse(const uint8_t *bytes, size_t length, foliot__direct *direct)
+bool foliot__raw_datagram_parse(const uint8_t *bytes, size_t length, foliot__raw_datagram *direct)
 {
-    *direct = (foliot__direct){.early = length > 0 && bytes[0] != FOLIOT__SHORT_MARK};
+    *direct = (foliot__raw_datagram){.early = length > 0 && bytes[0] != FOLIOT__SHORT_MARK};
     size_t head = direct->early ? FOLIOT__EARLY_HEAD_BYTES : FOLIOT__SHORT_HEAD_BYTES;
-    if (length < head || length > FOLIOT__DIRECT_BYTES_MAX)
+    if (length < head || length > FOLIOT__RAW_DATAGRAM_BYTES_MAX)
         return false;
     memcpy(&direct->connect_id, bytes + (direct->early ? 8 : 1), 4);
     for (int i = 0; direct->early && i < 8; i++)
@@ -192,7 +192,7 @@ bool foliot__outbox_append(foliot__outbox *o, uint32_t i, const uint8_t *kept, s
 {
     struct msghdr *m = &o->messages[i].msg_hdr;
     size_t size = o->sizes[i] + length + LENGTH_BYTES;
-    if (m->msg_iovlen > FOLIOT__DIRECT_PACKETS_MAX || size > FOLIOT__DIRECT_BYTES_MAX)
+    if (m->msg_iovlen > FOLIOT__RAW_DATAGRAM_PACKETS_MAX || size > FOLIOT__RAW_DATAGRAM_BYTES_MAX)
         return false;
     o->parts[i][m->msg_iovlen++] = (struct iovec){(void *)(uintptr_t)kept, length + LENGTH_BYTES};
     o->sizes[i] = (uint16_t)size;

@@ -6,8 +6,8 @@
 // A datagram is a head and packets, each behind its length. The early head proves the address by
 // the cookie and opens the connection, for which it needs no packet behind it; the short one names
 // a connection that ENet has made.
-#ifndef FOLIOT_NET_DIRECT_H
-#define FOLIOT_NET_DIRECT_H
+#ifndef FOLIOT_NET_RAW_DATAGRAM_H
+#define FOLIOT_NET_RAW_DATAGRAM_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,26 +24,26 @@
 #define FOLIOT__SHORT_MARK 0x67 // no datagram of ENet's begins so: it would be compressed
 #define FOLIOT__SHORT_HEAD_BYTES                                                                   \
     7 // the mark, connect id, the receiver's number of the peer (little-endian)
-#define FOLIOT__DIRECT_PACKETS_MAX 4 // in a datagram
-#define FOLIOT__DIRECT_BYTES_MAX (FOLIOT__EARLY_HEAD_BYTES + FOLIOT_PACKET_BYTES_MAX + 40)
+#define FOLIOT__RAW_DATAGRAM_PACKETS_MAX 4 // in a datagram
+#define FOLIOT__RAW_DATAGRAM_BYTES_MAX (FOLIOT__EARLY_HEAD_BYTES + FOLIOT_PACKET_BYTES_MAX + 40)
 
-typedef struct foliot__direct {
+typedef struct foliot__raw_datagram {
     bool early;
     uint64_t cookie; // of an early one
     uint32_t connect_id;
     uint16_t peer; // of a short one
     uint32_t count;
-    const uint8_t *packets[FOLIOT__DIRECT_PACKETS_MAX];
-    uint16_t lengths[FOLIOT__DIRECT_PACKETS_MAX];
-} foliot__direct;
+    const uint8_t *packets[FOLIOT__RAW_DATAGRAM_PACKETS_MAX];
+    uint16_t lengths[FOLIOT__RAW_DATAGRAM_PACKETS_MAX];
+} foliot__raw_datagram;
 
-bool foliot__direct_is(const uint8_t *bytes, size_t length); // by its first bytes
+bool foliot__raw_datagram_is(const uint8_t *bytes, size_t length); // by its first bytes
 // False: its head or its lengths are not right.
-bool foliot__direct_parse(const uint8_t *bytes, size_t length, foliot__direct *direct);
-void foliot__direct_early_head(uint64_t cookie, uint32_t connect_id,
-                               uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
-void foliot__direct_short_head(uint32_t connect_id, uint16_t peer,
-                               uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
+bool foliot__raw_datagram_parse(const uint8_t *bytes, size_t length, foliot__raw_datagram *direct);
+void foliot__raw_datagram_early_head(uint64_t cookie, uint32_t connect_id,
+                                     uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
+void foliot__raw_datagram_short_head(uint32_t connect_id, uint16_t peer,
+                                     uint8_t head[FOLIOT__EARLY_HEAD_BYTES]);
 
 // What has come, until it is polled: first in, first out. Bytes lie in one block, which is used
 // anew when all are out.
@@ -70,7 +70,7 @@ typedef struct foliot__outbox {
     uint32_t capacity, count; // datagrams
     uint32_t flushes;         // so many times it was emptied
     struct mmsghdr *messages;
-    struct iovec (*parts)[FOLIOT__DIRECT_PACKETS_MAX + 1];
+    struct iovec (*parts)[FOLIOT__RAW_DATAGRAM_PACKETS_MAX + 1];
     struct sockaddr_in *addresses;
     uint8_t (*heads)[FOLIOT__EARLY_HEAD_BYTES];
     uint16_t *sizes;

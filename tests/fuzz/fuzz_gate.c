@@ -11,8 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    foliot__direct direct;
-    if (foliot__direct_parse(data, size, &direct)) {
+    foliot__raw_datagram direct;
+    if (foliot__raw_datagram_parse(data, size, &direct)) {
         uint32_t last = direct.count - 1;
         FOLIOT_ASSERT(direct.count == 0
                           ? direct.early && size == FOLIOT__EARLY_HEAD_BYTES

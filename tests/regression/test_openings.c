@@ -202,7 +202,7 @@ static size_t write_hello(uint8_t *bytes, uint64_t cookie, uint32_t connect_id)
     m.as.hello.protocol = FOLIOT_PROTOCOL;
     m.as.hello.spectates = true;
     strcpy(m.as.hello.name, "mallory");
-    foliot__direct_early_head(cookie, connect_id, bytes);
+    foliot__raw_datagram_early_head(cookie, connect_id, bytes);
     uint8_t *packet = bytes + FOLIOT__EARLY_HEAD_BYTES;
     assert_int_equal(foliot__message_encode(&m, packet + 2, 1000, &length), FOLIOT_STATUS_OK);
     packet[0] = (uint8_t)length;
