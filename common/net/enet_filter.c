@@ -201,7 +201,7 @@ void foliot__take_batched(void *user, const struct sockaddr_in *from, const uint
 
 static int32_t expected_reliable(const enet_transport *t, const uint8_t *bytes, size_t length)
 {
-    int32_t index = foliot__gate_peer(bytes, length);
+    int32_t index = foliot__packet_filter_peer(bytes, length);
     if (index < 0 || (size_t)index >= t->host->peerCount)
         return -1;
     const ENetPeer *peer = &t->host->peers[index];
@@ -227,24 +227,26 @@ static void prepare_free_peers(ENetHost *host)
 // The connect id in place of the checksum is what ENet does on both sides; the sum itself is ours.
 enet_uint32 ENET_CALLBACK foliot__enet_checksum(const ENetBuffer *buffers, size_t count)
 {
-    uint8_t bytes[FOLIOT__GATE_BYTES_MAX + 64]; // ENet may go beyond its largest by its checksum
+    uint8_t bytes[FOLIOT__PACKET_FILTER_BYTES_MAX +
+                  64]; // ENet may go beyond its largest by its checksum
     size_t length = 0;
     for (size_t i = 0; i < count; i++) {
         FOLIOT_ASSERT(buffers[i].dataLength <= sizeof bytes - length);
         memcpy(bytes + length, buffers[i].data, buffers[i].dataLength);
         length += buffers[i].dataLength;
     }
-    return foliot__gate_checksum(bytes, length);
+    return foliot__packet_filter_checksum(bytes, length);
 }
 
 // Whether its sender knows the connect id of the connection that it names; one that names none has
 // none to know.
 static bool proven(const ENetHost *host, const uint8_t *bytes, size_t length)
 {
-    int32_t index = foliot__gate_peer(bytes, length);
+    int32_t index = foliot__packet_filter_peer(bytes, length);
     if (index >= 0 && (size_t)index >= host->peerCount)
         return false;
-    return foliot__gate_proven(bytes, length, index < 0 ? 0 : host->peers[index].connectID);
+    return foliot__packet_filter_proven(bytes, length,
+                                        index < 0 ? 0 : host->peers[index].connectID);
 }
 
 // Whether that connect is of a connection that a cookie has opened.
@@ -259,7 +261,7 @@ static bool opened(enet_transport *t, const ENetAddress *from, uint32_t connect_
 // his: ENet would give up ours.
 static bool expects(const ENetHost *host, const uint8_t *bytes, size_t length, uint32_t connect_id)
 {
-    int32_t index = foliot__gate_peer(bytes, length);
+    int32_t index = foliot__packet_filter_peer(bytes, length);
     return index >= 0 && (size_t)index < host->peerCount &&
            ntohl(host->peers[index].connectID) == connect_id;
 }
@@ -285,8 +287,8 @@ int ENET_CALLBACK foliot__enet_intercept(ENetHost *host, ENetEvent *event)
     }
     if (greeting(t, from, bytes, length))
         return 1;
-    foliot__verdict verdict = foliot__gate(bytes, length, expected_reliable(t, bytes, length),
-                                           t->packet_bytes_max, &claims);
+    foliot__verdict verdict = foliot__packet_filter(
+        bytes, length, expected_reliable(t, bytes, length), t->packet_bytes_max, &claims);
     if (verdict != FOLIOT__MALFORMED && !proven(host, bytes, length)) {
         counters->datagrams_dropped_unproven++;
         return 1;

@@ -44,7 +44,7 @@ static void skip(walk *w, size_t bytes)
     w->left -= bytes;
 }
 
-int32_t foliot__gate_peer(const uint8_t *datagram, size_t length)
+int32_t foliot__packet_filter_peer(const uint8_t *datagram, size_t length)
 {
     if (length < 2)
         return -1;
@@ -54,30 +54,31 @@ int32_t foliot__gate_peer(const uint8_t *datagram, size_t length)
 
 // -- the checksum
 
-size_t foliot__gate_checksum_at(const uint8_t *datagram, size_t length)
+size_t foliot__packet_filter_checksum_at(const uint8_t *datagram, size_t length)
 {
     size_t at = length > 0 && (datagram[0] & (ENET_PROTOCOL_HEADER_FLAG_SENT_TIME >> 8)) ? 4 : 2;
-    return at + FOLIOT__CHECKSUM_BYTES <= length && length <= FOLIOT__GATE_BYTES_MAX ? at : 0;
+    return at + FOLIOT__CHECKSUM_BYTES <= length && length <= FOLIOT__PACKET_FILTER_BYTES_MAX ? at
+                                                                                              : 0;
 }
 
 // The key is no secret: the connect id is, which is among the bytes.
-uint32_t foliot__gate_checksum(const uint8_t *datagram, size_t length)
+uint32_t foliot__packet_filter_checksum(const uint8_t *datagram, size_t length)
 {
     static const foliot__mac_key key = {"foliot ENet sum"};
     return htole32((uint32_t)foliot__mac(&key, datagram, length));
 }
 
-bool foliot__gate_proven(const uint8_t *datagram, size_t length, uint32_t connect_id)
+bool foliot__packet_filter_proven(const uint8_t *datagram, size_t length, uint32_t connect_id)
 {
-    uint8_t bytes[FOLIOT__GATE_BYTES_MAX];
+    uint8_t bytes[FOLIOT__PACKET_FILTER_BYTES_MAX];
     uint32_t claimed, sum;
-    size_t at = foliot__gate_checksum_at(datagram, length);
+    size_t at = foliot__packet_filter_checksum_at(datagram, length);
     if (at == 0)
         return false;
     memcpy(bytes, datagram, length);
     memcpy(&claimed, datagram + at, sizeof claimed);
     memcpy(bytes + at, &connect_id, sizeof connect_id);
-    sum = foliot__gate_checksum(bytes, length);
+    sum = foliot__packet_filter_checksum(bytes, length);
     return foliot__secrets_equal(&sum, &claimed, sizeof sum);
 }
 
@@ -143,8 +144,9 @@ static foliot__verdict command_body(walk *w, unsigned command, bool connected,
     return w->good ? FOLIOT__PASS : FOLIOT__MALFORMED;
 }
 
-foliot__verdict foliot__gate(const uint8_t *datagram, size_t length, int32_t expected_reliable,
-                             uint32_t packet_bytes_max, foliot__claims *claims)
+foliot__verdict foliot__packet_filter(const uint8_t *datagram, size_t length,
+                                      int32_t expected_reliable, uint32_t packet_bytes_max,
+                                      foliot__claims *claims)
 {
     walk w = {datagram, length, true};
     unsigned head = take(&w, 2);

@@ -2,8 +2,8 @@
 // packet_filter.h: what a datagram must look like before ENet sees it. enet.h's own checks leave
 // holes that were measured: forged connects take slots, fragments claim memory, out-of-order
 // commands pile up.
-#ifndef FOLIOT_NET_GATE_H
-#define FOLIOT_NET_GATE_H
+#ifndef FOLIOT_NET_PACKET_FILTER_H
+#define FOLIOT_NET_PACKET_FILTER_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,22 +28,23 @@ typedef struct foliot__claims {
 } foliot__claims;
 
 // Walks the commands of a datagram. `expected_reliable` is the sequence number of the reliable
-// channel's last command from the peer that the datagram names (foliot__gate_peer), -1 if it names
-// none. No packet may claim more than `packet_bytes_max`.
-foliot__verdict foliot__gate(const uint8_t *datagram, size_t length, int32_t expected_reliable,
-                             uint32_t packet_bytes_max, foliot__claims *claims);
+// channel's last command from the peer that the datagram names (foliot__packet_filter_peer), -1 if
+// it names none. No packet may claim more than `packet_bytes_max`.
+foliot__verdict foliot__packet_filter(const uint8_t *datagram, size_t length,
+                                      int32_t expected_reliable, uint32_t packet_bytes_max,
+                                      foliot__claims *claims);
 // Peer index in the header; -1 if there is none (a connect, or no datagram of ENet's).
-int32_t foliot__gate_peer(const uint8_t *datagram, size_t length);
+int32_t foliot__packet_filter_peer(const uint8_t *datagram, size_t length);
 
 // Every datagram of ENet's has a checksum behind its header (docs/reference/protocol.md, section
 // 1), which is computed with the connect id in its place: who does not know the id cannot say a
 // word for the connection.
 #define FOLIOT__CHECKSUM_BYTES 4
-#define FOLIOT__GATE_BYTES_MAX 4096 // of a datagram, ENet's largest
-size_t foliot__gate_checksum_at(const uint8_t *datagram,
-                                size_t length); // its offset; 0: there is none
+#define FOLIOT__PACKET_FILTER_BYTES_MAX 4096 // of a datagram, ENet's largest
+size_t foliot__packet_filter_checksum_at(const uint8_t *datagram,
+                                         size_t length); // its offset; 0: there is none
 // Of a datagram with the connect id in its place, as it lies in memory: little-endian.
-uint32_t foliot__gate_checksum(const uint8_t *datagram, size_t length);
-bool foliot__gate_proven(const uint8_t *datagram, size_t length, uint32_t connect_id);
+uint32_t foliot__packet_filter_checksum(const uint8_t *datagram, size_t length);
+bool foliot__packet_filter_proven(const uint8_t *datagram, size_t length, uint32_t connect_id);
 
 #endif

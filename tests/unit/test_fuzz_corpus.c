@@ -24,8 +24,8 @@
 #define LLVMFuzzerTestOneInput fuzz_message_one
 #include "../fuzz/fuzz_message.c"
 #undef LLVMFuzzerTestOneInput
-#define LLVMFuzzerTestOneInput fuzz_gate_one
-#include "../fuzz/fuzz_gate.c"
+#define LLVMFuzzerTestOneInput fuzz_packet_filter_one
+#include "../fuzz/fuzz_packet_filter.c"
 #undef LLVMFuzzerTestOneInput
 #define LLVMFuzzerTestOneInput fuzz_state_one
 #include "../fuzz/fuzz_state.c"
@@ -89,7 +89,7 @@ static void packets_are_decoded_or_refused(void **state)
     (void)state;
     assert_true(run_folder("tests/fuzz/corpus/snapshot", fuzz_snapshot_one) >= 8);
     assert_true(run_folder("tests/fuzz/corpus/message", fuzz_message_one) >= 8);
-    assert_true(run_folder("tests/fuzz/corpus/gate", fuzz_gate_one) >= 7);
+    assert_true(run_folder("tests/fuzz/corpus/packet_filter", fuzz_packet_filter_one) >= 7);
 }
 
 static void patched_states_are_refused_or_go_on(void **state)

@@ -128,10 +128,10 @@ static uint8_t *put(uint8_t *at, uint64_t value, int bytes)
 // Puts the checksum of a datagram into its place: what the connect id is in until then.
 static void seal(uint8_t *bytes, size_t length, uint32_t connect_id)
 {
-    size_t at = foliot__gate_checksum_at(bytes, length);
+    size_t at = foliot__packet_filter_checksum_at(bytes, length);
     assert_true(at > 0);
     memcpy(bytes + at, &connect_id, 4);
-    uint32_t sum = foliot__gate_checksum(bytes, length);
+    uint32_t sum = foliot__packet_filter_checksum(bytes, length);
     memcpy(bytes + at, &sum, 4);
 }
 
@@ -204,7 +204,7 @@ static uint32_t connect_by_hand(int fd, foliot_transport *host, tally *seen)
     uint16_t sequence = 0, sent = 0;
     while ((got = recv(fd, bytes, sizeof bytes, 0)) > 0) {
         uint8_t *at = bytes + 2;
-        assert_true(foliot__gate_proven(bytes, (size_t)got, by_hand_seed));
+        assert_true(foliot__packet_filter_proven(bytes, (size_t)got, by_hand_seed));
         if (bytes[0] & 0x80) {
             sent = (uint16_t)(bytes[2] << 8 | bytes[3]);
             at += 2;
