@@ -246,7 +246,7 @@ static void take_player(foliot_client *c, const foliot__player_message *m)
 
 static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *part)
 {
-    foliot__message m = {.kind = FOLIOT__KEYFRAME_HEARD};
+    foliot__message m = {.kind = FOLIOT__KEYFRAME_ACKNOWLEDGE};
     if (part->tick > TICK_MAX) {
         c->statistics.pieces_malformed++;
         return;
@@ -262,10 +262,10 @@ static void take_keyframe_part(foliot_client *c, const foliot__keyframe_part *pa
             "the two compute otherwise");
         return;
     }
-    m.as.keyframe_heard.tick = part->tick;
+    m.as.keyframe_acknowledge.tick = part->tick;
     if (!acknowledges)
         return;
-    m.as.keyframe_heard.offset = part->offset + part->length;
+    m.as.keyframe_acknowledge.offset = part->offset + part->length;
     foliot__connection_send(c, &m);
 }
 

@@ -153,9 +153,9 @@ static const field ticks_part_fields[] = {
     BYTES(ticks_part.block, ticks_part.length, FOLIOT__SCENE_PART_BYTES),
 };
 
-static const field keyframe_heard_fields[] = {
-    U64(keyframe_heard.tick),
-    U32(keyframe_heard.offset),
+static const field keyframe_acknowledge_fields[] = {
+    U64(keyframe_acknowledge.tick),
+    U32(keyframe_acknowledge.offset),
 };
 
 static const field question_fields[] = {
@@ -197,7 +197,7 @@ static const layout layouts[] = {
     [FOLIOT__BYE] = LAYOUT(bye_fields),
     [FOLIOT__KEYFRAME_PART] = LAYOUT(keyframe_part_fields),
     [FOLIOT__TICKS_PART] = LAYOUT(ticks_part_fields),
-    [FOLIOT__KEYFRAME_HEARD] = LAYOUT(keyframe_heard_fields),
+    [FOLIOT__KEYFRAME_ACKNOWLEDGE] = LAYOUT(keyframe_acknowledge_fields),
     [FOLIOT__QUESTION] = LAYOUT(question_fields),
     [FOLIOT__ANSWER] = LAYOUT(answer_fields),
     [FOLIOT__DIVERGED] = LAYOUT(diverged_fields),

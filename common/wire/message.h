@@ -40,21 +40,21 @@ static inline bool foliot__token_is_none(const foliot__token *token)
 }
 
 typedef enum foliot__message_kind {
-    FOLIOT__HELLO_MESSAGE = 1,    // client: who I am and what I want
-    FOLIOT__WELCOME = 2,          // server: you are in
-    FOLIOT__REFUSE = 3,           // server: you are not, and why
-    FOLIOT__SCENE_PART = 4,       // server: a part of the scene's canonical bytes
-    FOLIOT__PLAYER = 5,           // server: a player came or went
-    FOLIOT__BYE = 6,              // both: the end, on purpose
-    FOLIOT__KEYFRAME_PART = 7,    // server, lockstep: a part of a saved state
-    FOLIOT__TICKS_PART = 8,       // server, lockstep: closed ticks after it
-    FOLIOT__KEYFRAME_HEARD = 9,   // client, lockstep: so much of it is here
-    FOLIOT__QUESTION = 10,        // server, lockstep: in search of a divergence
-    FOLIOT__ANSWER = 11,          // client, lockstep
-    FOLIOT__DIVERGED = 12,        // server, lockstep: what the search found
-    FOLIOT__INPUT_PACKET = 16,    // client, unreliable
-    FOLIOT__SNAPSHOT_PACKET = 17, // server, unreliable: and a piece of a snapshot behind it
-    FOLIOT__STATUS_PACKET = 18,   // server, unreliable
+    FOLIOT__HELLO_MESSAGE = 1,        // client: who I am and what I want
+    FOLIOT__WELCOME = 2,              // server: you are in
+    FOLIOT__REFUSE = 3,               // server: you are not, and why
+    FOLIOT__SCENE_PART = 4,           // server: a part of the scene's canonical bytes
+    FOLIOT__PLAYER = 5,               // server: a player came or went
+    FOLIOT__BYE = 6,                  // both: the end, on purpose
+    FOLIOT__KEYFRAME_PART = 7,        // server, lockstep: a part of a saved state
+    FOLIOT__TICKS_PART = 8,           // server, lockstep: closed ticks after it
+    FOLIOT__KEYFRAME_ACKNOWLEDGE = 9, // client, lockstep: so much of it is here
+    FOLIOT__QUESTION = 10,            // server, lockstep: in search of a divergence
+    FOLIOT__ANSWER = 11,              // client, lockstep
+    FOLIOT__DIVERGED = 12,            // server, lockstep: what the search found
+    FOLIOT__INPUT_PACKET = 16,        // client, unreliable
+    FOLIOT__SNAPSHOT_PACKET = 17,     // server, unreliable: and a piece of a snapshot behind it
+    FOLIOT__STATUS_PACKET = 18,       // server, unreliable
 } foliot__message_kind;
 
 typedef struct foliot__hello_message {
@@ -139,10 +139,10 @@ typedef struct foliot__ticks_part {
     uint32_t length;
 } foliot__ticks_part;
 
-typedef struct foliot__keyframe_heard {
+typedef struct foliot__keyframe_acknowledge {
     uint64_t tick;
     uint32_t offset;
-} foliot__keyframe_heard;
+} foliot__keyframe_acknowledge;
 
 // Of the search, both ways.
 #define FOLIOT__SEARCH_BYTES_MAX 1024
@@ -178,7 +178,7 @@ typedef struct foliot__message {
         foliot__bye bye;
         foliot__keyframe_part keyframe_part;
         foliot__ticks_part ticks_part;
-        foliot__keyframe_heard keyframe_heard;
+        foliot__keyframe_acknowledge keyframe_acknowledge;
         foliot__search_message search; // question, answer
         foliot__diverged diverged;
     } as;

@@ -344,7 +344,7 @@ size_t foliot__late_join_send(foliot__session *session, foliot__peer *peer);
 // may have ended afterwards.
 void foliot__late_join_check(foliot__session *session, foliot__peer *peer);
 void foliot__late_join_heard(foliot__session *session, foliot__peer *peer,
-                             const foliot__keyframe_heard *heard);
+                             const foliot__keyframe_acknowledge *heard);
 
 // bulk.c
 void foliot__bulk_update(foliot_server *server);

@@ -125,10 +125,10 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
                (peer->state == FOLIOT__PEER_IN || peer->state == FOLIOT__PEER_AWAITING)) {
         server->counters.byes++;
         foliot__peer_end(peer, (foliot__departure){.for_good = true});
-    } else if (message.kind == FOLIOT__KEYFRAME_HEARD && peer->state == FOLIOT__PEER_IN &&
+    } else if (message.kind == FOLIOT__KEYFRAME_ACKNOWLEDGE && peer->state == FOLIOT__PEER_IN &&
                peer->session->lockstep) {
         server->counters.answers++;
-        foliot__late_join_heard(peer->session, peer, &message.as.keyframe_heard);
+        foliot__late_join_heard(peer->session, peer, &message.as.keyframe_acknowledge);
     } else if (message.kind == FOLIOT__ANSWER && peer->state == FOLIOT__PEER_IN &&
                peer->session->lockstep) {
         foliot__inquiry_hear(peer->session, peer, &message.as.search);

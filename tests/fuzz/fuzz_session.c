@@ -38,7 +38,7 @@ typedef struct connection {
     uint32_t wire;
     bool connected;
     uint64_t keyframe_tick;
-    uint32_t keyframe_heard, keyframe_total, question;
+    uint32_t keyframe_acknowledge, keyframe_total, question;
 } connection;
 
 typedef struct game {
@@ -376,13 +376,13 @@ static void say_lockstep(game *g, const connection *c, script *b)
 
 static void say_heard(game *g, connection *c, uint8_t what, script *b)
 {
-    foliot__message m = {.kind = FOLIOT__KEYFRAME_HEARD};
+    foliot__message m = {.kind = FOLIOT__KEYFRAME_ACKNOWLEDGE};
     uint8_t flags = next(b);
-    m.as.keyframe_heard.tick = flags & 1 ? next_number(b, 4) : c->keyframe_tick;
-    c->keyframe_heard = flags & 2   ? next_number(b, 4)
-                        : flags & 4 ? c->keyframe_total
-                                    : c->keyframe_heard + next(b);
-    m.as.keyframe_heard.offset = c->keyframe_heard;
+    m.as.keyframe_acknowledge.tick = flags & 1 ? next_number(b, 4) : c->keyframe_tick;
+    c->keyframe_acknowledge = flags & 2   ? next_number(b, 4)
+                              : flags & 4 ? c->keyframe_total
+                                          : c->keyframe_acknowledge + next(b);
+    m.as.keyframe_acknowledge.offset = c->keyframe_acknowledge;
     send_message(g, c, what, &m);
 }
 

@@ -145,9 +145,9 @@ static bool expect_control(capture *c, const foliot__message *m)
         expect_block(c, m->as.ticks_part.block, m->as.ticks_part.length, m->as.ticks_part.ticks,
                      m->as.ticks_part.first);
         return true;
-    case FOLIOT__KEYFRAME_HEARD:
-        fprintf(c->expected, "control 9 %" PRIu64 " %u\n", m->as.keyframe_heard.tick,
-                m->as.keyframe_heard.offset);
+    case FOLIOT__KEYFRAME_ACKNOWLEDGE:
+        fprintf(c->expected, "control 9 %" PRIu64 " %u\n", m->as.keyframe_acknowledge.tick,
+                m->as.keyframe_acknowledge.offset);
         return true;
     case FOLIOT__QUESTION:
         expect_question(c, &m->as.search);

@@ -79,9 +79,9 @@ static void greet(hostile *h)
 
 static void acknowledge_state(hostile *h, uint32_t offset)
 {
-    foliot__message m = {.kind = FOLIOT__KEYFRAME_HEARD};
-    m.as.keyframe_heard.tick = h->state_tick;
-    m.as.keyframe_heard.offset = h->state_said = offset;
+    foliot__message m = {.kind = FOLIOT__KEYFRAME_ACKNOWLEDGE};
+    m.as.keyframe_acknowledge.tick = h->state_tick;
+    m.as.keyframe_acknowledge.offset = h->state_said = offset;
     send_message(h, &m);
 }
 

@@ -90,9 +90,9 @@ static void say_hello(foe *f, seed_link *l, bool spectates)
 
 static void say_heard(foe *f, seed_link *l, uint32_t offset)
 {
-    foliot__message m = {.kind = FOLIOT__KEYFRAME_HEARD};
-    m.as.keyframe_heard.tick = l->keyframe_tick;
-    m.as.keyframe_heard.offset = l->heard = offset;
+    foliot__message m = {.kind = FOLIOT__KEYFRAME_ACKNOWLEDGE};
+    m.as.keyframe_acknowledge.tick = l->keyframe_tick;
+    m.as.keyframe_acknowledge.offset = l->heard = offset;
     say_message(f, l, &m);
 }
 

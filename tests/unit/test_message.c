@@ -64,8 +64,8 @@ static foliot__message sample(foliot__message_kind kind)
     case FOLIOT__TICKS_PART:
         m.as.ticks_part = (foliot__ticks_part){(uint64_t)1 << 33, 90, part, sizeof part};
         break;
-    case FOLIOT__KEYFRAME_HEARD:
-        m.as.keyframe_heard = (foliot__keyframe_heard){(uint64_t)1 << 40, 65536};
+    case FOLIOT__KEYFRAME_ACKNOWLEDGE:
+        m.as.keyframe_acknowledge = (foliot__keyframe_acknowledge){(uint64_t)1 << 40, 65536};
         break;
     case FOLIOT__QUESTION:
         m.as.search.first = (uint64_t)1 << 35;
