@@ -96,7 +96,7 @@ static void repeat_hello(foliot_client *c)
 
 void foliot__connection_send_response(foliot_client *c, const uint8_t *bytes, size_t length)
 {
-    foliot__message m = {.kind = FOLIOT__ANSWER};
+    foliot__message m = {.kind = FOLIOT__SEARCH_RESPONSE};
     if (length == SIZE_MAX)
         return; // not yet
     m.as.search.number = c->lockstep->number;

@@ -198,8 +198,8 @@ static const layout layouts[] = {
     [FOLIOT__KEYFRAME_PART] = LAYOUT(keyframe_part_fields),
     [FOLIOT__TICKS_PART] = LAYOUT(ticks_part_fields),
     [FOLIOT__KEYFRAME_ACKNOWLEDGE] = LAYOUT(keyframe_acknowledge_fields),
-    [FOLIOT__QUESTION] = LAYOUT(question_fields),
-    [FOLIOT__ANSWER] = LAYOUT(answer_fields),
+    [FOLIOT__SEARCH_REQUEST] = LAYOUT(question_fields),
+    [FOLIOT__SEARCH_RESPONSE] = LAYOUT(answer_fields),
     [FOLIOT__DIVERGED] = LAYOUT(diverged_fields),
 };
 #define LAYOUT_COUNT (sizeof layouts / sizeof *layouts)

@@ -49,8 +49,8 @@ typedef enum foliot__message_kind {
     FOLIOT__KEYFRAME_PART = 7,        // server, lockstep: a part of a saved state
     FOLIOT__TICKS_PART = 8,           // server, lockstep: closed ticks after it
     FOLIOT__KEYFRAME_ACKNOWLEDGE = 9, // client, lockstep: so much of it is here
-    FOLIOT__QUESTION = 10,            // server, lockstep: in search of a divergence
-    FOLIOT__ANSWER = 11,              // client, lockstep
+    FOLIOT__SEARCH_REQUEST = 10,      // server, lockstep: in search of a divergence
+    FOLIOT__SEARCH_RESPONSE = 11,     // client, lockstep
     FOLIOT__DIVERGED = 12,            // server, lockstep: what the search found
     FOLIOT__INPUT_PACKET = 16,        // client, unreliable
     FOLIOT__SNAPSHOT_PACKET = 17,     // server, unreliable: and a piece of a snapshot behind it
@@ -96,8 +96,9 @@ typedef struct foliot__welcome {
     X(FULL, 3, true)                                                                               \
     X(NAME, 4, false)                                                                              \
     X(FINGERPRINT, 5, false)                                                                       \
-    X(CLOSING, 6, true) X(MALFORMED, 7, false) X(SIMULATION, 8, false) X(LIED, 9, false)           \
-        X(BUSY, 10, true) X(SLOW, 11, true) X(SILENT, 12, true)
+    X(CLOSING, 6, true)                                                                            \
+    X(MALFORMED, 7, false) X(SIMULATION, 8, false) X(LIED, 9, false) X(BUSY, 10, true)             \
+        X(SLOW, 11, true) X(SILENT, 12, true)
 typedef enum foliot__refusal {
 #define FOLIOT__REFUSAL_ENUM(name, value, again) FOLIOT__REFUSE_##name = (value),
     FOLIOT__REFUSALS(FOLIOT__REFUSAL_ENUM)

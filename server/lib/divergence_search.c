@@ -38,7 +38,7 @@ static foliot__peer *asked(foliot__session *s)
 static void ask(foliot__session *s, const foliot__peer *peer)
 {
     foliot__inquiry *q = &s->lockstep->inquiry;
-    foliot__message m = {.kind = FOLIOT__QUESTION};
+    foliot__message m = {.kind = FOLIOT__SEARCH_REQUEST};
     uint8_t question[FOLIOT_SEARCH_REQUEST_BYTES_MAX];
     m.as.search.length = (uint32_t)foliot_search_get_request(&q->search, question);
     m.as.search.bytes = question;

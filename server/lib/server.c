@@ -129,7 +129,7 @@ static void take_control(foliot_server *server, foliot__peer *peer, const uint8_
                peer->session->lockstep) {
         server->counters.answers++;
         foliot__late_join_heard(peer->session, peer, &message.as.keyframe_acknowledge);
-    } else if (message.kind == FOLIOT__ANSWER && peer->state == FOLIOT__PEER_IN &&
+    } else if (message.kind == FOLIOT__SEARCH_RESPONSE && peer->state == FOLIOT__PEER_IN &&
                peer->session->lockstep) {
         foliot__inquiry_hear(peer->session, peer, &message.as.search);
     } else {

@@ -427,7 +427,7 @@ static void ask(game *g)
 {
     static const uint8_t kinds[] = {'C', 'L', 'R', 'X'};
     uint8_t flags = byte(g), question[FOLIOT_SEARCH_REQUEST_BYTES_MAX] = {kinds[flags & 3]};
-    foliot__message m = {.kind = FOLIOT__QUESTION};
+    foliot__message m = {.kind = FOLIOT__SEARCH_REQUEST};
     uint64_t tick = flags & 4 ? number(g) : g->tick - 1;
     memcpy(question + 1, &tick, sizeof tick);
     question[9] = flags & 8 ? byte(g) : 15;

@@ -206,7 +206,7 @@ static void hear(game *g, connection *c, const foliot_transport_event *event)
         return;
     if (m.kind == FOLIOT__WELCOME)
         g->seen[g->seen_count++ % SEEN] = m.as.welcome;
-    if (m.kind == FOLIOT__QUESTION)
+    if (m.kind == FOLIOT__SEARCH_REQUEST)
         c->question = m.as.search.number;
     if (m.kind == FOLIOT__KEYFRAME_PART) {
         c->keyframe_tick = m.as.keyframe_part.tick;
@@ -388,7 +388,7 @@ static void say_heard(game *g, connection *c, uint8_t what, script *b)
 
 static void say_answer(game *g, const connection *c, uint8_t what, script *b)
 {
-    foliot__message m = {.kind = FOLIOT__ANSWER};
+    foliot__message m = {.kind = FOLIOT__SEARCH_RESPONSE};
     uint8_t flags = next(b);
     m.as.search.number = flags & 1 ? next_number(b, 4) : c->question;
     m.as.search.bytes = b->at;
@@ -402,7 +402,7 @@ static void say_other(game *g, const connection *c, uint8_t what, script *b)
 {
     static const foliot__message_kind kinds[] = {
         FOLIOT__BYE,    FOLIOT__WELCOME,       FOLIOT__REFUSE,     FOLIOT__SCENE_PART,
-        FOLIOT__PLAYER, FOLIOT__KEYFRAME_PART, FOLIOT__TICKS_PART, FOLIOT__QUESTION};
+        FOLIOT__PLAYER, FOLIOT__KEYFRAME_PART, FOLIOT__TICKS_PART, FOLIOT__SEARCH_REQUEST};
     foliot__message m = {.kind = kinds[next(b) % (sizeof kinds / sizeof kinds[0])]};
     uint8_t none = 0;
     if (m.kind == FOLIOT__SCENE_PART)
@@ -411,7 +411,7 @@ static void say_other(game *g, const connection *c, uint8_t what, script *b)
         m.as.keyframe_part.bytes = &none;
     else if (m.kind == FOLIOT__TICKS_PART)
         m.as.ticks_part.block = &none;
-    else if (m.kind == FOLIOT__QUESTION)
+    else if (m.kind == FOLIOT__SEARCH_REQUEST)
         m.as.search.bytes = &none;
     send_message(g, c, what, &m);
 }

@@ -597,7 +597,7 @@ static void search(stage *s, foliot__message_kind kind, uint64_t tick)
     foliot__message m = {.kind = kind};
     for (int i = 0; i < 8; i++)
         question[1 + i] = (uint8_t)(tick >> 8 * i);
-    if (kind == FOLIOT__QUESTION)
+    if (kind == FOLIOT__SEARCH_REQUEST)
         m.as.search =
             (foliot__search_message){.number = 1, .bytes = question, .length = sizeof question};
     else
@@ -649,7 +649,7 @@ static void what_a_divergence_lends_does_not_outlast_the_next_question(void **st
     assert_non_null(foliot_client_get_simulation(s.client));
     assert_int_equal(foliot_simulation_get_tick(foliot_client_get_simulation(s.client)), TICKS);
     foliot_divergence_report found;
-    search(&s, FOLIOT__QUESTION, 3);
+    search(&s, FOLIOT__SEARCH_REQUEST, 3);
     pass(&s, 0.1);
     search(&s, FOLIOT__DIVERGED, 3);
     pass(&s, 0.1);
@@ -657,7 +657,7 @@ static void what_a_divergence_lends_does_not_outlast_the_next_question(void **st
     assert_true(found.before_bytes > 0 && found.after_bytes > 0);
     assert_int_equal(found.input_count, 1);
     search(&s, FOLIOT__DIVERGED, 3);
-    search(&s, FOLIOT__QUESTION, TICKS);
+    search(&s, FOLIOT__SEARCH_REQUEST, TICKS);
     pass(&s, 0.1);
     assert_true(foliot_client_poll_divergence(s.client, &found));
     assert_int_equal(found.divergence.tick, 3);

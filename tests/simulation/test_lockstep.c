@@ -309,7 +309,7 @@ static void an_answer_that_nobody_asked_for_is_unexpected(void **state)
     uint8_t bytes[FOLIOT__CONTROL_BYTES_MAX];
     size_t length;
     uint64_t answers = arena_counted(a)->answers;
-    foliot__message m = {.kind = FOLIOT__ANSWER};
+    foliot__message m = {.kind = FOLIOT__SEARCH_RESPONSE};
     m.as.search =
         (foliot__search_message){.number = 7, .bytes = (const uint8_t *)"no", .length = 2};
     assert_int_equal(foliot__message_encode(&m, bytes, sizeof bytes, &length), FOLIOT_STATUS_OK);

@@ -149,10 +149,10 @@ static bool expect_control(capture *c, const foliot__message *m)
         fprintf(c->expected, "control 9 %" PRIu64 " %u\n", m->as.keyframe_acknowledge.tick,
                 m->as.keyframe_acknowledge.offset);
         return true;
-    case FOLIOT__QUESTION:
+    case FOLIOT__SEARCH_REQUEST:
         expect_question(c, &m->as.search);
         return true;
-    case FOLIOT__ANSWER:
+    case FOLIOT__SEARCH_RESPONSE:
         expect_answer(c, &m->as.search);
         return true;
     case FOLIOT__DIVERGED:

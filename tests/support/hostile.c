@@ -121,7 +121,7 @@ static void answer(hostile *h, const foliot__search_message *question)
         foliot__write_u8(&w, 1);
     }
     foliot__write_u64(&w, foliot__splitmix64(&h->salt));
-    foliot__message m = {.kind = FOLIOT__ANSWER};
+    foliot__message m = {.kind = FOLIOT__SEARCH_RESPONSE};
     m.as.search.number = question->number;
     m.as.search.bytes = bytes;
     m.as.search.length = (uint32_t)w.at;
@@ -143,7 +143,7 @@ static void take_control(hostile *h, const uint8_t *bytes, size_t length)
         take_state(h, &m.as.keyframe_part);
     } else if (m.kind == FOLIOT__TICKS_PART && m.as.ticks_part.first <= h->next) {
         h->next = m.as.ticks_part.first + m.as.ticks_part.ticks;
-    } else if (m.kind == FOLIOT__QUESTION && h->kind == HOSTILE_LIAR) {
+    } else if (m.kind == FOLIOT__SEARCH_REQUEST && h->kind == HOSTILE_LIAR) {
         answer(h, &m.as.search);
     } else if (m.kind == FOLIOT__DIVERGED) {
         h->found++;

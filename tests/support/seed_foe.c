@@ -109,7 +109,7 @@ static void answer(foe *f, seed_link *l, const foliot__search_message *question)
 {
     uint8_t bytes[FOLIOT_SEARCH_RESPONSE_BYTES_MAX] = {0};
     foliot__writer w = foliot__writer_of(bytes, sizeof bytes);
-    foliot__message m = {.kind = FOLIOT__ANSWER};
+    foliot__message m = {.kind = FOLIOT__SEARCH_RESPONSE};
     uint8_t kind = question->length ? question->bytes[0] : 0;
     if (kind == 'L') {
         foliot__write_u16(&w, 1u << 15);
@@ -142,7 +142,7 @@ static void take_message(foe *f, seed_link *l, const foliot__message *m)
     case FOLIOT__TICKS_PART:
         l->end = m->as.ticks_part.first + m->as.ticks_part.ticks;
         break;
-    case FOLIOT__QUESTION:
+    case FOLIOT__SEARCH_REQUEST:
         if (f->c->plan->scheme == SEED_lies)
             answer(f, l, &m->as.search);
         break;

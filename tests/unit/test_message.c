@@ -67,10 +67,10 @@ static foliot__message sample(foliot__message_kind kind)
     case FOLIOT__KEYFRAME_ACKNOWLEDGE:
         m.as.keyframe_acknowledge = (foliot__keyframe_acknowledge){(uint64_t)1 << 40, 65536};
         break;
-    case FOLIOT__QUESTION:
+    case FOLIOT__SEARCH_REQUEST:
         m.as.search.first = (uint64_t)1 << 35;
         // fall through
-    case FOLIOT__ANSWER:
+    case FOLIOT__SEARCH_RESPONSE:
         m.as.search.number = 7;
         m.as.search.bytes = part;
         m.as.search.length = sizeof part;
@@ -117,8 +117,8 @@ static const uint8_t **bytes_in(foliot__message *m, uint32_t *length)
     case FOLIOT__TICKS_PART:
         *length = m->as.ticks_part.length;
         return &m->as.ticks_part.block;
-    case FOLIOT__QUESTION:
-    case FOLIOT__ANSWER:
+    case FOLIOT__SEARCH_REQUEST:
+    case FOLIOT__SEARCH_RESPONSE:
         *length = m->as.search.length;
         return &m->as.search.bytes;
     default:
